@@ -1,6 +1,5 @@
 /** Compiles a configuration to a snapshot in pieces, and keeps what the next compilation can use. */
 
-import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Configuration } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
@@ -12,16 +11,13 @@ import { priceOf } from '../config/prices.ts'
 import { priceHint } from '../config/rules/agent-rules.ts'
 import type { Randomness } from '../resolve/admit/admit.ts'
 import { compileRules } from '../resolve/admit/rules.ts'
-import { ignoredActor } from '../resolve/effective-policy.ts'
-import { type Covering, createExplain } from '../resolve/explain/explain.ts'
-import { createResolve } from '../resolve/resolve.ts'
+import type { Covering } from '../resolve/explain/explain.ts'
 import type { Transforms } from '../transform/port.ts'
 import { compileMappings, type MappingCache, type ReadyMapping } from './compiled-mappings.ts'
 import { createCoverage } from './coverage.ts'
-import { indexEffectivePolicies } from './effective-policies.ts'
-import { indexPolicies } from './endpoint-policy.ts'
 import { type CompileContext, runnerProblem } from './mapping-check.ts'
 import { builtInEndpoints, type DecisionIndex, indexMappings } from './match/decision-index.ts'
+import { compileResolving } from './resolving.ts'
 import type { Work } from './slices.ts'
 import type { Catalog, Snapshot } from './snapshot.ts'
 
@@ -29,9 +25,11 @@ export type Compiled =
   | { readonly ok: true; readonly snapshot: Snapshot; readonly warnings: readonly Diagnostic[] }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
 
-/** The mappings whose path covers an endpoint, including disabled ones, in matching order. */
 export interface Coverage {
+  /** The mappings whose path covers an endpoint, including disabled ones, in matching order. */
   readonly covering: (endpoint: string) => readonly Covering[]
+  /** The mappings that may match a request. */
+  readonly candidates: DecisionIndex['candidates']
 }
 
 export type CompiledWithCoverage =
@@ -79,7 +77,8 @@ export function* compileSteps(parts: CompileParts, cache: CompileCache): Work<Co
   diagnostics.push(...checkMail(configuration, index))
   const covering = createCoverage(configuration, index)
   const snapshot = yield* makeSnapshot(parts, context, compiled.mappings, index, covering)
-  return { ok: true, snapshot, warnings: inFileOrder(diagnostics), covering }
+  const { candidates } = index
+  return { ok: true, snapshot, warnings: inFileOrder(diagnostics), covering, candidates }
 }
 
 /** Returns the object of the last compilation if nothing in it has changed. */
@@ -103,17 +102,9 @@ function* makeSnapshot(
   covering: Coverage['covering'],
 ): Work<Snapshot> {
   const { settings, endpoints, digest } = configuration
-  const policyOf = yield* indexPolicies(endpoints)
-  const effectivePolicyOf = yield* indexEffectivePolicies(endpoints)
-  const resolve = createResolve({
-    candidates: index.candidates,
-    rules,
-    effectivePolicyOf,
-    policyOf,
-    limits: settings.hooks,
-    folder: dirname(settings.file),
-    randomness,
-  })
+  const resolving = yield* compileResolving({ settings, endpoints, rules, randomness })
+  const { policyOf, effectivePolicyOf } = resolving
+  const { resolve, explain } = resolving.over(index.candidates, covering)
   const snapshot: Snapshot = {
     digest,
     settings: freezeDeep(settings),
@@ -128,14 +119,7 @@ function* makeSnapshot(
     policyOf,
     effectivePolicyOf,
     resolve,
-    explain: createExplain({
-      resolve,
-      covering,
-      ignores: ({ endpoint, payload }) => {
-        const policy = effectivePolicyOf(endpoint)
-        return policy !== undefined && ignoredActor(policy, payload) !== undefined
-      },
-    }),
+    explain,
   }
   for (const value of Object.values(snapshot)) Object.freeze(value)
   return Object.freeze(snapshot)

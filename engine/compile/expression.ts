@@ -1,18 +1,21 @@
-/** Compiles JSONata expressions at load to functions that are evaluated within limits and return plain JSON. */
+/** Checks JSONata expressions at load, and makes functions of them that are evaluated within limits and return plain JSON. */
 
 import { NeedsThread } from '../resolve/containment.ts'
 import type { Equality, Expression } from '../resolve/program.ts'
-import { everyName, expressionInput, reservedReader, type Scope, type ScopeNames } from '../resolve/scope.ts'
+import {
+  everyName,
+  expressionPayload,
+  reservedReader,
+  type Scope,
+  type ScopeNames,
+} from '../resolve/scope.ts'
 import { equalitiesOfCondition } from './expression/condition.ts'
-import { compileCore, runCore, type VariableReader } from './expression/core/compile-core.ts'
-import { BeyondCoreError } from './expression/core/values.ts'
 import { createLibraryExpression, limitOf } from './expression/evaluate.ts'
 import { evaluationError } from './expression/failure.ts'
 import type { Slip } from './expression/foreign-syntax.ts'
 import { choicesOf, type Kind } from './expression/kind.ts'
 import { type RootName, resolveNames, variableOf } from './expression/names.ts'
 import { parseExpression } from './expression/parse.ts'
-import { makePlain } from './expression/plain.ts'
 import { describeTree, refuseSlips } from './expression/slips.ts'
 
 export { ExpressionSyntaxError } from './expression/syntax-error.ts'
@@ -34,8 +37,6 @@ export function bareExpression(text: string): { readonly source: string; readonl
 
 export interface CompiledExpression {
   readonly evaluate: Expression
-  /** How often the expression may walk through the whole payload. Absent if the library evaluates it. */
-  readonly cost: number | undefined
   /** The equalities that are necessary for the expression to be true. */
   readonly equalities: readonly Equality[]
   /** The kind of value that the expression gives, as far as its text decides that. */
@@ -76,41 +77,21 @@ export function compileExpression(
   const rootNames = resolveNames(ast, source, offset, names)
   const doubtful = refuseSlips(tree, offset)
   const readers = readersOf(rootNames, names)
-  const failed = (cause: unknown) => evaluationError(limitOf(cause), source, offset)
   const whole = createLibraryExpression(source, (tree) => void resolveNames(tree, source, offset, names))
-  const evaluateInLibrary = async (scope: Scope): Promise<unknown> => {
+  const evaluate: Expression = async (scope) => {
     try {
       scope.containment.beginUnbounded()
-      const { payload } = expressionInput(scope)
+      const payload = expressionPayload(scope)
       return await whole(payload, valuesOf(readers, scope, payload), scope.request.now)
     } catch (cause) {
       if (cause instanceof NeedsThread) throw cause
-      throw failed(cause)
+      throw evaluationError(limitOf(cause), source, offset)
     }
   }
-  const core = compileCore(ast, (variable) => readers.get(variable))
-  const equalities = equalitiesOfCondition(ast)
-  const known = { cost: core?.cost, equalities, kind, choices, names: rootNames, doubtful }
-  if (core === undefined) return { evaluate: evaluateInLibrary, ...known }
-  const evaluate: Expression = (scope) => {
-    try {
-      const { payload, mayHoldMarks } = expressionInput(scope)
-      if (mayHoldMarks) return evaluateInLibrary(scope)
-      const work = core.cost * scope.request.rawBody.length
-      if (work > mostOnMainLoop) scope.containment.beginUnbounded()
-      scope.containment.checkTime(work)
-      return makePlain(runCore(core, payload, scope))
-    } catch (cause) {
-      if (cause instanceof NeedsThread) throw cause
-      if (cause instanceof BeyondCoreError) return evaluateInLibrary(scope)
-      throw failed(cause)
-    }
-  }
-  return { evaluate, ...known }
+  return { evaluate, equalities: equalitiesOfCondition(ast), kind, choices, names: rootNames, doubtful }
 }
 
-/** How much a compiled expression may read on the main loop, in bytes of the payload. This takes 20 ms. */
-const mostOnMainLoop = 1_600_000
+type VariableReader = (scope: Scope, payload: unknown) => unknown
 
 /** The readers of the reserved names in an expression, by the variables that stand for them. */
 function readersOf(rootNames: readonly RootName[], names: ScopeNames): ReadonlyMap<string, VariableReader> {

@@ -64,8 +64,12 @@ function compileWithNames(
   const report = createReport(findings)
   const onNames: SharedParts['onNames'] = (path, each) =>
     void read.push(...each.map((name) => ({ ...name, path })))
-  const shared = partsWithNames(everyMapping, names, onNames)
-  const beforeElements = partsWithNames(everyMapping, namesOfForEach(names), onNames)
+  let evaluates = false
+  const onExpression = () => {
+    evaluates = true
+  }
+  const shared = partsWithNames(everyMapping, names, onNames, onExpression)
+  const beforeElements = partsWithNames(everyMapping, namesOfForEach(names), onNames, onExpression)
   if (source.allowUnsafeExternalContent === true) warnOfUnsafe(report)
 
   function compile(name: FieldName, path: Path, value: unknown): Field | undefined {
@@ -85,7 +89,7 @@ function compileWithNames(
     if (field !== undefined) fields.push({ name, field })
   }
 
-  const parts: CompiledMapping['parts'] = {
+  const parts: Omit<CompiledMapping['parts'], 'evaluates'> = {
     action,
     matcher: compileMatch(source.match, report, beforeElements),
     checkPayload: compilePayloadSchema(source.schema, report, shared.schemas),
@@ -104,7 +108,7 @@ function compileWithNames(
     ...compileDedupe(source.dedupe, report, shared),
     trusted: source.allowUnsafeExternalContent === true,
   }
-  return { parts, pendingChecks, findings }
+  return { parts: { ...parts, evaluates }, pendingChecks, findings }
 }
 
 function compileVars(

@@ -39,10 +39,14 @@ export function partsWithNames(
   shared: SharedParts,
   names: ScopeNames,
   onNames: NonNullable<SharedParts['onNames']>,
+  onExpression: () => void,
 ): SharedParts {
   return {
     template: (text) => shared.template(text, names),
-    expression: (source, offset) => shared.expression(source, offset, names),
+    expression: (source, offset) => {
+      onExpression()
+      return shared.expression(source, offset, names)
+    },
     onNames,
     schemas: shared.schemas,
   }

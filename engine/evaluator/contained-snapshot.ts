@@ -1,23 +1,27 @@
-/** Provides a snapshot whose requests hold the main loop only for quick work. Everything else goes to a thread. */
+/**
+ * Provides a snapshot whose requests hold the main loop only for quick work. A request that an expression may decide about
+ * goes to a thread at once, and any other when it turns out to take long.
+ */
 
 import type { CompiledWithCoverage } from '../compile/compile-steps.ts'
 import type { Catalog, Snapshot } from '../compile/snapshot.ts'
-import type { Configuration, MappingEntry } from '../config/configuration.ts'
+import type { Configuration } from '../config/configuration.ts'
 import type { Randomness } from '../resolve/admit/admit.ts'
 import { NeedsThread, onMainLoop } from '../resolve/containment.ts'
 import type { Action, Decision, HookRequest, Refusal } from '../resolve/decision.ts'
 import type { Decided, ExplainOptions } from '../resolve/explain/explain.ts'
 import type { Explanation } from '../resolve/explain/trace.ts'
+import type { Candidate } from '../resolve/program.ts'
 import { tooMuchWork } from '../resolve/refusal.ts'
 import type { CallTransform, ResolveOptions } from '../resolve/resolve.ts'
 import {
   EvaluationEnded,
+  type EvaluatorJob,
   type Evaluators,
   EvaluatorsBusy,
-  type Slice,
+  type Generation,
   type TransformCalls,
 } from './evaluators.ts'
-import type { SliceEntry } from './protocol.ts'
 
 interface Parts {
   /** The configuration that the snapshot was compiled from. */
@@ -28,47 +32,41 @@ interface Parts {
 }
 
 type Sound = Extract<CompiledWithCoverage, { ok: true }>
+type OnLoop = Pick<ResolveOptions, 'containment' | 'callTransform'>
 
-let nextSlice = 1
+let lastGeneration = 0
 
-export function containSnapshot({ snapshot, covering }: Sound, parts: Parts): Snapshot {
-  const { configuration, catalog, evaluators, mint } = parts
-  const { settings, endpoints } = configuration
-  /** The keys are the ids of the mappings, because senders choose the endpoint names that a catch-all covers. */
-  const slices = new Map<string, Slice>()
+export function containSnapshot(compiled: Sound, parts: Parts): Snapshot {
+  const { snapshot, candidates, covering } = compiled
+  const { evaluators, mint } = parts
+  const generation = generationOf(parts)
 
-  function sliceOf(endpoint: string): Slice {
-    const known = covering(endpoint)
-    const ids = new Set(known.map(({ mapping }) => mapping))
-    const key = JSON.stringify([...ids])
-    const before = slices.get(key)
-    if (before !== undefined) return before
-    const programs = new Map(known.map(({ mapping, program }) => [mapping, program]))
-    const slice: Slice = {
-      id: nextSlice++,
-      content: () => {
-        const entriesOf = (entries: readonly MappingEntry[]) =>
-          entries.filter(({ id }) => ids.has(id)).map(plain)
-        const mappings = entriesOf(configuration.mappings)
-        return { settings, endpoints, catalog, mappings, disabled: entriesOf(configuration.disabled) }
-      },
-      callTransform: (mapping, given) => {
-        const transform = programs.get(mapping)?.transform
-        if (transform === undefined) throw new Error(`The mapping "${mapping}" has no transform.`)
-        return transform.call(given)
-      },
-    }
-    slices.set(key, slice)
-    return slice
+  /** The mappings that are tried for a request whose payload is not read yet, or that are explained. */
+  function everyMapping({
+    endpoint,
+  }: HookRequest): Pick<EvaluatorJob, 'mappings' | 'isIndexed' | 'covering'> {
+    const mappings = covering(endpoint).flatMap(({ program, params }) =>
+      program === undefined ? [] : [{ program, params }],
+    )
+    return { mappings, isIndexed: false, covering: mappings.length }
   }
 
-  /** Resolves on the main loop, or from the beginning in a thread if that turns out to be too much. */
+  function mappingsFor(request: HookRequest): Pick<EvaluatorJob, 'mappings' | 'isIndexed' | 'covering'> {
+    if (request.isUndecoded === true) return everyMapping(request)
+    const { covering, next } = candidates(request)
+    const mappings: Candidate[] = []
+    for (let each = next(); each !== undefined; each = next()) mappings.push(each)
+    return { mappings, isIndexed: true, covering }
+  }
+
+  /** Decides on the main loop, or from the beginning in a thread if that turns out to be too much. */
   async function contain<Result>(
-    request: HookRequest,
-    onLoop: (options: Pick<ResolveOptions, 'containment' | 'callTransform'>) => Result | Promise<Result>,
-    inThread: (slice: Slice, calls: TransformCalls) => Promise<Result>,
+    job: Pick<EvaluatorJob, 'mappings' | 'request'>,
+    onLoop: (options: OnLoop) => Result | Promise<Result>,
+    inThread: (calls: TransformCalls) => Promise<Result>,
   ): Promise<Result> {
     const calls: TransformCalls = []
+    if (job.mappings.some(({ program }) => program.evaluates)) return inThread(calls)
     const containment = onMainLoop()
     const callTransform: CallTransform = async (_mapping, transform, given) => {
       const answer = transform(given)
@@ -84,36 +82,61 @@ export function containSnapshot({ snapshot, covering }: Sound, parts: Parts): Sn
     } catch (error) {
       if (!(error instanceof NeedsThread)) throw error
     }
-    return inThread(sliceOf(request.endpoint), calls)
+    return inThread(calls)
   }
 
-  return Object.freeze({
-    ...snapshot,
-    resolve: (request: HookRequest) =>
-      contain(
-        request,
-        (options) => snapshot.resolve(request, options),
-        async (slice, calls): Promise<Decision> => {
-          try {
-            return withOwnKeys(await evaluators.run('resolve', slice, request, calls), mint)
-          } catch (error) {
-            return refusalOf(error)
-          }
-        },
-      ),
-    explain: (request: HookRequest, { decided }: Pick<ExplainOptions, 'decided'> = {}) =>
-      contain(
-        request,
-        (options) => snapshot.explain(request, { ...options, ...(decided && { decided }) }),
-        async (slice, calls): Promise<Explanation> => {
-          try {
-            return await evaluators.run('explain', slice, request, calls, decided && plainDecision(decided))
-          } catch (error) {
-            return { endpoint: request.endpoint, decision: refusalOf(error), candidates: [], actions: [] }
-          }
-        },
-      ),
-  })
+  function resolve(request: HookRequest): Promise<Decision> {
+    const job = { generation, request, ...mappingsFor(request) }
+    return contain(
+      job,
+      (options) => snapshot.resolve(request, options),
+      async (calls) => {
+        try {
+          return withOwnKeys((await evaluators.run({ ...job, calls })) as Decision, mint)
+        } catch (error) {
+          return refusalOf(error)
+        }
+      },
+    )
+  }
+
+  function explain(
+    request: HookRequest,
+    { decided }: Pick<ExplainOptions, 'decided'> = {},
+  ): Promise<Explanation> {
+    const job = { generation, request, ...everyMapping(request) }
+    return contain(
+      job,
+      (options) => snapshot.explain(request, { ...options, ...(decided && { decided }) }),
+      async (calls) => {
+        const { endpoint } = request
+        const explain = { covering: covering(endpoint), ...(decided && { decided: plainDecision(decided) }) }
+        try {
+          return (await evaluators.run({ ...job, explain, calls })) as Explanation
+        } catch (error) {
+          return { endpoint, decision: refusalOf(error), candidates: [], actions: [] }
+        }
+      },
+    )
+  }
+
+  return Object.freeze({ ...snapshot, resolve, explain })
+}
+
+function generationOf({ configuration, catalog }: Parts): Generation {
+  const { settings, endpoints } = configuration
+  let entries: ReadonlyMap<string, Configuration['mappings'][number]> | undefined
+  return {
+    id: ++lastGeneration,
+    settings: () => ({ settings, endpoints, catalog }),
+    mapping: ({ id }) => {
+      entries ??= new Map(configuration.mappings.map((entry) => [entry.id, entry]))
+      const entry = entries.get(id)
+      if (entry === undefined) throw new Error(`There is no mapping "${id}".`)
+      // Without the places, and the values of references, which only the main thread needs because it calls the transforms.
+      return { id, label: entry.label, value: entry.value }
+    },
+  }
 }
 
 /** An action is not needed, and a cause may be any value, which perhaps cannot be posted. */
@@ -121,11 +144,6 @@ function plainDecision(decided: Decided): Decided {
   if (!('code' in decided)) return decided.outcome === 'accepted' ? { ...decided, actions: [] } : decided
   const { outcome, code, mapping } = decided
   return { outcome, code, ...(mapping !== undefined && { mapping }) }
-}
-
-/** Leaves out the places, and the values of references, which only the main thread needs because it calls the transforms. */
-function plain({ id, order, label, origin, value }: MappingEntry): SliceEntry {
-  return { id, order, label, origin, value }
 }
 
 /** Mints the ids in the main thread, so that they increase. */

@@ -1,43 +1,59 @@
-/** This is the program of an evaluator thread. It resolves requests one after the other, and may be ended at any moment. */
+/** This is the program of an evaluator thread. It decides about requests one after the other, and may be ended at any moment. */
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { workerData } from 'node:worker_threads'
-import { compileSnapshot } from '../compile/compile-snapshot.ts'
-import type { Snapshot } from '../compile/snapshot.ts'
-import type { Configuration, MappingEntry } from '../config/configuration.ts'
-import type { Place } from '../config/diagnostic/diagnostic.ts'
+import { compileMapping } from '../compile/mapping.ts'
+import { createDecisionIndex, type DecisionIndex } from '../compile/match/decision-index.ts'
+import { noParams } from '../compile/match/endpoint-paths.ts'
+import { compileResolving, type Resolving } from '../compile/resolving.ts'
+import { createSharedParts } from '../compile/shared-parts.ts'
+import { compileRules } from '../resolve/admit/rules.ts'
 import { type Containment, ContainmentLimit } from '../resolve/containment.ts'
-import type { HookRequest } from '../resolve/decision.ts'
+import type { Decision, HookRequest } from '../resolve/decision.ts'
+import type { Covering } from '../resolve/explain/explain.ts'
+import type { Explanation } from '../resolve/explain/trace.ts'
+import type { Candidate, Program } from '../resolve/program.ts'
 import type { CallTransform, ResolveOptions } from '../resolve/resolve.ts'
 import type { ThreadData } from '../threads/thread.ts'
-import {
-  type TransformAnswer,
-  type TransformCall,
-  TransformError,
-  type Transforms,
-} from '../transform/port.ts'
+import { type TransformAnswer, type TransformCall, TransformError } from '../transform/port.ts'
+import { runToEnd } from '../yield.ts'
 import {
   type FromThread,
   phases,
   type RunOrder,
-  type SliceContent,
-  type SliceEntry,
+  type SentMapping,
+  type SentMappings,
+  type SettingsContent,
   slots,
   type ToThread,
 } from './protocol.ts'
 
 const { port, shared } = workerData as ThreadData
-const snapshots = new Map<number, Snapshot>()
+const generations = new Map<number, Resolving>()
+const programs = new Map<number, Program>()
+/** Expressions and templates of mappings that were edited beside others are compiled already. */
+let parts = createSharedParts()
 /** The calls of transforms that wait for an answer. */
 const waiting = new Map<number, PromiseWithResolvers<TransformAnswer>>()
+const randomness = { mint: randomUUID, randomId: () => randomBytes(6).toString('base64url') }
 
 port.on('message', (order: ToThread) => {
   switch (order.type) {
-    case 'load':
-      snapshots.set(order.slice, compile(order.content))
+    case 'settings':
+      generations.set(
+        order.generation,
+        load(() => compileSettings(order.content)),
+      )
+      break
+    case 'mappings':
+      load(() => order.mappings.forEach(compile))
       break
     case 'forget':
-      snapshots.delete(order.slice)
+      if (order.what !== 'mappings') generations.delete(order.what)
+      else {
+        programs.clear()
+        parts = createSharedParts()
+      }
       break
     case 'transformed':
       waiting.get(order.call)?.resolve(order.answer)
@@ -52,20 +68,78 @@ port.on('message', (order: ToThread) => {
   }
 })
 
+function load<Result>(compile: () => Result): Result {
+  Atomics.store(shared, slots.phase, phases.loading)
+  const result = compile()
+  Atomics.store(shared, slots.phase, phases.waiting)
+  return result
+}
+
+function compileSettings({ settings, endpoints, catalog }: SettingsContent): Resolving {
+  const rules = compileRules(settings, catalog.channels, catalog.relays)
+  return runToEnd(compileResolving({ settings, endpoints, rules, randomness }))
+}
+
+/** Mistakes in mappings were reported when they were loaded. */
+function compile({ number, id, label: place, value }: SentMapping): void {
+  const { module } = value.transform ?? {}
+  const transform = module === undefined ? undefined : { module, call: elsewhere }
+  programs.set(number, Object.freeze({ id, place, transform, ...compileMapping(value, parts).parts }))
+}
+
+const elsewhere = () => Promise.reject(new Error('Transforms run elsewhere.'))
+
 async function run(order: RunOrder): Promise<void> {
-  const { type, job, slice, seed, decided } = order
-  const snapshot = snapshots.get(slice)
-  if (snapshot === undefined) throw new Error('The request is about mappings that were not loaded.')
+  const { job, generation, mappings, seed, explain } = order
+  const resolving = generations.get(generation)
+  if (resolving === undefined) throw new Error('The request is about settings that were not loaded.')
   seedRandom(seed)
   const request: HookRequest = { ...order.request, payload: undefined, isUndecoded: true }
   const options: ResolveOptions = { containment: containmentOf(order), callTransform: callerOf(order) }
   Atomics.store(shared, slots.phase, phases.resolving)
-  const result =
-    type === 'explain'
-      ? await snapshot.explain(request, { ...options, ...(decided && { decided }) })
-      : await snapshot.resolve(request, options)
+  const known = programsOf(mappings)
+  const byId = new Map(known.map(({ program }) => [program.id, program]))
+  const covering = (): readonly Covering[] =>
+    (explain?.covering ?? []).map((each) => ({ ...each, program: byId.get(each.mapping) }))
+  const decider = resolving.over(candidatesOf(known, mappings), covering)
+  const result: Decision | Explanation =
+    explain === undefined
+      ? await decider.resolve(request, options)
+      : await decider.explain(request, { ...options, ...(explain.decided && { decided: explain.decided }) })
   Atomics.store(shared, slots.phase, phases.waiting)
   post({ type: 'done', job, result })
+}
+
+function programsOf({ numbers, params }: SentMappings): readonly Candidate[] {
+  return Array.from(numbers, (number, position) => {
+    const program = programs.get(number)
+    if (program === undefined) throw new Error('The request is about mappings that were not loaded.')
+    return { program, params: params.get(position) ?? noParams }
+  })
+}
+
+/** Leaves out mappings that cannot match, unless the main thread has, which cannot where it has not read the payload. */
+function candidatesOf(
+  known: readonly Candidate[],
+  { isIndexed, covering }: SentMappings,
+): DecisionIndex['candidates'] {
+  if (isIndexed)
+    return () => {
+      const next = known.values()
+      return { covering, next: () => next.next().value }
+    }
+  const byProgram = new Map(known.map((each) => [each.program, each]))
+  const index = createDecisionIndex(known.map(({ program }) => ({ path: undefined, program })))
+  return (request) => {
+    const { next } = index.candidates(request)
+    return {
+      covering,
+      next: () => {
+        const found = next()
+        return found && byProgram.get(found.program)
+      },
+    }
+  }
 }
 
 /** Numbers the work in order, so that a second attempt gives the same work the same number. */
@@ -108,39 +182,6 @@ function post(message: FromThread): void {
     port.postMessage(JSON.parse(JSON.stringify(message)))
   }
 }
-
-function compile({ settings, endpoints, mappings, disabled, catalog }: SliceContent): Snapshot {
-  Atomics.store(shared, slots.phase, phases.loading)
-  const configuration: Configuration = {
-    settings,
-    endpoints,
-    mappings: mappings.map(entryOf),
-    disabled: disabled.map(entryOf),
-    tests: [],
-    digest: '',
-    sources: new Map(),
-    watched: [],
-    warnings: [],
-    unset: [],
-    secrets: [],
-    locate: nowhere,
-  }
-  const randomness = { mint: randomUUID, randomId: () => randomBytes(6).toString('base64url') }
-  const compiled = compileSnapshot(configuration, catalog, randomness, elsewhere)
-  Atomics.store(shared, slots.phase, phases.waiting)
-  if (!compiled.ok) throw new Error('Mappings that compiled before do not compile again.')
-  return compiled.snapshot
-}
-
-function entryOf(entry: SliceEntry): MappingEntry {
-  return { ...entry, locate: nowhere }
-}
-
-/** Mistakes in mappings were reported when they were loaded. */
-const nowhere = (): Place => ({ file: '', line: 1, column: 1, text: '' })
-
-/** Every module counts as present, because the thread calls transforms only through the main thread. */
-const elsewhere: Transforms = { bind: () => () => Promise.reject(new Error('Transforms run elsewhere.')) }
 
 /** Seeds the random numbers of expressions. The generator is mulberry32: https://github.com/cprosche/mulberry32 */
 function seedRandom(seed: number): void {

@@ -7,7 +7,7 @@ import { processorMs } from '../resolve/processor-time.ts'
 import { TransformError } from '../transform/port.ts'
 import { createEvaluators, EvaluationEnded } from './evaluators.ts'
 import { containedOf, createManualTimers, evaluatorsOf } from './fixture.ts'
-import type { SliceContent } from './protocol.ts'
+import type { SettingsContent } from './protocol.ts'
 
 const evaluated = (source: string) => ({ message: `{% ${source} %}` })
 /** An expression whose search takes the library 20 s, without any way for the library to interrupt it. */
@@ -143,15 +143,16 @@ test('a request whose mappings end the thread that loads them is not tried again
   const snapshot = await containedOf(evaluators, [evaluated('$reverse([1, n])[0]')])
   assert.equal(messageOf(await snapshot.resolve(requestOf({ n: 2 }))), '2')
   let loads = 0
-  const broken = {
+  const generation = {
     id: -1,
-    content: () => {
+    settings: () => {
       loads += 1
-      return {} as SliceContent
+      return {} as SettingsContent
     },
-    callTransform: () => assert.fail('it has no transform'),
+    mapping: () => assert.fail('it has no mapping'),
   }
-  await assert.rejects(evaluators.run('resolve', broken, requestOf({}), []), EvaluationEnded)
+  const job = { generation, request: requestOf({}), mappings: [], isIndexed: true, covering: 0, calls: [] }
+  await assert.rejects(evaluators.run(job), EvaluationEnded)
   assert.equal(loads, 1)
 })
 
@@ -183,7 +184,7 @@ test('one sender never holds all threads, and a request that waits too long is a
   const evaluators = createEvaluators({ timers })
   context.after(() => evaluators.close())
   const snapshot = await containedOf(evaluators, [
-    { match: { body: { slow: true } }, message: '{% $count($distinct(list)) %}' },
+    { id: 'slow', match: { body: { slow: true } }, message: '{% $count($distinct(list)) %}' },
     evaluated('$reverse([1, 3])[0]'),
   ])
   const list = Array.from({ length: 200_000 }, (_, index) => index)

@@ -6,46 +6,78 @@
 
 import { randomInt } from 'node:crypto'
 import type { Decision, HookRequest } from '../resolve/decision.ts'
-import type { Decided } from '../resolve/explain/explain.ts'
+import type { Covering, Decided } from '../resolve/explain/explain.ts'
 import type { Explanation } from '../resolve/explain/trace.ts'
-import { createMemoryWatch } from '../threads/memory-watch.ts'
-import { programFile, startThread, type Thread } from '../threads/thread.ts'
+import type { Program } from '../resolve/program.ts'
+import { createPool, type PoolWorker, type WorkerEvents } from '../threads/pool.ts'
+import { programFile, startThread } from '../threads/thread.ts'
+import { checkMs, createThreadWatch } from '../threads/watch.ts'
 import type { Timers } from '../timers.ts'
-import { type TransformAnswer, type TransformCall, TransformError } from '../transform/port.ts'
-import { type FromThread, phases, type SliceContent, slots, type ToThread } from './protocol.ts'
+import { type TransformAnswer, TransformError } from '../transform/port.ts'
+import {
+  type FromThread,
+  phases,
+  type RunOrder,
+  type SentMapping,
+  type SettingsContent,
+  slots,
+  type ToThread,
+} from './protocol.ts'
 
 /** A small machine has this many cores. Each thread holds some 30 MB. */
-const mostThreads = 2
+const maxThreads = 2
 /** How many requests may wait for a thread, of all senders and of one sender, since a burst comes from one. */
-const mostWaiting = 2_000
-const mostWaitingOfSender = 1_000
+const maxWaiting = 2_000
+const maxWaitingOfSender = 1_000
 /** How many bytes their bodies may have. */
-const mostWaitingBytes = 64 * 1_048_576
+const maxWaitingBytes = 64 * 1_048_576
 /** A request that has waited this long is given up. Milliseconds. */
 const waitMs = 10_000
-/** A thread ends after this long without a request. Milliseconds. */
-const idleMs = 30_000
-const checkMs = 50
-/** The number of consecutive checks that may find the same piece of work. An expression ends itself after a second. */
-const mostChecks = 30
-/** The number of additional checks for each megabyte of the body. */
-const checksOfMegabyte = 4
-/** The number of checks while a thread loads. */
-const mostChecksLoading = 600
-/** The memory that a thread may hold. Megabytes. */
+/** A thread ends after this long without a request. It takes 0.2 s of processor time to start. Milliseconds. */
+const idleMs = 300_000
+/** How long a thread may take for one piece of work. An expression ends itself after a second. Milliseconds. */
+const maxWorkMs = 1_500
+/** Added for each megabyte of the body. Milliseconds. */
+const maxWorkMsOfMegabyte = 200
+/** How long a thread may take to start, or to compile mappings. Milliseconds. */
+const maxLoadMs = 30_000
+/** The memory that a thread may hold besides its mappings. Megabytes. */
 const memoryMb = 256
+/** The memory of one mapping. */
+const memoryMbOfMapping = 0.05
 /** A request for which this many threads were ended is not tried again. */
-const mostAttempts = 3
-/** The number of endpoints whose mappings a thread keeps compiled. */
-const mostSlices = 8
+const maxAttempts = 3
+/** The number of generations whose settings a thread keeps, and of mappings. */
+const maxGenerations = 4
+const maxMappings = 2_000
 
-/** The mappings that cover one endpoint in one generation. */
-export interface Slice {
+/** The settings and mappings of one snapshot. */
+export interface Generation {
   readonly id: number
-  content(): SliceContent
-  /** Calls the transform of a mapping. */
-  readonly callTransform: (mapping: string, given: TransformCall) => Promise<TransformAnswer>
+  settings(): SettingsContent
+  mapping(program: Program): Omit<SentMapping, 'number'>
 }
+
+export interface EvaluatorJob {
+  readonly generation: Generation
+  readonly request: HookRequest
+  /** In matching order. */
+  readonly mappings: readonly {
+    readonly program: Program
+    readonly params: Readonly<Record<string, string>>
+  }[]
+  /** Whether only mappings that may match are listed. Otherwise all that cover the endpoint are. */
+  readonly isIndexed: boolean
+  /** How many mappings cover the endpoint. */
+  readonly covering: number
+  /** Absent: the request is resolved. */
+  readonly explain?: { readonly covering: readonly Covering[]; readonly decided?: Decided }
+  /** The answers of transforms to this request so far, in order. It gets the new ones. */
+  readonly calls: TransformCalls
+}
+
+/** The calls in the order in which a request makes them. When the request begins again, none of them is repeated. */
+export type TransformCalls = Promise<TransformAnswer>[]
 
 /** Thrown if too many requests wait for a thread already. The same request may be accepted later. */
 export class EvaluatorsBusy extends Error {
@@ -58,283 +90,243 @@ export class EvaluationEnded extends Error {
 }
 
 export interface Evaluators {
-  /**
-   * `calls` has the answers of transforms to this request so far, in order, and gets the new ones. @throws
-   * EvaluatorsBusy, EvaluationEnded
-   */
-  run(type: 'resolve', slice: Slice, request: HookRequest, calls: TransformCalls): Promise<Decision>
-  run(
-    type: 'explain',
-    slice: Slice,
-    request: HookRequest,
-    calls: TransformCalls,
-    decided?: Decided,
-  ): Promise<Explanation>
+  /** Returns a decision, or an explanation if the job asks for one. @throws EvaluatorsBusy, EvaluationEnded */
+  run(job: EvaluatorJob): Promise<Decision | Explanation>
   /** Ends all threads, and rejects the requests that wait or run. */
   close(): Promise<void>
 }
-
-/** The calls in the order in which a request makes them. When the request begins again, none of them is repeated. */
-export type TransformCalls = Promise<TransformAnswer>[]
 
 export interface EvaluatorsOptions {
   readonly timers: Timers
 }
 
-interface Job {
+/** A job with its state. */
+interface Running extends EvaluatorJob {
   readonly id: number
-  readonly type: 'resolve' | 'explain'
-  readonly slice: Slice
-  readonly request: HookRequest
-  readonly calls: TransformCalls
-  readonly decided?: Decided
   readonly seed: number
   readonly failed: number[]
   readonly result: PromiseWithResolvers<Decision | Explanation>
-  waitTimer: unknown
   attempts: number
 }
 
-/** A thread of the pool, with its current job. */
-interface Member {
-  readonly thread: Thread<ToThread, FromThread>
-  /** The loaded slices, with the last used one at the end. */
-  readonly slices: Set<number>
-  job: Job | undefined
-  /** The number of checks since the last progress. */
-  checks: number
-  work: number
-  idleTimer: unknown
-  /** Whether the thread is being ended. Until then it still occupies a place. */
-  isEnding: boolean
-}
-
 export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
-  const members = new Set<Member>()
-  const waiting: Job[] = []
+  const watch = createThreadWatch(timers)
+  const pool = createPool<Running>({
+    timers,
+    maxWorkers: maxThreads,
+    idleMs,
+    waitMs,
+    start: startWorker,
+    // One sender never gets all threads.
+    mayRun: ({ request: { sender } }, running) =>
+      sender === undefined ||
+      running.filter(({ request }) => request.sender === sender).length < maxThreads - 1,
+    gaveUp: ({ result }) => result.reject(new EvaluatorsBusy('the request waited too long for a thread')),
+  })
   let nextJob = 1
-  const memory = createMemoryWatch(timers)
-  let checkTimer: unknown
   let isClosed = false
 
-  function dispatch(): void {
-    for (;;) {
-      const place = waiting.findIndex(({ request }) => mayRun(request.sender))
-      const job = waiting[place]
-      if (job === undefined) return
-      const member = freeMember()
-      if (member === undefined) return
-      waiting.splice(place, 1)
-      timers.clearTimeout(job.waitTimer)
-      assign(member, job)
-    }
-  }
-
-  /** One sender never gets all threads. */
-  function mayRun(sender: string | undefined): boolean {
-    if (sender === undefined) return true
-    let held = 0
-    for (const { job } of members) if (job?.request.sender === sender) held += 1
-    return held < mostThreads - 1
-  }
-
-  function freeMember(): Member | undefined {
-    for (const member of members) if (member.job === undefined && !member.isEnding) return member
-    return members.size < mostThreads ? addMember() : undefined
-  }
-
-  function addMember(): Member {
+  /** Runs jobs in one thread. */
+  function startWorker(events: WorkerEvents): PoolWorker<Running> {
     const thread = startThread<ToThread, FromThread>({
       program: programFile('./evaluator-thread.ts', import.meta.url),
       name: 'evaluator',
       slots: Object.keys(slots).length,
     })
-    thread.owner = {
-      heard: (message) => handleMessage(member, message),
-      lost: () => restartJob(member),
+    const { shared } = thread
+    const sent = createSent((message) => thread.post(message))
+    const worker: PoolWorker<Running> = { run: begin, end }
+    let current: Running | undefined
+    thread.owner = { heard, lost: () => events.ended() }
+
+    function begin(job: Running): void {
+      current = job
+      job.attempts += 1
+      // A thread that ends while it loads must not seem to have ended during the work of the last request.
+      Atomics.store(shared, slots.work, 0)
+      thread.post(sent.orderOf(job))
+      const limitMb = memoryMb + memoryMbOfMapping * sent.mappings.size
+      watch.add(worker, { thread, limitMb, isLate: deadlineOf(shared, job), exceeded: events.ended })
     }
-    const member: Member = {
-      thread,
-      slices: new Set(),
-      job: undefined,
-      checks: 0,
-      work: 0,
-      idleTimer: undefined,
-      isEnding: false,
+
+    function heard(message: FromThread): void {
+      const job = current
+      if (job?.id !== message.job) return
+      if (message.type === 'done') {
+        current = undefined
+        watch.remove(worker)
+        job.result.resolve(message.result)
+        events.idle()
+      } else
+        void callTransform(job, message).catch((error) => {
+          current = undefined
+          job.result.reject(error)
+          events.ended()
+        })
     }
-    members.add(member)
-    return member
-  }
 
-  function assign(member: Member, job: Job): void {
-    timers.clearTimeout(member.idleTimer)
-    const { thread, slices } = member
-    const { id: slice } = job.slice
-    if (!slices.delete(slice)) thread.post({ type: 'load', slice, content: job.slice.content() })
-    slices.add(slice)
-    const [oldest] = slices
-    if (slices.size > mostSlices && oldest !== undefined) {
-      slices.delete(oldest)
-      thread.post({ type: 'forget', slice: oldest })
+    async function callTransform(
+      { calls, mappings, request }: Running,
+      { call, mapping, given }: Extract<FromThread, { type: 'transform' }>,
+    ): Promise<void> {
+      const { rawBody, onCall, onStop } = request
+      const transform = mappings.find(({ program }) => program.id === mapping)?.program.transform
+      if (transform === undefined) throw new Error(`The mapping "${mapping}" has no transform.`)
+      calls[call] ??= transform.call({ ...given, rawBody, onCall, onStop })
+      try {
+        thread.post({ type: 'transformed', call, answer: await calls[call] })
+      } catch (error) {
+        if (!(error instanceof TransformError)) throw error
+        const { code, message, place, refusal, cause } = error
+        thread.post({ type: 'transform-failed', call, error: { code, message, place, refusal, cause } })
+      }
     }
-    job.attempts += 1
-    member.job = job
-    member.checks = 0
-    // A thread that ends while it loads must not seem to have ended during the work of the last request.
-    Atomics.store(thread.shared, slots.work, 0)
-    const {
-      payload: _payload,
-      unwrapped: _unwrapped,
-      isForm: _isForm,
-      onCall: _onCall,
-      onStop: _onStop,
-      ...request
-    } = job.request
-    const rawBody = new Uint8Array(request.rawBody)
-    const { type, seed, failed, decided } = job
-    const order = { type, job: job.id, slice, request: { ...request, rawBody }, failed, seed }
-    thread.post({ ...order, ...(decided && { decided }) })
-    memory.add(member, { thread, limitMb: memoryMb, exceeded: () => void end(member) })
-    checkTimer ??= timers.setTimeout(checkDeadlines, checkMs)
-  }
 
-  function handleMessage(member: Member, message: FromThread): void {
-    const { job } = member
-    if (job === undefined || job.id !== message.job) return
-    if (message.type === 'transform')
-      void callTransform(member, job, message).catch((error) => {
-        member.job = undefined
-        job.result.reject(error)
-        void end(member)
-      })
-    else {
-      member.job = undefined
-      memory.remove(member)
-      member.idleTimer = timers.setTimeout(() => void end(member), idleMs)
-      job.result.resolve(message.result)
-      dispatch()
+    async function end(): Promise<void> {
+      const job = current
+      current = undefined
+      watch.remove(worker)
+      const ended = thread.end()
+      if (job !== undefined) beginAgain(job, Atomics.load(shared, slots.work))
+      await ended
     }
-  }
 
-  async function callTransform(
-    member: Member,
-    { calls, slice, request }: Job,
-    { call, mapping, given }: Extract<FromThread, { type: 'transform' }>,
-  ): Promise<void> {
-    const { rawBody, onCall, onStop } = request
-    calls[call] ??= slice.callTransform(mapping, { ...given, rawBody, onCall, onStop })
-    try {
-      member.thread.post({ type: 'transformed', call, answer: await calls[call] })
-    } catch (error) {
-      if (!(error instanceof TransformError)) throw error
-      const { code, message, place, refusal, cause } = error
-      member.thread.post({ type: 'transform-failed', call, error: { code, message, place, refusal, cause } })
-    }
-  }
-
-  /** Called periodically while any thread has a job. */
-  function checkDeadlines(): void {
-    checkTimer = undefined
-    const busy = [...members].filter(({ job, isEnding }) => job !== undefined && !isEnding)
-    for (const member of busy) if (isOverdue(member)) void end(member)
-    if (busy.length > 0) checkTimer = timers.setTimeout(checkDeadlines, checkMs)
-  }
-
-  function isOverdue(member: Member): boolean {
-    const { shared } = member.thread
-    const work = Atomics.load(shared, slots.work)
-    const phase = Atomics.load(shared, slots.phase)
-    if (phase === phases.waiting || work !== member.work) member.checks = 0
-    member.work = work
-    member.checks += 1
-    if (phase === phases.loading) return member.checks > mostChecksLoading
-    const megabytes = (member.job?.request.rawBody.length ?? 0) / 1_048_576
-    return member.checks > mostChecks + checksOfMegabyte * megabytes
-  }
-
-  async function end(member: Member): Promise<void> {
-    member.isEnding = true
-    memory.remove(member)
-    timers.clearTimeout(member.idleTimer)
-    const ended = member.thread.end()
-    restartJob(member)
-    await ended
-    members.delete(member)
-    dispatch()
+    return worker
   }
 
   /** Begins the job of an ended thread again, without the piece of work during which the thread was ended. */
-  function restartJob(member: Member): void {
-    const { job } = member
-    member.job = undefined
-    if (!member.isEnding) void end(member)
-    if (job === undefined) return
-    const work = Atomics.load(member.thread.shared, slots.work)
-    if (isClosed || work === 0 || job.attempts === mostAttempts) {
+  function beginAgain(job: Running, work: number): void {
+    if (isClosed || work === 0 || job.attempts === maxAttempts) {
       job.result.reject(new EvaluationEnded('the request takes more time or memory than one may'))
       return
     }
     job.failed.push(work)
-    job.waitTimer = timers.setTimeout(() => expire(job), waitMs)
-    waiting.unshift(job)
-    dispatch()
+    pool.addFirst(job)
   }
 
   function isFull({ sender, rawBody }: HookRequest): boolean {
+    const waiting = pool.waiting()
+    if (waiting.length === 0) return false
     let bytes = rawBody.length
     let ofSender = 0
     for (const { request } of waiting) {
       bytes += request.rawBody.length
       if (sender !== undefined && request.sender === sender) ofSender += 1
     }
-    return waiting.length >= mostWaiting || ofSender >= mostWaitingOfSender || bytes > mostWaitingBytes
+    return waiting.length >= maxWaiting || ofSender >= maxWaitingOfSender || bytes > maxWaitingBytes
   }
 
-  function expire(job: Job): void {
-    waiting.splice(waiting.indexOf(job), 1)
-    job.result.reject(new EvaluatorsBusy('the request waited too long for a thread'))
+  return {
+    async run(job) {
+      if (isClosed || isFull(job.request)) throw new EvaluatorsBusy('too many requests wait for a thread')
+      const result = Promise.withResolvers<Decision | Explanation>()
+      pool.add({ ...job, id: nextJob++, seed: randomInt(2 ** 31), failed: [], result, attempts: 0 })
+      return result.promise
+    },
+    async close() {
+      isClosed = true
+      watch.close()
+      const { waiting, ended } = pool.close()
+      for (const { result } of waiting) result.reject(new EvaluationEnded('the gateway stops'))
+      await ended
+    },
+  }
+}
+
+/** Returns what tells whether the deadline has passed, which begins anew with each piece of work. */
+function deadlineOf(shared: Int32Array, { request: { rawBody } }: Running): () => boolean {
+  const maxMs = maxWorkMs + (maxWorkMsOfMegabyte * rawBody.length) / 1_048_576
+  let last = 0
+  let checks = 0
+  return () => {
+    const work = Atomics.load(shared, slots.work)
+    const phase = Atomics.load(shared, slots.phase)
+    if (phase === phases.waiting || work !== last) checks = 0
+    last = work
+    checks += 1
+    return checks * checkMs > (phase === phases.loading ? maxLoadMs : maxMs)
+  }
+}
+
+/** Programs by number, in all generations. A mapping that a reload has not changed keeps its program. */
+const numbers = new WeakMap<Program, number>()
+let lastNumber = 0
+
+function numberOf(program: Program): number {
+  const number = numbers.get(program) ?? ++lastNumber
+  numbers.set(program, number)
+  return number
+}
+
+/** Keeps what was sent to one thread, and sends what a job needs besides. */
+function createSent(post: (message: ToThread) => void) {
+  const generations = new Set<number>()
+  const mappings = new Set<number>()
+
+  function sendSettings({ id, settings }: Generation): void {
+    if (!generations.delete(id)) post({ type: 'settings', generation: id, content: settings() })
+    generations.add(id)
+    const [oldest] = generations
+    if (generations.size <= maxGenerations || oldest === undefined) return
+    generations.delete(oldest)
+    post({ type: 'forget', what: oldest })
   }
 
-  async function run(
-    type: Job['type'],
-    slice: Slice,
-    request: HookRequest,
-    calls: TransformCalls,
-    decided?: Decided,
-  ) {
-    if (isClosed || (waiting.length > 0 && isFull(request)))
-      throw new EvaluatorsBusy('too many requests wait for a thread')
-    const result = Promise.withResolvers<Decision | Explanation>()
-    const seed = randomInt(2 ** 31)
-    const job: Job = {
-      id: nextJob++,
-      type,
-      slice,
-      request,
-      calls,
-      ...(decided && { decided }),
-      seed,
-      failed: [],
-      result,
-      waitTimer: undefined,
-      attempts: 0,
+  function sendMappings({ generation, mappings: needed }: Running): void {
+    const isMissing = ({ program }: { program: Program }) => !mappings.has(numberOf(program))
+    let missing = needed.filter(isMissing)
+    if (missing.length === 0) return
+    if (mappings.size > 0 && mappings.size + missing.length > maxMappings) {
+      mappings.clear()
+      post({ type: 'forget', what: 'mappings' })
+      missing = needed.filter(isMissing)
     }
-    job.waitTimer = timers.setTimeout(() => expire(job), waitMs)
-    waiting.push(job)
-    dispatch()
-    return result.promise
+    const contents = missing.map(({ program }) => ({
+      number: numberOf(program),
+      ...generation.mapping(program),
+    }))
+    post({ type: 'mappings', mappings: contents })
+    for (const { number } of contents) mappings.add(number)
   }
 
-  async function close(): Promise<void> {
-    isClosed = true
-    timers.clearTimeout(checkTimer)
-    memory.close()
-    for (const { result, waitTimer } of waiting.splice(0)) {
-      timers.clearTimeout(waitTimer)
-      result.reject(new EvaluationEnded('the gateway stops'))
-    }
-    await Promise.all([...members].map(end))
+  return {
+    mappings,
+    orderOf(job: Running): RunOrder {
+      sendSettings(job.generation)
+      sendMappings(job)
+      const {
+        payload: _payload,
+        unwrapped: _unwrapped,
+        isForm: _isForm,
+        onCall: _onCall,
+        onStop: _onStop,
+        ...request
+      } = job.request
+      const { id, generation, isIndexed, covering, explain, failed, seed } = job
+      const params = job.mappings.flatMap(({ params }, position) =>
+        Object.keys(params).length === 0 ? [] : [[position, params] as const],
+      )
+      return {
+        type: 'run',
+        job: id,
+        generation: generation.id,
+        mappings: {
+          numbers: Int32Array.from(job.mappings, ({ program }) => numberOf(program)),
+          params: new Map(params),
+          isIndexed,
+          covering,
+        },
+        // A buffer of Node may be part of a larger one, which would be copied as a whole.
+        request: { ...request, rawBody: new Uint8Array(request.rawBody) },
+        ...(explain && {
+          explain: {
+            covering: explain.covering.map(({ program: _program, ...each }) => each),
+            ...(explain.decided && { decided: explain.decided }),
+          },
+        }),
+        failed,
+        seed,
+      }
+    },
   }
-
-  return { run: run as Evaluators['run'], close }
 }

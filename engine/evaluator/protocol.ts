@@ -3,11 +3,11 @@
 import type { Catalog } from '../compile/snapshot.ts'
 import type { Configuration, MappingEntry } from '../config/configuration.ts'
 import type { Decision, HookRequest } from '../resolve/decision.ts'
-import type { Decided } from '../resolve/explain/explain.ts'
+import type { Covering, Decided } from '../resolve/explain/explain.ts'
 import type { Explanation } from '../resolve/explain/trace.ts'
 import type { TransformAnswer, TransformCall, TransformError } from '../transform/port.ts'
 
-/** The places in the memory that both sides see. */
+/** The positions of the integers that both sides see. */
 export const slots = {
   /** The number of the unbounded piece of work that the current request began last, from 1; 0 before the first. */
   work: 0,
@@ -23,16 +23,16 @@ export const phases = {
   resolving: 2,
 } as const
 
-/** The part of a configuration that concerns one endpoint, as plain data. */
-export interface SliceContent {
-  readonly settings: Configuration['settings']
-  readonly endpoints: Configuration['endpoints']
-  readonly mappings: readonly SliceEntry[]
-  readonly disabled: readonly SliceEntry[]
+/** The part of a configuration that concerns every request, as plain data. */
+export interface SettingsContent extends Pick<Configuration, 'settings' | 'endpoints'> {
   readonly catalog: Catalog
 }
 
-export type SliceEntry = Pick<MappingEntry, 'id' | 'order' | 'label' | 'origin' | 'value'>
+/** A mapping as it is written. */
+export interface SentMapping extends Pick<MappingEntry, 'id' | 'label' | 'value'> {
+  /** Identifies the mapping, with its id, its place and its content, in all generations. */
+  readonly number: number
+}
 
 /** Lacks the payload, which the thread reads from the body again. */
 export type SentRequest = Omit<HookRequest, 'payload' | 'unwrapped' | 'isForm' | 'onCall' | 'onStop'>
@@ -40,13 +40,30 @@ export type SentRequest = Omit<HookRequest, 'payload' | 'unwrapped' | 'isForm' |
 /** Lacks the parts of a transform's call that the main thread has anyway. */
 export type SentCall = Omit<TransformCall, 'rawBody' | 'onCall' | 'onStop'>
 
+/** Names the mappings by their numbers, in matching order. All were sent before. */
+export interface SentMappings {
+  readonly numbers: Int32Array
+  /** The values that their paths took from the endpoint's name, by position. Absent for mappings without any. */
+  readonly params: ReadonlyMap<number, Readonly<Record<string, string>>>
+  /** Whether only mappings that may match are named. Otherwise all that cover the endpoint are. */
+  readonly isIndexed: boolean
+  /** How many mappings cover the endpoint. */
+  readonly covering: number
+}
+
 export interface RunOrder {
-  readonly type: 'resolve' | 'explain'
+  readonly type: 'run'
   readonly job: number
-  readonly slice: number
+  /** The generation whose settings apply. */
+  readonly generation: number
+  readonly mappings: SentMappings
   readonly request: SentRequest
-  /** Of an explanation. Absent: the request is resolved. */
-  readonly decided?: Decided
+  /** Absent: the request is resolved. */
+  readonly explain?: {
+    /** The covering mappings. Those that were not sent are disabled. */
+    readonly covering: readonly Omit<Covering, 'program'>[]
+    readonly decided?: Decided
+  }
   /** The pieces of work during which a thread was ended. Each of them fails at once. */
   readonly failed: readonly number[]
   /** The seed of the random numbers of expressions, so that a second attempt gets the same ones. */
@@ -54,8 +71,10 @@ export interface RunOrder {
 }
 
 export type ToThread =
-  | { readonly type: 'load'; readonly slice: number; readonly content: SliceContent }
-  | { readonly type: 'forget'; readonly slice: number }
+  | { readonly type: 'settings'; readonly generation: number; readonly content: SettingsContent }
+  | { readonly type: 'mappings'; readonly mappings: readonly SentMapping[] }
+  /** What was sent before is not used again. */
+  | { readonly type: 'forget'; readonly what: 'mappings' | number }
   | RunOrder
   | { readonly type: 'transformed'; readonly call: number; readonly answer: TransformAnswer }
   | { readonly type: 'transform-failed'; readonly call: number; readonly error: SentTransformError }

@@ -12,8 +12,8 @@ import type { Scope } from './scope.ts'
 /** Renders into segments. Throws only the errors of output.ts. */
 export type Template = (scope: Scope, output: Output) => void
 
-/** Returns plain JSON, or a promise of it. Fails with an {@link ExpressionError}. */
-export type Expression = (scope: Scope) => unknown | Promise<unknown>
+/** Resolves with plain JSON. Rejects with an {@link ExpressionError}, or as the containment demands. */
+export type Expression = (scope: Scope) => Promise<unknown>
 
 /** The reason why an expression gave no value. The message names code and column, and never a value. */
 export class ExpressionError extends Error {
@@ -76,6 +76,8 @@ export interface Program {
   /** The `file:line:column` of the entry. */
   readonly place: string
   readonly action: 'wake' | 'agent'
+  /** Whether any part of it is an expression, so that a request that it may match is decided in an evaluator thread. */
+  readonly evaluates: boolean
   readonly matcher: Matcher
   /** Returns the violation of the mapping's `schema`, if there is one. */
   readonly checkPayload: CheckPayload | undefined

@@ -26,18 +26,10 @@ export interface Scope {
 
 /** Values that are computed when first needed and then used for the whole request. */
 interface Memory {
-  input: ExpressionInput | undefined
+  input: { readonly payload: unknown } | undefined
   exact: { readonly payload: unknown } | undefined
   /** The id of the delivery, once it was looked up. */
   delivery: { readonly id: string | undefined } | undefined
-}
-
-/** What expressions read. */
-interface ExpressionInput {
-  /** The payload alone, with integers beyond 2^53 as texts. */
-  readonly payload: unknown
-  /** Whether the request may hold a name that marks internal values of the expression library. */
-  readonly mayHoldMarks: boolean
 }
 
 /** These names take precedence over a payload key of the same name, which stays reachable through `payload`. */
@@ -101,30 +93,10 @@ export function reservedReader(
   return ours.has(name) ? readers[name as OurName] : undefined
 }
 
-export function expressionInput({ memory, request }: Scope): ExpressionInput {
-  memory.input ??= {
-    payload: parseTexts(writtenJson(request)) ?? request.payload,
-    mayHoldMarks: mayHoldMarks(request),
-  }
-  return memory.input
-}
-
-/** The library treats an object with `_jsonata_lambda` or `_jsonata_function` as a function, and one with `tupleStream` as joined rows. */
-const marks = ['_jsonata_', 'tupleStream']
-const escapedLetter = /\\u00(?:[46][1-9a-f]|5[0-9af]|7[0-9a])/i
-
-/** Searches the whole text, because to check each object that expressions read would take as long as the expressions. */
-function mayHoldMarks(request: HookRequest): boolean {
-  if (Object.hasOwn(request.query, 'tupleStream')) return true
-  const written = request.isForm === true ? JSON.stringify(request.payload) : writtenJson(request)
-  const text =
-    typeof written === 'string'
-      ? written
-      : Buffer.from(written.buffer, written.byteOffset, written.byteLength)
-  return (
-    marks.some((mark) => text.includes(mark)) ||
-    (text.includes('\\u00') && escapedLetter.test(text.toString()))
-  )
+/** Returns the payload that expressions see, with integers beyond 2^53 as texts. */
+export function expressionPayload({ memory, request }: Scope): unknown {
+  memory.input ??= { payload: parseTexts(writtenJson(request)) ?? request.payload }
+  return memory.input.payload
 }
 
 function writtenJson({ unwrapped, rawBody }: HookRequest): string | Uint8Array {

@@ -7,7 +7,7 @@
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { backgroundTimers, type Timers } from '../timers.ts'
-import { bytesHeldBy, threadLimits } from './memory-watch.ts'
+import { bytesHeldBy, threadLimits } from './watch.ts'
 
 /** The `workerData` of every program. Messages go over a port of their own, which code in the thread need not reach. */
 export interface ThreadData {

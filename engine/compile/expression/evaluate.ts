@@ -1,11 +1,11 @@
 /**
- * Evaluates expressions with the library's own functions. The caller is an evaluator thread, or a process that serves
- * one user.
+ * Evaluates expressions with the library. The caller is an evaluator thread, or a process that serves one user: the time
+ * that an expression takes depends on the payload.
  */
 
 import type jsonata from 'jsonata'
 import { ContainmentLimit } from '../../resolve/containment.ts'
-import { registerFunctions, timeVariable } from './functions.ts'
+import { pinFunctions, registerFunctions, timeVariable } from './functions.ts'
 import { thrownLimit } from './limit.ts'
 import { type Guards, readExpression } from './parse.ts'
 import { makePlain } from './plain.ts'
@@ -18,7 +18,10 @@ type EvaluateInLibrary = (
   now: number,
 ) => Promise<unknown>
 
-/** `prepare` may change the tree before it is evaluated. `guards` replace the usual ones. */
+/**
+ * Reads the expression when it is first evaluated, because a gateway has many of which each request needs a few: a tree
+ * takes some 20 KB. `prepare` may change the tree. `guards` replace the usual ones.
+ */
 export function createLibraryExpression(
   source: string,
   prepare: (ast: unknown) => void = () => {},
@@ -39,6 +42,7 @@ export function createLibraryExpression(
   }
 
   return async (payload, bindings, now) => {
+    await pinFunctions()
     ready ??= read()
     const root = writes ? structuredClone(payload) : payload
     return makePlain(await ready.evaluate(root, { ...bindings, [timeVariable]: now }))

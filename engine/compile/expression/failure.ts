@@ -1,8 +1,7 @@
-/** Writes the sentence about a failed evaluation: the expression, the place in it, and the kind of value that was wrong. */
+/** Writes the sentence about a failed evaluation: the expression, the place in it, and the kind of value that was wrong, never the value. */
 
 import { ExpressionError } from '../../resolve/program.ts'
 import { type Fault, readFault, startOfToken } from './fault.ts'
-import { typeOf } from './value-type.ts'
 
 /**
  * The library's own sentences quote values of the payload, so they are not used. `offset` is where the expression
@@ -127,4 +126,25 @@ function inList({ value, type }: Fault): string {
     (element) => typeof element !== wanted || element === null || Array.isArray(element),
   )
   return `a list with ${typeOf(stray)} in it`
+}
+
+function typeOf(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  if (isCallable(value)) return 'a function'
+  if (typeof value === 'object') return 'an object'
+  if (typeof value === 'number') return 'a number'
+  return typeof value === 'boolean' ? 'true or false' : 'text'
+}
+
+/** Whether the value is a function of JSONata, however it was made. A payload can only hold look-alikes. */
+export function isCallable(value: unknown): boolean {
+  if (typeof value === 'function') return true
+  if (typeof value !== 'object' || value === null) return false
+  const { implementation, environment } = value as {
+    implementation?: unknown
+    environment?: { lookup?: unknown } | null
+  }
+  return typeof implementation === 'function' || typeof environment?.lookup === 'function'
 }

@@ -1,9 +1,8 @@
-/** Lists the functions of JSONata with their result types, and adds checks to some of them. */
+/** Lists the functions of JSONata with their result types, and registers ours in place of some of them. */
 
-import type jsonata from 'jsonata'
-import { libraryDefinition } from './library.ts'
-import { mostText, thrownLimit, tooMuchText } from './limit.ts'
-import { fromMillis, toMillis } from './times.ts'
+import jsonata from 'jsonata'
+import { maxTextLength, thrownLimit, tooMuchText } from './limit.ts'
+import { hasOwnZone, libraryOffset, refusePicture } from './times.ts'
 
 /** Maps every function to the type of its result, in the notation of signatures. Blank if the type varies. */
 export const functionTypes: ReadonlyMap<string, string> = new Map(
@@ -54,18 +53,10 @@ export const functionTypes: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** The `this` of a function. */
-interface Focus {
-  readonly environment: { lookup(name: string): unknown; timestamp?: Date }
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: each function has values of its own.
-type Implementation = (this: Focus, ...values: any[]) => unknown
-
 /** The variable with the request's time. No author can use the name, because names end at a space. */
 export const timeVariable = ' time'
 
-function timeOf({ environment }: Focus): number {
+function timeOf({ environment }: jsonata.Focus): number {
   return Number(environment.lookup(timeVariable))
 }
 
@@ -73,74 +64,147 @@ function timeOf({ environment }: Focus): number {
  * V8's own text search takes time for each character of both texts, and nothing can interrupt it: 19 s if both come
  * from a payload of a megabyte. Up to this limit it takes a fraction of a second.
  */
-const mostCompared = 2_000_000_000
+const maxCompared = 2_000_000_000
 
-function checkSearch(this: Focus, text: unknown, wanted: unknown): void {
+function checkSearch(text: unknown, wanted: unknown): void {
   if (typeof text !== 'string' || typeof wanted !== 'string') return
-  if (text.length * wanted.length > mostCompared) throw thrownLimit('the texts are too long to be searched')
+  if (text.length * wanted.length > maxCompared) throw thrownLimit('the texts are too long to be searched')
 }
 
-/** Runs before the library's function of that name. */
-const checks: Readonly<Record<string, Implementation>> = {
-  contains: checkSearch,
-  replace: checkSearch,
-  split: checkSearch,
-  substringAfter: checkSearch,
-  substringBefore: checkSearch,
-  pad: (_text, width) => {
-    if (Math.abs(Number(width)) > mostText) throw tooMuchText()
-  },
-}
-
-/** Runs in place of the library's function of that name. */
-const replaced: Readonly<Record<string, Implementation>> = {
-  fromMillis: likeLibrary('fromMillis', fromMillis),
-  // The missing parts of a time come from the time of the request.
-  toMillis: likeLibrary('toMillis', function (this: Focus, time, picture) {
-    this.environment.timestamp = new Date(timeOf(this))
-    return toMillis.call(this, time, picture)
-  }),
-  now: function (this: Focus, picture, zone) {
-    return fromMillis.call(this, timeOf(this), picture, zone)
-  },
-  millis: function (this: Focus) {
-    return timeOf(this)
-  },
-}
-
-/** Created once and shared by all expressions. They are frozen, because a transform `|…|…|` may select them. */
-let definitions: ReadonlyMap<string, object> | undefined
-
-/** Replaces the library's functions that are bounded, and those that return the time of the request. */
+/**
+ * Registers functions in place of the library's: bounded ones, and those of times. The library reads names and number of
+ * their parameters for partial calls and for `$map`, so they have those of the library.
+ */
 export function registerFunctions(expression: jsonata.Expression): void {
-  definitions ??= new Map([...functionTypes.keys()].map((name) => [name, defineFunction(name)]))
-  for (const [name, definition] of definitions) expression.assign(name, definition)
+  for (const [name, { signature, implementation }] of Object.entries(ours))
+    expression.registerFunction(name, implementation, signature)
 }
 
-function defineFunction(name: string): object {
-  const definition = libraryDefinition(name)
-  Object.freeze(definition.signature)
-  // The library stores on a function where it was called last, which could be the place in another expression.
+interface OwnFunction {
+  readonly signature: string
+  // biome-ignore lint/suspicious/noExplicitAny: the signature checks the values.
+  readonly implementation: (this: jsonata.Focus, ...values: any[]) => unknown
+}
+
+const ours: Readonly<Record<string, OwnFunction>> = {
+  contains: {
+    signature: '<s-(sf):b>',
+    implementation(str, token) {
+      checkSearch(str, token)
+      return inLibrary('$contains($a, $b)', [str, token])
+    },
+  },
+  split: {
+    signature: '<s-(sf)n?:a<s>>',
+    implementation(str, separator, limit) {
+      checkSearch(str, separator)
+      return inLibrary('$split($a, $b, $c)', [str, separator, limit])
+    },
+  },
+  replace: {
+    signature: '<s-(sf)(sf)n?:s>',
+    implementation(str, pattern, replacement, limit) {
+      checkSearch(str, pattern)
+      return inLibrary('$replace($a, $b, $c, $d)', [str, pattern, replacement, limit])
+    },
+  },
+  substringBefore: {
+    signature: '<s-s:s>',
+    implementation(str, chars) {
+      checkSearch(str, chars)
+      return inLibrary('$substringBefore($a, $b)', [str, chars])
+    },
+  },
+  substringAfter: {
+    signature: '<s-s:s>',
+    implementation(str, chars) {
+      checkSearch(str, chars)
+      return inLibrary('$substringAfter($a, $b)', [str, chars])
+    },
+  },
+  pad: {
+    signature: '<s-ns?:s>',
+    implementation(str, width, char) {
+      if (Math.abs(Number(width)) > maxTextLength) throw tooMuchText()
+      return inLibrary('$pad($a, $b, $c)', [str, width, char])
+    },
+  },
+  now: {
+    signature: '<s?s?:s>',
+    implementation(picture, timezone) {
+      return writeTime(timeOf(this), picture, timezone)
+    },
+  },
+  millis: {
+    signature: '<:n>',
+    implementation() {
+      return timeOf(this)
+    },
+  },
+  fromMillis: {
+    signature: '<n-s?s?:s>',
+    implementation(timestamp, picture, timezone) {
+      return writeTime(timestamp, picture, timezone)
+    },
+  },
+  toMillis: {
+    signature: '<s-s?:n>',
+    // Without a zone an ISO 8601 time is in UTC, and not in the zone of the machine.
+    implementation(timestamp, picture) {
+      const time = picture === undefined && !hasOwnZone(timestamp) ? `${timestamp}Z` : timestamp
+      return inLibrary('($setTime($c); $toMillis($a, $b))', [time, picture, timeOf(this)])
+    },
+  },
+}
+
+const defaultPicture = '[Y0001]-[M01]-[D01]T[H01]:[m01]:[s01].[f001][Z01:01t]'
+
+/** @throws an error in the form of the library's, for a zone or a picture that cannot be read */
+function writeTime(millis: number | undefined, picture = defaultPicture, zone = 'Z'): unknown {
+  if (millis === undefined) return undefined
+  refusePicture(picture)
+  return inLibrary('$fromMillis($a, $b, $c)', [millis, picture, libraryOffset(millis, zone)])
+}
+
+const calls = new Map<string, jsonata.Expression>()
+
+/** Calls functions of the library with values, as `$a`, `$b` and so on. Errors get their place from the caller. */
+async function inLibrary(source: string, values: readonly unknown[]): Promise<unknown> {
+  let call = calls.get(source)
+  if (call === undefined) {
+    call = jsonata(source)
+    // The library takes the missing parts of a time from the time at which an expression is evaluated.
+    call.registerFunction('setTime', function (this: jsonata.Focus, time: number) {
+      Object.assign(this.environment, { timestamp: new Date(time) })
+    })
+    calls.set(source, call)
+  }
+  try {
+    return await call.evaluate(
+      undefined,
+      Object.fromEntries(values.map((value, index) => ['abcd'[index], value])),
+    )
+  } catch (error) {
+    throw { ...(error as object), position: undefined, token: undefined }
+  }
+}
+
+let pinned: Promise<void> | undefined
+
+/**
+ * The library's functions are objects that all expressions share. The library notes on them where they were called last,
+ * which may be in another expression, and a transform `|…|…|` may select and change them.
+ */
+export function pinFunctions(): Promise<void> {
+  pinned ??= pinAll()
+  return pinned
+}
+
+async function pinAll(): Promise<void> {
   const nothing = { get: () => undefined, set: () => {} }
-  const own = { ...definition, implementation: replaced[name] ?? withCheck(name, definition.implementation) }
-  return Object.freeze(Object.defineProperties(own, { token: nothing, position: nothing }))
-}
-
-function withCheck(name: string, own: Implementation): Implementation {
-  const check = checks[name]
-  if (check === undefined) return own
-  return likeLibrary(name, function (...values) {
-    check.apply(this, values)
-    return own.apply(this, values)
-  })
-}
-
-/** Gives a replacement what the library reads of a function itself. */
-function likeLibrary(name: string, replacement: Implementation): Implementation {
-  const own = libraryDefinition(name).implementation
-  // `$map` passes as many values as a function has parameters.
-  Object.defineProperty(replacement, 'length', { value: own.length })
-  // For a partial call such as `$split(?, ",")` the library reads the parameters from the function's text.
-  replacement.toString = () => own.toString()
-  return replacement
+  for (const name of functionTypes.keys()) {
+    const shared: object = await jsonata(`$${name}`).evaluate(undefined)
+    Object.freeze((shared as { signature?: unknown }).signature)
+    Object.freeze(Object.defineProperties(shared, { token: nothing, position: nothing }))
+  }
 }

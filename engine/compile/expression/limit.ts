@@ -12,8 +12,8 @@ export function thrownLimit(reason: string, code = 'LIMIT'): Limit {
 }
 
 /** The limit on the characters of a text that an expression makes. */
-export const mostText = 2_097_152
+export const maxTextLength = 2_097_152
 
 export function tooMuchText(): Limit {
-  return thrownLimit(`it makes a text of more than ${mostText} characters`)
+  return thrownLimit(`it makes a text of more than ${maxTextLength} characters`)
 }

@@ -1,16 +1,16 @@
 /** Makes results plain JSON: removes the library's hidden properties, functions, and numbers that are not finite. */
 
-import { mostText, thrownLimit, tooMuchText } from './limit.ts'
-import { isCallable } from './value-type.ts'
+import { isCallable } from './failure.ts'
+import { maxTextLength, thrownLimit, tooMuchText } from './limit.ts'
 
 /** The most values that a payload can have. */
-const mostValues = 600_000
+const maxValues = 600_000
 /** Payloads are nested up to 1,000 levels deep. */
 const deepest = 2_000
 
 /** Copies a result, so that it holds no object of the library. */
 export function makePlain(result: unknown): unknown {
-  if (typeof result === 'string' && result.length > mostText) throw tooMuchText()
+  if (typeof result === 'string' && result.length > maxTextLength) throw tooMuchText()
   let values = 0
   let characters = 0
 
@@ -31,7 +31,7 @@ export function makePlain(result: unknown): unknown {
   function copyInside(key: string, value: unknown, depth: number): unknown {
     values += 1
     characters += key.length + (typeof value === 'string' ? value.length : 0)
-    if (values > mostValues || characters > mostText) throw thrownLimit('its result is too large')
+    if (values > maxValues || characters > maxTextLength) throw thrownLimit('its result is too large')
     if (depth >= deepest) throw thrownLimit('its result is nested too deeply')
     return copy(value, depth + 1)
   }

@@ -5,30 +5,29 @@
 
 import { asMonthsAndMinutes, meantPattern } from '../date-pattern.ts'
 import { timeInZone } from '../time-zone.ts'
-import { libraryDefinition } from './library.ts'
 import { thrownLimit } from './limit.ts'
 
-const defaultPicture = '[Y0001]-[M01]-[D01]T[H01]:[m01]:[s01].[f001][Z01:01t]'
-
-/** Replaces the library's `$fromMillis`. @throws a fault of the library's form, for a zone or picture that cannot be read */
-export function fromMillis(this: unknown, millis?: number, picture = defaultPicture, zone = 'Z'): unknown {
-  if (millis === undefined) return undefined
+/** @throws an error in the form of the library's, for a pattern of another tool */
+export function refusePicture(picture: string): void {
   if (!picture.includes('[') && meantPattern(picture) !== undefined)
     throw thrownLimit('a picture has its fields in brackets', 'D3132')
-  const time = timeInZone(millis, zone)
-  if (time === undefined) throw thrownLimit('there is no such time, or no such time zone', 'D3134')
-  return libraryDefinition('fromMillis').implementation.call(
-    this,
-    millis,
-    picture,
-    libraryOffset(time.offset),
-  )
 }
 
-/** Replaces the library's `$toMillis`: UTC where an ISO 8601 time has no zone. */
-export function toMillis(this: unknown, time?: string, picture?: string): unknown {
-  const isLocal = picture === undefined && time !== undefined && /T\d\d:\d\d:\d\d(?:\.\d+)?$/.test(time)
-  return libraryDefinition('toMillis').implementation.call(this, isLocal ? `${time}Z` : time, picture)
+/** Whether an ISO 8601 time has a zone, or needs none because it is a date. */
+export function hasOwnZone(time: unknown): boolean {
+  return !/T\d\d:\d\d:\d\d(?:\.\d+)?$/.test(String(time))
+}
+
+/**
+ * Returns the offset of a zone in the form that the library reads. It rounds the hours of a negative one down, so `-03:30`
+ * is `-0230`. @throws an error in the form of the library's
+ */
+export function libraryOffset(millis: number, zone: string): string {
+  const time = timeInZone(millis, zone)
+  if (time === undefined) throw thrownLimit('there is no such time, or no such time zone', 'D3134')
+  const [, sign, hours = '', minutes = ''] = /^([+-])(\d\d):(\d\d)$/.exec(time.offset) ?? []
+  const rounded = sign === '-' && minutes !== '00' ? Number(hours) - 1 : Number(hours)
+  return `${sign}${String(rounded).padStart(2, '0')}${minutes}`
 }
 
 /** Whether a picture has a field. A blank one is harmless. */
@@ -36,11 +35,16 @@ function isPicture(picture: string): boolean {
   return picture.includes('[') || !/[A-Za-z]/.test(picture)
 }
 
-/** The library rounds the hours of a negative offset down, so `-03:30` is passed as `-0230`. */
-function libraryOffset(offset: string): string {
-  const [, sign, hours = '', minutes = ''] = /^([+-])(\d\d):(\d\d)$/.exec(offset) ?? []
-  const rounded = sign === '-' && minutes !== '00' ? Number(hours) - 1 : Number(hours)
-  return `${sign}${String(rounded).padStart(2, '0')}${minutes}`
+/** A field that the library knows: its letter, how it is written, and how wide. Only some have names. */
+const knownField =
+  /^(?:[YMDdFWwXxHhPmsfCE](?:[#\d]*|[iIaAwW]|Ww)|[Zz][\d:]*|[MFxPCE](?:[nN]|Nn))[oct]?(?:,[^A-Za-z]*)?$/
+
+/** Whether each part in brackets is a field that the library knows. */
+function isReadable(picture: string): boolean {
+  const parts = picture.replaceAll('[[', '').matchAll(/\[([^\]]*)(\])?/g)
+  return [...parts].every(
+    ([, part = '', end]) => end !== undefined && knownField.test(part.replace(/\s/g, '')),
+  )
 }
 
 const fields: Readonly<Record<string, string>> = {
@@ -58,11 +62,7 @@ export function pictureProblem(
   const meant = pictureOf(meantPattern(isPicture(picture) ? names : picture) ?? 'YYYY-MM-DD HH:mm')
   if (!isPicture(picture))
     return { message: `a picture has its fields in brackets, and "${picture}" has none`, meant }
-  try {
-    libraryDefinition('fromMillis').implementation.call(undefined, 0, picture)
-  } catch {
-    return { message: `the picture "${picture}" cannot be read`, meant }
-  }
+  if (!isReadable(picture)) return { message: `the picture "${picture}" cannot be read`, meant }
   const pattern = picture.replace(
     /\[([YMDHhmsZ])[^\]A-Za-z]*\]/g,
     (_all, field: string) => tokensOfFields[field] ?? '',

@@ -17,6 +17,7 @@ export function programOf(id: string, match: MappingSource['match']): Program {
   return {
     id,
     action: 'wake',
+    evaluates: false,
     place: 'mappings/test.yaml:1:1',
     matcher: compileMatch(match, strict),
     checkPayload: undefined,

@@ -59,14 +59,7 @@ function foundByMatch(source: string): string | undefined {
 }
 
 function createVerdict(expression: Expression): When['verdict'] {
-  return (scope) => {
-    try {
-      const result = expression(scope)
-      return result instanceof Promise ? result.then(isTrue, verdictOf) : isTrue(result)
-    } catch (error) {
-      return verdictOf(error)
-    }
-  }
+  return (scope) => expression(scope).then(isTrue, verdictOf)
 }
 
 function createMiss(expression: Expression): When['miss'] {

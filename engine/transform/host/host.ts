@@ -2,7 +2,7 @@
 
 import { url as inspectorUrl } from 'node:inspector'
 import { nearestName } from '../../config/nearest.ts'
-import { createMemoryWatch } from '../../threads/memory-watch.ts'
+import { createThreadWatch } from '../../threads/watch.ts'
 import { backgroundTimers, type Timers } from '../../timers.ts'
 import type { LoadFailure, OpenedModule, OpenTransforms, TransformHost, TransformListener } from '../port.ts'
 import type { OpenClawWord } from '../worker/openclaw.ts'
@@ -44,7 +44,7 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
   const { onEvent, timers = backgroundTimers, loadTimeoutMs = 10_000, isDebugged = isInspected } = options
   const sets = new Map<string, WorkerSet>()
   const spare = createWarmSpare(timers)
-  const memory = createMemoryWatch(timers)
+  const watch = createThreadWatch(timers)
   const mask = createMask()
   const output = createOutput(onEvent, timers)
   const advised = new Set<string>()
@@ -71,7 +71,7 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
       module,
       spare,
       timers,
-      memory,
+      watch,
       output,
       leaving,
       mask,
@@ -155,7 +155,7 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
     open,
     async close() {
       isClosed = true
-      memory.close()
+      watch.close()
       for (const set of sets.values()) set.close()
       await Promise.all([spare.close(), ...leaving])
       output.close()

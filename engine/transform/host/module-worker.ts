@@ -5,7 +5,7 @@
  * may run in it; a call under way fails in the first two cases and is answered in the third.
  */
 
-import type { MemoryWatch } from '../../threads/memory-watch.ts'
+import type { ThreadWatch } from '../../threads/watch.ts'
 import type { Timers } from '../../timers.ts'
 import type { TransformErrorCode } from '../port.ts'
 import type { OpenClawWord } from '../worker/openclaw.ts'
@@ -58,7 +58,7 @@ export interface ModuleWorkerOptions {
   readonly thread: WorkerThread
   readonly owner: WorkerOwner
   readonly timers: Timers
-  readonly memory: MemoryWatch
+  readonly watch: ThreadWatch
   readonly output: Output
   /** Workers that take no call any more, each until its thread has ended or was abandoned. */
   readonly leaving: Set<Promise<void>>
@@ -78,7 +78,7 @@ const slowMs = 2_000
 type Message<Type extends FromWorker['type']> = FromWorker & { readonly type: Type }
 
 export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
-  const { file, module, thread, owner, timers, memory, output, leaving, mask, loadTimeoutMs } = options
+  const { file, module, thread, owner, timers, watch, output, leaving, mask, loadTimeoutMs } = options
   let loading: ((loaded: Loaded) => void) | undefined
   let functions: ModuleExports['functions'] = []
   let current: { readonly call: Call; readonly unwatch: () => void } | undefined
@@ -106,13 +106,13 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
       loading = undefined
       timers.clearTimeout(timer)
       timers.clearTimeout(notice)
-      memory.remove(worker)
+      watch.remove(worker)
       if (loaded.ok) functions = loaded.exports.functions
       else stop()
       resolve(loaded)
     }
     const exceeded = () => loadFailed(`uses more than ${memoryMb} MB while it is loaded`)
-    memory.add(worker, { thread, limitMb: memoryMb, exceeded })
+    watch.add(worker, { thread, limitMb: memoryMb, exceeded })
     thread.post({ type: 'load', file, isDry: options.isDry })
     return promise
   }
@@ -140,7 +140,7 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
       })
       current = { call, unwatch }
       const exceeded = () => cutOff(sentence(`uses more than ${memoryMb} MB`))
-      memory.add(worker, { thread, limitMb: memoryMb, exceeded })
+      watch.add(worker, { thread, limitMb: memoryMb, exceeded })
       thread.post(order, [order.body.buffer])
     } catch (error) {
       // Data that has no JSON is not the worker's fault.
@@ -187,7 +187,7 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
     const call = current?.call
     current?.unwatch()
     current = undefined
-    memory.remove(worker)
+    watch.remove(worker)
     return call
   }
 

@@ -1,6 +1,6 @@
 /**
- * Watches the memory of running workers. V8's own limit ends the process, and does not count buffers; so a running
- * worker is asked how much it holds, garbage included, and is ended when that is too much.
+ * Watches busy threads: how long they make no progress, and how much memory they hold. V8's own limit ends the process, and
+ * does not count buffers; so a busy thread is asked how much it holds, garbage included.
  */
 
 import type { ResourceLimits, Worker } from 'node:worker_threads'
@@ -16,7 +16,7 @@ export const threadLimits: ResourceLimits = {
   maxYoungGenerationSizeMb: 16,
 }
 
-/** The bytes that a worker holds, garbage included; undefined where it ended. Waits while it is in native code. */
+/** The bytes that a worker holds, garbage included; undefined if it ended. Waits while it is in native code. */
 export async function bytesHeldBy(worker: Worker): Promise<number | undefined> {
   try {
     const { used_heap_size, external_memory } = await worker.getHeapStatistics()
@@ -26,7 +26,8 @@ export async function bytesHeldBy(worker: Worker): Promise<number | undefined> {
   }
 }
 
-const checkMs = 50
+/** How often busy threads are checked. Milliseconds. */
+export const checkMs = 50
 /** The garbage that V8 leaves in a worker before it collects: 80 to 120 MB were seen in programs that hold next to nothing. */
 const garbageBytes = 160 * 1_048_576
 /** What is above the limit in so many checks in a row, which take two seconds, is not garbage. */
@@ -35,16 +36,19 @@ const maxChecks = 40
 interface Watched {
   readonly thread: { memory(): Promise<number | undefined> }
   readonly limitMb: number
+  /** Whether the deadline has passed. Asked every `checkMs`. Default: there is none. */
+  isLate?(): boolean
+  /** Called when the thread holds too much, or is late. */
   exceeded(): void
 }
 
-export interface MemoryWatch {
+export interface ThreadWatch {
   add(worker: object, watched: Watched): void
   remove(worker: object): void
   close(): void
 }
 
-export function createMemoryWatch(timers: Timers): MemoryWatch {
+export function createThreadWatch(timers: Timers): ThreadWatch {
   /** `excess` counts the checks in a row that found too much. */
   const running = new Map<
     object,
@@ -55,8 +59,9 @@ export function createMemoryWatch(timers: Timers): MemoryWatch {
   function check(): void {
     timer = undefined
     for (const [worker, entry] of running) {
+      if (entry.watched.isLate?.()) entry.watched.exceeded()
       // Most calls end before the first check.
-      if (entry.state === 'new') entry.state = 'known'
+      else if (entry.state === 'new') entry.state = 'known'
       else if (entry.state === 'known') {
         entry.state = 'asked'
         void entry.watched.thread.memory().then((bytes) => {

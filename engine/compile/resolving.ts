@@ -1,0 +1,56 @@
+/** Compiles what decides about requests besides mappings: rules and policies. */
+
+import { dirname } from 'node:path'
+import type { Configuration, EndpointPolicy } from '../config/configuration.ts'
+import type { Randomness } from '../resolve/admit/admit.ts'
+import type { Rules } from '../resolve/admit/rules.ts'
+import { type EffectivePolicy, ignoredActor } from '../resolve/effective-policy.ts'
+import { type Covering, createExplain, type Explain } from '../resolve/explain/explain.ts'
+import { createResolve, type Resolve } from '../resolve/resolve.ts'
+import { indexEffectivePolicies } from './effective-policies.ts'
+import { indexPolicies } from './endpoint-policy.ts'
+import type { DecisionIndex } from './match/decision-index.ts'
+import type { Work } from './slices.ts'
+
+export interface Resolving {
+  readonly policyOf: (endpoint: string) => EndpointPolicy | undefined
+  readonly effectivePolicyOf: (endpoint: string) => EffectivePolicy | undefined
+  /** Decides and explains requests over these mappings. */
+  over(
+    candidates: DecisionIndex['candidates'],
+    covering: (endpoint: string) => readonly Covering[],
+  ): { readonly resolve: Resolve; readonly explain: Explain }
+}
+
+interface ResolvingParts extends Pick<Configuration, 'settings' | 'endpoints'> {
+  readonly rules: Rules
+  readonly randomness: Randomness
+}
+
+export function* compileResolving({
+  settings,
+  endpoints,
+  rules,
+  randomness,
+}: ResolvingParts): Work<Resolving> {
+  const policyOf = yield* indexPolicies(endpoints)
+  const effectivePolicyOf = yield* indexEffectivePolicies(endpoints)
+  const shared = { rules, effectivePolicyOf, policyOf, limits: settings.hooks, randomness }
+  const folder = dirname(settings.file)
+  return {
+    policyOf,
+    effectivePolicyOf,
+    over(candidates, covering) {
+      const resolve = createResolve({ ...shared, candidates, folder })
+      const explain = createExplain({
+        resolve,
+        covering,
+        ignores: ({ endpoint, payload }) => {
+          const policy = effectivePolicyOf(endpoint)
+          return policy !== undefined && ignoredActor(policy, payload) !== undefined
+        },
+      })
+      return { resolve, explain }
+    },
+  }
+}

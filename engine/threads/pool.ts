@@ -1,0 +1,127 @@
+/**
+ * Gives jobs to a few workers, which start when a job first needs one. A worker is always in one of these states:
+ *
+ * busy <-> idle -> ending (idle for too long) -> ended
+ *      -> ending (by its owner, or lost) -> ended
+ *
+ * One that is ending keeps its place, because its thread may be in native code, and the job goes back to the queue.
+ */
+
+import type { Timers } from '../timers.ts'
+
+export interface PoolWorker<Job> {
+  /** Called on an idle worker alone. */
+  run(job: Job): void
+  /** Resolves when its thread has ended. */
+  end(): Promise<void>
+}
+
+/** What a worker reports. */
+export interface WorkerEvents {
+  /** It can run another job. */
+  idle(): void
+  /** It runs no further job. */
+  ended(): void
+}
+
+export interface PoolOptions<Job> {
+  readonly timers: Timers
+  readonly maxWorkers: number
+  /** A worker ends after this long without a job. Milliseconds. */
+  readonly idleMs: number
+  /** A job that has waited this long is given up. Milliseconds. */
+  readonly waitMs: number
+  start(events: WorkerEvents): PoolWorker<Job>
+  /** Whether a job may run beside those that run, so that no sender gets all workers. */
+  mayRun(job: Job, running: readonly Job[]): boolean
+  gaveUp(job: Job): void
+}
+
+export interface Pool<Job> {
+  waiting(): readonly Job[]
+  add(job: Job): void
+  /** Adds a job before all others, because its worker was ended. */
+  addFirst(job: Job): void
+  /** Ends all workers. Returns the jobs that wait. */
+  close(): { readonly waiting: readonly Job[]; readonly ended: Promise<unknown> }
+}
+
+interface Member<Job> {
+  readonly worker: PoolWorker<Job>
+  state: 'idle' | 'busy' | 'ending'
+  job: Job | undefined
+  idleTimer: unknown
+}
+
+export function createPool<Job>(options: PoolOptions<Job>): Pool<Job> {
+  const { timers, maxWorkers, idleMs, waitMs, start, mayRun, gaveUp } = options
+  const members = new Set<Member<Job>>()
+  let queue: { readonly job: Job; readonly timer: unknown }[] = []
+
+  function wait(job: Job) {
+    const timer = timers.setTimeout(() => {
+      queue = queue.filter((entry) => entry.timer !== timer)
+      gaveUp(job)
+    }, waitMs)
+    return { job, timer }
+  }
+
+  function dispatch(): void {
+    for (;;) {
+      const running = [...members].flatMap(({ job }) => (job === undefined ? [] : [job]))
+      const place = queue.findIndex(({ job }) => mayRun(job, running))
+      const next = queue[place]
+      if (next === undefined) return
+      const member = freeMember()
+      if (member === undefined) return
+      queue.splice(place, 1)
+      timers.clearTimeout(next.timer)
+      timers.clearTimeout(member.idleTimer)
+      Object.assign(member, { state: 'busy', job: next.job })
+      member.worker.run(next.job)
+    }
+  }
+
+  function freeMember(): Member<Job> | undefined {
+    for (const member of members) if (member.state === 'idle') return member
+    if (members.size >= maxWorkers) return undefined
+    const worker = start({ idle: () => rest(member), ended: () => void end(member) })
+    const member: Member<Job> = { worker, state: 'idle', job: undefined, idleTimer: undefined }
+    members.add(member)
+    return member
+  }
+
+  function rest(member: Member<Job>): void {
+    if (member.state !== 'busy') return
+    Object.assign(member, { state: 'idle', job: undefined })
+    member.idleTimer = timers.setTimeout(() => void end(member), idleMs)
+    dispatch()
+  }
+
+  async function end(member: Member<Job>): Promise<void> {
+    if (member.state === 'ending') return
+    timers.clearTimeout(member.idleTimer)
+    Object.assign(member, { state: 'ending', job: undefined })
+    await member.worker.end()
+    members.delete(member)
+    dispatch()
+  }
+
+  return {
+    waiting: () => queue.map(({ job }) => job),
+    add(job) {
+      queue.push(wait(job))
+      dispatch()
+    },
+    addFirst(job) {
+      queue.unshift(wait(job))
+      dispatch()
+    },
+    close() {
+      const waiting = queue.map(({ job }) => job)
+      for (const { timer } of queue) timers.clearTimeout(timer)
+      queue = []
+      return { waiting, ended: Promise.all([...members].map(end)) }
+    },
+  }
+}
