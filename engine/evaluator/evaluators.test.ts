@@ -88,6 +88,40 @@ test('a transform is called once, although the request begins again in a thread'
   ])
 })
 
+test('a request that an expression may decide about is decided whole in a thread, and any other here', async (context) => {
+  const evaluators = evaluatorsOf(context)
+  const run = context.mock.method(evaluators, 'run')
+  const called: string[] = []
+  const call = (name: string) => async () => {
+    called.push(name)
+    return { kind: 'one', action: {} } as const
+  }
+  const transforms = { 'plain.ts': call('plain'), 'evaluated.ts': call('evaluated') }
+  const plain = { message: '{{a}}', transform: { module: 'plain.ts' }, continue: true }
+  const snapshot = await containedOf(
+    evaluators,
+    [
+      { id: 'a', match: { body: { kind: 'x' } }, ...plain },
+      { id: 'b', match: { when: "kind = 'y' and $exists(a)" }, message: 'b' },
+      { id: 'c', match: { body: { kind: 'y' } }, ...plain },
+      { id: 'd', match: { body: { kind: 'z' } }, vars: { n: 'a' }, message: '{{vars.n}}' },
+    ],
+    { transforms },
+  )
+  for (const [kind, trips, calls] of [
+    ['x', 0, ['plain']],
+    ['y', 1, []],
+    ['z', 1, []],
+  ] as const) {
+    run.mock.resetCalls()
+    called.length = 0
+    assert.equal((await snapshot.resolve(requestOf({ kind, a: 1 }))).outcome, 'accepted')
+    assert.equal(run.mock.callCount(), trips, kind)
+    // Nothing was called before the trip, so nothing was done twice.
+    assert.deepEqual(called, calls)
+  }
+})
+
 test('work of the main loop for other requests, while a request awaits a transform, does not send that request to a thread', async (context) => {
   const evaluators = evaluatorsOf(context)
   const run = context.mock.method(evaluators, 'run')
