@@ -70,6 +70,10 @@ const planted = [
     type('plugins/gmail/connect/consent.ts', 'node_modules/google-auth-library'),
     'plugins/gmail/google alone knows the libraries of Google',
   ],
+  [
+    value('engine/compile/template/parse.ts', 'node_modules/handlebars/dist/cjs/handlebars/compiler/base.js'),
+    'a library is used by its public door',
+  ],
   [value('plugins/gmail/watch/index.ts', 'node_modules/html-to-text'), 'plugins/gmail/mail/html alone knows'],
   [
     type('plugins/gmail/google/gmail.ts', 'plugins/gmail/watch/cursor.ts'),

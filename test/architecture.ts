@@ -67,6 +67,9 @@ const keepers = [
   },
 ] as const
 
+/** The files of libraries, beside the main one, that their documentation tells users to import. */
+const documentedPaths: readonly string[] = ['ajv/dist/2020.js']
+
 /** What the files of one room must not reach, over however many files. */
 const gaps = [
   {
@@ -143,7 +146,14 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
 /** Returns one sentence for each broken rule. Tests, what they test alike, and tools may import anything. */
 export function findViolations(imports: readonly Import[]): string[] {
   const ours = imports.filter(({ from }) => !isFree(from))
-  return [...breaches(ours), ...leaks(ours), ...crossings(ours), ...upwardImports(ours), ...circles(imports)]
+  return [
+    ...breaches(ours),
+    ...leaks(ours),
+    ...privatePaths(ours),
+    ...crossings(ours),
+    ...upwardImports(ours),
+    ...circles(imports),
+  ]
 }
 
 function isFree(file: string): boolean {
@@ -168,6 +178,16 @@ function leaks(imports: readonly Import[]): string[] {
     const keeper = keepers.find(({ of }) => of.test(name))
     if (keeper === undefined || from.startsWith(keeper.room)) return []
     return [`${from} imports ${to}: ${keeper.rule}`]
+  })
+}
+
+function privatePaths(imports: readonly Import[]): string[] {
+  return imports.flatMap(({ from, to }) => {
+    if (!from.startsWith('engine/') || !to.startsWith(library)) return []
+    const path = to.slice(library.length)
+    const isMain = /^(@[^/]+\/)?[^/]+$/.test(path)
+    if (isMain || documentedPaths.includes(path)) return []
+    return [`${from} imports ${to}: a library is used by its public door`]
   })
 }
 

@@ -10,7 +10,7 @@ import {
 } from './expression.ts'
 import type { Report } from './report.ts'
 import { createSharedParts, type SharedParts } from './shared-parts.ts'
-import { TemplateError } from './template/grammar.ts'
+import { TemplateError } from './template/parse.ts'
 
 export interface CompiledField {
   readonly field: Field

@@ -95,7 +95,7 @@ function createAjv(dialect: Dialect, searches: Searches): Ajv {
     strictNumbers: true,
     // A payload has its own fields, and none of its prototype.
     ownProperties: true,
-    formats,
+    formats: { ...formats() },
     code: { regExp: searches.regExp },
     logger: false,
   })

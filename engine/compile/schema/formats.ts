@@ -1,31 +1,29 @@
-/** Provides the formats of JSON Schema: the library's own, for texts up to a length. */
+/** Provides the formats of JSON Schema: those of `ajv-formats`, for strings up to a length. */
 
-import type { Format } from 'ajv'
-import { fullFormats } from 'ajv-formats/dist/formats.js'
+import { createRequire } from 'node:module'
+import type { Ajv, Format } from 'ajv'
 
-/** The library's expressions were written for addresses and times, so a longer text has no format. In UTF-16 units. */
-const longestText = 2048
+/** The library's expressions were written for addresses and times, so a longer string has no format. In UTF-16 units. */
+const maxLength = 2048
 
-const names = Object.keys(fullFormats)
+const require = createRequire(import.meta.url)
 
-export const isFormat = Object.assign((name: string): boolean => names.includes(name), { names })
+let bounded: Readonly<Record<string, Format>> | undefined
 
-type Known = (typeof fullFormats)[keyof typeof fullFormats]
-
-function bounded(format: Known): Format {
-  if (typeof format === 'boolean') return format
-  if (typeof format === 'object' && 'type' in format && format.type === 'number') return format as Format
-  const check = typeof format === 'object' && 'validate' in format ? format.validate : format
-  const test =
-    check instanceof RegExp
-      ? (text: string) => {
-          check.lastIndex = 0
-          return check.test(text)
-        }
-      : (check as (text: string) => boolean)
-  return (text: string) => text.length <= longestText && test(text)
+/** The formats by name. The libraries are loaded for the first mapping that has a schema. */
+export function formats(): Readonly<Record<string, Format>> {
+  if (bounded !== undefined) return bounded
+  const { Ajv } = require('ajv') as typeof import('ajv')
+  const { default: addFormats } = require('ajv-formats') as typeof import('ajv-formats')
+  const added = Object.entries(addFormats(new Ajv()).formats)
+  bounded = Object.fromEntries(added.map(([name, format = true]) => [name, boundedFormat(format)]))
+  return bounded
 }
 
-export const formats: Record<string, Format> = Object.fromEntries(
-  names.map((name) => [name, bounded(fullFormats[name as keyof typeof fullFormats])]),
-)
+function boundedFormat(format: NonNullable<Ajv['formats'][string]>): Format {
+  if (typeof format === 'boolean') return true
+  if (typeof format === 'object' && 'type' in format && format.type === 'number') return format
+  const check = typeof format === 'object' && 'validate' in format ? format.validate : format
+  const test = check instanceof RegExp ? (text: string) => text.search(check) !== -1 : check
+  return (text: string) => text.length <= maxLength && (test as (text: string) => boolean)(text)
+}

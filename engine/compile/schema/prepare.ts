@@ -3,7 +3,7 @@
 import { isRecord } from '../../config/is-record.ts'
 import { nearestName } from '../../config/nearest.ts'
 import { compileRegex, RegexSyntaxError } from '../../regex/regex.ts'
-import { isFormat } from './formats.ts'
+import { formats } from './formats.ts'
 import { type Dialect, type Holds, holdsOf, keywordsOf } from './vocabulary.ts'
 
 export interface SchemaProblem {
@@ -63,10 +63,10 @@ export function checkSchema(written: boolean | object, dialect: Dialect): Checke
     if (keyword === 'patternProperties' && isRecord(value)) {
       for (const source of Object.keys(value)) checkPattern(source, [...path, source], false)
     }
-    if (keyword === 'format' && typeof value === 'string' && !isFormat(value)) {
-      const nearest = nearestName(value, isFormat.names)
-      const hint =
-        nearest === undefined ? `There are ${isFormat.names.join(', ')}.` : `Did you mean ${nearest}?`
+    if (keyword === 'format' && typeof value === 'string' && !Object.hasOwn(formats(), value)) {
+      const names = Object.keys(formats())
+      const nearest = nearestName(value, names)
+      const hint = nearest === undefined ? `There are ${names.join(', ')}.` : `Did you mean ${nearest}?`
       problems.push({ path, message: 'names a format that there is not', hint })
     }
   }

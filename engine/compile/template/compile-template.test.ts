@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { plainText } from '../../boundary/segment.ts'
 import { compileTemplate } from './compile-template.ts'
 import { rendered, segmentsOf } from './fixture.ts'
-import { TemplateError } from './grammar.ts'
+import { TemplateError } from './parse.ts'
 
 /** Title, template, payload, rendered text. */
 const renders: readonly (readonly [string, string, unknown, string])[] = [
@@ -142,6 +142,20 @@ test("the operator's words and the payload's are separate segments, each value w
     { value: '1', path: 'list.0.c' },
     { literal: 'none' },
     { value: 'v', path: 'a.b' },
+  ])
+})
+
+test('a value keeps its origin through helpers', () => {
+  const origins = (template: string) => segmentsOf(template, { b: 'v', c: { d: 'w' } })
+  assert.deepEqual(origins('{{default a b "none"}}'), [{ value: 'v', path: 'b' }])
+  assert.deepEqual(origins('{{quote (default a c.d "none")}}'), [{ value: '> w', path: 'c.d' }])
+  assert.deepEqual(origins('{{quote (truncate (default a "none") 3)}}'), [{ literal: '> no…' }])
+  assert.deepEqual(origins('{{#with (default a c)}}{{d}}{{/with}}'), [{ value: 'w', path: 'c.d' }])
+  assert.deepEqual(origins('{{#each c as |xthis root|}}{{xthis}} {{root}}{{@root.b}}{{/each}}'), [
+    { value: 'w', path: 'c.d' },
+    { literal: ' ' },
+    { value: 'd', path: 'c.d.@key' },
+    { value: 'v', path: 'b' },
   ])
 })
 

@@ -4,10 +4,10 @@ import { plainText, type Segment } from '../../boundary/segment.ts'
 import { createMeter, createOutput, InexactNumberError } from '../../resolve/render/output.ts'
 import { createScope, withExactNumbers } from '../../resolve/scope.ts'
 import { requestOf } from '../fixture.ts'
-import { compileTemplate } from './compile-template.ts'
+import { type CompiledTemplate, compileTemplate } from './compile-template.ts'
 
 export function segmentsOf(source: string, payload: unknown, limit = 1_000_000): Segment[] {
-  const { render } = compileTemplate(source)
+  const { render } = compiledOnce(source)
   const scope = createScope(requestOf(payload, { headers: { 'x-id': '7', 'x-list': ['a', 'b'] } }))
   const meter = createMeter(limit, scope.containment)
   const output = createOutput(meter, { exact: false, strict: false })
@@ -20,6 +20,14 @@ export function segmentsOf(source: string, payload: unknown, limit = 1_000_000):
   const exactly = createOutput(createMeter(limit, scope.containment), { exact: true, strict: false })
   render(withExactNumbers(scope), exactly)
   return exactly.segments
+}
+
+const compiled = new Map<string, CompiledTemplate>()
+
+function compiledOnce(source: string): CompiledTemplate {
+  const template = compiled.get(source) ?? compileTemplate(source)
+  compiled.set(source, template)
+  return template
 }
 
 export function rendered(source: string, payload: unknown = {}): string {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { RefusalError } from '../../resolve/refusal.ts'
 import { rendered } from './fixture.ts'
-import { TemplateError } from './grammar.ts'
+import { TemplateError } from './parse.ts'
 
 const inherited = [
   '__proto__',

@@ -1,9 +1,9 @@
 /** Finds the fields of a payload that mappings read, and which of them a payload has. */
 
+import { anyStep } from '../../compile/reference.ts'
 import type { MappingEntry } from '../../config/configuration.ts'
 import { readClauses } from '../implication.ts'
 import { mappingReferences } from './mapping-references.ts'
-import { anyStep } from './reference.ts'
 
 export interface FieldPresence {
   /** The fields that mappings name, each once. `mapping` is the first one that reads it, and `path` is as an author writes it. */

@@ -3,15 +3,15 @@
 import { bareExpression, unwrapExpression } from '../../compile/expression.ts'
 import { isTemplateKey } from '../../compile/key.ts'
 import type { BodyPattern } from '../../compile/match/body-pattern.ts'
+import type { Reference } from '../../compile/reference.ts'
 import { namesOfForEach, scopeNamesOf } from '../../compile/scope-names.ts'
+import { compileTemplate } from '../../compile/template/compile-template.ts'
 import type { MappingEntry } from '../../config/configuration.ts'
 import { fieldNames } from '../../config/fields.ts'
 import type { Path } from '../../config/path.ts'
 import type { ScopeNames } from '../../resolve/scope.ts'
 import type { Clauses } from '../implication.ts'
 import { expressionReferences, plainPath } from './expression-references.ts'
-import type { Reference } from './reference.ts'
-import { templateReferences } from './template-references.ts'
 
 export interface NamedReference extends Omit<Reference, 'offset'> {
   /** The path of the field in the entry. */
@@ -72,7 +72,7 @@ function at(field: Path, references: readonly Reference[]): readonly NamedRefere
 
 function ofText(text: string, reserved: ScopeNames): readonly Reference[] {
   return unwrapExpression(text) === undefined
-    ? templateReferences(text, reserved)
+    ? compileTemplate(text, reserved).references
     : ofExpression(text, reserved)
 }
 

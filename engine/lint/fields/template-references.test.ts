@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { compileTemplate } from '../../compile/template/compile-template.ts'
 import { rendered } from '../../compile/template/fixture.ts'
-import { TemplateError } from '../../compile/template/grammar.ts'
+import { TemplateError } from '../../compile/template/parse.ts'
 import { isKnown } from './known-fields.ts'
-import { templateReferences } from './template-references.ts'
 
 function pathsOf(text: string): readonly string[] {
-  return templateReferences(text).map(({ root, steps }) => [root, ...steps].join('.'))
+  return compileTemplate(text).references.map(({ root, steps }) => [root, ...steps].join('.'))
 }
 
 test('a path has its root, wherever it stands', () => {
@@ -88,7 +88,7 @@ test('a field that counts as unknown never renders a value', () => {
         if (error instanceof TemplateError) return
         throw error
       }
-      const reference = templateReferences(template).find((each) => each.offset === offset)
+      const reference = compileTemplate(template).references.find((each) => each.offset === offset)
       if (reference?.root !== 'payload' || isKnown([body], reference.steps)) return
       unknown++
       assert.match(shown, /^(\[\])*$/, JSON.stringify({ template, body }))

@@ -42,10 +42,13 @@ test('an absent argument of a helper is refused as well', async () => {
     '{{quote a}}',
     '{{json a}}',
     '{{plural a "x"}}',
+    '{{quote (truncate a 3)}}',
+    '{{default b (truncate a 3)}}',
   ]) {
     assert.equal((await refusalOf(strict({ message: `${message}.` }), {})).code, 'ABSENT_FIELD', message)
   }
-  assert.equal((await agentOf(strict({ message: '{{truncate (default a "none") 3}}' }), {})).message, 'no…')
+  for (const message of ['{{truncate (default a "none") 3}}', '{{default (truncate a 3) "no…"}}'])
+    assert.equal((await agentOf(strict({ message }), {})).message, 'no…', message)
 })
 
 test('without strict an absent value renders as nothing', async () => {
