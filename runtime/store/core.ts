@@ -174,6 +174,8 @@ export function createCore(options: CoreOptions) {
     const { notes, settled, looked } = committed
     claims.end(settled)
     const given = claimer.take(looked)
+    const lost = claims.replacedBy(given)
+    claims.end(lost.map(({ claim }) => claim))
     lastNow = now
     const cancelled = notes.cancelled.flatMap((key) => {
       const holders = claims.ofTask(key)
@@ -184,7 +186,7 @@ export function createCore(options: CoreOptions) {
     return {
       claims: await loadAll(given, now),
       cancelled: cancelled.map(({ workerPool, claim }) => ({ workerPool, claim })),
-      lost: [],
+      lost: lost.map(({ workerPool, claim }) => ({ workerPool, claim })),
       changes: notes.changes,
       state: state(),
     }

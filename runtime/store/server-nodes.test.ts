@@ -81,6 +81,44 @@ test('what a node still writes is refused after another one has taken over, whic
   assert.equal((await first.read.run(idOf(run)))?.reply, 'in time')
 })
 
+test('after a failover to a standby that lacked a claim, what that claim still writes does not end the task that got its number', async (t) => {
+  const { nodes, query } = await openNodes(t, nodeTimes)
+  const [store] = nodes as [Store]
+  const [lost, next] = [sample.runAction(), sample.runAction()]
+  await store.accept(sample.entry(lost))
+  const worker = startManualWorker(store, ['run'])
+  const old = await worker.next()
+  const [{ sequence }] = (await query('DELETE FROM reveille.tasks RETURNING sequence')) as [
+    { sequence: string },
+  ]
+  await query(`ALTER TABLE reveille.tasks ALTER COLUMN sequence RESTART WITH ${sequence}`)
+  await store.accept(sample.entry(next))
+  const claim = await worker.next()
+  assert.equal(claim.task.subject, idOf(next))
+  await assert.rejects(old.checkpoint({}), { code: 'LEASE_LOST' })
+  old.settle({ done: true, effects: {} })
+  await settled(store)
+  claim.settle({ done: true, effects: { run: { id: idOf(next), state: 'succeeded', stage: 'delivered' } } })
+  await settled(store)
+  assert.equal((await store.read.run(idOf(next)))?.state, 'succeeded')
+})
+
+test('a task that its own node claims again, as after a failover to a standby that lacked the claim, is performed by the later claim alone', async (t) => {
+  const { nodes, query } = await openNodes(t, nodeTimes)
+  const [store] = nodes as [Store]
+  await store.accept(sample.entry(sample.runAction()))
+  const worker = startManualWorker(store, ['run'])
+  const old = await worker.next()
+  await query('UPDATE reveille.tasks SET leased_by = NULL, leased_until = NULL, ready = 1, claims = 0')
+  await store.accept(sample.entry(sample.eventAction()))
+  const claim = await worker.next()
+  assert.equal(claim.task.subject, old.task.subject)
+  assert.equal(old.lease.aborted, true)
+  old.settle({ done: true, effects: {} })
+  await settled(store)
+  await claim.checkpoint({})
+})
+
 test('a node that was taken for dead loses its claims before it starts anything, and goes on', async (t) => {
   const { nodes, join, takeovers } = await openNodes(t, paused)
   const [first] = nodes as [Store]
@@ -275,7 +313,8 @@ test('what a dead node held is taken over when its row expires, without waiting 
   const { nodes, join } = await openNodes(t, paused)
   const [first] = nodes as [Store]
   await first.accept(sample.entry(sample.runAction()))
-  await startManualWorker(first, ['run']).next()
+  // It has no room to claim the task again.
+  await startManualWorker(first, ['run'], 1).next()
   const led = new Promise<Lead>((resolve) => first.cluster.lead('sources', resolve))
   await led
   const second = await join({ renewMs: 1e9, expireMs: 300, holdMs: 1e9 })

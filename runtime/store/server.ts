@@ -26,6 +26,11 @@ export async function openServerStore(driver: Driver, options: StoreOptions): Pr
   const now = options.sharedNow ?? (() => Math.round(clock.now()))
   return await assembleStore({ ...options, now }, async (handlers) => {
     let cluster: Awaited<ReturnType<typeof joinCluster>> | undefined
+    const onHappened = (happened: Happened) => {
+      const tasks = happened.lost.length
+      handlers.onHappened(happened)
+      if (tasks > 0) options.onTakeover?.({ node: node.name, isSelf: true, tasks })
+    }
     const core = createCore({
       driver,
       node: id,
@@ -35,13 +40,13 @@ export async function openServerStore(driver: Driver, options: StoreOptions): Pr
       times,
       time: now,
       clock: clock.now,
-      onHappened: handlers.onHappened,
+      onHappened,
       onCommit: (notes) => cluster?.announce(notes),
     })
     let accepted: Promise<unknown> = Promise.resolve()
     const opened = await core.open()
     const happen = (part: Partial<Happened>) =>
-      handlers.onHappened({ claims: [], cancelled: [], lost: [], changes: [], ...part, state: core.state() })
+      onHappened({ claims: [], cancelled: [], lost: [], changes: [], ...part, state: core.state() })
     cluster = await joinCluster({
       driver,
       core,

@@ -221,8 +221,8 @@ export function testKilledTurn(kills: number, options: DrillOptions): void {
     const machines = await startMachines(t, { ...options, clocks: [minutes, -minutes, minutes, -minutes] })
     const text = `not answered the first ${kills} times`
     const message = { message: text, wakeMode: 'next-heartbeat', deliver: false }
-    const [door] = machines.nodes
-    const answer = await post(`${door?.url}/hooks/agent`, text, message)
+    const [first] = machines.nodes
+    const answer = await post(`${first?.url}/hooks/agent`, text, message)
     const { runId } = JSON.parse(answer.text) as { runId: string }
     const took: number[] = []
     let at = Date.now()

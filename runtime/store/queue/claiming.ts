@@ -3,7 +3,7 @@
 import type { Context } from '../context.ts'
 import type { Id, TaskKind } from '../port.ts'
 import { textOfColumn } from '../records/rows.ts'
-import type { TaskRow } from './tasks.ts'
+import type { LeaseToken, TaskRow } from './tasks.ts'
 
 /** A worker pool with room for further claims. */
 export interface Offer {
@@ -160,15 +160,15 @@ export async function giveUpLease(tx: Pick<Context, 'run' | 'node'>, name: strin
 }
 
 /**
- * Renews the leases of this node's claims, but for those that are being settled. Returns those that no other node can have taken over, as
- * sequence numbers with the count of claims: one that was taken over may have come back as another claim.
+ * Renews the leases of this node's claims, but for those that are being settled. Returns those that no other node can have taken over, by
+ * sequence number: one that was taken over may have come back as another claim.
  */
 export async function renewLeases(
   tx: Context,
   { times, clock }: ClaimOptions,
-): Promise<ReadonlyMap<number, number>> {
-  const rows = await tx.all<Pick<TaskRow, 'sequence' | 'claims'> & { readonly leased_until: number }>(
-    'SELECT sequence, claims, leased_until FROM tasks WHERE leased_by = ?1',
+): Promise<ReadonlyMap<number, LeaseToken>> {
+  const rows = await tx.all<LeaseToken & { readonly leased_until: number }>(
+    'SELECT sequence, claims, key, leased_until FROM tasks WHERE leased_by = ?1',
     [tx.node],
   )
   const renewed = await tx.all<{ sequence: number }>(
@@ -179,7 +179,7 @@ export async function renewLeases(
   const isRenewed = new Set(renewed.map(({ sequence }) => sequence))
   // What is locked and has expired may be what another node takes over.
   const held = rows.filter(({ sequence, leased_until }) => isRenewed.has(sequence) || leased_until > clock)
-  return new Map(held.map(({ sequence, claims }) => [sequence, claims]))
+  return new Map(held.map((lease) => [lease.sequence, lease]))
 }
 
 /** Returns when the first lease of another node expires, by the database's clock. */

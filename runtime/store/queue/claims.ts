@@ -91,7 +91,7 @@ export function createClaims() {
     /** Notes a task that was claimed for a worker pool. */
     take(workerPool: number, row: TaskRow): OpenClaim {
       last += 1
-      const token = { sequence: row.sequence, claims: row.claims }
+      const token = { sequence: row.sequence, claims: row.claims, key: row.key }
       const claim = { workerPool, claim: last, token, task: claimedTask(row) }
       open.set(last, claim)
       return claim
@@ -112,6 +112,12 @@ export function createClaims() {
     end(claims: readonly number[]) {
       for (const claim of claims) open.delete(claim)
     },
+
+    /** Earlier claims of the tasks of these, which have been lost. */
+    replacedBy: (given: readonly OpenClaim[]): readonly OpenClaim[] =>
+      [...open.values()].filter((before) =>
+        given.some(({ claim, task }) => claim > before.claim && task.key === before.task.key),
+      ),
 
     ofTask: (key: string): readonly OpenClaim[] => [...open.values()].filter(({ task }) => task.key === key),
 

@@ -41,6 +41,7 @@ export interface ClusterOptions {
   readonly clock: DatabaseClock
   readonly now: () => number
   onHappened(happened: Partial<Happened>): void
+  /** Called for other nodes. */
   onTakeover?(takeover: Takeover): void
 }
 
@@ -161,14 +162,16 @@ export async function joinCluster(options: ClusterOptions) {
     unknown = new Set(made.ghosts)
     core.setForeignCounters(made.counters)
     for (const [what, isOurs] of made.leads) isOurs ? begin(what) : end(what)
-    const lost = before.filter(({ token: lease }) => made.leased.get(lease.sequence) !== lease.claims)
+    const lost = before.filter(({ token }) => {
+      const lease = made.leased.get(token.sequence)
+      return lease?.claims !== token.claims || lease.key !== token.key
+    })
     // What was settled meanwhile is not lost.
     const open = new Set(core.claims.all().map(({ claim }) => claim))
     const stillLost = lost.filter(({ claim }) => open.has(claim))
     core.claims.end(stillLost.map(({ claim }) => claim))
     const cancelled = made.cancelled.flatMap((key) => core.claims.ofTask(key))
     options.onHappened({ lost: stillLost, cancelled })
-    if (stillLost.length > 0) options.onTakeover?.({ node: node.name, isSelf: true, tasks: stillLost.length })
     for (const [of, tasks] of made.freed) {
       if (of !== id) options.onTakeover?.({ node: made.names.get(of) ?? of, isSelf: false, tasks })
     }

@@ -3,7 +3,8 @@
  *
  * A task is *ready* when it has no lane or is the head of its lane, *leased* once a node has claimed it, and then it is *finished* (its
  * row is deleted, and the next task of the lane is ready) or *postponed* (ready again, with another due time, and still the head). An
- * expired lease makes the task ready again, as one that was interrupted. `leased_by` and `claims` together are the lease token.
+ * expired lease makes the task ready again, as one that was interrupted. `leased_by`, `claims` and `key` together are the lease token: after a
+ * failover to a standby that lagged, another task may have the same sequence number.
  *
  * A transaction that adds a task to a lane or deletes one holds the lane's lock, so that the order of a lane is that of its sequence
  * numbers. A task without a subject is shared by all that schedule it: they hold the lock of its kind in mode `shared`, and a
@@ -38,6 +39,8 @@ export interface TaskRow {
 export interface LeaseToken {
   readonly sequence: number
   readonly claims: number
+  /** Encoded. */
+  readonly key: string
 }
 
 export const isBacklog = (kind: string): boolean => kind === 'run' || kind === 'delivery'
@@ -198,10 +201,10 @@ export async function deleteTask(tx: Context, row: TaskRow): Promise<void> {
 }
 
 /** Finds the task of a claim, and keeps other transactions from changing it. @throws StoreError `LEASE_LOST` */
-export async function leasedTask(tx: Context, { sequence, claims }: LeaseToken): Promise<TaskRow> {
+export async function leasedTask(tx: Context, { sequence, claims, key }: LeaseToken): Promise<TaskRow> {
   const [row] = await tx.all<TaskRow>(
-    `SELECT * FROM tasks WHERE sequence = ?1 AND claims = ?2 AND leased_by = ?3 ${tx.dialect.forUpdate}`,
-    [sequence, claims, tx.node],
+    `SELECT * FROM tasks WHERE sequence = ?1 AND claims = ?2 AND leased_by = ?3 AND key = ?4 ${tx.dialect.forUpdate}`,
+    [sequence, claims, tx.node, key],
   )
   if (row === undefined)
     throw new StoreError('LEASE_LOST', 'the claim was settled before, or another node has taken it over')
