@@ -25,8 +25,7 @@ const threads = {
  * @returns {Promise<{ outputFiles: import('esbuild').OutputFile[], inputs: string[] }>} `inputs`: the sources, relative to the root
  */
 export async function bundle(root, { entries = {}, isPublished = false, ...given }) {
-  const generatedFrom = []
-  const options = optionsFor(root, generatedFrom, given)
+  const options = optionsFor(root, given)
   if (isPublished) options.plugins.push(separateLibraries())
 
   const results = await Promise.all([
@@ -52,7 +51,7 @@ export async function bundle(root, { entries = {}, isPublished = false, ...given
   )
   return {
     outputFiles: results.flatMap(({ outputFiles }) => outputFiles),
-    inputs: [...new Set([...sources, ...generatedFrom])],
+    inputs: [...new Set(sources)],
   }
 }
 
@@ -63,7 +62,7 @@ export async function bundle(root, { entries = {}, isPublished = false, ...given
  * @param {string} folder
  */
 export async function writeThreads(root, folder) {
-  const { outputFiles } = await build({ ...optionsFor(root, [], { outdir: folder }), entryPoints: threads })
+  const { outputFiles } = await build({ ...optionsFor(root, { outdir: folder }), entryPoints: threads })
   for (const { path: file, contents } of outputFiles) replaceFile(file, contents)
 }
 
@@ -75,7 +74,7 @@ export async function writeThreads(root, folder) {
  * @param {Record<string, string>} programs by the name of the file that is written
  */
 export async function writePrograms(root, folder, programs) {
-  const options = () => optionsFor(root, [], { outdir: folder })
+  const options = () => optionsFor(root, { outdir: folder })
   const results = await Promise.all([
     build({ ...options(), entryPoints: programs, splitting: true, chunkNames: 'part-[hash]' }),
     build({ ...options(), entryPoints: threads }),
@@ -84,10 +83,10 @@ export async function writePrograms(root, folder, programs) {
     replaceFile(file, contents)
 }
 
-function optionsFor(root, generatedFrom, given) {
+function optionsFor(root, given) {
   return {
     absWorkingDir: root,
-    plugins: [generatedValidators(root, generatedFrom), directImports(root), lazyBuiltins()],
+    plugins: [directImports(root), lazyBuiltins()],
     bundle: true,
     platform: 'node',
     target: 'node24',
@@ -110,30 +109,6 @@ function optionsFor(root, generatedFrom, given) {
     write: false,
     logLevel: 'error',
     ...given,
-  }
-}
-
-/** Puts generated validators in the place of the modules that compile them; see `validators.ts`. */
-function generatedValidators(root, inputs) {
-  const filter =
-    /[\\/](schema[\\/]validators|validation[\\/]validators|configuration[\\/]known-validators)\.ts$/
-  return {
-    name: 'generated-validators',
-    setup({ onLoad }) {
-      onLoad({ filter }, async ({ path: file }) => {
-        const { apiValidators, ownValidators, pluginSchemas, pluginValidators } = await import(
-          './validators.ts'
-        )
-        const [makes, from] = {
-          schema: [ownValidators, ['engine/config/schema/create-ajv.ts']],
-          validation: [apiValidators, ['runtime/api/validation/create-ajv.ts']],
-          configuration: [() => pluginValidators(root), pluginSchemas(root)],
-        }[path.basename(path.dirname(file))]
-        inputs.push('tools/validators.ts', ...from)
-        const contents = makes()
-        return { contents, resolveDir: path.dirname(file), loader: 'js' }
-      })
-    },
   }
 }
 

@@ -132,7 +132,7 @@ const gateway = section('The process: where it listens, what it keeps, who is it
 })
 
 const transformLimits = {
-  timeout: duration('How long one call may take.', { atMostMs: longestTimerMs }),
+  timeout: duration('How long one call may take.', { maxMs: longestTimerMs }),
   memoryMb: integer('Memory of one worker, in megabytes.', { minimum: 16, maximum: 65_536 }),
   concurrency: integer('Calls of one module at one time.', { minimum: 1, maximum: 64 }),
 }
@@ -154,11 +154,11 @@ const reload = section('How changed files go live.', {
   }),
   debounce: duration('How long files must rest before they are read again.', {
     default: '50ms',
-    atMostMs: 60_000,
+    maxMs: 60_000,
   }),
   rest: duration(
     'How long a change that removes something, or may be half saved, must stay unchanged before it goes live.',
-    { default: '1s', atMostMs: 60_000 },
+    { default: '1s', maxMs: 60_000 },
   ),
   poll: flag('Whether files are looked at regularly, for file systems that report no changes.', {
     default: false,
@@ -213,7 +213,7 @@ const hooks = section('Who may send what, and what comes of it.', {
   }),
   bodyTimeout: duration('How long a sender may take for its body.', {
     default: '10s',
-    atMostMs: longestTimerMs,
+    maxMs: longestTimerMs,
   }),
   maxActions: integer('The most actions of one request.', { minimum: 1, default: 100 }),
   maxRenderedBytes: integer('The most bytes that the templates of one request may render.', {
@@ -310,14 +310,14 @@ const agentDefaults = section('What holds for every run that does not say otherw
     }),
     backoff: duration('Wait before the second attempt; it doubles for each one after that.', {
       default: '2s',
-      atMostMs: longestTimerMs,
+      maxMs: longestTimerMs,
     }),
-    maxBackoff: duration('The longest of those waits.', { default: '2m', atMostMs: longestTimerMs }),
+    maxBackoff: duration('The longest of those waits.', { default: '2m', maxMs: longestTimerMs }),
   }),
   heartbeat: section('The regular turn of the main session.', {
     every: duration('Time between two heartbeats of the main session.', {
       default: '30m',
-      atMostMs: longestTimerMs,
+      maxMs: longestTimerMs,
     }),
     idle: flag('Whether a heartbeat without events asks the model.', { default: false }),
     ackToken: text('A reply of only this text is not delivered.', { default: 'HEARTBEAT_OK' }),

@@ -84,7 +84,7 @@ test('every key is shown with its line of documentation', () => {
 })
 
 test('the schemas for editors hold no keyword of our own', () => {
-  const words = JSON.stringify(schemas).match(/"(expects|references|editor|atMostMs)":/g)
+  const words = JSON.stringify(schemas).match(/"(expects|references|editor|maxMs)":/g)
   assert.equal(words, null)
 })
 

@@ -15,7 +15,7 @@ export interface Notes {
   /** The name of the definition that describes the value to editors. */
   editor?: string
   /** The longest value of a duration in milliseconds. */
-  atMostMs?: number
+  maxMs?: number
   /** The release that brought the key: `0.2.0`. Default: 0.1.0. Plugins write it as `x-since`. */
   since?: string
 }

@@ -92,7 +92,7 @@ const dedupe = keys(
       ),
       window: duration(
         'For how long. Default: as long as the provider may send a delivery again, and at least 24h.',
-        { atMostMs: longestDedupeMs },
+        { maxMs: longestDedupeMs },
       ),
     }),
   },
@@ -106,11 +106,11 @@ const coalesce = keys(
     ),
     window: duration('The run starts when no request has come for so long.', {
       default: '10s',
-      atMostMs: longestCoalesceMs,
+      maxMs: longestCoalesceMs,
     }),
     maxWait: duration('It starts at the latest so long after its first request.', {
       default: '5m',
-      atMostMs: longestCoalesceMs,
+      maxMs: longestCoalesceMs,
     }),
     keep: oneOf('Whether the agent reads the newest message, or all of them.', ['latest', 'all'], {
       default: 'latest',

@@ -96,7 +96,7 @@ const verify = keys(
     ),
     publicKey: textOrTexts('What it is verified with, where the sender keeps the secret.'),
     tolerance: duration('How far the time of a signature may lie from now. Default: as the provider says.', {
-      atMostMs: 86_400_000,
+      maxMs: 86_400_000,
     }),
     publicUrl: text('The address that the provider calls, as it was given to it; for those that sign it.', {
       pattern: '^https?://[^\\s/?#]+',
@@ -151,7 +151,7 @@ const catchUp = keys(
     }),
     every: duration('How often it is asked. At least 1m, and less than `lookBack`.', {
       default: '10m',
-      atMostMs: 86_400_000,
+      maxMs: 86_400_000,
     }),
     lookBack: duration('How old what is caught up may be. At most 3d with GitHub, 30d with Stripe.', {
       default: '3d',
@@ -198,7 +198,7 @@ export const endpointPolicySchema = keys(
     expectEvery: duration(
       'How long the endpoint may be silent: without a request for longer, an issue says so.',
       {
-        atMostMs: 2_592_000_000,
+        maxMs: 2_592_000_000,
       },
     ),
     catchUp,

@@ -47,7 +47,7 @@ export function describeViolation(error: ErrorObject, root: unknown, above: Path
       return empty(path, 'list', 'Write what belongs into it, or remove the key.')
     case 'minProperties':
       return empty(path, 'map', knownHere(schema.properties ?? {}))
-    case 'atMostMs':
+    case 'maxMs':
       return {
         ...invalid(path, schema, error.data),
         hint: `At most ${inLargestUnit(error.schema as number)}.`,

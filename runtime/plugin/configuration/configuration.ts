@@ -5,7 +5,6 @@ import { freezeDeep, nearestName } from '@reveille/engine'
 import { BoundedMap, oneLine } from '@reveille/kit'
 import type { Ajv2020, AnySchemaObject, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
 import { collectSecrets, createCompiler } from './create-compiler.ts'
-import { knownValidator } from './known-validators.ts'
 import { mapJoined, type PluginProblem, PluginSetupError, withoutRepeats } from './setup-error.ts'
 import { oneAccountHint, type Specification } from './specify.ts'
 
@@ -60,15 +59,14 @@ function compile(file: string): ValidateFunction {
   const text = readFileSync(file, 'utf8')
   const known = compiled.get(file)
   if (known?.text === text) return known.check
-  const check = knownValidator(text) ?? compileText(text)
+  const check = compileText(text)
   compiled.set(file, { text, check })
   return check
 }
 
 function compileText(text: string): ValidateFunction {
   const schema = JSON.parse(text) as AnySchemaObject
-  // Optimising the code would take longer than running it.
-  compiler ??= createCompiler({ optimize: false })
+  compiler ??= createCompiler()
   try {
     return compiler.compile(schema)
   } finally {
