@@ -23,6 +23,7 @@ import { replayJobsContract } from './contract/replay-jobs.ts'
 import { retentionContract } from './contract/retention.ts'
 import { sessionsContract } from './contract/sessions.ts'
 import { spendingContract } from './contract/spending.ts'
+import { squareContract } from './contract/square.ts'
 import { togetherContract } from './contract/together.ts'
 
 export type { ContractFault, ContractSubject, OpenedStore, Place } from './contract/bench/bench.ts'
@@ -51,4 +52,5 @@ export function storeContract(subject: ContractSubject): void {
   issuesContract(subject)
   failingContract(subject)
   togetherContract(subject)
+  squareContract(subject)
 }

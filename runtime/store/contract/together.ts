@@ -8,7 +8,7 @@ import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
 import { createSampler, idOf, type Sampler } from './bench/samples.ts'
 
-interface Scene extends Sampler {
+export interface Scene extends Sampler {
   readonly bench: Bench
   readonly stores: readonly [Store, Store]
   readonly now: number
@@ -30,7 +30,7 @@ const error = { code: 'X', message: 'x', retryable: true }
 const slack = { channel: 'slack', to: 'C1' }
 
 /** What the two answers are, in whatever order they come. */
-function answers(results: readonly CommandResult[]): readonly string[] {
+export function answers(results: readonly CommandResult[]): readonly string[] {
   return results.map(({ ok, why, done }) => (ok ? `ok${done ?? ''}` : (why ?? 'refused'))).toSorted()
 }
 
@@ -43,17 +43,21 @@ async function outcomes(
 }
 
 /** Races all pairs at one time, a chunk after the other. */
-async function inPairs<Thing>(
+export async function inChunks<Thing>(
   things: readonly Thing[],
+  chunk = 25,
   race: (thing: Thing, index: number) => Promise<void>,
 ): Promise<void> {
   for (let at = 0; at < things.length; at += chunk)
     await Promise.all(things.slice(at, at + chunk).map((thing, index) => race(thing, at + index)))
 }
-const chunk = 25
+const inPairs = <Thing>(
+  things: readonly Thing[],
+  race: (thing: Thing, index: number) => Promise<void>,
+): Promise<void> => inChunks(things, undefined, race)
 const mostIgnored = 20
 
-const numbers = (count: number) => Array.from({ length: count }, (_, number) => number)
+export const numbers = (count: number) => Array.from({ length: count }, (_, number) => number)
 
 /** The orders about single runs: one of two is carried out, and the other is refused, because the state has changed. */
 function order(type: 'resume' | 'retry', state: 'parked' | 'failed'): Case {
@@ -374,7 +378,7 @@ export function togetherContract(subject: ContractSubject, { pairs }: TogetherOp
   })
 }
 
-async function openScene(t: TestContext, subject: ContractSubject): Promise<Scene> {
+export async function openScene(t: TestContext, subject: ContractSubject): Promise<Scene> {
   const bench = await openBench(t, subject, { backlog: 100_000, mostWithoutEffect: mostIgnored })
   const sample = createSampler(bench)
   const stores = [bench.store, await bench.join()] as const
@@ -430,7 +434,7 @@ function byHand(sample: Sampler): DeliveryRecord {
   return delivery
 }
 
-async function until<Value>(
+export async function until<Value>(
   read: () => Promise<Value>,
   isReached: (value: Value) => boolean,
 ): Promise<Value> {

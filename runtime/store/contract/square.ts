@@ -1,0 +1,426 @@
+/**
+ * The contract of every two commands about one thing. Given at one moment over two connections they end as if one had been given after
+ * the other, in one of the two orders: no third end is possible. Each end is taken from the same store, from the same two in turn.
+ */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
+import type { Command, Effects, Entry, Id, NewAction, RunRecord, Store } from '../port.ts'
+import type { ContractSubject } from './bench/bench.ts'
+import { type HeldClaim, startManualWorker } from './bench/manual-worker.ts'
+import { idOf } from './bench/samples.ts'
+import { answers, inChunks, numbers, openScene, type Scene, until } from './together.ts'
+
+/** One thing that commands are about. */
+interface Thing {
+  /** The commands, which return what they were answered, in short. */
+  readonly commands: Readonly<Record<string, (store: Store) => Promise<unknown>>>
+  /** What can be seen of it afterwards; `claims` is how often each task was claimed in the end. */
+  see(store: Store, claims: ReadonlyMap<string, number>): Promise<unknown>
+  /** Ends what is still under way. */
+  end?(): void
+  /** Waits until all of its kind have ended. */
+  close?(): Promise<void>
+}
+
+interface Kind {
+  readonly name: string
+  /** Commands of which only one can be given about one thing: a claim settles once. */
+  readonly once?: readonly string[]
+  /** There is only one of it, so that its pairs go one after the other. */
+  readonly isAlone?: true
+  make(scene: Scene, count: number): Promise<readonly Thing[]>
+}
+
+interface Trial {
+  readonly pair: string
+  readonly thing: Thing
+  readonly isSerial: boolean
+  readonly answers: unknown
+}
+
+const error = { code: 'X', message: 'x', retryable: true }
+const slack = { channel: 'slack', to: 'C1' }
+
+/** What is seen of a run. */
+function factsOf(run: RunRecord | undefined, claims: ReadonlyMap<string, number>): unknown {
+  if (run === undefined) return 'none'
+  const { id, state, stage, cancelRequestedAt, forgottenAt, coalesce, retries = [], orders = [] } = run
+  const facts = [run.error?.code, cancelRequestedAt, forgottenAt, coalesce?.count, run.joined?.length]
+  const lists = [retries.map((retry) => retry.state), orders.map(({ order }) => order), run.prompt === '']
+  return [state, stage, claims.get(id) ?? 0, facts, lists]
+}
+
+function commandsAbout(scene: Scene, { request, actions }: Entry): Thing['commands'] {
+  const run = actions[0]?.record.id ?? ''
+  const order = (command: object) => async (store: Store) =>
+    answers([await store.command({ at: scene.now, by: 'an operator', ...command } as Command)])
+  return {
+    cancel: order({ type: 'cancel', run }),
+    resume: order({ type: 'resume', run }),
+    retry: order({ type: 'retry', run }),
+    forget: order({ type: 'forget', requests: [request.id] }),
+  }
+}
+
+function accepting(entryOf: () => Entry) {
+  return async (store: Store) => {
+    const entry = entryOf()
+    const { actions } = await store.accept(entry)
+    return actions.map(({ outcome }) => outcome)
+  }
+}
+
+/** Accepts runs, and claims them. */
+async function claimed(scene: Scene, entries: readonly Entry[]) {
+  const worker = startManualWorker(scene.stores[0], ['run'], entries.length)
+  for (const entry of entries) await scene.stores[0].accept(entry)
+  const claims = new Map<Id, HeldClaim>()
+  for (const _ of entries) {
+    const claim = await worker.next()
+    claims.set(claim.task.subject ?? '', claim)
+  }
+  await worker.resize(0)
+  return { claims, worker }
+}
+
+/** Runs that have ended in a state, with the requests that brought them. */
+function ended(state: 'parked' | 'failed'): Kind {
+  return {
+    name: `a run that is ${state}`,
+    async make(scene, count) {
+      const entries = numbers(count).map(() => scene.entry(scene.runAction()))
+      const { claims, worker } = await claimed(scene, entries)
+      for (const [id, claim] of claims) claim.settle({ done: true, effects: { run: { id, state, error } } })
+      await worker.drain(10_000)
+      return entries.map((entry) => ({
+        commands: commandsAbout(scene, entry),
+        see: async (store, claims) =>
+          factsOf(await store.read.run(entry.actions[0]?.record.id ?? ''), claims),
+      }))
+    },
+  }
+}
+
+const kinds: readonly Kind[] = [
+  {
+    name: 'a run that waits',
+    async make(scene, count) {
+      const things: Thing[] = []
+      for (const _ of numbers(count)) {
+        const sessionKey = `waits:${scene.bench.mintId()}`
+        const dedupe = { scope: 's', key: sessionKey, until: scene.now + 60_000 }
+        const joining = () => scene.coalescedAction({ key: sessionKey, windowMs: 0 }, { sessionKey })
+        const entry = scene.entry({ ...joining(), dedupe } as NewAction)
+        await scene.stores[0].accept(entry)
+        things.push({
+          commands: {
+            ...commandsAbout(scene, entry),
+            'come again': accepting(() => entry),
+            join: accepting(() => scene.entry(joining())),
+            repeat: accepting(() => scene.entry(scene.runAction({ sessionKey }, { dedupe }))),
+            'be refused while it is busy': accepting(() =>
+              scene.entry(scene.runAction({ sessionKey }, { busy: 'reject' })),
+            ),
+          },
+          async see(store, claims) {
+            const { items } = await store.read.runs({ sessionKey })
+            const runs = await Promise.all(items.map(({ id }) => store.read.run(id)))
+            return runs.map((run) => JSON.stringify(factsOf(run, claims))).toSorted()
+          },
+        })
+      }
+      return things
+    },
+  },
+  {
+    name: 'a run under way',
+    once: ['succeed', 'park', 'be tried again'],
+    async make(scene, count) {
+      const entries = numbers(count).map(() =>
+        scene.entry(scene.runAction({ sessionKey: `way:${scene.bench.mintId()}` })),
+      )
+      const { claims, worker } = await claimed(scene, entries)
+      return entries.map((entry): Thing => {
+        const [action] = entry.actions
+        const id = action === undefined ? '' : idOf(action)
+        const claim = claims.get(id) as HeldClaim
+        const sessionKey = action?.type === 'run' ? action.record.sessionKey : ''
+        const settle = (run: NonNullable<Effects['run']>, again?: number) => async (): Promise<unknown> => {
+          const effects = { run: { ...run, warnings: ['settled'] } }
+          claim.settle(again === undefined ? { done: true, effects } : { effects, again, counts: true })
+          const isSettled = (found: RunRecord | undefined) => found?.warnings !== undefined
+          await until(() => scene.stores[0].read.run(id), isSettled)
+          return 'settled'
+        }
+        return {
+          commands: {
+            ...commandsAbout(scene, entry),
+            check: async () => {
+              const checked = claim.checkpoint({ run: { id, startedAt: scene.now } })
+              return await checked.then(() => 'checked').catch(({ code }) => code)
+            },
+            succeed: settle({ id, state: 'succeeded', stage: 'delivered' }),
+            park: settle({ id, state: 'parked', error }),
+            'be tried again': settle({ id }, scene.now),
+            'be refused while it is busy': accepting(() =>
+              scene.entry(scene.runAction({ sessionKey }, { busy: 'reject' })),
+            ),
+          },
+          async see(store, counts) {
+            const { items } = await store.read.runs({ sessionKey })
+            return items.map((run) => JSON.stringify(factsOf(run, counts))).toSorted()
+          },
+          end: () => claim.done(),
+          close: () => worker.drain(30_000),
+        }
+      })
+    },
+  },
+  ended('parked'),
+  ended('failed'),
+  {
+    name: 'a delivery that is parked',
+    async make(scene, count) {
+      const entries = numbers(count).map(() => scene.entry(scene.runAction()))
+      const { claims, worker } = await claimed(scene, entries)
+      const deliveries = entries.map(({ actions }) => {
+        const runId = actions[0]?.record.id ?? ''
+        const parked = {
+          ...scene.delivery({ runId, ...slack }),
+          state: 'parked' as const,
+          endedAt: scene.now,
+        }
+        const run = { id: runId, state: 'succeeded', stage: 'summarised', deliveryIds: [parked.id] } as const
+        claims.get(runId)?.settle({ done: true, effects: { run, deliveries: [parked] } })
+        return parked
+      })
+      await worker.drain(10_000)
+      return entries.map((entry, index): Thing => {
+        const delivery = deliveries[index] ?? scene.delivery()
+        const task = scene.deliveryTask(delivery)
+        const { cancel, retry, forget } = commandsAbout(scene, entry)
+        const replay = (to: typeof slack) => async (store: Store) =>
+          answers([
+            await store.command({ type: 'replay-delivery', delivery: delivery.id, at: scene.now, to, task }),
+          ])
+        return {
+          commands: {
+            ...(cancel && { 'cancel its run': cancel }),
+            ...(retry && { 'retry its run': retry }),
+            ...(forget && { 'forget its request': forget }),
+            replay: replay(slack),
+            'replay to another place': replay({ channel: 'slack', to: 'C2' }),
+            'send again': async (store) => answers([await store.command({ type: 'send', delivery, task })]),
+          },
+          async see(store, claims) {
+            const found = await store.read.delivery(delivery.id)
+            return [found?.state, found?.to, found?.text === '', claims.get(delivery.id) ?? 0]
+          },
+        }
+      })
+    },
+  },
+  {
+    name: 'an event that waits',
+    async make(scene, count) {
+      const entries = numbers(count).map(() => scene.entry(scene.eventAction({ mode: 'next-heartbeat' })))
+      for (const entry of entries) await scene.stores[0].accept(entry)
+      return entries.map((entry): Thing => {
+        const { forget } = commandsAbout(scene, entry)
+        return {
+          commands: { ...(forget && { forget }), 'come again': accepting(() => entry) },
+          async see(store) {
+            const event = await store.read.event(entry.actions[0]?.record.id ?? '')
+            return [event?.state, event?.text]
+          },
+        }
+      })
+    },
+  },
+  {
+    name: 'a replay job',
+    async make(scene, count) {
+      const things: Thing[] = []
+      for (const _ of numbers(count)) {
+        const [id, ...items] = numbers(5).map(() => scene.bench.mintId()) as [Id, ...Id[]]
+        const job = { id, filter: {}, options: { key: `job ${id}` }, createdAt: scene.now }
+        const give = (command: object) => async (store: Store) => {
+          const result = await store.command({ job: id, at: scene.now, ...command } as Command)
+          return [...answers([result]), result.items?.length, result.job === undefined]
+        }
+        const mint = () => numbers(4).map(() => scene.bench.mintId())
+        const next = (limit: number) => (store: Store) =>
+          give({ type: 'job-next', limit, mint: mint() })(store)
+        const settle = (state: string) =>
+          give({ type: 'job-settle', items: [{ request: items[0] ?? '', state }] })
+        await give({ type: 'job-begin', job, items })(scene.stores[0])
+        await next(1)(scene.stores[0])
+        things.push({
+          commands: {
+            'begin again': give({ type: 'job-begin', job, items }),
+            'begin another with its key': (store) =>
+              give({ type: 'job-begin', job: { ...job, id: scene.bench.mintId() }, items })(store),
+            next: next(3),
+            'settle as done': settle('done'),
+            'settle as failed': settle('failed'),
+            cancel: give({ type: 'job-cancel' }),
+          },
+          async see(store) {
+            const { state, done, failed, skipped } = (await store.read.job(id)) ?? assert.fail()
+            const listed = await store.read.jobItems(id)
+            const replays = listed.items.map((item) => [item.state, item.replay !== undefined])
+            return [state, done, failed, skipped, replays]
+          },
+        })
+      }
+      return things
+    },
+  },
+  {
+    name: 'an issue',
+    async make(scene, count) {
+      const things: Thing[] = []
+      for (const _ of numbers(count)) {
+        const key = `CODE:${scene.bench.mintId()}`
+        const events: Id[] = []
+        const change = (fields: object) => async (store: Store) =>
+          answers([
+            await store.command({
+              type: 'issues',
+              at: scene.now,
+              changes: [{ key, ...fields } as never],
+            }),
+          ])
+        const shown = {
+          code: 'C',
+          severity: 'failing',
+          subject: key,
+          cause: 'c',
+          next: { label: 'n' },
+          count: 1,
+        }
+        const say = () => {
+          const event = scene.event({ mode: 'next-heartbeat' })
+          events.push(event.id)
+          return { event, day: '2026-01-01' }
+        }
+        await change(shown)(scene.stores[0])
+        things.push({
+          commands: {
+            'show again': change(shown),
+            'show with its event': (store) => change({ ...shown, say: say() })(store),
+            resolve: change({ resolve: true }),
+            mute: change({ mute: null }),
+            reopen: change({ reopen: true }),
+            'note an alert': change({ alerted: ['webhook'] }),
+          },
+          async see(store) {
+            const found = (await store.read.issue(key)) ?? assert.fail()
+            const posted = await Promise.all(events.map((id) => store.read.event(id)))
+            const { state, alerted, resolvedAt } = found
+            return [state, found.count, alerted, resolvedAt, posted.filter((each) => each).length]
+          },
+        })
+      }
+      return things
+    },
+  },
+  {
+    name: 'the route',
+    isAlone: true,
+    async make(scene, count) {
+      const give = (command: object) => async (store: Store) =>
+        answers([await store.command(command as Command)])
+      await give({ type: 'set-route', route: slack, by: 'an operator' })(scene.stores[0])
+      const thing: Thing = {
+        commands: {
+          set: give({ type: 'set-route', route: slack, by: 'one' }),
+          'set elsewhere': give({ type: 'set-route', route: { channel: 'terminal' }, by: 'two' }),
+          offer: give({ type: 'offer-route', route: { channel: 'discord' } }),
+        },
+        see: (store) => store.read.route(),
+      }
+      return numbers(count).map(() => thing)
+    },
+  },
+]
+
+/** Every two of some commands, each with itself too. */
+function pairsOf(names: readonly string[], once: readonly string[]): readonly (readonly [string, string])[] {
+  return names.flatMap((one, index) =>
+    names
+      .slice(index)
+      .filter((other) => !once.includes(one) || !once.includes(other))
+      .map((other) => [one, other] as const),
+  )
+}
+
+async function give(scene: Scene, thing: Thing, [one, other]: readonly [string, string], how: string) {
+  const [first, second] = scene.stores
+  const [giveOne, giveOther] = [thing.commands[one], thing.commands[other]]
+  assert.ok(giveOne !== undefined && giveOther !== undefined)
+  let found: unknown[]
+  if (how === 'one first') found = [await giveOne(first), await giveOther(second)]
+  else if (how === 'other first') found = [await giveOther(second), await giveOne(first)].toReversed()
+  else found = await Promise.all([giveOne(first), giveOther(second)])
+  return one === other ? found.map((each) => JSON.stringify(each)).toSorted() : found
+}
+
+export interface SquareOptions {
+  /** How often each two are given at one moment. */
+  readonly times: number
+}
+
+export function squareContract(subject: ContractSubject, { times }: SquareOptions = { times: 2 }): void {
+  describe(`${subject.name}: every two commands`, { concurrency: 1, timeout: 120_000 * times }, () => {
+    for (const { name, once = [], isAlone, make } of kinds)
+      test(`about ${name}, given at one moment, end as if one had been given first`, async (t) => {
+        const scene = await openScene(t, subject)
+        const [sample] = await make(scene, 1)
+        sample?.end?.()
+        await sample?.close?.()
+        const pairs = pairsOf(Object.keys(sample?.commands ?? {}), once)
+        const hows = ['one first', 'other first', ...numbers(times).map(() => 'at one moment')]
+        const wanted = pairs.flatMap((pair) => hows.map((how) => ({ pair, how })))
+        const things = await make(scene, wanted.length)
+        const trials: (Trial & { readonly seen: unknown })[] = []
+        await inChunks(wanted, isAlone ? 1 : undefined, async ({ pair, how }, index) => {
+          const thing = things[index] ?? assert.fail()
+          const found = await give(scene, thing, pair, how)
+          const seen = isAlone ? await thing.see(scene.stores[0], new Map()) : undefined
+          thing.end?.()
+          trials.push({
+            pair: pair.join(' and '),
+            thing,
+            isSerial: how !== 'at one moment',
+            answers: found,
+            seen,
+          })
+        })
+        await things[0]?.close?.()
+        const claims = isAlone ? new Map() : await scene.claims(await openTasks(scene.stores[0]))
+        const ends = new Map<string, unknown[]>()
+        for (const kind of [true, false])
+          for (const { pair, thing, isSerial, answers, seen } of trials) {
+            if (isSerial !== kind) continue
+            const end = [answers, seen ?? (await thing.see(scene.stores[0], claims))]
+            const known = ends.get(pair) ?? []
+            if (isSerial) ends.set(pair, [...known, end])
+            else
+              assert.ok(
+                known.some((each) => isDeepStrictEqual(each, end)),
+                `${pair}: ${JSON.stringify(end)} is none of ${JSON.stringify(known)}`,
+              )
+          }
+      })
+  })
+}
+
+/** How many tasks are left to be claimed. */
+async function openTasks({ read }: Store): Promise<number> {
+  const { queued, running } = await read.openRuns()
+  const deliveries = await read.openDeliveries()
+  return queued + running + deliveries.reduce((sum, { pending }) => sum + pending, 0)
+}
