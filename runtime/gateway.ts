@@ -372,7 +372,6 @@ async function assemble(
     }),
   )
   registerAdminSurface(app, {
-    dataFolder: dataDir,
     current,
     store: notes.store,
     mintId,

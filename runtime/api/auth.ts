@@ -33,10 +33,12 @@ export interface Admission {
   readonly until?: number
 }
 
-type AuthOptions = Pick<AdminOptions, 'current' | 'mintId' | 'now' | 'log' | 'issues' | 'dataFolder'>
+type AuthOptions = Pick<AdminOptions, 'current' | 'store' | 'mintId' | 'now' | 'log' | 'issues'>
 
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 const signInPath = '/api/session'
+/** After this time a stream asks again whether its sign-in has ended at another node. Milliseconds. */
+const recheckMs = 10_000
 
 /**
  * The token comes as `Authorization: Bearer` or `x-gateway-token`, never in the address, which proxies log. It is checked before
@@ -44,7 +46,7 @@ const signInPath = '/api/session'
  * wait, with the right token too: otherwise it could go on guessing, and see which guess is let in. A right token does not reset the
  * count, because that of the metrics would buy guesses at that of the gateway.
  */
-export function createAdminAuth({ current, mintId, now, log, issues, dataFolder }: AuthOptions) {
+export function createAdminAuth({ current, store, mintId, now, log, issues }: AuthOptions) {
   const adminMatcher = onceForEach(({ gateway }: Settings) => createSecretMatcher(gateway.tokens))
   const metricsMatcher = onceForEach(({ gateway }: Settings) => createSecretMatcher(gateway.metricsTokens))
   const tries = createTries((client) => {
@@ -52,7 +54,7 @@ export function createAdminAuth({ current, mintId, now, log, issues, dataFolder 
     issues.tokenGuessed(client)
   })
   const admissions = new WeakMap<FastifyRequest, Admission>()
-  const signOuts = createSignOuts({ folder: dataFolder, now })
+  const signOuts = createSignOuts(store)
   const settingsOfNow = () => current().snapshot.settings
 
   function begin(reply: FastifyReply): void {
@@ -82,15 +84,15 @@ export function createAdminAuth({ current, mintId, now, log, issues, dataFolder 
     return retryAfter === undefined ? undefined : refuse(reply, 'TOO_MANY_TRIES', { retryAfter })
   }
 
-  /** The admission by a token in the headers, or by the cookie. */
-  function admissionOf(request: FastifyRequest, settings: Settings): Admission | undefined {
+  /** The admission by a token in the headers, or by the cookie. @throws StoreError if it is not known whether the sign-in has ended */
+  async function admissionOf(request: FastifyRequest, settings: Settings): Promise<Admission | undefined> {
     const given = givenToken(request)
     if (given !== undefined) {
       const holder = holderOf(given, settings)
       return holder && { token: given, ...holder }
     }
     const signedIn = readCookie(cookieOf(request), pageKeyOf(request), settings.gateway.tokens, now())
-    if (signedIn === undefined || signOuts.has(signedIn.signIn)) return undefined
+    if (signedIn === undefined || (await signOuts.has(signedIn.signIn))) return undefined
     const holder = holderOf(signedIn.token, settings)
     return holder && { ...signedIn, ...holder }
   }
@@ -112,7 +114,7 @@ export function createAdminAuth({ current, mintId, now, log, issues, dataFolder 
         const foreign = foreignOrigin(request)
         return foreign === undefined ? undefined : refuseForeign(reply, foreign)
       }
-      const admission = admissionOf(request, settings)
+      const admission = await admissionOf(request, settings)
       if (admission === undefined) {
         // A browser sends the cookie for pages of other ports too, which can send no key with it, and so guess nothing.
         const isGuess =
@@ -165,12 +167,18 @@ export function createAdminAuth({ current, mintId, now, log, issues, dataFolder 
 
     /** Returns a function that says whether what let a request in would still do so. */
     admissionOf(request: FastifyRequest): () => boolean {
-      const admission = admissions.get(request)
-      return () =>
-        admission !== undefined &&
-        (admission.until ?? Number.POSITIVE_INFINITY) > now() &&
-        (admission.signIn === undefined || !signOuts.has(admission.signIn)) &&
-        adminMatcher(settingsOfNow())(admission.token) !== undefined
+      const { token, signIn, until } = admissions.get(request) ?? {}
+      let checkedAt = now()
+      return () => {
+        if (token === undefined || (until ?? Number.POSITIVE_INFINITY) <= now()) return false
+        if (signIn !== undefined && now() - checkedAt >= recheckMs) {
+          checkedAt = now()
+          // What cannot be read now is asked again.
+          signOuts.has(signIn).catch(() => undefined)
+        }
+        const isEnded = signIn !== undefined && signOuts.isKnown(signIn)
+        return !isEnded && adminMatcher(settingsOfNow())(token) !== undefined
+      }
     },
 
     guard: {

@@ -17,7 +17,6 @@ async function openOn(t: TestContext, error: Error) {
   }
   registerAdminSurface(app, {
     mask: createMask(),
-    dataFolder: '/nowhere',
     issues: { list: fail },
     current: () => ({
       snapshot: {

@@ -18,8 +18,6 @@ export interface AdminOptions {
   readonly store: Store
   readonly mintId: MintId
   readonly log: Pick<HookLog, 'info' | 'error'>
-  /** The folder of what is stored on this machine. */
-  readonly dataFolder: string
   /** The name of this process, where several share a store. */
   readonly node?: string
   /** Milliseconds since the Unix epoch. */

@@ -1,38 +1,24 @@
-/** Remembers the sign-ins that were ended before their time, also over a restart. Each node of several remembers its own. */
+/** Which sign-ins were ended before their time. They are rows of the store, so that every node refuses them, also after a restart. */
 
-import { readFileSync } from 'node:fs'
-import path from 'node:path'
-import { writeWhole } from '../write-whole.ts'
+import { BoundedMap } from '@reveille/kit'
+import type { Store } from '../store/port.ts'
 
-/** A sign-out needs a sign-in, so that nobody makes these many without a token; the oldest are forgotten first. */
-const maxRemembered = 10_000
-
-export function createSignOuts({ folder, now }: { readonly folder: string; readonly now: () => number }) {
-  const file = path.join(folder, 'sign-outs.json')
-  let known: Map<string, number> | undefined
-
-  /** By the id of the sign-in: when it would have ended by itself. */
-  function ended(): Map<string, number> {
-    known ??= new Map(read(file))
-    return known
-  }
+export function createSignOuts({ command, read }: Pick<Store, 'command' | 'read'>) {
+  /** A sign-in that has ended stays ended, and is not looked up again. */
+  const known = new BoundedMap<string, true>(10_000)
 
   return {
-    has: (signIn: string) => ended().has(signIn),
-    async add(signIn: string, until: number): Promise<void> {
-      const all = ended()
-      for (const [id, at] of all) if (at <= now() || all.size >= maxRemembered) all.delete(id)
-      all.set(signIn, until)
-      await writeWhole(file, JSON.stringify([...all]))
+    /** Whether it is known here that the sign-in has ended. */
+    isKnown: (signIn: string) => known.has(signIn),
+    /** @throws StoreError for a store that cannot be read */
+    async has(signIn: string): Promise<boolean> {
+      if (!known.has(signIn) && (await read.isSignedOut(signIn))) known.set(signIn, true)
+      return known.has(signIn)
     },
-  }
-}
-
-function read(file: string): [string, number][] {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as [string, number][]
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
+    /** `until`: when it would have ended by itself. @throws StoreError */
+    async add(signIn: string, until: number): Promise<void> {
+      await command({ type: 'sign-out', signIn, until })
+      known.set(signIn, true)
+    },
   }
 }

@@ -68,6 +68,11 @@ const commands: {
     return done
   },
 
+  async 'sign-out'(tx, { signIn, until }) {
+    await tx.insert(tables.sign_outs, [[columnOfText(signIn), until]], 'IGNORE')
+    return done
+  },
+
   forget: forgetRequests,
   'job-begin': beginJob,
   'job-next': nextItems,

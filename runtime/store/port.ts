@@ -362,6 +362,8 @@ export type Command =
     }
   /** Hands out no further items. Those that were handed out can still be settled. */
   | { readonly type: 'job-cancel'; readonly job: Id; readonly at: number }
+  /** Ends a sign-in of the console before its time, which is `until`. */
+  | { readonly type: 'sign-out'; readonly signIn: string; readonly until: number }
   /** Changes issues, all of them or none. An issue that is unknown is refused alone. */
   | { readonly type: 'issues'; readonly at: number; readonly changes: readonly IssueChange[] }
 
@@ -485,6 +487,8 @@ export interface Reader {
   /** Lists issues: the open ones, the muted ones, both with the worst first, and the resolved ones; of equals, the newest first. */
   issues(options?: PageOptions & { readonly state?: string }): Promise<Page<IssueRecord>>
   issue(key: string): Promise<IssueRecord | undefined>
+  /** Whether a sign-in was ended before its time. */
+  isSignedOut(signIn: string): Promise<boolean>
 }
 
 export interface CostOptions {

@@ -491,6 +491,8 @@ const answers: Answers = {
     page(reading, newestFirst ? kinds.newestJobItems : kinds.jobItems, options, { job }),
   issues: listOf(kinds.issues),
   issue: (reading, key) => get(reading, kinds.issues, key, 'key'),
+  isSignedOut: async ({ all }, signIn) =>
+    (await all('SELECT 1 FROM sign_outs WHERE sign_in = ?1', [columnOfText(signIn)])).length > 0,
 }
 
 /** A question of a reader, in a form that can be sent to another thread. */

@@ -265,13 +265,14 @@ const jobStep: Step = async (tx, _after, cutoff) => {
   return ''
 }
 
-/** Deletes what is little: old runner states of sessions without turns, resolved issues, days of costs. */
+/** Deletes what is little: old runner states of sessions without turns, resolved issues, sign-outs of sign-ins that have expired, days of costs. */
 const smallStep: Step = async (tx, _after, cutoff) => {
   await tx.run(
     'DELETE FROM runner_states WHERE at < ?1 AND NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.session = runner_states.session)',
     [cutoff],
   )
   await tx.run(`DELETE FROM issues WHERE state = 'resolved' AND resolved_at < ?1`, [cutoff])
+  await tx.run('DELETE FROM sign_outs WHERE until < ?1', [tx.now - dayMs])
   // Two days always stay, for a clock that is set back.
   const day = dayOf(Math.max(0, Math.min(cutoff, tx.now - 2 * dayMs)))
   await tx.run('DELETE FROM spent WHERE day < ?1', [day])

@@ -208,6 +208,8 @@ export const tables = {
     said_on: 'text?',
     alerted: 'text',
   }),
+  /** Sign-ins of the console that were ended before their time. */
+  sign_outs: table('sign_outs', { sign_in: 'text', until: 'integer' }),
   /** The place to which replies to `last` go; one row. */
   route: table('route', { one: 'integer', channel: 'text', target: 'text?', set_by: 'text?' }),
   source_values: table('source_values', { source: 'text', name: 'text', value: 'text' }, ['source', 'name']),

@@ -7,7 +7,13 @@ import { testPostgres } from '../../plugins/postgres/test-server/index.ts'
 import type { GatewayStatus } from '../../runtime/api/index.ts'
 import type { Page, RequestRecord } from '../../runtime/store/port.ts'
 import { atEnd } from '../at-end.ts'
-import { createFolder, type Installation, install, configuration as usual } from '../installation.ts'
+import {
+  createFolder,
+  gatewayToken,
+  type Installation,
+  install,
+  configuration as usual,
+} from '../installation.ts'
 
 const leases = { renewMs: 200, expireMs: 2000, holdMs: 1500 }
 
@@ -90,6 +96,34 @@ test('when the node that leads stops, another one leads, and performs what waits
   assert.deepEqual(leadsOf(status), { ingress: [], second: all })
   const { body } = await ingress.post('/hooks/agent', { message: 'hello' })
   await second.ended(body['runId'])
+})
+
+test('a sign-in that ends at one node is refused by all, and no other sign-in is', async (t) => {
+  const [first, second] = await startNodes(t, 'first', 'second')
+  assert.ok(first && second)
+  const origin = 'http://localhost:80'
+  const signIn = async () => {
+    const payload = JSON.stringify({ token: gatewayToken })
+    const { headers, body } = await first.ask('/api/session', {
+      method: 'POST',
+      headers: { origin },
+      payload,
+    })
+    const [cookie = ''] = String(headers['set-cookie'] ?? '').split('; ')
+    return { origin, cookie, 'x-reveille-key': String(body['key']) }
+  }
+  const [one, other] = [await signIn(), await signIn()]
+  const statuses = (node: Installation) =>
+    Promise.all([one, other].map(async (headers) => (await node.ask('/api/status', { headers })).status))
+  assert.deepEqual(
+    [await statuses(first), await statuses(second)],
+    [
+      [200, 200],
+      [200, 200],
+    ],
+  )
+  assert.equal((await second.ask('/api/session', { method: 'DELETE', headers: one })).status, 200)
+  for (const node of [first, second]) assert.deepEqual(await statuses(node), [401, 200])
 })
 
 test('two processes do not share a data folder', async (t) => {

@@ -328,6 +328,17 @@ const kinds: readonly Kind[] = [
     },
   },
   {
+    name: 'a sign-in',
+    async make(scene, count) {
+      return numbers(count).map((): Thing => {
+        const signIn = scene.bench.mintId()
+        const end = async (store: Store) =>
+          answers([await store.command({ type: 'sign-out', signIn, until: scene.now })])
+        return { commands: { end }, see: (store) => store.read.isSignedOut(signIn) }
+      })
+    },
+  },
+  {
     name: 'the route',
     isAlone: true,
     async make(scene, count) {
