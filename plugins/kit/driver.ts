@@ -57,6 +57,8 @@ export interface Driver {
     /** `isErasing`: what the transaction deletes must not be left anywhere in the database's files, where that is possible. */
     options?: { readonly isErasing?: boolean },
   ): Promise<Result>
+  /** Makes what the tables are in, where the database needs something: before the first one, in the transaction that makes it. */
+  createNamespace?(tx: Transaction): Promise<void>
   /** Runs statements that only read, apart from the transactions. */
   read<Result>(work: (statements: Statements) => Promise<Result>): Promise<Result>
   /** The database's clock, in milliseconds since the Unix epoch. */

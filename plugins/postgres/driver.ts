@@ -158,6 +158,7 @@ export async function openPostgresDriver({
     dialect,
     isShared: true,
     transaction,
+    createNamespace: createSchema,
     read,
     async clock() {
       return (await one<{ at: number }>(sql.clock))?.at ?? 0
@@ -179,7 +180,7 @@ export async function openPostgresDriver({
     },
   }
   try {
-    await createSchema(driver)
+    await checkSchema(driver)
   } catch (error) {
     await driver.close()
     throw error
@@ -260,16 +261,18 @@ function failAfter(faults: Faults): void {
   throw new Error('the answer was lost, as a test asked for')
 }
 
-/** @throws DriverError if the role may not use the schema, or there is none and the role may not create it */
-async function createSchema(driver: Driver): Promise<void> {
-  const [schema] = await driver.read(({ all }) => all<{ isUsable: boolean }>(sql.hasSchema))
-  if (schema?.isUsable) return
-  if (schema !== undefined) throw unavailable('the database role lacks a privilege', { fix: grants })
+/** @throws DriverError if there is a schema that the role may not use */
+async function checkSchema({ read }: Driver): Promise<void> {
+  const [schema] = await read(({ all }) => all<{ isUsable: boolean }>(sql.hasSchema))
+  if (schema?.isUsable === false) throw unavailable('the database role lacks a privilege', { fix: grants })
+}
+
+/** @throws DriverError if there is no schema, and the role may not create it */
+async function createSchema({ all, run }: Statements): Promise<void> {
+  // IF NOT EXISTS asks for the privilege first.
+  if ((await all(sql.hasSchema)).length > 0) return
   try {
-    await driver.transaction(async (tx) => {
-      await tx.lock(['schema'])
-      await tx.run('CREATE SCHEMA IF NOT EXISTS reveille')
-    })
+    await run('CREATE SCHEMA reveille')
   } catch (error) {
     if (stateOf((error as Error).cause) !== '42501') throw error
     throw unavailable('the database has no store yet, and this role may not make one', {

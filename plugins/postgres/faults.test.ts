@@ -34,7 +34,10 @@ async function open(
 
 async function createThings(url: string): Promise<void> {
   const driver = await openPostgresDriver({ location: url })
-  await driver.transaction(({ run }) => run('CREATE TABLE things (id uuid PRIMARY KEY, lane text)'))
+  await driver.transaction(async (tx) => {
+    await driver.createNamespace?.(tx)
+    await tx.run('CREATE TABLE things (id uuid PRIMARY KEY, lane text)')
+  })
   await driver.close()
 }
 

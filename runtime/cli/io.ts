@@ -38,6 +38,8 @@ export interface Io {
   readonly askGateway?: GatewayFetch
   /** Standard input, to its end. Absent: there is none. */
   readonly input?: () => Promise<Uint8Array>
+  /** Standard input as it arrives, for what may be larger than the memory. Absent: there is none. */
+  readonly inputChunks?: () => AsyncIterable<Uint8Array>
   /** One line of standard input, which may stay open; after its end it never settles, but for its signal. Absent: a terminal. */
   readonly line?: (signal: AbortSignal) => Promise<string>
   /** Opens an address in a browser; false where there is none. Absent: nothing is opened. */
@@ -83,6 +85,7 @@ export function processIo(): Io {
     fetch,
     askGateway: createGatewayFetch(fetch),
     input: () => buffer(process.stdin),
+    inputChunks: () => process.stdin,
     ...(process.stdin.isTTY ? {} : { line: createLineReader(process.stdin) }),
     browse: (url) => import('open').then(({ default: open }) => open(url)).then(() => true),
     ...(process.stdin.isTTY && process.stdout.isTTY

@@ -15,6 +15,11 @@ const examine = (location: string, now: () => number = Date.now) =>
 test('a database is examined: its version, the clock, the oldest transaction, and what the role may not do', async (t) => {
   const { url: location, drop } = await testPostgres()
   assert.equal((await examine(location)).hasStore, false)
+  const empty = new pg.Client({ connectionString: location })
+  await empty.connect()
+  const made = await empty.query("SELECT nspname FROM pg_namespace WHERE nspname = 'reveille'")
+  await empty.end()
+  assert.deepEqual(made.rows, [], 'an examination makes nothing')
   const driver = await openDriver({ location, configFile })
   await migrate(driver)
   await driver.close()
@@ -47,6 +52,23 @@ test('a database is examined: its version, the clock, the oldest transaction, an
   assert.ok(Math.abs(skewMs - 60_000) < 5000, `${skewMs}`)
   await client.query('ROLLBACK; UPDATE reveille.meta SET version = version + 2')
   await assert.rejects(examine(location), { code: 'SCHEMA_NEWER' })
+})
+
+test('of a database without a store it is said that this role may not make one', async (t) => {
+  const { url: location, drop } = await testPostgres()
+  const client = new pg.Client({ connectionString: location })
+  await client.connect()
+  t.after(async () => {
+    await client.query(`DROP ROLE ${role}_guest`)
+    await client.end()
+    await drop()
+  })
+  await client.query(`CREATE ROLE ${role}_guest LOGIN`)
+  const of = new URL(location)
+  of.username = `${role}_guest`
+  await assert.rejects(examine(of.href), {
+    message: 'the database has no store yet, and this role may not make one',
+  })
 })
 
 test('a database that does not answer is said so, without its password', async () => {

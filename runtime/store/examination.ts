@@ -19,7 +19,7 @@ export async function examineDatabase(place: DatabasePlace, now: () => number): 
   const driver = await openDriver(place)
   try {
     const hasStore = (await schemaIn(driver)) > 0
-    if (hasStore) await checkPrivileges(driver)
+    await (hasStore ? checkPrivileges(driver) : checkMaking(driver))
     const asked = now()
     const clock = await driver.clock()
     const skewMs = Math.round((asked + now()) / 2 - clock)
@@ -29,6 +29,19 @@ export async function examineDatabase(place: DatabasePlace, now: () => number): 
   } finally {
     await driver.close()
   }
+}
+
+/** Makes what a first start makes, and takes it back. */
+async function checkMaking(driver: Driver): Promise<void> {
+  const takenBack = new Error()
+  await driver
+    .transaction(async (tx) => {
+      await driver.createNamespace?.(tx)
+      throw takenBack
+    })
+    .catch((error) => {
+      if (error !== takenBack) throw error
+    })
 }
 
 /** Statements that change nothing, by the privilege that each needs. */

@@ -280,7 +280,10 @@ export async function migrate(driver: Driver, steps = migrations): Promise<void>
     // A role that only serves may not create tables, not even those that are there.
     const version = await servedSchema(tx, driver, steps.length)
     if (version >= steps.length) return
-    if (version === 0) await tx.run('CREATE TABLE meta (one INTEGER PRIMARY KEY, version INTEGER NOT NULL)')
+    if (version === 0) {
+      await driver.createNamespace?.(tx)
+      await tx.run('CREATE TABLE meta (one INTEGER PRIMARY KEY, version INTEGER NOT NULL)')
+    }
     for (const step of steps.slice(version)) await apply(tx, step(driver.dialect))
     await tx.run('DELETE FROM meta')
     await tx.run('INSERT INTO meta (one, version) VALUES (1, ?1)', [steps.length])

@@ -50,31 +50,32 @@ const types: Readonly<Record<string, ColumnType>> = {
 }
 
 /** Creates a table with a column of each type, which may be null but for its key. */
-async function createTable({ transaction, dialect }: Driver, key = 'id'): Promise<Table> {
+async function createTable(driver: Driver, key = 'id'): Promise<Table> {
   const columns = Object.fromEntries(
     Object.entries(types).map(([column, type]) => [column, { type, isNullable: column !== key }]),
   )
-  return create({ transaction, dialect }, { name: freshName(), columns, primaryKey: [key] })
+  return create(driver, { name: freshName(), columns, primaryKey: [key] })
 }
 
 /** Creates a table whose rows the database numbers. */
-async function createSequence({ transaction, dialect }: Driver): Promise<Table> {
+async function createSequence(driver: Driver): Promise<Table> {
   const columns = {
     number: { type: 'sequence', isNullable: false },
     text: { type: 'text', isNullable: false },
   } as const
-  return create({ transaction, dialect }, { name: freshName(), columns, primaryKey: ['number'] })
+  return create(driver, { name: freshName(), columns, primaryKey: ['number'] })
 }
 
 function freshName(): string {
   return `conformance_${randomBytes(6).toString('hex')}`
 }
 
-async function create(
-  { transaction, dialect }: Pick<Driver, 'transaction' | 'dialect'>,
-  table: Table,
-): Promise<Table> {
-  await transaction(async ({ run }) => void (await run(definitionOf(table, dialect))))
+async function create({ transaction, dialect, createNamespace }: Driver, table: Table): Promise<Table> {
+  await transaction(async (tx) => {
+    await tx.lock(['namespace'])
+    await createNamespace?.(tx)
+    await tx.run(definitionOf(table, dialect))
+  })
   return table
 }
 

@@ -119,7 +119,12 @@ test('rows of every table go to PostgreSQL and back, and are the same; a claimed
 
 test('a store that a gateway has written is the same after its way through PostgreSQL, over standard input and output', async (t) => {
   let input = ''
-  const { on, cwd } = await createCommands(t, { input: async () => Buffer.from(input) })
+  const { on, cwd } = await createCommands(t, {
+    async *inputChunks() {
+      const bytes = Buffer.from(input)
+      for (let at = 0; at < bytes.length; at += 1_000) yield bytes.subarray(at, at + 1_000)
+    },
+  })
   const options = { now: Date.now, keepMs: 1_000_000, backlog: 10, historyMessages: 10 }
   const store = await openSqliteStore({ ...options, location: path.join(cwd, 'first') })
   const sample = createSampler({ mintId: createIdMinter(Date.now), clock: { now: Date.now } })
@@ -183,6 +188,21 @@ test('what cannot be moved whole is refused, and nothing of it is kept', async (
     const again = await on(to, 'import', 'one.ndjson')
     assert.match(again.err, /^The store is not empty: it has requests\. An export is imported before/)
   }
+})
+
+test('standard input is read as far as it is imported: it may be larger than the memory', async (t) => {
+  let chunks = 0
+  const { on } = await createCommands(t, {
+    async *inputChunks() {
+      for (; ; chunks += 1) yield Buffer.from('no export\n')
+    },
+  })
+  for (const to of ['second', 'server']) {
+    const { code, err } = await on(to, 'import', '-')
+    assert.equal(code, 1)
+    assert.match(err, /cannot be imported: line 1 is no JSON object/)
+  }
+  assert.ok(chunks < 10, `${chunks} chunks were read`)
 })
 
 test('a store that a gateway uses is neither exported nor imported into', async (t) => {

@@ -32,10 +32,20 @@ export async function storeExport(target: string, options: CommandOptions, io: I
 }
 
 export async function storeImport(source: string, options: CommandOptions, io: Io): Promise<number> {
-  const input = source === '-' ? ((await io.input?.()) ?? new Uint8Array()) : undefined
   const file = path.resolve(io.cwd, source)
   if (source !== '-') await checkReadable(file)
-  const chunks = () => (input === undefined ? createReadStream(file) : [Buffer.from(input)])
+  let isRead = false
+  const chunks = () => {
+    if (source !== '-') return createReadStream(file)
+    // The database may undo the transaction and ask for the lines again.
+    if (isRead)
+      throw new CommandFailure(
+        1,
+        'The database undid the import, and standard input cannot be read again: import from a file.',
+      )
+    isRead = true
+    return io.inputChunks?.() ?? []
+  }
   return await transfer({ options, io, creates: true }, async (driver, moving) => {
     const counts = await importStore(driver, () => linesOf(chunks()), moving)
     const [shown, where] = source === '-' ? ['-', 'from standard input'] : [file, `from ${source}`]
@@ -126,9 +136,10 @@ async function writeFile<Made>(
 }
 
 /** Splits at line feeds alone: texts may hold other separators of lines. */
-async function* linesOf(chunks: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<string> {
+async function* linesOf(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<string> {
   let rest: Buffer[] = []
-  for await (const chunk of chunks) {
+  for await (const bytes of chunks) {
+    const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     let from = 0
     for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
       const line = Buffer.concat([...rest, chunk.subarray(from, end)]).toString()
