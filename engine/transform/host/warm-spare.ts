@@ -4,8 +4,9 @@
  * process.
  */
 
-import { programFile, startThread } from '../../threads/thread.ts'
+import { startThread } from '../../threads/thread.ts'
 import type { Timers } from '../../timers.ts'
+import { workerProgram } from '../worker/program.ts'
 import { slots, type WorkerThread } from '../worker/protocol.ts'
 import { isFromWorker } from './message-check.ts'
 
@@ -21,7 +22,7 @@ const abandonMs = 1_000
 
 function startWorker(timers: Timers): WorkerThread {
   const thread: WorkerThread = startThread({
-    program: programFile('../worker/transform-worker.ts', import.meta.url),
+    program: workerProgram,
     name: 'transform',
     slots: Object.keys(slots).length,
     accepts: isFromWorker,
