@@ -22,10 +22,10 @@ import { checkPolicies } from './mapping/policy-rules.ts'
 import { loadPresets } from './mapping/presets.ts'
 import { createTests } from './mapping/tests.ts'
 import type { Path } from './path.ts'
-import { resolveSettings } from './resolved-settings.ts'
 import { rules, unusedEndpoints, unusedModules } from './rules/rules.ts'
 import { type ConfigurationValue, configurationShape } from './schema/configuration-schema.ts'
 import { secretsIn } from './secret.ts'
+import { resolveSettings } from './settings.ts'
 
 export interface LoadOptions {
   /** The configuration file. A relative path is relative to the working directory. */

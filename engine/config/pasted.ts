@@ -17,18 +17,16 @@ import { createLoadCache } from './load-cache.ts'
 import { createEntries, type Item } from './mapping/entries.ts'
 import { moduleName } from './mapping/module-name.ts'
 import { createPayloadSchemas } from './mapping/payload-schema.ts'
-import { nearestName } from './nearest.ts'
 import type { Path } from './path.ts'
-import { describeErrors } from './schema/check.ts'
+import { describeErrors, validateValue } from './schema/check.ts'
 import { type MappingValue, mappingFileShape } from './schema/mapping-schema.ts'
 
-/** The longest text. It is checked and compiled while requests are served. Bytes. */
-export const longestPasted = 65_536
-/** The most mappings in it, and the longest one as JSON, apart from its schema. Between two mappings requests are served. */
-const mostPasted = 100
-const longestMapping = 16_384
-/** The most values, with every alias expanded. */
-const mostValues = 20_000
+/** The limits of what is checked and compiled while requests are served. A mapping is measured as JSON, without its schema. */
+const maxTextBytes = 65_536
+const maxMappings = 100
+const maxMappingLength = 16_384
+/** With every alias expanded. */
+const maxValues = 20_000
 
 export type Pasted =
   | { readonly ok: true; readonly configuration: Configuration }
@@ -42,8 +40,7 @@ export function loadPasted(live: Configuration, text: string, parser: TextParser
   return createLoadCache()(async (cache): Promise<Pasted> => {
     const main = live.settings.file
     const file = join(dirname(main), 'pasted.yaml')
-    const refused = (...diagnostics: readonly Diagnostic[]): Pasted => ({ ok: false, diagnostics })
-    if (Buffer.byteLength(text) > longestPasted) return refused(tooLong)
+    if (Buffer.byteLength(text) > maxTextBytes) return { ok: false, diagnostics: [tooLong] }
     const reading = createReading({
       file: main,
       env: {},
@@ -53,9 +50,15 @@ export function loadPasted(live: Configuration, text: string, parser: TextParser
       allowsUnset: false,
       isPasted: true,
     })
-    const written = { kind: 'mappings', file, calledFile, text: withoutMark(text), mostValues } as const
+    const written = {
+      kind: 'mappings',
+      file,
+      calledFile,
+      text: text.replace(/^\ufeff/, ''),
+      maxValues,
+    } as const
     const parsed = await parseFile(written, reading)
-    if ('problems' in parsed) return refused(...parsed.problems)
+    if ('problems' in parsed) return { ok: false, diagnostics: parsed.problems }
     const { source } = parsed
     const findings = createFindings()
     const items = await itemsOf(source, findings)
@@ -66,7 +69,7 @@ export function loadPasted(live: Configuration, text: string, parser: TextParser
     for (const item of items) reportForeignModule(item, live, findings)
     const errors = findings.errors()
     const warnings = findings.warnings()
-    if (errors.length > 0) return refused(...errors, ...warnings)
+    if (errors.length > 0) return { ok: false, diagnostics: [...errors, ...warnings] }
     await yieldToEventLoop()
     return { ok: true, configuration: Object.freeze({ ...live, mappings, disabled, tests: [], warnings }) }
   })
@@ -77,12 +80,8 @@ const calledFile = 'the pasted mapping'
 const tooLong: Diagnostic = {
   severity: 'error',
   code: 'FILE_TOO_LARGE',
-  message: `A pasted mapping may have ${longestPasted / 1024} KiB`,
+  message: `A pasted mapping may have ${maxTextBytes / 1024} KiB`,
   hint: 'Paste only the mappings of one endpoint.',
-}
-
-function withoutMark(text: string): string {
-  return text.startsWith('\ufeff') ? text.slice(1) : text
 }
 
 /** Nothing is opened for a text that was pasted. */
@@ -96,35 +95,52 @@ function closed(): ReadError {
   return new ReadError('FILE_UNREADABLE', 'is not opened for a pasted mapping: write its content inline')
 }
 
-/** Returns the mappings of the text that have the right shape, and reports the others. */
+/** Returns the mappings of the text, and reports those that have not the right shape. */
 async function itemsOf(source: ParsedFile, findings: Findings): Promise<readonly Item[]> {
-  const { above, list } = listIn(source, findings)
-  if (list.length > mostPasted) {
-    const message = `A pasted text may have ${mostPasted} mappings, and this one has ${list.length}`
-    findings.report(source, {
-      path: above,
-      code: 'INVALID_VALUE',
-      message,
-      hint: 'Paste those of one endpoint.',
-    })
+  const refuse = (path: Path, code: string, message: string, hint: string) =>
+    findings.report(source, { path, code, message, hint })
+  const { value } = source
+  const isFile = isRecord(value) && fileKeys.some((key) => key in value)
+  const above = isFile ? ['mappings'] : []
+  const list = isFile ? value['mappings'] : isRecord(value) ? [value] : value
+  if (isFile) {
+    const { endpoints, tests, ...rest } = value
+    for (const [key, each] of Object.entries({ endpoints, tests })) if (each !== undefined) reportLeft(key)
+    const frame = { ...rest, mappings: Array.isArray(list) ? [] : list }
+    for (const each of describeErrors(validateValue(mappingFileShape.frame, frame), frame))
+      findings.report(source, each)
+  }
+  if (!Array.isArray(list)) {
+    if (list === undefined || !isFile) refuse([], 'INVALID_VALUE', nothingToTry, 'Write `key: value` lines.')
     return []
   }
-  const pathOf = (index: number): Path =>
-    list.length === 1 && list[0] === source.value ? [] : [...above, index]
-  const [{ item: shape } = { item: undefined }] = mappingFileShape.lists
-  if (shape === undefined) return []
-  const checked = await checkItems(list, shape)
+  if (list.length > maxMappings) {
+    const message = `A pasted text may have ${maxMappings} mappings, and this one has ${list.length}`
+    refuse(above, 'INVALID_VALUE', message, 'Paste those of one endpoint.')
+    return []
+  }
+  const [{ item: schema } = {}] = mappingFileShape.lists
+  const checked = schema ? await checkItems(list, schema) : []
   return checked.map(({ made, errors }, index): Item => {
-    const path = pathOf(index)
-    if (isRecord(made) && JSON.stringify({ ...made, schema: undefined }).length > longestMapping) {
-      const message = `A pasted mapping may have ${longestMapping / 1024} KiB`
-      findings.report(source, { path, code: 'FILE_TOO_LARGE', message, hint: 'Shorten its longest text.' })
+    const path = list[0] === value ? [] : [...above, index]
+    if (isRecord(made) && JSON.stringify({ ...made, schema: undefined }).length > maxMappingLength) {
+      const message = `A pasted mapping may have ${maxMappingLength / 1024} KiB`
+      refuse(path, 'FILE_TOO_LARGE', message, 'Shorten its longest text.')
     }
     for (const each of describeErrors(errors, made, path)) findings.report(source, each)
     const origin = { kind: 'file', name: calledFile } as const
     return { value: made as MappingValue, source, path, position: index + 1, origin }
   })
+
+  /** The live policies apply, and no test is run. */
+  function reportLeft(key: string): void {
+    const message = `\`${key}\` is left out when a mapping is tried: what is live applies`
+    findings.report(source, { path: [key], at: 'key', code: 'NOT_TRIED', message }, 'warning')
+  }
 }
+
+const fileKeys = ['mappings', 'endpoints', 'tests']
+const nothingToTry = 'The text must be a mapping, a list of mappings, or a mapping file with `mappings`'
 
 /** What is not live is not bundled, and a text that was pasted has nothing bundled. */
 function reportForeignModule(
@@ -151,65 +167,4 @@ function reportForeignModule(
     message: `No live mapping calls \`${nameOf(transform.module, transform.export)}\`, so that a pasted one cannot`,
     hint: names.length === 0 ? 'No live mapping has a transform.' : `Live are ${names.join('; ')}.`,
   })
-}
-
-/** The keys of a mapping file that are not of its mappings. The live policies apply, and no test is run. */
-const left = ['endpoints', 'tests']
-
-function listIn(
-  source: ParsedFile,
-  findings: Findings,
-): { readonly above: Path; readonly list: readonly unknown[] } {
-  const { value } = source
-  const none = { above: [], list: [] }
-  if (Array.isArray(value)) return { above: [], list: value }
-  if (!isRecord(value)) {
-    const message = 'The text must be a mapping, a list of mappings, or a mapping file'
-    findings.report(source, { path: [], code: 'INVALID_VALUE', message, hint: 'Write `key: value` lines.' })
-    return none
-  }
-  if (!('mappings' in value)) {
-    // A file without mappings has nothing to try, and its keys are no mapping's.
-    if (!left.some((key) => key in value)) return { above: [], list: [value] }
-    const message = 'The text has no `mappings`'
-    findings.report(source, {
-      path: [],
-      code: 'INVALID_VALUE',
-      message,
-      hint: 'Write them under `mappings:`.',
-    })
-    return none
-  }
-  for (const key of Object.keys(value)) {
-    if (key === 'mappings') continue
-    if (left.includes(key)) {
-      const message = `\`${key}\` is left out when a mapping is tried: what is live applies`
-      findings.report(source, { path: [key], at: 'key', code: 'NOT_TRIED', message }, 'warning')
-      continue
-    }
-    const nearest = nearestName(key, ['mappings', ...left])
-    const hint =
-      nearest === undefined
-        ? 'A mapping file has `mappings`, `tests` and `endpoints`.'
-        : `Did you mean \`${nearest}\`?`
-    findings.report(source, {
-      path: [key],
-      at: 'key',
-      code: 'UNKNOWN_KEY',
-      message: `\`${key}\` is not a known key`,
-      hint,
-    })
-  }
-  const { mappings } = value
-  if (Array.isArray(mappings)) return { above: ['mappings'], list: mappings }
-  if (mappings !== null) {
-    const message = '`mappings` must be a list'
-    findings.report(source, {
-      path: ['mappings'],
-      code: 'INVALID_VALUE',
-      message,
-      hint: 'Begin each mapping with `- `.',
-    })
-  }
-  return none
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { costOf, listedPrices, priceOf, pricePages, pricesOf } from './prices.ts'
+import { costOf, listedPrices, priceOf } from './prices.ts'
 
 const none = { prices: {}, providers: {} }
 
@@ -53,11 +53,8 @@ test('a cost is exact to a millionth of a dollar, and counts cached tokens once'
   assert.equal(costOf(price, { inputTokens: 10, cachedInputTokens: 999 }), 0.000_002)
 })
 
-test('every listed price is plausible, and says where and when it was seen', () => {
-  for (const [model, { vendor, seen, date, input, cachedInput, output }] of Object.entries(listedPrices)) {
+test('every listed price is plausible', () => {
+  assert.ok(Object.keys(listedPrices).length > 40)
+  for (const [model, { input, cachedInput, output }] of Object.entries(listedPrices))
     assert.ok(0 < cachedInput && cachedInput <= input && input < output, model)
-    assert.ok(vendor in pricePages && ['page', 'copy'].includes(seen), model)
-    assert.match(date, /^2026-\d\d(-\d\d)?$/, model)
-    assert.ok(date <= pricesOf, model)
-  }
 })

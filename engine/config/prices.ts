@@ -14,105 +14,90 @@ export interface Price {
   readonly output: number
 }
 
-/** A price with the place and the day of which it is known. */
-interface ListedPrice extends Price {
-  readonly vendor: Vendor
-  /** `page`: a copy of the vendor's page. `copy`: a report that quotes that page; the page itself was not read. */
-  readonly seen: 'page' | 'copy'
-  /** The day of the copy or report; a month if no day is known. */
-  readonly date: string
-}
-
-type Vendor = keyof typeof pricePages
-
-/** The pages on which the vendors publish their prices. */
-export const pricePages = {
-  anthropic: 'https://platform.claude.com/docs/en/about-claude/pricing',
-  google: 'https://ai.google.dev/gemini-api/docs/pricing',
-  openai: 'https://developers.openai.com/api/docs/pricing',
-} as const
-
 /** The day on which this list was made. `reveille spend` names it, because prices change. */
 export const pricesOf = '2026-11-23'
 
-function price(vendor: Vendor, seen: ListedPrice['seen'], date: string) {
-  return (input: number, cachedInput: number, output: number): ListedPrice => ({
-    vendor,
-    seen,
-    date,
-    input,
-    cachedInput,
-    output,
-  })
-}
-
-const anthropic = price('anthropic', 'page', '2026-09')
-const anthropicCopy = price('anthropic', 'copy', '2026-10-16')
-const google = price('google', 'copy', '2026-10-05')
-const googleCopy = price('google', 'copy', '2026-07')
-const openai = price('openai', 'copy', '2026-10-05')
-const openaiCopy = price('openai', 'copy', '2026-10-27')
-const openaiMay = price('openai', 'copy', '2026-05-04')
-
 /**
- * By the vendor's name of the model. No page could be read on the day itself, so each price says of when it is. Prices that are
- * offers for a time are listed as they were at that date: those of `gemini-3.6-flash` to `gemini-3.8-flash` double on 2027-01-01, and
- * that of `gpt-5.6-sol` was announced until at least 2026-11-21; before, it was 5, 0.5 and 30.
+ * Input, cached input and output, by the vendor and its name of the model. The pages of the vendors:
+ * https://platform.claude.com/docs/en/about-claude/pricing https://ai.google.dev/gemini-api/docs/pricing
+ * https://developers.openai.com/api/docs/pricing
+ *
+ * No page could be read on the day itself: the prices are those of copies of 2026-05 to 2026-10. Offers for a time are listed as they
+ * were: `gemini-3.6-flash` to `gemini-3.8-flash` double on 2027-01-01, and `gpt-5.6-sol` was announced until at least 2026-11-21; before, it
+ * was 5, 0.5 and 30.
  *
  * Not confirmed: Google's price of cached input is taken as a tenth of the input's, as reports of its page say of the family; so is that of
  * `gpt-5-nano` and `gpt-5-mini`. The prices of `gpt-5.1`, `gpt-5`, `gpt-5-mini` and of `gpt-4o` come from price tables of other programs of
  * spring 2026. For `gpt-5.5-pro` no price of cached input is known, so it counts as other input.
  */
-export const listedPrices: Readonly<Record<string, ListedPrice>> = {
-  'claude-fable-5-1': anthropic(10, 0.25, 50),
-  'claude-fable-5': anthropic(10, 1, 50),
-  'claude-opus-5-5': anthropicCopy(4, 0.2, 20),
-  'claude-opus-5': anthropic(5, 0.5, 25),
-  'claude-opus-4-8': anthropic(5, 0.5, 25),
-  'claude-opus-4-7': anthropic(5, 0.5, 25),
-  'claude-opus-4-6': anthropic(5, 0.5, 25),
-  'claude-opus-4-5': anthropic(5, 0.5, 25),
-  'claude-opus-4-1': anthropic(15, 1.5, 75),
-  'claude-sonnet-5-5': anthropicCopy(2, 0.1, 10),
-  'claude-sonnet-5': anthropicCopy(2, 0.2, 10),
-  'claude-sonnet-4-6': anthropic(3, 0.3, 15),
-  'claude-sonnet-4-5': anthropic(3, 0.3, 15),
-  'claude-sonnet-4': anthropic(3, 0.3, 15),
-  'claude-haiku-5-5': anthropicCopy(0.1, 0.01, 0.5),
-  'claude-haiku-4-5': anthropic(1, 0.1, 5),
-
-  'gemini-3.8-flash': google(0.75, 0.075, 3.75),
-  'gemini-3.7-flash': google(0.75, 0.075, 3.75),
-  'gemini-3.6-flash': google(0.75, 0.075, 3.75),
-  'gemini-3.5-flash': google(1.5, 0.15, 9),
-  'gemini-3.5-flash-lite': google(0.3, 0.03, 2.5),
-  'gemini-3.1-pro-preview': google(2, 0.2, 12),
-  'gemini-3.1-flash-lite': googleCopy(0.25, 0.025, 1.5),
-  'gemini-2.5-pro': googleCopy(1.25, 0.125, 10),
-  'gemini-2.5-flash': googleCopy(0.3, 0.03, 2.5),
-  'gemini-2.5-flash-lite': googleCopy(0.1, 0.01, 0.4),
-
-  'gpt-6.1-sol': openaiCopy(2, 0.1, 10),
-  'gpt-6.1-terra': openaiCopy(1, 0.05, 5),
-  'gpt-6-astra': openai(10, 1, 50),
-  'gpt-6-sol': openai(2, 0.2, 10),
-  'gpt-6-luna': openai(0.1, 0.01, 0.5),
-  'gpt-5.6-sol': openai(4, 0.4, 20),
-  'gpt-5.6-terra': openai(2, 0.2, 12),
-  'gpt-5.6-luna': openai(0.2, 0.02, 1.2),
-  'gpt-5.5': openaiMay(5, 0.5, 30),
-  'gpt-5.5-pro': openaiMay(30, 30, 180),
-  'gpt-5.4': openaiMay(2.5, 0.25, 15),
-  'gpt-5.4-mini': openaiMay(0.75, 0.075, 4.5),
-  'gpt-5.4-nano': openaiMay(0.2, 0.02, 1.25),
-  'gpt-5.2': openai(1.75, 0.175, 14),
-  'gpt-5.1': openaiMay(1.25, 0.125, 10),
-  'gpt-5': openaiMay(1.25, 0.125, 10),
-  'gpt-5-mini': openaiMay(0.25, 0.025, 2),
-  'gpt-5-nano': openai(0.05, 0.005, 0.4),
-  'gpt-4o': openaiMay(2.5, 1.25, 10),
-  'gpt-4o-mini': openaiMay(0.15, 0.075, 0.6),
+const listed: Readonly<Record<string, Readonly<Record<string, readonly [number, number, number]>>>> = {
+  anthropic: {
+    'claude-fable-5-1': [10, 0.25, 50],
+    'claude-fable-5': [10, 1, 50],
+    'claude-opus-5-5': [4, 0.2, 20],
+    'claude-opus-5': [5, 0.5, 25],
+    'claude-opus-4-8': [5, 0.5, 25],
+    'claude-opus-4-7': [5, 0.5, 25],
+    'claude-opus-4-6': [5, 0.5, 25],
+    'claude-opus-4-5': [5, 0.5, 25],
+    'claude-opus-4-1': [15, 1.5, 75],
+    'claude-sonnet-5-5': [2, 0.1, 10],
+    'claude-sonnet-5': [2, 0.2, 10],
+    'claude-sonnet-4-6': [3, 0.3, 15],
+    'claude-sonnet-4-5': [3, 0.3, 15],
+    'claude-sonnet-4': [3, 0.3, 15],
+    'claude-haiku-5-5': [0.1, 0.01, 0.5],
+    'claude-haiku-4-5': [1, 0.1, 5],
+  },
+  google: {
+    'gemini-3.8-flash': [0.75, 0.075, 3.75],
+    'gemini-3.7-flash': [0.75, 0.075, 3.75],
+    'gemini-3.6-flash': [0.75, 0.075, 3.75],
+    'gemini-3.5-flash': [1.5, 0.15, 9],
+    'gemini-3.5-flash-lite': [0.3, 0.03, 2.5],
+    'gemini-3.1-pro-preview': [2, 0.2, 12],
+    'gemini-3.1-flash-lite': [0.25, 0.025, 1.5],
+    'gemini-2.5-pro': [1.25, 0.125, 10],
+    'gemini-2.5-flash': [0.3, 0.03, 2.5],
+    'gemini-2.5-flash-lite': [0.1, 0.01, 0.4],
+  },
+  openai: {
+    'gpt-6.1-sol': [2, 0.1, 10],
+    'gpt-6.1-terra': [1, 0.05, 5],
+    'gpt-6-astra': [10, 1, 50],
+    'gpt-6-sol': [2, 0.2, 10],
+    'gpt-6-luna': [0.1, 0.01, 0.5],
+    'gpt-5.6-sol': [4, 0.4, 20],
+    'gpt-5.6-terra': [2, 0.2, 12],
+    'gpt-5.6-luna': [0.2, 0.02, 1.2],
+    'gpt-5.5': [5, 0.5, 30],
+    'gpt-5.5-pro': [30, 30, 180],
+    'gpt-5.4': [2.5, 0.25, 15],
+    'gpt-5.4-mini': [0.75, 0.075, 4.5],
+    'gpt-5.4-nano': [0.2, 0.02, 1.25],
+    'gpt-5.2': [1.75, 0.175, 14],
+    'gpt-5.1': [1.25, 0.125, 10],
+    'gpt-5': [1.25, 0.125, 10],
+    'gpt-5-mini': [0.25, 0.025, 2],
+    'gpt-5-nano': [0.05, 0.005, 0.4],
+    'gpt-4o': [2.5, 1.25, 10],
+    'gpt-4o-mini': [0.15, 0.075, 0.6],
+  },
 }
+
+interface ListedPrice extends Price {
+  readonly vendor: string
+}
+
+/** The same by the name of the model. */
+export const listedPrices: Readonly<Record<string, ListedPrice>> = Object.fromEntries(
+  Object.entries(listed).flatMap(([vendor, models]) =>
+    Object.entries(models).map(([name, [input, cachedInput, output]]) => [
+      name,
+      { vendor, input, cachedInput, output },
+    ]),
+  ),
+)
 
 /** The part of `agents` that decides what a model costs. */
 export type PriceSettings = Pick<Settings['agents'], 'prices' | 'providers'>

@@ -1,125 +1,140 @@
 /**
- * Defines the settings of a valid configuration: defaults filled in, references resolved, paths absolute, times in
- * milliseconds.
+ * Turns a checked value into the settings of a valid configuration: defaults filled in, references resolved, paths
+ * absolute, times in milliseconds, and the few names that differ from the file's.
  */
 
-import type { AddressRange } from './address-range.ts'
+import { parseAddressRange } from './address-range.ts'
+import { parseByteSize } from './byte-size.ts'
+import { parseDuration } from './duration.ts'
 import type { DeepReadonly } from './freeze-deep.ts'
-import type { ConfigurationValue, Right } from './schema/configuration-schema.ts'
+import { moduleName } from './mapping/module-name.ts'
+import { wholeSubscription } from './rules/mailbox-rules.ts'
+import { modelRules, namedModel } from './rules/models.ts'
+import { gatewayTokens, hookTokens, metricsTokens, normalHookPath } from './rules/rules.ts'
+import { type ConfigurationValue, isOfGmailPreset } from './schema/configuration-schema.ts'
+import { foreignKeys } from './schema/foreign-keys.ts'
 
-/** The file's value. The keys that are not redefined below are as the schema describes them. */
-type Written = DeepReadonly<ConfigurationValue>
-type WrittenAgents = Written['agents']
-type WrittenDefaults = WrittenAgents['defaults']
-type Named = Readonly<Record<string, Readonly<Record<string, unknown>>>>
-
-/** Keys of the file that are replaced by another setting, or that are no settings. */
-type OtherHooks =
-  | 'token'
-  | 'bodyTimeout'
-  | 'transforms'
-  | 'reload'
-  | 'presets'
-  | 'endpoints'
-  | 'mappings'
-  | 'gmail'
-
-export interface Settings extends Pick<Written, 'channels' | 'plugins'> {
-  /** The absolute path of the configuration file. */
-  readonly file: string
-  /** `dataDir` is absolute. */
-  readonly gateway: Omit<Written['gateway'], 'auth' | 'metrics' | 'trustedProxies'> & {
-    /** All of them are valid, and commands use the first; several during rotation. Empty: there is no admin API. */
-    readonly tokens: readonly string[]
-    /** Who has the token at the same place of `tokens`, and what they may do. */
-    readonly holders: readonly { readonly name: string; readonly may: Right }[]
-    /** Tokens that open the metrics alone. */
-    readonly metricsTokens: readonly string[]
-    /** The proxies whose reports about their clients' addresses are trusted. */
-    readonly trustedProxies: readonly AddressRange[]
-  }
-  /** `path` starts with `/` and has no trailing slash. Folders are absolute. */
-  readonly hooks: Omit<Written['hooks'], OtherHooks> & {
-    /** All of them are valid; several during rotation. */
-    readonly tokens: readonly string[]
-    /** How long a sender may take for its body. */
-    readonly bodyTimeoutMs: number
-    readonly transforms: {
-      readonly defaults: TransformLimits
-      /** Limits by module. `defaults` has the values that are not set for a module. */
-      readonly modules: Readonly<Record<string, Partial<TransformLimits>>>
-    }
-    readonly reload: Omit<Written['hooks']['reload'], 'debounce' | 'rest'> & {
-      readonly debounceMs: number
-      readonly restMs: number
-    }
-  }
-  readonly history: Omit<Written['history'], 'keep' | 'ignored' | 'maxBodyBytes'> & {
-    readonly keepMs: number
-    readonly ignoredMs: number
-    readonly maxBodyBytes: number
-  }
-  readonly agents: Omit<WrittenAgents, 'defaults' | 'sessions' | 'runners'> & {
-    readonly defaults: Omit<WrittenDefaults, 'models' | 'heartbeat' | 'retry'> & {
-      /** Maps an alias to its model. Absent: any model is allowed. */
-      readonly models?: ModelRules
-      readonly heartbeat: Omit<WrittenDefaults['heartbeat'], 'every' | 'quietHours'> & {
-        readonly everyMs: number
-        /** The hours in which the timer starts no turn. */
-        readonly quietHours?: QuietHours
-      }
-      /** What happens to a turn that failed and may succeed later. */
-      readonly retry: Pick<WrittenDefaults['retry'], 'attempts'> & {
-        /** The wait before the second attempt. It doubles for each further attempt, give or take a third. */
-        readonly firstMs: number
-        readonly mostMs: number
-      }
-    }
-    readonly sessions: Omit<WrittenAgents['sessions'], 'idleExpiry'> & {
-      /** How long a session with a generated key lives. */
-      readonly idleMs: number
-    }
-    /** Further runners by name, with the configuration of each, for its plugin to validate. */
-    readonly runners: Named
-  }
-  readonly deliveries: Omit<Written['deliveries'], 'retryFor'> & {
-    /** How long a delivery is tried before it is parked, from its first attempt on. */
-    readonly retryForMs: number
-  }
-  /**
-   * The configuration of each source by name, for its plugin to validate. That of `gmail` is `hooks.gmail` without the
-   * keys for the preset.
-   */
-  readonly sources: Named
-}
+/** The keys that are not redefined in {@link resolveSettings} are as the schema describes them. */
+export type Settings = DeepReadonly<ReturnType<typeof resolveSettings>>
 
 /** The limits on the cost of runs in one day (UTC). At least one of the keys is present. */
 export type Budget = NonNullable<Settings['agents']['budget']>
-
-/** The time from `from` until `to`, which may be on the next day. */
-export interface QuietHours {
-  /** Minutes after midnight. */
-  readonly from: number
-  /** Minutes after midnight. */
-  readonly to: number
-  /** An IANA name. */
-  readonly timezone: string
-}
-
-export interface TransformLimits {
-  /** How long one call may take. */
-  readonly timeoutMs: number
-  /** How much memory one worker may use. */
-  readonly memoryMb: number
-  /** The number of concurrent calls of one module. */
-  readonly concurrency: number
-}
-
-export interface ModelRules {
-  /** The allowed texts `<provider>/<model>`. */
-  readonly allowed: readonly string[]
-  /** Maps an alias to one of `allowed`. */
-  readonly aliases: Readonly<Record<string, string>>
-}
-
 export type LogLevel = Settings['gateway']['log']['level']
+/** The time from `from` until `to`, which may be on the next day: minutes after midnight. */
+export type QuietHours = NonNullable<Settings['agents']['defaults']['heartbeat']['quietHours']>
+/** The time of one call, the memory of one worker, and the number of concurrent calls of one module. */
+export type TransformLimits = Settings['hooks']['transforms']['defaults']
+
+/** `value` has passed its schema and all rules. */
+export function resolveSettings(
+  value: ConfigurationValue,
+  /** The absolute path of the configuration file. */
+  file: string,
+  resolvePath: (path: string) => string,
+) {
+  const { gateway, hooks, history, agents, deliveries, channels, sources, plugins } = value
+  const { auth, metrics, trustedProxies, ...gatewayRest } = gateway
+  const { token, bodyTimeout, transforms, reload, presets, endpoints, mappings, gmail, ...hooksRest } = hooks
+  const { model, models, heartbeat, retry, ...defaults } = agents.defaults
+  const { every, quietHours, ...heartbeatRest } = heartbeat
+  const { idleExpiry, ...sessions } = agents.sessions
+  const { retryFor, ...deliveriesRest } = deliveries
+  const { debounce, rest, ...reloadRest } = reload
+  const rules = modelRules(models)
+  return {
+    file,
+    gateway: {
+      ...gatewayRest,
+      /** All of them are valid, and commands use the first; several during rotation. Empty: there is no admin API. */
+      tokens: gatewayTokens(auth).map(({ token }) => token),
+      /** Who has the token at the same place of `tokens`, and what they may do. */
+      holders: gatewayTokens(auth).map(({ name, may }) => ({ name, may })),
+      /** Tokens that open the metrics alone. */
+      metricsTokens: metricsTokens(metrics.token).map(({ token }) => token),
+      /** The proxies whose reports about their clients' addresses are trusted. */
+      trustedProxies: trustedProxies.flatMap((text) => parseAddressRange(text)),
+      dataDir: resolvePath(gateway.dataDir),
+    },
+    hooks: {
+      ...hooksRest,
+      /** All of them are valid; several during rotation. */
+      tokens: hookTokens(token).map(({ token }) => token),
+      /** Starts with `/` and has no trailing slash. */
+      path: normalHookPath(hooks.path),
+      ...(hooks.defaultSessionKey !== undefined && { defaultSessionKey: hooks.defaultSessionKey.trim() }),
+      bodyTimeoutMs: parseDuration(bodyTimeout),
+      mappingsDir: resolvePath(hooks.mappingsDir),
+      transformsDir: resolvePath(hooks.transformsDir),
+      transforms: transformLimits(transforms),
+      reload: { ...reloadRest, debounceMs: parseDuration(debounce), restMs: parseDuration(rest) },
+    },
+    history: {
+      bodies: history.bodies,
+      keepMs: parseDuration(history.keep),
+      ignoredMs: parseDuration(history.ignored),
+      maxBodyBytes: parseByteSize(history.maxBodyBytes),
+    },
+    /** How long a delivery is tried before it is parked, from its first attempt on. */
+    deliveries: { ...deliveriesRest, retryForMs: parseDuration(retryFor) },
+    agents: {
+      ...agents,
+      runners: agents.runners as Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+      defaults: {
+        ...defaults,
+        ...(model !== undefined && { model: namedModel(model, models) }),
+        /** Absent: any model is allowed. */
+        ...(rules && { models: rules }),
+        /** The wait doubles from the first to the longest for each further attempt, give or take a third. */
+        retry: {
+          attempts: retry.attempts,
+          firstMs: parseDuration(retry.backoff),
+          mostMs: parseDuration(retry.maxBackoff),
+        },
+        heartbeat: {
+          ...heartbeatRest,
+          everyMs: parseDuration(every),
+          prompt: heartbeat.prompt.replaceAll('{ackToken}', heartbeat.ackToken),
+          ...(quietHours && {
+            quietHours: { ...quietHours, from: minutesOf(quietHours.from), to: minutesOf(quietHours.to) },
+          }),
+        },
+      },
+      ...(agents.budget && { budget: { ...agents.budget } }),
+      ...(agents.route && { route: { ...agents.route } }),
+      /** How long a session with a generated key lives. */
+      sessions: { ...sessions, idleMs: parseDuration(idleExpiry) },
+    },
+    channels,
+    /** For the plugins to validate. That of `gmail` is `hooks.gmail` without the keys for the preset. */
+    sources: { ...sources, ...gmailSource(gmail) },
+    plugins: plugins.map((plugin) => (/^(?:\.{0,2}|~)[/\\]/.test(plugin) ? resolvePath(plugin) : plugin)),
+  }
+}
+
+/** Returns nothing if no mailbox is watched. */
+function gmailSource(gmail: ConfigurationValue['hooks']['gmail']): ConfigurationValue['sources'] {
+  const mailbox = Object.entries(gmail).filter(
+    ([key]) => !isOfGmailPreset(key) && !Object.hasOwn(foreignKeys, `hooks.gmail.${key}`),
+  )
+  if (mailbox.length === 0) return {}
+  const subscription = wholeSubscription(gmail)
+  return { gmail: { ...Object.fromEntries(mailbox), ...(subscription !== undefined && { subscription }) } }
+}
+
+function minutesOf(time: string): number {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number)
+  return hours * 60 + minutes
+}
+
+function transformLimits({ timeout, modules, ...limits }: ConfigurationValue['hooks']['transforms']) {
+  /** Limits by module. `defaults` has those that are not set for a module. */
+  const special = Object.entries(modules).map(([module, { timeout, ...rest }]) => [
+    moduleName(module),
+    { ...rest, ...(timeout !== undefined && { timeoutMs: parseDuration(timeout) }) },
+  ])
+  const defaults = { timeoutMs: parseDuration(timeout), ...limits }
+  return {
+    defaults,
+    modules: Object.fromEntries(special) as Readonly<Record<string, Partial<typeof defaults>>>,
+  }
+}

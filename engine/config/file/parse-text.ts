@@ -32,8 +32,8 @@ export interface WrittenText {
   readonly calledFile?: string | undefined
   /** The text without a byte order mark. */
   readonly text: string
-  /** The most values, with every alias expanded. Default: a million. */
-  readonly mostValues?: number
+  /** The limit of values, with every alias expanded. Default: a million. */
+  readonly maxValues?: number
 }
 
 /** Plain data, so that a thread can post it. */
@@ -74,10 +74,10 @@ function leadsToParameters([list, , transform, given]: Path): boolean {
 }
 
 /** No configuration has more values, unless by aliases of aliases. */
-const mostOfFile = 1_000_000
+const maxOfFile = 1_000_000
 
 /** No configuration is nested deeper, and every stack allows for this depth. */
-const deepest = 500
+const maxDepth = 500
 
 /** Parses JSON as YAML too, because it is a subset. */
 export function parseText({
@@ -85,7 +85,7 @@ export function parseText({
   file,
   calledFile,
   text: written,
-  mostValues = mostOfFile,
+  maxValues = maxOfFile,
 }: WrittenText): ParsedText {
   const { text, unclosed } = blankComments(written)
   const lineStarts = findLineStarts(text)
@@ -99,7 +99,7 @@ export function parseText({
     if (second) return refuse([{ code: 'MULTIPLE_DOCS', offset: second.range[0] }])
     if (!document) throw new Error('The YAML library gave no document')
     const secrets = secretSpansIn(document, holdsSecrets[kind])
-    const { faults, targetOf, templatesInComments } = inspect(document, text, mostValues)
+    const { faults, targetOf, templatesInComments } = inspect(document, text, maxValues)
     if (faults.length > 0) return refuse(faults, secrets)
     // The library must not count aliases, because it would walk the document once for each.
     const value: unknown = document.toJS({ maxAliasCount: -1 })
@@ -131,7 +131,7 @@ interface Inspection {
 }
 
 /** Finds in one walk mistakes that the library does not report, or that would cause errors later. */
-function inspect({ contents, errors, warnings }: Document, text: string, mostValues: number): Inspection {
+function inspect({ contents, errors, warnings }: Document, text: string, maxValues: number): Inspection {
   const refused = [...errors, ...warnings].map(({ code, pos, message }): Fault => {
     // A missing bracket is reported at the end of its last line, and not at the beginning of the next one.
     const end = text.slice(0, pos[0]).trimEnd().length
@@ -157,7 +157,7 @@ function inspect({ contents, errors, warnings }: Document, text: string, mostVal
     if (anchor !== undefined) anchors.set(anchor, node as Node)
     let values = 1
     if (isScalar(node)) inspectScalar(node)
-    else if (isCollection(node) && depth > deepest)
+    else if (isCollection(node) && depth > maxDepth)
       tooDeep ??= { code: 'RESOURCE_EXHAUSTION', offset: startOf(node) }
     else if (isMap(node)) values += walkMap(node, depth)
     else if (isSeq(node)) for (const item of node.items) values += walk(item, depth + 1)
@@ -210,7 +210,7 @@ function inspect({ contents, errors, warnings }: Document, text: string, mostVal
     if (found.length > 0) return [...refused, ...found].sort((one, other) => one.offset - other.offset)
     const [[first] = [], lost] = [[...targets.keys()], [...targets].find(([, target]) => !target)]
     if (lost) return [{ code: 'LOST_ALIAS', offset: startOf(lost[0]) }]
-    return first && size > mostValues ? [{ code: 'TOO_MANY_ALIASES', offset: startOf(first) }] : []
+    return first && size > maxValues ? [{ code: 'TOO_MANY_ALIASES', offset: startOf(first) }] : []
   }
 }
 

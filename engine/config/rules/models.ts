@@ -2,9 +2,15 @@
 
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
-import type { ModelRules } from '../settings.ts'
 
 type Defaults = ConfigurationValue['agents']['defaults']
+
+export interface ModelRules {
+  /** The allowed models, each as `<provider>/<model>`. */
+  readonly allowed: readonly string[]
+  /** Maps an alias to one of `allowed`. */
+  readonly aliases: Readonly<Record<string, string>>
+}
 
 /** Whether a text has the form `<provider>/<model>`. */
 function isModelName(text: string): boolean {
