@@ -46,13 +46,19 @@ export interface CompiledMappings {
   readonly cache: MappingCache
 }
 
+/**
+ * How many templates of a reload get their code before it is swapped in, so that the first request after it takes no
+ * longer than others. Each takes about 2 ms.
+ */
+const maxWarmTemplates = 20
+
 /** Pauses after each mapping. */
 export function* compileMappings(
   entries: readonly MappingEntry[],
   parts: CompileMappingsOptions,
 ): Work<CompiledMappings> {
   const { context, transforms, diagnostics } = parts
-  const shared = createSharedParts()
+  const shared = createSharedParts(parts.cache.size > 0 ? maxWarmTemplates : 0)
   const cache = new Map<MappingSource, ReadyMapping>()
   const mappings: ReadyMapping[] = []
   for (const entry of entries) {

@@ -19,12 +19,18 @@ export interface SharedParts {
   readonly schemas: Map<object, CheckPayload>
 }
 
-export function createSharedParts(): SharedParts {
+/** The first `warmTemplates` templates get their code at once, and all others when they are first rendered. Default: 0. */
+export function createSharedParts(warmTemplates = 0): SharedParts {
+  let warmLeft = warmTemplates
   const templates = new Map<string, CompiledTemplate>()
   const expressions = new Map<string, CompiledExpression>()
   return {
     template: (text, names) =>
-      remember(templates, `${names?.key ?? ''} ${text}`, () => compileTemplate(text, names)),
+      remember(templates, `${names?.key ?? ''} ${text}`, () => {
+        const template = compileTemplate(text, names)
+        if (warmLeft-- > 0) template.warmUp()
+        return template
+      }),
     // The offset is part of the cache key, because errors contain it.
     expression: (source, offset, names) =>
       remember(expressions, `${names?.key ?? ''} ${offset} ${source}`, () =>

@@ -69,6 +69,13 @@ for (const [what, template, payload, expected] of renders) {
   test(`renders ${what}`, () => assert.equal(rendered(template, payload), expected))
 }
 
+test('a template that was warmed up renders the same', () => {
+  for (const [what, template, payload, expected] of renders) {
+    compileTemplate(template).warmUp()
+    assert.equal(rendered(template, payload), expected, what)
+  }
+})
+
 /** Title, template, text of the message, column of the mistake (from 1). */
 const refused: readonly (readonly [string, string, RegExp, number])[] = [
   ['an unclosed mustache', 'Hello {{name', /ends before/, 7],

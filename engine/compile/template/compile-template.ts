@@ -1,7 +1,8 @@
 /** Compiles a template. Its mistakes are found at once, and its code is made when it is first rendered. */
 
 import type { Template } from '../../resolve/program.ts'
-import { everyName, type ScopeNames } from '../../resolve/scope.ts'
+import { createMeter, createOutput } from '../../resolve/render/output.ts'
+import { createScope, everyName, type ScopeNames } from '../../resolve/scope.ts'
 import { foreignTemplate } from './foreign-template.ts'
 import { parseTemplate, TemplateError } from './parse.ts'
 import { compileTree } from './rendering.ts'
@@ -13,6 +14,8 @@ export interface CompiledTemplate extends TemplateNames {
   readonly prefix: string
   /** The place of the first placeholder in the source. Absent if the template is only text. */
   readonly placeholder: number | undefined
+  /** Makes its code before the first request does. */
+  readonly warmUp: () => void
 }
 
 /**
@@ -46,21 +49,37 @@ function compileParsed(source: string, names: ScopeNames): CompiledTemplate {
   const prefix = literals.map((node) => (isContent(node) ? node.value : '')).join('')
   const placeholder = first && parsed.offsetOf(first)
   const { names: read, references } = rewriteTemplate(parsed, names)
-  let render: Template | undefined
+  let compiled: Template | undefined
+  const render: Template = (scope, output) => {
+    compiled ??= compileAgain(source, names)
+    compiled(scope, output)
+  }
   return {
     prefix,
     placeholder,
     names: read,
     references,
-    render: (scope, output) => {
-      render ??= compileAgain(source, names)
-      render(scope, output)
-    },
+    render,
+    warmUp: () => renderNothing(render),
   }
 }
 
 function isContent(node: hbs.AST.Statement): node is hbs.AST.ContentStatement {
   return node.type === 'ContentStatement'
+}
+
+/** Handlebars makes the code when it is first called. */
+function renderNothing(render: Template): void {
+  const request = {
+    endpoint: '',
+    headers: {},
+    query: {},
+    payload: undefined,
+    rawBody: new Uint8Array(),
+    now: 0,
+  }
+  const scope = createScope(request)
+  render(scope, createOutput(createMeter(Infinity, scope.containment), { exact: true, strict: false }))
 }
 
 /** Parses the source again: trees of thousands of templates that no request has used yet would take much memory. */
