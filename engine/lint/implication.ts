@@ -2,7 +2,7 @@
 
 import { bareExpression } from '../compile/expression.ts'
 import { type BodyPattern, readBodyPattern } from '../compile/match/body-pattern.ts'
-import { isWithin } from '../compile/match/numeric-bounds.ts'
+import { compileBodyTest } from '../compile/match/body-test.ts'
 import type { OperatorTest } from '../compile/match/operators.ts'
 import type { Scalar } from '../compile/match/scalar.ts'
 import { silent } from '../compile/report.ts'
@@ -10,6 +10,7 @@ import type { MappingSource } from '../config/configuration.ts'
 import { coversPath } from '../config/path-overlap.ts'
 import type { HeaderPattern } from '../config/schema/mapping-schema.ts'
 import { compileRegex } from '../regex/regex.ts'
+import { uncontained } from '../resolve/containment.ts'
 
 /** A `match`, read once for all comparisons. */
 export interface Clauses {
@@ -97,78 +98,9 @@ function impliesKeys(given: Patterns, wanted: Patterns): boolean {
 function impliesTest(given: OperatorTest, wanted: OperatorTest): boolean {
   // Every operator but `exists: false` fails for an absent field.
   if (wanted.kind === 'exists' && wanted.wanted) return given.kind !== 'exists' || given.wanted
-  if (given.kind === 'prefix' && wanted.kind === 'prefix') return given.text.startsWith(wanted.text)
-  if (given.kind === 'suffix' && wanted.kind === 'suffix') return given.text.endsWith(wanted.text)
-  if (given.kind === 'anything-but' && wanted.kind === 'anything-but')
-    return wanted.values.every((value) => given.values.includes(value))
-  if (given.kind === 'pattern' && wanted.kind === 'pattern') return given.regex.source === wanted.regex.source
-  return given.kind === wanted.kind && JSON.stringify(given) === JSON.stringify(wanted)
+  return JSON.stringify(given) === JSON.stringify(wanted)
 }
 
-/** Whether a single value, and no list or object, satisfies the pattern. */
 function satisfies(value: Scalar, pattern: BodyPattern): boolean {
-  switch (pattern.kind) {
-    case 'equals':
-      return value === pattern.value
-    case 'any':
-      return pattern.of.some((each) => satisfies(value, each))
-    case 'operators':
-      return pattern.tests.every((test) => passes(value, test))
-    case 'keys':
-      return false
-  }
-}
-
-function passes(value: Scalar, test: OperatorTest): boolean {
-  switch (test.kind) {
-    case 'exists':
-      return test.wanted
-    case 'prefix':
-      return typeof value === 'string' && value.startsWith(test.text)
-    case 'suffix':
-      return typeof value === 'string' && value.endsWith(test.text)
-    case 'anything-but':
-      return !test.values.includes(value)
-    case 'numeric':
-      return typeof value === 'number' && isWithin(value, test.bounds)
-    case 'pattern':
-      return typeof value === 'string' && test.regex.test(value)
-  }
-}
-
-type Contradiction = { readonly path: readonly (string | number)[]; readonly why: string }
-
-/** Finds clauses of one `match` that rule each other out, which loading does not see. */
-export function findContradiction({ source, body }: Clauses): Contradiction | undefined {
-  const path = findImpossible(body, ['body'])
-  if (path !== undefined) return { path, why: 'no value passes all these tests' }
-  const pattern = body.get('source')
-  if (source === undefined || pattern === undefined || satisfies(source, pattern)) return undefined
-  return { path: ['body', 'source'], why: '`match.source` asks for another value of the same field' }
-}
-
-/** Returns the path of a pattern that nothing can satisfy. */
-function findImpossible(
-  patterns: Patterns,
-  above: readonly (string | number)[],
-): readonly (string | number)[] | undefined {
-  for (const [key, pattern] of patterns) {
-    const path = [...above, key]
-    const below = pattern.kind === 'keys' ? findImpossible(pattern.keys, path) : undefined
-    if (below !== undefined) return below
-    if (isImpossible(pattern)) return path
-  }
-  return undefined
-}
-
-/** What is wrong with a single operator is an error at load, so only several on one value are looked at. */
-function isImpossible(pattern: BodyPattern): boolean {
-  if (pattern.kind === 'any') return pattern.of.every(isImpossible)
-  if (pattern.kind === 'keys') return findImpossible(pattern.keys, []) !== undefined
-  if (pattern.kind !== 'operators') return false
-  const { tests } = pattern
-  const wantsText = tests.some(({ kind }) => kind === 'prefix' || kind === 'suffix' || kind === 'pattern')
-  const bounds = tests.flatMap((test) => (test.kind === 'numeric' ? test.bounds : []))
-  const only = bounds.find(({ operator }) => operator === '=')
-  return (wantsText && bounds.length > 0) || (only !== undefined && !satisfies(only.value, pattern))
+  return compileBodyTest(pattern, []).holds(value, uncontained)
 }

@@ -8,7 +8,7 @@ import { defaultTestTime } from '../config/time.ts'
 import type { HookRequest } from '../resolve/decision.ts'
 import { readClauses } from './implication.ts'
 import { lintTests } from './missing-tests.ts'
-import { lintContradictions, lintReachability } from './reachability.ts'
+import { lintReachability } from './reachability.ts'
 import { lintDeadKeys, lintDedupe, lintRouting, lintUnfiltered } from './routing.ts'
 import { type Sample, sampleOfTest } from './sample.ts'
 import { lintCondition, lintElement, lintReferences, lintSingleBraces } from './texts.ts'
@@ -41,7 +41,6 @@ export async function lintConfiguration({
   for (const mapping of readMappings) {
     const { entry, clauses } = mapping
     if (entry.origin.kind === 'preset') continue
-    lintContradictions(mapping, warnings)
     lintRouting(entry, warnings)
     lintReferences(entry, warnings)
     lintSingleBraces(entry, warnings)

@@ -54,32 +54,3 @@ test('a hidden mapping of a preset is reported at the mapping that hides it', as
   assert.equal(found?.place?.line, 1)
   assert.match(found?.message ?? '', /"opened" of the preset github is never reached/)
 })
-
-test('`continue: true` without any later mapping for the endpoint is pointless', async () => {
-  const last = mappingOf('last', { match: opened, continue: true })
-  const elsewhere = mappingOf('elsewhere', { match: { path: 'other' } })
-  assert.deepEqual(codesOf(await lintOf([last, elsewhere])), ['POINTLESS_CONTINUE'])
-  assert.deepEqual(codesOf(await lintOf([last, mappingOf('all')])), [])
-})
-
-test('endpoint names that differ in case only are reported', async () => {
-  const mappings = [mappingOf('one', { match: any }), mappingOf('two', { match: { path: 'Test' } })]
-  const [found] = await lintOf(mappings)
-  assert.equal(found?.code, 'PATH_CASE')
-  assert.match(found?.message ?? '', /"Test" differs from "test"/)
-})
-
-test('clauses that no payload can satisfy together are reported at the clause', async () => {
-  const impossible = [
-    { source: 'a', body: { source: 'b' } },
-    { source: 'a', body: { source: { prefix: 'b' } } },
-    { body: { count: { numeric: ['>', 1], prefix: 'x' } } },
-    { body: { count: { numeric: ['=', 1], 'anything-but': [1] } } },
-  ]
-  for (const match of impossible) {
-    const found = await lintOf([mappingOf('never', { match: { ...any, ...match } })])
-    assert.deepEqual(codesOf(found), ['IMPOSSIBLE_MATCH'], JSON.stringify(match))
-  }
-  const possible = { source: 'ab', body: { source: { prefix: 'a' }, count: { numeric: ['>', 1] } } }
-  assert.deepEqual(codesOf(await lintOf([mappingOf('ever', { match: { ...any, ...possible } })])), [])
-})

@@ -1,9 +1,8 @@
-/** Warns of mappings that no request ever reaches, that go on to none, or whose own clauses rule each other out. */
+/** Warns of mappings that no request ever reaches. */
 
 import type { BodyPattern } from '../compile/match/body-pattern.ts'
 import type { MappingEntry } from '../config/configuration.ts'
-import { coversPath, overlapsPath } from '../config/path-overlap.ts'
-import { type Clauses, findContradiction, impliesMatch } from './implication.ts'
+import { type Clauses, impliesMatch } from './implication.ts'
 import type { Warnings } from './warnings.ts'
 
 export interface ReadMapping {
@@ -14,8 +13,6 @@ export interface ReadMapping {
 /** `mappings` are in matching order. A mapping that several earlier ones cover only together is not found. */
 export function lintReachability(mappings: readonly ReadMapping[], warnings: Warnings): void {
   for (const [later, earlier] of findShadows(mappings)) reportShadow(later, earlier, warnings)
-  for (const [position, mapping] of mappings.entries()) lintContinue(mapping, position, mappings, warnings)
-  lintCase(mappings, warnings)
 }
 
 /**
@@ -70,54 +67,5 @@ function reportShadow(later: ReadMapping, earlier: ReadMapping, warnings: Warnin
     path: ['match'],
     message: `The ${name} is never reached: "${id}" (${label}) ${why}`,
     hint: `Put it first, let "${id}" match less, or write \`continue: true\` there to run both.`,
-  })
-}
-
-function lintContinue(
-  { entry, clauses }: ReadMapping,
-  position: number,
-  mappings: readonly ReadMapping[],
-  warnings: Warnings,
-): void {
-  if (entry.value.continue !== true) return
-  const isLater = (each: ReadMapping, index: number) =>
-    index > position && overlapsPath(each.clauses.path, clauses.path)
-  if (mappings.some(isLater)) return
-  warnings.add(entry, {
-    code: 'POINTLESS_CONTINUE',
-    path: ['continue'],
-    message: `\`continue\` of mapping "${entry.id}" has no effect: no later mapping is for its endpoint`,
-    hint: 'Leave it out, or move the mapping before those that are to run as well.',
-  })
-}
-
-/** The names of endpoints are case-sensitive, which people do not expect of an address. */
-function lintCase(mappings: readonly ReadMapping[], warnings: Warnings): void {
-  const first = new Map<string, ReadMapping>()
-  for (const mapping of mappings) {
-    const { path } = mapping.clauses
-    if (path === undefined) continue
-    const folded = path.toLowerCase()
-    const other = first.get(folded)
-    if (other === undefined) first.set(folded, mapping)
-    else if (other.clauses.path !== path && !coversPath(other.clauses.path, path)) {
-      warnings.add(mapping.entry, {
-        code: 'PATH_CASE',
-        path: ['match', 'path'],
-        message: `The endpoint "${path}" differs from "${other.clauses.path}" (${other.entry.label}) in case only`,
-        hint: 'Names are case-sensitive: these are two endpoints. Write them alike if they are meant to be one.',
-      })
-    }
-  }
-}
-
-export function lintContradictions({ entry, clauses }: ReadMapping, warnings: Warnings): void {
-  const contradiction = findContradiction(clauses)
-  if (contradiction === undefined) return
-  warnings.add(entry, {
-    code: 'IMPOSSIBLE_MATCH',
-    path: ['match', ...contradiction.path],
-    message: `The mapping "${entry.id}" can never match: ${contradiction.why}`,
-    hint: 'Fix the clause, or give each case a mapping of its own.',
   })
 }

@@ -4,7 +4,6 @@ import type { Mapping } from '../compile/fixture.ts'
 import { codesOf, lintOf, mappingOf } from './fixture.ts'
 
 const cases: readonly (readonly [string, Mapping, readonly string[]])[] = [
-  ['a permission that nothing uses', { allowPayloadRouting: true, to: 'C1' }, ['UNUSED_PERMISSION']],
   ['a permission that the model uses', { allowPayloadRouting: true, model: 'openai/{{model}}' }, []],
   ['an address that the payload chooses', { allowPayloadRouting: true, to: '{{room}}' }, []],
   [
@@ -21,7 +20,6 @@ const cases: readonly (readonly [string, Mapping, readonly string[]])[] = [
     },
     ['PAYLOAD_CHANNEL'],
   ],
-  ['a channel for a reply that is not sent', { deliver: false, channel: 'slack' }, ['UNUSED_ROUTE']],
   ['a channel for a reply', { deliver: true, channel: 'slack' }, []],
   ['one session for all senders', { sessionKey: 'hook:inbox' }, ['SHARED_SESSION']],
   ['a session for each conversation', { sessionKey: 'hook:inbox:{{number}}' }, []],

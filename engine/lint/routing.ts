@@ -13,14 +13,6 @@ export function lintRouting(entry: MappingEntry, warnings: Warnings): void {
     if (isChosenByPayload(channel)) return [[...path, 'channel']]
     return isChosenByPayload(to) ? [[...path, 'to']] : []
   })
-  if (value.allowPayloadRouting === true && chosen.length === 0 && !isChosenByPayload(value.model)) {
-    warnings.add(entry, {
-      code: 'UNUSED_PERMISSION',
-      path: ['allowPayloadRouting'],
-      message: `\`allowPayloadRouting\` of mapping "${id}" allows what nothing does`,
-      hint: 'Leave it out until `to`, `channel` or `model` needs a placeholder.',
-    })
-  }
   if (value.deliver === true) {
     for (const path of chosen) {
       warnings.add(entry, {
@@ -31,24 +23,11 @@ export function lintRouting(entry: MappingEntry, warnings: Warnings): void {
       })
     }
   }
-  lintUnusedRoute(entry, warnings)
   lintSession(entry, warnings)
 }
 
 function targetOf(target: { readonly channel: string; readonly to?: string }, index: number) {
   return { path: ['deliverTo', index] as const, ...target }
-}
-
-function lintUnusedRoute(entry: MappingEntry, warnings: Warnings): void {
-  const { deliver, channel, to, deliverTo } = entry.value
-  if (deliver !== false || (channel ?? to ?? deliverTo) === undefined) return
-  const field = channel !== undefined ? 'channel' : to !== undefined ? 'to' : 'deliverTo'
-  warnings.add(entry, {
-    code: 'UNUSED_ROUTE',
-    path: [field],
-    message: `\`${field}\` of mapping "${entry.id}" has no effect: \`deliver\` is false`,
-    hint: 'Leave it out, or set `deliver: true`.',
-  })
 }
 
 /** One conversation for all requests is rarely meant, because what one sender says becomes context for the next. */

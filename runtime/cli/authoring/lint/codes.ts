@@ -5,9 +5,6 @@ import type { LintCode } from '@reveille/engine'
 export const lintCodes: Readonly<Record<LintCode, string>> = {
   SHADOWED_MAPPING: 'is never reached: an earlier one matches whenever it does',
   DUPLICATE_MATCH: 'is never reached: an earlier one has the same match',
-  IMPOSSIBLE_MATCH: 'has clauses that contradict each other',
-  POINTLESS_CONTINUE: 'goes on, but no later mapping is for its endpoint',
-  PATH_CASE: "has an endpoint that differs from another's in case only",
   UNKNOWN_FIELD: 'names a field that no sample of its endpoint has',
   LIST_FIELD: 'reads a field of a list in a template, which renders as nothing',
   OTHER_PAYLOAD: 'reads the whole body, and that has a key called payload',
@@ -19,8 +16,6 @@ export const lintCodes: Readonly<Record<LintCode, string>> = {
   MISSING_TESTS: 'is expected by no test of its file',
   UNSAFE_CONTENT: 'puts payload values into the prompt without the boundary',
   PAYLOAD_CHANNEL: 'lets the payload choose where its reply goes',
-  UNUSED_PERMISSION: 'allows payload routing, and has none',
-  UNUSED_ROUTE: 'names a channel or an address, and delivers nothing',
   SHARED_SESSION: 'has one session for all its requests',
   SHARED_DEDUPE_KEY: 'has one dedupe key for all elements of its forEach',
   DEAD_DEDUPE: 'has a dedupe key that never repeats',
