@@ -64,6 +64,8 @@ const parkedDelivery = async (gateway: Installation): Promise<string> => {
     return deliveries[0]?.['state'] === 'parked' ? String(deliveries[0]['id']) : undefined
   }, 'a delivery to be parked')
 }
+/** The delivery that an order about many was about. */
+let parked = ''
 const requestOf = async ({ post }: Installation) => String((await post('/hooks/plain', {})).body['requestId'])
 const byOf = async ({ read }: Installation, path: string, field = 'by') => (await read<Kept>(path))[field]
 const orderOf = (order: string) => async (gateway: Installation, _answer: Kept, path: string) => {
@@ -110,14 +112,12 @@ const actions: readonly Action[] = [
   {
     does: 'replayDeliveries',
     asks: async (gateway) => {
-      await parkedDelivery(gateway)
+      parked = await parkedDelivery(gateway)
       return ['/api/deliveries/replay', { channel: 'board' }]
     },
     logs: 'delivery-replay-asked',
-    keeps: async (gateway) => {
-      const { items } = await gateway.read<{ items: Kept[] }>('/api/deliveries?limit=1')
-      return items[0]?.['by']
-    },
+    // The newest delivery may be that of a heartbeat that has shown the run's summary.
+    keeps: (gateway) => byOf(gateway, `/api/deliveries/${parked}`),
   },
   {
     does: 'cancelRun',
