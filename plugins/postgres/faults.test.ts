@@ -310,8 +310,12 @@ test('a driver that cannot be opened says what is wrong and what to do, without 
   const { host } = new URL(await createDatabase(t, 'errors'))
   await operator.query(`CREATE ROLE known LOGIN PASSWORD 'right'; CREATE ROLE serving LOGIN; CREATE ROLE crowded LOGIN CONNECTION LIMIT 0;
     CREATE ROLE reading LOGIN; ALTER ROLE reading SET default_transaction_read_only = on`)
+  const makeStore = async (location: string) => {
+    const driver = await openPostgresDriver({ location })
+    await driver.transaction(async (tx) => await driver.createNamespace?.(tx)).finally(() => driver.close())
+  }
   const refusal = async (location: string) => {
-    const error = await openPostgresDriver({ location }).catch((thrown: unknown) => thrown)
+    const error = await makeStore(location).catch((thrown: unknown) => thrown)
     assert.ok(isDriverError(error))
     assert.equal(error.code, 'UNAVAILABLE')
     const said = `${error.message}. ${error.fix}`
