@@ -34,7 +34,7 @@ const programs = new Map<number, Program>()
 /** Expressions and templates of mappings that were edited beside others are compiled already. */
 let parts = createSharedParts()
 /** The calls of transforms that wait for an answer. */
-const waiting = new Map<number, PromiseWithResolvers<TransformAnswer>>()
+const waiting = new Map<string, PromiseWithResolvers<TransformAnswer>>()
 const randomness = { mint: randomUUID, randomId: () => randomBytes(6).toString('base64url') }
 
 port.on('message', (order: ToThread) => {
@@ -56,11 +56,11 @@ port.on('message', (order: ToThread) => {
       }
       break
     case 'transformed':
-      waiting.get(order.call)?.resolve(order.answer)
+      waiting.get(keyOf(order))?.resolve(order.answer)
       break
     case 'transform-failed': {
       const { code, message, ...options } = order.error
-      waiting.get(order.call)?.reject(new TransformError(code, message, options))
+      waiting.get(keyOf(order))?.reject(new TransformError(code, message, options))
       break
     }
     default:
@@ -157,21 +157,29 @@ function containmentOf({ failed }: RunOrder): Containment {
 
 /** Calls transforms through the main thread, which remembers their answers. */
 function callerOf({ job }: RunOrder): CallTransform {
+  const { random } = Math
   let calls = 0
   return async (mapping, _transform, all: TransformCall) => {
     const { rawBody: _rawBody, onCall: _onCall, onStop: _onStop, ...given } = all
     const call = calls++
     const answered = Promise.withResolvers<TransformAnswer>()
-    waiting.set(call, answered)
+    const key = keyOf({ job, call })
+    waiting.set(key, answered)
     Atomics.store(shared, slots.phase, phases.waiting)
     post({ type: 'transform', job, call, mapping, given })
     try {
       return await answered.promise
     } finally {
-      waiting.delete(call)
+      waiting.delete(key)
+      // Another request may have run meanwhile.
+      Math.random = random
       Atomics.store(shared, slots.phase, phases.resolving)
     }
   }
+}
+
+function keyOf({ job, call }: { readonly job: number; readonly call: number }): string {
+  return `${job} ${call}`
 }
 
 /** Posts a message without the cause of a failure, which may be any value. The failure itself is plain. */

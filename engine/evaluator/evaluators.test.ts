@@ -122,6 +122,72 @@ test('a request that an expression may decide about is decided whole in a thread
   }
 })
 
+test('requests that await a transform hold no thread, and each goes on with its own state', async (context) => {
+  const waiting: PromiseWithResolvers<void>[] = []
+  const transforms = {
+    'a.ts': async ({ vars }: { vars: unknown }) => {
+      const turn = Promise.withResolvers<void>()
+      waiting.push(turn)
+      await turn.promise
+      return { kind: 'one', action: { message: { value: `${(vars as { n: number }).n}` } } } as const
+    },
+  }
+  const mapping = { vars: { n: 'n + 0' }, message: 'x', transform: { module: 'a.ts' } }
+  const snapshot = await containedOf(
+    evaluatorsOf(context),
+    [
+      { id: 'slow', match: { when: 'n > 0' }, ...mapping, continue: true },
+      { id: 'again', match: { when: 'n > 0' }, ...mapping, message: '{% $string(n) & "!" %}' },
+      { id: 'quick', match: { when: 'n = 0' }, message: '{% "quick" %}' },
+    ],
+    { transforms },
+  )
+  const send = (n: number) => snapshot.resolve(requestOf({ n }, { sender: 'a' }))
+  const slow = [1, 2, 3, 4].map(send)
+  assert.equal(messageOf(await send(0)), 'quick')
+  assert.equal(waiting.length, 4)
+  // A second call comes from each request when its first one is answered.
+  while (waiting.length < 8) {
+    for (const turn of waiting) turn.resolve()
+    await setImmediate()
+  }
+  for (const turn of waiting) turn.resolve()
+  const decisions = await Promise.all(slow)
+  assert.deepEqual(
+    decisions.map((decision) =>
+      'actions' in decision ? decision.actions.map((action) => (action as AgentAction).message) : decision,
+    ),
+    [1, 2, 3, 4].map((n) => [`${n}`, `${n}`]),
+  )
+})
+
+test('a request that awaits a transform begins again in another thread if its own is ended, and repeats no call', async (context) => {
+  const turn = Promise.withResolvers<void>()
+  let calls = 0
+  const transforms = {
+    'a.ts': async () => {
+      calls += 1
+      await turn.promise
+      return { kind: 'one', action: {} } as const
+    },
+  }
+  const snapshot = await containedOf(
+    evaluatorsOf(context),
+    [
+      { id: 'slow', match: { when: 'n = 1' }, message: 'slow', transform: { module: 'a.ts' } },
+      { id: 'hostile', match: { body: { n: 2 } }, message: `{% ${endless} %}` },
+    ],
+    { transforms },
+  )
+  const slow = snapshot.resolve(requestOf({ n: 1 }, { sender: 'a' }))
+  while (calls === 0) await setImmediate()
+  const hostile = await snapshot.resolve(requestOf({ n: 2 }, { sender: 'a' }))
+  assert.ok('code' in hostile && hostile.code === 'EXPRESSION_FAILED')
+  turn.resolve()
+  assert.equal(messageOf(await slow), 'slow')
+  assert.equal(calls, 1)
+})
+
 test('work of the main loop for other requests, while a request awaits a transform, does not send that request to a thread', async (context) => {
   const evaluators = evaluatorsOf(context)
   const run = context.mock.method(evaluators, 'run')

@@ -47,6 +47,9 @@ const memoryMb = 256
 const memoryMbOfMapping = 0.05
 /** A request for which this many threads were ended is not tried again. */
 const maxAttempts = 3
+/** The requests of a thread that may await transforms while it runs others, and the bytes of their bodies. */
+const maxAside = 200
+const maxAsideBytes = 8 * 1_048_576
 /** The number of generations whose settings a thread keeps, and of mappings. */
 const maxGenerations = 4
 const maxMappings = 2_000
@@ -126,8 +129,8 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
   let nextJob = 1
   let isClosed = false
 
-  /** Runs jobs in one thread. */
-  function startWorker(events: WorkerEvents): PoolWorker<Running> {
+  /** Runs jobs in one thread, one at a time. A job that awaits a transform is put aside for others. */
+  function startWorker(events: WorkerEvents<Running>): PoolWorker<Running> {
     const thread = startThread<ToThread, FromThread>({
       program: programFile('./evaluator-thread.ts', import.meta.url),
       name: 'evaluator',
@@ -136,50 +139,74 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
     const { shared } = thread
     const sent = createSent((message) => thread.post(message))
     const worker: PoolWorker<Running> = { run: begin, end }
+    /** The jobs that await a transform, with the number of the piece of work that each began last. */
+    const aside = new Map<Running, number>()
     let current: Running | undefined
     thread.owner = { heard, lost: () => events.ended() }
 
     function begin(job: Running): void {
-      current = job
       job.attempts += 1
-      // A thread that ends while it loads must not seem to have ended during the work of the last request.
-      Atomics.store(shared, slots.work, 0)
-      thread.post(sent.orderOf(job))
+      const order = sent.orderOf(job)
+      goOn(job, 0)
+      thread.post(order)
+    }
+
+    /** A thread that ends must not seem to have ended during the work of another request. */
+    function goOn(job: Running, work: number): void {
+      current = job
+      Atomics.store(shared, slots.work, work)
       const limitMb = memoryMb + memoryMbOfMapping * sent.mappings.size
       watch.add(worker, { thread, limitMb, isLate: deadlineOf(shared, job), exceeded: events.ended })
+    }
+
+    function rest(): void {
+      current = undefined
+      watch.remove(worker)
+      events.idle()
     }
 
     function heard(message: FromThread): void {
       const job = current
       if (job?.id !== message.job) return
-      if (message.type === 'done') {
-        current = undefined
-        watch.remove(worker)
+      if (message.type === 'transform') void transform(job, message)
+      else {
         job.result.resolve(message.result)
-        events.idle()
-      } else
-        void callTransform(job, message).catch((error) => {
-          current = undefined
-          job.result.reject(error)
-          events.ended()
-        })
+        rest()
+      }
     }
 
-    async function callTransform(
-      { calls, mappings, request }: Running,
-      { call, mapping, given }: Extract<FromThread, { type: 'transform' }>,
-    ): Promise<void> {
-      const { rawBody, onCall, onStop } = request
-      const transform = mappings.find(({ program }) => program.id === mapping)?.program.transform
-      if (transform === undefined) throw new Error(`The mapping "${mapping}" has no transform.`)
-      calls[call] ??= transform.call({ ...given, rawBody, onCall, onStop })
-      try {
-        thread.post({ type: 'transformed', call, answer: await calls[call] })
-      } catch (error) {
-        if (!(error instanceof TransformError)) throw error
-        const { code, message, place, refusal, cause } = error
-        thread.post({ type: 'transform-failed', call, error: { code, message, place, refusal, cause } })
+    async function transform(job: Running, message: TransformMessage): Promise<void> {
+      const answer = answerOf(job, message)
+      const isAside = mayPutAside(job)
+      if (isAside) {
+        aside.set(job, Atomics.load(shared, slots.work))
+        rest()
       }
+      try {
+        const order = await answer
+        if (!isAside) thread.post(order)
+        else if (aside.has(job))
+          events.claim(job, () => {
+            const work = aside.get(job) ?? 0
+            aside.delete(job)
+            goOn(job, work)
+            thread.post(order)
+          })
+      } catch (error) {
+        // A transform that breaks its contract leaves a request in the thread that nothing answers.
+        job.result.reject(error)
+        const isHere = aside.delete(job) || current === job
+        if (current === job) current = undefined
+        if (isHere) events.ended()
+      }
+    }
+
+    function mayPutAside({ request: { rawBody } }: Running): boolean {
+      const bytes = [...aside.keys()].reduce(
+        (sum, { request }) => sum + request.rawBody.length,
+        rawBody.length,
+      )
+      return aside.size < maxAside && bytes <= maxAsideBytes
     }
 
     async function end(): Promise<void> {
@@ -187,20 +214,27 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
       current = undefined
       watch.remove(worker)
       const ended = thread.end()
+      const others = [...aside.keys()]
+      aside.clear()
       if (job !== undefined) beginAgain(job, Atomics.load(shared, slots.work))
+      for (const each of others) beginAgain(each)
       await ended
     }
 
     return worker
   }
 
-  /** Begins the job of an ended thread again, without the piece of work during which the thread was ended. */
-  function beginAgain(job: Running, work: number): void {
-    if (isClosed || work === 0 || job.attempts === maxAttempts) {
+  /**
+   * Begins the job of an ended thread again, without the piece of work during which the thread was ended. Without `work`
+   * the job had no part in that.
+   */
+  function beginAgain(job: Running, work?: number): void {
+    if (isClosed || work === 0 || (work !== undefined && job.attempts === maxAttempts)) {
       job.result.reject(new EvaluationEnded('the request takes more time or memory than one may'))
       return
     }
-    job.failed.push(work)
+    if (work === undefined) job.attempts -= 1
+    else job.failed.push(work)
     pool.addFirst(job)
   }
 
@@ -230,6 +264,26 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
       for (const { result } of waiting) result.reject(new EvaluationEnded('the gateway stops'))
       await ended
     },
+  }
+}
+
+type TransformMessage = Extract<FromThread, { type: 'transform' }>
+
+/** Calls a transform, unless an earlier attempt has. Rejects if it breaks its contract. */
+async function answerOf(
+  { calls, mappings, request }: Running,
+  { job, call, mapping, given }: TransformMessage,
+): Promise<ToThread> {
+  const { rawBody, onCall, onStop } = request
+  const transform = mappings.find(({ program }) => program.id === mapping)?.program.transform
+  if (transform === undefined) throw new Error(`The mapping "${mapping}" has no transform.`)
+  calls[call] ??= transform.call({ ...given, rawBody, onCall, onStop })
+  try {
+    return { type: 'transformed', job, call, answer: await calls[call] }
+  } catch (error) {
+    if (!(error instanceof TransformError)) throw error
+    const { code, message, place, refusal, cause } = error
+    return { type: 'transform-failed', job, call, error: { code, message, place, refusal, cause } }
   }
 }
 

@@ -76,8 +76,15 @@ export type ToThread =
   /** What was sent before is not used again. */
   | { readonly type: 'forget'; readonly what: 'mappings' | number }
   | RunOrder
-  | { readonly type: 'transformed'; readonly call: number; readonly answer: TransformAnswer }
-  | { readonly type: 'transform-failed'; readonly call: number; readonly error: SentTransformError }
+  | TransformReply<'transformed', { readonly answer: TransformAnswer }>
+  | TransformReply<'transform-failed', { readonly error: SentTransformError }>
+
+/** Posted when the thread runs no other request. */
+type TransformReply<Type extends string, Content> = Content & {
+  readonly type: Type
+  readonly job: number
+  readonly call: number
+}
 
 /** An error of our own class loses its class when it is posted. */
 export type SentTransformError = Pick<TransformError, 'code' | 'message' | 'place' | 'refusal' | 'cause'>

@@ -4,7 +4,8 @@
  * busy <-> idle -> ending (idle for too long) -> ended
  *      -> ending (by its owner, or lost) -> ended
  *
- * One that is ending keeps its place, because its thread may be in native code, and the job goes back to the queue.
+ * One that is ending keeps its place, because its thread may be in native code, and the job goes back to the queue. A worker
+ * may put a job aside that waits for something, be idle meanwhile, and claim itself for the job later.
  */
 
 import type { Timers } from '../timers.ts'
@@ -17,9 +18,11 @@ export interface PoolWorker<Job> {
 }
 
 /** What a worker reports. */
-export interface WorkerEvents {
+export interface WorkerEvents<Job> {
   /** It can run another job. */
   idle(): void
+  /** Calls `goOn` when the worker is idle, before any job that waits. */
+  claim(job: Job, goOn: () => void): void
   /** It runs no further job. */
   ended(): void
 }
@@ -31,7 +34,7 @@ export interface PoolOptions<Job> {
   readonly idleMs: number
   /** A job that has waited this long is given up. Milliseconds. */
   readonly waitMs: number
-  start(events: WorkerEvents): PoolWorker<Job>
+  start(events: WorkerEvents<Job>): PoolWorker<Job>
   /** Whether a job may run beside those that run, so that no sender gets all workers. */
   mayRun(job: Job, running: readonly Job[]): boolean
   gaveUp(job: Job): void
@@ -51,6 +54,7 @@ interface Member<Job> {
   state: 'idle' | 'busy' | 'ending'
   job: Job | undefined
   idleTimer: unknown
+  readonly claims: { readonly job: Job; readonly goOn: () => void }[]
 }
 
 export function createPool<Job>(options: PoolOptions<Job>): Pool<Job> {
@@ -76,26 +80,47 @@ export function createPool<Job>(options: PoolOptions<Job>): Pool<Job> {
       if (member === undefined) return
       queue.splice(place, 1)
       timers.clearTimeout(next.timer)
-      timers.clearTimeout(member.idleTimer)
-      Object.assign(member, { state: 'busy', job: next.job })
+      occupy(member, next.job)
       member.worker.run(next.job)
     }
+  }
+
+  function occupy(member: Member<Job>, job: Job): void {
+    timers.clearTimeout(member.idleTimer)
+    Object.assign(member, { state: 'busy', job })
   }
 
   function freeMember(): Member<Job> | undefined {
     for (const member of members) if (member.state === 'idle') return member
     if (members.size >= maxWorkers) return undefined
-    const worker = start({ idle: () => rest(member), ended: () => void end(member) })
-    const member: Member<Job> = { worker, state: 'idle', job: undefined, idleTimer: undefined }
+    const worker = start({
+      idle: () => rest(member),
+      claim: (job, goOn) => claim(member, job, goOn),
+      ended: () => void end(member),
+    })
+    const member: Member<Job> = { worker, state: 'idle', job: undefined, idleTimer: undefined, claims: [] }
     members.add(member)
     return member
   }
 
   function rest(member: Member<Job>): void {
     if (member.state !== 'busy') return
+    const claimed = member.claims.shift()
+    if (claimed !== undefined) {
+      occupy(member, claimed.job)
+      claimed.goOn()
+      return
+    }
     Object.assign(member, { state: 'idle', job: undefined })
     member.idleTimer = timers.setTimeout(() => void end(member), idleMs)
     dispatch()
+  }
+
+  function claim(member: Member<Job>, job: Job, goOn: () => void): void {
+    if (member.state === 'busy') member.claims.push({ job, goOn })
+    if (member.state !== 'idle') return
+    occupy(member, job)
+    goOn()
   }
 
   async function end(member: Member<Job>): Promise<void> {
