@@ -50,6 +50,16 @@ const toMapping = {
   body: pullRequest,
   headers: { 'x-github-event': 'pull_request' },
 }
+const conditionFile = `mappings:
+  - id: opened
+    match:
+      path: github
+      when: action = "opened" and pull_request.draft = false and $exists(repository.full_name)
+    action: agent
+    message: "Review pull request {{number}} of {{repository.full_name}} by {{sender.login}}: {{pull_request.title}}"
+    deliver: false
+    wakeMode: next-heartbeat
+`
 const mapped = { 'mappings/github.yaml': mappingsFile(100) }
 const name = `GitHub mapping, ${kilobytes(pullRequest)} KB, one of 100 mappings`
 
@@ -63,6 +73,12 @@ const scenarios: readonly Scenario[] = [
     ...toMapping,
     gateway: { files: mapped },
     fresh: true,
+    connections: [32],
+  },
+  {
+    name: `${kilobytes(pullRequest)} KB, one mapping with a condition of three clauses, its run held back`,
+    ...toMapping,
+    gateway: { holdRuns: true, files: { 'mappings/github.yaml': conditionFile } },
     connections: [32],
   },
 ]
