@@ -7,6 +7,7 @@ import { bareExpression, compileExpression, unwrapExpression } from '../compile/
 import { placeOfReference, referenceHint, wordFields } from '../compile/literal-reference.ts'
 import { listOfForEach, namesOfForEach, scopeNamesOf } from '../compile/scope-names.ts'
 import type { MappingEntry } from '../config/configuration.ts'
+import { braceHints, findHint } from '../config/hints.ts'
 import { plainPath } from './fields/expression-references.ts'
 import { valuesAt } from './fields/known-fields.ts'
 import type { Sample } from './sample.ts'
@@ -52,10 +53,6 @@ export function lintCondition(entry: MappingEntry, samples: readonly Sample[], w
     )
 }
 
-/** `{a}`, `#{a}`, `${{ a }}`, `<%= a %>`, `[[a]]`, and `%a%`. A dollar sign alone is money. */
-const foreignPlaceholder =
-  /(?:(?<![{$%\\\w])#?\{(?=[A-Za-z_][\w.]*\}(?!\}))|\$\{\{|<%=|\[\[(?=[A-Za-z_][\w.]*\]\])|(?<![\w%])%(?=[a-z_][\w.]*%(?!\w)))\s*([A-Za-z_][\w.]*)\s*(?:\}\}?|%>|\]\]|%)/
-
 /** A text for a model may mean `${NAME}` literally, but hardly ever does. */
 export function lintReferences(entry: MappingEntry, warnings: Warnings): void {
   for (const field of wordFields) {
@@ -76,14 +73,14 @@ export function lintReferences(entry: MappingEntry, warnings: Warnings): void {
 export function lintSingleBraces(entry: MappingEntry, warnings: Warnings): void {
   for (const field of wordFields) {
     const text = entry.value[field as 'message']
-    const [braces, name] = (typeof text === 'string' && foreignPlaceholder.exec(text)) || []
-    if (typeof text !== 'string' || braces === undefined || unwrapExpression(text) !== undefined) continue
+    const found = typeof text === 'string' ? findHint(braceHints, text) : undefined
+    if (typeof text !== 'string' || found === undefined || unwrapExpression(text) !== undefined) continue
     warnings.add(entry, {
       code: 'LITERAL_TEXT',
       path: [field],
-      offset: text.indexOf(braces),
-      message: `\`${field}\` of mapping "${entry.id}" holds ${braces}, which stays as it is written`,
-      hint: `For a value of the payload write {{${name?.replace(/^[^\w]+|[^\w]+$/g, '')}}}.`,
+      offset: found.place,
+      message: `\`${field}\` of mapping "${entry.id}" ${found.message}`,
+      hint: found.hint,
     })
   }
 }

@@ -1,5 +1,6 @@
 /** Finds what JSONata accepts but no author means: unknown functions, sums of texts, keys in brackets. */
 
+import { functionNames, wordHints } from '../../config/hints.ts'
 import { editDistance, nearestName } from '../../config/nearest.ts'
 import { isTimeZone } from '../time-zone.ts'
 import { startOfToken } from './fault.ts'
@@ -107,21 +108,10 @@ function unknownVariable(node: SyntaxNode, { bound, called }: SyntaxTree): Retur
   }
 }
 
-/** Functions by their names in other languages, with those in JSONata. */
-const foreignFunctions: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
-  len: 'count',
-  size: 'count',
-  includes: 'contains',
-  has: 'exists',
-  concat: 'append',
-  toString: 'string',
-  slice: 'substring',
-})
-
 function nearestFunctions(name: string): string {
   const names = [...functionTypes.keys()]
   const near = [
-    foreignFunctions[name],
+    functionNames[name],
     nearestName(name, names),
     ...names.filter((each) => beginsAlike(name, each)),
   ]
@@ -287,18 +277,6 @@ function quoted(key: string): string {
   return /^[A-Za-z_]\w*$/.test(key) ? key : `\`${key}\``
 }
 
-/** Words of other languages that JSONata takes for names of fields. */
-const foreignWords: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
-  undefined: 'Whether a field is there is asked with `$exists(field)` and `$not($exists(field))`.',
-  None: 'Write `null`; whether a field is there is asked with `$exists(field)`.',
-  nil: 'Write `null`; whether a field is there is asked with `$exists(field)`.',
-  NULL: 'Write `null`; whether a field is there is asked with `$exists(field)`.',
-  True: 'Write `true`.',
-  TRUE: 'Write `true`.',
-  False: 'Write `false`.',
-  FALSE: 'Write `false`.',
-})
-
 /** `True` is never meant as a field. `undefined` may stand for nothing, but a comparison with it is never true. */
 function foreignWord(node: SyntaxNode): ReturnType<Check> {
   const { type, value, lhs, rhs } = node
@@ -307,7 +285,7 @@ function foreignWord(node: SyntaxNode): ReturnType<Check> {
     ? [lhs, rhs].map(wordOf).find((each) => each !== undefined)
     : [wordOf(node)].find((each) => each !== undefined && /^(?:true|false)$/i.test(each))
   if (word === undefined) return undefined
-  return { message: `\`${word}\` is read as a field of the payload`, hint: foreignWords[word] ?? '' }
+  return { message: `\`${word}\` is read as a field of the payload`, hint: wordHints[word] ?? '' }
 }
 
 function wordOf(value: unknown): string | undefined {
@@ -315,7 +293,7 @@ function wordOf(value: unknown): string | undefined {
   if (type !== 'path') return undefined
   const [step, ...more] = steps as readonly SyntaxNode[]
   const word = String(step?.['value'])
-  return step?.['type'] === 'name' && more.length === 0 && foreignWords[word] !== undefined ? word : undefined
+  return step?.['type'] === 'name' && more.length === 0 && wordHints[word] !== undefined ? word : undefined
 }
 
 function templateLiteral({ value }: SyntaxNode): ReturnType<Check> {

@@ -4,74 +4,42 @@
  * literally, or looked up as a key of the payload, and never match.
  */
 
+import {
+  findHint,
+  type HintRow,
+  type OperandKind,
+  operatorHints,
+  patternHints,
+  slashHints,
+} from '../../config/hints.ts'
 import { isRecord } from '../../config/is-record.ts'
 import type { Path } from '../../config/path.ts'
 import type { Report } from '../report.ts'
 
 interface ForeignOperator {
-  /** Whether no payload is likely to have a key of that name. Then it is an error, otherwise a warning. */
   readonly isSure: boolean
-  /** The text to write instead. */
-  readonly hint: (operand: unknown) => string
-  /** Whether the operand is one that other tools accept. With another one, the name counts as a key of the payload. */
-  readonly fits: (operand: unknown) => boolean
+  readonly operand: OperandKind
+  readonly hint: string
 }
 
-type Fits = ForeignOperator['fits']
-const isNumber: Fits = (operand) =>
-  typeof operand === 'number' || (typeof operand === 'string' && /^\s*-?[\d.]+\s*$/.test(operand))
-const isText: Fits = (operand) =>
-  typeof operand === 'string' || (Array.isArray(operand) && operand.every((each) => typeof each === 'string'))
-const isFlag: Fits = (operand) => typeof operand === 'boolean' || operand === null
-const isScalarOrList: Fits = (operand) =>
-  typeof operand !== 'object' || operand === null || Array.isArray(operand)
-const isList: Fits = Array.isArray
-const isAny: Fits = () => true
+const isKind: Readonly<Record<OperandKind, (operand: unknown) => boolean>> = {
+  number: isNumber,
+  string: (operand) =>
+    typeof operand === 'string' ||
+    (Array.isArray(operand) && operand.every((each) => typeof each === 'string')),
+  flag: (operand) => typeof operand === 'boolean' || operand === null,
+  scalar: (operand) => typeof operand !== 'object' || operand === null || Array.isArray(operand),
+  list: Array.isArray,
+  any: () => true,
+}
 
-const numeric = (sign: string) => (operand: unknown) =>
-  `Write \`numeric: ["${sign}", ${isNumber(operand) ? String(operand).trim() : '…'}]\`.`
-const value = () => 'Write the value itself: `field: opened`; the number 10 and the text "10" are not equal.'
-const list = () => 'Write a list of which any may be equal: `field: [a, b]`.'
-const anythingBut = () => 'Write `anything-but:` and a value, or a list of values.'
-const containing = () =>
-  'In a text, write `pattern: "…"`, which is found anywhere in it; in a list any element may match, so write the value itself.'
-const pattern = () =>
-  'Write `pattern: "…"`, a regular expression without slashes; `(?i)` at its start ignores case.'
-const both = () => 'Write them into one map: several operators must all hold.'
+function isNumber(operand: unknown): boolean {
+  return typeof operand === 'number' || (typeof operand === 'string' && /^\s*-?[\d.]+\s*$/.test(operand))
+}
 
 const operators: ReadonlyMap<string, ForeignOperator> = new Map(
-  (
-    [
-      ['gt > greaterthan exclusiveminimum', true, isNumber, numeric('>')],
-      ['gte ge >= => greaterthanorequal', true, isNumber, numeric('>=')],
-      ['lt < lessthan exclusivemaximum', true, isNumber, numeric('<')],
-      ['lte le <= =< lessthanorequal', true, isNumber, numeric('<=')],
-      ['min minimum above over', false, isNumber, numeric('>=')],
-      ['max maximum below under', false, isNumber, numeric('<=')],
-      ['between range', false, isList, () => 'Write `numeric: [">=", 1, "<=", 10]`.'],
-      ['== = === eq', true, isScalarOrList, value],
-      ['equals equal equalto const', false, isScalarOrList, value],
-      ['!= !== <> ne neq nin notin notequals notequal doesnotequal', true, isAny, anythingBut],
-      ['not isnot', false, isAny, anythingBut],
-      ['anythingbut', true, isAny, () => 'It is written `anything-but`.'],
-      ['in anyof oneof enum', false, isList, list],
-      ['contains includes include icontains substring', false, isText, containing],
-      ['startswith beginswith', true, isText, () => 'Write `prefix: "…"`.'],
-      ['endswith', true, isText, () => 'Write `suffix: "…"`.'],
-      ['regex regexp rlike', true, isText, pattern],
-      ['matches match wildcard glob like ilike equalsignorecase ignorecase', false, isText, pattern],
-      [
-        'isnull',
-        true,
-        isFlag,
-        () => 'Write `field: null` for a null, or `exists: false` for a field that is absent.',
-      ],
-      ['exist isset isdefined present', false, isFlag, () => 'Write `exists: true`, or `exists: false`.'],
-      ['and allof', false, isList, both],
-      ['or', false, isList, list],
-    ] satisfies readonly (readonly [string, boolean, Fits, ForeignOperator['hint']])[]
-  ).flatMap(([names, isSure, fits, hint]) =>
-    names.split(' ').map((name) => [name, { isSure, fits, hint }] as const),
+  operatorHints.flatMap(([names, isSure, operand, hint]) =>
+    names.split(' ').map((name) => [name, { isSure, operand, hint }] as const),
   ),
 )
 
@@ -82,8 +50,9 @@ function foreignOperator(name: string, operand: unknown): ForeignOperator | unde
     .replace(/[-_ ]/g, '')
     .toLowerCase()
   const found = operators.get(bare)
-  if (found === undefined || !found.fits(operand)) return undefined
-  return name === bare || !/^[$@]/.test(name) ? found : { ...found, isSure: true }
+  if (found === undefined || !isKind[found.operand](operand)) return undefined
+  const hint = found.hint.replace('$1', isNumber(operand) ? String(operand).trim() : '…')
+  return { ...found, hint, isSure: found.isSure || /^[$@]/.test(name) }
 }
 
 /**
@@ -106,7 +75,7 @@ export function refuseForeignOperators(
   // Beside a known operator, a foreign name is certainly meant as an operator.
   const isSure = ownCount > 0 || foreign.some(({ operator }) => operator.isSure)
   for (const { name, operator } of foreign) {
-    const finding = { code: 'FOREIGN_OPERATOR', path: [...path, name], hint: operator.hint(map[name]) }
+    const finding = { code: 'FOREIGN_OPERATOR', path: [...path, name], hint: operator.hint }
     if (isSure)
       report.error({ ...finding, message: `is not an operator; the operators are ${[...ours].join(', ')}` })
     else
@@ -119,58 +88,20 @@ export function refuseForeignOperators(
   return isSure
 }
 
-/** Texts that other tools interpret, with what to write instead. */
-const texts: readonly (readonly [RegExp, string, string])[] = [
-  [
-    /\{\{.*\}\}|\{%.*%\}/s,
-    'is compared letter for letter: patterns hold no placeholders',
-    'Compare two fields in `match.when`.',
-  ],
-  [
-    /^\$\{\w+\}$/,
-    'is compared letter for letter: references are not resolved in a mapping',
-    'Write the value itself.',
-  ],
-  [
-    /^\/.*[[\](){}^$.*+?\\|].*\/[a-z]*$|^\/.+\/[gimsuy]+$/s,
-    'is compared letter for letter, slashes included',
-    'Write `{ pattern: "…" }` for a regular expression, without the slashes; `(?i)` at its start ignores case.',
-  ],
-  [
-    /^(>=?|<=?|=>|=<)\s*-?\d/,
-    'is compared letter for letter',
-    'Write `{ numeric: [">", 10] }` to compare numbers.',
-  ],
-  [/^(!=?|<>|not )\s*\S/, 'is compared letter for letter', 'Write `{ anything-but: … }`.'],
-  [/^={2,3}\s*\S/, 'is compared letter for letter', 'Write the value itself.'],
-  [
-    /^[\w.-]+(\s*\|\|?\s*[\w.-]+)+$/,
-    'is compared letter for letter',
-    'Write a list of which any may be equal: `[a, b]`.',
-  ],
-  [/^[^*]+\*$/, 'is compared letter for letter, `*` included', 'Write `{ prefix: "…" }`.'],
-  [/^\*[^*]+$/, 'is compared letter for letter, `*` included', 'Write `{ suffix: "…" }`.'],
-  [/^\*[^*]+\*$/, 'is compared letter for letter, `*` included', 'Write `{ pattern: "…" }`.'],
-  [/^\*$/, 'is compared letter for letter', 'For any value, write `{ exists: true }`.'],
-]
-
 /** Warns of a text that was hardly meant literally. It still counts as a literal, so nothing is lost if it was. */
 export function warnOfForeignText(text: string, path: Path, report: Report): void {
-  const found = texts.find(([pattern]) => pattern.test(text))
-  if (found === undefined) return
-  const [, message, hint] = found
-  report.warn({ code: 'LITERAL_TEXT', path, message, hint })
+  warnBy(patternHints, text, path, report)
 }
 
 /** Warns of a regular expression between slashes, because the slashes would be part of it. */
 export function warnOfSlashes(source: string, path: Path, report: Report): void {
-  if (!/^\/\^.*\/[a-z]*$|^\/.*\$\/[a-z]*$|^\/.+\/[gimsuy]+$/s.test(source)) return
-  report.warn({
-    code: 'LITERAL_TEXT',
-    path,
-    message: 'looks for the slashes as well',
-    hint: 'Leave them out; `(?i)` at its start ignores case.',
-  })
+  warnBy(slashHints, source, path, report)
+}
+
+function warnBy(rows: readonly HintRow[], text: string, path: Path, report: Report): void {
+  const found = findHint(rows, text)
+  if (found === undefined) return
+  report.warn({ code: 'LITERAL_TEXT', path, message: found.message, hint: found.hint })
 }
 
 /** Warns of a key that is a path in other tools: `$.action`, `/action`, `labels[0].name`. A lone dot is left to lint. */

@@ -1,0 +1,603 @@
+/**
+ * What people write because other tools accept it, and what to write instead: one table for the keys of the
+ * configuration, patterns, templates and expressions. The rooms that read them look it up before they guess.
+ */
+
+/**
+ * The first row that is found in a text names the mistake. In both texts `$1` to `$3` are groups and `$&` is the whole
+ * match. An expression is corrected by `fix`; without it only the author knows the intended meaning.
+ */
+export type HintRow = readonly [find: RegExp, message: string, hint: string, fix?: string]
+
+export interface Hint {
+  readonly message: string
+  readonly hint: string
+  /** The place in UTF-16 units of the text. */
+  readonly place: number
+}
+
+export function findHint(rows: readonly HintRow[], text: string): Hint | undefined {
+  for (const [find, message, hint] of rows) {
+    const match = find.exec(text)
+    if (match === null) continue
+    const fill = (words: string) =>
+      words.replace(/\$([&1-3])/g, (_sign, group) => match[group === '&' ? 0 : Number(group)] ?? '')
+    return { message: fill(message), hint: fill(hint), place: match.index }
+  }
+  return undefined
+}
+
+const methodHint = 'Remove it: endpoints take POST.'
+
+/** Keys of other tools by the kind of the map that holds them. A row is for one or several names. */
+export const keyHints: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  mapping: {
+    'if filter condition conditions where only onlyIf only_if expression':
+      'Write `match: { when: "…" }`, a JSONata expression of which only `true` matches.',
+    'unless except ignore exclude': 'Write `match: { when: "$not(…)" }`, a JSONata expression.',
+    'on event events trigger triggers':
+      'The kind of event is a header of most senders: `match: { headers: { x-github-event: push } }`; of others it is in the body: `match: { body: { type: … } }`.',
+    'method methods': methodHint,
+    'url uri route endpoint hook webhook address':
+      'Write `match: { path: NAME }`; the address is then /hooks/NAME.',
+    'query queryString': 'Write `match: { when: "query.NAME = \'…\'" }`.',
+    'rules rule': 'Write `match:`; everything under it must hold.',
+    'prompt template content instruction instructions input question':
+      'Write `message:`, which is what the agent is asked.',
+    'type kind do': 'Write `action: wake` or `action: agent`.',
+    'title label': 'Write `name:`, which says who asks, or `id:`.',
+    'each loop foreach for_each for items iterate':
+      'Write `forEach: "…"`, a JSONata expression that gives a list.',
+    'session conversation thread': 'Write `sessionKey: "hook:NAME:{{id}}"`.',
+    timeout: 'Write `timeoutSeconds:`, a number.',
+    'secret signature verify token auth hmac rate rateLimit rate_limit budget concurrency maxBodyBytes':
+      'It belongs to the endpoint, not to one mapping: write it under `endpoints: { NAME: { … } }`, beside `mappings:`.',
+    provider:
+      'Who signs stands under `endpoints: { NAME: { verify: { provider: … } } }`; who answers is `runner:` and `model:`.',
+    'script code handler function run module plugin':
+      'Write `transform: { module: FILE.ts }`, a file of the transforms folder.',
+    'retry retries attempts': 'Remove it: `agents.defaults.retry` says it for all runs.',
+    'delay debounce throttle batch buffer':
+      'Write `coalesce: { key: "…", window: 10s }`, which makes one run of a burst.',
+    'schedule cron every interval':
+      'Hooks have no clock of their own: let cron post to /hooks/NAME with curl.',
+    'dedup deduplicate idempotency idempotencyKey unique':
+      'Write `dedupe: { key: "…" }`, a JSONata expression.',
+    'llm ai engine': 'Write `runner:` for who answers, and `model:` for its model.',
+    'system systemPrompt':
+      'Write `agents: { defaults: { systemPrompt: … } }` in reveille.yaml: it holds for all runs.',
+    'disabled disable': 'Write `enabled: false`.',
+    'target targets recipient recipients destination notify sink output':
+      'Write `channel:` and `to:`, or `deliverTo:` for several.',
+    'response reply respond return':
+      'What is answered is fixed; a transform can refuse a request, or add a reply.',
+    'params variables set let env with context':
+      'Write `vars: { NAME: "…" }`, where each value is a JSONata expression.',
+    'priority order weight': 'Remove it: the first mapping that matches wins, from top to bottom.',
+    'stop final last break':
+      'Remove it: the first mapping that matches is the last, unless it says `continue: true`.',
+  },
+  'mapping.match': {
+    'if filter condition conditions where expression expr jsonata cel':
+      'Write `when: "…"`, a JSONata expression of which only `true` matches.',
+    'on event events type trigger':
+      'The kind of event is a header of most senders: `headers: { x-github-event: push }`; of others it is in the body: `body: { type: … }`.',
+    'method methods': methodHint,
+    'url uri route endpoint hook name': 'Write `path: NAME`; the address is then /hooks/NAME.',
+    'query queryString': 'Write `when: "query.NAME = \'…\'"`.',
+    'payload json data': 'Write `body:`, and below it keys of the payload.',
+    'and all allOf all_of': 'Remove it: everything under `match` must hold.',
+    'or any anyOf any_of oneOf': 'Write one mapping for each case, a list of values, or `when: "… or …"`.',
+    'not none noneOf': 'Write `anything-but` for one field, or `when: "$not(…)"`.',
+  },
+  'mapping.match.headers.*': {
+    'prefix startsWith starts_with': 'Write `pattern: "^…"`.',
+    'suffix endsWith ends_with': 'Write `pattern: "…$"`.',
+    'contains includes': 'Write `pattern: "…"`, which is found anywhere in it.',
+    'regex regexp match matches': 'Write `pattern: "…"`.',
+    'equals eq is': 'Write the text itself, or a list of texts: `x-event: [push, tag]`.',
+    'in any oneOf anyOf any_of': 'Write a list of texts: `x-event: [push, tag]`.',
+    'not ne neq anything-but anything_but': 'Write `when: "headers.`x-event` != \'…\'"`.',
+  },
+  endpoint: {
+    'signature signing hmac provider': 'Write `verify: { provider: NAME, secret: "${NAME}" }`.',
+    'path url':
+      'Remove it: the key of the entry is the name of the endpoint, as in `endpoints: { github: … }`.',
+    'method methods': methodHint,
+    timeout: 'Write `timeoutSeconds:`, a number.',
+    'rateLimit rate_limit throttle limit': 'Write `rate:`, such as `600/1m`.',
+    'allow allowlist whitelist ips ipAllowlist':
+      'Remove it: addresses are the business of the proxy in front; here `verify` or `token` says who may post.',
+  },
+  test: {
+    'payload body headers endpoint input given':
+      'Write `request: { endpoint: …, headers: { … }, body: { … } }`.',
+    'output then expected assert should want result': 'Write `expect: { … }`.',
+    'title it description': 'Write `name:`.',
+  },
+  'test.request': {
+    'path url': 'Write `endpoint: NAME`.',
+    'payload json data': 'Write `body:`.',
+    method: methodHint,
+  },
+  'test.expect': {
+    'prompt_contains messageContains contains': 'Write `message: { contains: "…" }`.',
+    'matched match id': 'Write `mapping: ID`.',
+    code: 'Write `status:` for the HTTP status.',
+  },
+  gateway: {
+    'bind address listen interface': 'Write `host:`.',
+    'url baseUrl publicUrl':
+      'Remove it: a gateway does not need to know its address; `verify.publicUrl` says it for senders that sign it.',
+    'data dataFolder dataDirectory dir': 'Write `dataDir:`.',
+    'db database databaseUrl postgres':
+      'Write `dataDir:`; the store is a file in it. Or `store: "postgres://…"`.',
+    'logLevel log_level logging': 'Write `log: { level: … }`.',
+    'tls ssl https cert': 'Remove it: TLS is the business of the proxy in front.',
+    'password apiKey secret': 'Write `auth: { token: "${REVEILLE_GATEWAY_TOKEN}" }`.',
+  },
+  hooks: {
+    'secret apiKey password auth':
+      'Write `token:` for all hooks, or `endpoints: { NAME: { verify: … } }` for one that signs.',
+    'url basePath prefix': 'Write `path:`, such as `/hooks`.',
+    'routes rules handlers': 'Write `mappings:`, a list.',
+    templates: 'Write `presets:` for what Reveille brings, or `mappings:`.',
+  },
+  'agents.defaults': {
+    timeout: 'Write `timeoutSeconds:`, a number.',
+    'retries attempts': 'Write `retry:`.',
+    'system prompt instructions': 'Write `systemPrompt:`.',
+    'provider llm': 'Write `runner: ai`, and `model: PROVIDER/MODEL`.',
+    'temperature topP top_p maxTokens max_tokens': 'Remove it: how a model samples is not set here.',
+  },
+  '': {
+    'server http listen': 'Write `gateway:`, with `host:` and `port:`.',
+    'webhooks webhook routes rules': 'Write `hooks:`, with `mappings:` below it.',
+    'model models llm ai provider providers':
+      'Write it under `agents:`: `agents: { defaults: { model: … }, providers: { … } }`.',
+    'secrets env environment variables':
+      'Remove it: secrets stand in `.env` beside this file, and `${NAME}` refers to them.',
+    'logging logLevel': 'Write `gateway: { log: { level: … } }`.',
+    'cron schedule schedules':
+      'Remove it: hooks have no clock of their own; let cron post to /hooks/NAME with curl.',
+    'slack telegram discord whatsapp mattermost signal imessage msteams terminal':
+      'Write it under `channels:`.',
+    gmail: 'Write it under `hooks:`.',
+    'database db store storage': 'Write `gateway: { dataDir: … }`; the store is a file in it.',
+    'timezone tz': 'Remove it: times are in UTC, and the helper `date` takes a zone.',
+  },
+}
+
+/** What to write instead of a lone text or list where a map of keys is expected, by the name of its key. */
+export const shorthandHints: ReadonlyMap<string, string> = new Map([
+  ['match', 'Write `match: { path: NAME }`.'],
+  ['transform', 'Write `transform: { module: FILE.ts }`.'],
+  ['dedupe', 'Write `dedupe: { key: "…" }`, a JSONata expression.'],
+  ['coalesce', 'Write `coalesce: { key: "…", window: 10s }`.'],
+  ['verify', 'Write `verify: { provider: NAME, secret: "${NAME}" }`.'],
+  ['auth', 'Write `auth: { token: "${REVEILLE_GATEWAY_TOKEN}" }`.'],
+])
+
+/** What an operator of another tool takes. With another operand its name counts as a key of the payload. */
+export type OperandKind = 'number' | 'string' | 'flag' | 'scalar' | 'list' | 'any'
+
+const anythingBut = 'Write `anything-but:` and a value, or a list of values.'
+const anyOf = 'Write a list of which any may be equal: `field: [a, b]`.'
+const equal = 'Write the value itself: `field: opened`; the number 10 and the text "10" are not equal.'
+const containing =
+  'In a text, write `pattern: "…"`, which is found anywhere in it; in a list any element may match, so write the value itself.'
+const pattern =
+  'Write `pattern: "…"`, a regular expression without slashes; `(?i)` at its start ignores case.'
+
+/**
+ * Operators of Mongo, EventBridge, JSON Schema and n8n in a pattern. `isSure`: no payload is likely to have a key of that
+ * name, so that it is an error and not a warning. `$1` is the operand.
+ */
+export const operatorHints: readonly (readonly [
+  names: string,
+  isSure: boolean,
+  operand: OperandKind,
+  hint: string,
+])[] = [
+  ['gt > greaterthan exclusiveminimum', true, 'number', 'Write `numeric: [">", $1]`.'],
+  ['gte ge >= => greaterthanorequal', true, 'number', 'Write `numeric: [">=", $1]`.'],
+  ['lt < lessthan exclusivemaximum', true, 'number', 'Write `numeric: ["<", $1]`.'],
+  ['lte le <= =< lessthanorequal', true, 'number', 'Write `numeric: ["<=", $1]`.'],
+  ['min minimum above over', false, 'number', 'Write `numeric: [">=", $1]`.'],
+  ['max maximum below under', false, 'number', 'Write `numeric: ["<=", $1]`.'],
+  ['between range', false, 'list', 'Write `numeric: [">=", 1, "<=", 10]`.'],
+  ['== = === eq', true, 'scalar', equal],
+  ['equals equal equalto const', false, 'scalar', equal],
+  ['!= !== <> ne neq nin notin notequals notequal doesnotequal', true, 'any', anythingBut],
+  ['not isnot', false, 'any', anythingBut],
+  ['anythingbut', true, 'any', 'It is written `anything-but`.'],
+  ['in anyof oneof enum', false, 'list', anyOf],
+  ['contains includes include icontains substring', false, 'string', containing],
+  ['startswith beginswith', true, 'string', 'Write `prefix: "…"`.'],
+  ['endswith', true, 'string', 'Write `suffix: "…"`.'],
+  ['regex regexp rlike', true, 'string', pattern],
+  ['matches match wildcard glob like ilike equalsignorecase ignorecase', false, 'string', pattern],
+  ['isnull', true, 'flag', 'Write `field: null` for a null, or `exists: false` for a field that is absent.'],
+  ['exist isset isdefined present', false, 'flag', 'Write `exists: true`, or `exists: false`.'],
+  ['and allof', false, 'list', 'Write them into one map: several operators must all hold.'],
+  ['or', false, 'list', anyOf],
+]
+
+/** Texts that other tools interpret in a pattern. */
+export const patternHints: readonly HintRow[] = [
+  [
+    /\{\{.*\}\}|\{%.*%\}/s,
+    'is compared letter for letter: patterns hold no placeholders',
+    'Compare two fields in `match.when`.',
+  ],
+  [
+    /^\$\{\w+\}$/,
+    'is compared letter for letter: references are not resolved in a mapping',
+    'Write the value itself.',
+  ],
+  [
+    /^\/.*[[\](){}^$.*+?\\|].*\/[a-z]*$|^\/.+\/[gimsuy]+$/s,
+    'is compared letter for letter, slashes included',
+    'Write `{ pattern: "…" }` for a regular expression, without the slashes; `(?i)` at its start ignores case.',
+  ],
+  [
+    /^(>=?|<=?|=>|=<)\s*-?\d/,
+    'is compared letter for letter',
+    'Write `{ numeric: [">", 10] }` to compare numbers.',
+  ],
+  [/^(!=?|<>|not )\s*\S/, 'is compared letter for letter', 'Write `{ anything-but: … }`.'],
+  [/^={2,3}\s*\S/, 'is compared letter for letter', 'Write the value itself.'],
+  [
+    /^[\w.-]+(\s*\|\|?\s*[\w.-]+)+$/,
+    'is compared letter for letter',
+    'Write a list of which any may be equal: `[a, b]`.',
+  ],
+  [/^[^*]+\*$/, 'is compared letter for letter, `*` included', 'Write `{ prefix: "…" }`.'],
+  [/^\*[^*]+$/, 'is compared letter for letter, `*` included', 'Write `{ suffix: "…" }`.'],
+  [/^\*[^*]+\*$/, 'is compared letter for letter, `*` included', 'Write `{ pattern: "…" }`.'],
+  [/^\*$/, 'is compared letter for letter', 'For any value, write `{ exists: true }`.'],
+]
+
+/** A regular expression between slashes, which would be part of it. */
+export const slashHints: readonly HintRow[] = [
+  [
+    /^\/\^.*\/[a-z]*$|^\/.*\$\/[a-z]*$|^\/.+\/[gimsuy]+$/s,
+    'looks for the slashes as well',
+    'Leave them out; `(?i)` at its start ignores case.',
+  ],
+]
+
+/** `{a}`, `#{a}`, `${{ a }}`, `<%= a %>`, `[[a]]`, and `%a%` in a text for a model. A dollar sign alone is money. */
+export const braceHints: readonly HintRow[] = [
+  [
+    /(?:(?<![{$%\\\w])#?\{(?=[A-Za-z_][\w.]*\}(?!\}))|\$\{\{|<%=|\[\[(?=[A-Za-z_][\w.]*\]\])|(?<![\w%])%(?=[a-z_][\w.]*%(?!\w)))\s*([A-Za-z_][\w.]*)\s*(?:\}\}?|%>|\]\]|%)/,
+    'holds $&, which stays as it is written',
+    'For a value of the payload write {{$1}}.',
+  ],
+]
+
+/** Placeholders of Jinja, Liquid, Mustache, n8n and JavaScript: the text between the braces, without surrounding blanks. */
+export function placeholderHints(helpers: readonly string[]): readonly HintRow[] {
+  const value = String.raw`("[^"]*"|'[^']*'|[^\s"']+)`
+  return placeholders.map(([find, message, hint]) => [
+    new RegExp(find.replaceAll('VALUE', value).replace('HELPERS', helpers.join('|')), 's'),
+    message,
+    hint.replace('HELPERS', helpers.join(', ')),
+  ])
+}
+
+const placeholders: readonly (readonly [find: string, message: string, hint: string])[] = [
+  [
+    '^[^"\']*[\u201c\u201d\u2018\u2019\u201e]',
+    'curly quotes are no quotes',
+    'Write " or \', as in {{default title "none"}}.',
+  ],
+  [
+    String.raw`^#(if|unless)\s+VALUE\s*={1,3}\s*VALUE$`,
+    'a comparison is a helper',
+    'Write {{#$1 (eq $2 $3)}}.',
+  ],
+  [
+    String.raw`^#(if|unless)\s+VALUE\s*(?:!==?|<>)\s*VALUE$`,
+    'a comparison is a helper',
+    'Write {{#$1 (not (eq $2 $3))}}.',
+  ],
+  [
+    String.raw`^#(?:ifEquals|ifEq|if_eq|ifEqual|is|eq|equals|compare)\s+VALUE\s+VALUE$`,
+    'a comparison is a helper',
+    'Write {{#if (eq $1 $2)}}…{{/if}}.',
+  ],
+  [
+    String.raw`^#(if|unless)\s+VALUE\s*(?:&&|and)\s*VALUE$`,
+    '`and` is a helper',
+    'Write {{#$1 (and $2 $3)}}.',
+  ],
+  [String.raw`^#(if|unless)\s+VALUE\s*(?:\|\||or)\s*VALUE$`, '`or` is a helper', 'Write {{#$1 (or $2 $3)}}.'],
+  [String.raw`^#if\s+(?:!\s*|not\s+)VALUE$`, 'negation is a block', 'Write {{#unless $1}}…{{/unless}}.'],
+  [String.raw`^#?(?:else_?if|elsif|elif)\s+(.+)$`, '`else if` is two words', 'Write {{else if $1}}.'],
+  [
+    '^#?(?:end|endif|fi|endfor|endeach|end_if)$',
+    'a block is closed by its own name',
+    'Write {{/if}} or {{/each}}.',
+  ],
+  [
+    String.raw`^#(?:each|for|foreach)\s+(\S+)\s+as\s+(\w+)$`,
+    'the name of an element stands between bars',
+    'Write {{#each $1 as |$2|}}…{{/each}}.',
+  ],
+  [
+    String.raw`^#?(?:each|for|foreach)\s+(\w+)\s+in\s+(\S+)$`,
+    'the name of an element stands between bars',
+    'Write {{#each $2 as |$1|}}…{{/each}}.',
+  ],
+  [String.raw`^#(?:for|foreach|range)\s+(\S+)$`, 'a loop is called `each`', 'Write {{#each $1}}…{{/each}}.'],
+  [
+    String.raw`^VALUE\s*(?:\|\||\?\?)\s*VALUE$`,
+    'a value in place of another is a helper',
+    'Write {{default $1 $2}}.',
+  ],
+  [String.raw`^VALUE\s*\?.*:.*$`, 'a choice is a block', 'Write {{#if $1}}one{{else}}other{{/if}}.'],
+  [
+    String.raw`^(\S+)\s*\|\s*(?:upcase|upper|uppercase)$|^(?:upcase|upper|uppercase|toUpperCase)\s+(\S+)$|^(.+)\.toUpperCase\(\)$`,
+    'letters are changed by an expression',
+    'Write vars: { upper: $uppercase($1$2$3) } and {{vars.upper}}.',
+  ],
+  [
+    String.raw`^(\S+)\s*\|\s*(?:downcase|lower|lowercase)$|^(?:downcase|lower|lowercase|toLowerCase)\s+(\S+)$|^(.+)\.toLowerCase\(\)$`,
+    'letters are changed by an expression',
+    'Write vars: { lower: $lowercase($1$2$3) } and {{vars.lower}}.',
+  ],
+  [
+    String.raw`^(\S+)\s*\|\s*(HELPERS)\b:?\s*(.*)$`,
+    'a helper stands before its value',
+    'Write {{$2 $1 $3}}.',
+  ],
+  [
+    String.raw`^[^"']*\|`,
+    'there are no filters behind `|`',
+    'A helper stands before its value, as in {{truncate title 80}}; there are HELPERS.',
+  ],
+  [String.raw`^\.([A-Za-z_][\w.]*)$`, 'a field is named without a dot before it', 'Write {{$1}}.'],
+  [
+    String.raw`^\$\w+\(.*\)$`,
+    'a function of JSONata stands in an expression',
+    'Write vars: { value: $& } and {{vars.value}}.',
+  ],
+  [
+    String.raw`^\$(?:json|body|payload|event|request|input|data)\.(?:body\.)?([\w.]+)$`,
+    'a field of the payload is its name alone',
+    'Write {{$1}}.',
+  ],
+  [String.raw`^\$\.([\w.]+)$`, 'a field of the payload is its name alone', 'Write {{$1}}.'],
+  [
+    String.raw`^\$(\w+)$`,
+    'a field of the payload is its name alone',
+    'Write {{$1}}, or {{[$&]}} for a key that begins so.',
+  ],
+  [
+    String.raw`^[\w.]+\.\w+\(.*\)$`,
+    'a template calls no methods',
+    'Write an expression in vars, such as vars: { count: $count(commits) }, and {{vars.count}}.',
+  ],
+]
+
+/** A possible operand: a path, a variable or a text, with an optional call. */
+const operand = String.raw`[$\w.\ue000-\uf8ff]+(?:\([^()]*\)|\[[^\[\]]*\])*`
+const either = (pattern: string): RegExp => new RegExp(pattern.replaceAll('OPERAND', operand), 'g')
+
+/** Stands for a replacement by the same text in lower case. */
+export const inLowerCase = 'in lower case'
+
+/** Stand before a string that is to become a regular expression, as it is, as of SQL, or as the begin or end of a string. */
+export const [asRegex, asLike, asPrefix, asSuffix] = ['\uf8f0', '\uf8f1', '\uf8f2', '\uf8f3'] as const
+
+/**
+ * Expressions of other languages. They are searched in a source in which each text, name in backquotes, comment and regular
+ * expression is replaced by one character.
+ */
+export const expressionHints: readonly HintRow[] = [
+  [
+    /^\s*(?:if|unless|for|set|assign|include)\b[\s\S]*%\}/g,
+    'there are no blocks in `{% … %}`, which holds one expression',
+    'Write {{#if draft}}Draft{{else}}Ready{{/if}}, or {{#each commits}}{{this.message}}{{/each}}.',
+  ],
+  [
+    /%\}[\s\S]*\{%/g,
+    'a text that begins and ends as an expression is one expression',
+    'Write placeholders: {{title}} by {{sender.login}}, or join texts: {% title & " by " & sender.login %}.',
+  ],
+  [/^\s*=\s*(?=\{\{)/g, 'the `=` before `{{` is of n8n', "Write the names alone: `ref = 'x'`.", ''],
+  [
+    /\$\{[^{}]*\}/g,
+    '`${…}` is neither a reference nor a placeholder in an expression',
+    'References are resolved in reveille.yaml outside of mappings. Write the value, or hand it to a transform by `transform.with`. A field is its name alone.',
+  ],
+  [
+    /\{\{\s*([^{}]*?)\s*\}\}/g,
+    'an expression has no {{ }}: names stand in it as they are',
+    "Write the names alone: `ref = 'x'`.",
+    '$1',
+  ],
+  [/!==/g, 'inequality is `!=`', "Write `action != 'opened'`.", '!='],
+  [
+    either(String.raw`(OPERAND)\s*==\s*(?:null|undefined|None)\b`),
+    'equality is one `=`, and a field that is absent equals nothing',
+    'Write `$not($exists(field))`.',
+    '($$not($$exists($1)) or $1 = null)',
+  ],
+  [/(?<![<>!:=])===?/g, 'equality is one `=`', "Write `action = 'opened'`.", '='],
+  [/<>/g, 'inequality is `!=`', "Write `action != 'opened'`.", '!='],
+  [/\$json\.(?:body\.)?(?=[A-Za-z_])/g, 'a field of the payload is its name alone', 'Write `action`.', ''],
+  [/&&/g, 'the word for `&&` is `and`', 'Write `a and b`.', ' and '],
+  [/\|\|/g, 'the word for `||` is `or`', 'Write `a or b`.', ' or '],
+  [/\b(AND|OR|IN)\b/g, '`and`, `or` and `in` are written in small letters', 'Write `a and b`.', inLowerCase],
+  [
+    either(String.raw`(OPERAND)\s+(?:is\s+not|IS\s+NOT)\s+(?:null|NULL|None|undefined)\b`),
+    'whether a field is there is asked with `$exists`',
+    'Write `$exists(field)`.',
+    '$$exists($1)',
+  ],
+  [
+    either(String.raw`(OPERAND)\s+(?:is|IS)\s+(?:null|NULL|None|undefined)\b`),
+    'whether a field is there is asked with `$exists`',
+    'Write `$not($exists(field))`.',
+    '$$not($$exists($1))',
+  ],
+  [
+    either(String.raw`(OPERAND)\s+(?:not|NOT)\s+in\s+(OPERAND|\[[^\[\]]*\])`),
+    '`not in` is `$not(… in …)`',
+    "Write `$not(action in ['a', 'b'])`.",
+    '$$not($1 in $2)',
+  ],
+  [
+    either(String.raw`(?:!\s*(?=\$?\w|\()|\b(?:not|NOT)\s+)(OPERAND)`),
+    'negation is a function, `$not(…)`',
+    'Write `$not(draft)`.',
+    '$$not($1)',
+  ],
+  [/!\s*\(|(?<!\$)\bnot\s*\(/g, 'negation is a function, `$not(…)`', 'Write `$not(draft)`.', '$$not('],
+  [
+    either(String.raw`(OPERAND)\s*(?:=~|\b(?:matches|MATCHES|REGEXP|rlike|RLIKE|regex)\b)\s*(OPERAND)`),
+    'a regular expression is asked with `$contains`',
+    'Write `$contains(ref, /^v/)`.',
+    `$$contains($1, ${asRegex}$2)`,
+  ],
+  [
+    either(String.raw`(OPERAND)\s+(?:like|LIKE|ILIKE|ilike)\s+(OPERAND)`),
+    'a comparison by `like` is asked with `$contains` and a regular expression',
+    'Write `$contains(title, /^fix/)`.',
+    `$$contains($1, ${asLike}$2)`,
+  ],
+  [
+    either(String.raw`(OPERAND)\s+(?:contains|includes|CONTAINS)\s+(OPERAND)`),
+    'whether a text holds another is asked with `$contains`',
+    "Write `$contains(title, 'x')`, or `'x' in labels` for a list.",
+    '$$contains($1, $2)',
+  ],
+  [
+    either(String.raw`(OPERAND)\s+(?:starts_?[wW]ith|begins_?[wW]ith)\s+(OPERAND)`),
+    'how a string begins is asked with a regular expression',
+    'Write `$contains(ref, /^refs/)`, or a pattern in match.body: `ref: { prefix: refs }`.',
+    `$$contains($1, ${asPrefix}$2)`,
+  ],
+  [
+    either(String.raw`(OPERAND)\s+ends_?[wW]ith\s+(OPERAND)`),
+    'how a string ends is asked with a regular expression',
+    'Write `$contains(ref, /^refs/)`, or a pattern in match.body: `ref: { prefix: refs }`.',
+    `$$contains($1, ${asSuffix}$2)`,
+  ],
+  [/\?\./g, '`?.` is a plain `.`: a path that leads nowhere gives nothing', 'Write `a.b`.', '.'],
+  [
+    /\[\?\(\s*(?:@\.)?([^()]*?)\s*\)\]/g,
+    'a filter stands in the brackets as it is',
+    "Write `items[name = 'x']`.",
+    '[$1]',
+  ],
+  [/\$\.\./g, 'a field at any depth is `**.name`', 'Write `**.name`.', '**.'],
+  [/@\./g, 'the current element is `$`', 'Write `$.name`, or the name alone.', '$.'],
+  [
+    /\(?\s*\$?\b([A-Za-z_]\w*)\s*\)?\s*=>/g,
+    'a function is written `function($x) { … }`',
+    'Write `$map(items, function($x) { $x.name })`, or the path alone: `items.name`.',
+  ],
+  [/\bin\s*\(([^()]*,[^()]*)\)/g, 'a list stands in brackets', "Write `action in ['a', 'b']`.", 'in [$1]'],
+  [
+    either(String.raw`\btypeof\s+(OPERAND)`),
+    'the type of a value is `$type(…)`',
+    'Write `$type(field)`.',
+    '$$type($1)',
+  ],
+  [
+    /\bnew\s+Date\(\s*\)/g,
+    'the time of the request is `$now()`',
+    'Write `$now()`, or `$millis()` for a number.',
+    '$$now()',
+  ],
+  [
+    /\bif\b|\bthen\b|\belse\b/g,
+    'a choice is written `condition ? one : other`',
+    "Write `urgent ? 'now' : 'later'`.",
+  ],
+  [
+    /(?<=^|\n)\s*\/\/.*|\s\/\/\s.*|\s#\s.*/g,
+    'a comment stands between `/*` and `*/`',
+    'Write `/* so */`, or a comment of YAML on a line of its own.',
+    '',
+  ],
+  [/^\s*\.(?=[A-Za-z_])/g, 'a path begins with a name', 'Write `pull_request.title`.', ''],
+  [
+    /(?<!\|)\|(?!\|)\s*[A-Za-z]\w*/g,
+    'there are no filters behind `|`',
+    'A function takes the value in brackets: `$uppercase(title)`; one condition or the other is `a or b`.',
+  ],
+  [
+    /(?<![$\w.])([A-Za-z_]\w*)(?=\s*:=)/g,
+    'a variable begins with `$`',
+    'Write `($total := 1; $total + 1)`.',
+    '$$$1',
+  ],
+]
+
+/** Those that are corrected only if nothing else is wrong. */
+export const lastExpressionHints: readonly HintRow[] = [
+  [
+    /^(?!\s*\()[\s\S]*;[\s\S]*$/g,
+    'several expressions stand in round brackets',
+    'Write `($total := 1; $total + 1)`.',
+    '($&)',
+  ],
+  [
+    /^\s*(?:(?!(?:and|or|in|not)\b)[\w-]+ *){2,}[.!?]?\s*$/g,
+    'a text stands in quotes',
+    "Write `'some text'`.",
+    "'$&'",
+  ],
+]
+
+/** Calls in the syntax of other languages, with their JSONata. */
+export const callFixes: readonly (readonly [find: RegExp, fix: string])[] = [
+  [either(String.raw`(OPERAND)\.indexOf\(([^()]*)\)\s*(?:>=\s*0|>\s*-1|!={1,2}\s*-1)`), '$2 in $1'],
+  [either(String.raw`(OPERAND)\.indexOf\(([^()]*)\)\s*(?:<\s*0|={1,3}\s*-1)`), '$$not($2 in $1)'],
+  [either(String.raw`(OPERAND)\.(?:includes|contains|has)\(([^()]*)\)`), '$2 in $1'],
+  [
+    either(String.raw`(OPERAND)\.(?:startsWith|starts_with\??|startswith|hasPrefix)\(([^()]*)\)`),
+    `$$contains($1, ${asPrefix}$2)`,
+  ],
+  [
+    either(String.raw`(OPERAND)\.(?:endsWith|ends_with\??|endswith|hasSuffix)\(([^()]*)\)`),
+    `$$contains($1, ${asSuffix}$2)`,
+  ],
+  [either(String.raw`(OPERAND)\.test\(([^()]*)\)`), '$$contains($2, $1)'],
+  [either(String.raw`(OPERAND)\.(?:toLowerCase|lower|downcase)\(\)`), '$$lowercase($1)'],
+  [either(String.raw`(OPERAND)\.(?:toUpperCase|upper|upcase)\(\)`), '$$uppercase($1)'],
+  [either(String.raw`(OPERAND)\.(?:trim|strip)\(\)`), '$$trim($1)'],
+  [either(String.raw`(OPERAND)\.toString\(\)`), '$$string($1)'],
+  [either(String.raw`(OPERAND)\.(join|split|replace|substring|match)\(([^()]*)\)`), '$$$2($1, $3)'],
+  [either(String.raw`\bJSON\.stringify\((OPERAND)\)`), '$$string($1)'],
+  [either(String.raw`\bMath\.(max|min|abs|round|floor|ceil|sqrt)\(([^()]*)\)`), '$$$1($2)'],
+  [/\bDate\.now\(\)/g, '$$millis()'],
+  [either(String.raw`(?<![$.\w])len\((OPERAND)\)`), '$$count($1)'],
+]
+
+/** Functions by their names in other languages, with those in JSONata. */
+export const functionNames: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
+  len: 'count',
+  size: 'count',
+  includes: 'contains',
+  has: 'exists',
+  concat: 'append',
+  toString: 'string',
+  slice: 'substring',
+})
+
+/** Words of other languages that JSONata takes for names of fields. */
+export const wordHints: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
+  undefined: 'Whether a field is there is asked with `$exists(field)` and `$not($exists(field))`.',
+  None: 'Write `null`; whether a field is there is asked with `$exists(field)`.',
+  nil: 'Write `null`; whether a field is there is asked with `$exists(field)`.',
+  NULL: 'Write `null`; whether a field is there is asked with `$exists(field)`.',
+  True: 'Write `true`.',
+  TRUE: 'Write `true`.',
+  False: 'Write `false`.',
+  FALSE: 'Write `false`.',
+})
