@@ -337,6 +337,20 @@ test('what a closing node gives back goes on elsewhere at once', async (t) => {
   assert.ok(performance.now() - closedAt < nodeTimes.renewMs - 1_000)
 })
 
+test('a due task that another transaction locked for a moment, and did not change, is performed as soon as it is free', async (t) => {
+  const { nodes, query } = await openNodes(t, nodeTimes)
+  const [store] = nodes as [Store]
+  await store.accept(sample.entry(sample.runAction()))
+  await query('BEGIN')
+  await query('SELECT FROM reveille.tasks FOR UPDATE')
+  const claim = startManualWorker(store, ['run']).next()
+  await wait(100)
+  const freedAt = performance.now()
+  await query('ROLLBACK')
+  await claim
+  assert.ok(performance.now() - freedAt < nodeTimes.renewMs - 1_000)
+})
+
 test('a pool that has drained begins nothing, also nothing that was being claimed', async (t) => {
   const { nodes } = await openNodes(t, nodeTimes)
   const [store] = nodes as [Store]

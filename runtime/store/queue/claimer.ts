@@ -3,6 +3,7 @@
  * where several processes share the database, so that no post waits for the locks of a claim.
  */
 
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Context, Notes } from '../context.ts'
 import { claimTasks, type LeaseTimes, nextDue } from './claiming.ts'
 import type { Claims, OpenClaim } from './claims.ts'
@@ -10,6 +11,9 @@ import type { TaskRow } from './tasks.ts'
 
 /** Milliseconds until tasks are claimed again after that has failed. */
 const pauseMs = 1_000
+
+/** Milliseconds until is looked again for tasks that another transaction had locked. */
+const lockedMs = 10
 
 /** When tasks are due, as far as it is known. */
 interface Due {
@@ -23,6 +27,8 @@ interface Due {
 export interface Looked {
   readonly claimed: readonly { readonly workerPool: number; readonly row: TaskRow }[]
   readonly due: Due
+  /** Due tasks were left because another transaction had locked them, perhaps without changing them. */
+  readonly isLocked?: boolean
 }
 
 export interface ClaimerOptions {
@@ -50,24 +56,33 @@ export function createClaimer({ claims, times, isApart, time, clock, commit }: C
   /** Claims due tasks, as many as the worker pools have room for. */
   async function look(tx: Context, settled: readonly number[], at: number): Promise<Looked> {
     const claimed: { workerPool: number; row: TaskRow }[] = []
+    const hadRoom = new Set<string>()
     for (const offer of claims.offers(settled)) {
-      const rows = await claimTasks(tx, offer, { times, clock: at })
+      const { rows, emptied } = await claimTasks(tx, offer, { times, clock: at })
+      for (const { kind, pool } of emptied) hadRoom.add(`${kind} ${pool}`)
       claimed.push(...rows.map((row) => ({ workerPool: offer.workerPool, row })))
     }
-    const { at: nextAt, isOverdue } = await nextDue(tx, claims.kinds())
-    return { claimed, due: { nextAt, isFull: isOverdue } }
+    const { at: nextAt, overdue } = await nextDue(tx, claims.kinds())
+    const isLocked = overdue.some(({ kind, pool }) => hadRoom.has(`${kind} ${pool}`))
+    return { claimed, due: { nextAt: isLocked ? tx.now : nextAt, isFull: overdue.length > 0 }, isLocked }
   }
 
   async function lookApart(now: number): Promise<void> {
     const before = due
+    let isLocked = false
     // What is noted meanwhile is kept.
     due = { nextAt: Number.POSITIVE_INFINITY, isFull: false }
     try {
-      await commit(now, (tx) => look(tx, [], clock?.() ?? now))
+      await commit(now, async (tx) => {
+        const looked = await look(tx, [], clock?.() ?? now)
+        isLocked = looked.isLocked === true
+        return looked
+      })
     } catch (error) {
       due = earlierOf(due, { ...before, nextAt: Math.max(before.nextAt, now + pauseMs) })
       throw error
     }
+    if (isLocked) await pause(lockedMs)
   }
 
   async function keepClaiming(now: number): Promise<void> {

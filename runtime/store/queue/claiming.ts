@@ -25,7 +25,7 @@ export interface LeaseTimes {
 }
 
 /** A pool with a ready task. */
-interface DuePool {
+export interface DuePool {
   readonly kind: TaskKind
   /** Encoded. */
   readonly pool: string
@@ -44,23 +44,30 @@ export interface ClaimOptions {
   readonly clock: number
 }
 
-/** Claims due tasks, the earliest first, as many as there is room for. */
+/**
+ * Claims due tasks, the earliest first, as many as there is room for. `emptied` are pools with room for more than was found: what
+ * is still due in them was locked by another transaction.
+ */
 export async function claimTasks(
   tx: Context,
   offer: Offer,
   options: ClaimOptions,
-): Promise<readonly TaskRow[]> {
+): Promise<{ readonly rows: readonly TaskRow[]; readonly emptied: readonly DuePool[] }> {
+  const emptied: DuePool[] = []
   const due: { readonly sequence: number; readonly due_at: number }[] = []
   for (const kind of offer.kinds) {
     const pools = (await readyPools(tx, kind)).filter(({ due_at }) => due_at <= tx.now)
     if (pools.length > 0 && sharedKinds.has(kind)) await tx.lock([`kind:${kind}`])
     for (const pool of pools) {
       const room = Math.min(offer.free, await roomIn(tx, pool, offer, options))
-      if (room > 0) due.push(...(await dueTasks(tx, pool, room)))
+      const found = room > 0 ? await dueTasks(tx, pool, room) : []
+      due.push(...found)
+      if (found.length < room) emptied.push(pool)
     }
   }
   const first = due.toSorted(inOrder).slice(0, offer.free)
-  if (first.length === 0) return []
+  const isAll = first.length === due.length
+  if (first.length === 0) return { rows: [], emptied }
   const rows = await tx.all<TaskRow>(
     `UPDATE tasks SET leased_by = ?1, leased_until = ?2, ready = 0, cancelled = 0, claims = claims + 1, held = 0
      WHERE sequence IN ${tx.dialect.among('?3', 'integer')} RETURNING *`,
@@ -70,7 +77,7 @@ export async function claimTasks(
       first.map(({ sequence }) => sequence),
     ],
   )
-  return rows.toSorted(inOrder)
+  return { rows: rows.toSorted(inOrder), emptied: isAll ? emptied : [] }
 }
 
 function inOrder(a: Pick<TaskRow, 'due_at' | 'sequence'>, b: Pick<TaskRow, 'due_at' | 'sequence'>): number {
@@ -132,16 +139,16 @@ function dueTasks(
 export async function nextDue(
   tx: Context,
   kinds: readonly TaskKind[],
-): Promise<{ readonly at: number; readonly isOverdue: boolean }> {
+): Promise<{ readonly at: number; readonly overdue: readonly DuePool[] }> {
   let at = Number.POSITIVE_INFINITY
-  let isOverdue = false
+  const overdue: DuePool[] = []
   for (const kind of kinds) {
-    for (const { due_at } of await readyPools(tx, kind)) {
-      if (due_at > tx.now) at = Math.min(at, due_at)
-      else isOverdue = true
+    for (const pool of await readyPools(tx, kind)) {
+      if (pool.due_at > tx.now) at = Math.min(at, pool.due_at)
+      else overdue.push(pool)
     }
   }
-  return { at, isOverdue }
+  return { at, overdue }
 }
 
 /** Takes a lease by name, or renews it. Returns whether this node has it. */
