@@ -27,7 +27,7 @@ import type { Health, Id, StoreLimits } from './port.ts'
 import type { Action, CoreState, Happened, PlainError, Post, Reply, Result } from './protocol.ts'
 import { createClaimer, type Looked } from './queue/claimer.ts'
 import { freeExpired, giveUpPools, type LeaseTimes } from './queue/claiming.ts'
-import { createClaims, type LoadedClaim, type OpenClaim } from './queue/claims.ts'
+import { type ClaimName, createClaims, type LoadedClaim, type OpenClaim } from './queue/claims.ts'
 import { shiftTasks } from './queue/tasks.ts'
 import { shiftCoalesced } from './records/coalescing.ts'
 import { cancelPartialJobs } from './records/jobs.ts'
@@ -176,6 +176,9 @@ export function createCore(options: CoreOptions) {
     const given = claimer.take(looked)
     const lost = claims.replacedBy(given)
     claims.end(lost.map(({ claim }) => claim))
+    // Before anything else is waited for: what they still begin would be begun twice.
+    if (lost.length > 0)
+      options.onHappened({ claims: [], cancelled: [], lost: lost.map(nameOf), changes: [], state: state() })
     lastNow = now
     const cancelled = notes.cancelled.flatMap((key) => {
       const holders = claims.ofTask(key)
@@ -185,21 +188,21 @@ export function createCore(options: CoreOptions) {
     cancelled.push(...given.filter(({ task }) => unheard.delete(task.key)))
     return {
       claims: await loadAll(given, now),
-      cancelled: cancelled.map(({ workerPool, claim }) => ({ workerPool, claim })),
-      lost: lost.map(({ workerPool, claim }) => ({ workerPool, claim })),
+      cancelled: cancelled.map(nameOf),
+      lost: [],
       changes: notes.changes,
       state: state(),
     }
   }
 
-  async function loadAll(given: readonly OpenClaim[], now: number): Promise<readonly LoadedClaim[]> {
-    const loaded: LoadedClaim[] = []
-    for (const { workerPool, claim, task } of given) {
-      // A claim whose work cannot be read is given without it: its holder asks for it, and hears why.
-      const work = await load(task, now).catch(() => undefined)
-      loaded.push({ workerPool, claim, task, ...(work && { work }) })
-    }
-    return loaded
+  function loadAll(given: readonly OpenClaim[], now: number): Promise<readonly LoadedClaim[]> {
+    return Promise.all(
+      given.map(async ({ workerPool, claim, task }) => {
+        // A claim whose work cannot be read is given without it: its holder asks for it, and hears why.
+        const work = await load(task, now).catch(() => undefined)
+        return { workerPool, claim, task, ...(work && { work }) }
+      }),
+    )
   }
 
   function load(task: OpenClaim['task'], now: number) {
@@ -375,6 +378,8 @@ async function newestTime(tx: Context): Promise<number> {
   }
   return newest
 }
+
+const nameOf = ({ workerPool, claim }: OpenClaim): ClaimName => ({ workerPool, claim })
 
 function keptLess(before: Limits, after: Limits): boolean {
   const none = Number.POSITIVE_INFINITY

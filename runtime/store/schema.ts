@@ -139,6 +139,8 @@ export const tables = {
     live: 'text?',
     started_at: 'integer',
     renewed_at: 'integer',
+    /** Since when some node has renewed at each time, so that the database was there. */
+    steady_since: 'integer',
     skew_ms: 'integer',
     wake_up: 'text',
   }),

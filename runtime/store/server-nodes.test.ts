@@ -323,6 +323,29 @@ test('what a dead node held is taken over when its row expires, without waiting 
   await (await lead).hold()
 })
 
+for (const [what, agoMs, takesOver] of [
+  ['takes over at once from one whose lease has expired while others lived', 4_000, true],
+  ['gives all others the time of a lease to come back when the database was away', 14_000, false],
+] as const)
+  test(`a node that has just started ${what}`, async (t) => {
+    const { nodes, join, query } = await openNodes(t, nodeTimes)
+    const [first] = nodes as [Store]
+    await first.accept(sample.entry(sample.runAction()))
+    await startManualWorker(first, ['run']).next()
+    await first.close()
+    const dead = '0192f0c0-0000-7000-8000-000000000001'
+    const now = Date.now()
+    await query(`INSERT INTO reveille.nodes VALUES
+      ('${dead}', 'dead', '1.0.0', 'all', NULL, 0, ${now - agoMs}, 0, 0, 'poll')`)
+    await query(`UPDATE reveille.tasks SET leased_by = '${dead}', leased_until = ${now - 1}, ready = 0`)
+    const next = await join(nodeTimes)
+    const worker = startManualWorker(next, ['run'])
+    await settled(next)
+    await wait(500)
+    await settled(next)
+    assert.equal(worker.waiting.length, takesOver ? 1 : 0)
+  })
+
 test('what a closing node gives back goes on elsewhere at once', async (t) => {
   const { nodes } = await openNodes(t, nodeTimes, nodeTimes)
   const [first, second] = nodes as [Store, Store]

@@ -218,7 +218,7 @@ test('a store that a gateway uses is neither exported nor imported into', async 
   const server = await openPostgresDriver({ location: url })
   await migrate(server)
   const at = Math.round(await server.clock())
-  const node = ['0192f0c0-0000-7000-8000-000000000001', 'ada', '1', 'all', null, at, at, 0, 'poll']
+  const node = ['0192f0c0-0000-7000-8000-000000000001', 'ada', '1', 'all', null, at, at, at, 0, 'poll']
   await server.transaction((tx) => tx.insert(tables.nodes, [node]))
   await server.close()
   for (const word of ['export', 'import']) {

@@ -96,8 +96,6 @@ export async function joinCluster(options: ClusterOptions) {
   let live: Parameters<Cluster['report']>[0] | undefined
   let startedAt = 0
   let renewedAt = Number.NEGATIVE_INFINITY
-  /** Since when no renewal was late. Where this node could not renew for a while, perhaps no node could. */
-  let steadySince = performance.now()
   let renewing: Promise<void> | undefined
   /** Leased rows of this node that no claim here knew at the last renewal. */
   let unknown: ReadonlySet<number> = new Set()
@@ -120,13 +118,13 @@ export async function joinCluster(options: ClusterOptions) {
 
   async function renewOnce(): Promise<void> {
     const begun = performance.now()
-    if (!isFresh()) steadySince = begun
-    // The others get the whole time to come back.
-    const waitMs = times.expireMs - (begun - steadySince)
     await clock.ask()
     const before = core.claims.all()
     const { made } = await core.transact(now(), async (tx) => {
-      await writeNode(tx)
+      const steadySince = await sinceWhenSteady(tx)
+      await writeNode(tx, steadySince)
+      // Where no node could renew for a while, each of them gets the whole time to come back.
+      const waitMs = steadySince + times.expireMs - clock.now()
       const leased = await renewLeases(tx, { times, clock: clock.now() })
       const known = new Set(core.claims.all().map(({ token }) => token.sequence))
       const ghosts = [...leased.keys()].filter((sequence) => !known.has(sequence))
@@ -147,6 +145,7 @@ export async function joinCluster(options: ClusterOptions) {
       return {
         leased,
         ghosts,
+        waitMs,
         freed,
         names,
         leads,
@@ -155,7 +154,7 @@ export async function joinCluster(options: ClusterOptions) {
         expiry: await nextExpiry(tx),
       }
     })
-    renewAt(Math.max(made.expiry, clock.now() + waitMs))
+    renewAt(Math.max(made.expiry, clock.now() + made.waitMs))
     // What kept a task from being claimed elsewhere may be over.
     core.noteDue(0)
     renewedAt = begun
@@ -187,7 +186,15 @@ export async function joinCluster(options: ClusterOptions) {
     ).unref()
   }
 
-  async function writeNode(tx: Context): Promise<void> {
+  async function sinceWhenSteady({ all }: Context): Promise<number> {
+    const [row] = await all<{ since: number | null }>(
+      'SELECT min(steady_since) AS since FROM nodes WHERE renewed_at > ?1',
+      [Math.round(clock.now() - times.holdMs)],
+    )
+    return row?.since ?? Math.round(clock.now())
+  }
+
+  async function writeNode(tx: Context, steadySince: number): Promise<void> {
     const at = Math.round(clock.now())
     startedAt ||= at
     await tx.run('DELETE FROM nodes WHERE id = ?1', [id])
@@ -200,6 +207,7 @@ export async function joinCluster(options: ClusterOptions) {
         live === undefined ? null : JSON.stringify(live),
         startedAt,
         at,
+        steadySince,
         clock.skewMs(),
         wakeUp,
       ],
