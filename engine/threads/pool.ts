@@ -9,6 +9,7 @@
  */
 
 import type { Timers } from '../timers.ts'
+import { createJobQueue } from './queue.ts'
 
 export interface PoolWorker<Job> {
   /** Called on an idle worker alone. */
@@ -60,29 +61,22 @@ interface Member<Job> {
 export function createPool<Job>(options: PoolOptions<Job>): Pool<Job> {
   const { timers, maxWorkers, idleMs, waitMs, start, mayRun, gaveUp } = options
   const members = new Set<Member<Job>>()
-  let queue: { readonly job: Job; readonly timer: unknown }[] = []
-
-  function wait(job: Job) {
-    const timer = timers.setTimeout(() => {
-      queue = queue.filter((entry) => entry.timer !== timer)
-      gaveUp(job)
-    }, waitMs)
-    return { job, timer }
-  }
+  const queue = createJobQueue(timers, gaveUp)
 
   function dispatch(): void {
     for (;;) {
       const running = [...members].flatMap(({ job }) => (job === undefined ? [] : [job]))
-      const place = queue.findIndex(({ job }) => mayRun(job, running))
-      const next = queue[place]
-      if (next === undefined) return
+      if (!hasFreePlace()) return
+      const job = queue.take((each) => mayRun(each, running))
+      if (job === undefined) return
       const member = freeMember()
-      if (member === undefined) return
-      queue.splice(place, 1)
-      timers.clearTimeout(next.timer)
-      occupy(member, next.job)
-      member.worker.run(next.job)
+      occupy(member, job)
+      member.worker.run(job)
     }
+  }
+
+  function hasFreePlace(): boolean {
+    return members.size < maxWorkers || [...members].some(({ state }) => state === 'idle')
   }
 
   function occupy(member: Member<Job>, job: Job): void {
@@ -90,9 +84,8 @@ export function createPool<Job>(options: PoolOptions<Job>): Pool<Job> {
     Object.assign(member, { state: 'busy', job })
   }
 
-  function freeMember(): Member<Job> | undefined {
+  function freeMember(): Member<Job> {
     for (const member of members) if (member.state === 'idle') return member
-    if (members.size >= maxWorkers) return undefined
     const worker = start({
       idle: () => rest(member),
       claim: (job, goOn) => claim(member, job, goOn),
@@ -133,20 +126,15 @@ export function createPool<Job>(options: PoolOptions<Job>): Pool<Job> {
   }
 
   return {
-    waiting: () => queue.map(({ job }) => job),
+    waiting: () => queue.jobs(),
     add(job) {
-      queue.push(wait(job))
+      queue.add(job, waitMs)
       dispatch()
     },
     addFirst(job) {
-      queue.unshift(wait(job))
+      queue.addFirst(job, waitMs)
       dispatch()
     },
-    close() {
-      const waiting = queue.map(({ job }) => job)
-      for (const { timer } of queue) timers.clearTimeout(timer)
-      queue = []
-      return { waiting, ended: Promise.all([...members].map(end)) }
-    },
+    close: () => ({ waiting: queue.clear(), ended: Promise.all([...members].map(end)) }),
   }
 }

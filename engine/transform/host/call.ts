@@ -43,6 +43,10 @@ export function failure(module: string, text: string, code?: TransformErrorCode)
   return transformError(module, { text, isSentence: true }, code)
 }
 
+export function busy({ module }: Call, text: string): TransformError {
+  return failure(module, text, 'TRANSFORM_BUSY')
+}
+
 export function transformError(
   module: string,
   { name, text, isSentence, refused, stack, place }: ErrorReport,

@@ -8,9 +8,9 @@
  */
 
 import type { TransformLimits } from '../../config/settings.ts'
-import type { TransformEvent } from '../port.ts'
-import { type Call, failure, loadFailureOf } from './call.ts'
-import { busy, createCallQueue } from './call-queue.ts'
+import { createJobQueue } from '../../threads/queue.ts'
+import type { TransformError, TransformEvent } from '../port.ts'
+import { busy, type Call, failure, loadFailureOf, secondsOf } from './call.ts'
 import type { CheckedModule } from './module-check.ts'
 import {
   createModuleWorker,
@@ -28,16 +28,17 @@ const pauseMs = 1_000
 const shrinkMs = 30_000
 const lateMs = 1_000
 /** After so many half minutes without a call no worker is kept. */
-const mostQuietChecks = 6
+const maxQuietChecks = 6
 /** A module that takes longer to load keeps a second worker while it is called. */
 const slowLoadMs = 50
 /** A module that takes longer still stays loaded, since a call that waited for it might not be answered in time. */
 const residentLoadMs = 1_000
 /** Added to the waiting time of a call for which the first worker must start. */
 const startMs = 5_000
-const mostAbandoned = 2
+const maxAbandoned = 2
+const maxWaiting = 1_000
 /** A call that finds its worker busy with leftovers more often fails with TRANSFORM_BUSY. */
-const mostTakenBack = 3
+const maxTakenBack = 3
 
 /** `module` is the first that had this bundle. */
 export interface WorkerSetOptions extends Omit<ModuleWorkerOptions, 'thread' | 'owner'> {
@@ -66,7 +67,10 @@ export interface WorkerSet {
 
 export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
   const { module, spare, timers, onEvent, onEmpty } = options
-  const queue = createCallQueue(timers, endSurplus)
+  const queue = createJobQueue<Call>(timers, (call) => {
+    call.reject(busy(call, `was not reached within ${secondsOf(call.limits.timeoutMs)}`))
+    endSurplus()
+  })
   const workers = new Set<ModuleWorker>()
   /** The worker that was used last is the last. */
   const idle: ModuleWorker[] = []
@@ -109,8 +113,8 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
     takenBack(call) {
       const count = (takenBack.get(call) ?? 0) + 1
       takenBack.set(call, count)
-      if (isClosed || count > mostTakenBack) call.reject(busy(call, 'found no worker that was free'))
-      else queue.addFirst(call)
+      if (isClosed || count > maxTakenBack) call.reject(busy(call, 'found no worker that was free'))
+      else queue.addFirst(call, call.limits.timeoutMs)
       dispatch()
       grow()
     },
@@ -118,7 +122,7 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
     abandoned() {
       abandoned++
       onEvent({ type: 'worker-abandoned', module, abandoned })
-      if (abandoned >= mostAbandoned) queue.rejectAll(refusal)
+      if (abandoned >= maxAbandoned) rejectAll(refusal)
     },
     returned() {
       abandoned--
@@ -131,11 +135,15 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
     limits = call.limits
     if (!call.isTest) serve()
     wasCalledLate ||= holders === 0
-    if (abandoned >= mostAbandoned) {
+    if (abandoned >= maxAbandoned) {
       call.reject(refusal(call))
       return
     }
-    queue.add(call, workers.size === (starting ? 1 : 0) ? startMs : 0)
+    if (queue.size >= maxWaiting) {
+      call.reject(busy(call, `has ${maxWaiting} calls waiting already`))
+      return
+    }
+    queue.add(call, call.limits.timeoutMs + (workers.size === (starting ? 1 : 0) ? startMs : 0))
     dispatch()
     if (workers.size === 0) grow()
     else if (idle.length === 0) growSoon()
@@ -161,13 +169,17 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
   }
 
   function dispatch(): void {
-    for (let next = queue.first; next && idle.length > 0; next = queue.first) {
-      if (running() >= next.limits.concurrency) return
-      queue.takeFirst()
+    while (idle.length > 0) {
+      const next = queue.take(({ limits }) => running() < limits.concurrency)
+      if (next === undefined) return
       const worker = idle.pop()
       fewestIdle = Math.min(fewestIdle, idle.length)
       worker?.run(next)
     }
+  }
+
+  function rejectAll(why: (call: Call) => TransformError): void {
+    for (const call of queue.clear()) call.reject(why(call))
   }
 
   function running(): number {
@@ -184,7 +196,7 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
 
   /** One at a time, so that a moment's rush does not start more threads than there are processors. */
   function grow(): void {
-    if (isClosed || starting || idle.length > 0 || abandoned >= mostAbandoned) return
+    if (isClosed || starting || idle.length > 0 || abandoned >= maxAbandoned) return
     // A module that is not called needs no worker, and tests call one after the other.
     const standsBy = holders > 0 && isServing && running() > 0
     if (queue.size === 0 && !standsBy && !isResident()) return
@@ -214,7 +226,7 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
     pauseGrowth()
     if (isClosed) return
     // No other worker would take the calls that wait.
-    if (workers.size === 0) queue.rejectAll((each) => loadFailureOf(each, error))
+    if (workers.size === 0) rejectAll((each) => loadFailureOf(each, error))
     else owner.lost(`was not loaded once more: ${error.text}`)
     endSurplus()
   }
@@ -255,7 +267,7 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
 
   function idleToKeep(): number {
     if (holders === 0) return 0
-    if (!isServing || quietChecks >= mostQuietChecks) return isResident() ? 1 : 0
+    if (!isServing || quietChecks >= maxQuietChecks) return isResident() ? 1 : 0
     return loaded?.ok && loaded.loadMs > slowLoadMs ? 2 : 1
   }
 
@@ -307,7 +319,7 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
     close() {
       isClosed = true
       dispose()
-      queue.rejectAll((each) => busy(each, 'was not begun before the gateway stopped'))
+      rejectAll((each) => busy(each, 'was not begun before the gateway stopped'))
       for (const worker of workers) worker.end('was ended with the gateway')
     },
   }
