@@ -1,18 +1,19 @@
 /**
- * Watches files and merges all changes into one change signal. The digest decides what the signal means.
- * Events of folders report a change at once. A slow scan, whose stats are compared with those of the previous one,
- * finds what events did not report. Polling is a fast scan for file systems without events. Scans run one after the
- * other, in `last`.
- * Nothing is lost between watching and reading, because stats are updated before each signal. A change is older than
- * the stats, and the load that follows the signal reads it; or it is younger, and then it is an event or the next
- * difference.
+ * Watches files and merges all changes into one change signal; the digest of the load that follows decides what the signal means.
+ * chokidar reports changes at once. What it cannot see, such as a link above a watched folder that is pointed elsewhere, is found by a
+ * slow scan that compares stats.
+ *
+ * Nothing is lost between watching and reading, because stats are taken before each signal. A change is older than the stats, and the
+ * load that follows the signal reads it; or it is younger, and then it is an event or the difference that the next scan finds.
  */
 
-import { join, resolve } from 'node:path'
-import { createCoalesced } from './watch/coalesce.ts'
-import { lookAt } from './watch/file-stat.ts'
-import { type CreateFolderEvents, createFolderEvents, type FolderEvent } from './watch/folder-events.ts'
-import { createPreviousScan } from './watch/previous-scan.ts'
+import { once } from 'node:events'
+import type { Stats } from 'node:fs'
+import { dirname, relative, resolve, sep } from 'node:path'
+import { type FSWatcher, watch as watchFiles } from 'chokidar'
+import { createDebounced } from './watch/debounce.ts'
+import { isRelevantFile, isRelevantFolder } from './watch/relevance.ts'
+import { statsOf } from './watch/stats.ts'
 import { isReportedByLoads, replacedFile, watchError } from './watch/watch-error.ts'
 
 export interface WatchSettings {
@@ -30,12 +31,12 @@ export interface WatchOptions extends WatchSettings {
   readonly onChange: () => void
   /** Called once for each kind of error. The watcher continues as well as it can. */
   readonly onError: (error: unknown) => void
-  /** The pause between two scans, in milliseconds. Default: 10,000. */
+  /** The pause between two scans, in milliseconds. Default: 2,000. */
   readonly scanMs?: number
-  /** The pause between two scans that replace events, in milliseconds. Default: 500. */
+  /** The pause between two checks where files are polled, in milliseconds. Default: 500. */
   readonly pollMs?: number
-  /** Default: events of the file system. */
-  readonly createEvents?: CreateFolderEvents
+  /** Default: chokidar's. */
+  readonly watchFiles?: typeof watchFiles
 }
 
 export interface Watcher {
@@ -52,116 +53,121 @@ export interface Watcher {
 
 export type Watch = (options: WatchOptions) => Watcher
 
-/** The pause after a scan is at least this many times as long as the scan, which bounds its cost. */
-const leastPause = 10
+/** How long a scan waits for chokidar's own first one. */
+const maxOpeningMs = 10_000
+/** The pause after a scan is at least this many times as long as the scan, which bounds its cost; and no longer than ten seconds. */
+const minPauses = 50
+const maxScanMs = 10_000
 
 export function createWatcher(options: WatchOptions): Watcher {
-  const { onChange, onError, scanMs = 10_000, pollMs = 500, createEvents = createFolderEvents } = options
+  const { onChange, onError, scanMs = 2_000, pollMs = 500 } = options
   const ending = new AbortController()
-  const { signal } = ending
-  const changeSignal = createCoalesced(() => void enqueue(reportChange), options.debounceMs ?? 50)
-  const events = createEvents({ onEvent, onError: onEventsError })
   const reported = new Set<string>()
-  const beingChecked = new Set<string>()
+  const changed = createDebounced(() => void report(), options.debounceMs ?? 50)
   let polls = options.poll ?? false
   /** Whether the system gave no more events, which does not change while the process runs. */
   let isLimited = false
-  const usesEvents = () => !polls && !isLimited
-  const previousScan = createPreviousScan({
-    events: () => (usesEvents() ? events : undefined),
-    now: Date.now,
-    signal,
-    onUnlinked: (path) => void checkUnlinked(path),
-  })
   /** The paths that were named last, and these with earlier ones that are still watched. */
   let named: ReadonlySet<string> = new Set()
   let kept: ReadonlySet<string> = named
+  let files: FSWatcher | undefined
+  let isOpen = false
+  let lastStats = ''
+  /** A scan has found what events did not report. */
+  let isStale = false
   let timer: NodeJS.Timeout | undefined
-  let last: Promise<void> = Promise.resolve()
+  let last: Promise<unknown> = Promise.resolve()
 
-  function enqueue(step: () => Promise<void>): Promise<void> {
-    last = last.then(async () => {
-      try {
-        if (!signal.aborted) await step()
-      } catch (error) {
-        reportError(error)
-      }
+  const isPolled = () => polls || isLimited
+
+  /** Resolves when every change is an event. */
+  async function open(): Promise<void> {
+    const opened = (options.watchFiles ?? watchFiles)([...kept], {
+      ignoreInitial: true,
+      // The debounce and the digest handle half-written files and atomic saves.
+      atomic: false,
+      ignorePermissionErrors: true,
+      ignored: (path, stats) => !matters(path, stats),
+      ...(isPolled() && { backend: 'polling', pollingInterval: pollMs }),
     })
-    return last
+    opened.on('all', () => changed.signal())
+    opened.on('error', onFilesError)
+    files = opened
+    const signal = AbortSignal.any([ending.signal, AbortSignal.timeout(maxOpeningMs)])
+    await once(opened, 'ready', { signal }).catch(() => undefined)
+  }
+
+  /** Watches anew: by events or by polling, and what is at the paths now. */
+  async function reopen(): Promise<void> {
+    isStale = false
+    await files?.close()
+    if (!ending.signal.aborted) await open()
+    if (await scan()) changed.signal()
+  }
+
+  /** Whether a path is watched, or is relevant in a folder that is. */
+  function matters(path: string, stats?: Stats): boolean {
+    for (let above = path; ; above = dirname(above)) {
+      if (kept.has(above) && isRelevant(relative(above, path), stats)) return true
+      if (above === dirname(above)) return false
+    }
+  }
+
+  /** Takes the stats of everything that is watched. Returns whether they differ from the last ones. */
+  async function scan(): Promise<boolean> {
+    const stats = await statsOf(kept, ending.signal, (path) => reportError(replacedFile(path)))
+    const differs = stats !== lastStats
+    lastStats = stats
+    return differs
+  }
+
+  function enqueue(step: () => Promise<unknown>): void {
+    last = last.then(async () => {
+      if (ending.signal.aborted) return
+      await step().catch(reportError)
+    })
+  }
+
+  function report(): void {
+    enqueue(async () => {
+      const dropped = [...kept].filter((path) => !named.has(path))
+      files?.unwatch(dropped)
+      kept = named
+      await scan()
+      if (ending.signal.aborted) return
+      onChange()
+      if (isStale) await reopen()
+    })
+  }
+
+  function scheduleScan(pauseMs = scanMs): void {
+    clearTimeout(timer)
+    if (ending.signal.aborted || scanMs === Number.POSITIVE_INFINITY) return
+    timer = setTimeout(() => {
+      enqueue(async () => {
+        const begun = performance.now()
+        // What is watched may not be what is at the paths.
+        isStale = (await scan()) || isStale
+        const pause = Math.min(maxScanMs, minPauses * (performance.now() - begun))
+        scheduleScan(Math.max(scanMs, pause))
+        if (isStale) changed.signal()
+      })
+    }, pauseMs).unref()
   }
 
   function reportError(error: unknown): void {
     const failure = watchError(error, pollMs)
-    if (signal.aborted || reported.has(failure.message)) return
+    if (ending.signal.aborted || reported.has(failure.message)) return
     reported.add(failure.message)
     onError(failure)
   }
 
-  async function reportChange(): Promise<void> {
-    if (kept.size > named.size) {
-      kept = named
-      previousScan.setPaths(kept)
-      previousScan.touch(undefined)
-    }
-    await previousScan.update()
-    if (!signal.aborted) onChange()
-  }
-
-  async function scan(): Promise<void> {
-    if (await previousScan.scan()) changeSignal.signal()
-  }
-
-  function scheduleScan(pauseMs: number): void {
-    clearTimeout(timer)
-    if (signal.aborted || pauseMs === Number.POSITIVE_INFINITY) return
-    timer = setTimeout(async () => {
-      const begun = performance.now()
-      await enqueue(scan)
-      scheduleScan(Math.max(usesEvents() ? scanMs : pollMs, (performance.now() - begun) * leastPause))
-    }, pauseMs)
-  }
-
-  function onEvent({ folder, name, isUncertain }: FolderEvent): void {
-    if (signal.aborted || !usesEvents()) return
-    const path = name === undefined ? undefined : join(folder, name)
-    if (path !== undefined && isUncertain) void checkFolder(path)
-    else noteChange(path)
-  }
-
-  function noteChange(path: string | undefined): void {
-    previousScan.touch(path)
-    changeSignal.signal()
-  }
-
-  async function checkFolder(path: string): Promise<void> {
-    if (beingChecked.has(path)) return
-    beingChecked.add(path)
-    const matters = await previousScan.isOrWasFolder(path)
-    beingChecked.delete(path)
-    if (matters && !signal.aborted) noteChange(path)
-  }
-
-  /** A file that is replaced at this moment has no name for an instant, so it is checked a second time. */
-  async function checkUnlinked(path: string): Promise<void> {
-    const found = await lookAt(path)
-    if (typeof found === 'object' && found.nlink === 0) reportError(replacedFile(path))
-  }
-
-  function onEventsError(error: unknown): void {
+  function onFilesError(error: unknown): void {
     if (isReportedByLoads(error) || isLimited) return
     reportError(error)
     if (watchError(error, pollMs).code !== 'WATCH_LIMIT') return
     isLimited = true
-    changeSource()
-  }
-
-  /** From now on there are events, or scans in their place. */
-  function changeSource(): void {
-    void enqueue(async () => {
-      if (!usesEvents()) await events.observe(new Map())
-      await scan()
-    })
-    scheduleScan(usesEvents() ? scanMs : pollMs)
+    enqueue(reopen)
   }
 
   return {
@@ -169,27 +175,36 @@ export function createWatcher(options: WatchOptions): Watcher {
       named = new Set(paths.map((path) => resolve(path)))
       const added = [...named].filter((path) => !kept.has(path))
       if (added.length === 0) return
-      const isNew = added.some((path) => !previousScan.isKnownFile(path))
+      const isNew = added.some((path) => !matters(path))
       kept = new Set([...kept, ...added])
-      previousScan.setPaths(kept)
-      void enqueue(async () => {
-        const differs = await previousScan.scan()
-        if (isNew || differs) changeSignal.signal()
-      })
-      if (timer === undefined) scheduleScan(usesEvents() ? scanMs : pollMs)
+      if (isOpen) files?.add(added)
+      else enqueue(open)
+      isOpen = true
+      if (isNew) enqueue(async () => changed.signal())
+      if (timer === undefined) scheduleScan()
     },
     configure({ debounceMs, poll = polls }) {
-      if (debounceMs !== undefined) changeSignal.setRest(debounceMs)
+      if (debounceMs !== undefined) changed.setRest(debounceMs)
       if (poll === polls) return
       polls = poll
-      if (kept.size > 0) changeSource()
+      if (isOpen) enqueue(reopen)
     },
     async close() {
       ending.abort()
       clearTimeout(timer)
-      changeSignal.cancel()
-      await Promise.all([events.close(), last])
-      changeSignal.cancel()
+      changed.cancel()
+      await last
+      changed.cancel()
+      await files?.close()
     },
   }
+}
+
+/** Whether what lies at this path in a watched folder matters: a file of a known kind, or a folder on the way to one. */
+function isRelevant(path: string, stats?: Stats): boolean {
+  if (path === '') return true
+  const folders = path.split(sep)
+  const name = folders.pop() ?? ''
+  const mayBeFolder = stats?.isFile() !== true
+  return folders.every(isRelevantFolder) && (isRelevantFile(name) || (mayBeFolder && isRelevantFolder(name)))
 }

@@ -14,6 +14,8 @@ export interface EditKind {
   /** Paths relative to the folder. */
   readonly watched: readonly string[]
   readonly steps: readonly ((folder: SampleFolder) => Promise<unknown>)[]
+  /** Events do not show it, and the scan finds it. */
+  readonly isFoundByScan?: true
 }
 
 const file = 'etc/reveille.yaml'
@@ -182,6 +184,7 @@ export const editKinds: readonly EditKind[] = [
   },
   {
     name: 'a folder that another one is moved over',
+    isFoundByScan: true,
     files,
     watched,
     steps: ['second', 'third'].map((content) => (folder) => replaceFolder(folder, 'etc/mappings', content)),
@@ -212,6 +215,7 @@ export const editKinds: readonly EditKind[] = [
   },
   {
     name: 'a link above the configuration that is pointed elsewhere',
+    isFoundByScan: true,
     files: { 'releases/1/etc/reveille.yaml': 'one', 'releases/2/etc/reveille.yaml': 'two' },
     prepare: (folder) => pointTo(folder, 'current', 'releases/1'),
     watched: ['current/etc/reveille.yaml', 'current/etc/mappings'],

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createCoalesced } from './coalesce.ts'
+import { createDebounced } from './debounce.ts'
 
 test('signals are merged until they pause', (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] })
   const act = context.mock.fn()
-  const { signal } = createCoalesced(act, 50)
+  const { signal } = createDebounced(act, 50)
   for (let count = 0; count < 5; count++) {
     signal()
     context.mock.timers.tick(40)
@@ -20,7 +20,7 @@ test('signals are merged until they pause', (context) => {
 test('signals without a pause are acted on all the same, once per longest wait', (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] })
   const act = context.mock.fn()
-  const { signal } = createCoalesced(act, 30)
+  const { signal } = createDebounced(act, 30)
   for (let time = 0; time < 1200; time += 25) {
     signal()
     context.mock.timers.tick(25)
@@ -31,7 +31,7 @@ test('signals without a pause are acted on all the same, once per longest wait',
 test('nothing happens after a cancel', (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] })
   const act = context.mock.fn()
-  const { signal, cancel } = createCoalesced(act, 50)
+  const { signal, cancel } = createDebounced(act, 50)
   signal()
   cancel()
   context.mock.timers.tick(10_000)
@@ -41,7 +41,7 @@ test('nothing happens after a cancel', (context) => {
 test('the pause can change, for signals from then on', (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] })
   const act = context.mock.fn()
-  const { signal, setRest } = createCoalesced(act, 50)
+  const { signal, setRest } = createDebounced(act, 50)
   signal()
   setRest(200)
   context.mock.timers.tick(50)

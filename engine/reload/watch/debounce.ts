@@ -1,10 +1,10 @@
 /** Merges several signals within a short time into one. */
 
 /** A file that is written constantly must not hide all other changes, so the signal is passed on after this many pauses. */
-const mostRests = 10
+const maxRests = 10
 
 /** Calls `act` once `restMs` have passed without a signal, and at the latest ten times that after the first one. */
-export function createCoalesced(act: () => void, restMs: number) {
+export function createDebounced(act: () => void, restMs: number) {
   let rest: NodeJS.Timeout | undefined
   let longest: NodeJS.Timeout | undefined
 
@@ -29,7 +29,7 @@ export function createCoalesced(act: () => void, restMs: number) {
     signal(): void {
       clearTimeout(rest)
       rest = setTimeout(run, restMs)
-      longest ??= setTimeout(run, restMs * mostRests)
+      longest ??= setTimeout(run, restMs * maxRests)
     },
   }
 }
