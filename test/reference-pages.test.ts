@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { helpers } from '../engine/compile/template/helpers.ts'
 import { routes } from '../runtime/api/routes/index.ts'
 import { createProgram } from '../runtime/cli/cli.ts'
 import { processIo } from '../runtime/cli/io.ts'
@@ -15,6 +16,7 @@ const http = await readFile(join(root, 'docs/reference/http.md'), 'utf8')
 const api = await readFile(join(root, 'docs/reference/api.md'), 'utf8')
 const commands = await readFile(join(root, 'docs/reference/commands.md'), 'utf8')
 const issues = await readFile(join(root, 'docs/reference/issues.md'), 'utf8')
+const mappings = await readFile(join(root, 'docs/mappings.md'), 'utf8')
 const contributing = await readFile(join(root, 'CONTRIBUTING.md'), 'utf8')
 
 test('docs/reference/http.md lists exactly the error codes of the table of errors', () => {
@@ -29,6 +31,16 @@ test('docs/reference/api.md lists exactly the routes of the admin API', () => {
   const declared = Object.values(routes).map(({ method, path }) => `${method} /api${path}`)
   const documented = rowsOf(section(api, 'routes')).map((row) => /^\| `([^`]+)`/.exec(row)?.[1] ?? row)
   assertSame(documented, declared)
+})
+
+test('docs/mappings.md lists exactly the helpers of templates', () => {
+  const table = section(mappings, 'helpers')
+  const named = [...table.matchAll(/\{\{#?(\w+) |\((\w+) |`(\w+)`/g)].map(([, ...names]) => names.join(''))
+  const blocks = ['if', 'unless', 'each', 'with']
+  assertSame(
+    [...new Set(named)].filter((name) => !blocks.includes(name)),
+    Object.keys(helpers),
+  )
 })
 
 test('docs/reference/commands.md lists exactly the commands of the command line', () => {
