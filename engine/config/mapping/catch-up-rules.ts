@@ -2,7 +2,6 @@
 
 import { type KeyFault, noEffect } from '../diagnostic/key-fault.ts'
 import { parseDuration } from '../duration.ts'
-import { isLoopback } from '../loopback.ts'
 import type { CatchUpPolicy, VerifyPolicy } from '../schema/policy-schema.ts'
 
 const dayMs = 86_400_000
@@ -47,15 +46,6 @@ export function* catchUpRules(
   }
   yield* checkPlace(provider, catchUp)
   yield* checkTimes(provider, catchUp)
-  const { api } = catchUp
-  const url = api === undefined ? undefined : URL.parse(api)
-  if (url === null || (url?.protocol === 'http:' && !isLoopback(url.hostname)))
-    yield {
-      keys: [...keys, 'api'],
-      code: 'INVALID_VALUE',
-      problem: url === null ? 'is no address' : 'is plain http, and the token would go there unencrypted',
-      hint: 'Write it with https://.',
-    }
 }
 
 function* checkPlace(provider: CatchUpProvider, { repo, org, hookId }: CatchUpPolicy): Iterable<KeyFault> {

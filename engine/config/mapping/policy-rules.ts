@@ -6,10 +6,9 @@ import type { Findings } from '../diagnostic/findings.ts'
 import { findingOf, type KeyFault, noEffect } from '../diagnostic/key-fault.ts'
 import type { CheckedFile } from '../file/checked-file.ts'
 import { isLoopback } from '../loopback.ts'
-import { type Path, valueAt } from '../path.ts'
+import { type Path, valueAt, writePath } from '../path.ts'
 import { unpricedDefault } from '../rules/agent-rules.ts'
-import { gatewayTokens, hookTokens, metricsTokens } from '../rules/rules.ts'
-import { secretFaults, tokenFaults, tokensAt } from '../rules/token-rules.ts'
+import { openersOf, secretFaults, tokenFaults, tokenKeys, tokensAt } from '../rules/token-rules.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import type { VerifyPolicy } from '../schema/policy-schema.ts'
 import { hasMaterial } from '../verification/material.ts'
@@ -21,14 +20,9 @@ import { verifyRules } from './verify-rules.ts'
 interface RuleContext {
   readonly host?: string
   readonly hasProxies: boolean
-  /** The tokens that open the gateway, with the key that sets each. */
-  readonly openers: ReadonlyMap<string, Opener>
+  /** The key that sets a token, for tokens that open more than one endpoint. */
+  readonly openers: ReadonlyMap<string, string>
 }
-
-const adminKey = '`gateway.auth.token`'
-const metricsKey = '`gateway.metrics.token`'
-const hookKey = '`hooks.token`'
-type Opener = typeof adminKey | typeof metricsKey | typeof hookKey
 
 /** The number of policies that are checked between two yields. */
 const atOnce = 64
@@ -69,14 +63,10 @@ function contextOf({ source, value }: CheckedFile<ConfigurationValue>, findings:
     findings.isSound(source, path) ? read() : undefined
   const host = sound(['gateway', 'host'], () => value.gateway.host)
   const proxies = sound(['gateway', 'trustedProxies'], () => value.gateway.trustedProxies) ?? []
-  const admin = sound(['gateway', 'auth'], () => gatewayTokens(value.gateway.auth)) ?? []
-  const tokens = sound(['hooks', 'token'], () => hookTokens(value.hooks.token)) ?? []
-  const metrics =
-    sound(['gateway', 'metrics', 'token'], () => metricsTokens(value.gateway.metrics.token)) ?? []
-  const openers = new Map<string, Opener>()
-  for (const { token } of tokens) openers.set(token, hookKey)
-  for (const { token } of metrics) openers.set(token, metricsKey)
-  for (const { token } of admin) openers.set(token, adminKey)
+  const isSound = tokenKeys.every((key) => findings.isSound(source, key.split('.')))
+  const openers = new Map(
+    (isSound ? [...openersOf(value)] : []).toReversed().map(({ token, key }) => [token, writePath(key)]),
+  )
   return { ...(host !== undefined && { host }), hasProxies: proxies.length > 0, openers }
 }
 
@@ -127,26 +117,21 @@ function* checkTokens({ auth, token, verify }: EndpointPolicy, { openers }: Rule
     for (const fault of tokenFaults(each.token)) yield { ...fault, keys, place }
     if (each.token.trim() === '') continue
     const opener = openers.get(each.token)
-    if (opener === adminKey || opener === metricsKey)
-      yield {
-        keys,
-        place,
-        code: 'TOKEN_SHARED',
-        problem: `equals ${opener}`,
-        hint:
-          opener === adminKey
-            ? 'Give them different values: a sender of hooks must not be an admin.'
-            : 'Give them different values: a sender of hooks must not read the metrics.',
-      }
-    else if (opener === hookKey)
+    if (opener === undefined) continue
+    if (opener === 'hooks.token')
       yield {
         keys,
         place,
         severity: 'warning',
         code: 'TOKEN_REPEATED',
-        problem: `adds nothing: it equals ${hookKey}, which opens every endpoint`,
+        problem: 'adds nothing: it equals `hooks.token`, which opens every endpoint',
         hint: 'Give it a value of its own, for a sender that is to reach this endpoint alone; or remove it.',
       }
+    else {
+      const may = opener === 'gateway.metrics.token' ? 'read the metrics' : 'be an admin'
+      const hint = `Give them different values: a sender of hooks must not ${may}.`
+      yield { keys, place, code: 'TOKEN_SHARED', problem: `equals \`${opener}\``, hint }
+    }
   }
 }
 
@@ -200,7 +185,8 @@ function checkShared(
   { openers }: RuleContext,
 ): Omit<KeyFault, 'keys'>[] {
   const isToken = tokensAt([], token).some((each) => each.token === secret)
-  const other = openers.get(secret) ?? (isToken ? 'a token of the endpoint' : undefined)
+  const opener = openers.get(secret)
+  const other = opener ? `\`${opener}\`` : isToken ? 'a token of the endpoint' : undefined
   if (secret === '' || other === undefined) return []
   const hint = 'Give them different values: what a provider holds must open nothing else.'
   return [{ code: 'SECRET_SHARED', problem: `equals ${other}`, hint }]

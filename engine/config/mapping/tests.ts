@@ -10,7 +10,6 @@ import { plainCopy } from '../file/shape.ts'
 import type { LoadCache } from '../load-cache.ts'
 import { type Path, writePath } from '../path.ts'
 import type { TestValue } from '../schema/test-schema.ts'
-import { isTime } from '../time.ts'
 import { checkEndpointName } from './endpoint-name.ts'
 import { foldHeaders, type Item } from './entries.ts'
 import { findInexactNumbers, writeExactJson } from './inexact-number.ts'
@@ -64,7 +63,7 @@ function duplicateName(item: Item<TestValue>, { source, path }: Item<TestValue>)
   }
 }
 
-function* checkTest({ request, now, expect }: TestValue, path: Path): Iterable<Finding> {
+function* checkTest({ request, expect }: TestValue, path: Path): Iterable<Finding> {
   const inRequest = [...path, 'request']
   const finding = checkEndpointName(request.endpoint, [...inRequest, 'endpoint'], 'value')
   if (finding) yield finding
@@ -72,10 +71,6 @@ function* checkTest({ request, now, expect }: TestValue, path: Path): Iterable<F
     const message = `\`${writePath(inRequest)}\` has both \`body\` and \`bodyFile\``
     const place = [...inRequest, 'bodyFile']
     yield { path: place, at: 'key', code: 'DUPLICATE_FIELD', message, hint: 'Keep one of the two.' }
-  }
-  if (now !== undefined && !isTime(now)) {
-    const message = `\`${writePath([...path, 'now'])}\` must be a time as ISO 8601 with its zone`
-    yield { path: [...path, 'now'], code: 'INVALID_VALUE', message, hint: 'Write 2026-01-01T00:00:00Z.' }
   }
   yield* checkTextBody(request.body, [...inRequest, 'body'])
   yield* checkExpectation(expect, [...path, 'expect'])

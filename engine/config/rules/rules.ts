@@ -1,20 +1,27 @@
 /** Checks the rules of a configuration that go beyond the shape of single keys. */
 
-import { isIP } from 'node:net'
-import { isAddressRange } from '../address-range.ts'
 import { channelName } from '../channel-name.ts'
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import { findingOf, noEffect } from '../diagnostic/key-fault.ts'
 import { isLoopback } from '../loopback.ts'
 import { checkModuleName, moduleName } from '../mapping/module-name.ts'
 import { nearestName } from '../nearest.ts'
-import { type Path, writePath } from '../path.ts'
+import { writePath } from '../path.ts'
 import { overlapsPath } from '../path-overlap.ts'
-import type { ConfigurationValue, Right } from '../schema/configuration-schema.ts'
+import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import { checkPrices, checkProvider, checkQuietHours, checkRetry } from './agent-rules.ts'
 import { checkMailbox } from './mailbox-rules.ts'
 import { checkDefaultModel, checkModels } from './models.ts'
-import { secretFaults, tokenFaults, tokensAt } from './token-rules.ts'
+import {
+  gatewayTokens,
+  hookTokens,
+  metricsTokens,
+  secretFaults,
+  sharedNames,
+  sharedTokens,
+  tokenKeys,
+  weakTokens,
+} from './token-rules.ts'
 
 /** A rule runs only if there are no errors in the keys that it reads. */
 interface Rule {
@@ -22,10 +29,6 @@ interface Rule {
   check(value: ConfigurationValue): Iterable<Finding>
 }
 
-const hookToken = ['hooks', 'token'] as const
-const gatewayToken = ['gateway', 'auth', 'token'] as const
-const gatewayTokenList = ['gateway', 'auth', 'tokens'] as const
-const metricsToken = ['gateway', 'metrics', 'token'] as const
 const transformModules = ['hooks', 'transforms', 'modules'] as const
 
 export const rules: readonly Rule[] = [
@@ -41,58 +44,19 @@ export const rules: readonly Rule[] = [
       }
     },
   },
+  { reads: ['hooks.token'], check: ({ hooks }) => weakTokens(hookTokens(hooks.token)) },
   {
-    reads: ['hooks.token'],
-    check: ({ hooks }) => checkTokens(hookToken, hooks.token),
+    reads: ['gateway.metrics.token'],
+    check: ({ gateway }) => weakTokens(metricsTokens(gateway.metrics.token)),
   },
   {
     reads: ['gateway.auth'],
     *check({ gateway }) {
-      yield* checkTokens(gatewayToken, gateway.auth.token)
-      for (const [index, { token }] of (gateway.auth.tokens ?? []).entries())
-        yield* checkTokens([...gatewayTokenList, index, 'token'], token)
-      yield* checkHolders(gateway.auth)
+      yield* weakTokens(gatewayTokens(gateway.auth))
+      yield* sharedNames(gateway.auth)
     },
   },
-  {
-    reads: ['gateway.metrics.token'],
-    check: ({ gateway }) => checkTokens(metricsToken, gateway.metrics.token),
-  },
-  {
-    reads: ['hooks.token', 'gateway.auth', 'gateway.metrics.token'],
-    *check({ hooks, gateway }) {
-      const others = new Map([
-        ...hookTokens(hooks.token).map(({ token }) => [token, '`hooks.token`'] as const),
-        ...gatewayTokens(gateway.auth).map(({ token, key }) => [token, `\`${key}\``] as const),
-      ])
-      for (const { path, token } of metricsTokens(gateway.metrics.token)) {
-        const other = token.trim() === '' ? undefined : others.get(token)
-        if (other === undefined) continue
-        yield {
-          path,
-          code: 'TOKEN_SHARED',
-          message: `\`gateway.metrics.token\` equals ${other}`,
-          hint: 'Give them different values: who reads the metrics must open nothing else.',
-        }
-      }
-    },
-  },
-  {
-    reads: ['hooks.token', 'gateway.auth'],
-    *check({ hooks, gateway }) {
-      const admin = new Map(gatewayTokens(gateway.auth).map(({ token, key }) => [token, key]))
-      for (const { path, token } of hookTokens(hooks.token)) {
-        const key = admin.get(token)
-        if (key === undefined || token.trim() === '') continue
-        yield {
-          path,
-          code: 'TOKEN_SHARED',
-          message: `\`hooks.token\` equals \`${key}\``,
-          hint: 'Give them different values: a sender of hooks must not be an admin.',
-        }
-      }
-    },
-  },
+  { reads: tokenKeys, check: sharedTokens },
   {
     reads: ['gateway.host', 'hooks.enabled', 'hooks.allowQueryToken'],
     *check({ gateway, hooks }) {
@@ -136,39 +100,16 @@ export const rules: readonly Rule[] = [
     check: ({ hooks }) => checkMailbox(hooks),
   },
   {
-    reads: ['gateway.host'],
-    *check({ gateway: { host } }) {
-      if (isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0 || /^[a-z0-9]([a-z0-9._-]*[a-z0-9])?\.?$/i.test(host))
-        return
-      yield {
-        path: ['gateway', 'host'],
-        code: 'INVALID_VALUE',
-        message: '`gateway.host` must be an address or the name of a host',
-        hint: 'Write it as 127.0.0.1, 0.0.0.0, "::" or localhost, and the port under `gateway.port`.',
-      }
-    },
-  },
-  {
     reads: ['gateway.trustedProxies'],
     *check({ gateway }) {
       for (const [index, text] of gateway.trustedProxies.entries()) {
-        if (isAddressRange(text)) {
-          if (!/\/0+$/.test(text)) continue
-          yield {
-            severity: 'warning',
-            path: ['gateway', 'trustedProxies', index],
-            code: 'EVERYONE_TRUSTED',
-            message:
-              '`gateway.trustedProxies` trusts every address, so any client can name another as its own',
-            hint: 'Name the addresses of your proxies, such as 10.0.0.0/8 or `uniquelocal`.',
-          }
-          continue
-        }
+        if (!/\/0+$/.test(text)) continue
         yield {
+          severity: 'warning',
           path: ['gateway', 'trustedProxies', index],
-          code: 'INVALID_VALUE',
-          message: '`gateway.trustedProxies` holds what is neither an address nor a range of them',
-          hint: 'Write it as 10.0.0.7, 10.0.0.0/8 or fd00::/8, or take `loopback`, `linklocal` or `uniquelocal`.',
+          code: 'EVERYONE_TRUSTED',
+          message: '`gateway.trustedProxies` trusts every address, so any client can name another as its own',
+          hint: 'Name the addresses of your proxies, such as 10.0.0.0/8 or `uniquelocal`.',
         }
       }
     },
@@ -220,64 +161,37 @@ export const rules: readonly Rule[] = [
   },
   {
     reads: ['agents.route', 'channels'],
-    *check({ agents, channels }) {
-      const route = agents.route
-      if (!route || Object.hasOwn(channels, route.channel)) return
-      const meant = channelName(route.channel, (name) => Object.hasOwn(channels, name))
-      const nearest = meant === route.channel ? nearestName(meant, Object.keys(channels)) : meant
-      yield {
-        path: ['agents', 'route', 'channel'],
-        code: 'UNKNOWN_CHANNEL',
-        message: '`agents.route.channel` names a channel that is not configured',
-        hint: nearest ? `Did you mean \`${nearest}\`?` : 'Name it under `channels:` first.',
-      }
-    },
+    check: ({ agents, channels }) => knownChannel('agents.route.channel', agents.route?.channel, channels),
   },
   {
     reads: ['gateway.issues', 'channels'],
     *check({ gateway: { issues }, channels }) {
-      const path = ['gateway', 'issues']
-      if (issues.to !== undefined && issues.channel === undefined)
-        yield {
-          path: [...path, 'to'],
-          code: 'NO_EFFECT',
-          message: '`gateway.issues.to` has no effect without `gateway.issues.channel`',
-          hint: 'Name the channel, too.',
-        }
-      if (issues.channel !== undefined && !Object.hasOwn(channels, issues.channel))
-        yield {
-          path: [...path, 'channel'],
-          code: 'UNKNOWN_CHANNEL',
-          message: '`gateway.issues.channel` names a channel that is not configured',
-          hint: 'Name it under `channels:` first.',
-        }
-      const url = URL.parse(issues.webhook?.url ?? 'https://localhost')
-      if (url?.protocol !== 'https:' && !isLoopback(url?.hostname ?? ''))
-        yield {
-          path: [...path, 'webhook', 'url'],
-          code: 'INVALID_VALUE',
-          message: '`gateway.issues.webhook.url` must be an https:// address, or one of this machine',
-        }
-    },
-  },
-  {
-    reads: ['channels'],
-    *check({ channels }) {
-      if (!Object.hasOwn(channels, 'last')) return
+      yield* knownChannel('gateway.issues.channel', issues.channel, channels)
+      if (issues.to === undefined || issues.channel !== undefined) return
       yield {
-        path: ['channels', 'last'],
-        at: 'key',
-        code: 'INVALID_NAME',
-        message: '`last` stands for the last route and cannot be the name of a channel',
+        path: ['gateway', 'issues', 'to'],
+        code: 'NO_EFFECT',
+        message: '`gateway.issues.to` has no effect without `gateway.issues.channel`',
+        hint: 'Name the channel, too.',
       }
     },
   },
 ]
 
-function checkTokens(named: Path, tokens: string | readonly string[] | undefined): Finding[] {
-  return tokensAt(named, tokens).flatMap(({ path, token }) =>
-    tokenFaults(token).map((fault) => findingOf({ ...fault, keys: path, named }, [])),
-  )
+function* knownChannel(
+  key: string,
+  channel: string | undefined,
+  channels: ConfigurationValue['channels'],
+): Iterable<Finding> {
+  if (channel === undefined || Object.hasOwn(channels, channel)) return
+  const meant = channelName(channel, (name) => Object.hasOwn(channels, name))
+  const nearest = meant === channel ? nearestName(meant, Object.keys(channels)) : meant
+  yield {
+    path: key.split('.'),
+    code: 'UNKNOWN_CHANNEL',
+    message: `\`${key}\` names a channel that is not configured`,
+    hint: nearest ? `Did you mean \`${nearest}\`?` : 'Name it under `channels:` first.',
+  }
 }
 
 /** Keys that the gateway generates must be keys that it accepts. */
@@ -382,59 +296,3 @@ export function* unusedEndpoints(
 }
 
 const builtInEndpoints: ReadonlySet<string> = new Set(['wake', 'agent'])
-
-export function hookTokens(token: ConfigurationValue['hooks']['token']): { path: Path; token: string }[] {
-  return tokensAt(hookToken, token)
-}
-
-export function metricsTokens(token: ConfigurationValue['gateway']['metrics']['token']) {
-  return tokensAt(metricsToken, token)
-}
-
-/** The holder of `gateway.auth.token`. */
-export const owner = 'owner'
-
-/** Who may use the admin surface, by token: first `gateway.auth.token`, which may do everything. */
-export function gatewayTokens({ token, tokens = [] }: ConfigurationValue['gateway']['auth']) {
-  return [
-    ...tokensAt(gatewayToken, token).map((each) => ({
-      ...each,
-      key: 'gateway.auth.token',
-      name: owner,
-      may: 'configure' as Right,
-    })),
-    ...tokens.map(({ name, token, may }, index) => ({
-      path: [...gatewayTokenList, index, 'token'] as Path,
-      token,
-      key: `gateway.auth.tokens[${index}].token`,
-      name,
-      may,
-    })),
-  ]
-}
-
-/** A name stands for one holder, and a token for one of them; several tokens of `gateway.auth.token` may be equal. */
-function* checkHolders(auth: ConfigurationValue['gateway']['auth']): Iterable<Finding> {
-  const names = new Map([[owner, 'gateway.auth.token']])
-  const tokens = new Map(tokensAt(gatewayToken, auth.token).map(({ token }) => [token, 'gateway.auth.token']))
-  for (const [index, { name, token }] of (auth.tokens ?? []).entries()) {
-    const key = `gateway.auth.tokens[${index}]`
-    const [named, opened] = [names.get(name), tokens.get(token)]
-    if (named !== undefined)
-      yield {
-        path: [...gatewayTokenList, index, 'name'],
-        code: 'TOKEN_NAME_SHARED',
-        message: `\`${key}.name\` is the name of \`${named}\` too`,
-        hint: 'Give each token a name of its own, or the records do not say who did what.',
-      }
-    if (opened !== undefined)
-      yield {
-        path: [...gatewayTokenList, index, 'token'],
-        code: 'TOKEN_SHARED',
-        message: `\`${key}.token\` equals \`${opened}\``,
-        hint: 'Give them different values: nobody could tell who did what.',
-      }
-    names.set(name, key)
-    tokens.set(token, `${key}.token`)
-  }
-}

@@ -1,7 +1,9 @@
 /** Checks the tokens and secrets of the configuration. No finding shows one. */
 
-import type { KeyFault } from '../diagnostic/key-fault.ts'
-import type { Path } from '../path.ts'
+import type { Finding } from '../diagnostic/diagnostic.ts'
+import { findingOf, type KeyFault } from '../diagnostic/key-fault.ts'
+import { type Path, writePath } from '../path.ts'
+import type { ConfigurationValue, Right } from '../schema/configuration-schema.ts'
 import { leastSecretLength, leastTokenLength, type Weakness, weaknessOf } from './secret-strength.ts'
 
 const make = 'Make one with `openssl rand -hex 24`.'
@@ -16,6 +18,91 @@ export function tokensAt(
   if (tokens === undefined) return []
   if (typeof tokens === 'string') return [{ path, token: tokens }]
   return tokens.map((token, index) => ({ path: [...path, index], token }))
+}
+
+/** A token that opens a part of the gateway. */
+interface Opener {
+  readonly path: Path
+  readonly token: string
+  /** The path of its key, without the position in a list. */
+  readonly key: Path
+}
+
+export const tokenKeys = ['hooks.token', 'gateway.auth', 'gateway.metrics.token']
+
+const openersAt = (key: Path, token: string | readonly string[] | undefined): Opener[] =>
+  tokensAt(key, token).map((each) => ({ ...each, key }))
+
+export const hookTokens = (token: ConfigurationValue['hooks']['token']) =>
+  openersAt(['hooks', 'token'], token)
+
+export const metricsTokens = (token: ConfigurationValue['gateway']['metrics']['token']) =>
+  openersAt(['gateway', 'metrics', 'token'], token)
+
+/** The holder of `gateway.auth.token`. */
+const owner = 'owner'
+
+/** Who may use the admin surface, by token: first `gateway.auth.token`, which may do everything. */
+export function gatewayTokens({ token, tokens = [] }: ConfigurationValue['gateway']['auth']) {
+  const path = ['gateway', 'auth']
+  return [
+    ...openersAt([...path, 'token'], token).map((each) => ({
+      ...each,
+      name: owner,
+      may: 'configure' as Right,
+    })),
+    ...tokens.flatMap(({ token, ...holder }, index) =>
+      openersAt([...path, 'tokens', index, 'token'], token).map((each) => ({ ...each, ...holder })),
+    ),
+  ]
+}
+
+/** Every token that opens more than one endpoint. A value that is there twice counts as the first one. */
+export function* openersOf({
+  hooks,
+  gateway,
+}: ConfigurationValue): Iterable<Opener & { readonly hint: string }> {
+  const differ = (hint: string) => (each: Opener) => ({
+    ...each,
+    hint: `Give them different values: ${hint}`,
+  })
+  yield* gatewayTokens(gateway.auth).map(differ('nobody could tell who did what.'))
+  yield* hookTokens(hooks.token).map(differ('a sender of hooks must not be an admin.'))
+  yield* metricsTokens(gateway.metrics.token).map(differ('who reads the metrics must open nothing else.'))
+}
+
+/** Several tokens of one key may be equal. */
+export function* sharedTokens(value: ConfigurationValue): Iterable<Finding> {
+  const keys = new Map<string, string>()
+  for (const { path, token, key, hint } of openersOf(value)) {
+    const [own, other] = [writePath(key), keys.get(token)]
+    if (other === undefined) keys.set(token, own)
+    else if (other !== own && token.trim() !== '')
+      yield { path, code: 'TOKEN_SHARED', message: `\`${own}\` equals \`${other}\``, hint }
+  }
+}
+
+/** A name is that of one holder. */
+export function* sharedNames({ tokens = [] }: ConfigurationValue['gateway']['auth']): Iterable<Finding> {
+  const names = new Map([[owner, 'gateway.auth.token']])
+  for (const [index, { name }] of tokens.entries()) {
+    const key = `gateway.auth.tokens[${index}]`
+    const other = names.get(name)
+    names.set(name, key)
+    if (other === undefined) continue
+    yield {
+      path: ['gateway', 'auth', 'tokens', index, 'name'],
+      code: 'TOKEN_NAME_SHARED',
+      message: `\`${key}.name\` is the name of \`${other}\` too`,
+      hint: 'Give each token a name of its own, or the records do not say who did what.',
+    }
+  }
+}
+
+export function weakTokens(tokens: readonly Opener[]): Finding[] {
+  return tokens.flatMap(({ path, token, key }) =>
+    tokenFaults(token).map((fault) => findingOf({ ...fault, keys: path, named: key }, [])),
+  )
 }
 
 export function tokenFaults(token: string): TextFault[] {

@@ -5,7 +5,7 @@ import type { TSchema } from 'typebox'
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import { parseDuration } from '../duration.ts'
 import type { Path } from '../path.ts'
-import { keywords } from './keywords.ts'
+import { type FormName, forms, keywords } from './keywords.ts'
 import { expectedValue } from './test-schema.ts'
 import { describeViolation } from './violation.ts'
 
@@ -39,8 +39,13 @@ function createAjv(): Ajv {
   })
   for (const keyword of keywords) created.addKeyword(keyword)
   created.addKeyword({ keyword: 'maxMs', type: 'string', validate: isAtMost, errors: false })
+  created.addKeyword({ keyword: 'form', type: 'string', validate: hasForm, errors: false })
   created.addSchema(expectedValue)
   return created
+}
+
+function hasForm(name: FormName, value: string): boolean {
+  return forms[name](value)
 }
 
 /** A string that is no duration breaks another rule. */

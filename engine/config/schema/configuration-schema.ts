@@ -41,7 +41,12 @@ Read the events above, if there are any. Do what they ask of you within your own
 If nothing needs attention, answer with exactly {ackToken} and nothing else.`
 
 const gateway = section('The process: where it listens, what it keeps, who is its admin.', {
-  host: text('Address to listen on. Read at start only.', { default: '127.0.0.1' }),
+  host: text('Address to listen on. Read at start only.', {
+    default: '127.0.0.1',
+    form: 'host',
+    expects: 'an address or the name of a host',
+    hint: 'Write it as 127.0.0.1, 0.0.0.0, "::" or localhost, and the port under `gateway.port`.',
+  }),
   port: integer('Port to listen on; 0 takes a free one. Read at start only.', {
     minimum: 0,
     maximum: 65_535,
@@ -80,6 +85,11 @@ const gateway = section('The process: where it listens, what it keeps, who is it
   trustedProxies: texts(
     'Addresses, ranges such as 10.0.0.0/8, or `loopback`, `linklocal` and `uniquelocal`: proxies whose X-Forwarded-For is believed.',
     { default: [] },
+    {
+      form: 'range',
+      expects: 'an address, or a range of them',
+      hint: 'Write it as 10.0.0.7, 10.0.0.0/8 or fd00::/8, or take `loopback`, `linklocal` or `uniquelocal`.',
+    },
   ),
   dataDir: text('Folder of everything that is stored. Read at start only.', { default: './data' }),
   store: text(
@@ -118,7 +128,8 @@ const gateway = section('The process: where it listens, what it keeps, who is it
         {
           url: text('An https address, or an http address of this machine.', {
             pattern: '^https?://[^\\s@]+$',
-            expects: 'an https:// address without a user and a password',
+            form: 'privateUrl',
+            expects: 'an https:// address, or one of this machine, without a user and a password',
           }),
           secret: text('Signs each call as Standard Webhooks do: `whsec_` and 24 or more bytes in base64.', {
             pattern: '^whsec_[A-Za-z0-9+/]{32,}={0,2}$',
@@ -404,8 +415,8 @@ export const configurationSchema = keys({
   channels: byName('Channels by name; one that is named is configured.', open, {
     default: {},
     names: {
-      pattern: '^[a-z][a-z0-9-]*$',
-      expects: 'lower-case letters, digits and hyphens, a letter first',
+      pattern: '^(?!last$)[a-z][a-z0-9-]*$',
+      expects: 'lower-case letters, digits and hyphens, a letter first; `last` is the last route',
     },
   }),
   sources: byName('What plugins fetch events from, by name; one that is named is configured.', open, {

@@ -1,7 +1,11 @@
 /** Defines the keywords that our schemas add to JSON Schema, and shorthands for writing schemas. */
 
+import { isIP } from 'node:net'
+import { isAddressRange } from '../address-range.ts'
 import { byteSizePattern } from '../byte-size.ts'
 import { durationPattern } from '../duration.ts'
+import { isLoopback } from '../loopback.ts'
+import { isTime } from '../time.ts'
 import { type Static, type TOptional, type TProperties, type TSchema, Type } from './type.ts'
 
 /** Annotations for the checker. Other readers of the schema ignore them. */
@@ -16,9 +20,27 @@ export interface Notes {
   editor?: string
   /** The longest value of a duration in milliseconds. */
   maxMs?: number
+  /** What a string must be, where a pattern cannot say it. */
+  form?: FormName
+  /** What to write instead of a value that is refused. */
+  hint?: string
   /** The release that brought the key: `0.2.0`. Default: 0.1.0. Plugins write it as `x-since`. */
   since?: string
 }
+
+/** What strings can be tested for. */
+export const forms = {
+  host: (text: string) =>
+    isIP(text.replace(/^\[(.*)\]$/, '$1')) !== 0 || /^[a-z0-9]([a-z0-9._-]*[a-z0-9])?\.?$/i.test(text),
+  range: isAddressRange,
+  /** An address that nobody on the way can read. */
+  privateUrl: (text: string) => {
+    const url = URL.parse(text)
+    return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))
+  },
+  time: isTime,
+}
+export type FormName = keyof typeof forms
 
 export type TypeName = 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object'
 
@@ -40,7 +62,7 @@ export interface SchemaNode extends Readonly<Notes> {
   readonly $ref?: string
 }
 
-export const keywords = ['expects', 'references', 'editor', 'since'] as const
+export const keywords = ['expects', 'references', 'editor', 'since', 'hint'] as const
 
 /** Makes a map with exactly these keys. */
 export function keys<Properties extends TProperties>(
@@ -102,8 +124,12 @@ export function text(
 }
 
 /** Makes a list of texts that are not blank. */
-export function texts(description: string, notes: Notes & { default?: string[]; minItems?: number } = {}) {
-  return Type.Array(anyText, { description, ...notes })
+export function texts(
+  description: string,
+  notes: Notes & { default?: string[]; minItems?: number } = {},
+  item: Notes = {},
+) {
+  return Type.Array(Type.String({ ...anyText, ...item }), { description, ...notes })
 }
 
 /** Makes a text such as `30m`. */

@@ -158,8 +158,8 @@ const catchUp = keys(
     }),
     ...optional({
       api: text('Where the API is. Default: that of the provider.', {
-        pattern: '^https?://[^\\s/?#]+',
-        expects: 'an address such as https://github.example.com/api/v3',
+        form: 'privateUrl',
+        expects: 'an https:// address such as https://github.example.com/api/v3, or one of this machine',
       }),
     }),
   },

@@ -116,7 +116,13 @@ const request = keys(
 const testSchema = keys({
   ...optional({ name: text('A sentence about what happens. Unique in its file.') }),
   request,
-  ...optional({ now: text(`The time, as ISO 8601 with its zone. Default: ${defaultTestTime}.`) }),
+  ...optional({
+    now: text(`The time, as ISO 8601 with its zone. Default: ${defaultTestTime}.`, {
+      form: 'time',
+      expects: 'a time as ISO 8601 with its zone',
+      hint: 'Write 2026-01-01T00:00:00Z.',
+    }),
+  }),
   expect: expectation,
 })
 

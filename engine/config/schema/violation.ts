@@ -102,7 +102,7 @@ function invalid(path: Path, schema: SchemaNode, value: unknown): Finding {
     path,
     code: 'INVALID_VALUE',
     message: `${name} must be ${expectation(schema)}`,
-    hint: remedy(path, schema, value),
+    hint: schema.hint ?? remedy(path, schema, value),
   }
 }
 
