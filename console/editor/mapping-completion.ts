@@ -15,7 +15,7 @@ export interface KnownFields {
 
 interface Schema {
   readonly description?: string
-  readonly type?: string
+  readonly type?: string | readonly string[]
   readonly enum?: readonly unknown[]
   readonly properties?: Readonly<Record<string, Schema>>
   readonly additionalProperties?: Schema | boolean
@@ -164,6 +164,6 @@ function keysOf({ properties = {} }: Schema): Completion[] {
 }
 
 function valuesOf(schema: Schema): Completion[] {
-  const values = schema.enum ?? (schema.type === 'boolean' ? [true, false] : [])
+  const values = schema.enum ?? ([schema.type].flat().includes('boolean') ? [true, false] : [])
   return values.map((value) => ({ label: String(value), type: 'enum' }))
 }

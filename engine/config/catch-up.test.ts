@@ -62,7 +62,7 @@ test('a catch-up that cannot work is refused with the key and the rule', async (
     [github(`repo: a/b, hookId: we_1, token: ${token}`), /hookId` is not the id of a webhook of GitHub/],
     [stripe(`hookId: 1, token: ${token}`), /hookId` is not the id of a webhook endpoint of Stripe/],
     [stripe(`${ofRepo.replace('12345678', 'we_1')}`), /^warning UNUSED_FIELD .*repo` has no effect/],
-    [github(`${ofRepo}, api: "http://github.example.com"`), /catchUp\.api` must be an https:// address/],
+    [github(`${ofRepo}, api: "http://github.example.com"`), /catchUp\.api` must be an https:/],
     [
       `{ verify: { provider: slack, secret: ${secret} }, catchUp: { ${ofRepo} } }`,
       /CATCH_UP_UNSUPPORTED .*must be `github` or `stripe`/,

@@ -112,7 +112,6 @@ function* checkHeaders(names: readonly string[], path: Path): Iterable<Finding> 
   }
 }
 
-/** `advice` returns what to write instead of a number with these digits at this path below `path`. */
 /** OpenClaw gives each run a session of its own unless `sessionMode` is `persistent`, whatever its key. */
 function* checkOpenClawSession(value: MappingValue, path: Path): Iterable<Finding> {
   const isOfOpenClaw = ['messageTemplate', 'textTemplate', 'agentId'].some((name) =>
@@ -128,6 +127,7 @@ function* checkOpenClawSession(value: MappingValue, path: Path): Iterable<Findin
   }
 }
 
+/** `advice` returns what to write instead of a number with these digits at this path below `path`. */
 function* checkNumbers(
   source: ParsedFile,
   value: unknown,
@@ -157,47 +157,45 @@ export function* checkMatchPath(endpoint: string, path: Path): Iterable<Finding>
   if (finding) yield finding
 }
 
-/** Warns of paths that are valid but hardly intended. */
+/** Paths that are valid but hardly intended. In a fix, `$1` is what the pattern found. */
+const odd: readonly (readonly [RegExp, problem: string, fix: string])[] = [
+  [
+    /\*/,
+    'holds a `*`, which stands for itself',
+    'Write `:name` for any one segment; without `path` a mapping serves every endpoint.',
+  ],
+  [
+    /(?:^|\/)[{<[]:?(\w+)[}>\]](?:\/|$)/,
+    'is no parameter as it is written, and stands for itself',
+    'Write `:$1` for any one segment.',
+  ],
+  [
+    /^(?:POST|GET|PUT|PATCH|DELETE|ANY)\s+\/*(.*)$/i,
+    'names a method, which is no part of an address',
+    'Write `$1`: endpoints take POST.',
+  ],
+  [
+    /^\^|\$$|\(.*\)|\.\*/,
+    'looks like a regular expression, and stands for itself',
+    'Write the name, or `:name` for any one segment.',
+  ],
+  [/%[0-9a-f]{2}/i, 'holds a `%` code, and names are compared once decoded', 'Write the character itself.'],
+]
+
 export function* oddPaths({ value, path }: WrittenMapping, hooksPath: string): Iterable<Finding> {
-  const written = value.match?.path
-  if (written === undefined) return
-  const endpoint = bareName(written)
-  const place = [...path, 'match', 'path']
-  const odd = (what: string, hint: string): Finding => ({
-    path: place,
-    code: 'ODD_PATH',
-    message: `\`${writePath(place)}\` ${what}`,
-    hint,
-  })
+  const endpoint = bareName(value.match?.path ?? '')
   const prefix = `${bareName(hooksPath)}/`
-  if (endpoint.startsWith(prefix))
-    yield odd(
-      `is served at /${prefix}${endpoint}`,
-      `Write \`${endpoint.slice(prefix.length)}\`: \`hooks.path\` is no part of it.`,
-    )
-  if (endpoint.includes('*'))
-    yield odd(
-      'holds a `*`, which stands for itself',
-      'Write `:name` for any one segment; without `path` a mapping serves every endpoint.',
-    )
-  const parameter = /(?:^|\/)[{<[]:?(\w+)[}>\]](?:\/|$)/.exec(endpoint)?.[1]
-  if (parameter !== undefined)
-    yield odd(
-      'is no parameter as it is written, and stands for itself',
-      `Write \`:${parameter}\` for any one segment.`,
-    )
-  if (/^(POST|GET|PUT|PATCH|DELETE|ANY)\s/i.test(endpoint))
-    yield odd(
-      'names a method, which is no part of an address',
-      `Write \`${bareName(endpoint.replace(/^\w+\s+/, ''))}\`: endpoints take POST.`,
-    )
-  if (/^\^|\$$|\(.*\)|\.\*/.test(endpoint))
-    yield odd(
-      'looks like a regular expression, and stands for itself',
-      'Write the name, or `:name` for any one segment.',
-    )
-  if (/%[0-9a-f]{2}/i.test(endpoint))
-    yield odd('holds a `%` code, and names are compared once decoded', 'Write the character itself.')
+  const keys = ['match', 'path']
+  if (endpoint.startsWith(prefix)) {
+    const hint = `Write \`${endpoint.slice(prefix.length)}\`: \`hooks.path\` is no part of it.`
+    yield findingOf({ keys, code: 'ODD_PATH', problem: `is served at /${prefix}${endpoint}`, hint }, path)
+  }
+  for (const [pattern, problem, fix] of odd) {
+    const found = pattern.exec(endpoint)
+    if (!found) continue
+    const hint = fix.replace('$1', () => found[1] ?? '')
+    yield findingOf({ keys, code: 'ODD_PATH', problem, hint }, path)
+  }
 }
 
 const templates = [...fieldNames, ...otherNames.map(([, other]) => other)]

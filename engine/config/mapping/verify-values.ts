@@ -1,4 +1,4 @@
-/** Checks the values of a `verify`: secrets, public keys, topics, accounts and origins. No finding shows one. */
+/** Checks the secrets and public keys of a `verify`. No finding shows one. */
 
 import { readPublicKey } from '../../providers/public-keys.ts'
 import type { ProviderRow, Scheme } from '../../providers/scheme.ts'
@@ -8,44 +8,12 @@ import { tokensAt } from '../rules/token-rules.ts'
 import type { VerifyPolicy } from '../schema/policy-schema.ts'
 
 /** Returns the rules for the keys that the provider reads. */
-export function* verifyValueRules(
-  { schemes, handshake }: ProviderRow,
-  verify: VerifyPolicy,
-): Iterable<KeyFault> {
+export function* verifyValueRules({ schemes }: ProviderRow, verify: VerifyPolicy): Iterable<KeyFault> {
   for (const scheme of schemes) {
     if (scheme.family === 'hmac') yield* malformedSecrets(scheme, verify.secret)
     if (scheme.family === 'ed25519' || scheme.family === 'ecdsa')
       yield* malformedKeys(scheme, verify.publicKey)
-    if (scheme.family === 'sns') yield* malformed(verify, 'topicArns')
-    if (scheme.family === 'oidc') yield* malformed(verify, 'serviceAccount')
   }
-  if (handshake === 'cloudevents') yield* malformed(verify, 'allowedOrigins')
-}
-
-const forms = {
-  topicArns: {
-    pattern: /^arn:aws[a-z-]{0,20}:sns:[a-z0-9-]{1,40}:\d{12}:[\w-]{1,256}(\.fifo)?$/,
-    expected: 'the ARN of a topic',
-    hint: 'It looks like arn:aws:sns:eu-central-1:123456789012:alerts.',
-  },
-  serviceAccount: {
-    pattern: /^[^\s@]{1,256}@[^\s@]{1,256}$/,
-    expected: 'the e-mail address of an account',
-    hint: 'It looks like push@project.iam.gserviceaccount.com.',
-  },
-  allowedOrigins: {
-    pattern: /^[A-Za-z0-9.-]{1,253}(:\d{1,5})?$/,
-    expected: 'the name of a sender',
-    hint: 'It is a host name, without https:// and without a path.',
-  },
-}
-
-function* malformed(verify: VerifyPolicy, key: keyof typeof forms): Iterable<KeyFault> {
-  const { pattern, expected, hint } = forms[key]
-  const keys = ['verify', key]
-  for (const { path: place, token: text } of tokensAt(keys, verify[key]))
-    if (!isBlank(text) && !pattern.test(text))
-      yield { keys, place, code: 'INVALID_VALUE', problem: `must be ${expected}`, hint }
 }
 
 const writtenAs = {

@@ -16,7 +16,7 @@ const validators = new Map<string, ValidateFunction>()
 function validatorOf(name: keyof typeof schemas): ValidateFunction {
   const known = validators.get(name)
   if (known) return known
-  const validate = new Ajv({ strict: true, allErrors: true }).compile(schemas[name])
+  const validate = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true }).compile(schemas[name])
   validators.set(name, validate)
   return validate
 }
@@ -49,7 +49,8 @@ function* pairs(
   shown: Shown | undefined,
   path = '',
 ): Iterable<[string, Ours, Shown | undefined]> {
-  const of = (type: string) => [shown, ...(shown?.anyOf ?? [])].find((one) => one?.type === type)
+  const of = (type: string) =>
+    [shown, ...(shown?.anyOf ?? [])].find((one) => [one?.type].flat().includes(type))
   for (const [name, key] of Object.entries(ours.properties ?? {})) {
     const found = of('object')?.properties?.[name]
     yield [`${path}${name}`, key, found]
@@ -84,7 +85,7 @@ test('every key is shown with its line of documentation', () => {
 })
 
 test('the schemas for editors hold no keyword of our own', () => {
-  const words = JSON.stringify(schemas).match(/"(expects|references|editor|maxMs)":/g)
+  const words = JSON.stringify(schemas).match(/"(expects|references|editor|maxMs|form|hint)":/g)
   assert.equal(words, null)
 })
 

@@ -2,7 +2,7 @@
 
 import { bodyPatternDefinitions } from './body-pattern-definitions.ts'
 import { configurationSchema } from './configuration-schema.ts'
-import type { SchemaNode, TypeName } from './keywords.ts'
+import { keywords, type SchemaNode } from './keywords.ts'
 import { mappingFileSchema } from './mapping-schema.ts'
 import { expectedValue } from './test-schema.ts'
 
@@ -31,40 +31,32 @@ function createDocument(name: string, title: string, schema: unknown): EditorSch
   return JSON.parse(JSON.stringify(document)) as EditorSchema
 }
 
-/** The keywords that are copied unchanged. Those of lists and maps contain schemas, or depend on some. */
-const plainKeywords: Readonly<Record<TypeName, readonly string[]>> = {
-  string: ['enum', 'minLength', 'maxLength', 'pattern'],
-  number: ['minimum', 'maximum'],
-  integer: ['minimum', 'maximum'],
-  boolean: [],
-  array: ['minItems', 'maxItems'],
-  object: ['minProperties'],
-}
+const ownKeywords: ReadonlySet<string> = new Set([...keywords, 'maxMs', 'form'])
 
 /** `references` is whether `${…}` is resolved here. */
 function convert(node: SchemaNode, references: boolean): EditorSchema {
   const open = references && node.references !== false
-  const { description, default: preset, $ref, editor = $ref } = node
-  return {
-    ...(description !== undefined && { description }),
-    ...(preset !== undefined && { default: preset }),
-    ...(editor === undefined
-      ? oneOrAny(alternatives(node, open))
-      : { allOf: [{ $ref: `#/definitions/${editor}` }] }),
-  }
+  const { description, default: preset, $ref, editor = $ref, ...rest } = node
+  const value =
+    editor === undefined ? convertKeywords(rest, open) : { allOf: [{ $ref: `#/definitions/${editor}` }] }
+  const isReferable = open && editor === undefined && !takesAnyReference(node)
+  return { description, default: preset, ...(isReferable ? { anyOf: [value, reference] } : value) }
 }
 
-/** Splits a schema into one for each type, because strict readers refuse keywords beside several types. */
-function alternatives(node: SchemaNode, open: boolean): EditorSchema[] {
-  const types = node.type === undefined ? [] : [node.type].flat()
-  const found = types.map((type) => ({
-    type,
-    ...pick(node, plainKeywords[type]),
-    ...(type === 'array' && node.items && { items: convert(node.items, open) }),
-    ...(type === 'object' && mapKeywords(node, open)),
-  }))
-  const takesReference = open && types.some((type) => type !== 'array' && type !== 'object')
-  return takesReference && !isFreeText(node, types) ? [...found, reference] : found
+function convertKeywords(node: SchemaNode, open: boolean): EditorSchema {
+  const below = (schema: unknown) =>
+    typeof schema === 'object' ? convert(schema as SchemaNode, open) : schema
+  const found = Object.entries(node).map(([keyword, value]) => {
+    if (ownKeywords.has(keyword)) return []
+    if (keyword === 'properties')
+      return [keyword, Object.fromEntries(Object.entries(value).map(([name, key]) => [name, below(key)]))]
+    if (keyword === 'propertyNames') return [keyword, convertKeywords(value, false)]
+    // A key with a default is filled in before it is required, so editors need not require it.
+    if (keyword === 'required')
+      return [keyword, node.required?.filter((name) => node.properties?.[name]?.default === undefined)]
+    return [keyword, keyword === 'items' || keyword === 'additionalProperties' ? below(value) : value]
+  })
+  return Object.fromEntries(found.filter(([keyword]) => keyword !== undefined))
 }
 
 const reference = {
@@ -73,35 +65,10 @@ const reference = {
   description: '${NAME}, ${NAME:-default} or ${file:/path}.',
 }
 
-function isFreeText(node: SchemaNode, types: readonly TypeName[]): boolean {
-  if (!types.includes('string') || node.enum) return false
-  return node.pattern === undefined || new RegExp(node.pattern, 'u').test('${NAME}')
-}
-
-function oneOrAny(found: readonly EditorSchema[]): EditorSchema {
-  const [only = {}] = found
-  return found.length > 1 ? { anyOf: found } : only
-}
-
-function mapKeywords(node: SchemaNode, open: boolean): EditorSchema {
-  const { properties, additionalProperties: rest, propertyNames: names } = node
-  const known = Object.entries(properties ?? {})
-  // A key with a default is filled in before it is required, so editors need not require it.
-  const required = node.required?.filter((name) => properties?.[name]?.default === undefined) ?? []
-  return {
-    ...(properties && {
-      properties: Object.fromEntries(known.map(([name, key]) => [name, convert(key, open)])),
-    }),
-    ...(required.length > 0 && { required }),
-    ...(rest !== undefined && {
-      additionalProperties: typeof rest === 'object' ? convert(rest, open) : rest,
-    }),
-    ...(names && { propertyNames: pick(names, plainKeywords.string) }),
-  }
-}
-
-function pick(node: SchemaNode, keywords: readonly string[]): EditorSchema {
-  return Object.fromEntries(
-    keywords.flatMap((keyword) => (keyword in node ? [[keyword, node[keyword as keyof SchemaNode]]] : [])),
-  )
+/** Whether a reference is valid as it is, or is searched in what the value contains. */
+function takesAnyReference({ type, enum: names, pattern }: SchemaNode): boolean {
+  const types = [type ?? []].flat()
+  if (types.every((each) => each === 'array' || each === 'object')) return true
+  if (!types.includes('string') || names) return false
+  return pattern === undefined || new RegExp(pattern, 'u').test('${NAME}')
 }

@@ -127,7 +127,7 @@ export function text(
 export function texts(
   description: string,
   notes: Notes & { default?: string[]; minItems?: number } = {},
-  item: Notes = {},
+  item: Notes & { pattern?: string } = {},
 ) {
   return Type.Array(Type.String({ ...anyText, ...item }), { description, ...notes })
 }

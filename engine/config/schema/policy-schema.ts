@@ -104,14 +104,34 @@ const verify = keys(
     }),
     verifyToken: text('The token that the provider shows when it checks the address; not the secret.'),
     audience: text('Google: whom its tokens are for. Default: `publicUrl`.'),
-    serviceAccount: text('Google: the address of the account that pushes.'),
-    topicArns: texts('AWS SNS: the topics that are believed.', { minItems: 1 }),
+    serviceAccount: text('Google: the address of the account that pushes.', {
+      pattern: '^[^\\s@]{1,256}@[^\\s@]{1,256}$',
+      expects: 'the e-mail address of an account',
+      hint: 'It looks like push@project.iam.gserviceaccount.com.',
+    }),
+    topicArns: texts(
+      'AWS SNS: the topics that are believed.',
+      { minItems: 1 },
+      {
+        pattern: '^arn:aws[a-z-]{0,20}:sns:[a-z0-9-]{1,40}:\\d{12}:[\\w-]{1,256}(\\.fifo)?$',
+        expects: 'the ARN of a topic',
+        hint: 'It looks like arn:aws:sns:eu-central-1:123456789012:alerts.',
+      },
+    ),
     signatureVersion: Type.Unsafe<1 | 2>({
       type: 'integer',
       enum: [1, 2],
       description: 'AWS SNS: the only version that is believed. Default: both.',
     }),
-    allowedOrigins: texts('CloudEvents: who may ask to send.', { minItems: 1 }),
+    allowedOrigins: texts(
+      'CloudEvents: who may ask to send.',
+      { minItems: 1 },
+      {
+        pattern: '^[A-Za-z0-9.-]{1,253}(:\\d{1,5})?$',
+        expects: 'the name of a sender',
+        hint: 'It is a host name, without https:// and without a path.',
+      },
+    ),
     hmac,
     challenge,
   }),
