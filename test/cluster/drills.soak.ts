@@ -1,4 +1,5 @@
-import { testClocks, testFailover, testKilledTurn, testPause, testSilence } from './drills.ts'
+import { poolModes } from '../../plugins/postgres/test-server/pgbouncer.ts'
+import { testClocks, testFailover, testKilledTurn, testPause, testPooler, testSilence } from './drills.ts'
 
 const options = { roles: ['ingress', 'ingress', 'all', 'all'] as const, seconds: 15, paceMs: 100 }
 
@@ -8,3 +9,4 @@ testClocks(options)
 testKilledTurn(6, options)
 testPause(30_000, options)
 testSilence(60_000, options)
+for (const mode of poolModes) testPooler(mode, options)

@@ -14,6 +14,11 @@ import {
   startEmbeddedServer,
 } from '../../plugins/postgres/test-server/embedded-server.ts'
 import { createNetwork, type Network } from '../../plugins/postgres/test-server/network.ts'
+import {
+  type poolModes,
+  startPgbouncer,
+  withPgbouncer,
+} from '../../plugins/postgres/test-server/pgbouncer.ts'
 import type { RunRecord } from '../../runtime/store/port.ts'
 import { atEnd } from '../at-end.ts'
 import { type Machine, type Machines, type MachinesOptions, startMachines } from './machines.ts'
@@ -328,5 +333,34 @@ export function testSilence(silenceMs: number, options: DrillOptions): void {
     )
     await pause(options.seconds * 1000)
     await assertAll(t, machines, senders, [{ pid: sick.pid(), at }])
+  })
+}
+
+export function testPooler(mode: (typeof poolModes)[number], options: DrillOptions): void {
+  const name = `behind pgbouncer in ${mode} mode nodes lose and double nothing while one is killed, and answer who waits`
+  test(name, { timeout: timeout(options), ...withPgbouncer }, async (t) => {
+    const machines = await startMachines(t, {
+      ...options,
+      async arrange({ url }) {
+        const pooler = await startPgbouncer(url, mode)
+        atEnd(t, () => pooler.stop())
+        return () => pooler.url
+      },
+    })
+    const senders = createSenders(machines.url, options.paceMs)
+    t.after(() => senders.stop())
+    await pause(options.seconds * 1000)
+    const last = machines.nodes.at(-1)
+    const disturbances = [{ pid: last?.pid(), at: Date.now() }]
+    if (last) await restart(last)
+    const took: number[] = []
+    for (const node of machines.nodes) {
+      const begin = performance.now()
+      assert.equal((await answerOf(node, `behind a pooler, at ${node.name}`)).state, 'succeeded')
+      took.push(Math.round(performance.now() - begin))
+    }
+    t.diagnostic(`who waited was answered after ${took.join(', ')} ms`)
+    await pause(options.seconds * 1000)
+    await assertAll(t, machines, senders, disturbances)
   })
 }

@@ -152,7 +152,7 @@ interface User {
 }
 
 /** Returns the user to start the server as, or undefined where this process is not root's. */
-async function unprivilegedUser(): Promise<User | undefined> {
+export async function unprivilegedUser(): Promise<User | undefined> {
   if (process.platform === 'win32' || userInfo().uid !== 0) return undefined
   const known = await readFile('/etc/passwd', 'utf8').catch(() => '')
   for (const name of ['postgres', 'nobody']) {
