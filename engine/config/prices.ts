@@ -4,7 +4,7 @@
  * discounts of batches are left out. An operator's `agents.prices` come first.
  */
 
-import type { Settings } from './settings.ts'
+import type { ConfigurationValue } from './schema/configuration-schema.ts'
 
 /** USD for a million tokens. */
 export interface Price {
@@ -100,7 +100,7 @@ export const listedPrices: Readonly<Record<string, ListedPrice>> = Object.fromEn
 )
 
 /** The part of `agents` that decides what a model costs. */
-export type PriceSettings = Pick<Settings['agents'], 'prices' | 'providers'>
+export type PriceSettings = Pick<ConfigurationValue['agents'], 'prices' | 'providers'>
 
 /**
  * Returns the price of the first of these models that has one: what the operator wrote, else the listed price. A model is named

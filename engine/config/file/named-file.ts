@@ -4,8 +4,8 @@
  */
 
 import { dirname } from 'node:path'
-import type { Findings } from '../diagnostic/findings.ts'
 import { type Path, writePath } from '../path.ts'
+import type { Findings } from './findings.ts'
 import type { ParsedFile } from './parsed-file.ts'
 import { ReadError, type Reading } from './reading.ts'
 

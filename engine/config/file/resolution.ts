@@ -1,9 +1,9 @@
 /** Resolves references to values of the environment and of files, with the types that the schema expects. */
 
 import { join } from 'node:path'
-import type { Findings } from '../diagnostic/findings.ts'
 import { findingOf, type KeyFault } from '../diagnostic/key-fault.ts'
 import { nearestName } from '../nearest.ts'
+import type { Findings } from './findings.ts'
 import type { ParsedFile } from './parsed-file.ts'
 import { ReadError, type Reading } from './reading.ts'
 import { foreignReference, parseReferences, type Reference, type ReferenceText } from './reference.ts'

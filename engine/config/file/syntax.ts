@@ -2,6 +2,7 @@
 
 import type { ErrorCode } from 'yaml'
 import type { Diagnostic } from '../diagnostic/diagnostic.ts'
+import { foreignComment } from '../schema/violation.ts'
 import { type PlacedText, placeAt, positionAt } from './places.ts'
 
 /** The parser's codes, and our own for mistakes that it does not find. */
@@ -69,10 +70,6 @@ const ownCodes: ReadonlySet<FaultCode> = new Set(['DUPLICATE_KEY', 'TOO_MANY_ALI
  * needed.
  */
 const ofSoundText: ReadonlySet<FaultCode> = new Set(['LOST_ALIAS', 'TOO_MANY_ALIASES'])
-
-/** The message for a comment of JSON5 in a place where none is allowed, so that it may be read as part of a key. */
-export const foreignComment =
-  'Comments begin with `#` here, as `//` and `/*` do between brackets only. A text that begins so needs quotes.'
 
 /** An error of the parser with its place. */
 export interface Fault {

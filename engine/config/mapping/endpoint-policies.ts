@@ -2,8 +2,8 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { EndpointPolicy } from '../configuration.ts'
-import type { Findings } from '../diagnostic/findings.ts'
 import { findingOf, type KeyFault, noEffect } from '../diagnostic/key-fault.ts'
+import type { Findings } from '../file/findings.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
 import type { LoadCache } from '../load-cache.ts'
 import { type Path, writePath } from '../path.ts'

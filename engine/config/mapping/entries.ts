@@ -3,9 +3,9 @@
 import { backgroundMs, yieldIfDue } from '../../yield.ts'
 import type { MappingEntry, MappingSource, Origin } from '../configuration.ts'
 import type { Finding } from '../diagnostic/diagnostic.ts'
-import type { Findings } from '../diagnostic/findings.ts'
 import { parseDuration } from '../duration.ts'
 import { otherNames } from '../fields.ts'
+import type { Findings } from '../file/findings.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
 import type { Reading } from '../file/reading.ts'
 import { resolveReferences } from '../file/resolution.ts'
@@ -13,6 +13,7 @@ import { shapeValue } from '../file/shape.ts'
 import { freezeDeep } from '../freeze-deep.ts'
 import type { Memo } from '../load-cache.ts'
 import type { Path } from '../path.ts'
+import { moduleName } from '../rules/module-name.ts'
 import { foreignInMapping } from '../schema/foreign-keys.ts'
 import type { MappingValue } from '../schema/mapping-schema.ts'
 import { bareName } from './endpoint-name.ts'
@@ -23,7 +24,6 @@ import {
   unrenderedParameters,
   unusedFields,
 } from './mapping-rules.ts'
-import { moduleName } from './module-name.ts'
 import type { PayloadSchema, PayloadSchemas } from './payload-schema.ts'
 
 /** One item of a list, with the place of the list. */

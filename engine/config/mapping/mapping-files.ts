@@ -1,7 +1,7 @@
 /** Reads the files of `mappingsDir`, except those that another file names as a schema or a body. */
 
-import type { Findings } from '../diagnostic/findings.ts'
 import { type CheckedFile, checkSource, type Parsed, parseFile, unreadable } from '../file/checked-file.ts'
+import type { Findings } from '../file/findings.ts'
 import { namedFile } from '../file/named-file.ts'
 import { listAt, type ParsedFile } from '../file/parsed-file.ts'
 import { startOf } from '../file/places.ts'

@@ -6,10 +6,10 @@ import { parseDuration } from '../duration.ts'
 import { fieldNames, fieldsOf, otherNames } from '../fields.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
 import { type Path, scalarsBelow, writePath } from '../path.ts'
+import { checkModuleName } from '../rules/module-name.ts'
 import type { MappingValue } from '../schema/mapping-schema.ts'
 import { bareName, checkEndpointName } from './endpoint-name.ts'
 import { findInexactNumbers, findRewrittenNumbers } from './inexact-number.ts'
-import { checkModuleName } from './module-name.ts'
 
 /** The part of an item that its rules read. */
 interface WrittenMapping {

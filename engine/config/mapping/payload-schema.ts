@@ -1,8 +1,8 @@
 /** Reads a mapping's `schema`, which is inline or in a file of its own. */
 
 import type { MappingSource } from '../configuration.ts'
-import type { Findings } from '../diagnostic/findings.ts'
 import { parseFile } from '../file/checked-file.ts'
+import type { Findings } from '../file/findings.ts'
 import { readNamedFile } from '../file/named-file.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
 import type { Reading } from '../file/reading.ts'

@@ -2,9 +2,9 @@
 
 import { backgroundMs, yieldIfDue } from '../../yield.ts'
 import type { EndpointPolicy } from '../configuration.ts'
-import type { Findings } from '../diagnostic/findings.ts'
 import { findingOf, type KeyFault, noEffect } from '../diagnostic/key-fault.ts'
 import type { CheckedFile } from '../file/checked-file.ts'
+import type { Findings } from '../file/findings.ts'
 import { isLoopback } from '../loopback.ts'
 import { type Path, valueAt, writePath } from '../path.ts'
 import { unpricedDefault } from '../rules/agent-rules.ts'

@@ -2,8 +2,8 @@
 
 import { join } from 'node:path'
 import type { Finding } from '../diagnostic/diagnostic.ts'
-import type { Findings } from '../diagnostic/findings.ts'
 import { type CheckedFile, checkFile, readText } from '../file/checked-file.ts'
+import type { Findings } from '../file/findings.ts'
 import { ReadError, type Reading } from '../file/reading.ts'
 import { nearestName } from '../nearest.ts'
 import { type Path, writePath } from '../path.ts'

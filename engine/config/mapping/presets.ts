@@ -1,9 +1,9 @@
 /** Applies the configuration's adjustments to the mappings, policies and tests of presets in use. */
 
 import type { Finding } from '../diagnostic/diagnostic.ts'
-import type { Findings } from '../diagnostic/findings.ts'
 import { findingOf, noEffect } from '../diagnostic/key-fault.ts'
 import type { CheckedFile } from '../file/checked-file.ts'
+import type { Findings } from '../file/findings.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
 import type { Reading } from '../file/reading.ts'
 import { type Path, writePath } from '../path.ts'

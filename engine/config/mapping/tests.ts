@@ -3,7 +3,7 @@
 import { backgroundMs, yieldIfDue } from '../../yield.ts'
 import type { TestEntry, TestSource } from '../configuration.ts'
 import type { Finding } from '../diagnostic/diagnostic.ts'
-import type { Findings } from '../diagnostic/findings.ts'
+import type { Findings } from '../file/findings.ts'
 import { readNamedFile } from '../file/named-file.ts'
 import type { Reading } from '../file/reading.ts'
 import { plainCopy } from '../file/shape.ts'

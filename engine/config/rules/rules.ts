@@ -4,7 +4,6 @@ import { channelName } from '../channel-name.ts'
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import { findingOf, noEffect } from '../diagnostic/key-fault.ts'
 import { isLoopback } from '../loopback.ts'
-import { checkModuleName, moduleName } from '../mapping/module-name.ts'
 import { nearestName } from '../nearest.ts'
 import { writePath } from '../path.ts'
 import { overlapsPath } from '../path-overlap.ts'
@@ -12,6 +11,7 @@ import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import { checkPrices, checkProvider, checkQuietHours, checkRetry } from './agent-rules.ts'
 import { checkMailbox } from './mailbox-rules.ts'
 import { checkDefaultModel, checkModels } from './models.ts'
+import { checkModuleName, moduleName } from './module-name.ts'
 import {
   gatewayTokens,
   hookTokens,

@@ -3,12 +3,15 @@
 import type { ErrorObject } from 'ajv'
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import { inLargestUnit } from '../duration.ts'
-import { foreignComment } from '../file/syntax.ts'
 import { nearestName } from '../nearest.ts'
 import { type Path, readPointer, writePath } from '../path.ts'
 import { foreignKey } from './foreign-keys.ts'
 import { foreignName, shorthand } from './foreign-names.ts'
 import type { SchemaNode } from './keywords.ts'
+
+/** For a comment of JSON5 where none is allowed, so that it may be read as part of a key. */
+export const foreignComment =
+  'Comments begin with `#` here, as `//` and `/*` do between brackets only. A text that begins so needs quotes.'
 
 type Properties = Readonly<Record<string, SchemaNode>>
 

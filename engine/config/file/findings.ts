@@ -1,9 +1,9 @@
 /** Collects the findings of one load, and returns them as diagnostics in the order of the files. */
 
-import type { ParsedFile } from '../file/parsed-file.ts'
+import type { Diagnostic, Finding } from '../diagnostic/diagnostic.ts'
+import { inFileOrder } from '../diagnostic/diagnostic-order.ts'
 import { type Path, touches } from '../path.ts'
-import type { Diagnostic, Finding } from './diagnostic.ts'
-import { inFileOrder } from './diagnostic-order.ts'
+import type { ParsedFile } from './parsed-file.ts'
 
 export type Findings = ReturnType<typeof createFindings>
 
