@@ -56,7 +56,7 @@ const gateway = section('The process: where it listens, what it keeps, who is it
     'Who may use the admin surface.',
     optional({
       token: textOrTexts(
-        'Opens the admin API, the console and the metrics, for everything; without a token there is neither API nor console. A list while it is being rotated: each is taken, and the command line shows the first.',
+        'Opens the admin API, console and metrics; absent: neither. A list during rotation.',
       ),
       tokens: Type.Array(
         keys({
@@ -65,10 +65,7 @@ const gateway = section('The process: where it listens, what it keeps, who is it
             expects: 'a name of at most 64 letters, digits, dots, dashes and underscores',
           }),
           token: text('Opens the same surface for what its holder may do.'),
-          may: oneOf(
-            '`read` shows everything that the API shows; `operate` also does things again, cancels, resumes, sends and forgets; `configure` also reloads and rolls back.',
-            rights,
-          ),
+          may: oneOf('`operate` also replays, cancels, sends and forgets; `configure` also reloads.', rights),
         }),
         { description: 'More tokens, each with a name and with what its holder may do.' },
       ),
@@ -77,13 +74,11 @@ const gateway = section('The process: where it listens, what it keeps, who is it
   metrics: section(
     'Who may read the metrics, besides the admin.',
     optional({
-      token: textOrTexts(
-        'Opens `/metrics` and the details of `/readyz`, and nothing else. A list while it is being rotated.',
-      ),
+      token: textOrTexts('Opens only `/metrics` and the details of `/readyz`. A list during rotation.'),
     }),
   ),
   trustedProxies: texts(
-    'Addresses, ranges such as 10.0.0.0/8, or `loopback`, `linklocal` and `uniquelocal`: proxies whose X-Forwarded-For is believed.',
+    'Proxies whose X-Forwarded-For is trusted: addresses, ranges, or `loopback`, `linklocal`, `uniquelocal`.',
     { default: [] },
     {
       form: 'range',
@@ -92,14 +87,11 @@ const gateway = section('The process: where it listens, what it keeps, who is it
     },
   ),
   dataDir: text('Folder of everything that is stored. Read at start only.', { default: './data' }),
-  store: text(
-    'What records are kept in: `sqlite`, or the address of a PostgreSQL database, for many machines. Read at start only.',
-    {
-      pattern: '^(sqlite|postgres(ql)?://\\S+)$',
-      default: 'sqlite',
-      expects: '`sqlite` or a postgres:// address',
-    },
-  ),
+  store: text('`sqlite`, or the address of a PostgreSQL database. Read at start only.', {
+    pattern: '^(sqlite|postgres(ql)?://\\S+)$',
+    default: 'sqlite',
+    expects: '`sqlite` or a postgres:// address',
+  }),
   log: section('What the gateway writes to standard error.', {
     level: oneOf(
       'The least important lines that are still written.',
@@ -109,15 +101,15 @@ const gateway = section('The process: where it listens, what it keeps, who is it
     ...optional({ format: oneOf('Default: pretty on a terminal, else json.', ['pretty', 'json']) }),
   }),
   limits: section('How much may wait.', {
-    backlog: integer(
-      'Queued runs and unsent deliveries above which requests are answered 503; pending events above which wakes are.',
-      { minimum: 1, default: 1_000_000 },
-    ),
+    backlog: integer('Queued runs, unsent deliveries or pending events above which requests get 503.', {
+      minimum: 1,
+      default: 1_000_000,
+    }),
   }),
   issues: section('The open problems that `reveille issues` lists.', {
     notify: flag('Whether the main session gets an event about each, at most one a day.', { default: true }),
     severity: oneOf(
-      'How bad an issue has to be for `channel` and `webhook` to tell a person that it opened, and that it closed.',
+      'The lowest severity that `channel` and `webhook` are notified of.',
       ['losing-events', 'failing', 'degraded', 'suspicious'],
       { default: 'failing' },
     ),
@@ -167,10 +159,10 @@ const reload = section('How changed files go live.', {
     default: '50ms',
     maxMs: 60_000,
   }),
-  rest: duration(
-    'How long a change that removes something, or may be half saved, must stay unchanged before it goes live.',
-    { default: '1s', maxMs: 60_000 },
-  ),
+  rest: duration('How long a change that removes something, or may be half saved, must rest.', {
+    default: '1s',
+    maxMs: 60_000,
+  }),
   poll: flag('Whether files are looked at regularly, for file systems that report no changes.', {
     default: false,
   }),
@@ -180,9 +172,7 @@ const reload = section('How changed files go live.', {
 const ofGmailPreset = {
   model: text('Of the runs that the preset `gmail` makes; `hooks.presets` may say another.'),
   thinking: oneOf('The same for how much the model thinks.', thinkingLevels),
-  allowUnsafeExternalContent: flag(
-    'Whether the preset hands mails over without the boundary around what strangers wrote.',
-  ),
+  allowUnsafeExternalContent: flag('Whether mails are handed over without the boundary.'),
 }
 
 /** Whether a key of `hooks.gmail` is for the preset, and not about the mailbox. */
@@ -202,20 +192,16 @@ const gmail = Type.Unsafe<
 
 const hooks = section('Who may send what, and what comes of it.', {
   enabled: flag('Whether hooks are answered at all.', { default: false }),
-  ...optional({ token: textOrTexts('What senders must show; a list while it is being rotated.') }),
+  ...optional({ token: textOrTexts('The token of all senders. A list during rotation.') }),
   path: text('Where hooks live; not `/`.', { default: '/hooks' }),
   allowQueryToken: flag('Whether `?token=` (deprecated) is still taken.', { default: true }),
   ...optional({
     allowedSessionKeyPrefixes: texts('What a session key must begin with. Absent: anything.'),
-    defaultSessionKey: text(
-      'Session key of runs whose request and mapping give none. Absent: each has a session of its own.',
-    ),
+    defaultSessionKey: text('Session key of runs that name none. Absent: each has its own session.'),
   }),
   allowRequestSessionKey: flag('Whether a request to /agent may choose its session.', { default: true }),
   ...optional({
-    allowedAgentIds: texts(
-      'What `agentId` of a request may be; `*`: anything. Absent: anything. One agent answers, whatever it is.',
-    ),
+    allowedAgentIds: texts('Allowed values of `agentId`; `*` or absent: any. One agent answers all.'),
   }),
   maxBodyBytes: integer('The longest body, decoded, in bytes.', {
     minimum: 1,
@@ -243,18 +229,15 @@ const hooks = section('Who may send what, and what comes of it.', {
 
 const history = section('What is kept of the past.', {
   bodies: oneOf('Whose bodies are kept.', ['none', 'failed', 'all'], { default: 'failed' }),
-  keep: duration(
-    'How long history is kept; of requests that caused nothing the newest 100,000 of each outcome at most.',
-    { default: '7d' },
-  ),
-  ignored: duration(
-    'How long the bodies of ignored and skipped requests are kept, unless `bodies` is `none`; with `all` as long as the others. They go first when room is short.',
-    { default: '1h' },
-  ),
-  maxBodyBytes: byteSize(
-    'The most that kept bodies take, with their headers and with what explains a decision; the oldest go first.',
-    { default: '1GiB' },
-  ),
+  keep: duration('How long history is kept; of requests without effect the newest 100,000 per outcome.', {
+    default: '7d',
+  }),
+  ignored: duration('How long bodies of ignored and skipped requests are kept, unless `bodies` is `all`.', {
+    default: '1h',
+  }),
+  maxBodyBytes: byteSize('The limit of kept bodies with headers and explanations; the oldest go first.', {
+    default: '1GiB',
+  }),
 })
 
 const deliveries = section('What becomes of replies that a channel does not take at once.', {
@@ -264,14 +247,11 @@ const deliveries = section('What becomes of replies that a channel does not take
   retryUnsure: flag('Whether what may have arrived is sent again where that may double it.', {
     default: false,
   }),
-  maxMessages: integer(
-    'Most messages that one reply becomes; of a longer one the rest is named and not sent.',
-    {
-      minimum: 1,
-      maximum: 1000,
-      default: 10,
-    },
-  ),
+  maxMessages: integer('The limit of messages of one reply; the rest is dropped with a note.', {
+    minimum: 1,
+    maximum: 1000,
+    default: 10,
+  }),
 })
 
 const models = Type.Unsafe<readonly string[] | Record<string, { alias?: string }>>({
@@ -349,7 +329,7 @@ const sessions = section('What is remembered of conversations.', {
     default: 200,
   }),
   compaction: oneOf(
-    'What becomes of the oldest turns of a longer history: they go, or the runner puts a summary in their place.',
+    'Whether the oldest turns of a longer history are dropped or summarised.',
     ['drop', 'summarise'],
     { default: 'drop' },
   ),
@@ -361,7 +341,7 @@ const sessions = section('What is remembered of conversations.', {
 const priceNotes = { minimum: 0, expects: 'an amount of US dollars for a million tokens' }
 
 const prices = byName(
-  'What models cost, by <provider>/<model>: prices that the built-in list lacks, or that differ from it.',
+  'Prices by <provider>/<model>, besides or instead of the built-in list.',
   keys(
     {
       input: dollars('For a million input tokens.', priceNotes),
@@ -381,7 +361,7 @@ const agents = section('Who answers, and how.', {
   ...optional({ budget: dailyBudget('What all runs of one day (UTC) may cost.') }),
   prices,
   providers: byName(
-    'Model providers of the runner `ai`, by the name that models begin with: {apiKey}, or {kind, baseUrl, …}.',
+    'Providers of the runner `ai`, by the prefix of models: {apiKey}, or {kind, baseUrl, …}.',
     open,
     { default: {}, names: { pattern: '^[^\\s/]+$', expects: 'text without spaces and slashes' } },
   ),

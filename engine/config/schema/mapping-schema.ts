@@ -38,9 +38,7 @@ const headerPattern = Type.Unsafe<HeaderPattern>({
 
 const match = keys(
   optional({
-    path: text(
-      'The endpoint name; a segment such as `:id` stands for any one segment. Absent or `/`: every endpoint.',
-    ),
+    path: text('The endpoint name; `:id` is any one segment. Absent or `/`: every endpoint.'),
     source: Type.String({ description: "The body's top-level `source` equals it." }),
     headers: byName(
       'Name -> text, list of which any may be equal, or tests; names fold case.',
@@ -51,8 +49,7 @@ const match = keys(
       minProperties: 1,
       expects: 'a map of at least one key of the payload',
       editor: 'bodyPattern',
-      description:
-        'A pattern over the payload: keys, and below them a text, number, true, false or null, a list of which any may be equal, or operators.',
+      description: 'A pattern over the payload: keys with a scalar, a list of alternatives, or operators.',
     }),
     when: text('A JSONata expression; only `true` matches.'),
   }),
@@ -76,7 +73,7 @@ const transform = keys(
         type: 'object',
         expects: 'a map of values',
         description:
-          'Given to it as `context.with`: settings and secrets. Unlike elsewhere in a mapping, `${NAME}`, `${NAME:-default}` and `${file:/path}` are references here.',
+          'Its `context.with`: settings and secrets. Unlike elsewhere in a mapping, `${…}` is a reference.',
       }),
     }),
   },
@@ -87,13 +84,8 @@ const dedupe = keys(
   {
     enabled: flag('False: every request counts.', { default: true }),
     ...optional({
-      key: text(
-        'JSONata, or a template: of the requests with one key only the first counts. Default: the id that the provider gives its deliveries.',
-      ),
-      window: duration(
-        'For how long. Default: as long as the provider may send a delivery again, and at least 24h.',
-        { maxMs: longestDedupeMs },
-      ),
+      key: text('JSONata or a template: requests with an equal key count once. Default: the delivery id.'),
+      window: duration("Default: the provider's retry period, at least 24h.", { maxMs: longestDedupeMs }),
     }),
   },
   { description: 'What makes a request one that was seen before.' },
@@ -101,9 +93,7 @@ const dedupe = keys(
 
 const coalesce = keys(
   {
-    key: text(
-      'JSONata, or a template: requests of one key become one run. Where it gives nothing, the request stands alone.',
-    ),
+    key: text('JSONata or a template: requests with an equal key become one run; without one, none.'),
     window: duration('The run starts when no request has come for so long.', {
       default: '10s',
       maxMs: longestCoalesceMs,
@@ -179,10 +169,10 @@ export const mappingSchema = keys({
     runner: text("Agent: a runner's name."),
     transform,
     dedupe,
-    busy: oneOf(
-      'Agent: what becomes of a run whose session has one already: it waits, or ends as `cancelled`. Default: queue.',
-      ['queue', 'reject'],
-    ),
+    busy: oneOf('Agent: whether a run of a busy session waits or is cancelled. Default: queue.', [
+      'queue',
+      'reject',
+    ]),
     coalesce,
     strict: flag('Whether an absent field in a template is 400. Default: false.'),
     allowPayloadRouting: flag('Whether `to`, `channel` and `model` may hold placeholders. Default: false.'),

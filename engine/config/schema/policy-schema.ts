@@ -35,7 +35,7 @@ const hmac = keys(
       default: 'text',
     }),
     signed: text(
-      'What is signed: text, and in braces `body`, `timestamp`, `id`, `url` and `method`, such as `{timestamp}.{body}`.',
+      'What is signed, with {body}, {timestamp}, {id}, {url} and {method}: `{timestamp}.{body}`.',
       { default: '{body}', references: false },
     ),
     ...optional({
@@ -49,7 +49,7 @@ const hmac = keys(
       timestampElement: text('The element of the same header where the time of the signature stands.'),
     }),
     timestampUnit: oneOf(
-      'How the time is written: seconds or milliseconds from 1970 on, or text such as `2026-01-15T12:00:00Z`.',
+      'Seconds or milliseconds since 1970, or text such as `2026-01-15T12:00:00Z`.',
       ['s', 'ms', 'rfc3339'],
       { default: 's' },
     ),
@@ -70,7 +70,7 @@ const challenge = keys(
       body: text('The field of the JSON body that is to be echoed; of a signed POST.'),
     }),
     answer: oneOf(
-      'What it is answered as: plain text, JSON with one `field`, or the same header.',
+      'The answer: plain text, JSON with one `field`, or the same header.',
       ['text', 'json', 'header'],
       { default: 'text' },
     ),
@@ -80,10 +80,9 @@ const challenge = keys(
     hmac: flag('Whether its digest is answered instead, made and written as `verify.hmac` says.', {
       default: false,
     }),
-    issuesSecret: flag(
-      'Whether it is the secret that the sender will sign with: answered until `secret` is set, and kept in a file.',
-      { default: false },
-    ),
+    issuesSecret: flag('Whether it is the secret to sign with: kept in a file until `secret` is set.', {
+      default: false,
+    }),
   },
   { description: 'How a sender that has no row of its own asks whether the address is yours.' },
 )
@@ -91,9 +90,7 @@ const challenge = keys(
 const verify = keys(
   optional({
     provider: text('Whose signature it is: `github`, `stripe`, … or `hmac` for any other.'),
-    secret: textOrTexts(
-      'What it signs with, as it shows it; a list, the newest first, while it is being rotated.',
-    ),
+    secret: textOrTexts('What it signs with, as displayed there; during rotation a list, the newest first.'),
     publicKey: textOrTexts('What it is verified with, where the sender keeps the secret.'),
     tolerance: duration('How far the time of a signature may lie from now. Default: as the provider says.', {
       maxMs: 86_400_000,
@@ -194,13 +191,13 @@ export const endpointPolicySchema = keys(
     maxBodyBytes: integer('Instead of `hooks.maxBodyBytes`.', { minimum: 1, maximum: 104_857_600 }),
     maxActions: integer('Instead of `hooks.maxActions`.', { minimum: 1 }),
     maxRenderedBytes: integer('Instead of `hooks.maxRenderedBytes`.', { minimum: 1 }),
-    auth: oneOf(
-      'What a sender must show. Default: `signature` where `verify` has a secret, else `token`. `none` only on loopback.',
-      ['token', 'signature', 'both', 'none'],
-    ),
-    token: textOrTexts(
-      'A token that opens this endpoint alone, beside `hooks.token`; a list while it is being rotated.',
-    ),
+    auth: oneOf('Default: `signature` where `verify` has a secret, else `token`. `none` only on loopback.', [
+      'token',
+      'signature',
+      'both',
+      'none',
+    ]),
+    token: textOrTexts('Opens this endpoint alone, besides `hooks.token`. A list during rotation.'),
     verify,
     concurrency: integer('Runs of this endpoint at one time.', { minimum: 1, maximum: 1000 }),
     timeoutSeconds: integer('Time for a run in seconds, where neither the request nor its mapping says.', {
@@ -212,15 +209,12 @@ export const endpointPolicySchema = keys(
       description: 'How many requests are taken in a time; those above it are answered 429.',
     }),
     budget: dailyBudget('What its runs may cost in one day (UTC); those after that are parked.'),
-    bots: texts('Actors whose requests are ignored: `dependabot[bot]`; `*` stands for anything.', {
+    bots: texts('Actors whose requests are ignored: `dependabot[bot]`; `*` is a wildcard.', {
       minItems: 1,
     }),
-    expectEvery: duration(
-      'How long the endpoint may be silent: without a request for longer, an issue says so.',
-      {
-        maxMs: 2_592_000_000,
-      },
-    ),
+    expectEvery: duration('An issue opens when no request arrives for this long.', {
+      maxMs: 2_592_000_000,
+    }),
     catchUp,
   }),
 )

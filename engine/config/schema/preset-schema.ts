@@ -50,7 +50,6 @@ export const presetList = Type.Array(
   }),
   {
     default: [],
-    description:
-      'Built-in mappings: the name of a preset, or its name and what is different in all its mappings.',
+    description: 'Built-in mappings: a name, or a name and what differs in all its mappings.',
   },
 )
