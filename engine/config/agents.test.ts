@@ -59,7 +59,7 @@ test('quiet hours that never end, or have an invalid time or zone, are refused a
     'INVALID_VALUE 1:69',
   ])
   const near = await only(context, quiet('from: "22:00", to: "07:00", timezone: Europe/Berlim'))
-  assert.deepEqual([near.code, near.hint], ['UNKNOWN_TIMEZONE', 'Did you mean Europe/Berlin?'])
+  assert.deepEqual([near.code, near.hint], ['UNKNOWN_TIMEZONE', 'Did you mean `Europe/Berlin`?'])
   assert.match(near.message, /`agents\.defaults\.heartbeat\.quietHours\.timezone`/)
   const offset = await only(context, quiet('from: "22:00", to: "07:00", timezone: "+01:00"'))
   assert.equal(offset.code, 'UNKNOWN_TIMEZONE')

@@ -427,7 +427,7 @@ test('models have a provider, aliases are unique, and the default is one of the 
 `
   assert.deepEqual(summary(await loadBad(context, text)), ['INVALID_MODEL 4:68'])
   assert.deepEqual(summary(await loadBad(context, 'agents: { defaults: { models: [gpt-5] } }\n')), [
-    'INVALID_MODEL 1:32',
+    'INVALID_VALUE 1:32',
   ])
   assert.deepEqual(summary(await loadBad(context, 'agents: { defaults: { model: a/b, models: [c/d] } }\n')), [
     'INVALID_MODEL 1:30',

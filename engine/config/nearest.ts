@@ -19,6 +19,18 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   return best
 }
 
+/** Returns the hint for a misspelt name, or `otherwise` if no candidate is close enough. */
+export function didYouMean(name: string, candidates: Iterable<string>): string | undefined
+export function didYouMean(name: string, candidates: Iterable<string>, otherwise: string): string
+export function didYouMean(
+  name: string,
+  candidates: Iterable<string>,
+  otherwise?: string,
+): string | undefined {
+  const nearest = nearestName(name, candidates)
+  return nearest === undefined ? otherwise : `Did you mean \`${nearest}\`?`
+}
+
 /** Counts insertions, deletions, replacements and swaps of neighbours. Returns `limit` if there are that many or more. */
 export function editDistance(left: string, right: string, limit: number): number {
   if (Math.abs(left.length - right.length) >= limit) return limit

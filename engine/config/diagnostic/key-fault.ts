@@ -24,12 +24,6 @@ export function findingOf(
 
 /** The fault of a key that says nothing. */
 export function noEffect(keys: Path, why: string, hint = 'Remove it.'): KeyFault {
-  return {
-    keys,
-    severity: 'warning',
-    at: 'key',
-    code: 'UNUSED_FIELD',
-    problem: `has no effect: ${why}`,
-    hint,
-  }
+  const problem = `has no effect: ${why}`
+  return { keys, severity: 'warning', at: 'key', code: 'UNUSED_FIELD', problem, hint }
 }

@@ -42,16 +42,10 @@ export function positionAt(
 
 /** `unsure` means that the text could not be parsed, so its lines are searched for secrets too. */
 export function placeAt(placed: PlacedText, offset: number, unsure = false): Place {
-  const { file, calledFile, text, lineStarts, secrets } = placed
+  const { file, calledFile, text, lineStarts } = placed
   const { line, column } = positionAt(placed, offset)
-  const start = lineStarts[line - 1] ?? 0
-  const next = text.indexOf('\n', start)
-  const content = text.slice(start, next < 0 ? text.length : next).replace(/\r$/, '')
-  const spans = secrets
-    .filter((span) => span.start < start + content.length && span.end > start)
-    .map((span) => clip({ start: span.start - start, end: span.end - start }, content))
-  spans.push(...operatorAddressSecretsOf(content))
-  if (unsure && continuesSecret(text.slice(0, start), content)) {
+  const { content, spans } = lineWithSecrets(placed, line)
+  if (unsure && continuesSecret(text.slice(0, lineStarts[line - 1]), content)) {
     spans.splice(0, spans.length, clip({ start: 0, end: content.length }, content))
   } else if (unsure) spans.push(...secretSpansOf(content))
   const masked = windowOf(maskLine(content, spans, column))
@@ -59,22 +53,31 @@ export function placeAt(placed: PlacedText, offset: number, unsure = false): Pla
   return masked.caret === column ? place : { ...place, caret: masked.caret }
 }
 
+/** Returns a line without its break, and the spans of it that may not be shown. */
+export function lineWithSecrets({ text, lineStarts, secrets }: Omit<PlacedText, 'file'>, line: number) {
+  const start = lineStarts[line - 1] ?? 0
+  const content = text.slice(start, lineStarts[line] ?? text.length).replace(/\r?\n$/, '')
+  const spans = secrets
+    .filter((span) => span.start < start + content.length && span.end > start)
+    .map((span) => clip({ start: span.start - start, end: span.end - start }, content))
+  return { content, spans: [...spans, ...operatorAddressSecretsOf(content)] }
+}
+
 /** Limits the shown part, so that a file on one line is not repeated in each of its diagnostics. */
-const longestText = 400
+const maxShown = 400
 
 function windowOf({ text, caret }: MaskedLine): MaskedLine {
-  if (text.length <= longestText) return { text, caret }
-  const start = Math.max(0, caret - longestText / 2)
-  return { text: text.slice(start, start + longestText), caret: caret - start }
+  if (text.length <= maxShown) return { text, caret }
+  const start = Math.max(0, caret - maxShown / 2)
+  return { text: text.slice(start, start + maxShown), caret: caret - start }
 }
 
 /** Returns the span's part of one line, without the white space around it. */
 function clip(span: Span, line: string): Span {
   const start = Math.max(0, span.start)
-  const end = Math.min(line.length, span.end)
-  const inside = line.slice(start, end)
-  const lead = inside.length - inside.trimStart().length
-  return { start: start + lead, end: Math.max(start + lead, start + inside.trimEnd().length) }
+  const inside = line.slice(start, span.end)
+  const lead = start + inside.length - inside.trimStart().length
+  return { start: lead, end: Math.max(lead, start + inside.trimEnd().length) }
 }
 
 /** Returns the place for mistakes in a file as a whole. */

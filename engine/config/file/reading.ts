@@ -21,10 +21,10 @@ export const realFiles: Files = { readFile: (path) => readFile(path), readdir: (
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Longer configuration or mapping files are refused. In bytes. */
-const longestFile = 8 * 1024 * 1024
+const maxFileBytes = 8 * 1024 * 1024
 /** Longer targets of `${file:}` are refused. In bytes. */
-const longestSecret = 64 * 1024
-const deepestFolder = 16
+const maxSecretBytes = 64 * 1024
+const maxFolderDepth = 16
 /** Hidden files, and those that tools keep for npm packages and editors. */
 const notMappings = /^(\.|node_modules$|(package|package-lock|tsconfig|jsconfig)\.json$)/
 
@@ -44,12 +44,6 @@ export class ReadError extends Error {
 }
 
 export type Reading = ReturnType<typeof createReading>
-
-/** A text with its SHA-256 in hex. */
-interface KnownText {
-  readonly text: string
-  readonly digest: string
-}
 
 export interface ReadingOptions {
   /** The absolute path of the configuration file. */
@@ -74,57 +68,30 @@ export function createReading(options: ReadingOptions) {
   const unset = new Set<string>()
   const referenced = new Set<string>()
   let fileEnv: Environment = {}
-  /** The sizes of files that were just listed. Those of other files are read when needed. */
-  const sizes = new Map<string, number>()
 
   const fromFolder = (path: string) => relative(folder, path).split(sep).join('/')
 
   async function read(path: string, limit: number): Promise<string> {
-    try {
-      const size = sizes.get(path) ?? (await files.stat(path)).size
-      sizes.delete(path)
-      if (size > limit) throw new ReadError('FILE_TOO_LARGE', `is larger than ${limit} bytes`)
-      return decode(await files.readFile(path))
-    } catch (cause) {
-      throw readError(cause)
-    }
-  }
-
-  /** Returns the earlier string if it is equal, so that a text is not kept twice. */
-  function known(path: string, text: string): KnownText {
-    const same = cache.lookUp<KnownText>('text', path).find((one) => one.text === text)
-    const made = same ?? { text, digest: createHash('sha256').update(text).digest('hex') }
-    cache.note('text', path, made)
-    return made
+    const { size } = await files.stat(path).catch(refuse)
+    if (size > limit) throw new ReadError('FILE_TOO_LARGE', `is larger than ${limit} bytes`)
+    return decode(await files.readFile(path).catch(refuse))
   }
 
   async function list(below: string, prefix: string, depth: number): Promise<string[]> {
     const found: string[] = []
     const names = (await files.readdir(below)).filter((name) => !notMappings.test(name))
-    const kinds = await inParallel(names, (name) => kindOf(join(below, name)))
+    // A file that was deleted since it was listed, and a broken link, are reported when they are read.
+    const kinds = await inParallel(names, (name) => files.stat(join(below, name)).catch(unlessMissing))
     for (const [index, name] of names.entries()) {
       const path = join(below, name)
       const kind = kinds[index]
       if (kind?.isDirectory()) {
-        if (depth === deepestFolder)
+        if (depth === maxFolderDepth)
           throw new ReadError('FILE_UNREADABLE', 'is nested too deeply, or in a circle')
         found.push(...(await list(path, `${prefix}${name}/`, depth + 1)))
-      } else if (/\.(ya?ml|json)$/i.test(name)) {
-        if (kind) sizes.set(path, kind.size)
-        found.push(`${prefix}${name}`)
-      }
+      } else if (/\.(ya?ml|json)$/i.test(name)) found.push(`${prefix}${name}`)
     }
     return found
-  }
-
-  /** Returns undefined for a file that was deleted since it was listed, and for a broken link. Reading it reports that. */
-  async function kindOf(path: string) {
-    try {
-      return await files.stat(path)
-    } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-      throw cause
-    }
   }
 
   /** Returns the absolute path of a path in the configuration: from its folder, or from `from`; `~/` is the user's home folder. */
@@ -147,7 +114,7 @@ export function createReading(options: ReadingOptions) {
     /** Reads `.env`, if there is one, and returns the lines that are probably mistakes. @throws ReadError */
     async readEnvironment(): Promise<ReturnType<typeof faultsOfEnvFile>> {
       try {
-        const text = await read(dotEnv, longestSecret)
+        const text = await read(dotEnv, maxSecretBytes)
         fileEnv = readEnvFile(text) as Environment
         return faultsOfEnvFile(text)
       } catch (error) {
@@ -157,8 +124,8 @@ export function createReading(options: ReadingOptions) {
     },
     /** Returns a file's text without byte order mark. @throws ReadError */
     async readText(path: string): Promise<string> {
-      const { text, digest } = known(path, await read(path, longestFile))
-      seen.set(`text ${fromFolder(path)}`, digest)
+      const text = await read(path, maxFileBytes)
+      seen.set(`text ${fromFolder(path)}`, text)
       sources.set(path, text)
       return text
     },
@@ -167,7 +134,7 @@ export function createReading(options: ReadingOptions) {
       const target = resolvePath(path)
       watched.add(target)
       secretFiles.add(target)
-      const text = (await read(target, longestSecret)).replace(/\r?\n$/, '')
+      const text = (await read(target, maxSecretBytes)).replace(/\r?\n$/, '')
       seen.set(`file ${path}`, text)
       referenced.add(text)
       return text
@@ -190,21 +157,13 @@ export function createReading(options: ReadingOptions) {
     unset: () => [...unset].sort(),
     /** Returns the names in one folder, sorted. @throws ReadError */
     async listFolder(path: string): Promise<string[]> {
-      try {
-        return (await files.readdir(path)).toSorted()
-      } catch (cause) {
-        throw readError(cause)
-      }
+      return (await files.readdir(path).catch(refuse)).toSorted()
     },
     /** Returns the absolute paths of the mapping files below a folder, in the order of their relative paths. @throws ReadError */
     async listMappings(below: string): Promise<string[]> {
-      try {
-        const names = await list(below, '', 0)
-        // Sorts by code units, not by locale, because the order decides which mapping wins.
-        return names.sort((one, other) => (one < other ? -1 : 1)).map((name) => join(below, name))
-      } catch (cause) {
-        throw readError(cause)
-      }
+      const names = await list(below, '', 0).catch(refuse)
+      // Sorts by code units, not by locale, because the order decides which mapping wins.
+      return names.sort().map((name) => join(below, name))
     },
     /** The cache of earlier loads. */
     cache,
@@ -215,21 +174,22 @@ export function createReading(options: ReadingOptions) {
     sources(): ReadonlyMap<string, string> {
       // A test may name one of them as its body.
       for (const path of secretFiles) sources.delete(path)
-      return new Map([...sources].sort(byName))
+      return new Map(inOrder(sources))
     },
     /** Returns the values of the references that were looked up so far. */
     referenced: (): ReadonlySet<string> => referenced,
     /** Returns the SHA-256, in hex, of everything that was read so far, in any order. */
     digest(): string {
-      const entries = [...seen].sort(byName)
-      return createHash('sha256').update(JSON.stringify(entries)).digest('hex')
+      return createHash('sha256')
+        .update(JSON.stringify(inOrder(seen)))
+        .digest('hex')
     },
   }
 }
 
 /** Sorts by code units, not by locale. */
-function byName([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
-  return one < other ? -1 : 1
+function inOrder<Value>(map: ReadonlyMap<string, Value>): [string, Value][] {
+  return [...map.keys()].sort().map((key) => [key, map.get(key) as Value])
 }
 
 function own(environment: Environment, name: string): string | undefined {
@@ -244,12 +204,13 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-function readError(cause: unknown): ReadError {
-  if (cause instanceof ReadError) return cause
+/** @throws ReadError */
+function refuse(cause: unknown): never {
+  if (cause instanceof ReadError) throw cause
   const code = (cause as NodeJS.ErrnoException).code
-  if (code === 'ENOENT' || code === 'ENOTDIR') return new ReadError('FILE_NOT_FOUND', 'does not exist', cause)
+  if (code === 'ENOENT' || code === 'ENOTDIR') throw new ReadError('FILE_NOT_FOUND', 'does not exist', cause)
   const reason = isForbidden(cause) ? 'may not be read by this user' : `cannot be read (${code ?? 'unknown'})`
-  return new ReadError('FILE_UNREADABLE', code === 'EISDIR' ? 'is a folder' : reason, cause)
+  throw new ReadError('FILE_UNREADABLE', code === 'EISDIR' ? 'is a folder' : reason, cause)
 }
 
 function isForbidden(cause: unknown): boolean {
@@ -257,7 +218,11 @@ function isForbidden(cause: unknown): boolean {
   return code === 'EACCES' || code === 'EPERM'
 }
 
-const atOnce = 16
+function unlessMissing(cause: NodeJS.ErrnoException): undefined {
+  if (cause.code !== 'ENOENT') throw cause
+}
+
+const maxAtOnce = 16
 
 /**
  * Returns the results in the order of the inputs. Only some run at the same time, because files are many and the
@@ -272,6 +237,6 @@ export async function inParallel<One, Made>(
   const work = async (): Promise<void> => {
     for (const [index, one] of left) made[index] = await make(one)
   }
-  await Promise.all(Array.from({ length: Math.min(atOnce, all.length) }, work))
+  await Promise.all(Array.from({ length: Math.min(maxAtOnce, all.length) }, work))
   return made
 }

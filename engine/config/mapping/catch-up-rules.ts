@@ -50,65 +50,54 @@ export function* catchUpRules(
 
 function* checkPlace(provider: CatchUpProvider, { repo, org, hookId }: CatchUpPolicy): Iterable<KeyFault> {
   const keys = ['catchUp']
-  if (provider === 'github') {
-    if (repo !== undefined && org !== undefined)
-      yield {
-        keys: [...keys, 'org'],
-        at: 'key',
-        code: 'DUPLICATE_FIELD',
-        problem: 'stands beside `repo`, and a webhook belongs to one of them',
-        hint: 'Keep the one under whose settings GitHub lists the webhook.',
-      }
-    else if (repo === undefined && org === undefined)
-      yield {
-        keys,
-        named: [...keys, 'repo'],
-        at: 'key',
-        code: 'MISSING_KEY',
-        problem: 'is missing',
-        hint: 'Write `repo: OWNER/NAME`, or `org: NAME` for the webhook of an organisation.',
-      }
-    if (!/^\d+$/.test(String(hookId)))
-      yield {
-        keys: [...keys, 'hookId'],
-        code: 'INVALID_VALUE',
-        problem: 'is not the id of a webhook of GitHub, which is a number',
-        hint: 'It ends the address of the page of the webhook, under Settings > Webhooks.',
-      }
-    return
+  const [form, problem, hint] = hookIds[provider]
+  if (!form.test(String(hookId))) yield { keys: [...keys, 'hookId'], code: 'INVALID_VALUE', problem, hint }
+  if (provider === 'stripe') {
+    if (repo !== undefined) yield noEffect([...keys, 'repo'], 'it is not for Stripe')
+    if (org !== undefined) yield noEffect([...keys, 'org'], 'it is not for Stripe')
+  } else if (repo !== undefined && org !== undefined) {
+    const problem = 'stands beside `repo`, and a webhook belongs to one of them'
+    const hint = 'Keep the one under whose settings GitHub lists the webhook.'
+    yield { keys: [...keys, 'org'], at: 'key', code: 'DUPLICATE_FIELD', problem, hint }
+  } else if (repo === undefined && org === undefined) {
+    const hint = 'Write `repo: OWNER/NAME`, or `org: NAME` for the webhook of an organisation.'
+    yield { keys, named: [...keys, 'repo'], at: 'key', code: 'MISSING_KEY', problem: 'is missing', hint }
   }
-  for (const key of ['repo', 'org'] as const)
-    if ({ repo, org }[key] !== undefined) yield noEffect([...keys, key], 'it is not for Stripe')
-  if (!/^we_\w+$/.test(String(hookId)))
-    yield {
-      keys: [...keys, 'hookId'],
-      code: 'INVALID_VALUE',
-      problem: 'is not the id of a webhook endpoint of Stripe, which begins with `we_`',
-      hint: 'Stripe shows it in Workbench > Webhooks.',
-    }
 }
 
+const hookIds = {
+  github: [
+    /^\d+$/,
+    'is not the id of a webhook of GitHub, which is a number',
+    'It ends the address of the page of the webhook, under Settings > Webhooks.',
+  ],
+  stripe: [
+    /^we_\w+$/,
+    'is not the id of a webhook endpoint of Stripe, which begins with `we_`',
+    'Stripe shows it in Workbench > Webhooks.',
+  ],
+} as const
+
 function* checkTimes(provider: CatchUpProvider, { every, lookBack }: CatchUpPolicy): Iterable<KeyFault> {
-  const most = lookBackDays[provider]
-  if (parseDuration(lookBack) > most * dayMs)
-    yield {
-      keys: ['catchUp', 'lookBack'],
-      code: 'INVALID_VALUE',
-      problem: `is longer than ${most}d, and the provider lists nothing older`,
-      hint: `Write ${most}d, or less.`,
-    }
-  if (parseDuration(every) < 60_000)
-    yield {
-      keys: ['catchUp', 'every'],
-      code: 'INVALID_VALUE',
-      problem: 'is shorter than 1m',
-      hint: 'The API allows a limited number of calls: write 1m, or more.',
-    }
-  if (parseDuration(every) >= parseDuration(lookBack))
-    yield {
-      keys: ['catchUp', 'lookBack'],
-      code: 'INVALID_VALUE',
-      problem: `is not longer than \`every\` (${every}), so that something could be missed between two times`,
-      hint: 'Write a longer `lookBack`, or a shorter `every`.',
-    }
+  const invalid = (key: string, problem: string, hint: string): KeyFault => {
+    return { keys: ['catchUp', key], code: 'INVALID_VALUE', problem, hint }
+  }
+  const max = lookBackDays[provider]
+  const [everyMs, lookBackMs] = [parseDuration(every), parseDuration(lookBack)]
+  if (lookBackMs > max * dayMs)
+    yield invalid(
+      'lookBack',
+      `is longer than ${max}d, and the provider lists nothing older`,
+      `Write ${max}d, or less.`,
+    )
+  if (everyMs < 60_000)
+    yield invalid(
+      'every',
+      'is shorter than 1m',
+      'The API allows a limited number of calls: write 1m, or more.',
+    )
+  if (everyMs >= lookBackMs) {
+    const problem = `is not longer than \`every\` (${every}), so that something could be missed between two times`
+    yield invalid('lookBack', problem, 'Write a longer `lookBack`, or a shorter `every`.')
+  }
 }

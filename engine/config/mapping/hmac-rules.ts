@@ -1,10 +1,10 @@
 /** Finds what is wrong with `verify.hmac`, beyond the shape of its keys. */
 
 import { type KeyFault, noEffect } from '../diagnostic/key-fault.ts'
-import { nearestName } from '../nearest.ts'
+import { didYouMean } from '../nearest.ts'
 import type { HmacPolicy } from '../schema/policy-schema.ts'
 
-const slots = ['body', 'timestamp', 'id', 'url', 'method', 'form']
+const slots = ['{body}', '{timestamp}', '{id}', '{url}', '{method}', '{form}']
 
 export function* hmacRules(hmac: HmacPolicy): Iterable<KeyFault> {
   const of = (key: keyof HmacPolicy) => ['verify', 'hmac', key]
@@ -34,11 +34,8 @@ function* checkSigned(
   signs: (slot: string) => boolean,
 ): Iterable<KeyFault> {
   for (const [, slot = ''] of hmac.signed.matchAll(/\{([A-Za-z]+)\}/g)) {
-    if (slots.includes(slot)) continue
-    const nearest = nearestName(slot, slots)
-    const hint = nearest
-      ? `Did you mean \`{${nearest}}\`?`
-      : `There are ${slots.map((one) => `{${one}}`).join(', ')}.`
+    if (slots.includes(`{${slot}}`)) continue
+    const hint = didYouMean(`{${slot}}`, slots, `There are ${slots.join(', ')}.`)
     yield { keys, code: 'INVALID_VALUE', problem: 'holds a name in braces that stands for nothing', hint }
   }
   if (signs('timestamp') && hmac.timestampHeader === undefined && hmac.timestampElement === undefined)

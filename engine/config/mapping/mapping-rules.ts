@@ -2,10 +2,10 @@
 
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import { findingOf, noEffect } from '../diagnostic/key-fault.ts'
-import { parseDuration } from '../duration.ts'
 import { fieldNames, fieldsOf, otherNames } from '../fields.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
 import { type Path, scalarsBelow, writePath } from '../path.ts'
+import { longerThan } from '../rules/longer-than.ts'
 import { checkModuleName } from '../rules/module-name.ts'
 import type { MappingValue } from '../schema/mapping-schema.ts'
 import { bareName, checkEndpointName } from './endpoint-name.ts'
@@ -23,7 +23,8 @@ export function* checkMapping({ value, source, path }: WrittenMapping): Iterable
   yield* checkNames(value, path)
   yield* checkContent(value, path)
   yield* checkTargets(value, path)
-  yield* checkCoalesce(value, path)
+  const { window, maxWait } = value.coalesce ?? {}
+  if (window && maxWait) yield* longerThan([...path, 'coalesce'], { window }, { maxWait })
   yield* checkOpenClawSession(value, path)
   yield* checkHeaders(Object.keys(value.match?.headers ?? {}), [...path, 'match', 'headers'])
   yield* checkNumbers(source, value.match?.body, [...path, 'match', 'body'], compareAsText)
@@ -87,16 +88,6 @@ export function* checkTargets(
     const hint = `Write \`${field}\` into the items of \`deliverTo\`, or leave \`deliverTo\` out.`
     yield { path: [...path, field], at: 'key', code: 'DUPLICATE_FIELD', message, hint }
   }
-}
-
-function* checkCoalesce({ coalesce }: MappingValue, path: Path): Iterable<Finding> {
-  if (coalesce === undefined) return
-  const { window, maxWait } = coalesce
-  if (parseDuration(maxWait) >= parseDuration(window)) return
-  const place = [...path, 'coalesce', 'window']
-  const message = `\`${writePath(place)}\` is longer than \`maxWait\` (${maxWait})`
-  const hint = `Write \`maxWait\` too, at least ${window}, or a shorter \`window\`.`
-  yield { path: place, code: 'INVALID_VALUE', message, hint }
 }
 
 function* checkHeaders(names: readonly string[], path: Path): Iterable<Finding> {

@@ -184,7 +184,7 @@ test('the keys that a preset’s provider needs are required where the operator 
   assert.deepEqual(empty.codes, ['warning VERIFY_NOT_YET reveille.yaml:7:17'])
 })
 
-test('a key that the provider does not read is reported, with what to write instead', async (context) => {
+test('a key that the provider does not read is reported, with those that it reads', async (context) => {
   await assertDiagnosed(context, [
     [`verify: { provider: github, secret: ${good}, tolerance: 5m }`, 'warning UNUSED_FIELD 69'],
     [`verify: { provider: sentry, secret: ${good}, tolerance: 5m }`, 'warning UNUSED_FIELD 69'],
@@ -200,7 +200,7 @@ test('a key that the provider does not read is reported, with what to write inst
     context,
     `verify: { provider: github, secret: ${good}, publicKey: ${hexKey} }`,
   )
-  assert.match(swapped.diagnostics[0]?.hint ?? '', /its secret as `secret`/)
+  assert.match(swapped.diagnostics[0]?.message ?? '', /publicKey` has no effect: GitHub reads `secret`$/)
 })
 
 test('secrets and keys that cannot verify any signature are reported, and not shown', async (context) => {

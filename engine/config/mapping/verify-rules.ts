@@ -5,7 +5,7 @@ import type { ProviderRow } from '../../providers/scheme.ts'
 import { secretsOf } from '../../providers/secrets.ts'
 import type { EndpointPolicy } from '../configuration.ts'
 import { type KeyFault, noEffect } from '../diagnostic/key-fault.ts'
-import { nearestName } from '../nearest.ts'
+import { didYouMean } from '../nearest.ts'
 import type { Path } from '../path.ts'
 import type { VerifyPolicy } from '../schema/policy-schema.ts'
 import {
@@ -121,35 +121,23 @@ function unknownProvider(provider: string): KeyFault {
 function insteadOfProvider(provider: string): string {
   if (describedSenders.has(provider.toLowerCase()))
     return 'It is set up with `hmac` and `challenge`: docs/trust.md has the lines for it.'
-  const nearest = nearestName(provider, providerNames)
-  return nearest
-    ? `Did you mean \`${nearest}\`?`
-    : `Known are ${providerNames.join(', ')}; \`hmac\` is for any other.`
+  return didYouMean(
+    provider,
+    providerNames,
+    `Known are ${providerNames.join(', ')}; \`hmac\` is for any other.`,
+  )
 }
 
 function* unread(row: ProviderRow, verify: VerifyPolicy): Iterable<KeyFault> {
   const read = keysReadBy(row)
+  const names = [...read].map((key) => `\`${key}\``).join(', ')
+  const why = `${shortTitleOf(row)} ${names === '' ? 'signs nothing' : `reads ${names}`}`
   for (const key of Object.keys(verify) as VerifyKey[]) {
     if (key === 'provider' || read.has(key) || isBlank(verify[key])) continue
-    yield noEffect(['verify', key], whyUnread(row, key), insteadOf(row, key))
+    const isOfHmac = key === 'hmac' || key === 'challenge'
+    const hint = isOfHmac ? 'Remove it, or write `provider: hmac` to have it read.' : undefined
+    yield noEffect(['verify', key], why, hint)
   }
-}
-
-function whyUnread(row: ProviderRow, key: VerifyKey): string {
-  const title = shortTitleOf(row)
-  if (row.schemes.length === 0) return `${title} signs nothing`
-  if (key === 'tolerance') return `a signature of ${title} bears no time that could be looked at`
-  if (key === 'publicUrl') return `the address is not signed by ${title}`
-  if (key === 'secret') return `there is no secret that ${title} would share`
-  return `it is not for ${title}`
-}
-
-function insteadOf(row: ProviderRow, key: VerifyKey): string {
-  const read = keysReadBy(row)
-  if (key === 'secret' && read.has('publicKey')) return 'Write its public key as `publicKey` instead.'
-  if (key === 'publicKey' && read.has('secret')) return 'Write its secret as `secret` instead.'
-  if (key === 'hmac' || key === 'challenge') return 'Remove it, or write `provider: hmac` to have it read.'
-  return 'Remove it.'
 }
 
 /**
@@ -203,14 +191,9 @@ function* notYet(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): It
   for (const key of ['secret', 'publicKey'] as const) {
     const keys = ['verify', key]
     if (!keysReadBy(row).has(key) || originOf(keys) !== 'configuration') continue
-    yield {
-      keys,
-      severity: 'warning',
-      at: 'key',
-      code: 'VERIFY_NOT_YET',
-      problem:
-        'is empty: until it is set, no signature is looked at; a token opens the endpoint, unless `auth` says otherwise',
-      hint: `Set what ${shortTitleOf(row)} shows; with \`auth: signature\` a gateway does not start without it.`,
-    }
+    const problem =
+      'is empty: until it is set, the endpoint is opened by a token, unless `auth` says otherwise'
+    const hint = `Set what ${shortTitleOf(row)} shows; with \`auth: signature\` a gateway does not start without it.`
+    yield { keys, severity: 'warning', at: 'key', code: 'VERIFY_NOT_YET', problem, hint }
   }
 }

@@ -1,10 +1,10 @@
 /** Checks the rules of `agents:` that go beyond the shape of single keys. */
 
 import type { Finding } from '../diagnostic/diagnostic.ts'
-import { parseDuration } from '../duration.ts'
-import { nearestName } from '../nearest.ts'
+import { didYouMean } from '../nearest.ts'
 import { priceOf } from '../prices.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
+import { longerThan } from './longer-than.ts'
 import { namedModel } from './models.ts'
 
 type Agents = ConfigurationValue['agents']
@@ -12,14 +12,8 @@ type Defaults = Agents['defaults']
 
 const inDefaults = ['agents', 'defaults'] as const
 
-export function* checkRetry({ retry: { backoff, maxBackoff } }: Defaults): Iterable<Finding> {
-  if (parseDuration(maxBackoff) >= parseDuration(backoff)) return
-  yield {
-    path: [...inDefaults, 'retry', 'backoff'],
-    code: 'INVALID_VALUE',
-    message: `\`agents.defaults.retry.backoff\` is longer than \`maxBackoff\` (${maxBackoff}), the longest of the waits`,
-    hint: `Write \`maxBackoff\` too, at least ${backoff}, or a shorter \`backoff\`.`,
-  }
+export function checkRetry({ retry: { backoff, maxBackoff } }: Defaults): Finding[] {
+  return longerThan([...inDefaults, 'retry'], { backoff }, { maxBackoff })
 }
 
 export function* checkQuietHours({ heartbeat: { quietHours } }: Defaults): Iterable<Finding> {
@@ -32,12 +26,12 @@ export function* checkQuietHours({ heartbeat: { quietHours } }: Defaults): Itera
     yield { path: [...path, 'to'], code: 'INVALID_VALUE', message, hint }
   }
   if (isTimeZoneName(quietHours.timezone)) return
-  const nearest = nearestName(quietHours.timezone, Intl.supportedValuesOf('timeZone'))
+  const zones = Intl.supportedValuesOf('timeZone')
   yield {
     path: [...path, 'timezone'],
     code: 'UNKNOWN_TIMEZONE',
     message: `\`${name}.timezone\` is not the name of a time zone`,
-    hint: nearest === undefined ? 'Write an IANA name such as Europe/Berlin.' : `Did you mean ${nearest}?`,
+    hint: didYouMean(quietHours.timezone, zones, 'Write an IANA name such as Europe/Berlin.'),
   }
 }
 
@@ -92,11 +86,10 @@ export function* checkProvider({ defaults, providers, runners }: Agents): Iterab
   if (isServed || model === undefined || names.length === 0) return
   const [provider = ''] = namedModel(model, models).split('/')
   if (names.includes(provider)) return
-  const nearest = nearestName(provider, names)
   yield {
     path: [...inDefaults, 'model'],
     code: 'UNKNOWN_PROVIDER',
     message: '`agents.defaults.model` begins with a provider that `agents.providers` does not have',
-    hint: nearest === undefined ? `There are ${names.join(', ')}.` : `Did you mean \`${nearest}\`?`,
+    hint: didYouMean(provider, names, `There are ${names.join(', ')}.`),
   }
 }

@@ -1,7 +1,7 @@
 /** Decides which models are allowed, and by which names. */
 
 import type { Finding } from '../diagnostic/diagnostic.ts'
-import type { ConfigurationValue } from '../schema/configuration-schema.ts'
+import { type ConfigurationValue, modelPattern } from '../schema/configuration-schema.ts'
 
 type Defaults = ConfigurationValue['agents']['defaults']
 
@@ -12,10 +12,7 @@ export interface ModelRules {
   readonly aliases: Readonly<Record<string, string>>
 }
 
-/** Whether a text has the form `<provider>/<model>`. */
-function isModelName(text: string): boolean {
-  return /^[^\s/]+\/\S+$/.test(text)
-}
+const modelName = new RegExp(modelPattern, 'u')
 
 export function modelRules(models: Defaults['models']): ModelRules | undefined {
   if (models === undefined) return undefined
@@ -36,27 +33,21 @@ export function namedModel(model: string, models: Defaults['models']): string {
 const folder = ['agents', 'defaults'] as const
 const form = 'Write <provider>/<model>, for example openai/gpt-5.'
 
-export function checkModels({ models }: Defaults): Finding[] {
-  const findings: Finding[] = []
-  const bad = (key: string | number, message: string, hint: string, deeper: string[] = []) =>
-    findings.push({ path: [...folder, 'models', key, ...deeper], code: 'INVALID_MODEL', message, hint })
-  if (Array.isArray(models)) {
-    models.forEach((model: string, index) => {
-      if (!isModelName(model)) bad(index, `\`agents.defaults.models[${index}]\` is no model's name`, form)
-    })
-    return findings
-  }
+export function* checkAliases({ models = {} }: Defaults): Iterable<Finding> {
   const taken = new Map<string, string>()
-  for (const [model, { alias }] of Object.entries((models ?? {}) as Record<string, { alias?: string }>)) {
-    if (!isModelName(model)) bad(model, "`agents.defaults.models` has a key that is no model's name", form)
+  for (const [model, { alias }] of Object.entries(models as Record<string, { alias?: string }>)) {
     if (alias === undefined) continue
     const other = taken.get(alias)
-    if (alias.includes('/'))
-      bad(model, 'An alias has no `/`', 'A name with `/` is always a model.', ['alias'])
-    if (other) bad(model, `The alias \`${alias}\` already stands for ${other}`, 'Choose another.', ['alias'])
     taken.set(alias, model)
+    if (other === undefined) continue
+    const message = `The alias \`${alias}\` already stands for ${other}`
+    yield {
+      path: [...folder, 'models', model, 'alias'],
+      code: 'INVALID_MODEL',
+      message,
+      hint: 'Choose another.',
+    }
   }
-  return findings
 }
 
 export function checkDefaultModel({ model, models }: Defaults): Finding[] {
@@ -64,7 +55,7 @@ export function checkDefaultModel({ model, models }: Defaults): Finding[] {
   const rules = modelRules(models)
   const path = [...folder, 'model']
   if (rules && Object.hasOwn(rules.aliases, model)) return []
-  if (!isModelName(model)) {
+  if (!modelName.test(model)) {
     const message =
       '`agents.defaults.model` is neither <provider>/<model> nor an alias of `agents.defaults.models`'
     return [{ path, code: 'INVALID_MODEL', message, hint: form }]

@@ -4,13 +4,13 @@ import { channelName } from '../channel-name.ts'
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import { findingOf, noEffect } from '../diagnostic/key-fault.ts'
 import { isLoopback } from '../loopback.ts'
-import { nearestName } from '../nearest.ts'
+import { didYouMean } from '../nearest.ts'
 import { writePath } from '../path.ts'
 import { overlapsPath } from '../path-overlap.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import { checkPrices, checkProvider, checkQuietHours, checkRetry } from './agent-rules.ts'
 import { checkMailbox } from './mailbox-rules.ts'
-import { checkDefaultModel, checkModels } from './models.ts'
+import { checkAliases, checkDefaultModel } from './models.ts'
 import { checkModuleName, moduleName } from './module-name.ts'
 import {
   gatewayTokens,
@@ -129,7 +129,7 @@ export const rules: readonly Rule[] = [
         )
     },
   },
-  { reads: ['agents.defaults.models'], check: ({ agents }) => checkModels(agents.defaults) },
+  { reads: ['agents.defaults.models'], check: ({ agents }) => checkAliases(agents.defaults) },
   {
     reads: ['agents.defaults.models', 'agents.defaults.model'],
     check: ({ agents }) => checkDefaultModel(agents.defaults),
@@ -185,12 +185,11 @@ function* knownChannel(
 ): Iterable<Finding> {
   if (channel === undefined || Object.hasOwn(channels, channel)) return
   const meant = channelName(channel, (name) => Object.hasOwn(channels, name))
-  const nearest = meant === channel ? nearestName(meant, Object.keys(channels)) : meant
   yield {
     path: key.split('.'),
     code: 'UNKNOWN_CHANNEL',
     message: `\`${key}\` names a channel that is not configured`,
-    hint: nearest ? `Did you mean \`${nearest}\`?` : 'Name it under `channels:` first.',
+    hint: didYouMean(meant, Object.keys(channels), 'Name it under `channels:` first.'),
   }
 }
 
@@ -271,9 +270,8 @@ function* checkModules(names: readonly string[]): Iterable<Finding> {
 export function* unusedModules({ hooks }: ConfigurationValue, used: ReadonlySet<string>): Iterable<Finding> {
   for (const name of Object.keys(hooks.transforms.modules)) {
     if (used.has(moduleName(name))) continue
-    const nearest = nearestName(name, used)
-    const hint = nearest === undefined ? undefined : `Did you mean \`${nearest}\`?`
-    yield findingOf(noEffect([name], 'no mapping has a transform of that module', hint), transformModules)
+    const why = 'no mapping has a transform of that module'
+    yield findingOf(noEffect([name], why, didYouMean(name, used)), transformModules)
   }
 }
 
@@ -285,12 +283,8 @@ export function* unusedEndpoints(
   if (served.length === 0) return
   for (const name of Object.keys(hooks.endpoints)) {
     if (builtInEndpoints.has(name) || served.some((path) => overlapsPath(path, name))) continue
-    const nearest = nearestName(
-      name,
-      served.filter((each) => each !== undefined),
-    )
-    const hint =
-      nearest === undefined ? 'Remove it, or give a mapping that path.' : `Did you mean \`${nearest}\`?`
+    const paths = served.filter((each) => each !== undefined)
+    const hint = didYouMean(name, paths, 'Remove it, or give a mapping that path.')
     yield findingOf(noEffect([name], 'no mapping has that path', hint), ['hooks', 'endpoints'])
   }
 }

@@ -6,7 +6,6 @@
 import { thinkingLevels } from '../fields.ts'
 import { defineFileShape } from './file-shape.ts'
 import {
-  anyText,
   byName,
   byteSize,
   dailyBudget,
@@ -254,10 +253,18 @@ const deliveries = section('What becomes of replies that a channel does not take
   }),
 })
 
+export const modelPattern = '^[^\\s/]+/\\S+$'
+const modelName = { pattern: modelPattern, expects: '<provider>/<model>, such as openai/gpt-5' }
+
 const models = Type.Unsafe<readonly string[] | Record<string, { alias?: string }>>({
   type: ['array', 'object'],
-  items: anyText,
-  additionalProperties: keys(optional({ alias: text('A short name of the model.') })),
+  items: Type.String(modelName),
+  propertyNames: modelName,
+  additionalProperties: keys(
+    optional({
+      alias: text('A short name of the model.', { pattern: '^[^/]*$', expects: 'a name without `/`' }),
+    }),
+  ),
   expects: 'a list of <provider>/<model>, or a map of them to {alias}',
   description: 'The models that may be asked for. Absent: any.',
 })

@@ -3,7 +3,7 @@
 import type { ErrorObject } from 'ajv'
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import { inLargestUnit } from '../duration.ts'
-import { nearestName } from '../nearest.ts'
+import { didYouMean } from '../nearest.ts'
 import { type Path, readPointer, writePath } from '../path.ts'
 import { foreignKey } from './foreign-keys.ts'
 import { foreignName, shorthand } from './foreign-names.ts'
@@ -86,8 +86,7 @@ function guess(path: Path, known: Properties): string {
   // The key belongs to a neighbouring map, and is one level too high.
   const owners = names.filter((each) => Object.hasOwn(known[each]?.properties ?? {}, name))
   if (owners.length > 0) return `It belongs under ${owners.map((each) => `\`${each}\``).join(' or ')}.`
-  const nearest = nearestName(name, names)
-  return nearest ? `Did you mean \`${nearest}\`?` : knownHere(known)
+  return didYouMean(name, names, knownHere(known))
 }
 
 function knownHere(properties: Properties): string {
@@ -138,9 +137,10 @@ function remedy(path: Path, schema: SchemaNode, value: unknown): string | undefi
     schema.type === type || (Array.isArray(schema.type) && schema.type.includes(type))
   if (schema.enum && typeof value === 'string') {
     if (schema.enum.some((each) => typeof each === 'number' && String(each) === value)) return bare
-    const names = schema.enum.filter((each) => typeof each === 'string')
-    const nearest = nearestName(value, names)
-    return nearest && `Did you mean \`${nearest}\`?`
+    return didYouMean(
+      value,
+      schema.enum.filter((each) => typeof each === 'string'),
+    )
   }
   if (takes('boolean') && typeof value === 'string')
     return 'Write it without quotes; yes, no, on and off are texts.'
