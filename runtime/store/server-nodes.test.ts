@@ -6,11 +6,11 @@ import { openPostgresDriver } from '../../plugins/postgres/driver.ts'
 import { testPostgres } from '../../plugins/postgres/test-server/index.ts'
 import { startManualWorker } from './contract/bench/manual-worker.ts'
 import { createSampler, idOf } from './contract/bench/samples.ts'
+import { migrated } from './contract/server-subject.ts'
 import { createIdMinter } from './id.ts'
 import type { Lead, Store, Takeover } from './port.ts'
 import type { LeaseTimes } from './queue/claiming.ts'
 import { openServerStore } from './server.ts'
-import { migrated } from './server-subject.ts'
 
 /** As usual. */
 const nodeTimes: LeaseTimes = { renewMs: 5_000, expireMs: 15_000, holdMs: 10_000 }

@@ -2,14 +2,14 @@
 
 import assert from 'node:assert/strict'
 import pg from 'pg'
-import { type Faults, openPostgresDriver } from '../../plugins/postgres/driver.ts'
-import { testPostgres } from '../../plugins/postgres/test-server/index.ts'
-import { faultsSql } from './contract/bench/soundness.ts'
-import type { ContractSubject } from './contract.ts'
-import type { OpenStore, StoreOptions } from './port.ts'
-import type { LeaseTimes } from './queue/claiming.ts'
-import { migrate, tables } from './schema.ts'
-import { openServerStore } from './server.ts'
+import { type Faults, openPostgresDriver } from '../../../plugins/postgres/driver.ts'
+import { testPostgres } from '../../../plugins/postgres/test-server/index.ts'
+import type { ContractSubject } from '../contract.ts'
+import type { OpenStore, StoreOptions } from '../port.ts'
+import type { LeaseTimes } from '../queue/claiming.ts'
+import { migrate, tables } from '../schema.ts'
+import { openServerStore } from '../server.ts'
+import { faultsSql } from './bench/soundness.ts'
 
 /** A node that was killed is found soon, and no test takes as long as a lease. */
 const leases: LeaseTimes = { renewMs: 500, expireMs: 4_000, holdMs: 3_000 }
