@@ -247,7 +247,7 @@ async function assemble(
   reportTo(createReloadReporter(log, process.cwd()))
   const reloads = followReloads(reloader, lastGood.served(), log, now)
   reportLive(store, reloader)
-  const upkeep = parts.add(followLead(store, 'upkeep', role))
+  const maintenance = parts.add(followLead(store, 'maintenance', role))
 
   const deliveries = createAdminDeliveries({ store, current, channel: plugins.channel, now, mintId })
   const issues: Issues = parts.add(
@@ -267,7 +267,7 @@ async function assemble(
         fetch,
         mask: mask.text,
       },
-      leads: upkeep.isHeld,
+      leads: maintenance.isHeld,
       ...(isCluster && { node: node.name }),
     }),
   )
@@ -366,7 +366,7 @@ async function assemble(
       log,
       backlog: () => settingsOfNow().gateway.limits.backlog,
       draining: draining.signal,
-      leads: upkeep.isHeld,
+      leads: maintenance.isHeld,
       // A job that another node has begun is found by looking.
       ...(isCluster && { lookMs: 2000 }),
     }),
@@ -431,7 +431,7 @@ async function assemble(
   await app.ready()
   parts.add(app)
   await dispatch.start()
-  upkeep.begin(replayJobs.start)
+  maintenance.begin(replayJobs.start)
   plugins.onCommitted(sources.apply)
   // What is caught up is said by endpoints, which are live only now.
   reloader.subscribe(({ type }) => {
@@ -614,7 +614,7 @@ function followLead({ cluster }: Store, what: Leadership, role: NodeRole) {
 function storeSettings({ gateway, history, agents }: Settings) {
   return {
     keepMs: history.keepMs,
-    mostBodyBytes: history.maxBodyBytes,
+    maxBodyBytes: history.maxBodyBytes,
     ...(history.bodies !== 'all' && { ignoredBodiesMs: history.ignoredMs }),
     backlog: gateway.limits.backlog,
     sessionIdleMs: agents.sessions.idleMs,

@@ -7,7 +7,7 @@
 
 import { Socket } from 'node:net'
 import pg from 'pg'
-import { mostConnections, obstacleOf, readOnly, tooOld, unavailable } from './errors.ts'
+import { maxConnections, obstacleOf, readOnly, tooOld, unavailable } from './errors.ts'
 import { parseLocation } from './location.ts'
 
 /** The times after which something is given up. Milliseconds. */
@@ -24,7 +24,7 @@ export interface Times {
   readonly silenceMs: number
 }
 
-export const usualTimes: Times = {
+export const defaultTimes: Times = {
   connectMs: 5_000,
   statementMs: 10_000,
   lockMs: 5_000,
@@ -58,7 +58,7 @@ const unusedMs = 60_000
 /** How long the server may take to close a connection. Milliseconds. */
 const goodbyeMs = 2_000
 /** `pg_current_xact_id` and `pg_xact_status` came with it. */
-const leastVersion = 13
+const minVersion = 13
 
 const startOfSession = `SELECT
   current_setting('transaction_read_only') = 'on' AS is_read_only, current_setting('server_version_num')::int / 10000 AS version,
@@ -96,7 +96,7 @@ export function createConnections(location: string, times: Times) {
       keepAliveInitialDelayMillis: keepAliveMs,
       types: { getTypeParser },
       stream: openSocket,
-      max: mostConnections - 1,
+      max: maxConnections - 1,
       min: 2,
       idleTimeoutMillis: unusedMs,
       onConnect: (client) => begin(client, config),
@@ -123,7 +123,7 @@ export function createConnections(location: string, times: Times) {
     client.on('error', () => undefined)
     const { rows } = await client.query(startOfSession)
     const [{ is_read_only: isReadOnly, version, process, run }] = rows
-    if (version < leastVersion) throw tooOld(config, version, leastVersion)
+    if (version < minVersion) throw tooOld(config, version, minVersion)
     if (isReadOnly) throw readOnly(config)
     // Behind a pooler the number that the client was given is none of the server.
     const isPooled = process !== (client as pg.ClientBase & { readonly processID: number }).processID

@@ -2,15 +2,15 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Driver, DriverOptions, SqlValue, Statements, Transaction } from '@reveille/kit'
-import { type Connection, createConnections, type Times, usualTimes } from './connections.ts'
+import { type Connection, createConnections, defaultTimes, type Times } from './connections.ts'
 import { driverErrorOf, grants, isCollision, isLost, stateOf, unavailable } from './errors.ts'
 import { createNotifications } from './notifications.ts'
 import { dialect, send } from './statements.ts'
 import { beginTransaction, type Running, type Trace } from './transaction.ts'
 
 /** How often a transaction is run that collides with others, and how often one whose connection is lost. */
-const mostCollisions = 20
-const mostLosses = 3
+const maxCollisions = 20
+const maxLosses = 3
 /** How long is waited at most before a transaction is run again. Milliseconds. */
 const maxPauseMs = 20
 /** Milliseconds between two questions for an unclear commit. They double with each. */
@@ -63,7 +63,7 @@ export async function openPostgresDriver({
   times,
   faults = {},
 }: PostgresDriverOptions): Promise<Driver> {
-  const connections = createConnections(location, { ...usualTimes, ...times })
+  const connections = createConnections(location, { ...defaultTimes, ...times })
   const closing = new AbortController()
   const notifications = createNotifications(connections, notify)
 
@@ -73,7 +73,7 @@ export async function openPostgresDriver({
         return await attempt(work)
       } catch (error) {
         if (!(error instanceof Undone)) throw error
-        const most = isCollision(error.cause) ? mostCollisions : mostLosses
+        const most = isCollision(error.cause) ? maxCollisions : maxLosses
         if (tries >= most) throw driverErrorOf(error.cause)
         await pause(Math.random() * maxPauseMs)
       }
@@ -138,7 +138,7 @@ export async function openPostgresDriver({
         return await work(statements, session)
       } catch (error) {
         failure ??= (error as Error).cause
-        if (!isLost(failure) || tries >= mostLosses) throw error
+        if (!isLost(failure) || tries >= maxLosses) throw error
       } finally {
         if (session.isPooled) await client.query('COMMIT').catch((error) => (failure ??= error))
         release(isLost(failure))

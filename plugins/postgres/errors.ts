@@ -7,7 +7,7 @@ import type { ClientConfig } from 'pg'
 const brief = 'the database does not answer'
 
 /** How many connections a node opens at most: those of its pool, and the one that listens. */
-export const mostConnections = 9
+export const maxConnections = 9
 
 export function unavailable(
   message: string,
@@ -132,7 +132,7 @@ const obstacles: Readonly<Record<string, (at: ClientConfig) => readonly [message
   ],
   '53300': (at) => [
     `${serverAt(at)} has no connection left for the role ${at.user}`,
-    `Raise max_connections there, or the limit of the role or the database. A node needs ${mostConnections}.`,
+    `Raise max_connections there, or the limit of the role or the database. A node needs ${maxConnections}.`,
   ],
   '57P03': (at) => [`${serverAt(at)} is starting, stopping or recovering`, 'Try again in a moment.'],
   ENOTFOUND: ({ host }) => [

@@ -36,13 +36,13 @@ interface Prepared {
 }
 
 /** How many statements are remembered. The store has fewer, apart from the combinations of filters. */
-const mostPrepared = 2_000
+const maxPrepared = 2_000
 const prepared = new Map<string, Prepared>()
 
 export function prepare(sql: string): Prepared {
   const known = prepared.get(sql)
   if (known !== undefined) return known
-  if (prepared.size >= mostPrepared) prepared.clear()
+  if (prepared.size >= maxPrepared) prepared.clear()
   const text = translated(sql)
   const made = {
     text,

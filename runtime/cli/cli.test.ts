@@ -25,7 +25,7 @@ const runs = ids.map((id, index) => ({
   deliveryIds: [],
   attempts: [],
   ...(index === 0 && {
-    coalesce: { key: 'k', keep: 'all', deadline: noon, mostPerHour: 60, count: 3, requests: 3 },
+    coalesce: { key: 'k', keep: 'all', deadline: noon, maxPerHour: 60, count: 3, requests: 3 },
   }),
 }))
 

@@ -13,7 +13,7 @@ import {
   type WorkerPool,
   type WorkOptions,
 } from '../store/port.ts'
-import { expediteHeartbeat, expediteRun, heartbeatBurstMs, heartbeatTask } from '../store/tasks.ts'
+import { expediteHeartbeat, expediteRun, heartbeatTask, heartbeatWindowMs } from '../store/tasks.ts'
 import { createBudgets } from './budget.ts'
 import { createChannelChecks } from './delivery/checks.ts'
 import { createCircuitBreaker } from './delivery/circuit-breaker.ts'
@@ -77,7 +77,7 @@ export function createDispatch(options: DispatchOptions) {
     await reportAssumedRoute()
     const { heartbeat, runner } = agents.defaults
     // If events are passed on now, those that wait for the timer need not wait any longer.
-    const inMs = options.relays?.(runner) === true ? heartbeatBurstMs : heartbeat.everyMs
+    const inMs = options.relays?.(runner) === true ? heartbeatWindowMs : heartbeat.everyMs
     if (inMs > 0) await store.command({ type: 'schedule', task: heartbeatTask(now() + inMs) })
     const { model, thinking } = agents.defaults
     const next = [runner, model, thinking, agents.runners, agents.providers]

@@ -1,7 +1,7 @@
 /** Makes the heartbeat that shows what dispatch posts to the main session. */
 
 import type { EventRecord, NewTask } from '../store/port.ts'
-import { heartbeatBurstMs, heartbeatTask } from '../store/tasks.ts'
+import { heartbeatTask, heartbeatWindowMs } from '../store/tasks.ts'
 import type { DispatchOptions } from './options.ts'
 
 /** Returns the heartbeat that an event needs at once: if it asked for `now`, or if the runner only passes events on. */
@@ -11,5 +11,5 @@ export function heartbeatFor(
 ): readonly NewTask[] {
   const { runner } = current().snapshot.settings.agents.defaults
   const isDue = event.mode === 'now' || relays?.(runner) === true
-  return isDue ? [heartbeatTask(event.createdAt + heartbeatBurstMs)] : []
+  return isDue ? [heartbeatTask(event.createdAt + heartbeatWindowMs)] : []
 }

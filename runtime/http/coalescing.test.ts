@@ -23,7 +23,7 @@ test('a run with a coalesce key waits for more of its endpoint, mapping and sess
   assert.partialDeepStrictEqual(given, {
     type: 'run',
     join: { key, dueAt, keep: 'all' },
-    record: { coalesce: { key, keep: 'all', deadline: state.now + 60_000, mostPerHour: 7 } },
+    record: { coalesce: { key, keep: 'all', deadline: state.now + 60_000, maxPerHour: 7 } },
     tasks: [{ dueAt, lane: 'session:hook:push' }],
   })
 })

@@ -170,7 +170,7 @@ export function createAlerts(options: AlertOptions) {
   async function post({ issue, isOpen }: News): Promise<string | undefined> {
     const { webhook } = settings()
     if (webhook === undefined) return undefined
-    const { alerted: _alerted, saidOn: _saidOn, ...data } = issue
+    const { alerted: _alerted, reportedOn: _reportedOn, ...data } = issue
     const type = isOpen ? 'issue.opened' : 'issue.closed'
     const event = `${type} ${issue.key}`
     const id = callIds.get(event) ?? `issue_${randomUUID()}`

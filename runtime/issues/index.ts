@@ -4,7 +4,7 @@ import { backgroundTimers, type CurrentLive, type ReloadEvent, type Timers } fro
 import type { SourceState } from '../sources/index.ts'
 import type { MintId } from '../store/id.ts'
 import type { IssueRecord, Page, Store } from '../store/port.ts'
-import { heartbeatBurstMs, heartbeatTask } from '../store/tasks.ts'
+import { heartbeatTask, heartbeatWindowMs } from '../store/tasks.ts'
 import { type AlertOptions, createAlerts } from './alerts.ts'
 import { createDriftWatch } from './drift.ts'
 import { createEndpointWatch } from './endpoints.ts'
@@ -62,7 +62,7 @@ export function createIssues(options: IssuesOptions) {
     generation: () => current().generation,
     notifies: () => current().snapshot.settings.gateway.issues.notify,
     onFlushed: () => alerts?.changed(),
-    heartbeatFor: (at) => (options.relays(mainRunner()) ? heartbeatTask(at + heartbeatBurstMs) : undefined),
+    heartbeatFor: (at) => (options.relays(mainRunner()) ? heartbeatTask(at + heartbeatWindowMs) : undefined),
   })
   const isShared = node !== undefined
   const nearMisses = createNearMisses(ledger, store.read)

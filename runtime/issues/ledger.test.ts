@@ -63,8 +63,8 @@ test('occurrences are counted, and written together with one event', async () =>
     ],
   )
   const [first] = batch
-  assert.ok(first !== undefined && 'say' in first)
-  const { event, day } = first.say ?? {}
+  assert.ok(first !== undefined && 'report' in first)
+  const { event, day } = first.report ?? {}
   assert.equal(day, '2026-01-31')
   assert.deepEqual(
     [event?.session, event?.mode, event?.trusted, event?.generation],
@@ -80,7 +80,7 @@ test('the main session gets an event about an issue once a day, and never of its
     ledger.note(problem('orders', more))
     await ledger.flush()
     const change = changes.at(-1)?.[0]
-    return change !== undefined && 'say' in change && change.say !== undefined
+    return change !== undefined && 'report' in change && change.report !== undefined
   }
   assert.equal(await said({ code: 'RUNNER_FAILS', isSilent: true }), false)
   assert.equal(await said({ code: 'BUDGET_SPENT' }), false)
@@ -94,7 +94,7 @@ test('with notify: false the main session gets no event', async () => {
   const { ledger, changes } = createFixture([], false)
   ledger.note(problem('orders'))
   await ledger.flush()
-  assert.ok(!('say' in (changes[0]?.[0] ?? {})))
+  assert.ok(!('report' in (changes[0]?.[0] ?? {})))
 })
 
 test('only an open issue is resolved, once', async () => {
@@ -117,7 +117,7 @@ test('what was over before it was written is kept as resolved, and not said', as
   ledger.resolve('TRANSFORM_FAILING', 'orders')
   await ledger.flush()
   const [[counted, over] = []] = changes
-  assert.ok(counted !== undefined && 'count' in counted && !('say' in counted))
+  assert.ok(counted !== undefined && 'count' in counted && !('report' in counted))
   assert.deepEqual(over, { key: 'TRANSFORM_FAILING:orders', resolve: true })
 })
 
@@ -203,5 +203,5 @@ test('a flood of different problems is bounded', async () => {
   for (let n = 0; n < 2000; n++) ledger.note(problem(`orders-${n}`))
   await ledger.flush()
   assert.equal(changes.flat().length, 500)
-  assert.equal(changes.flat().filter((change) => 'say' in change).length, 20)
+  assert.equal(changes.flat().filter((change) => 'report' in change).length, 20)
 })

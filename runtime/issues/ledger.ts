@@ -71,7 +71,7 @@ export function createLedger(options: LedgerOptions) {
   const open = new Set<string>()
   /** Until when, by key. */
   const muted = new Map<string, number>()
-  const saidOn = new Map<string, string>()
+  const reportedOn = new Map<string, string>()
   let saidToday = { day: '', count: 0 }
   let timer: unknown
   let writing: Promise<void> | undefined
@@ -110,7 +110,7 @@ export function createLedger(options: LedgerOptions) {
       .then(() => {
         hasFailed = false
         for (const change of changes)
-          if ('say' in change && change.say) saidOn.set(change.key, change.say.day)
+          if ('report' in change && change.report) reportedOn.set(change.key, change.report.day)
       })
       .catch((error) => {
         if (!hasFailed)
@@ -170,14 +170,14 @@ export function createLedger(options: LedgerOptions) {
   function sayOf(key: string, { code, subject, isSilent }: Problem, at: number) {
     const day = dayOf(at)
     const isSaid = issueCodes[code].isSaid && !isSilent && options.notifies()
-    if (!isSaid || saidOn.get(key) === day || isMuted(key, at)) return undefined
+    if (!isSaid || reportedOn.get(key) === day || isMuted(key, at)) return undefined
     if (saidToday.day !== day) saidToday = { day, count: 0 }
     if (saidToday.count >= mostSaid) return undefined
     saidToday.count += 1
     const text = `An issue is open: ${issueCodes[code].title} (${code}, ${cut(subject, longestSubject)}). Its cause and the next step: \`reveille issues\`.`
     const event = ownEvent({ generation: options.generation() }, text, { id: mintId(), at })
     const task = options.heartbeatFor(at)
-    return { say: { event, day, ...(task && { task }) } }
+    return { report: { event, day, ...(task && { task }) } }
   }
 
   /** Ends an issue, if it is open. */
@@ -266,8 +266,8 @@ export function createLedger(options: LedgerOptions) {
     },
   }
 
-  function learn({ key, code, subject, state, last, mutedUntil, saidOn: day }: IssueRecord): void {
-    if (day !== undefined) saidOn.set(key, day)
+  function learn({ key, code, subject, state, last, mutedUntil, reportedOn: day }: IssueRecord): void {
+    if (day !== undefined) reportedOn.set(key, day)
     if (state === 'muted') {
       muted.set(key, mutedUntil ?? Number.POSITIVE_INFINITY)
       return

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { Change } from './port.ts'
 
 /** How many changes are remembered. A listener that falls further behind skips to the oldest of them. */
-const most = 8_192
+const max = 8_192
 
 /** `onListening` is called when the first listener comes and when the last one has gone. */
 export function createChangeFeed(onListening: (on: boolean) => void) {
@@ -57,8 +57,8 @@ export function createChangeFeed(onListening: (on: boolean) => void) {
         const cursor = `${epoch}.${first + ring.length}`
         ring.push(stage === undefined ? { cursor, type, id, state } : { cursor, type, id, state, stage })
       }
-      const surplus = ring.length - most
-      if (surplus > most / 4) {
+      const surplus = ring.length - max
+      if (surplus > max / 4) {
         ring = ring.slice(surplus)
         first += surplus
       }

@@ -8,7 +8,7 @@ import { endCoalescing } from './records/coalescing.ts'
 import { forgetRequests } from './records/forgetting.ts'
 import { changeIssues } from './records/issues.ts'
 import { beginJob, cancelJob, nextItems, settleItems } from './records/jobs.ts'
-import { columnOfText, textOfColumn } from './records/rows.ts'
+import { decodeString, encodeString } from './records/rows.ts'
 import {
   changeRun,
   findDelivery,
@@ -54,7 +54,7 @@ const commands: {
   async 'offer-route'(tx, { route }) {
     await tx.lock(['route'])
     const [current] = await tx.all<{ set_by: string | null }>('SELECT set_by FROM route')
-    if (typeof current?.set_by === 'string') return { ok: false, reason: 'the route was set by hand' }
+    if (typeof current?.set_by === 'string') return { ok: false, reason: 'an operator set the route' }
     return writeRoute(tx, route, undefined)
   },
 
@@ -69,7 +69,7 @@ const commands: {
   },
 
   async 'sign-out'(tx, { signIn, until }) {
-    await tx.insert(tables.sign_outs, [[columnOfText(signIn), until]], 'IGNORE')
+    await tx.insert(tables.sign_outs, [[encodeString(signIn), until]], 'IGNORE')
     return done
   },
 
@@ -225,7 +225,7 @@ async function writeRoute(
   await tx.run('DELETE FROM route')
   if (route === undefined) return done
   const values = [route.channel, route.to, setBy].map((each) =>
-    each === undefined ? null : columnOfText(each),
+    each === undefined ? null : encodeString(each),
   )
   await tx.insert(tables.route, [[1, ...values]])
   return done
@@ -238,8 +238,8 @@ export async function readRoute({ all }: Pick<Context, 'all'>): Promise<SetRoute
   if (row === undefined) return undefined
   const { channel, target, set_by: by } = row
   return {
-    channel: textOfColumn(channel),
-    ...(target !== null && { to: textOfColumn(target) }),
-    ...(by && { by: textOfColumn(by) }),
+    channel: decodeString(channel),
+    ...(target !== null && { to: decodeString(target) }),
+    ...(by && { by: decodeString(by) }),
   }
 }

@@ -10,7 +10,7 @@ export type Counted = OutcomeWithoutEffect | 'backlog' | 'pending' | 'pendingNow
 
 export type Counters = Record<Counted, number>
 
-export type Limits = StoreLimits & Pick<StoreOptions, 'mostWithoutEffect'>
+export type Limits = StoreLimits & Pick<StoreOptions, 'maxWithoutEffect'>
 
 export interface Context extends Transaction {
   readonly dialect: Dialect

@@ -20,7 +20,7 @@ import {
   readCounts,
   writeCounts,
 } from './context.ts'
-import { mostBodyBytesByDefault } from './counters.ts'
+import { defaultMaxBodyBytes } from './counters.ts'
 import { isUnavailable, plainError, storeErrorOf } from './driver-error.ts'
 import { loadWork } from './loading.ts'
 import type { Health, Id, StoreLimits } from './port.ts'
@@ -77,7 +77,7 @@ export function createCore(options: CoreOptions) {
   let lastNow = options.now
   let failure: PlainError | undefined
   /** Tasks that were cancelled before their claims were known here. */
-  const unheard = new Set<string>()
+  const pendingCancels = new Set<string>()
   /** Whether this process deletes old history: always, where there is no other. */
   let sweeps = !driver.isShared
   let isSweeping = false
@@ -182,10 +182,10 @@ export function createCore(options: CoreOptions) {
     lastNow = now
     const cancelled = notes.cancelled.flatMap((key) => {
       const holders = claims.ofTask(key)
-      if (holders.length === 0) unheard.add(key)
+      if (holders.length === 0) pendingCancels.add(key)
       return holders
     })
-    cancelled.push(...given.filter(({ task }) => unheard.delete(task.key)))
+    cancelled.push(...given.filter(({ task }) => pendingCancels.delete(task.key)))
     return {
       claims: await loadAll(given, now),
       cancelled: cancelled.map(nameOf),
@@ -216,7 +216,7 @@ export function createCore(options: CoreOptions) {
     // A limit that the configuration no longer names no longer holds.
     Object.assign(
       limits,
-      { sessionIdleMs: undefined, mostBodyBytes: undefined, ignoredBodiesMs: undefined },
+      { sessionIdleMs: undefined, maxBodyBytes: undefined, ignoredBodiesMs: undefined },
       next,
     )
     if (keptLess(before, limits)) retention.begin(now)
@@ -337,7 +337,7 @@ export function createCore(options: CoreOptions) {
     /** What all other nodes have counted. What this one has is known exactly. */
     setForeignCounters(next: Counters) {
       counts.setForeign(next)
-      unheard.clear()
+      pendingCancels.clear()
     },
     setSweeps(on: boolean) {
       sweeps = on
@@ -387,7 +387,7 @@ function keptLess(before: Limits, after: Limits): boolean {
     after.keepMs < before.keepMs ||
     (after.sessionIdleMs ?? none) < (before.sessionIdleMs ?? none) ||
     (after.ignoredBodiesMs ?? none) < (before.ignoredBodiesMs ?? none) ||
-    (after.mostBodyBytes ?? mostBodyBytesByDefault) < (before.mostBodyBytes ?? mostBodyBytesByDefault)
+    (after.maxBodyBytes ?? defaultMaxBodyBytes) < (before.maxBodyBytes ?? defaultMaxBodyBytes)
   )
 }
 

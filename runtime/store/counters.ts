@@ -11,8 +11,8 @@ export function withoutEffect(outcome: string): OutcomeWithoutEffect | undefined
 }
 
 /** How many requests of each outcome without effect are kept by default: about 60 MB for each outcome, without bodies. */
-export const mostWithoutEffectByDefault = 100_000
-export const mostBodyBytesByDefault = 1024 ** 3
+export const defaultMaxWithoutEffect = 100_000
+export const defaultMaxBodyBytes = 1024 ** 3
 
 type Limits = Pick<StoreLimits, 'backlog'>
 

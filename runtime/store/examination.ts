@@ -14,7 +14,7 @@ export interface Examination {
   readonly hasStore: boolean
 }
 
-/** @throws StoreError which says why a gateway could not use it either */
+/** @throws StoreError that explains why a gateway could not use it either */
 export async function examineDatabase(place: DatabasePlace, now: () => number): Promise<Examination> {
   const driver = await openDriver(place)
   try {
@@ -31,7 +31,7 @@ export async function examineDatabase(place: DatabasePlace, now: () => number): 
   }
 }
 
-/** Makes what a first start makes, and takes it back. */
+/** Creates what a first start creates, and rolls it back. */
 async function checkMaking(driver: Driver): Promise<void> {
   const takenBack = new Error()
   await driver

@@ -81,11 +81,11 @@ export function isId(text: string): boolean {
 /** How many records of each kind are searched for the end of an id. */
 export const maxSearched = 500
 /** Fewer characters would name nearly anything. */
-const shortestEnd = 4
+const minEndLength = 4
 
 /** Returns a test for ids that the text names: the whole id, or its end. */
 export function isNamedBy(text: string): (id: Id) => boolean {
   const end = text.toLowerCase()
-  const isEnd = end.length >= shortestEnd && /^[0-9a-f-]+$/.test(end)
+  const isEnd = end.length >= minEndLength && /^[0-9a-f-]+$/.test(end)
   return (id) => isEnd && id.endsWith(end)
 }

@@ -5,7 +5,7 @@ import { takeRows } from './bounded-rows.ts'
 import { readRoute } from './commands.ts'
 import type { NewTask, RunRecord, Work } from './port.ts'
 import { readJoined } from './records/coalescing.ts'
-import { columnOfText, type EventRow, eventOf, textOfColumn, wholeEvent } from './records/rows.ts'
+import { decodeString, type EventRow, encodeString, eventOf, wholeEvent } from './records/rows.ts'
 import { readDelivery, readRun } from './records/runs.ts'
 import { readMessages } from './records/sessions.ts'
 import { readSpent } from './records/spending.ts'
@@ -78,7 +78,7 @@ async function readRunnerStates(
 ): Promise<Readonly<Record<string, string>>> {
   const rows = await all<{ runner: string; state: string }>(
     'SELECT runner, state FROM runner_states WHERE session = ?1',
-    [columnOfText(session)],
+    [encodeString(session)],
   )
-  return Object.fromEntries(rows.map(({ runner, state }) => [textOfColumn(runner), textOfColumn(state)]))
+  return Object.fromEntries(rows.map(({ runner, state }) => [decodeString(runner), decodeString(state)]))
 }

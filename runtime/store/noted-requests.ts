@@ -5,7 +5,7 @@ import type { Id, RequestRecord } from './port.ts'
 /** How many bytes of bodies may wait for their commit; further requests are noted without theirs. */
 const maxWaitingBytes = 33_554_432
 
-export function createNotedRequests(most: number) {
+export function createNotedRequests(max: number) {
   /** In the order in which they were handed in, which is that of their commits. */
   const waiting = new Map<Id, RequestRecord>()
   let bytes = 0
@@ -13,7 +13,7 @@ export function createNotedRequests(most: number) {
   return {
     /** Returns what is to be committed: without its body while many wait, and nothing under a flood. */
     add(request: RequestRecord): RequestRecord | undefined {
-      if (waiting.size >= most) return undefined
+      if (waiting.size >= max) return undefined
       const { body, head: _head, ...bare } = request
       const kept: RequestRecord = bytes + (body?.length ?? 0) > maxWaitingBytes ? bare : request
       bytes += kept.body?.length ?? 0

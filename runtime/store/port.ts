@@ -29,7 +29,7 @@ import type {
 
 export * from './records.ts'
 
-export type TaskKind = 'run' | 'heartbeat' | 'delivery' | 'upkeep'
+export type TaskKind = 'run' | 'heartbeat' | 'delivery' | 'maintenance'
 
 export interface Store {
   /**
@@ -44,7 +44,7 @@ export interface Store {
   /**
    * Stores a request that made no action. No reply waits for it. Refused requests and handshakes, which need no credentials,
    * go to a bounded ring in memory; the others go to disk, and so does a refused request that is accepted without actions. Of requests without effect the newest of each outcome are
-   * stored (`mostWithoutEffect`). Under a flood some are dropped: what must not be lost is accepted, without actions.
+   * stored (`maxWithoutEffect`). Under a flood some are dropped: what must not be lost is accepted, without actions.
    */
   note(request: RequestRecord): void
   /** Claims due tasks and performs them, at most `concurrency` at a time. Dispatch calls it once for each kind. */
@@ -140,7 +140,7 @@ export interface Acceptance {
     | { readonly outcome: 'joined'; readonly id: Id }
     /** The run is recorded as cancelled, and will not be performed. */
     | { readonly outcome: 'busy'; readonly id: Id }
-    /** `original` is the action seen first, `request` the request that brought it. */
+    /** `original` is the action seen first, `request` the request that contained it. */
     | {
         readonly outcome: 'duplicate' | 'conflict'
         readonly original: Id
@@ -152,7 +152,7 @@ export interface Acceptance {
 }
 
 /**
- * One thing to do later. Tasks are upserted by `key`: an unclaimed task takes the earliest due time. A task that waits for
+ * One thing to do later. Tasks are upserted by `key`: an unclaimed task gets the earliest due time. A task that waits for
  * `again` keeps its time, so that new work never cuts a backoff short. A claimed task is scheduled once more when its claim
  * settles as done.
  */
@@ -213,7 +213,7 @@ export interface Claim {
   load(): Promise<Work>
   /**
    * Resolves at once while it is certain that no other node has taken this claim over; otherwise as soon as it is. It is awaited right
-   * before whatever must not happen twice: a turn, a message, a call of a source. @throws StoreError `LEASE_LOST`
+   * before anything that must not happen twice: a turn, a message, a call of a source. @throws StoreError `LEASE_LOST`
    */
   hold(): Promise<void>
   /** Commits effects in one transaction under the claim's lease token. @throws StoreError `LEASE_LOST`, and changes nothing */
@@ -316,7 +316,7 @@ export type Command =
   | { readonly type: 'send'; readonly delivery: DeliveryRecord; readonly task: NewTask }
   /**
    * Makes a parked delivery pending again, as if it were new except for its receipts. `to` is where it goes from now on. A
-   * new place is refused if a part of the delivery has arrived at the old one.
+   * new destination is refused if a part of the delivery has arrived at the old one.
    */
   | {
       readonly type: 'replay-delivery'
@@ -327,7 +327,7 @@ export type Command =
       readonly by?: string
     }
   /**
-   * Erases what at most 500 requests brought, and keeps their records with `forgottenAt`: body, head and trace; the texts of their
+   * Erases the contents of at most 500 requests, and keeps their records with `forgottenAt`: body, head and trace; the texts of their
    * events, of their runs and of what those replied; the turns of sessions and the heartbeats that showed any of it. A run that
    * several requests became is erased as a whole. A request is refused while any of this is queued, under way or unsent. Events
    * that are pending are consumed.
@@ -369,13 +369,13 @@ export type Command =
 
 /**
  * The first form counts a problem: it opens an issue, counts it up or opens a resolved one again; a muted one stays muted. Its
- * event is posted with it, at most once a day and not while it is muted. `mute` is until when, or null for good.
+ * event is posted with it, at most once a day and not while it is muted. `mute` is until when, or null: permanently.
  */
 export type IssueChange =
   | (Pick<IssueRecord, 'key' | 'code' | 'severity' | 'subject' | 'cause'> & {
       readonly next: NextStep
       readonly count: number
-      readonly say?: { readonly event: EventRecord; readonly task?: NewTask; readonly day: string }
+      readonly report?: { readonly event: EventRecord; readonly task?: NewTask; readonly day: string }
     })
   | { readonly key: string; readonly resolve: true }
   | { readonly key: string; readonly mute: number | null }
@@ -429,7 +429,7 @@ export interface RequestFilters {
   readonly until?: number
 }
 
-/** What a pasted text may name. The id of a session is its key, that of a generation its number. */
+/** A record that a pasted string names. The id of a session is its key, that of a generation its number. */
 export interface FoundRecord {
   readonly kind: 'request' | 'run' | 'event' | 'delivery' | 'session' | 'generation'
   readonly id: string
@@ -473,7 +473,7 @@ export interface Reader {
   /** Counts the runs that wait, are under way or are parked. */
   openRuns(): Promise<OpenRuns>
   /**
-   * Finds what a text names: a whole id, or its last four or more characters among the newest 500 of each kind; a sender's id of
+   * Finds the records that a string names: a whole id, or its last four or more characters among the newest 500 of each kind; a sender's id of
    * a delivery; a session key; the number of a generation, or its digest. At most 20, whole ids first.
    */
   find(text: string): Promise<readonly FoundRecord[]>
@@ -540,13 +540,13 @@ export interface NodeRecord {
   readonly digest?: string
   /** Milliseconds since the Unix epoch, by the store's clock. */
   readonly startedAt: number
-  /** When it last said that it is alive, by the store's clock. */
+  /** When it last renewed its row, by the store's clock. */
   readonly renewedAt: number
   /** How far its clock is ahead of the store's, in milliseconds; what the way to the store takes is taken off. */
   readonly skewMs?: number
-  /** How it hears of what others did: at once, or by asking. Absent where there are no others. */
+  /** How it learns of changes by others: at once, or by asking. Absent where there are no others. */
   readonly wakeUp?: 'notify' | 'poll'
-  /** What it does for all nodes. */
+  /** Its leaderships. */
   readonly leads: readonly string[]
   /** Whether it is this process. */
   readonly isSelf: boolean
@@ -560,14 +560,14 @@ export interface DatabaseState {
   readonly oldestTransaction?: { readonly ageMs: number; readonly by: string }
 }
 
-/** Small texts that sources keep from one run to the next. */
+/** Small strings that sources keep from one run to the next. */
 export interface SourceValues {
   read(source: string, name: string): Promise<string | undefined>
-  write(source: string, name: string, text: string): Promise<void>
+  write(source: string, name: string, value: string): Promise<void>
 }
 
-/** What runs on one node at a time. `sources`: sources and the periodic heartbeat. `upkeep`: retention, issue checks, replay jobs. */
-export type Leadership = 'sources' | 'upkeep'
+/** What runs on one node at a time. `sources`: sources and the periodic heartbeat. `maintenance`: retention, issue checks, replay jobs. */
+export type Leadership = 'sources' | 'maintenance'
 
 export interface Lead {
   /** Aborted before another node can begin, unless this process was held up; `hold` says which. */
@@ -587,7 +587,7 @@ export interface Cluster {
   report(live: { readonly generation: number; readonly digest: string }): void
   /**
    * Calls `run` when this node becomes the one that does this, and again after it has lost and regained that. Several parts of a node may
-   * follow one leadership. Returns a function that gives it up for good; another node begins once all parts have.
+   * follow one leadership. Returns a function that gives it up permanently; another node begins once all parts have.
    */
   lead(what: Leadership, run: (lead: Lead) => void): () => void
   /** Where sources keep their values, on whichever node they run. Absent: each node has its own folder. */
@@ -597,7 +597,7 @@ export interface Cluster {
 }
 
 export interface Health {
-  /** False after a write failed, until one succeeds again. The store tries by itself about once a second. */
+  /** False after a write failed, until one succeeds again. The store retries automatically about once a second. */
   readonly writable: boolean
   /** Runs and deliveries whose task has not settled as done. */
   readonly backlog: number
@@ -605,7 +605,7 @@ export interface Health {
   readonly full: boolean
   /** Pending events, summaries of runs among them. */
   readonly events: number
-  /** True if `accept` would answer BACKLOG to an entry that brings an event. */
+  /** True if `accept` would answer BACKLOG to an entry with an event. */
   readonly fullOfEvents: boolean
   /** Why the store is not writable, and what an operator can do about it. It may name paths. */
   readonly reason?: string
@@ -635,7 +635,7 @@ export interface StoreLimits {
   readonly keepMs: number
   /**
    * The most queued runs and unsent deliveries. Over it `accept` throws `BACKLOG`. As many events may be pending; over that
-   * it throws for an entry that brings one. What runs post and send themselves is counted and never refused.
+   * it throws for an entry with one. What runs post and send themselves is counted and never refused.
    */
   readonly backlog: number
   /** A session with a generated key is deleted when its last turn is older than this. Milliseconds. Default: `keepMs`. */
@@ -644,7 +644,7 @@ export interface StoreLimits {
    * The most bytes of kept bodies, with the headers and traces beside them. Over it the oldest are deleted, and their requests
    * stay. Default: 1 GiB.
    */
-  readonly mostBodyBytes?: number
+  readonly maxBodyBytes?: number
   /**
    * How long the bodies of ignored and skipped requests are kept, with their headers. Milliseconds. They also go before all others
    * where room is short. Default: as those of others.
@@ -667,7 +667,7 @@ export interface StoreOptions extends StoreLimits {
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
   /**
-   * Called at most once, when the store has stopped for good. From then on every call is refused with `STORE_UNAVAILABLE`
+   * Called at most once, when the store has stopped permanently. From then on every call is refused with `STORE_UNAVAILABLE`
    * until the process is restarted. What was committed is safe.
    */
   readonly onStopped?: (error: StoreError) => void
@@ -686,7 +686,7 @@ export interface StoreOptions extends StoreLimits {
    * The most requests of each of the outcomes `ignored`, `skipped`, `duplicate`, `failed` and `refused`. One more deletes the oldest,
    * whatever its age. Default: 100,000.
    */
-  readonly mostWithoutEffect?: number
+  readonly maxWithoutEffect?: number
   /** The most messages of a session that `load` returns. Older ones stay readable until they expire. */
   readonly historyMessages: number
 }

@@ -1,6 +1,6 @@
 /**
  * Lists and records: one table says how each kind of record is listed, filtered and read. The statements are the same for every
- * database; what is only in memory is merged in by the process that asks.
+ * database; the process that asks merges in what is only in memory.
  */
 
 import type { Dialect, SqlValue, Statements, Table } from '@reveille/kit'
@@ -24,14 +24,14 @@ import { issueOf, issuesAt } from './records/issues.ts'
 import { itemOf, jobOf } from './records/jobs.ts'
 import { lookupColumns, rangesWith } from './records/lookups.ts'
 import {
-  columnOfText,
+  decodeString,
   deliveryOf,
+  encodeString,
   eventOf,
   idOfTime,
   listedRequest,
   requestOf,
   runOf,
-  textOfColumn,
   wholeEvent,
   wholeRequest,
   wholeRun,
@@ -41,7 +41,7 @@ import { readCosts, readDay } from './records/spending.ts'
 import type { RefusedRequests } from './refused-requests.ts'
 import { tables } from './schema.ts'
 
-/** What a question is answered with: statements of the database, and the time of the process that asks. */
+/** Statements of the database, and the time of the process that asks. */
 export interface Reading extends Statements {
   readonly among: Dialect['among']
   readonly now: number
@@ -60,7 +60,7 @@ interface Kind<Item> {
   readonly from: string
   readonly isTimed?: true
   readonly columns: string
-  /** By which a list is sorted, and where its next page begins. */
+  /** The sort order, which is the position of a page's last row too. */
   readonly order: Readonly<Record<string, ValueType>>
   /** Default: the newest first. */
   readonly isAscending?: boolean
@@ -193,7 +193,7 @@ function conditionsOf(kind: Kind<unknown>, filters: Filters): readonly Condition
     }
     const type = columns?.[filter]?.type ?? 'text'
     if (type === 'id' && !isId(`${value}`)) return undefined
-    conditions.push([`${filter} = ?`, type === 'text' ? columnOfText(`${value}`) : value])
+    conditions.push([`${filter} = ?`, type === 'text' ? encodeString(`${value}`) : value])
     const left = kind.unindexed?.[filter] ?? []
     // An original has few replays, and an outcome may have many requests.
     if (!left.includes(`${value}`) && filters['replayOf'] === undefined)
@@ -202,7 +202,7 @@ function conditionsOf(kind: Kind<unknown>, filters: Filters): readonly Condition
   return conditions
 }
 
-/** Reads the rows of a list, from the row after the place `after` on. */
+/** Reads the rows of a list, from the row after the position `after`. */
 async function* rowsOf(
   reading: Reading,
   kind: Kind<unknown>,
@@ -212,10 +212,10 @@ async function* rowsOf(
   const columns = Object.keys(kind.order)
   const [direction, comparison] = kind.isAscending ? ['', '>'] : [' DESC', '<']
   const [left, right] = [columns.join(', '), columns.map(() => '?').join(', ')]
-  const place = columns.length === 1 ? `${left} ${comparison} ?` : `(${left}) ${comparison} (${right})`
+  const position = columns.length === 1 ? `${left} ${comparison} ?` : `(${left}) ${comparison} (${right})`
   for (let last = after; ; ) {
     const values: SqlValue[] = kind.isTimed ? [reading.now] : []
-    const all: Condition[] = last.length === 0 ? [...conditions] : [...conditions, [place, ...last]]
+    const all: Condition[] = last.length === 0 ? [...conditions] : [...conditions, [position, ...last]]
     const where = all.map(([sql, ...given]) => {
       const numbered = sql.replaceAll('?', () => `?${values.push(given.shift() as SqlValue)}`)
       return numbered
@@ -233,11 +233,11 @@ async function* rowsOf(
     yield* rows
     const end = rows.at(-1)
     if (rows.length < count || end === undefined) return
-    last = placeOf(kind, end)
+    last = positionOf(kind, end)
   }
 }
 
-function placeOf({ order }: Kind<unknown>, row: Row): readonly SqlValue[] {
+function positionOf({ order }: Kind<unknown>, row: Row): readonly SqlValue[] {
   return Object.keys(order).map((column) => row[column] as SqlValue)
 }
 
@@ -255,7 +255,7 @@ async function take<Item>(
   for await (const row of rows) {
     size += sizeOf(row)
     if (last !== undefined && (items.length === limit || size > maxSize))
-      return { items, next: cursorOf(placeOf(kind, last)) }
+      return { items, next: cursorOf(positionOf(kind, last)) }
     items.push(kind.itemOf(row as never))
     last = row
   }
@@ -271,7 +271,7 @@ async function page<Item>(
   const { limit: wanted = 50, cursor, ...given } = options
   const filters: Filters = { ...given, ...more }
   const limit = bounded(wanted, 500)
-  const after = cursor === undefined ? [] : placeIn(cursor, Object.values(kind.order))
+  const after = cursor === undefined ? [] : positionIn(cursor, Object.values(kind.order))
   const conditions = conditionsOf(kind, filters)
   if (conditions === undefined) return { items: [] }
   const rows = kind.from === 'requests' ? requestRows : rowsOf
@@ -297,7 +297,7 @@ async function* requestRows(
   const [filter] = columns.find(([, column]) => column === name) ?? found
   const oldest = since === undefined ? '' : idOfTime(since - maxBehindMs)
   const [before] = query.after as Id[]
-  for await (const [from, until] of rangesWith(reading, name, columnOfText(`${facts[filter]}`), before)) {
+  for await (const [from, until] of rangesWith(reading, name, encodeString(`${facts[filter]}`), before)) {
     if (until !== undefined && until < oldest) return
     const range: Condition[] = [
       ['id >= ?', from],
@@ -314,7 +314,7 @@ async function get<Item>(
   column = 'id',
 ): Promise<Item | undefined> {
   if (column === 'id' && !isId(key)) return undefined
-  const values = [...(isTimed ? [now] : []), columnOfText(key)]
+  const values = [...(isTimed ? [now] : []), encodeString(key)]
   const [row] = await all(`SELECT ${columns} FROM ${from} WHERE ${column} = ?${values.length}`, values)
   return row === undefined ? undefined : itemOf(row as never)
 }
@@ -352,7 +352,7 @@ async function openDeliveries({ all }: Reading): Promise<OpenDeliveries[]> {
   )
   const open = new Map<string, OpenDeliveries>()
   for (const { state, channel, count } of rows) {
-    const counts = open.get(channel) ?? { channel: textOfColumn(channel), pending: 0, parked: 0 }
+    const counts = open.get(channel) ?? { channel: decodeString(channel), pending: 0, parked: 0 }
     open.set(channel, { ...counts, [state]: Number(count) })
   }
   return [...open.values()]
@@ -399,7 +399,7 @@ const searches: readonly Search[] = [
   /** A session has a row once it has a turn. Before, its runs name it. */
   async function bySession({ all }, text) {
     for (const table of ['sessions', 'runs'])
-      if ((await all(`SELECT 1 FROM ${table} WHERE session = ?1 LIMIT 1`, [columnOfText(text)])).length > 0)
+      if ((await all(`SELECT 1 FROM ${table} WHERE session = ?1 LIMIT 1`, [encodeString(text)])).length > 0)
         return [{ kind: 'session', id: text }]
     return []
   },
@@ -426,13 +426,13 @@ const searches: readonly Search[] = [
 /** How much of its digest a request knows of its generation. Hexadecimal digits. */
 const shownOfDigest = 16
 
-/** Returns what the requests of the generation have that a text names by its number or its digest. */
+/** Returns the filters for requests of the generation that a string names by number or digest. */
 function generationIn(text: string): Filters | undefined {
   if (/^[1-9]\d{0,8}$/.test(text)) return { generation: Number(text) }
   return /^[0-9a-f]{16,64}$/.test(text) ? { generationDigest: text.slice(0, shownOfDigest) } : undefined
 }
 
-/** Finds what a pasted text names: an id or its end, a sender's id of a delivery, a session, a generation. */
+/** Finds the records that a pasted string names: an id or its end, a sender's id of a delivery, a session, a generation. */
 async function find(reading: Reading, pasted: string): Promise<readonly FoundRecord[]> {
   const text = pasted.trim()
   const found = new Map<string, FoundRecord>()
@@ -444,7 +444,7 @@ async function find(reading: Reading, pasted: string): Promise<readonly FoundRec
   return [...found.values()].slice(0, maxFound)
 }
 
-/** What a database answers to each question of the port's reader. */
+/** The database's part of each method of the port's reader. */
 type Answers = {
   readonly [Name in keyof Reader]: (
     reading: Reading,
@@ -478,7 +478,7 @@ const answers: Answers = {
   spent: (reading) => readDay(reading, reading.now),
   async costs(reading, { limit: wanted = 50, cursor = '0', ...options }) {
     const limit = bounded(wanted, 500)
-    const [skip] = placeIn(cursor, ['integer']) as [number]
+    const [skip] = positionIn(cursor, ['integer']) as [number]
     const found = await readCosts(reading, options, limit + 1, skip)
     const items = found.slice(0, limit)
     return found.length > limit ? { items, next: `${skip + limit}` } : { items }
@@ -492,7 +492,7 @@ const answers: Answers = {
   issues: listOf(kinds.issues),
   issue: (reading, key) => get(reading, kinds.issues, key, 'key'),
   isSignedOut: async ({ all }, signIn) =>
-    (await all('SELECT 1 FROM sign_outs WHERE sign_in = ?1', [columnOfText(signIn)])).length > 0,
+    (await all('SELECT 1 FROM sign_outs WHERE sign_in = ?1', [encodeString(signIn)])).length > 0,
 }
 
 /** A question of a reader, in a form that can be sent to another thread. */
@@ -554,21 +554,23 @@ function bounded(limit: number, max: number): number {
   return Math.max(1, Math.min(max, Math.floor(limit)))
 }
 
-/** Encodes the place of the last row of a page. Several values are encoded for URLs, because a key is an arbitrary text. */
-function cursorOf(place: readonly SqlValue[]): string {
-  return place.length === 1 ? `${place[0]}` : Buffer.from(JSON.stringify(place)).toString('base64url')
+/** Encodes the position of the last row of a page. Several values are encoded for URLs, because a key is an arbitrary string. */
+function cursorOf(position: readonly SqlValue[]): string {
+  return position.length === 1
+    ? `${position[0]}`
+    : Buffer.from(JSON.stringify(position)).toString('base64url')
 }
 
 /** @throws StoreError `BAD_CURSOR` */
-function placeIn(cursor: string, types: readonly ValueType[]): readonly SqlValue[] {
-  const place = types.length === 1 ? [types[0] === 'integer' ? Number(cursor) : cursor] : decoded(cursor)
-  const isPlace =
-    place.length === types.length &&
-    place.every((value, index) => {
+function positionIn(cursor: string, types: readonly ValueType[]): readonly SqlValue[] {
+  const position = types.length === 1 ? [types[0] === 'integer' ? Number(cursor) : cursor] : decoded(cursor)
+  const isPosition =
+    position.length === types.length &&
+    position.every((value, index) => {
       if (types[index] === 'integer') return Number.isSafeInteger(value)
       return typeof value === 'string' && (types[index] === 'text' || isId(value))
     })
-  if (isPlace) return place as readonly SqlValue[]
+  if (isPosition) return position as readonly SqlValue[]
   throw new StoreError('BAD_CURSOR', 'the cursor is none that a page answered as `next`')
 }
 

@@ -1,6 +1,6 @@
 /** The records that a store keeps and the admin surface answers. Times are milliseconds since the Unix epoch. */
 
-/** A UUIDv7 in its text form, monotonic within one process, minted before the commit that uses it. */
+/** A UUIDv7 as a string, monotonic within one process, minted before the commit that uses it. */
 export type Id = string
 
 export const requestOutcomes = [
@@ -36,7 +36,7 @@ export interface RequestRecord {
   readonly deliveryId?: string
   /** The request that this one repeats. */
   readonly replayOf?: Id
-  /** `provider-api`: it was no request that came in, but was asked for at the API of the provider, whose answer is believed. */
+  /** `provider-api`: it was not received but fetched from the provider's API, whose answer is trusted. */
   readonly authenticatedBy?: 'provider-api'
   /** The beginning of the digest of its generation's content. */
   readonly generationDigest?: string
@@ -49,7 +49,7 @@ export interface RequestRecord {
   readonly actions: readonly {
     readonly kind: 'wake' | 'agent'
     readonly id: Id
-    /** The earlier request that brought this action, for a duplicate. */
+    /** The earlier request with this action, for a duplicate. */
     readonly duplicateOf?: Id
   }[]
   /** How many requests this record stands for, if refused ones were summed up. Default: one. */
@@ -122,7 +122,7 @@ export interface RunUsage {
 }
 
 /** How many of the requests that became one run are known by their ids: the newest ones. */
-export const mostNamedRequests = 1000
+export const maxNamedRequests = 1000
 
 /**
  * Returns the requests of a run's actions, each once. `own` is the request that began the run; `joined` are the known
@@ -135,7 +135,7 @@ export function requestsOf(
 ): { readonly requests?: number; readonly requestIds: readonly Id[] } {
   const all = [...new Set([...(own === undefined ? [] : [own]), ...joined])]
   const isWhole = joinedCount === joined.length
-  return { ...(isWhole && { requests: all.length }), requestIds: all.slice(-mostNamedRequests) }
+  return { ...(isWhole && { requests: all.length }), requestIds: all.slice(-maxNamedRequests) }
 }
 
 /** A request that joined an earlier run. */
@@ -246,7 +246,7 @@ export interface RunRecord {
   /** A channel's name or `last`. */
   readonly channel: string
   readonly to?: string
-  /** The places to which the reply goes instead of `channel` and `to`. */
+  /** The destinations of the reply instead of `channel` and `to`. */
   readonly deliverTo?: readonly Route[]
   /** The message as rendered. */
   readonly message: string
@@ -257,7 +257,7 @@ export interface RunRecord {
   readonly usage?: RunUsage
   /** What the runner reports to the operator although it succeeded. */
   readonly warnings?: readonly string[]
-  /** The place in another system, which answers and delivers by itself, where this turn can be followed. */
+  /** The address in another system, which answers and delivers itself, where this turn can be followed. */
   readonly handedOver?: string
   /** Other requests joined this run, or can still join it. */
   readonly coalesce?: {
@@ -267,13 +267,13 @@ export interface RunRecord {
     /** The run waits no longer than this for further requests. */
     readonly deadline: number
     /** Runs of this key over this number within an hour are parked. */
-    readonly mostPerHour: number
+    readonly maxPerHour: number
     /**
      * How many actions became this run, its own included. A mapping with `forEach` makes several actions of one request.
      * It is written when the run starts, and counted for readers before.
      */
     readonly count?: number
-    /** How many requests brought these actions. Absent if there were more actions than are known by id (1,000). */
+    /** How many requests contained these actions. Absent if there were more actions than are known by id (1,000). */
     readonly requests?: number
     /** The newest of those requests, its own included, each once and oldest first. */
     readonly requestIds?: readonly Id[]
@@ -367,7 +367,7 @@ export interface DeliveryRecord {
 
 /** One message of a session's history. */
 export interface SessionMessage {
-  /** A `summary` stands in place of older messages. */
+  /** A `summary` replaces older messages. */
   readonly role: 'user' | 'assistant' | 'summary'
   readonly text: string
   readonly at: number
@@ -375,7 +375,7 @@ export interface SessionMessage {
   readonly turn: Id
 }
 
-/** The place to which replies to `last` go. */
+/** The destination of replies to `last`. */
 export interface Route {
   readonly channel: string
   readonly to?: string
@@ -407,7 +407,7 @@ export interface ReplayJob {
 export interface ReplayJobItem {
   /** The request that is replayed. */
   readonly request: Id
-  /** The id of its replay, which it keeps for good. Absent until its turn comes. */
+  /** The id of its replay, which it keeps permanently. Absent until its turn comes. */
   readonly replay?: Id
   readonly state: 'open' | 'done' | 'failed' | 'skipped'
   /** Why it failed or was skipped, in one sentence. */
@@ -435,7 +435,7 @@ export const severities = ['losing-events', 'failing', 'degraded', 'suspicious']
 
 export type Severity = (typeof severities)[number]
 
-/** A way by which people are told of issues. */
+/** A way by which people are notified of issues. */
 export type AlertWay = 'channel' | 'webhook'
 
 /** An open problem, which is recorded once however often it shows. */
@@ -453,11 +453,11 @@ export interface IssueRecord {
   readonly first: number
   readonly last: number
   readonly state: 'open' | 'resolved' | 'muted'
-  /** When a muted issue is open again. Absent: not by itself. */
+  /** When a muted issue opens again. Absent: only manually. */
   readonly mutedUntil?: number
   readonly resolvedAt?: number
   /** The day in UTC, `2026-01-31`, on which the main session last got an event about it. */
-  readonly saidOn?: string
-  /** The ways by which people were told that it is open, and not yet that it has ended. */
+  readonly reportedOn?: string
+  /** The ways by which people were notified that it is open, and not yet that it has ended. */
   readonly alerted?: readonly AlertWay[]
 }

@@ -9,9 +9,9 @@ import type { Id, RequestFilters, RequestRecord } from './port.ts'
 
 export type RefusedRequests = ReturnType<typeof createRefusedRequests>
 
-const most = 10_000
+const max = 10_000
 const minute = 60_000
-const longestName = 200
+const maxNameLength = 200
 /** Statuses that a client without credentials can be answered; among them too long and too slow bodies. */
 const summedStatuses: ReadonlySet<number> = new Set([401, 403, 404, 405, 408, 413, 429, 503])
 
@@ -48,7 +48,7 @@ export function createRefusedRequests() {
       }
       ring.set(record.id, record)
       if (isSummed) sums.set(key, record.id)
-      if (ring.size > most) forgetOldest()
+      if (ring.size > max) forgetOldest()
     },
     /** Drops a request that turned out to be on disk. */
     forget: (id: Id) => void ring.delete(id),
@@ -89,7 +89,7 @@ export function createRefusedRequests() {
 
 /** Callers without credentials choose these names. The copy lets the long string be collected, which a slice would not. */
 function shortName(endpoint: string): string {
-  return endpoint.length > longestName ? Buffer.from(cut(endpoint, longestName)).toString() : endpoint
+  return endpoint.length > maxNameLength ? Buffer.from(cut(endpoint, maxNameLength)).toString() : endpoint
 }
 
 function sumKey(request: RequestRecord): string {

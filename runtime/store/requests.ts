@@ -1,4 +1,4 @@
-/** What every store makes of a request: the record of what its actions became, and a trace that is not too long. */
+/** The record of a request once its actions are decided, and its trace within a size limit. */
 
 import type { Acceptance, Dedupe, Id, RequestRecord, RequestTrace } from './port.ts'
 
@@ -35,21 +35,21 @@ function whyDuplicate({ mapping }: RequestRecord, seen: readonly Outcome[], orig
 }
 
 /** A reason is one line, so it names only this many requests. */
-const mostNamed = 3
+const maxNamed = 3
 
 function nameRequests(ids: readonly Id[]): string {
-  const more = ids.length - mostNamed
-  const named = ids.slice(0, mostNamed).join(', ')
+  const more = ids.length - maxNamed
+  const named = ids.slice(0, maxNamed).join(', ')
   return `request${ids.length > 1 ? 's' : ''} ${named}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 /** The longest trace that is stored, in bytes of JSON. */
-const mostTraceBytes = 16_384
+const maxTraceBytes = 16_384
 
 /** Makes the JSON of a trace. Candidates go from its end until it is short enough. */
-export function textOfTrace(trace: RequestTrace): string {
+export function encodeTrace(trace: RequestTrace): string {
   const whole = JSON.stringify(trace)
-  if (whole.length * 3 <= mostTraceBytes || Buffer.byteLength(whole) <= mostTraceBytes) return whole
+  if (whole.length * 3 <= maxTraceBytes || Buffer.byteLength(whole) <= maxTraceBytes) return whole
   const { candidates, more } = trace
   const cutTo = (count: number) =>
     JSON.stringify({
@@ -58,10 +58,10 @@ export function textOfTrace(trace: RequestTrace): string {
       more: more + candidates.length - count,
       cut: true,
     })
-  let left = mostTraceBytes - Buffer.byteLength(cutTo(0))
+  let left = maxTraceBytes - Buffer.byteLength(cutTo(0))
   let count = 0
   for (const candidate of candidates) {
-    // A comma stands between two of them, and `more` never has more digits than it has for none.
+    // A comma separates them, and `more` never has more digits than it has for none.
     left -= Buffer.byteLength(JSON.stringify(candidate)) + 1
     if (left < 0) break
     count += 1
@@ -69,7 +69,7 @@ export function textOfTrace(trace: RequestTrace): string {
   return cutTo(count)
 }
 
-/** What an action is whose key came before. `digest` is that of the original's body. */
+/** Returns the outcome of an action whose key was seen before. `digest` is that of the original's body. */
 export function repetitionOf(
   { bodyDigest, isGiven }: Dedupe,
   before: { readonly digest: string | null; readonly original: Id; readonly request: Id },

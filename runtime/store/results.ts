@@ -1,4 +1,4 @@
-/** What commands answer. */
+/** Results of commands. */
 
 import { type CommandResult, StoreError } from './port.ts'
 
@@ -19,5 +19,5 @@ export function doneBut(count: number, refused: NonNullable<CommandResult['refus
 
 /** @throws StoreError `BAD_ENTRY` for a command about more than `max` things */
 export function refuseOver(count: number, max: number, what: string): void {
-  if (count > max) throw new StoreError('BAD_ENTRY', `a command takes at most ${max} ${what}`)
+  if (count > max) throw new StoreError('BAD_ENTRY', `a command accepts at most ${max} ${what}`)
 }

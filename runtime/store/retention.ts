@@ -12,13 +12,13 @@ import type { Id, RequestRecord, RunRecord } from './port.ts'
 import { countRemoved, dropBodies, dropBriefBodies } from './records/bounds.ts'
 import { dropLookups, indexSome } from './records/lookups.ts'
 import {
-  columnOfText,
   type DeliveryRow,
+  decodeString,
   deliveryOf,
+  encodeString,
   idOfTime,
   type RunRow,
   runOf,
-  textOfColumn,
   wholeRun,
 } from './records/rows.ts'
 import { subtractTurns } from './records/sessions.ts'
@@ -38,8 +38,8 @@ const stride = 20
 const maxTurns = 100
 
 /**
- * Examines up to `stride` rows after `after`. Returns the place of the last one, or undefined at the end. A step that deletes what it
- * finds returns the empty string while there may be more.
+ * Examines up to `stride` rows after `after`. Returns the position of the last one, or undefined at the end. A step that deletes its
+ * rows returns the empty string while there may be more.
  */
 type Step = (tx: Context, after: string, cutoff: number) => Promise<string | undefined>
 
@@ -216,7 +216,7 @@ const idleStep: Step = async (tx, after) => {
     [lastAt, last, tx.now - sessionIdleMs],
   )
   for (const { session } of rows) {
-    if (await isOccupied(tx, laneOf(textOfColumn(session)))) continue
+    if (await isOccupied(tx, laneOf(decodeString(session)))) continue
     if (!(await deleteTurns(tx, session))) return after
     await tx.run('DELETE FROM runner_states WHERE session = ?1', [session])
   }
@@ -226,7 +226,7 @@ const idleStep: Step = async (tx, after) => {
 
 async function isOccupied({ all }: Context, lane: string): Promise<boolean> {
   const rows = await all('SELECT 1 FROM tasks WHERE lane = ?1 OR key = ?2 LIMIT 1', [
-    columnOfText(lane),
+    encodeString(lane),
     firstTaskOf(lane) ?? '',
   ])
   return rows.length > 0
@@ -265,7 +265,7 @@ const jobStep: Step = async (tx, _after, cutoff) => {
   return ''
 }
 
-/** Deletes what is little: old runner states of sessions without turns, resolved issues, sign-outs of sign-ins that have expired, days of costs. */
+/** Deletes the rows of small tables: old runner states of sessions without turns, resolved issues, sign-outs of expired sign-ins, days of costs. */
 const smallStep: Step = async (tx, _after, cutoff) => {
   await tx.run(
     'DELETE FROM runner_states WHERE at < ?1 AND NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.session = runner_states.session)',
@@ -280,10 +280,10 @@ const smallStep: Step = async (tx, _after, cutoff) => {
   return undefined
 }
 
-/** Indexes the requests of the last minutes, and forgets what leads to deleted ones. */
+/** Indexes the requests of the last minutes, and drops index rows of deleted ones. */
 const lookupStep: Step = async (tx) => ((await indexSome(tx)) || (await dropLookups(tx)) ? '' : undefined)
 
-/** A record is deleted before what it belongs to: deliveries before their run, runs and events before their request. */
+/** A record is deleted before its owner: deliveries before their run, runs and events before their request. */
 const steps: readonly Step[] = [
   deliveryStep,
   runStep,

@@ -20,7 +20,7 @@ function table<Name extends string>(
 }
 
 export const tables = {
-  /** A column for each fact by which requests are found. `kept` counts the bytes of body, head and trace, where there is any. */
+  /** A column for each field by which requests are filtered. `kept` counts the bytes of body, head and trace, where there is any. */
   requests: table('requests', {
     id: 'id',
     outcome: 'text',
@@ -43,7 +43,7 @@ export const tables = {
   /** In which blocks of requests a value occurs, up to the id in `lookups_end`; see `records/lookups.ts`. */
   lookups: table('lookups', { name: 'text', value: 'text', block: 'integer' }, ['name', 'value', 'block']),
   lookups_end: table('lookups_end', { one: 'integer', id: 'id' }),
-  /** What a run was asked is in `record`, written once; the fields that changed since are in `changes`. */
+  /** `record` is written once; the fields that changed since are in `changes`. */
   runs: table('runs', {
     id: 'id',
     kind: 'text',
@@ -66,7 +66,7 @@ export const tables = {
     record: 'text',
   }),
   deliveries: table('deliveries', { id: 'id', state: 'text', channel: 'text', record: 'text' }),
-  /** The turns of sessions, in the order in which they were appended. A summary takes the number of the last turn it replaces. */
+  /** The turns of sessions, in the order in which they were appended. A summary gets the number of the last turn it replaces. */
   turns: table('turns', { number: 'integer', session: 'text', turn: 'id', at: 'integer', messages: 'text' }, [
     'session',
     'number',
@@ -120,7 +120,7 @@ export const tables = {
       ready: 'integer',
       attempt: 'integer',
       claims: 'integer',
-      held: 'integer',
+      waits_again: 'integer',
       again_at: 'integer?',
       interrupted: 'integer',
       cancelled: 'integer',
@@ -129,7 +129,7 @@ export const tables = {
     },
     ['sequence'],
   ),
-  /** What one node does at a time: leadership, and the pools of channels. `until` is by the database's clock. */
+  /** Held by one node at a time: leadership, and the pools of channels. `until` is by the database's clock. */
   leases: table('leases', { name: 'text', owner: 'id', until: 'integer' }),
   nodes: table('nodes', {
     id: 'id',
@@ -146,7 +146,7 @@ export const tables = {
   }),
   /** Sums that each node adds to in its own row, so that nodes do not wait for each other. */
   counts: table('counts', { node: 'id', name: 'text', value: 'integer' }, ['node', 'name']),
-  /** What runs have cost by day (UTC) and scope: '' is all of them, else the policy. */
+  /** Costs of runs by day (UTC) and scope: '' is all of them, else the policy. */
   spent: table(
     'spent',
     {
@@ -207,12 +207,12 @@ export const tables = {
     state: 'text',
     muted_until: 'integer?',
     resolved_at: 'integer?',
-    said_on: 'text?',
+    reported_on: 'text?',
     alerted: 'text',
   }),
   /** Sign-ins of the console that were ended before their time. */
   sign_outs: table('sign_outs', { sign_in: 'text', until: 'integer' }),
-  /** The place to which replies to `last` go; one row. */
+  /** The destination of replies to `last`; one row. */
   route: table('route', { one: 'integer', channel: 'text', target: 'text?', set_by: 'text?' }),
   source_values: table('source_values', { source: 'text', name: 'text', value: 'text' }, ['source', 'name']),
 } as const satisfies Readonly<Record<string, Table>>

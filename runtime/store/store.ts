@@ -231,9 +231,9 @@ export async function assembleStore(
       return workerPool
     },
     command: (command: Command) => client.call({ type: 'command', command }) as Promise<CommandResult>,
-    configure({ backlog: limit, keepMs, sessionIdleMs, mostBodyBytes, ignoredBodiesMs }) {
+    configure({ backlog: limit, keepMs, sessionIdleMs, maxBodyBytes, ignoredBodiesMs }) {
       backlog = limit
-      const limits = { keepMs, backlog, sessionIdleMs, mostBodyBytes, ignoredBodiesMs }
+      const limits = { keepMs, backlog, sessionIdleMs, maxBodyBytes, ignoredBodiesMs }
       client.send({ type: 'configure', limits })
     },
     read: createReader(engine.ask, refused, now, client.noted),

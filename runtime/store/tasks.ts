@@ -3,7 +3,7 @@
 import type { Command, DeliveryRecord, Id, NewTask } from './port.ts'
 
 /** Events that ask for `now` within this time of each other cost one heartbeat. Milliseconds. */
-export const heartbeatBurstMs = 250
+export const heartbeatWindowMs = 250
 
 /** Returns the lane of a session, whose turns go in order, one at a time. */
 export function laneOf(sessionKey: string): string {

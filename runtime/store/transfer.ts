@@ -2,7 +2,7 @@
  * Writes a store as lines of JSON, and reads them into an empty one, which may be in another database. The first line says how many rows
  * of each table follow; then each row has a line, with the values in the order of the table's columns and bytes in base64.
  *
- * What belongs to processes is left behind: nodes, leases, and the claims of tasks, which may be claimed again. Counts are made anew.
+ * Left behind are nodes, leases and the claims of tasks, which may be claimed again. Counts are rebuilt.
  * Tasks lose their numbers and keep their order.
  */
 
@@ -11,10 +11,10 @@ import type { Driver, SqlValue, Statements, Table, Transaction } from '@reveille
 import { outcomesWithoutEffect } from './counters.ts'
 import { storeErrorOf } from './driver-error.ts'
 import { StoreError } from './port.ts'
-import { columnOfText, textOfColumn } from './records/rows.ts'
+import { decodeString, encodeString } from './records/rows.ts'
 import { migrate, schemaIn, schemaVersion, tables } from './schema.ts'
 
-/** What the sources of a store keep outside of it; the values are JSON. */
+/** The values that sources keep outside of the embedded store, as JSON. */
 export interface OutsideValues {
   read(): Promise<readonly OutsideValue[]>
   write(values: readonly OutsideValue[]): Promise<void>
@@ -36,10 +36,10 @@ export interface TransferOptions {
 export type RowCounts = Readonly<Record<string, number>>
 
 /** How many rows are read at one time. A request may have a large body. */
-const mostRows = 100
+const maxRows = 100
 /** How many characters of lines are inserted at one time. */
-const mostCharacters = 1_000_000
-/** A node is alive that said so in this time. Milliseconds. */
+const maxCharacters = 1_000_000
+/** A node that renewed its row within this time is alive. Milliseconds. */
 const aliveMs = 15_000
 const format = 'reveille-store'
 
@@ -116,7 +116,7 @@ async function* pagesOf(table: Table, driver: Driver): AsyncGenerator<readonly R
   const names = Object.keys(columns).join(', ')
   const key = primaryKey.join(', ')
   const after = primaryKey.map((_, index) => `?${index + 1}`).join(', ')
-  const order = `ORDER BY ${key} LIMIT ${mostRows}`
+  const order = `ORDER BY ${key} LIMIT ${maxRows}`
   for (let last: readonly SqlValue[] = []; ; ) {
     const where = last.length === 0 ? '' : `WHERE (${key}) > (${after})`
     const rows = await driver.read(({ all }) =>
@@ -129,7 +129,7 @@ async function* pagesOf(table: Table, driver: Driver): AsyncGenerator<readonly R
   }
 }
 
-/** The columns that `insert` takes. */
+/** The columns that `insert` expects. */
 function insertedOf({ columns }: Table): readonly string[] {
   return Object.keys(columns).filter((column) => columns[column]?.type !== 'sequence')
 }
@@ -178,7 +178,7 @@ async function insertLines(
       values.push(row)
       continue
     }
-    if (batch?.table !== table || characters > mostCharacters) await flush()
+    if (batch?.table !== table || characters > maxCharacters) await flush()
     batch ??= { table, rows: [] }
     batch.rows.push(row)
     characters += line.length
@@ -203,10 +203,10 @@ function parse(line: string, number: number): Readonly<Record<string, unknown>> 
   try {
     parsed = JSON.parse(line)
   } catch {
-    // What the parser says quotes the line.
+    // The parser's message quotes the line.
   }
   if (typeof parsed === 'object' && parsed !== null) return parsed as Readonly<Record<string, unknown>>
-  throw bad(`line ${number} is no JSON object`)
+  throw bad(`line ${number} is not a JSON object`)
 }
 
 function headerOf({ format: found, schema, counts }: Readonly<Record<string, unknown>>): RowCounts {
@@ -258,7 +258,7 @@ async function refuseInUse(driver: Driver): Promise<void> {
     all<{ name: string }>('SELECT name FROM nodes WHERE renewed_at >= ?1 ORDER BY name', [since]),
   )
   if (nodes.length === 0) return
-  const names = nodes.map(({ name }) => textOfColumn(name)).join(', ')
+  const names = nodes.map(({ name }) => decodeString(name)).join(', ')
   throw new StoreError('LOCKED', `nodes work on the database: ${names}`, {
     fix: 'Stop them first. One that was killed counts for 15 seconds.',
   })
@@ -287,11 +287,11 @@ async function writeCounts(tx: Transaction): Promise<void> {
 }
 
 function rowOfValue({ source, name, value }: OutsideValue): Row {
-  return [source, name, value].map(columnOfText)
+  return [source, name, value].map(encodeString)
 }
 
 function valueOfRow(row: Row): OutsideValue {
-  const [source = '', name = '', value = ''] = row.map((each) => textOfColumn(String(each)))
+  const [source = '', name = '', value = ''] = row.map((each) => decodeString(String(each)))
   return { source, name, value }
 }
 

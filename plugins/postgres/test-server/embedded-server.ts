@@ -38,10 +38,10 @@ export interface EmbeddedServerOptions {
 export const followed = { wal_level: 'replica', max_wal_senders: '5' }
 
 /** Recovery after a crash is part of a start. Milliseconds. */
-const longestStartMs = 60_000
+const maxStartMs = 60_000
 
 /** For many short-lived databases: no writes that only matter after a crash of the machine, and nothing in the background. */
-const usualSettings = {
+const defaultSettings = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: '300',
@@ -73,7 +73,7 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
   if (isNew && standbyOf !== undefined) await copyData(join(standbyOf.folder, 'data'), data, user)
   const port = await freePort()
   const given = {
-    ...usualSettings,
+    ...defaultSettings,
     ...(fsync ? {} : withoutFsync),
     ...(standbyOf && {
       ...followed,
@@ -109,7 +109,7 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
       child.on('error', reject)
       child.on('exit', () => reject(new Error(`postgres ended: ${firstLine(log)}`)))
     })
-    const timer = setTimeout(() => child.kill('SIGQUIT'), longestStartMs)
+    const timer = setTimeout(() => child.kill('SIGQUIT'), maxStartMs)
     try {
       await isReady
     } finally {

@@ -155,7 +155,7 @@ const runFields = {
       key: text(),
       keep: oneOf(['latest', 'all']),
       deadline: time,
-      mostPerHour: integer(),
+      maxPerHour: integer(),
       ...optional({ count: integer(), requests: integer(), requestIds: list(id) }),
     }),
     pool: text('The policy whose `concurrency` limits it.'),
@@ -591,7 +591,7 @@ export const issue = named(
     ...optional({
       mutedUntil: time,
       resolvedAt: time,
-      saidOn: text('The day (UTC) on which the main session last got an event about it.'),
+      reportedOn: text('The day (UTC) on which the main session last got an event about it.'),
       alerted: list(oneOf(['channel', 'webhook'], 'By which a person was alerted that it is open.')),
     }),
   }),

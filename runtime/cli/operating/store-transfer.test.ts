@@ -9,7 +9,7 @@ import { openPostgresDriver } from '../../../plugins/postgres/driver.ts'
 import { testPostgres } from '../../../plugins/postgres/test-server/index.ts'
 import { createSampler } from '../../store/contract/bench/samples.ts'
 import { createIdMinter } from '../../store/id.ts'
-import { columnOfText } from '../../store/records/rows.ts'
+import { encodeString } from '../../store/records/rows.ts'
 import { migrate, tables } from '../../store/schema.ts'
 import { openSqliteStore } from '../../store/sqlite/index.ts'
 import { openOffline } from '../../store/sqlite/offline.ts'
@@ -50,7 +50,7 @@ function rowsFor({ name, columns }: Table): SqlValue[][] {
       if (type === 'id') return `0192f0c0-0000-7000-8000-${`${name.length}${place}${row}`.padStart(12, '0')}`
       if (type === 'bytes') return new Uint8Array([0, 255, row, 10])
       if (type === 'integer') return row === 2 ? Number.MAX_SAFE_INTEGER - place : 1_000 * place + row
-      return columnOfText(`${odd[(row + place) % odd.length]} ${column} ${row}`)
+      return encodeString(`${odd[(row + place) % odd.length]} ${column} ${row}`)
     }),
   )
 }
@@ -170,7 +170,7 @@ test('what cannot be moved whole is refused, and nothing of it is kept', async (
     ['', /cannot be imported: it is empty/],
     ['{}\n', /its first line is not that of an export/],
     [text.replace(/"schema":\d+/, '"schema":99'), /This is schema 99, and this version has schema/],
-    [`${text.slice(0, -30)}\n`, /line \d+ is no JSON object/],
+    [`${text.slice(0, -30)}\n`, /line \d+ is not a JSON object/],
     [[header, ...lines.slice(0, -4)].join('\n'), /it has \d rows of \w+, and should have 3: it is cut/],
     [text.replace('"table":"runs"', '"table":"spies"'), /line \d+ is not a row of a table/],
     [text.replace('"table":"nodes"', '').replace(/,"row":\["/, ',"row":[7,"'), /line 2 is not a row/],
@@ -200,7 +200,7 @@ test('standard input is read as far as it is imported: it may be larger than the
   for (const to of ['second', 'server']) {
     const { code, err } = await on(to, 'import', '-')
     assert.equal(code, 1)
-    assert.match(err, /cannot be imported: line 1 is no JSON object/)
+    assert.match(err, /cannot be imported: line 1 is not a JSON object/)
   }
   assert.ok(chunks < 10, `${chunks} chunks were read`)
 })

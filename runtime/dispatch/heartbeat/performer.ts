@@ -15,7 +15,7 @@ import type { TurnOutcome } from '../../agent/turn.ts'
 import { exchange } from '../../session/history.ts'
 import { mainSession } from '../../session/main.ts'
 import type { Claim, Effects, NewTask, RunRecord, Settlement, Work } from '../../store/port.ts'
-import { heartbeatBurstMs } from '../../store/tasks.ts'
+import { heartbeatWindowMs } from '../../store/tasks.ts'
 import { createAsk } from '../ask.ts'
 import { type AttemptEnd, withEnd, withLeftOver } from '../attempts.ts'
 import type { Reservation } from '../budget.ts'
@@ -154,7 +154,10 @@ export function createHeartbeatPerformer(
     const waiting = run.deliver
       ? work.pending.now - shown.filter((event) => event.mode === 'now').length
       : work.pending.all - shown.length
-    return pauses.scheduleNext(at, { succeeded: true, ...(waiting > 0 && { nextAt: at + heartbeatBurstMs }) })
+    return pauses.scheduleNext(at, {
+      succeeded: true,
+      ...(waiting > 0 && { nextAt: at + heartbeatWindowMs }),
+    })
   }
 
   function settleUnanswered(

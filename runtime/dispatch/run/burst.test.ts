@@ -5,7 +5,7 @@ import { burstWindowMs, type Coalesce, openTestBed, type TestBed } from '../test
 const hourMs = 3_600_000
 
 function coalesceOf(bed: TestBed, more: Partial<Coalesce> = {}): Coalesce {
-  return { key: 'push main', keep: 'all', deadline: bed.clock.now() + hourMs, mostPerHour: 30, ...more }
+  return { key: 'push main', keep: 'all', deadline: bed.clock.now() + hourMs, maxPerHour: 30, ...more }
 }
 
 async function acceptBurst(bed: TestBed, count: number, more?: Partial<Coalesce>) {
@@ -78,7 +78,7 @@ test('too many runs of one key within an hour are parked as a loop without an ev
   await bed.start()
   const ids: string[] = []
   for (const number of [1, 2, 3, 4]) {
-    ids.push(await acceptBurst(bed, 1, { mostPerHour: 2, key: 'what a stranger wrote' }))
+    ids.push(await acceptBurst(bed, 1, { maxPerHour: 2, key: 'what a stranger wrote' }))
     bed.clock.advance(burstWindowMs)
     await bed.untilRun(ids.at(-1) ?? '', ({ state }) => state === (number > 2 ? 'parked' : 'succeeded'))
   }

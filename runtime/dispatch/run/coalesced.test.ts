@@ -6,7 +6,7 @@ import { composed, longestComposition } from './coalesced.ts'
 const start = Date.UTC(2026, 0, 1)
 
 function runOf(keep: 'latest' | 'all', prompt = '[push 1]'): RunRecord {
-  const coalesce = { key: 'k', keep, deadline: start + 60_000, mostPerHour: 30 }
+  const coalesce = { key: 'k', keep, deadline: start + 60_000, maxPerHour: 30 }
   return {
     id: 'run',
     requestId: 'r1',

@@ -46,8 +46,8 @@ export function createParking(options: PerformerOptions) {
      */
     loop(held: ParkedRun, { ofKey = 0 }: Work): Settlement | undefined {
       const { coalesce } = held.claimedRun
-      if (!coalesce || isComposed(held.claimedRun) || ofKey <= coalesce.mostPerHour) return undefined
-      const message = `more than ${coalesce.mostPerHour} runs of one coalesce key were accepted within an hour`
+      if (!coalesce || isComposed(held.claimedRun) || ofKey <= coalesce.maxPerHour) return undefined
+      const message = `more than ${coalesce.maxPerHour} runs of one coalesce key were accepted within an hour`
       return park(held, { code: 'LOOP', message, retryable: true })
     },
     /** Parks a run whose budget is spent. It is parked again if it is resumed too early, unlike one of a loop. */

@@ -3,7 +3,7 @@
 import type { Action, AgentAction, WakeAction } from '@reveille/engine'
 import { cut } from '../../cut.ts'
 import type { Acceptance, Dedupe, Entry, NewAction, RequestRecord, RunRecord } from '../../store/port.ts'
-import { generatedSessionKey, heartbeatBurstMs, heartbeatTask, runTask } from '../../store/tasks.ts'
+import { generatedSessionKey, heartbeatTask, heartbeatWindowMs, runTask } from '../../store/tasks.ts'
 import { statusOf } from '../errors.ts'
 import {
   type Accepted,
@@ -196,7 +196,7 @@ function composeEvent(
       generation: request.generation,
       createdAt: now,
     },
-    tasks: isHeardAtOnce ? [heartbeatTask(now + heartbeatBurstMs)] : [],
+    tasks: isHeardAtOnce ? [heartbeatTask(now + heartbeatWindowMs)] : [],
   }
 }
 
@@ -258,7 +258,7 @@ function coalesceOf(
     key: JSON.stringify([endpoint, mapping, sessionKeyGiven ? sessionKey : '', key]),
     keep,
     deadline: now + maxWaitMs,
-    mostPerHour: maxRunsPerHour,
+    maxPerHour: maxRunsPerHour,
   }
 }
 

@@ -13,7 +13,7 @@ export function adminSendContract(subject: ContractSubject): void {
   describe(`${subject.name}: sending`, { concurrency: 4, timeout: 30_000 }, () => {
     test('a delivery that an operator sends is performed in its lane, and has no run', async (t) => {
       const { store, sample } = await open(t)
-      const [first, second] = [byHand(sample), byHand(sample)]
+      const [first, second] = [sentByOperator(sample), sentByOperator(sample)]
       for (const delivery of [first, second])
         assert.deepEqual(await send(store, sample, delivery), { ok: true })
       assert.deepEqual(await store.read.delivery(first.id), first)
@@ -32,7 +32,7 @@ export function adminSendContract(subject: ContractSubject): void {
     test('over the backlog a delivery is refused and not stored', async (t) => {
       const { bench, store, sample } = await open(t)
       store.configure({ keepMs: 1_000_000, backlog: 1 })
-      const [first, second] = [byHand(sample), byHand(sample)]
+      const [first, second] = [sentByOperator(sample), sentByOperator(sample)]
       await send(store, sample, first)
       await assert.rejects(send(store, sample, second), { code: 'BACKLOG' })
       assert.equal(await store.read.delivery(second.id), undefined)
@@ -45,7 +45,7 @@ export function adminSendContract(subject: ContractSubject): void {
 
     test('a delivery that is sent again because the answer was lost stays one delivery, even after it has ended', async (t) => {
       const { bench, store, sample } = await open(t)
-      const delivery = byHand(sample)
+      const delivery = sentByOperator(sample)
       await bench.fault('answer-lost')
       await send(store, sample, delivery)
       await send(store, sample, delivery)
@@ -64,9 +64,9 @@ export function adminSendContract(subject: ContractSubject): void {
 
     test('a parked delivery is pending again with what has arrived, behind what waits in its lane', async (t) => {
       const { bench, store, sample } = await open(t)
-      const parked = await park(bench, sample, byHand(sample), { receipts: [{ id: 'm1' }] })
+      const parked = await park(bench, sample, sentByOperator(sample), { receipts: [{ id: 'm1' }] })
       assert.equal(store.health().backlog, 0)
-      const waiting = byHand(sample)
+      const waiting = sentByOperator(sample)
       await send(store, sample, waiting)
       assert.deepEqual(await replay(store, sample, parked, slack, 7), { ok: true })
       const { id, text, generation, createdAt, receipts } = parked
@@ -94,8 +94,13 @@ export function adminSendContract(subject: ContractSubject): void {
 
     test('only a delivery of which nothing has arrived may go somewhere else', async (t) => {
       const { bench, store, sample } = await open(t)
-      const lost = await park(bench, sample, byHand(sample, { channel: 'whatsapp', to: undefined }), {})
-      const begun = await park(bench, sample, byHand(sample), { receipts: [{ id: 'm1' }] })
+      const lost = await park(
+        bench,
+        sample,
+        sentByOperator(sample, { channel: 'whatsapp', to: undefined }),
+        {},
+      )
+      const begun = await park(bench, sample, sentByOperator(sample), { receipts: [{ id: 'm1' }] })
       assert.ok((await replay(store, sample, lost, slack)).ok)
       const moved = await store.read.delivery(lost.id)
       assert.deepEqual([moved?.channel, moved?.to, moved?.state], ['slack', 'C1', 'pending'])
@@ -112,7 +117,7 @@ export function adminSendContract(subject: ContractSubject): void {
 
     test('only a parked delivery is replayed, and none that does not exist', async (t) => {
       const { bench, store, sample } = await open(t)
-      const pending = byHand(sample)
+      const pending = sentByOperator(sample)
       await send(store, sample, pending)
       const [claim] = [await startManualWorker(store, ['delivery']).next()]
       for (const state of ['pending', 'delivered', 'skipped'] as const) {
@@ -132,7 +137,7 @@ export function adminSendContract(subject: ContractSubject): void {
       const { bench, store, sample } = await open(t)
       const action = sample.runAction()
       const run = idOf(action)
-      const delivery = { ...byHand(sample), runId: run }
+      const delivery = { ...sentByOperator(sample), runId: run }
       await store.accept(sample.entry(action))
       const worker = startManualWorker(store, ['run', 'delivery'])
       const record = { id: run, stage: 'summarised' as const, deliveryIds: [delivery.id] }
@@ -157,8 +162,8 @@ export function adminSendContract(subject: ContractSubject): void {
 
     test('a command whose commit failed has changed nothing, on disk or in memory', async (t) => {
       const { bench, store, sample } = await open(t)
-      const parked = await park(bench, sample, byHand(sample), {})
-      const fresh = byHand(sample)
+      const parked = await park(bench, sample, sentByOperator(sample), {})
+      const fresh = sentByOperator(sample)
       await bench.fault('commit-fails')
       await assert.rejects(send(store, sample, fresh))
       await bench.fault('commit-fails')
@@ -172,9 +177,9 @@ export function adminSendContract(subject: ContractSubject): void {
 
     test('a cancel and a resume survive the process', async (t) => {
       const { bench, store, sample } = await open(t)
-      const parked = await park(bench, sample, byHand(sample), {})
+      const parked = await park(bench, sample, sentByOperator(sample), {})
       await replay(store, sample, parked)
-      const fresh = byHand(sample, { to: 'C2' })
+      const fresh = sentByOperator(sample, { to: 'C2' })
       await send(store, sample, fresh)
       const worker = startManualWorker(await bench.open(), ['delivery'])
       const claimed = [await worker.next(), await worker.next()].map(({ task }) => task.subject)
@@ -184,10 +189,10 @@ export function adminSendContract(subject: ContractSubject): void {
 
     test('both commands appear in the stream of changes', async (t) => {
       const { bench, store, sample } = await open(t)
-      const parked = await park(bench, sample, byHand(sample), {})
+      const parked = await park(bench, sample, sentByOperator(sample), {})
       const stop = new AbortController()
       const changes = store.changes({ signal: stop.signal })[Symbol.asyncIterator]()
-      const [fresh, first] = [byHand(sample), changes.next()]
+      const [fresh, first] = [sentByOperator(sample), changes.next()]
       await send(store, sample, fresh)
       await replay(store, sample, parked)
       const listed = [(await first).value, (await changes.next()).value]
@@ -201,9 +206,14 @@ export function adminSendContract(subject: ContractSubject): void {
     test('deliveries are listed and counted by their channels', async (t) => {
       const { bench, store, sample } = await open(t)
       assert.deepEqual(await store.read.openDeliveries(), [])
-      const lost = await park(bench, sample, byHand(sample, { channel: 'whatsapp', to: undefined }), {})
-      const parked = await park(bench, sample, byHand(sample), {})
-      const [pending, other] = [byHand(sample), byHand(sample, { channel: 'terminal' })]
+      const lost = await park(
+        bench,
+        sample,
+        sentByOperator(sample, { channel: 'whatsapp', to: undefined }),
+        {},
+      )
+      const parked = await park(bench, sample, sentByOperator(sample), {})
+      const [pending, other] = [sentByOperator(sample), sentByOperator(sample, { channel: 'terminal' })]
       for (const delivery of [pending, other]) await send(store, sample, delivery)
       assert.deepEqual(byName(await store.read.openDeliveries()), [
         { channel: 'slack', pending: 1, parked: 1 },
@@ -234,7 +244,7 @@ export function adminSendContract(subject: ContractSubject): void {
   })
 }
 
-function byHand(sample: Sampler, fields: Partial<DeliveryRecord> = {}): DeliveryRecord {
+function sentByOperator(sample: Sampler, fields: Partial<DeliveryRecord> = {}): DeliveryRecord {
   const { runId: _runId, ...delivery } = sample.delivery({ ...slack, ...fields })
   return JSON.parse(JSON.stringify(delivery))
 }

@@ -76,7 +76,7 @@ export function boundsContract(subject: ContractSubject): void {
     })
 
     test('the newest requests without effect are kept, for each outcome separately', async (t) => {
-      const bench = await openBench(t, subject, { mostWithoutEffect: 3 })
+      const bench = await openBench(t, subject, { maxWithoutEffect: 3 })
       const sample = createSampler(bench)
       const note = (outcome: 'ignored' | 'skipped' | 'failed', count: number) =>
         Array.from({ length: count }, () => {
@@ -93,19 +93,19 @@ export function boundsContract(subject: ContractSubject): void {
       assert.deepEqual(await kept('skipped'), skipped)
       assert.deepEqual(await kept('failed'), failed.slice(1))
 
-      await bench.open({ mostWithoutEffect: 3 })
+      await bench.open({ maxWithoutEffect: 3 })
       const more = note('ignored', 1)
       await bench.settled()
       assert.deepEqual(await kept('ignored'), [...ignored.slice(3), ...more], 'also after a restart')
 
-      await bench.open({ mostWithoutEffect: 1 })
+      await bench.open({ maxWithoutEffect: 1 })
       const fewer = note('ignored', 2)
       await bench.settled()
       assert.deepEqual(await kept('ignored'), fewer.slice(1), 'too many become fewer')
     })
 
     test('bodies are bounded: the oldest are dropped, and their requests stay', async (t) => {
-      const bench = await openBench(t, subject, { mostBodyBytes: 1000 })
+      const bench = await openBench(t, subject, { maxBodyBytes: 1000 })
       const sample = createSampler(bench)
       const note = (outcome: 'ignored' | 'failed', bytes: number) => {
         const request = sample.request({ outcome, status: 200, body: Buffer.alloc(bytes), head })
@@ -125,7 +125,7 @@ export function boundsContract(subject: ContractSubject): void {
       const lost = await bench.store.read.request(first)
       assert.deepEqual([lost?.outcome, lost?.body, lost?.head], ['failed', undefined, undefined])
 
-      await bench.open({ mostBodyBytes: 1000 })
+      await bench.open({ maxBodyBytes: 1000 })
       const fourth = note('failed', 950)
       await bench.settled()
       assert.deepEqual(await bodies(), [fourth], 'also after a restart, and as many as it takes')
@@ -135,7 +135,7 @@ export function boundsContract(subject: ContractSubject): void {
     })
 
     test('bodies of accepted requests count, and go like the others', async (t) => {
-      const bench = await openBench(t, subject, { mostBodyBytes: 500 })
+      const bench = await openBench(t, subject, { maxBodyBytes: 500 })
       const sample = createSampler(bench)
       const accept = async (bytes: number) => {
         const entry = sample.entry(sample.runAction())
@@ -152,13 +152,13 @@ export function boundsContract(subject: ContractSubject): void {
       assert.deepEqual(await bodies(), [failed.id, third])
       const kept = await bench.store.read.request(first)
       assert.deepEqual([kept?.outcome, kept?.body], ['accepted', undefined])
-      await bench.open({ mostBodyBytes: 500 })
+      await bench.open({ maxBodyBytes: 500 })
       const fourth = await accept(500)
       assert.deepEqual(await bodies(), [fourth], 'also after a restart')
     })
 
     test('traces count with bodies, and the oldest of both go first', async (t) => {
-      const bench = await openBench(t, subject, { mostBodyBytes: 1000 })
+      const bench = await openBench(t, subject, { maxBodyBytes: 1000 })
       const sample = createSampler(bench)
       const trace = { candidates: [{ mapping: 'a', why: 'x'.repeat(300) }], more: 0 }
       const note = async (fields: Partial<RequestRecord>) => {
@@ -193,7 +193,7 @@ export function boundsContract(subject: ContractSubject): void {
         bench.store.note(sample.request({ outcome: 'ignored', body: Buffer.alloc(100), trace }))
       }
       await bench.settled()
-      bench.store.configure({ keepMs: 7 * 86_400_000, backlog: 1_000, mostBodyBytes: 1_000 })
+      bench.store.configure({ keepMs: 7 * 86_400_000, backlog: 1_000, maxBodyBytes: 1_000 })
       const bodies = async () => (await bench.store.read.recentBodies()).length
       for (let slice = 0; slice < 100 && (await bodies()) > 9; slice += 1) {
         bench.clock.advance(1_000)
@@ -204,7 +204,7 @@ export function boundsContract(subject: ContractSubject): void {
     })
 
     test('bodies of ignored and skipped requests go after their while, and before others where room is short', async (t) => {
-      const bench = await openBench(t, subject, { ignoredBodiesMs: 3_600_000, mostBodyBytes: 1_000 })
+      const bench = await openBench(t, subject, { ignoredBodiesMs: 3_600_000, maxBodyBytes: 1_000 })
       const sample = createSampler(bench)
       const note = async (outcome: RequestRecord['outcome'], bytes: number) => {
         const request = sample.request({
@@ -266,7 +266,7 @@ export function boundsContract(subject: ContractSubject): void {
     })
 
     test('duplicates count as requests without effect, and their originals do not', async (t) => {
-      const bench = await openBench(t, subject, { mostWithoutEffect: 2 })
+      const bench = await openBench(t, subject, { maxWithoutEffect: 2 })
       const sample = createSampler(bench)
       const dedupe = { scope: 's', key: 'k', until: bench.clock.now() + 1_000 }
       const entries = [1, 2, 3, 4, 5].map(() => sample.entry(sample.runAction({}, { dedupe })))
@@ -298,7 +298,7 @@ export function boundsContract(subject: ContractSubject): void {
 
     test('requests that were deleted for their age no longer count', async (t) => {
       const keepMs = 3_600_000
-      const bench = await openBench(t, subject, { keepMs, mostWithoutEffect: 2, mostBodyBytes: 200 })
+      const bench = await openBench(t, subject, { keepMs, maxWithoutEffect: 2, maxBodyBytes: 200 })
       const sample = createSampler(bench)
       const note = () => {
         const body = Buffer.alloc(100)

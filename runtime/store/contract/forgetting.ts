@@ -63,7 +63,7 @@ export function forgettingContract(subject: ContractSubject): void {
     })
 
     test('a trace is erased, and so is the body of a request without effect, and room for others is left', async (t) => {
-      const bench = await openBench(t, subject, { mostBodyBytes: 1_000 })
+      const bench = await openBench(t, subject, { maxBodyBytes: 1_000 })
       const sample = createSampler(bench)
       const trace = { candidates: [{ actual: secret }], more: 0 }
       const note = () => {

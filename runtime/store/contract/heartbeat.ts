@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { heartbeatBurstMs, heartbeatTask } from '../tasks.ts'
+import { heartbeatTask, heartbeatWindowMs } from '../tasks.ts'
 import { type ContractSubject, openBench } from './bench/bench.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
 import { createSampler, idOf } from './bench/samples.ts'
@@ -14,7 +14,7 @@ export function heartbeatContract(subject: ContractSubject): void {
       const sample = createSampler(bench)
       const worker = startManualWorker(bench.store, ['heartbeat'])
       await bench.store.accept(sample.entry(sample.eventAction()))
-      bench.clock.advance(heartbeatBurstMs - 1)
+      bench.clock.advance(heartbeatWindowMs - 1)
       await Promise.all([1, 2, 3].map(() => bench.store.accept(sample.entry(sample.eventAction()))))
       assert.equal(worker.waiting.length, 0)
       bench.clock.advance(1)

@@ -129,19 +129,19 @@ export function issuesContract(subject: ContractSubject): void {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const worker = startManualWorker(bench.store, ['heartbeat'])
-      const say = (key: string, day: string): IssueChange => {
+      const report = (key: string, day: string): IssueChange => {
         const event = sample.event({ origin: {}, text: `about ${key} on ${day}` })
-        return { ...problem(key), say: { event, task: heartbeatTask(bench.clock.now()), day } }
+        return { ...problem(key), report: { event, task: heartbeatTask(bench.clock.now()), day } }
       }
       const texts = async () => (await bench.store.read.events()).items.map(({ text }) => text).toReversed()
-      await change(bench, say('a', '2026-01-01'), say('a', '2026-01-01'))
+      await change(bench, report('a', '2026-01-01'), report('a', '2026-01-01'))
       await worker.next()
-      await change(bench, say('a', '2026-01-01'), say('b', '2026-01-01'))
-      assert.equal((await bench.store.read.issue('a'))?.saidOn, '2026-01-01')
+      await change(bench, report('a', '2026-01-01'), report('b', '2026-01-01'))
+      assert.equal((await bench.store.read.issue('a'))?.reportedOn, '2026-01-01')
       await change(bench, { key: 'a', mute: null })
-      await change(bench, say('a', '2026-01-02'), say('b', '2026-01-02'))
+      await change(bench, report('a', '2026-01-02'), report('b', '2026-01-02'))
       await change(bench, { key: 'b', resolve: true })
-      await change(bench, say('b', '2026-01-02'))
+      await change(bench, report('b', '2026-01-02'))
       assert.deepEqual(await texts(), [
         'about a on 2026-01-01',
         'about b on 2026-01-01',

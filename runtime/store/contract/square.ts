@@ -301,7 +301,7 @@ const kinds: readonly Kind[] = [
           next: { label: 'n' },
           count: 1,
         }
-        const say = () => {
+        const report = () => {
           const event = scene.event({ mode: 'next-heartbeat' })
           events.push(event.id)
           return { event, day: '2026-01-01' }
@@ -310,7 +310,7 @@ const kinds: readonly Kind[] = [
         things.push({
           commands: {
             'show again': change(shown),
-            'show with its event': (store) => change({ ...shown, say: say() })(store),
+            'show with its event': (store) => change({ ...shown, report: report() })(store),
             resolve: change({ resolve: true }),
             mute: change({ mute: null }),
             reopen: change({ reopen: true }),

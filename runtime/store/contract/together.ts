@@ -55,7 +55,7 @@ const inPairs = <Thing>(
   things: readonly Thing[],
   race: (thing: Thing, index: number) => Promise<void>,
 ): Promise<void> => inChunks(things, undefined, race)
-const mostIgnored = 20
+const maxIgnored = 20
 
 export const numbers = (count: number) => Array.from({ length: count }, (_, number) => number)
 
@@ -162,7 +162,7 @@ const cases: readonly Case[] = [
   {
     name: 'a delivery that is sent twice is performed once',
     async race(scene, pairs) {
-      const deliveries = numbers(pairs).map(() => byHand(scene))
+      const deliveries = numbers(pairs).map(() => sentByOperator(scene))
       await inPairs(deliveries, async (delivery) => {
         const task = scene.deliveryTask(delivery)
         const sent = await scene.both((store) => store.command({ type: 'send', delivery, task }))
@@ -175,7 +175,7 @@ const cases: readonly Case[] = [
   {
     name: 'of two that replay a parked delivery one does, and it is performed once more',
     async race(scene, pairs) {
-      const deliveries = numbers(pairs).map(() => byHand(scene))
+      const deliveries = numbers(pairs).map(() => sentByOperator(scene))
       for (const delivery of deliveries)
         await scene.stores[0].command({ type: 'send', delivery, task: scene.deliveryTask(delivery) })
       const worker = startManualWorker(scene.stores[0], ['delivery'], pairs)
@@ -279,9 +279,9 @@ const cases: readonly Case[] = [
           await scene.stores[0].accept({ request: scene.request({ outcome: 'ignored' }), actions: [] })
           return (await scene.stores[1].read.requests({ outcome: 'ignored', limit: 500 })).items.length
         },
-        (count) => count <= mostIgnored,
+        (count) => count <= maxIgnored,
       )
-      assert.equal(left, mostIgnored)
+      assert.equal(left, maxIgnored)
     },
   },
   {
@@ -379,7 +379,7 @@ export function togetherContract(subject: ContractSubject, { pairs }: TogetherOp
 }
 
 export async function openScene(t: TestContext, subject: ContractSubject): Promise<Scene> {
-  const bench = await openBench(t, subject, { backlog: 100_000, mostWithoutEffect: mostIgnored })
+  const bench = await openBench(t, subject, { backlog: 100_000, maxWithoutEffect: maxIgnored })
   const sample = createSampler(bench)
   const stores = [bench.store, await bench.join()] as const
   const [first, second] = stores
@@ -429,7 +429,7 @@ export async function openScene(t: TestContext, subject: ContractSubject): Promi
   }
 }
 
-function byHand(sample: Sampler): DeliveryRecord {
+function sentByOperator(sample: Sampler): DeliveryRecord {
   const { runId: _runId, ...delivery } = sample.delivery(slack)
   return delivery
 }

@@ -2,7 +2,7 @@
 
 import type { Context } from '../context.ts'
 import type { Id, TaskKind } from '../port.ts'
-import { textOfColumn } from '../records/rows.ts'
+import { decodeString } from '../records/rows.ts'
 import type { LeaseToken, TaskRow } from './tasks.ts'
 
 /** A worker pool with room for further claims. */
@@ -33,7 +33,7 @@ export interface DuePool {
 }
 
 /** Kinds whose tasks have no subject; see `tasks.ts`. */
-const sharedKinds: ReadonlySet<TaskKind> = new Set(['heartbeat', 'upkeep'])
+const sharedKinds: ReadonlySet<TaskKind> = new Set(['heartbeat', 'maintenance'])
 
 /** For how long a lease is given: until it is settled, where no other process could take it over. */
 const forever = Number.MAX_SAFE_INTEGER
@@ -69,7 +69,7 @@ export async function claimTasks(
   const isAll = first.length === due.length
   if (first.length === 0) return { rows: [], emptied }
   const rows = await tx.all<TaskRow>(
-    `UPDATE tasks SET leased_by = ?1, leased_until = ?2, ready = 0, cancelled = 0, claims = claims + 1, held = 0
+    `UPDATE tasks SET leased_by = ?1, leased_until = ?2, ready = 0, cancelled = 0, claims = claims + 1, waits_again = 0
      WHERE sequence IN ${tx.dialect.among('?3', 'integer')} RETURNING *`,
     [
       tx.node,
@@ -107,7 +107,7 @@ async function roomIn(
   offer: Offer,
   options: ClaimOptions,
 ): Promise<number> {
-  const limit = offer.limits.get(textOfColumn(pool))
+  const limit = offer.limits.get(decodeString(pool))
   if (limit === undefined && !offer.isOwned) return Number.POSITIVE_INFINITY
   const name = `pool:${kind}:${pool}`
   await tx.lock([name])

@@ -19,7 +19,7 @@ import {
 } from '../port.ts'
 import type { Happened } from '../protocol.ts'
 import { cancelPartialJobs } from '../records/jobs.ts'
-import { columnOfText, textOfColumn } from '../records/rows.ts'
+import { decodeString, encodeString } from '../records/rows.ts'
 import { tables } from '../schema.ts'
 import {
   freeExpired,
@@ -201,8 +201,8 @@ export async function joinCluster(options: ClusterOptions) {
     await tx.insert(tables.nodes, [
       [
         id,
-        columnOfText(node.name),
-        columnOfText(node.version),
+        encodeString(node.name),
+        encodeString(node.version),
         node.role,
         live === undefined ? null : JSON.stringify(live),
         startedAt,
@@ -216,14 +216,14 @@ export async function joinCluster(options: ClusterOptions) {
 
   async function namesOfNodes({ all }: Context): Promise<ReadonlyMap<Id, string>> {
     const rows = await all<{ id: Id; name: string }>('SELECT id, name FROM nodes')
-    return new Map(rows.map(({ id: each, name }) => [each, textOfColumn(name)]))
+    return new Map(rows.map(({ id: each, name }) => [each, decodeString(name)]))
   }
 
   async function cancelledKeys({ all }: Context): Promise<string[]> {
     const rows = await all<{ key: string }>('SELECT key FROM tasks WHERE leased_by = ?1 AND cancelled = 1', [
       id,
     ])
-    return rows.map(({ key }) => textOfColumn(key))
+    return rows.map(({ key }) => decodeString(key))
   }
 
   /** Takes or renews the leads that this node wants. */
@@ -441,8 +441,8 @@ interface NodeRow {
 function nodeOf(row: NodeRow, isSelf: boolean, leads: readonly string[]): NodeRecord {
   return {
     id: row.id,
-    name: textOfColumn(row.name),
-    version: textOfColumn(row.version),
+    name: decodeString(row.name),
+    version: decodeString(row.version),
     role: row.role,
     ...(row.live !== null && JSON.parse(row.live)),
     startedAt: row.started_at,

@@ -2,7 +2,7 @@
 
 import type { Driver, Transaction } from '@reveille/kit'
 import type { SourceValues } from '../port.ts'
-import { columnOfText, textOfColumn } from '../records/rows.ts'
+import { decodeString, encodeString } from '../records/rows.ts'
 
 export function createSourceValues(
   read: Driver['read'],
@@ -13,16 +13,16 @@ export function createSourceValues(
       read(async ({ all }) => {
         const [row] = await all<{ value: string }>(
           'SELECT value FROM source_values WHERE source = ?1 AND name = ?2',
-          [columnOfText(source), columnOfText(name)],
+          [encodeString(source), encodeString(name)],
         )
-        return row && textOfColumn(row.value)
+        return row && decodeString(row.value)
       }),
     async write(source, name, text) {
       await transact((tx) =>
         tx.run(
           `INSERT INTO source_values (source, name, value) VALUES (?1, ?2, ?3)
            ON CONFLICT (source, name) DO UPDATE SET value = excluded.value`,
-          [source, name, text].map(columnOfText),
+          [source, name, text].map(encodeString),
         ),
       )
     },

@@ -13,7 +13,7 @@
 
 import type { Context } from '../context.ts'
 import { type ClaimedTask, type Id, type NewTask, StoreError, type TaskKind } from '../port.ts'
-import { columnOfText, type RowValues, textOfColumn } from '../records/rows.ts'
+import { decodeString, encodeString, type RowValues } from '../records/rows.ts'
 import { tables } from '../schema.ts'
 import { firstTaskOf, laneOf } from '../tasks.ts'
 
@@ -28,7 +28,7 @@ export interface TaskRow {
   readonly ready: number
   readonly attempt: number
   readonly claims: number
-  readonly held: number
+  readonly waits_again: number
   readonly again_at: number | null
   readonly interrupted: number
   readonly cancelled: number
@@ -72,7 +72,7 @@ export async function insertTasks(tx: Context, tasks: readonly NewTask[]): Promi
   const occupied = new Set(await occupiedLanes(tx, await lockLanes(tx, tasks)))
   const rows: RowValues[] = []
   for (const task of tasks) {
-    const lane = task.lane === undefined ? null : columnOfText(task.lane)
+    const lane = task.lane === undefined ? null : encodeString(task.lane)
     const isReady = lane === null || !occupied.has(lane)
     if (lane !== null) occupied.add(lane)
     if (isReady) tx.due(task.dueAt)
@@ -84,9 +84,9 @@ export async function insertTasks(tx: Context, tasks: readonly NewTask[]): Promi
 
 function rowOfTask(task: NewTask, lane: string | null, isReady: boolean): RowValues {
   const { key, kind, dueAt, subject = null, pool = '' } = task
-  const fresh = { attempt: 1, claims: 0, held: 0, again_at: null, interrupted: 0, cancelled: 0 }
+  const fresh = { attempt: 1, claims: 0, waits_again: 0, again_at: null, interrupted: 0, cancelled: 0 }
   return [
-    ...[columnOfText(key), kind, lane, columnOfText(pool), dueAt, subject, isReady ? 1 : 0],
+    ...[encodeString(key), kind, lane, encodeString(pool), dueAt, subject, isReady ? 1 : 0],
     ...Object.values(fresh),
     null,
     null,
@@ -109,7 +109,7 @@ export async function lockLanes(
   tx: Context,
   tasks: readonly Pick<NewTask, 'lane'>[],
 ): Promise<readonly string[]> {
-  const lanes = [...new Set(tasks.flatMap(({ lane }) => (lane === undefined ? [] : columnOfText(lane))))]
+  const lanes = [...new Set(tasks.flatMap(({ lane }) => (lane === undefined ? [] : encodeString(lane))))]
   if (lanes.length > 0) await tx.lock(lanes.map((lane) => `lane:${lane}`))
   return lanes
 }
@@ -121,7 +121,7 @@ export async function lockLanes(
 export async function occupiedLanes(tx: Context, lanes: readonly string[]): Promise<ReadonlySet<string>> {
   if (lanes.length === 0) return new Set()
   for (const lane of lanes) {
-    const first = firstTaskOf(textOfColumn(lane))
+    const first = firstTaskOf(decodeString(lane))
     if (first !== undefined)
       await tx.run('UPDATE tasks SET lane = ?1 WHERE key = ?2 AND lane IS NULL', [lane, first])
   }
@@ -144,17 +144,17 @@ async function findTasks(tx: Context, keys: readonly string[]): Promise<Readonly
   const [first] = keys
   const rows =
     first !== undefined && keys.length === 1
-      ? await tx.all<TaskRow>('SELECT * FROM tasks WHERE key = ?1', [columnOfText(first)])
+      ? await tx.all<TaskRow>('SELECT * FROM tasks WHERE key = ?1', [encodeString(first)])
       : await tx.all<TaskRow>(`SELECT * FROM tasks WHERE key IN ${tx.dialect.among('?1', 'text')}`, [
-          keys.map(columnOfText),
+          keys.map(encodeString),
         ])
-  return new Map(rows.map((row) => [textOfColumn(row.key), row]))
+  return new Map(rows.map((row) => [decodeString(row.key), row]))
 }
 
 /** Finds a task, and keeps other transactions from changing it. */
 export async function findTask(tx: Context, key: string): Promise<TaskRow | undefined> {
   const [row] = await tx.all<TaskRow>(`SELECT * FROM tasks WHERE key = ?1 ${tx.dialect.forUpdate}`, [
-    columnOfText(key),
+    encodeString(key),
   ])
   return row
 }
@@ -163,7 +163,7 @@ async function bringForward(tx: Context, row: TaskRow, dueAt: number): Promise<v
   if (row.leased_by !== null) {
     if (row.again_at !== null && row.again_at <= dueAt) return
     await tx.run('UPDATE tasks SET again_at = ?1 WHERE sequence = ?2', [dueAt, row.sequence])
-  } else if (row.held === 0 && dueAt < row.due_at) await moveTask(tx, row, dueAt)
+  } else if (row.waits_again === 0 && dueAt < row.due_at) await moveTask(tx, row, dueAt)
 }
 
 async function moveTask(tx: Context, row: TaskRow, dueAt: number): Promise<void> {
@@ -174,7 +174,7 @@ async function moveTask(tx: Context, row: TaskRow, dueAt: number): Promise<void>
 /** Moves a task that waits for its next attempt to an earlier time. Does nothing for any other task. */
 export async function expediteTask(tx: Context, key: string, dueAt: number): Promise<void> {
   const row = await findTask(tx, key)
-  if (row !== undefined && row.leased_by === null && row.held === 1 && dueAt < row.due_at)
+  if (row !== undefined && row.leased_by === null && row.waits_again === 1 && dueAt < row.due_at)
     await moveTask(tx, row, dueAt)
 }
 
@@ -226,7 +226,7 @@ function noteRoom(tx: Context, { pool }: TaskRow): void {
 /** Schedules a task whose claim settled as `again`. `counts`: this was an attempt. */
 export async function postponeTask(tx: Context, row: TaskRow, dueAt: number, counts: boolean): Promise<void> {
   await tx.run(
-    `UPDATE tasks SET leased_by = NULL, leased_until = NULL, ready = 1, interrupted = 0, cancelled = 0, held = 1, again_at = NULL,
+    `UPDATE tasks SET leased_by = NULL, leased_until = NULL, ready = 1, interrupted = 0, cancelled = 0, waits_again = 1, again_at = NULL,
      due_at = ?1, attempt = attempt + ?2 WHERE sequence = ?3`,
     [dueAt, counts ? 1 : 0, row.sequence],
   )
@@ -237,7 +237,7 @@ export async function postponeTask(tx: Context, row: TaskRow, dueAt: number, cou
 /** Tells the holder of a claim that its run was cancelled. */
 export async function cancelTask(tx: Context, row: TaskRow): Promise<void> {
   await tx.run('UPDATE tasks SET cancelled = 1 WHERE sequence = ?1', [row.sequence])
-  tx.cancelled(textOfColumn(row.key))
+  tx.cancelled(decodeString(row.key))
 }
 
 /** Moves all due times, because the clock was set back: otherwise tasks that are due now would wait for it to catch up. */
@@ -248,12 +248,12 @@ export async function shiftTasks(tx: Context, ms: number): Promise<void> {
 
 function newTask(row: TaskRow): NewTask {
   return {
-    key: textOfColumn(row.key),
+    key: decodeString(row.key),
     kind: row.kind,
     dueAt: row.due_at,
-    ...(row.lane !== null && { lane: textOfColumn(row.lane) }),
+    ...(row.lane !== null && { lane: decodeString(row.lane) }),
     ...(row.subject !== null && { subject: row.subject }),
-    ...(row.pool !== '' && { pool: textOfColumn(row.pool) }),
+    ...(row.pool !== '' && { pool: decodeString(row.pool) }),
   }
 }
 

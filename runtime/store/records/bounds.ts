@@ -1,12 +1,12 @@
 /**
- * Bounds what requests leave on disk: how many without effect are stored, and how many bytes of bodies, heads and traces. A sender can
- * send such requests without end, and `keepMs` bounds only what comes slowly.
+ * Bounds the disk space of requests: the number of those without effect, and the bytes of bodies, heads and traces. A sender can
+ * send such requests without end, and `keepMs` bounds only slow ones.
  */
 
 import type { Context } from '../context.ts'
 import {
-  mostBodyBytesByDefault,
-  mostWithoutEffectByDefault,
+  defaultMaxBodyBytes,
+  defaultMaxWithoutEffect,
   type OutcomeWithoutEffect,
   withoutEffect,
 } from '../counters.ts'
@@ -36,7 +36,7 @@ export async function dropOverBounds(
   tx.count('keptBytes', bytes)
   for (const [outcome, count] of added) {
     tx.count(outcome, count)
-    const surplus = tx.counters[outcome] - (tx.limits.mostWithoutEffect ?? mostWithoutEffectByDefault)
+    const surplus = tx.counters[outcome] - (tx.limits.maxWithoutEffect ?? defaultMaxWithoutEffect)
     // Two go for each one that comes, so that a surplus shrinks.
     if (surplus > 0) await removeOldest(tx, outcome, Math.min(surplus, 2 * count))
   }
@@ -66,7 +66,7 @@ const brief = `body IS NOT NULL AND outcome IN ('ignored', 'skipped')`
  * Returns whether more have to go.
  */
 export async function dropBodies(tx: Context, max: number): Promise<boolean> {
-  const limit = tx.limits.mostBodyBytes ?? mostBodyBytesByDefault
+  const limit = tx.limits.maxBodyBytes ?? defaultMaxBodyBytes
   let left = max
   if (tx.limits.ignoredBodiesMs !== undefined) left -= await dropOver(tx, limit, brief, left, dropBrief)
   left -= await dropOver(tx, limit, 'kept IS NOT NULL', left, dropKept)

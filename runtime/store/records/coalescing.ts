@@ -11,13 +11,13 @@ import {
   type Id,
   type Join,
   type JoinedRequest,
-  mostNamedRequests,
+  maxNamedRequests,
   type RunRecord,
   requestsOf,
 } from '../port.ts'
 import { deferTask } from '../queue/tasks.ts'
 import { tables } from '../schema.ts'
-import { columnOfText, type RowValues } from './rows.ts'
+import { encodeString, type RowValues } from './rows.ts'
 
 /** The most UTF-16 units of contents that are kept for one run. */
 const maxUnits = 1_048_576
@@ -50,7 +50,7 @@ interface Begun {
 
 /** Locks the coalesced runs of some keys and reads the newest of each. */
 export async function createCoalescing(tx: Context, all: readonly string[]) {
-  const keys = [...new Set(all.map(columnOfText))]
+  const keys = [...new Set(all.map(encodeString))]
   const newest = new Map<string, CoalescedRow>()
   const begun = new Map<Id, Begun>()
   const joined: RowValues[] = []
@@ -77,7 +77,7 @@ export async function createCoalescing(tx: Context, all: readonly string[]) {
   return {
     /** Returns the run that the action has joined, or undefined if there is none to join. */
     async join(id: Id, join: PlainJoin, request: Id): Promise<Id | undefined> {
-      const key = columnOfText(join.key)
+      const key = encodeString(join.key)
       const row = newest.get(key)
       if (row === undefined || row.deadline === null) return undefined
       if (!(await defer(row.run, Math.min(join.dueAt, row.deadline)))) return undefined
@@ -92,7 +92,7 @@ export async function createCoalescing(tx: Context, all: readonly string[]) {
 
     /** Registers a new run that later requests may join. */
     begin(run: Id, { key: text, deadline }: PlainJoin, dueAt: number) {
-      const key = columnOfText(text)
+      const key = encodeString(text)
       const number = (newest.get(key)?.number ?? 0) + 1
       const row = { key, number, run, at: tx.now, deadline, joined: 0, first_kept: 1, size: 0 }
       newest.set(key, row)
@@ -119,7 +119,7 @@ export async function createCoalescing(tx: Context, all: readonly string[]) {
 async function trim(tx: Context, row: CoalescedRow, keep: PlainJoin['keep']): Promise<CoalescedRow> {
   let { first_kept: first, size } = row
   const { run, joined: last } = row
-  while (first < last && (keep === 'latest' || size > maxUnits || first <= last - mostNamedRequests)) {
+  while (first < last && (keep === 'latest' || size > maxUnits || first <= last - maxNamedRequests)) {
     const [dropped] = await tx.all<{ size: number }>(
       'SELECT size FROM joined WHERE run = ?1 AND number = ?2',
       [run, first],
@@ -128,8 +128,8 @@ async function trim(tx: Context, row: CoalescedRow, keep: PlainJoin['keep']): Pr
     size -= dropped?.size ?? 0
     first += 1
   }
-  if (last > mostNamedRequests)
-    await tx.run('DELETE FROM joined WHERE run = ?1 AND number <= ?2', [run, last - mostNamedRequests])
+  if (last > maxNamedRequests)
+    await tx.run('DELETE FROM joined WHERE run = ?1 AND number <= ?2', [run, last - maxNamedRequests])
   await tx.run('UPDATE coalesced SET joined = ?1, first_kept = ?2, size = ?3 WHERE run = ?4', [
     last,
     first,
@@ -163,7 +163,7 @@ export async function shiftCoalesced(tx: Context, ms: number): Promise<void> {
   ])
 }
 
-/** What the record of a run says of the requests that became it; undefined for a run that no request can join. */
+/** The fields of a run's record about the requests that became it. */
 export type Coalesced = Pick<NonNullable<RunRecord['coalesce']>, 'count' | 'requests' | 'requestIds'>
 
 async function findCoalesced({ all }: Statements, run: Id): Promise<CoalescedRow | undefined> {
@@ -192,7 +192,7 @@ interface JoinedRow {
   readonly content: string | null
 }
 
-/** What a run that requests may join works with: those that are known by id, oldest first, and how many there were in all. */
+/** Returns the requests that joined a run, as far as they are known by id, oldest first, and how many joined in all. */
 export async function readJoined(statements: Statements, run: Id) {
   const row = await findCoalesced(statements, run)
   if (row === undefined) return undefined

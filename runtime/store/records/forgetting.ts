@@ -1,5 +1,5 @@
 /**
- * Erases what requests brought, wherever it went: bodies, traces, the texts of events, runs and deliveries, and turns of sessions. The
+ * Erases the contents of requests everywhere: bodies, traces, the texts of events, runs and deliveries, and turns of sessions. The
  * records stay, without their texts.
  */
 
@@ -17,7 +17,7 @@ import { forgetTurn } from './sessions.ts'
 
 type Forget = Command & { readonly type: 'forget' }
 
-/** What became of one request. */
+/** The runs and events that one request caused. */
 interface Consequences {
   readonly runs: Map<Id, RunRecord>
   readonly events: Map<Id, EventRow>
@@ -38,7 +38,7 @@ const maxForgotten = 500
 
 export async function forgetRequests(tx: Context, { requests, at, by }: Forget): Promise<CommandResult> {
   refuseOver(requests.length, maxForgotten, 'requests')
-  // A heartbeat that ends at this moment is waited for, and none begins: it would show what is forgotten.
+  // A heartbeat that ends at this moment is waited for, and none begins: it would show forgotten contents.
   await tx.lock(['kind:heartbeat'])
   await findTask(tx, heartbeatKey)
   const showedBy = await unsuccessfulHeartbeats(tx, requests)
@@ -121,14 +121,14 @@ async function follow(
   }
 
   for (const { kind, id, duplicateOf } of actions) {
-    // What a duplicate names belongs to an earlier request.
+    // The id in a duplicate belongs to an earlier request.
     if (duplicateOf !== undefined) continue
     await (kind === 'agent' ? followRun(id) : followEvent(id))
   }
   return found
 }
 
-/** Returns why what became of a request cannot be erased now. */
+/** Returns why the runs and events of a request cannot be erased now. */
 async function whyNotErase(tx: Context, { runs, events }: Consequences): Promise<string | undefined> {
   const heartbeat = await findTask(tx, heartbeatKey)
   for (const { id, kind, state, deliveryIds } of runs.values()) {

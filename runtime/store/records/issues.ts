@@ -12,7 +12,7 @@ import {
 import { addTasks } from '../queue/tasks.ts'
 import { doneBut } from '../results.ts'
 import { tables } from '../schema.ts'
-import { columnOfText, textOfColumn } from './rows.ts'
+import { decodeString, encodeString } from './rows.ts'
 import { insertEvent } from './runs.ts'
 
 type Seen = Extract<IssueChange, { readonly count: number }>
@@ -37,14 +37,14 @@ interface IssueRow
   readonly muted_until: number | null
   readonly resolved_at: number | null
   /** The day on which an event about it was posted last. */
-  readonly said_on: string | null
+  readonly reported_on: string | null
   /** Joined by commas. */
   readonly alerted: string
 }
 
 export function issueOf(row: IssueRow): IssueRecord {
   const { code, count, first, last, shown: state } = row
-  const [key, subject, cause] = [row.key, row.subject, row.cause].map(textOfColumn) as [
+  const [key, subject, cause] = [row.key, row.subject, row.cause].map(decodeString) as [
     string,
     string,
     string,
@@ -54,7 +54,7 @@ export function issueOf(row: IssueRow): IssueRecord {
     severity: severities[row.severity] ?? 'failing',
     ...(state === 'muted' && row.muted_until !== null && { mutedUntil: row.muted_until }),
     ...(row.resolved_at !== null && { resolvedAt: row.resolved_at }),
-    ...(row.said_on !== null && { saidOn: row.said_on }),
+    ...(row.reported_on !== null && { reportedOn: row.reported_on }),
     ...(row.alerted !== '' && { alerted: row.alerted.split(',') as AlertWay[] }),
   }
 }
@@ -74,9 +74,9 @@ export async function changeIssues(
 }
 
 /** Opens an issue, counts it up, or opens a resolved one again; a muted one stays muted. Its event is posted at most once a day. */
-async function countIssue(tx: Context, { key: text, say, ...seen }: Seen, at: number): Promise<void> {
-  const key = columnOfText(text)
-  const [subject, cause] = [columnOfText(seen.subject), columnOfText(seen.cause)]
+async function countIssue(tx: Context, { key: text, report, ...seen }: Seen, at: number): Promise<void> {
+  const key = encodeString(text)
+  const [subject, cause] = [encodeString(seen.subject), encodeString(seen.cause)]
   const fields = [seen.code, severities.indexOf(seen.severity), subject, cause, JSON.stringify(seen.next)]
   const [before] = await tx.all<IssueRow>(`SELECT * FROM ${issuesAt('?1')} WHERE key = ?2`, [at, key])
   if (before === undefined)
@@ -89,14 +89,14 @@ async function countIssue(tx: Context, { key: text, say, ...seen }: Seen, at: nu
   const isMuted = before?.shown === 'muted'
   if (before !== undefined && !isMuted) await setState(tx, key, ['open', null, null])
   tx.changed('issue', text, isMuted ? 'muted' : 'open')
-  if (isMuted || say === undefined || before?.said_on === say.day) return
-  await insertEvent(tx, say.event)
-  if (say.task !== undefined) await addTasks(tx, [say.task])
-  await tx.run('UPDATE issues SET said_on = ?1 WHERE key = ?2', [say.day, key])
+  if (isMuted || report === undefined || before?.reported_on === report.day) return
+  await insertEvent(tx, report.event)
+  if (report.task !== undefined) await addTasks(tx, [report.task])
+  await tx.run('UPDATE issues SET reported_on = ?1 WHERE key = ?2', [report.day, key])
 }
 
 async function changeState(tx: Context, change: Exclude<IssueChange, Seen>, at: number): Promise<boolean> {
-  const key = columnOfText(change.key)
+  const key = encodeString(change.key)
   if ('alerted' in change)
     return (await tx.run('UPDATE issues SET alerted = ?1 WHERE key = ?2', [change.alerted.join(), key])) > 0
   const state = 'resolve' in change ? 'resolved' : 'mute' in change ? 'muted' : 'open'

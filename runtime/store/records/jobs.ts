@@ -8,7 +8,7 @@ import { isId } from '../id.ts'
 import type { Command, CommandResult, Id, ReplayJob, ReplayJobItem } from '../port.ts'
 import { done, refuseOver, unknown, wrongState } from '../results.ts'
 import { tables } from '../schema.ts'
-import { columnOfText, textOfColumn } from './rows.ts'
+import { decodeString, encodeString } from './rows.ts'
 
 type Of<Type extends Command['type']> = Command & { readonly type: Type }
 
@@ -51,7 +51,7 @@ export function itemOf({ request, replay, state, reason }: ItemRow): ReplayJobIt
     request,
     ...(replay !== null && { replay }),
     state,
-    ...(reason !== null && { reason: textOfColumn(reason) }),
+    ...(reason !== null && { reason: decodeString(reason) }),
   }
 }
 
@@ -81,7 +81,7 @@ async function endIfOver(tx: Context, id: Id, at: number): Promise<void> {
 export async function beginJob(tx: Context, { job, items, more }: Of<'job-begin'>): Promise<CommandResult> {
   refuseOver(items.length, maxItems, 'items')
   const { key } = job.options as { readonly key?: unknown }
-  const named = typeof key === 'string' ? columnOfText(key) : null
+  const named = typeof key === 'string' ? encodeString(key) : null
   await tx.lock([`job:${job.id}`, ...(named === null ? [] : [`job-key:${named}`])])
   if ((await findJob(tx, job.id)) === undefined) {
     const [same] = await tx.all<{ id: Id }>(
@@ -143,7 +143,7 @@ export async function settleItems(tx: Context, { job, items, at }: Of<'job-settl
   for (const { request, state, reason } of items)
     ended[state] += await tx.run(
       `UPDATE job_items SET state = ?1, reason = ?2 WHERE job = ?3 AND request = ?4 AND state = 'open' AND replay IS NOT NULL`,
-      [state, reason === undefined ? null : columnOfText(reason), job, request],
+      [state, reason === undefined ? null : encodeString(reason), job, request],
     )
   await tx.run(
     'UPDATE jobs SET done = done + ?1, failed = failed + ?2, skipped = skipped + ?3 WHERE id = ?4',

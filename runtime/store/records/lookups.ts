@@ -1,7 +1,7 @@
 /**
- * Finds requests by the facts that lists filter by, without an index that each accept would pay for. Requests are divided into blocks of
+ * Finds requests by the fields that lists filter by, without an index that each accept would pay for. Requests are divided into blocks of
  * about four seconds. For each block the index names the values that occur in it, and a search reads those blocks alone. The index is
- * written by the retention, some minutes later; what it does not cover yet is read through.
+ * written by the retention, some minutes later; newer requests are scanned.
  */
 
 import type { SqlValue, Statements } from '@reveille/kit'

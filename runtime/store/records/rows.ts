@@ -2,7 +2,7 @@
 
 import type { SqlValue } from '@reveille/kit'
 import type { DeliveryRecord, EventRecord, Id, RequestRecord, RunRecord } from '../port.ts'
-import { textOfTrace } from '../requests.ts'
+import { encodeTrace } from '../requests.ts'
 import { tables } from '../schema.ts'
 
 export type RowValues = readonly SqlValue[]
@@ -13,17 +13,17 @@ const escapeCharacter = '\u0001'
  * Texts from outside may hold NUL and halves of surrogate pairs, which no database keeps in a column of text. Such a text is stored as
  * JSON behind an escape character, so that it can be compared and is read back as it was.
  */
-export function columnOfText(text: string): string {
+export function encodeString(text: string): string {
   const isPlain = text.isWellFormed() && !text.includes('\0') && !text.startsWith(escapeCharacter)
   return isPlain ? text : `${escapeCharacter}${JSON.stringify(text)}`
 }
 
-export function textOfColumn(value: string): string {
+export function decodeString(value: string): string {
   return value.startsWith(escapeCharacter) ? JSON.parse(value.slice(1)) : value
 }
 
 function columnOf(text: string | undefined): string | null {
-  return text === undefined ? null : columnOfText(text)
+  return text === undefined ? null : encodeString(text)
 }
 
 export interface RequestRow {
@@ -58,11 +58,11 @@ export const wholeRequest = `${knownColumns}, body, head, trace`
 export function rowOfRequest(request: RequestRecord): RowValues {
   const { body, head, trace } = request
   const keptHead = body === undefined || head === undefined ? null : JSON.stringify(head)
-  const keptTrace = trace === undefined ? null : textOfTrace(trace)
+  const keptTrace = trace === undefined ? null : encodeTrace(trace)
   return [
     request.id,
     request.outcome,
-    columnOfText(request.endpoint),
+    encodeString(request.endpoint),
     columnOf(request.mapping),
     columnOf(request.code),
     columnOf(request.client),
@@ -116,18 +116,18 @@ export function requestOf(row: RequestRow): RequestRecord {
   const { status, bodyBytes, timings, actions, by, ...others } = JSON.parse(row.record)
   return {
     id: row.id,
-    endpoint: textOfColumn(row.endpoint),
+    endpoint: decodeString(row.endpoint),
     generation: row.generation,
     outcome: row.outcome,
     status,
-    ...(row.code !== null && { code: textOfColumn(row.code) }),
-    ...(row.mapping !== null && { mapping: textOfColumn(row.mapping) }),
-    ...(row.client !== null && { client: textOfColumn(row.client) }),
-    ...(row.delivery !== null && { deliveryId: textOfColumn(row.delivery) }),
+    ...(row.code !== null && { code: decodeString(row.code) }),
+    ...(row.mapping !== null && { mapping: decodeString(row.mapping) }),
+    ...(row.client !== null && { client: decodeString(row.client) }),
+    ...(row.delivery !== null && { deliveryId: decodeString(row.delivery) }),
     ...(row.replay_of !== null && { replayOf: row.replay_of }),
     ...(by !== undefined && { by }),
-    ...(row.digest !== null && { generationDigest: textOfColumn(row.digest) }),
-    ...(row.node !== null && { node: textOfColumn(row.node) }),
+    ...(row.digest !== null && { generationDigest: decodeString(row.digest) }),
+    ...(row.node !== null && { node: decodeString(row.node) }),
     bodyBytes,
     receivedAt: row.received_at,
     timings,
@@ -165,7 +165,7 @@ export const wholeRun = 'id, state, record, changes'
 
 export function rowOfRun(run: RunRecord): RowValues {
   const { id, kind, state, sessionKey, endpoint, createdAt } = run
-  return [id, kind, state, columnOfText(sessionKey), columnOf(endpoint), createdAt, JSON.stringify(run), null]
+  return [id, kind, state, encodeString(sessionKey), columnOf(endpoint), createdAt, JSON.stringify(run), null]
 }
 
 export function runOf({ record, changes, state }: RunRow): RunRecord {
@@ -229,7 +229,7 @@ export interface DeliveryRow {
 
 export function rowOfDelivery(delivery: DeliveryRecord): RowValues {
   const { id, state, channel } = delivery
-  return [id, state, columnOfText(channel), JSON.stringify(delivery)]
+  return [id, state, encodeString(channel), JSON.stringify(delivery)]
 }
 
 export function deliveryOf({ record }: DeliveryRow): DeliveryRecord {

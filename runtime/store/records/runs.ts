@@ -14,9 +14,9 @@ import {
 } from '../port.ts'
 import { tables } from '../schema.ts'
 import {
-  columnOfText,
   type DeliveryRow,
   deliveryOf,
+  encodeString,
   type RunRow,
   rowOfDelivery,
   rowOfEvent,
@@ -65,7 +65,7 @@ export async function changeRun(
   return true
 }
 
-/** Erases what a run was asked, what came of it, and its name, which a template may have taken from a payload. */
+/** Erases a run's prompt, its results, and its name, which a template may have copied from a payload. */
 export async function forgetRun(tx: Context, id: Id, at: number): Promise<void> {
   const row = await findRow(tx, id, tx.dialect.forUpdate)
   if (row === undefined) return
@@ -80,7 +80,7 @@ export async function forgetRun(tx: Context, id: Id, at: number): Promise<void> 
   tx.changed('run', id, row.state, changes.stage ?? 'accepted')
 }
 
-/** Returns a run's fields without its texts. Codes and times stay. */
+/** Returns a run's fields without prose. Codes and times stay. */
 function withoutTexts(fields: Partial<RunRecord>): Partial<RunRecord> {
   const { name: _name, reply: _reply, warnings: _warnings, error, attempts, retries, ...rest } = fields
   const forgotten = (old: RunError) => ({ ...old, message: 'forgotten' })
@@ -149,7 +149,7 @@ export async function updateDelivery(tx: Context, delivery: DeliveryRecord): Pro
   const { id, state, channel } = delivery
   await tx.run('UPDATE deliveries SET state = ?1, channel = ?2, record = ?3 WHERE id = ?4', [
     state,
-    columnOfText(channel),
+    encodeString(channel),
     JSON.stringify(delivery),
     id,
   ])

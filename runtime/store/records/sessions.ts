@@ -6,19 +6,19 @@ import type { Context } from '../context.ts'
 import type { Effects, Id, SessionMessage, SessionSummary } from '../port.ts'
 import { tables } from '../schema.ts'
 import { firstRunOf } from '../tasks.ts'
-import { columnOfText, textOfColumn } from './rows.ts'
+import { decodeString, encodeString } from './rows.ts'
 
 type Turn = NonNullable<Effects['append']>[number]
 
 export function sessionOf(row: { session: string; turns: number; last_at: number }): SessionSummary {
-  return { key: textOfColumn(row.session), turns: row.turns, lastAt: row.last_at }
+  return { key: decodeString(row.session), turns: row.turns, lastAt: row.last_at }
 }
 
 /** Appends a turn once, however often it is sent. */
 export async function appendTurn(tx: Context, { session: text, turn, messages }: Turn): Promise<void> {
   const at = messages.at(-1)?.at
   if (at === undefined) return
-  const session = columnOfText(text)
+  const session = encodeString(text)
   const [same] = await tx.all('SELECT 1 FROM turns WHERE turn = ?1 AND session = ?2', [turn, session])
   if (same !== undefined) return
   const [last] = await tx.all<{ number: number | null }>(
@@ -38,7 +38,7 @@ export async function compactSession(
   tx: Context,
   { session: text, through, summary }: NonNullable<Effects['compact']>,
 ): Promise<void> {
-  const session = columnOfText(text)
+  const session = encodeString(text)
   const [row] = await tx.all<{ number: number }>(
     'SELECT number FROM turns WHERE session = ?1 AND turn = ?2 ORDER BY number',
     [session, through],
@@ -54,7 +54,7 @@ export async function compactSession(
 
 /** Deletes a turn, because its messages are forgotten. */
 export async function forgetTurn(tx: Context, session: string, turn: Id): Promise<void> {
-  const key = columnOfText(session)
+  const key = encodeString(session)
   await subtractTurns(
     tx,
     key,
@@ -73,9 +73,9 @@ export async function keepRunnerState(
   tx: Context,
   { session: text, runner, state }: NonNullable<Effects['runnerState']>,
 ): Promise<void> {
-  const key = [columnOfText(text), columnOfText(runner)] as const
+  const key = [encodeString(text), encodeString(runner)] as const
   await tx.run('DELETE FROM runner_states WHERE session = ?1 AND runner = ?2', key)
-  if (state !== undefined) await tx.insert(tables.runner_states, [[...key, tx.now, columnOfText(state)]])
+  if (state !== undefined) await tx.insert(tables.runner_states, [[...key, tx.now, encodeString(state)]])
 }
 
 /** How many turns are read at a time. A turn may be large, and most sessions have fewer. */
@@ -94,7 +94,7 @@ export async function readMessages(
   while (turns.length < limit) {
     const rows = await all<{ number: number; messages: string }>(
       `SELECT number, messages FROM turns WHERE session = ?1 AND number < ?2 ORDER BY number DESC LIMIT ${turnsPerRead}`,
-      [columnOfText(session), before],
+      [encodeString(session), before],
     )
     turns.push(...rows)
     before = rows.at(-1)?.number ?? 0

@@ -4,7 +4,7 @@ import type { Statements } from '@reveille/kit'
 import type { Context } from '../context.ts'
 import { dayMs, dayOf } from '../day.ts'
 import type { Cost, CostOptions, Effects, Spent, SpentToday, Work } from '../port.ts'
-import { columnOfText, textOfColumn } from './rows.ts'
+import { decodeString, encodeString } from './rows.ts'
 
 /** The scope of all runs together. No policy has this name. */
 const allRuns = ''
@@ -42,10 +42,10 @@ export async function addSpent(tx: Context, spend: NonNullable<Effects['spend']>
       `INSERT INTO spent (day, scope, runs, tokens, reported, micros) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
        ON CONFLICT (day, scope) DO UPDATE SET ${added('spent', ['runs', 'tokens', 'micros'])},
        reported = CASE WHEN excluded.reported = 1 THEN 1 ELSE spent.reported END`,
-      [day, columnOfText(scope as string), runs, tokens, isReported ? 1 : 0, micros],
+      [day, encodeString(scope as string), runs, tokens, isReported ? 1 : 0, micros],
     )
   if (runs === 0) return
-  const names = [of.mapping ?? '', of.model ?? '', of.session ?? ''].map(columnOfText)
+  const names = [of.mapping ?? '', of.model ?? '', of.session ?? ''].map(encodeString)
   await tx.run(
     `INSERT INTO costs (day, mapping, model, session, runs, tokens, micros, unpriced) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
      ${addToCosts}`,
@@ -72,7 +72,7 @@ export async function readDay({ all }: Statements, now: number): Promise<SpentTo
   )
   const byScope = new Map(
     rows.map(({ scope, runs, tokens, reported, micros }): [string, Spent] => [
-      textOfColumn(scope),
+      decodeString(scope),
       { runs, tokens, usd: micros / microsPerUsd, reported: reported === 1 },
     ]),
   )
@@ -95,7 +95,7 @@ export async function readCosts(
     [since, until, limit, skip],
   )
   return rows.map(({ name, runs, tokens, micros, unpriced }) => ({
-    name: textOfColumn(name),
+    name: decodeString(name),
     runs: Number(runs),
     tokens: Number(tokens),
     unpriced: Number(unpriced),

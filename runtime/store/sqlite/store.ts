@@ -99,9 +99,9 @@ function startWriter(
   options: StoreOptions,
   node: string,
 ): Promise<{ readonly worker: Worker; readonly opened: Opened }> {
-  const { location, keepMs, backlog, sessionIdleMs, mostBodyBytes, ignoredBodiesMs, mostWithoutEffect } =
+  const { location, keepMs, backlog, sessionIdleMs, maxBodyBytes, ignoredBodiesMs, maxWithoutEffect } =
     options
-  const limits = { keepMs, backlog, sessionIdleMs, mostBodyBytes, ignoredBodiesMs, mostWithoutEffect }
+  const limits = { keepMs, backlog, sessionIdleMs, maxBodyBytes, ignoredBodiesMs, maxWithoutEffect }
   const { historyMessages, now } = options
   const workerData: WriterData = { folder: location, node, now: now(), limits, historyMessages }
   const worker = new Worker(threadFile(), { workerData, name: 'store writer' })

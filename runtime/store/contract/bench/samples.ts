@@ -11,7 +11,7 @@ import type {
   RequestRecord,
   RunRecord,
 } from '../../port.ts'
-import { deliveryTask, heartbeatBurstMs, heartbeatTask, runTask } from '../../tasks.ts'
+import { deliveryTask, heartbeatTask, heartbeatWindowMs, runTask } from '../../tasks.ts'
 
 /** What a test may choose of an action beside its record. */
 type ActionExtra = Partial<Pick<NewAction, 'dedupe' | 'tasks'>>
@@ -115,7 +115,7 @@ export function createSampler({ mintId, clock }: { mintId: MintId; clock: { now(
       const sessionKey = fields?.sessionKey ?? 'pr:1'
       const key = JSON.stringify([sessionKey, name])
       const now = clock.now()
-      const coalesce = { key, keep, deadline: now + maxWaitMs, mostPerHour: 60 }
+      const coalesce = { key, keep, deadline: now + maxWaitMs, maxPerHour: 60 }
       const record = sampler.run({ sessionKey, coalesce, ...fields })
       const dueAt = now + Math.min(windowMs, maxWaitMs)
       const task = runTask({ id: record.id, sessionKey, lane: true, dueAt })
@@ -123,7 +123,7 @@ export function createSampler({ mintId, clock }: { mintId: MintId; clock: { now(
     },
     eventAction(fields, extra) {
       const event = sampler.event(fields)
-      const tasks = event.mode === 'now' ? [heartbeatTask(clock.now() + heartbeatBurstMs)] : []
+      const tasks = event.mode === 'now' ? [heartbeatTask(clock.now() + heartbeatWindowMs)] : []
       return { type: 'event', record: event, tasks, ...extra }
     },
     entry(...given) {

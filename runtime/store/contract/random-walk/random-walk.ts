@@ -131,7 +131,7 @@ function createWalk(bench: Bench, seed: number) {
     const deadline = now() + maxWaitMs
     const key = JSON.stringify([sessionKey ?? '', name])
     const asked = { id: record.id, ...fields, dueAt, deadline, busy: isBusy, ...(coalesces && { key }) }
-    const coalesce = { key, keep, deadline, mostPerHour: 1000 }
+    const coalesce = { key, keep, deadline, maxPerHour: 1000 }
     const action = {
       type: 'run',
       record: coalesces ? { ...record, coalesce } : record,
