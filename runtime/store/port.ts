@@ -29,7 +29,7 @@ import type {
 
 export * from './records.ts'
 
-export type TaskKind = 'run' | 'heartbeat' | 'delivery' | 'maintenance'
+export type TaskKind = 'run' | 'heartbeat' | 'delivery'
 
 export interface Store {
   /**

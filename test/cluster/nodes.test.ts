@@ -65,7 +65,7 @@ test('what an ingress node accepts another node performs, and the sender who wai
   const status = await statusOf(ingress, ({ nodes }) => nodes.length === 2)
   const [digest, ...others] = new Set(status.nodes.map((node) => node.digest))
   assert.deepEqual([others, status.nodes.map(({ role }) => role)], [[], ['ingress', 'all']])
-  assert.deepEqual(leadsOf(status), { ingress: [], worker: ['sources', 'maintenance'] })
+  assert.deepEqual(leadsOf(status), { ingress: [], worker: ['maintenance', 'sources'] })
   assert.match(status.database?.version ?? '', /^\d+/)
 
   const record = await worker.read<RequestRecord>(`/api/requests/${answer.body['requestId']}`)
@@ -89,7 +89,7 @@ test('what an ingress node accepts another node performs, and the sender who wai
 test('when the node that leads stops, another one leads, and performs what waits', async (t) => {
   const [ingress, first, second] = await startNodes(t, 'ingress', 'first', 'second')
   assert.ok(ingress && first && second)
-  const all = ['sources', 'maintenance']
+  const all = ['maintenance', 'sources']
   await statusOf(ingress, (status) => leadsOf(status)['first']?.length === 2)
   await first.gateway.close({ graceMs: 0 })
   const status = await statusOf(ingress, (each) => leadsOf(each)['second']?.length === 2)

@@ -113,9 +113,9 @@ export function agingContract(subject: ContractSubject): void {
     async function openEffects(t: TestContext, options: Partial<StoreOptions>) {
       const bench = await openBench(t, subject, options)
       const sample = createSampler(bench)
-      const task = { key: 'k', kind: 'maintenance', dueAt: bench.clock.now() } as const
+      const task = { key: 'k', kind: 'heartbeat', dueAt: bench.clock.now() } as const
       await bench.store.command({ type: 'schedule', task })
-      const claim = await startManualWorker(bench.store, ['maintenance']).next()
+      const claim = await startManualWorker(bench.store, ['heartbeat']).next()
       const effect = (effects: Effects) => claim.checkpoint(effects)
       const turn = async (session: string) => {
         const id: Id = bench.mintId()

@@ -90,9 +90,9 @@ export function idleSessionsContract(subject: ContractSubject): void {
       const sample = createSampler(bench)
       await bench.store.command({
         type: 'schedule',
-        task: { key: 'k', kind: 'maintenance', dueAt: bench.clock.now() },
+        task: { key: 'k', kind: 'heartbeat', dueAt: bench.clock.now() },
       })
-      const claim = await startManualWorker(bench.store, ['maintenance']).next()
+      const claim = await startManualWorker(bench.store, ['heartbeat']).next()
       const keys = [1, 2].map(() => `hook:${bench.mintId()}`)
       const turn = async (session: string) => {
         const id: Id = bench.mintId()

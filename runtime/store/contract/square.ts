@@ -33,7 +33,7 @@ interface Kind {
   make(scene: Scene, count: number): Promise<readonly Thing[]>
 }
 
-interface Trial {
+interface Given {
   readonly pair: string
   readonly thing: Thing
   readonly isSerial: boolean
@@ -111,14 +111,14 @@ const kinds: readonly Kind[] = [
       for (const _ of numbers(count)) {
         const sessionKey = `waits:${scene.bench.mintId()}`
         const dedupe = { scope: 's', key: sessionKey, until: scene.now + 60_000 }
-        const joining = () => scene.coalescedAction({ key: sessionKey, windowMs: 0 }, { sessionKey })
-        const entry = scene.entry({ ...joining(), dedupe } as NewAction)
+        const coalescing = () => scene.coalescedAction({ key: sessionKey, windowMs: 0 }, { sessionKey })
+        const entry = scene.entry({ ...coalescing(), dedupe } as NewAction)
         await scene.stores[0].accept(entry)
         things.push({
           commands: {
             ...commandsAbout(scene, entry),
             'come again': accepting(() => entry),
-            join: accepting(() => scene.entry(joining())),
+            join: accepting(() => scene.entry(coalescing())),
             repeat: accepting(() => scene.entry(scene.runAction({ sessionKey }, { dedupe }))),
             'be refused while it is busy': accepting(() =>
               scene.entry(scene.runAction({ sessionKey }, { busy: 'reject' })),
@@ -396,13 +396,13 @@ export function squareContract(subject: ContractSubject, { times }: SquareOption
         const hows = ['one first', 'other first', ...numbers(times).map(() => 'at one moment')]
         const wanted = pairs.flatMap((pair) => hows.map((how) => ({ pair, how })))
         const things = await make(scene, wanted.length)
-        const trials: (Trial & { readonly seen: unknown })[] = []
+        const all: (Given & { readonly seen: unknown })[] = []
         await inChunks(wanted, isAlone ? 1 : undefined, async ({ pair, how }, index) => {
           const thing = things[index] ?? assert.fail()
           const found = await give(scene, thing, pair, how)
           const seen = isAlone ? await thing.see(scene.stores[0], new Map()) : undefined
           thing.end?.()
-          trials.push({
+          all.push({
             pair: pair.join(' and '),
             thing,
             isSerial: how !== 'at one moment',
@@ -414,7 +414,7 @@ export function squareContract(subject: ContractSubject, { times }: SquareOption
         const claims = isAlone ? new Map() : await scene.claims(await openTasks(scene.stores[0]))
         const ends = new Map<string, unknown[]>()
         for (const kind of [true, false])
-          for (const { pair, thing, isSerial, answers, seen } of trials) {
+          for (const { pair, thing, isSerial, answers, seen } of all) {
             if (isSerial !== kind) continue
             const end = [answers, seen ?? (await thing.see(scene.stores[0], claims))]
             const known = ends.get(pair) ?? []

@@ -32,9 +32,6 @@ export interface DuePool {
   readonly due_at: number
 }
 
-/** Kinds whose tasks have no subject; see `tasks.ts`. */
-const sharedKinds: ReadonlySet<TaskKind> = new Set(['heartbeat', 'maintenance'])
-
 /** For how long a lease is given: until it is settled, where no other process could take it over. */
 const forever = Number.MAX_SAFE_INTEGER
 
@@ -57,7 +54,8 @@ export async function claimTasks(
   const due: { readonly sequence: number; readonly due_at: number }[] = []
   for (const kind of offer.kinds) {
     const pools = (await readyPools(tx, kind)).filter(({ due_at }) => due_at <= tx.now)
-    if (pools.length > 0 && sharedKinds.has(kind)) await tx.lock([`kind:${kind}`])
+    // Its task is shared; see `tasks.ts`.
+    if (pools.length > 0 && kind === 'heartbeat') await tx.lock([`kind:${kind}`])
     for (const pool of pools) {
       const room = Math.min(offer.free, await roomIn(tx, pool, offer, options))
       const found = room > 0 ? await dueTasks(tx, pool, room) : []
