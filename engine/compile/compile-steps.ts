@@ -12,6 +12,7 @@ import { priceHint } from '../config/rules/agent-rules.ts'
 import type { Randomness } from '../resolve/admit/admit.ts'
 import { compileRules } from '../resolve/admit/rules.ts'
 import type { Covering } from '../resolve/explain/explain.ts'
+import type { Program } from '../resolve/program.ts'
 import type { Transforms } from '../transform/port.ts'
 import { compileMappings, type MappingCache, type ReadyMapping } from './compiled-mappings.ts'
 import { createCoverage } from './coverage.ts'
@@ -30,6 +31,8 @@ export interface Coverage {
   readonly covering: (endpoint: string) => readonly Covering[]
   /** The mappings that may match a request. */
   readonly candidates: DecisionIndex['candidates']
+  /** The enabled mappings in matching order. */
+  readonly programs: readonly Program[]
 }
 
 export type CompiledWithCoverage =
@@ -78,7 +81,8 @@ export function* compileSteps(parts: CompileParts, cache: CompileCache): Work<Co
   const covering = createCoverage(configuration, index)
   const snapshot = yield* makeSnapshot(parts, context, compiled.mappings, index, covering)
   const { candidates } = index
-  return { ok: true, snapshot, warnings: inFileOrder(diagnostics), covering, candidates }
+  const programs = compiled.mappings.map(({ program }) => program)
+  return { ok: true, snapshot, warnings: inFileOrder(diagnostics), covering, candidates, programs }
 }
 
 /** Returns the object of the last compilation if nothing in it has changed. */

@@ -58,7 +58,8 @@ export function* compileMappings(
   parts: CompileMappingsOptions,
 ): Work<CompiledMappings> {
   const { context, transforms, diagnostics } = parts
-  const shared = createSharedParts(parts.cache.size > 0 ? maxWarmTemplates : 0)
+  let warmLeft = parts.cache.size > 0 ? maxWarmTemplates : 0
+  const shared = createSharedParts({ isWarm: () => warmLeft-- > 0 })
   const cache = new Map<MappingSource, ReadyMapping>()
   const mappings: ReadyMapping[] = []
   for (const entry of entries) {

@@ -62,22 +62,28 @@ export function isChoice(text: string): boolean {
 
 /**
  * `offset` is where the expression begins in its field's text, so that errors have places of that text. `names` are the
- * meanings of the names at its root. By default every reserved name has a value.
+ * meanings of the names at its root. By default every reserved name has a value. With `keepsTree` it is not read again when
+ * it is first evaluated.
  * @throws ExpressionSyntaxError
  */
 export function compileExpression(
   source: string,
   offset = 0,
   names: ScopeNames = everyName,
+  keepsTree = false,
 ): CompiledExpression {
-  const { ast, nodes } = parseExpression(source, offset)
+  const { expression, ast, nodes } = parseExpression(source, offset)
   const tree = describeTree(nodes, source)
   const kind = tree.kindOf(ast)
   const choices = choicesOf(ast)
   const rootNames = resolveNames(ast, source, offset, names)
   const doubtful = refuseSlips(tree, offset)
   const readers = readersOf(rootNames, names)
-  const whole = createLibraryExpression(source, (tree) => void resolveNames(tree, source, offset, names))
+  const whole = createLibraryExpression(
+    source,
+    (tree) => void resolveNames(tree, source, offset, names),
+    keepsTree ? { resolved: expression } : {},
+  )
   const evaluate: Expression = async (scope) => {
     try {
       scope.containment.beginUnbounded()

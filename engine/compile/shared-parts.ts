@@ -19,22 +19,30 @@ export interface SharedParts {
   readonly schemas: Map<object, CheckPayload>
 }
 
-/** The first `warmTemplates` templates get their code at once, and all others when they are first rendered. Default: 0. */
-export function createSharedParts(warmTemplates = 0): SharedParts {
-  let warmLeft = warmTemplates
+export interface SharedPartsOptions {
+  /** Whether the next template gets its code at once, and not when it is first rendered. Default: never. */
+  readonly isWarm?: () => boolean
+  /** Whether an expression keeps the tree that it was checked by, because it will be evaluated soon. Default: no. */
+  readonly keepsTrees?: boolean
+}
+
+export function createSharedParts({
+  isWarm = () => false,
+  keepsTrees = false,
+}: SharedPartsOptions = {}): SharedParts {
   const templates = new Map<string, CompiledTemplate>()
   const expressions = new Map<string, CompiledExpression>()
   return {
     template: (text, names) =>
       remember(templates, `${names?.key ?? ''} ${text}`, () => {
         const template = compileTemplate(text, names)
-        if (warmLeft-- > 0) template.warmUp()
+        if (isWarm()) template.warmUp()
         return template
       }),
     // The offset is part of the cache key, because errors contain it.
     expression: (source, offset, names) =>
       remember(expressions, `${names?.key ?? ''} ${offset} ${source}`, () =>
-        compileExpression(source, offset, names),
+        compileExpression(source, offset, names, keepsTrees),
       ),
     schemas: new Map(),
   }

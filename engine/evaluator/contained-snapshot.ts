@@ -11,7 +11,7 @@ import { NeedsThread, onMainLoop } from '../resolve/containment.ts'
 import type { Action, Decision, HookRequest, Refusal } from '../resolve/decision.ts'
 import type { Decided, ExplainOptions } from '../resolve/explain/explain.ts'
 import type { Explanation } from '../resolve/explain/trace.ts'
-import type { Candidate } from '../resolve/program.ts'
+import type { Candidate, Program } from '../resolve/program.ts'
 import { tooMuchWork } from '../resolve/refusal.ts'
 import type { CallTransform, ResolveOptions } from '../resolve/resolve.ts'
 import {
@@ -27,7 +27,7 @@ interface Parts {
   /** The configuration that the snapshot was compiled from. */
   readonly configuration: Configuration
   readonly catalog: Catalog
-  readonly evaluators: Pick<Evaluators, 'run'>
+  readonly evaluators: Pick<Evaluators, 'run' | 'prepare'>
   readonly mint: Randomness['mint']
 }
 
@@ -35,11 +35,16 @@ type Sound = Extract<CompiledWithCoverage, { ok: true }>
 type OnLoop = Pick<ResolveOptions, 'containment' | 'callTransform'>
 
 let lastGeneration = 0
+/** The mappings of all snapshots so far. A reload keeps the programs of those that it has not changed. */
+const known = new WeakSet<Program>()
 
 export function containSnapshot(compiled: Sound, parts: Parts): Snapshot {
-  const { snapshot, candidates, covering } = compiled
+  const { snapshot, candidates, covering, programs } = compiled
   const { evaluators, mint } = parts
   const generation = generationOf(parts)
+  const changed = programs.filter((program) => program.evaluates && !known.has(program))
+  for (const program of changed) known.add(program)
+  evaluators.prepare(generation, changed)
 
   /** The mappings that are tried for a request whose payload is not read yet, or that are explained. */
   function everyMapping({

@@ -6,7 +6,7 @@ import { compileMapping } from '../compile/mapping.ts'
 import { createDecisionIndex, type DecisionIndex } from '../compile/match/decision-index.ts'
 import { noParams } from '../compile/match/endpoint-paths.ts'
 import { compileResolving, type Resolving } from '../compile/resolving.ts'
-import { createSharedParts } from '../compile/shared-parts.ts'
+import { createSharedParts, type SharedParts } from '../compile/shared-parts.ts'
 import { compileRules } from '../resolve/admit/rules.ts'
 import { type Containment, ContainmentLimit } from '../resolve/containment.ts'
 import type { Decision, HookRequest } from '../resolve/decision.ts'
@@ -32,7 +32,8 @@ const { port, shared } = workerData as ThreadData
 const generations = new Map<number, Resolving>()
 const programs = new Map<number, Program>()
 /** Expressions and templates of mappings that were edited beside others are compiled already. */
-let parts = createSharedParts()
+let isAhead = false
+let parts = createParts()
 /** The calls of transforms that wait for an answer. */
 const waiting = new Map<string, PromiseWithResolvers<TransformAnswer>>()
 const randomness = { mint: randomUUID, randomId: () => randomBytes(6).toString('base64url') }
@@ -46,13 +47,14 @@ port.on('message', (order: ToThread) => {
       )
       break
     case 'mappings':
+      isAhead = order.isAhead
       load(() => order.mappings.forEach(compile))
       break
     case 'forget':
       if (order.what !== 'mappings') generations.delete(order.what)
       else {
         programs.clear()
-        parts = createSharedParts()
+        parts = createParts()
       }
       break
     case 'transformed':
@@ -68,10 +70,15 @@ port.on('message', (order: ToThread) => {
   }
 })
 
+function createParts(): SharedParts {
+  return createSharedParts({ isWarm: () => isAhead, keepsTrees: true })
+}
+
+/** A request may be under way, for what is sent ahead. */
 function load<Result>(compile: () => Result): Result {
-  Atomics.store(shared, slots.phase, phases.loading)
+  const before = Atomics.exchange(shared, slots.phase, phases.loading)
   const result = compile()
-  Atomics.store(shared, slots.phase, phases.waiting)
+  Atomics.store(shared, slots.phase, before === phases.resolving ? before : phases.waiting)
   return result
 }
 

@@ -53,6 +53,8 @@ const maxAsideBytes = 8 * 1_048_576
 /** The number of generations whose settings a thread keeps, and of mappings. */
 const maxGenerations = 4
 const maxMappings = 2_000
+/** The number of changed mappings that are sent ahead. Each takes some milliseconds. */
+const maxAhead = 20
 
 /** The settings and mappings of one snapshot. */
 export interface Generation {
@@ -95,6 +97,8 @@ export class EvaluationEnded extends Error {
 export interface Evaluators {
   /** Returns a decision, or an explanation if the job asks for one. @throws EvaluatorsBusy, EvaluationEnded */
   run(job: EvaluatorJob): Promise<Decision | Explanation>
+  /** Sends the mappings that a reload has changed to the threads that there are, so that the next request takes no longer. */
+  prepare(generation: Generation, changed: readonly Program[]): void
   /** Ends all threads, and rejects the requests that wait or run. */
   close(): Promise<void>
 }
@@ -114,6 +118,7 @@ interface Running extends EvaluatorJob {
 
 export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
   const watch = createThreadWatch(timers)
+  const threads = new Set<Sent>()
   const pool = createPool<Running>({
     timers,
     maxWorkers: maxThreads,
@@ -138,6 +143,7 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
     })
     const { shared } = thread
     const sent = createSent((message) => thread.post(message))
+    threads.add(sent)
     const worker: PoolWorker<Running> = { run: begin, end }
     /** The jobs that await a transform, with the number of the piece of work that each began last. */
     const aside = new Map<Running, number>()
@@ -214,6 +220,7 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
       current = undefined
       watch.remove(worker)
       const ended = thread.end()
+      threads.delete(sent)
       const others = [...aside.keys()]
       aside.clear()
       if (job !== undefined) beginAgain(job, Atomics.load(shared, slots.work))
@@ -256,6 +263,9 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
       const result = Promise.withResolvers<Decision | Explanation>()
       pool.add({ ...job, id: nextJob++, seed: randomInt(2 ** 31), failed: [], result, attempts: 0 })
       return result.promise
+    },
+    prepare(generation, changed) {
+      for (const sent of threads) sent.prepare(generation, changed.slice(0, maxAhead))
     },
     async close() {
       isClosed = true
@@ -312,8 +322,16 @@ function numberOf(program: Program): number {
   return number
 }
 
-/** Keeps what was sent to one thread, and sends what a job needs besides. */
-function createSent(post: (message: ToThread) => void) {
+/** What was sent to one thread. */
+interface Sent {
+  /** By number. */
+  readonly mappings: ReadonlySet<number>
+  prepare(generation: Generation, changed: readonly Program[]): void
+  /** Sends what the job needs besides. */
+  orderOf(job: Running): RunOrder
+}
+
+function createSent(post: (message: ToThread) => void): Sent {
   const generations = new Set<number>()
   const mappings = new Set<number>()
 
@@ -326,8 +344,8 @@ function createSent(post: (message: ToThread) => void) {
     post({ type: 'forget', what: oldest })
   }
 
-  function sendMappings({ generation, mappings: needed }: Running): void {
-    const isMissing = ({ program }: { program: Program }) => !mappings.has(numberOf(program))
+  function sendMappings(generation: Generation, needed: readonly Program[], isAhead: boolean): void {
+    const isMissing = (program: Program) => !mappings.has(numberOf(program))
     let missing = needed.filter(isMissing)
     if (missing.length === 0) return
     if (mappings.size > 0 && mappings.size + missing.length > maxMappings) {
@@ -335,19 +353,24 @@ function createSent(post: (message: ToThread) => void) {
       post({ type: 'forget', what: 'mappings' })
       missing = needed.filter(isMissing)
     }
-    const contents = missing.map(({ program }) => ({
-      number: numberOf(program),
-      ...generation.mapping(program),
-    }))
-    post({ type: 'mappings', mappings: contents })
+    const contents = missing.map((program) => ({ number: numberOf(program), ...generation.mapping(program) }))
+    post({ type: 'mappings', mappings: contents, isAhead })
     for (const { number } of contents) mappings.add(number)
   }
 
   return {
     mappings,
-    orderOf(job: Running): RunOrder {
+    prepare(generation, changed) {
+      sendSettings(generation)
+      sendMappings(generation, changed, true)
+    },
+    orderOf(job) {
       sendSettings(job.generation)
-      sendMappings(job)
+      sendMappings(
+        job.generation,
+        job.mappings.map(({ program }) => program),
+        false,
+      )
       const {
         payload: _payload,
         unwrapped: _unwrapped,

@@ -72,7 +72,8 @@ export interface RunOrder {
 
 export type ToThread =
   | { readonly type: 'settings'; readonly generation: number; readonly content: SettingsContent }
-  | { readonly type: 'mappings'; readonly mappings: readonly SentMapping[] }
+  /** `isAhead`: no request needs them yet, so everything about them is made at once. */
+  | { readonly type: 'mappings'; readonly mappings: readonly SentMapping[]; readonly isAhead: boolean }
   /** What was sent before is not used again. */
   | { readonly type: 'forget'; readonly what: 'mappings' | number }
   | RunOrder

@@ -20,20 +20,20 @@ type EvaluateInLibrary = (
 
 /**
  * Reads the expression when it is first evaluated, because a gateway has many of which each request needs a few: a tree
- * takes some 20 KB. `prepare` may change the tree. `guards` replace the usual ones.
+ * takes some 20 KB. `prepare` changes the tree, unless a `resolved` one is given. `guards` replace the usual ones.
  */
 export function createLibraryExpression(
   source: string,
   prepare: (ast: unknown) => void = () => {},
-  guards?: Partial<Guards>,
+  { resolved, guards }: { readonly resolved?: jsonata.Expression; readonly guards?: Partial<Guards> } = {},
 ): EvaluateInLibrary {
   let ready: jsonata.Expression | undefined
   let writes = false
 
   function read(): jsonata.Expression {
-    const expression = readExpression(source, 0, guards)
+    const expression = resolved ?? readExpression(source, 0, guards)
     const ast = expression.ast()
-    prepare(ast)
+    if (resolved === undefined) prepare(ast)
     registerFunctions(expression)
     visitNodes(ast, (node) => {
       writes ||= mayWrite(node)

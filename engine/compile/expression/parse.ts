@@ -18,6 +18,7 @@ export type Guards = typeof guards
 
 /** A valid expression. */
 export interface ParsedExpression {
+  readonly expression: jsonata.Expression
   readonly ast: SyntaxNode
   /** Every node of the tree once, the root first. */
   readonly nodes: readonly SyntaxNode[]
@@ -28,10 +29,11 @@ export interface ParsedExpression {
  * @throws ExpressionSyntaxError
  */
 export function parseExpression(source: string, offset: number): ParsedExpression {
-  const ast = readExpression(source, offset).ast() as unknown as SyntaxNode
+  const expression = readExpression(source, offset)
+  const ast = expression.ast() as unknown as SyntaxNode
   const nodes: SyntaxNode[] = []
   visitNodes(ast, (node) => void nodes.push(node))
-  return { ast, nodes }
+  return { expression, ast, nodes }
 }
 
 /** Reads an expression to evaluate it. `others` are guards in place of the usual ones. @throws ExpressionSyntaxError */
