@@ -110,10 +110,10 @@ async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextPars
   const schemas = createPayloadSchemas(reading, findings)
   const { path, defaultSessionKey } = main?.value.hooks ?? {}
   const hooks = { path: String(path), hasDefaultSession: defaultSessionKey !== undefined }
-  const items = await mappingItems(main, files, presets)
+  const items = mappingItems(main, files, presets)
   const entries = await createEntries(items, schemas, reading, findings, hooks)
   const { mappings, disabled } = entries
-  const cases = await testItems(files, presets, entries.replaced)
+  const cases = testItems(files, presets, entries.replaced)
   const tests = await createTests(cases, reading, findings)
 
   if (main && findings.errors().length === 0) reportUnused(main, entries, findings)

@@ -1,6 +1,5 @@
 /** Lists the content of all files of one load in matching order: items of lists, and policies, each with its place. */
 
-import { backgroundMs, yieldIfDue } from '../../yield.ts'
 import type { Origin } from '../configuration.ts'
 import type { CheckedFile } from '../file/checked-file.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
@@ -36,61 +35,53 @@ export function policySets(main: MainFile, files: MappingFiles, presets: readonl
 }
 
 /** Lists the configuration's own items first, then those of files, then those of presets. */
-export async function mappingItems(
-  main: MainFile,
-  files: MappingFiles,
-  presets: readonly Preset[],
-): Promise<Item[]> {
-  const items: Item[] = []
-  const put = (all: Iterable<Item>) => {
-    for (const item of all) items.push(item)
-  }
-  if (main) {
-    const own = originOf('configuration', main.source)
-    put(itemsIn<MappingValue>(main.source, own, main.value.hooks?.mappings, ['hooks', 'mappings']))
-  }
-  for (const { source, value } of files) {
-    await yieldIfDue(backgroundMs)
-    put(itemsIn<MappingValue>(source, originOf('file', source), value.mappings, ['mappings']))
-  }
-  for (const { mappings } of presets) put(mappings)
-  return items
+export function mappingItems(main: MainFile, files: MappingFiles, presets: readonly Preset[]): Item[] {
+  const path = ['hooks', 'mappings']
+  const own =
+    main &&
+    itemsIn<MappingValue>(
+      main.source,
+      originOf('configuration', main.source),
+      main.value.hooks?.mappings,
+      path,
+    )
+  return [
+    ...(own ?? []),
+    ...files.flatMap(({ source, value }) =>
+      itemsIn<MappingValue>(source, originOf('file', source), value.mappings, ['mappings']),
+    ),
+    ...presets.flatMap(({ mappings }) => mappings),
+  ]
 }
 
 /** Leaves out a preset's test of a mapping that the operator replaced, since it would only show the difference. */
-export async function testItems(
+export function testItems(
   files: MappingFiles,
   presets: readonly Preset[],
   replaced: ReadonlyMap<string, ReadonlySet<string>>,
-): Promise<Item<TestValue>[]> {
-  const items: Item<TestValue>[] = []
-  for (const { source, value } of files) {
-    await yieldIfDue(backgroundMs)
-    for (const item of itemsIn<TestValue>(source, originOf('file', source), value.tests, ['tests']))
-      items.push(item)
-  }
-  for (const { name, tests } of presets) {
-    const isReplaced = (id: string | undefined) => replaced.get(name)?.has(id ?? '') ?? false
-    for (const item of tests) {
-      const { expect } = item.value
-      if (![expect, ...(expect.actions ?? [])].some(({ mapping }) => isReplaced(mapping))) items.push(item)
-    }
-  }
-  return items
+): Item<TestValue>[] {
+  const own = files.flatMap(({ source, value }) =>
+    itemsIn<TestValue>(source, originOf('file', source), value.tests, ['tests']),
+  )
+  const shipped = presets.flatMap(({ name, tests }) =>
+    tests.filter(({ value: { expect } }) =>
+      [expect, ...(expect.actions ?? [])].every(({ mapping = '' }) => !replaced.get(name)?.has(mapping)),
+    ),
+  )
+  return [...own, ...shipped]
 }
 
 function originOf(kind: Origin['kind'], { name }: ParsedFile): Origin {
   return { kind, name }
 }
 
-/** Yields nothing for a value that is not a list, which the schema has refused. */
-export function* itemsIn<Value>(
+/** Returns nothing for a value that is not a list, which the schema has refused. */
+export function itemsIn<Value>(
   source: ParsedFile,
   origin: Origin,
   list: unknown,
   path: Path,
-): Iterable<Item<Value>> {
-  if (!Array.isArray(list)) return
-  for (const [index, value] of list.entries())
-    yield { value, source, path: [...path, index], position: index + 1, origin }
+): readonly Item<Value>[] {
+  if (!Array.isArray(list)) return []
+  return list.map((value, index) => ({ value, source, path: [...path, index], position: index + 1, origin }))
 }

@@ -1,71 +1,142 @@
-/** Applies the configuration's adjustments to the mappings, policies and tests of presets in use. */
+/** Reads the presets in use, and applies the configuration's adjustments to their mappings, policies and tests. */
 
+import { join } from 'node:path'
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import { findingOf, noEffect } from '../diagnostic/key-fault.ts'
-import type { CheckedFile } from '../file/checked-file.ts'
+import { type CheckedFile, checkFile, readText } from '../file/checked-file.ts'
 import type { Findings } from '../file/findings.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
-import type { Reading } from '../file/reading.ts'
+import { ReadError, type Reading } from '../file/reading.ts'
+import { nearestName } from '../nearest.ts'
 import { type Path, writePath } from '../path.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
-import type { MappingValue } from '../schema/mapping-schema.ts'
+import { type MappingFileValue, type MappingValue, mappingFileShape } from '../schema/mapping-schema.ts'
 import { type AdjustableField, adjustableFields, type PresetUse } from '../schema/preset-schema.ts'
 import type { TestValue } from '../schema/test-schema.ts'
 import type { Item, WrittenPlace } from './entries.ts'
 import { itemsIn, type Preset } from './items.ts'
 import { checkMatchPath, checkTargets } from './mapping-rules.ts'
-import { type PresetFile, readPresets } from './preset-file.ts'
 
-/** Returns the presets in their listed order. Without `folder` there are none. */
+type MainFile = CheckedFile<ConfigurationValue>
+type PresetFile = CheckedFile<MappingFileValue>
+
+const listPath: Path = ['hooks', 'presets']
+
+/** Returns presets in their listed order, and reports those that cannot be used. Without `folder` there are none. */
 export async function loadPresets(
-  main: CheckedFile<ConfigurationValue> | undefined,
+  main: MainFile | undefined,
   folder: string | undefined,
   reading: Reading,
   findings: Findings,
 ): Promise<Preset[]> {
-  if (!main) return []
-  const files = await readPresets(main, folder, reading, findings)
-  return files.map((preset) => adjust(preset, main, findings))
+  const listed = main?.value.hooks?.presets
+  if (!main || !Array.isArray(listed) || listed.length === 0) return []
+  const report = (finding: Finding) => findings.report(main.source, finding)
+  const known = await shippedNames(folder, reading, report)
+  if (!known || folder === undefined) return []
+  const presets: Preset[] = []
+  const used = new Set<string>()
+  for (const [index, one] of listed.entries()) {
+    const at = [...listPath, index]
+    if (!findings.isSound(main.source, at)) continue
+    const use: PresetUse = typeof one === 'string' ? { name: one } : one
+    const finding = checkName(use.name, typeof one === 'string' ? at : [...at, 'name'], known, used)
+    used.add(use.name)
+    if (finding) {
+      report(finding)
+      reading.watch(folder)
+      continue
+    }
+    const file = await readPreset(join(folder, `${use.name}.yaml`), use.name, reading, findings)
+    if (file) presets.push(adjust(use, at, file, main, findings))
+  }
+  return presets
+}
+
+async function shippedNames(
+  folder: string | undefined,
+  reading: Reading,
+  report: (finding: Finding) => void,
+): Promise<string[] | undefined> {
+  const missing = { path: listPath, code: 'UNKNOWN_PRESET' }
+  if (folder === undefined) {
+    const message = '`hooks.presets` names presets, and none are shipped with this gateway'
+    report({ ...missing, message, hint: 'Write mappings of your own instead.' })
+    return undefined
+  }
+  try {
+    const names = await reading.listFolder(folder)
+    return names.flatMap((name) => /^([^.].*)\.yaml$/.exec(name)?.[1] ?? [])
+  } catch (error) {
+    if (!(error instanceof ReadError)) throw error
+    report({ ...missing, message: `The folder of the built-in presets, ${folder}, ${error.message}` })
+    return undefined
+  }
+}
+
+function checkName(
+  name: string,
+  path: Path,
+  known: readonly string[],
+  used: ReadonlySet<string>,
+): Finding | undefined {
+  const where = `\`${writePath(path)}\``
+  if (!known.includes(name)) {
+    const nearest = nearestName(name, known)
+    const hint = `${nearest ? `Did you mean \`${nearest}\`? ` : ''}There are: ${known.join(', ')}.`
+    return { path, code: 'UNKNOWN_PRESET', message: `${where} is not the name of a preset`, hint }
+  }
+  if (!used.has(name)) return undefined
+  const message = `${where} names a preset for the second time`
+  return { path, code: 'DUPLICATE_PRESET', message, hint: 'Keep one of the two.' }
+}
+
+async function readPreset(file: string, name: string, reading: Reading, findings: Findings) {
+  reading.watch(file)
+  const text = await readText(file, reading, findings)
+  if (text === undefined) return undefined
+  const written = { kind: 'mappings', file, calledFile: `preset ${name}`, text } as const
+  return checkFile<MappingFileValue>(mappingFileShape, written, reading, findings)
 }
 
 /** The adjustments for all mappings of one preset. */
 type Difference = PresetUse & Pick<MappingValue, 'allowUnsafeExternalContent'>
 
-/** Values that apply to all mappings of one preset. */
 interface Adjustment {
   readonly use: Difference
   readonly source: ParsedFile
   readonly placeOf: (name: keyof Difference) => Path
-  readonly rename: Rename
+  /** Maps the name of a preset's endpoint to the name under which it is served. */
+  readonly rename: (endpoint: string) => string
 }
 
-/** Maps the name of a preset's endpoint to the name under which it is served. */
-type Rename = (endpoint: string) => string
-
 function adjust(
-  { use: listed, at, file }: PresetFile,
-  { source, value }: CheckedFile<ConfigurationValue>,
+  listed: PresetUse,
+  at: Path,
+  file: PresetFile,
+  { source, value }: MainFile,
   findings: Findings,
 ): Preset {
-  const ofMailbox = listed.name === 'gmail' ? saidOfMailbox(value, source, findings) : {}
-  const use: Difference = { ...ofMailbox, ...listed }
-  const origin = { kind: 'preset', name: use.name } as const
-  const mappings = [...itemsIn<MappingValue>(file.source, origin, file.value.mappings, ['mappings'])]
-  const tests = [...itemsIn<TestValue>(file.source, origin, file.value.tests, ['tests'])]
+  const isMailbox = listed.name === 'gmail' && findings.isSound(source, mailbox)
+  const use: Difference = { ...(isMailbox && saidOfMailbox(value.hooks.gmail)), ...listed }
+  const { name } = use
+  const origin = { kind: 'preset', name } as const
+  const isSound = ({ path }: { readonly path: Path }) => findings.isSound(file.source, path)
+  const mappings = [
+    ...itemsIn<MappingValue>(file.source, origin, file.value.mappings, ['mappings']).filter(isSound),
+  ]
+  const tests = [...itemsIn<TestValue>(file.source, origin, file.value.tests, ['tests']).filter(isSound)]
   const policies = { source: file.source, path: ['endpoints'], policies: file.value.endpoints }
-  const sound = mappings.filter(({ path }) => findings.isSound(file.source, path))
-  const soundTests = tests.filter(({ path }) => findings.isSound(file.source, path))
-  for (const finding of checkUse(listed, at, sound)) findings.report(source, finding)
-  for (const finding of unusedFields(listed, at, sound)) findings.report(source, finding)
+  for (const finding of checkUse(listed, at, mappings)) findings.report(source, finding)
   // An error in an adjustment is reported at the adjustment, and must not be reported in the preset again.
   const isAsShipped = Object.keys(use).length === 1 || !findings.isSound(source, at)
-  if (isAsShipped) return { name: use.name, mappings: sound, tests: soundTests, policies }
-  const rename = renaming(sound, use.path)
-  const placeOf = (name: keyof Difference) => [...(Object.hasOwn(listed, name) ? at : mailbox), name]
+  if (isAsShipped) return { name, mappings, tests, policies }
+  const rename = renaming(mappings, use.path)
+  const placeOf = (field: keyof Difference) => [...(Object.hasOwn(listed, field) ? at : mailbox), field]
   return {
-    name: use.name,
-    mappings: sound.map((item) => adjustMapping(item, { use, source, placeOf, rename })),
-    tests: soundTests.flatMap((item) => adjustTest(item, use, rename)),
+    name,
+    mappings: mappings.map((item) => adjustMapping(item, { use, source, placeOf, rename })),
+    tests: tests.flatMap((item) => adjustTest(item, use, rename)),
     policies: { ...policies, rename },
   }
 }
@@ -73,13 +144,11 @@ function adjust(
 const mailbox: Path = ['hooks', 'gmail']
 
 /** Returns how `hooks.gmail` adjusts the runs for its mailbox. `hooks.presets` takes precedence. */
-function saidOfMailbox(
-  { hooks }: ConfigurationValue,
-  source: ParsedFile,
-  findings: Findings,
-): Omit<Difference, 'name'> {
-  if (!findings.isSound(source, mailbox)) return {}
-  const { model, thinking, allowUnsafeExternalContent } = hooks?.gmail ?? {}
+function saidOfMailbox({
+  model,
+  thinking,
+  allowUnsafeExternalContent,
+}: ConfigurationValue['hooks']['gmail']) {
   return {
     ...(model !== undefined && { model }),
     ...(thinking !== undefined && { thinking }),
@@ -89,15 +158,12 @@ function saidOfMailbox(
 
 function* checkUse(use: PresetUse, at: Path, items: readonly Item[]): Iterable<Finding> {
   yield* checkTargets(use, at)
-  if (use.path === undefined) return
   const path = [...at, 'path']
-  yield* checkMatchPath(use.path, path)
-  if (ownEndpoint(items) !== undefined) return
-  const message = `\`${writePath(path)}\` cannot be set: the preset serves several endpoints`
-  yield { path, code: 'INVALID_PATH', message, hint: 'Leave it out.' }
-}
-
-function* unusedFields(use: PresetUse, at: Path, items: readonly Item[]): Iterable<Finding> {
+  if (use.path !== undefined) yield* checkMatchPath(use.path, path)
+  if (use.path !== undefined && ownEndpoint(items) === undefined) {
+    const message = `\`${writePath(path)}\` cannot be set: the preset serves several endpoints`
+    yield { path, code: 'INVALID_PATH', message, hint: 'Leave it out.' }
+  }
   const useful = new Set<AdjustableField>(items.flatMap(({ value }) => adjustableFields[value.action]))
   for (const name of Object.values(adjustableFields).flat()) {
     if (use[name] === undefined || useful.has(name)) continue
@@ -105,15 +171,15 @@ function* unusedFields(use: PresetUse, at: Path, items: readonly Item[]): Iterab
   }
 }
 
-/** Returns the endpoint that all mappings share, or lie below; `` if they apply to every endpoint. */
+/** Returns the endpoint that all mappings share, or lie below; `/` if they apply to every endpoint. */
 function ownEndpoint(items: readonly Item[]): string | undefined {
   const paths = items.map(({ value }) => value.match?.path ?? '/')
   const [own = '/'] = paths.toSorted((one, other) => one.length - other.length)
-  if (own === '/') return paths.every((path) => path === '/') ? '/' : undefined
-  return paths.every((path) => path === own || path.startsWith(`${own}/`)) ? own : undefined
+  const isShared = paths.every((path) => path === own || (own !== '/' && path.startsWith(`${own}/`)))
+  return isShared ? own : undefined
 }
 
-function renaming(items: readonly Item[], path: string | undefined): Rename {
+function renaming(items: readonly Item[], path: string | undefined): Adjustment['rename'] {
   const own = ownEndpoint(items)
   return (endpoint) => {
     if (path === undefined || own === undefined) return endpoint
@@ -124,45 +190,40 @@ function renaming(items: readonly Item[], path: string | undefined): Rename {
 
 function adjustMapping(item: Item, { use, source, placeOf, rename }: Adjustment): Item {
   const { value } = item
+  const { action } = value
   const overridden = new Map<string, WrittenPlace>()
   const changed: Record<string, unknown> = { ...value }
-  for (const name of droppedFields(value.action, use)) delete changed[name]
-  for (const name of adjustableFields[value.action]) {
-    if (use[name] === undefined) continue
-    changed[name] = use[name]
-    overridden.set(name, { source, path: placeOf(name) })
+  for (const name of droppedFields(action, use)) delete changed[name]
+  const set = (name: keyof Difference, field: string, to: unknown) => {
+    if (use[name] === undefined) return
+    overridden.set(field, { source, path: placeOf(name) })
+    changed[name === 'path' ? 'match' : name] = to
   }
-  if (use.allowUnsafeExternalContent && value.action === 'agent') {
-    changed['allowUnsafeExternalContent'] = true
-    overridden.set('allowUnsafeExternalContent', { source, path: placeOf('allowUnsafeExternalContent') })
-  }
-  if (use.path !== undefined) {
-    changed['match'] = { ...value.match, path: rename(value.match?.path ?? '/') }
-    overridden.set('match.path', { source, path: placeOf('path') })
-  }
+  for (const name of adjustableFields[action]) set(name, name, use[name])
+  if (action === 'agent') set('allowUnsafeExternalContent', 'allowUnsafeExternalContent', true)
+  set('path', 'match.path', { ...value.match, path: rename(value.match?.path ?? '/') })
   return { ...item, value: changed as MappingValue, overridden }
 }
 
 /** Returns the fields that contradict the adjustment: an address belongs to its channel. */
 function droppedFields(action: MappingValue['action'], use: PresetUse): readonly (keyof MappingValue)[] {
   if (action === 'wake') return use.mode === undefined ? [] : ['wakeMode']
+  const isOtherChannel = use.deliverTo !== undefined || use.channel !== undefined
   return [
     ...(use.wakeMode === undefined ? [] : (['mode'] as const)),
-    ...(use.deliverTo === undefined && use.channel === undefined
-      ? []
-      : (['channel', 'to', 'deliverTo'] as const)),
+    ...(isOtherChannel ? (['channel', 'to', 'deliverTo'] as const) : []),
     ...(use.to === undefined ? [] : (['deliverTo'] as const)),
   ]
 }
 
-/** Removes expectations about adjusted fields. Returns undefined if no expectation is left. */
-function adjustTest(item: Item<TestValue>, use: PresetUse, rename: Rename): Item<TestValue>[] {
+/** Removes expectations about adjusted fields. Returns no test if no expectation is left. */
+function adjustTest(item: Item<TestValue>, use: PresetUse, rename: Adjustment['rename']): Item<TestValue>[] {
   const { request, expect, ...rest } = item.value
   const fields = new Set<string>(
-    (['wake', 'agent'] as const).flatMap((action) => [
-      ...adjustableFields[action].filter((name) => use[name] !== undefined),
-      ...(isAdjusted(action, use) ? droppedFields(action, use) : []),
-    ]),
+    (['wake', 'agent'] as const).flatMap((action) => {
+      const adjusted = adjustableFields[action].filter((name) => use[name] !== undefined)
+      return adjusted.length === 0 ? [] : [...adjusted, ...droppedFields(action, use)]
+    }),
   )
   const without = <Expected extends object>(expected: Expected): Expected =>
     Object.fromEntries(Object.entries(expected).filter(([name]) => !fields.has(name))) as Expected
@@ -171,8 +232,4 @@ function adjustTest(item: Item<TestValue>, use: PresetUse, rename: Rename): Item
   if (Object.keys(left).length === 0) return []
   const value = { ...rest, request: { ...request, endpoint: rename(request.endpoint) }, expect: left }
   return [{ ...item, value }]
-}
-
-function isAdjusted(action: MappingValue['action'], use: PresetUse): boolean {
-  return adjustableFields[action].some((name) => use[name] !== undefined)
 }
