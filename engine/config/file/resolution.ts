@@ -19,56 +19,58 @@ export async function resolveReferences(
   reading: Reading,
   { source, findings }: { readonly source: ParsedFile; readonly findings: Findings },
 ): Promise<void> {
-  if (reading.isPasted) {
-    for (const { path } of pending) findings.report(source, { path, ...staysText })
-    return
-  }
-  for (const slot of pending) {
-    const text = await resolveText(slot)
-    if (text === undefined) slot.drop()
-    else slot.assign(asExpected(text, slot.type))
-  }
-
-  async function resolveText({ path, text, type }: Pending): Promise<string | undefined> {
+  for (const { path, text, type, assign, drop } of pending) {
     const report = (fault: Omit<KeyFault, 'keys'>) =>
       findings.report(source, findingOf({ keys: path, ...fault }, []))
-    const variable = foreignReference(text)
-    if (variable !== undefined) {
-      const problem = 'refers to a variable in the way of another tool'
-      report({ code: 'REFERENCE_SYNTAX', problem, hint: `Write \${${variable}}.` })
-      return undefined
+    if (reading.isPasted) {
+      findings.report(source, { path, ...staysText })
+      continue
     }
-    let parts: ReferenceText
-    try {
-      parts = parseReferences(text)
-    } catch (error) {
-      const hint = 'Write ${NAME}, ${NAME:-default} or ${file:/path}; $${ stands for a plain ${.'
-      report({ code: 'REFERENCE_SYNTAX', problem: (error as Error).message, hint })
-      return undefined
-    }
-    let resolved: string | undefined = ''
-    let isSuppressed = false
-    for (const part of parts) {
-      const value = typeof part === 'string' ? part : await valueIn(part)
-      // All references of a text are looked up, so that all missing ones are named at once.
-      resolved = value === undefined || resolved === undefined ? undefined : resolved + value
-    }
-    if (isSuppressed) findings.suppress(source, path)
-    return resolved
-
-    async function valueIn(part: Reference): Promise<string | undefined> {
-      const found = await meaningOf(part, reading)
-      if (typeof found === 'string') return found
-      const fault = { code: 'UNRESOLVED_REFERENCE', problem: found.problem }
-      if (!reading.allowsUnset) {
-        report({ ...fault, hint: found.hint })
-        return undefined
+    const isText = type.includes('string') || type.length === 0
+    const values: (string | undefined)[] = []
+    let isUnset = false
+    // All references of a text are looked up, so that all missing ones are named at once.
+    for (const part of partsOf(text, report)) {
+      const found = typeof part === 'object' ? await meaningOf(part, reading) : part
+      if (typeof found !== 'object') values.push(found)
+      else {
+        const { name, problem, guess, advice } = found
+        const fault = { code: 'UNRESOLVED_REFERENCE', problem }
+        values.push(reading.allowsUnset && isText ? unsetText(name) : undefined)
+        if (reading.allowsUnset) {
+          report({ ...fault, hint: `${guess}What needs it is not checked.`, severity: 'warning' })
+          reading.noteUnset(name)
+          isUnset = true
+        } else report({ ...fault, hint: guess + advice })
       }
-      report({ ...fault, hint: `${found.guess}What needs it is not checked.`, severity: 'warning' })
-      isSuppressed = true
-      reading.noteUnset(found.name)
-      return type.includes('string') || type.length === 0 ? unsetText(found.name) : undefined
     }
+    if (isUnset) findings.suppress(source, path)
+    if (values.includes(undefined)) drop()
+    else assign(asExpected(values.join(''), type))
+  }
+}
+
+/** Returns the parts of a text; `undefined` for one that cannot be read, which is reported. */
+function partsOf(
+  text: string,
+  report: (fault: Omit<KeyFault, 'keys'>) => void,
+): ReferenceText | readonly [undefined] {
+  const code = 'REFERENCE_SYNTAX'
+  const variable = foreignReference(text)
+  if (variable !== undefined) {
+    report({
+      code,
+      problem: 'refers to a variable in the way of another tool',
+      hint: `Write \${${variable}}.`,
+    })
+    return [undefined]
+  }
+  try {
+    return parseReferences(text)
+  } catch (error) {
+    const hint = 'Write ${NAME}, ${NAME:-default} or ${file:/path}; $${ stands for a plain ${.'
+    report({ code, problem: (error as Error).message, hint })
+    return [undefined]
   }
 }
 
@@ -85,36 +87,26 @@ interface Unset {
   readonly problem: string
   /** A suggested name as a sentence with a trailing space, or an empty text. */
   readonly guess: string
-  readonly hint: string
+  readonly advice: string
 }
 
 async function meaningOf(reference: Reference, reading: Reading): Promise<string | Unset> {
-  if (reference.kind === 'environment') {
-    const { name, fallback } = reference
-    const value = reading.lookUp(name)
-    if (fallback !== undefined) return value || fallback
-    if (value !== undefined) return value
-    const nearest = nearestName(name, reading.names())
-    const guess = nearest === undefined ? '' : `Did you mean \`${nearest}\`, which is in \`.env\`? `
-    const advice = `Set ${name} in the environment or in \`.env\` beside the configuration, or write \${${name}:-default}.`
-    return {
-      name,
-      problem: `refers to the variable ${name}, which is not set`,
-      guess,
-      hint: `${guess}${advice}`,
-    }
+  if (reference.kind === 'file') {
+    const { path: name } = reference
+    return reading.readReferenced(name).catch((error: unknown): Unset => {
+      if (!(error instanceof ReadError)) throw error
+      const advice = `Relative paths start at the folder of the configuration: ${join(reading.folder, '/')}`
+      return { name, problem: `refers to the file ${name}, which ${error.message}`, guess: '', advice }
+    })
   }
-  try {
-    return await reading.readReferenced(reference.path)
-  } catch (error) {
-    if (!(error instanceof ReadError)) throw error
-    return {
-      name: reference.path,
-      guess: '',
-      problem: `refers to the file ${reference.path}, which ${error.message}`,
-      hint: `Relative paths start at the folder of the configuration: ${join(reading.folder, '/')}`,
-    }
-  }
+  const { name, fallback } = reference
+  const value = reading.lookUp(name)
+  if (fallback !== undefined) return value || fallback
+  if (value !== undefined) return value
+  const nearest = nearestName(name, reading.names())
+  const guess = nearest === undefined ? '' : `Did you mean \`${nearest}\`, which is in \`.env\`? `
+  const advice = `Set ${name} in the environment or in \`.env\` beside the configuration, or write \${${name}:-default}.`
+  return { name, problem: `refers to the variable ${name}, which is not set`, guess, advice }
 }
 
 /** A reference is always text. If a number or a boolean is expected, the text is read as one. */

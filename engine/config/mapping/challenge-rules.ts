@@ -1,7 +1,7 @@
 /** Finds what is wrong with `verify.challenge`, beyond the shape of its keys. */
 
 import { secretsOf } from '../../providers/secrets.ts'
-import type { KeyFault } from '../diagnostic/key-fault.ts'
+import { type KeyFault, noEffect } from '../diagnostic/key-fault.ts'
 import type { ChallengePolicy, VerifyPolicy } from '../schema/policy-schema.ts'
 
 const places = ['query', 'header', 'body'] as const
@@ -29,11 +29,12 @@ export function challengeRules(challenge: ChallengePolicy, verify: VerifyPolicy)
     add('answer', 'echoes a header, and none is named', 'Write `header` with its name.')
   if (field !== undefined && answer !== 'json')
     faults.push({
-      keys: ['verify', 'challenge', 'field'],
-      severity: 'warning',
-      code: 'UNUSED_FIELD',
-      problem: 'has no effect: only JSON has fields',
-      hint: 'Write `answer: json`, or remove it.',
+      ...noEffect(
+        ['verify', 'challenge', 'field'],
+        'only JSON has fields',
+        'Write `answer: json`, or remove it.',
+      ),
+      at: 'value',
     })
   if (hmac) faults.push(...checkDigest(challenge, verify))
   if (issuesSecret && (method !== 'POST' || verify.hmac === undefined))
@@ -45,37 +46,25 @@ export function challengeRules(challenge: ChallengePolicy, verify: VerifyPolicy)
   return faults
 }
 
-function* checkDigest({ issuesSecret }: ChallengePolicy, verify: VerifyPolicy): Iterable<KeyFault> {
+function checkDigest({ issuesSecret }: ChallengePolicy, verify: VerifyPolicy): KeyFault[] {
   const { provider, hmac } = verify
-  const keys = ['verify', 'challenge', 'hmac']
-  if (provider !== 'hmac' || hmac === undefined)
-    yield {
-      keys,
-      code: 'MISSING_KEY',
-      problem: 'answers with a digest, and nothing says how it is made',
-      hint: 'Write `provider: hmac`, its `hmac` and the `secret`.',
-    }
+  const fault = (code: string, problem: string, hint: string): KeyFault[] => {
+    return [{ keys: ['verify', 'challenge', 'hmac'], code, problem, hint }]
+  }
+  if (provider !== 'hmac' || hmac === undefined) {
+    const hint = 'Write `provider: hmac`, its `hmac` and the `secret`.'
+    return fault('MISSING_KEY', 'answers with a digest, and nothing says how it is made', hint)
+  }
   // `{form}` does not suffice: it is signed without its dividers, so that a challenge could imitate one.
-  else if (!hmac.signed.includes('{body}'))
-    yield {
-      keys,
-      code: 'INVALID_VALUE',
-      problem: 'would sign anything that a stranger asks for, as `hmac.signed` does not hold `{body}`',
-      hint: 'Remove it, or write what the sender signs into `hmac.signed`.',
-    }
-  else if (issuesSecret)
-    yield {
-      keys,
-      code: 'INVALID_VALUE',
-      problem: 'stands beside `issuesSecret`',
-      hint: 'Keep one of the two.',
-    }
-  else if (secretsOf(verify.secret).length === 0)
-    yield {
-      keys,
-      severity: 'warning',
-      code: 'VERIFY_NOT_YET',
-      problem: 'is answered once there is a secret: until then the sender is answered 405',
-      hint: 'Set `verify.secret`.',
-    }
+  if (!hmac.signed.includes('{body}')) {
+    const problem = 'would sign anything that a stranger asks for, as `hmac.signed` does not hold `{body}`'
+    return fault('INVALID_VALUE', problem, 'Remove it, or write what the sender signs into `hmac.signed`.')
+  }
+  if (issuesSecret) return fault('INVALID_VALUE', 'stands beside `issuesSecret`', 'Keep one of the two.')
+  if (secretsOf(verify.secret).length > 0) return []
+  const problem = 'is answered once there is a secret: until then the sender is answered 405'
+  return fault('VERIFY_NOT_YET', problem, 'Set `verify.secret`.').map((one) => ({
+    ...one,
+    severity: 'warning',
+  }))
 }

@@ -115,30 +115,24 @@ function* policiesIn(
 }
 
 const noActor = 'its bodies name no actor'
+const noRun = 'a wake starts no run of its own'
 /** The keys without effect on a built-in endpoint, with the reason. */
-const unusedOf: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  agent: { bots: noActor },
-  wake: {
-    ...Object.fromEntries(
-      ['concurrency', 'timeoutSeconds', 'budget'].map((key) => [key, 'a wake starts no run of its own']),
-    ),
-    bots: noActor,
-  },
-}
+const unusedOf = new Map<string, Readonly<Record<string, string>>>([
+  ['agent', { bots: noActor }],
+  ['wake', { concurrency: noRun, timeoutSeconds: noRun, budget: noRun, bots: noActor }],
+])
 
 function unusedKeys(name: string, policy: EndpointPolicy): KeyFault[] {
-  const unused = Object.hasOwn(unusedOf, name) ? unusedOf[name] : undefined
-  return Object.entries(unused ?? {}).flatMap(([key, why]) =>
-    Object.hasOwn(policy, key) ? noEffect([key], why) : [],
-  )
+  const unused = Object.entries(unusedOf.get(name) ?? {})
+  return unused.flatMap(([key, why]) => (Object.hasOwn(policy, key) ? noEffect([key], why) : []))
 }
 
 /** Rates are counted in memory, which a restart clears, so a longer period could not be kept. */
-const longestMs = 86_400_000
+const maxWindowMs = 86_400_000
 
 function* checkRates({ rate = {} }: EndpointPolicy): Iterable<KeyFault> {
   for (const key of ['endpoint', 'client'] as const) {
-    if (rate[key] === undefined || parseRate(rate[key]).windowMs <= longestMs) continue
+    if (rate[key] === undefined || parseRate(rate[key]).windowMs <= maxWindowMs) continue
     const hint = 'At most 1d: what was counted is in memory, and a restart forgets it.'
     yield { keys: ['rate', key], code: 'INVALID_VALUE', problem: 'counts for longer than a day', hint }
   }

@@ -68,27 +68,23 @@ async function parseFiles(
   texts: readonly TextFile[],
   reading: Reading,
 ): Promise<ParsedText[]> {
-  const parsed = new Map<TextFile, ParsedText>()
-  const named = new Set<string>(namesIn(main, ['hooks'], reading))
-  // Files that name others have a list of mappings or tests. Of the named files, only those with mappings stay mapping
-  // files.
-  const first = texts.filter(({ text }) => /mappings|tests/.test(text))
-  for (const one of first) {
-    const file = await parse(one)
-    parsed.set(one, file)
-    if ('source' in file.parsed) for (const name of namesIn(file.parsed.source, [], reading)) named.add(name)
-  }
+  const parse = ({ file, text }: TextFile) => parseFile({ kind: 'mappings', file, text }, reading)
+  const parsed = new Map<TextFile, Parsed>()
+  // Files that name others have a list of mappings or tests.
+  for (const one of texts) if (/mappings|tests/.test(one.text)) parsed.set(one, await parse(one))
+  const sources = [...parsed.values()].flatMap((file) => ('source' in file ? file.source : []))
+  const named = new Set([
+    ...namesIn(main, ['hooks'], reading),
+    ...sources.flatMap((source) => namesIn(source, [], reading)),
+  ])
   const kept: ParsedText[] = []
   for (const one of texts) {
-    const file = parsed.get(one)
-    if (!named.has(one.file)) kept.push(file ?? (await parse(one)))
-    else if (file && isMappingFile(file)) kept.push(file)
+    const known = parsed.get(one)
+    // A file of mappings that is named by mistake is refused as a schema or body, instead of being dropped silently.
+    const hasMappings = known && 'source' in known && listAt(known.source.value, ['mappings']) !== undefined
+    if (hasMappings || !named.has(one.file)) kept.push({ ...one, parsed: known ?? (await parse(one)) })
   }
   return kept
-
-  async function parse({ file, text }: TextFile): Promise<ParsedText> {
-    return { file, text, parsed: await parseFile({ kind: 'mappings', file, text }, reading) }
-  }
 }
 
 const emptyMappingFile = {
@@ -147,18 +143,10 @@ function isWritten(source: ParsedFile): boolean {
   return (valueAt(source.value, key) ?? null) !== null
 }
 
-/** Yields the absolute paths of the files that a file's mappings and tests name. Nothing is checked at this point. */
-function* namesIn(source: ParsedFile, above: Path, reading: Reading): Iterable<string> {
-  const names = [
-    ...(listAt(source.value, [...above, 'mappings']) ?? []).map((item) => valueAt(item, ['schema'])),
-    ...(listAt(source.value, [...above, 'tests']) ?? []).map((item) =>
-      valueAt(item, ['request', 'bodyFile']),
-    ),
-  ]
-  for (const name of names) if (typeof name === 'string') yield namedFile(source, name, reading)
-}
-
-/** A file of mappings that is named by mistake is refused as a schema or body, instead of being dropped silently. */
-function isMappingFile({ parsed }: ParsedText): boolean {
-  return 'source' in parsed && listAt(parsed.source.value, ['mappings']) !== undefined
+/** Returns the absolute paths of the files that a file's mappings and tests name. Nothing is checked at this point. */
+function namesIn(source: ParsedFile, above: Path, reading: Reading): string[] {
+  const at = (list: string, path: Path) =>
+    (listAt(source.value, [...above, list]) ?? []).map((item) => valueAt(item, path))
+  const names = [...at('mappings', ['schema']), ...at('tests', ['request', 'bodyFile'])]
+  return names.flatMap((name) => (typeof name === 'string' ? namedFile(source, name, reading) : []))
 }

@@ -24,22 +24,15 @@ interface RuleContext {
   readonly openers: ReadonlyMap<string, string>
 }
 
-/** The number of policies that are checked between two yields. */
-const atOnce = 64
-
 export async function checkPolicies(
   { endpoints, writtenAbout }: JoinedPolicies,
   main: CheckedFile<ConfigurationValue>,
   findings: Findings,
 ): Promise<void> {
   const context = contextOf(main, findings)
-  let count = 0
   for (const [name, policy] of Object.entries(endpoints)) {
-    if (++count % atOnce === 0) await yieldIfDue(backgroundMs)
+    await yieldIfDue(backgroundMs)
     const { auth, token, verify, budget, catchUp } = policy
-    const isPriced = budget?.usd !== undefined
-    const isPlain = [auth, token, verify, catchUp].every((part) => part === undefined)
-    if (isPlain && !isPriced) continue
     const written = writtenAbout(name)
     const giverOf = (keys: Path) => written.findLast(({ policy }) => valueAt(policy, keys) !== undefined)
     const faults = [
@@ -48,7 +41,7 @@ export async function checkPolicies(
       ...(token === undefined ? [] : checkTokens(policy, context)),
       ...(verify === undefined ? [] : checkVerify(name, verify, policy, context)),
       ...(catchUp === undefined ? [] : catchUpRules(name, catchUp, verify)),
-      ...(isPriced ? checkBudget(main, findings) : []),
+      ...(budget?.usd === undefined ? [] : checkBudget(main, findings)),
     ]
     for (const fault of faults) {
       // There is one, as the key has a value.
@@ -59,27 +52,22 @@ export async function checkPolicies(
 }
 
 function contextOf({ source, value }: CheckedFile<ConfigurationValue>, findings: Findings): RuleContext {
-  const sound = <Value>(path: Path, read: () => Value): Value | undefined =>
-    findings.isSound(source, path) ? read() : undefined
-  const host = sound(['gateway', 'host'], () => value.gateway.host)
-  const proxies = sound(['gateway', 'trustedProxies'], () => value.gateway.trustedProxies) ?? []
-  const isSound = tokenKeys.every((key) => findings.isSound(source, key.split('.')))
-  const openers = new Map(
-    (isSound ? [...openersOf(value)] : []).toReversed().map(({ token, key }) => [token, writePath(key)]),
-  )
-  return { ...(host !== undefined && { host }), hasProxies: proxies.length > 0, openers }
+  const isSound = (...keys: readonly string[]) =>
+    findings.isSound(source, ...keys.map((key) => key.split('.')))
+  const openers = isSound(...tokenKeys) ? [...openersOf(value)] : []
+  return {
+    ...(isSound('gateway.host') && { host: value.gateway.host }),
+    hasProxies: isSound('gateway.trustedProxies') && value.gateway.trustedProxies.length > 0,
+    openers: new Map(openers.toReversed().map(({ token, key }) => [token, writePath(key)])),
+  }
 }
 
 function* checkBudget(
   { source, value }: CheckedFile<ConfigurationValue>,
   findings: Findings,
 ): Iterable<KeyFault> {
-  const reads = [
-    ['agents', 'defaults'],
-    ['agents', 'providers'],
-    ['agents', 'prices'],
-  ]
-  if (!reads.every((path) => findings.isSound(source, path))) return
+  const reads = ['defaults', 'providers', 'prices'].map((key) => ['agents', key])
+  if (!findings.isSound(source, ...reads)) return
   const fault = unpricedDefault(value.agents)
   if (fault) yield { keys: ['budget', 'usd'], code: 'MODEL_WITHOUT_PRICE', ...fault }
 }

@@ -98,34 +98,21 @@ function* checkExpectation(expect: TestValue['expect'], path: Path): Iterable<Fi
 }
 
 function createTest(item: Item<TestValue>, bodyText: string | undefined, cache: LoadCache): TestEntry {
-  const { source, path, origin } = item
+  const { source, path, origin, value } = item
   const name = nameOf(item)
   const { line, column } = source.position(path)
+  const made = cache.keepMade('test', `${source.file} ${name}`, value, [bodyText, name], (): TestSource => {
+    const { headers, body: _, bodyFile: __, ...request } = value.request
+    const folded = { ...request, ...(headers && { headers: foldHeaders(headers) }) }
+    const body = bodyText === undefined ? bodyOf(item) : { bodyText }
+    return { ...value, name, request: { ...folded, ...body } }
+  })
   return Object.freeze({
     origin,
     label: `${source.name}:${line}:${column}`,
-    value: cache.keepMade('test', `${source.file} ${name}`, item.value, [bodyText, name], () =>
-      testOf(item, bodyText),
-    ),
+    value: made,
     locate: (below: Path, offset?: number) => source.placeInText([...path, ...below], offset),
   })
-}
-
-function testOf(item: Item<TestValue>, bodyText: string | undefined): TestSource {
-  const { value } = item
-  const { endpoint, headers, query } = value.request
-  const request: TestSource['request'] = {
-    endpoint,
-    ...(headers && { headers: foldHeaders(headers) }),
-    ...(query && { query }),
-    ...(bodyText === undefined ? bodyOf(item) : { bodyText }),
-  }
-  return {
-    name: nameOf(item),
-    request,
-    ...(value.now === undefined ? {} : { now: value.now }),
-    expect: value.expect,
-  }
 }
 
 /** Returns the body as text if YAML lost digits, because a test has to send what its author wrote. */
