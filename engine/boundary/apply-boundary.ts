@@ -1,7 +1,7 @@
 /** Writes the prompt that a model sees: the operator's sentences unchanged, and data from outside in a fence below them. */
 
 import { between, type FenceOptions } from './fence.ts'
-import { countHarmlessWords, mostWordsTogether } from './harmless.ts'
+import { countHarmlessWords, maxWordsTogether } from './harmless.ts'
 import { neutralise } from './neutralise.ts'
 import { isLiteral, type Segment, type ValueSegment } from './segment.ts'
 
@@ -17,8 +17,8 @@ const preface =
 const aroundName = 8
 
 /** The most words from outside that one message, and one sentence of it, may hold among the operator's own. */
-const mostWordsOfAll = 24
-const mostWordsOfSentence = 6
+const maxWordsOfAll = 24
+const maxWordsOfSentence = 6
 
 /**
  * Several harmless values can form a sentence: `{{#each labels}}{{this}} {{/each}}`. So values with only punctuation between
@@ -35,8 +35,8 @@ function createWordCount(): { admits(value: ValueSegment): boolean; onLiteral(li
       const words = countHarmlessWords(value, path)
       if (words === undefined) return false
       if (words === 0) return true
-      if (together + words > mostWordsTogether || sentence + words > mostWordsOfSentence) return false
-      if (!known.has(value) && all + words > mostWordsOfAll) return false
+      if (together + words > maxWordsTogether || sentence + words > maxWordsOfSentence) return false
+      if (!known.has(value) && all + words > maxWordsOfAll) return false
       if (!known.has(value)) all += words
       known.add(value)
       together += words

@@ -15,16 +15,16 @@ const randomId = /^(?:[a-z]{1,8}_){1,2}(?=.*\d)(?=.*[a-z])(?=.*[A-Z])([A-Za-z0-9
 const slug = /^[A-Za-z0-9]+(?:[._/-][A-Za-z0-9]+)*$/
 const ownerAndRepository = /^[^/]+\/[^/]+$/
 
-const longestSlug = 24
-const longestRepository = 32
+const maxSlugLength = 24
+const maxRepositoryLength = 32
 /** `approve-and-merge` is a slug too; two words name things but are hardly an order. */
-const mostWords = 2
+const maxWords = 2
 /** The limit for `owner/repository`, and for values side by side. */
-export const mostWordsTogether = 3
-const longestWord = 16
+export const maxWordsTogether = 3
+const maxWordLength = 16
 
 /** The share of a random id's letters that may form words of four letters and more by chance. */
-const mostWordLetters = 0.7
+const maxWordLetters = 0.7
 
 /** Matches the name of a field that people write sentences into, by its last word. */
 const freeText =
@@ -57,16 +57,16 @@ function isRandomId(text: string): boolean {
   const tail = randomId.exec(text)?.[1]
   if (tail === undefined) return false
   const words = wordsOf(tail).filter((word) => word.length >= 4)
-  return words.join('').length <= mostWordLetters * tail.length
+  return words.join('').length <= maxWordLetters * tail.length
 }
 
 /** Returns undefined where the slug has too many words, or too long ones. */
 function countSlugWords(text: string): number | undefined {
   const isPair = ownerAndRepository.test(text)
-  if (text.length > (isPair ? longestRepository : longestSlug)) return undefined
+  if (text.length > (isPair ? maxRepositoryLength : maxSlugLength)) return undefined
   const words = wordsOf(text)
-  const isShort = words.length <= (isPair ? mostWordsTogether : mostWords)
-  return isShort && words.every((word) => word.length <= longestWord) ? words.length : undefined
+  const isShort = words.length <= (isPair ? maxWordsTogether : maxWords)
+  return isShort && words.every((word) => word.length <= maxWordLength) ? words.length : undefined
 }
 
 const word = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g

@@ -58,7 +58,7 @@ interface ShadowOptions {
 }
 
 /** The most places that are listed. */
-const mostStops = 20
+const maxStops = 20
 
 /** Decides one request after the other. The transforms of both sides are called, as a dry run. */
 export async function runShadow({
@@ -85,7 +85,7 @@ export async function runShadow({
     if (kept.length > 0) {
       // What the transform would have made of the answer is not known on that side.
       stopped++
-      for (const { module, target } of kept) if (stops.size < mostStops) stops.add(`${module} at ${target}`)
+      for (const { module, target } of kept) if (stops.size < maxStops) stops.add(`${module} at ${target}`)
       continue
     }
     const change = describeChange(before.decision, after.decision)

@@ -11,7 +11,7 @@ import { lintTests } from './missing-tests.ts'
 import { lintReachability } from './reachability.ts'
 import { lintDeadKeys, lintDedupe, lintRouting, lintUnfiltered } from './routing.ts'
 import { type Sample, sampleOfTest } from './sample.ts'
-import { lintCondition, lintElement, lintReferences, lintSingleBraces } from './texts.ts'
+import { lintCondition, lintElement, lintWords } from './texts.ts'
 import { lintFields } from './unknown-fields.ts'
 import { lintUnmetClauses } from './unmet-clauses.ts'
 import { createWarnings } from './warnings.ts'
@@ -42,8 +42,7 @@ export async function lintConfiguration({
     const { entry, clauses } = mapping
     if (entry.origin.kind === 'preset') continue
     lintRouting(entry, warnings)
-    lintReferences(entry, warnings)
-    lintSingleBraces(entry, warnings)
+    lintWords(entry, warnings)
     lintElement(entry, warnings)
     lintDedupe(entry, warnings)
     lintDeadKeys(entry, warnings)

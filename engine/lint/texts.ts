@@ -11,7 +11,7 @@ import { braceHints, findHint } from '../config/hints.ts'
 import { plainPath } from './fields/expression-references.ts'
 import { valuesAt } from './fields/known-fields.ts'
 import type { Sample } from './sample.ts'
-import type { Warnings } from './warnings.ts'
+import type { LintCode, Warnings } from './warnings.ts'
 
 const whenPath = ['match', 'when']
 
@@ -53,35 +53,29 @@ export function lintCondition(entry: MappingEntry, samples: readonly Sample[], w
     )
 }
 
-/** A text for a model may mean `${NAME}` literally, but hardly ever does. */
-export function lintReferences(entry: MappingEntry, warnings: Warnings): void {
+/** A text for a model may mean `${NAME}` or `{title}` literally, but hardly ever does. */
+export function lintWords(entry: MappingEntry, warnings: Warnings): void {
   for (const field of wordFields) {
     const text = entry.value[field as 'message']
-    const offset = typeof text === 'string' ? placeOfReference(text) : undefined
-    if (offset === undefined) continue
-    warnings.add(entry, {
-      code: 'LITERAL_REFERENCE',
-      path: [field],
-      offset,
-      message: `\`${field}\` of mapping "${entry.id}" holds a reference, which is plain text in a mapping`,
-      hint: referenceHint,
-    })
-  }
-}
-
-/** A text for a model may mean `{title}` literally too, but other template languages write it for `{{title}}`. */
-export function lintSingleBraces(entry: MappingEntry, warnings: Warnings): void {
-  for (const field of wordFields) {
-    const text = entry.value[field as 'message']
-    const found = typeof text === 'string' ? findHint(braceHints, text) : undefined
-    if (typeof text !== 'string' || found === undefined || unwrapExpression(text) !== undefined) continue
-    warnings.add(entry, {
-      code: 'LITERAL_TEXT',
-      path: [field],
-      offset: found.place,
-      message: `\`${field}\` of mapping "${entry.id}" ${found.message}`,
-      hint: found.hint,
-    })
+    if (typeof text !== 'string') continue
+    const add = (code: LintCode, offset: number, holds: string, hint: string): void =>
+      warnings.add(entry, {
+        code,
+        path: [field],
+        offset,
+        message: `\`${field}\` of mapping "${entry.id}" ${holds}`,
+        hint,
+      })
+    const reference = placeOfReference(text)
+    if (reference !== undefined)
+      add(
+        'LITERAL_REFERENCE',
+        reference,
+        'holds a reference, which is plain text in a mapping',
+        referenceHint,
+      )
+    const braces = unwrapExpression(text) === undefined ? findHint(braceHints, text) : undefined
+    if (braces !== undefined) add('LITERAL_TEXT', braces.place, braces.message, braces.hint)
   }
 }
 

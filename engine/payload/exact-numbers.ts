@@ -54,7 +54,7 @@ function parseMarked(body: Uint8Array | string, before: string, after: (value: u
 }
 
 /** The digits of the shortest unsafe integer. */
-const fewestDigits = 16
+const minDigits = 16
 
 /**
  * Whether this many digits stand together. One of them is then at a multiple of that number, so that few positions are
@@ -62,13 +62,13 @@ const fewestDigits = 16
  */
 function holdsDigitRun(body: Uint8Array | string): boolean {
   const isDigitAt = (at: number) => isDigit(typeof body === 'string' ? body.charCodeAt(at) : (body[at] ?? 0))
-  for (let at = 0; at < body.length; at += fewestDigits) {
+  for (let at = 0; at < body.length; at += minDigits) {
     if (!isDigitAt(at)) continue
     let start = at
     while (isDigitAt(start - 1)) start--
     let end = at + 1
     while (isDigitAt(end)) end++
-    if (end - start >= fewestDigits) return true
+    if (end - start >= minDigits) return true
   }
   return false
 }
@@ -105,14 +105,12 @@ function markIntegers(text: string, before: string): string {
   return done === 0 ? text : result + text.slice(done)
 }
 
-const largestSafe = String(Number.MAX_SAFE_INTEGER)
+const maxSafe = String(Number.MAX_SAFE_INTEGER)
 
 /** Compares digits as JSON writes them, without leading zeros. Comparing texts is much faster than parsing the number. */
 function isUnsafe(text: string, start: number, end: number): boolean {
   const length = end - start
-  return (
-    length > largestSafe.length || (length === largestSafe.length && text.slice(start, end) > largestSafe)
-  )
+  return length > maxSafe.length || (length === maxSafe.length && text.slice(start, end) > maxSafe)
 }
 
 /** Returns the position after the closing quote. */

@@ -7,7 +7,7 @@ import { RegexLimitError, RegexSyntaxError } from './errors.ts'
 export { RegexLimitError, RegexSyntaxError } from './errors.ts'
 
 /** Longer texts are refused. In UTF-16 units. */
-export const longestSubject = 262_144
+export const maxSubjectLength = 262_144
 
 export interface RegexOptions {
   readonly ignoreCase?: boolean
@@ -40,7 +40,7 @@ export interface Regex {
  * The limit suffices for any configuration, and keeps a lint or a test with generated expressions from filling the
  * memory.
  */
-const mostKept = 2_000
+const maxKept = 2_000
 const kept = new Map<string, Regex>()
 
 /** Compiles each expression once. @throws RegexSyntaxError */
@@ -49,7 +49,7 @@ export function compileRegex(source: string, options: RegexOptions = {}): Regex 
   const known = kept.get(key)
   if (known !== undefined) return known
   const regex = createRegex(source, compile(source, options))
-  if (kept.size >= mostKept) kept.clear()
+  if (kept.size >= maxKept) kept.clear()
   kept.set(key, regex)
   return regex
 }
@@ -58,13 +58,13 @@ export function compileRegex(source: string, options: RegexOptions = {}): Regex 
  * The limit on the product of the expression's steps and the text's characters. The library takes up to 60 ns for each
  * where an expression gives its automaton too many states, and a hundredth of that otherwise.
  */
-const mostQuickSteps = 500_000
+const maxQuickSteps = 500_000
 
 function createRegex(source: string, compiled: RE2JS): Regex {
   const size = compiled.programSize()
   return {
     source,
-    isSlow: (text) => text.length * size > mostQuickSteps,
+    isSlow: (text) => text.length * size > maxQuickSteps,
     test(text) {
       checkLength(text)
       return compiled.test(text)
@@ -83,13 +83,13 @@ function createRegex(source: string, compiled: RE2JS): Regex {
 }
 
 function checkLength(text: string): void {
-  if (text.length <= longestSubject) return
-  throw new RegexLimitError(`a text of more than ${longestSubject} characters is not searched`)
+  if (text.length <= maxSubjectLength) return
+  throw new RegexLimitError(`a text of more than ${maxSubjectLength} characters is not searched`)
 }
 
 /** A larger program would take too long for each character of a text. */
-const mostInstructions = 4_000
-const mostGroups = 100
+const maxInstructions = 4_000
+const maxGroups = 100
 
 function compile(source: string, { ignoreCase, multiline }: RegexOptions): RE2JS {
   checkDialect(source)
@@ -101,7 +101,7 @@ function compile(source: string, { ignoreCase, multiline }: RegexOptions): RE2JS
   } catch (cause) {
     throw readLibraryError(cause, source)
   }
-  if (compiled.programSize() <= mostInstructions && compiled.groupCount() <= mostGroups) return compiled
-  const hint = `Count less with {…}: written out, it may have ${mostInstructions} steps and ${mostGroups} groups.`
+  if (compiled.programSize() <= maxInstructions && compiled.groupCount() <= maxGroups) return compiled
+  const hint = `Count less with {…}: written out, it may have ${maxInstructions} steps and ${maxGroups} groups.`
   throw new RegexSyntaxError('the regular expression is too large', 0, hint)
 }

@@ -48,12 +48,12 @@ export function placeOfPolicyValue(key: keyof EffectivePolicy, { policy }: Polic
 }
 
 /** Actors choose their names, and a reason has to fit on one line. */
-const longestShown = 100
+const maxShownLength = 100
 
 /** Returns the reason why the request is ignored, or undefined if it is not. */
 export function ignoredActor({ bots }: EffectivePolicy, payload: unknown): string | undefined {
   const actor = bots?.value(payload)
   if (bots === undefined || actor === undefined) return undefined
-  const shown = actor.length > longestShown ? `${actor.slice(0, longestShown)}…` : actor
+  const shown = actor.length > maxShownLength ? `${actor.slice(0, maxShownLength)}…` : actor
   return `the actor ${JSON.stringify(shown.toWellFormed())} is listed in ${placeOfPolicyValue('bots', bots)}`
 }

@@ -8,16 +8,17 @@ import { RefusalError } from './refusal.ts'
 type Decoded = Pick<HookRequest, 'payload' | 'unwrapped' | 'isForm'>
 
 /** Bodies of up to this many bytes are read on the main loop. The worst shape takes some 15 ms to parse. */
-const mostOnMainLoop = 262_144
+const maxBytesOnMainLoop = 262_144
 /** The nesting of longer texts is measured first, because parsing and printing take time for each level of each list. */
 const harmlessLength = 65_536
-const deepestOnMainLoop = 100
+const maxDepthOnMainLoop = 100
 const deepest = 1000
 
 /** Whether reading the body, or printing its values, may hold the main loop for more than some milliseconds. */
 export function isLongToRead(body: Uint8Array): boolean {
   return (
-    body.length > mostOnMainLoop || (body.length > harmlessLength && nestsDeeper(body, deepestOnMainLoop))
+    body.length > maxBytesOnMainLoop ||
+    (body.length > harmlessLength && nestsDeeper(body, maxDepthOnMainLoop))
   )
 }
 

@@ -4,10 +4,10 @@ import type { ErrorObject } from 'ajv'
 import type { FieldError } from '../../resolve/decision.ts'
 
 /** The most reasons that are listed if no branch of a choice is satisfied. */
-const mostDetails = 5
+const maxDetails = 5
 /** A pointer holds a key that the sender chose, which may be a megabyte long. */
-const longestKey = 64
-const longestList = 200
+const maxKeyLength = 64
+const maxListLength = 200
 
 /** Describes the rule that refused first, then why the branches of a choice failed. */
 export function describeErrors(errors: readonly ErrorObject[]): FieldError[] {
@@ -18,7 +18,7 @@ export function describeErrors(errors: readonly ErrorObject[]): FieldError[] {
   for (const error of reported) {
     const detail = describe(error)
     details.set(`${detail.pointer} ${detail.message}`, detail)
-    if (details.size === mostDetails) break
+    if (details.size === maxDetails) break
   }
   return [...details.values()]
 }
@@ -65,7 +65,7 @@ function describe({ keyword, params, instancePath, message }: ErrorObject): Fiel
 /** Lists values of the schema, not of the payload. */
 function listed(values: readonly unknown[]): string {
   const text = values.map((value) => JSON.stringify(value)).join(', ')
-  return text.length > longestList ? `${text.slice(0, longestList)}…` : text
+  return text.length > maxListLength ? `${text.slice(0, maxListLength)}…` : text
 }
 
 function escaped(key: string): string {
@@ -77,5 +77,5 @@ function shortened(pointer: string): string {
 }
 
 function shortKey(key: string): string {
-  return key.length > longestKey ? `${key.slice(0, longestKey)}…` : key
+  return key.length > maxKeyLength ? `${key.slice(0, maxKeyLength)}…` : key
 }

@@ -13,10 +13,10 @@ export interface FieldPresence {
 }
 
 /** The most fields of one endpoint that are looked for. */
-const mostFields = 50
+const maxFields = 50
 /** The most values of one payload that are visited for one field, and the most elements of one list. */
-const mostVisited = 200
-const mostElements = 20
+const maxVisited = 200
+const maxElements = 20
 
 /** Reads the mappings once; asking for a payload then takes bounded time, whatever the payload holds. */
 export function compileFieldPresence(entries: readonly MappingEntry[]): FieldPresence {
@@ -25,14 +25,14 @@ export function compileFieldPresence(entries: readonly MappingEntry[]): FieldPre
     for (const { root, steps } of mappingReferences(entry, readClauses(entry.value.match))) {
       const own = steps.at(-1) === 'length' ? steps.slice(0, -1) : steps
       const path = own.filter((step) => step !== anyStep).join('.')
-      if (root !== 'payload' || path === '' || fields.has(path) || fields.size >= mostFields) continue
+      if (root !== 'payload' || path === '' || fields.has(path) || fields.size >= maxFields) continue
       fields.set(path, { mapping: entry.id, path, steps: own })
     }
   }
   const all = [...fields.values()]
   return {
     fields: all.map(({ mapping, path }) => ({ mapping, path })),
-    of: (payload) => all.map(({ steps }) => isPresent(payload, steps, { left: mostVisited })),
+    of: (payload) => all.map(({ steps }) => isPresent(payload, steps, { left: maxVisited })),
   }
 }
 
@@ -49,7 +49,7 @@ function isPresent(
   if (typeof value !== 'object') return false
   if (Array.isArray(value)) {
     const below = step === anyStep || /^\d+$/.test(step) ? rest : [step, ...rest]
-    return inAny(value.slice(0, mostElements), below, visits)
+    return inAny(value.slice(0, maxElements), below, visits)
   }
   if (step === anyStep) return inAny(someValues(value), rest, visits)
   if (Object.hasOwn(value, step))
@@ -74,7 +74,7 @@ function inAny(
 function someValues(value: object): readonly unknown[] {
   const values: unknown[] = []
   for (const key in value) {
-    if (values.push((value as Readonly<Record<string, unknown>>)[key]) === mostElements) break
+    if (values.push((value as Readonly<Record<string, unknown>>)[key]) === maxElements) break
   }
   return values
 }

@@ -23,6 +23,7 @@ import {
   checkText,
   checkThinking,
   checkTimeout,
+  isBlank,
   isProblem,
   type Rules,
 } from './rules.ts'
@@ -153,10 +154,6 @@ function admitTargets(
     targets.set(JSON.stringify([known, address]), target)
   }
   return Object.freeze([...targets.values()])
-}
-
-function isBlank(value: unknown): boolean {
-  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
 }
 
 /** Reads the mode by either of its names. If both are given, the action's own name takes precedence. */

@@ -8,7 +8,7 @@ import { RefusalError } from '../refusal.ts'
 import { dayMs } from '../render/keys.ts'
 import type { Draft } from './draft.ts'
 import { givenDedupe, keyInBody, keyInHeaders } from './idempotency-key.ts'
-import { checkAgentId, isProblem, type Rules } from './rules.ts'
+import { checkAgentId, isBlank, isProblem, type Rules } from './rules.ts'
 
 type Body = Readonly<Record<string, unknown>>
 type Kind = 'wake' | 'agent'
@@ -49,14 +49,14 @@ function trimmed(name: FieldName, value: unknown): unknown {
 }
 
 function refuseAgent(body: Body, rules: Rules): void {
-  if (isAbsent(body['agentId'])) return
+  if (isBlank(body['agentId'])) return
   const checked = checkAgentId(body['agentId'], rules)
   if (!isProblem(checked)) return
   const { code, message } = checked
   throw new RefusalError(code, `agentId ${message}`, [{ pointer: '/agentId', message }])
 }
 
-const mostWarnings = 5
+const maxWarnings = 5
 
 const knownFields: Readonly<Record<Kind, ReadonlySet<string>>> = {
   wake: new Set([...fieldsOf.wake, 'idempotencyKey']),
@@ -67,19 +67,19 @@ function warningsOf(kind: Kind, body: Body, rules: Rules): readonly FieldError[]
   const warnings: FieldError[] = []
   const known = knownFields[kind]
   for (const name of Object.keys(body)) {
-    if (known.has(name) || isAbsent(body[name])) continue
+    if (known.has(name) || isBlank(body[name])) continue
     const message = Object.hasOwn(foreign[kind], name)
       ? foreign[kind][name]?.(body[name], body, rules)
       : `is not a field of /${kind}${guess(name, known)}`
     if (message === undefined) continue
     warnings.push({ pointer: pointerTo([shownName(name)]), message })
-    if (warnings.length === mostWarnings) break
+    if (warnings.length === maxWarnings) break
   }
   return warnings
 }
 
 function guess(name: string, known: Iterable<string>): string {
-  const nearest = name.length > longestName ? undefined : nearestName(name, known)
+  const nearest = name.length > maxNameLength ? undefined : nearestName(name, known)
   return nearest === undefined ? '' : `; did you mean \`${nearest}\`?`
 }
 
@@ -104,7 +104,7 @@ const foreign: Readonly<Record<Kind, Readonly<Record<string, Judge>>>> = {
   agent: {
     agentId: otherAgent,
     sessionMode: (mode, { sessionKey }, { defaultSessionKey }) => {
-      const isKept = !isAbsent(sessionKey) || defaultSessionKey !== undefined
+      const isKept = !isBlank(sessionKey) || defaultSessionKey !== undefined
       if (mode === (isKept ? 'persistent' : 'isolated')) return undefined
       return isKept
         ? 'has no effect: requests of one `sessionKey` share a conversation; without one each has its own'
@@ -133,17 +133,12 @@ function isMain(value: unknown): boolean {
   return typeof value === 'string' && value.trim().toLowerCase() === 'main'
 }
 
-/** A blank field counts as absent, as in OpenClaw. */
-function isAbsent(value: unknown): boolean {
-  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
-}
-
 /** The limit for a name that a sender invented, in UTF-16 units. */
-const longestName = 60
+const maxNameLength = 60
 
 /** Escapes characters that could move a cursor or reverse the reading order. */
 function shownName(name: string): string {
-  const short = name.length > longestName ? `${name.slice(0, longestName)}…` : name
+  const short = name.length > maxNameLength ? `${name.slice(0, maxNameLength)}…` : name
   const spelt = (sign: string) => `\\u{${sign.codePointAt(0)?.toString(16)}}`
   return short.toWellFormed().replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, spelt)
 }

@@ -42,9 +42,14 @@ export function isProblem<Value>(checked: Checked<Value>): checked is Problem {
   return 'code' in checked
 }
 
-const longestTimeoutSeconds = 86_400
+/** A blank field counts as absent, as in OpenClaw. */
+export function isBlank(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
+}
+
+const maxTimeoutSeconds = 86_400
 /** Keys name lanes in memory, rows on disk and addresses of the admin API. In UTF-16 units. */
-const longestSessionKey = 1024
+const maxSessionKeyLength = 1024
 export const wakeModes: readonly WakeMode[] = ['now', 'next-heartbeat']
 
 export function compileRules(
@@ -96,9 +101,9 @@ export function checkDeliver(value: unknown): Checked<boolean> {
 
 export function checkTimeout(value: unknown): Checked<number> {
   const whole = typeof value === 'number' && Number.isInteger(value)
-  return whole && value >= 1 && value <= longestTimeoutSeconds
+  return whole && value >= 1 && value <= maxTimeoutSeconds
     ? { value }
-    : invalid(`must be a whole number of seconds from 1 to ${longestTimeoutSeconds}`)
+    : invalid(`must be a whole number of seconds from 1 to ${maxTimeoutSeconds}`)
 }
 
 export function checkThinking(value: unknown): Checked<ThinkingLevel> {
@@ -152,7 +157,7 @@ export function checkSessionKey(value: unknown, rules: Rules): Checked<string> {
   const text = checkText(value)
   if (isProblem(text)) return text
   const key = text.value.trim()
-  if (key.length > longestSessionKey) return invalid(`must have at most ${longestSessionKey} characters`)
+  if (key.length > maxSessionKeyLength) return invalid(`must have at most ${maxSessionKeyLength} characters`)
   // The store would write the same replacement character for each lone surrogate, so strangers would share a session.
   if (!key.isWellFormed()) return invalid('must be well-formed Unicode text')
   if (key.toLowerCase() === 'main') {

@@ -2,15 +2,16 @@
 
 import { applyBoundary } from '../../boundary/apply-boundary.ts'
 import { isLiteral, plainText, type Segment } from '../../boundary/segment.ts'
+import { isBlank } from '../admit/rules.ts'
 import type { Action } from '../decision.ts'
 import { type EffectivePolicy, placeOfPolicyValue } from '../effective-policy.ts'
 import type { Recorder } from './recorder.ts'
 import type { Redactor } from './redact.ts'
 import type { ActionTrace, FieldTrace, SourceTrace } from './trace.ts'
 
-const mostSources = 50
+const maxSources = 50
 /** Of the pieces of a text. Characters. */
-const longestContent = 16_384
+const maxContentLength = 16_384
 
 const fieldsOfAction = {
   wake: ['text', 'mode', 'dedupe.key'],
@@ -141,7 +142,7 @@ function contentOf({ fields, action }: Recording, redactor: Redactor): Content |
   const [own, other] = action?.kind === 'wake' ? ['text', 'message'] : ['message', 'text']
   const name = [own, other].find((each) => each !== undefined && fields.has(each))
   const recorded = name === undefined ? undefined : fields.get(name)
-  if (name === undefined || recorded === undefined || !isGiven(recorded)) return undefined
+  if (name === undefined || recorded === undefined || isBlank(recorded.value)) return undefined
   const whole = recorded.segments ?? [{ value: String(recorded.value), path: name }]
   const shown = whole.map((segment) =>
     isLiteral(segment)
@@ -163,7 +164,7 @@ function promptOf(action: Action, { whole, shown }: Content): string {
 
 function shorten(segments: readonly Segment[]): readonly Segment[] {
   const shortened: Segment[] = []
-  let left = longestContent
+  let left = maxContentLength
   for (const segment of segments) {
     if (left <= 0) break
     const text = isLiteral(segment) ? segment.literal : segment.value
@@ -178,7 +179,7 @@ function shorten(segments: readonly Segment[]): readonly Segment[] {
 function withoutKeys(values: ReturnType<typeof valuesOf>, fields: Recording['fields']): FieldTrace[] {
   return withoutKey.flatMap(([name, value]) => {
     const key = fields.get(name)
-    if (key === undefined || isGiven(key) || values.some(([given]) => given === name)) return []
+    if (key === undefined || !isBlank(key.value) || values.some(([given]) => given === name)) return []
     return [{ ...key.trace, value }]
   })
 }
@@ -189,7 +190,9 @@ function fieldTrace(
   { fields, endpointPolicy, action }: Recording,
   redactor: Redactor,
 ): FieldTrace {
-  const recorded = [field, otherName[field] ?? field].flatMap((name) => fields.get(name) ?? []).find(isGiven)
+  const recorded = [field, otherName[field] ?? field]
+    .flatMap((name) => fields.get(name) ?? [])
+    .find(({ value }) => !isBlank(value))
   // The action's text may differ from the rendered one: an alias became a model, or spaces around a key were removed.
   if (recorded !== undefined) {
     const { trace } = recorded
@@ -208,11 +211,6 @@ function placeOfDefault(field: string, endpointPolicy: EffectivePolicy = {}): st
   const policyValue = key && endpointPolicy[key]
   if (key !== undefined && policyValue !== undefined) return placeOfPolicyValue(key, policyValue)
   return defaulted.has(field) ? `agents.defaults.${field}` : undefined
-}
-
-/** A field that rendered blank counts as absent. */
-function isGiven({ value }: Recorded): boolean {
-  return value !== undefined && value !== null && (typeof value !== 'string' || value.trim() !== '')
 }
 
 function valuesOf(action: Action): (readonly [string, unknown])[] {
@@ -238,7 +236,7 @@ function valuesOf(action: Action): (readonly [string, unknown])[] {
 function sourcesOf(segments: readonly Segment[], redactor: Redactor): SourceTrace[] {
   const sources = new Map<string, SourceTrace>()
   for (const segment of segments) {
-    if (sources.size === mostSources) break
+    if (sources.size === maxSources) break
     if (isLiteral(segment) || sources.has(segment.path)) continue
     // A loop over an object puts its keys into the path.
     sources.set(segment.path, {

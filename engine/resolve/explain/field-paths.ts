@@ -26,13 +26,13 @@ export interface FieldPaths {
   readonly cut?: true
 }
 
-const mostFields = 1_000
+const maxFields = 1_000
 const deepest = 12
 /** Elements of a list hardly differ in what they have. */
 const elementsOfList = 3
 /** The values of one payload that are looked at. */
-const mostValues = 5_000
-const longestExample = 80
+const maxValues = 5_000
+const maxExampleLength = 80
 
 interface SeenField {
   readonly types: Set<FieldType>
@@ -50,7 +50,7 @@ export function fieldPathsOf(requests: readonly HookRequest[]): FieldPaths {
 
   function note(path: string, value: unknown, by: number, redactor: Redactor): void {
     const known = fields.get(path)
-    if (known === undefined && fields.size >= mostFields) {
+    if (known === undefined && fields.size >= maxFields) {
       state.isCut = true
       return
     }
@@ -65,7 +65,7 @@ export function fieldPathsOf(requests: readonly HookRequest[]): FieldPaths {
 
   for (const [by, request] of requests.entries()) {
     const redactor = createRedactor(request)
-    let left = mostValues
+    let left = maxValues
     const walk = (value: unknown, path: readonly (string | number)[]): void => {
       if (left-- <= 0 || path.length > deepest) {
         state.isCut = true
@@ -86,7 +86,7 @@ export function fieldPathsOf(requests: readonly HookRequest[]): FieldPaths {
       if (text === undefined) continue
       const known = headers.get(name)
       if (known) known.seen++
-      else if (headers.size < mostFields)
+      else if (headers.size < maxFields)
         headers.set(name, { example: shorten(redactor.value(text, name)), seen: 1 })
     }
   }
@@ -109,5 +109,5 @@ function typeOf(value: unknown): FieldType {
 }
 
 function shorten(text: string): string {
-  return text.length > longestExample ? `${text.slice(0, longestExample).toWellFormed()}…` : text
+  return text.length > maxExampleLength ? `${text.slice(0, maxExampleLength).toWellFormed()}…` : text
 }

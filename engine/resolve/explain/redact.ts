@@ -7,7 +7,7 @@ import type { HookRequest } from '../decision.ts'
 import { type NamedTexts, secretTextsOf } from './secret-texts.ts'
 
 /** The limit in UTF-16 units. */
-const longestShown = 200
+const maxShownLength = 200
 /** A secret is recognised in a text by its first characters, this many. */
 const recognised = 16
 /** A shorter secret is hidden only where it stands alone, because it may be a part of many words. */
@@ -35,8 +35,8 @@ export function createRedactor(request: HookRequest, params: readonly NamedTexts
 
   /** Redacts enough of the text to fill what is shown. */
   function scrub(text: string): string {
-    const whole = text.length <= longestShown + recognised
-    const shown = withoutSecrets(whole ? text : text.slice(0, longestShown + 2 * recognised), secrets)
+    const whole = text.length <= maxShownLength + recognised
+    const shown = withoutSecrets(whole ? text : text.slice(0, maxShownLength + 2 * recognised), secrets)
     // The end may hold the beginning of a secret that was not recognised.
     return whole ? shown : `${shown.slice(0, -recognised)}${hidden}`
   }
@@ -44,7 +44,7 @@ export function createRedactor(request: HookRequest, params: readonly NamedTexts
   function json(value: unknown): string {
     let text = ''
     function write(inner: unknown): void {
-      if (text.length > longestShown) return
+      if (text.length > maxShownLength) return
       if (typeof inner === 'string') text += JSON.stringify(scrub(inner))
       else if (typeof inner !== 'object' || inner === null) text += scrub(String(inner))
       else if (isExactNumber(inner)) text += scrub(inner.rawJSON)
@@ -53,7 +53,7 @@ export function createRedactor(request: HookRequest, params: readonly NamedTexts
     }
     function writeList(list: readonly unknown[]): void {
       text += '['
-      for (let index = 0; index < list.length && text.length <= longestShown; index++) {
+      for (let index = 0; index < list.length && text.length <= maxShownLength; index++) {
         if (index > 0) text += ','
         write(list[index])
       }
@@ -63,7 +63,7 @@ export function createRedactor(request: HookRequest, params: readonly NamedTexts
       text += '{'
       let first = true
       for (const name in fields) {
-        if (text.length > longestShown) break
+        if (text.length > maxShownLength) break
         if (!Object.hasOwn(fields, name)) continue
         text += `${first ? '' : ','}${JSON.stringify(scrub(name))}:`
         first = false
@@ -82,7 +82,7 @@ export function createRedactor(request: HookRequest, params: readonly NamedTexts
     text: (segments) => {
       let text = ''
       for (const segment of segments) {
-        if (text.length > longestShown) break
+        if (text.length > maxShownLength) break
         if (isLiteral(segment)) text += segment.literal
         else text += isSecretPath(segment.path) ? hidden : scrub(segment.value)
       }
@@ -102,7 +102,7 @@ function isSecretPath(path: string | readonly (string | number)[]): boolean {
  */
 function isSecretName(name: string): boolean {
   if (name === 'key') return false
-  const start = name.slice(0, longestShown)
+  const start = name.slice(0, maxShownLength)
   return isSecretKey(start) || /signature|hmac/i.test(start)
 }
 
@@ -158,7 +158,7 @@ function isPartOfWord(text: string, start: number, end: number): boolean {
 }
 
 function shorten(text: string): string {
-  return text.length > longestShown ? `${text.slice(0, longestShown)}${hidden}`.toWellFormed() : text
+  return text.length > maxShownLength ? `${text.slice(0, maxShownLength)}${hidden}`.toWellFormed() : text
 }
 
 /**

@@ -4,13 +4,13 @@ import { parseTexts } from '../../payload/exact-numbers.ts'
 import type { HookRequest } from '../decision.ts'
 
 /** A shorter text occurs in too many others; a shorter number is a year, a count or a price. */
-const shortestText = 4
-const shortestNumber = 6
+const minTextLength = 4
+const minNumberLength = 6
 /** Pieces of a header are secret too if they are long enough to be the secret itself. */
-const shortestPiece = 8
-const mostSecrets = 100
+const minPieceLength = 8
+const maxSecrets = 100
 /** A sender that puts its secrets beyond this limit shows only its own secrets. */
-const mostValues = 5000
+const maxValues = 5000
 
 /** The named values of a request besides its payload. */
 export type NamedTexts = Readonly<Record<string, string | readonly string[] | undefined>>
@@ -33,7 +33,7 @@ export function secretTextsOf(
   }
   const payload = parseTexts(request.unwrapped ?? request.rawBody) ?? request.payload
   for (const value of valuesBelow(payload, isSecretName)) {
-    if (found.size >= mostSecrets) break
+    if (found.size >= maxSecrets) break
     add(String(value), found)
   }
   return [...found].sort((one, other) => other.length - one.length)
@@ -41,14 +41,14 @@ export function secretTextsOf(
 
 /** Adds the text as it is, and as JSON writes it. */
 function add(text: string, found: Set<string>): void {
-  if (text.length < (/^-?[\d.]+$/.test(text) ? shortestNumber : shortestText)) return
+  if (text.length < (/^-?[\d.]+$/.test(text) ? minNumberLength : minTextLength)) return
   found.add(text)
   found.add(JSON.stringify(text).slice(1, -1))
 }
 
 /** Returns a header such as `Bearer abc` or `t=1,v1=abc`, and its pieces. */
 function partsOf(text: string): string[] {
-  return [text, ...text.split(/[\s,;=]+/).filter((part) => part.length >= shortestPiece)]
+  return [text, ...text.split(/[\s,;=]+/).filter((part) => part.length >= minPieceLength)]
 }
 
 function* valuesBelow(payload: unknown, isSecretName: (name: string) => boolean): Iterable<string | number> {
@@ -62,7 +62,7 @@ function* valuesBelow(payload: unknown, isSecretName: (name: string) => boolean)
     const names = Array.isArray(value) ? undefined : Object.keys(value)
     const length = names?.length ?? (value as readonly unknown[]).length
     for (let index = 0; index < length; index++) {
-      if (seen++ > mostValues) return
+      if (seen++ > maxValues) return
       const name = names?.[index]
       const inner = (value as Readonly<Record<string | number, unknown>>)[name ?? index]
       waiting.push({ value: inner, secret: secret || (name !== undefined && isSecretName(name)) })

@@ -41,23 +41,17 @@ export interface FailedClause {
   readonly actual?: unknown
   /** The error of an expression because of which the clause could not be decided. */
   readonly error?: string
-  /** Present if every other clause of the mapping holds. */
+  /** Present if every other clause of the mapping holds, so that one other value would have made it match. */
   readonly isOnly?: true
   /** Present if the value differs from a wanted one only in type, case or space around it. */
   readonly isNear?: true
 }
 
-export interface ClauseTrace {
+export interface ClauseTrace extends Omit<FailedClause, 'path' | 'actual'> {
   /** The path as written: `match.body.pull_request.draft`. */
   readonly path: string
-  readonly expected: string
   /** The value as compact JSON, redacted and shortened. Absent if the payload has no such field. */
   readonly actual?: string
-  readonly error?: string
-  /** Present if every other clause of the mapping holds, so that one other value would have made it match. */
-  readonly isOnly?: true
-  /** Present if the value differs from a wanted one only in type, case or space around it. */
-  readonly isNear?: true
 }
 
 export interface ActionTrace {

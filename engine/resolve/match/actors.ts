@@ -60,7 +60,7 @@ const texts: readonly Place[] = [
 ]
 
 /** No provider has longer names, so a longer text is not compared. In UTF-16 units. */
-const longestName = 256
+const maxNameLength = 256
 
 /** Returns the first listed name of the payload's actor. It takes a few microseconds, whatever the payload. */
 export function findActor(payload: unknown, isListed: (name: string) => boolean): string | undefined {
@@ -80,7 +80,7 @@ export function findActor(payload: unknown, isListed: (name: string) => boolean)
 }
 
 function nameOf(value: unknown): string | undefined {
-  if (typeof value !== 'string' || value.length > longestName) return undefined
+  if (typeof value !== 'string' || value.length > maxNameLength) return undefined
   const name = value.trim()
   return name === '' ? undefined : name
 }

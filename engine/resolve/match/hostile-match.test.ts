@@ -11,7 +11,7 @@ import { createSearch, type MatchResult } from './match.ts'
 type Match = NonNullable<MappingSource['match']>
 
 /** Three times the promised limit, because the machine may be slow. Its load does not count. */
-const longestHold = 150
+const maxHold = 150
 
 function createSearches(matches: readonly Match[], payload: unknown) {
   const index = createDecisionIndex(
@@ -34,7 +34,7 @@ async function find(matches: readonly Match[], payload: unknown): Promise<MatchR
     assert.ok(error instanceof NeedsThread, String(error))
   }
   const held = processorMs() - began
-  assert.ok(held < longestHold, `the main loop was held for ${held} ms`)
+  assert.ok(held < maxHold, `the main loop was held for ${held} ms`)
   return search()
 }
 

@@ -4,7 +4,7 @@ import { type Candidate, type Candidates, ClauseError, type Verdict } from '../p
 import type { Scope } from '../scope.ts'
 
 /** The number of failures that are kept, because the reason of a decision is one line. */
-const mostFailures = 10
+const maxFailures = 10
 
 export type MatchResult =
   /** `scope` has the values that the mapping's path took from the endpoint's name. */
@@ -52,7 +52,7 @@ export function createSearch(candidates: Candidates, base: Scope): Search {
   }
 
   function isMatch(verdict: Verdict, { program }: Candidate): boolean {
-    if (verdict instanceof ClauseError && failures.length < mostFailures)
+    if (verdict instanceof ClauseError && failures.length < maxFailures)
       failures.push({ mapping: program.id, error: verdict })
     return verdict === true
   }

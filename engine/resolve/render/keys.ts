@@ -79,7 +79,7 @@ export function keyAt(key: string, place: number): string {
 }
 
 /** The limit in UTF-16 units. Keys stand in indexes and are shown, while payloads may have texts of any length. */
-const longestKey = 512
+const maxKeyLength = 512
 const shownOfLonger = 64
 
 /**
@@ -87,7 +87,7 @@ const shownOfLonger = 64
  * different keys stay different.
  */
 export function boundedKey(key: string): string {
-  if (key.length <= longestKey && key.isWellFormed()) return key
+  if (key.length <= maxKeyLength && key.isWellFormed()) return key
   // The digest is of UTF-16 units, because UTF-8 would write the same character for any lone surrogate.
   const digest = createHash('sha256').update(key, 'utf16le').digest('hex')
   return `${key.slice(0, shownOfLonger).toWellFormed()}… sha256:${digest}`

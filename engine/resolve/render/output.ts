@@ -31,17 +31,17 @@ export type Strictness = false | 'absent' | 'blank'
 export class InexactNumberError extends Error {}
 
 /** The limit in characters, which suffices for any template without nested loops. */
-const mostWork = 8 * 1024 * 1024
+const maxWork = 8 * 1024 * 1024
 
 /** Leaves room for a message with a few values even if the limit on rendered bytes is lower. */
-const leastNames = 16_384
+const minNames = 16_384
 
 export function createMeter(limit: number, containment: Containment): Meter {
   return {
     limit,
     left: limit,
-    work: mostWork,
-    names: Math.max(limit, leastNames),
+    work: maxWork,
+    names: Math.max(limit, minNames),
     containment,
   }
 }

@@ -26,10 +26,10 @@ type Transform = NonNullable<Program['transform']>
 const answerAllowance = 65_536
 
 /** The limit for a reply, in bytes. */
-const longestReply = 65_536
+const maxReplyBytes = 65_536
 
 /** A list from a payload may be very long, and each target is a delivery or a line of an error. */
-const mostTargets = 100
+const maxTargets = 100
 
 /** Rejects with a TransformError, or with a RefusalError if the answer renders to too much. */
 export async function transformDraft(
@@ -90,8 +90,8 @@ function replyOf(answered: AnsweredField, by: string): Reply | undefined {
     throw badAnswer(by, `\`reply\` must be an object, a list or a text, not ${typeName(value)}`)
   const body = typeof value === 'string' ? value : JSON.stringify(value)
   const bytes = Buffer.byteLength(body)
-  if (bytes > longestReply)
-    throw badAnswer(by, `\`reply\` has ${bytes} bytes, where ${longestReply} are the most`)
+  if (bytes > maxReplyBytes)
+    throw badAnswer(by, `\`reply\` has ${bytes} bytes, where ${maxReplyBytes} are the most`)
   if (typeof value !== 'string') return { contentType: 'application/json; charset=utf-8', body }
   const type = value.startsWith('<?xml') ? 'application/xml' : 'text/plain'
   return { contentType: `${type}; charset=utf-8`, body }
@@ -173,8 +173,8 @@ function checked(field: ChangedName, answered: AnsweredField, name: string): Cha
   const fits = kind === 'list' ? isTargets(value) : typeof value === kind
   if (!fits) throw badAnswer(name, `\`${field}\` must be ${expected}, not ${typeName(value)}`)
   if (Array.isArray(value)) checkTargetKeys(value, name)
-  if (Array.isArray(value) && value.length > mostTargets) {
-    throw badAnswer(name, `\`${field}\` has ${value.length} targets, where ${mostTargets} are the most`)
+  if (Array.isArray(value) && value.length > maxTargets) {
+    throw badAnswer(name, `\`${field}\` has ${value.length} targets, where ${maxTargets} are the most`)
   }
   if (field === 'action' && value !== 'wake' && value !== 'agent') {
     throw badAnswer(name, `\`action\` must be ${expected}`)
