@@ -60,7 +60,7 @@ export function idleSessionsContract(subject: ContractSubject): void {
     test('a very long idle session is deleted in slices, and whole', async (t) => {
       const { bench, keys, turn } = await openSessions(t, { sessionIdleMs: hour })
       const [long = '', other = ''] = keys
-      await Promise.all(Array.from({ length: 350 }, () => turn(long)))
+      await turn(long, 350)
       await turn(other)
       bench.clock.advance(2 * hour)
       for (const key of [long, other]) await untilDeleted(bench, key)
@@ -94,11 +94,13 @@ export function idleSessionsContract(subject: ContractSubject): void {
       })
       const claim = await startManualWorker(bench.store, ['heartbeat']).next()
       const keys = [1, 2].map(() => `hook:${bench.mintId()}`)
-      const turn = async (session: string) => {
-        const id: Id = bench.mintId()
-        const messages = [{ role: 'user' as const, text: 'hi', at: bench.clock.now(), turn: id }]
-        const runnerState = { session, runner: 'claude', state: 'kept' }
-        await claim.checkpoint({ append: [{ session, turn: id, messages }], runnerState })
+      const turn = async (session: string, count = 1) => {
+        const append = Array.from({ length: count }, () => {
+          const id: Id = bench.mintId()
+          const messages = [{ role: 'user' as const, text: 'hi', at: bench.clock.now(), turn: id }]
+          return { session, turn: id, messages }
+        })
+        await claim.checkpoint({ append, runnerState: { session, runner: 'claude', state: 'kept' } })
       }
       const states = async (sessionKey: string) => {
         await bench.store.accept(sample.entry(sample.runAction({ sessionKey })))
