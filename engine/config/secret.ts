@@ -103,7 +103,7 @@ export function querySecretsOf(line: string): Span[] {
 }
 
 /** The shortest secret that is hidden, in UTF-16 units. Hiding shorter ones would hide words of every text. */
-export const shortestHidden = 8
+export const minHiddenLength = 8
 
 /**
  * Returns the secrets of a tree of settings: texts under the name of a secret, and credentials inside addresses.
@@ -130,7 +130,7 @@ export function secretsIn(tree: unknown, others: Iterable<string> = []): readonl
     }
   }
   walk(tree, false)
-  return [...found].filter(({ length }) => length >= shortestHidden)
+  return [...found].filter(({ length }) => length >= minHiddenLength)
 }
 
 /** Adds `user:password`, and the password as it is written and as it is meant. */

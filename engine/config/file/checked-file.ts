@@ -6,7 +6,8 @@ import type { TSchema } from 'typebox'
 import { backgroundMs, yieldIfDue } from '../../yield.ts'
 import type { Diagnostic } from '../diagnostic/diagnostic.ts'
 import { isRecord } from '../is-record.ts'
-import { type Path, writePath } from '../path.ts'
+import { type Memo, remember } from '../load-cache.ts'
+import { type Path, valueAt, writePath } from '../path.ts'
 import { describeErrors, validateValue } from '../schema/check.ts'
 import type { FileShape } from '../schema/file-shape.ts'
 import type { SchemaNode } from '../schema/keywords.ts'
@@ -129,12 +130,10 @@ export async function checkSource<Value>(
   }
   for (const { path, item, items } of lists) {
     const checked = await checkItems(items, item)
-    for (const [index, { made, errors }] of checked.entries()) {
-      if (errors.length === 0) continue
+    for (const [index, { made, errors }] of checked.entries())
       for (const each of describeErrors(errors, made, [...path, index])) findings.report(source, each)
-    }
-    const all = checked.map(({ made }) => made)
-    putAt(value as Record<string, unknown>, path, all)
+    const holder = valueAt(value, path.slice(0, -1)) as Record<string, unknown>
+    holder[String(path.at(-1))] = checked.map(({ made }) => made)
   }
   return { source, value: value as Value }
 }
@@ -145,29 +144,20 @@ export interface CheckedItem {
   readonly errors: readonly ErrorObject[]
 }
 
-interface CheckedList {
-  readonly schema: TSchema
-  readonly checked: readonly CheckedItem[]
-}
-
 /** Items of lists hold no references, so the result for a list is valid as long as its file is unchanged. */
-const checkedLists = new WeakMap<readonly unknown[], CheckedList>()
+const checkedLists: Memo<Promise<readonly CheckedItem[]>> = new WeakMap()
 
 /** Fills in the defaults of each item, and checks it. */
-export async function checkItems(
-  items: readonly unknown[],
-  schema: TSchema,
-): Promise<readonly CheckedItem[]> {
-  const known = checkedLists.get(items)
-  if (known?.schema === schema) return known.checked
-  const checked: CheckedItem[] = []
-  for (const item of items) {
-    await yieldIfDue(backgroundMs)
-    const { value: made } = shapeValue(item, schema as SchemaNode)
-    checked.push({ made, errors: validateValue(schema, made) })
-  }
-  checkedLists.set(items, { schema, checked })
-  return checked
+export function checkItems(items: readonly unknown[], schema: TSchema): Promise<readonly CheckedItem[]> {
+  return remember(checkedLists, items, [schema], async () => {
+    const checked: CheckedItem[] = []
+    for (const item of items) {
+      await yieldIfDue(backgroundMs)
+      const { value: made } = shapeValue(item, schema as SchemaNode)
+      checked.push({ made, errors: validateValue(schema, made) })
+    }
+    return checked
+  })
 }
 
 type Tree = Readonly<Record<string, unknown>>
@@ -176,12 +166,6 @@ type Tree = Readonly<Record<string, unknown>>
 function replaceAt(tree: Tree, [key, ...rest]: Path, value: unknown): Tree {
   const name = String(key)
   return { ...tree, [name]: rest.length === 0 ? value : replaceAt(tree[name] as Tree, rest, value) }
-}
-
-function putAt(tree: Record<string, unknown>, [key, ...rest]: Path, value: unknown): void {
-  const name = String(key)
-  if (rest.length === 0) tree[name] = value
-  else putAt(tree[name] as Record<string, unknown>, rest, value)
 }
 
 const referredHint = 'The value comes from the reference: fix the variable or the file that it names.'

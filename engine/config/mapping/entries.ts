@@ -11,7 +11,7 @@ import type { Reading } from '../file/reading.ts'
 import { resolveReferences } from '../file/resolution.ts'
 import { shapeValue } from '../file/shape.ts'
 import { freezeDeep } from '../freeze-deep.ts'
-import type { Memo } from '../load-cache.ts'
+import { type Memo, remember } from '../load-cache.ts'
 import type { Path } from '../path.ts'
 import { moduleName } from '../rules/module-name.ts'
 import { foreignInMapping } from '../schema/foreign-keys.ts'
@@ -80,7 +80,7 @@ export async function createEntries(
     }
     if (other) findings.report(source, duplicateId(id, item, other))
     else taken.set(id, item)
-    reportFaults(item, hooks, findings)
+    for (const finding of findingsOf(item, hooks)) findings.report(source, finding)
     for (const place of source.templatesInComments(path)) findings.add({ ...cutText, place })
     const schema = await schemas.read(value.schema, { source, path: [...path, 'schema'] })
     const folded = reading.cache.keepMade('mapping', `${source.file} ${id}`, value, [id, schema?.value], () =>
@@ -111,29 +111,20 @@ async function resolveParameters(
   return freezeDeep(parameters as Record<string, unknown>)
 }
 
-/** Findings contain places, which move, so they are made again each time. An item without findings is not checked again. */
-function reportFaults(
-  item: Item,
-  { path: hooksPath, hasDefaultSession }: HooksOfMappings,
-  findings: Findings,
-): void {
-  const { value, source } = item
-  const inputs = [hooksPath, hasDefaultSession]
-  const known = faultless.get(value)
-  if (known?.inputs.every((input, index) => input === inputs[index])) return
-  const errors = [...checkMapping(item)]
-  const warnings = [
-    ...unusedFields(item, hasDefaultSession),
-    ...oddPaths(item, hooksPath),
-    ...singleQuotedBreaks(item),
-    ...unrenderedParameters(item),
-  ]
-  for (const finding of errors) findings.report(source, finding)
-  for (const finding of warnings) findings.report(source, finding, 'warning')
-  if (errors.length + warnings.length === 0) faultless.set(value, { inputs, made: true })
+/** Returns all findings about a mapping, which are found once: a value whose file did not change keeps its path. */
+function findingsOf(item: Item, { path, hasDefaultSession }: HooksOfMappings): readonly Finding[] {
+  return remember(checked, item.value, [path, hasDefaultSession], () => [
+    ...checkMapping(item),
+    ...[
+      ...unusedFields(item, hasDefaultSession),
+      ...oddPaths(item, path),
+      ...singleQuotedBreaks(item),
+      ...unrenderedParameters(item),
+    ].map((finding): Finding => ({ ...finding, severity: 'warning' })),
+  ])
 }
 
-const faultless: Memo<true> = new WeakMap()
+const checked: Memo<readonly Finding[]> = new WeakMap()
 
 const cutText = {
   severity: 'warning',

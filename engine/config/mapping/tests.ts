@@ -7,7 +7,7 @@ import type { Findings } from '../file/findings.ts'
 import { readNamedFile } from '../file/named-file.ts'
 import type { Reading } from '../file/reading.ts'
 import { plainCopy } from '../file/shape.ts'
-import type { LoadCache } from '../load-cache.ts'
+import { type LoadCache, type Memo, remember } from '../load-cache.ts'
 import { type Path, writePath } from '../path.ts'
 import type { TestValue } from '../schema/test-schema.ts'
 import { checkEndpointName } from './endpoint-name.ts'
@@ -30,7 +30,8 @@ export async function createTests(
     const other = taken.get(`${source.file}\n${name}`)
     if (other) findings.report(source, duplicateName(item, other))
     else taken.set(`${source.file}\n${name}`, item)
-    reportFaults(item, findings)
+    const found = remember(checked, value, [], () => [...checkTest(value, path)])
+    for (const finding of found) findings.report(source, finding)
     const { bodyFile } = value.request
     const at = { source, path: [...path, 'request', 'bodyFile'] }
     const body = bodyFile === undefined ? undefined : await readNamedFile(bodyFile, at, reading, findings)
@@ -39,15 +40,7 @@ export async function createTests(
   return tests
 }
 
-/** A test without mistakes is not checked again, as with mappings. */
-function reportFaults({ value, source, path }: Item<TestValue>, findings: Findings): void {
-  if (faultless.has(value)) return
-  const faults = [...checkTest(value, path)]
-  for (const finding of faults) findings.report(source, finding)
-  if (faults.length === 0) faultless.add(value)
-}
-
-const faultless = new WeakSet<TestValue>()
+const checked: Memo<readonly Finding[]> = new WeakMap()
 
 function nameOf({ value, position }: Item<TestValue>): string {
   return value.name ?? `test ${position}`

@@ -3,25 +3,25 @@
 export type Weakness = 'guessable' | 'short'
 
 /** A random token is longer: 24 hex digits are 96 bits. */
-export const leastTokenLength = 24
+export const minTokenLength = 24
 /** Some providers generate their secrets, of which the shortest has 16 characters. */
-export const leastSecretLength = 16
+export const minSecretLength = 16
 
 const typedWords =
   /change|replace|token|secret|password|passwort|passwd|pass|admin|default|example|sample|test|demo|dummy|placeholder|hook|web|gateway|reveille|bearer|insert|your|here|this|the|key|foo|bar|baz|qwerty|letmein|todo|me|my|xxx/g
 
 /** Returns `guessable` before `short`, because more characters of the same kind would not help. */
-export function weaknessOf(secret: string, leastLength: number): Weakness | undefined {
+export function weaknessOf(secret: string, minLength: number): Weakness | undefined {
   if (isGuessable(secret)) return 'guessable'
-  return secret.length < leastLength ? 'short' : undefined
+  return secret.length < minLength ? 'short' : undefined
 }
 
 /** Longer secrets have enough other characters. */
-const longestTyped = 64
+const maxTypedLength = 64
 
 function isGuessable(secret: string): boolean {
   if (new Set(secret).size <= 3) return true
-  if (secret.length > longestTyped) return false
+  if (secret.length > maxTypedLength) return false
   const plain = secret.toLowerCase().replace(/[^a-z0-9]+/g, '')
   return (
     isCounting(plain) || (/[a-z]/.test(plain) && plain.replace(typedWords, '').replace(/\d+/g, '') === '')

@@ -4,7 +4,7 @@ import type { Finding } from '../diagnostic/diagnostic.ts'
 import { findingOf, type KeyFault } from '../diagnostic/key-fault.ts'
 import { type Path, writePath } from '../path.ts'
 import type { ConfigurationValue, Right } from '../schema/configuration-schema.ts'
-import { leastSecretLength, leastTokenLength, type Weakness, weaknessOf } from './secret-strength.ts'
+import { minSecretLength, minTokenLength, type Weakness, weaknessOf } from './secret-strength.ts'
 
 const make = 'Make one with `openssl rand -hex 24`.'
 
@@ -115,7 +115,7 @@ export function tokenFaults(token: string): TextFault[] {
     const hint = 'Remove the word: the gateway compares the token alone.'
     return [{ code: 'TOKEN_INVALID', problem: 'begins with `Bearer`', hint }]
   }
-  return weaknessFaults(token, leastTokenLength, { short: 'TOKEN_SHORT', guessable: 'TOKEN_WEAK' }, make)
+  return weaknessFaults(token, minTokenLength, { short: 'TOKEN_SHORT', guessable: 'TOKEN_WEAK' }, make)
 }
 
 /** Of what a provider signs with. An empty one counts as absent. */
@@ -124,7 +124,7 @@ export function secretFaults(secret: string): TextFault[] {
   const codes = { short: 'SECRET_SHORT', guessable: 'SECRET_WEAK' }
   const hint =
     'Have the provider make a new one, or give it what `openssl rand -hex 24` makes; a list takes both meanwhile.'
-  const weak = weaknessFaults(secret, leastSecretLength, codes, hint)
+  const weak = weaknessFaults(secret, minSecretLength, codes, hint)
   const padded: TextFault = {
     severity: 'warning',
     code: 'SECRET_PADDED',
@@ -136,12 +136,12 @@ export function secretFaults(secret: string): TextFault[] {
 
 function weaknessFaults(
   text: string,
-  leastLength: number,
+  minLength: number,
   codes: Readonly<Record<Weakness, string>>,
   hint: string,
 ): TextFault[] {
-  const weakness = weaknessOf(text, leastLength)
+  const weakness = weaknessOf(text, minLength)
   if (weakness === undefined) return []
-  const problem = weakness === 'short' ? `is shorter than ${leastLength} characters` : 'can be guessed'
+  const problem = weakness === 'short' ? `is shorter than ${minLength} characters` : 'can be guessed'
   return [{ severity: 'warning', code: codes[weakness], problem, hint }]
 }

@@ -33,7 +33,7 @@ export const rights = ['read', 'operate', 'configure'] as const
 export type Right = (typeof rights)[number]
 
 /** The longest wait of a Node.js timer. */
-const longestTimerMs = 2 ** 31 - 1
+const maxTimerMs = 2 ** 31 - 1
 
 const heartbeatPrompt = `This is a heartbeat: a regular look at what happened since the last one.
 Read the events above, if there are any. Do what they ask of you within your own instructions, and tell the user what needs their attention, the most important first.
@@ -134,7 +134,7 @@ const gateway = section('The process: where it listens, what it keeps, who is it
 })
 
 const transformLimits = {
-  timeout: duration('How long one call may take.', { maxMs: longestTimerMs }),
+  timeout: duration('How long one call may take.', { maxMs: maxTimerMs }),
   memoryMb: integer('Memory of one worker, in megabytes.', { minimum: 16, maximum: 65_536 }),
   concurrency: integer('Calls of one module at one time.', { minimum: 1, maximum: 64 }),
 }
@@ -209,7 +209,7 @@ const hooks = section('Who may send what, and what comes of it.', {
   }),
   bodyTimeout: duration('How long a sender may take for its body.', {
     default: '10s',
-    maxMs: longestTimerMs,
+    maxMs: maxTimerMs,
   }),
   maxActions: integer('The most actions of one request.', { minimum: 1, default: 100 }),
   maxRenderedBytes: integer('The most bytes that the templates of one request may render.', {
@@ -308,14 +308,14 @@ const agentDefaults = section('What holds for every run that does not say otherw
     }),
     backoff: duration('Wait before the second attempt; it doubles for each one after that.', {
       default: '2s',
-      maxMs: longestTimerMs,
+      maxMs: maxTimerMs,
     }),
-    maxBackoff: duration('The longest of those waits.', { default: '2m', maxMs: longestTimerMs }),
+    maxBackoff: duration('The longest of those waits.', { default: '2m', maxMs: maxTimerMs }),
   }),
   heartbeat: section('The regular turn of the main session.', {
     every: duration('Time between two heartbeats of the main session.', {
       default: '30m',
-      maxMs: longestTimerMs,
+      maxMs: maxTimerMs,
     }),
     idle: flag('Whether a heartbeat without events asks the model.', { default: false }),
     ackToken: text('A reply of only this text is not delivered.', { default: 'HEARTBEAT_OK' }),

@@ -12,10 +12,10 @@ function template(description: string) {
 }
 
 /** The limit exceeds any use of it, and is far below the longest timer. */
-const longestCoalesceMs = 86_400_000
+const maxCoalesceMs = 86_400_000
 
 /** A key takes memory for as long as it is remembered. */
-const longestDedupeMs = 90 * 86_400_000
+const maxDedupeMs = 90 * 86_400_000
 
 /** A wanted header: a text, any of a list, or tests that must all hold. */
 export type HeaderPattern =
@@ -85,7 +85,7 @@ const dedupe = keys(
     enabled: flag('False: every request counts.', { default: true }),
     ...optional({
       key: text('JSONata or a template: requests with an equal key count once. Default: the delivery id.'),
-      window: duration("Default: the provider's retry period, at least 24h.", { maxMs: longestDedupeMs }),
+      window: duration("Default: the provider's retry period, at least 24h.", { maxMs: maxDedupeMs }),
     }),
   },
   { description: 'What makes a request one that was seen before.' },
@@ -96,11 +96,11 @@ const coalesce = keys(
     key: text('JSONata or a template: requests with an equal key become one run; without one, none.'),
     window: duration('The run starts when no request has come for so long.', {
       default: '10s',
-      maxMs: longestCoalesceMs,
+      maxMs: maxCoalesceMs,
     }),
     maxWait: duration('It starts at the latest so long after its first request.', {
       default: '5m',
-      maxMs: longestCoalesceMs,
+      maxMs: maxCoalesceMs,
     }),
     keep: oneOf('Whether the agent reads the newest message, or all of them.', ['latest', 'all'], {
       default: 'latest',

@@ -4,7 +4,7 @@
  * one of yesterday.
  */
 
-import { type Span, shortestHidden } from '../../config/secret.ts'
+import { type Span, minHiddenLength } from '../../config/secret.ts'
 import type { ErrorReport, FromWorker } from '../worker/protocol.ts'
 import { compileSearch } from './secret-search.ts'
 
@@ -32,7 +32,7 @@ export function createMask(): Mask {
 
   function add(secrets: Iterable<string>): void {
     const before = known.size
-    for (const secret of secrets) if (secret.length >= shortestHidden) known.add(secret)
+    for (const secret of secrets) if (secret.length >= minHiddenLength) known.add(secret)
     if (known.size === before) return
     for (const secret of known) if (known.size > maxSecrets) known.delete(secret)
     const forms = new Set([...known].flatMap(formsOf))
@@ -102,7 +102,7 @@ function replaceInJson(json: string, found: readonly Span[]): string {
 function formsOf(secret: string): string[] {
   const lines = secret.split(/[\r\n]+/).map((line) => line.trim())
   return [...new Set([secret, secret.trim(), ...lines])]
-    .filter(({ length }) => length >= shortestHidden)
+    .filter(({ length }) => length >= minHiddenLength)
     .flatMap((text) => {
       const encoded = encodingsOf(text)
       const inJson = encoded.map(escaped)
