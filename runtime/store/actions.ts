@@ -3,10 +3,18 @@
 import { cancelRun, runCommand } from './commands.ts'
 import { type Context, isHarmless } from './context.ts'
 import { isUnavailable, plainError, storeErrorOf } from './driver-error.ts'
-import { type NewTask, StoreError } from './port.ts'
+import { type NewTask, type Settlement, StoreError } from './port.ts'
 import type { Action, Post, Result } from './protocol.ts'
 import type { Claims } from './queue/claims.ts'
-import { finishTask, leasedTask, lockLanes, postponeTask } from './queue/tasks.ts'
+import {
+  addTasks,
+  finishTask,
+  type LeaseToken,
+  leasedTask,
+  lockLanes,
+  postponeTask,
+  type TaskRow,
+} from './queue/tasks.ts'
 import { applyEffects } from './records/effects.ts'
 import { acceptEntries, addRequests, answerAgain, refusedBeforeCommit } from './records/entries.ts'
 import { laneOf } from './tasks.ts'
@@ -40,12 +48,54 @@ export async function runActions(tx: Context, post: Post, { claims, isolated }: 
   const results: Result[] = post.actions.map(() => undefined)
   const settled: number[] = []
   await (isolated ? acceptEach(tx, post, results) : acceptAll(tx, post, results))
-  for (const [index, action] of post.actions.entries()) {
-    if (!isWriting(action) || action.type === 'accept' || action.type === 'note') continue
-    results[index] = await attempt(tx, isolated, async () => ({ value: await execute(tx, action, claims) }))
-    if (action.type === 'settle' && !('error' in (results[index] ?? {}))) settled.push(action.claim)
+  const alone = oneByOne()
+  for (const group of groupsOf(post.actions, tx.isShared && !isolated)) {
+    const ended = await Promise.allSettled(
+      group.map(async ([index, action]) => {
+        const work = async () => ({ value: await execute(tx, action, { claims, alone }) })
+        results[index] = await attempt(tx, isolated, work)
+        if (action.type === 'settle' && !('error' in (results[index] ?? {}))) settled.push(action.claim)
+      }),
+    )
+    // Only now does nothing of the group go on.
+    for (const each of ended) if (each.status === 'rejected') throw each.reason
   }
   return { results, settled }
+}
+
+type Numbered = readonly [index: number, action: Action]
+
+/**
+ * Puts actions that write about different claims, one after the other in the post, into one group: their statements are sent without
+ * waiting for each other's answers, which on a server is most of what settling takes. Every other action is a group of its own.
+ */
+function groupsOf(actions: readonly Action[], together: boolean): readonly (readonly Numbered[])[] {
+  const groups: Numbered[][] = []
+  let claims = new Set<number>()
+  for (const [index, action] of actions.entries()) {
+    if (!isWriting(action) || action.type === 'accept' || action.type === 'note') continue
+    const claim = action.type === 'settle' || action.type === 'checkpoint' ? action.claim : undefined
+    if (together && claim !== undefined && claims.size > 0 && !claims.has(claim))
+      groups.at(-1)?.push([index, action])
+    else {
+      groups.push([[index, action]])
+      claims = new Set()
+    }
+    if (claim !== undefined) claims.add(claim)
+  }
+  return groups
+}
+
+type Alone = <Result>(work: () => Promise<Result>) => Promise<Result>
+
+/** Returns a function that begins a piece of work when those before have ended. */
+function oneByOne(): Alone {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const next = last.then(work)
+    last = next.catch(() => undefined)
+    return next
+  }
 }
 
 /** The lanes that actions change, as far as that is known before. */
@@ -117,14 +167,21 @@ async function attempt(tx: Context, isolated: boolean, work: () => Promise<Resul
   }
 }
 
+interface Doing {
+  readonly claims: Claims
+  /** For what looks at lanes and changes them. */
+  readonly alone: Alone
+}
+
 /** Carries out one action, and returns what its caller gets after the commit. */
-async function execute(tx: Context, action: Action, claims: Claims): Promise<unknown> {
+async function execute(tx: Context, action: Action, { claims, alone }: Doing): Promise<unknown> {
   switch (action.type) {
     case 'checkpoint':
       await leasedTask(tx, claims.find(action.claim).token)
-      return await applyEffects(tx, action.effects)
+      await applyEffects(tx, action.effects)
+      return await alone(() => addTasks(tx, action.effects.tasks ?? []))
     case 'settle':
-      return await settle(tx, action, claims)
+      return await settle(tx, action, { claims, alone })
     case 'command':
       return await runCommand(tx, action.command)
     case 'write-check': {
@@ -143,13 +200,24 @@ async function execute(tx: Context, action: Action, claims: Claims): Promise<unk
 async function settle(
   tx: Context,
   { claim, settlement }: Extract<Action, { type: 'settle' }>,
-  claims: Claims,
+  { claims, alone }: Doing,
 ): Promise<void> {
   const { token } = claims.find(claim)
   const before = await leasedTask(tx, token)
-  const isCancelled = before.cancelled === 1
-  const { run, tasks = [] } = settlement.effects
   await applyEffects(tx, settlement.effects)
+  await alone(() => endClaim(tx, before, token, settlement))
+}
+
+/** Adds the tasks of a settlement, and finishes or postpones its own: who looks whether a lane is empty must not be overtaken. */
+async function endClaim(
+  tx: Context,
+  before: TaskRow,
+  token: LeaseToken,
+  settlement: Settlement,
+): Promise<void> {
+  const { run, tasks = [] } = settlement.effects
+  await addTasks(tx, tasks)
+  const isCancelled = before.cancelled === 1
   const row = tasks.length === 0 ? before : await leasedTask(tx, token)
   if ('done' in settlement) {
     await finishTask(tx, row)

@@ -29,7 +29,10 @@ export async function loadWork(
   { kind, subject }: Pick<NewTask, 'kind' | 'subject'>,
   options: LoadOptions,
 ): Promise<Work> {
-  const route = await readRoute(statements)
+  const [route, run] = await Promise.all([
+    readRoute(statements),
+    kind === 'run' && subject !== undefined ? readRun(statements, subject) : undefined,
+  ])
   const none: Work = { pending: options.pending, ...(route && { route }), events: [], history: [] }
   if (kind === 'heartbeat') {
     const events = await pendingEvents(statements)
@@ -39,10 +42,9 @@ export async function loadWork(
   if (kind === 'delivery') {
     const delivery = await readDelivery(statements, subject)
     if (delivery === undefined) return none
-    const run = delivery.runId === undefined ? undefined : await readRun(statements, delivery.runId)
-    return { ...none, delivery, ...(run && { run }) }
+    const by = delivery.runId === undefined ? undefined : await readRun(statements, delivery.runId)
+    return { ...none, delivery, ...(by && { run: by }) }
   }
-  const run = await readRun(statements, subject)
   if (run === undefined) return none
   return {
     ...none,
@@ -58,11 +60,12 @@ async function readSession(
   budget: RunRecord['budget'],
   { now, historyMessages }: LoadOptions,
 ): Promise<Pick<Work, 'history' | 'runnerState' | 'spent'>> {
-  return {
-    history: await readMessages(statements, session, historyMessages, maxUnits),
-    runnerState: await readRunnerStates(statements, session),
-    spent: await readSpent(statements, now, budget),
-  }
+  const [history, runnerState, spent] = await Promise.all([
+    readMessages(statements, session, historyMessages, maxUnits),
+    readRunnerStates(statements, session),
+    readSpent(statements, now, budget),
+  ])
+  return { history, runnerState, spent }
 }
 
 async function pendingEvents({ all }: Statements): Promise<Work['events']> {

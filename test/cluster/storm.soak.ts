@@ -1,3 +1,3 @@
 import { testStorm } from './storm.ts'
 
-testStorm({ seconds: 600, pauseMs: 30_000, settleMs: 60_000, paceMs: 250 })
+testStorm({ seconds: 600, pauseMs: 30_000, settleMs: 300_000, paceMs: 250 })

@@ -5,7 +5,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Context, Notes } from '../context.ts'
-import { claimTasks, type LeaseTimes, nextDue } from './claiming.ts'
+import { claimDue, type LeaseTimes } from './claiming.ts'
 import type { Claims, OpenClaim } from './claims.ts'
 import type { TaskRow } from './tasks.ts'
 
@@ -55,16 +55,9 @@ export function createClaimer({ claims, times, isApart, time, clock, commit }: C
 
   /** Claims due tasks, as many as the worker pools have room for. */
   async function look(tx: Context, settled: readonly number[], at: number): Promise<Looked> {
-    const claimed: { workerPool: number; row: TaskRow }[] = []
-    const hadRoom = new Set<string>()
-    for (const offer of claims.offers(settled)) {
-      const { rows, emptied } = await claimTasks(tx, offer, { times, clock: at })
-      for (const { kind, pool } of emptied) hadRoom.add(`${kind} ${pool}`)
-      claimed.push(...rows.map((row) => ({ workerPool: offer.workerPool, row })))
-    }
-    const { at: nextAt, overdue } = await nextDue(tx, claims.kinds())
-    const isLocked = overdue.some(({ kind, pool }) => hadRoom.has(`${kind} ${pool}`))
-    return { claimed, due: { nextAt: isLocked ? tx.now : nextAt, isFull: overdue.length > 0 }, isLocked }
+    const found = await claimDue(tx, claims.offers(settled), claims.kinds(), { times, clock: at })
+    const { claimed, nextAt, isFull, isLocked } = found
+    return { claimed, due: { nextAt: isLocked ? tx.now : nextAt, isFull }, isLocked }
   }
 
   async function lookApart(now: number): Promise<void> {

@@ -25,7 +25,7 @@ export interface LeaseTimes {
 }
 
 /** A pool with a ready task. */
-export interface DuePool {
+interface DuePool {
   readonly kind: TaskKind
   /** Encoded. */
   readonly pool: string
@@ -41,41 +41,76 @@ export interface ClaimOptions {
   readonly clock: number
 }
 
-/**
- * Claims due tasks, the earliest first, as many as there is room for. `emptied` are pools with room for more than was found: what
- * is still due in them was locked by another transaction.
- */
-export async function claimTasks(
+/** What was claimed in a transaction, and what is left. */
+export interface Claimed {
+  readonly claimed: readonly { readonly workerPool: number; readonly row: TaskRow }[]
+  /** When the next task is due that is not due yet; Infinity for never. */
+  readonly nextAt: number
+  /** What is due was left: its pool is full, or another node claims it. It is looked at again when a claim settles. */
+  readonly isFull: boolean
+  /** There was room for what is due and was left: another transaction had locked it, perhaps without changing it. */
+  readonly isLocked: boolean
+}
+
+/** Claims due tasks for all offers, the earliest first. What does not depend on an answer is sent together. */
+export async function claimDue(
   tx: Context,
-  offer: Offer,
+  offers: readonly Offer[],
+  kinds: readonly TaskKind[],
   options: ClaimOptions,
-): Promise<{ readonly rows: readonly TaskRow[]; readonly emptied: readonly DuePool[] }> {
-  const emptied: DuePool[] = []
-  const due: { readonly sequence: number; readonly due_at: number }[] = []
-  for (const kind of offer.kinds) {
-    const pools = (await readyPools(tx, kind)).filter(({ due_at }) => due_at <= tx.now)
-    // Its task is shared; see `tasks.ts`.
-    if (pools.length > 0 && kind === 'heartbeat') await tx.lock([`kind:${kind}`])
-    for (const pool of pools) {
-      const room = Math.min(offer.free, await roomIn(tx, pool, offer, options))
-      const found = room > 0 ? await dueTasks(tx, pool, room) : []
-      due.push(...found)
-      if (found.length < room) emptied.push(pool)
-    }
+): Promise<Claimed> {
+  const pools = await readyPools(tx, kinds)
+  const workerPools = new Map<number, number>()
+  const emptied = new Set<string>()
+  for (const offer of offers) {
+    const due = pools.filter(({ kind, due_at }) => due_at <= tx.now && offer.kinds.includes(kind))
+    const found = await findDue(tx, offer, due, options)
+    for (const { sequence } of found.tasks) workerPools.set(sequence, offer.workerPool)
+    for (const name of found.emptied) emptied.add(name)
   }
-  const first = due.toSorted(inOrder).slice(0, offer.free)
-  const isAll = first.length === due.length
-  if (first.length === 0) return { rows: [], emptied }
+  const [rows, left] = await Promise.all([
+    leaseTasks(tx, [...workerPools.keys()], options),
+    pools.some(({ due_at }) => due_at <= tx.now) ? readyPools(tx, kinds) : pools,
+  ])
+  const overdue = left.filter(({ due_at }) => due_at <= tx.now)
+  return {
+    claimed: rows.map((row) => ({ workerPool: workerPools.get(row.sequence) as number, row })),
+    nextAt: Math.min(...left.map(({ due_at }) => (due_at > tx.now ? due_at : Number.POSITIVE_INFINITY))),
+    isFull: overdue.length > 0,
+    isLocked: overdue.some((pool) => emptied.has(nameOf(pool))),
+  }
+}
+
+const nameOf = ({ kind, pool }: DuePool): string => `pool:${kind}:${pool}`
+
+/** Finds due tasks for an offer. `emptied` are pools in which there was room for more than was found. */
+async function findDue(tx: Context, offer: Offer, pools: readonly DuePool[], options: ClaimOptions) {
+  const emptied: string[] = []
+  const due: { readonly sequence: number; readonly due_at: number }[] = []
+  // Its task is shared; see `tasks.ts`.
+  if (pools.some(({ kind }) => kind === 'heartbeat')) await tx.lock(['kind:heartbeat'])
+  for (const pool of pools) {
+    const room = Math.min(offer.free, await roomIn(tx, pool, offer, options))
+    const found = room > 0 ? await dueTasks(tx, pool, room) : []
+    due.push(...found)
+    if (found.length < room) emptied.push(nameOf(pool))
+  }
+  const tasks = due.toSorted(inOrder).slice(0, offer.free)
+  return { tasks, emptied: tasks.length === due.length ? emptied : [] }
+}
+
+async function leaseTasks(
+  tx: Context,
+  sequences: readonly number[],
+  { clock, times }: ClaimOptions,
+): Promise<readonly TaskRow[]> {
+  if (sequences.length === 0) return []
   const rows = await tx.all<TaskRow>(
     `UPDATE tasks SET leased_by = ?1, leased_until = ?2, ready = 0, cancelled = 0, claims = claims + 1, waits_again = 0
      WHERE sequence IN ${tx.dialect.among('?3', 'integer')} RETURNING *`,
-    [
-      tx.node,
-      tx.isShared ? Math.round(options.clock + options.times.expireMs) : forever,
-      first.map(({ sequence }) => sequence),
-    ],
+    [tx.node, tx.isShared ? Math.round(clock + times.expireMs) : forever, sequences],
   )
-  return { rows: rows.toSorted(inOrder), emptied: isAll ? emptied : [] }
+  return rows.toSorted(inOrder)
 }
 
 function inOrder(a: Pick<TaskRow, 'due_at' | 'sequence'>, b: Pick<TaskRow, 'due_at' | 'sequence'>): number {
@@ -83,7 +118,11 @@ function inOrder(a: Pick<TaskRow, 'due_at' | 'sequence'>, b: Pick<TaskRow, 'due_
 }
 
 /** Returns the pools that have a ready task, with the time of the first one. It steps from pool to pool, however many tasks wait in each. */
-async function readyPools({ all }: Pick<Context, 'all'>, kind: TaskKind): Promise<readonly DuePool[]> {
+async function readyPools(tx: Context, kinds: readonly TaskKind[]): Promise<readonly DuePool[]> {
+  return (await Promise.all(kinds.map((kind) => readyPoolsOf(tx, kind)))).flat()
+}
+
+async function readyPoolsOf({ all }: Context, kind: TaskKind): Promise<readonly DuePool[]> {
   const rows = await all<{ pool: string; due_at: number }>(
     `WITH RECURSIVE pools (pool) AS (
        SELECT min(pool) FROM tasks WHERE kind = ?1 AND ready = 1
@@ -99,15 +138,11 @@ async function readyPools({ all }: Pick<Context, 'all'>, kind: TaskKind): Promis
 }
 
 /** Returns how many tasks of a pool may be claimed. Of nodes that look at one time, one waits for the other. */
-async function roomIn(
-  tx: Context,
-  { kind, pool }: DuePool,
-  offer: Offer,
-  options: ClaimOptions,
-): Promise<number> {
+async function roomIn(tx: Context, duePool: DuePool, offer: Offer, options: ClaimOptions): Promise<number> {
+  const { kind, pool } = duePool
   const limit = offer.limits.get(decodeString(pool))
   if (limit === undefined && !offer.isOwned) return Number.POSITIVE_INFINITY
-  const name = `pool:${kind}:${pool}`
+  const name = nameOf(duePool)
   await tx.lock([name])
   if (offer.isOwned && !(await takeLease(tx, name, options))) return 0
   if (limit === undefined) return Number.POSITIVE_INFINITY
@@ -128,25 +163,6 @@ function dueTasks(
      ORDER BY due_at, sequence LIMIT ?4 ${tx.dialect.skipLocked}`,
     [kind, pool, tx.now, limit],
   )
-}
-
-/**
- * Returns when the next task of these kinds is due; Infinity for never. A pool whose first task is overdue is full, or another node
- * claims it: it is looked at again when a claim settles.
- */
-export async function nextDue(
-  tx: Context,
-  kinds: readonly TaskKind[],
-): Promise<{ readonly at: number; readonly overdue: readonly DuePool[] }> {
-  let at = Number.POSITIVE_INFINITY
-  const overdue: DuePool[] = []
-  for (const kind of kinds) {
-    for (const pool of await readyPools(tx, kind)) {
-      if (pool.due_at > tx.now) at = Math.min(at, pool.due_at)
-      else overdue.push(pool)
-    }
-  }
-  return { at, overdue }
 }
 
 /** Takes a lease by name, or renews it. Returns whether this node has it. */

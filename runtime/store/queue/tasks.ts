@@ -189,15 +189,15 @@ export async function deferTask(tx: Context, key: string, dueAt: number): Promis
 /** Deletes a task. The next one of its lane is ready then. */
 export async function deleteTask(tx: Context, row: TaskRow): Promise<void> {
   if (row.lane !== null) await tx.lock([`lane:${row.lane}`])
-  await tx.run('DELETE FROM tasks WHERE sequence = ?1', [row.sequence])
-  if (isBacklog(row.kind)) tx.count('backlog', -1)
-  if (row.lane === null) return
-  const [head] = await tx.all<TaskRow>(`SELECT * FROM tasks WHERE lane = ?1 ORDER BY sequence LIMIT 1`, [
-    row.lane,
+  const head = 'SELECT * FROM tasks WHERE lane = ?1 ORDER BY sequence LIMIT 1'
+  const [, [next]] = await Promise.all([
+    tx.run('DELETE FROM tasks WHERE sequence = ?1', [row.sequence]),
+    row.lane === null ? [] : tx.all<TaskRow>(head, [row.lane]),
   ])
-  if (head === undefined || head.ready === 1 || head.leased_by !== null) return
-  await tx.run('UPDATE tasks SET ready = 1 WHERE sequence = ?1', [head.sequence])
-  tx.due(head.due_at)
+  if (isBacklog(row.kind)) tx.count('backlog', -1)
+  if (next === undefined || next.ready === 1 || next.leased_by !== null) return
+  await tx.run('UPDATE tasks SET ready = 1 WHERE sequence = ?1', [next.sequence])
+  tx.due(next.due_at)
 }
 
 /** Finds the task of a claim, and keeps other transactions from changing it. @throws StoreError `LEASE_LOST` */

@@ -1,8 +1,7 @@
-/** Applies a claim's effects in one transaction: records, session history, consumed events and new tasks. */
+/** Applies a claim's effects in one transaction, but for new tasks: records, session history and consumed events. */
 
 import type { Context } from '../context.ts'
 import { type Effects, type Id, StoreError } from '../port.ts'
-import { addTasks } from '../queue/tasks.ts'
 import {
   changeRun,
   consumeEvents,
@@ -29,7 +28,6 @@ export async function applyEffects(tx: Context, effects: Effects): Promise<void>
   for (const delivery of deliveries) await insertDelivery(tx, delivery)
   if (effects.delivery !== undefined) await changeDelivery(tx, effects.delivery)
   if (effects.delivered !== undefined) await settleDelivered(tx, effects.delivered)
-  await addTasks(tx, effects.tasks ?? [])
 }
 
 async function changeDelivery(tx: Context, patch: NonNullable<Effects['delivery']>): Promise<void> {
