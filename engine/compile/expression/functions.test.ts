@@ -40,13 +40,13 @@ for (const [source, payload, what] of failing) {
 }
 
 test('$now and $millis are constant in one evaluation and those of its request beside others', async () => {
-  const source = '[$millis(), $reduce([1..3000], function($a, $b) { $a + $b }), $millis(), $now("[Y]-[M01]")]'
+  const source = '[$millis(), $reduce([1..300], function($a, $b) { $a + $b }), $millis(), $now("[Y]-[M01]")]'
   const [one, other] = await Promise.all([
     evaluate(source, {}, Date.UTC(2020, 0, 1)),
     evaluate(source, {}, Date.UTC(2030, 5, 1)),
   ])
-  assert.deepEqual(one, [Date.UTC(2020, 0, 1), 4_501_500, Date.UTC(2020, 0, 1), '2020-01'])
-  assert.deepEqual(other, [Date.UTC(2030, 5, 1), 4_501_500, Date.UTC(2030, 5, 1), '2030-06'])
+  assert.deepEqual(one, [Date.UTC(2020, 0, 1), 45_150, Date.UTC(2020, 0, 1), '2020-01'])
+  assert.deepEqual(other, [Date.UTC(2030, 5, 1), 45_150, Date.UTC(2030, 5, 1), '2030-06'])
 })
 
 test('a time of day is on the day of the request', async () => {
