@@ -160,6 +160,8 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
     /** A thread that ends must not seem to have ended during the work of another request. */
     function goOn(job: Running, work: number): void {
       current = job
+      // Nothing else may keep a process that only tests or tries mappings.
+      thread.keepAlive(true)
       Atomics.store(shared, slots.work, work)
       const limitMb = memoryMb + memoryMbOfMapping * sent.mappings.size
       watch.add(worker, { thread, limitMb, isLate: deadlineOf(shared, job), exceeded: events.ended })
@@ -167,6 +169,7 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
 
     function rest(): void {
       current = undefined
+      thread.keepAlive(false)
       watch.remove(worker)
       events.idle()
     }
