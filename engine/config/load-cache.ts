@@ -30,9 +30,11 @@ export function createLoadCache(): <Loaded extends { readonly ok: boolean }>(
 }
 
 function createCache(notes: Map<string, unknown>, earlier: readonly Notes[]) {
-  /** Returns the results of earlier loads, with those of the last one first. */
+  /** Returns the results of this load and of earlier ones, the newest first. */
   function lookUp<Made>(kind: string, name: string): readonly Made[] {
-    return earlier.map((one) => one.get(`${kind} ${name}`) as Made).filter((made) => made !== undefined)
+    return [notes, ...earlier]
+      .map((one) => one.get(`${kind} ${name}`) as Made)
+      .filter((made) => made !== undefined)
   }
   const note = (kind: string, name: string, made: unknown) => void notes.set(`${kind} ${name}`, made)
   /** Returns a frozen tree: the very one that an earlier load kept under this name, if it is equal. */

@@ -17,7 +17,6 @@ import { mergeEndpoints } from './mapping/endpoint-policies.ts'
 import { createEntries, type Entries } from './mapping/entries.ts'
 import { mappingItems, policySets, testItems } from './mapping/items.ts'
 import { loadMappingFiles } from './mapping/mapping-files.ts'
-import { createPayloadSchemas } from './mapping/payload-schema.ts'
 import { checkPolicies } from './mapping/policy-rules.ts'
 import { loadPresets } from './mapping/presets.ts'
 import { createTests } from './mapping/tests.ts'
@@ -82,7 +81,7 @@ export function createLoader(options: LoadOptions): Loader {
  * Files are parsed in place.
  */
 export function loadConfiguration(options: LoadOptions): Promise<Loaded> {
-  return createLoadCache()((cache) => loadWith(options, cache, parserInPlace))
+  return createLoader(options).load()
 }
 
 async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextParser): Promise<Loaded> {
@@ -91,10 +90,12 @@ async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextPars
   const reading = createReading({ file, env, files: options.files ?? realFiles, cache, parser, allowsUnset })
   const findings = createFindings()
   try {
-    for (const { line, code } of await reading.readEnvironment()) {
-      const place = { ...startOf(resolve(reading.folder, '.env')), line }
-      findings.add({ severity: 'warning', code, ...envFaults[code], place })
-    }
+    for (const { line, ...fault } of await reading.readEnvironment())
+      findings.add({
+        severity: 'warning',
+        ...fault,
+        place: { ...startOf(resolve(reading.folder, '.env')), line },
+      })
   } catch (error) {
     // Without its variables, every reference to one would be reported too, with useless advice.
     const diagnostics = [unreadable(resolve(reading.folder, '.env'), error)]
@@ -107,11 +108,10 @@ async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextPars
   const policies = mergeEndpoints(policySets(main, files, presets), cache, findings)
   if (main) await checkPolicies(policies, main, findings)
   const { endpoints } = policies
-  const schemas = createPayloadSchemas(reading, findings)
   const { path, defaultSessionKey } = main?.value.hooks ?? {}
   const hooks = { path: String(path), hasDefaultSession: defaultSessionKey !== undefined }
   const items = mappingItems(main, files, presets)
-  const entries = await createEntries(items, schemas, reading, findings, hooks)
+  const entries = await createEntries(items, reading, findings, hooks)
   const { mappings, disabled } = entries
   const cases = testItems(files, presets, entries.replaced)
   const tests = await createTests(cases, reading, findings)
@@ -160,15 +160,6 @@ function areSettingsSound({ source, value }: CheckedFile<ConfigurationValue>, fi
   const paths = [...Object.keys(others).map((key) => [key]), ...ofHooks.map((key) => ['hooks', key])]
   return findings.isSound(source, ...paths)
 }
-
-/** The line is not shown, because it may hold a secret. */
-const envFaults = {
-  ENV_LINE: { message: 'The line sets no variable', hint: 'Write `NAME=value`, or `#` before a comment.' },
-  ENV_QUOTE: {
-    message: 'The quote before the value is never closed, so it is part of the value',
-    hint: 'Close it, or remove it.',
-  },
-} as const
 
 async function loadMain(
   file: string,

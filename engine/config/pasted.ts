@@ -15,7 +15,6 @@ import { createReading, type Files, ReadError } from './file/reading.ts'
 import { isRecord } from './is-record.ts'
 import { createLoadCache } from './load-cache.ts'
 import { createEntries, type Item } from './mapping/entries.ts'
-import { createPayloadSchemas } from './mapping/payload-schema.ts'
 import type { Path } from './path.ts'
 import { moduleName } from './rules/module-name.ts'
 import { describeErrors, validateValue } from './schema/check.ts'
@@ -64,8 +63,7 @@ export function loadPasted(live: Configuration, text: string, parser: TextParser
     const items = await itemsOf(source, findings)
     const { path, defaultSessionKey } = live.settings.hooks
     const hooks = { path, hasDefaultSession: defaultSessionKey !== undefined }
-    const schemas = createPayloadSchemas(reading, findings)
-    const { mappings, disabled } = await createEntries(items, schemas, reading, findings, hooks)
+    const { mappings, disabled } = await createEntries(items, reading, findings, hooks)
     for (const item of items) reportForeignModule(item, live, findings)
     const errors = findings.errors()
     const warnings = findings.warnings()

@@ -22,23 +22,31 @@ export function readEnvFile(text: string): Record<string, string | undefined> {
   ) as Record<string, string | undefined>
 }
 
-/** A line of `.env` that sets nothing, or not what it seems to. */
-interface EnvFault {
-  /** From 1. */
-  readonly line: number
-  readonly code: 'ENV_LINE' | 'ENV_QUOTE'
+/** The line is not shown, because it may hold a secret. */
+const faults = {
+  noVariable: {
+    code: 'ENV_LINE',
+    message: 'The line sets no variable',
+    hint: 'Write `NAME=value`, or `#` before a comment.',
+  },
+  openQuote: {
+    code: 'ENV_QUOTE',
+    message: 'The quote before the value is never closed, so it is part of the value',
+    hint: 'Close it, or remove it.',
+  },
 }
 
 const quoted = /^[ \t]*(?:export[ \t]+)?[\w.-]+[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`)[^\r\n]*/gm
 
-export function faultsOfEnvFile(text: string): readonly EnvFault[] {
+/** Returns the lines, from 1, that set nothing, or not what it seems. */
+export function faultsOfEnvFile(text: string) {
   // A value in quotes may have lines that look like anything.
   const lines = text.replace(quoted, (value) => value.replace(/[^\n]/g, '')).split('\n')
-  return lines.flatMap((written, index): EnvFault[] => {
+  return lines.flatMap((written, index) => {
     const line = written.replace(/^\ufeff/, '').trim()
     if (line === '' || line.startsWith('#')) return []
     const value = /^(?:export\s+)?[\w.-]+\s*=\s*(.*)$/.exec(line)?.[1]
-    if (value === undefined) return [{ line: index + 1, code: 'ENV_LINE' }]
-    return /^["'`]/.test(value) ? [{ line: index + 1, code: 'ENV_QUOTE' }] : []
+    if (value === undefined) return [{ line: index + 1, ...faults.noVariable }]
+    return /^["'`]/.test(value) ? [{ line: index + 1, ...faults.openQuote }] : []
   })
 }

@@ -8,12 +8,12 @@ import type { ParsedFile } from './parsed-file.ts'
 export type Findings = ReturnType<typeof createFindings>
 
 export function createFindings() {
-  const all: Diagnostic[] = []
+  const all = new Set<Diagnostic>()
   const unsound = new Map<ParsedFile, Path[]>()
   const suppressed = new Map<ParsedFile, Path[]>()
   let ordered: readonly Diagnostic[] | undefined
   const of = (severity: Diagnostic['severity']) => {
-    ordered ??= inFileOrder(all)
+    ordered ??= inFileOrder([...all])
     return ordered.filter((diagnostic) => diagnostic.severity === severity)
   }
   return {
@@ -27,16 +27,16 @@ export function createFindings() {
         else unsound.set(source, [path])
       }
       ordered = undefined
-      all.push({ severity, code, message, place: source.place(path, at), ...(hint ? { hint } : {}) })
+      all.add({ severity, code, message, place: source.place(path, at), ...(hint ? { hint } : {}) })
     },
     /** Suppresses later findings at or below a path whose value is not known. */
     suppress(source: ParsedFile, path: Path): void {
       suppressed.set(source, [...(suppressed.get(source) ?? []), path])
     },
-    /** Adds diagnostics without a path. */
+    /** Adds diagnostics without a path, each once. */
     add(...diagnostics: readonly Diagnostic[]): void {
       ordered = undefined
-      for (const diagnostic of diagnostics) all.push(diagnostic)
+      for (const diagnostic of diagnostics) all.add(diagnostic)
     },
     /** Whether there are no errors at, above or below these paths of the file. */
     isSound: (source: ParsedFile, ...paths: readonly Path[]): boolean =>

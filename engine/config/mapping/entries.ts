@@ -24,7 +24,7 @@ import {
   unrenderedParameters,
   unusedFields,
 } from './mapping-rules.ts'
-import type { PayloadSchema, PayloadSchemas } from './payload-schema.ts'
+import { type PayloadSchema, readPayloadSchema } from './payload-schema.ts'
 
 /** One item of a list, with the place of the list. */
 export interface Item<Value = MappingValue> {
@@ -60,7 +60,6 @@ export interface HooksOfMappings {
 /** Returns entries for the valid items, in order, and reports all mistakes. The operator's come before presets. */
 export async function createEntries(
   items: readonly Item[],
-  schemas: PayloadSchemas,
   reading: Reading,
   findings: Findings,
   hooks: HooksOfMappings,
@@ -82,7 +81,8 @@ export async function createEntries(
     else taken.set(id, item)
     for (const finding of findingsOf(item, hooks)) findings.report(source, finding)
     for (const place of source.templatesInComments(path)) findings.add({ ...cutText, place })
-    const schema = await schemas.read(value.schema, { source, path: [...path, 'schema'] })
+    const at = { source, path: [...path, 'schema'] }
+    const schema = await readPayloadSchema(value.schema, at, reading, findings)
     const folded = reading.cache.keepMade('mapping', `${source.file} ${id}`, value, [id, schema?.value], () =>
       foldNames(value, schema),
     )

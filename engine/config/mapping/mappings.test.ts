@@ -214,6 +214,10 @@ test('an invalid schema file is an error with its place', async (context) => {
   )
   const [syntax, ...more] = await loadBad(context, { ...entry, 'a.yaml': 'type: [\n' })
   assert.deepEqual([syntax?.code, syntax?.place?.file.endsWith('/a.yaml'), more], ['YAML_SYNTAX', true, []])
+  const item = '  - { message: x, schema: ../a.yaml }\n'
+  const twice = { 'mappings/a.yaml': `mappings:\n${item}${item}` }
+  for (const text of ['- type: object\n', 'type: [\n'])
+    assert.equal((await loadBad(context, { ...twice, 'a.yaml': text })).length, 1, 'it is reported once')
 })
 
 test('a valid path that is hardly intended is a warning with what to write', async (context) => {

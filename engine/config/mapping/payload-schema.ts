@@ -18,34 +18,18 @@ export interface PayloadSchema {
   readonly source?: ParsedFile
 }
 
-export type PayloadSchemas = ReturnType<typeof createPayloadSchemas>
-
-/** Reads each file once, however many mappings name it. */
-export function createPayloadSchemas(reading: Reading, findings: Findings) {
-  const parsed = new Map<string, PayloadSchema | undefined>()
-  return {
-    /** Returns undefined if there is no schema, or an invalid one, which is reported. */
-    async read(
-      written: MappingValue['schema'],
-      at: { readonly source: ParsedFile; readonly path: Path },
-    ): Promise<PayloadSchema | undefined> {
-      if (typeof written === 'object') return { value: copyOf(written) }
-      if (typeof written !== 'string') return written === undefined ? undefined : { value: written }
-      const named = await readNamedFile(written, at, reading, findings)
-      if (!named) return undefined
-      const { file, text } = named
-      if (!parsed.has(file)) parsed.set(file, await parse(file, text, reading, findings))
-      return parsed.get(file)
-    },
-  }
-}
-
-async function parse(
-  file: string,
-  text: string,
+/** Returns undefined if there is no schema, or an invalid one, which is reported. */
+export async function readPayloadSchema(
+  written: MappingValue['schema'],
+  at: { readonly source: ParsedFile; readonly path: Path },
   reading: Reading,
   findings: Findings,
 ): Promise<PayloadSchema | undefined> {
+  if (typeof written === 'object') return { value: copyOf(written) }
+  if (typeof written !== 'string') return written === undefined ? undefined : { value: written }
+  const named = await readNamedFile(written, at, reading, findings)
+  if (!named) return undefined
+  const { file, text } = named
   const result = await parseFile({ kind: 'schema', file, text }, reading)
   if ('problems' in result) {
     findings.add(...result.problems)
@@ -56,12 +40,10 @@ async function parse(
   if (typeof value === 'boolean') return { value, source }
   if (isRecord(value)) return { value: reading.cache.keep('schema value', file, copyOf(value)), source }
   const message = 'The file must hold a JSON Schema, which is a map of keys'
-  findings.report(source, {
-    path: [],
-    code: 'INVALID_VALUE',
-    message,
-    hint: 'Write at least `type: object`.',
-  })
+  const hint = 'Write at least `type: object`.'
+  // Another mapping may have named it.
+  if (findings.isSound(source, []))
+    findings.report(source, { path: [], code: 'INVALID_VALUE', message, hint })
   return undefined
 }
 
