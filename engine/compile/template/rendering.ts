@@ -14,7 +14,7 @@ import {
 } from '../../resolve/render/output.ts'
 import { reservedReader, type Scope, type ScopeNames } from '../../resolve/scope.ts'
 import { type Helper, helpers, isTruthy } from './helpers.ts'
-import { passData, printHelper, readHelper } from './rewrite.ts'
+import { callHelper, passData, printHelper, readHelper } from './rewrite.ts'
 
 /** A value of the request, with the path that a person would use for it. */
 interface RequestValue {
@@ -43,11 +43,11 @@ for (const name of Object.keys(environment.helpers)) environment.unregisterHelpe
 environment.registerHelper({
   [readHelper]: read,
   [printHelper]: print,
+  [callHelper]: call,
   if: renderIf,
   unless: renderUnless,
   each: renderEach,
   with: renderWith,
-  ...Object.fromEntries(Object.entries(helpers).map(([name, helper]) => [name, calling(helper)])),
 })
 
 const options = {
@@ -70,9 +70,9 @@ export function compileTree(program: hbs.AST.Program, names: ScopeNames): Templa
 }
 
 /** Follows the keys from a value that Handlebars found: the current one, an outer one, a block parameter or a pass. */
-function read(...given: unknown[]): Argument {
-  const { scope, names } = (given.at(-1) as Options).data.rendering
-  const [from, ...keys] = given.slice(0, -1) as [RequestValue | undefined, ...string[]]
+function read(from: RequestValue | undefined, ...given: unknown[]): Argument {
+  const { scope, names } = (given.pop() as Options).data.rendering
+  const keys = given as string[]
   if (from?.value !== scope) return { value: walk(from?.value, keys), path: joined(from?.path ?? '', keys) }
   const value = readRoot(keys, scope, names)
   const [first, variable = ''] = keys
@@ -103,7 +103,8 @@ function walk(value: unknown, keys: readonly string[]): unknown {
 }
 
 function joined(path: string, keys: readonly string[]): string {
-  return [...(path === '' ? [] : [path]), ...keys].join('.') || 'payload'
+  const below = keys.join('.')
+  return path === '' ? below || 'payload' : below === '' ? path : `${path}.${below}`
 }
 
 function print(argument: Argument, { data }: Options): void {
@@ -119,19 +120,18 @@ function print(argument: Argument, { data }: Options): void {
 }
 
 /** Calls a helper with plain values. A result that is one of them keeps its origin; any other has that of the first. */
-function calling(helper: Helper) {
-  return (...given: unknown[]): Argument => {
-    const { hash, data } = given.at(-1) as Options
-    const args = given.slice(0, -1) as Argument[]
-    const named = Object.fromEntries(Object.entries(hash).map(([key, value]) => [key, plainValue(value)]))
-    const value = helper.call(args.map(plainValue), data.rendering.output, named)
-    const subject = args.find(isRequestValue)
-    const isOperators = typeof value === 'string' && value !== '' && args.includes(value)
-    if (subject === undefined || isOperators) return value as Argument
-    const isAbsent = helper.takesAbsent !== true && (subject.isAbsent || (subject.value ?? null) === null)
-    const chosen = args.find((each) => isRequestValue(each) && each.value === value)
-    return chosen ?? { value, path: subject.path, isAbsent }
-  }
+function call(name: string, ...given: unknown[]): Argument {
+  const { hash, data } = given.pop() as Options
+  const args = given as Argument[]
+  const helper = helpers[name] as Helper
+  const named = Object.fromEntries(Object.entries(hash).map(([key, value]) => [key, plainValue(value)]))
+  const value = helper.call(args.map(plainValue), data.rendering.output, named)
+  const subject = args.find(isRequestValue)
+  const isOperators = typeof value === 'string' && value !== '' && args.includes(value)
+  if (subject === undefined || isOperators) return value as Argument
+  const isAbsent = helper.takesAbsent !== true && (subject.isAbsent || (subject.value ?? null) === null)
+  const chosen = args.find((each) => isRequestValue(each) && each.value === value)
+  return chosen ?? { value, path: subject.path, isAbsent }
 }
 
 function isRequestValue(argument: Argument): argument is RequestValue {

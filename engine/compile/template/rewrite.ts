@@ -20,6 +20,7 @@ type Block = hbs.AST.BlockStatement
 /** The helpers that only a rewritten tree calls. No author can, because the names of helpers are checked. */
 export const readHelper = '$read'
 export const printHelper = '$print'
+export const callHelper = '$call'
 /** The loop's key, index, first and last, in the data of the pass. */
 export const passData = '$pass'
 
@@ -161,7 +162,7 @@ class Rewriter extends Handlebars.Visitor implements TemplateNames {
     const problem = problemOfArguments(node, helper, name)
     if (problem !== undefined) throw this.#error(problem.message, node.path, problem.hint)
     this.#arguments(node, helper.takesAbsent ?? false)
-    return { ...callOf(name, ...node.params), hash: node.hash }
+    return { ...callOf(callHelper, stringLiteral(name), ...node.params), hash: node.hash }
   }
 
   /** The context in which Handlebars finds the value, and the names that {@link readHelper} follows from there. */
