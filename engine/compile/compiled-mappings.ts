@@ -104,6 +104,8 @@ const unbound: { readonly transform: undefined; readonly findings: readonly Repo
   findings: [],
 }
 
+let lastNumber = 0
+
 function createReady(
   { id, label, value }: MappingEntry,
   parts: Pick<ReadyMapping, 'compiled' | 'checked'> & Pick<Program, 'transform'>,
@@ -114,7 +116,7 @@ function createReady(
   return {
     compiled,
     checked,
-    program: Object.freeze({ id, place: label, transform, ...compiled.parts }),
+    program: Object.freeze({ number: ++lastNumber, id, place: label, transform, ...compiled.parts }),
     summary: Object.freeze(summary),
   }
 }

@@ -31,7 +31,7 @@ import { partsWithNames, type SharedParts } from './shared-parts.ts'
 
 /** The compiled mapping, which does not depend on id and place. */
 export interface CompiledMapping {
-  readonly parts: Omit<Program, 'id' | 'place' | 'transform'>
+  readonly parts: Omit<Program, 'number' | 'id' | 'place' | 'transform'>
   /** Fields that are still to be checked against the settings. */
   readonly pendingChecks: readonly PendingCheck[]
   readonly findings: readonly ReportedFinding[]

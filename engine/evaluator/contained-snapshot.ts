@@ -11,7 +11,7 @@ import { NeedsThread, onMainLoop } from '../resolve/containment.ts'
 import type { Action, Decision, HookRequest, Refusal } from '../resolve/decision.ts'
 import type { Decided, ExplainOptions } from '../resolve/explain/explain.ts'
 import type { Explanation } from '../resolve/explain/trace.ts'
-import type { Candidate, Program } from '../resolve/program.ts'
+import type { Candidate } from '../resolve/program.ts'
 import { tooMuchWork } from '../resolve/refusal.ts'
 import type { CallTransform, ResolveOptions } from '../resolve/resolve.ts'
 import {
@@ -35,15 +35,15 @@ type Sound = Extract<CompiledWithCoverage, { ok: true }>
 type OnLoop = Pick<ResolveOptions, 'containment' | 'callTransform'>
 
 let lastGeneration = 0
-/** The mappings of all snapshots so far. A reload keeps the programs of those that it has not changed. */
-const known = new WeakSet<Program>()
+/** The last program of all snapshots so far. Greater numbers are those of mappings that a reload has changed. */
+let lastProgram = 0
 
 export function containSnapshot(compiled: Sound, parts: Parts): Snapshot {
   const { snapshot, candidates, covering, programs } = compiled
   const { evaluators, mint } = parts
   const generation = generationOf(parts)
-  const changed = programs.filter((program) => program.evaluates && !known.has(program))
-  for (const program of changed) known.add(program)
+  const changed = programs.filter(({ evaluates, number }) => evaluates && number > lastProgram)
+  lastProgram = programs.reduce((last, { number }) => Math.max(last, number), lastProgram)
   evaluators.prepare(generation, changed)
 
   /** The mappings that are tried for a request whose payload is not read yet, or that are explained. */

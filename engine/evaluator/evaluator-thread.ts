@@ -91,7 +91,7 @@ function compileSettings({ settings, endpoints, catalog }: SettingsContent): Res
 function compile({ number, id, label: place, value }: SentMapping): void {
   const { module } = value.transform ?? {}
   const transform = module === undefined ? undefined : { module, call: elsewhere }
-  programs.set(number, Object.freeze({ id, place, transform, ...compileMapping(value, parts).parts }))
+  programs.set(number, Object.freeze({ number, id, place, transform, ...compileMapping(value, parts).parts }))
 }
 
 const elsewhere = () => Promise.reject(new Error('Transforms run elsewhere.'))

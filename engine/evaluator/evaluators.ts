@@ -5,6 +5,7 @@
  */
 
 import { randomInt } from 'node:crypto'
+import { noParams } from '../compile/match/endpoint-paths.ts'
 import type { Decision, HookRequest } from '../resolve/decision.ts'
 import type { Covering, Decided } from '../resolve/explain/explain.ts'
 import type { Explanation } from '../resolve/explain/trace.ts'
@@ -315,16 +316,6 @@ function deadlineOf(shared: Int32Array, { request: { rawBody } }: Running): () =
   }
 }
 
-/** Programs by number, in all generations. A mapping that a reload has not changed keeps its program. */
-const numbers = new WeakMap<Program, number>()
-let lastNumber = 0
-
-function numberOf(program: Program): number {
-  const number = numbers.get(program) ?? ++lastNumber
-  numbers.set(program, number)
-  return number
-}
-
 /** What was sent to one thread. */
 interface Sent {
   /** By number. */
@@ -348,7 +339,7 @@ function createSent(post: (message: ToThread) => void): Sent {
   }
 
   function sendMappings(generation: Generation, needed: readonly Program[], isAhead: boolean): void {
-    const isMissing = (program: Program) => !mappings.has(numberOf(program))
+    const isMissing = ({ number }: Program) => !mappings.has(number)
     let missing = needed.filter(isMissing)
     if (missing.length === 0) return
     if (mappings.size > 0 && mappings.size + missing.length > maxMappings) {
@@ -356,7 +347,7 @@ function createSent(post: (message: ToThread) => void): Sent {
       post({ type: 'forget', what: 'mappings' })
       missing = needed.filter(isMissing)
     }
-    const contents = missing.map((program) => ({ number: numberOf(program), ...generation.mapping(program) }))
+    const contents = missing.map((program) => ({ number: program.number, ...generation.mapping(program) }))
     post({ type: 'mappings', mappings: contents, isAhead })
     for (const { number } of contents) mappings.add(number)
   }
@@ -383,16 +374,16 @@ function createSent(post: (message: ToThread) => void): Sent {
         ...request
       } = job.request
       const { id, generation, isIndexed, covering, explain, failed, seed } = job
-      const params = job.mappings.flatMap(({ params }, position) =>
-        Object.keys(params).length === 0 ? [] : [[position, params] as const],
-      )
+      const params = new Map<number, Readonly<Record<string, string>>>()
+      for (const [position, { params: own }] of job.mappings.entries())
+        if (own !== noParams) params.set(position, own)
       return {
         type: 'run',
         job: id,
         generation: generation.id,
         mappings: {
-          numbers: Int32Array.from(job.mappings, ({ program }) => numberOf(program)),
-          params: new Map(params),
+          numbers: Int32Array.from(job.mappings, ({ program }) => program.number),
+          params,
           isIndexed,
           covering,
         },

@@ -30,7 +30,7 @@ export interface SettingsContent extends Pick<Configuration, 'settings' | 'endpo
 
 /** A mapping as it is written. */
 export interface SentMapping extends Pick<MappingEntry, 'id' | 'label' | 'value'> {
-  /** Identifies the mapping, with its id, its place and its content, in all generations. */
+  /** That of its program on the main thread. */
   readonly number: number
 }
 

@@ -72,6 +72,8 @@ export type CheckPayload = (payload: unknown, containment: Containment) => reado
 
 /** A compiled mapping. */
 export interface Program {
+  /** Identifies it in this process, from 1. A mapping that a reload has not changed keeps its number. */
+  readonly number: number
   readonly id: string
   /** The `file:line:column` of the entry. */
   readonly place: string

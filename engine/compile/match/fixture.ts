@@ -15,6 +15,7 @@ const strict: Report = {
 /** Makes a mapping that only matches. @throws Error if it does not compile */
 export function programOf(id: string, match: MappingSource['match']): Program {
   return {
+    number: 1,
     id,
     action: 'wake',
     evaluates: false,
