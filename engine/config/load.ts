@@ -6,10 +6,16 @@ import type { Configuration, Loaded } from './configuration.ts'
 import type { Diagnostic, Place } from './diagnostic/diagnostic.ts'
 import { type CheckedFile, checkFile, readText, unreadable } from './file/checked-file.ts'
 import { createFindings, type Findings } from './file/findings.ts'
+import {
+  createLoadContext,
+  type Environment,
+  type Files,
+  type LoadContext,
+  realFiles,
+} from './file/load-context.ts'
 import type { TextParser } from './file/parse-text.ts'
 import { createThreadParser, parserInPlace } from './file/parser.ts'
 import { startOf } from './file/places.ts'
-import { createReading, type Environment, type Files, type Reading, realFiles } from './file/reading.ts'
 import { withoutSecrets } from './file/without-secrets.ts'
 import { freezeDeep } from './freeze-deep.ts'
 import { createLoadCache, type LoadCache } from './load-cache.ts'
@@ -87,46 +93,53 @@ export function loadConfiguration(options: LoadOptions): Promise<Loaded> {
 async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextParser): Promise<Loaded> {
   const { env, allowsUnset = false } = options
   const file = resolve(options.file)
-  const reading = createReading({ file, env, files: options.files ?? realFiles, cache, parser, allowsUnset })
+  const context = createLoadContext({
+    file,
+    env,
+    files: options.files ?? realFiles,
+    cache,
+    parser,
+    allowsUnset,
+  })
   const findings = createFindings()
   try {
-    for (const { line, ...fault } of await reading.readEnvironment())
+    for (const { line, ...fault } of await context.readEnvironment())
       findings.add({
         severity: 'warning',
         ...fault,
-        place: { ...startOf(resolve(reading.folder, '.env')), line },
+        place: { ...startOf(resolve(context.folder, '.env')), line },
       })
   } catch (error) {
     // Without its variables, every reference to one would be reported too, with useless advice.
-    const diagnostics = [unreadable(resolve(reading.folder, '.env'), error)]
-    return { ok: false, diagnostics, watched: reading.watched(), digest: reading.digest() }
+    const diagnostics = [unreadable(resolve(context.folder, '.env'), error)]
+    return { ok: false, diagnostics, watched: context.watched(), digest: context.digest() }
   }
-  const main = await loadMain(file, reading, findings)
+  const main = await loadMain(file, context, findings)
   if (main) applyRules(main, findings)
-  const files = await loadMappingFiles(main, file, reading, findings)
-  const presets = await loadPresets(main, options.presets, reading, findings)
+  const files = await loadMappingFiles(main, file, context, findings)
+  const presets = await loadPresets(main, options.presets, context, findings)
   const policies = mergeEndpoints(policySets(main, files, presets), cache, findings)
   if (main) await checkPolicies(policies, main, findings)
   const { endpoints } = policies
   const { path, defaultSessionKey } = main?.value.hooks ?? {}
   const hooks = { path: String(path), hasDefaultSession: defaultSessionKey !== undefined }
   const items = mappingItems(main, files, presets)
-  const entries = await createEntries(items, reading, findings, hooks)
+  const entries = await createEntries(items, context, findings, hooks)
   const { mappings, disabled } = entries
   const cases = testItems(files, presets, entries.replaced)
-  const tests = await createTests(cases, reading, findings)
+  const tests = await createTests(cases, context, findings)
 
   if (main && findings.errors().length === 0) reportUnused(main, entries, findings)
 
   await yieldToEventLoop()
-  const digest = reading.digest()
-  const watched = reading.watched()
+  const digest = context.digest()
+  const watched = context.watched()
   const errors = findings.errors()
   const warnings = findings.warnings()
   const isRefused = errors.length > 0
   const refused = { ok: false, diagnostics: [...errors, ...warnings], watched, digest } as const
   if (!main || (isRefused && !areSettingsSound(main, findings))) return refused
-  const settings = freezeDeep(resolveSettings(main.value, file, reading.resolvePath))
+  const settings = freezeDeep(resolveSettings(main.value, file, context.resolvePath))
   // For an indented block, returns the place of its key, because the first line below the key concerns something else.
   const locate = (path: Path): Place => {
     const [key, value] = [main.source.place(path, 'key'), main.source.place(path)]
@@ -139,14 +152,14 @@ async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextPars
     tests: isRefused ? [] : tests,
     endpoints,
     digest,
-    sources: reading.sources(),
+    sources: context.sources(),
     secrets: secretsIn(
       [settings, endpoints, entries.mappings.map(({ parameters }) => parameters)],
-      reading.referenced(),
+      context.referenced(),
     ),
     watched,
     warnings,
-    unset: reading.unset(),
+    unset: context.unset(),
     locate,
   }
   Object.freeze(configuration)
@@ -163,17 +176,17 @@ function areSettingsSound({ source, value }: CheckedFile<ConfigurationValue>, fi
 
 async function loadMain(
   file: string,
-  reading: Reading,
+  context: LoadContext,
   findings: Findings,
 ): Promise<CheckedFile<ConfigurationValue> | undefined> {
-  const text = await readText(file, reading, findings, missingConfiguration)
+  const text = await readText(file, context, findings, missingConfiguration)
   if (text === undefined) return undefined
   if (text.trim() === '') {
     findings.add({ severity: 'error', ...emptyConfiguration, place: startOf(file) })
     return undefined
   }
   const written = { kind: 'configuration', file, text } as const
-  return checkFile<ConfigurationValue>(configurationShape, written, reading, findings)
+  return checkFile<ConfigurationValue>(configurationShape, written, context, findings)
 }
 
 const emptyConfiguration = {

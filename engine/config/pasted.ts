@@ -9,9 +9,9 @@ import type { Configuration, MappingEntry } from './configuration.ts'
 import type { Diagnostic } from './diagnostic/diagnostic.ts'
 import { checkItems, parseFile } from './file/checked-file.ts'
 import { createFindings, type Findings } from './file/findings.ts'
+import { createLoadContext, type Files, ReadError } from './file/load-context.ts'
 import type { TextParser } from './file/parse-text.ts'
 import type { ParsedFile } from './file/parsed-file.ts'
-import { createReading, type Files, ReadError } from './file/reading.ts'
 import { isRecord } from './is-record.ts'
 import { createLoadCache } from './load-cache.ts'
 import { createEntries, type Item } from './mapping/entries.ts'
@@ -40,7 +40,7 @@ export function loadPasted(live: Configuration, text: string, parser: TextParser
     const main = live.settings.file
     const file = join(dirname(main), 'pasted.yaml')
     if (Buffer.byteLength(text) > maxTextBytes) return { ok: false, diagnostics: [tooLong] }
-    const reading = createReading({
+    const context = createLoadContext({
       file: main,
       env: {},
       files: noFiles,
@@ -56,14 +56,14 @@ export function loadPasted(live: Configuration, text: string, parser: TextParser
       text: text.replace(/^\ufeff/, ''),
       maxValues,
     } as const
-    const parsed = await parseFile(written, reading)
+    const parsed = await parseFile(written, context)
     if ('problems' in parsed) return { ok: false, diagnostics: parsed.problems }
     const { source } = parsed
     const findings = createFindings()
     const items = await itemsOf(source, findings)
     const { path, defaultSessionKey } = live.settings.hooks
     const hooks = { path, hasDefaultSession: defaultSessionKey !== undefined }
-    const { mappings, disabled } = await createEntries(items, reading, findings, hooks)
+    const { mappings, disabled } = await createEntries(items, context, findings, hooks)
     for (const item of items) reportForeignModule(item, live, findings)
     const errors = findings.errors()
     const warnings = findings.warnings()

@@ -3,13 +3,13 @@ import { test } from 'node:test'
 import type { Finding } from '../report.ts'
 import { type BodyPattern, readBodyPattern } from './body-pattern.ts'
 
-interface Reading {
+interface LoadContext {
   readonly pattern: BodyPattern | undefined
   readonly errors: readonly Finding[]
   readonly warnings: readonly Finding[]
 }
 
-function read(value: unknown): Reading {
+function read(value: unknown): LoadContext {
   const errors: Finding[] = []
   const warnings: Finding[] = []
   const report = {

@@ -12,10 +12,10 @@ import { describeErrors, validateValue } from '../schema/check.ts'
 import type { FileShape } from '../schema/file-shape.ts'
 import type { SchemaNode } from '../schema/keywords.ts'
 import type { Findings } from './findings.ts'
+import { type LoadContext, ReadError } from './load-context.ts'
 import type { WrittenText } from './parse-text.ts'
 import { createParsedFile, listAt, type ParsedFile } from './parsed-file.ts'
 import { startOf } from './places.ts'
-import { ReadError, type Reading } from './reading.ts'
 import { resolveReferences } from './resolution.ts'
 import { shapeValue } from './shape.ts'
 
@@ -27,12 +27,12 @@ export interface CheckedFile<Value> {
 
 export async function readText(
   file: string,
-  reading: Reading,
+  context: LoadContext,
   findings: Findings,
   missing?: (file: string) => Diagnostic,
 ): Promise<string | undefined> {
   try {
-    return await reading.readText(file)
+    return await context.readText(file)
   } catch (error) {
     const absent = error instanceof ReadError && error.code === 'FILE_NOT_FOUND' ? missing?.(file) : undefined
     findings.add(absent ?? unreadable(file, error))
@@ -64,9 +64,9 @@ interface KnownFile {
 }
 
 /** Does not parse a text again that an earlier load parsed. */
-export async function parseFile(written: WrittenText, reading: Reading): Promise<Parsed> {
+export async function parseFile(written: WrittenText, context: LoadContext): Promise<Parsed> {
   const { kind, file, calledFile, text } = written
-  const { cache, parser } = reading
+  const { cache, parser } = context
   const known = cache.lookUp<KnownFile>(kind, file).find((one) => one.text === text)
   if (known) {
     cache.note(kind, file, known)
@@ -75,7 +75,7 @@ export async function parseFile(written: WrittenText, reading: Reading): Promise
   try {
     const answer = await parser.parse(written)
     const parsed =
-      'problems' in answer ? answer : { source: createParsedFile(calledFile ?? reading.nameOf(file), answer) }
+      'problems' in answer ? answer : { source: createParsedFile(calledFile ?? context.nameOf(file), answer) }
     cache.note(kind, file, { text, parsed } satisfies KnownFile)
     return parsed
   } catch (error) {
@@ -87,11 +87,11 @@ export async function parseFile(written: WrittenText, reading: Reading): Promise
 export async function checkFile<Value>(
   shape: FileShape,
   written: WrittenText,
-  reading: Reading,
+  context: LoadContext,
   findings: Findings,
 ): Promise<CheckedFile<Value> | undefined> {
-  const parsed = await parseFile(written, reading)
-  if ('source' in parsed) return checkSource(shape, parsed.source, reading, findings)
+  const parsed = await parseFile(written, context)
+  if ('source' in parsed) return checkSource(shape, parsed.source, context, findings)
   findings.add(...parsed.problems)
   return undefined
 }
@@ -100,7 +100,7 @@ export async function checkFile<Value>(
 export async function checkSource<Value>(
   shape: FileShape,
   source: ParsedFile,
-  reading: Reading,
+  context: LoadContext,
   findings: Findings,
 ): Promise<CheckedFile<Value> | undefined> {
   const root = source.value ?? {}
@@ -120,7 +120,7 @@ export async function checkSource<Value>(
   })
   const frame = lists.reduce((value, { path }) => replaceAt(value, path, []), root)
   const { value, pending } = shapeValue(frame, shape.frame as SchemaNode)
-  await resolveReferences(pending, reading, { source, findings })
+  await resolveReferences(pending, context, { source, findings })
   const violations = describeErrors(validateValue(shape.frame, value), value)
   const referring = new Set(pending.map(({ path }) => writePath(path)))
   for (const violation of violations.filter(({ path }) => findings.isSound(source, path))) {

@@ -6,8 +6,8 @@
 import { dirname } from 'node:path'
 import { type Path, writePath } from '../path.ts'
 import type { Findings } from './findings.ts'
+import { type LoadContext, ReadError } from './load-context.ts'
 import type { ParsedFile } from './parsed-file.ts'
-import { ReadError, type Reading } from './reading.ts'
 
 interface NamedFile {
   /** The absolute path. */
@@ -16,21 +16,21 @@ interface NamedFile {
 }
 
 /** Returns the absolute path of a name in `source`. */
-export function namedFile(source: ParsedFile, name: string, reading: Reading): string {
-  return reading.resolvePath(name, dirname(source.file))
+export function namedFile(source: ParsedFile, name: string, context: LoadContext): string {
+  return context.resolvePath(name, dirname(source.file))
 }
 
 /** Returns undefined for a file that cannot be read, which is reported at `path`. */
 export async function readNamedFile(
   name: string,
   { source, path }: { readonly source: ParsedFile; readonly path: Path },
-  reading: Reading,
+  context: LoadContext,
   findings: Findings,
 ): Promise<NamedFile | undefined> {
-  const file = namedFile(source, name, reading)
-  reading.watch(file)
+  const file = namedFile(source, name, context)
+  context.watch(file)
   try {
-    return { file, text: await reading.readText(file) }
+    return { file, text: await context.readText(file) }
   } catch (error) {
     if (!(error instanceof ReadError)) throw error
     const message = `\`${writePath(path)}\` names the file ${name}, which ${error.message}`

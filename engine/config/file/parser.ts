@@ -2,8 +2,8 @@
 
 import { createSerialThread, ThreadEndedError } from '../../threads/serial-thread.ts'
 import { programFile } from '../../threads/thread.ts'
+import { ReadError } from './load-context.ts'
 import { type ParsedText, parseText, type TextParser, type WrittenText } from './parse-text.ts'
-import { ReadError } from './reading.ts'
 
 export const parserInPlace: TextParser = { parse: async (written) => parseText(written) }
 

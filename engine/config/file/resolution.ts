@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { findingOf, type KeyFault } from '../diagnostic/key-fault.ts'
 import { nearestName } from '../nearest.ts'
 import type { Findings } from './findings.ts'
+import { type LoadContext, ReadError } from './load-context.ts'
 import type { ParsedFile } from './parsed-file.ts'
-import { ReadError, type Reading } from './reading.ts'
 import { foreignReference, parseReferences, type Reference, type ReferenceText } from './reference.ts'
 import type { Pending } from './shape.ts'
 import { unsetText } from './unset.ts'
@@ -16,13 +16,13 @@ import { unsetText } from './unset.ts'
  */
 export async function resolveReferences(
   pending: readonly Pending[],
-  reading: Reading,
+  context: LoadContext,
   { source, findings }: { readonly source: ParsedFile; readonly findings: Findings },
 ): Promise<void> {
   for (const { path, text, type, assign, drop } of pending) {
     const report = (fault: Omit<KeyFault, 'keys'>) =>
       findings.report(source, findingOf({ keys: path, ...fault }, []))
-    if (reading.isPasted) {
+    if (context.isPasted) {
       findings.report(source, { path, ...staysText })
       continue
     }
@@ -31,15 +31,15 @@ export async function resolveReferences(
     let isUnset = false
     // All references of a text are looked up, so that all missing ones are named at once.
     for (const part of partsOf(text, report)) {
-      const found = typeof part === 'object' ? await meaningOf(part, reading) : part
+      const found = typeof part === 'object' ? await meaningOf(part, context) : part
       if (typeof found !== 'object') values.push(found)
       else {
         const { name, problem, guess, advice } = found
         const fault = { code: 'UNRESOLVED_REFERENCE', problem }
-        values.push(reading.allowsUnset && isText ? unsetText(name) : undefined)
-        if (reading.allowsUnset) {
+        values.push(context.allowsUnset && isText ? unsetText(name) : undefined)
+        if (context.allowsUnset) {
           report({ ...fault, hint: `${guess}What needs it is not checked.`, severity: 'warning' })
-          reading.noteUnset(name)
+          context.noteUnset(name)
           isUnset = true
         } else report({ ...fault, hint: guess + advice })
       }
@@ -90,20 +90,20 @@ interface Unset {
   readonly advice: string
 }
 
-async function meaningOf(reference: Reference, reading: Reading): Promise<string | Unset> {
+async function meaningOf(reference: Reference, context: LoadContext): Promise<string | Unset> {
   if (reference.kind === 'file') {
     const { path: name } = reference
-    return reading.readReferenced(name).catch((error: unknown): Unset => {
+    return context.readReferenced(name).catch((error: unknown): Unset => {
       if (!(error instanceof ReadError)) throw error
-      const advice = `Relative paths start at the folder of the configuration: ${join(reading.folder, '/')}`
+      const advice = `Relative paths start at the folder of the configuration: ${join(context.folder, '/')}`
       return { name, problem: `refers to the file ${name}, which ${error.message}`, guess: '', advice }
     })
   }
   const { name, fallback } = reference
-  const value = reading.lookUp(name)
+  const value = context.lookUp(name)
   if (fallback !== undefined) return value || fallback
   if (value !== undefined) return value
-  const nearest = nearestName(name, reading.names())
+  const nearest = nearestName(name, context.names())
   const guess = nearest === undefined ? '' : `Did you mean \`${nearest}\`, which is in \`.env\`? `
   const advice = `Set ${name} in the environment or in \`.env\` beside the configuration, or write \${${name}:-default}.`
   return { name, problem: `refers to the variable ${name}, which is not set`, guess, advice }

@@ -6,8 +6,8 @@ import type { Finding } from '../diagnostic/diagnostic.ts'
 import { parseDuration } from '../duration.ts'
 import { otherNames } from '../fields.ts'
 import type { Findings } from '../file/findings.ts'
+import type { LoadContext } from '../file/load-context.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
-import type { Reading } from '../file/reading.ts'
 import { resolveReferences } from '../file/resolution.ts'
 import { shapeValue } from '../file/shape.ts'
 import { freezeDeep } from '../freeze-deep.ts'
@@ -60,7 +60,7 @@ export interface HooksOfMappings {
 /** Returns entries for the valid items, in order, and reports all mistakes. The operator's come before presets. */
 export async function createEntries(
   items: readonly Item[],
-  reading: Reading,
+  context: LoadContext,
   findings: Findings,
   hooks: HooksOfMappings,
 ): Promise<Entries> {
@@ -82,11 +82,11 @@ export async function createEntries(
     for (const finding of findingsOf(item, hooks)) findings.report(source, finding)
     for (const place of source.templatesInComments(path)) findings.add({ ...cutText, place })
     const at = { source, path: [...path, 'schema'] }
-    const schema = await readPayloadSchema(value.schema, at, reading, findings)
-    const folded = reading.cache.keepMade('mapping', `${source.file} ${id}`, value, [id, schema?.value], () =>
+    const schema = await readPayloadSchema(value.schema, at, context, findings)
+    const folded = context.cache.keepMade('mapping', `${source.file} ${id}`, value, [id, schema?.value], () =>
       foldNames(value, schema),
     )
-    const parameters = await resolveParameters(item, reading, findings)
+    const parameters = await resolveParameters(item, context, findings)
     // A load with errors also reports mistakes in the otherwise valid items, and nothing twice.
     if (!findings.isSound(source, path)) continue
     const order = entries.mappings.length + entries.disabled.length
@@ -99,7 +99,7 @@ export async function createEntries(
 /** The result is never cached, because the value of a reference may change while the mapping does not. */
 async function resolveParameters(
   { value, source, path }: Item,
-  reading: Reading,
+  context: LoadContext,
   findings: Findings,
 ): Promise<MappingEntry['parameters']> {
   const written = value.transform?.with
@@ -107,7 +107,7 @@ async function resolveParameters(
   const { value: parameters, pending } = shapeValue(written, {})
   const below = [...path, 'transform', 'with']
   const located = pending.map((each) => ({ ...each, path: [...below, ...each.path] }))
-  await resolveReferences(located, reading, { source, findings })
+  await resolveReferences(located, context, { source, findings })
   return freezeDeep(parameters as Record<string, unknown>)
 }
 

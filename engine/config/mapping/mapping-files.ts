@@ -2,10 +2,10 @@
 
 import { type CheckedFile, checkSource, type Parsed, parseFile, unreadable } from '../file/checked-file.ts'
 import type { Findings } from '../file/findings.ts'
+import { inParallel, type LoadContext, ReadError } from '../file/load-context.ts'
 import { namedFile } from '../file/named-file.ts'
 import { listAt, type ParsedFile } from '../file/parsed-file.ts'
 import { startOf } from '../file/places.ts'
-import { inParallel, ReadError, type Reading } from '../file/reading.ts'
 import { isRecord } from '../is-record.ts'
 import { editDistance } from '../nearest.ts'
 import { type Path, valueAt } from '../path.ts'
@@ -18,12 +18,12 @@ const key = ['hooks', 'mappingsDir']
 export async function loadMappingFiles(
   main: CheckedFile<ConfigurationValue> | undefined,
   mainFile: string,
-  reading: Reading,
+  context: LoadContext,
   findings: Findings,
 ): Promise<CheckedFile<MappingFileValue>[]> {
   if (!main || !findings.isSound(main.source, key)) return []
-  const names = (await listFiles(main, reading, findings)).filter((file) => file !== mainFile)
-  const files = await parseFiles(main.source, await readTexts(names, reading, findings), reading)
+  const names = (await listFiles(main, context, findings)).filter((file) => file !== mainFile)
+  const files = await parseFiles(main.source, await readTexts(names, context, findings), context)
   const checked: CheckedFile<MappingFileValue>[] = []
   for (const { file, text, parsed } of files) {
     if (text.trim() === '') findings.add({ severity: 'error', ...emptyMappingFile, place: startOf(file) })
@@ -31,7 +31,7 @@ export async function loadMappingFiles(
     else if (isOtherFile(parsed.source.value)) {
       findings.add({ severity: 'warning', ...notAMappingFile, place: startOf(file) })
     } else {
-      const good = await checkSource<MappingFileValue>(mappingFileShape, parsed.source, reading, findings)
+      const good = await checkSource<MappingFileValue>(mappingFileShape, parsed.source, context, findings)
       if (good) checked.push(good)
     }
   }
@@ -45,11 +45,11 @@ interface TextFile {
 
 async function readTexts(
   files: readonly string[],
-  reading: Reading,
+  context: LoadContext,
   findings: Findings,
 ): Promise<TextFile[]> {
   const read = await inParallel(files, (file) =>
-    reading.readText(file).catch((error: unknown) => ({ error })),
+    context.readText(file).catch((error: unknown) => ({ error })),
   )
   // Errors are reported in the order of the files, not in that of reading.
   return read.flatMap((text, index) => {
@@ -66,16 +66,16 @@ type ParsedText = TextFile & { readonly parsed: Parsed }
 async function parseFiles(
   main: ParsedFile,
   texts: readonly TextFile[],
-  reading: Reading,
+  context: LoadContext,
 ): Promise<ParsedText[]> {
-  const parse = ({ file, text }: TextFile) => parseFile({ kind: 'mappings', file, text }, reading)
+  const parse = ({ file, text }: TextFile) => parseFile({ kind: 'mappings', file, text }, context)
   const parsed = new Map<TextFile, Parsed>()
   // Files that name others have a list of mappings or tests.
   for (const one of texts) if (/mappings|tests/.test(one.text)) parsed.set(one, await parse(one))
   const sources = [...parsed.values()].flatMap((file) => ('source' in file ? file.source : []))
   const named = new Set([
-    ...namesIn(main, ['hooks'], reading),
-    ...sources.flatMap((source) => namesIn(source, [], reading)),
+    ...namesIn(main, ['hooks'], context),
+    ...sources.flatMap((source) => namesIn(source, [], context)),
   ])
   const kept: ParsedText[] = []
   for (const one of texts) {
@@ -120,13 +120,13 @@ function resembles(key: string): (known: string) => boolean {
 
 async function listFiles(
   main: CheckedFile<ConfigurationValue>,
-  reading: Reading,
+  context: LoadContext,
   findings: Findings,
 ): Promise<string[]> {
-  const folder = reading.resolvePath(main.value.hooks.mappingsDir)
-  reading.watch(folder)
+  const folder = context.resolvePath(main.value.hooks.mappingsDir)
+  context.watch(folder)
   try {
-    return await reading.listMappings(folder)
+    return await context.listMappings(folder)
   } catch (error) {
     if (!(error instanceof ReadError)) throw error
     // Only the default folder may be missing. A configured one that is gone is a mistake, or a checkout is under way.
@@ -144,9 +144,9 @@ function isWritten(source: ParsedFile): boolean {
 }
 
 /** Returns the absolute paths of the files that a file's mappings and tests name. Nothing is checked at this point. */
-function namesIn(source: ParsedFile, above: Path, reading: Reading): string[] {
+function namesIn(source: ParsedFile, above: Path, context: LoadContext): string[] {
   const at = (list: string, path: Path) =>
     (listAt(source.value, [...above, list]) ?? []).map((item) => valueAt(item, path))
   const names = [...at('mappings', ['schema']), ...at('tests', ['request', 'bodyFile'])]
-  return names.flatMap((name) => (typeof name === 'string' ? namedFile(source, name, reading) : []))
+  return names.flatMap((name) => (typeof name === 'string' ? namedFile(source, name, context) : []))
 }

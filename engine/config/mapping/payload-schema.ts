@@ -3,9 +3,9 @@
 import type { MappingSource } from '../configuration.ts'
 import { parseFile } from '../file/checked-file.ts'
 import type { Findings } from '../file/findings.ts'
+import type { LoadContext } from '../file/load-context.ts'
 import { readNamedFile } from '../file/named-file.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
-import type { Reading } from '../file/reading.ts'
 import { plainCopy } from '../file/shape.ts'
 import { isRecord } from '../is-record.ts'
 import { type Memo, remember } from '../load-cache.ts'
@@ -22,15 +22,15 @@ export interface PayloadSchema {
 export async function readPayloadSchema(
   written: MappingValue['schema'],
   at: { readonly source: ParsedFile; readonly path: Path },
-  reading: Reading,
+  context: LoadContext,
   findings: Findings,
 ): Promise<PayloadSchema | undefined> {
   if (typeof written === 'object') return { value: copyOf(written) }
   if (typeof written !== 'string') return written === undefined ? undefined : { value: written }
-  const named = await readNamedFile(written, at, reading, findings)
+  const named = await readNamedFile(written, at, context, findings)
   if (!named) return undefined
   const { file, text } = named
-  const result = await parseFile({ kind: 'schema', file, text }, reading)
+  const result = await parseFile({ kind: 'schema', file, text }, context)
   if ('problems' in result) {
     findings.add(...result.problems)
     return undefined
@@ -38,7 +38,7 @@ export async function readPayloadSchema(
   const { source } = result
   const { value } = source
   if (typeof value === 'boolean') return { value, source }
-  if (isRecord(value)) return { value: reading.cache.keep('schema value', file, copyOf(value)), source }
+  if (isRecord(value)) return { value: context.cache.keep('schema value', file, copyOf(value)), source }
   const message = 'The file must hold a JSON Schema, which is a map of keys'
   const hint = 'Write at least `type: object`.'
   // Another mapping may have named it.

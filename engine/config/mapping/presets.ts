@@ -5,8 +5,8 @@ import type { Finding } from '../diagnostic/diagnostic.ts'
 import { findingOf, noEffect } from '../diagnostic/key-fault.ts'
 import { type CheckedFile, checkFile, readText } from '../file/checked-file.ts'
 import type { Findings } from '../file/findings.ts'
+import { type LoadContext, ReadError } from '../file/load-context.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
-import { ReadError, type Reading } from '../file/reading.ts'
 import { nearestName } from '../nearest.ts'
 import { type Path, writePath } from '../path.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
@@ -26,13 +26,13 @@ const listPath: Path = ['hooks', 'presets']
 export async function loadPresets(
   main: MainFile | undefined,
   folder: string | undefined,
-  reading: Reading,
+  context: LoadContext,
   findings: Findings,
 ): Promise<Preset[]> {
   const listed = main?.value.hooks?.presets
   if (!main || !Array.isArray(listed) || listed.length === 0) return []
   const report = (finding: Finding) => findings.report(main.source, finding)
-  const known = await shippedNames(folder, reading, report)
+  const known = await shippedNames(folder, context, report)
   if (!known || folder === undefined) return []
   const presets: Preset[] = []
   const used = new Set<string>()
@@ -44,10 +44,10 @@ export async function loadPresets(
     used.add(use.name)
     if (finding) {
       report(finding)
-      reading.watch(folder)
+      context.watch(folder)
       continue
     }
-    const file = await readPreset(join(folder, `${use.name}.yaml`), use.name, reading, findings)
+    const file = await readPreset(join(folder, `${use.name}.yaml`), use.name, context, findings)
     if (file) presets.push(adjust(use, at, file, main, findings))
   }
   return presets
@@ -55,7 +55,7 @@ export async function loadPresets(
 
 async function shippedNames(
   folder: string | undefined,
-  reading: Reading,
+  context: LoadContext,
   report: (finding: Finding) => void,
 ): Promise<string[] | undefined> {
   const missing = { path: listPath, code: 'UNKNOWN_PRESET' }
@@ -65,7 +65,7 @@ async function shippedNames(
     return undefined
   }
   try {
-    const names = await reading.listFolder(folder)
+    const names = await context.listFolder(folder)
     return names.flatMap((name) => /^([^.].*)\.yaml$/.exec(name)?.[1] ?? [])
   } catch (error) {
     if (!(error instanceof ReadError)) throw error
@@ -91,12 +91,12 @@ function checkName(
   return { path, code: 'DUPLICATE_PRESET', message, hint: 'Keep one of the two.' }
 }
 
-async function readPreset(file: string, name: string, reading: Reading, findings: Findings) {
-  reading.watch(file)
-  const text = await readText(file, reading, findings)
+async function readPreset(file: string, name: string, context: LoadContext, findings: Findings) {
+  context.watch(file)
+  const text = await readText(file, context, findings)
   if (text === undefined) return undefined
   const written = { kind: 'mappings', file, calledFile: `preset ${name}`, text } as const
-  return checkFile<MappingFileValue>(mappingFileShape, written, reading, findings)
+  return checkFile<MappingFileValue>(mappingFileShape, written, context, findings)
 }
 
 /** The adjustments for all mappings of one preset. */

@@ -4,8 +4,8 @@ import { backgroundMs, yieldIfDue } from '../../yield.ts'
 import type { TestEntry, TestSource } from '../configuration.ts'
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import type { Findings } from '../file/findings.ts'
+import type { LoadContext } from '../file/load-context.ts'
 import { readNamedFile } from '../file/named-file.ts'
-import type { Reading } from '../file/reading.ts'
 import { plainCopy } from '../file/shape.ts'
 import { type LoadCache, type Memo, remember } from '../load-cache.ts'
 import { type Path, writePath } from '../path.ts'
@@ -17,7 +17,7 @@ import { findInexactNumbers, writeExactJson } from './inexact-number.ts'
 /** Returns tests for the valid items, in order, and reports all mistakes. */
 export async function createTests(
   items: readonly Item<TestValue>[],
-  reading: Reading,
+  context: LoadContext,
   findings: Findings,
 ): Promise<TestEntry[]> {
   const tests: TestEntry[] = []
@@ -34,8 +34,8 @@ export async function createTests(
     for (const finding of found) findings.report(source, finding)
     const { bodyFile } = value.request
     const at = { source, path: [...path, 'request', 'bodyFile'] }
-    const body = bodyFile === undefined ? undefined : await readNamedFile(bodyFile, at, reading, findings)
-    tests.push(createTest(item, body?.text, reading.cache))
+    const body = bodyFile === undefined ? undefined : await readNamedFile(bodyFile, at, context, findings)
+    tests.push(createTest(item, body?.text, context.cache))
   }
   return tests
 }

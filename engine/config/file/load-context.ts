@@ -43,9 +43,9 @@ export class ReadError extends Error {
   }
 }
 
-export type Reading = ReturnType<typeof createReading>
+export type LoadContext = ReturnType<typeof createLoadContext>
 
-export interface ReadingOptions {
+export interface LoadContextOptions {
   /** The absolute path of the configuration file. */
   readonly file: string
   readonly env: Environment
@@ -57,7 +57,7 @@ export interface ReadingOptions {
   readonly isPasted?: boolean
 }
 
-export function createReading(options: ReadingOptions) {
+export function createLoadContext(options: LoadContextOptions) {
   const { file, env, files, cache, parser, allowsUnset, isPasted = false } = options
   const folder = dirname(file)
   const dotEnv = join(folder, '.env')
