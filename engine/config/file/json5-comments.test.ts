@@ -59,6 +59,13 @@ test('a comment without an end is reported at its place', () => {
   assert.deepEqual(blankComments('{ a: /* x'), { text: '{ a: /* x', unclosed: 5 })
 })
 
+test('a long text of what may begin a comment is read in one pass', { timeout: 30_000 }, () => {
+  for (const word of ['/ ', '1 1 ', '\'" ', ' #a\n']) {
+    const text = `{ // x\n${word.repeat(500_000)}`
+    assert.equal(blanked(text).length, text.length, word)
+  }
+})
+
 test('the built-in presets contain no comments of JSON5', async () => {
   const folder = join(import.meta.dirname, '../../../mappings')
   const files = globSync('*.yaml', { cwd: folder })
