@@ -77,7 +77,7 @@ export function* sharedTokens(value: ConfigurationValue): Iterable<Finding> {
   for (const { path, token, key, hint } of openersOf(value)) {
     const [own, other] = [writePath(key), keys.get(token)]
     if (other === undefined) keys.set(token, own)
-    else if (other !== own && token.trim() !== '')
+    else if (other !== own && /\S/.test(token))
       yield { path, code: 'TOKEN_SHARED', message: `\`${own}\` equals \`${other}\``, hint }
   }
 }

@@ -161,9 +161,9 @@ export async function joinCluster(options: ClusterOptions) {
     unknown = new Set(made.ghosts)
     core.setForeignCounters(made.counters)
     for (const [what, isOurs] of made.leads) isOurs ? begin(what) : end(what)
-    const lost = before.filter(({ token }) => {
-      const lease = made.leased.get(token.sequence)
-      return lease?.claims !== token.claims || lease.key !== token.key
+    const lost = before.filter(({ token: held }) => {
+      const lease = made.leased.get(held.sequence)
+      return lease?.claims !== held.claims || lease.key !== held.key
     })
     // What was settled meanwhile is not lost.
     const open = new Set(core.claims.all().map(({ claim }) => claim))

@@ -16,10 +16,8 @@ export const harmless: readonly Harmless[] = [
     'timingSafeEqual(secret, digest)',
     "timingSafeEqual( Buffer.from(hash('sha256', given, 'binary'), 'latin1'), Buffer.from(hash('sha256', right, 'binary'), 'latin1'), )",
   ]),
-  ...of('engine/config/rules/rules.ts', 'two configured secrets, compared when they are loaded', [
-    'admin.get(token)',
-    'others.get(token)',
-    'tokens.get(token)',
+  ...of('engine/config/rules/token-rules.ts', 'two configured secrets, compared when they are loaded', [
+    'keys.get(token)',
   ]),
   ...of('engine/config/mapping/policy-rules.ts', 'two configured secrets, compared when they are loaded', [
     'openers.get(each.token)',
