@@ -14,6 +14,8 @@ const name = 'reveille_session'
 const keyHeader = 'x-reveille-key'
 /** Milliseconds. */
 const lifetimeMs = 12 * 60 * 60 * 1000
+/** How far the clock of the node that was signed in to may be ahead of this one's. Milliseconds. */
+const maxSkewMs = 10 * 60 * 1000
 
 export interface SignedIn {
   /** The token that was given at the sign-in. */
@@ -41,7 +43,7 @@ export function readCookie(
   const [, signed = '', time = '', signIn = '', signature = ''] =
     /^((\d{1,15})\.([\w-]{16}))\.([\w-]{43})$/.exec(value ?? '') ?? []
   const until = Number(time)
-  if (time === '' || until <= now || until > now + lifetimeMs) return undefined
+  if (time === '' || until <= now || until > now + lifetimeMs + maxSkewMs) return undefined
   const match = createSecretMatcher(tokens.map((token) => signatureOf('cookie', token, signed)))(signature)
   const token = match === undefined ? undefined : tokens[match]
   if (token === undefined || pageKey === undefined) return undefined
