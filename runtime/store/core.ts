@@ -89,7 +89,9 @@ export function createCore(options: CoreOptions) {
     clock,
     async commit(now, look) {
       const { made: looked, notes } = await transact(now, look)
-      options.onHappened(await publish({ looked, settled: [], notes }, now))
+      const happened = await publish({ looked, settled: [], notes }, now)
+      // What was lost while its work was loaded is performed elsewhere, or by a later claim.
+      options.onHappened({ ...happened, claims: happened.claims.filter(({ claim }) => claims.isOpen(claim)) })
     },
   })
 
@@ -334,6 +336,7 @@ export function createCore(options: CoreOptions) {
 
     /** A task may be due at this time, as another node says. */
     noteDue: claimer.note,
+    claimingSince: claimer.claimingSince,
     /** What all other nodes have counted. What this one has is known exactly. */
     setForeignCounters(next: Counters) {
       counts.setForeign(next)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
+import type { Driver } from '@reveille/kit'
 import pg from 'pg'
 import { openPostgresDriver } from '../../plugins/postgres/driver.ts'
 import { testPostgres } from '../../plugins/postgres/test-server/index.ts'
@@ -29,10 +30,10 @@ async function openNodes(t: TestContext, ...times: LeaseTimes[]) {
   const nodes: Store[] = []
   const takeovers: Takeover[] = []
   const onTakeover = (takeover: Takeover) => void takeovers.push(takeover)
-  const join = async (each: LeaseTimes) => {
+  const join = async (each: LeaseTimes, change: (driver: Driver) => Partial<Driver> = () => ({})) => {
     const name = `node ${nodes.length + 1}`
     const driver = await openPostgresDriver({ location: url })
-    const node = await openServerStore(driver, {
+    const node = await openServerStore(Object.assign(driver, change({ ...driver })), {
       ...options,
       leases: each,
       onTakeover,
@@ -54,6 +55,15 @@ async function openNodes(t: TestContext, ...times: LeaseTimes[]) {
 
 async function knows(node: Store, count: number): Promise<void> {
   while ((await node.cluster.nodes()).length < count) await wait(5)
+}
+
+type Query = Awaited<ReturnType<typeof openNodes>>['query']
+
+/** Has the only node renew its leases. */
+async function renewed({ cluster }: Store, query: Query): Promise<void> {
+  const renewedAt = async () => (await query('SELECT renewed_at FROM reveille.nodes'))[0].renewed_at
+  for (const before = await renewedAt(); (await renewedAt()) === before; await wait(5))
+    cluster.report({ generation: 1, digest: '' })
 }
 
 const settled = (store: Store) => store.command({ type: 'offer-route', route: undefined })
@@ -140,6 +150,103 @@ test('a node that was taken for dead loses its claims before it starts anything,
   const ids = [await worker.next(), await worker.next()].map(({ task }) => task.subject)
   assert.deepEqual(new Set(ids), new Set([idOf(run), idOf(other)]))
 })
+
+test('a claim that is lost while its work is loaded is not given', async (t) => {
+  const { nodes, join, takeovers } = await openNodes(t)
+  let loading: Promise<void> | undefined
+  const first = await join({ ...paused, holdMs: 1e9 }, ({ read }) => ({
+    async read(work) {
+      await loading
+      return await read(work)
+    },
+  }))
+  const gate = Promise.withResolvers<void>()
+  loading = gate.promise
+  const worker = startManualWorker(first, ['run'], 1)
+  await first.accept(sample.entry(sample.runAction()))
+  const second = await join(quick)
+  await startManualWorker(second, ['run']).next()
+  first.cluster.report({ generation: 1, digest: '' })
+  while (!takeovers.some(({ isSelf }) => isSelf)) await setImmediate()
+  gate.resolve()
+  await settled(first)
+  assert.deepEqual([worker.waiting.length, nodes.length], [0, 2])
+})
+
+test('a claim whose commit is answered late is not taken for one that nobody knows', async (t) => {
+  const { query, join } = await openNodes(t)
+  const [committed, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const store = await join(nodeTimes, ({ transaction }) => ({
+    async transaction(work, ...options) {
+      let isClaim = false
+      const made = await transaction(
+        async (tx) => {
+          const before = await tx.all('SELECT 1 FROM tasks WHERE leased_by IS NOT NULL')
+          const result = await work(tx)
+          const after = await tx.all('SELECT 1 FROM tasks WHERE leased_by IS NOT NULL')
+          isClaim = after.length > before.length
+          return result
+        },
+        ...options,
+      )
+      if (isClaim) committed.resolve()
+      if (isClaim) await gate.promise
+      return made
+    },
+  }))
+  const worker = startManualWorker(store, ['run'])
+  await store.accept(sample.entry(sample.runAction()))
+  await committed.promise
+  for (let round = 0; round < 3; round += 1) await renewed(store, query)
+  gate.resolve()
+  await (await worker.next()).checkpoint({})
+})
+
+for (const [what, statement] of [
+  ['whose commit took long', undefined],
+  ['that a renewal left out, as its row was locked', 'SELECT FROM reveille.tasks FOR UPDATE'],
+] as const)
+  test(`a claim ${what} holds once it was renewed itself`, async (t) => {
+    const { query, join } = await openNodes(t)
+    const [claimed, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    if (statement !== undefined) gate.resolve()
+    const times = { renewMs: 1e9, expireMs: 600, holdMs: 400 }
+    const store = await join(times, ({ transaction }) => ({
+      transaction: (work, ...options) =>
+        transaction(
+          async (tx) => {
+            const made = await work(tx)
+            const rows = await tx.all('SELECT 1 FROM tasks WHERE leased_by IS NOT NULL')
+            if (rows.length > 0) {
+              claimed.resolve()
+              await gate.promise
+            }
+            return made
+          },
+          ...options,
+        ),
+    }))
+    const worker = startManualWorker(store, ['run'])
+    await store.accept(sample.entry(sample.runAction()))
+    await claimed.promise
+    const given = statement === undefined ? undefined : await worker.next()
+    await wait(500)
+    if (statement !== undefined) {
+      await query('BEGIN')
+      await query(statement)
+    }
+    await renewed(store, query)
+    if (statement !== undefined) await query('ROLLBACK')
+    gate.resolve()
+    const claim = given ?? (await worker.next())
+    const at = Date.now()
+    await claim.hold()
+    const [task] = await query('SELECT leased_until FROM reveille.tasks')
+    assert.ok(
+      Number(task.leased_until) >= at + times.expireMs - times.holdMs,
+      `until ${task.leased_until}, at ${at}`,
+    )
+  })
 
 test('a node that performs what another one accepted shows no negative counts', async (t) => {
   const { nodes } = await openNodes(t, quick, quick)

@@ -38,7 +38,7 @@ export interface Engine {
   /** Lets the process end without the core, whose commit hangs. */
   abandon(): void
   /** See `Claim.hold`. */
-  hold?(): Promise<void>
+  hold?(claim: number): Promise<void>
 }
 
 export interface Handlers {

@@ -38,8 +38,8 @@ export interface WorkerPoolParts {
     /** Resolves as soon as a commit has stalled. */
     whenStalled(): Promise<void>
   }
-  /** Resolves when no other node can have taken over what this one holds. Default: at once, as there is no other node. */
-  readonly hold?: () => Promise<void>
+  /** Resolves when no other node can have taken over a claim. Default: at once, as there is no other node. */
+  readonly hold?: (claim: number) => Promise<void>
   readonly now: () => number
   readonly setTimer: SetTimer
 }
@@ -112,7 +112,7 @@ export function createWorkerPool({
         return lease.work ?? ((await client.call({ type: 'load', claim })) as Work)
       },
       async hold() {
-        await hold()
+        await hold(claim)
         if (lease.abort.signal.aborted) throw lease.abort.signal.reason
       },
       async checkpoint(effects) {

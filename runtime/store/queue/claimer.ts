@@ -26,6 +26,8 @@ interface Due {
 /** What a transaction has found, and claimed. It holds once that is committed. */
 export interface Looked {
   readonly claimed: readonly { readonly workerPool: number; readonly row: TaskRow }[]
+  /** When the claims were made, by `performance.now()`. */
+  readonly leasedAt?: number
   readonly due: Due
   /** Due tasks were left because another transaction had locked them, perhaps without changing them. */
   readonly isLocked?: boolean
@@ -48,6 +50,8 @@ export function createClaimer({ claims, times, isApart, time, clock, commit }: C
   let due: Due = { nextAt: 0, isFull: false }
   let claiming: Promise<void> | undefined
   let isWanted = false
+  /** Since when a transaction that claims is under way, by `performance.now()`. */
+  let claimingSince = Number.POSITIVE_INFINITY
 
   function note(at: number): void {
     due = { ...due, nextAt: Math.min(due.nextAt, at) }
@@ -55,9 +59,10 @@ export function createClaimer({ claims, times, isApart, time, clock, commit }: C
 
   /** Claims due tasks, as many as the worker pools have room for. */
   async function look(tx: Context, settled: readonly number[], at: number): Promise<Looked> {
+    const leasedAt = performance.now()
     const found = await claimDue(tx, claims.offers(settled), claims.kinds(), { times, clock: at })
     const { claimed, nextAt, isFull, isLocked } = found
-    return { claimed, due: { nextAt: isLocked ? tx.now : nextAt, isFull }, isLocked }
+    return { claimed, leasedAt, due: { nextAt: isLocked ? tx.now : nextAt, isFull }, isLocked }
   }
 
   async function lookApart(now: number): Promise<void> {
@@ -65,6 +70,7 @@ export function createClaimer({ claims, times, isApart, time, clock, commit }: C
     let isLocked = false
     // What is noted meanwhile is kept.
     due = { nextAt: Number.POSITIVE_INFINITY, isFull: false }
+    claimingSince = performance.now()
     try {
       await commit(now, async (tx) => {
         const looked = await look(tx, [], clock?.() ?? now)
@@ -74,6 +80,8 @@ export function createClaimer({ claims, times, isApart, time, clock, commit }: C
     } catch (error) {
       due = earlierOf(due, { ...before, nextAt: Math.max(before.nextAt, now + pauseMs) })
       throw error
+    } finally {
+      claimingSince = Number.POSITIVE_INFINITY
     }
     if (isLocked) await pause(lockedMs)
   }
@@ -101,6 +109,8 @@ export function createClaimer({ claims, times, isApart, time, clock, commit }: C
     nextAt: () => (claims.offers().length === 0 ? Number.POSITIVE_INFINITY : due.nextAt),
     /** A task may be due at this time. */
     note,
+    /** Since when it is not known what was claimed, by `performance.now()`; Infinity if all is known. */
+    claimingSince: () => claimingSince,
 
     /** Looks in the transaction of a post, after its actions, unless tasks are claimed apart. */
     async lookIn(tx: Context, { dueAt }: Notes, settled: readonly number[]): Promise<Looked> {
@@ -112,9 +122,9 @@ export function createClaimer({ claims, times, isApart, time, clock, commit }: C
     },
 
     /** Takes what was claimed, once it is committed. */
-    take({ claimed, due: found }: Looked): readonly OpenClaim[] {
+    take({ claimed, leasedAt = 0, due: found }: Looked): readonly OpenClaim[] {
       due = isApart ? earlierOf(due, found) : found
-      return claimed.map(({ workerPool, row }) => claims.take(workerPool, row))
+      return claimed.map(({ workerPool, row }) => claims.take(workerPool, row, leasedAt))
     },
 
     /** Claims what is due in transactions of their own. Resolves when that is done; a failure is tried again later. */

@@ -180,14 +180,20 @@ export async function giveUpLease(tx: Pick<Context, 'run' | 'node'>, name: strin
   await tx.run('DELETE FROM leases WHERE name = ?1 AND owner = ?2', [name, tx.node])
 }
 
+/** A lease of this node. */
+export interface Lease extends LeaseToken {
+  /** False for one whose row another transaction had locked. */
+  readonly isRenewed: boolean
+}
+
 /**
- * Renews the leases of this node's claims, but for those that are being settled. Returns those that no other node can have taken over, by
+ * Renews the leases of this node's claims, but for those that are being written. Returns those that no other node can have taken over, by
  * sequence number: one that was taken over may have come back as another claim.
  */
 export async function renewLeases(
   tx: Context,
   { times, clock }: ClaimOptions,
-): Promise<ReadonlyMap<number, LeaseToken>> {
+): Promise<ReadonlyMap<number, Lease>> {
   const rows = await tx.all<LeaseToken & { readonly leased_until: number }>(
     'SELECT sequence, claims, key, leased_until FROM tasks WHERE leased_by = ?1',
     [tx.node],
@@ -199,7 +205,8 @@ export async function renewLeases(
   )
   const isRenewed = new Set(renewed.map(({ sequence }) => sequence))
   // What is locked and has expired may be what another node takes over.
-  const held = rows.filter(({ sequence, leased_until }) => isRenewed.has(sequence) || leased_until > clock)
+  const leases = rows.map((lease) => ({ ...lease, isRenewed: isRenewed.has(lease.sequence) }))
+  const held = leases.filter((lease) => lease.isRenewed || lease.leased_until > clock)
   return new Map(held.map((lease) => [lease.sequence, lease]))
 }
 

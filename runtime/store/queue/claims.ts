@@ -26,6 +26,8 @@ interface WorkerPool {
 export interface OpenClaim extends ClaimName {
   readonly token: LeaseToken
   readonly task: ClaimedTask
+  /** When its lease was given or renewed, or a little before, by `performance.now()`. */
+  readonly leasedAt: number
 }
 
 export type Claims = ReturnType<typeof createClaims>
@@ -89,10 +91,10 @@ export function createClaims() {
     ],
 
     /** Notes a task that was claimed for a worker pool. */
-    take(workerPool: number, row: TaskRow): OpenClaim {
+    take(workerPool: number, row: TaskRow, leasedAt: number): OpenClaim {
       last += 1
       const token = { sequence: row.sequence, claims: row.claims, key: row.key }
-      const claim = { workerPool, claim: last, token, task: claimedTask(row) }
+      const claim = { workerPool, claim: last, token, task: claimedTask(row), leasedAt }
       open.set(last, claim)
       return claim
     },
@@ -104,6 +106,17 @@ export function createClaims() {
         throw new StoreError('LEASE_LOST', 'the claim was settled before, or taken back')
       return found
     },
+
+    /** Notes that the lease of an open claim was renewed. */
+    renew(claim: number, leasedAt: number) {
+      const found = open.get(claim)
+      if (found !== undefined) open.set(claim, { ...found, leasedAt })
+    },
+
+    /** When the lease of an open claim was given or renewed; undefined for one that is not open. */
+    leasedAt: (claim: number): number | undefined => open.get(claim)?.leasedAt,
+
+    isOpen: (claim: number): boolean => open.has(claim),
 
     /** The lane of a claim's task. */
     laneOf: (claim: number): string | undefined => open.get(claim)?.task.lane,

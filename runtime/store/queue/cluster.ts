@@ -30,6 +30,7 @@ import {
   renewLeases,
   takeLease,
 } from './claiming.ts'
+import type { OpenClaim } from './claims.ts'
 import { createSourceValues } from './source-values.ts'
 
 export interface ClusterOptions {
@@ -97,15 +98,18 @@ export async function joinCluster(options: ClusterOptions) {
   let startedAt = 0
   let renewedAt = Number.NEGATIVE_INFINITY
   let renewing: Promise<void> | undefined
-  /** Leased rows of this node that no claim here knew at the last renewal. */
-  let unknown: ReadonlySet<number> = new Set()
+  /** Leased rows of this node that no claim here knew at the last renewal, unless they were just being claimed, and when that had ended. */
+  let unknown: { readonly sequences: ReadonlySet<number>; readonly at: number } = {
+    sequences: new Set(),
+    at: 0,
+  }
   let wakeUp: 'notify' | 'poll' = 'poll'
   let isClosed = false
   let pending: { dueAt: number; changes: (string | undefined)[]; cancelled: string[] } = emptyNews()
   let sending: NodeJS.Timeout | undefined
   let takingOver: NodeJS.Timeout | undefined
 
-  const isFresh = () => performance.now() - renewedAt < times.holdMs
+  const isFresh = (since = renewedAt) => performance.now() - since < times.holdMs
 
   async function renew(): Promise<void> {
     // A node that closes does not join again.
@@ -130,7 +134,7 @@ export async function joinCluster(options: ClusterOptions) {
       const ghosts = [...leased.keys()].filter((sequence) => !known.has(sequence))
       await freeTasks(
         tx,
-        ghosts.filter((sequence) => unknown.has(sequence)),
+        core.claimingSince() > unknown.at ? ghosts.filter((each) => unknown.sequences.has(each)) : [],
       )
       const freed = waitMs > 0 ? new Map<Id, number>() : await freeExpired(tx, clock.now())
       const names = await namesOfNodes(tx)
@@ -158,13 +162,15 @@ export async function joinCluster(options: ClusterOptions) {
     // What kept a task from being claimed elsewhere may be over.
     core.noteDue(0)
     renewedAt = begun
-    unknown = new Set(made.ghosts)
+    unknown = { sequences: new Set(made.ghosts), at: performance.now() }
     core.setForeignCounters(made.counters)
     for (const [what, isOurs] of made.leads) isOurs ? begin(what) : end(what)
-    const lost = before.filter(({ token: held }) => {
+    const leaseOf = ({ token: held }: OpenClaim) => {
       const lease = made.leased.get(held.sequence)
-      return lease?.claims !== held.claims || lease.key !== held.key
-    })
+      return lease?.claims === held.claims && lease.key === held.key ? lease : undefined
+    }
+    const lost = before.filter((claim) => leaseOf(claim) === undefined)
+    for (const claim of before) if (leaseOf(claim)?.isRenewed) core.claims.renew(claim.claim, begun)
     // What was settled meanwhile is not lost.
     const open = new Set(core.claims.all().map(({ claim }) => claim))
     const stillLost = lost.filter(({ claim }) => open.has(claim))
@@ -265,11 +271,13 @@ export async function joinCluster(options: ClusterOptions) {
     }
   }
 
-  /** Resolves while no other node can have taken over what this one holds. */
-  async function hold(): Promise<void> {
-    while (!isFresh()) {
+  /** Resolves while no other node can have taken over a claim, or what this node leads. A renewal may have left out a claim. */
+  async function hold(claim?: number): Promise<void> {
+    const isHeld = () => isFresh(claim === undefined ? renewedAt : core.claims.leasedAt(claim))
+    while (!isHeld()) {
       if (isClosed) throw new StoreError('DRAINING', 'the store is closed')
-      await renew().catch(() => new Promise((resolve) => setTimeout(resolve, retryMs).unref()))
+      await renew().catch(() => undefined)
+      if (!isHeld()) await new Promise((resolve) => setTimeout(resolve, retryMs).unref())
     }
   }
 
