@@ -151,6 +151,22 @@ test('a node that was taken for dead loses its claims before it starts anything,
   assert.deepEqual(new Set(ids), new Set([idOf(run), idOf(other)]))
 })
 
+test('a node that gets a slow answer about the time keeps to the quick one before', async (t) => {
+  const { nodes, query, join } = await openNodes(t)
+  let lateMs = 0
+  const store = await join(nodeTimes, ({ clock }) => ({
+    async clock() {
+      const at = await clock()
+      await wait(lateMs)
+      return at
+    },
+  }))
+  lateMs = 1_000
+  await renewed(store, query)
+  const skewMs = (await nodes[0]?.cluster.nodes())?.[0]?.skewMs ?? 0
+  assert.ok(Math.abs(skewMs) < lateMs / 4, `${skewMs} ms`)
+})
+
 test('a claim that is lost while its work is loaded is not given', async (t) => {
   const { nodes, join, takeovers } = await openNodes(t)
   let loading: Promise<void> | undefined

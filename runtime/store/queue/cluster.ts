@@ -46,21 +46,24 @@ export interface ClusterOptions {
   onTakeover?(takeover: Takeover): void
 }
 
-/** The database's clock as it was asked for last, and what has passed since. */
+/** The database's clock as it was asked for, and what has passed since. */
 export type DatabaseClock = ReturnType<typeof createDatabaseClock>
 
 export function createDatabaseClock(driver: Pick<Driver, 'clock'>, own: () => number) {
-  let asked = { clock: 0, at: 0, skewMs: 0 }
+  let asked = { clock: 0, at: 0, offByMs: Number.POSITIVE_INFINITY }
+  const now = () => asked.clock + performance.now() - asked.at
   return {
     async ask(): Promise<void> {
-      const [before, start] = [own(), performance.now()]
+      const start = performance.now()
       const clock = await driver.clock()
-      const took = performance.now() - start
-      asked = { clock, at: start + took / 2, skewMs: Math.round(before + took / 2 - clock) }
+      const offByMs = (performance.now() - start) / 2
+      // A slow answer is less exact than a quick one before it, unless the clock was set since.
+      if (offByMs > asked.offByMs && Math.abs(now() - offByMs - clock) <= offByMs) return
+      asked = { clock, at: start + offByMs, offByMs }
     },
-    now: () => asked.clock + performance.now() - asked.at,
+    now,
     /** How far the clock of this machine is ahead. */
-    skewMs: () => asked.skewMs,
+    skewMs: () => Math.round(own() - now()),
   }
 }
 
