@@ -54,11 +54,11 @@ export interface MemoryReleaseOptions {
 
 const lookMs = 1_000
 /** A thread that computes for longer between two looks is not at rest, although no request came: it performs what came before. */
-const mostBusyMs = 50
+const maxBusyMs = 50
 /** Seconds of rest before memory is given back. */
 const quietLooks = 10
 /** A heap that grew by less since the last time keeps what it has, so that one request a minute does not cost a collection each. */
-const leastGrowth = 8 * 1_048_576
+const minGrowth = 8 * 1_048_576
 
 /**
  * Releases memory once the thread has been at rest for ten seconds, once for each rest: after its start, and then where the
@@ -77,10 +77,10 @@ export function releaseMemoryAtRest({
 
   return repeat(() => {
     const now = { requests: requests(), busyMs: busyMs() }
-    const isAtRest = now.requests === seen.requests && now.busyMs - seen.busyMs <= mostBusyMs
+    const isAtRest = now.requests === seen.requests && now.busyMs - seen.busyMs <= maxBusyMs
     seen = now
     quiet = isAtRest ? quiet + 1 : 0
-    if (quiet !== quietLooks || heldBytes() - held < leastGrowth) return
+    if (quiet !== quietLooks || heldBytes() - held < minGrowth) return
     release()
     held = heldBytes()
     seen.busyMs = busyMs()

@@ -55,11 +55,11 @@ export type Tunnel = ReturnType<typeof createTunnel>
 type Child = ChildProcessByStdio<Writable, null, Readable>
 
 const firstPauseMs = 1000
-const mostPauseMs = 60_000
+const maxPauseMs = 60_000
 /** How long `cloudflared` may take to end. Milliseconds. */
 const endMs = 5000
 /** The longest line of `cloudflared` that is quoted in the log. Characters. */
-const mostOfLine = 300
+const maxOfLine = 300
 
 /** The gateway's secrets are not among these. */
 const passedOn = [
@@ -124,7 +124,7 @@ export function createTunnel({
     let lastError = ''
     started.stdin.on('error', () => {})
     createInterface({ input: started.stderr }).on('line', (line) => {
-      if (/\bERR\b|error/i.test(line)) lastError = cut(line, mostOfLine)
+      if (/\bERR\b|error/i.test(line)) lastError = cut(line, maxOfLine)
       const [address] = publicAddress.exec(line) ?? []
       if (address === undefined || address === publicUrl || started !== child) return
       publicUrl = address
@@ -147,7 +147,7 @@ export function createTunnel({
     if (isClosing) return
     log.warn({ event: 'tunnel-ended', reason, againInMs: pauseMs })
     timer = timers.setTimeout(start, pauseMs)
-    pauseMs = Math.min(2 * pauseMs, mostPauseMs)
+    pauseMs = Math.min(2 * pauseMs, maxPauseMs)
   }
 
   start()

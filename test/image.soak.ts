@@ -35,7 +35,7 @@ import { type Installed, testWalks } from './walk.ts'
 const run = promisify(execFile)
 const root = path.join(import.meta.dirname, '..')
 /** What the image may weigh beside its base, Node.js included. Bytes of gzip. */
-const mostBytes = 120 * 1024 * 1024
+const maxBytes = 120 * 1024 * 1024
 
 const skip = process.platform === 'win32' && 'the steps are those of a Linux image'
 
@@ -72,7 +72,7 @@ test('the steps of the Dockerfile give an image that starts, answers and drains 
   t.diagnostic(
     `gzip of the staged tree: ${(bytes / 1024 / 1024).toFixed(1)} MB; unpacked MB: ${parts.stdout.replace(/\s+/g, ' ')}`,
   )
-  assert.ok(bytes <= mostBytes, `${bytes} bytes`)
+  assert.ok(bytes <= maxBytes, `${bytes} bytes`)
 
   const port = String(await freePort())
   // The gateway runs without HOME. Docker and Kubernetes set it to `/` for a user without a name, as one of the commands below has it.

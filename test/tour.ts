@@ -48,9 +48,9 @@ function stepsOf(path: string): readonly Step[] {
   return [...blocks].map(([, prose = '', language = '', text = '']) => ({ prose, language, text }))
 }
 
-/** `mostCode` is the greatest exit code that its commands may have; a 2 says that a command was misunderstood. */
-export async function followTour(t: TestContext, page: string, given: Reader, mostCode = 1): Promise<void> {
-  const reader = createReader(t, given, mostCode)
+/** `maxCode` is the greatest exit code that its commands may have; a 2 says that a command was misunderstood. */
+export async function followTour(t: TestContext, page: string, given: Reader, maxCode = 1): Promise<void> {
+  const reader = createReader(t, given, maxCode)
   for (const { prose, language, text } of stepsOf(page)) {
     if (/\bCtrl-C\b/.test(prose)) await reader.stop()
     for (const [, from = '', to = ''] of prose.matchAll(/[Cc]hange\s+`([^`]+)`\s+to\s+`([^`]+)`/g))
@@ -63,7 +63,7 @@ export async function followTour(t: TestContext, page: string, given: Reader, mo
   }
 }
 
-function createReader(t: TestContext, { cwd, reveille, entry, user }: Reader, mostCode: number) {
+function createReader(t: TestContext, { cwd, reveille, entry, user }: Reader, maxCode: number) {
   const write = (name: string, content: string) => writeInto(cwd, name, content)
   /** The ids of this run, by those that the page shows. */
   const ids = new Map<string, string>()
@@ -125,7 +125,7 @@ function createReader(t: TestContext, { cwd, reveille, entry, user }: Reader, mo
     }
     if (own !== undefined) {
       const { code, out, err } = await reveille(...splitWords(own))
-      assert.ok(code <= mostCode, `\`${words}\` exits with ${code}:\n${out}${err}`)
+      assert.ok(code <= maxCode, `\`${words}\` exits with ${code}:\n${out}${err}`)
       if (target !== undefined) await write(target, out)
       return out + err
     }

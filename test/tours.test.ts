@@ -14,8 +14,8 @@ for (const tour of ['transform', 'change'])
 
 test('SKILL.md works as it is written, and no command of it fails', options, (t) => follow(t, 'SKILL.md', 0))
 
-async function follow(t: TestContext, page: string, mostCode?: number): Promise<void> {
+async function follow(t: TestContext, page: string, maxCode?: number): Promise<void> {
   const io = { env: { npm_command: 'exec' }, fetch, now: Date.now }
   const { cwd, run } = await createCommandLine(t, {}, io)
-  await followTour(t, page, { cwd, reveille: run }, mostCode)
+  await followTour(t, page, { cwd, reveille: run }, maxCode)
 }

@@ -104,7 +104,7 @@ async function runTests(
     // The end of a whole process is a failure of its group's module, which lies elsewhere.
     const hasLostProcess = failures.some((file) => file.startsWith('..'))
     const isWhole = places === workspaces
-    if (!isWhole || hasLostProcess || failed.length === 0 || failed.length > mostRepeated) return first
+    if (!isWhole || hasLostProcess || failed.length === 0 || failed.length > maxRepeated) return first
     process.stderr.write(
       `\nThese files failed. They run once more, one at a time:\n  ${failed.join('\n  ')}\n\n`,
     )
@@ -119,7 +119,7 @@ async function runTests(
 }
 
 /** More failures than this are no accident of a loaded machine, and are not tried again. */
-const mostRepeated = 5
+const maxRepeated = 5
 
 /** The options of a run that prints what it prints without them, and writes the files with failures to a list. */
 function listingFailures(list: string): readonly string[] {

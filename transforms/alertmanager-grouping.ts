@@ -29,7 +29,7 @@ const levels = new Map<string, Level>([
 ])
 /** The alerts that fire on purpose. */
 const ignored = new Set(['Watchdog', 'DeadMansSwitch', 'InfoInhibitor'])
-const mostAlerts = 20
+const maxAlerts = 20
 
 export default defineTransform(({ payload }: TransformContext<Notification>) => {
   const alerts = (payload.alerts ?? []).filter(({ labels }) => !ignored.has(labels?.alertname ?? ''))
@@ -69,7 +69,7 @@ function look(alerts: readonly Alert[], { groupKey, externalURL, truncatedAlerts
 
 /** One text, so that a model reads one block of data and not a block for each label. */
 function list(alerts: readonly Alert[]): string {
-  const lines = alerts.slice(0, mostAlerts).map(({ labels, annotations, startsAt }) => {
+  const lines = alerts.slice(0, maxAlerts).map(({ labels, annotations, startsAt }) => {
     const { alertname = 'an alert', severity, ...others } = labels ?? {}
     const where = Object.entries(others).map(([name, value]) => `${name}=${value}`)
     const what = annotations?.summary ?? annotations?.description

@@ -21,7 +21,7 @@ interface Commit {
 
 const branchPrefix = 'refs/heads/'
 /** How many commits are shown. A push can hold 2,048; a model needs a few of them and their number. */
-const mostCommits = 50
+const maxCommits = 50
 const longestSubject = 120
 
 export default defineTransform(({ payload: push }: TransformContext<Push>) => {
@@ -41,10 +41,10 @@ export default defineTransform(({ payload: push }: TransformContext<Push>) => {
       push.forced
         ? prompt`The history of ${branch} in ${repository} was rewritten by a forced push.`
         : prompt`Somebody pushed to ${branch} in ${repository}.`,
-      commits.length > mostCommits
-        ? prompt`The first ${mostCommits} of ${commits.length} commits, by author:`
+      commits.length > maxCommits
+        ? prompt`The first ${maxCommits} of ${commits.length} commits, by author:`
         : prompt`New commits: ${commits.length}. By author:`,
-      digest(commits.slice(0, mostCommits)),
+      digest(commits.slice(0, maxCommits)),
       push.compare === undefined ? null : prompt`Diff: ${push.compare}`,
       '',
       prompt`Say in at most three sentences what changed and why it may have been done. Name the commits that somebody should look at before the next release, and say why. Change nothing.`,

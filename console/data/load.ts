@@ -115,7 +115,7 @@ export function asApiError(error: unknown): ApiError {
   })
 }
 
-const mostShownBytes = 262_144
+const maxShownBytes = 262_144
 
 export interface LoadedText {
   readonly text: string | undefined
@@ -133,7 +133,7 @@ export function useText(path: string | undefined): LoadedText {
   useEffect(() => {
     if (path === undefined) return
     const leaving = new AbortController()
-    getText(path, mostShownBytes, leaving.signal).then(
+    getText(path, maxShownBytes, leaving.signal).then(
       (read) => setState({ of: path, ...read }),
       (error: unknown) => {
         if (!leaving.signal.aborted) setState({ of: path, error: asApiError(error) })

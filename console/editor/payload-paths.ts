@@ -9,7 +9,7 @@ export interface FieldPath {
   readonly example?: string
 }
 
-const mostPaths = 1_000
+const maxPaths = 1_000
 const deepest = 12
 const longestExample = 60
 
@@ -20,7 +20,7 @@ export function pathsOf(payload: unknown): readonly FieldPath[] {
   return found
 
   function walk(value: unknown, path: string, depth: number): void {
-    if (found.length >= mostPaths || depth > deepest) return
+    if (found.length >= maxPaths || depth > deepest) return
     if (path !== '') found.push({ path, types: [typeOf(value)], ...exampleOf(value) })
     if (Array.isArray(value)) {
       if (value.length > 0) walk(value[0], `${path}[0]`, depth + 1)

@@ -224,7 +224,7 @@ function DryRunView({
   )
 }
 
-const mostDifferences = 20
+const maxDifferences = 20
 
 function ShadowView({ shadow: { compared, same, summary, differences } }: { readonly shadow: Shadow }) {
   if (compared === 0) return <p class="quiet">No stored request has its body, so nothing was compared.</p>
@@ -236,7 +236,7 @@ function ShadowView({ shadow: { compared, same, summary, differences } }: { read
       </p>
       {differences.length > 0 && (
         <ul>
-          {differences.slice(0, mostDifferences).map(({ id, endpoint, receivedAt, change }) => (
+          {differences.slice(0, maxDifferences).map(({ id, endpoint, receivedAt, change }) => (
             <li key={id}>
               <a href={hrefOf(`/requests/${id}`)}>
                 <Marked text={endpoint} /> at <Time at={receivedAt} />
@@ -244,7 +244,7 @@ function ShadowView({ shadow: { compared, same, summary, differences } }: { read
               {change}
             </li>
           ))}
-          {differences.length > mostDifferences && <li>and {differences.length - mostDifferences} more</li>}
+          {differences.length > maxDifferences && <li>and {differences.length - maxDifferences} more</li>}
         </ul>
       )}
     </div>
@@ -389,12 +389,12 @@ function ChangesView({ changes }: { readonly changes: Changes }) {
   )
 }
 
-const mostNames = 30
+const maxNames = 30
 
 function Names({ names }: { readonly names: readonly string[] }) {
   return (
     <>
-      {names.slice(0, mostNames).map((name, index) => (
+      {names.slice(0, maxNames).map((name, index) => (
         <span key={name}>
           {index > 0 && ', '}
           <code>
@@ -402,7 +402,7 @@ function Names({ names }: { readonly names: readonly string[] }) {
           </code>
         </span>
       ))}
-      {names.length > mostNames && ` and ${names.length - mostNames} more`}
+      {names.length > maxNames && ` and ${names.length - maxNames} more`}
     </>
   )
 }

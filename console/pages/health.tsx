@@ -127,7 +127,7 @@ function configurationsOf(nodes: readonly Node[]): number {
 }
 
 /** More points than this say no more. */
-const mostPoints = 180
+const maxPoints = 180
 
 function Plots({ series, minutes }: { readonly series: Series; readonly minutes: number }) {
   const { mix, latency, load, hasMoney } = useMemo(() => figuresOf(series), [series])
@@ -157,7 +157,7 @@ function short(value: number): string {
 }
 
 function figuresOf({ stepMs, from, outcomes, acceptMs, backlog, tokens, usd }: Series) {
-  const size = Math.max(1, Math.ceil(backlog.length / mostPoints))
+  const size = Math.max(1, Math.ceil(backlog.length / maxPoints))
   const ms = stepMs * size
   const times = groups(backlog, size).map((_, index) => from + index * ms)
   const perMinute = (...lists: readonly (readonly number[] | undefined)[]) => {
@@ -177,7 +177,7 @@ function figuresOf({ stepMs, from, outcomes, acceptMs, backlog, tokens, usd }: S
     { label: 'failed', colour: '--bad', values: perMinute(failed) },
   ]
   const p50 = groups(acceptMs.p50, size).map(meanOf)
-  const p99 = groups(acceptMs.p99, size).map(mostOf)
+  const p99 = groups(acceptMs.p99, size).map(maxOf)
   const hasMoney = usd.some((amount) => amount > 0)
   const spent = hasMoney ? usd : tokens
   const cumulative = runningTotal(groups(spent, size).map(sum))
@@ -219,7 +219,7 @@ function figuresOf({ stepMs, from, outcomes, acceptMs, backlog, tokens, usd }: S
 }
 
 function latencySummary(p50: readonly (number | null)[], p99: readonly (number | null)[]): string {
-  const [middle, most] = [meanOf(p50), mostOf(p99)]
+  const [middle, most] = [meanOf(p50), maxOf(p99)]
   if (middle === null || most === null) return 'No request was accepted in this time.'
   return `Half of the requests were accepted within ${milliseconds(middle)}; at worst, 99 of 100 within ${milliseconds(most)}.`
 }
@@ -247,7 +247,7 @@ function meanOf(list: readonly (number | null)[]): number | null {
   return known.length === 0 ? null : sum(known) / known.length
 }
 
-function mostOf(list: readonly (number | null)[]): number | null {
+function maxOf(list: readonly (number | null)[]): number | null {
   const known = knownOf(list)
   return known.length === 0 ? null : Math.max(...known)
 }

@@ -19,7 +19,7 @@ import { counted, Time } from '../parts/time.tsx'
 
 /** Rows of the first page, and as many as a page holds that stays open for days. */
 const pageRows = 100
-const mostRows = 500
+const maxRows = 500
 /** Rows are announced together, at most this often. Milliseconds. */
 const announceMs = 5_000
 
@@ -295,7 +295,7 @@ function about({ reason, code, failure, mapping, actions }: RequestRow): string 
 function merged(newer: readonly RequestRow[], older: readonly RequestRow[]): readonly RequestRow[] {
   if (newer.length === 0) return older
   const ids = new Set(newer.map(({ id }) => id))
-  return [...newer, ...older.filter(({ id }) => !ids.has(id))].slice(0, Math.max(mostRows, older.length))
+  return [...newer, ...older.filter(({ id }) => !ids.has(id))].slice(0, Math.max(maxRows, older.length))
 }
 
 /** The same filters as those of the list in the API. */

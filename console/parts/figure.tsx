@@ -13,7 +13,7 @@ export type FigureProps = Pick<PlotOptions, 'times' | 'span' | 'lines' | 'format
 
 const height = 200
 /** The rows of the table; several points are put together in each. */
-const mostRows = 12
+const maxRows = 12
 
 export function Figure(props: FigureProps) {
   const { title, summary, times, span, lines, format, formatSecond } = props
@@ -68,7 +68,7 @@ export function Figure(props: FigureProps) {
 }
 
 function Table({ title, times, lines, format, formatSecond }: FigureProps) {
-  const size = Math.max(1, Math.ceil(times.length / mostRows))
+  const size = Math.max(1, Math.ceil(times.length / maxRows))
   const rows = Array.from({ length: Math.ceil(times.length / size) }, (_, row) => row * size)
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard.

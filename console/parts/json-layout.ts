@@ -32,8 +32,8 @@ export function layOut(text: string): string | undefined {
 const tokens = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g
 
 function lineBreak(depth: number): string {
-  return `\n${'  '.repeat(Math.min(depth, mostIndented))}`
+  return `\n${'  '.repeat(Math.min(depth, maxIndented))}`
 }
 
 /** Deeper values are not indented further, as a hostile body may be thousands of levels deep. */
-const mostIndented = 40
+const maxIndented = 40

@@ -50,7 +50,7 @@ const fixtureSettings: Settings = {
       timeoutSeconds: 600,
       heartbeat: { everyMs: 1_800_000, idle: false, ackToken: 'HEARTBEAT_OK', prompt: 'Anything to do?' },
       concurrency: 8,
-      retry: { attempts: 3, firstMs: 2000, mostMs: 120_000 },
+      retry: { attempts: 3, firstMs: 2000, maxMs: 120_000 },
     },
     sessions: { maxCharacters: 200_000, maxMessages: 200, compaction: 'drop', idleMs: 86_400_000 },
     prices: {},

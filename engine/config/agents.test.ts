@@ -74,7 +74,7 @@ test('waits between attempts grow, so the longest must not be shorter than the f
     context,
     'agents: { defaults: { retry: { attempts: 5, backoff: 5m, maxBackoff: 5m } } }\n',
   )
-  assert.deepEqual({ ...defaults.retry }, { attempts: 5, firstMs: 300_000, mostMs: 300_000 })
+  assert.deepEqual({ ...defaults.retry }, { attempts: 5, firstMs: 300_000, maxMs: 300_000 })
 })
 
 for (const [name, text] of Object.entries({

@@ -98,7 +98,7 @@ test('absent keys have their documented defaults', async (context) => {
           runner: 'echo',
           timeoutSeconds: 600,
           concurrency: 4,
-          retry: { attempts: 3, firstMs: 2000, mostMs: 120_000 },
+          retry: { attempts: 3, firstMs: 2000, maxMs: 120_000 },
           heartbeat: { everyMs: 1_800_000, idle: false, ackToken: 'HEARTBEAT_OK' },
         },
         sessions: { maxCharacters: 200_000, maxMessages: 200, compaction: 'drop', idleMs: 86_400_000 },

@@ -89,7 +89,7 @@ export function resolveSettings(
         retry: {
           attempts: retry.attempts,
           firstMs: parseDuration(retry.backoff),
-          mostMs: parseDuration(retry.maxBackoff),
+          maxMs: parseDuration(retry.maxBackoff),
         },
         heartbeat: {
           ...heartbeatRest,

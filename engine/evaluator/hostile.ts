@@ -16,11 +16,11 @@ const expected: ReadonlySet<string> = new Set([
 ])
 
 /**
- * `bytes` is the size of the bodies, and `mostMs` how long an expression may hold the main loop. Every expression at a
+ * `bytes` is the size of the bodies, and `maxMs` how long an expression may hold the main loop. Every expression at a
  * multiple of `stride` is evaluated.
  */
-export function testHostile(bytes: number, mostMs: number, stride = 1): void {
-  test(`no expression over a hostile body of ${bytes} bytes holds the main loop for ${mostMs} ms`, async (context) => {
+export function testHostile(bytes: number, maxMs: number, stride = 1): void {
+  test(`no expression over a hostile body of ${bytes} bytes holds the main loop for ${maxMs} ms`, async (context) => {
     const evaluators = evaluatorsOf(context)
     const worst = { longest: 0, source: '' }
     const faults: string[] = []
@@ -35,7 +35,7 @@ export function testHostile(bytes: number, mostMs: number, stride = 1): void {
         globalThis.gc?.()
         const { result, longest } = await watchEventLoop(() => snapshot.resolve(request))
         if (longest > worst.longest) Object.assign(worst, { longest, source: `${source} over ${name}` })
-        if (longest > mostMs) faults.push(`${source} over ${name}: ${longest.toFixed(1)} ms`)
+        if (longest > maxMs) faults.push(`${source} over ${name}: ${longest.toFixed(1)} ms`)
         if ('code' in result && !expected.has(result.code))
           faults.push(`${source} over ${name}: ${result.code}`)
       }

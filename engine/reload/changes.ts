@@ -144,7 +144,7 @@ const keyNames: Readonly<Record<string, string>> = {
   'deliveries.retryForMs': 'deliveries.retryFor',
   'agents.defaults.heartbeat.everyMs': 'agents.defaults.heartbeat.every',
   'agents.defaults.retry.firstMs': 'agents.defaults.retry.backoff',
-  'agents.defaults.retry.mostMs': 'agents.defaults.retry.maxBackoff',
+  'agents.defaults.retry.maxMs': 'agents.defaults.retry.maxBackoff',
   'agents.sessions.idleMs': 'agents.sessions.idleExpiry',
   'sources.gmail': 'hooks.gmail',
 }

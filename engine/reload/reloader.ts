@@ -35,7 +35,7 @@ import { mayBeUnfinished } from './unfinished.ts'
 import type { Watch, Watcher, WatchSettings } from './watcher.ts'
 
 /** The number of reloads in a row that may be given up before one is finished. */
-const mostSuperseded = 2
+const maxSuperseded = 2
 
 export interface ReloaderOptions extends CandidateParts {
   /** Creates the watcher after the first successful load. Absent: only {@link Reloader.reload} reloads. */
@@ -175,7 +175,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
       const built = await buildCandidate(options, {
         ...contextOf(),
         isPassed: (digest) => serving !== undefined && digest === rollback?.filesDigest,
-        isSuperseded: () => closed || (queue.isReloadWaiting() && superseded < mostSuperseded),
+        isSuperseded: () => closed || (queue.isReloadWaiting() && superseded < maxSuperseded),
         mustRest: async (source, digest) => !believes && (await mustRest(source, digest)),
         overruled: () => (rollbacks > 0 ? overruled : undefined),
       })

@@ -41,7 +41,7 @@ const longestName = 80
 const suppressEmbeds = 1 << 2
 
 /** How many direct messages are remembered: more than one gateway opens. A forgotten one costs one more request. */
-const mostDirectMessages = 1000
+const maxDirectMessages = 1000
 
 /**
  * How long a repeated nonce gives no second message, in milliseconds. Discord only says that it compares nonces of "the past
@@ -56,7 +56,7 @@ export function createDiscordChannel({ config, fetch, now }: VendorContext<Disco
   const headers = { authorization: `Bot ${botToken}`, 'user-agent': userAgent }
   const pauses = createPauses(now)
   /** The channel of each user's direct message. */
-  const directMessages = new BoundedMap<string, string>(mostDirectMessages)
+  const directMessages = new BoundedMap<string, string>(maxDirectMessages)
 
   /** Posts to a path. Discord counts the requests of one `route` together. */
   async function post(

@@ -8,14 +8,14 @@
 import { BoundedMap } from '@reveille/kit'
 
 /** The most routes that are remembered. Beyond these the oldest are forgotten, and Discord itself refuses. */
-const mostRoutes = 1000
+const maxRoutes = 1000
 
 /** The longest pause in seconds, so that an odd answer closes no route for good. */
 const longestPause = 60
 
 /** Creates the memory of one bot's pauses. `now` is a monotonic clock in milliseconds. */
 export function createPauses(now: () => number) {
-  const ends = new BoundedMap<string, number>(mostRoutes)
+  const ends = new BoundedMap<string, number>(maxRoutes)
 
   return {
     /** Returns the seconds until the route takes a request again, or 0 if it takes one now. */

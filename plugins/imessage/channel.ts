@@ -46,7 +46,7 @@ interface ServerCall {
 const sendTimeoutMs = 60_000
 
 /** How many chats are remembered: more than one gateway writes to. */
-const mostChats = 1000
+const maxChats = 1000
 
 /** @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */
 export function createIMessageChannel({ config, fetch, now }: VendorContext<IMessageConfig>): Channel {
@@ -54,7 +54,7 @@ export function createIMessageChannel({ config, fetch, now }: VendorContext<IMes
   checkDefaultTo(defaultTo, parseTarget)
   const password = encodeURIComponent(config.password.toWellFormed())
   /** The guid of each chat, by the key of the target. */
-  const chats = new BoundedMap<string, string>(mostChats)
+  const chats = new BoundedMap<string, string>(maxChats)
 
   /** Returns the `data` of a good answer. The password stands in the URL, which is therefore never shown. @throws PluginError */
   async function callServer({ path, body, signal, expects }: ServerCall): Promise<Facts | undefined> {

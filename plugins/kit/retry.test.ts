@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { backoffMs, readRetryAfter, retryDelayMs } from './retry.ts'
 
-const backoff = { firstMs: 1000, mostMs: 60_000 }
+const backoff = { firstMs: 1000, maxMs: 60_000 }
 
 test('the wait doubles with each failure, up to a limit', () => {
   const waits = [1, 2, 3, 6, 7, 2000].map((failures) => backoffMs(failures, backoff, () => 1))

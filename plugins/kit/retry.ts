@@ -3,7 +3,7 @@
 export interface Backoff {
   /** The wait in milliseconds after the first failure, before jitter. */
   readonly firstMs: number
-  readonly mostMs: number
+  readonly maxMs: number
   /** The range of the wait, as parts of it, from which jitter picks, so that many callers spread out. Default: its upper half. */
   readonly jitter?: readonly [least: number, most: number]
 }
@@ -13,9 +13,9 @@ export const longestRetryAfterMs = 3_600_000
 
 /** Returns the wait after so many failures, which doubles with each of them. */
 export function backoffMs(failures: number, backoff: Backoff, random: () => number): number {
-  const { firstMs, mostMs, jitter: [least, most] = [0.5, 1] } = backoff
-  const ceiling = Math.min(mostMs, firstMs * 2 ** (failures - 1))
-  return Math.min(mostMs, Math.round(ceiling * (least + random() * (most - least))))
+  const { firstMs, maxMs, jitter: [least, most] = [0.5, 1] } = backoff
+  const ceiling = Math.min(maxMs, firstMs * 2 ** (failures - 1))
+  return Math.min(maxMs, Math.round(ceiling * (least + random() * (most - least))))
 }
 
 /**
@@ -27,10 +27,10 @@ export function retryDelayMs(
   failures: number,
   backoff: Backoff,
   random: () => number,
-  mostRetryAfterMs = longestRetryAfterMs,
+  maxRetryAfterMs = longestRetryAfterMs,
 ): number {
   const { retryAfterMs = 0 } = failure
-  if (retryAfterMs > 0) return Math.ceil(Math.min(retryAfterMs, mostRetryAfterMs))
+  if (retryAfterMs > 0) return Math.ceil(Math.min(retryAfterMs, maxRetryAfterMs))
   return backoffMs(failures, backoff, random)
 }
 

@@ -36,7 +36,7 @@ export interface MattermostConfig {
 const windowMs = 20_000
 
 /** How many direct channels are remembered: more than one gateway writes to. */
-const mostDirectChannels = 1000
+const maxDirectChannels = 1000
 
 type ApiCall = Pick<VendorCall, 'body' | 'delivers' | 'signal'>
 
@@ -47,7 +47,7 @@ export function createMattermostChannel({ config, fetch, now }: VendorContext<Ma
   const api = urlBelow(config.baseUrl.replace(/\/+$/, '').replace(/\/api\/v4$/, ''), '/api/v4')
   const headers = { authorization: `Bearer ${token}` }
   /** The direct channel with each user, by the key of the target. */
-  const directChannels = new BoundedMap<string, string>(mostDirectChannels)
+  const directChannels = new BoundedMap<string, string>(maxDirectChannels)
   let ownId: string | undefined
 
   /** @throws PluginError for every answer that is not a success */

@@ -29,7 +29,7 @@ export interface TeamsConfig extends AppCredentials {
 }
 
 /** How many chats are remembered: more than one gateway writes to. */
-const mostChats = 1000
+const maxChats = 1000
 
 type ConnectorCall = Required<Pick<VendorCall, 'body' | 'delivers' | 'signal'>>
 
@@ -40,7 +40,7 @@ export function createTeamsChannel({ config, fetch, now }: VendorContext<TeamsCo
   const conversations = urlBelow(config.baseUrl, '/v3/conversations')
   const tokens = createTokenSource({ config, fetch, now })
   /** The chat with each user, by the key of the target. */
-  const chats = new BoundedMap<string, string>(mostChats)
+  const chats = new BoundedMap<string, string>(maxChats)
 
   /** Calls the connector, and calls it once more with a new token if the first one is refused, as it may have been revoked. */
   async function call(url: string, { body, delivers, signal }: ConnectorCall): Promise<VendorAnswer> {

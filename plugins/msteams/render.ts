@@ -27,7 +27,7 @@ const teamsDialect: Dialect = {
     const box = checked === undefined ? '' : `${checked ? '☑' : '☐'} `
     const [first = '', ...others] =
       box !== '' && beginsBlock.test(inner) ? ['', '', ...inner.split('\n')] : inner.split('\n')
-    const indent = ' '.repeat(Math.max(leastIndent, bullet.length + 1))
+    const indent = ' '.repeat(Math.max(minIndent, bullet.length + 1))
     const lines = [`${bullet} ${box}${first}`, ...others.map((line) => indent + line)]
     return lines.map((line) => (line.trim() === '' ? '' : line)).join('\n')
   },
@@ -37,7 +37,7 @@ const teamsDialect: Dialect = {
 const beginsBlock = /^(?:```|>|[-*+#]+ |\d+[.)] )/
 
 /** The least indentation of a nested block, which every reader accepts. A number of three or more digits needs more. */
-const leastIndent = 4
+const minIndent = 4
 
 /** Writes `<` and `&` as entities. Teams reads tags such as `<at>` before Markdown, so a backslash may not escape them. */
 function withoutTags(markup: string): string {

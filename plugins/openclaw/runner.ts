@@ -34,7 +34,7 @@ const generatedKey = /^hook:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const shortenedTo = 16_000
 
 /** How many events and runs are remembered; far more than are retried at a time. */
-const mostRemembered = 5000
+const maxRemembered = 5000
 
 export function createOpenClawRunner(options: VendorContext<OpenClawConfig>): Runner {
   const { config } = options
@@ -43,12 +43,12 @@ export function createOpenClawRunner(options: VendorContext<OpenClawConfig>): Ru
    * The events that OpenClaw has taken. A heartbeat that fails is retried with the same events, and `/hooks/wake` does not
    * recognise an event that it has already taken.
    */
-  const takenEvents = new BoundedMap<string, true>(mostRemembered)
+  const takenEvents = new BoundedMap<string, true>(maxRemembered)
   /**
    * The seconds that each run had at its first attempt. OpenClaw treats two requests with one idempotency key as one run only
    * if they are equal, and the time that a run has left differs at each attempt.
    */
-  const firstTimeouts = new BoundedMap<string, number>(mostRemembered)
+  const firstTimeouts = new BoundedMap<string, number>(maxRemembered)
   /** Whether OpenClaw takes session keys from requests, which is known once it has refused one. */
   let takesKeys = config.sessionKey === 'pass'
 

@@ -38,7 +38,7 @@ const pace = { count: 1, ms: 1000 }
 const longestName = 80
 
 /** How many conversations with single users are remembered: more than one gateway writes to. */
-const mostConversations = 1000
+const maxConversations = 1000
 
 /** @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */
 export function createSlackChannel({ config, fetch, now }: VendorContext<SlackConfig>): Channel {
@@ -46,7 +46,7 @@ export function createSlackChannel({ config, fetch, now }: VendorContext<SlackCo
   checkDefaultTo(defaultTo, parseTarget)
   // Without the charset every answer carries a warning.
   const headers = { authorization: `Bearer ${botToken}`, 'content-type': 'application/json; charset=utf-8' }
-  const conversations = new BoundedMap<string, string>(mostConversations)
+  const conversations = new BoundedMap<string, string>(maxConversations)
 
   /** Calls one method of the Web API and returns the fields of a successful answer. @throws PluginError */
   async function callMethod(method: Method, body: object, signal: AbortSignal): Promise<Facts> {

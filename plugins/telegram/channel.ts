@@ -41,7 +41,7 @@ export interface TelegramOptions extends VendorContext<TelegramConfig> {
 const pace = { perTarget: { count: 1, ms: 1000 }, overall: { count: 30, ms: 1000 } }
 
 /** How many groups that became supergroups are remembered: more than one gateway writes to. */
-const mostMigrations = 1000
+const maxMigrations = 1000
 
 /** @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */
 export function createTelegramChannel({ config, fetch, log, now }: TelegramOptions): Channel {
@@ -49,7 +49,7 @@ export function createTelegramChannel({ config, fetch, log, now }: TelegramOptio
   checkDefaultTo(defaultTo, parseTarget)
   const redact = compileRedaction([botToken])
   /** The new number of each group that has become a supergroup. */
-  const migrations = new BoundedMap<number | string, number>(mostMigrations)
+  const migrations = new BoundedMap<number | string, number>(maxMigrations)
   const preview = config.linkPreviews ? {} : { link_preview_options: { is_disabled: true } }
   const rich = createRichFallback({ log, render: renderHtml, send: sendText })
 

@@ -164,7 +164,7 @@ export const limits = {
 const markupAllowance = 96
 
 /** How many entities Telegram keeps of a message. It silently drops the rest, so that links would lose their addresses. */
-const mostEntities = 100
+const maxEntities = 100
 
 const writeHtml = createWriter(htmlDialect)
 
@@ -197,5 +197,5 @@ export function renderHtml(markdown: string): MessagePart[] {
 /** Returns the share of the limit that the entities use up, so that a part has no more of them than Telegram keeps. */
 function shareOfEntities(html: string): number {
   const tags = html.match(/<(?!\/|code class)/g)?.length ?? 0
-  return Math.ceil((tags * limits.html.part) / mostEntities)
+  return Math.ceil((tags * limits.html.part) / maxEntities)
 }

@@ -10,7 +10,7 @@ export interface RichFallbackOptions {
 }
 
 /** How many partly sent parts are remembered. */
-const mostKnown = 100
+const maxKnown = 100
 
 /**
  * A rich part may be eight times as long as an HTML message, and its one receipt covers all of those messages, since the
@@ -18,7 +18,7 @@ const mostKnown = 100
  * lives, so that the next attempt continues after them.
  */
 export function createRichFallback({ log, render, send }: RichFallbackOptions) {
-  const sent = new BoundedMap<string, Receipt[]>(mostKnown)
+  const sent = new BoundedMap<string, Receipt[]>(maxKnown)
   let needed = false
 
   function receiptsOf(key: string): Receipt[] {

@@ -20,7 +20,7 @@ export const longestState = 4096
 export const longestReply = 1_048_576
 /** The longest model name in characters. */
 const longestModel = 200
-const mostWarnings = 20
+const maxWarnings = 20
 /** The longest warning in characters. */
 const longestWarning = 500
 /** The longest `handedOver` in characters. */
@@ -101,7 +101,7 @@ function readResult(result: TurnResult | undefined) {
     ...(typeof state === 'string' && !isKept ? [stateTooLong] : []),
     ...(reply.length > longestReply ? [replyTooLong] : []),
   ]
-  const warnings = [...ours, ...readWarnings(result.warnings)].slice(0, mostWarnings)
+  const warnings = [...ours, ...readWarnings(result.warnings)].slice(0, maxWarnings)
   return {
     kind: 'answered',
     reply: cut(reply, longestReply),
@@ -130,7 +130,7 @@ const replyTooLong = `the reply was longer than ${longestReply} characters and w
 function readWarnings(warnings: unknown): string[] {
   if (!Array.isArray(warnings)) return []
   return warnings
-    .slice(0, mostWarnings)
+    .slice(0, maxWarnings)
     .filter(isText)
     .map((warning) => cut(warning, longestWarning))
 }

@@ -51,18 +51,18 @@ export function refuseCursor(reply: FastifyReply): FastifyReply {
 }
 
 /** The most faults of one query or body that are answered. */
-const mostDetails = 20
+const maxDetails = 20
 
 /** Says what breaks a schema, each with a pointer. A detail names the field and the rule, never the value. */
 export function detailsOf(errors: readonly ErrorObject[], schema: Schema): readonly FieldError[] {
-  return errors.slice(0, mostDetails).map((error) => detailOf(error, schema))
+  return errors.slice(0, maxDetails).map((error) => detailOf(error, schema))
 }
 
 const unknown = 'is not known here'
 
 /** The faults of fields where none is expected. */
 export function unknownFields(names: readonly string[]): readonly FieldError[] {
-  return names.slice(0, mostDetails).map((name) => ({ pointer: `/${escaped(name)}`, message: unknown }))
+  return names.slice(0, maxDetails).map((name) => ({ pointer: `/${escaped(name)}`, message: unknown }))
 }
 
 export function createFaultHandler(log: AdminOptions['log']) {

@@ -25,7 +25,7 @@ export interface FileChange extends Omit<GenerationFile, 'text'> {
 /** In UTF-16 units. */
 const longestText = 256 * 1024
 /** Of all texts of one answer, in UTF-16 units. */
-const mostText = 4 * 1024 * 1024
+const maxText = 4 * 1024 * 1024
 
 type Parts = Pick<AdminOptions, 'archive' | 'current' | 'withoutSecrets'>
 
@@ -50,7 +50,7 @@ export function createGenerationFiles({ archive, current, withoutSecrets }: Part
     async compare(from: number, to: number): Promise<readonly FileChange[] | undefined> {
       const [one, other] = [await archive.read(from), await archive.read(to)]
       if (one === undefined || other === undefined) return undefined
-      let left = mostText
+      let left = maxText
       const changes: FileChange[] = []
       for (const path of differing(one.sources, other.sources)) {
         const [before, after] = [one.sources.get(path), other.sources.get(path)]

@@ -24,8 +24,8 @@ export async function exposeMetrics(options: AdminOptions) {
   const [status, runs, ...issues] = await Promise.all([
     readStatus(options),
     read.openRuns(),
-    read.issues({ state: 'open', limit: mostIssues }),
-    read.issues({ state: 'muted', limit: mostIssues }),
+    read.issues({ state: 'open', limit: maxIssues }),
+    read.issues({ state: 'muted', limit: maxIssues }),
   ])
   exposeProcess(add, options, status)
   exposeRequests(add, options)
@@ -47,7 +47,7 @@ export async function exposeMetrics(options: AdminOptions) {
 }
 
 /** Of each state. There are a few dozen kinds of issues. */
-const mostIssues = 500
+const maxIssues = 500
 
 /** One line of a metric. */
 interface Value {

@@ -3,7 +3,7 @@
 import type { Id, Page } from '../store/port.ts'
 
 /** The most refusals that are answered. */
-const mostRefused = 500
+const maxRefused = 500
 const stride = 500
 
 export interface OrderedAll {
@@ -35,5 +35,5 @@ export async function orderAll<Record extends { readonly id: Id }, State>(
     const reason = await order(id)
     if (reason !== undefined) refused.push({ id, reason })
   }
-  return { ok: true, done: ids.length - refused.length, refused: refused.slice(0, mostRefused) }
+  return { ok: true, done: ids.length - refused.length, refused: refused.slice(0, maxRefused) }
 }

@@ -79,7 +79,7 @@ function isAt(path: string, parts: readonly string[]): boolean {
 function addRoute(
   scope: FastifyInstance,
   name: string,
-  { method, path, needs, needsFor = {}, query, body, mostBodyBytes = usualBodyBytes }: RouteDeclaration,
+  { method, path, needs, needsFor = {}, query, body, maxBodyBytes = usualBodyBytes }: RouteDeclaration,
   handler: AnyHandler,
   guard: RouteGuard,
 ): void {
@@ -87,7 +87,7 @@ function addRoute(
   scope.route({
     method,
     url: path,
-    bodyLimit: mostBodyBytes,
+    bodyLimit: maxBodyBytes,
     onRequest: async (request, reply) => {
       const asked = request.query as Readonly<Record<string, unknown>>
       const flagged = Object.entries(needsFor).find(([flag]) => String(asked[flag]) === 'true')

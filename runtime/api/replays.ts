@@ -8,7 +8,7 @@ import { refuseUnkept, refuseUntried } from './dry-runs.ts'
 import { missing, refuse } from './errors.ts'
 import { type Handlers, hasLeft } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
-import { maskedBody, mostStruckBytes } from './request-bodies.ts'
+import { maskedBody, maxStruckBytes } from './request-bodies.ts'
 import { generationNumber, refuseNoFilter, shownRequest, storeFilters } from './requests.ts'
 import type { replayRoutes } from './routes/replays.ts'
 
@@ -18,7 +18,7 @@ type ReplayHandlers = Pick<
 >
 
 /** How many requests a dry run of many shows, and how many failures a job. */
-const mostShown = 20
+const maxShown = 20
 
 export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
   const { store, log, now, replays, replayJobs, requestDryRuns, mask } = options
@@ -107,14 +107,14 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
   async function lacksSecret(id: Id, edited: Buffer): Promise<boolean> {
     if (!edited.includes(redacted)) return false
     const body = (await read.request(id))?.body
-    if (body === undefined || body.byteLength > mostStruckBytes) return false
+    if (body === undefined || body.byteLength > maxStruckBytes) return false
     return !maskedBody(body, mask).equals(body)
   }
 
   async function preview(ids: readonly Id[]) {
     const records = await Promise.all(
       ids
-        .slice(-mostShown)
+        .slice(-maxShown)
         .reverse()
         .map((id) => read.request(id)),
     )
@@ -127,10 +127,10 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
     if (job === undefined) return undefined
     const failures = await Promise.all(
       (['failed', 'skipped'] as const).map((state) =>
-        read.jobItems(id, { state, limit: mostShown, newestFirst: true }),
+        read.jobItems(id, { state, limit: maxShown, newestFirst: true }),
       ),
     )
-    return { ...job, failures: failures.flatMap(({ items }) => items).slice(0, mostShown) }
+    return { ...job, failures: failures.flatMap(({ items }) => items).slice(0, maxShown) }
   }
 }
 

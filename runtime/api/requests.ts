@@ -10,7 +10,7 @@ import type { AdminOptions } from './options.ts'
 import type { requestRoutes } from './routes/requests.ts'
 
 /** How many replays of a request are named. */
-const mostReplays = 20
+const maxReplays = 20
 
 export function createRequestHandlers(options: AdminOptions): Handlers<typeof requestRoutes> {
   const { read } = options.store
@@ -22,7 +22,7 @@ export function createRequestHandlers(options: AdminOptions): Handlers<typeof re
     async readRequest({ params: { id }, reply }) {
       const request = await read.request(id)
       if (request === undefined) return missing(reply, 'request')
-      const { items } = await read.requests({ replayOf: id, limit: mostReplays })
+      const { items } = await read.requests({ replayOf: id, limit: maxReplays })
       return {
         ...shownRequest(request),
         ...(request.head && shownHead(request.head)),

@@ -48,18 +48,18 @@ const gatherMs = 20
 const keepAliveMs = 15_000
 /** How long changes are gathered after the last client has gone, so that one that connects again misses nothing. Milliseconds. */
 const lingerMs = 30_000
-const mostClients = 100
+const maxClients = 100
 /** Of one sign-in, or of one token. */
 const maxOfHolder = 40
 /** Of requests. */
-const mostRows = 50
+const maxRows = 50
 /** Of runs, events and deliveries each. */
-const mostStates = 200
+const maxStates = 200
 /** The frames that are remembered for clients that connect again. */
-const mostFrames = 240
-const mostFrameBytes = 4 * 1024 * 1024
+const maxFrames = 240
+const maxFrameBytes = 4 * 1024 * 1024
 /** A client that reads more slowly than this is cut off. Bytes that wait for it. */
-const mostWaiting = 1024 * 1024
+const maxWaiting = 1024 * 1024
 
 export type Stream = ReturnType<typeof createStream>
 
@@ -134,7 +134,7 @@ export function createStream(options: StreamOptions) {
     isMaking = false
     if (following === undefined) return
     madeAt = now()
-    isFlood = taken.requests.size > mostRows
+    isFlood = taken.requests.size > maxRows
     last += 1
     const data = { at: madeAt, ...taken.content(rows) }
     const chunk = Buffer.from(`id: ${cursor()}\nevent: frame\ndata: ${mask.json(JSON.stringify(data))}\n\n`)
@@ -147,7 +147,7 @@ export function createStream(options: StreamOptions) {
   async function readRows(requests: ReadonlySet<Id>) {
     if (requests.size === 0) return []
     try {
-      const { items } = await store.read.requests({ limit: mostRows })
+      const { items } = await store.read.requests({ limit: maxRows })
       return items
         .filter(({ id }) => requests.has(id))
         .map(shownRequest)
@@ -160,7 +160,7 @@ export function createStream(options: StreamOptions) {
   function remember(frame: Frame): void {
     frames.push(frame)
     frameBytes += frame.chunk.length
-    while (frames.length > mostFrames || (frameBytes > mostFrameBytes && frames.length > 1)) {
+    while (frames.length > maxFrames || (frameBytes > maxFrameBytes && frames.length > 1)) {
       frameBytes -= frames.shift()?.chunk.length ?? 0
     }
   }
@@ -169,7 +169,7 @@ export function createStream(options: StreamOptions) {
     const { response, isAdmitted } = client
     if (!isAdmitted()) end(client)
     // It connects again and goes on where it was, or is answered that there is a gap.
-    else if (response.writableLength > mostWaiting) response.destroy()
+    else if (response.writableLength > maxWaiting) response.destroy()
     else response.write(chunk)
   }
 
@@ -217,7 +217,7 @@ export function createStream(options: StreamOptions) {
         if (options.isDraining()) return refuse(reply, 'DRAINING')
         const holder = options.holderOf(request)
         const own = [...clients].filter((client) => client.holder === holder).length
-        if (clients.size >= mostClients || own >= maxOfHolder) return refuse(reply, 'TOO_MANY_STREAMS')
+        if (clients.size >= maxClients || own >= maxOfHolder) return refuse(reply, 'TOO_MANY_STREAMS')
         // A proxy must not wait for the end of the answer.
         reply.header('x-accel-buffering', 'no').hijack()
         const response = reply.raw
@@ -274,7 +274,7 @@ function createGathered() {
 
   /** The newest of them. */
   function listed<State extends object>(of: ReadonlyMap<Id, State>) {
-    return [...of].slice(-mostStates).map(([id, state]) => ({ id, ...state }))
+    return [...of].slice(-maxStates).map(([id, state]) => ({ id, ...state }))
   }
 
   return {
@@ -294,7 +294,7 @@ function createGathered() {
       if (event.type === 'snapshot-swapped') generation = event.generation
     },
     content(rows: readonly object[]) {
-      const isCut = Object.values(states).some(({ size }) => size > mostStates)
+      const isCut = Object.values(states).some(({ size }) => size > maxStates)
       return {
         requests: rows,
         skipped: Math.max(0, requests.size - rows.length),

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { launchedEnvironment } from './parent.js'
 import { endAs, relay } from './relay.js'
 
-export const leastMajor = 24
+export const minMajor = 24
 
 /**
  * A package of the npm registry that holds a binary of Node.js. A test compares them with the lock file.
@@ -148,19 +148,19 @@ export function nodeFolder({ platform, env, home }, { name, version }) {
 
 /** @param {string} version as `process.version` writes it */
 function isNewEnough(version) {
-  return Number(/^v(\d+)\./.exec(version)?.[1]) >= leastMajor
+  return Number(/^v(\d+)\./.exec(version)?.[1]) >= minMajor
 }
 
 /** @returns {NodeMissing} */
 export function missing({ version, platform }, found, { wanted, cause } = {}) {
   const fixes = [
-    `install Node.js ${leastMajor} or newer (https://nodejs.org/en/download${
-      platform === 'darwin' ? `, or brew install node@${leastMajor}` : ''
+    `install Node.js ${minMajor} or newer (https://nodejs.org/en/download${
+      platform === 'darwin' ? `, or brew install node@${minMajor}` : ''
     })`,
     ...(wanted ? ['in a clone, let npm bring one: npm install --include=optional'] : []),
   ]
   const error = new NodeMissing(
-    `Reveille needs Node.js ${leastMajor} or newer. This is ${version}, and ${found}.\n` +
+    `Reveille needs Node.js ${minMajor} or newer. This is ${version}, and ${found}.\n` +
       `Fix: ${fixes.join('\n or: ')}`,
     { cause },
   )

@@ -6,10 +6,10 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
 }
 
 /** The most names that are written out, unless a caller says otherwise. */
-const mostNamed = 5
+const maxNamed = 5
 
 /** Writes several names: `a`, `a and b`, or `a, b and 3 more`. */
-export function listed(names: readonly string[], most = mostNamed): string {
+export function listed(names: readonly string[], most = maxNamed): string {
   const shown = names.length > most ? names.slice(0, most - 1) : names
   const left = names.length - shown.length
   const all = left > 0 ? [...shown, `${left} more`] : shown

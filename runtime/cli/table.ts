@@ -5,8 +5,8 @@ import { printable } from '../observe/printable.ts'
 const gap = '  '
 
 /** The widths below which columns are not narrowed for the last one, and the last one for them. */
-const leastColumn = 16
-const leastLast = 24
+const minColumn = 16
+const minLast = 24
 
 /**
  * Cells may come from payloads: each becomes one printable line. The last column takes what width is left, and where that is
@@ -37,10 +37,10 @@ function fitted(widest: readonly number[], width: number): readonly number[] {
   const widths = [...widest]
   const last = widths.pop() ?? 0
   for (;;) {
-    const taken = widths.reduce((sum, each) => sum + each + gap.length, Math.min(last, leastLast))
+    const taken = widths.reduce((sum, each) => sum + each + gap.length, Math.min(last, minLast))
     const longest = Math.max(0, ...widths)
-    if (taken <= width || longest <= leastColumn) return [...widths, last]
-    widths[widths.indexOf(longest)] = Math.max(leastColumn, longest - (taken - width))
+    if (taken <= width || longest <= minColumn) return [...widths, last]
+    widths[widths.indexOf(longest)] = Math.max(minColumn, longest - (taken - width))
   }
 }
 

@@ -169,7 +169,7 @@ test('each part is reported before it is sent, with its reply', async (t) => {
 
 test('the configuration sets how often a turn is tried and how long it waits in between', async (t) => {
   const bed = await openTestBed(t, {
-    defaults: { retry: { attempts: 2, firstMs: 30_000, mostMs: 31_000 } },
+    defaults: { retry: { attempts: 2, firstMs: 30_000, maxMs: 31_000 } },
     async run() {
       throw new PluginError('overloaded', { code: 'malformed', retryable: true })
     },

@@ -17,11 +17,11 @@ export const outOfTime = 'TIMEOUT'
 export const ownFault = 'CHANNEL_FAILED'
 
 /** The shortest wait in milliseconds: a service that asks for less would be asked over and over. */
-export const leastRetryMs = 250
+export const minRetryMs = 250
 
 /** Returns how many milliseconds a service is left alone that said for how long. */
 export function pauseAfterLimit({ retryAfterMs = 0 }: Failure): number {
-  return Math.max(leastRetryMs, Math.min(retryAfterMs, longestRetryAfterMs))
+  return Math.max(minRetryMs, Math.min(retryAfterMs, longestRetryAfterMs))
 }
 
 export function failureScopeOf({ code, retryable, wholeService, retryAfterMs = 0 }: Failure): FailureScope {

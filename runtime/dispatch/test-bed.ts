@@ -139,7 +139,7 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     runner: 'fake',
     timeoutSeconds: 60,
     concurrency: 4,
-    retry: { attempts: 3, firstMs: 2000, mostMs: 120_000 },
+    retry: { attempts: 3, firstMs: 2000, maxMs: 120_000 },
     ...setting.defaults,
     heartbeat: { everyMs: 0, idle: false, ackToken: 'HEARTBEAT_OK', prompt: 'Beat.', ...setting.heartbeat },
   }

@@ -104,17 +104,17 @@ export function recordsOf({ kept, refused, live }: ArchiveState): readonly Gener
 }
 
 /** Ten thousand mappings can have as many errors, and records stay in memory. */
-const mostDiagnostics = 100
+const maxDiagnostics = 100
 
 function bounded<Kind extends GenerationRecord>(record: Kind): Kind {
   const { diagnostics } = record
-  const more = diagnostics.length - mostDiagnostics
+  const more = diagnostics.length - maxDiagnostics
   if (more <= 0) return record
   const rest: Diagnostic = {
     severity: record.state === 'rejected' ? 'error' : 'warning',
     code: 'MORE_DIAGNOSTICS',
-    message: `There were ${more} more; the first ${mostDiagnostics} are kept`,
+    message: `There were ${more} more; the first ${maxDiagnostics} are kept`,
     hint: '`reveille check` lists all that the files have now.',
   }
-  return { ...record, diagnostics: [...diagnostics.slice(0, mostDiagnostics), rest] }
+  return { ...record, diagnostics: [...diagnostics.slice(0, maxDiagnostics), rest] }
 }

@@ -6,17 +6,17 @@ import type { DeliveryRecord, Reader, Store } from '../store/port.ts'
 /** How long a message is remembered. Milliseconds. */
 const keptMs = 86_400_000
 /** How many messages are remembered, the newest; each takes about 200 bytes, however long it is. */
-const mostMessages = 10_000
+const maxMessages = 10_000
 /** A shorter text may come from anybody. UTF-16 units, folded. */
 export const shortestText = 24
 /** How much of a payload is looked at, which takes about a millisecond. */
-const mostNodes = 10_000
-const mostUnits = 256 * 1024
+const maxNodes = 10_000
+const maxUnits = 256 * 1024
 
 export type SentMessages = ReturnType<typeof createSentMessages>
 
 /** `now` is in milliseconds since the Unix epoch. */
-export function createSentMessages({ now, most = mostMessages }: { now: () => number; most?: number }) {
+export function createSentMessages({ now, most = maxMessages }: { now: () => number; most?: number }) {
   /** By digest, the oldest first. */
   const sent = new Map<string, { readonly at: number; readonly prefix: string }>()
   /** How many of them begin like this: a string that begins like none of them needs no digest. */
@@ -79,7 +79,7 @@ export function createSentMessages({ now, most = mostMessages }: { now: () => nu
         }
         if (node.length < shortestText || node.length > most) continue
         units += node.length
-        if (units > mostUnits) return false
+        if (units > maxUnits) return false
         if (prefixes.has(prefixOf(node)) && sent.has(digestOf(fold(node)))) return true
       }
       return false
@@ -94,7 +94,7 @@ export function createSentMessages({ now, most = mostMessages }: { now: () => nu
 function appendValues(node: unknown, nodes: unknown[]): void {
   if (typeof node !== 'object' || node === null) return
   const values: readonly unknown[] = Array.isArray(node) ? node : Object.values(node)
-  for (let at = 0; at < values.length && nodes.length < mostNodes; at += 1) nodes.push(values[at])
+  for (let at = 0; at < values.length && nodes.length < maxNodes; at += 1) nodes.push(values[at])
 }
 
 /** The beginning of the first word, for which nothing has to be folded. */
@@ -111,7 +111,7 @@ function digestOf(folded: string): string {
 }
 
 /** How many deliveries are loaded; a request waits for them. */
-const mostReplies = 1000
+const maxReplies = 1000
 const pageSize = 500
 
 /**
@@ -130,7 +130,7 @@ export async function loadSentMessages(
     newest.push(...page.items.filter((delivery) => sentAt(delivery) > now - keptMs))
     const oldest = page.items.at(-1)
     cursor = oldest && oldest.createdAt > now - keptMs ? page.next : undefined
-  } while (cursor !== undefined && newest.length < mostReplies)
+  } while (cursor !== undefined && newest.length < maxReplies)
   for (const delivery of newest.reverse()) sent.note(delivery.text, sentAt(delivery))
 }
 
@@ -145,7 +145,7 @@ export async function followSentMessages(
   for await (const { type, id, state } of changes({ signal })) {
     if (type !== 'delivery' || state !== 'pending' || known.has(id)) continue
     known.add(id)
-    if (known.size > mostReplies) for (const oldest of known.values().take(1)) known.delete(oldest)
+    if (known.size > maxReplies) for (const oldest of known.values().take(1)) known.delete(oldest)
     const delivery = await read.delivery(id).catch(() => undefined)
     if (delivery !== undefined) sent.note(delivery.text)
   }

@@ -46,7 +46,7 @@ const messageGapMs = { min: 10_000, max: 600_000 }
 /** After this time without a message the gap is the shortest again. */
 const quietMs = 3_600_000
 /** Without jitter: one process alerts. */
-const backoff = { firstMs: 5000, mostMs: 600_000, jitter: [1, 1] } as const
+const backoff = { firstMs: 5000, maxMs: 600_000, jitter: [1, 1] } as const
 const webhookTimeoutMs = 10_000
 /** A call that fails once is a matter of seconds; so many are an issue. */
 const minFailures = 3

@@ -11,14 +11,14 @@ import type { Ledger } from './ledger.ts'
 
 const absentRun = 20
 const window = 100
-const leastPresent = 95
+const minPresent = 95
 const ringSize = window + absentRun
-const mostEndpoints = 200
+const maxEndpoints = 200
 /** So many requests of one endpoint are sampled at once, and so many a second after that. */
 const burst = 200
 const perSecond = 2
 /** How many samples may wait; each holds a payload. */
-const mostWaiting = 8
+const maxWaiting = 8
 
 interface Sampled {
   tokens: number
@@ -40,7 +40,7 @@ type Sample = readonly [request: HookRequest, snapshot: Snapshot, name: string]
 
 export function createDriftWatch(ledger: Ledger) {
   /** By their configured names, so that those of a pattern are one. */
-  const endpoints = new BoundedMap<string, Sampled>(mostEndpoints)
+  const endpoints = new BoundedMap<string, Sampled>(maxEndpoints)
   const readersOf = onceForEach((_snapshot: Snapshot) => new Map<string, FieldPresence>())
   let waiting: Sample[] = []
 
@@ -79,7 +79,7 @@ export function createDriftWatch(ledger: Ledger) {
   function judge(endpoint: string, path: string, mapping: string, field: Field): void {
     const isOpen = ledger.isOpen('DRIFT', `${endpoint}:${path}`)
     const present = presentBefore(field)
-    if (!isOpen && (present === undefined || present < leastPresent)) return
+    if (!isOpen && (present === undefined || present < minPresent)) return
     const before = present === undefined ? '' : `${present} of the ${window} requests before had, and `
     ledger.note({
       code: 'DRIFT',
@@ -107,7 +107,7 @@ export function createDriftWatch(ledger: Ledger) {
     /** Takes a request as a sample, or does not. */
     sample(request: HookRequest, snapshot: Snapshot): void {
       const { isUndecoded, now } = request
-      if (isUndecoded || waiting.length >= mostWaiting) return
+      if (isUndecoded || waiting.length >= maxWaiting) return
       const endpoint = configuredName(snapshot, request.endpoint)
       if (endpoint === undefined) return
       let sampled = endpoints.get(endpoint)

@@ -33,9 +33,9 @@ interface Hour {
 
 const hourMs = 3_600_000
 /** So many repeated deliveries in an hour are no accident, if they are also a tenth of all. */
-const leastRepeated = 3
+const minRepeated = 3
 const repeatedShare = 0.1
-const leastEchoes = 3
+const minEchoes = 3
 /** The fastest senders wait three seconds for an answer. Milliseconds. */
 const slowMs = 2500
 /** The name of the endpoints that only a catch-all covers. */
@@ -146,7 +146,7 @@ export function createEndpointWatch({ ledger, onMatched, onExpected }: EndpointW
   }
 
   function endHour(name: string, endpoint: Endpoint, at: number): void {
-    if (endpoint.hour.repeated < leastRepeated) ledger.resolve('DUPLICATES', name)
+    if (endpoint.hour.repeated < minRepeated) ledger.resolve('DUPLICATES', name)
     if (endpoint.hour.echoes === 0) ledger.resolve('LOOP', `/${name}`)
     endpoint.hour = newHour(at)
   }
@@ -227,7 +227,7 @@ export function createEndpointWatch({ ledger, onMatched, onExpected }: EndpointW
     )
     if (!isSenders) return
     hour.repeated += 1
-    if (hour.repeated < leastRepeated || hour.repeated < hour.requests * repeatedShare) return
+    if (hour.repeated < minRepeated || hour.repeated < hour.requests * repeatedShare) return
     const { repeated, requests, errors, slowestMs } = hour
     ledger.note({
       code: 'DUPLICATES',
@@ -250,7 +250,7 @@ export function createEndpointWatch({ ledger, onMatched, onExpected }: EndpointW
     hour.echoes += 1
     const { bots } = context.live.snapshot.effectivePolicyOf(context.endpoint ?? '') ?? {}
     // Where the policy names the bots, their echoes are expected.
-    if (!isOfRun && (bots !== undefined || hour.echoes < leastEchoes)) return
+    if (!isOfRun && (bots !== undefined || hour.echoes < minEchoes)) return
     ledger.note({
       code: 'LOOP',
       subject: `/${subject}`,

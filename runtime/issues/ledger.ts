@@ -58,9 +58,9 @@ interface Pending {
 const flushMs = 1000
 const retryMs = 5000
 /** How many issues may wait to be written. Over it new ones are dropped until the store can write again. */
-const mostPending = 500
+const maxPending = 500
 /** The most events about issues that the main session gets in one day from one process. */
-const mostSaid = 20
+const maxSaid = 20
 /** Longer subjects are cut; an operator chose them. */
 const longestSubject = 200
 const longestCause = 500
@@ -172,7 +172,7 @@ export function createLedger(options: LedgerOptions) {
     const isSaid = issueCodes[code].isSaid && !isSilent && options.notifies()
     if (!isSaid || reportedOn.get(key) === day || isMuted(key, at)) return undefined
     if (saidToday.day !== day) saidToday = { day, count: 0 }
-    if (saidToday.count >= mostSaid) return undefined
+    if (saidToday.count >= maxSaid) return undefined
     saidToday.count += 1
     const text = `An issue is open: ${issueCodes[code].title} (${code}, ${cut(subject, longestSubject)}). Its cause and the next step: \`reveille issues\`.`
     const event = ownEvent({ generation: options.generation() }, text, { id: mintId(), at })
@@ -206,7 +206,7 @@ export function createLedger(options: LedgerOptions) {
         waiting.problem = problem
         waiting.count += problem.count ?? 1
         waiting.isOver = false
-      } else if (pending.size < mostPending)
+      } else if (pending.size < maxPending)
         pending.set(key, { at: now(), problem, count: problem.count ?? 1, isOver: false })
       else return
       if (!isMuted(key, now())) open.add(key)

@@ -14,8 +14,8 @@ export interface Explained {
 }
 
 /** A filter that has let requests pass is taken for right, and so is one that has missed less often than this. */
-const leastMisses = 3
-const mostRemembered = 2000
+const minMisses = 3
+const maxRemembered = 2000
 const longestValue = 100
 
 type Miss = CandidateTrace & { readonly clause: ClauseTrace }
@@ -26,8 +26,8 @@ export function createNearMisses(ledger: Ledger, read: Pick<Reader, 'requests'>)
   /** The mappings that were changed: what reached them before says nothing. */
   const changed = new Set<string>()
   /** Whether stored requests have reached a mapping or an endpoint, asked once for each. */
-  const stored = new BoundedMap<string, Promise<boolean>>(mostRemembered)
-  const misses = new BoundedMap<string, number>(mostRemembered)
+  const stored = new BoundedMap<string, Promise<boolean>>(maxRemembered)
+  const misses = new BoundedMap<string, number>(maxRemembered)
 
   function hasAny(filter: { readonly mapping: string } | { readonly endpoint: string }): Promise<boolean> {
     const key = JSON.stringify(filter)
@@ -54,7 +54,7 @@ export function createNearMisses(ledger: Ledger, read: Pick<Reader, 'requests'>)
     const key = `${mapping} ${clause.path}`
     const count = (misses.get(key) ?? 0) + 1
     misses.set(key, count)
-    return count >= leastMisses || !(await hasAny({ endpoint }))
+    return count >= minMisses || !(await hasAny({ endpoint }))
   }
 
   return {

@@ -25,7 +25,7 @@ interface Expected {
 /** After a start senders have this long before they count as silent, because the gateway could not be reached before. */
 const graceMs = 300_000
 const longestWaitMs = 3_600_000
-const leastWaitMs = 250
+const minWaitMs = 250
 
 export interface SilenceOptions {
   readonly ledger: Ledger
@@ -40,7 +40,7 @@ export interface SilenceOptions {
 }
 
 /** The newest requests among which one of a policy with a pattern is looked for. */
-const mostLookedAt = 500
+const maxLookedAt = 500
 
 export function createSilenceWatch({
   ledger,
@@ -86,7 +86,7 @@ export function createSilenceWatch({
   /** Lists know no patterns, so that the newest requests are searched for one of a policy with parameters. */
   async function newestOf(policy: string) {
     if (!policy.includes(':')) return (await read.requests({ endpoint: policy, limit: 1 })).items[0]
-    const { items } = await read.requests({ limit: mostLookedAt })
+    const { items } = await read.requests({ limit: maxLookedAt })
     return items.find(({ endpoint }) => policyOf(endpoint) === policy)
   }
 
@@ -113,7 +113,7 @@ export function createSilenceWatch({
     else if (leads()) silent.forEach(noteOnce)
     if (all.length === 0) return
     const waits = all.map((each) => (each.isSilent ? silentWaitMs : dueIn(each)))
-    timer = timers.setTimeout(check, Math.max(leastWaitMs, Math.min(longestWaitMs, ...waits)))
+    timer = timers.setTimeout(check, Math.max(minWaitMs, Math.min(longestWaitMs, ...waits)))
   }
 
   /** Another process may have received what this one waits for. */
@@ -122,7 +122,7 @@ export function createSilenceWatch({
       const since = now() - expectEveryMs
       const [own, all] = await Promise.all([
         read.requests({ endpoint: policy, since, limit: 1 }),
-        read.requests({ since, limit: mostLookedAt }),
+        read.requests({ since, limit: maxLookedAt }),
       ])
       for (const { endpoint, receivedAt } of [...own.items, ...all.items])
         if (policyOf(endpoint) === policy && receivedAt > (expected.get(policy)?.seenAt ?? 0))

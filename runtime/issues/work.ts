@@ -22,7 +22,7 @@ export interface WorkWatchOptions {
 }
 
 /** The parked runs among which those of an issue are looked for. */
-const mostParked = 100
+const maxParked = 100
 
 export function createWorkWatch({
   ledger,
@@ -320,7 +320,7 @@ export function createWorkWatch({
       ({ subject }) => !subject.startsWith('/'),
     )
     if (parking.length > 0) {
-      const { items } = await read.runs({ state: 'parked', limit: mostParked })
+      const { items } = await read.runs({ state: 'parked', limit: maxParked })
       for (const { code, subject } of parking) {
         const isLeft = items.some((run) => isParkedFor(code, subject, run))
         if (!isLeft) ledger.resolve(code, subject)

@@ -41,7 +41,7 @@ const numberOfOutcome = new Map<RequestOutcome, number>(
 )
 
 /** Names come from configuration and ids from mapping files, but reloads may bring new ones for ever. */
-const mostNames = 10_000
+const maxNames = 10_000
 
 /** The label of endpoints that no policy and no mapping names. */
 export const otherEndpoint = 'other'
@@ -73,7 +73,7 @@ export function createCounters(options: { now(): number; backlog(): number }) {
   function cellOf(label: string, key: number): { count: number } {
     let cells = requests.get(label)
     if (cells === undefined) {
-      if (requests.size >= mostNames && label !== otherEndpoint) return cellOf(otherEndpoint, key)
+      if (requests.size >= maxNames && label !== otherEndpoint) return cellOf(otherEndpoint, key)
       cells = new Map()
       requests.set(label, cells)
     }
@@ -99,7 +99,7 @@ export function createCounters(options: { now(): number; backlog(): number }) {
       if (mapping === undefined) return
       const hits = mappings.get(mapping)
       if (hits === undefined) {
-        if (mappings.size < mostNames) mappings.set(mapping, { hits: 1, lastAt: at })
+        if (mappings.size < maxNames) mappings.set(mapping, { hits: 1, lastAt: at })
         return
       }
       hits.hits += 1
@@ -183,7 +183,7 @@ function createCells<Name extends string>() {
       const key = JSON.stringify(labels)
       const cell = cells.get(key)
       if (cell !== undefined) cell.count += amount
-      else if (cells.size < mostNames) cells.set(key, { labels, count: amount })
+      else if (cells.size < maxNames) cells.set(key, { labels, count: amount })
     },
     read: (): readonly Counted<Readonly<Record<Name, string>>>[] => [...cells.values()],
   }

@@ -5,7 +5,7 @@ import { changesText } from './changes-text.ts'
 import type { Log } from './log.ts'
 
 /** A limit, because one mistake in what ten thousand mappings share would be ten thousand lines at once. */
-const mostLogged = 100
+const maxLogged = 100
 
 /** Files below `folder`, the working directory, are shown relative to it, so that they can be opened from there. */
 export function createReloadReporter(log: Log, folder: string): (event: ReloadEvent) => void {
@@ -18,8 +18,8 @@ export function createReloadReporter(log: Log, folder: string): (event: ReloadEv
   }
 
   function logAll(diagnostics: readonly Diagnostic[], generation?: number) {
-    for (const diagnostic of diagnostics.slice(0, mostLogged)) logDiagnostic(diagnostic, generation)
-    const more = diagnostics.length - mostLogged
+    for (const diagnostic of diagnostics.slice(0, maxLogged)) logDiagnostic(diagnostic, generation)
+    const more = diagnostics.length - maxLogged
     if (more > 0)
       logDiagnostic(moreDiagnostics(more, generation === undefined ? 'error' : 'warning'), generation)
   }

@@ -8,8 +8,8 @@ import { type RequestOutcome, requestOutcomes } from '../store/port.ts'
 import { createHistogram } from './histogram.ts'
 
 export const stepMs = 10_000
-export const mostMinutes = 360
-const steps = (mostMinutes * 60_000) / stepMs
+export const maxMinutes = 360
+const steps = (maxMinutes * 60_000) / stepMs
 
 /** Lists are of equal length, the oldest step first. The step that has not ended is left out. */
 export interface SeriesAnswer {

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { createStandardError } from './standard-error.ts'
 
 /** A target that accepts its input when the test says so. */
-function openTarget(t: TestContext, options: { readonly mostQueued?: number } = {}) {
+function openTarget(t: TestContext, options: { readonly maxQueued?: number } = {}) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   // What happens at the end of this process is not for a target of a test.
   let end = () => {}
@@ -77,7 +77,7 @@ test('lines that come during a write are written with the next one, in order', (
 })
 
 test('lines that do not fit are dropped, and one line says how many once half of the queue is free', (t) => {
-  const { output, settle, reported, written } = openTarget(t, { mostQueued: 20 })
+  const { output, settle, reported, written } = openTarget(t, { maxQueued: 20 })
   output.write('first\n')
   for (let number = 0; number < 9; number++) output.write(`${number}...\n`)
   assert.equal(output.dropped(), 5)
@@ -130,7 +130,7 @@ test('a flush ends with the last line, with a refusal, or after a second', async
 })
 
 test('a target that never takes a write costs one second at the end, and no crash', async (t) => {
-  const { output, reported, end, written } = openTarget(t, { mostQueued: 20 })
+  const { output, reported, end, written } = openTarget(t, { maxQueued: 20 })
   for (let number = 0; number < 9; number++) output.write(`${number}...\n`)
   const flushed = output.flush()
   t.mock.timers.tick(1000)

@@ -38,7 +38,7 @@ export interface StandardErrorOptions {
   /** Called when lines were dropped and there is room again. */
   readonly onRoom?: (droppedLines: number) => void
   /** How much may wait. UTF-16 units; default 4 Mi, which is about 16,000 lines. */
-  readonly mostQueued?: number
+  readonly maxQueued?: number
 }
 
 /** The longest time for which a line waits for others. */
@@ -53,7 +53,7 @@ const retryMs = 1000
 const flushMs = 1000
 
 export function createStandardError(options: StandardErrorOptions = {}): LogOutput {
-  const { target = standardError(), onRoom, mostQueued = 4 * 1024 * 1024 } = options
+  const { target = standardError(), onRoom, maxQueued = 4 * 1024 * 1024 } = options
   /** The lines that gather, which are the last block of the queue. */
   let block = ''
   let blocks: string[] = []
@@ -70,7 +70,7 @@ export function createStandardError(options: StandardErrorOptions = {}): LogOutp
 
   function add(text: string): void {
     // Once lines are dropped, all are until half of the queue is empty: one gap is easier to read than many.
-    if (queued + text.length > (unreported > 0 ? mostQueued / 2 : mostQueued)) {
+    if (queued + text.length > (unreported > 0 ? maxQueued / 2 : maxQueued)) {
       dropped += 1
       unreported += 1
       return
@@ -123,7 +123,7 @@ export function createStandardError(options: StandardErrorOptions = {}): LogOutp
         flushed?.resolve()
         return
       }
-      if (unreported > 0 && queued <= mostQueued / 2) {
+      if (unreported > 0 && queued <= maxQueued / 2) {
         report()
         closeBlock()
       }

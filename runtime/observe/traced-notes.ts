@@ -9,11 +9,11 @@ import { strikeOut } from '../strike-out.ts'
 
 const shownCandidates = 50
 /** How many requests may wait to be explained; each holds its body. */
-const mostWaiting = 8
+const maxWaiting = 8
 /** How many requests may be explained before their commit at one time; further ones are stored without a trace. */
 const maxAwaited = 16
 /** How many requests may be expected whose record has not come. There are none, unless a reply fails. */
-const mostExpected = 64
+const maxExpected = 64
 
 interface Expected {
   readonly snapshot: Snapshot
@@ -54,7 +54,7 @@ export function createTracedNotes({ store, mask, onExplained }: TracedNotesOptio
   function expect(id: Id, snapshot: Snapshot, request: HookRequest, decision: Decision): void {
     expected.set(id, { snapshot, request, decision })
     const [oldest] = expected.keys()
-    if (expected.size > mostExpected && oldest !== undefined) expected.delete(oldest)
+    if (expected.size > maxExpected && oldest !== undefined) expected.delete(oldest)
   }
 
   /** Stores a record: at once, or with its trace if it is expected. Under a flood, only the newest requests are explained. */
@@ -68,7 +68,7 @@ export function createTracedNotes({ store, mask, onExplained }: TracedNotesOptio
     }
     waiting.push({ ...found, record })
     unstored.set(record.id, record)
-    if (waiting.length > mostWaiting) keep((waiting.shift() as Waiting).record)
+    if (waiting.length > maxWaiting) keep((waiting.shift() as Waiting).record)
     explaining ??= explainAll()
   }
 

@@ -31,7 +31,7 @@ function cutExcerpt(line: string, caret: string, width: number): string[] {
   const room = width - head.length
   const at = caret.length - 1 - head.length
   const text = line.slice(head.length)
-  if (text.length <= room || room < leastExcerpt || uneven.test(text)) return [line, caret]
+  if (text.length <= room || room < minExcerpt || uneven.test(text)) return [line, caret]
   const from = at < room - 1 ? 0 : Math.min(at - Math.floor(room / 2), text.length - room)
   const part = text.slice(from, from + room)
   const start = from > 0 ? `…${part.slice(1)}` : part
@@ -43,7 +43,7 @@ function cutExcerpt(line: string, caret: string, width: number): string[] {
 const uneven = /[^\x20-\u02ff\u2010-\u2027\u2030-\u205e]/
 
 /** The shortest excerpt, in columns. */
-const leastExcerpt = 20
+const minExcerpt = 20
 
 function wrapHint(text: string, width: number): string[] {
   return wrapLine(text, width).map((line, index) => (index === 0 ? hint : ' '.repeat(hint.length)) + line)

@@ -35,7 +35,7 @@ export function settings(changes: {
     providers = {},
   } = changes
   const heartbeat = { everyMs: 1, idle: false, ackToken: '', prompt: '' }
-  const retry = { attempts: 1, firstMs: 1, mostMs: 1 }
+  const retry = { attempts: 1, firstMs: 1, maxMs: 1 }
   const defaults = {
     runner,
     timeoutSeconds: 1,

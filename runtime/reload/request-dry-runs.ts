@@ -171,14 +171,14 @@ export function createRequestDryRuns({
     const kept: ReceivedRequest[] = []
     const { items } = await read.requests({ endpoint, limit: lookedAt })
     for (const { id } of items) {
-      if (kept.length === mostPayloads) break
+      if (kept.length === maxPayloads) break
       const record = await read.request(id)
       const received = record && restoreRequest(record)
       if (received !== undefined) kept.push(received)
     }
     const samples = configuration.tests
       .filter(({ value }) => value.request.endpoint === endpoint)
-      .slice(0, mostPayloads)
+      .slice(0, maxPayloads)
       .flatMap((test) => receivedOf(test) ?? [])
     const admitted: HookRequest[] = []
     for (const received of [...kept, ...samples]) {
@@ -201,7 +201,7 @@ export function createRequestDryRuns({
         const { headers = {}, query = {} } = request
         return [{ name, file: test.origin.name, headers, query, body: Buffer.from(body).toString() }]
       })
-      .slice(0, mostSamples)
+      .slice(0, maxSamples)
     return found
   }
 
@@ -226,13 +226,13 @@ export interface Sample {
   readonly body: string
 }
 
-const mostSamples = 100
+const maxSamples = 100
 /** In bytes. */
 const longestSample = 65_536
 
 /** How many requests are looked through for kept bodies, and how many of them are read. */
 const lookedAt = 50
-const mostPayloads = 20
+const maxPayloads = 20
 
 /** JSON has no form for the cause of a failure, and the actions are in the explanation. */
 function endOf(decision: Decision): object {

@@ -7,7 +7,7 @@ const silentToken = 'NO_REPLY'
 const decoration = /^[\s\p{P}\p{S}\p{M}\p{Cf}]*$/u
 
 /** How many tokens are removed at one edge of a reply. It bounds the cost of a reply of nothing but tokens. */
-const mostTokens = 4
+const maxTokens = 4
 
 /** A text with more characters beside the token is a reply that mentions it. */
 const longestDecoration = 200
@@ -40,7 +40,7 @@ export function withoutTokens(reply: string, ackToken: string): string {
   // A reply may well begin or end with a token such as `OK`, so only tokens with an underscore are removed.
   const stripped = tokens.filter((token) => /^[A-Z\d]+(?:_[A-Z\d]+)+$/.test(token))
   let rest = reply
-  for (let round = 0; round < mostTokens; round++) {
+  for (let round = 0; round < maxTokens; round++) {
     for (const token of stripped) rest = withoutEdges(rest, token)
   }
   return rest

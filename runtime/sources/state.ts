@@ -23,7 +23,7 @@ export interface SourceState {
 
 /** The longest detail of a report, in characters. */
 const longestDetail = 500
-const mostFacts = 20
+const maxFacts = 20
 const states: readonly unknown[] = ['working', 'failing', 'waiting'] satisfies SourceReport['state'][]
 /** The last time that a date can show, in milliseconds from the Unix epoch: https://tc39.es/ecma262/#sec-time-values-and-time-range */
 const farthest = 8.64e15
@@ -45,7 +45,7 @@ function readNumbers(reported: unknown, isGood: (value: number) => boolean): Rec
     const value = numberOf(number)
     return /^[a-zA-Z]\w{0,40}$/.test(name) && value !== undefined && isGood(value) ? [[name, value]] : []
   })
-  return Object.fromEntries(numbers.slice(0, mostFacts))
+  return Object.fromEntries(numbers.slice(0, maxFacts))
 }
 
 const events: Readonly<Record<SourceState['state'], string>> = {
@@ -78,7 +78,7 @@ export function logState(
 
 const spanMs = 600_000
 /** How many reports are logged within a span. */
-const mostLines = 6
+const maxLines = 6
 
 /** The next line after a span counts the changes that were left out. */
 export function createStateLog(log: Logger, now: () => number, initial: SourceState['state']) {
@@ -95,7 +95,7 @@ export function createStateLog(log: Logger, now: () => number, initial: SourceSt
       lines = 0
     }
     lines += 1
-    return lines <= mostLines
+    return lines <= maxLines
   }
 
   /**

@@ -35,7 +35,7 @@ export type Supervisor = ReturnType<typeof superviseSource>
 /** How long a run may take to end before it is abandoned. Milliseconds. */
 const abandonAfterMs = 10_000
 const heldElsewhereMs = 5000
-const backoff = { firstMs: 1000, mostMs: 300_000 }
+const backoff = { firstMs: 1000, maxMs: 300_000 }
 /** After a run of this length the next failure counts as the first. Milliseconds. */
 const goodLifeMs = 600_000
 /** The longest reason of an unexpected failure, in characters. */
@@ -137,7 +137,7 @@ export function superviseSource(
     const retryAfterMs = typeof retryAfter === 'number' && retryAfter > 0 ? retryAfter * 1000 : 0
     const waitMs = retryDelayMs({ retryAfterMs }, failures, backoff, random)
     // An operator may mend it.
-    return retryable ? waitMs : Math.max(backoff.mostMs, waitMs)
+    return retryable ? waitMs : Math.max(backoff.maxMs, waitMs)
   }
 
   return {

@@ -80,7 +80,7 @@ export async function untilAborted({ signal }: SourceCall): Promise<void> {
 export type Bed = Awaited<ReturnType<typeof createBed>>
 
 /** After this long a test waits in vain. Milliseconds. */
-const mostWaitMs = 10_000
+const maxWaitMs = 10_000
 
 /** Makes a test bed. A test may change `live` at any time; `apply` follows it. */
 export async function createBed(live: RunnableSource[], options: Partial<SourcesOptions> = {}) {
@@ -105,7 +105,7 @@ export async function createBed(live: RunnableSource[], options: Partial<Sources
 
   /** Waits until `passes` returns true. The clock bounds the wait, since files and processes are slow on a busy machine. */
   async function until(passes: () => unknown, what: string): Promise<void> {
-    for (const start = performance.now(); performance.now() - start < mostWaitMs; ) {
+    for (const start = performance.now(); performance.now() - start < maxWaitMs; ) {
       if (passes()) return
       await yieldToEventLoop()
     }

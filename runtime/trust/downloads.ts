@@ -27,14 +27,14 @@ const staleMs = dayMs
 /** The shortest time between two downloads of one address for callers that want a fresh copy. */
 const refreshMs = minuteMs
 const failureMs = 10_000
-const mostAddresses = 100
-const mostAtOnce = 16
+const maxAddresses = 100
+const maxAtOnce = 16
 
 /** `now`: milliseconds since the Unix epoch. */
 export function createDownloads({ web, now }: { web: Web; now: () => number }): VerifyDependencies {
   /** Both in the order of their use, the oldest first. */
-  const copies = new BoundedMap<string, Copy>(mostAddresses)
-  const failures = new BoundedMap<string, Failure>(mostAddresses)
+  const copies = new BoundedMap<string, Copy>(maxAddresses)
+  const failures = new BoundedMap<string, Failure>(maxAddresses)
   const running = new Map<string, Promise<string>>()
 
   async function fetchCopy(url: string): Promise<string> {
@@ -60,7 +60,7 @@ export function createDownloads({ web, now }: { web: Web; now: () => number }): 
   function fetchOnce(url: string): Promise<string> {
     const underway = running.get(url)
     if (underway !== undefined) return underway
-    if (running.size >= mostAtOnce) throw new UnavailableError('Too many downloads are on their way.')
+    if (running.size >= maxAtOnce) throw new UnavailableError('Too many downloads are on their way.')
     const fetching = fetchCopy(url).finally(() => running.delete(url))
     running.set(url, fetching)
     return fetching

@@ -11,12 +11,12 @@ import { getText, type Web } from './web.ts'
 
 /** The waits before each try after the first. */
 const waitsMs = [2000, 10_000, 30_000]
-const mostRemembered = 1000
-const mostAtOnce = 32
+const maxRemembered = 1000
+const maxAtOnce = 32
 
 export function createConfirmations({ web, log }: { web: Web; log: Pick<Log, 'info' | 'warn'> }) {
   /** Hashes of addresses, which hold a token; the oldest first. */
-  const seen = new BoundedMap<string, true>(mostRemembered)
+  const seen = new BoundedMap<string, true>(maxRemembered)
   const running = new Set<Promise<void>>()
 
   async function perform(policy: string, url: string, key: string): Promise<void> {
@@ -50,7 +50,7 @@ export function createConfirmations({ web, log }: { web: Web; log: Pick<Log, 'in
     confirm(policy: string, url: string): void {
       const key = hash('sha256', url)
       if (seen.has(key)) return
-      if (running.size >= mostAtOnce) {
+      if (running.size >= maxAtOnce) {
         const reason = 'too many confirmations are on their way'
         log.warn({ event: 'subscription-not-confirmed', endpoint: policy, reason })
         return

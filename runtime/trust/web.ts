@@ -10,7 +10,7 @@ export interface Web {
 }
 
 const longestMs = 5000
-const mostBytes = 256 * 1024
+const maxBytes = 256 * 1024
 
 /**
  * Redirects are refused, because only the requested address is checked. The text is empty unless the status is 2xx.
@@ -49,7 +49,7 @@ async function readSmall({ body }: Response): Promise<string> {
   // An exception in the loop cancels the rest of the body.
   for await (const piece of body ?? []) {
     bytes += piece.byteLength
-    if (bytes > mostBytes) throw new RangeError(`The answer has more than ${mostBytes} bytes.`)
+    if (bytes > maxBytes) throw new RangeError(`The answer has more than ${maxBytes} bytes.`)
     pieces.push(piece)
   }
   return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces))

@@ -208,14 +208,14 @@ export function testClocks(options: DrillOptions): void {
 }
 
 /** Resolves with the process that has begun a run for the `times`-th time, and when it has. */
-async function begun(machines: Machines, runId: string, times: number, mostMs: number) {
-  for (const deadline = Date.now() + mostMs; Date.now() < deadline; await pause(20)) {
+async function begun(machines: Machines, runId: string, times: number, maxMs: number) {
+  for (const deadline = Date.now() + maxMs; Date.now() < deadline; await pause(20)) {
     const lines = (await machines.witnessed()).filter(({ what, of }) => what === 'begun' && of === runId)
     const line = lines[times - 1]
     if (line !== undefined) return line
   }
   const outputs = machines.nodes.map((node) => node.output())
-  throw new Error(`the run was not begun ${times} times within ${mostMs} ms:\n${outputs.join('\n')}`)
+  throw new Error(`the run was not begun ${times} times within ${maxMs} ms:\n${outputs.join('\n')}`)
 }
 
 /** A node looks for expired leases by the database's clock, and claims then. Milliseconds. */

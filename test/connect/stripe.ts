@@ -16,7 +16,7 @@ import { signedByStripe } from '../signed.ts'
 const callsInSecond = 100
 /** https://docs.stripe.com/api/events */
 const keptMs = 30 * 86_400_000
-const mostEndpoints = 16
+const maxEndpoints = 16
 
 export interface FakeStripeOptions {
   now(): number
@@ -114,7 +114,7 @@ export async function openFakeStripe({
       return refusal(400, 'Invalid URL: URL must be publicly accessible.')
     const wanted = listIn(fields['enabled_events'])
     if (wanted.length === 0) return refusal(400, 'Missing required param: enabled_events.')
-    if (endpoints.size >= mostEndpoints)
+    if (endpoints.size >= maxEndpoints)
       return refusal(400, 'You have reached the maximum of 16 test webhook endpoints.')
     const endpoint: Endpoint = {
       id: `we_1${randomBytes(11).toString('hex')}`,

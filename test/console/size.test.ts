@@ -9,9 +9,9 @@ import { bundleConsole } from '../../tools/console.js'
 const root = join(import.meta.dirname, '..', '..')
 const kilobyte = 1024
 /** What is loaded for Live and Request: the frame with both, and all styles. */
-const mostForLive = 60 * kilobyte
+const maxForLive = 60 * kilobyte
 /** The largest part that any page adds, which is the editor. */
-const mostForOnePage = 190 * kilobyte
+const maxForOnePage = 190 * kilobyte
 
 test('the frame with Live and Request is at most 60 KB, and no page adds more than 190 KB', async (t) => {
   const { outputFiles, metafile } = await bundleConsole(root, join(root, 'build', 'console'))
@@ -36,7 +36,7 @@ test('the frame with Live and Request is at most 60 KB, and no page adds more th
   const main = Object.keys(outputs).find((file) => outputs[file]?.entryPoint === 'console/main.tsx') ?? ''
   const first = reached(main)
   t.diagnostic(`Live and Request: ${(sizeOf(first) / kilobyte).toFixed(1)} KB compressed`)
-  assert.ok(sizeOf(first) > 0 && sizeOf(first) <= mostForLive, `${sizeOf(first)} bytes`)
+  assert.ok(sizeOf(first) > 0 && sizeOf(first) <= maxForLive, `${sizeOf(first)} bytes`)
   assert.ok(
     ![...first].some((file) =>
       Object.keys(outputs[file]?.inputs ?? {}).some((input) => /codemirror|@lezer|uplot/.test(input)),
@@ -48,6 +48,6 @@ test('the frame with Live and Request is at most 60 KB, and no page adds more th
     if (entryPoint === undefined || file === main || !file.endsWith('.js')) continue
     const added = [...reached(file)].filter((each) => !first.has(each))
     t.diagnostic(`${entryPoint}: ${(sizeOf(added) / kilobyte).toFixed(1)} KB more`)
-    assert.ok(sizeOf(added) <= mostForOnePage, `${entryPoint} adds ${sizeOf(added)} bytes`)
+    assert.ok(sizeOf(added) <= maxForOnePage, `${entryPoint} adds ${sizeOf(added)} bytes`)
   }
 })

@@ -18,7 +18,7 @@ import type { FailingDisk } from './thin-disk.ts'
 
 const preload = fileURLToPath(new URL('./killed-at-step.mjs', import.meta.url))
 /** More steps than a rescue has. */
-const mostSteps = 60
+const maxSteps = 60
 
 interface Scene {
   readonly gateway: KilledGateway
@@ -48,7 +48,7 @@ export function testKilledRescue(isTaken: (step: number) => boolean, create = cr
     const scene = { gateway, disk, steps, acknowledged: [] }
     let kills = 0
     const began = performance.now()
-    for (let step = 2; step < mostSteps; step += 1) {
+    for (let step = 2; step < maxSteps; step += 1) {
       if (!isTaken(step)) continue
       const killed = await killInRescue(t, scene, step)
       if (killed === undefined) {

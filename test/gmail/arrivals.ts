@@ -13,7 +13,7 @@ export function testArrivals({ mails, kills }: { readonly mails: number; readonl
 
   test(`${mails} mails that arrive while the gateway is killed ${kills} times cause one run each`, async (t) => {
     const random = seeded(20261122)
-    const pause = (mostMs: number) => new Promise((resolve) => setTimeout(resolve, random() * mostMs))
+    const pause = (maxMs: number) => new Promise((resolve) => setTimeout(resolve, random() * maxMs))
     const mailbox = await createMailbox(t)
     const { google } = mailbox
     const fetched = () => google.callsOf('gmail.users.messages.get').length

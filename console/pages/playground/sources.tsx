@@ -15,7 +15,7 @@ import { entryAt, headersText, load, payloadText, queryText, readPlace } from '.
 export type Mapping = ItemOf<'listMappings'>
 export type Sample = ItemOf<'listSamples'>
 
-const mostBytes = 1024 * 1024
+const maxBytes = 1024 * 1024
 
 /** Reads a stored request into the draft. What is not kept of it stays as it was. @throws ApiError */
 export async function loadRequest(id: string): Promise<void> {
@@ -27,7 +27,7 @@ export async function loadRequest(id: string): Promise<void> {
     ...(headers && { headers: headersText(headers) }),
     ...(query && { query: queryText(query) }),
   })
-  const { text, isCut } = await getText(`/requests/${record.id}/body`, mostBytes)
+  const { text, isCut } = await getText(`/requests/${record.id}/body`, maxBytes)
   load({ payload: payloadText(text) })
   announce(isCut ? 'Loaded the request; its payload is too long and was cut.' : 'Loaded the request.')
 }

@@ -6,7 +6,7 @@ import type { OperatorTest } from './operators.ts'
 import type { Scalar } from './scalar.ts'
 
 /** The number of members of a list or a map that are named. */
-const mostNamed = 10
+const maxNamed = 10
 
 export function wordsOf(pattern: BodyPattern): string {
   switch (pattern.kind) {
@@ -76,7 +76,7 @@ function wordsOfAny(patterns: readonly BodyPattern[]): string {
   const values = patterns.flatMap((pattern) => (pattern.kind === 'equals' ? [pattern.value] : []))
   const others = patterns.filter(({ kind }) => kind !== 'equals').map(wordsOf)
   const words = values.length > 0 ? [wordsOfValues(values), ...others] : others
-  return words.slice(0, mostNamed).join(' or ') + (words.length > mostNamed ? ' or another' : '')
+  return words.slice(0, maxNamed).join(' or ') + (words.length > maxNamed ? ' or another' : '')
 }
 
 function wordsOfOperator(operator: OperatorTest): string {
@@ -99,8 +99,8 @@ function wordsOfOperator(operator: OperatorTest): string {
 }
 
 function listed(words: readonly string[]): string {
-  const rest = words.length - mostNamed
-  return rest > 0 ? `${words.slice(0, mostNamed).join(', ')} or ${rest} more` : words.join(', ')
+  const rest = words.length - maxNamed
+  return rest > 0 ? `${words.slice(0, maxNamed).join(', ')} or ${rest} more` : words.join(', ')
 }
 
 function quoted(value: Scalar): string {

@@ -23,7 +23,7 @@ export type ModuleFile =
 
 const extensions = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs']
 /** The limit on file names that are searched for a similar one. */
-const mostNames = 1_000
+const maxNames = 1_000
 
 /** @param transformsDir the configured folder, for watching; `root` is the same with links resolved */
 export async function findModuleFile(
@@ -108,7 +108,7 @@ async function hintFor(module: string, root: string): Promise<string> {
 async function collect(folder: string, prefix: string, names: string[]): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true })
   for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
-    if (names.length >= mostNames || entry.name.startsWith('.') || entry.name === 'node_modules') continue
+    if (names.length >= maxNames || entry.name.startsWith('.') || entry.name === 'node_modules') continue
     if (entry.isDirectory()) await collect(path.join(folder, entry.name), `${prefix}${entry.name}/`, names)
     else if (isScript(entry.name) && !/\.(?:test|d)\.[cm]?[jt]sx?$/.test(entry.name))
       names.push(prefix + entry.name)

@@ -211,11 +211,11 @@ function describeMissing(
   }
 }
 
-const mostNames = 20
+const maxNames = 20
 
 function known(functions: readonly string[]): string {
   if (functions.length === 0) return 'It exports no function.'
-  const names = functions.slice(0, mostNames).map((name) => `\`${name}\``)
+  const names = functions.slice(0, maxNames).map((name) => `\`${name}\``)
   const more = functions.length - names.length
   return `It exports ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`
 }

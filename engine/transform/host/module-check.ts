@@ -21,7 +21,7 @@ export interface CheckedModule {
 }
 
 /** A thread that holds more than this after a module is not used for another one. Bytes. */
-const mostHeld = 100 * 1_048_576
+const maxHeld = 100 * 1_048_576
 
 /** `isGivenUp`: whether the results are not needed any more. Never rejects. */
 export async function checkModules(
@@ -43,7 +43,7 @@ export async function checkModules(
       ...{ idle() {}, takenBack() {}, lost() {}, abandoned() {}, returned() {} },
     }
     const loaded = await createModuleWorker({ ...options, thread, owner }).load(limits.memoryMb)
-    if (loaded.ok && loaded.memory >= mostHeld) await stop()
+    if (loaded.ok && loaded.memory >= maxHeld) await stop()
     return loaded
   }
 

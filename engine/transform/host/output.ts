@@ -4,7 +4,7 @@ import type { Timers } from '../../timers.ts'
 import type { TransformEvent, TransformListener } from '../port.ts'
 import { outputLimits } from '../worker/protocol.ts'
 
-const { mostLines, mostCharacters, windowMs } = outputLimits
+const { maxLines, maxCharacters, windowMs } = outputLimits
 
 type Line = Omit<TransformEvent & { type: 'transform-output' }, 'type'>
 
@@ -45,7 +45,7 @@ export function createOutput(onEvent: TransformListener, timers: Timers): Output
   return {
     write({ module, level, requestId, text }) {
       const window = windowOf(module)
-      if (window.lines >= mostLines || window.characters + text.length > mostCharacters) {
+      if (window.lines >= maxLines || window.characters + text.length > maxCharacters) {
         window.dropped++
         return
       }

@@ -8,7 +8,7 @@ import { Writable } from 'node:stream'
 import { isInnerFrame } from './error-report.ts'
 import { type CurrentCall, type FromWorker, type OutputLevel, outputLimits, slots } from './protocol.ts'
 
-const { mostLines, mostCharacters, windowMs } = outputLimits
+const { maxLines, maxCharacters, windowMs } = outputLimits
 const longestLine = 1_000
 
 export interface OutputOptions {
@@ -42,12 +42,12 @@ export function createOutput({ send, shared, current }: OutputOptions): void {
       lines = 0
       characters = 0
     }
-    const room = mostCharacters - characters
+    const room = maxCharacters - characters
     const found = (text.length > room ? text.slice(0, room) : text).split('\n')
     for (let index = 0; index < found.length; index++) {
       const shown = printable(found[index] as string)
       if (shown === '' || isInnerFrame(shown)) continue
-      if (lines < mostLines) {
+      if (lines < maxLines) {
         lines++
         characters += shown.length
         send({ type: 'output', level: level ?? usual, requestId: current()?.requestId, text: shown })

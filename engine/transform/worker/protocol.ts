@@ -81,7 +81,7 @@ export type FromWorker =
     }
 
 /** The most that one worker, and one module, may print in one window; the rest is counted. */
-export const outputLimits = { mostLines: 200, mostCharacters: 65_536, windowMs: 1_000 } as const
+export const outputLimits = { maxLines: 200, maxCharacters: 65_536, windowMs: 1_000 } as const
 
 export type OutputLevel = 'debug' | 'info' | 'warn' | 'error'
 

@@ -62,7 +62,7 @@ function start(data: ThreadData): void {
   })
 
   function stopped(refused: Refused): void {
-    if (reported++ >= mostRefusals) return
+    if (reported++ >= maxRefusals) return
     if (running === undefined) whileLoading.push(refused)
     else send({ type: 'stopped', call: running, ...refused })
   }
@@ -107,7 +107,7 @@ function start(data: ThreadData): void {
 }
 
 /** The most refusals of one call that are reported. */
-const mostRefusals = 10
+const maxRefusals = 10
 
 function errorOf(error: unknown): ErrorReport {
   if (error instanceof BadAnswer)

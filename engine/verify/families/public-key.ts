@@ -19,9 +19,9 @@ const ed25519Bytes = 64
  * The platform reads DER (https://www.rfc-editor.org/rfc/rfc3279#section-2.2.3) and nothing else, so that the two bare
  * numbers that JOSE writes match nothing. DER takes 72 bytes at most: two numbers of 32 bytes, their signs and frames.
  */
-const mostEcdsaBytes = 72
+const maxEcdsaBytes = 72
 /** A public-key verification takes fifty times as long as a digest, and a sender that rotates its key sends two. */
-const mostSignatures = 4
+const maxSignatures = 4
 
 export function createPublicKeyVerifier(
   scheme: Ed25519Scheme | EcdsaScheme,
@@ -53,7 +53,7 @@ export function createPublicKeyVerifier(
       const signed = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)))
       const hash = scheme.family === 'ecdsa' ? 'sha256' : undefined
       const isRight = (key: KeyObject) =>
-        given.slice(0, mostSignatures).some((each) => isSignedBy(hash, signed, key, each))
+        given.slice(0, maxSignatures).some((each) => isSignedBy(hash, signed, key, each))
       const match = keys.find(({ key }) => isRight(key))
       if (match === undefined) return unverified('SIGNATURE_MISMATCH')
       return window?.check(request, noFields) ?? { ok: true, scheme: name, secret: match.index }
@@ -64,5 +64,5 @@ export function createPublicKeyVerifier(
 function readSignature(text: string, scheme: Ed25519Scheme | EcdsaScheme): Buffer | undefined {
   const bytes = decode(text, scheme.family === 'ecdsa' ? 'base64' : scheme.encoding)
   const { length = 0 } = bytes ?? {}
-  return (scheme.family === 'ecdsa' ? length <= mostEcdsaBytes : length === ed25519Bytes) ? bytes : undefined
+  return (scheme.family === 'ecdsa' ? length <= maxEcdsaBytes : length === ed25519Bytes) ? bytes : undefined
 }

@@ -29,7 +29,7 @@ const repeated = [
 ] as const
 
 /** A message has 256 KiB at most, and the fields around it are short. */
-const mostBytes = 512 * 1024
+const maxBytes = 512 * 1024
 
 const hashes: ReadonlyMap<string, string> = new Map([
   ['1', 'sha1'],
@@ -118,7 +118,7 @@ function isUnmistakable(name: string, value: string | undefined): boolean {
 
 /** Returns the fields that are texts; undefined where the body is not a JSON object. */
 async function readFields(body: Uint8Array): Promise<ReadonlyMap<string, string> | undefined> {
-  if (body.byteLength > mostBytes) return undefined
+  if (body.byteLength > maxBytes) return undefined
   try {
     const value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
     if (!isRecord(value)) return undefined

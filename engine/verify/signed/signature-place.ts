@@ -6,7 +6,7 @@ import type { Headers } from '../verifier.ts'
 import type { BodyFields } from './body-fields.ts'
 
 /** DocuSign has up to a hundred keys, and no other sender has more. */
-export const mostSignatures = 100
+export const maxSignatures = 100
 
 export interface SignatureReader {
   /** Whether there is a value in the place of signatures, as far as headers show. */
@@ -35,7 +35,7 @@ export function createSignatureReader(place: SignaturePlace): SignatureReader {
 
 function numbered(name: string): readonly string[] {
   if (!name.endsWith('*')) return [name]
-  return Array.from({ length: mostSignatures }, (_, index) => name.replace('*', String(index + 1)))
+  return Array.from({ length: maxSignatures }, (_, index) => name.replace('*', String(index + 1)))
 }
 
 function textsIn(value: unknown): readonly string[] | undefined {
@@ -59,5 +59,5 @@ function afterPrefix(pieces: readonly string[], prefix: string): readonly string
 
 /** Splits the text. Of a list that is longer than any sender makes it, only the beginning is read. */
 function piecesOf(text: string, divider: string): readonly string[] {
-  return text.split(divider, mostSignatures + 1).map((piece) => piece.trim())
+  return text.split(divider, maxSignatures + 1).map((piece) => piece.trim())
 }

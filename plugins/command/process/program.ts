@@ -8,15 +8,15 @@ import { StringDecoder } from 'node:string_decoder'
 import { withoutColours } from '../output/colours.ts'
 import { createProcessGroup, type ProcessGroup } from './group.ts'
 
-const mostLines = 20
-const mostCharacters = 2048
+const maxLines = 20
+const maxCharacters = 2048
 
 function createTail() {
   let last = ''
   return {
     write(chunk: string) {
       // Twice the length is stored, because colours and blank lines are removed at the end.
-      last = (last + chunk).slice(-2 * mostCharacters)
+      last = (last + chunk).slice(-2 * maxCharacters)
     },
     /** Returns the last lines, without colours and blank lines. */
     text() {
@@ -24,7 +24,7 @@ function createTail() {
         .split(/\r?\n/)
         .map((line) => line.trimEnd())
         .filter((line) => line !== '')
-      return lines.slice(-mostLines).join('\n').slice(-mostCharacters)
+      return lines.slice(-maxLines).join('\n').slice(-maxCharacters)
     },
   }
 }
@@ -67,7 +67,7 @@ export interface Program {
 /** How many milliseconds a pipe that a grandchild keeps open has to be quiet until it is abandoned. */
 const quietMs = 100
 /** How many times that pipe is checked at most, however much still comes. */
-const mostLooks = 10
+const maxLooks = 10
 
 export function startProgram(call: ProgramCall): Program {
   if (call.signal.aborted) return { ended: Promise.resolve({ kind: 'aborted' }) }
@@ -123,7 +123,7 @@ function follow(child: ChildProcess, group: ProcessGroup, call: ProgramCall): Pr
 
   function look(seen: number, looks: number): void {
     looking = setTimeout(() => {
-      if (bytes === seen || looks === mostLooks) settleExited()
+      if (bytes === seen || looks === maxLooks) settleExited()
       else look(bytes, looks + 1)
     }, quietMs)
   }

@@ -20,7 +20,7 @@ export interface CodeRequest<Value> {
 
 const limitMinutes = 10
 /** A person who pastes other things is not asked without end. */
-const mostPastes = 10
+const maxPastes = 10
 
 /** @throws PluginError `consent-timeout`, `consent-denied`, `consent-failed`; the reason of the call's signal */
 export async function awaitCode<Value>(request: CodeRequest<Value>): Promise<Value> {
@@ -40,7 +40,7 @@ export async function awaitCode<Value>(request: CodeRequest<Value>): Promise<Val
     await call.person.show(url)
     const ask = `If the browser ends on a page that cannot be reached, paste its address here (it begins with ${loopback.redirectUri})`
     let question = ask
-    for (let left = mostPastes; left > 0; left -= 1) {
+    for (let left = maxPastes; left > 0; left -= 1) {
       const answer = readPasted(await call.person.ask(question, signal), state)
       if ('mistake' in answer) {
         question = `${mistakes[answer.mistake]} ${ask}`
@@ -53,7 +53,7 @@ export async function awaitCode<Value>(request: CodeRequest<Value>): Promise<Val
         question = `Google does not know that code: it may be incomplete or used. ${ask}`
       }
     }
-    throw permanentError('consent-failed', `None of ${mostPastes} answers was Google's. Run the setup again.`)
+    throw permanentError('consent-failed', `None of ${maxPastes} answers was Google's. Run the setup again.`)
   }
 
   async function whenLate(): Promise<never> {

@@ -65,7 +65,7 @@ function configuredLabel(said: string, { id, name }: { id: string; name: string 
   return said === id ? id : name
 }
 
-const mostNamed = 10
+const maxNamed = 10
 
 /** @throws PluginError `no-label` */
 async function chooseLabel(call: ConnectCall, gmail: Gmail, wanted: string): Promise<Label> {
@@ -82,7 +82,7 @@ async function chooseLabel(call: ConnectCall, gmail: Gmail, wanted: string): Pro
 
 function suggestNearest(labels: readonly Label[], wanted: string): string {
   if (labels.length === 0) return 'Make one in Gmail, or pass --label INBOX.'
-  const names = nearestNames(labels, wanted).slice(0, mostNamed)
+  const names = nearestNames(labels, wanted).slice(0, maxNamed)
   const rest = labels.length - names.length
   return `Pass one with --label: ${names.join(', ')}${rest === 0 ? '' : `, or one of ${rest} more`}.`
 }

@@ -11,7 +11,7 @@ import { pubsubService as service } from './service.ts'
 const secondsOfPull = 100
 
 /** One pull answers at most this many messages. */
-const mostPulled = 1000
+const maxPulled = 1000
 
 const { text, records, failure } = createReader(service)
 
@@ -46,7 +46,7 @@ export function createPubSubPort(call: Calls, baseUrl: string): PubSub {
       const fields = await ask({
         method: 'POST',
         path: `${subscription}:pull`,
-        body: { maxMessages: Math.min(Math.max(1, max), mostPulled) },
+        body: { maxMessages: Math.min(Math.max(1, max), maxPulled) },
         signal,
         seconds: secondsOfPull,
         // DEADLINE_EXCEEDED means that nothing came.

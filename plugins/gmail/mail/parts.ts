@@ -9,7 +9,7 @@ export interface Passage {
 }
 
 /** No mail that a person wrote has this many parts. */
-const mostParts = 1_000
+const maxParts = 1_000
 
 interface PassageForm {
   /** The alternative that the parts are in. */
@@ -37,7 +37,7 @@ export function passagesOf(payload: unknown) {
   let seen = 0
   let isCut = false
   for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
-    if (++seen > mostParts) return { passages: passages.map(toPassage), isCut: true }
+    if (++seen > maxParts) return { passages: passages.map(toPassage), isCut: true }
     const { part, within } = place
     const type = typeOf(part)
     if (isAttached(part) || type.startsWith('message/')) continue
@@ -53,10 +53,10 @@ export function passagesOf(payload: unknown) {
       if (form.choice === choice) form.parts.push(part)
       continue
     }
-    isCut ||= children.length > mostParts
+    isCut ||= children.length > maxParts
     const alternatives =
       type === 'multipart/alternative' && within === undefined ? beginPassage(passages) : undefined
-    for (let choice = Math.min(children.length, mostParts) - 1; choice >= 0; choice--) {
+    for (let choice = Math.min(children.length, maxParts) - 1; choice >= 0; choice--) {
       const child = partOf(children[choice])
       waiting.push({ part: child, within: alternatives ? { passage: alternatives, choice } : within })
     }
@@ -92,18 +92,18 @@ function isAttached(part: RawPart): boolean {
 }
 
 /** No mail has more headers that matter, nor longer ones. */
-const mostHeaders = 1_000
-const mostCharacters = 16_384
+const maxHeaders = 1_000
+const maxCharacters = 16_384
 
 /** Returns the first header of a name, which is in lower case. Folded lines are joined. */
 export function headerOf(part: RawPart, name: string): string | undefined {
   const { headers } = part
   if (!Array.isArray(headers)) return undefined
-  for (let at = 0; at < Math.min(headers.length, mostHeaders); at++) {
+  for (let at = 0; at < Math.min(headers.length, maxHeaders); at++) {
     const header = headers[at] as { name?: unknown; value?: unknown } | null | undefined
     if (typeof header?.name !== 'string' || typeof header.value !== 'string') continue
     if (header.name.length !== name.length || header.name.toLowerCase() !== name) continue
-    return header.value.slice(0, mostCharacters).replaceAll(/\r?\n(?=[ \t])/g, '')
+    return header.value.slice(0, maxCharacters).replaceAll(/\r?\n(?=[ \t])/g, '')
   }
   return undefined
 }

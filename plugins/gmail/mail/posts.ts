@@ -18,7 +18,7 @@ type Envelope = Omit<MailPost, 'messages'>
  * At most this many, however many fit, because a post is decided in one transaction, and posted again whole if that
  * fails.
  */
-const mostMails = 50
+const maxMails = 50
 
 /**
  * Makes as few posts as the limits allow. A mail that is too large for a post of its own loses text. A mail whose ids
@@ -31,7 +31,7 @@ export function cutPosts(
 ): readonly MailPost[] {
   const posts: MailPost[] = []
   const room = limits.maxBodyBytes - bytesOf({ ...envelope, messages: [] })
-  const most = Math.max(1, Math.min(mostMails, limits.maxActions))
+  const most = Math.max(1, Math.min(maxMails, limits.maxActions))
   let messages: MailItem[] = []
   let bytes = 0
   let rendered = 0

@@ -32,11 +32,11 @@ export interface ReadOptions {
 }
 
 /** The most characters of the sender, the recipients and the subject. */
-const mostOfHeader = 1_000
-const mostOfDate = 100
-const mostOfSnippet = 500
-const mostLabels = 100
-const mostOfLabel = 200
+const maxOfHeader = 1_000
+const maxOfDate = 100
+const maxOfSnippet = 500
+const maxLabels = 100
+const maxOfLabel = 200
 
 /** Never throws, whatever a stranger wrote. */
 export function readMail(raw: RawMessage, { includeBody, maxBytes }: ReadOptions): MailItem {
@@ -46,16 +46,16 @@ export function readMail(raw: RawMessage, { includeBody, maxBytes }: ReadOptions
   return {
     id,
     threadId: textOf(raw.threadId) ?? id,
-    from: headerText(payload, 'from', mostOfHeader),
-    to: headerText(payload, 'to', mostOfHeader),
-    subject: headerText(payload, 'subject', mostOfHeader),
-    date: headerText(payload, 'date', mostOfDate) || dateOf(raw.internalDate),
+    from: headerText(payload, 'from', maxOfHeader),
+    to: headerText(payload, 'to', maxOfHeader),
+    subject: headerText(payload, 'subject', maxOfHeader),
+    date: headerText(payload, 'date', maxOfDate) || dateOf(raw.internalDate),
     snippet: snippetOf(raw.snippet),
     body: body.text,
     bodyTruncated: body.isCut,
     labels: labelsOf(raw)
-      .slice(0, mostLabels)
-      .map((label) => cutToLength(label, mostOfLabel)),
+      .slice(0, maxLabels)
+      .map((label) => cutToLength(label, maxOfLabel)),
   }
 }
 
@@ -76,8 +76,8 @@ function headerText(payload: RawPart, name: string, most: number): string {
 
 /** Snippets contain entities such as `&#39;`, though Google's description of the API does not say so. */
 function snippetOf(snippet: unknown): string {
-  const text = (textOf(snippet) ?? '').slice(0, 10 * mostOfSnippet)
-  return cutToLength(cleanLine(decodeEntities(text)), mostOfSnippet)
+  const text = (textOf(snippet) ?? '').slice(0, 10 * maxOfSnippet)
+  return cutToLength(cleanLine(decodeEntities(text)), maxOfSnippet)
 }
 
 /**

@@ -12,7 +12,7 @@ import { retry } from './retry.ts'
 
 /** The most mails in memory at one time. */
 const batchLength = 50
-const mostFetches = 8
+const maxFetches = 8
 /**
  * Google may announce a mail before it gives it out, as with mails to oneself.
  * https://github.com/byeokim/gmailpush/issues/10
@@ -60,9 +60,7 @@ async function fetchAndPost(
 ): Promise<{ readonly count: number; readonly missing: readonly string[] }> {
   const mails: MailItem[] = []
   const missing: string[] = []
-  const fetched = await mapConcurrently(ids, mostFetches, signal, (id, inner) =>
-    fetchMail(context, id, inner),
-  )
+  const fetched = await mapConcurrently(ids, maxFetches, signal, (id, inner) => fetchMail(context, id, inner))
   for (const [index, one] of fetched.entries()) {
     const id = ids[index] ?? ''
     if (one.is === 'mail') mails.push(one.mail)

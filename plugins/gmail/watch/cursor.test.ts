@@ -5,8 +5,8 @@ import {
   beginCursor,
   isDue,
   isRead,
-  mostRecent,
-  mostRefused,
+  maxRecent,
+  maxRefused,
   movedTo,
   parseCursor,
   unknownHistory,
@@ -66,11 +66,11 @@ test('history ids are compared as whole numbers, beyond the exact numbers of Jav
 })
 
 test('only the latest posted mails are remembered, each once', () => {
-  const ids = Array.from({ length: mostRecent + 5 }, (_, index) => `${index}`)
+  const ids = Array.from({ length: maxRecent + 5 }, (_, index) => `${index}`)
   const { recent } = withPosted(withPosted(cursor, ids), ['7', '9000', '7'])
-  assert.equal(recent.length, mostRecent)
+  assert.equal(recent.length, maxRecent)
   assert.deepEqual(recent.slice(-2), ['7', '9000'])
-  assert.equal(new Set(recent).size, mostRecent)
+  assert.equal(new Set(recent).size, maxRecent)
 })
 
 test('a refused mail is retried after growing waits of at most an hour, and a posted mail is no longer refused', () => {
@@ -86,8 +86,8 @@ test('a refused mail is retried after growing waits of at most an hour, and a po
 
 test('the list of refused mails has a limit', () => {
   let next = cursor
-  for (let index = 0; index <= mostRefused; index++) next = withRefused(next, `${index}`, 'C', now)
-  assert.equal(next.refused.length, mostRefused)
+  for (let index = 0; index <= maxRefused; index++) next = withRefused(next, `${index}`, 'C', now)
+  assert.equal(next.refused.length, maxRefused)
   assert.equal(next.refused[0]?.id, '1')
 })
 

@@ -36,8 +36,8 @@ export interface RefusedMail {
 
 /** Takes the place of an unknown history id. The mailbox has to be listed. */
 export const unknownHistory = '0'
-export const mostRecent = 2000
-export const mostRefused = 1000
+export const maxRecent = 2000
+export const maxRefused = 1000
 /** A mailbox whose last reading is unknown is listed this far back. */
 const unknownReadMs = dayMs
 /** A listing begins this long before the last reading, because clocks differ and mails come in late. */
@@ -71,11 +71,11 @@ export function parseCursor(value: unknown, now: number): Cursor | undefined {
     ...(watch && { watch }),
     recent: listOf(facts['recent'])
       .filter((id) => typeof id === 'string')
-      .slice(-mostRecent),
+      .slice(-maxRecent),
     refused: listOf(facts['refused'])
       .map((mail) => parseRefused(mail, now))
       .filter((mail) => mail !== undefined)
-      .slice(-mostRefused),
+      .slice(-maxRefused),
   }
 }
 
@@ -123,7 +123,7 @@ export function movedTo(cursor: Cursor, historyId: string): Cursor {
 
 export function withPosted(cursor: Cursor, ids: readonly string[]): Cursor {
   const posted = new Set(ids)
-  const recent = [...cursor.recent.filter((id) => !posted.has(id)), ...posted].slice(-mostRecent)
+  const recent = [...cursor.recent.filter((id) => !posted.has(id)), ...posted].slice(-maxRecent)
   return { ...withoutRefused(cursor, posted), recent }
 }
 
@@ -136,7 +136,7 @@ export function withRefused(cursor: Cursor, id: string, code: string, now: numbe
   const since = Math.min(before?.since ?? now, now)
   const mail = { id, code, tries, since, nextTryAt: now + wait }
   const others = cursor.refused.filter((other) => other.id !== id)
-  return { ...cursor, refused: [...others, mail].slice(-mostRefused) }
+  return { ...cursor, refused: [...others, mail].slice(-maxRefused) }
 }
 
 export function withoutRefused(cursor: Cursor, ids: ReadonlySet<string>): Cursor {

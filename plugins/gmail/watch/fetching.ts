@@ -7,11 +7,11 @@ import type { WatchContext } from './context.ts'
 import { isTransient, needsConsent, retry } from './retry.ts'
 
 /** After this many permanent refusals the mail is to blame. */
-const mostTries = 5
+const maxTries = 5
 /** The same for refusals that may pass, because some mails never get another answer. This takes two minutes. */
-const mostTransientTries = 8
+const maxTransientTries = 8
 /** If this many mails are refused, the mails are not to blame, and all wait. */
-const mostBlamed = 100
+const maxBlamed = 100
 
 /** `missing`: Google has no mail of that id. `unwanted`: the mail is not wanted, or not any more. */
 export type Fetched =
@@ -32,11 +32,11 @@ export function fetchMail(context: WatchContext, id: string, signal: AbortSignal
       if (inner.aborted || needsConsent(error) || !isPluginError(error)) throw error
       if (isTransient(error)) {
         transientTries += 1
-        if (transientTries < mostTransientTries || !canBlameMail(error)) throw error
+        if (transientTries < maxTransientTries || !canBlameMail(error)) throw error
       } else {
         tries += 1
         const { code, message, retryAfter } = error
-        if (tries < mostTries) throw transientError(code, message, { retryAfter })
+        if (tries < maxTries) throw transientError(code, message, { retryAfter })
       }
       // If the mailbox does not answer either, this throws, and no mail is to blame.
       await gmail.profile(inner)
@@ -46,7 +46,7 @@ export function fetchMail(context: WatchContext, id: string, signal: AbortSignal
 
   function canBlameMail({ code }: PluginError): boolean {
     const { refused } = cursor.get()
-    return code !== 'rate-limited' && (refused.length < mostBlamed || refused.some((mail) => mail.id === id))
+    return code !== 'rate-limited' && (refused.length < maxBlamed || refused.some((mail) => mail.id === id))
   }
 
   return retry(context, signal, ask, { shouldRetry: (error) => !needsConsent(error) })

@@ -7,7 +7,7 @@ import type { UnlabelledContext, WatchContext } from './context.ts'
 import { isRecoverable, needsConsent, retry } from './retry.ts'
 
 /** How many labels are suggested in place of a missing one. */
-const mostNames = 3
+const maxNames = 3
 
 /** Ids win over names, and exact names over names in other capitals. System labels are named by their ids. */
 export function findLabel(labels: readonly Label[], wanted: string): Label | undefined {
@@ -22,7 +22,7 @@ export function findLabel(labels: readonly Label[], wanted: string): Label | und
 
 export function describeMissing(labels: readonly Label[], wanted: string): string {
   const near = nearestNames(labels, wanted)
-    .slice(0, mostNames)
+    .slice(0, maxNames)
     .map((name) => JSON.stringify(name))
   const hint = near.length > 0 ? ` Nearest are ${near.join(', ')}.` : ''
   return `The mailbox has no label ${JSON.stringify(wanted)}.${hint} Change \`hooks.gmail.label\`, or make the label.`

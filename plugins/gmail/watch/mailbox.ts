@@ -55,9 +55,9 @@ async function readHistory(context: WatchContext, signal: AbortSignal): Promise<
 const longestBackMs = 30 * dayMs
 /** This far back, if the mailbox was read in the future by our clock. */
 const unsureBackMs = dayMs
-const mostMails = 1000
+const maxMails = 1000
 /** Mails beyond the most are counted up to this number, and not read. */
-const mostCounted = 10_000
+const maxCounted = 10_000
 const pageLength = 500
 
 async function listMailbox(context: WatchContext, signal: AbortSignal): Promise<void> {
@@ -100,7 +100,7 @@ async function listIds(
     const page = await retry(context, signal, (inner) => gmail.list(request, inner))
     for (const id of page.messageIds) ids.add(id)
     pageToken = page.nextPageToken
-  } while (pageToken !== undefined && ids.size < mostCounted)
+  } while (pageToken !== undefined && ids.size < maxCounted)
   const all = [...ids]
-  return { ids: all.slice(0, mostMails), cut: Math.max(0, all.length - mostMails) }
+  return { ids: all.slice(0, maxMails), cut: Math.max(0, all.length - maxMails) }
 }

@@ -22,7 +22,7 @@ const tooLarge = new Set(['BODY_TOO_LARGE', 'TOO_MANY_ACTIONS', 'TOO_LARGE_RENDE
 const contentCodes = new Set(['TRANSFORM_FAILED', 'TRANSFORM_REFUSED', 'TRANSFORM_TIMEOUT', 'ENGINE_FAILED'])
 /** The cause is unknown. After this many tries it counts as a fault of these mails. */
 const unforeseen = 'INTERNAL'
-const mostTries = 5
+const maxTries = 5
 const longestMessage = 300
 
 /**
@@ -62,7 +62,7 @@ function postUntilAnswered(posting: Posting, post: MailPost, signal: AbortSignal
   const ask = async (inner: AbortSignal) => {
     const answer = await posting.call.post(mailEndpoint, post, inner)
     tries += 1
-    const isUnforeseen = answer.code === unforeseen && tries >= mostTries
+    const isUnforeseen = answer.code === unforeseen && tries >= maxTries
     if (isTaken(answer) || isRefused(answer) || isUnforeseen) return answer
     throw new PluginError(describe(answer), {
       code: 'not-taken',

@@ -7,7 +7,7 @@ import type { WatchContext } from './context.ts'
 import type { NotificationHandler } from './notification-handler.ts'
 import { isRecoverable, retry } from './retry.ts'
 
-const mostAtOnce = 100
+const maxAtOnce = 100
 /** Google delivers notifications again that are not acknowledged in time. Setup asks for a minute. */
 const extendEveryMs = 30 * secondMs
 const extendBySeconds = 600
@@ -21,7 +21,7 @@ export async function pullNotifications(
 ): Promise<void> {
   const { clock, config, pubsub } = context
   const { subscription } = config
-  const pull = (inner: AbortSignal) => pubsub.pull(subscription, mostAtOnce, inner)
+  const pull = (inner: AbortSignal) => pubsub.pull(subscription, maxAtOnce, inner)
   for (;;) {
     const pulledAt = clock.now()
     const notifications = await retry(context, signal, pull, { shouldRetry: isRecoverable, describe })

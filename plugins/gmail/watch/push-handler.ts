@@ -14,7 +14,7 @@ export type PushHandler = ReturnType<typeof createPushHandler>
  * Google waits for a minute by default, and then posts again. https://cloud.google.com/pubsub/docs/push#receive_push
  */
 const longestAnswerMs = 50 * secondMs
-const mostAtOnce = 100
+const maxAtOnce = 100
 
 /** Registers the handler. @throws PluginError if nothing can be received, as in a process without a gateway */
 export function createPushHandler({ receive, clock, signal }: SourceCall) {
@@ -24,7 +24,7 @@ export function createPushHandler({ receive, clock, signal }: SourceCall) {
   async function take(body: unknown): Promise<void> {
     if (!serving || signal.aborted)
       throw transientError('not-watching', 'The mailbox is not being watched at the moment.')
-    if (count >= mostAtOnce)
+    if (count >= maxAtOnce)
       throw transientError('busy', 'Too many notifications wait for the mailbox to be read.')
     const { handler } = serving
     const ending = new AbortController()

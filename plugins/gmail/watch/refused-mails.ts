@@ -1,7 +1,7 @@
 /** Keeps the list of refused mails: puts mails on it, gives them up and removes them. */
 
 import type { WatchContext } from './context.ts'
-import { mostRefused, type RefusedMail, withoutRefused, withRefused } from './cursor.ts'
+import { maxRefused, type RefusedMail, withoutRefused, withRefused } from './cursor.ts'
 
 type RefusalContext = Pick<WatchContext, 'clock' | 'cursor' | 'log' | 'status'>
 
@@ -11,7 +11,7 @@ export function refuse(context: RefusalContext, id: string, code: string): void 
   const { refused } = cursor.get()
   const isNew = !refused.some((mail) => mail.id === id)
   const [first] = refused
-  if (isNew && first && refused.length >= mostRefused) giveUp(context, first)
+  if (isNew && first && refused.length >= maxRefused) giveUp(context, first)
   cursor.change((before) => withRefused(before, id, code, clock.now()))
   if (isNew) log.warn('gmail-mail-refused', { id, code })
   countRefused(context)

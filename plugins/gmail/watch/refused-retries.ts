@@ -13,7 +13,7 @@ const giveUpAfterMs = 7 * dayMs
 /**
  * These tries are needed too, so that neither a week's pause of the source nor a leap of the clock gives a mail up.
  */
-const leastTries = 12
+const minTries = 12
 
 /**
  * Tries all mails at the beginning and after a reload, because the cause may be fixed; later each mail when it is
@@ -46,7 +46,7 @@ async function tryAgain(context: WatchContext, { id }: RefusedMail, signal: Abor
   const mails = fetched.is === 'mail' ? [fetched.mail] : []
   await postAndRecord(context, mails, cursor.get().historyId, signal)
   const still = cursor.get().refused.find((mail) => mail.id === id)
-  if (!still || still.tries < leastTries || clock.now() - still.since < giveUpAfterMs) return
+  if (!still || still.tries < minTries || clock.now() - still.since < giveUpAfterMs) return
   giveUp(context, still)
   await retry(context, signal, () => cursor.save())
 }

@@ -10,9 +10,9 @@ import type { Problem } from './status.ts'
 
 /** https://developers.google.com/workspace/gmail/api/guides/push#renewing_mailbox_watch */
 const lifetimeMs = 7 * dayMs
-const backoff: Backoff = { firstMs: minuteMs, mostMs: 30 * minuteMs }
+const backoff: Backoff = { firstMs: minuteMs, maxMs: 30 * minuteMs }
 /** Shorter, because nothing works before the first watch. */
-const firstBackoff: Backoff = { firstMs: 10 * secondMs, mostMs: 5 * minuteMs }
+const firstBackoff: Backoff = { firstMs: 10 * secondMs, maxMs: 5 * minuteMs }
 /** After this time the clock is read again, because it may have been set. */
 const longestRestMs = 5 * minuteMs
 /** A watch that lasts shorter than this and cannot be renewed is reported. */

@@ -12,7 +12,7 @@ import { minuteMs, secondMs } from '../durations.ts'
 import type { Status } from './status.ts'
 
 /** The backoff of calls and of posts. */
-const usualBackoff: Backoff = { firstMs: secondMs, mostMs: 5 * minuteMs }
+const usualBackoff: Backoff = { firstMs: secondMs, maxMs: 5 * minuteMs }
 
 export interface RetryContext {
   readonly clock: SourceClock

@@ -11,7 +11,7 @@ const deepest = 12
  * How many times its length a text may take to read; beyond that it is shown as it was written. The lexer reads the content
  * of quotes and lists again at each level, and again for each of their lines that lacks a marker.
  */
-const mostPasses = 4
+const maxPasses = 4
 /** The work that is allowed in addition, so that short texts are always read. */
 const freeWork = 32_768
 /** The longest chunk in which inline marks are looked for, since the lexer's time grows with the square of it. */
@@ -20,13 +20,13 @@ const longestChunk = 2048
 const longestQuote = 16_384
 /** The longest underlined heading. Each line of a list item is tried as the first line of one. */
 const longestHeading = 512
-/** The longest paragraph with more than `mostRules` lines that may be rules of tables, after which all is read as rows. */
+/** The longest paragraph with more than `maxRules` lines that may be rules of tables, after which all is read as rows. */
 const longestAmongRules = 2048
-const mostRules = 8
+const maxRules = 8
 
 /** Returns the blocks of a text whose lines end with line feeds. Never throws. */
 export function lexBlocks(text: string): Token[] {
-  const lexer = new BoundedLexer(mostPasses * text.length + freeWork)
+  const lexer = new BoundedLexer(maxPasses * text.length + freeWork)
   try {
     lexer.blockTokens(text, lexer.tokens)
   } catch (error) {
@@ -59,7 +59,7 @@ class BoundedTokenizer extends Tokenizer {
 
   override paragraph(source: string) {
     const near = firstLines(source, longestAmongRules)
-    const hasManyRules = (near.match(/\n {0,3}[|:-][|:\- ]*(?=\n)/g)?.length ?? 0) > mostRules
+    const hasManyRules = (near.match(/\n {0,3}[|:-][|:\- ]*(?=\n)/g)?.length ?? 0) > maxRules
     return super.paragraph(hasManyRules ? near : source)
   }
 
@@ -103,11 +103,11 @@ class BoundedLexer extends Lexer {
   #work: number
   #depth = 0
 
-  constructor(mostWork: number) {
+  constructor(maxWork: number) {
     const tokenizer = new BoundedTokenizer()
     super({ gfm: true, tokenizer })
     this.#tokenizer = tokenizer
-    this.#work = mostWork
+    this.#work = maxWork
   }
 
   override blockTokens(source: string, tokens: Token[] = [], clipped?: boolean): Token[] & Lexer['tokens'] {

@@ -114,7 +114,7 @@ export function renderBlocks<Part>(
       for (const pieces of [graphemes(rest), codePoints(rest)]) {
         const ends = endsOf(pieces)
         const part = (count: number) => write(bare(leaf, start, start + (ends[count - 1] ?? 0)))
-        const count = mostThat((count) => measure(part(count)) <= limit, ends.length)
+        const count = maxThat((count) => measure(part(count)) <= limit, ends.length)
         if (count > 0) return { part: part(count), to: from + (ends[count - 1] ?? 0) }
       }
     throw new RangeError(`A limit of ${limit} holds not one character.`)
@@ -180,7 +180,7 @@ function endsOf(pieces: readonly Piece[]): number[] {
 }
 
 /** Returns the greatest number up to `most` for which `holds` is true, or 0 if there is none. */
-function mostThat(holds: (count: number) => boolean, most: number): number {
+function maxThat(holds: (count: number) => boolean, most: number): number {
   let low = 0
   let high = most + 1
   while (high - low > 1) {

@@ -126,7 +126,7 @@ interface Chats {
 const longest = { message: 4096, rich: 32_768 }
 
 /** The most entities of a message; Telegram drops the rest. */
-const mostEntities = 100
+const maxEntities = 100
 
 function createChats(bot: object): Chats {
   const messages: VendorMessage[] = []
@@ -142,7 +142,7 @@ function createChats(bot: object): Chats {
     }
     const entities = [...formatted.entities, ...detectEntities(formatted)]
       .toSorted((left, right) => left.offset - right.offset)
-      .slice(0, mostEntities)
+      .slice(0, maxEntities)
     for (const { type, offset, length } of entities) {
       if (/mention$/.test(type)) pings.push(formatted.text.slice(offset, offset + length))
     }

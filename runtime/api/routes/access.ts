@@ -16,7 +16,7 @@ export const accessRoutes = {
     summary:
       'Signs a browser in for twelve hours: sets a cookie, and answers the key that the page sends as `x-reveille-key` with it.',
     body: closedObject({ token: givenText('The gateway token.', 1_024) }),
-    mostBodyBytes: 8_192,
+    maxBodyBytes: 8_192,
     answers: {
       200: object({ ok: exactly(true), until: time, key: text('The half of the page.'), ...holder }),
     },

@@ -20,7 +20,7 @@ export interface RouteDeclaration {
   /** A closed object. Without a declared body, one that is sent is ignored. */
   readonly body?: Schema<object>
   /** The largest body, in bytes. Default: 64 KiB. */
-  readonly mostBodyBytes?: number
+  readonly maxBodyBytes?: number
   /** The answers by status, without the errors, which all have the same form. */
   readonly answers: Readonly<Record<number, Schema>>
   /** Whether the OpenAPI document leaves it out. Default: false. */

@@ -21,7 +21,7 @@ import {
 } from './schema.ts'
 
 /** A payload of a mebibyte, a pasted text, and what JSON adds to both. */
-const mostTriedBytes = 2_200_000
+const maxTriedBytes = 2_200_000
 
 const source = object({ path: text('As a template names it.'), value: text('As compact JSON, shortened.') })
 
@@ -146,7 +146,7 @@ export const dryRunRoutes = {
     path: '/try',
     needs: 'operate',
     summary: 'Says what would come of a request, by what is live or by pasted mappings.',
-    mostBodyBytes: mostTriedBytes,
+    maxBodyBytes: maxTriedBytes,
     body: closedObject({
       endpoint: givenText('The name behind `/hooks/`.', 1_024),
       payload: text('The body as it would be sent.', { maxLength: 1_048_576 }),

@@ -34,11 +34,11 @@ import {
 const day = { pattern: '^\\d{4}-\\d\\d-\\d\\d$', expects: 'a day such as 2026-01-31' }
 
 /** The most stored requests that a dry run looks at. */
-const mostRequests = 10_000
+const maxRequests = 10_000
 
 const dryRunQuery = optional({
   dryRun: flag('Whether nothing goes live, and stored requests are compared.'),
-  limit: integer('How many stored requests a dry run looks at.', { minimum: 1, maximum: mostRequests }),
+  limit: integer('How many stored requests a dry run looks at.', { minimum: 1, maximum: maxRequests }),
   callOut: flag('Whether transforms may leave the process in a dry run.'),
 })
 

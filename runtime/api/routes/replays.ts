@@ -26,7 +26,7 @@ import {
 } from './schema.ts'
 
 /** A body that an operator has edited. JSON may need six bytes for one. */
-const mostEditedBytes = 64 * 1024 * 1024
+const maxEditedBytes = 64 * 1024 * 1024
 
 const terms = optional({
   dryRun: flag('Whether nothing is done, and the answer says what would be.'),
@@ -120,7 +120,7 @@ export const replayRoutes = {
         callOut: flag('With `dryRun`: whether transforms may use the network.'),
       }),
     }),
-    mostBodyBytes: mostEditedBytes,
+    maxBodyBytes: maxEditedBytes,
     answers: { 200: either(replayed, dryRun) },
   },
   replayRequests: {

@@ -155,7 +155,7 @@ export const workRoutes = {
     summary: 'Sends a text.',
     body: closedObject({ ...address, text: givenText('The text as Markdown.', longestText) }),
     // JSON may need six bytes for one.
-    mostBodyBytes: 6 * (longestText + 2 * longestName) + 1_024,
+    maxBodyBytes: 6 * (longestText + 2 * longestName) + 1_024,
     answers: {
       202: object({ ok: exactly(true), deliveryId: id, channel: text(), ...optional({ to: text() }) }),
     },

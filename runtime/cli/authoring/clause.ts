@@ -7,7 +7,7 @@ import { wrapWords } from '../../observe/wrap-words.ts'
 /** A longer object or list that was found is cut, since its beginning says little. UTF-16 units. */
 const longestWhole = 80
 /** The columns that words have at least. */
-const leastRoom = 20
+const minRoom = 20
 
 /** Returns lines without indentation, of at most so many columns where their words allow it. */
 export function formatClause(
@@ -29,6 +29,6 @@ function shortened(actual: string): string {
 }
 
 function hung(head: string, text: string, columns: number): string[] {
-  const [first = '', ...rest] = wrapWords(text, Math.max(columns - head.length, leastRoom))
+  const [first = '', ...rest] = wrapWords(text, Math.max(columns - head.length, minRoom))
   return [`${head}${first}`, ...rest.map((line) => `${' '.repeat(head.length)}${line}`)]
 }

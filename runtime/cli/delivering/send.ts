@@ -60,7 +60,7 @@ async function readInput({ input }: Io): Promise<string> {
 
 /** The pause before the delivery is looked up again, in milliseconds; most have ended by the second time. */
 const firstPauseMs = 100
-const mostPauseMs = 1000
+const maxPauseMs = 1000
 
 interface Awaited {
   /** Is pending where the time was over first. */
@@ -81,7 +81,7 @@ async function awaitEnd(admin: Admin, id: string, timeoutMs: number, io: Io): Pr
     const left = deadline - io.now()
     if (left <= 0) return { delivery, ...(waitsFor !== undefined && { waitsFor }) }
     await io.pause(Math.min(pauseMs, left))
-    pauseMs = Math.min(2 * pauseMs, mostPauseMs)
+    pauseMs = Math.min(2 * pauseMs, maxPauseMs)
   }
 }
 

@@ -21,7 +21,7 @@ export interface GuardedFile {
 type Kind = Pick<GuardedFile, 'isSecret' | 'isData'>
 
 /** The most entries that are looked at in the data folder, and in each folder of it. */
-const mostEntries = 200
+const maxEntries = 200
 /** Within two levels stand the store, secrets that providers handed out, and files of channels. Bundles are no secret. */
 const deepest = 2
 
@@ -58,7 +58,7 @@ async function filesBelow(
   subject: Subject,
 ): Promise<(GuardedFile | undefined)[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
-  const some = entries.slice(0, mostEntries).filter((entry) => !entry.isSymbolicLink())
+  const some = entries.slice(0, maxEntries).filter((entry) => !entry.isSymbolicLink())
   const files = await Promise.all(
     some.map(async (entry) => {
       const target = path.join(folder, entry.name)

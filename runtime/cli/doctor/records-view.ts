@@ -11,7 +11,7 @@ import { NotChecked } from './not-checked.ts'
 export type RecordsView = ReturnType<typeof fromGateway>
 
 /** The most requests that are looked at. */
-const mostRequests = 2_000
+const maxRequests = 2_000
 const page = 500
 
 export function createRecordsView(settings: Settings, gateway: GatewayView) {
@@ -66,7 +66,7 @@ function fromGateway(admin: Admin, gateway: GatewayView) {
         const got = (await admin.get('/api/requests', query)) as Page<RequestRecord>
         items.push(...got.items)
         cursor = got.next
-      } while (cursor !== undefined && items.length < mostRequests)
+      } while (cursor !== undefined && items.length < maxRequests)
       return { items, more: cursor !== undefined }
     },
     openDeliveries: async (): Promise<readonly OpenDeliveries[]> => (await gateway.status()).channels,
@@ -87,7 +87,7 @@ function fromGateway(admin: Admin, gateway: GatewayView) {
 function fromStore(summary: StoreSummary, limit: number): RecordsView {
   return {
     source: 'its store',
-    requests: async () => summary.requests(mostRequests),
+    requests: async () => summary.requests(maxRequests),
     openDeliveries: async () => summary.openDeliveries(),
     parkedRuns: async () => ({ count: await summary.parkedRuns(), more: false }),
     backlog: async () => ({ waiting: await summary.backlog(), limit }),

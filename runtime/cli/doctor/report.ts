@@ -8,7 +8,7 @@ import { type Checked, groups, type Result, type State } from './check.ts'
 
 const gap = '  '
 /** The narrowest column for texts; a narrower terminal wraps lines itself. */
-const leastRoom = 30
+const minRoom = 30
 
 export type Counts = Readonly<Record<State, number>>
 
@@ -54,7 +54,7 @@ function linesOf({ title, result }: Line, width: number, paint: Paint, columns: 
   const name = title.padEnd(width)
   const head = `${gap}${markOf(state, paint)} ${state === 'not-checked' ? paint.dim(name) : name}${gap}`
   const left = ' '.repeat(gap.length + 2 + width + gap.length)
-  const room = Math.max(leastRoom, columns - left.length)
+  const room = Math.max(minRoom, columns - left.length)
   const text = wrapWords(printable(resultText(result)), room)
   const advice = fix === undefined ? [] : wrapWords(printable(fix), room - 2)
   return [

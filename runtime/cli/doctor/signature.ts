@@ -85,13 +85,13 @@ const offline: VerifyDependencies = {
 }
 
 /** Above this a number counts milliseconds: as seconds it would be the year 5138. */
-const mostSeconds = 100_000_000_000
+const maxSeconds = 100_000_000_000
 
 /** Parses ISO 8601, Unix seconds or milliseconds into milliseconds since the Unix epoch; NaN for anything else. */
 function parseTime(given: string): number {
   if (!/^\d{1,15}(?:\.\d{1,9})?$/.test(given))
     return Date.parse(/^\d{4}-\d{2}-\d{2}/.test(given) ? given : '')
-  return Math.round(Number(given) * (Number(given) < mostSeconds ? 1000 : 1))
+  return Math.round(Number(given) * (Number(given) < maxSeconds ? 1000 : 1))
 }
 
 /** Returns the other configured secrets, which the sender may have been given in place of the right one. */

@@ -104,12 +104,12 @@ export async function start(options: StartOptions, io: Io): Promise<number> {
 }
 
 /** How long the banner waits for the address of a tunnel. Milliseconds. */
-const mostTunnelMs = 15_000
+const maxTunnelMs = 15_000
 
 /** Undefined where the address takes too long; the log then has it later. */
 async function inTime(address: Promise<string | undefined>): Promise<string | undefined> {
   const late = Promise.withResolvers<undefined>()
-  const timer = setTimeout(late.resolve, mostTunnelMs, undefined)
+  const timer = setTimeout(late.resolve, maxTunnelMs, undefined)
   try {
     return await Promise.race([address, late.promise])
   } finally {
@@ -128,13 +128,13 @@ function countRequests(): () => number {
 }
 
 /** The grace period of running turns, and the time that the rest of a close takes unless a disk hangs. Milliseconds. */
-const mostCloseMs = 45_000
+const maxCloseMs = 45_000
 
 /** False where the close takes so long that waiting for it is of no use. */
 async function closedInTime(closing: Promise<void>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, mostCloseMs, false)
+    timer = setTimeout(resolve, maxCloseMs, false)
   })
   try {
     return await Promise.race([closing.then(() => true), late])

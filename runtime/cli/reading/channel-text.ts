@@ -11,7 +11,7 @@ import { formatTable, shortTime } from '../table.ts'
 const indent = 2
 const gap = 2
 /** With less room than this, words stand below their line and not beside it. */
-const leastWidth = 30
+const minWidth = 30
 
 /** What a channel reports is broken to the terminal's width and never cut, since it says what to do. */
 export function channelLines(channels: readonly ChannelStatus[], io: Io): string[] {
@@ -28,7 +28,7 @@ export function channelLines(channels: readonly ChannelStatus[], io: Io): string
   const [head = '', ...lines] = table.trimEnd().split('\n')
   const left = head.length + gap
   const room = (io.columns ?? Number.POSITIVE_INFINITY) - indent
-  const isBeside = room - left >= leastWidth
+  const isBeside = room - left >= minWidth
   const broken = channels.map((status) => {
     const text = printable(detailText(status))
     return text === '' ? [] : wrapWords(text, isBeside ? room - left : room - indent)

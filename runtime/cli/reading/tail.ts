@@ -29,7 +29,7 @@ const longestPauseMs = 15_000
 /** A trace is stored a moment after its request. Milliseconds. */
 const traceMs = 400
 /** Of how many requests of one frame it is looked up why they did nothing. */
-const mostExplained = 10
+const maxExplained = 10
 /** Of how many mappings it is shown why they did not match. */
 const shownCandidates = 3
 
@@ -113,7 +113,7 @@ function createView(admin: Admin, { endpoint, ignored = false, json = false }: T
       }
       lines.write(JSON.stringify(factsOf(request)))
       const hasTrace = request.outcome === 'ignored' || request.outcome === 'failed'
-      if (!hasTrace || explained >= mostExplained) continue
+      if (!hasTrace || explained >= maxExplained) continue
       explained += 1
       await showWhy(request)
     }

@@ -14,7 +14,7 @@ const marks = { done: '✓', unchanged: '·', warning: '!' } as const
 const nameWidth = 'configuration'.length
 const gap = '  '
 /** The least width of the column of details. */
-const leastRoom = 30
+const minRoom = 30
 /** The columns of the bar of the questions, or of the mark, with the space after it. */
 const margin = 3
 
@@ -36,7 +36,7 @@ export function createSteps(io: Io, prompts: Prompts | undefined, json: boolean)
     report(step: ConnectStep): void {
       all.push(step)
       const left = nameWidth + gap.length
-      const room = Math.max(leastRoom, (io.columns ?? Number.POSITIVE_INFINITY) - margin - left)
+      const room = Math.max(minRoom, (io.columns ?? Number.POSITIVE_INFINITY) - margin - left)
       const [first = '', ...more] = wrapWords(printable(step.detail), room)
       const soft = step.outcome === 'unchanged' ? paint.dim : (text: string) => text
       show(step.outcome, [

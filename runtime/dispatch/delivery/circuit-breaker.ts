@@ -42,12 +42,12 @@ interface PacedChannel {
 
 /** How many deliveries of one channel may be under way at one time. */
 const channelRoom = 4
-const leastConcurrency = 16
+const minConcurrency = 16
 
 /** An operator does not repair a credential within seconds, but most services that are down are so for seconds. */
 const backoffs = {
-  refused: { firstMs: 60_000, mostMs: 600_000 },
-  down: { firstMs: 2000, mostMs: 60_000 },
+  refused: { firstMs: 60_000, maxMs: 600_000 },
+  down: { firstMs: 2000, maxMs: 60_000 },
 } as const
 
 /** A longer wait for a target releases the place to other targets of the channel. Milliseconds. */
@@ -154,7 +154,7 @@ export function createCircuitBreaker(options: BreakerOptions) {
 
     /** Returns how many deliveries the store hands out at one time, in all and by the name of each channel. */
     limits: () => ({
-      concurrency: Math.max(leastConcurrency, channelRoom * channels.size),
+      concurrency: Math.max(minConcurrency, channelRoom * channels.size),
       pools: Object.fromEntries([...channels].map(([name, channel]) => [name, roomOf(channel)])),
     }),
 

@@ -4,7 +4,7 @@ import { type Backoff, BoundedMap, type Channel, type ChannelLimits, retryDelayM
 import { boundedCall } from '../../agent/bounded-call.ts'
 import { type Failure, failureOf } from '../../agent/failure.ts'
 import type { Claim, DeliveryRecord, Settlement } from '../../store/port.ts'
-import { isNoAttempt, leastRetryMs, ownFault } from '../failure-scope.ts'
+import { isNoAttempt, minRetryMs, ownFault } from '../failure-scope.ts'
 import type { PerformerOptions } from '../performer-options.ts'
 import type { ChannelCircuitBreaker, SendPermit } from './circuit-breaker.ts'
 import { failureToSend, receiptOf, type SendOutcome, withoutQuotes } from './outcome.ts'
@@ -17,12 +17,12 @@ const defaultSendTimeoutMs = 30_000
 /** The wait after a receipt could not be written. Milliseconds. */
 const storePauseMs = 5000
 /** The wait after a rate limit that names no time. Milliseconds. */
-const limitedBackoff: Backoff = { firstMs: 30_000, mostMs: 30_000 }
+const limitedBackoff: Backoff = { firstMs: 30_000, maxMs: 30_000 }
 
-const backoff: Backoff = { firstMs: 2000, mostMs: 600_000 }
+const backoff: Backoff = { firstMs: 2000, maxMs: 600_000 }
 const unsure = 'it may have arrived: '
 /** How many deliveries' progress is remembered beside the store. */
-const mostRemembered = 10_000
+const maxRemembered = 10_000
 
 export interface DeliveryPerformerOptions extends PerformerOptions {
   readonly breaker: ChannelCircuitBreaker
@@ -55,7 +55,7 @@ export function createDeliveryPerformer(
 ): (claim: Claim) => Promise<Settlement> {
   const { now, timers, breaker } = options
   const settle = createSettlements(options)
-  const progress = new BoundedMap<string, Progress>(mostRemembered)
+  const progress = new BoundedMap<string, Progress>(maxRemembered)
 
   return async function performDelivery(claim) {
     const { delivery: stored } = await claim.load()
@@ -205,7 +205,7 @@ export function createDeliveryPerformer(
   function nextTry(claim: Claim, delivery: DeliveryRecord, failure: Failure, at: number) {
     const own = failure.code === 'rate-limited' ? limitedBackoff : backoff
     const delayMs = retryDelayMs(failure, Math.max(1, delivery.attempts), own, options.random)
-    const ownAt = at + Math.max(leastRetryMs, delayMs)
+    const ownAt = at + Math.max(minRetryMs, delayMs)
     const until = breaker.blockedUntil(delivery.channel)
     if (until === undefined) return { again: ownAt, nextAt: ownAt, quiet: false }
     const isForTarget = !failure.wholeService && (failure.retryAfterMs ?? 0) > 0

@@ -25,7 +25,7 @@ export function createSlidingWindow() {
 }
 
 /** How many targets are remembered. The least recently used one is dropped first. */
-const mostTargets = 10_000
+const maxTargets = 10_000
 
 /** Keeps one window for each target of a channel. */
 export function createTargetWindows() {
@@ -34,7 +34,7 @@ export function createTargetWindows() {
 
   function forgetOld(pace: Pace, now: number) {
     for (const [target, window] of windows) {
-      if (windows.size <= mostTargets && window.lastAt() + pace.ms > now) return
+      if (windows.size <= maxTargets && window.lastAt() + pace.ms > now) return
       windows.delete(target)
     }
   }

@@ -26,9 +26,9 @@ import { createHeartbeatPauses } from './pauses.ts'
 import { beginHeartbeat, type Heartbeat } from './record.ts'
 import { createHeartbeatBoard, type HeartbeatBoard } from './state.ts'
 
-const backoff: Backoff = { firstMs: 5000, mostMs: 1_800_000 }
+const backoff: Backoff = { firstMs: 5000, maxMs: 1_800_000 }
 /** Passing events on costs no model call, and events that wait for another gateway are late, so these waits are short. */
-const relayBackoff: Backoff = { firstMs: 5000, mostMs: 30_000 }
+const relayBackoff: Backoff = { firstMs: 5000, maxMs: 30_000 }
 
 /** A heartbeat whose turn has begun. */
 interface AskedHeartbeat extends Heartbeat {
@@ -200,7 +200,7 @@ export function createHeartbeatPerformer(
     const { claim, run, spend, at } = asked
     const failures = claim.task.attempt
     const ownMs = backoffMs(failures, pauses.relays() ? relayBackoff : backoff, options.random)
-    const waitMs = Math.min(backoff.mostMs, Math.max(ownMs, Math.ceil(askedMs)))
+    const waitMs = Math.min(backoff.maxMs, Math.max(ownMs, Math.ceil(askedMs)))
     const { code, message } = result.error
     log.warn(
       { event: 'heartbeat-failed', ...names(run), code, reason: result.reason, failures, inMs: waitMs },

@@ -30,7 +30,7 @@ import type { RunnerBreaker, RunPermit } from './runner-breaker.ts'
 const interruptionLimit = 10
 
 /** The wait after a rate limit that names no time. Milliseconds. */
-const limitedBackoff: Backoff = { firstMs: 30_000, mostMs: 30_000 }
+const limitedBackoff: Backoff = { firstMs: 30_000, maxMs: 30_000 }
 
 /** The longest wait that a vendor is granted, as a held run spends none of its time. Milliseconds. */
 const maxRateLimitMs = 86_400_000

@@ -39,8 +39,8 @@ const probeMs = 10_000
 
 /** A person repairs these, or a provider, so the first probes come soon and later ones cost little. */
 const backoffs = {
-  refused: { firstMs: 60_000, mostMs: 600_000 },
-  down: { firstMs: 5000, mostMs: 300_000 },
+  refused: { firstMs: 60_000, maxMs: 600_000 },
+  down: { firstMs: 5000, maxMs: 300_000 },
 } as const
 
 /** Requests may name models, so the number of entries has to be bounded. */

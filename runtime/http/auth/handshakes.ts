@@ -31,7 +31,7 @@ export interface HandshakesOptions {
 type Received = Pick<HandshakeRequest, 'query' | 'isTrusted' | 'payload'>
 
 /** How much of the body of an unauthenticated sender is read. Bytes. */
-const mostOfStranger = 16_384
+const maxOfStranger = 16_384
 
 export function createHandshakes(options: HandshakesOptions) {
   const { throttle, rejectUnauthenticated, performHandshakeEffects, timers } = options
@@ -66,7 +66,7 @@ export function createHandshakes(options: HandshakesOptions) {
   async function payloadOfStranger(context: RequestContext, endpoint: string): Promise<unknown> {
     const { incoming, outgoing, live } = context
     const { snapshot } = live
-    const maxBytes = Math.min(mostOfStranger, maxBytesFor(snapshot, endpoint))
+    const maxBytes = Math.min(maxOfStranger, maxBytesFor(snapshot, endpoint))
     const limits = { maxBytes, timeoutMs: snapshot.settings.hooks.bodyTimeoutMs, timers }
     try {
       const sent = await readBody(incoming, outgoing, limits)

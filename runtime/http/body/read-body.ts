@@ -8,7 +8,7 @@ import { RequestError } from '../errors.ts'
 
 const empty = Buffer.alloc(0)
 /** A body that arrives in chunks of one byte would take a hundred times its size if every chunk were kept. */
-const mostChunks = 1024
+const maxChunks = 1024
 
 export interface BodyLimits {
   readonly maxBytes: number
@@ -60,7 +60,7 @@ function gatherBody(incoming: IncomingMessage, limits: BodyLimits): Promise<Buff
       if (bytes > limits.maxBytes) fail(new RequestError('BODY_TOO_LARGE'))
       else if (only === undefined) only = chunk
       else if (chunks === undefined) chunks = [only, chunk]
-      else if (chunks.length < mostChunks) chunks.push(chunk)
+      else if (chunks.length < maxChunks) chunks.push(chunk)
       else chunks = [Buffer.concat(chunks), chunk]
     }
     function onEnd() {

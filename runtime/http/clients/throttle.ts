@@ -13,7 +13,7 @@ export type Throttle = ReturnType<typeof createThrottle>
 
 const wrongTries: Rate = { most: 20, windowMs: 60_000 }
 /** How many clients, and how many clients of rated policies, are remembered at a time; the README gives the cost. */
-const mostKeys = 10_000
+const maxKeys = 10_000
 
 /**
  * Counts the wrong tries of one surface, so that guessing at one surface does not block a client at another. `onBlocked` is called
@@ -63,7 +63,7 @@ function keyOf(policy: string, { most, windowMs }: Rate, client = ''): string {
 
 /**
  * The window of a key begins when the key first comes. The library keeps a record and a timer for each key without a bound, so
- * beyond `mostKeys` the key that has not come for the longest time is forgotten.
+ * beyond `maxKeys` the key that has not come for the longest time is forgotten.
  */
 function createCounter() {
   // Every call gives its own window, and what is allowed in it is compared here.
@@ -76,7 +76,7 @@ function createCounter() {
   function touch(key: string): void {
     keys.delete(key)
     keys.add(key)
-    if (keys.size > mostKeys) forget(oldestFirst.next().value as string)
+    if (keys.size > maxKeys) forget(oldestFirst.next().value as string)
   }
 
   function forget(key: string): void {

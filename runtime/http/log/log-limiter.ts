@@ -17,10 +17,10 @@ export interface LogLimiterOptions {
 
 const minuteMs = 60_000
 /** All wrong tries that a client has, and the first one that has to wait. */
-const mostOfClient = 21
-const mostOfAll = 200
+const maxOfClient = 21
+const maxOfAll = 200
 /** How many different clients are counted among the suppressed lines. */
-const mostCounted = 1000
+const maxCounted = 1000
 
 function beginMinute(now: number) {
   return {
@@ -69,13 +69,13 @@ export function createLogLimiter({ log, clock, timers }: LogLimiterOptions) {
   }
 
   function hasRoom({ lines, written }: Minute, client: string): boolean {
-    return written < mostOfAll && (lines.get(client) ?? 0) < mostOfClient
+    return written < maxOfAll && (lines.get(client) ?? 0) < maxOfClient
   }
 
   function suppress(within: Minute, client: string, result: RequestOutcome): void {
     within.suppressed += 1
     within.isWarning ||= 'code' in result && (result.fault !== undefined || isOperatorProblem(result.code))
-    if (within.clients.size < mostCounted) within.clients.add(client)
+    if (within.clients.size < maxCounted) within.clients.add(client)
     const reason = 'code' in result ? countedCode(result) : 'HANDSHAKE'
     within.reasons.set(reason, (within.reasons.get(reason) ?? 0) + 1)
     timer ??= timers.setTimeout(close, Math.max(0, within.endsAt - clock()))

@@ -14,7 +14,7 @@ import type { RunRecord, Settlement, Store } from '../../store/port.ts'
 import { openSqliteStore } from '../../store/sqlite/index.ts'
 import { createApp, createHookSurface } from '../index.ts'
 import { agent, createLogLines, createManualTimers, createSnapshot, token } from '../surface-fixture.ts'
-import { createOutcomeWaits, mostWaiting } from './outcome-waits.ts'
+import { createOutcomeWaits, maxWaiting } from './outcome-waits.ts'
 
 type Ended = Partial<RunRecord>
 
@@ -308,12 +308,12 @@ test('an entry that cannot be committed leaves no sender waiting', async (t) => 
   assert.deepEqual([bed.streams.open, bed.timers.running], [0, 0])
 })
 
-test(`not more than ${mostWaiting} wait at one time`, async () => {
+test(`not more than ${maxWaiting} wait at one time`, async () => {
   const [timers, draining] = [createManualTimers(), new AbortController()]
   const store = { changes: silence, read: {} as Store['read'] }
   const waits = createOutcomeWaits({ store, timers, draining: draining.signal })
   const response = () => new EventEmitter() as ServerResponse
-  const begun = Array.from({ length: mostWaiting }, (_, index) => waits.begin(`run-${index}`, 20, response()))
+  const begun = Array.from({ length: maxWaiting }, (_, index) => waits.begin(`run-${index}`, 20, response()))
   assert.ok(begun.every((waiting) => waiting !== undefined))
   assert.equal(waits.begin('one too many', 20, response()), undefined)
   begun[0]?.cut()

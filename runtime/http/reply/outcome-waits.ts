@@ -5,7 +5,7 @@ import type { Timers } from '@reveille/engine'
 import type { Cluster, Id, RunRecord, RunState, Store } from '../../store/port.ts'
 
 /** How many senders may wait at a time, as each holds a connection. Further senders get their reply at once. */
-export const mostWaiting = 1000
+export const maxWaiting = 1000
 
 /** In these states the turn of a run is over, whatever is still to be summarised, delivered or decided about it. */
 const isOver: Readonly<Record<RunState, boolean>> = {
@@ -60,7 +60,7 @@ export function createOutcomeWaits({ store, timers, draining }: OutcomeWaitsOpti
    * Returns undefined while the gateway drains, if too many senders wait already, or if the sender has gone.
    */
   function begin(runId: Id, seconds: number, outgoing: ServerResponse): Waiter | undefined {
-    if (draining.aborted || waiters.size >= mostWaiting || outgoing.destroyed) return undefined
+    if (draining.aborted || waiters.size >= maxWaiting || outgoing.destroyed) return undefined
     const { promise, resolve } = Promise.withResolvers<WaitEnd>()
     const timer = timers.setTimeout(() => finish({ kind: 'late' }), seconds * 1000)
     let polling = store.cluster?.isShared ? timers.setTimeout(poll, pollMs) : undefined

@@ -1,7 +1,7 @@
 /** Reads `wait` from the header `Prefer` (RFC 7240); other preferences are ignored. */
 
 /** A longer wait is shortened to this. Seconds. */
-const mostWaitSeconds = 300
+const maxWaitSeconds = 300
 
 /**
  * waitSecondsOf returns how long a sender would wait for the outcome, in whole seconds from 1 to 300. It returns undefined where
@@ -14,7 +14,7 @@ export function waitSecondsOf(prefer: string | readonly string[] | undefined): n
     .map(preferenceOf)
     .find(({ name }) => name === 'wait')
   if (wait === undefined || !/^\d+$/.test(wait.value)) return undefined
-  const seconds = Math.min(Number(wait.value), mostWaitSeconds)
+  const seconds = Math.min(Number(wait.value), maxWaitSeconds)
   return seconds === 0 ? undefined : seconds
 }
 

@@ -46,7 +46,7 @@ const maxRequestsPerSocket = 0
 /** A silent connection that is older than this was opened for later use. Milliseconds. */
 const silentMs = 1000
 /** Bodies, commits and turns have shorter limits, so whatever is under way when a close begins ends within this time. Milliseconds. */
-const mostUnderWayMs = 30_000
+const maxUnderWayMs = 30_000
 
 /**
  * createApp creates the app of all surfaces. `trustedProxies` returns the proxies of the current snapshot. Behind a proxy the address
@@ -85,7 +85,7 @@ function endConnectionsInTime(server: Server, sockets: ReadonlySet<Socket>, time
   }, silentMs)
   const all = timers.setTimeout(() => {
     for (const socket of sockets) socket.destroy()
-  }, mostUnderWayMs)
+  }, maxUnderWayMs)
   server.once('close', () => {
     timers.clearTimeout(silent)
     timers.clearTimeout(all)

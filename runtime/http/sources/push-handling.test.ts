@@ -9,7 +9,7 @@ import { PluginError } from '@reveille/kit'
 import { createFolder } from '../../../test/installation.ts'
 import type { PushHandler } from '../index.ts'
 import { bearer, openSurface, type SnapshotOptions, type SurfaceFixture } from '../surface-fixture.ts'
-import { mostInProgress } from './push-handling.ts'
+import { maxInProgress } from './push-handling.ts'
 
 const endpoint = 'gmail/push'
 const notification = { message: { data: 'e30=', messageId: '7' }, subscription: 'projects/p/subscriptions/s' }
@@ -179,12 +179,12 @@ test('a source handles a hundred requests of an endpoint at most, and is given m
   const surface = await openTaken(t, () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     releases.push(resolve)
-    if (releases.length === mostInProgress) all.resolve()
+    if (releases.length === maxInProgress) all.resolve()
     return promise
   })
   const post = () =>
     surface.app.inject({ method: 'POST', url: `/hooks/${endpoint}`, headers: bearer, payload: '{}' })
-  const waiting = Array.from({ length: mostInProgress }, post)
+  const waiting = Array.from({ length: maxInProgress }, post)
   await all.promise
   assert.equal((await post()).json().code, 'RECEIVER_FAILED')
   assert.equal(surface.notes[0]?.reason, 'the source has too many to do')
@@ -192,7 +192,7 @@ test('a source handles a hundred requests of an endpoint at most, and is given m
   surface.timers.fire()
   for (const answer of await Promise.all(waiting)) assert.equal(answer.statusCode, 503)
   assert.equal((await post()).json().code, 'RECEIVER_FAILED')
-  assert.ok(releases.length === mostInProgress)
+  assert.ok(releases.length === maxInProgress)
   for (const release of releases.splice(0)) release()
   const again = post()
   while (releases.at(0) === undefined) await new Promise(setImmediate)

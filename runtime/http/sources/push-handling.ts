@@ -18,7 +18,7 @@ export interface PushHandlingOptions {
 /** Google waits ten minutes at most for the reply to a push: https://cloud.google.com/pubsub/docs/push */
 const longestMs = 300_000
 /** How many pushes to one endpoint a source may be handling at a time. */
-export const mostInProgress = 100
+export const maxInProgress = 100
 
 export function createPushHandling({ timers, draining }: PushHandlingOptions) {
   /** By endpoint: the pushes that a source is still handling, whether their senders still wait or not. */
@@ -31,7 +31,7 @@ export function createPushHandling({ timers, draining }: PushHandlingOptions) {
     body: unknown,
   ): Promise<RequestOutcome> {
     const count = inProgress.get(endpoint) ?? 0
-    if (count >= mostInProgress) return refusedBySource('the source has too many to do')
+    if (count >= maxInProgress) return refusedBySource('the source has too many to do')
     inProgress.set(endpoint, count + 1)
     const handled = outcomeOf(pushHandler, body).finally(() => release(endpoint))
     return firstOf(handled, outgoing)

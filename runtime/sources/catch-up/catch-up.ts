@@ -80,7 +80,7 @@ const markEvery = 100
 /** How often the progress is reported, in events. */
 const reportEvery = 25
 /** The most ids that are remembered of what lies between the mark and the overlap. Older ones are left to `dedupe`. */
-const mostTaken = 10_000
+const maxTaken = 10_000
 /** How long a refusal of the gateway, or one of the provider that a person has to mend, is waited out. Milliseconds. */
 const busyMs = 10_000
 const mendMs = 300_000
@@ -230,7 +230,7 @@ async function runCatchUp(
   async function moveMark(to: number): Promise<void> {
     mark.from = Math.max(mark.from, to)
     for (const [id, at] of mark.taken) if (at < mark.from - overlapMs) mark.taken.delete(id)
-    const newest = [...mark.taken].slice(-mostTaken)
+    const newest = [...mark.taken].slice(-maxTaken)
     await call.storage.write('mark', { from: mark.from, taken: newest })
   }
 }

@@ -23,9 +23,9 @@ export interface Target {
   readonly measured: number
 }
 
-const mostStartMs = 20
-const mostBetweenBacklogs = 1.2
-const mostBesideOld = 2
+const maxStartMs = 20
+const maxBetweenBacklogs = 1.2
+const maxBesideOld = 2
 
 /** Returns what the report can say of what was promised. */
 export function targetsOf({
@@ -42,7 +42,7 @@ function startTargets({ variants }: Measure): readonly Target[] {
     .filter(({ name }) => name !== sqlite)
     .map((variant) => ({
       what: `accept to start of the run, p50: ${variant.name}`,
-      most: mostStartMs,
+      most: maxStartMs,
       unit: 'ms',
       measured: median(variant, 'p50Ms'),
     }))
@@ -55,13 +55,13 @@ function claimTargets({ variants }: Measure, backlogs: readonly number[]): reado
   return [
     {
       what: `claims a second, most / least of the backlogs ${sizes}`,
-      most: mostBetweenBacklogs,
+      most: maxBetweenBacklogs,
       unit: 'times',
       measured: Math.max(...rates) / Math.min(...rates),
     },
     ...backlogs.map((backlog) => ({
       what: `p99 of a claim with an old transaction / without, ${waiting(backlog)}`,
-      most: mostBesideOld,
+      most: maxBesideOld,
       unit: 'times',
       measured: spreadOf(ratios(find(besideOld(backlog)), find(waiting(backlog)), 'p99Ms')).median,
     })),

@@ -29,7 +29,7 @@ export interface ChildOptions {
   readonly flags?: readonly string[]
 }
 
-const mostOutput = 200_000
+const maxOutput = 200_000
 
 export async function openChildGateway(
   t: TestContext,
@@ -43,7 +43,7 @@ export async function openChildGateway(
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on('data', (chunk: Buffer) => {
-      output = (output + chunk.toString()).slice(-mostOutput)
+      output = (output + chunk.toString()).slice(-maxOutput)
     })
   }
   const exit = once(child, 'exit')

@@ -24,7 +24,7 @@ const idleMs = 2 * bodyTimeoutMs
 /** The share of the run that warms the gateway up, and the number of measurements. */
 const [warmUp, looks] = [0.25, 8]
 /** How much live memory may grow after the warm-up, and how much more the process may take. Bytes. */
-const [mostLive, mostResident] = [24 * 1_048_576, 160 * 1_048_576]
+const [maxLive, maxResident] = [24 * 1_048_576, 160 * 1_048_576]
 /** The least that a run must reach to count. */
 const toReach = [
   ...[
@@ -69,9 +69,9 @@ export async function holdAgainstFuzz(t: TestContext, { firstSeed, count, longes
   const warm = vitals[Math.ceil(looks * warmUp) - 1]
   const last = vitals.at(-1)
   assert.ok(warm && last)
-  assert.ok(last.live - warm.live < mostLive, `${megabytes(warm.live)} lived, then ${megabytes(last.live)}`)
+  assert.ok(last.live - warm.live < maxLive, `${megabytes(warm.live)} lived, then ${megabytes(last.live)}`)
   assert.ok(
-    last.resident - warm.resident < mostResident,
+    last.resident - warm.resident < maxResident,
     `${megabytes(warm.resident)}, then ${megabytes(last.resident)}`,
   )
   const held = Math.max(...vitals.map((each) => each.held))
@@ -163,8 +163,8 @@ function reproductionOf({ seed, pieces }: FuzzCase, { text }: Said): string {
 }
 
 function report(t: TestContext, vitals: readonly Vitals[], counts: ReadonlyMap<string, number>): void {
-  const mostFrequent = [...counts].toSorted(([, one], [, other]) => other - one).slice(0, 40)
-  t.diagnostic(mostFrequent.map(([outcome, count]) => `${outcome}: ${count}`).join(', '))
+  const maxFrequent = [...counts].toSorted(([, one], [, other]) => other - one).slice(0, 40)
+  t.diagnostic(maxFrequent.map(([outcome, count]) => `${outcome}: ${count}`).join(', '))
   const curve = (of: (each: Vitals) => number) => vitals.map((each) => megabytes(of(each))).join(' ')
   t.diagnostic(`resident ${curve(({ resident }) => resident)}`)
   t.diagnostic(`live ${curve(({ live }) => live)}`)

@@ -1,7 +1,7 @@
 /** Makes what a stranger may send at the size limit: deep, wide, repeated, and aimed at certain parsers. */
 
 /** The default of `hooks.maxBodyBytes`. */
-const mostBytes = 1_048_576
+const maxBytes = 1_048_576
 
 export interface HostileBody {
   readonly name: string
@@ -14,7 +14,7 @@ const form = 'application/x-www-form-urlencoded'
 
 /** The deepest nesting below the limit, counting the levels around it. */
 const depth = 990
-const room = mostBytes - 100
+const room = maxBytes - 100
 
 const fill = (piece: string, bytes = room) => piece.repeat(Math.floor(bytes / Buffer.byteLength(piece)))
 

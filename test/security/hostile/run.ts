@@ -23,13 +23,13 @@ interface Measured {
 }
 
 /** The heap may grow by this many bytes, for the prompts of the runs that are under way, and traces. */
-const mostGrowth = 32 * 1024 * 1024
-const mostShown = 12
+const maxGrowth = 32 * 1024 * 1024
+const maxShown = 12
 /**
  * A pair that held the main thread for too long is sent again, and its shortest hold counts: what our code does comes back
  * every time. On a shared machine 8 ms of plain arithmetic are counted as 55 ms of the processor once in 10,000 times.
  */
-const mostTries = 3
+const maxTries = 3
 /** This many requests are sent at the same time, after the others were sent one by one. */
 const concurrent = 6
 
@@ -49,7 +49,7 @@ export async function holdAgainstHostility(t: TestContext, { stride, longestHold
   }
   const after = await gateway.collect()
 
-  const worst = measured.toSorted((one, other) => other.report.hold - one.report.hold).slice(0, mostShown)
+  const worst = measured.toSorted((one, other) => other.report.hold - one.report.hold).slice(0, maxShown)
   const [longest] = worst
   assert.ok(longest)
   t.diagnostic(
@@ -63,7 +63,7 @@ export async function holdAgainstHostility(t: TestContext, { stride, longestHold
   t.diagnostic(
     `heap ${megabytes(before.heap)} -> ${megabytes(after.heap)}, resident ${megabytes(after.resident)}`,
   )
-  assert.ok(after.heap - before.heap < mostGrowth, `the heap grew to ${megabytes(after.heap)}`)
+  assert.ok(after.heap - before.heap < maxGrowth, `the heap grew to ${megabytes(after.heap)}`)
   assert.ok(
     longest.report.hold < longestHold,
     `${longest.name} held the main thread for ${longest.report.hold} ms`,
@@ -81,7 +81,7 @@ async function measure(
     const { answers, report } = await gateway.send(cases)
     for (const answer of answers) assertOurs(answer, name)
     if (shortest === undefined || report.hold < shortest.hold) shortest = report
-    if (shortest.hold < longestHold || tries === mostTries) return { name, report: shortest, tries }
+    if (shortest.hold < longestHold || tries === maxTries) return { name, report: shortest, tries }
   }
 }
 

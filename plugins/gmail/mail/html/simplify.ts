@@ -52,9 +52,9 @@ const unshown = new Set('audio canvas datalist math object select svg template v
 /** Elements without content, which have no end tag. */
 const empty = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
 
-const mostDepth = 60
+const maxDepth = 60
 /** Each level of quotes or lists changes every line in it. */
-const mostLevels = 5
+const maxLevels = 5
 /** The cost of a line break, in elements. */
 const costOfBreak = 0.5
 
@@ -140,7 +140,7 @@ export function simplify(html: string, budget: Budget) {
     closeBefore(name, as)
     const isBlock = as !== 'a' && as !== 'td'
     // If the nesting is too deep, only the content stays, on a line of its own.
-    if (open.length >= mostDepth || (as === 'a' && has('a'))) {
+    if (open.length >= maxDepth || (as === 'a' && has('a'))) {
       if (isBlock) breakLine()
       return
     }
@@ -155,8 +155,8 @@ export function simplify(html: string, budget: Budget) {
 
   function shownAs(as: string): string {
     if (as === 'li') return ['ul', 'ol'].includes(open.at(-1)?.as ?? '') ? 'li' : 'div'
-    if (as === 'ul' || as === 'ol') return levels('ul', 'ol') < mostLevels ? as : 'div'
-    if (as === 'blockquote') return levels(as) < mostLevels ? as : 'div'
+    if (as === 'ul' || as === 'ol') return levels('ul', 'ol') < maxLevels ? as : 'div'
+    if (as === 'blockquote') return levels(as) < maxLevels ? as : 'div'
     return as
   }
 

@@ -4,13 +4,13 @@
  * Returns lines of text with at most this many blank lines in a row, none at the ends, and no white space at the end
  * of a line.
  */
-export function cleanText(text: string, mostBlankLines = 2): string {
+export function cleanText(text: string, maxBlankLines = 2): string {
   const lines: string[] = []
   let blank = 0
   for (const line of visible(text).split('\n')) {
     const content = line.trimEnd()
     blank = content === '' ? blank + 1 : 0
-    if (blank <= mostBlankLines && (blank === 0 || lines.length > 0)) lines.push(content)
+    if (blank <= maxBlankLines && (blank === 0 || lines.length > 0)) lines.push(content)
   }
   return lines.join('\n').trimEnd()
 }

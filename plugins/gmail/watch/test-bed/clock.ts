@@ -24,7 +24,7 @@ interface Sleeper {
 
 const start = Date.UTC(2026, 0, 5, 12)
 const hourMs = 3_600_000
-const mostLooks = 200
+const maxLooks = 200
 
 export function createTestClock(): TestClock {
   const sleepers = new Set<Sleeper>()
@@ -73,7 +73,7 @@ export function createTestClock(): TestClock {
         if (holds()) return
         const sleeper = next()
         // The condition itself may have started something.
-        if (!sleeper && looks < mostLooks) continue
+        if (!sleeper && looks < maxLooks) continue
         if (!sleeper) throw new Error('It does not hold, and nothing sleeps any more.')
         looks = 0
         if (sleeper.at > limit) throw new Error(`It does not hold after ${withinMs} ms.`)

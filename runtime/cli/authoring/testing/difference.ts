@@ -10,15 +10,15 @@ type Difference = Pick<Mismatch, 'expected' | 'actual' | 'texts'>
 
 /** Longer lines are cut around the first difference. UTF-16 units. */
 const shownColumns = 100
-const leastColumns = 20
+const minColumns = 20
 /** The equal lines that are shown around a difference. */
 const shownAround = 2
 /** The lines that are shown of a text that only had to contain something. */
 const shownLines = 20
 /** The most lines of a difference. */
-const mostLines = 60
+const maxLines = 60
 /** With more edits than this the texts have nothing in common. */
-const mostEdits = 1000
+const maxEdits = 1000
 const labels = { expected: 'expected  ', actual: 'actual    ' }
 
 /** Returns lines without indentation, of at most so many columns. */
@@ -27,7 +27,7 @@ export function formatDifference(
   paint: Paint,
   columns = Number.POSITIVE_INFINITY,
 ): string[] {
-  const room = Math.max(Math.min(shownColumns, columns - labels.actual.length - 2), leastColumns)
+  const room = Math.max(Math.min(shownColumns, columns - labels.actual.length - 2), minColumns)
   const cut = (text: string, from: number) => cutTo(room, text, from)
   if (texts === undefined) return pair(cut(expected, 0), cut(actual, 0))
   const { wanted, part } = texts
@@ -61,7 +61,7 @@ function pair(expected: string, actual: string): string[] {
 function lineDifference(wanted: string, actual: string, paint: Paint, columns: number): string[] {
   const one = wanted.split('\n')
   const other = actual.split('\n')
-  const changes = diffArrays(one, other, { maxEditLength: mostEdits }) ?? [
+  const changes = diffArrays(one, other, { maxEditLength: maxEdits }) ?? [
     { value: one, removed: true, added: false },
     { value: other, removed: false, added: true },
   ]
@@ -73,8 +73,8 @@ function lineDifference(wanted: string, actual: string, paint: Paint, columns: n
     if (added) return value.flatMap(marked('+')).map(paint.green)
     return shortened(value, index === 0, index === changes.length - 1).flatMap(marked(' '))
   })
-  const more = lines.length - mostLines
-  return [legend, ...lines.slice(0, mostLines), ...(more > 0 ? [`… ${more} more lines`] : [])]
+  const more = lines.length - maxLines
+  return [legend, ...lines.slice(0, maxLines), ...(more > 0 ? [`… ${more} more lines`] : [])]
 }
 
 /** Equal lines help only near a difference. */

@@ -16,13 +16,13 @@ export const configurationChecks: readonly Check[] = [
 ]
 
 /** A report has at most so many findings, because ten thousand mappings or endpoints can have as many. */
-const mostReported = 50
+const maxReported = 50
 
 /** Reports everything that loading and compiling say about the configuration, as `reveille check` does. */
 async function configuration(subject: Subject) {
   const { compiled, io } = subject
   const diagnostics = compiled.ok ? compiled.warnings : compiled.diagnostics
-  const results = diagnostics.slice(0, mostReported).map((diagnostic) => resultOf(diagnostic, subject))
+  const results = diagnostics.slice(0, maxReported).map((diagnostic) => resultOf(diagnostic, subject))
   const left = diagnostics.length - results.length
   const report = compiled.ok ? warning : problem
   if (left > 0)
@@ -47,8 +47,8 @@ async function signatures(subject: Subject) {
     if (result === 'verified') verified += 1
     else if (result !== undefined) results.push(result)
   }
-  const more = results.length - mostReported
-  if (more > 0) results.splice(mostReported, more, rest(results.slice(mostReported)))
+  const more = results.length - maxReported
+  if (more > 0) results.splice(maxReported, more, rest(results.slice(maxReported)))
   if (verified > 0) return [ok(`verified for ${counted(verified, 'endpoint')}`), ...results]
   return results.length > 0 ? results : ok('no endpoint names a provider that signs')
 }

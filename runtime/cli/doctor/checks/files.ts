@@ -136,14 +136,14 @@ interface Reader {
 }
 
 /** The most files that are looked at, because a configuration may have thousands. */
-const mostFiles = 1_000
+const maxFiles = 1_000
 
 /** Checks that the user of the gateway can read every file that configures it. */
 async function fileAccess(subject: Subject) {
   const asking = askingUser()
   const { compiled, file, folder } = subject
   const read = compiled.ok ? compiled.configuration.watched : compiled.watched
-  const files = [...new Set([file, path.join(folder, '.env'), ...read])].slice(0, mostFiles)
+  const files = [...new Set([file, path.join(folder, '.env'), ...read])].slice(0, maxFiles)
   const ways = await Promise.all(files.map((each) => wayTo(each, subject)))
   const { uid, gid } = await gatewayUser(subject, asking)
   return judgeAccess(ways, { uid, gids: [gid, ...(await groupsOf(uid, asking.uid))] })

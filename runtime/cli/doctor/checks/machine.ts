@@ -70,8 +70,8 @@ export function judgeSkew(skewMs: number, whose: string, fix: string): Result {
   return problem('CLOCK_SKEW', `${text}: signatures that bear a time are refused`, fix)
 }
 
-const leastBytes = 1_000_000_000
-const leastShare = 0.05
+const minBytes = 1_000_000_000
+const minShare = 0.05
 
 /** Checks how much space is free on the disk of the data folder. */
 async function diskSpace(subject: Subject) {
@@ -83,7 +83,7 @@ async function diskSpace(subject: Subject) {
 export function judgeSpace({ free, total }: { readonly free: number; readonly total: number }): Result {
   const share = total > 0 ? free / total : 1
   const text = `${sizeText(free)} free, ${Math.floor(share * 100)} %`
-  if (free >= leastBytes && share >= leastShare) return ok(text)
+  if (free >= minBytes && share >= minShare) return ok(text)
   return warning(
     'DISK_NEARLY_FULL',
     `${text}: without room nothing is accepted`,

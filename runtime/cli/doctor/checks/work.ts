@@ -32,8 +32,8 @@ async function traffic(subject: Subject) {
 }
 
 /** Before there were so many requests in so long, an endpoint without one says nothing about its sender. */
-const leastRequests = 10
-const leastMs = 86_400_000
+const minRequests = 10
+const minMs = 86_400_000
 
 /** `more`: there are older requests. */
 function judgeTraffic(
@@ -49,7 +49,7 @@ function judgeTraffic(
   const since = `${counted(taken.length, 'request')} since ${shortTime(oldest.receivedAt, now)}`
   if (silent.length === 0)
     return ok(`each of ${counted(names.length, 'endpoint')} has some among ${since} (says ${source})`)
-  const isEarly = taken.length < leastRequests || (!more && now - oldest.receivedAt < leastMs)
+  const isEarly = taken.length < minRequests || (!more && now - oldest.receivedAt < minMs)
   if (isEarly)
     return ok(
       `nothing for ${listed(silent.map((name) => `/${name}`))} yet; there were ${since} (says ${source})`,
