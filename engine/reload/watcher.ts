@@ -63,7 +63,7 @@ export function createWatcher(options: WatchOptions): Watcher {
   const { onChange, onError, scanMs = 2_000, pollMs = 500 } = options
   const ending = new AbortController()
   const reported = new Set<string>()
-  const changed = createDebounced(() => void report(), options.debounceMs ?? 50)
+  const changed = createDebounced(report, options.debounceMs ?? 50)
   let polls = options.poll ?? false
   /** Whether the system gave no more events, which does not change while the process runs. */
   let isLimited = false

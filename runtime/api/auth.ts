@@ -14,8 +14,6 @@ import type { accessRoutes } from './routes/access.ts'
 import { routes } from './routes/index.ts'
 import { createSignOuts } from './sign-outs.ts'
 
-export type AdminAuth = ReturnType<typeof createAdminAuth>
-
 /** Returns the path under `/api`, as routes are declared. */
 function pathIn({ url }: FastifyRequest): string {
   return (url.split('?', 1)[0] ?? '').slice('/api'.length)

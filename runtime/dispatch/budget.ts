@@ -5,7 +5,7 @@ import type { TurnOutcome } from '../agent/turn.ts'
 import { addUsd, pricedUsage, tokensOf } from '../agent/usage.ts'
 import { dayMs, dayOf } from '../store/day.ts'
 import type { Effects, RunRecord, RunUsage, Spent, Work } from '../store/port.ts'
-import { firstRunOf } from '../store/tasks.ts'
+import { firstRunOf } from '../store/task-keys.ts'
 import type { BudgetAlarm, BudgetKey, DispatchOptions } from './options.ts'
 
 export type Budgets = ReturnType<typeof createBudgets>

@@ -13,7 +13,7 @@ import {
   type WorkerPool,
   type WorkOptions,
 } from '../store/port.ts'
-import { expediteHeartbeat, expediteRun, heartbeatTask, heartbeatWindowMs } from '../store/tasks.ts'
+import { expediteHeartbeat, expediteRun, heartbeatTask, heartbeatWindowMs } from '../store/task-keys.ts'
 import { createBudgets } from './budget.ts'
 import { createChannelChecks } from './delivery/checks.ts'
 import { createCircuitBreaker } from './delivery/circuit-breaker.ts'

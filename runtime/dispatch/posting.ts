@@ -1,7 +1,7 @@
 /** Makes the heartbeat that shows what dispatch posts to the main session. */
 
 import type { EventRecord, NewTask } from '../store/port.ts'
-import { heartbeatTask, heartbeatWindowMs } from '../store/tasks.ts'
+import { heartbeatTask, heartbeatWindowMs } from '../store/task-keys.ts'
 import type { DispatchOptions } from './options.ts'
 
 /** Returns the heartbeat that an event needs at once: if it asked for `now`, or if the runner only passes events on. */

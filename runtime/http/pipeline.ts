@@ -18,7 +18,7 @@ import {
 } from '@reveille/engine'
 import type { MintId } from '../store/id.ts'
 import type { Id, Store } from '../store/port.ts'
-import { firstRunOf } from '../store/tasks.ts'
+import { firstRunOf } from '../store/task-keys.ts'
 import { isWrongTry, sentenceOf } from './auth/auth-failure.ts'
 import { type AuthResult, authenticate, isOfThisMachine } from './auth/authenticate.ts'
 import type { EndpointAuth, EndpointAuthTable, FoundToken } from './auth/endpoint-auth.ts'

@@ -4,7 +4,7 @@ import { backgroundTimers, type CurrentLive, type ReloadEvent, type Timers } fro
 import type { SourceState } from '../sources/index.ts'
 import type { MintId } from '../store/id.ts'
 import type { IssueRecord, Page, Store } from '../store/port.ts'
-import { heartbeatTask, heartbeatWindowMs } from '../store/tasks.ts'
+import { heartbeatTask, heartbeatWindowMs } from '../store/task-keys.ts'
 import { type AlertOptions, createAlerts } from './alerts.ts'
 import { createDriftWatch } from './drift.ts'
 import { createEndpointWatch } from './endpoints.ts'

@@ -17,7 +17,7 @@ import {
 } from './queue/tasks.ts'
 import { applyEffects } from './records/effects.ts'
 import { acceptEntries, addRequests, answerAgain, refusedBeforeCommit } from './records/entries.ts'
-import { laneOf } from './tasks.ts'
+import { laneOf } from './task-keys.ts'
 
 /** Actions that change nothing in the database. */
 const inMemory: ReadonlySet<string> = new Set<Action['type']>([

@@ -20,7 +20,7 @@ import {
 } from './records/runs.ts'
 import { done, unknown, wrongState } from './results.ts'
 import { tables } from './schema.ts'
-import { firstRunOf, heartbeatKey, onlyParked, runTask } from './tasks.ts'
+import { firstRunOf, heartbeatKey, onlyParked, runTask } from './task-keys.ts'
 
 type Of<Type extends Command['type']> = Command & { readonly type: Type }
 

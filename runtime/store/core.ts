@@ -24,7 +24,16 @@ import { defaultMaxBodyBytes } from './counters.ts'
 import { isUnavailable, plainError, storeErrorOf } from './driver-error.ts'
 import { loadWork } from './loading.ts'
 import type { Health, Id, StoreLimits } from './port.ts'
-import type { Action, CoreState, Happened, PlainError, Post, Reply, Result } from './protocol.ts'
+import {
+  type Action,
+  type CoreState,
+  type Happened,
+  nothingHappened,
+  type PlainError,
+  type Post,
+  type Reply,
+  type Result,
+} from './protocol.ts'
 import { createClaimer, type Looked } from './queue/claimer.ts'
 import { freeExpired, giveUpPools, type LeaseTimes } from './queue/claiming.ts'
 import { type ClaimName, createClaims, type LoadedClaim, type OpenClaim } from './queue/claims.ts'
@@ -33,6 +42,7 @@ import { shiftCoalesced } from './records/coalescing.ts'
 import { cancelPartialJobs } from './records/jobs.ts'
 import { timeOfId } from './records/rows.ts'
 import { createRetention } from './retention.ts'
+import { recordTables } from './schema.ts'
 
 export interface CoreOptions {
   readonly driver: Driver
@@ -92,6 +102,7 @@ export function createCore(options: CoreOptions) {
       const happened = await publish({ looked, settled: [], notes }, now)
       // What was lost while its work was loaded is performed elsewhere, or by a later claim.
       options.onHappened({ ...happened, claims: happened.claims.filter(({ claim }) => claims.isOpen(claim)) })
+      return looked
     },
   })
 
@@ -179,8 +190,7 @@ export function createCore(options: CoreOptions) {
     const lost = claims.replacedBy(given)
     claims.end(lost.map(({ claim }) => claim))
     // Before anything else is waited for: what they still begin would be begun twice.
-    if (lost.length > 0)
-      options.onHappened({ claims: [], cancelled: [], lost: lost.map(nameOf), changes: [], state: state() })
+    if (lost.length > 0) options.onHappened({ ...nothingHappened, lost: lost.map(nameOf), state: state() })
     lastNow = now
     const cancelled = notes.cancelled.flatMap((key) => {
       const holders = claims.ofTask(key)
@@ -189,9 +199,9 @@ export function createCore(options: CoreOptions) {
     })
     cancelled.push(...given.filter(({ task }) => pendingCancels.delete(task.key)))
     return {
+      ...nothingHappened,
       claims: await loadAll(given, now),
       cancelled: cancelled.map(nameOf),
-      lost: [],
       changes: notes.changes,
       state: state(),
     }
@@ -260,7 +270,7 @@ export function createCore(options: CoreOptions) {
       .catch(() => retention.restart())
       .finally(() => {
         isSweeping = false
-        options.onHappened({ claims: [], cancelled: [], lost: [], changes: [], state: state() })
+        options.onHappened({ ...nothingHappened, state: state() })
       })
   }
 
@@ -301,7 +311,7 @@ export function createCore(options: CoreOptions) {
     async run(post: Post): Promise<Reply> {
       for (const action of post.actions) applyInMemory(action, post.now)
       let results: readonly Result[] = post.actions.map(() => undefined)
-      let happened: Omit<Happened, 'state'> = { claims: [], cancelled: [], lost: [], changes: [] }
+      let happened = nothingHappened
       try {
         if (mustWrite(post)) {
           const committed = await commit(post)
@@ -375,8 +385,8 @@ function createCounts() {
 
 async function newestTime(tx: Context): Promise<number> {
   let newest = 0
-  for (const table of ['requests', 'runs', 'events', 'deliveries']) {
-    const [row] = await tx.all<{ id: Id }>(`SELECT id FROM ${table} ORDER BY id DESC LIMIT 1`)
+  for (const { name } of recordTables) {
+    const [row] = await tx.all<{ id: Id }>(`SELECT id FROM ${name} ORDER BY id DESC LIMIT 1`)
     if (row !== undefined) newest = Math.max(newest, timeOfId(row.id))
   }
   return newest

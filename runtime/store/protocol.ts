@@ -44,6 +44,8 @@ export interface Happened {
   readonly state: CoreState
 }
 
+export const nothingHappened: Omit<Happened, 'state'> = { claims: [], cancelled: [], lost: [], changes: [] }
+
 export interface Reply extends Happened {
   readonly post: number
   /** One for each action of the post. */

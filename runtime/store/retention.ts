@@ -24,7 +24,7 @@ import {
 import { subtractTurns } from './records/sessions.ts'
 import { pruneCosts } from './records/spending.ts'
 import { tables } from './schema.ts'
-import { firstTaskOf, laneOf } from './tasks.ts'
+import { firstTaskOf, laneOf } from './task-keys.ts'
 
 /** Milliseconds between two passes. */
 const passPauseMs = 60_000

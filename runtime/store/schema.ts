@@ -217,6 +217,9 @@ export const tables = {
   source_values: table('source_values', { source: 'text', name: 'text', value: 'text' }, ['source', 'name']),
 } as const satisfies Readonly<Record<string, Table>>
 
+/** What is kept of each request and of what it caused, under ids in the order of time. */
+export const recordTables = [tables.requests, tables.runs, tables.events, tables.deliveries]
+
 /**
  * The accept path writes to few indexes: most leave out the states in which records begin. A query repeats the condition of a partial
  * index, because SQLite uses it only then.

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { Driver } from '@reveille/kit'
 import { createCore } from './core.ts'
 import type { Store, StoreOptions } from './port.ts'
-import type { Happened } from './protocol.ts'
+import { type Happened, nothingHappened } from './protocol.ts'
 import { createDatabaseClock, joinCluster } from './queue/cluster.ts'
 import { answer } from './reading.ts'
 import { migrate } from './schema.ts'
@@ -46,7 +46,7 @@ export async function openServerStore(driver: Driver, options: StoreOptions): Pr
     let accepted: Promise<unknown> = Promise.resolve()
     const opened = await core.open()
     const happen = (part: Partial<Happened>) =>
-      onHappened({ claims: [], cancelled: [], lost: [], changes: [], ...part, state: core.state() })
+      onHappened({ ...nothingHappened, ...part, state: core.state() })
     cluster = await joinCluster({
       driver,
       core,

@@ -4,53 +4,26 @@ import jsonata from 'jsonata'
 import { maxTextLength, thrownLimit, tooMuchText } from './limit.ts'
 import { hasOwnZone, libraryOffset, refusePicture } from './times.ts'
 
-/** Maps every function to the type of its result, in the notation of signatures. Blank if the type varies. */
+/** The library's functions by the type of their results, in the notation of signatures. Blank: it varies. */
+const functionsByType = {
+  '': 'append assert error filter map single',
+  a: 'each reverse shuffle sort zip',
+  'a<o>': 'match spread',
+  'a<s>': 'keys split',
+  b: 'boolean contains exists not',
+  j: 'reduce',
+  n: 'abs average ceil count floor length max millis min number parseInteger power random round sqrt sum toMillis',
+  o: 'clone merge sift',
+  s: `base64decode base64encode decodeUrl decodeUrlComponent encodeUrl encodeUrlComponent formatBase formatInteger
+    formatNumber fromMillis join lowercase now pad replace string substring substringAfter substringBefore trim type uppercase`,
+  x: 'distinct lookup',
+}
+
+/** Maps every function to the type of its result. */
 export const functionTypes: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    ...{ abs: 'n', append: '', assert: '', average: 'n', base64decode: 's', base64encode: 's', boolean: 'b' },
-    ...{ ceil: 'n', clone: 'o', contains: 'b', count: 'n', decodeUrl: 's', decodeUrlComponent: 's' },
-    ...{
-      distinct: 'x',
-      each: 'a',
-      encodeUrl: 's',
-      encodeUrlComponent: 's',
-      error: '',
-      exists: 'b',
-      filter: '',
-    },
-    ...{ floor: 'n', formatBase: 's', formatInteger: 's', formatNumber: 's', fromMillis: 's', join: 's' },
-    ...{
-      keys: 'a<s>',
-      length: 'n',
-      lookup: 'x',
-      lowercase: 's',
-      map: '',
-      match: 'a<o>',
-      max: 'n',
-      merge: 'o',
-    },
-    ...{ millis: 'n', min: 'n', not: 'b', now: 's', number: 'n', pad: 's', parseInteger: 'n', power: 'n' },
-    ...{
-      random: 'n',
-      reduce: 'j',
-      replace: 's',
-      reverse: 'a',
-      round: 'n',
-      shuffle: 'a',
-      sift: 'o',
-      single: '',
-    },
-    ...{
-      sort: 'a',
-      split: 'a<s>',
-      spread: 'a<o>',
-      sqrt: 'n',
-      string: 's',
-      substring: 's',
-      substringAfter: 's',
-    },
-    ...{ substringBefore: 's', sum: 'n', toMillis: 'n', trim: 's', type: 's', uppercase: 's', zip: 'a' },
-  }),
+  Object.entries(functionsByType)
+    .flatMap(([type, names]) => names.split(/\s+/).map((name) => [name, type] as const))
+    .sort(([one], [other]) => (one < other ? -1 : 1)),
 )
 
 /** The variable with the request's time. No author can use the name, because names end at a space. */

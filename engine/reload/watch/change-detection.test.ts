@@ -11,7 +11,7 @@ import test, { type TestContext } from 'node:test'
 import { createSampleFolder, type SampleFolder } from '../../config/sample-folder.ts'
 import { createWatcher, type WatchOptions } from '../watcher.ts'
 import { type EditKind, editKinds } from './edits-fixture.ts'
-import { noEvents } from './no-events.ts'
+import { noEvents } from './no-events-fixture.ts'
 
 const never = Number.POSITIVE_INFINITY
 const detectors: Record<string, Partial<WatchOptions>> = {

@@ -18,8 +18,8 @@ import {
   sourcesFolder,
 } from '../../sources/index.ts'
 import { isDatabase } from '../../store/driver-package.ts'
+import { openSourceValues } from '../../store/offline-source-values.ts'
 import { StoreError } from '../../store/port.ts'
-import { openSourceValues } from '../../store/source-values.ts'
 import { CommandFailure, storeFailure } from '../command-failure.ts'
 import { configWords, findConfiguration, shownPath } from '../configuration.ts'
 import { type Io, paintFor, wrapText } from '../io.ts'

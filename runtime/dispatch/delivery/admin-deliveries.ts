@@ -2,7 +2,7 @@
 
 import { channelName } from '@reveille/engine'
 import type { CommandResult, DeliveryRecord, Id, Route, RunRecord } from '../../store/port.ts'
-import { deliveryTask, onlyParked } from '../../store/tasks.ts'
+import { deliveryTask, onlyParked } from '../../store/task-keys.ts'
 import type { DispatchOptions } from '../options.ts'
 import { type Destination, resolveDestination } from './destination.ts'
 import { laneTo } from './outgoing.ts'

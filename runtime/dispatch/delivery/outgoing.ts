@@ -3,7 +3,7 @@
 import { withoutTokens } from '../../session/ack.ts'
 import type { MintId } from '../../store/id.ts'
 import type { DeliveryRecord, NewTask, Route, RunRecord } from '../../store/port.ts'
-import { deliveryTask } from '../../store/tasks.ts'
+import { deliveryTask } from '../../store/task-keys.ts'
 import { names } from '../changes.ts'
 import type { DispatchOptions } from '../options.ts'
 import { type ConfiguredChannels, type Destination, resolveDestination } from './destination.ts'

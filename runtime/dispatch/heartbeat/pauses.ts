@@ -2,7 +2,7 @@
 
 import { ownEvent } from '../../session/summary.ts'
 import type { NewTask, Settlement, Work } from '../../store/port.ts'
-import { heartbeatTask } from '../../store/tasks.ts'
+import { heartbeatTask } from '../../store/task-keys.ts'
 import type { Exhausted } from '../budget.ts'
 import type { PerformerOptions } from '../performer-options.ts'
 import { quietUntil } from './quiet-hours.ts'

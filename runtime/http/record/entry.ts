@@ -3,7 +3,7 @@
 import type { Action, AgentAction, WakeAction } from '@reveille/engine'
 import { cut } from '../../cut.ts'
 import type { Acceptance, Dedupe, Entry, NewAction, RequestRecord, RunRecord } from '../../store/port.ts'
-import { generatedSessionKey, heartbeatTask, heartbeatWindowMs, runTask } from '../../store/tasks.ts'
+import { generatedSessionKey, heartbeatTask, heartbeatWindowMs, runTask } from '../../store/task-keys.ts'
 import { statusOf } from '../errors.ts'
 import {
   type Accepted,

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Id, RunRecord, Store } from '../port.ts'
-import { heartbeatTask } from '../tasks.ts'
+import { heartbeatTask } from '../task-keys.ts'
 import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
 import { type HeldClaim, startManualWorker } from './bench/manual-worker.ts'
 import { createSampler, idOf } from './bench/samples.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { heartbeatTask, heartbeatWindowMs } from '../tasks.ts'
+import { heartbeatTask, heartbeatWindowMs } from '../task-keys.ts'
 import { type ContractSubject, openBench } from './bench/bench.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
 import { createSampler, idOf } from './bench/samples.ts'

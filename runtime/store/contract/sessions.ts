@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Claim, Id, SessionMessage, SessionSummary } from '../port.ts'
-import { heartbeatTask } from '../tasks.ts'
+import { heartbeatTask } from '../task-keys.ts'
 import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
 import { createSampler } from './bench/samples.ts'

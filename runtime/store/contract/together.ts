@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { CommandResult, DeliveryRecord, Effects, Id, Store } from '../port.ts'
-import { heartbeatTask } from '../tasks.ts'
+import { heartbeatTask } from '../task-keys.ts'
 import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
 import { createSampler, idOf, type Sampler } from './bench/samples.ts'

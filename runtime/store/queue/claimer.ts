@@ -12,7 +12,7 @@ import type { TaskRow } from './tasks.ts'
 /** Milliseconds until tasks are claimed again after that has failed. */
 const pauseMs = 1_000
 
-/** Milliseconds until is looked again for tasks that another transaction had locked. */
+/** Milliseconds until the next look for due tasks that another transaction had locked. */
 const lockedMs = 10
 
 /** When tasks are due, as far as it is known. */
@@ -43,7 +43,7 @@ export interface ClaimerOptions {
   /** The database's clock. Default: that of the posts. */
   readonly clock?: (() => number) | undefined
   /** Runs a transaction, and publishes what was claimed in it. */
-  commit(now: number, look: (tx: Context) => Promise<Looked>): Promise<void>
+  commit(now: number, look: (tx: Context) => Promise<Looked>): Promise<Looked>
 }
 
 export function createClaimer({ claims, times, isApart, time, clock, commit }: ClaimerOptions) {
@@ -67,23 +67,19 @@ export function createClaimer({ claims, times, isApart, time, clock, commit }: C
 
   async function lookApart(now: number): Promise<void> {
     const before = due
-    let isLocked = false
     // What is noted meanwhile is kept.
     due = { nextAt: Number.POSITIVE_INFINITY, isFull: false }
     claimingSince = performance.now()
+    let looked: Looked
     try {
-      await commit(now, async (tx) => {
-        const looked = await look(tx, [], clock?.() ?? now)
-        isLocked = looked.isLocked === true
-        return looked
-      })
+      looked = await commit(now, (tx) => look(tx, [], clock?.() ?? now))
     } catch (error) {
       due = earlierOf(due, { ...before, nextAt: Math.max(before.nextAt, now + pauseMs) })
       throw error
     } finally {
       claimingSince = Number.POSITIVE_INFINITY
     }
-    if (isLocked) await pause(lockedMs)
+    if (looked.isLocked) await pause(lockedMs)
   }
 
   async function keepClaiming(now: number): Promise<void> {

@@ -20,6 +20,7 @@ import {
 import type { Happened } from '../protocol.ts'
 import { cancelPartialJobs } from '../records/jobs.ts'
 import { decodeString, encodeString } from '../records/rows.ts'
+import { createSourceValues } from '../records/source-values.ts'
 import { tables } from '../schema.ts'
 import {
   freeExpired,
@@ -31,7 +32,6 @@ import {
   takeLease,
 } from './claiming.ts'
 import type { OpenClaim } from './claims.ts'
-import { createSourceValues } from './source-values.ts'
 
 export interface ClusterOptions {
   readonly driver: Driver
@@ -175,8 +175,7 @@ export async function joinCluster(options: ClusterOptions) {
     const lost = before.filter((claim) => leaseOf(claim) === undefined)
     for (const claim of before) if (leaseOf(claim)?.isRenewed) core.claims.renew(claim.claim, begun)
     // What was settled meanwhile is not lost.
-    const open = new Set(core.claims.all().map(({ claim }) => claim))
-    const stillLost = lost.filter(({ claim }) => open.has(claim))
+    const stillLost = lost.filter(({ claim }) => core.claims.isOpen(claim))
     core.claims.end(stillLost.map(({ claim }) => claim))
     const cancelled = made.cancelled.flatMap((key) => core.claims.ofTask(key))
     options.onHappened({ lost: stillLost, cancelled })

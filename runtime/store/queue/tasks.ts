@@ -15,7 +15,7 @@ import type { Context } from '../context.ts'
 import { type ClaimedTask, type Id, type NewTask, StoreError, type TaskKind } from '../port.ts'
 import { decodeString, encodeString, type RowValues } from '../records/rows.ts'
 import { tables } from '../schema.ts'
-import { firstTaskOf, laneOf } from '../tasks.ts'
+import { firstTaskOf, laneOf } from '../task-keys.ts'
 
 export interface TaskRow {
   readonly sequence: number

@@ -17,7 +17,7 @@ import {
 import { addTasks, insertTasks, isBacklog, isSessionOpen, lockLanes } from '../queue/tasks.ts'
 import { repetitionOf, withOutcomes } from '../requests.ts'
 import { tables } from '../schema.ts'
-import { laneOf } from '../tasks.ts'
+import { laneOf } from '../task-keys.ts'
 import { dropOverBounds } from './bounds.ts'
 import { createCoalescing, joinedTo, type PlainJoin } from './coalescing.ts'
 import { indexLate } from './lookups.ts'

@@ -5,7 +5,7 @@ import { takeRows } from '../bounded-rows.ts'
 import type { Context } from '../context.ts'
 import type { Effects, Id, SessionMessage, SessionSummary } from '../port.ts'
 import { tables } from '../schema.ts'
-import { firstRunOf } from '../tasks.ts'
+import { firstRunOf } from '../task-keys.ts'
 import { decodeString, encodeString } from './rows.ts'
 
 type Turn = NonNullable<Effects['append']>[number]

@@ -5,7 +5,7 @@ import type { ExclusiveLock } from '../../exclusive-lock.ts'
 import { type Core, createCore } from '../core.ts'
 import { plainError } from '../driver-error.ts'
 import { StoreError } from '../port.ts'
-import type { Action, Happened, Opened, Post } from '../protocol.ts'
+import { type Action, nothingHappened, type Opened, type Post } from '../protocol.ts'
 import { migrate } from '../schema.ts'
 import { createEmbeddedDriver, type EmbeddedDriver } from './driver.ts'
 import { isIoError, reasonOf } from './failure.ts'
@@ -39,7 +39,7 @@ async function start(port: NonNullable<typeof parentPort>, data: WriterData): Pr
 
   /** Tells the main thread of a state that no reply brings. */
   function report(): void {
-    send({ type: 'happened', happened: { ...nothing, state: core.state() } })
+    send({ type: 'happened', happened: { ...nothingHappened, state: core.state() } })
   }
 
   async function run(post: Post): Promise<void> {
@@ -85,8 +85,6 @@ async function start(port: NonNullable<typeof parentPort>, data: WriterData): Pr
   })
   send({ type: 'opened', ...opened })
 }
-
-const nothing: Omit<Happened, 'state'> = { claims: [], cancelled: [], lost: [], changes: [] }
 
 /** Opens the store, and puts it into a new file first where an outage has left its mark. */
 async function openWriter(

@@ -7,7 +7,7 @@ import { readCounts } from '../context.ts'
 import { type RequestRecord, StoreError } from '../port.ts'
 import { answer, createReader } from '../reading.ts'
 import { createRefusedRequests } from '../refused-requests.ts'
-import { schemaOf, schemaVersion } from '../schema.ts'
+import { recordTables, schemaOf, schemaVersion } from '../schema.ts'
 import { reasonOf } from './failure.ts'
 import { databaseFile } from './folder.ts'
 import { createStatements, dialect } from './statements.ts'
@@ -35,10 +35,9 @@ export function highestGenerationIn(location: string): number {
   let db: DatabaseSync | undefined
   try {
     db = open(file)
-    const tables = ['requests', 'runs', 'events', 'deliveries']
-    const selects = tables.map(
-      (table) =>
-        `SELECT max(${table === 'requests' ? 'generation' : "record ->> '$.generation'"}) AS generation FROM ${table}`,
+    const selects = recordTables.map(
+      ({ name, columns }) =>
+        `SELECT max(${'generation' in columns ? 'generation' : "record ->> '$.generation'"}) AS generation FROM ${name}`,
     )
     const sql = `SELECT max(generation) AS highest FROM (${selects.join(' UNION ALL ')})`
     return Number((db.prepare(sql).get() as { highest: number | null }).highest ?? 0)

@@ -11,7 +11,7 @@ import type {
   RequestRecord,
   RunRecord,
 } from '../../port.ts'
-import { deliveryTask, heartbeatTask, heartbeatWindowMs, runTask } from '../../tasks.ts'
+import { deliveryTask, heartbeatTask, heartbeatWindowMs, runTask } from '../../task-keys.ts'
 
 /** What a test may choose of an action beside its record. */
 type ActionExtra = Partial<Pick<NewAction, 'dedupe' | 'tasks'>>

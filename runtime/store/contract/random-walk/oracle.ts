@@ -4,7 +4,7 @@
  */
 
 import type { Id } from '../../port.ts'
-import { firstRunOf, laneOf } from '../../tasks.ts'
+import { firstRunOf, laneOf } from '../../task-keys.ts'
 
 /** The state of a run's or delivery's task; `none`: it has no task. */
 type TaskState = 'open' | 'claimed' | 'none'

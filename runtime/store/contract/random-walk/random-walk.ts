@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { DeliveryRecord, Id, NewAction, OpenDeliveries, RunRecord, Spent } from '../../port.ts'
-import { laneOf } from '../../tasks.ts'
+import { laneOf } from '../../task-keys.ts'
 import { type Bench, type ContractSubject, openBench } from '../bench/bench.ts'
 import { type HeldClaim, type ManualWorker, startManualWorker } from '../bench/manual-worker.ts'
 import { createSampler, idOf } from '../bench/samples.ts'

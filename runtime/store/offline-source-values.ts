@@ -2,7 +2,7 @@
 
 import { type DatabasePlace, openDriver } from './driver-package.ts'
 import type { SourceValues } from './port.ts'
-import { createSourceValues } from './queue/source-values.ts'
+import { createSourceValues } from './records/source-values.ts'
 import { migrate } from './schema.ts'
 
 /** @throws StoreError */

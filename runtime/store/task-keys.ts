@@ -1,4 +1,4 @@
-/** Makes the few kinds of tasks that there are, so that the HTTP surface and dispatch name them alike. */
+/** Names the lanes and keys of tasks, and makes the few kinds that there are, so that the HTTP surface and dispatch name them alike. */
 
 import type { Command, DeliveryRecord, Id, NewTask } from './port.ts'
 

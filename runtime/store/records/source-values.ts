@@ -2,7 +2,7 @@
 
 import type { Driver, Transaction } from '@reveille/kit'
 import type { SourceValues } from '../port.ts'
-import { decodeString, encodeString } from '../records/rows.ts'
+import { decodeString, encodeString } from './rows.ts'
 
 export function createSourceValues(
   read: Driver['read'],
