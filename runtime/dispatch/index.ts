@@ -72,8 +72,11 @@ export function createDispatch(options: DispatchOptions) {
 
   async function apply() {
     const { agents } = current().snapshot.settings
-    if (isFollowing && (lead === undefined || lead.signal.aborted)) return reportAssumedRoute()
-    await store.command({ type: 'offer-route', route: agents.route })
+    const leads = !isFollowing || (lead !== undefined && !lead.signal.aborted)
+    // Until a node leads a new cluster, the first replies would go to an assumed place.
+    const isFirst = agents.route !== undefined && !leads && (await store.read.route()) === undefined
+    if (leads || isFirst) await store.command({ type: 'offer-route', route: agents.route })
+    if (!leads) return reportAssumedRoute()
     await reportAssumedRoute()
     const { heartbeat, runner } = agents.defaults
     // If events are passed on now, those that wait for the timer need not wait any longer.
