@@ -65,6 +65,10 @@ const planted = [
   ],
   [value('runtime/guard/loop.ts', 'runtime/dispatch/index.ts'), 'runtime/dispatch/ is on a higher floor'],
   [value('engine/config/load.ts', 'engine/compile/mapping.ts'), 'engine/compile/ is on a higher floor'],
+  [
+    type('engine/config/file/syntax.ts', 'engine/config/schema/violation.ts'),
+    'engine/config/schema/ is on a higher floor',
+  ],
   [type('engine/resolve/resolve.ts', 'engine/reload/live.ts'), 'engine/reload/ is on a higher floor'],
   [
     type('plugins/gmail/connect/consent.ts', 'node_modules/google-auth-library'),

@@ -95,7 +95,7 @@ const gaps = [
 ] as const
 
 /**
- * The floors of each half, from the lowest to the highest. A file imports files of its own room and of lower floors, types
+ * The floors of each half, and of rooms that have rooms, from the lowest to the highest. A file imports files of its own room and of lower floors, types
  * included; rooms of one floor do not know each other. With them runtime/http never reaches runtime/dispatch: the store is
  * the wall between accepting and doing.
  */
@@ -109,6 +109,19 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['compile/'],
     ['lint/', 'cases/', 'reload/', 'evaluator/'],
     ['index.ts'],
+  ],
+  'engine/config': [
+    ['values/'],
+    ['file/'],
+    ['schema/'],
+    ['rules/'],
+    ['settings.ts'],
+    ['configuration.ts'],
+    ['payload-schema.ts'],
+    ['entries.ts'],
+    ['items.ts', 'mapping-files.ts', 'tests.ts'],
+    ['presets.ts'],
+    ['load.ts', 'pasted.ts', 'sample-edits.ts', 'sample-folder.ts'],
   ],
   runtime: [
     [
@@ -204,27 +217,27 @@ function crossings(imports: readonly Import[]): string[] {
 }
 
 function upwardImports(imports: readonly Import[]): string[] {
-  return imports.flatMap(({ from, to }) => {
-    const own = findFloor(from)
-    const other = findFloor(to)
-    if (own === undefined || other === undefined || own.half !== other.half || own.room === other.room)
-      return []
-    const homeless = [own, other].find(({ floor }) => floor < 0)
-    if (homeless !== undefined)
-      return [`${homeless.half}/${homeless.room} has no floor in test/architecture.ts`]
-    if (other.floor < own.floor) return []
-    const where = other.floor === own.floor ? 'the same floor' : 'a higher floor'
-    return [`${from} imports ${to}: ${other.half}/${other.room} is on ${where}`]
+  return Object.entries(floors).flatMap(([house, rooms]) => {
+    const inside = imports.filter(
+      ({ from, to }) => from.startsWith(`${house}/`) && to.startsWith(`${house}/`),
+    )
+    return inside.flatMap(({ from, to }) => {
+      const [own, other] = [from, to].map((file) => findFloor(file.slice(house.length + 1), rooms))
+      if (own === undefined || other === undefined || own.room === other.room) return []
+      const homeless = [own, other].find(({ floor }) => floor < 0)
+      if (homeless !== undefined) return [`${house}/${homeless.room} has no floor in test/architecture.ts`]
+      if (other.floor < own.floor) return []
+      const where = other.floor === own.floor ? 'the same floor' : 'a higher floor'
+      return [`${from} imports ${to}: ${house}/${other.room} is on ${where}`]
+    })
   })
 }
 
-/** Returns the half, the room and the floor of a file. The floor is -1 for a room that the list lacks. */
-function findFloor(file: string) {
-  const [half = '', ...path] = file.split('/')
-  const ours = floors[half]
-  if (ours === undefined) return undefined
-  const room = path.length > 1 ? `${path[0]}/` : (path[0] ?? '')
-  return { half, room, floor: ours.findIndex((rooms) => rooms.includes(room)) }
+/** Returns the room and the floor of a file by its path in the house. The floor is -1 for a room that the list lacks. */
+function findFloor(path: string, rooms: (typeof floors)[string]) {
+  const [first = '', ...rest] = path.split('/')
+  const room = rest.length > 0 ? `${first}/` : first
+  return { room, floor: rooms.findIndex((floor) => floor.includes(room)) }
 }
 
 /** A circle that types alone close counts too: its files can only be understood together. */

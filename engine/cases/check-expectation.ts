@@ -1,8 +1,8 @@
 /** Compares an observation with what a test expects. */
 
 import type { Expectation, ExpectedAction } from '../config/configuration.ts'
-import { fieldsOf } from '../config/fields.ts'
-import type { Path } from '../config/path.ts'
+import { fieldsOf } from '../config/values/fields.ts'
+import type { Path } from '../config/values/path.ts'
 import type { Observation, ObservedAction } from './observation.ts'
 import { checkValue, type ValueMismatch } from './value-check.ts'
 

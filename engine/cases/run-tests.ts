@@ -2,8 +2,8 @@
 
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { TestEntry } from '../config/configuration.ts'
-import type { Place } from '../config/diagnostic/diagnostic.ts'
-import { defaultTestTime } from '../config/time.ts'
+import type { Place } from '../config/file/diagnostic.ts'
+import { defaultTestTime } from '../config/values/time.ts'
 import { backgroundMs, yieldIfDue } from '../yield.ts'
 import { checkExpectation } from './check-expectation.ts'
 import { type Observation, observe } from './observation.ts'

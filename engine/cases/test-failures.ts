@@ -1,6 +1,6 @@
 /** Describes tests that fail, or call a service, as diagnostics about their files. */
 
-import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
+import type { Diagnostic } from '../config/file/diagnostic.ts'
 import type { TestResult } from './run-tests.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** Compares a value with an expected one, which is a literal or tests such as `{contains: "#42"}`. */
 
-import { isRecord } from '../config/is-record.ts'
-import type { Path } from '../config/path.ts'
+import { isRecord } from '../config/values/is-record.ts'
+import type { Path } from '../config/values/path.ts'
 import { compileRegex, RegexLimitError, RegexSyntaxError } from '../regex/regex.ts'
 
 /** A value that is not as expected. */

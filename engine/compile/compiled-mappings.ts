@@ -4,7 +4,7 @@
  */
 
 import type { MappingEntry, MappingSource } from '../config/configuration.ts'
-import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
+import type { Diagnostic } from '../config/file/diagnostic.ts'
 import type { Program } from '../resolve/program.ts'
 import type { Transforms } from '../transform/port.ts'
 import { bindTransform, type CompiledMapping, compileMapping } from './mapping.ts'

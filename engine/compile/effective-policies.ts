@@ -1,8 +1,8 @@
 /** Compiles the policies of an endpoint into one, each value with the name of the policy that sets it. */
 
 import type { Configuration, EndpointPolicy, RatePolicy } from '../config/configuration.ts'
-import { parseDuration } from '../config/duration.ts'
-import { parseRate } from '../config/rate.ts'
+import { parseDuration } from '../config/values/duration.ts'
+import { parseRate } from '../config/values/rate.ts'
 import type { EffectivePolicy, Rates } from '../resolve/effective-policy.ts'
 import { findActor } from '../resolve/match/actors.ts'
 import { createProvider } from '../verify/provider.ts'

@@ -1,7 +1,7 @@
 /** Finds the policy of an endpoint, merged from all policies that cover its name. */
 
 import type { Configuration, EndpointPolicy } from '../config/configuration.ts'
-import { freezeDeep } from '../config/freeze-deep.ts'
+import { freezeDeep } from '../config/values/freeze-deep.ts'
 import { builtInEndpoints } from './match/decision-index.ts'
 import { indexPaths } from './match/endpoint-paths.ts'
 import { smallPieces, type Work } from './slices.ts'

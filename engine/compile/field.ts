@@ -1,6 +1,6 @@
 /** Compiles one field of a mapping: a literal, a template, or a text that is wholly a `{% … %}` expression. */
 
-import type { Path } from '../config/path.ts'
+import type { Path } from '../config/values/path.ts'
 import type { Field } from '../resolve/program.ts'
 import {
   bareExpression,

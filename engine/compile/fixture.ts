@@ -1,7 +1,7 @@
 /** Makes the configurations that tests compile; used by tests only. */
 
 import type { Configuration, MappingEntry, MappingSource } from '../config/configuration.ts'
-import type { Place } from '../config/diagnostic/diagnostic.ts'
+import type { Place } from '../config/file/diagnostic.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Action, AgentAction, Decision, HookRequest, WakeAction } from '../resolve/decision.ts'
 import type { TransformFunction } from '../transform/port.ts'

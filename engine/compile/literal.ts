@@ -1,10 +1,10 @@
 /** Checks literal fields at load with the checks for requests. */
 
 import type { MappingSource } from '../config/configuration.ts'
-import type { FieldName } from '../config/fields.ts'
-import { thinkingLevels } from '../config/fields.ts'
-import { nearestName } from '../config/nearest.ts'
-import type { Path } from '../config/path.ts'
+import type { FieldName } from '../config/values/fields.ts'
+import { thinkingLevels } from '../config/values/fields.ts'
+import { nearestName } from '../config/values/nearest.ts'
+import type { Path } from '../config/values/path.ts'
 import {
   type Checked,
   checkChannel,

@@ -1,7 +1,7 @@
 /** Checks a compiled mapping against the settings and the names that the host knows. */
 
 import type { MappingSource } from '../config/configuration.ts'
-import { nearestName } from '../config/nearest.ts'
+import { nearestName } from '../config/values/nearest.ts'
 import type { Rules } from '../resolve/admit/rules.ts'
 import { checkLiteral } from './literal.ts'
 import type { CompiledMapping } from './mapping.ts'

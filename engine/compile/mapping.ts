@@ -5,9 +5,9 @@
  */
 
 import type { MappingEntry, MappingSource } from '../config/configuration.ts'
-import { type FieldName, fieldNames, fieldsOf } from '../config/fields.ts'
-import type { Path } from '../config/path.ts'
-import { isCalledSecret } from '../config/secret.ts'
+import { type FieldName, fieldNames, fieldsOf } from '../config/values/fields.ts'
+import type { Path } from '../config/values/path.ts'
+import { isCalledSecret } from '../config/values/secret.ts'
 import type { Field, Program } from '../resolve/program.ts'
 import type { ScopeNames } from '../resolve/scope.ts'
 import type { Transforms } from '../transform/port.ts'

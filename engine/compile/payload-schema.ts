@@ -2,8 +2,8 @@
 
 import { createRequire } from 'node:module'
 import type { Ajv, MissingRefError, Options, ValidateFunction } from 'ajv'
-import { isRecord } from '../config/is-record.ts'
-import { readPointer } from '../config/path.ts'
+import { isRecord } from '../config/values/is-record.ts'
+import { readPointer } from '../config/values/path.ts'
 import { compileRegex, RegexLimitError } from '../regex/regex.ts'
 import { type Containment, ContainmentLimit, uncontained } from '../resolve/containment.ts'
 import type { FieldError } from '../resolve/decision.ts'

@@ -1,7 +1,7 @@
 /** Determines which reserved names have a value in a mapping, and reports names that are read before they have one. */
 
 import type { MappingSource } from '../config/configuration.ts'
-import type { Path } from '../config/path.ts'
+import type { Path } from '../config/values/path.ts'
 import { everyName, type ScopeNames } from '../resolve/scope.ts'
 import type { RootName } from './expression/names.ts'
 import { bareExpression } from './expression.ts'

@@ -1,6 +1,6 @@
 /** Compiles templates, expressions and schemas once that several mappings of one compilation share. */
 
-import type { Path } from '../config/path.ts'
+import type { Path } from '../config/values/path.ts'
 import type { CheckPayload } from '../resolve/program.ts'
 import type { ScopeNames } from '../resolve/scope.ts'
 import type { RootName } from './expression/names.ts'

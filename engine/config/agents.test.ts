@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import type { Diagnostic } from './diagnostic/diagnostic.ts'
+import type { Diagnostic } from './file/diagnostic.ts'
 import { loadConfiguration } from './load.ts'
 import { createSampleFolder } from './sample-folder.ts'
 

@@ -1,12 +1,13 @@
 /** Defines the loaded configuration: valid, with the place of every entry, and ready to be compiled. */
 
-import type { Diagnostic, Place } from './diagnostic/diagnostic.ts'
-import type { DeepReadonly } from './freeze-deep.ts'
+import type { Diagnostic, Place } from './file/diagnostic.ts'
 import type { MappingValue } from './schema/mapping-schema.ts'
-import type { endpointPolicySchema } from './schema/policy-schema.ts'
+import type { EndpointPolicy } from './schema/policy-schema.ts'
 import type { TestValue } from './schema/test-schema.ts'
-import type { Static } from './schema/type.ts'
 import type { Settings } from './settings.ts'
+import type { DeepReadonly } from './values/freeze-deep.ts'
+
+export type { Auth, EndpointPolicy, RatePolicy } from './schema/policy-schema.ts'
 
 export interface Configuration {
   readonly settings: Settings
@@ -44,14 +45,6 @@ export interface Configuration {
    */
   locate(path: readonly (string | number)[]): Place
 }
-
-/** The keys are documented in the schema. In `token` the newest comes first. */
-export type EndpointPolicy = Static<typeof endpointPolicySchema>
-
-export type Auth = NonNullable<EndpointPolicy['auth']>
-
-/** A number of requests in a period of at most a day: `600/1m`. */
-export type RatePolicy = NonNullable<EndpointPolicy['rate']>
 
 /** The kind of file of an entry. A preset is identified by its name. */
 export interface Origin {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { Configuration } from './configuration.ts'
-import type { Diagnostic } from './diagnostic/diagnostic.ts'
+import type { Diagnostic } from './file/diagnostic.ts'
 import { createLoader, loadConfiguration } from './load.ts'
 import { createSampleFolder } from './sample-folder.ts'
 

@@ -3,10 +3,6 @@
  * absolute, times in milliseconds, and the few names that differ from the file's.
  */
 
-import { parseAddressRange } from './address-range.ts'
-import { parseByteSize } from './byte-size.ts'
-import { parseDuration } from './duration.ts'
-import type { DeepReadonly } from './freeze-deep.ts'
 import { wholeSubscription } from './rules/mailbox-rules.ts'
 import { modelRules, namedModel } from './rules/models.ts'
 import { moduleName } from './rules/module-name.ts'
@@ -14,6 +10,10 @@ import { normalHookPath } from './rules/rules.ts'
 import { gatewayTokens, hookTokens, metricsTokens } from './rules/token-rules.ts'
 import { type ConfigurationValue, isOfGmailPreset } from './schema/configuration-schema.ts'
 import { foreignKeys } from './schema/foreign-keys.ts'
+import { parseAddressRange } from './values/address-range.ts'
+import { parseByteSize } from './values/byte-size.ts'
+import { parseDuration } from './values/duration.ts'
+import type { DeepReadonly } from './values/freeze-deep.ts'
 
 /** The keys that are not redefined in {@link resolveSettings} are as the schema describes them. */
 export type Settings = DeepReadonly<ReturnType<typeof resolveSettings>>

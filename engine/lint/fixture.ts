@@ -2,7 +2,7 @@
 
 import { configurationOf, type Mapping } from '../compile/fixture.ts'
 import type { Configuration, TestEntry, TestSource } from '../config/configuration.ts'
-import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
+import type { Diagnostic } from '../config/file/diagnostic.ts'
 import { lintConfiguration } from './lint-configuration.ts'
 import type { Sample } from './sample.ts'
 

@@ -2,9 +2,9 @@
 
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { Configuration, TestEntry } from '../config/configuration.ts'
-import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
-import { overlapsPath } from '../config/path-overlap.ts'
-import { defaultTestTime } from '../config/time.ts'
+import type { Diagnostic } from '../config/file/diagnostic.ts'
+import { overlapsPath } from '../config/values/path-overlap.ts'
+import { defaultTestTime } from '../config/values/time.ts'
 import type { HookRequest } from '../resolve/decision.ts'
 import { readClauses } from './implication.ts'
 import { lintTests } from './missing-tests.ts'

@@ -2,7 +2,7 @@
 
 import { bareExpression, isChoice } from '../compile/expression.ts'
 import type { MappingEntry } from '../config/configuration.ts'
-import { isRecord } from '../config/is-record.ts'
+import { isRecord } from '../config/values/is-record.ts'
 import type { Warnings } from './warnings.ts'
 
 export function lintRouting(entry: MappingEntry, warnings: Warnings): void {

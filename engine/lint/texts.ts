@@ -7,7 +7,7 @@ import { bareExpression, compileExpression, unwrapExpression } from '../compile/
 import { placeOfReference, referenceHint, wordFields } from '../compile/literal-reference.ts'
 import { listOfForEach, namesOfForEach, scopeNamesOf } from '../compile/scope-names.ts'
 import type { MappingEntry } from '../config/configuration.ts'
-import { braceHints, findHint } from '../config/hints.ts'
+import { braceHints, findHint } from '../config/values/hints.ts'
 import { plainPath } from './fields/expression-references.ts'
 import { valuesAt } from './fields/known-fields.ts'
 import type { Sample } from './sample.ts'

@@ -5,9 +5,9 @@
  */
 
 import { operatorNames } from '../compile/match/operators.ts'
-import { isRecord } from '../config/is-record.ts'
-import { nearestName } from '../config/nearest.ts'
-import { writePath } from '../config/path.ts'
+import { isRecord } from '../config/values/is-record.ts'
+import { nearestName } from '../config/values/nearest.ts'
+import { writePath } from '../config/values/path.ts'
 import { valuesAt } from './fields/known-fields.ts'
 import type { ReadMapping } from './reachability.ts'
 import { hasSample, type Match, type Sample, samplesOf } from './sample.ts'

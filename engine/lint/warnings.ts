@@ -1,8 +1,8 @@
 /** Collects the warnings of lint, each with its place, in the order of the files. */
 
 import type { MappingEntry } from '../config/configuration.ts'
-import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
-import { inFileOrder } from '../config/diagnostic/diagnostic-order.ts'
+import type { Diagnostic } from '../config/file/diagnostic.ts'
+import { inFileOrder } from '../config/file/diagnostic-order.ts'
 
 /** The codes are API, because a comment in a mapping file may name one. `UNSAFE_CONTENT` comes from compiling. */
 export type LintCode =

@@ -8,8 +8,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Compiled } from '../compile/compile-snapshot.ts'
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { Configuration, Loaded } from '../config/configuration.ts'
-import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
-import { inFileOrder } from '../config/diagnostic/diagnostic-order.ts'
+import type { Diagnostic } from '../config/file/diagnostic.ts'
+import { inFileOrder } from '../config/file/diagnostic-order.ts'
 import type { Settings } from '../config/settings.ts'
 import type {
   Bundle,

@@ -2,8 +2,8 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Configuration, EndpointPolicy, MappingEntry } from '../config/configuration.ts'
-import { isRecord } from '../config/is-record.ts'
 import type { Settings } from '../config/settings.ts'
+import { isRecord } from '../config/values/is-record.ts'
 import type { Bundle } from '../transform/port.ts'
 
 /** Holds names only, because values may be secret. */

@@ -1,6 +1,6 @@
 /** Defines what is kept of a generation that was live, so that it can be reported and become live again. */
 
-import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
+import type { Diagnostic } from '../config/file/diagnostic.ts'
 import type { Bundle } from '../transform/port.ts'
 import type { Changes } from './changes.ts'
 

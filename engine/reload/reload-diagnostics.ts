@@ -1,6 +1,6 @@
 /** Lists the diagnostics about a reload itself, which belong to no file. */
 
-import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
+import type { Diagnostic } from '../config/file/diagnostic.ts'
 import type { GenerationRecord } from './generation.ts'
 
 export const closing: Diagnostic = {

@@ -1,6 +1,6 @@
 /** Defines what the reloader returns to its callers and reports to its listeners. */
 
-import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
+import type { Diagnostic } from '../config/file/diagnostic.ts'
 import type { BootKey } from './boot-settings.ts'
 import type { Changes } from './changes.ts'
 

@@ -1,6 +1,6 @@
 /** Reports the result of a reload in the same form to its caller, to the listeners and to the archive. */
 
-import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
+import type { Diagnostic } from '../config/file/diagnostic.ts'
 import type { Candidate } from './candidate.ts'
 import { noChanges } from './changes.ts'
 import type { GenerationArchive } from './generation.ts'

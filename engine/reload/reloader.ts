@@ -11,7 +11,7 @@
 
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { Configuration } from '../config/configuration.ts'
-import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
+import type { Diagnostic } from '../config/file/diagnostic.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Transforms } from '../transform/port.ts'
 import {

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { configurationOf, type Mapping } from '../compile/fixture.ts'
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { Configuration, Loaded } from '../config/configuration.ts'
-import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
+import type { Diagnostic } from '../config/file/diagnostic.ts'
 import type { Bundle, Bundled, LoadFailure, OpenedModule } from '../transform/port.ts'
 import { createReloader, type ReloaderOptions } from './reloader.ts'
 

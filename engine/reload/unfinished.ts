@@ -6,7 +6,7 @@
 
 import { readFile } from 'node:fs/promises'
 import type { Configuration } from '../config/configuration.ts'
-import { isRecord } from '../config/is-record.ts'
+import { isRecord } from '../config/values/is-record.ts'
 import type { Bundle } from '../transform/port.ts'
 import type { CandidateSource } from './candidate.ts'
 import { findChanges } from './changes.ts'

@@ -1,6 +1,6 @@
 /** Evaluates a mapping's expressions and its `vars`, and says where one failed. */
 
-import { type Path, writePath } from '../config/path.ts'
+import { type Path, writePath } from '../config/values/path.ts'
 import type { Recorder } from './explain/recorder.ts'
 import { type Expression, ExpressionError, type Program } from './program.ts'
 import { RefusalError } from './refusal.ts'

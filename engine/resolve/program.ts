@@ -1,7 +1,7 @@
 /** Describes the result of compiling a mapping, which resolving runs: closures that look up and parse nothing. */
 
 import type { Coalesce } from '../config/configuration.ts'
-import type { FieldName } from '../config/fields.ts'
+import type { FieldName } from '../config/values/fields.ts'
 import type { TransformFunction } from '../transform/port.ts'
 import type { Containment } from './containment.ts'
 import type { FieldError } from './decision.ts'

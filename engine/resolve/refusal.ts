@@ -1,6 +1,6 @@
 /** Lists the codes of the engine's refusals, and turns errors into refusals. */
 
-import { formatPlace } from '../config/diagnostic/diagnostic-text.ts'
+import { formatPlace } from '../config/file/diagnostic-text.ts'
 import { TransformError } from '../transform/port.ts'
 import { ContainmentLimit, NeedsThread } from './containment.ts'
 import type { FieldError, Refusal } from './decision.ts'

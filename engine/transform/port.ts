@@ -1,7 +1,7 @@
 /** Defines the types that the parts of this room and its callers agree on, from a module's file to the answer of a call. */
 
 import type { Segment } from '../boundary/segment.ts'
-import type { Diagnostic, Place } from '../config/diagnostic/diagnostic.ts'
+import type { Diagnostic, Place } from '../config/file/diagnostic.ts'
 import type { TransformLimits } from '../config/settings.ts'
 
 /** A module as the configuration names it. */

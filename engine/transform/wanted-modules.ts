@@ -1,7 +1,7 @@
 /** Lists the modules that a configuration's mappings name, and makes diagnostics of those that cannot be loaded. */
 
 import type { Configuration } from '../config/configuration.ts'
-import type { Diagnostic, Place } from '../config/diagnostic/diagnostic.ts'
+import type { Diagnostic, Place } from '../config/file/diagnostic.ts'
 import type { LoadFailure, WantedModule } from './port.ts'
 
 /** Lists each module once, in the order of the first mapping that names it. */

@@ -1,8 +1,8 @@
 /** Compiles a policy's `verify` into a provider: its verifier, its handshakes, and its delivery ids. */
 
-import { parseDuration } from '../config/duration.ts'
+import { rowOf } from '../config/rules/material.ts'
 import type { VerifyPolicy } from '../config/schema/policy-schema.ts'
-import { rowOf } from '../config/verification/material.ts'
+import { parseDuration } from '../config/values/duration.ts'
 import type { ProviderRow } from '../providers/scheme.ts'
 import { createDeliveryIdFinder, type FindDeliveryId } from './delivery-id.ts'
 import { createVerifier } from './families/provider-verifier.ts'

@@ -12,7 +12,7 @@ import {
   type HintRow,
   inLowerCase,
   lastExpressionHints,
-} from '../../config/hints.ts'
+} from '../../config/values/hints.ts'
 
 /** A mistake in an expression, with the suggested replacement. */
 export type Slip = Hint

@@ -1,7 +1,7 @@
 /** Finds what JSONata accepts but no author means: unknown functions, sums of texts, keys in brackets. */
 
-import { functionNames, wordHints } from '../../config/hints.ts'
-import { editDistance, nearestName } from '../../config/nearest.ts'
+import { functionNames, wordHints } from '../../config/values/hints.ts'
+import { editDistance, nearestName } from '../../config/values/nearest.ts'
 import { isTimeZone } from '../time-zone.ts'
 import { startOfToken } from './fault.ts'
 import { mended, type Slip, withoutMethods, writeHint } from './foreign-syntax.ts'

@@ -3,7 +3,7 @@
  * one.
  */
 
-import { writePath } from '../../config/path.ts'
+import { writePath } from '../../config/values/path.ts'
 import type { Containment } from '../../resolve/containment.ts'
 import type { FailedClause } from '../../resolve/explain/trace.ts'
 import { ClauseError } from '../../resolve/program.ts'

@@ -1,6 +1,6 @@
 /** Reads the patterns of `match.body` into a tree of tests. */
 
-import type { Path } from '../../config/path.ts'
+import type { Path } from '../../config/values/path.ts'
 import type { Report } from '../report.ts'
 import {
   refuseForeignLogic,

@@ -1,6 +1,6 @@
 /** Compiles a body pattern to a tree of closures that test a payload, with the path of each. */
 
-import { type Path, writePath } from '../../config/path.ts'
+import { type Path, writePath } from '../../config/values/path.ts'
 import { type Regex, RegexLimitError } from '../../regex/regex.ts'
 import { type Containment, ContainmentLimit } from '../../resolve/containment.ts'
 import { ClauseError } from '../../resolve/program.ts'

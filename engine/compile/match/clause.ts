@@ -1,6 +1,6 @@
 /** Defines a clause, which is one synchronous condition of a `match`, with an explanation of why it fails. */
 
-import type { Path } from '../../config/path.ts'
+import type { Path } from '../../config/values/path.ts'
 import type { FailedClause } from '../../resolve/explain/trace.ts'
 import type { Equality } from '../../resolve/program.ts'
 import type { Scope } from '../../resolve/scope.ts'

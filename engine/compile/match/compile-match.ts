@@ -1,7 +1,7 @@
 /** Compiles a mapping's `match` except `path`, which the decision index tests. */
 
 import type { MappingSource } from '../../config/configuration.ts'
-import type { Path } from '../../config/path.ts'
+import type { Path } from '../../config/values/path.ts'
 import { ClauseError, type Equality, type Matcher } from '../../resolve/program.ts'
 import type { Scope } from '../../resolve/scope.ts'
 import { type Report, silent } from '../report.ts'

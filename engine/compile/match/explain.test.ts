@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MappingSource } from '../../config/configuration.ts'
-import { writePath } from '../../config/path.ts'
+import { writePath } from '../../config/values/path.ts'
 import type { HookRequest } from '../../resolve/decision.ts'
 import { createScope } from '../../resolve/scope.ts'
 import { requestOf } from '../fixture.ts'

@@ -11,9 +11,9 @@ import {
   operatorHints,
   patternHints,
   slashHints,
-} from '../../config/hints.ts'
-import { isRecord } from '../../config/is-record.ts'
-import type { Path } from '../../config/path.ts'
+} from '../../config/values/hints.ts'
+import { isRecord } from '../../config/values/is-record.ts'
+import type { Path } from '../../config/values/path.ts'
 import type { Report } from '../report.ts'
 
 interface ForeignOperator {

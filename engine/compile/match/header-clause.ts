@@ -1,7 +1,7 @@
 /** Compiles the clauses of `match.headers`. Case counts in values and not in names; a header may come several times. */
 
-import type { Path } from '../../config/path.ts'
 import type { HeaderPattern } from '../../config/schema/mapping-schema.ts'
+import type { Path } from '../../config/values/path.ts'
 import type { Regex } from '../../regex/regex.ts'
 import type { HookRequest } from '../../resolve/decision.ts'
 import type { Equality } from '../../resolve/program.ts'

@@ -1,6 +1,6 @@
 /** Reads the operators of a body pattern and reports what is wrong with their operands. */
 
-import type { Path } from '../../config/path.ts'
+import type { Path } from '../../config/values/path.ts'
 import { compileRegex, type Regex, RegexSyntaxError } from '../../regex/regex.ts'
 import type { Report } from '../report.ts'
 import { warnOfSlashes } from './foreign-syntax.ts'

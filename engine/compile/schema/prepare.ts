@@ -1,7 +1,7 @@
 /** Reads an author's schema before Ajv does: finds mistakes with their places, and whether checking is linear. */
 
-import { isRecord } from '../../config/is-record.ts'
-import { nearestName } from '../../config/nearest.ts'
+import { isRecord } from '../../config/values/is-record.ts'
+import { nearestName } from '../../config/values/nearest.ts'
 import { compileRegex, RegexSyntaxError } from '../../regex/regex.ts'
 import { formats } from './formats.ts'
 import { type Dialect, type Holds, holdsOf, keywordsOf } from './vocabulary.ts'

@@ -1,7 +1,7 @@
 /** Implements the keyword `uniqueItems` in linear time. Ajv's own compares all elements with all others. */
 
 import type { FuncKeywordDefinition } from 'ajv'
-import { isRecord } from '../../config/is-record.ts'
+import { isRecord } from '../../config/values/is-record.ts'
 
 /** Replaces Ajv's own keyword. */
 export const uniqueItems: FuncKeywordDefinition = {

@@ -1,6 +1,6 @@
 /** Lists the keywords of JSON Schema, and what each contains. */
 
-import { isRecord } from '../../config/is-record.ts'
+import { isRecord } from '../../config/values/is-record.ts'
 
 export type Dialect = 'draft-07' | '2020-12'
 

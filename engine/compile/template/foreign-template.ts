@@ -1,6 +1,6 @@
 /** Recognises the syntax of other template languages, and names the placeholder with the same meaning. */
 
-import { findHint, type Hint, placeholderHints } from '../../config/hints.ts'
+import { findHint, type Hint, placeholderHints } from '../../config/values/hints.ts'
 import { helpers } from './helpers.ts'
 
 const rows = placeholderHints(Object.keys(helpers))

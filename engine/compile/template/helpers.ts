@@ -1,6 +1,6 @@
 /** Provides the helpers of templates, which are plain functions from values to a value. */
 
-import { isRecord } from '../../config/is-record.ts'
+import { isRecord } from '../../config/values/is-record.ts'
 import { isExactNumber, isInexact } from '../../payload/exact-numbers.ts'
 import { InexactNumberError, jsonOf, type Output, spendWork, textOf } from '../../resolve/render/output.ts'
 import { patternProblem } from '../date-pattern.ts'

@@ -1,7 +1,7 @@
 /** Parses a template by Handlebars, plus `a[0]` for `a.[0]`. Places are offsets in the source as written. */
 
 import Handlebars from 'handlebars'
-import { LocatedError } from '../../config/located-error.ts'
+import { LocatedError } from '../../config/values/located-error.ts'
 import { rewriteBrackets } from './brackets.ts'
 
 /** Thrown for a template that does not parse or uses an unknown name. `offset` is in UTF-16 units of the source. */

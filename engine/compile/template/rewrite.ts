@@ -4,7 +4,7 @@
  */
 
 import Handlebars from 'handlebars'
-import { nearestName } from '../../config/nearest.ts'
+import { nearestName } from '../../config/values/nearest.ts'
 import { isInexact } from '../../payload/exact-numbers.ts'
 import type { ScopeNames } from '../../resolve/scope.ts'
 import type { RootName } from '../expression/names.ts'

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import type { LoadCache } from '../load-cache.ts'
 import { faultsOfEnvFile, readEnvFile } from './env-file.ts'
+import type { LoadCache } from './load-cache.ts'
 import type { TextParser } from './parse-text.ts'
 
 /** The part of `node:fs/promises` that loading needs. */

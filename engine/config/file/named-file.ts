@@ -4,8 +4,8 @@
  */
 
 import { dirname } from 'node:path'
-import { type Path, writePath } from '../path.ts'
-import type { Findings } from './findings.ts'
+import { type Path, writePath } from '../values/path.ts'
+import type { Findings } from './diagnostics.ts'
 import { type LoadContext, ReadError } from './load-context.ts'
 import type { ParsedFile } from './parsed-file.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Document, type Node, parseDocument } from 'yaml'
-import type { Path } from '../path.ts'
 import { createRandom, editText, sampleFiles } from '../sample-edits.ts'
+import type { Path } from '../values/path.ts'
 import { parseText, type SoundText } from './parse-text.ts'
 import { createParsedFile } from './parsed-file.ts'
 

@@ -15,9 +15,9 @@ import {
   Scalar,
   type YAMLMap,
 } from 'yaml'
-import type { Diagnostic } from '../diagnostic/diagnostic.ts'
-import type { Path } from '../path.ts'
-import type { Span } from '../secret.ts'
+import type { Path } from '../values/path.ts'
+import type { Span } from '../values/secret.ts'
+import type { Diagnostic } from './diagnostic.ts'
 import { blankComments } from './json5-comments.ts'
 import { findLineStarts, type PlacedText } from './places.ts'
 import { secretSpansIn } from './secret-spans.ts'

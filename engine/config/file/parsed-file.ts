@@ -1,7 +1,7 @@
 /** Holds a parsed file: its value, and the place of each part in its text. */
 
-import type { Place } from '../diagnostic/diagnostic.ts'
-import { type Path, valueAt } from '../path.ts'
+import { type Path, valueAt } from '../values/path.ts'
+import type { Place } from './diagnostic.ts'
 import { numbersPerNode, type SoundText } from './parse-text.ts'
 import { placeAt, positionAt } from './places.ts'
 

@@ -1,6 +1,5 @@
 /** Turns an offset of a text into a place: line, column, and the line as it may be shown. */
 
-import type { Place } from '../diagnostic/diagnostic.ts'
 import {
   continuesSecret,
   type MaskedLine,
@@ -8,7 +7,8 @@ import {
   operatorAddressSecretsOf,
   type Span,
   secretSpansOf,
-} from '../secret.ts'
+} from '../values/secret.ts'
+import type { Place } from './diagnostic.ts'
 
 export interface PlacedText extends Pick<Place, 'file' | 'calledFile'> {
   readonly text: string

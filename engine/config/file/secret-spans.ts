@@ -1,8 +1,8 @@
 /** Finds the parts of a YAML document that hold secrets. */
 
 import { type Document, isMap, isScalar, isSeq, type Node } from 'yaml'
-import type { Path } from '../path.ts'
-import { isCalledSecret, isSecretKey, type Span } from '../secret.ts'
+import type { Path } from '../values/path.ts'
+import { isCalledSecret, isSecretKey, type Span } from '../values/secret.ts'
 
 /** `holdsSecrets` decides whether a path may lead to secrets. If not, nothing below it is searched. */
 export function secretSpansIn(document: Document, holdsSecrets: (path: Path) => boolean): Span[] {

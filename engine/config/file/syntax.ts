@@ -1,9 +1,12 @@
 /** Describes the errors of the YAML parser. The parser's own messages would quote the text, which may be a secret. */
 
 import type { ErrorCode } from 'yaml'
-import type { Diagnostic } from '../diagnostic/diagnostic.ts'
-import { foreignComment } from '../schema/violation.ts'
+import type { Diagnostic } from './diagnostic.ts'
 import { type PlacedText, placeAt, positionAt } from './places.ts'
+
+/** For a comment of JSON5 where none is allowed, so that it may be read as part of a key. */
+export const foreignComment =
+  'Comments begin with `#` here, as `//` and `/*` do between brackets only. A text that begins so needs quotes.'
 
 /** The parser's codes, and our own for mistakes that it does not find. */
 type FaultCode =

@@ -1,7 +1,7 @@
 /** Returns the text of a whole file as it may be shown: without secrets, and with every line where it was. */
 
-import { isRecord } from '../is-record.ts'
-import { maskLine, maskText, secretSpansOf, secretsIn } from '../secret.ts'
+import { isRecord } from '../values/is-record.ts'
+import { maskLine, maskText, secretSpansOf, secretsIn } from '../values/secret.ts'
 import type { TextParser, WrittenText } from './parse-text.ts'
 import { findLineStarts, lineWithSecrets } from './places.ts'
 

@@ -1,11 +1,11 @@
 /** Checks the rules of `agents:` that go beyond the shape of single keys. */
 
-import type { Finding } from '../diagnostic/diagnostic.ts'
-import { didYouMean } from '../nearest.ts'
-import { priceOf } from '../prices.ts'
+import type { Finding } from '../file/diagnostic.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
+import { didYouMean } from '../values/nearest.ts'
 import { longerThan } from './longer-than.ts'
 import { namedModel } from './models.ts'
+import { priceOf } from './prices.ts'
 
 type Agents = ConfigurationValue['agents']
 type Defaults = Agents['defaults']

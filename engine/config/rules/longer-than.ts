@@ -1,8 +1,8 @@
 /** Compares two durations of one map, of which the second limits the first. */
 
-import type { Finding } from '../diagnostic/diagnostic.ts'
-import { parseDuration } from '../duration.ts'
-import { type Path, writePath } from '../path.ts'
+import type { Finding } from '../file/diagnostic.ts'
+import { parseDuration } from '../values/duration.ts'
+import { type Path, writePath } from '../values/path.ts'
 
 type Named = Readonly<Record<string, string>>
 

@@ -1,6 +1,6 @@
 /** Checks the rules of `hooks.gmail` that its plugin cannot know. */
 
-import type { Finding } from '../diagnostic/diagnostic.ts'
+import type { Finding } from '../file/diagnostic.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import { foreignKey } from '../schema/foreign-keys.ts'
 

@@ -1,6 +1,6 @@
 /** Decides which models are allowed, and by which names. */
 
-import type { Finding } from '../diagnostic/diagnostic.ts'
+import type { Finding } from '../file/diagnostic.ts'
 import { type ConfigurationValue, modelPattern } from '../schema/configuration-schema.ts'
 
 type Defaults = ConfigurationValue['agents']['defaults']

@@ -1,8 +1,8 @@
 /** Normalises the name of a transform's module, so that `./review.ts` and `review.ts` are the same. */
 
 import { posix, win32 } from 'node:path'
-import type { Finding } from '../diagnostic/diagnostic.ts'
-import { type Path, writePath } from '../path.ts'
+import type { Finding } from '../file/diagnostic.ts'
+import { type Path, writePath } from '../values/path.ts'
 
 /** Returns the name relative to `transformsDir`, with `/`. A name outside of the folder keeps its `../`. */
 export function moduleName(written: string): string {

@@ -1,9 +1,9 @@
 /** Checks the tokens and secrets of the configuration. No finding shows one. */
 
-import type { Finding } from '../diagnostic/diagnostic.ts'
-import { findingOf, type KeyFault } from '../diagnostic/key-fault.ts'
-import { type Path, writePath } from '../path.ts'
+import type { Finding } from '../file/diagnostic.ts'
+import { findingOf, type KeyFault } from '../file/key-fault.ts'
 import type { ConfigurationValue, Right } from '../schema/configuration-schema.ts'
+import { type Path, writePath } from '../values/path.ts'
 import { minSecretLength, minTokenLength, type Weakness, weaknessOf } from './secret-strength.ts'
 
 const make = 'Make one with `openssl rand -hex 24`.'

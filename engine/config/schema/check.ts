@@ -2,9 +2,9 @@
 
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
-import type { Finding } from '../diagnostic/diagnostic.ts'
-import { parseDuration } from '../duration.ts'
-import type { Path } from '../path.ts'
+import type { Finding } from '../file/diagnostic.ts'
+import { parseDuration } from '../values/duration.ts'
+import type { Path } from '../values/path.ts'
 import { type FormName, forms, keywords } from './keywords.ts'
 import { expectedValue } from './test-schema.ts'
 import { describeViolation } from './violation.ts'

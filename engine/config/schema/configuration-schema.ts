@@ -3,7 +3,7 @@
  * nowhere else.
  */
 
-import { thinkingLevels } from '../fields.ts'
+import { thinkingLevels } from '../values/fields.ts'
 import { defineFileShape } from './file-shape.ts'
 import {
   byName,

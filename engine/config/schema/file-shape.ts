@@ -1,7 +1,7 @@
 /** Describes a kind of file: its schema, with the items of long lists separated. */
 
 import type { TObject, TSchema } from 'typebox'
-import type { Path } from '../path.ts'
+import type { Path } from '../values/path.ts'
 
 /** Items are checked one by one, so that unchanged ones need not be checked again. */
 export interface FileShape {

@@ -1,7 +1,7 @@
 /** Lists the keys that OpenClaw's `hooks` block has and ours lacks, each with its effect here and the alternative. */
 
-import type { Finding } from '../diagnostic/diagnostic.ts'
-import { type Path, writePath } from '../path.ts'
+import type { Finding } from '../file/diagnostic.ts'
+import { type Path, writePath } from '../values/path.ts'
 
 type Holder = Readonly<Record<string, unknown>>
 

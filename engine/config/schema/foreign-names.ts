@@ -3,8 +3,8 @@
  * to `match.when`.
  */
 
-import { keyHints, shorthandHints } from '../hints.ts'
-import type { Path } from '../path.ts'
+import { keyHints, shorthandHints } from '../values/hints.ts'
+import type { Path } from '../values/path.ts'
 
 /** The same by kind and name in lower case. */
 const known = new Map(

@@ -1,11 +1,11 @@
 /** Defines the keywords that our schemas add to JSON Schema, and shorthands for writing schemas. */
 
 import { isIP } from 'node:net'
-import { isAddressRange } from '../address-range.ts'
-import { byteSizePattern } from '../byte-size.ts'
-import { durationPattern } from '../duration.ts'
-import { isLoopback } from '../loopback.ts'
-import { isTime } from '../time.ts'
+import { isAddressRange } from '../values/address-range.ts'
+import { byteSizePattern } from '../values/byte-size.ts'
+import { durationPattern } from '../values/duration.ts'
+import { isLoopback } from '../values/loopback.ts'
+import { isTime } from '../values/time.ts'
 import { type Static, type TOptional, type TProperties, type TSchema, Type } from './type.ts'
 
 /** Annotations for the checker. Other readers of the schema ignore them. */

@@ -1,6 +1,6 @@
 /** Defines the schema of endpoint policies, with type, default and documentation of every key. */
 
-import { ratePattern } from '../rate.ts'
+import { ratePattern } from '../values/rate.ts'
 import {
   byName,
   dailyBudget,
@@ -218,6 +218,14 @@ export const endpointPolicySchema = keys(
     catchUp,
   }),
 )
+
+/** The keys are documented in the schema. In `token` the newest comes first. */
+export type EndpointPolicy = Static<typeof endpointPolicySchema>
+
+export type Auth = NonNullable<EndpointPolicy['auth']>
+
+/** A number of requests in a period of at most a day: `600/1m`. */
+export type RatePolicy = NonNullable<EndpointPolicy['rate']>
 
 export const endpointPolicies = byName(
   'Policies by endpoint name, as the text of `match.path`.',

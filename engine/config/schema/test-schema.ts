@@ -1,7 +1,7 @@
 /** Defines the schema of `tests:` in mapping files, with type and documentation of every key. */
 
-import { type FieldName, fieldNames } from '../fields.ts'
-import { defaultTestTime } from '../time.ts'
+import { type FieldName, fieldNames } from '../values/fields.ts'
+import { defaultTestTime } from '../values/time.ts'
 import { byName, flag, integer, keys, oneOf, optional, text, textOrTexts } from './keywords.ts'
 import { type Static, type TObject, type TUnsafe, Type } from './type.ts'
 

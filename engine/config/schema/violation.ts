@@ -1,17 +1,14 @@
 /** Describes a value that violates its schema. */
 
 import type { ErrorObject } from 'ajv'
-import type { Finding } from '../diagnostic/diagnostic.ts'
-import { inLargestUnit } from '../duration.ts'
-import { didYouMean } from '../nearest.ts'
-import { type Path, readPointer, writePath } from '../path.ts'
+import type { Finding } from '../file/diagnostic.ts'
+import { foreignComment } from '../file/syntax.ts'
+import { inLargestUnit } from '../values/duration.ts'
+import { didYouMean } from '../values/nearest.ts'
+import { type Path, readPointer, writePath } from '../values/path.ts'
 import { foreignKey } from './foreign-keys.ts'
 import { foreignName, shorthand } from './foreign-names.ts'
 import type { SchemaNode } from './keywords.ts'
-
-/** For a comment of JSON5 where none is allowed, so that it may be read as part of a key. */
-export const foreignComment =
-  'Comments begin with `#` here, as `//` and `/*` do between brackets only. A text that begins so needs quotes.'
 
 type Properties = Readonly<Record<string, SchemaNode>>
 

@@ -1,7 +1,7 @@
 /** Looks fields up in the sample payloads of an endpoint: whether one exists, and which one was probably meant. */
 
 import { anyStep } from '../../compile/reference.ts'
-import { nearestName } from '../../config/nearest.ts'
+import { nearestName } from '../../config/values/nearest.ts'
 
 /** The most objects that are searched for a field of the same name. */
 const searched = 20_000

@@ -2,8 +2,8 @@
 
 import { applyBoundary } from '../../boundary/apply-boundary.ts'
 import { fence } from '../../boundary/fence.ts'
-import type { FieldName } from '../../config/fields.ts'
-import { type Path, writePath } from '../../config/path.ts'
+import type { FieldName } from '../../config/values/fields.ts'
+import { type Path, writePath } from '../../config/values/path.ts'
 import type { Action, AgentAction, Dedupe, FieldError, WakeMode } from '../decision.ts'
 import type { EffectivePolicy } from '../effective-policy.ts'
 import { pointerTo, refusalAt } from '../evaluate.ts'

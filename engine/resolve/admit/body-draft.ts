@@ -1,7 +1,7 @@
 /** Reads the bodies of the built-in endpoints `/wake` and `/agent` as drafts, and reports fields that have no effect. */
 
-import { type FieldName, fieldsOf } from '../../config/fields.ts'
-import { nearestName } from '../../config/nearest.ts'
+import { type FieldName, fieldsOf } from '../../config/values/fields.ts'
+import { nearestName } from '../../config/values/nearest.ts'
 import type { FieldError, HookRequest } from '../decision.ts'
 import { pointerTo } from '../evaluate.ts'
 import { RefusalError } from '../refusal.ts'

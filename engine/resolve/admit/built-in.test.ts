@@ -10,7 +10,7 @@ import {
   requestOf,
   snapshotOf,
 } from '../../compile/fixture.ts'
-import { channelName } from '../../config/channel-name.ts'
+import { channelName } from '../../config/values/channel-name.ts'
 import type { AgentAction, Decision, WakeAction } from '../decision.ts'
 import { refusalCodes } from '../refusal.ts'
 

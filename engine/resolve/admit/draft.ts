@@ -1,7 +1,7 @@
 /** A draft is an action whose fields are not checked yet. */
 
 import type { Segment } from '../../boundary/segment.ts'
-import type { FieldName } from '../../config/fields.ts'
+import type { FieldName } from '../../config/values/fields.ts'
 import type { AgentAction, Dedupe } from '../decision.ts'
 
 export interface Draft {

@@ -1,8 +1,8 @@
 /** Checks the fields of an action against the settings, for requests as well as for literals at load. */
 
-import { channelName } from '../../config/channel-name.ts'
-import { type ThinkingLevel, thinkingLevels } from '../../config/fields.ts'
 import type { Settings } from '../../config/settings.ts'
+import { channelName } from '../../config/values/channel-name.ts'
+import { type ThinkingLevel, thinkingLevels } from '../../config/values/fields.ts'
 import type { WakeMode } from '../decision.ts'
 import type { RefusalCode } from '../refusal.ts'
 

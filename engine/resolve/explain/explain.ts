@@ -1,6 +1,6 @@
 /** Explains a request: resolves it again with a recorder, and lets each mapping explain why it matched or did not. */
 
-import { writePath } from '../../config/path.ts'
+import { writePath } from '../../config/values/path.ts'
 import { NeedsThread } from '../containment.ts'
 import type { Decision, HookRequest, Refusal } from '../decision.ts'
 import type { Program } from '../program.ts'

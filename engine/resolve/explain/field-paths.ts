@@ -1,6 +1,6 @@
 /** Lists the fields of payloads with their types and an example of each, for authors who write a mapping for them. */
 
-import { writePath } from '../../config/path.ts'
+import { writePath } from '../../config/values/path.ts'
 import { isExactNumber } from '../../payload/exact-numbers.ts'
 import type { HookRequest } from '../decision.ts'
 import { createRedactor, type Redactor } from './redact.ts'

@@ -1,7 +1,7 @@
 /** Shows a value of a request to people: hides secrets, shortens long values, and reads no more of a value than is shown. */
 
 import { isLiteral, type Segment } from '../../boundary/segment.ts'
-import { addressSecretsOf, isSecretKey, type Span } from '../../config/secret.ts'
+import { addressSecretsOf, isSecretKey, type Span } from '../../config/values/secret.ts'
 import { isExactNumber, parseExact } from '../../payload/exact-numbers.ts'
 import type { HookRequest } from '../decision.ts'
 import { type NamedTexts, secretTextsOf } from './secret-texts.ts'

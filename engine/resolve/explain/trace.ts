@@ -1,7 +1,7 @@
 /** Defines the answer of `explain`: why each mapping did or did not match, and where every field of an action comes from. */
 
 import type { Segment } from '../../boundary/segment.ts'
-import type { FieldName } from '../../config/fields.ts'
+import type { FieldName } from '../../config/values/fields.ts'
 import type { Decision } from '../decision.ts'
 
 export interface Explanation {

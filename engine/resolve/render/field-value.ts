@@ -1,6 +1,6 @@
 /** Makes the value of a field from the text of a template or from the result of an expression. */
 
-import type { FieldName } from '../../config/fields.ts'
+import type { FieldName } from '../../config/values/fields.ts'
 import { createOutput, jsonOf, type Meter, spend } from './output.ts'
 
 /** A template gives text. The two fields that are not texts are parsed from it if it has their form. */

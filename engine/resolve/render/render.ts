@@ -1,8 +1,8 @@
 /** Renders the fields of a mapping for one action into a draft. */
 
 import { isLiteral, plainText, type Segment } from '../../boundary/segment.ts'
-import type { FieldName } from '../../config/fields.ts'
-import { type Path, writePath } from '../../config/path.ts'
+import type { FieldName } from '../../config/values/fields.ts'
+import { type Path, writePath } from '../../config/values/path.ts'
 import type { Draft } from '../admit/draft.ts'
 import type { EffectivePolicy } from '../effective-policy.ts'
 import { evaluateAt, locateError, refusalAt } from '../evaluate.ts'

@@ -1,8 +1,8 @@
 /** Calls a mapping's transform with the rendered action, and makes drafts of its answer. */
 
 import { plainText, type Segment } from '../../boundary/segment.ts'
-import { type FieldName, fieldNames } from '../../config/fields.ts'
-import { nearestName } from '../../config/nearest.ts'
+import { type FieldName, fieldNames } from '../../config/values/fields.ts'
+import { nearestName } from '../../config/values/nearest.ts'
 import type { AnsweredAction, AnsweredField, TransformCall, TransformError } from '../../transform/port.ts'
 import type { Draft } from '../admit/draft.ts'
 import type { Reply } from '../decision.ts'

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { Diagnostic } from '../../config/diagnostic/diagnostic.ts'
+import type { Diagnostic } from '../../config/file/diagnostic.ts'
 import { areUnchanged, createStampReader, type Stamps } from './freshness.ts'
 import type { BuiltModule } from './module-build.ts'
 

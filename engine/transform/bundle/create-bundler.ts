@@ -3,7 +3,7 @@
 import { mkdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import type { Diagnostic } from '../../config/diagnostic/diagnostic.ts'
+import type { Diagnostic } from '../../config/file/diagnostic.ts'
 import type { Bundle, Bundled, BundledModule, BundleRequest, Bundler } from '../port.ts'
 import { type Builder, createBuilder, threadFile } from './builder.ts'
 import { type CacheEntry, createBundleCache, isFresh } from './bundle-cache.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { test } from 'node:test'
-import { formatDiagnostic } from '../../config/diagnostic/diagnostic-text.ts'
+import { formatDiagnostic } from '../../config/file/diagnostic-text.ts'
 import { createTransforms } from './fixture.ts'
 
 test("a syntax error is reported at the author's line and column, also after characters of several bytes", async (t) => {

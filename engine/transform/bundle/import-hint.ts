@@ -3,7 +3,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { builtinModules } from 'node:module'
 import path from 'node:path'
-import { nearestName } from '../../config/nearest.ts'
+import { nearestName } from '../../config/values/nearest.ts'
 import { authorsTypesName } from './authors-types.ts'
 import { foldersFrom, isRelative, packageOf } from './resolution.ts'
 

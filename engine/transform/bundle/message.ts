@@ -2,7 +2,7 @@
 
 import path from 'node:path'
 import type * as Esbuild from 'esbuild'
-import type { Diagnostic, Place } from '../../config/diagnostic/diagnostic.ts'
+import type { Diagnostic, Place } from '../../config/file/diagnostic.ts'
 import { type HintFolders, hintForImport } from './import-hint.ts'
 
 /** Longer lines, such as those of minified code, are cut around the error. In UTF-16 units. */

@@ -4,7 +4,7 @@ import { hash, randomUUID } from 'node:crypto'
 import { appendFile, chmod, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import * as esbuild from 'esbuild'
-import type { Diagnostic } from '../../config/diagnostic/diagnostic.ts'
+import type { Diagnostic } from '../../config/file/diagnostic.ts'
 import { type Decisive, findDecisive } from './freshness.ts'
 import { describeMessage, unresolvedIn } from './message.ts'
 import {

@@ -3,7 +3,7 @@
 import type { Profiler } from 'node:inspector'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { Place } from '../../config/diagnostic/diagnostic.ts'
+import type { Place } from '../../config/file/diagnostic.ts'
 import type { WorkerThread } from '../worker/protocol.ts'
 import { sourcePlace } from './source-place.ts'
 

@@ -1,6 +1,6 @@
 /** Represents one call on the main thread: its order to the worker, and its failures. */
 
-import type { Place } from '../../config/diagnostic/diagnostic.ts'
+import type { Place } from '../../config/file/diagnostic.ts'
 import type { TransformLimits } from '../../config/settings.ts'
 import { type TransformAnswer, type TransformCall, TransformError, type TransformErrorCode } from '../port.ts'
 import type { CallData, CallOrder, ErrorReport } from '../worker/protocol.ts'

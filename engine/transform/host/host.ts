@@ -1,7 +1,7 @@
 /** Hosts the transforms of all open candidates, with one set of workers for each bundle. */
 
 import { url as inspectorUrl } from 'node:inspector'
-import { nearestName } from '../../config/nearest.ts'
+import { nearestName } from '../../config/values/nearest.ts'
 import { createThreadWatch } from '../../threads/watch.ts'
 import { backgroundTimers, type Timers } from '../../timers.ts'
 import type { LoadFailure, OpenedModule, OpenTransforms, TransformHost, TransformListener } from '../port.ts'

@@ -4,7 +4,7 @@
  * one of yesterday.
  */
 
-import { minHiddenLength, type Span } from '../../config/secret.ts'
+import { minHiddenLength, type Span } from '../../config/values/secret.ts'
 import type { ErrorReport, FromWorker } from '../worker/protocol.ts'
 import { compileSearch } from './secret-search.ts'
 

@@ -1,6 +1,6 @@
 /** Reads the result of a call that a worker has written. */
 
-import { isRecord } from '../../config/is-record.ts'
+import { isRecord } from '../../config/values/is-record.ts'
 import type { AnsweredAction, TransformAnswer } from '../port.ts'
 
 /** Undefined for a text that no worker writes. */

@@ -3,7 +3,7 @@
  * multi-pattern searching, 1994): where two characters occur in no secret, the next seven places cannot begin one.
  */
 
-import type { Span } from '../../config/secret.ts'
+import type { Span } from '../../config/values/secret.ts'
 
 /** Every form has at least this many UTF-16 units. A form is recognised by them if the text was cut behind them. */
 const prefixLength = 8

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { SourceMap, type SourceMapPayload } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Place } from '../../config/diagnostic/diagnostic.ts'
+import type { Place } from '../../config/file/diagnostic.ts'
 import { cutLine } from '../worker/error-report.ts'
 
 /** Line and column of the bundle count from 0; without a column, it is where the line's text begins. */

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Place } from '../../config/diagnostic/diagnostic.ts'
+import type { Place } from '../../config/file/diagnostic.ts'
 import { refusedStatus } from '../define.ts'
 import type { ErrorReport } from './protocol.ts'
 

@@ -1,6 +1,6 @@
 /** The protocol between the main thread and a worker: messages over a port of their own, and a few shared numbers. */
 
-import type { Place } from '../../config/diagnostic/diagnostic.ts'
+import type { Place } from '../../config/file/diagnostic.ts'
 import type { Thread } from '../../threads/thread.ts'
 import type { TransformCall } from '../port.ts'
 import type { OpenClawWord } from './openclaw.ts'

@@ -6,7 +6,7 @@
  */
 
 import { syncBuiltinESMExports } from 'node:module'
-import type { Place } from '../../config/diagnostic/diagnostic.ts'
+import type { Place } from '../../config/file/diagnostic.ts'
 import { reportError } from './error-report.ts'
 
 /** What a module was kept from. */

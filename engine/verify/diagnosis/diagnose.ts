@@ -5,9 +5,9 @@
  */
 
 import { hash } from 'node:crypto'
-import { parseDuration } from '../../config/duration.ts'
+import { rowOf } from '../../config/rules/material.ts'
 import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
-import { rowOf } from '../../config/verification/material.ts'
+import { parseDuration } from '../../config/values/duration.ts'
 import { providerRows } from '../../providers/index.ts'
 import type { Scheme } from '../../providers/scheme.ts'
 import { secretsOf } from '../../providers/secrets.ts'

@@ -1,7 +1,7 @@
 /** Lists what is tried when a signature does not match, one change at a time: another secret, another address, another body. */
 
+import { signsUrl } from '../../config/rules/material.ts'
 import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
-import { signsUrl } from '../../config/verification/material.ts'
 import type { Scheme } from '../../providers/scheme.ts'
 import { firstHeaderOf } from '../header.ts'
 import type { SignedRequest } from '../verifier.ts'

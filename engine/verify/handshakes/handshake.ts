@@ -3,7 +3,7 @@
  * provider expects. Texts that are echoed are short, and harmless wherever a browser may show them.
  */
 
-import { isRecord } from '../../config/is-record.ts'
+import { isRecord } from '../../config/values/is-record.ts'
 import type { Headers } from '../verifier.ts'
 
 export interface HandshakeRequest {

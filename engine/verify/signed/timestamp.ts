@@ -1,8 +1,8 @@
 /** Reads the time of a signature, and checks how far it lies from now. */
 
-import { parseDuration } from '../../config/duration.ts'
+import { signsTime } from '../../config/rules/material.ts'
 import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
-import { signsTime } from '../../config/verification/material.ts'
+import { parseDuration } from '../../config/values/duration.ts'
 import type {
   HeaderPlace,
   SignaturePlace,

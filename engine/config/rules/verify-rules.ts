@@ -1,0 +1,198 @@
+/** Finds mistakes in a merged `verify`: its provider, and the keys that this needs and reads. No finding shows a secret. */
+
+import { providerNames } from '../../providers/index.ts'
+import type { ProviderRow } from '../../providers/scheme.ts'
+import { secretsOf } from '../../providers/secrets.ts'
+import { type KeyFault, noEffect } from '../file/key-fault.ts'
+import type { EndpointPolicy, VerifyPolicy } from '../schema/policy-schema.ts'
+import { didYouMean } from '../values/nearest.ts'
+import type { Path } from '../values/path.ts'
+import { challengeRules } from './challenge-rules.ts'
+import type { PolicyOrigin } from './endpoint-policies.ts'
+import { hmacRules } from './hmac-rules.ts'
+import {
+  hasMaterial,
+  isSupplied,
+  keysReadBy,
+  rowOf,
+  shortTitleOf,
+  signsUrl,
+  type VerifyKey,
+} from './material.ts'
+import { isBlank, verifyValueRules } from './verify-values.ts'
+
+/**
+ * Returns the kind of file that sets a key. Presets name a provider before there is a secret, and mapping files may be
+ * copies of presets.
+ */
+type OriginOf = (keys: Path) => PolicyOrigin | undefined
+
+export function* verifyRules(policy: EndpointPolicy, originOf: OriginOf): Iterable<KeyFault> {
+  const { auth, verify } = policy
+  if ((auth === 'signature' || auth === 'both') && !isVerifiable(verify))
+    yield nothingToVerifyWith(auth, verify)
+  if (verify === undefined) return
+  const { provider, hmac, challenge } = verify
+  if (auth === 'none' && challenge?.method === 'POST' && challenge.issuesSecret !== true) yield unanswered
+  if (challenge && (provider === undefined || provider === 'hmac')) yield* challengeRules(challenge, verify)
+  if (provider === undefined) {
+    if (!answersOnly(verify))
+      yield missing(['verify'], 'provider', `Write \`provider:\` and a name: ${providerNames.join(', ')}.`)
+    return
+  }
+  const row = rowOf(verify)
+  if (row === undefined) {
+    yield provider === 'hmac' ? withoutHmac : unknownProvider(provider)
+    return
+  }
+  yield* unread(row, verify)
+  yield* needs(row, verify, originOf)
+  yield* verifyValueRules(row, verify)
+  if (provider === 'hmac' && hmac) yield* hmacRules(hmac)
+  if (auth === undefined) yield* notYet(row, verify, originOf)
+}
+
+/** A POST is answered as a challenge only where something shows that the sender sent it. */
+const unanswered: KeyFault = {
+  keys: ['verify', 'challenge'],
+  code: 'CHALLENGE_UNANSWERED',
+  problem: 'is never answered: under `auth: none` every POST is an event',
+  hint: 'Remove `auth: none`, so that the challenge comes with the token; or remove `challenge`.',
+}
+
+/** A sender that does not sign may still check that the address is the operator's. */
+function answersOnly(verify: VerifyPolicy): boolean {
+  return verify.provider === undefined && Object.keys(verify).every((key) => key === 'challenge')
+}
+
+/** Also true for a value with a mistake that another rule reports. */
+function isVerifiable(verify: VerifyPolicy | undefined): boolean {
+  return verify !== undefined && !answersOnly(verify) && (rowOf(verify) === undefined || hasMaterial(verify))
+}
+
+function nothingToVerifyWith(auth: string, verify?: VerifyPolicy): KeyFault {
+  const row = verify && rowOf(verify)
+  const unsigned = row?.schemes.length === 0
+  return {
+    keys: ['auth'],
+    code: 'AUTH_UNVERIFIABLE',
+    problem: unsigned
+      ? `is \`${auth}\`, and ${shortTitleOf(row)} signs nothing`
+      : `is \`${auth}\`, and there is nothing to verify a signature with`,
+    hint: unsigned
+      ? 'Remove it: the endpoint then takes a token.'
+      : 'Write `verify:` with the provider and what it is verified with; a secret that is empty counts as absent.',
+  }
+}
+
+/** A key of `verify` is missing, which one of the keys below it, or it by itself, asks for. */
+function missing(keys: Path, key: string, hint: string): KeyFault {
+  const place = ['verify']
+  return { keys, place, named: [...place, key], at: 'key', code: 'MISSING_KEY', problem: 'is missing', hint }
+}
+
+const withoutHmac = missing(
+  ['verify', 'provider'],
+  'hmac',
+  'Write `hmac:` with at least the `header` that the signature stands in.',
+)
+
+/** The senders of docs/trust.md for which `hmac` and `challenge` suffice. */
+const describedSenders: ReadonlySet<string> = new Set([
+  'dropbox',
+  'okta',
+  'x',
+  'twitter',
+  'trello',
+  'asana',
+  'twitch',
+])
+
+function unknownProvider(provider: string): KeyFault {
+  return {
+    keys: ['verify', 'provider'],
+    code: 'UNKNOWN_PROVIDER',
+    problem: 'names a provider that is not known',
+    hint: insteadOfProvider(provider),
+  }
+}
+
+function insteadOfProvider(provider: string): string {
+  if (describedSenders.has(provider.toLowerCase()))
+    return 'It is set up with `hmac` and `challenge`: docs/trust.md has the lines for it.'
+  return didYouMean(
+    provider,
+    providerNames,
+    `Known are ${providerNames.join(', ')}; \`hmac\` is for any other.`,
+  )
+}
+
+function* unread(row: ProviderRow, verify: VerifyPolicy): Iterable<KeyFault> {
+  const read = keysReadBy(row)
+  const names = [...read].map((key) => `\`${key}\``).join(', ')
+  const why = `${shortTitleOf(row)} ${names === '' ? 'signs nothing' : `reads ${names}`}`
+  for (const key of Object.keys(verify) as VerifyKey[]) {
+    if (key === 'provider' || read.has(key) || isBlank(verify[key])) continue
+    const isOfHmac = key === 'hmac' || key === 'challenge'
+    const hint = isOfHmac ? 'Remove it, or write `provider: hmac` to have it read.' : undefined
+    yield noEffect(['verify', key], why, hint)
+  }
+}
+
+/**
+ * Keys besides a secret are required once there is a secret. Without one, they are required if the operator names the
+ * provider.
+ */
+function* needs(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): Iterable<KeyFault> {
+  const keyed = (['secret', 'publicKey'] as const).find((key) => secretsOf(verify[key]).length > 0)
+  const read = keysReadBy(row)
+  const title = shortTitleOf(row)
+  if (keyed === 'secret' && !read.has('secret') && read.has('publicKey') && verify.publicKey === undefined) {
+    const hint = `${title} shows its public key where the webhook is set up.`
+    yield missing(['verify', keyed], 'publicKey', hint)
+  }
+  const signsAddress = row.schemes.some((each) => signsUrl(each) && isSupplied(each, verify))
+  if (keyed && signsAddress && isBlank(verify.publicUrl)) {
+    const hint = `Write the address that ${title} calls, as it was given to it: it is part of what is signed.`
+    yield missing(['verify', keyed], 'publicUrl', hint)
+  }
+  const isOperators = (keys: Path) => ['file', 'configuration'].includes(originOf(keys) ?? '')
+  const own = [...read, 'provider'].map((key) => ['verify', key]).find(isOperators)
+  if (own === undefined) return
+  // A webhook that is set up already is sent events all the same.
+  if (keyed && row.handshake === 'meta' && isBlank(verify.verifyToken))
+    yield {
+      ...missing(own, 'verifyToken', makeVerifyToken),
+      severity: 'warning',
+      code: 'HANDSHAKE_UNANSWERED',
+      problem: 'is missing: Meta gets no answer when it checks the address',
+    }
+  for (const { family } of row.schemes) {
+    if (family === 'sns' && verify.topicArns === undefined) yield missing(own, 'topicArns', nameTopics)
+    if (family !== 'oidc') continue
+    if (verify.serviceAccount === undefined) yield missing(own, 'serviceAccount', nameAccount)
+    if (verify.audience === undefined && verify.publicUrl === undefined)
+      yield missing(own, 'audience', nameAudience)
+  }
+}
+
+const makeVerifyToken =
+  'Make one with `openssl rand -hex 24`, write it here, and give it to Meta where the webhook is set up.'
+const nameTopics = 'Write the topics that are believed: everybody on AWS can have SNS send to this address.'
+const nameAccount =
+  'Write the address of the account that pushes: everybody on Google Cloud can get a token for this address.'
+const nameAudience =
+  'Write the audience of the subscription; where it has none, `publicUrl` with the address that it pushes to.'
+
+/** An empty secret counts as absent in a preset and in a copy of one. In the configuration it is intended. */
+function* notYet(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): Iterable<KeyFault> {
+  if (hasMaterial(verify)) return
+  for (const key of ['secret', 'publicKey'] as const) {
+    const keys = ['verify', key]
+    if (!keysReadBy(row).has(key) || originOf(keys) !== 'configuration') continue
+    const problem =
+      'is empty: until it is set, the endpoint is opened by a token, unless `auth` says otherwise'
+    const hint = `Set what ${shortTitleOf(row)} shows; with \`auth: signature\` a gateway does not start without it.`
+    yield { keys, severity: 'warning', at: 'key', code: 'VERIFY_NOT_YET', problem, hint }
+  }
+}

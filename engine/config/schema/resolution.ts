@@ -1,0 +1,118 @@
+/** Resolves references to values of the environment and of files, with the types that the schema expects. */
+
+import { join } from 'node:path'
+import type { Findings } from '../file/diagnostics.ts'
+import { findingOf, type KeyFault } from '../file/key-fault.ts'
+import { type LoadContext, ReadError } from '../file/load-context.ts'
+import type { ParsedFile } from '../file/parsed-file.ts'
+import { foreignReference, parseReferences, type Reference, type ReferenceText } from '../file/reference.ts'
+import { unsetText } from '../file/unset.ts'
+import { nearestName } from '../values/nearest.ts'
+import type { Pending } from './shape.ts'
+
+/**
+ * Replaces every reference by its value. One that cannot be resolved is left out and reported. If references may be
+ * unset, a text replaces the value, with a warning, and mistakes that this text may cause are not reported.
+ */
+export async function resolveReferences(
+  pending: readonly Pending[],
+  context: LoadContext,
+  { source, findings }: { readonly source: ParsedFile; readonly findings: Findings },
+): Promise<void> {
+  for (const { path, text, type, assign, drop } of pending) {
+    const report = (fault: Omit<KeyFault, 'keys'>) =>
+      findings.report(source, findingOf({ keys: path, ...fault }, []))
+    if (context.isPasted) {
+      findings.report(source, { path, ...staysText })
+      continue
+    }
+    const isText = type.includes('string') || type.length === 0
+    const values: (string | undefined)[] = []
+    let isUnset = false
+    // All references of a text are looked up, so that all missing ones are named at once.
+    for (const part of partsOf(text, report)) {
+      const found = typeof part === 'object' ? await meaningOf(part, context) : part
+      if (typeof found !== 'object') values.push(found)
+      else {
+        const { name, problem, guess, advice } = found
+        const fault = { code: 'UNRESOLVED_REFERENCE', problem }
+        values.push(context.allowsUnset && isText ? unsetText(name) : undefined)
+        if (context.allowsUnset) {
+          report({ ...fault, hint: `${guess}What needs it is not checked.`, severity: 'warning' })
+          context.noteUnset(name)
+          isUnset = true
+        } else report({ ...fault, hint: guess + advice })
+      }
+    }
+    if (isUnset) findings.suppress(source, path)
+    if (values.includes(undefined)) drop()
+    else assign(asExpected(values.join(''), type))
+  }
+}
+
+/** Returns the parts of a text; `undefined` for one that cannot be read, which is reported. */
+function partsOf(
+  text: string,
+  report: (fault: Omit<KeyFault, 'keys'>) => void,
+): ReferenceText | readonly [undefined] {
+  const code = 'REFERENCE_SYNTAX'
+  const variable = foreignReference(text)
+  if (variable !== undefined) {
+    report({
+      code,
+      problem: 'refers to a variable in the way of another tool',
+      hint: `Write \${${variable}}.`,
+    })
+    return [undefined]
+  }
+  try {
+    return parseReferences(text)
+  } catch (error) {
+    const hint = 'Write ${NAME}, ${NAME:-default} or ${file:/path}; $${ stands for a plain ${.'
+    report({ code, problem: (error as Error).message, hint })
+    return [undefined]
+  }
+}
+
+const staysText = {
+  code: 'REFERENCE_NOT_RESOLVED',
+  message: 'The reference stays a text: none is resolved for a pasted mapping',
+  hint: 'The transform gets the text as it is written here; in a file it gets the value.',
+  severity: 'warning',
+} as const
+
+/** The reason why a reference has no value. `name` is that of the variable or the file. */
+interface Unset {
+  readonly name: string
+  readonly problem: string
+  /** A suggested name as a sentence with a trailing space, or an empty text. */
+  readonly guess: string
+  readonly advice: string
+}
+
+async function meaningOf(reference: Reference, context: LoadContext): Promise<string | Unset> {
+  if (reference.kind === 'file') {
+    const { path: name } = reference
+    return context.readReferenced(name).catch((error: unknown): Unset => {
+      if (!(error instanceof ReadError)) throw error
+      const advice = `Relative paths start at the folder of the configuration: ${join(context.folder, '/')}`
+      return { name, problem: `refers to the file ${name}, which ${error.message}`, guess: '', advice }
+    })
+  }
+  const { name, fallback } = reference
+  const value = context.lookUp(name)
+  if (fallback !== undefined) return value || fallback
+  if (value !== undefined) return value
+  const nearest = nearestName(name, context.names())
+  const guess = nearest === undefined ? '' : `Did you mean \`${nearest}\`, which is in \`.env\`? `
+  const advice = `Set ${name} in the environment or in \`.env\` beside the configuration, or write \${${name}:-default}.`
+  return { name, problem: `refers to the variable ${name}, which is not set`, guess, advice }
+}
+
+/** A reference is always text. If a number or a boolean is expected, the text is read as one. */
+function asExpected(text: string, types: readonly string[]): unknown {
+  if (types.includes('string') || types.length === 0) return text
+  if (types.includes('integer') && /^\s*-?\d{1,15}\s*$/.test(text)) return Number(text)
+  if (types.includes('boolean') && /^\s*(true|false)\s*$/.test(text)) return text.trim() === 'true'
+  return text
+}

@@ -1,0 +1,118 @@
+/** Turns the items of `tests:` into tests: requests and expectations with their bodies read. */
+
+import { backgroundMs, yieldIfDue } from '../yield.ts'
+import type { TestEntry, TestSource } from './configuration.ts'
+import { foldHeaders, type Item } from './entries.ts'
+import type { Finding } from './file/diagnostic.ts'
+import type { Findings } from './file/diagnostics.ts'
+import { type LoadCache, type Memo, remember } from './file/load-cache.ts'
+import type { LoadContext } from './file/load-context.ts'
+import { readNamedFile } from './file/named-file.ts'
+import { checkEndpointName } from './rules/endpoint-name.ts'
+import { findInexactNumbers, writeExactJson } from './rules/inexact-number.ts'
+import { plainCopy } from './schema/shape.ts'
+import type { TestValue } from './schema/test-schema.ts'
+import { type Path, writePath } from './values/path.ts'
+
+/** Returns tests for the valid items, in order, and reports all mistakes. */
+export async function createTests(
+  items: readonly Item<TestValue>[],
+  context: LoadContext,
+  findings: Findings,
+): Promise<TestEntry[]> {
+  const tests: TestEntry[] = []
+  const taken = new Map<string, Item<TestValue>>()
+  for (const item of items) {
+    await yieldIfDue(backgroundMs)
+    const { value, source, path } = item
+    if (!findings.isSound(source, path)) continue
+    const name = nameOf(item)
+    const other = taken.get(`${source.file}\n${name}`)
+    if (other) findings.report(source, duplicateName(item, other))
+    else taken.set(`${source.file}\n${name}`, item)
+    const found = remember(checked, value, [], () => [...checkTest(value, path)])
+    for (const finding of found) findings.report(source, finding)
+    const { bodyFile } = value.request
+    const at = { source, path: [...path, 'request', 'bodyFile'] }
+    const body = bodyFile === undefined ? undefined : await readNamedFile(bodyFile, at, context, findings)
+    tests.push(createTest(item, body?.text, context.cache))
+  }
+  return tests
+}
+
+const checked: Memo<readonly Finding[]> = new WeakMap()
+
+function nameOf({ value, position }: Item<TestValue>): string {
+  return value.name ?? `test ${position}`
+}
+
+function duplicateName(item: Item<TestValue>, { source, path }: Item<TestValue>): Finding {
+  const { line, column } = source.position(path)
+  return {
+    path: item.value.name === undefined ? item.path : [...item.path, 'name'],
+    code: 'DUPLICATE_NAME',
+    message: `The name \`${nameOf(item)}\` is already that of the test at ${source.name}:${line}:${column}`,
+    hint: 'Every test of a file has a name of its own.',
+  }
+}
+
+function* checkTest({ request, expect }: TestValue, path: Path): Iterable<Finding> {
+  const inRequest = [...path, 'request']
+  const finding = checkEndpointName(request.endpoint, [...inRequest, 'endpoint'], 'value')
+  if (finding) yield finding
+  if (request.body !== undefined && request.bodyFile !== undefined) {
+    const message = `\`${writePath(inRequest)}\` has both \`body\` and \`bodyFile\``
+    const place = [...inRequest, 'bodyFile']
+    yield { path: place, at: 'key', code: 'DUPLICATE_FIELD', message, hint: 'Keep one of the two.' }
+  }
+  yield* checkTextBody(request.body, [...inRequest, 'body'])
+  yield* checkExpectation(expect, [...path, 'expect'])
+}
+
+/** A payload may be a text, but one that is valid JSON was hardly intended to be one. */
+function* checkTextBody(body: unknown, path: Path): Iterable<Finding> {
+  if (typeof body !== 'string' || !/^\s*[[{]/.test(body)) return
+  const message = `\`${writePath(path)}\` is JSON in quotes, which would be sent as a text`
+  const hint = 'Take the quotes off: JSON is YAML too. For a text that looks like JSON, name a `bodyFile`.'
+  yield { path, code: 'TEXT_BODY', message, hint }
+}
+
+/** The keys about the request as a whole, which may stand beside `actions`. */
+const ofRequest: ReadonlySet<string> = new Set(['outcome', 'status', 'actions'])
+
+function* checkExpectation(expect: TestValue['expect'], path: Path): Iterable<Finding> {
+  if (expect.actions === undefined) return
+  for (const key of Object.keys(expect)) {
+    if (ofRequest.has(key)) continue
+    const message = `\`${writePath(path)}\` has both \`actions\` and \`${key}\`, which does not go with it`
+    const hint = `Write \`${key}\` into an item of \`actions\`, or leave \`actions\` out.`
+    yield { path: [...path, key], at: 'key', code: 'DUPLICATE_FIELD', message, hint }
+  }
+}
+
+function createTest(item: Item<TestValue>, bodyText: string | undefined, cache: LoadCache): TestEntry {
+  const { source, path, origin, value } = item
+  const name = nameOf(item)
+  const { line, column } = source.position(path)
+  const made = cache.keepMade('test', `${source.file} ${name}`, value, [bodyText, name], (): TestSource => {
+    const { headers, body: _, bodyFile: __, ...request } = value.request
+    const folded = { ...request, ...(headers && { headers: foldHeaders(headers) }) }
+    const body = bodyText === undefined ? bodyOf(item) : { bodyText }
+    return { ...value, name, request: { ...folded, ...body } }
+  })
+  return Object.freeze({
+    origin,
+    label: `${source.name}:${line}:${column}`,
+    value: made,
+    locate: (below: Path, offset?: number) => source.placeInText([...path, ...below], offset),
+  })
+}
+
+/** Returns the body as text if YAML lost digits, because a test has to send what its author wrote. */
+function bodyOf({ value, source, path }: Item<TestValue>): Pick<TestSource['request'], 'body' | 'bodyText'> {
+  const { body } = value.request
+  if (body === undefined) return {}
+  const at = [...path, 'request', 'body']
+  const [inexact] = findInexactNumbers(source, body, at)
+  return inexact ? { bodyText: writeExactJson(source, body, at) } : { body: plainCopy(body) }
+}
