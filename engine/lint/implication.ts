@@ -1,52 +1,37 @@
 /** Decides whether one mapping's `match` makes another's certain. It says no where it is not sure. */
 
 import { bareExpression } from '../compile/expression.ts'
-import { type BodyPattern, readBodyPattern } from '../compile/match/body-pattern.ts'
-import { compileBodyTest } from '../compile/match/body-test.ts'
-import type { OperatorTest } from '../compile/match/operators.ts'
-import type { Scalar } from '../compile/match/scalar.ts'
+import { asksForAbsence, type OperatorTest } from '../compile/match/operators.ts'
+import { isMatch, type Pattern } from '../compile/match/pattern.ts'
+import { readBody, readHeader, valuesPattern } from '../compile/match/read-pattern.ts'
 import { silent } from '../compile/report.ts'
 import type { MappingSource } from '../config/configuration.ts'
-import type { HeaderPattern } from '../config/schema/mapping-schema.ts'
 import { coversPath } from '../config/values/path-overlap.ts'
-import { compileRegex } from '../regex/regex.ts'
 import { uncontained } from '../resolve/containment.ts'
 
 /** A `match`, read once for all comparisons. */
 export interface Clauses {
   readonly path: string | undefined
   readonly source: string | undefined
-  readonly headers: ReadonlyMap<string, BodyPattern>
-  readonly body: ReadonlyMap<string, BodyPattern>
+  readonly headers: ReadonlyMap<string, Pattern>
+  readonly body: ReadonlyMap<string, Pattern>
   /** The bare expression. */
   readonly when: string | undefined
 }
 
 export function readClauses(match: MappingSource['match']): Clauses {
-  const pattern =
-    match?.body === undefined ? undefined : readBodyPattern(match.body, ['match', 'body'], silent)
-  const headers = Object.entries(match?.headers ?? {})
+  const body = match?.body === undefined ? undefined : readBody(match.body, ['match', 'body'], silent)
+  const headers = Object.entries(match?.headers ?? {}).flatMap(([name, wanted]) => {
+    const pattern = readHeader(name, wanted, ['match', 'headers', name], silent)
+    return pattern === undefined ? [] : [[name, pattern] as const]
+  })
   return {
     path: match?.path,
     source: match?.source,
-    headers: new Map(headers.map(([name, wanted]) => [name, readHeader(wanted)])),
-    body: pattern?.kind === 'keys' ? pattern.keys : new Map(),
+    headers: new Map(headers),
+    body: new Map(body?.keys),
     when: match?.when === undefined ? undefined : bareExpression(match.when).source.trim(),
   }
-}
-
-/** A header that came several times matches by any of its values, as a list in a body does. */
-function readHeader(wanted: HeaderPattern): BodyPattern {
-  if (typeof wanted === 'string') return { kind: 'equals', value: wanted }
-  if (isTexts(wanted)) return { kind: 'any', of: wanted.map((value) => ({ kind: 'equals', value })) }
-  const { exists, pattern } = wanted
-  const tests: OperatorTest[] = exists === undefined ? [] : [{ kind: 'exists', wanted: exists }]
-  if (pattern !== undefined) tests.push({ kind: 'pattern', regex: compileRegex(pattern) })
-  return { kind: 'operators', tests }
-}
-
-function isTexts(wanted: HeaderPattern): wanted is readonly string[] {
-  return Array.isArray(wanted)
 }
 
 /** Whether every request that satisfies the given clauses satisfies the wanted ones. */
@@ -61,10 +46,10 @@ export function impliesMatch(given: Clauses, wanted: Clauses): boolean {
 }
 
 /** `match.source` is about the same field, of an object: no element of a list could satisfy the rest instead. */
-function impliesKey({ source, body }: Clauses, key: string, wanted: BodyPattern): boolean {
+function impliesKey({ source, body }: Clauses, key: string, wanted: Pattern): boolean {
   const own = body.get(key)
   if (own !== undefined && implies(own, wanted)) return true
-  return key === 'source' && source !== undefined && satisfies(source, wanted)
+  return key === 'source' && source !== undefined && implies(valuesPattern([source]), wanted)
 }
 
 function isDeterministic(when: string): boolean {
@@ -75,18 +60,19 @@ function isDeterministic(when: string): boolean {
  * Whether every value that satisfies the given pattern satisfies the wanted one. Lists need no special care, because one
  * pattern is only ever implied by one pattern, and not by two that different elements could satisfy.
  */
-function implies(given: BodyPattern, wanted: BodyPattern): boolean {
+function implies(given: Pattern, wanted: Pattern): boolean {
   if (given.kind === 'any') return given.of.every((each) => implies(each, wanted))
-  if (given.kind === 'equals') return satisfies(given.value, wanted)
+  if (given.kind === 'values') return [...given.values].every((value) => isMatch(wanted, value, uncontained))
   if (wanted.kind === 'any') return wanted.of.some((each) => implies(given, each))
-  if (given.kind === 'keys') return wanted.kind === 'keys' && impliesKeys(given.keys, wanted.keys)
+  if (given.kind === 'keys')
+    return wanted.kind === 'keys' && impliesKeys(new Map(given.keys), new Map(wanted.keys))
   return (
     wanted.kind === 'operators' &&
     wanted.tests.every((test) => given.tests.some((own) => impliesTest(own, test)))
   )
 }
 
-type Patterns = ReadonlyMap<string, BodyPattern>
+type Patterns = ReadonlyMap<string, Pattern>
 
 function impliesKeys(given: Patterns, wanted: Patterns): boolean {
   return [...wanted].every(([key, pattern]) => {
@@ -97,10 +83,6 @@ function impliesKeys(given: Patterns, wanted: Patterns): boolean {
 
 function impliesTest(given: OperatorTest, wanted: OperatorTest): boolean {
   // Every operator but `exists: false` fails for an absent field.
-  if (wanted.kind === 'exists' && wanted.wanted) return given.kind !== 'exists' || given.wanted
-  return JSON.stringify(given) === JSON.stringify(wanted)
-}
-
-function satisfies(value: Scalar, pattern: BodyPattern): boolean {
-  return compileBodyTest(pattern, []).holds(value, uncontained)
+  if (wanted.name === 'exists' && wanted.operand === true) return !asksForAbsence(given)
+  return given.name === wanted.name && JSON.stringify(given.operand) === JSON.stringify(wanted.operand)
 }

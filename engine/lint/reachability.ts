@@ -1,6 +1,6 @@
 /** Warns of mappings that no request ever reaches. */
 
-import type { BodyPattern } from '../compile/match/body-pattern.ts'
+import type { Pattern } from '../compile/match/pattern.ts'
 import type { MappingEntry } from '../config/configuration.ts'
 import { type Clauses, impliesMatch } from './implication.ts'
 import type { Warnings } from './warnings.ts'
@@ -46,12 +46,14 @@ function equalitiesOf({ source, headers, body }: Clauses): readonly string[] {
 }
 
 function equalitiesIn(
-  patterns: ReadonlyMap<string, BodyPattern>,
+  patterns: Iterable<readonly [string, Pattern]>,
   above: readonly string[],
 ): readonly string[] {
   return [...patterns].flatMap(([key, pattern]) => {
-    if (pattern.kind === 'equals') return [JSON.stringify([...above, key, pattern.value])]
-    return pattern.kind === 'keys' ? equalitiesIn(pattern.keys, [...above, key]) : []
+    const at = [...above, key]
+    if (pattern.kind === 'keys') return equalitiesIn(pattern.keys, at)
+    const [value, ...others] = pattern.kind === 'values' ? pattern.values : []
+    return value === undefined || others.length > 0 ? [] : [JSON.stringify([...at, value])]
   })
 }
 

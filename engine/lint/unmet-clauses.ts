@@ -4,7 +4,7 @@
  * reported, because they are seldom meant literally.
  */
 
-import { operatorNames } from '../compile/match/operators.ts'
+import { operatorNames, textOperators } from '../compile/match/operators.ts'
 import { isRecord } from '../config/values/is-record.ts'
 import { nearestName } from '../config/values/nearest.ts'
 import { writePath } from '../config/values/path.ts'
@@ -125,7 +125,7 @@ function hintFor(wanted: unknown, held: readonly unknown[], steps: readonly stri
   if (isRecord(wanted)) {
     if ('numeric' in wanted && areAll('string'))
       return `\`numeric\` takes numbers alone; write \`when: "$number(${field}) > …"\`.`
-    const [operator] = ['prefix', 'suffix', 'pattern'].filter((name) => name in wanted)
+    const operator = textOperators.find((name) => name in wanted)
     if (operator !== undefined && !held.some((value) => typeof value === 'string'))
       return `\`${operator}\` takes texts alone; compare another value in \`match.when\`.`
     return undefined

@@ -1,9 +1,10 @@
 /** Lists mistakes of authors in names, patterns and values, with the exact text that check, lint or test prints for them. */
 
+import { operatorNames } from '../../engine/compile/match/operators.ts'
 import type { Mistake } from './fixture.ts'
 
 /** Every message about a foreign operator lists the operators. */
-const operators = 'exists, anything-but, numeric, prefix, suffix, pattern'
+const operators = [...operatorNames].join(', ')
 
 export const mistakesOfPatterns: readonly Mistake[] = [
   {

@@ -2,158 +2,127 @@
 
 import type { MappingSource } from '../../config/configuration.ts'
 import type { Path } from '../../config/values/path.ts'
-import { ClauseError, type Equality, type Matcher } from '../../resolve/program.ts'
+import { memberOf } from '../../payload/payload-path.ts'
+import type { HookRequest } from '../../resolve/decision.ts'
+import type { FailedClause } from '../../resolve/explain/trace.ts'
+import { ClauseError, type Equality, type Matcher, type Verdict } from '../../resolve/program.ts'
 import type { Scope } from '../../resolve/scope.ts'
-import { type Report, silent } from '../report.ts'
+import type { Report } from '../report.ts'
 import type { SharedParts } from '../shared-parts.ts'
-import { failuresOf, missOfBody } from './body-miss.ts'
-import { type BodyPattern, readBodyPattern } from './body-pattern.ts'
-import { type BodyTest, compileBodyTest } from './body-test.ts'
-import type { Clause } from './clause.ts'
-import { compileHeader } from './header-clause.ts'
-import type { Scalar } from './scalar.ts'
-import { fieldOf } from './walk.ts'
-import { compileWhen, type When } from './when-clause.ts'
-import { expectedOf, wordsOfValues } from './words.ts'
+import { countFailures, equalitiesOf, isMatch, missHere, missOf, type Pattern } from './pattern.ts'
+import { readBody, readHeader, valuesPattern } from './read-pattern.ts'
+import { compileWhen, type When } from './when.ts'
 
-type Match = NonNullable<MappingSource['match']>
+/** One condition of a `match`: a pattern for a value of the request. */
+interface Clause {
+  /** The path from the mapping entry. */
+  readonly path: Path
+  readonly pattern: Pattern
+  /** Where the value is, for the decision index. */
+  readonly of: Equality['of']
+  readonly field: readonly string[]
+  readonly valueIn: (request: HookRequest) => unknown
+  /** Whether a list is refused, so that the value itself must match, and no element. */
+  readonly isPlain?: true
+}
 
 /** Cheap conditions come first, and the expression is evaluated only if all of them hold. */
-export function compileMatch(match: Match | undefined, report: Report, shared?: SharedParts): Matcher {
-  const clauses: Clause[] = []
-  const add = (clause: Clause | undefined) => clause && clauses.push(clause)
-  if (match?.source !== undefined) add(compileSource(match.source))
-  for (const [name, wanted] of Object.entries(match?.headers ?? {})) add(compileHeader(name, wanted, report))
-  if (match?.body !== undefined) add(compileBody(match.body, report))
+export function compileMatch(match: MappingSource['match'], report: Report, shared?: SharedParts): Matcher {
+  const clauses = clausesOf(match ?? {}, report)
   const when = match?.when === undefined ? undefined : compileWhen(match.when, report, shared)
   return {
-    equalities: [...clauses, ...(when === undefined ? [] : [when])].flatMap(({ equalities }) => equalities),
-    matches: createMatches(clauses, when),
-    explain: createExplain(clauses, when),
-  }
-}
-
-function createMatches(clauses: readonly Clause[], when: When | undefined): Matcher['matches'] {
-  if (when !== undefined && clauses.length === 0) return when.verdict
-  return (scope) => {
-    for (const clause of clauses) {
-      const outcome = decide(clause, scope)
-      if (outcome !== true) return outcome
-    }
-    return when === undefined ? true : when.verdict(scope)
-  }
-}
-
-function createExplain(clauses: readonly Clause[], when: When | undefined): Matcher['explain'] {
-  return async (scope) => {
-    for (const clause of clauses) {
-      scope.containment.checkTime()
-      const outcome = decide(clause, scope)
-      if (outcome === true) continue
-      const miss = clause.miss(scope)
-      if (outcome !== false)
-        return { path: clause.path, expected: 'a decision', error: outcome.message, ...miss }
-      return miss && (await isOnly(clause, scope)) ? { ...miss, isOnly: true } : miss
-    }
-    const miss = await when?.miss(scope)
-    return miss && { ...miss, isOnly: true }
-  }
-
-  /** Whether the clause fails by one value, and every other clause holds. */
-  async function isOnly(failed: Clause, scope: Scope): Promise<boolean> {
-    try {
-      if ((failed.failures?.(scope) ?? 1) > 1) return false
-      for (const clause of clauses) {
-        scope.containment.checkTime()
-        if (clause !== failed && !clause.holds(scope)) return false
+    equalities: [
+      ...clauses.flatMap(({ pattern, of, field }) => equalitiesOf(pattern, of, field)),
+      ...(when?.equalities ?? []),
+    ],
+    matches: (scope) => {
+      try {
+        if (!clauses.every((clause) => holds(clause, scope))) return false
+      } catch (error) {
+        if (error instanceof ClauseError) return error
+        throw error
       }
-    } catch (error) {
-      if (error instanceof ClauseError) return false
-      throw error
-    }
-    return (await when?.miss(scope)) === undefined
+      return when === undefined ? true : when.miss(scope).then(verdictOf)
+    },
+    explain: (scope) => explain(clauses, when, scope),
   }
 }
 
-function decide(clause: Clause, scope: Scope): boolean | ClauseError {
+function verdictOf(miss: FailedClause | undefined): Verdict {
+  return miss?.error === undefined ? miss === undefined : new ClauseError('match.when', miss.error)
+}
+
+function clausesOf(match: NonNullable<MappingSource['match']>, report: Report): readonly Clause[] {
+  const { source, headers = {}, body } = match
+  const clauses: Clause[] = []
+  if (source !== undefined)
+    clauses.push({
+      path: ['match', 'source'],
+      pattern: valuesPattern([source]),
+      of: 'body',
+      field: ['source'],
+      // That of the payload itself, never of an element of a list.
+      valueIn: ({ payload }) => (Array.isArray(payload) ? undefined : memberOf(payload, 'source')),
+      isPlain: true,
+    })
+  for (const [written, wanted] of Object.entries(headers)) {
+    const name = written.toLowerCase()
+    const path = ['match', 'headers', written]
+    const pattern = readHeader(written, wanted, path, report)
+    const valueIn: Clause['valueIn'] = (request) => memberOf(request.headers, name)
+    if (pattern !== undefined) clauses.push({ path, pattern, of: 'header', field: [name], valueIn })
+  }
+  const path = ['match', 'body']
+  const pattern = body === undefined ? undefined : readBody(body, path, report)
+  if (pattern !== undefined)
+    clauses.push({ path, pattern, of: 'body', field: [], valueIn: ({ payload }) => payload })
+  return clauses
+}
+
+/** @throws ClauseError, NeedsThread */
+function holds({ pattern, valueIn, isPlain }: Clause, { request, containment }: Scope): boolean {
+  const value = valueIn(request)
+  return !(isPlain && Array.isArray(value)) && isMatch(pattern, value, containment)
+}
+
+/** Returns the first failing clause in the order of matching. */
+async function explain(
+  clauses: readonly Clause[],
+  when: When | undefined,
+  scope: Scope,
+): Promise<FailedClause | undefined> {
+  for (const clause of clauses) {
+    const { path, pattern, valueIn } = clause
+    const { request, containment } = scope
+    containment.checkTime()
+    const value = valueIn(request)
+    const isRefused = clause.isPlain && Array.isArray(value)
+    const miss = isRefused ? missHere(pattern, value, path) : missOf(pattern, value, path, containment)
+    if (miss === undefined) continue
+    if (miss.error !== undefined || !(await isOnly(clause, clauses, when, scope))) return miss
+    return { ...miss, isOnly: true }
+  }
+  const miss = await when?.miss(scope)
+  return miss && { ...miss, isOnly: true }
+}
+
+/** Whether the clause fails by one value, and every other clause holds. */
+async function isOnly(
+  failed: Clause,
+  clauses: readonly Clause[],
+  when: When | undefined,
+  scope: Scope,
+): Promise<boolean> {
+  const { request, containment } = scope
   try {
-    return clause.holds(scope)
+    if (countFailures(failed.pattern, failed.valueIn(request), containment) > 1) return false
+    for (const clause of clauses) {
+      containment.checkTime()
+      if (clause !== failed && !holds(clause, scope)) return false
+    }
   } catch (error) {
-    if (error instanceof ClauseError) return error
+    if (error instanceof ClauseError) return false
     throw error
   }
-}
-
-/** Tests the payload itself, never an element of a list. */
-function compileSource(wanted: string): Clause {
-  const path = ['match', 'source']
-  const words = wordsOfValues([wanted])
-  return {
-    path,
-    equalities: [{ of: 'body', path: ['source'], values: [wanted] }],
-    holds: ({ request: { payload } }) => !Array.isArray(payload) && fieldOf(payload, 'source') === wanted,
-    miss: ({ request: { payload } }) => {
-      const actual = Array.isArray(payload) ? undefined : fieldOf(payload, 'source')
-      const expected = expectedOf(words, [wanted], actual)
-      return actual === undefined ? { path, ...expected } : { path, ...expected, actual }
-    },
-  }
-}
-
-function compileBody(body: Readonly<Record<string, unknown>>, report: Report): Clause | undefined {
-  const path = ['match', 'body']
-  const pattern = readBodyPattern(body, path, report)
-  if (pattern === undefined) return undefined
-  return {
-    path,
-    equalities: equalitiesOfBody(pattern),
-    holds: holdsOfBody(compileBodyTest(pattern, path)),
-    miss: missOfPattern(body, path),
-    failures: failuresOfPattern(body, path),
-  }
-}
-
-/** Keeps only the closures, because the tree around them needs twice as much memory and serves explanations alone. */
-function holdsOfBody({ holds }: BodyTest): Clause['holds'] {
-  return ({ request, containment }) => holds(request.payload, containment)
-}
-
-/** Reads a pattern again that is known to be valid. */
-function missOfPattern(body: Readonly<Record<string, unknown>>, path: Path): Clause['miss'] {
-  return ({ request, containment }) => {
-    const pattern = readBodyPattern(body, path, silent)
-    return pattern && missOfBody(compileBodyTest(pattern, path), request.payload, containment)
-  }
-}
-
-/** Reads a pattern again that is known to be valid. */
-function failuresOfPattern(body: Readonly<Record<string, unknown>>, path: Path): Clause['failures'] {
-  return ({ request, containment }) => {
-    const pattern = readBodyPattern(body, path, silent)
-    return pattern ? failuresOf(compileBodyTest(pattern, path), request.payload, containment) : 0
-  }
-}
-
-/**
- * Returns the equalities that a body pattern requires, for the decision index. Each of them is necessary; together they
- * need not be sufficient, because of operators and because lists have elements.
- */
-function equalitiesOfBody(pattern: BodyPattern, path: readonly string[] = []): readonly Equality[] {
-  if (pattern.kind === 'keys')
-    return Array.from(pattern.keys, ([key, inner]) => equalitiesOfBody(inner, [...path, key])).flat()
-  const values = wantedValues(pattern)
-  return values === undefined ? [] : [{ of: 'body', path, values }]
-}
-
-/** Returns undefined if other values may match too. */
-function wantedValues(pattern: BodyPattern): readonly Scalar[] | undefined {
-  if (pattern.kind === 'equals') return [pattern.value]
-  if (pattern.kind !== 'any') return undefined
-  const values: Scalar[] = []
-  for (const each of pattern.of) {
-    const wanted = wantedValues(each)
-    if (wanted === undefined) return undefined
-    for (const value of wanted) values.push(value)
-  }
-  return values
+  return (await when?.miss(scope)) === undefined
 }

@@ -1,7 +1,7 @@
 /** Finds mappings by the values of a payload, with a tree of field paths that is walked together with the payload. */
 
+import { anyElement, memberOf } from '../../payload/payload-path.ts'
 import type { Scalar } from './scalar.ts'
-import { anyElement, fieldOf } from './walk.ts'
 
 /** Positions in matching order, ascending. */
 export type Bucket = readonly number[]
@@ -77,12 +77,12 @@ function descend(children: Node['children'], value: object, found: Set<Bucket>):
   if (keys !== undefined && keys.length < children.size) {
     for (const key of keys) {
       const child = children.get(key)
-      if (child !== undefined) walk(child, fieldOf(value, key), found)
+      if (child !== undefined) walk(child, memberOf(value, key), found)
     }
     return
   }
   for (const [key, child] of children) {
-    const field = fieldOf(value, key)
+    const field = memberOf(value, key)
     if (field !== undefined) walk(child, field, found)
   }
 }

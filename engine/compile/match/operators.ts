@@ -1,108 +1,181 @@
-/** Reads the operators of a body pattern and reports what is wrong with their operands. */
+/**
+ * The operators of a body pattern, in the order of testing. A row reads the operand once, and gives the test and the words
+ * for it. The editor's schema of an operand is in `config/schema/body-pattern-definitions.ts`.
+ */
 
-import type { Path } from '../../config/values/path.ts'
-import { compileRegex, type Regex, RegexSyntaxError } from '../../regex/regex.ts'
+import { type Path, writePath } from '../../config/values/path.ts'
+import { compileRegex, type Regex, RegexLimitError, RegexSyntaxError } from '../../regex/regex.ts'
+import { type Containment, ContainmentLimit } from '../../resolve/containment.ts'
+import { ClauseError } from '../../resolve/program.ts'
 import type { Report } from '../report.ts'
 import { warnOfSlashes } from './foreign-syntax.ts'
-import { type NumericBound, readBounds } from './numeric-bounds.ts'
 import { isScalar, type Scalar, scalarProblem } from './scalar.ts'
+import { listed, quoted } from './words.ts'
 
-export type OperatorTest =
-  | { readonly kind: 'exists'; readonly wanted: boolean }
-  | { readonly kind: 'prefix'; readonly text: string }
-  | { readonly kind: 'suffix'; readonly text: string }
-  | { readonly kind: 'anything-but'; readonly values: readonly Scalar[] }
-  | { readonly kind: 'numeric'; readonly bounds: readonly NumericBound[] }
-  | { readonly kind: 'pattern'; readonly regex: Regex }
+interface Test {
+  /** Tests a value that is there, and no list. @throws ClauseError, NeedsThread */
+  readonly holds: (value: unknown, containment: Containment) => boolean
+  /** Ends a sentence that begins with "expected". */
+  readonly words: () => string
+}
 
-type Reader = (operand: unknown, path: Path, report: Report) => OperatorTest | undefined
+export interface OperatorTest extends Test {
+  readonly name: string
+  readonly operand: unknown
+}
 
-/** The order is that of testing, cheap ones first. */
-const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
-  ['exists', readExists],
-  ['anything-but', readAnythingBut],
-  ['numeric', readNumeric],
-  ['prefix', readAffix('prefix')],
-  ['suffix', readAffix('suffix')],
-  ['pattern', readRegex],
-])
+interface Operator {
+  /** Whether it is tested after every other test of a pattern. */
+  readonly isCostly?: true
+  /** Whether it holds for texts alone. */
+  readonly isOfText?: true
+  /** Returns undefined for an operand that was refused. */
+  read(operand: unknown, at: Operand): Test | undefined
+}
 
-export const operatorNames: ReadonlySet<string> = new Set(readers.keys())
+interface Operand {
+  readonly path: Path
+  readonly report: Report
+  /** `at` is the position in a list, if one is to blame. */
+  refuse(message: string, hint: string, at?: number): undefined
+}
 
-/** Reads a map whose keys are all names of operators. Returns undefined if a mistake was reported. */
+const operators: Readonly<Record<string, Operator>> = {
+  exists: {
+    read: (wanted, { refuse }) =>
+      typeof wanted === 'boolean'
+        ? { holds: () => wanted, words: () => (wanted ? 'the field to be there' : 'no such field') }
+        : refuse('must be true or false', 'Write it without quotes.'),
+  },
+  'anything-but': {
+    read(operand, { refuse }) {
+      const values: readonly unknown[] = Array.isArray(operand) ? operand : [operand]
+      const hint = 'Write what it must not equal, or a list of such values.'
+      if (values.length === 0) return refuse('must not be an empty list', hint)
+      const wrong = values.findIndex((value) => !isScalar(value))
+      if (wrong !== -1)
+        return refuse(scalarProblem(values[wrong]), hint, Array.isArray(operand) ? wrong : undefined)
+      const refused = new Set(values)
+      return {
+        holds: (value) => !refused.has(value),
+        words: () => `anything but ${listed(values.map((value) => quoted(value as Scalar)))}`,
+      }
+    },
+  },
+  numeric: { read: readNumeric },
+  prefix: affix('begins', (value, text) => value.startsWith(text)),
+  suffix: affix('ends', (value, text) => value.endsWith(text)),
+  pattern: {
+    isCostly: true,
+    isOfText: true,
+    read(source, { path, report }) {
+      const regex = readRegex(source, path, report)
+      return (
+        regex && {
+          holds: (value, containment) => isFound(regex, value, containment, path),
+          words: () => `text matching /${regex.source}/`,
+        }
+      )
+    },
+  },
+}
+
+export const operatorNames: ReadonlySet<string> = new Set(Object.keys(operators))
+
+export const textOperators = [...operatorNames].filter((name) => operators[name]?.isOfText)
+
+export function isCostly({ name }: OperatorTest): boolean {
+  return operators[name]?.isCostly === true
+}
+
+/** Whether the test alone decides that the field must be absent. */
+export function asksForAbsence({ name, operand }: OperatorTest): boolean {
+  return name === 'exists' && operand === false
+}
+
+/** Reads the operators that a map has, whose keys are all names of operators. Returns undefined if a mistake was reported. */
 export function readOperators(
-  value: Readonly<Record<string, unknown>>,
+  map: Readonly<Record<string, unknown>>,
   path: Path,
   report: Report,
 ): readonly OperatorTest[] | undefined {
   const tests: OperatorTest[] = []
-  let sound = true
-  for (const [name, read] of readers) {
-    if (!Object.hasOwn(value, name)) continue
-    const test = read(value[name], [...path, name], report)
-    if (test === undefined) sound = false
-    else tests.push(test)
+  const given = Object.entries(operators).filter(([name]) => Object.hasOwn(map, name))
+  for (const [name, operator] of given) {
+    const operand = map[name]
+    const own = [...path, name]
+    const refuse: Operand['refuse'] = (message, hint, at) =>
+      refusePattern(at === undefined ? own : [...own, at], message, hint, report)
+    const test = operator.read(operand, { path: own, report, refuse })
+    if (test !== undefined) tests.push({ name, operand, ...test })
   }
-  if (!sound) return undefined
-  if (tests.length > 1 && tests.some((test) => test.kind === 'exists' && !test.wanted)) {
-    const hint = 'Keep one of them, or list both: `[{ exists: false }, { prefix: … }]` matches either.'
-    refusePattern(path, 'asks a field that is absent for more, which never holds', hint, report)
-    return undefined
+  return tests.length === given.length ? tests : undefined
+}
+
+/** Completes a sentence that begins with the pattern's name. */
+export function refusePattern(path: Path, message: string, hint: string, report: Report): undefined {
+  report.error({ code: 'INVALID_PATTERN', path, message, hint })
+  return undefined
+}
+
+function affix(place: 'begins' | 'ends', holds: (value: string, text: string) => boolean): Operator {
+  const name = place === 'begins' ? 'prefix' : 'suffix'
+  const hint = `Write what the text ${place} with; for one of several, list the operators: \`[{ ${name}: a }, { ${name}: b }]\`.`
+  return {
+    isOfText: true,
+    read: (text, { refuse }) =>
+      typeof text === 'string' && text !== ''
+        ? {
+            holds: (value) => typeof value === 'string' && holds(value, text),
+            words: () => `text that ${place} with ${quoted(text)}`,
+          }
+        : refuse('must be text, and not empty', hint),
   }
-  return tests
 }
 
-function readExists(wanted: unknown, path: Path, report: Report): OperatorTest | undefined {
-  if (typeof wanted === 'boolean') return { kind: 'exists', wanted }
-  return refusePattern(path, 'must be true or false', 'Write it without quotes.', report)
+const comparisons: Readonly<Record<string, (value: number, bound: number) => boolean>> = {
+  '=': (value, bound) => value === bound,
+  '!=': (value, bound) => value !== bound,
+  '<': (value, bound) => value < bound,
+  '<=': (value, bound) => value <= bound,
+  '>': (value, bound) => value > bound,
+  '>=': (value, bound) => value >= bound,
 }
 
-function readAffix(kind: 'prefix' | 'suffix'): Reader {
-  const place = kind === 'prefix' ? 'begins' : 'ends'
-  return (text, path, report) => {
-    if (typeof text === 'string' && text !== '') return { kind, text }
-    const hint = `Write what the text ${place} with; for one of several, list the operators: \`[{ ${kind}: a }, { ${kind}: b }]\`.`
-    return refusePattern(path, 'must be text, and not empty', hint, report)
+/** Reads pairs of a comparison and a number. All of them must hold. */
+function readNumeric(operand: unknown, { refuse }: Operand): Test | undefined {
+  const hint = 'Write `numeric: [">", 10, "<=", 20]`: all of the pairs must hold.'
+  if (!Array.isArray(operand) || operand.length === 0 || operand.length % 2 === 1)
+    return refuse('must be a list of pairs, each an operator and a number', hint)
+  const bounds: { readonly sign: string; readonly value: number }[] = []
+  for (let at = 0; at < operand.length; at += 2) {
+    const [sign, value] = operand.slice(at, at + 2)
+    if (!Object.hasOwn(comparisons, sign))
+      return refuse(`must be one of ${Object.keys(comparisons).join(' ')}`, hint, at)
+    if (typeof value !== 'number' || !Number.isFinite(value)) return refuse('must be a number', hint, at + 1)
+    bounds.push({ sign, value })
+  }
+  const holds = (given: unknown): boolean =>
+    typeof given === 'number' && bounds.every(({ sign, value }) => comparisons[sign]?.(given, value))
+  const valuesOf = (first: string) =>
+    bounds.filter(({ sign }) => sign.startsWith(first)).map(({ value }) => value)
+  const [pinned] = valuesOf('=')
+  const least = Math.max(...valuesOf('>'))
+  const most = Math.min(...valuesOf('<'))
+  // A range of more than one number cannot be emptied by a list of `!=`.
+  const isPossible = pinned === undefined ? least < most || (least === most && holds(least)) : holds(pinned)
+  if (!isPossible) return refuse('holds bounds that no number satisfies together', hint)
+  return {
+    holds,
+    words: () => `a number ${bounds.map(({ sign, value }) => `${sign} ${value}`).join(' and ')}`,
   }
 }
 
-function readAnythingBut(operand: unknown, path: Path, report: Report): OperatorTest | undefined {
-  const isList = Array.isArray(operand)
-  const values: readonly unknown[] = isList ? operand : [operand]
-  const hint = 'Write what it must not equal, or a list of such values.'
-  if (values.length === 0) return refusePattern(path, 'must not be an empty list', hint, report)
-  const wrong = values.findIndex((value) => !isScalar(value))
-  if (wrong !== -1)
-    return refusePattern(isList ? [...path, wrong] : path, scalarProblem(values[wrong]), hint, report)
-  return { kind: 'anything-but', values: values.filter(isScalar) }
-}
-
-function readNumeric(operand: unknown, path: Path, report: Report): OperatorTest | undefined {
-  const read = readBounds(operand)
-  if (read.bounds !== undefined) return { kind: 'numeric', bounds: read.bounds }
-  const place = read.at === undefined ? path : [...path, read.at]
-  return refusePattern(
-    place,
-    read.problem,
-    'Write `numeric: [">", 10, "<=", 20]`: all of the pairs must hold.',
-    report,
-  )
-}
-
-function readRegex(source: unknown, path: Path, report: Report): OperatorTest | undefined {
-  const regex = readPatternText(source, path, report)
-  return regex && { kind: 'pattern', regex }
-}
-
-/** Reads the regular expression of a `pattern`, of the body or of a header. */
-export function readPatternText(source: unknown, path: Path, report: Report): Regex | undefined {
-  if (typeof source !== 'string' || source === '')
-    return refusePattern(
-      path,
-      'must be a regular expression',
-      'Write it as text: `pattern: "^v[0-9]+$"`.',
-      report,
-    )
+function readRegex(source: unknown, path: Path, report: Report): Regex | undefined {
+  if (typeof source !== 'string' || source === '') {
+    const hint = 'Write it as text: `pattern: "^v[0-9]+$"`.'
+    return refusePattern(path, 'must be a regular expression', hint, report)
+  }
   warnOfSlashes(source, path, report)
   try {
     return compileRegex(source)
@@ -114,8 +187,18 @@ export function readPatternText(source: unknown, path: Path, report: Report): Re
   }
 }
 
-/** Completes a sentence that begins with the pattern's name. */
-export function refusePattern(path: Path, message: string, hint: string, report: Report): undefined {
-  report.error({ code: 'INVALID_PATTERN', path, message, hint })
-  return undefined
+/** If the text is too long to be searched, the error names the clause. */
+function isFound(regex: Regex, value: unknown, containment: Containment, path: Path): boolean {
+  if (typeof value !== 'string') return false
+  try {
+    if (regex.isSlow(value)) containment.beginUnbounded()
+    const found = regex.test(value)
+    containment.checkTime()
+    return found
+  } catch (cause) {
+    if (cause instanceof RegexLimitError) throw new ClauseError(writePath(path), cause.message, { cause })
+    if (!(cause instanceof ContainmentLimit)) throw cause
+    const message = 'the regular expression takes too many steps for a text of that length'
+    throw new ClauseError(writePath(path), message, { cause })
+  }
 }

@@ -2,7 +2,7 @@
 
 import { bareExpression, unwrapExpression } from '../../compile/expression.ts'
 import { isTemplateKey } from '../../compile/key.ts'
-import type { BodyPattern } from '../../compile/match/body-pattern.ts'
+import { allowsAbsence, type Pattern } from '../../compile/match/pattern.ts'
 import type { Reference } from '../../compile/reference.ts'
 import { namesOfForEach, scopeNamesOf } from '../../compile/scope-names.ts'
 import { compileTemplate } from '../../compile/template/compile-template.ts'
@@ -82,19 +82,18 @@ function ofExpression(text: string, reserved: ScopeNames): readonly Reference[] 
 }
 
 /** Returns the fields that a pattern requires; `exists: false` requires none. */
-function bodyReferences(pattern: BodyPattern, steps: readonly string[]): readonly NamedReference[] {
+function bodyReferences(pattern: Pattern, steps: readonly string[]): readonly NamedReference[] {
   switch (pattern.kind) {
     case 'keys':
-      return [...pattern.keys].flatMap(([key, each]) => bodyReferences(each, [...steps, key]))
+      return pattern.keys.flatMap(([key, each]) => bodyReferences(each, [...steps, key]))
     case 'any': {
       const alternatives = pattern.of.map((each) => bodyReferences(each, steps))
       // An alternative that requires nothing matches where the field is absent.
       return alternatives.some((each) => each.length === 0) ? [] : alternatives.flat()
     }
-    case 'operators':
-      if (pattern.tests.some((test) => test.kind === 'exists' && !test.wanted)) return []
+    default:
+      return allowsAbsence(pattern) ? [] : [{ root: 'payload', steps, field: ['match', 'body', ...steps] }]
   }
-  return [{ root: 'payload', steps, field: ['match', 'body', ...steps] }]
 }
 
 /** The plain paths that `item` and the values of `vars` stand for. */

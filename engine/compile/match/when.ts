@@ -1,14 +1,7 @@
-/** Compiles the clause of `match.when`, the only one that may have to be awaited. */
+/** Compiles the clause of `match.when`, which is evaluated. */
 
 import type { FailedClause } from '../../resolve/explain/trace.ts'
-import {
-  ClauseError,
-  type Equality,
-  type Expression,
-  ExpressionError,
-  type Matcher,
-  type Verdict,
-} from '../../resolve/program.ts'
+import { type Equality, type Expression, ExpressionError } from '../../resolve/program.ts'
 import type { Scope } from '../../resolve/scope.ts'
 import type { Kind } from '../expression/kind.ts'
 import { bareExpression } from '../expression.ts'
@@ -18,7 +11,6 @@ import type { SharedParts } from '../shared-parts.ts'
 
 export interface When {
   readonly equalities: readonly Equality[]
-  readonly verdict: Matcher['matches']
   readonly miss: (scope: Scope) => Promise<FailedClause | undefined>
 }
 
@@ -35,7 +27,7 @@ export function compileWhen(text: string, report: Report, shared?: SharedParts):
     report.error({ code: 'WHEN_NOT_BOOLEAN', path, message, hint })
     return undefined
   }
-  return { equalities, verdict: createVerdict(evaluate), miss: createMiss(evaluate) }
+  return { equalities, miss: (scope) => missOf(evaluate, scope) }
 }
 
 /** Maps a kind to what to write instead of a condition that can never hold. */
@@ -58,30 +50,16 @@ function foundByMatch(source: string): string | undefined {
     : `Ask whether there is any: \`$contains(${text?.trim()}, ${pattern})\`.`
 }
 
-function createVerdict(expression: Expression): When['verdict'] {
-  return (scope) => expression(scope).then(isTrue, verdictOf)
-}
-
-function createMiss(expression: Expression): When['miss'] {
-  return async (scope) => {
-    try {
-      const actual = await expression(scope)
-      if (isTrue(actual)) return undefined
-      const expected = typeof actual === 'boolean' ? 'true' : 'true, and nothing else that counts as true'
-      return actual === undefined ? { path, expected: 'true' } : { path, expected, actual }
-    } catch (error) {
-      if (!(error instanceof ExpressionError)) throw error
-      return { path, expected: 'true', error: error.message }
-    }
-  }
-}
-
 /** Only `true` matches, because a truthy value is more often a slip than intended. */
-function isTrue(result: unknown): boolean {
-  return result === true
-}
-
-function verdictOf(error: unknown): Verdict {
-  if (error instanceof ExpressionError) return new ClauseError('match.when', error.message, { cause: error })
-  throw error
+async function missOf(expression: Expression, scope: Scope): Promise<FailedClause | undefined> {
+  try {
+    const actual = await expression(scope)
+    if (actual === true) return undefined
+    if (actual === undefined) return { path, expected: 'true' }
+    const expected = typeof actual === 'boolean' ? 'true' : 'true, and nothing else that counts as true'
+    return { path, expected, actual }
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error
+    return { path, expected: 'true', error: error.message }
+  }
 }
