@@ -97,7 +97,7 @@ function optionsFor(root, given) {
     // Plugins are found by name at run time, as a user's own are; see `servePlugins` in runtime/bin/build.js.
     // The bundler of transforms is a program of its own. The others are rarely used, and every gateway would hold their text.
     external: [
-      ...['@reveille/plugin-*', 'esbuild', 'open', 'prom-client'],
+      ...['@reveille/plugin-*', 'esbuild', 'open', 'prom-client', 'tsx'],
       ...['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler'],
     ],
     // Bundled CommonJS packages still ask for Node's own modules with `require`.

@@ -60,6 +60,8 @@ test('a plugin has the syntax of transforms, at the start, in check and after an
     'parrot/package.json': manifest,
     'parrot/config.schema.json': '{ "type": "object" }',
     'parrot/words/ports.json': '{ "main": "Pier 4" }',
+    'parrot/tsconfig.json':
+      '{ "compilerOptions": { "experimentalDecorators": true, "paths": { "~/*": ["./words/*"] } } }',
     'parrot/words/tone.ts':
       'export enum Tone { Warm, Cold }\nexport namespace Tones { export const first = Tone[0] }\n',
     'parrot/index.ts': parrot('Hello'),
@@ -69,13 +71,13 @@ test('a plugin has the syntax of transforms, at the start, in check and after an
     await ended(body['runId'])
     return (await board()).at(-1)?.text
   }
-  assert.equal(await said(), 'Hello from Pier 4, Warm')
+  assert.equal(await said(), 'Hello from Pier 4, Warm!')
   const { code, out, err } = await runReveille(t, ['check'], { cwd: folder })
   assert.equal(code, 0, out + err)
 
   await write('parrot/index.ts', parrot('Ahoy'))
   assert.equal((await gateway.reload()).outcome, 'live')
-  assert.equal(await said(), 'Ahoy from Pier 4, Warm')
+  assert.equal(await said(), 'Ahoy from Pier 4, Warm!')
 
   for (const [text, reported] of [
     [
@@ -96,13 +98,16 @@ test('a plugin has the syntax of transforms, at the start, in check and after an
 
 const parrot = (word: string) => `import { definePlugin, type Runner } from '@reveille/kit'
 import ports from './words/ports.json'
-import { Tones } from './words/tone'
+import { Tones } from '~/tone'
 
+const loud = (target: { prototype: object }) => void Object.assign(target.prototype, { mark: '!' })
+@loud
 class Parrot implements Runner {
   readonly id = 'parrot'
+  declare mark: string
   constructor(private readonly word: string) {}
   async run() {
-    return { reply: \`\${this.word} from \${ports.main}, \${Tones.first}\` }
+    return { reply: \`\${this.word} from \${ports.main}, \${Tones.first}\${this.mark}\` }
   }
 }
 export default definePlugin({ name: 'parrot', setup: () => ({ runners: [new Parrot('${word}')] }) })

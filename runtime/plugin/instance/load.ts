@@ -2,23 +2,24 @@
 
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { type LoadHookSync, type ResolveHookSync, registerHooks, setSourceMapsSupport } from 'node:module'
-import { dirname } from 'node:path'
+import { findPackageJSON, type ModuleHooks, type ResolveHookSync, registerHooks } from 'node:module'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { oneLine, type Plugin, type Redact } from '@reveille/kit'
-import type { BuildOptions, buildSync, Message } from 'esbuild'
+import type { NamespacedUnregister } from 'tsx/esm/api'
 import { keyOf } from '../configuration/configuration.ts'
 import { contentParameter, type PluginPackage } from '../configuration/package.ts'
 import { type PluginProblem, PluginSetupError } from '../configuration/setup-error.ts'
 import type { Specification } from '../configuration/specify.ts'
 import { redactError } from './redaction.ts'
 
-async function loadPlugin(from: PluginPackage): Promise<Plugin> {
-  provideKit()
-  if (from.entry.searchParams.has(contentParameter)) await provideSyntax()
-  const module: { readonly default?: Plugin } = await import(from.entry.href)
+async function loadPlugin({ entry }: PluginPackage): Promise<Plugin> {
+  const content = entry.searchParams.get(contentParameter)
+  const module: { readonly default?: Plugin } = await (content === null
+    ? importPackage(entry)
+    : importFolder(entry, content))
   if (typeof module.default?.setup === 'function') return module.default
-  throw new Error(`${withoutContent(from.entry.href)} has no default export made by definePlugin`)
+  throw new Error(`${withoutQuery(entry.href)} has no default export made by definePlugin`)
 }
 
 /** Milliseconds. */
@@ -92,11 +93,10 @@ async function importProblem(
   return { key, message: `${message}: ${redact(why)}` }
 }
 
-/** What esbuild says of a module that does not compile. */
-function compileText({ errors }: Error & { readonly errors?: unknown }): string | undefined {
-  if (!Array.isArray(errors)) return undefined
-  const [{ text, location } = {}]: Partial<Message>[] = errors
-  return location ? `${location.file}:${location.line}:${location.column + 1}: ${text}` : text
+/** esbuild's first message about a module that does not compile, which tsx passes on as text. Its columns count from 0. */
+function compileText({ message }: Error): string | undefined {
+  const [, file, line, column, text] = /^(\S.*):(\d+):(\d+): ERROR: (.*)$/m.exec(message) ?? []
+  return file === undefined ? undefined : withoutQuery(`${file}:${line}:${Number(column) + 1}: ${text}`)
 }
 
 /** An import does not say where a module fails to parse, and `node --check` does. Returns undefined if the entry is good. */
@@ -114,7 +114,7 @@ async function placeInEntry({ entry }: PluginPackage): Promise<string | undefine
 /** The place is the first line of the stack where an import names something that is missing, and else in its first frame. */
 function placedText(error: Error, known: string | false | undefined): string {
   const { name } = error
-  const [message, stack] = [withoutContent(error.message), withoutContent(error.stack ?? '')]
+  const [message, stack] = [withoutQuery(error.message), withoutQuery(error.stack ?? '')]
   const what = asPaths(oneLine(name === 'Error' ? message : `${name}: ${message}`, longestMessage)).replace(
     /\.$/,
     '',
@@ -149,88 +149,45 @@ export function setupProblem(error: unknown, wanted: Specification, redact: Reda
   return { key: keyOf(path, wanted), message: words.replace(/^`[\w.-]+`,? ?/, '') }
 }
 
-/** The modules of a plugin's folder import each other with its content as their query, as its entry was imported. */
-function sameContent<Resolved extends { url: string }>(
-  resolved: Resolved,
-  parent: string | undefined,
-): Resolved {
-  const content = parent === undefined ? null : URL.parse(parent)?.searchParams.get(contentParameter)
-  if (!content || !resolved.url.startsWith('file:') || resolved.url.includes('/node_modules/'))
-    return resolved
-  const url = new URL(resolved.url)
-  url.searchParams.set(contentParameter, content)
-  return { ...resolved, url: url.href }
+/** Removes the queries of tsx and of the entry from the places of an error. */
+function withoutQuery(text: string): string {
+  return text.replaceAll(new RegExp(`\\?(?:tsx-namespace|${contentParameter})=\\w+`, 'g'), '')
 }
 
-/** Removes the query from the places of an error. */
-function withoutContent(text: string): string {
-  return text.replaceAll(new RegExp(`\\?${contentParameter}=\\w+`, 'g'), '')
+function importPackage(entry: URL) {
+  kitHooks ??= registerHooks({ resolve: resolveKit })
+  return import(entry.href)
 }
 
-let isKitProvided = false
+let kitHooks: ModuleHooks | undefined
+/** By the content of the folders. */
+const folders = new Map<string, NamespacedUnregister>()
+
+/** A namespace of tsx is a set of modules of its own, so an edited folder is loaded afresh. */
+async function importFolder(entry: URL, content: string) {
+  const file = fileURLToPath(entry)
+  // Without the variable, tsx runs code that it finds in a folder of `tmpdir()`, which may be another user's.
+  process.env['TSX_DISABLE_CACHE'] = '1'
+  const { register } = await import('tsx/esm/api')
+  let folder = folders.get(content)
+  if (folder === undefined) {
+    const tsconfig = join(dirname(findPackageJSON(entry) ?? file), 'tsconfig.json')
+    folder = register({ namespace: content, tsconfig: existsSync(tsconfig) && tsconfig })
+    folders.set(content, folder)
+    // The hooks that were registered last run first, and tsx would give each folder a kit of its own.
+    kitHooks?.deregister()
+    kitHooks = registerHooks({ resolve: resolveKit })
+  }
+  return folder.import(file, import.meta.url)
+}
 
 /** Lets a plugin import the kit wherever its folder is: a plugin without a kit of its own gets the host's. */
-function provideKit(): void {
-  if (isKitProvided) return
-  isKitProvided = true
-  registerHooks({
-    resolve(specifier, context, next) {
-      if (!/^@reveille\/kit(?:\/|$)/.test(specifier))
-        return sameContent(next(specifier, context), context.parentURL)
-      try {
-        return next(specifier, context)
-      } catch {
-        return next(specifier, { ...context, parentURL: import.meta.url })
-      }
-    },
-  })
-}
-
-let build: typeof buildSync | undefined
-
-/** Gives the plugins of folders the syntax of transforms, from the compiler of transforms. Node.js itself only removes types. */
-async function provideSyntax(): Promise<void> {
-  if (build !== undefined) return
-  build = (await import('esbuild')).buildSync
-  // A stack trace names the lines that the author wrote.
-  setSourceMapsSupport(true)
-  registerHooks({ resolve: resolveWithoutExtension, load: loadCompiled })
-}
-
-const extensions = ['.ts', '.mts', '.js', '.mjs', '.json', '/index.ts', '/index.js']
-
-/** Finds `./word.ts` as `./word` and as `./word.js`, as transforms do. */
-const resolveWithoutExtension: ResolveHookSync = (specifier, context, next) => {
+const resolveKit: ResolveHookSync = (specifier, context, next) => {
+  if (!/^@reveille\/kit(?:\/|$)/.test(specifier)) return next(specifier, context)
+  const { parentURL = import.meta.url } = context
   try {
-    return next(specifier, context)
-  } catch (error) {
-    if (!/^\.\.?\//.test(specifier) || !isOfFolder(context.parentURL)) throw error
-    const bare = specifier.replace(/\.js$/, '')
-    const file = extensions.find((each) => existsSync(new URL(bare + each, context.parentURL)))
-    if (file === undefined) throw error
-    return next(bare + file, context)
+    return next(specifier, { ...context, parentURL: withoutQuery(parentURL) })
+  } catch {
+    return next(specifier, { ...context, parentURL: import.meta.url })
   }
-}
-
-const compileOptions = {
-  bundle: false,
-  write: false,
-  format: 'esm',
-  target: 'node24',
-  sourcemap: 'inline',
-  logLevel: 'silent',
-  absPaths: ['log'],
-} as const satisfies BuildOptions
-
-const loadCompiled: LoadHookSync = (url, context, next) => {
-  const isJson = url.includes('.json?') && context.importAttributes['type'] !== 'json'
-  const isTypeScript = /\.m?ts\?/.test(url) && !context.format?.startsWith('commonjs')
-  if (build === undefined || !isOfFolder(url) || !(isJson || isTypeScript)) return next(url, context)
-  const file = fileURLToPath(url)
-  const built = build({ ...compileOptions, entryPoints: [file], outdir: dirname(file) })
-  return { format: 'module', source: built.outputFiles[0]?.text ?? '', shortCircuit: true }
-}
-
-function isOfFolder(url: string | undefined): boolean {
-  return url !== undefined && URL.parse(url)?.searchParams.has(contentParameter) === true
 }

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, realpathSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { type Configuration, runTests, type TestEntry, type TestResult } from '@reveille/engine'
+import { runTests, type TestEntry, type TestResult } from '@reveille/engine'
 import { trySurface } from '../../../http/index.ts'
 import { reportUnset } from '../../configuration.ts'
 import type { Io } from '../../io.ts'
@@ -78,12 +78,8 @@ async function runPatterns(
     /** The patterns that match no test. */
     unmatchedPatterns: patterns.filter((_, index) => !all.some((target) => matchers[index]?.(target))),
     /** The tests of single functions beside the transforms. Absent if there are none, or if they were not requested. */
-    ...(wanted.length > 0 && { units: await runUnitTests(wanted, placesOf(configuration), io) }),
+    ...(wanted.length > 0 && { units: await runUnitTests(wanted, configuration.settings.hooks, io) }),
   }
-}
-
-function placesOf({ settings: { file, hooks } }: Configuration) {
-  return { transformsDir: hooks.transformsDir, folder: path.dirname(file) }
 }
 
 /** The parts of a test, or of a file of unit tests, that a pattern is compared with. */

@@ -1,12 +1,9 @@
-/** Runs the tests of single functions that stand beside transforms, with the Node.js that runs this program. */
+/** Runs the unit tests beside transforms, with the Node.js that runs this program. */
 
 import { spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
-import { createBundler } from '@reveille/engine'
-import { formatDiagnostics } from '../../configuration.ts'
 import type { Io } from '../../io.ts'
 import { listOwnFiles } from '../own-files.ts'
 
@@ -26,47 +23,54 @@ export async function findUnitTests(transformsDir: string): Promise<readonly str
   return names.filter((name) => isTest.test(name)).map((name) => path.join(transformsDir, name))
 }
 
-/** Compiles the files as the gateway compiles transforms, and runs them. */
+/** Runs the files in a process of tsx, so that they have the syntax of transforms. */
 export async function runUnitTests(
   files: readonly string[],
-  { transformsDir, folder }: { readonly transformsDir: string; readonly folder: string },
+  { transformsDir }: { readonly transformsDir: string },
   io: Io,
 ): Promise<UnitRun> {
-  const built = await mkdtemp(path.join(tmpdir(), 'reveille-tests-'))
-  const bundler = createBundler({ folder: built })
-  try {
-    const modules = files.map((file) => ({
-      module: path.relative(transformsDir, file).split(path.sep).join('/'),
-      exports: [],
-      place: { file, line: 1, column: 1, text: '' },
-    }))
-    const bundled = await bundler.bundle({ modules, transformsDir, folder })
-    if (!bundled.ok) return { files, passed: false, output: formatDiagnostics(bundled.diagnostics, io) }
-    const bundles = modules.flatMap(({ module }) => bundled.bundles.get(module)?.file ?? [])
-    return { files, ...(await runTestRunner(bundles, io)) }
-  } finally {
-    await bundler.close()
-    await rm(built, { recursive: true, force: true })
-  }
-}
-
-async function runTestRunner(
-  bundles: readonly string[],
-  io: Io,
-): Promise<Pick<UnitRun, 'passed' | 'output'>> {
   // A test runner that finds this variable takes itself for a part of another one.
   const { NODE_TEST_CONTEXT: _context, ...env } = io.env
   const colour = io.columns !== undefined && !env['NO_COLOR'] ? { FORCE_COLOR: '1' } : {}
-  const args = ['--enable-source-maps', '--test', '--test-reporter=spec', ...bundles]
-  const child = spawn(process.execPath, args, {
-    cwd: io.cwd,
-    env: { ...env, ...colour },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const tsconfig = findTsconfig(transformsDir)
+  const imports = [
+    import.meta.resolve('tsx'),
+    `data:text/javascript,${encodeURIComponent(importsOfTransforms)}`,
+  ]
+  const child = spawn(
+    process.execPath,
+    [...imports.map((each) => `--import=${each}`), '--test', '--test-reporter=spec', ...files],
+    {
+      cwd: io.cwd,
+      // Without the variable, tsx runs code that it finds in a folder of `tmpdir()`, which may be another user's.
+      env: { ...env, ...colour, ...(tsconfig && { TSX_TSCONFIG_PATH: tsconfig }), TSX_DISABLE_CACHE: '1' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   const ended = new Promise<boolean>((resolve, reject) => {
     child.once('error', reject)
     child.once('close', (code) => resolve(code === 0))
   })
   const [out, err, passed] = await Promise.all([text(child.stdout), text(child.stderr), ended])
-  return { passed, output: `${out}${err}`.trim() }
+  return { files, passed, output: `${out}${err}`.trim() }
+}
+
+/** What tests can import as transforms do, besides TypeScript: the engine's package from any folder, and text files. */
+const importsOfTransforms = `
+import { readFileSync } from 'node:fs'
+import { registerHooks } from 'node:module'
+registerHooks({
+  resolve: (name, context, next) =>
+    next(name === '@reveille/engine/transform' ? '${import.meta.resolve('@reveille/engine/transform')}' : name, context),
+  load: (url, context, next) => /\\.(?:txt|md|html|sql)$/.test(url)
+    ? { format: 'module', source: 'export default ' + JSON.stringify(readFileSync(new URL(url), 'utf8')), shortCircuit: true }
+    : next(url, context)
+})`
+
+/** The tsconfig.json that applies to the folder. tsx alone looks for one from the working directory on. */
+function findTsconfig(folder: string): string | undefined {
+  const file = path.join(folder, 'tsconfig.json')
+  if (existsSync(file)) return file
+  const above = path.dirname(folder)
+  return above === folder ? undefined : findTsconfig(above)
 }
