@@ -17,8 +17,7 @@ export {
   tryRequest,
 } from './cases/try-request.ts'
 export type { Unmatched } from './cases/unmatched.ts'
-export { compileSnapshot } from './compile/compile-snapshot.ts'
-export { type Compiler, createCompiler } from './compile/compiler.ts'
+export { type Compiler, compileSnapshot, createCompiler } from './compile/compile-snapshot.ts'
 export type { Catalog, MappingSummary, Snapshot } from './compile/snapshot.ts'
 export type {
   Auth,
@@ -99,6 +98,8 @@ export {
   type WatchSettings,
 } from './reload/watcher.ts'
 export type { Randomness } from './resolve/admit/admit.ts'
+export { type FieldPath, type FieldPaths, fieldPathsOf } from './resolve/explain/field-paths.ts'
+export { redactRequest } from './resolve/explain/redact.ts'
 export type {
   Action,
   AgentAction,
@@ -109,15 +110,14 @@ export type {
   Reply,
   WakeAction,
   WakeMode,
-} from './resolve/decision.ts'
+} from './resolve/model/decision.ts'
 export {
   authOf,
   type EffectivePolicy,
   type PolicyValue,
   placeOfPolicyValue,
-} from './resolve/effective-policy.ts'
-export { type FieldPath, type FieldPaths, fieldPathsOf } from './resolve/explain/field-paths.ts'
-export { redactRequest } from './resolve/explain/redact.ts'
+} from './resolve/model/effective-policy.ts'
+export { type RefusalCode, RefusalError, refusalCodes } from './resolve/model/refusal.ts'
 export type {
   ActionTrace,
   CandidateTrace,
@@ -125,9 +125,8 @@ export type {
   Explanation,
   FieldTrace,
   SourceTrace,
-} from './resolve/explain/trace.ts'
+} from './resolve/model/trace.ts'
 export { decodePayload, isLongToRead } from './resolve/payload.ts'
-export { type RefusalCode, RefusalError, refusalCodes } from './resolve/refusal.ts'
 export { backgroundTimers, realTimers, type Timers } from './timers.ts'
 export { createBundler } from './transform/bundle/create-bundler.ts'
 export { createTransformHost } from './transform/host/host.ts'

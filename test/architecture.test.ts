@@ -33,7 +33,7 @@ test('an import that the rules allow is no violation', () => {
     value('transforms/review.ts', 'engine/transform/define.ts'),
     value('engine/resolve/render.test.ts', 'runtime/http/index.ts'),
     value('engine/compile/a.ts', 'engine/resolve/b.ts'),
-    type('engine/compile/expression/a.ts', 'engine/compile/template/b.ts'),
+    type('engine/compile/template/a.ts', 'engine/compile/expression/b.ts'),
     value('plugins/gmail/google/libraries.ts', 'node_modules/google-auth-library'),
     type('plugins/gmail/mail/body.ts', 'plugins/gmail/google/port.ts'),
     type('console/data/types.ts', 'runtime/store/records.ts'),

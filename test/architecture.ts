@@ -123,6 +123,27 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['presets.ts'],
     ['load.ts', 'pasted.ts', 'sample-edits.ts', 'sample-folder.ts'],
   ],
+  'engine/resolve': [
+    ['model/'],
+    ['admit/', 'match/', 'payload.ts', 'watch-event-loop.ts'],
+    ['explain/', 'render/'],
+    ['resolve.ts'],
+    ['explain.ts'],
+  ],
+  'engine/compile': [
+    ['expression/'],
+    ['template/'],
+    ['fields/'],
+    ['match/', 'schema/'],
+    ['policy/'],
+    ['mapping.ts', 'resolving.ts', 'coverage.ts', 'snapshot.ts'],
+    ['mapping-check.ts'],
+    ['compiled-mappings.ts'],
+    ['compile-steps.ts'],
+    ['compile-snapshot.ts'],
+    ['fixture.ts'],
+    ['dedupe-fixture.ts'],
+  ],
   runtime: [
     [
       'cut.ts',

@@ -5,7 +5,7 @@ import { snapshotOf } from '../compile/fixture.ts'
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { Expectation, TestEntry, TestSource } from '../config/configuration.ts'
 import { writePath } from '../config/values/path.ts'
-import type { Refusal } from '../resolve/decision.ts'
+import type { Refusal } from '../resolve/model/decision.ts'
 import { runTests, type TestResult } from './run-tests.ts'
 import type { TrySurface } from './try-request.ts'
 

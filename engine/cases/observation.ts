@@ -1,6 +1,6 @@
 /** Turns a decision into what a test can see of it. */
 
-import type { Action, Decision, FieldError } from '../resolve/decision.ts'
+import type { Action, Decision, FieldError } from '../resolve/model/decision.ts'
 
 export interface Observation {
   readonly outcome: Decision['outcome']

@@ -1,7 +1,7 @@
 /** Compares what a candidate and the live snapshot decide about past requests. No action is performed. */
 
 import type { Snapshot } from '../compile/snapshot.ts'
-import type { Action, Decision } from '../resolve/decision.ts'
+import type { Action, Decision } from '../resolve/model/decision.ts'
 import type { DryRun } from '../transform/port.ts'
 import { yieldIfDue } from '../yield.ts'
 import { type ReceivedRequest, type TrySurface, tryRequest } from './try-request.ts'

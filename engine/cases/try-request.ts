@@ -1,8 +1,8 @@
 /** Carries a request as far as the gateway would before it stores anything, for tests and for `reveille try`. */
 
 import type { Snapshot } from '../compile/snapshot.ts'
-import type { Decision, HookRequest, Refusal } from '../resolve/decision.ts'
-import type { Explanation } from '../resolve/explain/trace.ts'
+import type { Decision, HookRequest, Refusal } from '../resolve/model/decision.ts'
+import type { Explanation } from '../resolve/model/trace.ts'
 import type { Stop } from '../transform/port.ts'
 
 /** A POST as it comes in, without its token and signature. */

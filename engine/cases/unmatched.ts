@@ -3,8 +3,8 @@
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { Expectation } from '../config/configuration.ts'
 import { nearestName } from '../config/values/nearest.ts'
-import type { Decision, HookRequest } from '../resolve/decision.ts'
-import type { CandidateTrace, ClauseTrace } from '../resolve/explain/trace.ts'
+import type { Decision, HookRequest } from '../resolve/model/decision.ts'
+import type { CandidateTrace, ClauseTrace } from '../resolve/model/trace.ts'
 import { expectedOutcome } from './check-expectation.ts'
 import type { Observation } from './observation.ts'
 

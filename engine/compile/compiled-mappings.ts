@@ -5,13 +5,13 @@
 
 import type { MappingEntry, MappingSource } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/file/diagnostic.ts'
-import type { Program } from '../resolve/program.ts'
+import type { Program } from '../resolve/model/program.ts'
 import type { Transforms } from '../transform/port.ts'
+import type { Work } from '../yield.ts'
+import { createReport, placeFinding, type ReportedFinding } from './fields/report.ts'
+import { createSharedParts } from './fields/shared-parts.ts'
 import { bindTransform, type CompiledMapping, compileMapping } from './mapping.ts'
 import { type CompileContext, checkMapping } from './mapping-check.ts'
-import { createReport, placeFinding, type ReportedFinding } from './report.ts'
-import { createSharedParts } from './shared-parts.ts'
-import type { Work } from './slices.ts'
 import type { MappingSummary } from './snapshot.ts'
 
 /** A compiled mapping, with the id and the place that its entry had last. */

@@ -1,7 +1,7 @@
 /** Lists the mappings that cover an endpoint, including disabled ones, for explaining a decision. */
 
 import type { Configuration } from '../config/configuration.ts'
-import type { Covering } from '../resolve/explain/explain.ts'
+import type { Covering } from '../resolve/explain.ts'
 import { builtInEndpoints, type DecisionIndex } from './match/decision-index.ts'
 import { createEndpointPaths, type FindPaths, noParams } from './match/endpoint-paths.ts'
 

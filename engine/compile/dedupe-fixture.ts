@@ -1,7 +1,7 @@
 /** Provides mappings with a key, and reads the keys of decisions, for tests of deduplication. */
 
 import assert from 'node:assert/strict'
-import type { Decision, Dedupe } from '../resolve/decision.ts'
+import type { Decision, Dedupe } from '../resolve/model/decision.ts'
 import type { AnsweredAction } from '../transform/port.ts'
 import type { Fixture, Mapping } from './fixture.ts'
 

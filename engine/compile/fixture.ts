@@ -3,7 +3,7 @@
 import type { Configuration, MappingEntry, MappingSource } from '../config/configuration.ts'
 import type { Place } from '../config/file/diagnostic.ts'
 import type { Settings } from '../config/settings.ts'
-import type { Action, AgentAction, Decision, HookRequest, WakeAction } from '../resolve/decision.ts'
+import type { Action, AgentAction, Decision, HookRequest, WakeAction } from '../resolve/model/decision.ts'
 import type { TransformFunction } from '../transform/port.ts'
 import { type Compiled, compileSnapshot } from './compile-snapshot.ts'
 import type { Catalog, Snapshot } from './snapshot.ts'

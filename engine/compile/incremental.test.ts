@@ -4,9 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Configuration, MappingEntry } from '../config/configuration.ts'
-import type { HookRequest } from '../resolve/decision.ts'
-import { type Compiled, compileSnapshot } from './compile-snapshot.ts'
-import { createCompiler } from './compiler.ts'
+import type { HookRequest } from '../resolve/model/decision.ts'
+import { type Compiled, compileSnapshot, createCompiler } from './compile-snapshot.ts'
 import { catalog, configurationOf, type Mapping, requestOf } from './fixture.ts'
 
 const randomness = { mint: () => 'uuid', randomId: () => 'id' }

@@ -3,10 +3,10 @@
 import type { MappingSource } from '../config/configuration.ts'
 import { nearestName } from '../config/values/nearest.ts'
 import type { Rules } from '../resolve/admit/rules.ts'
-import { checkLiteral } from './literal.ts'
+import { checkLiteral } from './fields/literal.ts'
+import { checkPlaceholder } from './fields/placeholder.ts'
+import type { Report } from './fields/report.ts'
 import type { CompiledMapping } from './mapping.ts'
-import { checkPlaceholder } from './placeholder.ts'
-import type { Report } from './report.ts'
 
 /** What a mapping is checked against besides its own text. */
 export interface CompileContext {

@@ -8,16 +8,14 @@ import type { MappingEntry, MappingSource } from '../config/configuration.ts'
 import { type FieldName, fieldNames, fieldsOf } from '../config/values/fields.ts'
 import type { Path } from '../config/values/path.ts'
 import { isCalledSecret } from '../config/values/secret.ts'
-import type { Field, Program } from '../resolve/program.ts'
-import type { ScopeNames } from '../resolve/scope.ts'
+import type { Field, Program } from '../resolve/model/program.ts'
+import type { ScopeNames } from '../resolve/model/scope.ts'
 import type { Transforms } from '../transform/port.ts'
-import { compileField, compileWhole } from './field.ts'
-import { compileKey, isConstantKey } from './key.ts'
-import { checkReferences } from './literal-reference.ts'
-import { compileMatch } from './match/compile-match.ts'
-import { compilePayloadSchema } from './payload-schema.ts'
-import { isPlacedByPayload, type PendingCheck } from './placeholder.ts'
-import { createReport, type Report, type ReportedFinding } from './report.ts'
+import { compileField, compileWhole } from './fields/field.ts'
+import { compileKey, isConstantKey } from './fields/key.ts'
+import { checkReferences } from './fields/literal-reference.ts'
+import { isPlacedByPayload, type PendingCheck } from './fields/placeholder.ts'
+import { createReport, type Report, type ReportedFinding } from './fields/report.ts'
 import {
   checkOrder,
   listOfForEach,
@@ -26,8 +24,10 @@ import {
   readsElementAsFirst,
   scopeNamesOf,
   withElementList,
-} from './scope-names.ts'
-import { partsWithNames, type SharedParts } from './shared-parts.ts'
+} from './fields/scope-names.ts'
+import { partsWithNames, type SharedParts } from './fields/shared-parts.ts'
+import { compileMatch } from './match/compile-match.ts'
+import { compilePayloadSchema } from './schema/payload-schema.ts'
 
 /** The compiled mapping, which does not depend on id and place. */
 export interface CompiledMapping {

@@ -4,13 +4,13 @@ import { dirname } from 'node:path'
 import type { Configuration, EndpointPolicy } from '../config/configuration.ts'
 import type { Randomness } from '../resolve/admit/admit.ts'
 import type { Rules } from '../resolve/admit/rules.ts'
-import { type EffectivePolicy, ignoredActor } from '../resolve/effective-policy.ts'
-import { type Covering, createExplain, type Explain } from '../resolve/explain/explain.ts'
+import { type Covering, createExplain, type Explain } from '../resolve/explain.ts'
+import { type EffectivePolicy, ignoredActor } from '../resolve/model/effective-policy.ts'
 import { createResolve, type Resolve } from '../resolve/resolve.ts'
-import { indexEffectivePolicies } from './effective-policies.ts'
-import { indexPolicies } from './endpoint-policy.ts'
+import type { Work } from '../yield.ts'
 import type { DecisionIndex } from './match/decision-index.ts'
-import type { Work } from './slices.ts'
+import { indexEffectivePolicies } from './policy/effective-policies.ts'
+import { indexPolicies } from './policy/endpoint-policy.ts'
 
 export interface Resolving {
   readonly policyOf: (endpoint: string) => EndpointPolicy | undefined

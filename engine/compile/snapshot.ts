@@ -2,10 +2,10 @@
 
 import type { Configuration, EndpointPolicy, MappingEntry } from '../config/configuration.ts'
 import type { Settings } from '../config/settings.ts'
-import type { Decision, HookRequest } from '../resolve/decision.ts'
-import type { EffectivePolicy } from '../resolve/effective-policy.ts'
-import type { ExplainOptions } from '../resolve/explain/explain.ts'
-import type { Explanation } from '../resolve/explain/trace.ts'
+import type { ExplainOptions } from '../resolve/explain.ts'
+import type { Decision, HookRequest } from '../resolve/model/decision.ts'
+import type { EffectivePolicy } from '../resolve/model/effective-policy.ts'
+import type { Explanation } from '../resolve/model/trace.ts'
 import type { ResolveOptions } from '../resolve/resolve.ts'
 
 export interface Snapshot {

@@ -1,7 +1,7 @@
 /** Makes contained snapshots for tests. */
 
 import type { TestContext } from 'node:test'
-import { createCompiler } from '../compile/compiler.ts'
+import { createCompiler } from '../compile/compile-snapshot.ts'
 import {
   catalog,
   configurationOf,

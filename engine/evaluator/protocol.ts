@@ -2,9 +2,9 @@
 
 import type { Catalog } from '../compile/snapshot.ts'
 import type { Configuration, MappingEntry } from '../config/configuration.ts'
-import type { Decision, HookRequest } from '../resolve/decision.ts'
-import type { Covering, Decided } from '../resolve/explain/explain.ts'
-import type { Explanation } from '../resolve/explain/trace.ts'
+import type { Covering, Decided } from '../resolve/explain.ts'
+import type { Decision, HookRequest } from '../resolve/model/decision.ts'
+import type { Explanation } from '../resolve/model/trace.ts'
 import type { TransformAnswer, TransformCall, TransformError } from '../transform/port.ts'
 
 /** The positions of the integers that both sides see. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { silent } from '../compile/fields/report.ts'
 import { compileMatch } from '../compile/match/compile-match.ts'
-import { silent } from '../compile/report.ts'
 import type { MappingSource } from '../config/configuration.ts'
 import type { HeaderPattern } from '../config/schema/mapping-schema.ts'
-import { createScope } from '../resolve/scope.ts'
+import { createScope } from '../resolve/model/scope.ts'
 import { impliesMatch, readClauses } from './implication.ts'
 
 type Match = NonNullable<MappingSource['match']>

@@ -1,13 +1,13 @@
 /** Decides whether one mapping's `match` makes another's certain. It says no where it is not sure. */
 
-import { bareExpression } from '../compile/expression.ts'
+import { bareExpression } from '../compile/expression/compile-expression.ts'
+import { silent } from '../compile/fields/report.ts'
 import { asksForAbsence, type OperatorTest } from '../compile/match/operators.ts'
 import { isMatch, type Pattern } from '../compile/match/pattern.ts'
 import { readBody, readHeader, valuesPattern } from '../compile/match/read-pattern.ts'
-import { silent } from '../compile/report.ts'
 import type { MappingSource } from '../config/configuration.ts'
 import { coversPath } from '../config/values/path-overlap.ts'
-import { uncontained } from '../resolve/containment.ts'
+import { uncontained } from '../resolve/model/containment.ts'
 
 /** A `match`, read once for all comparisons. */
 export interface Clauses {

@@ -1,6 +1,6 @@
 /** Warns of settings for delivery, routing, sessions and dedupe that mean something else than they seem to. */
 
-import { bareExpression, isChoice } from '../compile/expression.ts'
+import { bareExpression, isChoice } from '../compile/expression/compile-expression.ts'
 import type { MappingEntry } from '../config/configuration.ts'
 import { isRecord } from '../config/values/is-record.ts'
 import type { Warnings } from './warnings.ts'

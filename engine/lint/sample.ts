@@ -1,9 +1,9 @@
 /** Matches samples against mappings. Samples are the bodies of tests, and payloads that a host read from files. */
 
+import { silent } from '../compile/fields/report.ts'
 import { compileMatch } from '../compile/match/compile-match.ts'
-import { silent } from '../compile/report.ts'
 import type { MappingSource, TestEntry } from '../config/configuration.ts'
-import { createScope } from '../resolve/scope.ts'
+import { createScope } from '../resolve/model/scope.ts'
 
 export interface Sample {
   /** The endpoint that the payload was posted to. */

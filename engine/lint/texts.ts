@@ -3,9 +3,13 @@
  * reference or single braces that are not replaced, and a `forEach` whose element nothing names.
  */
 
-import { bareExpression, compileExpression, unwrapExpression } from '../compile/expression.ts'
-import { placeOfReference, referenceHint, wordFields } from '../compile/literal-reference.ts'
-import { listOfForEach, namesOfForEach, scopeNamesOf } from '../compile/scope-names.ts'
+import {
+  bareExpression,
+  compileExpression,
+  unwrapExpression,
+} from '../compile/expression/compile-expression.ts'
+import { placeOfReference, referenceHint, wordFields } from '../compile/fields/literal-reference.ts'
+import { listOfForEach, namesOfForEach, scopeNamesOf } from '../compile/fields/scope-names.ts'
 import type { MappingEntry } from '../config/configuration.ts'
 import { braceHints, findHint } from '../config/values/hints.ts'
 import { plainPath } from './fields/expression-references.ts'

@@ -1,8 +1,8 @@
 /** Warns of fields that a mapping names and no sample of its endpoint has. */
 
-import { unwrapExpression } from '../compile/expression.ts'
+import { unwrapExpression } from '../compile/expression/compile-expression.ts'
 import { operatorNames } from '../compile/match/operators.ts'
-import { anyStep } from '../compile/reference.ts'
+import { anyStep } from '../compile/template/reference.ts'
 import type { MappingEntry } from '../config/configuration.ts'
 import { nearestName } from '../config/values/nearest.ts'
 import { valueAt, writePath } from '../config/values/path.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { agentOf, compileFixture, requestOf, snapshotOf } from '../compile/fixture.ts'
-import { processorMs } from '../resolve/processor-time.ts'
+import { processorMs } from '../resolve/model/processor-time.ts'
 import { parseExact, parseTexts } from './exact-numbers.ts'
 
 const large = '820982911946154508'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Fixture, type Mapping, requestOf, snapshotOf } from '../compile/fixture.ts'
-import type { Decision, HookRequest } from './decision.ts'
+import type { Decision, HookRequest } from './model/decision.ts'
 
 async function decide(
   mappings: readonly Mapping[],

@@ -2,8 +2,9 @@
 
 import { charsetOf, decodeText, inUtf8, isMultipart } from '../payload/charset.ts'
 import { hasTooManyFields, isFormType, parseFields } from '../payload/form.ts'
-import type { HookRequest } from './decision.ts'
-import { RefusalError } from './refusal.ts'
+import { type Containment, uncontained } from './model/containment.ts'
+import type { HookRequest } from './model/decision.ts'
+import { RefusalError } from './model/refusal.ts'
 
 type Decoded = Pick<HookRequest, 'payload' | 'unwrapped' | 'isForm'>
 
@@ -39,6 +40,15 @@ export function decodePayload(endpoint: string, body: Uint8Array, contentType: s
   if (isMultipart(contentType) && !isMislabelled(text)) throw new RefusalError('MULTIPART_BODY')
   if (!isForm || isMislabelled(text)) return decodedJson(text, isUtf8)
   return decodeForm(text, charset)
+}
+
+/** Returns the request with its payload. @throws RefusalError if its body cannot be read, NeedsThread */
+export function decodeRequest(request: HookRequest, containment: Containment = uncontained): HookRequest {
+  if (request.isUndecoded !== true) return request
+  containment.beginUnbounded()
+  const { 'content-type': contentType } = request.headers
+  const type = typeof contentType === 'string' ? contentType : undefined
+  return { ...request, ...decodePayload(request.endpoint, request.rawBody, type), isUndecoded: false }
 }
 
 /** Text that the raw bytes do not show is kept, because exact numbers are read from it. */

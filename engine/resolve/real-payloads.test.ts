@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { actionOf, type Mapping, requestOf, snapshotOf } from '../compile/fixture.ts'
-import type { AgentAction } from './decision.ts'
+import type { AgentAction } from './model/decision.ts'
 
 interface WebhookExample {
   readonly name: string

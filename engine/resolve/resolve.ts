@@ -5,19 +5,19 @@ import { type Admission, admit, type Randomness } from './admit/admit.ts'
 import { parseBodyDraft } from './admit/body-draft.ts'
 import type { Draft } from './admit/draft.ts'
 import type { Rules } from './admit/rules.ts'
-import { type Containment, uncontained } from './containment.ts'
-import type { Action, Decision, HookRequest, Reply } from './decision.ts'
-import { type EffectivePolicy, ignoredActor } from './effective-policy.ts'
-import { evaluateAt, withVars } from './evaluate.ts'
-import type { Recorder } from './explain/recorder.ts'
 import { createSearch, type MatchResult, type Search } from './match/match.ts'
-import { decodePayload } from './payload.ts'
-import type { Candidates, Expression, Program } from './program.ts'
-import { RefusalError, refuse } from './refusal.ts'
-import { createMeter, type Meter } from './render/output.ts'
+import { type Containment, uncontained } from './model/containment.ts'
+import type { Action, Decision, HookRequest, Reply } from './model/decision.ts'
+import { type EffectivePolicy, ignoredActor } from './model/effective-policy.ts'
+import { createMeter, type Meter } from './model/output.ts'
+import type { Candidates, Expression, Program } from './model/program.ts'
+import type { Recorder } from './model/recorder.ts'
+import { RefusalError, refuse } from './model/refusal.ts'
+import { createScope, type Scope } from './model/scope.ts'
+import { decodeRequest } from './payload.ts'
+import { evaluateAt, withVars } from './render/evaluate.ts'
 import { renderDraft } from './render/render.ts'
 import { oneReply, type Transformed, transformDraft } from './render/transformed.ts'
-import { createScope, type Scope } from './scope.ts'
 
 interface ResolveParts {
   /** The mappings that may match, in matching order. */
@@ -186,15 +186,6 @@ export function createResolve(parts: ResolveParts): Resolve {
       return refuse(error, folder)
     }
   }
-}
-
-/** Returns the request with its payload. @throws RefusalError if its body cannot be read, NeedsThread */
-export function decodeRequest(request: HookRequest, containment: Containment = uncontained): HookRequest {
-  if (request.isUndecoded !== true) return request
-  containment.beginUnbounded()
-  const { 'content-type': contentType } = request.headers
-  const type = typeof contentType === 'string' ? contentType : undefined
-  return { ...request, ...decodePayload(request.endpoint, request.rawBody, type), isUndecoded: false }
 }
 
 function accepted(actions: readonly Action[]): Extract<Decision, { outcome: 'accepted' }> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { compileFixture, type Mapping, requestOf, snapshotOf } from '../compile/fixture.ts'
-import { ContainmentLimit } from './containment.ts'
+import { ContainmentLimit } from './model/containment.ts'
 
 /** Keys of payloads. */
 const keys = [

@@ -1,6 +1,6 @@
 /** Measures for tests how long work holds the event loop. */
 
-import { processorMs } from './processor-time.ts'
+import { processorMs } from './model/processor-time.ts'
 
 /** The result of the work, and how the event loop ran meanwhile. */
 export interface Watched<Result> {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import jsonata from 'jsonata'
-import type { Equality } from '../../resolve/program.ts'
-import { compileExpression } from '../expression.ts'
+import type { Equality } from '../../resolve/model/program.ts'
+import { compileExpression } from './compile-expression.ts'
 import { equalitiesOfCondition } from './condition.ts'
 
 function equalitiesOf(source: string): readonly string[] {

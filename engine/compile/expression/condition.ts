@@ -3,7 +3,7 @@
  * satisfy one such equality.
  */
 
-import type { Equality } from '../../resolve/program.ts'
+import type { Equality } from '../../resolve/model/program.ts'
 import { variableOf } from './names.ts'
 import type { SyntaxNode } from './syntax-tree.ts'
 

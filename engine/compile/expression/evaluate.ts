@@ -4,7 +4,7 @@
  */
 
 import type jsonata from 'jsonata'
-import { ContainmentLimit } from '../../resolve/containment.ts'
+import { ContainmentLimit } from '../../resolve/model/containment.ts'
 import { pinFunctions, registerFunctions, timeVariable } from './functions.ts'
 import { thrownLimit } from './limit.ts'
 import { type Guards, readExpression } from './parse.ts'

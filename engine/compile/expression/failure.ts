@@ -1,6 +1,6 @@
 /** Writes the sentence about a failed evaluation: the expression, the place in it, and the kind of value that was wrong, never the value. */
 
-import { ExpressionError } from '../../resolve/program.ts'
+import { ExpressionError } from '../../resolve/model/program.ts'
 import { type Fault, readFault, startOfToken } from './fault.ts'
 
 /**

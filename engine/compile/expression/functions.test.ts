@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createScope } from '../../resolve/scope.ts'
-import { compileExpression } from '../expression.ts'
+import { createScope } from '../../resolve/model/scope.ts'
 import { requestOf } from '../fixture.ts'
+import { compileExpression } from './compile-expression.ts'
 
 async function evaluate(source: string, payload: unknown = {}, now = 0): Promise<unknown> {
   return await compileExpression(source).evaluate(createScope({ ...requestOf(payload), now }))

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createScope } from '../../resolve/scope.ts'
-import { compileExpression, ExpressionSyntaxError } from '../expression.ts'
+import { createScope } from '../../resolve/model/scope.ts'
 import { requestOf } from '../fixture.ts'
+import { compileExpression, ExpressionSyntaxError } from './compile-expression.ts'
 
 const payload = {
   action: 'closed',

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { ExpressionError } from '../../resolve/program.ts'
-import { createScope } from '../../resolve/scope.ts'
-import { compileExpression, ExpressionSyntaxError } from '../expression.ts'
+import { ExpressionError } from '../../resolve/model/program.ts'
+import { createScope } from '../../resolve/model/scope.ts'
 import { requestOf } from '../fixture.ts'
+import { compileExpression, ExpressionSyntaxError } from './compile-expression.ts'
 
 /** Names that lead out of plain data in JavaScript. */
 const names = [

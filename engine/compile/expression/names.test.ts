@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createScope } from '../../resolve/scope.ts'
-import { compileExpression, ExpressionSyntaxError } from '../expression.ts'
+import { createScope } from '../../resolve/model/scope.ts'
 import { requestOf } from '../fixture.ts'
+import { compileExpression, ExpressionSyntaxError } from './compile-expression.ts'
 
 /** Evaluates with headers, a path, one var, and the second element of a `forEach`. */
 async function evaluate(source: string, payload: unknown): Promise<unknown> {

@@ -3,7 +3,7 @@
  * payload: `$`, `$$`, `*` and `**` mean what JSONata defines, also for a payload that is a list.
  */
 
-import { everyName, type ScopeNames } from '../../resolve/scope.ts'
+import { everyName, type ScopeNames } from '../../resolve/model/scope.ts'
 import { startOfToken } from './fault.ts'
 import { mended } from './foreign-syntax.ts'
 import { ExpressionSyntaxError } from './syntax-error.ts'

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import { compileExpression, ExpressionSyntaxError } from '../expression.ts'
+import { compileExpression, ExpressionSyntaxError } from './compile-expression.ts'
 
 const project = fileURLToPath(new URL('../../..', import.meta.url))
 const folder = join(resolve(project, process.env['REVEILLE_TEST_DATA'] ?? '../shared'), 'jsonata-suite')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compileExpression, ExpressionSyntaxError } from '../expression.ts'
+import { compileExpression, ExpressionSyntaxError } from './compile-expression.ts'
 
 /** Source, offset, the texts of message and hint. */
 const refused: readonly (readonly [string, number, RegExp])[] = [

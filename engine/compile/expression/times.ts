@@ -3,9 +3,9 @@
  * form `±hhmm` alone, prints `NaN` for others, and reads a time without a zone in that of the machine.
  */
 
-import { asMonthsAndMinutes, meantPattern } from '../date-pattern.ts'
-import { timeInZone } from '../time-zone.ts'
+import { asMonthsAndMinutes, meantPattern } from './date-pattern.ts'
 import { thrownLimit } from './limit.ts'
+import { timeInZone } from './time-zone.ts'
 
 /** @throws an error in the form of the library's, for a pattern of another tool */
 export function refusePicture(picture: string): void {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MappingSource } from '../../config/configuration.ts'
-import type { HookRequest } from '../../resolve/decision.ts'
-import { ClauseError, type Verdict } from '../../resolve/program.ts'
-import { createScope } from '../../resolve/scope.ts'
+import type { HookRequest } from '../../resolve/model/decision.ts'
+import { ClauseError, type Verdict } from '../../resolve/model/program.ts'
+import { createScope } from '../../resolve/model/scope.ts'
 import { requestOf } from '../fixture.ts'
 import { programOf } from './fixture.ts'
 

@@ -1,9 +1,8 @@
 /** Finds the mappings that may match a request, so that most of those that cannot match are never tried. */
 
-import type { HookRequest } from '../../resolve/decision.ts'
-import type { Candidate, Candidates, Program } from '../../resolve/program.ts'
-import { runToEnd } from '../../yield.ts'
-import { smallPieces, type Work } from '../slices.ts'
+import type { HookRequest } from '../../resolve/model/decision.ts'
+import type { Candidate, Candidates, Program } from '../../resolve/model/program.ts'
+import { runToEnd, type Work } from '../../yield.ts'
 import { type CoveringPath, indexPaths, noParams } from './endpoint-paths.ts'
 import type { Bucket } from './field-index.ts'
 import { type Group, indexGroup } from './group-index.ts'
@@ -39,7 +38,7 @@ export function* indexMappings(mappings: readonly Indexed[]): Work<DecisionIndex
     const group = yield* indexGroup(path, positions, equalitiesOf)
     if (path === undefined) everywhere = group
     else ofPaths.set(path, group)
-    if (ofPaths.size % smallPieces === 0) yield
+    yield
   }
   const find = yield* indexPaths(ofPaths)
 

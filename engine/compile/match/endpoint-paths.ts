@@ -1,7 +1,6 @@
 /** Finds paths by the name of an endpoint: exact paths, and those with `:name` segments. */
 
-import { runToEnd } from '../../yield.ts'
-import { smallPieces, type Work } from '../slices.ts'
+import { runToEnd, type Work } from '../../yield.ts'
 
 export interface CoveringPath<Value> {
   readonly value: Value
@@ -30,11 +29,10 @@ export function createEndpointPaths<Value>(paths: ReadonlyMap<string, Value>): F
 export function* indexPaths<Value>(paths: ReadonlyMap<string, Value>): Work<FindPaths<Value>> {
   const exact = new Map<string, CoveringPath<Value>>()
   const root = createNode<Value>()
-  let pieces = 0
   for (const [path, value] of paths) {
     if (hasParams(path)) insert(root, path.split('/'), value)
     else exact.set(path, { value, params: noParams })
-    if (++pieces % smallPieces === 0) yield
+    yield
   }
   const isFlat = exact.size === paths.size
 

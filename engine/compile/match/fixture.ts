@@ -1,8 +1,8 @@
 /** Compiles programs for tests of matching; used by tests only. */
 
 import type { MappingSource } from '../../config/configuration.ts'
-import type { Program } from '../../resolve/program.ts'
-import type { Report } from '../report.ts'
+import type { Program } from '../../resolve/model/program.ts'
+import type { Report } from '../fields/report.ts'
 import { compileMatch } from './compile-match.ts'
 
 const strict: Report = {

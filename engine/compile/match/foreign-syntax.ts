@@ -14,7 +14,7 @@ import {
 } from '../../config/values/hints.ts'
 import { isRecord } from '../../config/values/is-record.ts'
 import type { Path } from '../../config/values/path.ts'
-import type { Report } from '../report.ts'
+import type { Report } from '../fields/report.ts'
 
 interface ForeignOperator {
   readonly isSure: boolean

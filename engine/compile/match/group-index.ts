@@ -1,8 +1,8 @@
 /** Indexes the mappings of one path. Each is filed under the equality that it shares with the fewest others. */
 
-import type { HookRequest } from '../../resolve/decision.ts'
-import type { Equality } from '../../resolve/program.ts'
-import { smallPieces, type Work } from '../slices.ts'
+import type { HookRequest } from '../../resolve/model/decision.ts'
+import type { Equality } from '../../resolve/model/program.ts'
+import type { Work } from '../../yield.ts'
 import { type Bucket, createFieldIndex } from './field-index.ts'
 import type { Scalar } from './scalar.ts'
 
@@ -26,19 +26,19 @@ export function* indexGroup(
   if (positions.length <= handful) return { path, all: positions, find: () => [positions] }
 
   const counts = new Map<string, number>()
-  for (const [index, position] of positions.entries()) {
+  for (const position of positions) {
     for (const equality of equalitiesOf(position))
       for (const key of keysOf(equality)) counts.set(key, (counts.get(key) ?? 0) + 1)
-    if (index % smallPieces === 0) yield
+    yield
   }
 
   const trees = { header: createFieldIndex(), body: createFieldIndex() }
   const others: number[] = []
-  for (const [index, position] of positions.entries()) {
+  for (const position of positions) {
     const equality = chooseEquality(equalitiesOf(position), counts)
     if (equality === undefined) others.push(position)
     else for (const value of equality.values) trees[equality.of].add(equality.path, value, position)
-    if (index % smallPieces === 0) yield
+    yield
   }
   return {
     path,

@@ -5,9 +5,9 @@
 
 import { type Path, writePath } from '../../config/values/path.ts'
 import { compileRegex, type Regex, RegexLimitError, RegexSyntaxError } from '../../regex/regex.ts'
-import { type Containment, ContainmentLimit } from '../../resolve/containment.ts'
-import { ClauseError } from '../../resolve/program.ts'
-import type { Report } from '../report.ts'
+import { type Containment, ContainmentLimit } from '../../resolve/model/containment.ts'
+import { ClauseError } from '../../resolve/model/program.ts'
+import type { Report } from '../fields/report.ts'
 import { warnOfSlashes } from './foreign-syntax.ts'
 import { isScalar, type Scalar, scalarProblem } from './scalar.ts'
 import { listed, quoted } from './words.ts'

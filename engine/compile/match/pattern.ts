@@ -5,9 +5,9 @@
 
 import { type Path, writePath } from '../../config/values/path.ts'
 import { anyElement, memberOf } from '../../payload/payload-path.ts'
-import type { Containment } from '../../resolve/containment.ts'
-import type { FailedClause } from '../../resolve/explain/trace.ts'
-import { ClauseError, type Equality } from '../../resolve/program.ts'
+import type { Containment } from '../../resolve/model/containment.ts'
+import { ClauseError, type Equality } from '../../resolve/model/program.ts'
+import type { FailedClause } from '../../resolve/model/trace.ts'
 import { asksForAbsence, type OperatorTest } from './operators.ts'
 import type { Scalar } from './scalar.ts'
 import { expectedOf, listed, maxNamed, wordsOfValues } from './words.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Finding } from '../report.ts'
+import type { Finding } from '../fields/report.ts'
 import type { KeysPattern } from './pattern.ts'
 import { readBody } from './read-pattern.ts'
 

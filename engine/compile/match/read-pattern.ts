@@ -2,7 +2,7 @@
 
 import type { HeaderPattern } from '../../config/schema/mapping-schema.ts'
 import type { Path } from '../../config/values/path.ts'
-import type { Report } from '../report.ts'
+import type { Report } from '../fields/report.ts'
 import {
   refuseForeignLogic,
   refuseForeignOperators,

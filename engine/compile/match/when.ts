@@ -1,13 +1,13 @@
 /** Compiles the clause of `match.when`, which is evaluated. */
 
-import type { FailedClause } from '../../resolve/explain/trace.ts'
-import { type Equality, type Expression, ExpressionError } from '../../resolve/program.ts'
-import type { Scope } from '../../resolve/scope.ts'
+import { type Equality, type Expression, ExpressionError } from '../../resolve/model/program.ts'
+import type { Scope } from '../../resolve/model/scope.ts'
+import type { FailedClause } from '../../resolve/model/trace.ts'
+import { bareExpression } from '../expression/compile-expression.ts'
 import type { Kind } from '../expression/kind.ts'
-import { bareExpression } from '../expression.ts'
-import { compileWhole } from '../field.ts'
-import type { Report } from '../report.ts'
-import type { SharedParts } from '../shared-parts.ts'
+import { compileWhole } from '../fields/field.ts'
+import type { Report } from '../fields/report.ts'
+import type { SharedParts } from '../fields/shared-parts.ts'
 
 export interface When {
   readonly equalities: readonly Equality[]

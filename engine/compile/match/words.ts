@@ -1,6 +1,6 @@
 /** Describes in words what a clause expects. The words end a sentence that begins with "expected". */
 
-import type { FailedClause } from '../../resolve/explain/trace.ts'
+import type { FailedClause } from '../../resolve/model/trace.ts'
 import type { Scalar } from './scalar.ts'
 
 /** The number of members of a list or a map that are named. */

@@ -1,7 +1,7 @@
 /** Describes the mistakes in a payload for its sender: the place and the rule, never the value. */
 
 import type { ErrorObject } from 'ajv'
-import type { FieldError } from '../../resolve/decision.ts'
+import type { FieldError } from '../../resolve/model/decision.ts'
 
 /** The most reasons that are listed if no branch of a choice is satisfied. */
 const maxDetails = 5

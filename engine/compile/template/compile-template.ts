@@ -1,8 +1,8 @@
 /** Compiles a template. Its mistakes are found at once, and its code is made when it is first rendered. */
 
-import type { Template } from '../../resolve/program.ts'
-import { createMeter, createOutput } from '../../resolve/render/output.ts'
-import { createScope, everyName, type ScopeNames } from '../../resolve/scope.ts'
+import { createMeter, createOutput } from '../../resolve/model/output.ts'
+import type { Template } from '../../resolve/model/program.ts'
+import { createScope, everyName, type ScopeNames } from '../../resolve/model/scope.ts'
 import { foreignTemplate } from './foreign-template.ts'
 import { parseTemplate, TemplateError } from './parse.ts'
 import { compileTree } from './rendering.ts'

@@ -1,7 +1,7 @@
 /** Knows at load which value of the request a name in a template means, as far as that can be known without running it. */
 
-import { reservedReader, type ScopeNames } from '../../resolve/scope.ts'
-import { anyStep, type Reference } from '../reference.ts'
+import { reservedReader, type ScopeNames } from '../../resolve/model/scope.ts'
+import { anyStep, type Reference } from './reference.ts'
 
 export type Target = Pick<Reference, 'root' | 'steps'>
 

@@ -1,7 +1,7 @@
 /** Reads and writes times for the `date` helper. Nothing is guessed: neither a time zone nor the order of day and month. */
 
-import { dateTokens, patternProblem } from '../date-pattern.ts'
-import { timeInZone } from '../time-zone.ts'
+import { dateTokens, patternProblem } from '../expression/date-pattern.ts'
+import { timeInZone } from '../expression/time-zone.ts'
 
 /** Smaller numbers are Unix seconds (until the year 5138), larger ones milliseconds (since March 1973). */
 const firstMillisecond = 1e11

@@ -1,14 +1,14 @@
 /** Renders a template without a mapping around it; used by tests only. */
 
 import { plainText, type Segment } from '../../boundary/segment.ts'
-import { createMeter, createOutput, InexactNumberError } from '../../resolve/render/output.ts'
-import { createScope, withExactNumbers } from '../../resolve/scope.ts'
-import { requestOf } from '../fixture.ts'
+import type { HookRequest } from '../../resolve/model/decision.ts'
+import { createMeter, createOutput, InexactNumberError } from '../../resolve/model/output.ts'
+import { createScope, withExactNumbers } from '../../resolve/model/scope.ts'
 import { type CompiledTemplate, compileTemplate } from './compile-template.ts'
 
 export function segmentsOf(source: string, payload: unknown, limit = 1_000_000): Segment[] {
   const { render } = compiledOnce(source)
-  const scope = createScope(requestOf(payload, { headers: { 'x-id': '7', 'x-list': ['a', 'b'] } }))
+  const scope = createScope(requestOf(payload))
   const meter = createMeter(limit, scope.containment)
   const output = createOutput(meter, { exact: false, strict: false })
   try {
@@ -32,4 +32,11 @@ function compiledOnce(source: string): CompiledTemplate {
 
 export function rendered(source: string, payload: unknown = {}): string {
   return plainText(segmentsOf(source, payload))
+}
+
+function requestOf(payload: unknown): HookRequest {
+  const body = typeof payload === 'string' ? payload : JSON.stringify(payload)
+  const headers = { 'x-id': '7', 'x-list': ['a', 'b'] }
+  const now = Date.UTC(2026, 0, 2, 3, 4, 5)
+  return { endpoint: 'test', headers, query: {}, payload: JSON.parse(body), rawBody: Buffer.from(body), now }
 }

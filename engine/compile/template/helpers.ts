@@ -2,9 +2,9 @@
 
 import { isRecord } from '../../config/values/is-record.ts'
 import { isExactNumber, isInexact } from '../../payload/exact-numbers.ts'
-import { InexactNumberError, jsonOf, type Output, spendWork, textOf } from '../../resolve/render/output.ts'
-import { patternProblem } from '../date-pattern.ts'
-import { isTimeZone } from '../time-zone.ts'
+import { InexactNumberError, jsonOf, type Output, spendWork, textOf } from '../../resolve/model/output.ts'
+import { patternProblem } from '../expression/date-pattern.ts'
+import { isTimeZone } from '../expression/time-zone.ts'
 import { formatDate, isTime } from './date.ts'
 
 export interface Helper {

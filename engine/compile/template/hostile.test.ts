@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { RefusalError } from '../../resolve/refusal.ts'
+import { RefusalError } from '../../resolve/model/refusal.ts'
 import { rendered } from './fixture.ts'
 import { TemplateError } from './parse.ts'
 

@@ -3,7 +3,6 @@
 import Handlebars from 'handlebars'
 import { isHarmless } from '../../boundary/harmless.ts'
 import { isExactNumber } from '../../payload/exact-numbers.ts'
-import type { Template } from '../../resolve/program.ts'
 import {
   emitLiteral,
   emitValue,
@@ -11,8 +10,9 @@ import {
   refuseAbsent,
   spend,
   textOf,
-} from '../../resolve/render/output.ts'
-import { reservedReader, type Scope, type ScopeNames } from '../../resolve/scope.ts'
+} from '../../resolve/model/output.ts'
+import type { Template } from '../../resolve/model/program.ts'
+import { reservedReader, type Scope, type ScopeNames } from '../../resolve/model/scope.ts'
 import { type Helper, helpers, isTruthy } from './helpers.ts'
 import { callHelper, passData, printHelper, readHelper } from './rewrite.ts'
 

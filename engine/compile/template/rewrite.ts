@@ -6,12 +6,12 @@
 import Handlebars from 'handlebars'
 import { nearestName } from '../../config/values/nearest.ts'
 import { isInexact } from '../../payload/exact-numbers.ts'
-import type { ScopeNames } from '../../resolve/scope.ts'
+import type { ScopeNames } from '../../resolve/model/scope.ts'
 import type { RootName } from '../expression/names.ts'
-import type { Reference } from '../reference.ts'
 import { below, type Context, insideBlock, isBelow, type Place, rootPlace } from './context.ts'
 import { type Helper, helpers } from './helpers.ts'
 import { type ParsedTemplate, TemplateError } from './parse.ts'
+import type { Reference } from './reference.ts'
 
 type Path = hbs.AST.PathExpression
 type Call = hbs.AST.MustacheStatement | hbs.AST.SubExpression

@@ -1,8 +1,8 @@
 /** Finds the values of the request that an expression reads by plain dotted paths. */
 
 import jsonata from 'jsonata'
-import type { Reference } from '../../compile/reference.ts'
-import { reservedReader, type ScopeNames } from '../../resolve/scope.ts'
+import type { Reference } from '../../compile/template/reference.ts'
+import { reservedReader, type ScopeNames } from '../../resolve/model/scope.ts'
 
 type Node = Readonly<Record<string, unknown>>
 

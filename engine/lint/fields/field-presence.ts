@@ -1,6 +1,6 @@
 /** Finds the fields of a payload that mappings read, and which of them a payload has. */
 
-import { anyStep } from '../../compile/reference.ts'
+import { anyStep } from '../../compile/template/reference.ts'
 import type { MappingEntry } from '../../config/configuration.ts'
 import { readClauses } from '../implication.ts'
 import { mappingReferences } from './mapping-references.ts'

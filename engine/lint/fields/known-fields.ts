@@ -1,6 +1,6 @@
 /** Looks fields up in the sample payloads of an endpoint: whether one exists, and which one was probably meant. */
 
-import { anyStep } from '../../compile/reference.ts'
+import { anyStep } from '../../compile/template/reference.ts'
 import { nearestName } from '../../config/values/nearest.ts'
 
 /** The most objects that are searched for a field of the same name. */

@@ -1,15 +1,15 @@
 /** Finds every value of the request that one mapping names, with the field that names it. */
 
-import { bareExpression, unwrapExpression } from '../../compile/expression.ts'
-import { isTemplateKey } from '../../compile/key.ts'
+import { bareExpression, unwrapExpression } from '../../compile/expression/compile-expression.ts'
+import { isTemplateKey } from '../../compile/fields/key.ts'
+import { namesOfForEach, scopeNamesOf } from '../../compile/fields/scope-names.ts'
 import { allowsAbsence, type Pattern } from '../../compile/match/pattern.ts'
-import type { Reference } from '../../compile/reference.ts'
-import { namesOfForEach, scopeNamesOf } from '../../compile/scope-names.ts'
 import { compileTemplate } from '../../compile/template/compile-template.ts'
+import type { Reference } from '../../compile/template/reference.ts'
 import type { MappingEntry } from '../../config/configuration.ts'
 import { fieldNames } from '../../config/values/fields.ts'
 import type { Path } from '../../config/values/path.ts'
-import type { ScopeNames } from '../../resolve/scope.ts'
+import type { ScopeNames } from '../../resolve/model/scope.ts'
 import type { Clauses } from '../implication.ts'
 import { expressionReferences, plainPath } from './expression-references.ts'
 

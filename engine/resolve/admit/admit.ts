@@ -4,13 +4,12 @@ import { applyBoundary } from '../../boundary/apply-boundary.ts'
 import { fence } from '../../boundary/fence.ts'
 import type { FieldName } from '../../config/values/fields.ts'
 import { type Path, writePath } from '../../config/values/path.ts'
-import type { Action, AgentAction, Dedupe, FieldError, WakeMode } from '../decision.ts'
-import type { EffectivePolicy } from '../effective-policy.ts'
-import { pointerTo, refusalAt } from '../evaluate.ts'
-import { badAnswer, type RefusalCode, RefusalError } from '../refusal.ts'
-import { boundedKey } from '../render/keys.ts'
-import { type Meter, spendName } from '../render/output.ts'
+import type { Action, AgentAction, Dedupe, FieldError, WakeMode } from '../model/decision.ts'
+import type { EffectivePolicy } from '../model/effective-policy.ts'
+import { type Meter, spendName } from '../model/output.ts'
+import { badAnswer, pointerTo, type RefusalCode, RefusalError, refusalAt } from '../model/refusal.ts'
 import type { Draft } from './draft.ts'
+import { boundedKey } from './idempotency-key.ts'
 import {
   type Checked,
   checkChannel,

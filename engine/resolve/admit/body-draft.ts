@@ -2,12 +2,10 @@
 
 import { type FieldName, fieldsOf } from '../../config/values/fields.ts'
 import { nearestName } from '../../config/values/nearest.ts'
-import type { FieldError, HookRequest } from '../decision.ts'
-import { pointerTo } from '../evaluate.ts'
-import { RefusalError } from '../refusal.ts'
-import { dayMs } from '../render/keys.ts'
+import type { FieldError, HookRequest } from '../model/decision.ts'
+import { pointerTo, RefusalError } from '../model/refusal.ts'
 import type { Draft } from './draft.ts'
-import { givenDedupe, keyInBody, keyInHeaders } from './idempotency-key.ts'
+import { dayMs, givenDedupe, keyInBody, keyInHeaders } from './idempotency-key.ts'
 import { checkAgentId, isBlank, isProblem, type Rules } from './rules.ts'
 
 type Body = Readonly<Record<string, unknown>>

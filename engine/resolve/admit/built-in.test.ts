@@ -11,8 +11,8 @@ import {
   snapshotOf,
 } from '../../compile/fixture.ts'
 import { channelName } from '../../config/values/channel-name.ts'
-import type { AgentAction, Decision, WakeAction } from '../decision.ts'
-import { refusalCodes } from '../refusal.ts'
+import type { AgentAction, Decision, WakeAction } from '../model/decision.ts'
+import { refusalCodes } from '../model/refusal.ts'
 
 async function post(endpoint: 'wake' | 'agent', body: unknown, fixture?: Fixture): Promise<Decision> {
   return snapshotOf([], fixture).resolve(requestOf(body, { endpoint }))

@@ -2,7 +2,7 @@
 
 import type { Segment } from '../../boundary/segment.ts'
 import type { FieldName } from '../../config/values/fields.ts'
-import type { AgentAction, Dedupe } from '../decision.ts'
+import type { AgentAction, Dedupe } from '../model/decision.ts'
 
 export interface Draft {
   readonly kind: 'wake' | 'agent'

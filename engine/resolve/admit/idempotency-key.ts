@@ -4,8 +4,9 @@
  * https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-idempotency-key-header
  */
 
-import type { Dedupe, HookRequest } from '../decision.ts'
-import { RefusalError } from '../refusal.ts'
+import { createHash } from 'node:crypto'
+import type { Dedupe, HookRequest } from '../model/decision.ts'
+import { RefusalError } from '../model/refusal.ts'
 
 /** The first of these headers that is present counts. */
 const headerNames = [
@@ -61,6 +62,24 @@ export function keyInBody({ idempotencyKey: given }: Readonly<Record<string, unk
 export function givenDedupe(key: string, windowMs: number): Dedupe {
   return { key, windowMs, isGiven: true }
 }
+
+/** The limit in UTF-16 units. Keys stand in indexes and are shown, while payloads may have texts of any length. */
+const maxKeyLength = 512
+const shownOfLonger = 64
+
+/**
+ * Returns the key. If it is too long, or cannot be written in UTF-8, returns its beginning and its SHA-256, so that two
+ * different keys stay different.
+ */
+export function boundedKey(key: string): string {
+  if (key.length <= maxKeyLength && key.isWellFormed()) return key
+  // The digest is of UTF-16 units, because UTF-8 would write the same character for any lone surrogate.
+  const digest = createHash('sha256').update(key, 'utf16le').digest('hex')
+  return `${key.slice(0, shownOfLonger).toWellFormed()}… sha256:${digest}`
+}
+
+/** The default, and the minimum, of how long a key is remembered. */
+export const dayMs = 86_400_000
 
 function keyIn(text: string): string | undefined {
   const inner = quoted.exec(text)?.[1]

@@ -3,8 +3,8 @@
 import type { Settings } from '../../config/settings.ts'
 import { channelName } from '../../config/values/channel-name.ts'
 import { type ThinkingLevel, thinkingLevels } from '../../config/values/fields.ts'
-import type { WakeMode } from '../decision.ts'
-import type { RefusalCode } from '../refusal.ts'
+import type { WakeMode } from '../model/decision.ts'
+import type { RefusalCode } from '../model/refusal.ts'
 
 export interface Rules {
   /** Every channel that exists. */

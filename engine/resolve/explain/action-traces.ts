@@ -3,11 +3,11 @@
 import { applyBoundary } from '../../boundary/apply-boundary.ts'
 import { isLiteral, plainText, type Segment } from '../../boundary/segment.ts'
 import { isBlank } from '../admit/rules.ts'
-import type { Action } from '../decision.ts'
-import { type EffectivePolicy, placeOfPolicyValue } from '../effective-policy.ts'
-import type { Recorder } from './recorder.ts'
+import type { Action } from '../model/decision.ts'
+import { type EffectivePolicy, placeOfPolicyValue } from '../model/effective-policy.ts'
+import type { Recorder } from '../model/recorder.ts'
+import type { ActionTrace, FieldTrace, SourceTrace } from '../model/trace.ts'
 import type { Redactor } from './redact.ts'
-import type { ActionTrace, FieldTrace, SourceTrace } from './trace.ts'
 
 const maxSources = 50
 /** Of the pieces of a text. Characters. */

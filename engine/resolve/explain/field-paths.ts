@@ -2,7 +2,7 @@
 
 import { writePath } from '../../config/values/path.ts'
 import { isExactNumber } from '../../payload/exact-numbers.ts'
-import type { HookRequest } from '../decision.ts'
+import type { HookRequest } from '../model/decision.ts'
 import { createRedactor, type Redactor } from './redact.ts'
 
 export type FieldType = 'object' | 'list' | 'string' | 'number' | 'boolean' | 'null'

@@ -3,7 +3,7 @@
 import { isLiteral, type Segment } from '../../boundary/segment.ts'
 import { addressSecretsOf, isSecretKey, type Span } from '../../config/values/secret.ts'
 import { isExactNumber, parseExact } from '../../payload/exact-numbers.ts'
-import type { HookRequest } from '../decision.ts'
+import type { HookRequest } from '../model/decision.ts'
 import { type NamedTexts, secretTextsOf } from './secret-texts.ts'
 
 /** The limit in UTF-16 units. */

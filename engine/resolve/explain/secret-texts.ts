@@ -1,7 +1,7 @@
 /** Lists the texts of a request that may not be shown, wherever an expression puts them. */
 
 import { parseTexts } from '../../payload/exact-numbers.ts'
-import type { HookRequest } from '../decision.ts'
+import type { HookRequest } from '../model/decision.ts'
 
 /** A shorter text occurs in too many others; a shorter number is a year, a count or a price. */
 const minTextLength = 4

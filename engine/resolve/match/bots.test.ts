@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { octokitSamples, recordedSamples } from '../../../test/sample-data.ts'
 import { resultOf } from '../../cases/fixture.ts'
 import { type Fixture, requestOf, snapshotOf } from '../../compile/fixture.ts'
-import type { Decision } from '../decision.ts'
+import type { Decision } from '../model/decision.ts'
 
 async function resolve(bots: string[], payload: unknown, endpoint = 'test'): Promise<Decision> {
   return snapshotOf([{ message: 'x' }], { endpoints: { test: { bots } } }).resolve(

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { createDecisionIndex } from '../../compile/match/decision-index.ts'
 import { programOf } from '../../compile/match/fixture.ts'
 import type { MappingSource } from '../../config/configuration.ts'
-import { NeedsThread, onMainLoop, uncontained } from '../containment.ts'
-import { processorMs } from '../processor-time.ts'
-import { createScope } from '../scope.ts'
+import { NeedsThread, onMainLoop, uncontained } from '../model/containment.ts'
+import { processorMs } from '../model/processor-time.ts'
+import { createScope } from '../model/scope.ts'
 import { createSearch, type MatchResult } from './match.ts'
 
 type Match = NonNullable<MappingSource['match']>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Mapping, requestOf, snapshotOf } from '../../compile/fixture.ts'
-import type { Decision, HookRequest } from '../decision.ts'
+import type { Decision, HookRequest } from '../model/decision.ts'
 
 const mapping = (id: string, match: Mapping['match']): Mapping => ({ id, match, message: 'x' })
 

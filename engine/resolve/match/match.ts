@@ -1,7 +1,7 @@
 /** Finds the mappings, in order, that match a request. */
 
-import { type Candidate, type Candidates, ClauseError, type Verdict } from '../program.ts'
-import type { Scope } from '../scope.ts'
+import { type Candidate, type Candidates, ClauseError, type Verdict } from '../model/program.ts'
+import type { Scope } from '../model/scope.ts'
 
 /** The number of failures that are kept, because the reason of a decision is one line. */
 const maxFailures = 10

@@ -11,7 +11,7 @@ import {
   snapshotOf,
 } from '../../compile/fixture.ts'
 import type { AnsweredAction } from '../../transform/port.ts'
-import type { AgentAction } from '../decision.ts'
+import type { AgentAction } from '../model/decision.ts'
 
 const limits = { windowMs: 10_000, maxWaitMs: 300_000, keep: 'latest', maxRunsPerHour: 60 } as const
 

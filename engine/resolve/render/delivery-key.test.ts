@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { answering, dayMs, dedupesOf, deduping, keysOf } from '../../compile/dedupe-fixture.ts'
 import { type Fixture, type Mapping, requestOf, snapshotOf } from '../../compile/fixture.ts'
-import type { Decision } from '../decision.ts'
+import type { Decision } from '../model/decision.ts'
 
 const github: Fixture = { endpoints: { test: { verify: { provider: 'github' } } } }
 const delivery = { headers: { 'x-github-delivery': '72d3162e-cc78-11e3-81ab-4c9367dc0958' } }

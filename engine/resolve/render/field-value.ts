@@ -1,7 +1,7 @@
 /** Makes the value of a field from the text of a template or from the result of an expression. */
 
 import type { FieldName } from '../../config/values/fields.ts'
-import { createOutput, jsonOf, type Meter, spend } from './output.ts'
+import { createOutput, jsonOf, type Meter, spend } from '../model/output.ts'
 
 /** A template gives text. The two fields that are not texts are parsed from it if it has their form. */
 export function fromText(name: FieldName, text: string): unknown {

@@ -3,17 +3,16 @@
  * `dedupe` was seen before; that key is the mapping's, else the id of the delivery, else the sender's.
  */
 
-import { createHash } from 'node:crypto'
 import { isLiteral, plainText } from '../../boundary/segment.ts'
-import { givenDedupe, keyInHeaders } from '../admit/idempotency-key.ts'
-import type { Dedupe } from '../decision.ts'
-import type { EffectivePolicy } from '../effective-policy.ts'
-import { evaluateAt, locateError } from '../evaluate.ts'
-import type { Recorder } from '../explain/recorder.ts'
-import type { Expression, KeyField, Program, Template } from '../program.ts'
-import type { Scope } from '../scope.ts'
+import { dayMs, givenDedupe, keyInHeaders } from '../admit/idempotency-key.ts'
+import type { Dedupe } from '../model/decision.ts'
+import type { EffectivePolicy } from '../model/effective-policy.ts'
+import { AbsentValueError, createOutput, type Meter } from '../model/output.ts'
+import type { Expression, KeyField, Program, Template } from '../model/program.ts'
+import type { Recorder } from '../model/recorder.ts'
+import type { Scope } from '../model/scope.ts'
+import { evaluateAt, locateError } from './evaluate.ts'
 import { fromResult } from './field-value.ts'
-import { AbsentValueError, createOutput, type Meter } from './output.ts'
 
 /** The inputs for rendering one action. */
 export interface Rendering {
@@ -77,24 +76,6 @@ async function evaluateKey(
 export function keyAt(key: string, place: number): string {
   return JSON.stringify([key, place])
 }
-
-/** The limit in UTF-16 units. Keys stand in indexes and are shown, while payloads may have texts of any length. */
-const maxKeyLength = 512
-const shownOfLonger = 64
-
-/**
- * Returns the key. If it is too long, or cannot be written in UTF-8, returns its beginning and its SHA-256, so that two
- * different keys stay different.
- */
-export function boundedKey(key: string): string {
-  if (key.length <= maxKeyLength && key.isWellFormed()) return key
-  // The digest is of UTF-16 units, because UTF-8 would write the same character for any lone surrogate.
-  const digest = createHash('sha256').update(key, 'utf16le').digest('hex')
-  return `${key.slice(0, shownOfLonger).toWellFormed()}… sha256:${digest}`
-}
-
-/** The default, and the minimum, of how long a key is remembered. */
-export const dayMs = 86_400_000
 
 /**
  * `written` is the mapping's rendered key. Returns undefined without a key, and then the action counts each time.

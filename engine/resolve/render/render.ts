@@ -4,14 +4,21 @@ import { isLiteral, plainText, type Segment } from '../../boundary/segment.ts'
 import type { FieldName } from '../../config/values/fields.ts'
 import { type Path, writePath } from '../../config/values/path.ts'
 import type { Draft } from '../admit/draft.ts'
-import type { EffectivePolicy } from '../effective-policy.ts'
-import { evaluateAt, locateError, refusalAt } from '../evaluate.ts'
-import type { Recorder } from '../explain/recorder.ts'
-import type { Expression, Field, Program } from '../program.ts'
-import { type Scope, withExactNumbers } from '../scope.ts'
+import type { EffectivePolicy } from '../model/effective-policy.ts'
+import {
+  AbsentValueError,
+  createOutput,
+  InexactNumberError,
+  type Meter,
+  type Strictness,
+} from '../model/output.ts'
+import type { Expression, Field, Program } from '../model/program.ts'
+import type { Recorder } from '../model/recorder.ts'
+import { refusalAt } from '../model/refusal.ts'
+import { type Scope, withExactNumbers } from '../model/scope.ts'
+import { evaluateAt, locateError } from './evaluate.ts'
 import { fromResult, fromText } from './field-value.ts'
 import { dedupeOf, type Rendering, renderKey } from './keys.ts'
-import { AbsentValueError, createOutput, InexactNumberError, type Meter, type Strictness } from './output.ts'
 
 type Fields = Partial<Record<FieldName, unknown>>
 

@@ -8,7 +8,7 @@ import {
   TransformError,
   type TransformFunction,
 } from '../../transform/port.ts'
-import type { AgentAction, Decision, HookRequest } from '../decision.ts'
+import type { AgentAction, Decision, HookRequest } from '../model/decision.ts'
 
 /** Answers as a worker does for what a module returned. */
 function answering(result: (call: TransformCall) => unknown): TransformFunction {

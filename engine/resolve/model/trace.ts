@@ -2,7 +2,7 @@
 
 import type { Segment } from '../../boundary/segment.ts'
 import type { FieldName } from '../../config/values/fields.ts'
-import type { Decision } from '../decision.ts'
+import type { Decision } from './decision.ts'
 
 export interface Explanation {
   readonly endpoint: string

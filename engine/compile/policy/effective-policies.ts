@@ -1,25 +1,24 @@
 /** Compiles the policies of an endpoint into one, each value with the name of the policy that sets it. */
 
-import type { Configuration, EndpointPolicy, RatePolicy } from '../config/configuration.ts'
-import { parseDuration } from '../config/values/duration.ts'
-import { parseRate } from '../config/values/rate.ts'
-import type { EffectivePolicy, Rates } from '../resolve/effective-policy.ts'
-import { findActor } from '../resolve/match/actors.ts'
-import { createProvider } from '../verify/provider.ts'
+import type { Configuration, EndpointPolicy, RatePolicy } from '../../config/configuration.ts'
+import { parseDuration } from '../../config/values/duration.ts'
+import { parseRate } from '../../config/values/rate.ts'
+import { findActor } from '../../resolve/match/actors.ts'
+import type { EffectivePolicy, Rates } from '../../resolve/model/effective-policy.ts'
+import { createProvider } from '../../verify/provider.ts'
+import type { Work } from '../../yield.ts'
 import { compileBots } from './bots.ts'
 import { indexCascade } from './endpoint-policy.ts'
-import { smallPieces, type Work } from './slices.ts'
 
 /** If no policy sets a value, a lookup costs nothing. */
 export function* indexEffectivePolicies(
   endpoints: Configuration['endpoints'],
 ): Work<(endpoint: string) => EffectivePolicy | undefined> {
   const all = new Map<string, EffectivePolicy>()
-  let pieces = 0
   for (const [name, policy] of Object.entries(endpoints)) {
     const endpointPolicy = compilePolicy(name, policy)
     if (Object.keys(endpointPolicy).length > 0) all.set(name, Object.freeze(endpointPolicy))
-    if (++pieces % smallPieces === 0) yield
+    yield
   }
   return all.size === 0 ? () => undefined : yield* indexCascade(all)
 }

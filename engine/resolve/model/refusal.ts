@@ -1,7 +1,8 @@
 /** Lists the codes of the engine's refusals, and turns errors into refusals. */
 
-import { formatPlace } from '../config/file/diagnostic-text.ts'
-import { TransformError } from '../transform/port.ts'
+import { formatPlace } from '../../config/file/diagnostic-text.ts'
+import { type Path, writePath } from '../../config/values/path.ts'
+import { TransformError } from '../../transform/port.ts'
 import { ContainmentLimit, NeedsThread } from './containment.ts'
 import type { FieldError, Refusal } from './decision.ts'
 
@@ -117,4 +118,20 @@ function failed(error: TransformError, folder: string, mapping?: string): Refusa
     // The author's own error comes with the author's lines, which our error does not have.
     cause: error.cause ?? error,
   }
+}
+
+/** `message` completes a sentence that begins with the field's name. */
+export function refusalAt(path: Path, code: RefusalCode, message: string, cause?: unknown): RefusalError {
+  const options = cause === undefined ? undefined : { cause }
+  return new RefusalError(
+    code,
+    `${writePath(path)}: ${message}`,
+    [{ pointer: pointerTo(path), message }],
+    options,
+  )
+}
+
+/** Returns a JSON Pointer into the mapping's fields. */
+export function pointerTo(path: Path): string {
+  return path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AgentAction } from '../resolve/decision.ts'
-import { actionOf, type Fixture, type Mapping, requestOf, snapshotOf } from './fixture.ts'
+import type { AgentAction } from '../../resolve/model/decision.ts'
+import { actionOf, type Fixture, type Mapping, requestOf, snapshotOf } from '../fixture.ts'
 
 async function runAt(
   endpoint: string,

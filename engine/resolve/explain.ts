@@ -1,15 +1,16 @@
 /** Explains a request: resolves it again with a recorder, and lets each mapping explain why it matched or did not. */
 
-import { writePath } from '../../config/values/path.ts'
-import { NeedsThread } from '../containment.ts'
-import type { Decision, HookRequest, Refusal } from '../decision.ts'
-import type { Program } from '../program.ts'
-import { RefusalError } from '../refusal.ts'
-import { decodeRequest, type Resolve, type ResolveOptions } from '../resolve.ts'
-import { createScope, type Scope } from '../scope.ts'
-import { createActionTraces } from './action-traces.ts'
-import { createRedactor, type Redactor } from './redact.ts'
-import type { CandidateTrace, ClauseTrace, Explanation, FailedClause } from './trace.ts'
+import { writePath } from '../config/values/path.ts'
+import { createActionTraces } from './explain/action-traces.ts'
+import { createRedactor, type Redactor } from './explain/redact.ts'
+import { NeedsThread } from './model/containment.ts'
+import type { Decision, HookRequest, Refusal } from './model/decision.ts'
+import type { Program } from './model/program.ts'
+import { RefusalError } from './model/refusal.ts'
+import { createScope, type Scope } from './model/scope.ts'
+import type { CandidateTrace, ClauseTrace, Explanation, FailedClause } from './model/trace.ts'
+import { decodeRequest } from './payload.ts'
+import type { Resolve, ResolveOptions } from './resolve.ts'
 
 /** A mapping whose path covers the endpoint. */
 export interface Covering {

@@ -1,10 +1,10 @@
 /** Checks which fields take values from a payload, and after which literal text. */
 
-import type { MappingSource } from '../config/configuration.ts'
-import type { FieldName } from '../config/values/fields.ts'
-import type { Path } from '../config/values/path.ts'
-import type { Rules } from '../resolve/admit/rules.ts'
-import { unwrapExpression } from './expression.ts'
+import type { MappingSource } from '../../config/configuration.ts'
+import type { FieldName } from '../../config/values/fields.ts'
+import type { Path } from '../../config/values/path.ts'
+import type { Rules } from '../../resolve/admit/rules.ts'
+import { unwrapExpression } from '../expression/compile-expression.ts'
 import type { Report } from './report.ts'
 
 /** A field to check against the settings: its value, or what is known of a template or an expression at load. */

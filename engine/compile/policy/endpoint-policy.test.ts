@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { snapshotOf } from './fixture.ts'
+import { snapshotOf } from '../fixture.ts'
 
 test('a policy with parameters applies to every endpoint that its name covers', () => {
   const snapshot = snapshotOf([], { endpoints: { 'orders/:id': { maxBodyBytes: 5 } } })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Decision } from '../resolve/decision.ts'
-import { compileFixture, type Mapping, refusalOf, requestOf, snapshotOf } from './fixture.ts'
+import type { Decision } from '../../resolve/model/decision.ts'
+import { compileFixture, type Mapping, refusalOf, requestOf, snapshotOf } from '../fixture.ts'
 
 type Schema = NonNullable<Mapping['schema']>
 

@@ -1,11 +1,11 @@
 /** Evaluates a mapping's expressions and its `vars`, and says where one failed. */
 
-import { type Path, writePath } from '../config/values/path.ts'
-import type { Recorder } from './explain/recorder.ts'
-import { type Expression, ExpressionError, type Program } from './program.ts'
-import { RefusalError } from './refusal.ts'
-import { AbsentValueError } from './render/output.ts'
-import type { Scope } from './scope.ts'
+import type { Path } from '../../config/values/path.ts'
+import { AbsentValueError } from '../model/output.ts'
+import { type Expression, ExpressionError, type Program } from '../model/program.ts'
+import type { Recorder } from '../model/recorder.ts'
+import { RefusalError, refusalAt } from '../model/refusal.ts'
+import type { Scope } from '../model/scope.ts'
 
 /** @throws RefusalError `EXPRESSION_FAILED` */
 export async function evaluateAt(path: Path, expression: Expression, scope: Scope): Promise<unknown> {
@@ -39,25 +39,4 @@ export function locateError(error: unknown, path: Path): unknown {
   if (error instanceof RefusalError && error.details.length === 0)
     return refusalAt(path, error.code, error.message, error.cause)
   return error
-}
-
-/** `message` completes a sentence that begins with the field's name. */
-export function refusalAt(
-  path: Path,
-  code: RefusalError['code'],
-  message: string,
-  cause?: unknown,
-): RefusalError {
-  const options = cause === undefined ? undefined : { cause }
-  return new RefusalError(
-    code,
-    `${writePath(path)}: ${message}`,
-    [{ pointer: pointerTo(path), message }],
-    options,
-  )
-}
-
-/** Returns a JSON Pointer into the mapping's fields. */
-export function pointerTo(path: Path): string {
-  return path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }

@@ -1,9 +1,9 @@
 /** Compiles the keys of `dedupe` and `coalesce`: a template where there is a placeholder, otherwise an expression. */
 
-import type { KeyField } from '../resolve/program.ts'
-import type { KeyOwner } from '../resolve/render/keys.ts'
-import { parseExpression } from './expression/parse.ts'
-import { bareExpression, unwrapExpression } from './expression.ts'
+import type { KeyField } from '../../resolve/model/program.ts'
+import type { KeyOwner } from '../../resolve/render/keys.ts'
+import { bareExpression, unwrapExpression } from '../expression/compile-expression.ts'
+import { parseExpression } from '../expression/parse.ts'
 import { compileField, compileWhole } from './field.ts'
 import type { Report } from './report.ts'
 import type { SharedParts } from './shared-parts.ts'

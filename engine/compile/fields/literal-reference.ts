@@ -1,9 +1,9 @@
 /** Finds `${NAME}` where an author expects the environment and a mapping has plain text. */
 
-import type { MappingSource } from '../config/configuration.ts'
-import { fieldNames } from '../config/values/fields.ts'
-import { type Path, scalarsBelow } from '../config/values/path.ts'
-import { unwrapExpression } from './expression.ts'
+import type { MappingSource } from '../../config/configuration.ts'
+import { fieldNames } from '../../config/values/fields.ts'
+import { type Path, scalarsBelow } from '../../config/values/path.ts'
+import { unwrapExpression } from '../expression/compile-expression.ts'
 import type { Report } from './report.ts'
 
 const reference = /(?<!\$)\$\{(?:file:[^{}]*|[A-Za-z_][A-Za-z0-9_]*(?::-[^{}]*)?)\}/

@@ -1,16 +1,16 @@
 /** Compiles one field of a mapping: a literal, a template, or a text that is wholly a `{% … %}` expression. */
 
-import type { Path } from '../config/values/path.ts'
-import type { Field } from '../resolve/program.ts'
+import type { Path } from '../../config/values/path.ts'
+import type { Field } from '../../resolve/model/program.ts'
 import {
   bareExpression,
   type CompiledExpression,
   ExpressionSyntaxError,
   unwrapExpression,
-} from './expression.ts'
+} from '../expression/compile-expression.ts'
+import { TemplateError } from '../template/parse.ts'
 import type { Report } from './report.ts'
 import { createSharedParts, type SharedParts } from './shared-parts.ts'
-import { TemplateError } from './template/parse.ts'
 
 export interface CompiledField {
   readonly field: Field

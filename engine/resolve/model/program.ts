@@ -1,13 +1,13 @@
 /** Describes the result of compiling a mapping, which resolving runs: closures that look up and parse nothing. */
 
-import type { Coalesce } from '../config/configuration.ts'
-import type { FieldName } from '../config/values/fields.ts'
-import type { TransformFunction } from '../transform/port.ts'
+import type { Coalesce } from '../../config/configuration.ts'
+import type { FieldName } from '../../config/values/fields.ts'
+import type { TransformFunction } from '../../transform/port.ts'
 import type { Containment } from './containment.ts'
 import type { FieldError } from './decision.ts'
-import type { FailedClause } from './explain/trace.ts'
-import type { Output } from './render/output.ts'
+import type { Output } from './output.ts'
 import type { Scope } from './scope.ts'
+import type { FailedClause } from './trace.ts'
 
 /** Renders into segments. Throws only the errors of output.ts. */
 export type Template = (scope: Scope, output: Output) => void

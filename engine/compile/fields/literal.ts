@@ -1,10 +1,10 @@
 /** Checks literal fields at load with the checks for requests. */
 
-import type { MappingSource } from '../config/configuration.ts'
-import type { FieldName } from '../config/values/fields.ts'
-import { thinkingLevels } from '../config/values/fields.ts'
-import { nearestName } from '../config/values/nearest.ts'
-import type { Path } from '../config/values/path.ts'
+import type { MappingSource } from '../../config/configuration.ts'
+import type { FieldName } from '../../config/values/fields.ts'
+import { thinkingLevels } from '../../config/values/fields.ts'
+import { nearestName } from '../../config/values/nearest.ts'
+import type { Path } from '../../config/values/path.ts'
 import {
   type Checked,
   checkChannel,
@@ -18,8 +18,8 @@ import {
   isProblem,
   type Rules,
   wakeModes,
-} from '../resolve/admit/rules.ts'
-import type { RefusalCode } from '../resolve/refusal.ts'
+} from '../../resolve/admit/rules.ts'
+import type { RefusalCode } from '../../resolve/model/refusal.ts'
 import type { Report } from './report.ts'
 
 /** `path` leads to the field, which may stand in `deliverTo`. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ExpressionError } from '../resolve/program.ts'
-import { createScope } from '../resolve/scope.ts'
-import { compileExpression, ExpressionSyntaxError } from './expression.ts'
-import { requestOf } from './fixture.ts'
+import { ExpressionError } from '../../resolve/model/program.ts'
+import { createScope } from '../../resolve/model/scope.ts'
+import { requestOf } from '../fixture.ts'
+import { compileExpression, ExpressionSyntaxError } from './compile-expression.ts'
 
 async function evaluate(source: string, payload: unknown = {}): Promise<unknown> {
   return await compileExpression(source).evaluate(createScope(requestOf(payload)))

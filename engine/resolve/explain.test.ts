@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Fixture, type Mapping, requestOf, snapshotOf } from '../../compile/fixture.ts'
-import type { HookRequest } from '../decision.ts'
-import type { ActionTrace, Explanation } from './trace.ts'
+import { type Fixture, type Mapping, requestOf, snapshotOf } from '../compile/fixture.ts'
+import type { HookRequest } from './model/decision.ts'
+import type { ActionTrace, Explanation } from './model/trace.ts'
 
 async function explain(
   mappings: readonly Mapping[],

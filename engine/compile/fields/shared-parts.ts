@@ -1,11 +1,11 @@
 /** Compiles templates, expressions and schemas once that several mappings of one compilation share. */
 
-import type { Path } from '../config/values/path.ts'
-import type { CheckPayload } from '../resolve/program.ts'
-import type { ScopeNames } from '../resolve/scope.ts'
-import type { RootName } from './expression/names.ts'
-import { type CompiledExpression, compileExpression } from './expression.ts'
-import { type CompiledTemplate, compileTemplate } from './template/compile-template.ts'
+import type { Path } from '../../config/values/path.ts'
+import type { CheckPayload } from '../../resolve/model/program.ts'
+import type { ScopeNames } from '../../resolve/model/scope.ts'
+import { type CompiledExpression, compileExpression } from '../expression/compile-expression.ts'
+import type { RootName } from '../expression/names.ts'
+import { type CompiledTemplate, compileTemplate } from '../template/compile-template.ts'
 
 /** Exists for one compilation. The snapshot holds what it uses itself. */
 export interface SharedParts {

@@ -1,10 +1,10 @@
 /** Finds the policy of an endpoint, merged from all policies that cover its name. */
 
-import type { Configuration, EndpointPolicy } from '../config/configuration.ts'
-import { freezeDeep } from '../config/values/freeze-deep.ts'
-import { builtInEndpoints } from './match/decision-index.ts'
-import { indexPaths } from './match/endpoint-paths.ts'
-import { smallPieces, type Work } from './slices.ts'
+import type { Configuration, EndpointPolicy } from '../../config/configuration.ts'
+import { freezeDeep } from '../../config/values/freeze-deep.ts'
+import type { Work } from '../../yield.ts'
+import { builtInEndpoints } from '../match/decision-index.ts'
+import { indexPaths } from '../match/endpoint-paths.ts'
 
 /** Indexes the policies by the names that they cover, and freezes them. */
 export function* indexPolicies(
@@ -13,7 +13,7 @@ export function* indexPolicies(
   const policies = new Map<string, EndpointPolicy>()
   for (const name of Object.keys(endpoints)) {
     policies.set(name, freezeDeep(endpoints[name] as EndpointPolicy))
-    if (policies.size % smallPieces === 0) yield
+    yield
   }
   Object.freeze(endpoints)
   return yield* indexCascade(policies)

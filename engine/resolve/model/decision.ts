@@ -1,7 +1,7 @@
 /** Defines the input and the output of the engine: a hook request, and the decision about it. */
 
-import type { Coalesce } from '../config/configuration.ts'
-import type { DryRun, Stop } from '../transform/port.ts'
+import type { Coalesce } from '../../config/configuration.ts'
+import type { DryRun, Stop } from '../../transform/port.ts'
 
 export interface HookRequest {
   /** `wake`, `agent` or the `<name>` of `/hooks/<name>`, percent-decoded, without a trailing slash. */

@@ -1,6 +1,6 @@
 /** Defines the names that templates and expressions see for one request. */
 
-import { parseExact, parseTexts } from '../payload/exact-numbers.ts'
+import { parseExact, parseTexts } from '../../payload/exact-numbers.ts'
 import { type Containment, uncontained } from './containment.ts'
 import type { HookRequest } from './decision.ts'
 

@@ -1,8 +1,8 @@
 /** Collects the mistakes in a mapping, and turns them into diagnostics with a place in a file. */
 
-import type { MappingEntry } from '../config/configuration.ts'
-import type { Diagnostic } from '../config/file/diagnostic.ts'
-import { type Path, writePath } from '../config/values/path.ts'
+import type { MappingEntry } from '../../config/configuration.ts'
+import type { Diagnostic } from '../../config/file/diagnostic.ts'
+import { type Path, writePath } from '../../config/values/path.ts'
 
 export interface Finding {
   readonly code: string

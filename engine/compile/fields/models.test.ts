@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AgentAction, Decision } from '../resolve/decision.ts'
+import type { AgentAction, Decision } from '../../resolve/model/decision.ts'
 import {
   actionOf,
   agentOf,
@@ -11,7 +11,7 @@ import {
   refusalOf,
   requestOf,
   snapshotOf,
-} from './fixture.ts'
+} from '../fixture.ts'
 
 const fixture: Fixture = {
   defaults: {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Decision } from '../resolve/decision.ts'
-import { compileFixture, type Mapping, requestOf, snapshotOf } from './fixture.ts'
+import type { Decision } from '../../resolve/model/decision.ts'
+import { compileFixture, type Mapping, requestOf, snapshotOf } from '../fixture.ts'
 
 /** Returns message and session key of each action. */
 async function rendered(mapping: Mapping, payload: unknown, endpoint = 'test') {

@@ -1,9 +1,9 @@
 /** Defines the policy that results from all policies of an endpoint, for its requests and runs. */
 
-import type { Auth, EndpointPolicy } from '../config/configuration.ts'
-import { type Path, writePath } from '../config/values/path.ts'
-import type { Rate } from '../config/values/rate.ts'
-import type { Provider } from '../verify/provider.ts'
+import type { Auth, EndpointPolicy } from '../../config/configuration.ts'
+import { type Path, writePath } from '../../config/values/path.ts'
+import type { Rate } from '../../config/values/rate.ts'
+import type { Provider } from '../../verify/provider.ts'
 
 /** The value of one key, with the name of the policy that sets it. */
 export interface PolicyValue<Value> {

@@ -2,8 +2,8 @@
 
 import type { LiteralSegment, Segment } from '../../boundary/segment.ts'
 import { isExactNumber, isInexact, mayHoldInexact } from '../../payload/exact-numbers.ts'
-import type { Containment } from '../containment.ts'
-import { RefusalError } from '../refusal.ts'
+import type { Containment } from './containment.ts'
+import { RefusalError } from './refusal.ts'
 
 /** Counts what a request may still render, in UTF-8 bytes, over all fields of all actions. */
 export interface Meter {

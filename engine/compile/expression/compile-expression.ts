@@ -1,24 +1,24 @@
 /** Checks JSONata expressions at load, and makes functions of them that are evaluated within limits and return plain JSON. */
 
-import { NeedsThread } from '../resolve/containment.ts'
-import type { Equality, Expression } from '../resolve/program.ts'
+import { NeedsThread } from '../../resolve/model/containment.ts'
+import type { Equality, Expression } from '../../resolve/model/program.ts'
 import {
   everyName,
   expressionPayload,
   reservedReader,
   type Scope,
   type ScopeNames,
-} from '../resolve/scope.ts'
-import { equalitiesOfCondition } from './expression/condition.ts'
-import { createLibraryExpression, limitOf } from './expression/evaluate.ts'
-import { evaluationError } from './expression/failure.ts'
-import type { Slip } from './expression/foreign-syntax.ts'
-import { choicesOf, type Kind } from './expression/kind.ts'
-import { type RootName, resolveNames, variableOf } from './expression/names.ts'
-import { parseExpression } from './expression/parse.ts'
-import { describeTree, refuseSlips } from './expression/slips.ts'
+} from '../../resolve/model/scope.ts'
+import { equalitiesOfCondition } from './condition.ts'
+import { createLibraryExpression, limitOf } from './evaluate.ts'
+import { evaluationError } from './failure.ts'
+import type { Slip } from './foreign-syntax.ts'
+import { choicesOf, type Kind } from './kind.ts'
+import { type RootName, resolveNames, variableOf } from './names.ts'
+import { parseExpression } from './parse.ts'
+import { describeTree, refuseSlips } from './slips.ts'
 
-export { ExpressionSyntaxError } from './expression/syntax-error.ts'
+export { ExpressionSyntaxError } from './syntax-error.ts'
 
 const wrapped = /^\s*\{%([\s\S]*)%\}\s*$/
 

@@ -1,8 +1,8 @@
 /** The recorder receives what resolving reports for an explanation. Ordinary requests have none. */
 
 import type { Segment } from '../../boundary/segment.ts'
-import type { Action } from '../decision.ts'
-import type { EffectivePolicy } from '../effective-policy.ts'
+import type { Action } from './decision.ts'
+import type { EffectivePolicy } from './effective-policy.ts'
 import type { Change, FieldTrace } from './trace.ts'
 
 export interface Recorder {
