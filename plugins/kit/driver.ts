@@ -18,6 +18,8 @@ export interface Dialect {
   readonly types: Readonly<Record<ColumnType, string>>
   /** The set of rows of a list: `id IN ${among('?1', 'id')}`. */
   among(parameter: string, type: ColumnType): string
+  /** A list as the table `list` with the column `value`, to be named after FROM. */
+  list(parameter: string, type: ColumnType): string
   /** Appended to a SELECT whose rows the transaction changes. */
   readonly forUpdate: string
   /** As `forUpdate`, past the rows that other transactions have locked. */
@@ -33,8 +35,13 @@ export interface Statements {
 }
 
 export interface Transaction extends Statements {
-  /** Inserts rows, each with the values of the table's columns. `IGNORE` skips a row whose key is taken. Returns how many were inserted. */
-  insert(table: Table, rows: readonly (readonly SqlValue[])[], onConflict?: 'IGNORE'): Promise<number>
+  /**
+   * Inserts rows, each with the values of the table's columns. `onConflict` is the rest of the statement, such as `ON CONFLICT DO NOTHING`.
+   * Returns how many were inserted or changed.
+   */
+  insert(table: Table, rows: readonly (readonly SqlValue[])[], onConflict?: string): Promise<number>
+  /** Changes columns of rows, each given as its primary key and the new values. Returns how many changed. */
+  update(table: Table, columns: readonly string[], rows: readonly (readonly SqlValue[])[]): Promise<number>
   /**
    * Waits until no other transaction holds one of these keys, and keeps them until this one ends. Any number of transactions share a
    * key in the mode `shared`. A database with one writer has nothing to do.

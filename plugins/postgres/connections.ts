@@ -66,13 +66,15 @@ const startOfSession = `SELECT
   concat(pg_postmaster_start_time(), ' ', (SELECT stats_reset FROM pg_stat_bgwriter)) AS run`
 
 /**
- * Statements use indexes, whatever the statistics say: a plan that was made while a table was small is kept, and would read all of the
- * table once it is large. What such a plan is thought to cost would have the server compile it.
+ * Statements search indexes, row by row, whatever the statistics say: a plan that was made while a table was small is kept, and would read
+ * all of the table once it is large. What such a plan is thought to cost would have the server compile it.
  */
 const settings = ({ statementMs, lockMs, idleMs }: Times, scope: 'SESSION' | 'LOCAL') =>
   Object.entries({
     search_path: 'reveille',
     enable_seqscan: 'off',
+    enable_hashjoin: 'off',
+    enable_mergejoin: 'off',
     jit: 'off',
     statement_timeout: statementMs,
     lock_timeout: lockMs,

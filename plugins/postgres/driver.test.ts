@@ -86,11 +86,14 @@ const broken: Readonly<Record<string, (driver: Driver) => Driver>> = {
   'numbers rows in the order in which they are inserted': withTransaction((tx) => ({
     insert: (table, rows, onConflict) => tx.insert(table, rows.toReversed(), onConflict),
   })),
-  'skips a row whose key is taken where that was asked for, and refuses it elsewhere': withTransaction(
+  'does what was asked for with a row whose key is taken, and refuses it elsewhere': withTransaction(
     (tx) => ({
-      insert: (table, rows) => tx.insert(table, rows, 'IGNORE'),
+      insert: (table, rows) => tx.insert(table, rows, 'ON CONFLICT DO NOTHING'),
     }),
   ),
+  'changes each row as it was given, and no other': withTransaction((tx) => ({
+    update: (table, columns, rows) => tx.update(table, columns, rows.slice(0, 1)),
+  })),
   'finds the rows of a list': (driver) => ({
     ...driver,
     dialect: {

@@ -22,6 +22,7 @@ export const dialect: Dialect = {
   },
   // An index is searched for each of an array, and of a subquery only where the statistics are right. See `translated`.
   among: (parameter, type) => `ANY (${parameter}::${castOf[type]}[])`,
+  list: (parameter, type) => `unnest(${parameter}::${castOf[type]}[]) AS list (value)`,
   forUpdate: 'FOR UPDATE',
   skipLocked: 'FOR UPDATE SKIP LOCKED',
   tableOptions: '',
@@ -74,22 +75,34 @@ export function send(
   return client.query({ text, ...(isPrepared && { name }), values: values as SqlValue[] })
 }
 
-const inserts = new WeakMap<Table, { readonly PLAIN: string; readonly IGNORE: string }>()
+const inserts = new WeakMap<Table, string>()
 
 /** Returns the statement that inserts rows, given as one array for each column. Rows get their sequence numbers in this order. */
-export function insertInto(table: Table, onConflict: 'IGNORE' | undefined): string {
-  const known = inserts.get(table) ?? insertsInto(table)
-  inserts.set(table, known)
-  return known[onConflict ?? 'PLAIN']
+export function insertInto(table: Table, onConflict = ''): string {
+  const sql = inserts.get(table) ?? insertOf(table)
+  inserts.set(table, sql)
+  return `${sql} ${onConflict}`
 }
 
-function insertsInto({ name, columns }: Table) {
-  const given = Object.entries(columns).filter(([, { type }]) => type !== 'sequence')
-  const names = given.map(([column]) => column).join(', ')
-  const arrays = given.map(([, { type }], index) => `?${index + 1}::${castOf[type]}[]`).join(', ')
-  const sql = `INSERT INTO ${name} (${names})
-    SELECT ${names} FROM unnest(${arrays}) WITH ORDINALITY AS given (${names}, place_) ORDER BY place_`
-  return { PLAIN: sql, IGNORE: `${sql} ON CONFLICT DO NOTHING` }
+function insertOf(table: Table): string {
+  const columns = Object.keys(table.columns).filter((column) => table.columns[column]?.type !== 'sequence')
+  const names = columns.join(', ')
+  return `INSERT INTO ${table.name} (${names})
+    SELECT ${names} FROM unnest(${arraysFor(table, columns)}) WITH ORDINALITY AS given (${names}, place_) ORDER BY place_`
+}
+
+/** Returns the statement that changes rows, given as one array for each column of the key and for each that changes. */
+export function updateOf(table: Table, columns: readonly string[]): string {
+  const { name, primaryKey } = table
+  const given = [...primaryKey, ...columns]
+  return `UPDATE ${name} SET ${columns.map((column) => `${column} = given.${column}`).join(', ')}
+    FROM unnest(${arraysFor(table, given)}) AS given (${given.join(', ')})
+    WHERE ${primaryKey.map((column) => `${name}.${column} = given.${column}`).join(' AND ')}`
+}
+
+function arraysFor(table: Table, columns: readonly string[]): string {
+  const typeOf = (column: string) => castOf[table.columns[column]?.type ?? 'text']
+  return columns.map((column, index) => `?${index + 1}::${typeOf(column)}[]`).join(', ')
 }
 
 /** Turns rows into one array for each column. */

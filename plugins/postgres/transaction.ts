@@ -8,7 +8,7 @@
 import type { SqlValue, Table, Transaction } from '@reveille/kit'
 import type { Connection } from './connections.ts'
 import { driverErrorOf, isCollision, isLost, stateOf } from './errors.ts'
-import { arraysOf, insertInto, lockAll, prepare, send } from './statements.ts'
+import { arraysOf, insertInto, lockAll, prepare, send, updateOf } from './statements.ts'
 
 /** What is left of a transaction whose COMMIT was not answered. */
 export interface Trace {
@@ -75,6 +75,10 @@ export function beginTransaction(connection: Connection) {
       inserted.add(table.name)
       if (onConflict === undefined) row ??= rowOf(table, first)
       return rowCount ?? 0
+    },
+    async update(table, columns, rows) {
+      if (rows.length === 0) return 0
+      return (await statement(updateOf(table, columns), arraysOf(rows))).rowCount ?? 0
     },
     async lock(keys, mode) {
       if (keys.length === 0) return

@@ -3,20 +3,13 @@
 import { cancelRun, runCommand } from './commands.ts'
 import { type Context, isHarmless } from './context.ts'
 import { isUnavailable, plainError, storeErrorOf } from './driver-error.ts'
-import { type NewTask, type Settlement, StoreError } from './port.ts'
+import { type Effects, type NewTask, type Settlement, StoreError } from './port.ts'
 import type { Action, Post, Result } from './protocol.ts'
 import type { Claims } from './queue/claims.ts'
-import {
-  addTasks,
-  finishTask,
-  type LeaseToken,
-  leasedTask,
-  lockLanes,
-  postponeTask,
-  type TaskRow,
-} from './queue/tasks.ts'
+import { addTasks, finishTasks, leasedTasks, lockLanes, postponeTasks, type TaskRow } from './queue/tasks.ts'
 import { applyEffects } from './records/effects.ts'
 import { acceptEntries, addRequests, answerAgain, refusedBeforeCommit } from './records/entries.ts'
+import { addSpent } from './records/spending.ts'
 import { laneOf } from './task-keys.ts'
 
 /** Actions that change nothing in the database. */
@@ -46,56 +39,37 @@ export async function runActions(tx: Context, post: Post, { claims, isolated }: 
   // At once and first: transactions that locked one lane after the other would wait for each other.
   if (tx.isShared) await lockLanes(tx, lanesOf(post.actions, claims))
   const results: Result[] = post.actions.map(() => undefined)
-  const settled: number[] = []
   await (isolated ? acceptEach(tx, post, results) : acceptAll(tx, post, results))
-  const alone = oneByOne()
-  for (const group of groupsOf(post.actions, tx.isShared && !isolated)) {
-    const ended = await Promise.allSettled(
-      group.map(async ([index, action]) => {
-        const work = async () => ({ value: await execute(tx, action, { claims, alone }) })
-        results[index] = await attempt(tx, isolated, work)
-        if (action.type === 'settle' && !('error' in (results[index] ?? {}))) settled.push(action.claim)
-      }),
-    )
-    // Only now does nothing of the group go on.
-    for (const each of ended) if (each.status === 'rejected') throw each.reason
+  for (const group of groupsOf(post.actions, isolated)) {
+    const [[first, action]] = group
+    if (isOrder(action))
+      results[first] = await attempt(tx, isolated, async () => ({ value: await execute(tx, action) }))
+    if (!isReport(action)) continue
+    const reports = group.map(([, report]) => report as Report)
+    const write = () => writeReports(tx, reports, claims)
+    const written = isolated ? [await attempt(tx, true, async () => (await write())[0])] : await write()
+    for (const [at, [index]] of group.entries()) results[index] = written[at]
   }
+  const settled = post.actions.flatMap((action, index) =>
+    action.type === 'settle' && results[index] === undefined ? action.claim : [],
+  )
   return { results, settled }
 }
 
 type Numbered = readonly [index: number, action: Action]
 
-/**
- * Puts actions that write about different claims, one after the other in the post, into one group: their statements are sent without
- * waiting for each other's answers, which on a server is most of what settling takes. Every other action is a group of its own.
- */
-function groupsOf(actions: readonly Action[], together: boolean): readonly (readonly Numbered[])[] {
-  const groups: Numbered[][] = []
-  let claims = new Set<number>()
-  for (const [index, action] of actions.entries()) {
-    if (!isWriting(action) || action.type === 'accept' || action.type === 'note') continue
-    const claim = action.type === 'settle' || action.type === 'checkpoint' ? action.claim : undefined
-    if (together && claim !== undefined && claims.size > 0 && !claims.has(claim))
-      groups.at(-1)?.push([index, action])
-    else {
-      groups.push([[index, action]])
-      claims = new Set()
-    }
-    if (claim !== undefined) claims.add(claim)
+/** Puts reports that follow each other into one group. Every other action is a group of its own. */
+function groupsOf(
+  actions: readonly Action[],
+  isolated: boolean,
+): readonly (readonly [Numbered, ...Numbered[]])[] {
+  const groups: [Numbered, ...Numbered[]][] = []
+  for (const each of actions.entries()) {
+    const last = groups.at(-1)
+    if (!isolated && last !== undefined && isReport(each[1]) && isReport(last[0][1])) last.push(each)
+    else groups.push([each])
   }
   return groups
-}
-
-type Alone = <Result>(work: () => Promise<Result>) => Promise<Result>
-
-/** Returns a function that begins a piece of work when those before have ended. */
-function oneByOne(): Alone {
-  let last: Promise<unknown> = Promise.resolve()
-  return (work) => {
-    const next = last.then(work)
-    last = next.catch(() => undefined)
-    return next
-  }
 }
 
 /** The lanes that actions change, as far as that is known before. */
@@ -167,21 +141,15 @@ async function attempt(tx: Context, isolated: boolean, work: () => Promise<Resul
   }
 }
 
-interface Doing {
-  readonly claims: Claims
-  /** For what looks at lanes and changes them. */
-  readonly alone: Alone
+type Order = Extract<Action, { type: 'command' | 'write-check' | 'refused-before-commit' }>
+
+function isOrder(action: Action): action is Order {
+  return ['command', 'write-check', 'refused-before-commit'].includes(action.type)
 }
 
-/** Carries out one action, and returns what its caller gets after the commit. */
-async function execute(tx: Context, action: Action, { claims, alone }: Doing): Promise<unknown> {
+/** Carries out an action that is about no entry and no claim, and returns what its caller gets after the commit. */
+async function execute(tx: Context, action: Order): Promise<unknown> {
   switch (action.type) {
-    case 'checkpoint':
-      await leasedTask(tx, claims.find(action.claim).token)
-      await applyEffects(tx, action.effects)
-      return await alone(() => addTasks(tx, action.effects.tasks ?? []))
-    case 'settle':
-      return await settle(tx, action, { claims, alone })
     case 'command':
       return await runCommand(tx, action.command)
     case 'write-check': {
@@ -192,43 +160,66 @@ async function execute(tx: Context, action: Action, { claims, alone }: Doing): P
     }
     case 'refused-before-commit':
       return await refusedBeforeCommit(tx, action.request)
-    default:
-      return undefined
   }
 }
 
-async function settle(
-  tx: Context,
-  { claim, settlement }: Extract<Action, { type: 'settle' }>,
-  { claims, alone }: Doing,
-): Promise<void> {
-  const { token } = claims.find(claim)
-  const before = await leasedTask(tx, token)
-  await applyEffects(tx, settlement.effects)
-  await alone(() => endClaim(tx, before, token, settlement))
+/** What a claim reports: effects, and with a settlement its end. */
+type Report = Extract<Action, { type: 'checkpoint' | 'settle' }>
+
+const isReport = (action: Action): action is Report =>
+  action.type === 'checkpoint' || action.type === 'settle'
+
+const leaseLost = plainError(
+  new StoreError('LEASE_LOST', 'the claim was settled before, or another node has taken it over'),
+)
+
+/** Writes checkpoints and settlements with the same few statements, however many they are. Returns a result for each. */
+async function writeReports(tx: Context, reports: readonly Report[], claims: Claims): Promise<Result[]> {
+  if (reports.length === 0) return []
+  const tokens = reports.map(({ claim }) => claims.tokenOf(claim))
+  const taskOf = await leasedTasks(
+    tx,
+    tokens.flatMap((token) => token ?? []),
+  )
+  const ended = new Map<TaskRow, Settlement>()
+  const all: Effects[] = []
+  const results = reports.map((report, index): Result => {
+    const token = tokens[index]
+    const row = token && taskOf(token)
+    if (row === undefined || ended.has(row)) return { error: leaseLost }
+    if (report.type === 'settle') ended.set(row, report.settlement)
+    all.push(report.type === 'settle' ? report.settlement.effects : report.effects)
+    return undefined
+  })
+  await applyEffects(tx, all)
+  const again = await endClaims(tx, ended)
+  await addTasks(tx, [...all.flatMap(({ tasks }) => tasks ?? []), ...again])
+  await addSpent(
+    tx,
+    all.flatMap(({ spend }) => spend ?? []),
+  )
+  return results
 }
 
-/** Adds the tasks of a settlement, and finishes or postpones its own: who looks whether a lane is empty must not be overtaken. */
-async function endClaim(
-  tx: Context,
-  before: TaskRow,
-  token: LeaseToken,
-  settlement: Settlement,
-): Promise<void> {
-  const { run, tasks = [] } = settlement.effects
-  await addTasks(tx, tasks)
-  const isCancelled = before.cancelled === 1
-  const row = tasks.length === 0 ? before : await leasedTask(tx, token)
-  if ('done' in settlement) {
-    await finishTask(tx, row)
-    // The run was parked before its performer could hear of the cancel.
-    if (run?.state === 'parked' && isCancelled)
-      await cancelRun(tx, { type: 'cancel', run: run.id, at: tx.now })
-  } else {
+/** Finishes or postpones the tasks of claims. Returns those that were scheduled again meanwhile. */
+async function endClaims(tx: Context, ended: ReadonlyMap<TaskRow, Settlement>): Promise<readonly NewTask[]> {
+  const done = [...ended].filter(([, settlement]) => 'done' in settlement)
+  const again = await finishTasks(
+    tx,
+    done.map(([row]) => row),
+  )
+  const postponed = [...ended].flatMap(([row, settlement]) => {
+    if (!('again' in settlement)) return []
     // A run that was cancelled while it was performed is due at once: its next claim ends it.
-    const { again } = settlement
-    await postponeTask(tx, row, isCancelled ? Math.min(again, tx.now) : again, settlement.counts)
-  }
+    const dueAt = row.cancelled === 1 ? Math.min(settlement.again, tx.now) : settlement.again
+    return { row, dueAt, counts: settlement.counts }
+  })
+  await postponeTasks(tx, postponed)
+  // The run was parked before its performer could hear of the cancel.
+  for (const [{ cancelled }, { effects }] of done)
+    if (effects.run?.state === 'parked' && cancelled === 1)
+      await cancelRun(tx, { type: 'cancel', run: effects.run.id, at: tx.now })
+  return again
 }
 
 function resultOf(answer: unknown): Result {

@@ -3,20 +3,20 @@
 import type { Context } from './context.ts'
 import { refuseOverBacklog } from './counters.ts'
 import type { Command, CommandResult, Route, RunRecord, SetRoute } from './port.ts'
-import { addTasks, cancelTask, deleteTask, expediteTask, findTask, isSessionOpen } from './queue/tasks.ts'
+import { addTasks, cancelTask, deleteTasks, expediteTask, findTask, isSessionOpen } from './queue/tasks.ts'
 import { endCoalescing } from './records/coalescing.ts'
 import { forgetRequests } from './records/forgetting.ts'
 import { changeIssues } from './records/issues.ts'
 import { beginJob, cancelJob, nextItems, settleItems } from './records/jobs.ts'
 import { decodeString, encodeString } from './records/rows.ts'
 import {
-  changeRun,
+  changeRuns,
   findDelivery,
   findRun,
-  insertDelivery,
+  insertDeliveries,
   readDelivery,
   readRun,
-  updateDelivery,
+  updateDeliveries,
 } from './records/runs.ts'
 import { done, unknown, wrongState } from './results.ts'
 import { tables } from './schema.ts'
@@ -42,7 +42,7 @@ const commands: {
     // A delivery that is sent again may have ended already: it gets no second task.
     if ((await readDelivery(tx, delivery.id)) !== undefined) return done
     refuseOverBacklog(tx.counters, tx.limits)
-    await insertDelivery(tx, delivery)
+    await insertDeliveries(tx, [delivery])
     await addTasks(tx, [task])
     return done
   },
@@ -69,7 +69,7 @@ const commands: {
   },
 
   async 'sign-out'(tx, { signIn, until }) {
-    await tx.insert(tables.sign_outs, [[encodeString(signIn), until]], 'IGNORE')
+    await tx.insert(tables.sign_outs, [[encodeString(signIn), until]], 'ON CONFLICT DO NOTHING')
     return done
   },
 
@@ -101,23 +101,25 @@ export async function cancelRun(tx: Context, command: Of<'cancel'>): Promise<Com
   if (stage !== 'accepted' && stage !== 'running') return wrongState(`its turn is over: it is ${state}`)
   const order = withOrder(run, command)
   if (state !== 'parked' && task !== undefined && task.leased_by !== null) {
-    await changeRun(tx, { id, cancelRequestedAt: run.cancelRequestedAt ?? at, ...order })
+    await changeRuns(tx, [{ id, cancelRequestedAt: run.cancelRequestedAt ?? at, ...order }])
     await cancelTask(tx, task)
     return done
   }
-  if (kind === 'run' && task !== undefined && task.leased_by === null) await deleteTask(tx, task)
-  await changeRun(tx, {
-    id,
-    state: 'cancelled',
-    stage: 'cancelled',
-    error: { code: 'CANCELLED', message: 'it was cancelled while it waited', retryable: false },
-    // The process did not survive an attempt that is still open.
-    attempts: attempts.map((attempt) =>
-      attempt.outcome === undefined ? { ...attempt, endedAt: at, outcome: 'interrupted' } : attempt,
-    ),
-    cancelledAt: at,
-    ...order,
-  })
+  if (kind === 'run' && task !== undefined && task.leased_by === null) await deleteTasks(tx, [task])
+  await changeRuns(tx, [
+    {
+      id,
+      state: 'cancelled',
+      stage: 'cancelled',
+      error: { code: 'CANCELLED', message: 'it was cancelled while it waited', retryable: false },
+      // The process did not survive an attempt that is still open.
+      attempts: attempts.map((attempt) =>
+        attempt.outcome === undefined ? { ...attempt, endedAt: at, outcome: 'interrupted' } : attempt,
+      ),
+      cancelledAt: at,
+      ...order,
+    },
+  ])
   return done
 }
 
@@ -134,7 +136,7 @@ async function queueAgain(
   if (reason !== undefined) return wrongState(reason)
   const { sessionKey, pool } = run
   const isInLane = firstRunOf(sessionKey) !== id || (await isSessionOpen(tx, sessionKey))
-  await changeRun(tx, { id, ...changesOf(run), ...withOrder(run, command) })
+  await changeRuns(tx, [{ id, ...changesOf(run), ...withOrder(run, command) }])
   await addTasks(tx, [
     runTask({ id, sessionKey, lane: isInLane, dueAt: at, ...(pool !== undefined && { pool }) }),
   ])
@@ -198,19 +200,21 @@ async function replayDelivery(
     return wrongState('a part of it has arrived somewhere else')
   // What it is and what has arrived of it stays. Every field about its fate goes.
   const { runId, text, receipts, generation, createdAt } = delivery
-  await updateDelivery(tx, {
-    id,
-    ...(runId !== undefined && { runId }),
-    state: 'pending',
-    ...to,
-    text,
-    receipts,
-    attempts: 0,
-    generation,
-    createdAt,
-    nextAt: at,
-    ...(by !== undefined && { by }),
-  })
+  await updateDeliveries(tx, [
+    {
+      id,
+      ...(runId !== undefined && { runId }),
+      state: 'pending',
+      ...to,
+      text,
+      receipts,
+      attempts: 0,
+      generation,
+      createdAt,
+      nextAt: at,
+      ...(by !== undefined && { by }),
+    },
+  ])
   await addTasks(tx, [task])
   return done
 }

@@ -65,6 +65,7 @@ export function createContext(
     all: (sql, values) => tx.all(sql, values),
     run: (sql, values) => tx.run(sql, values),
     insert: (table, rows, onConflict) => tx.insert(table, rows, onConflict),
+    update: (table, columns, rows) => tx.update(table, columns, rows),
     async lock(keys, mode) {
       const missing = keys.filter((key) => !locked.has(key))
       if (missing.length === 0) return

@@ -22,7 +22,7 @@ import {
 } from './context.ts'
 import { defaultMaxBodyBytes } from './counters.ts'
 import { isUnavailable, plainError, storeErrorOf } from './driver-error.ts'
-import { loadWork } from './loading.ts'
+import { loadWorks } from './loading.ts'
 import type { Health, Id, StoreLimits } from './port.ts'
 import {
   type Action,
@@ -207,20 +207,21 @@ export function createCore(options: CoreOptions) {
     }
   }
 
-  function loadAll(given: readonly OpenClaim[], now: number): Promise<readonly LoadedClaim[]> {
-    return Promise.all(
-      given.map(async ({ workerPool, claim, task }) => {
-        // A claim whose work cannot be read is given without it: its holder asks for it, and hears why.
-        const work = await load(task, now).catch(() => undefined)
-        return { workerPool, claim, task, ...(work && { work }) }
-      }),
-    )
+  async function loadAll(given: readonly OpenClaim[], now: number): Promise<readonly LoadedClaim[]> {
+    if (given.length === 0) return []
+    // Claims whose work cannot be read are given without it: their holders ask for it, and hear why.
+    const works = await load(given, now).catch(() => [])
+    return given.map(({ workerPool, claim, task }, index) => {
+      const work = works[index]
+      return { workerPool, claim, task, ...(work && { work }) }
+    })
   }
 
-  function load(task: OpenClaim['task'], now: number) {
+  function load(claimed: readonly OpenClaim[], now: number) {
     const { pending: all, pendingNow } = counts.all()
-    const pending = { all, now: pendingNow }
-    return driver.read((statements) => loadWork(statements, task, { now, pending, historyMessages }))
+    const options = { dialect: driver.dialect, now, pending: { all, now: pendingNow }, historyMessages }
+    const tasks = claimed.map(({ task }) => task)
+    return driver.read((statements) => loadWorks(statements, tasks, options))
   }
 
   function configure(next: StoreLimits, now: number): void {
@@ -257,7 +258,8 @@ export function createCore(options: CoreOptions) {
 
   async function loadResult(claim: number, now: number): Promise<Result> {
     try {
-      return { value: await load(claims.find(claim).task, now) }
+      const [work] = await load([claims.find(claim)], now)
+      return { value: work }
     } catch (error) {
       return { error: plainError(error) }
     }

@@ -1,14 +1,14 @@
-/** Loads everything that a claimed task works with. */
+/** Loads everything that claimed tasks work with. */
 
-import type { Statements } from '@reveille/kit'
+import type { Dialect, Statements } from '@reveille/kit'
 import { takeRows } from './bounded-rows.ts'
 import { readRoute } from './commands.ts'
-import type { NewTask, RunRecord, Work } from './port.ts'
+import type { NewTask, RunRecord, TaskKind, Work } from './port.ts'
 import { readJoined } from './records/coalescing.ts'
 import { decodeString, type EventRow, encodeString, eventOf, wholeEvent } from './records/rows.ts'
-import { readDelivery, readRun } from './records/runs.ts'
+import { readDeliveries, readRuns } from './records/runs.ts'
 import { readMessages } from './records/sessions.ts'
-import { readSpent } from './records/spending.ts'
+import { readDay, spentOn } from './records/spending.ts'
 
 /** The session in which heartbeats go on. */
 const mainSession = 'main'
@@ -18,54 +18,96 @@ const maxEvents = 50
 const maxUnits = 2_097_152
 
 export interface LoadOptions {
+  readonly dialect: Pick<Dialect, 'among'>
   readonly now: number
   /** Pending events, in all and of those that asked for a heartbeat now. */
   readonly pending: Work['pending']
   readonly historyMessages: number
 }
 
-export async function loadWork(
+/** Loads the work of tasks together, in their order. */
+export async function loadWorks(
   statements: Statements,
-  { kind, subject }: Pick<NewTask, 'kind' | 'subject'>,
+  tasks: readonly Pick<NewTask, 'kind' | 'subject'>[],
   options: LoadOptions,
-): Promise<Work> {
-  const [route, run] = await Promise.all([
+): Promise<readonly Work[]> {
+  const { dialect, now, pending } = options
+  const hasHeartbeat = tasks.some(({ kind }) => kind === 'heartbeat')
+  const subjectsOf = (of: TaskKind) =>
+    tasks.flatMap(({ kind, subject }) => (kind === of && subject !== undefined ? subject : []))
+  const [route, today, events, own, deliveries] = await Promise.all([
     readRoute(statements),
-    kind === 'run' && subject !== undefined ? readRun(statements, subject) : undefined,
+    readDay(statements, now),
+    hasHeartbeat ? pendingEvents(statements) : [],
+    readRuns(statements, dialect, subjectsOf('run')),
+    readDeliveries(statements, dialect, subjectsOf('delivery')),
   ])
-  const none: Work = { pending: options.pending, ...(route && { route }), events: [], history: [] }
-  if (kind === 'heartbeat') {
-    const events = await pendingEvents(statements)
-    return { ...none, events, ...(await readSession(statements, mainSession, undefined, options)) }
-  }
-  if (subject === undefined) return none
-  if (kind === 'delivery') {
-    const delivery = await readDelivery(statements, subject)
-    if (delivery === undefined) return none
-    const by = delivery.runId === undefined ? undefined : await readRun(statements, delivery.runId)
-    return { ...none, delivery, ...(by && { run: by }) }
-  }
-  if (run === undefined) return none
-  return {
-    ...none,
-    run,
-    ...(await readSession(statements, run.sessionKey, run.budget, options)),
-    ...(run.coalesce !== undefined && (await readJoined(statements, run.id))),
+  const sessions = [...own.values()].map(({ sessionKey }) => sessionKey)
+  const [sent, ofSession, joined] = await Promise.all([
+    readRuns(
+      statements,
+      dialect,
+      [...deliveries.values()].flatMap(({ runId }) => runId ?? []),
+    ),
+    readSessions(statements, hasHeartbeat ? [...sessions, mainSession] : sessions, options),
+    readAllJoined(statements, [...own.values()]),
+  ])
+  const none: Work = { pending, ...(route && { route }), events: [], history: [] }
+  return tasks.map(({ kind, subject = '' }) => {
+    if (kind === 'heartbeat')
+      return { ...none, events, ...ofSession(mainSession), spent: spentOn(today, undefined) }
+    const delivery = deliveries.get(subject)
+    const run = kind === 'delivery' ? sent.get(delivery?.runId ?? '') : own.get(subject)
+    if (kind === 'delivery') return { ...none, ...(delivery && { delivery }), ...(run && { run }) }
+    if (run === undefined) return none
+    const spent = spentOn(today, run.budget)
+    return { ...none, run, ...ofSession(run.sessionKey), spent, ...joined.get(run.id) }
+  })
+}
+
+/** Returns what finds history and runner states of one of these sessions. */
+async function readSessions(
+  statements: Statements,
+  keys: readonly string[],
+  { dialect: { among }, historyMessages }: LoadOptions,
+): Promise<(key: string) => Pick<Work, 'history' | 'runnerState'>> {
+  if (keys.length === 0) return () => ({ history: [] })
+  const names = [...new Set(keys.map(encodeString))]
+  const [states, withTurns] = await Promise.all([
+    statements.all<{ session: string; runner: string; state: string }>(
+      `SELECT session, runner, state FROM runner_states WHERE session IN ${among('?1', 'text')}`,
+      [names],
+    ),
+    statements.all<{ session: string }>(
+      `SELECT session FROM sessions WHERE session IN ${among('?1', 'text')}`,
+      [names],
+    ),
+  ])
+  const histories = new Map(
+    await Promise.all(
+      withTurns.map(async ({ session }) => {
+        const messages = await readMessages(statements, decodeString(session), historyMessages, maxUnits)
+        return [session, messages] as const
+      }),
+    ),
+  )
+  return (key) => {
+    const name = encodeString(key)
+    const own = states.filter(({ session }) => session === name)
+    return {
+      history: histories.get(name) ?? [],
+      runnerState: Object.fromEntries(
+        own.map(({ runner, state }) => [decodeString(runner), decodeString(state)]),
+      ),
+    }
   }
 }
 
-async function readSession(
-  statements: Statements,
-  session: string,
-  budget: RunRecord['budget'],
-  { now, historyMessages }: LoadOptions,
-): Promise<Pick<Work, 'history' | 'runnerState' | 'spent'>> {
-  const [history, runnerState, spent] = await Promise.all([
-    readMessages(statements, session, historyMessages, maxUnits),
-    readRunnerStates(statements, session),
-    readSpent(statements, now, budget),
-  ])
-  return { history, runnerState, spent }
+async function readAllJoined(statements: Statements, runs: readonly RunRecord[]) {
+  const coalesced = runs.filter(({ coalesce }) => coalesce !== undefined)
+  return new Map(
+    await Promise.all(coalesced.map(async ({ id }) => [id, await readJoined(statements, id)] as const)),
+  )
 }
 
 async function pendingEvents({ all }: Statements): Promise<Work['events']> {
@@ -73,15 +115,4 @@ async function pendingEvents({ all }: Statements): Promise<Work['events']> {
     `SELECT ${wholeEvent} FROM events WHERE pending = 1 ORDER BY urgency, id LIMIT ${maxEvents}`,
   )
   return takeRows(rows, ({ record }) => record.length, maxUnits).rows.map(eventOf)
-}
-
-async function readRunnerStates(
-  { all }: Statements,
-  session: string,
-): Promise<Readonly<Record<string, string>>> {
-  const rows = await all<{ runner: string; state: string }>(
-    'SELECT runner, state FROM runner_states WHERE session = ?1',
-    [encodeString(session)],
-  )
-  return Object.fromEntries(rows.map(({ runner, state }) => [decodeString(runner), decodeString(state)]))
 }

@@ -213,16 +213,53 @@ export const driverTests: Readonly<Record<string, (driver: Driver) => Promise<vo
     assert.ok(rows.every(({ number }) => Number.isSafeInteger(number)))
   },
 
-  async 'skips a row whose key is taken where that was asked for, and refuses it elsewhere'(driver) {
+  async 'does what was asked for with a row whose key is taken, and refuses it elsewhere'(driver) {
     const table = await createTable(driver)
     const [known, fresh] = [rowOf('known'), rowOf('fresh')]
+    const skip = 'ON CONFLICT DO NOTHING'
     await driver.transaction(async ({ insert }) => {
       await insert(table, [known])
-      assert.equal(await insert(table, [], 'IGNORE'), 0)
-      assert.equal(await insert(table, [known, fresh], 'IGNORE'), 1)
+      assert.equal(await insert(table, [], skip), 0)
+      assert.equal(await insert(table, [known, fresh], skip), 1)
+      const add = `ON CONFLICT (id) DO UPDATE SET whole = ${table.name}.whole + excluded.whole`
+      assert.equal(await insert(table, [known, fresh], add), 2)
     })
+    const rows = await driver.read(({ all }) => all<{ whole: number }>(`SELECT whole FROM ${table.name}`))
+    assert.deepEqual(
+      rows.map(({ whole }) => whole),
+      [2, 2],
+    )
     await assert.rejects(driver.transaction(async ({ insert }) => insert(table, [rowOf('other'), known])))
     assert.deepEqual(await textsOf(driver, table), ['fresh', 'known'])
+  },
+
+  async 'changes each row as it was given, and no other'(driver) {
+    const table = await createTable(driver)
+    const rows = ['a', 'b', 'c', 'd'].map((text) => rowOf(text))
+    const [a, b, c] = rows.map(([id]) => id as string)
+    await driver.transaction(async ({ insert, update }) => {
+      await insert(table, rows)
+      assert.equal(await update(table, ['text', 'whole'], []), 0)
+      const changes = [
+        [a, 'A', 7],
+        [c, oddTexts.join(), null],
+        [randomUUID(), 'of no row', 9],
+      ] as const
+      assert.equal(await update(table, ['text', 'whole'], changes as never), 2)
+      assert.equal(await update(table, ['whole'], [[b as string, 8]]), 1)
+    })
+    const found = await driver.read(({ all }) =>
+      all<{ text: string; whole: number }>(`SELECT text, whole FROM ${table.name} ORDER BY text`),
+    )
+    assert.deepEqual(
+      found.map(({ text, whole }) => [text, whole]),
+      [
+        [oddTexts.join(), null],
+        ['A', 7],
+        ['b', 8],
+        ['d', 1],
+      ],
+    )
   },
 
   async 'finds the rows of a list'(driver) {
@@ -243,6 +280,12 @@ export const driverTests: Readonly<Record<string, (driver: Driver) => Promise<vo
           rows.slice(0, count).map(([, , whole]) => whole),
           `${count} by ${column}`,
         )
+        const listed = `SELECT count(*) AS whole FROM ${driver.dialect.list('?1', types[column] as ColumnType)}
+          WHERE EXISTS (SELECT 1 FROM ${table.name} WHERE ${column} = list.value)`
+        const [all] = await driver.read(({ all }) =>
+          all<{ whole: number }>(listed, [values.slice(0, count) as string[]]),
+        )
+        assert.equal(all?.whole, count)
       }
     }
   },

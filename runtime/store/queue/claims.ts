@@ -107,6 +107,9 @@ export function createClaims() {
       return found
     },
 
+    /** The lease token of an open claim. */
+    tokenOf: (claim: number): LeaseToken | undefined => open.get(claim)?.token,
+
     /** Notes that the lease of an open claim was renewed. */
     renew(claim: number, leasedAt: number) {
       const found = open.get(claim)

@@ -12,7 +12,7 @@
  */
 
 import type { Context } from '../context.ts'
-import { type ClaimedTask, type Id, type NewTask, StoreError, type TaskKind } from '../port.ts'
+import type { ClaimedTask, Id, NewTask, TaskKind } from '../port.ts'
 import { decodeString, encodeString, type RowValues } from '../records/rows.ts'
 import { tables } from '../schema.ts'
 import { firstTaskOf, laneOf } from '../task-keys.ts'
@@ -51,6 +51,7 @@ export const isBacklog = (kind: string): boolean => kind === 'run' || kind === '
  */
 export async function addTasks(tx: Context, tasks: readonly NewTask[]): Promise<void> {
   if (tasks.length === 0) return
+  await lockLanes(tx, tasks)
   const wanted = earliestOfEach(tasks)
   const shared = wanted.filter(({ subject }) => subject === undefined)
   if (shared.length > 0) await tx.lock([...new Set(shared.map(({ kind }) => `kind:${kind}`))], 'shared')
@@ -126,7 +127,7 @@ export async function occupiedLanes(tx: Context, lanes: readonly string[]): Prom
       await tx.run('UPDATE tasks SET lane = ?1 WHERE key = ?2 AND lane IS NULL', [lane, first])
   }
   const rows = await tx.all<{ lane: string }>(
-    `SELECT DISTINCT lane FROM tasks WHERE lane IN ${tx.dialect.among('?1', 'text')}`,
+    `SELECT value AS lane FROM ${tx.dialect.list('?1', 'text')} WHERE EXISTS (SELECT 1 FROM tasks WHERE lane = list.value)`,
     [lanes],
   )
   return new Set(rows.map(({ lane }) => lane))
@@ -186,36 +187,58 @@ export async function deferTask(tx: Context, key: string, dueAt: number): Promis
   return true
 }
 
-/** Deletes a task. The next one of its lane is ready then. */
-export async function deleteTask(tx: Context, row: TaskRow): Promise<void> {
-  if (row.lane !== null) await tx.lock([`lane:${row.lane}`])
-  const head = 'SELECT * FROM tasks WHERE lane = ?1 ORDER BY sequence LIMIT 1'
-  const [, [next]] = await Promise.all([
-    tx.run('DELETE FROM tasks WHERE sequence = ?1', [row.sequence]),
-    row.lane === null ? [] : tx.all<TaskRow>(head, [row.lane]),
+/** Deletes tasks of different lanes. The next one of each lane is ready then. */
+export async function deleteTasks(tx: Context, rows: readonly TaskRow[]): Promise<void> {
+  if (rows.length === 0) return
+  await tx.lock(rows.flatMap(({ lane }) => (lane === null ? [] : `lane:${lane}`)))
+  const among = tx.dialect.among('?1', 'integer')
+  const sequencesOf = (some: readonly Pick<TaskRow, 'sequence'>[]) => some.map(({ sequence }) => sequence)
+  const heads = rows.filter((row) => row.lane !== null && (row.ready === 1 || row.leased_by !== null))
+  const next =
+    heads.length === 0
+      ? []
+      : await tx.all<{ sequence: number | null }>(
+          `SELECT (SELECT next.sequence FROM tasks AS next WHERE next.lane = tasks.lane AND next.sequence > tasks.sequence
+             ORDER BY next.sequence LIMIT 1) AS sequence FROM tasks WHERE sequence IN ${among}`,
+          [sequencesOf(heads)],
+        )
+  const sequences = next.flatMap(({ sequence }) => sequence ?? [])
+  const [ready] = await Promise.all([
+    sequences.length === 0
+      ? []
+      : tx.all<Pick<TaskRow, 'due_at'>>(
+          `UPDATE tasks SET ready = 1 WHERE sequence IN ${among} RETURNING due_at`,
+          [sequences],
+        ),
+    tx.run(`DELETE FROM tasks WHERE sequence IN ${among}`, [sequencesOf(rows)]),
   ])
-  if (isBacklog(row.kind)) tx.count('backlog', -1)
-  if (next === undefined || next.ready === 1 || next.leased_by !== null) return
-  await tx.run('UPDATE tasks SET ready = 1 WHERE sequence = ?1', [next.sequence])
-  tx.due(next.due_at)
+  for (const { due_at } of ready) tx.due(due_at)
+  tx.count('backlog', -rows.filter(({ kind }) => isBacklog(kind)).length)
 }
 
-/** Finds the task of a claim, and keeps other transactions from changing it. @throws StoreError `LEASE_LOST` */
-export async function leasedTask(tx: Context, { sequence, claims, key }: LeaseToken): Promise<TaskRow> {
-  const [row] = await tx.all<TaskRow>(
-    `SELECT * FROM tasks WHERE sequence = ?1 AND claims = ?2 AND leased_by = ?3 AND key = ?4 ${tx.dialect.forUpdate}`,
-    [sequence, claims, tx.node, key],
+/**
+ * Finds the tasks of claims, and keeps other transactions from changing them. Returns what finds that of a claim; nothing for one that was
+ * settled before, or that another node has taken over.
+ */
+export async function leasedTasks(
+  tx: Context,
+  tokens: readonly LeaseToken[],
+): Promise<(token: LeaseToken) => TaskRow | undefined> {
+  const rows = await tx.all<TaskRow>(
+    `SELECT * FROM tasks WHERE sequence IN ${tx.dialect.among('?1', 'integer')} AND leased_by = ?2
+     ORDER BY sequence ${tx.dialect.forUpdate}`,
+    [tokens.map(({ sequence }) => sequence), tx.node],
   )
-  if (row === undefined)
-    throw new StoreError('LEASE_LOST', 'the claim was settled before, or another node has taken it over')
-  return row
+  const nameOf = ({ sequence, claims, key }: LeaseToken) => `${sequence} ${claims} ${key}`
+  const leased = new Map(rows.map((row) => [nameOf(row), row]))
+  return (token) => leased.get(nameOf(token))
 }
 
-/** Deletes a task whose claim settled as done, or schedules it again if that was requested meanwhile. */
-export async function finishTask(tx: Context, row: TaskRow): Promise<void> {
-  await deleteTask(tx, row)
-  noteRoom(tx, row)
-  if (row.again_at !== null) await insertTasks(tx, [{ ...newTask(row), dueAt: row.again_at }])
+/** Deletes tasks whose claims settled as done. Returns those that were scheduled again meanwhile. */
+export async function finishTasks(tx: Context, rows: readonly TaskRow[]): Promise<readonly NewTask[]> {
+  await deleteTasks(tx, rows)
+  for (const row of rows) noteRoom(tx, row)
+  return rows.flatMap((row) => (row.again_at === null ? [] : { ...newTask(row), dueAt: row.again_at }))
 }
 
 /** A task of a pool that has a limit may be claimed now, here or on another node. */
@@ -223,15 +246,36 @@ function noteRoom(tx: Context, { pool }: TaskRow): void {
   if (pool !== '') tx.due(tx.now)
 }
 
-/** Schedules a task whose claim settled as `again`. `counts`: this was an attempt. */
-export async function postponeTask(tx: Context, row: TaskRow, dueAt: number, counts: boolean): Promise<void> {
-  await tx.run(
-    `UPDATE tasks SET leased_by = NULL, leased_until = NULL, ready = 1, interrupted = 0, cancelled = 0, waits_again = 1, again_at = NULL,
-     due_at = ?1, attempt = attempt + ?2 WHERE sequence = ?3`,
-    [dueAt, counts ? 1 : 0, row.sequence],
+/** What becomes of a task whose claim settled as `again`. */
+const waiting = {
+  leased_by: null,
+  leased_until: null,
+  ready: 1,
+  interrupted: 0,
+  cancelled: 0,
+  waits_again: 1,
+  again_at: null,
+}
+
+/** Schedules tasks whose claims settled as `again`. `counts`: this was an attempt. */
+export async function postponeTasks(
+  tx: Context,
+  tasks: readonly { readonly row: TaskRow; readonly dueAt: number; readonly counts: boolean }[],
+): Promise<void> {
+  await tx.update(
+    tables.tasks,
+    [...Object.keys(waiting), 'due_at', 'attempt'],
+    tasks.map(({ row: { sequence, attempt }, dueAt, counts }) => [
+      sequence,
+      ...Object.values(waiting),
+      dueAt,
+      attempt + (counts ? 1 : 0),
+    ]),
   )
-  tx.due(dueAt)
-  noteRoom(tx, row)
+  for (const { row, dueAt } of tasks) {
+    tx.due(dueAt)
+    noteRoom(tx, row)
+  }
 }
 
 /** Tells the holder of a claim that its run was cancelled. */

@@ -1,52 +1,72 @@
-/** Applies a claim's effects in one transaction, but for new tasks: records, session history and consumed events. */
+/** Applies the effects of claims in one transaction, but for spending and new tasks: records, session history and consumed events. */
 
 import type { Context } from '../context.ts'
-import { type Effects, type Id, StoreError } from '../port.ts'
+import type { Effects } from '../port.ts'
 import {
-  changeRun,
+  changeDeliveries,
+  changeRuns,
   consumeEvents,
-  findDelivery,
-  findRun,
-  insertDelivery,
-  insertEvent,
-  readDelivery,
-  updateDelivery,
-  writeRun,
+  insertDeliveries,
+  insertEvents,
+  readRuns,
+  writeRuns,
 } from './runs.ts'
-import { appendTurn, compactSession, keepRunnerState } from './sessions.ts'
-import { addSpent } from './spending.ts'
+import { appendTurns, compactSession, keepRunnerStates } from './sessions.ts'
 
-export async function applyEffects(tx: Context, effects: Effects): Promise<void> {
-  const { run, append = [], compact, runnerState, spend, consume, events = [], deliveries = [] } = effects
-  if (run !== undefined) await writeRun(tx, run)
-  for (const turn of append) await appendTurn(tx, turn)
-  if (compact !== undefined) await compactSession(tx, compact)
-  if (runnerState !== undefined) await keepRunnerState(tx, runnerState)
-  if (spend !== undefined) await addSpent(tx, spend)
-  if (consume !== undefined) await consumeEvents(tx, consume)
-  for (const event of events) await insertEvent(tx, event)
-  for (const delivery of deliveries) await insertDelivery(tx, delivery)
-  if (effects.delivery !== undefined) await changeDelivery(tx, effects.delivery)
-  if (effects.delivered !== undefined) await settleDelivered(tx, effects.delivered)
-}
-
-async function changeDelivery(tx: Context, patch: NonNullable<Effects['delivery']>): Promise<void> {
-  const delivery = await findDelivery(tx, patch.id)
-  if (delivery === undefined)
-    throw new StoreError('BAD_ENTRY', 'an effect changes a delivery that does not exist')
-  await updateDelivery(tx, { ...delivery, ...patch })
+/** Effects of one kind are written together, those of one claim in their order. */
+export async function applyEffects(tx: Context, all: readonly Effects[]): Promise<void> {
+  await writeRuns(
+    tx,
+    all.flatMap(({ run }) => run ?? []),
+  )
+  await appendTurns(
+    tx,
+    all.flatMap(({ append }) => append ?? []),
+  )
+  for (const { compact } of all) if (compact !== undefined) await compactSession(tx, compact)
+  await keepRunnerStates(
+    tx,
+    all.flatMap(({ runnerState }) => runnerState ?? []),
+  )
+  for (const { consume } of all) if (consume !== undefined) await consumeEvents(tx, consume)
+  await insertEvents(
+    tx,
+    all.flatMap(({ events }) => events ?? []),
+  )
+  await insertDeliveries(
+    tx,
+    all.flatMap(({ deliveries }) => deliveries ?? []),
+  )
+  await changeDeliveries(
+    tx,
+    all.flatMap(({ delivery }) => delivery ?? []),
+  )
+  await settleDelivered(
+    tx,
+    all.flatMap(({ delivered }) => delivered ?? []),
+  )
 }
 
 /** A run's deliveries go on lanes of their own and end in any order, so only the last one completes the run. */
 async function settleDelivered(
   tx: Context,
-  { run: id, at }: { readonly run: Id; readonly at: number },
+  delivered: readonly NonNullable<Effects['delivered']>[],
 ): Promise<void> {
-  const run = await findRun(tx, id)
-  if (run === undefined) return
-  for (const each of run.deliveryIds) {
-    const delivery = await readDelivery(tx, each)
-    if (delivery?.state === 'pending' || delivery?.state === 'parked') return
-  }
-  await changeRun(tx, { id, stage: 'delivered', deliveredAt: at })
+  if (delivered.length === 0) return
+  const { among, forUpdate } = tx.dialect
+  const ids = delivered.map(({ run }) => run)
+  const runs = await readRuns(tx, tx.dialect, ids, forUpdate)
+  const rows = await tx.all<{ id: string }>(
+    `SELECT id FROM deliveries WHERE id IN ${among('?1', 'id')} AND state IN ('pending', 'parked')`,
+    [[...runs.values()].flatMap(({ deliveryIds }) => deliveryIds)],
+  )
+  const open = new Set(rows.map(({ id }) => id))
+  await changeRuns(
+    tx,
+    delivered.flatMap(({ run: id, at }) =>
+      runs.get(id)?.deliveryIds.some((each) => open.has(each))
+        ? []
+        : { id, stage: 'delivered', deliveredAt: at },
+    ),
+  )
 }

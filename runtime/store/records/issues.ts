@@ -13,7 +13,7 @@ import { addTasks } from '../queue/tasks.ts'
 import { doneBut } from '../results.ts'
 import { tables } from '../schema.ts'
 import { decodeString, encodeString } from './rows.ts'
-import { insertEvent } from './runs.ts'
+import { insertEvents } from './runs.ts'
 
 type Seen = Extract<IssueChange, { readonly count: number }>
 
@@ -90,7 +90,7 @@ async function countIssue(tx: Context, { key: text, report, ...seen }: Seen, at:
   if (before !== undefined && !isMuted) await setState(tx, key, ['open', null, null])
   tx.changed('issue', text, isMuted ? 'muted' : 'open')
   if (isMuted || report === undefined || before?.reported_on === report.day) return
-  await insertEvent(tx, report.event)
+  await insertEvents(tx, [report.event])
   if (report.task !== undefined) await addTasks(tx, [report.task])
   await tx.run('UPDATE issues SET reported_on = ?1 WHERE key = ?2', [report.day, key])
 }

@@ -43,7 +43,7 @@ async function index(tx: Context, rows: readonly Indexed[]): Promise<void> {
       if (value !== null) found.set(JSON.stringify([name, value, block]), [name, String(value), block])
     }
   }
-  if (found.size > 0) await tx.insert(tables.lookups, [...found.values()], 'IGNORE')
+  if (found.size > 0) await tx.insert(tables.lookups, [...found.values()], 'ON CONFLICT DO NOTHING')
 }
 
 /** The first id that is not indexed. */

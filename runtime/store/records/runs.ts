@@ -1,6 +1,6 @@
 /** Finds, inserts and changes single runs, events and deliveries. */
 
-import type { Statements } from '@reveille/kit'
+import type { Dialect, Statements, Table } from '@reveille/kit'
 import type { Context } from '../context.ts'
 import { isId } from '../id.ts'
 import {
@@ -16,7 +16,7 @@ import { tables } from '../schema.ts'
 import {
   type DeliveryRow,
   deliveryOf,
-  encodeString,
+  type RowValues,
   type RunRow,
   rowOfDelivery,
   rowOfEvent,
@@ -31,6 +31,18 @@ async function findRow({ all }: Statements, id: Id, lock = ''): Promise<RunRow |
   return row
 }
 
+/** Reads the runs that there are of some, by their ids. */
+export async function readRuns(
+  { all }: Statements,
+  { among }: Pick<Dialect, 'among'>,
+  ids: readonly Id[],
+  lock = '',
+): Promise<ReadonlyMap<Id, RunRecord>> {
+  if (ids.length === 0) return new Map()
+  const sql = `SELECT ${wholeRun} FROM runs WHERE id IN ${among('?1', 'id')} ORDER BY id ${lock}`
+  return new Map((await all<RunRow>(sql, [ids])).map((row) => [row.id, runOf(row)]))
+}
+
 export async function readRun(statements: Statements, id: Id): Promise<RunRecord | undefined> {
   const row = await findRow(statements, id)
   return row && runOf(row)
@@ -42,27 +54,31 @@ export async function findRun(tx: Context, id: Id): Promise<RunRecord | undefine
   return row && runOf(row)
 }
 
-export async function insertRun(tx: Context, run: RunRecord): Promise<void> {
-  await tx.insert(tables.runs, [rowOfRun(run)])
-  tx.changed('run', run.id, run.state, run.stage)
-}
+type RunPatch = NonNullable<Effects['run']>
 
-/** Writes the fields of the patch. A field that is undefined is removed. Returns false if there is no such run. */
-export async function changeRun(
-  tx: Context,
-  { id, ...patch }: Partial<RunRecord> & { readonly id: Id },
-): Promise<boolean> {
-  const [row] = await tx.all<Pick<RunRow, 'state' | 'changes'>>(
-    `SELECT state, changes FROM runs WHERE id = ?1 ${tx.dialect.forUpdate}`,
-    [id],
+/** Writes the fields of patches, in their order. A field that is undefined is removed. Returns the patches of runs that are not there. */
+export async function changeRuns(tx: Context, patches: readonly RunPatch[]): Promise<readonly RunPatch[]> {
+  if (patches.length === 0) return []
+  const rows = await tx.all<Pick<RunRow, 'id' | 'state' | 'changes'>>(
+    `SELECT id, state, changes FROM runs WHERE id IN ${tx.dialect.among('?1', 'id')} ORDER BY id ${tx.dialect.forUpdate}`,
+    [patches.map(({ id }) => id)],
   )
-  if (row === undefined) return false
-  const changes = row.changes === null ? {} : JSON.parse(row.changes)
-  for (const [name, value] of Object.entries(patch)) changes[name] = value ?? null
-  const state = patch.state ?? row.state
-  await tx.run('UPDATE runs SET state = ?1, changes = ?2 WHERE id = ?3', [state, JSON.stringify(changes), id])
-  tx.changed('run', id, state, changes.stage ?? 'accepted')
-  return true
+  const runs = new Map(
+    rows.map(({ id, state, changes }) => [id, { state, changes: JSON.parse(changes ?? '{}') }]),
+  )
+  for (const { id, ...patch } of patches) {
+    const run = runs.get(id)
+    if (run === undefined) continue
+    for (const [name, value] of Object.entries(patch)) run.changes[name] = value ?? null
+    run.state = patch.state ?? run.state
+  }
+  await tx.update(
+    tables.runs,
+    ['state', 'changes'],
+    [...runs].map(([id, { state, changes }]) => [id, state, JSON.stringify(changes)]),
+  )
+  for (const [id, { state, changes }] of runs) tx.changed('run', id, state, changes.stage ?? 'accepted')
+  return patches.filter(({ id }) => !runs.has(id))
 }
 
 /** Erases a run's prompt, its results, and its name, which a template may have copied from a payload. */
@@ -94,12 +110,28 @@ function withoutTexts(fields: Partial<RunRecord>): Partial<RunRecord> {
   }
 }
 
-/** Inserts an event. Does nothing if it is there already. */
-export async function insertEvent(tx: Context, event: EventRecord): Promise<void> {
-  if ((await tx.insert(tables.events, [rowOfEvent(event)], 'IGNORE')) === 0) return
-  const isPending = event.state === 'pending'
-  if (isPending) countPending(tx, event.mode === 'now' ? 0 : 1, 1)
-  tx.changed('event', event.id, isPending ? 'pending' : 'consumed')
+/** Inserts records that are not there yet. Returns those. */
+async function insertNew<Kind extends { readonly id: Id }>(
+  tx: Context,
+  table: Table,
+  records: readonly Kind[],
+  rowOf: (record: Kind) => RowValues,
+): Promise<readonly Kind[]> {
+  if (records.length === 0) return []
+  const fresh = new Map(records.map((record) => [record.id, record]))
+  const sql = `SELECT id FROM ${table.name} WHERE id IN ${tx.dialect.among('?1', 'id')}`
+  for (const { id } of await tx.all<{ id: Id }>(sql, [[...fresh.keys()]])) fresh.delete(id)
+  await tx.insert(table, [...fresh.values()].map(rowOf))
+  return [...fresh.values()]
+}
+
+/** Inserts events that are not there yet. */
+export async function insertEvents(tx: Context, events: readonly EventRecord[]): Promise<void> {
+  for (const { id, state, mode } of await insertNew(tx, tables.events, events, rowOfEvent)) {
+    const isPending = state === 'pending'
+    if (isPending) countPending(tx, mode === 'now' ? 0 : 1, 1)
+    tx.changed('event', id, isPending ? 'pending' : 'consumed')
+  }
 }
 
 export function countPending(tx: Context, urgency: number, by: 1 | -1): void {
@@ -129,6 +161,19 @@ export async function readDelivery({ all }: Statements, id: Id): Promise<Deliver
   return row && deliveryOf(row)
 }
 
+/** Reads the deliveries that there are of some, by their ids. */
+export async function readDeliveries(
+  { all }: Statements,
+  { among }: Pick<Dialect, 'among'>,
+  ids: readonly Id[],
+  lock = '',
+): Promise<Map<Id, DeliveryRecord>> {
+  if (ids.length === 0) return new Map()
+  const sql = `SELECT record FROM deliveries WHERE id IN ${among('?1', 'id')} ORDER BY id ${lock}`
+  const deliveries = (await all<DeliveryRow>(sql, [ids])).map(deliveryOf)
+  return new Map(deliveries.map((delivery) => [delivery.id, delivery]))
+}
+
 /** Finds a delivery, and keeps other transactions from changing it. */
 export async function findDelivery(tx: Context, id: Id): Promise<DeliveryRecord | undefined> {
   if (!isId(id)) return undefined
@@ -139,34 +184,52 @@ export async function findDelivery(tx: Context, id: Id): Promise<DeliveryRecord 
   return row && deliveryOf(row)
 }
 
-/** Inserts a delivery. Does nothing if it is there already. */
-export async function insertDelivery(tx: Context, delivery: DeliveryRecord): Promise<void> {
-  if ((await tx.insert(tables.deliveries, [rowOfDelivery(delivery)], 'IGNORE')) > 0)
-    tx.changed('delivery', delivery.id, delivery.state)
+/** Inserts deliveries that are not there yet. */
+export async function insertDeliveries(tx: Context, deliveries: readonly DeliveryRecord[]): Promise<void> {
+  for (const { id, state } of await insertNew(tx, tables.deliveries, deliveries, rowOfDelivery))
+    tx.changed('delivery', id, state)
 }
 
-export async function updateDelivery(tx: Context, delivery: DeliveryRecord): Promise<void> {
-  const { id, state, channel } = delivery
-  await tx.run('UPDATE deliveries SET state = ?1, channel = ?2, record = ?3 WHERE id = ?4', [
-    state,
-    encodeString(channel),
-    JSON.stringify(delivery),
-    id,
-  ])
-  tx.changed('delivery', id, state)
+export async function updateDeliveries(tx: Context, deliveries: readonly DeliveryRecord[]): Promise<void> {
+  await tx.update(tables.deliveries, ['state', 'channel', 'record'], deliveries.map(rowOfDelivery))
+  for (const { id, state } of deliveries) tx.changed('delivery', id, state)
+}
+
+/** Writes the fields of patches, in their order. @throws StoreError `BAD_ENTRY` if there is no such delivery */
+export async function changeDeliveries(
+  tx: Context,
+  patches: readonly NonNullable<Effects['delivery']>[],
+): Promise<void> {
+  const ids = patches.map(({ id }) => id)
+  const deliveries = await readDeliveries(tx, tx.dialect, ids, tx.dialect.forUpdate)
+  for (const patch of patches) {
+    const delivery = deliveries.get(patch.id)
+    if (delivery === undefined)
+      throw new StoreError('BAD_ENTRY', 'an effect changes a delivery that does not exist')
+    deliveries.set(patch.id, { ...delivery, ...patch })
+  }
+  await updateDeliveries(tx, [...deliveries.values()])
 }
 
 /** Erases the text of a delivery. */
 export async function forgetDelivery(tx: Context, id: Id, at: number): Promise<void> {
   const delivery = await findDelivery(tx, id)
   if (delivery !== undefined)
-    await updateDelivery(tx, { ...delivery, text: '', forgottenAt: delivery.forgottenAt ?? at })
+    await updateDeliveries(tx, [{ ...delivery, text: '', forgottenAt: delivery.forgottenAt ?? at }])
 }
 
-/** Changes a run, or inserts the whole record of a new one. */
-export async function writeRun(tx: Context, patch: NonNullable<Effects['run']>): Promise<void> {
-  if (await changeRun(tx, patch)) return
-  if (patch.kind === undefined)
-    throw new StoreError('BAD_ENTRY', 'an effect changes a run that does not exist')
-  await insertRun(tx, patch as RunRecord)
+/** Changes runs, and inserts the whole records of new ones. */
+export async function writeRuns(tx: Context, patches: readonly RunPatch[]): Promise<void> {
+  const fresh = new Map<Id, RunPatch>()
+  for (const patch of await changeRuns(tx, patches)) {
+    const run = { ...fresh.get(patch.id), ...patch }
+    if (run.kind === undefined)
+      throw new StoreError('BAD_ENTRY', 'an effect changes a run that does not exist')
+    fresh.set(run.id, run)
+  }
+  await tx.insert(
+    tables.runs,
+    [...fresh.values()].map((run) => rowOfRun(run as RunRecord)),
+  )
+  for (const { id, state = '', stage } of fresh.values()) tx.changed('run', id, state, stage)
 }

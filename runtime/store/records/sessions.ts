@@ -6,7 +6,7 @@ import type { Context } from '../context.ts'
 import type { Effects, Id, SessionMessage, SessionSummary } from '../port.ts'
 import { tables } from '../schema.ts'
 import { firstRunOf } from '../task-keys.ts'
-import { decodeString, encodeString } from './rows.ts'
+import { decodeString, encodeString, type RowValues } from './rows.ts'
 
 type Turn = NonNullable<Effects['append']>[number]
 
@@ -14,22 +14,42 @@ export function sessionOf(row: { session: string; turns: number; last_at: number
   return { key: decodeString(row.session), turns: row.turns, lastAt: row.last_at }
 }
 
-/** Appends a turn once, however often it is sent. */
-export async function appendTurn(tx: Context, { session: text, turn, messages }: Turn): Promise<void> {
-  const at = messages.at(-1)?.at
-  if (at === undefined) return
-  const session = encodeString(text)
-  const [same] = await tx.all('SELECT 1 FROM turns WHERE turn = ?1 AND session = ?2', [turn, session])
-  if (same !== undefined) return
-  const [last] = await tx.all<{ number: number | null }>(
-    'SELECT max(number) AS number FROM turns WHERE session = ?1',
-    [session],
-  )
-  await tx.insert(tables.turns, [[(last?.number ?? 0) + 1, session, turn, at, JSON.stringify(messages)]])
-  await tx.run(
-    `INSERT INTO sessions (session, turns, last_at, is_generated) VALUES (?1, 1, ?2, ?3)
-     ON CONFLICT (session) DO UPDATE SET turns = sessions.turns + 1, last_at = excluded.last_at`,
-    [session, at, firstRunOf(text) === undefined ? 0 : 1],
+/** Appends turns, each once however often it is sent. */
+export async function appendTurns(tx: Context, turns: readonly Turn[]): Promise<void> {
+  if (turns.length === 0) return
+  const { among, list } = tx.dialect
+  const sessions = [...new Set(turns.map(({ session }) => encodeString(session)))]
+  const [same, last] = await Promise.all([
+    tx.all<{ session: string; turn: Id }>(
+      `SELECT session, turn FROM turns WHERE turn IN ${among('?1', 'id')}`,
+      [turns.map(({ turn }) => turn)],
+    ),
+    tx.all<{ session: string; number: number | null }>(
+      `SELECT value AS session, (SELECT max(number) FROM turns WHERE session = list.value) AS number
+       FROM ${list('?1', 'text')}`,
+      [sessions],
+    ),
+  ])
+  const known = new Set(same.map(({ session, turn }) => `${turn} ${session}`))
+  const numbers = new Map(last.map(({ session, number }) => [session, number ?? 0]))
+  const added: RowValues[] = []
+  const changed = new Map<string, [session: string, turns: number, lastAt: number, isGenerated: number]>()
+  for (const { session: text, turn, messages } of turns) {
+    const session = encodeString(text)
+    const at = messages.at(-1)?.at
+    if (at === undefined || known.has(`${turn} ${session}`)) continue
+    known.add(`${turn} ${session}`)
+    const number = (numbers.get(session) ?? 0) + 1
+    numbers.set(session, number)
+    added.push([number, session, turn, at, JSON.stringify(messages)])
+    const before = changed.get(session)?.[1] ?? 0
+    changed.set(session, [session, before + 1, at, firstRunOf(text) === undefined ? 0 : 1])
+  }
+  await tx.insert(tables.turns, added)
+  await tx.insert(
+    tables.sessions,
+    [...changed.values()],
+    'ON CONFLICT (session) DO UPDATE SET turns = sessions.turns + excluded.turns, last_at = excluded.last_at',
   )
 }
 
@@ -69,13 +89,25 @@ export async function subtractTurns(tx: Context, session: string, turns: number)
   await tx.run('DELETE FROM sessions WHERE session = ?1 AND turns <= 0', [session])
 }
 
-export async function keepRunnerState(
+/** Keeps the last state of each runner and session. */
+export async function keepRunnerStates(
   tx: Context,
-  { session: text, runner, state }: NonNullable<Effects['runnerState']>,
+  states: readonly NonNullable<Effects['runnerState']>[],
 ): Promise<void> {
-  const key = [encodeString(text), encodeString(runner)] as const
-  await tx.run('DELETE FROM runner_states WHERE session = ?1 AND runner = ?2', key)
-  if (state !== undefined) await tx.insert(tables.runner_states, [[...key, tx.now, encodeString(state)]])
+  const kept = new Map<string, RowValues>()
+  for (const { session, runner, state } of states) {
+    const key = [encodeString(session), encodeString(runner)] as const
+    if (state !== undefined) kept.set(JSON.stringify(key), [...key, tx.now, encodeString(state)])
+    else {
+      kept.delete(JSON.stringify(key))
+      await tx.run('DELETE FROM runner_states WHERE session = ?1 AND runner = ?2', key)
+    }
+  }
+  await tx.insert(
+    tables.runner_states,
+    [...kept.values()],
+    'ON CONFLICT (session, runner) DO UPDATE SET at = excluded.at, state = excluded.state',
+  )
 }
 
 /** How many turns are read at a time. A turn may be large, and most sessions have fewer. */

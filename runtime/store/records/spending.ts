@@ -4,7 +4,8 @@ import type { Statements } from '@reveille/kit'
 import type { Context } from '../context.ts'
 import { dayMs, dayOf } from '../day.ts'
 import type { Cost, CostOptions, Effects, Spent, SpentToday, Work } from '../port.ts'
-import { decodeString, encodeString } from './rows.ts'
+import { tables } from '../schema.ts'
+import { decodeString, encodeString, type RowValues } from './rows.ts'
 
 /** The scope of all runs together. No policy has this name. */
 const allRuns = ''
@@ -27,39 +28,56 @@ function added(table: string, columns: readonly string[]): string {
   return columns.map(sum).join(', ')
 }
 
+const addToSpent = `ON CONFLICT (day, scope) DO UPDATE SET ${added('spent', ['runs', 'tokens', 'micros'])},
+  reported = CASE WHEN excluded.reported = 1 THEN 1 ELSE spent.reported END`
 const addToCosts = `ON CONFLICT (day, mapping, model, session) DO UPDATE SET ${added('costs', ['runs', 'tokens', 'micros', 'unpriced'])}`
 
-/** Adds to what was spent. It is not idempotent, so it belongs into a transaction under a lease token. */
-export async function addSpent(tx: Context, spend: NonNullable<Effects['spend']>): Promise<void> {
-  const { day, budget, runs, tokens, usd, of = {}, reported = [] } = spend
-  const micros = Math.min(Math.round((usd ?? 0) * microsPerUsd), Number.MAX_SAFE_INTEGER)
-  const scopes = [
-    [allRuns, reported.includes('all')],
-    ...(budget === undefined ? [] : [[budget, reported.includes('budget')]]),
-  ] as const
-  for (const [scope, isReported] of scopes)
-    await tx.run(
-      `INSERT INTO spent (day, scope, runs, tokens, reported, micros) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-       ON CONFLICT (day, scope) DO UPDATE SET ${added('spent', ['runs', 'tokens', 'micros'])},
-       reported = CASE WHEN excluded.reported = 1 THEN 1 ELSE spent.reported END`,
-      [day, encodeString(scope as string), runs, tokens, isReported ? 1 : 0, micros],
-    )
-  if (runs === 0) return
-  const names = [of.mapping ?? '', of.model ?? '', of.session ?? ''].map(encodeString)
-  await tx.run(
-    `INSERT INTO costs (day, mapping, model, session, runs, tokens, micros, unpriced) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-     ${addToCosts}`,
-    [day, ...names, runs, tokens, micros, usd === undefined ? runs : 0],
-  )
+/**
+ * Adds to what was spent. It is not idempotent, so it belongs into a transaction under a lease token. Other transactions wait for the
+ * sums of a day, so it comes last in its own.
+ */
+export async function addSpent(tx: Context, all: readonly NonNullable<Effects['spend']>[]): Promise<void> {
+  const spent = createSums()
+  const costs = createSums()
+  for (const { day, budget, runs, tokens, usd, of = {}, reported = [] } of all) {
+    const micros = Math.min(Math.round((usd ?? 0) * microsPerUsd), Number.MAX_SAFE_INTEGER)
+    const isReported = (scope: 'all' | 'budget') => (reported.includes(scope) ? 1 : 0)
+    spent.add([day, allRuns], [runs, tokens, isReported('all'), micros])
+    if (budget !== undefined)
+      spent.add([day, encodeString(budget)], [runs, tokens, isReported('budget'), micros])
+    const names = [of.mapping ?? '', of.model ?? '', of.session ?? ''].map(encodeString)
+    if (runs > 0) costs.add([day, ...names], [runs, tokens, micros, usd === undefined ? runs : 0])
+  }
+  const rows = spent.rows().map((row) => row.with(4, Math.min(1, row[4] as number)))
+  await Promise.all([
+    tx.insert(tables.spent, rows, addToSpent),
+    tx.insert(tables.costs, costs.rows(), addToCosts),
+  ])
 }
 
-/** Reads what was spent on the day of `now`: by all runs and, if one is named, by a policy's budget. */
-export async function readSpent(
-  statements: Statements,
-  now: number,
-  budget?: string,
-): Promise<NonNullable<Work['spent']>> {
-  const { day, all, budgets } = await readDay(statements, now)
+/** Adds up numbers by keys. */
+function createSums() {
+  const sums = new Map<string, { readonly key: readonly string[]; readonly numbers: number[] }>()
+  return {
+    add(key: readonly string[], numbers: readonly number[]): void {
+      const name = JSON.stringify(key)
+      const before = sums.get(name)?.numbers
+      const sum = numbers.map((each, index) =>
+        Math.min(each + (before?.[index] ?? 0), Number.MAX_SAFE_INTEGER),
+      )
+      sums.set(name, { key, numbers: sum })
+    },
+    /** In one order, so that no two transactions wait for each other. */
+    rows: (): RowValues[] =>
+      [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, { key, numbers }]) => [...key, ...numbers]),
+  }
+}
+
+/** Of what was spent on a day, that of all runs and, if one is named, of a policy's budget. */
+export function spentOn(
+  { day, all, budgets }: SpentToday,
+  budget: string | undefined,
+): NonNullable<Work['spent']> {
   return { day, all, ...(budget !== undefined && { budget: budgets[budget] ?? nothingSpent }) }
 }
 

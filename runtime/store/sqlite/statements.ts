@@ -14,6 +14,7 @@ export const dialect: Dialect = {
     sequence: 'INTEGER PRIMARY KEY',
   },
   among: (parameter) => `(SELECT value FROM json_each(${parameter}))`,
+  list: (parameter) => `json_each(${parameter}) AS list`,
   forUpdate: '',
   skipLocked: '',
   tableOptions: 'STRICT',
@@ -36,10 +37,25 @@ function bound(value: SqlValue): SQLInputValue {
   return Array.isArray(value) ? JSON.stringify(value) : (value as SQLInputValue)
 }
 
+const inserts = new WeakMap<Table, string>()
+
+function insertInto(table: Table): string {
+  const known = inserts.get(table)
+  if (known !== undefined) return known
+  const names = Object.keys(table.columns).filter((column) => table.columns[column]?.type !== 'sequence')
+  const sql = `INSERT INTO ${table.name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
+  inserts.set(table, sql)
+  return sql
+}
+
+function updateOf({ name, primaryKey }: Table, columns: readonly string[]): string {
+  const changes = columns.map((column, index) => `${column} = ?${primaryKey.length + index + 1}`)
+  const key = primaryKey.map((column, index) => `${column} = ?${index + 1}`)
+  return `UPDATE ${name} SET ${changes.join(', ')} WHERE ${key.join(' AND ')}`
+}
+
 export function createStatements(db: DatabaseSync): Transaction {
   const prepared = new Map<string, StatementSync>()
-  const inserts = new Map<string, StatementSync>()
-
   function prepare(sql: string): StatementSync {
     const known = prepared.get(sql)
     if (known !== undefined) return known
@@ -49,15 +65,14 @@ export function createStatements(db: DatabaseSync): Transaction {
     return statement
   }
 
-  function insertInto({ name, columns }: Table, onConflict: string): StatementSync {
-    const key = `${onConflict} ${name}`
-    const known = inserts.get(key)
-    if (known !== undefined) return known
-    const names = Object.entries(columns).flatMap(([column, { type }]) => (type === 'sequence' ? [] : column))
-    const values = names.map(() => '?').join(', ')
-    const statement = db.prepare(`INSERT ${onConflict} INTO ${name} (${names.join(', ')}) VALUES (${values})`)
-    inserts.set(key, statement)
-    return statement
+  /** Runs a statement for each row. Returns how many rows changed. */
+  function runEach(sql: string, rows: readonly (readonly SqlValue[])[]): number {
+    return translated(() => {
+      const statement = prepare(sql)
+      let changes = 0
+      for (const row of rows) changes += Number(statement.run(...(row as readonly SQLInputValue[])).changes)
+      return changes
+    })
   }
 
   const statements = {
@@ -67,14 +82,11 @@ export function createStatements(db: DatabaseSync): Transaction {
     async run(sql: string, values: readonly SqlValue[] = []) {
       return translated(() => Number(prepare(sql).run(...values.map(bound)).changes))
     },
-    async insert(table: Table, rows: readonly (readonly SqlValue[])[], onConflict?: 'IGNORE') {
-      return translated(() => {
-        const statement = insertInto(table, onConflict === undefined ? '' : 'OR IGNORE')
-        let inserted = 0
-        for (const row of rows)
-          inserted += Number(statement.run(...(row as readonly SQLInputValue[])).changes)
-        return inserted
-      })
+    async insert(table: Table, rows: readonly (readonly SqlValue[])[], onConflict = '') {
+      return runEach(`${insertInto(table)} ${onConflict}`, rows)
+    },
+    async update(table: Table, columns: readonly string[], rows: readonly (readonly SqlValue[])[]) {
+      return runEach(updateOf(table, columns), rows)
     },
     /** There is one writer. */
     async lock() {},
