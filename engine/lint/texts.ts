@@ -12,8 +12,8 @@ import { placeOfReference, referenceHint, wordFields } from '../compile/fields/l
 import { listOfForEach, namesOfForEach, scopeNamesOf } from '../compile/fields/scope-names.ts'
 import type { MappingEntry } from '../config/configuration.ts'
 import { braceHints, findHint } from '../config/values/hints.ts'
-import { plainPath } from './fields/expression-references.ts'
 import { valuesAt } from './fields/known-fields.ts'
+import { plainPath } from './fields/mapping-references.ts'
 import type { Sample } from './sample.ts'
 import type { LintCode, Warnings } from './warnings.ts'
 
@@ -37,7 +37,7 @@ export function lintCondition(entry: MappingEntry, samples: readonly Sample[], w
     add('what its brackets find', `Ask whether there is any: \`$exists(${source.trim()})\`.`)
     return
   }
-  const path = kind === 'path' ? plainPath(source, names) : undefined
+  const path = kind === 'path' ? plainPath(when, names) : undefined
   if (path?.root !== 'payload') return
   const values = valuesAt(
     samples.map(({ payload }) => payload),

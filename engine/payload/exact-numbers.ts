@@ -14,7 +14,7 @@ interface ExactNumber {
 export { isRawJSON as isExactNumber }
 
 /** Digits that a safe integer cannot have, in a place where JSON allows a number to begin. */
-const longInteger = /[:[,\s]-?\d{16}|^\ufeff?-?\d{16}/
+const longInteger = /(?:[:[,\s]|^)-?\d{16}/
 
 /**
  * Returns the body parsed again, with each unsafe integer as an {@link ExactNumber}. Returns undefined if the body
@@ -29,22 +29,22 @@ export function parseTexts(body: Uint8Array | string): unknown {
   return parseMarked(body, '', (value) => value)
 }
 
-function decodeBody(body: Uint8Array | string): string {
-  return typeof body === 'string'
-    ? body
-    : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
-}
+/** The digits of the largest safe integer. */
+const maxSafe = String(Number.MAX_SAFE_INTEGER)
+
+/** A string, or an integer that may be unsafe, without fraction and exponent. Neither is searched twice. */
+const stringOrInteger = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|$)|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/gs
 
 /**
- * Turns integers into texts before the body is parsed. A reviver gets the source of numbers too, but it is called for
- * each value of the body, which takes half a second for a megabyte of them.
+ * Turns integers into texts before the body is parsed: `[9007199254740993]` becomes `["9007199254740993"]`. A reviver gets the
+ * source of numbers too, but it is called for each value of the body, which takes half a second for a megabyte of them.
  */
 function parseMarked(body: Uint8Array | string, before: string, after: (value: unknown) => unknown): unknown {
-  if (!holdsDigitRun(body)) return undefined
-  const decoded = decodeBody(body)
-  if (!longInteger.test(decoded)) return undefined
-  const text = decoded.replace(/^\ufeff/, '')
-  const written = markIntegers(text, before)
+  const text = (typeof body === 'string' ? body : decode(body)).replace(/^\ufeff/, '')
+  if (!longInteger.test(text)) return undefined
+  const written = text.replace(stringOrInteger, (found) =>
+    found.startsWith('"') || !isUnsafe(found) ? found : `"${before}${found}"`,
+  )
   if (written === text) return undefined
   try {
     return after(JSON.parse(written))
@@ -53,100 +53,20 @@ function parseMarked(body: Uint8Array | string, before: string, after: (value: u
   }
 }
 
-/** The digits of the shortest unsafe integer. */
-const minDigits = 16
+function decode({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('utf8')
+}
 
-/**
- * Whether this many digits stand together. One of them is then at a multiple of that number, so that few positions are
- * tested.
- */
-function holdsDigitRun(body: Uint8Array | string): boolean {
-  const isDigitAt = (at: number) => isDigit(typeof body === 'string' ? body.charCodeAt(at) : (body[at] ?? 0))
-  for (let at = 0; at < body.length; at += minDigits) {
-    if (!isDigitAt(at)) continue
-    let start = at
-    while (isDigitAt(start - 1)) start--
-    let end = at + 1
-    while (isDigitAt(end)) end++
-    if (end - start >= minDigits) return true
-  }
-  return false
+/** JSON writes no leading zeros, so digits of one length compare as numbers do. */
+function isUnsafe(integer: string): boolean {
+  const digits = integer.replace('-', '')
+  return digits.length > maxSafe.length || digits > maxSafe
 }
 
 /** A code point that is no character. If a sender writes it before digits alone, those digits become a number. */
 const mark = '\ufdd0'
 const markUnit = 0xfdd0
 const marked = /^\ufdd0-?\d+$/
-
-const quote = 0x22
-const minus = 0x2d
-
-/** `[9007199254740993]` becomes `["9007199254740993"]`, with the mark after the quote. */
-function markIntegers(text: string, before: string): string {
-  const opening = `"${before}`
-  let result = ''
-  let done = 0
-  let at = 0
-  while (at < text.length) {
-    const unit = text.charCodeAt(at)
-    if (unit === quote) at = endOfText(text, at + 1)
-    else if (unit === minus || isDigit(unit)) {
-      const end = endOfDigits(text, at + 1)
-      if (isOfNumber(text.charCodeAt(end))) at = endOfNumber(text, end)
-      else {
-        if (isUnsafe(text, unit === minus ? at + 1 : at, end)) {
-          result += `${text.slice(done, at)}${opening}${text.slice(at, end)}"`
-          done = end
-        }
-        at = end
-      }
-    } else at++
-  }
-  return done === 0 ? text : result + text.slice(done)
-}
-
-const maxSafe = String(Number.MAX_SAFE_INTEGER)
-
-/** Compares digits as JSON writes them, without leading zeros. Comparing texts is much faster than parsing the number. */
-function isUnsafe(text: string, start: number, end: number): boolean {
-  const length = end - start
-  return length > maxSafe.length || (length === maxSafe.length && text.slice(start, end) > maxSafe)
-}
-
-/** Returns the position after the closing quote. */
-function endOfText(text: string, start: number): number {
-  let end = text.indexOf('"', start)
-  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
-  return end === -1 ? text.length : end + 1
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let first = at
-  while (text[first - 1] === '\\') first--
-  return (at - first) % 2 === 1
-}
-
-function endOfDigits(text: string, start: number): number {
-  let end = start
-  while (isDigit(text.charCodeAt(end))) end++
-  return end
-}
-
-/** Returns the end of the number, including fraction and exponent. */
-function endOfNumber(text: string, start: number): number {
-  let end = start
-  while (isOfNumber(text.charCodeAt(end))) end++
-  return end
-}
-
-/** Whether the character is a digit or one of `+ - . E e`. */
-function isOfNumber(unit: number): boolean {
-  return isDigit(unit) || unit === 0x2b || unit === minus || unit === 0x2e || (unit | 0x20) === 0x65
-}
-
-function isDigit(unit: number): boolean {
-  return unit >= 0x30 && unit <= 0x39
-}
 
 /** Replaces the marked texts in place. @throws RangeError for a value that is nested too deeply */
 function unmark(value: unknown): unknown {

@@ -43,7 +43,7 @@ export interface CompiledExpression {
   readonly kind: Kind
   /** The literal texts that the expression chooses between, if it does nothing else. */
   readonly choices: readonly string[] | undefined
-  /** The names that the expression looks up at its root, if one of them may be reserved or the list of `forEach`. */
+  /** The names that the expression looks up at its root. */
   readonly names: readonly RootName[]
   /** Probable slips. Their places are those of the field's text. */
   readonly doubtful: readonly Slip[]

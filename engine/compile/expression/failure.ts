@@ -36,7 +36,11 @@ const given = ({ value }: Fault): string => typeOf(value)
 const both = ({ value, value2 }: Fault): string => `${typeOf(value)} and ${typeOf(value2)}`
 const argument = ({ index }: Fault): string => (index === undefined ? 'an argument' : `argument ${index}`)
 
-const sentences: Readonly<Record<string, (fault: Fault) => string>> = {
+const formatPicture = 'a picture of $formatNumber cannot be read'
+
+type Sentences = Readonly<Record<string, (fault: Fault) => string>>
+
+const sentences: Sentences = {
   D1001: () => 'a number is too large',
   D1002: (fault) => `- takes a number, and was given ${given(fault)}`,
   D1004: () => 'a regular expression matches where there is nothing, again and again',
@@ -58,31 +62,10 @@ const sentences: Readonly<Record<string, (fault: Fault) => string>> = {
   D3061: () => '$power gives a number that is too large',
   D3070: () => '$sort without a function takes a list of numbers or a list of texts',
   D3080: () => 'a picture of $formatNumber has more than two parts',
-  ...Object.fromEntries(
-    [
-      'D3081',
-      'D3082',
-      'D3083',
-      'D3084',
-      'D3085',
-      'D3086',
-      'D3087',
-      'D3088',
-      'D3089',
-      'D3090',
-      'D3091',
-      'D3092',
-      'D3093',
-    ].map((code) => [code, () => 'a picture of $formatNumber cannot be read']),
-  ),
+  ...alike('D3081 D3082 D3083 D3084 D3085 D3086 D3087 D3088 D3089 D3090 D3091 D3092 D3093', formatPicture),
   D3100: () => '$formatBase takes a base from 2 to 36',
   D3110: (fault) => `$toMillis without a picture takes an ISO 8601 time, and was given other ${bare(fault)}`,
-  ...Object.fromEntries(
-    ['D3130', 'D3131', 'D3132', 'D3133', 'D3134', 'D3135'].map((code) => [
-      code,
-      () => 'a picture of a time or of an integer cannot be read',
-    ]),
-  ),
+  ...alike('D3130 D3131 D3132 D3133 D3134 D3135', 'a picture of a time or of an integer cannot be read'),
   D3136: () => 'the picture lacks parts that $toMillis needs, such as the month before the day',
   D3137: () => '$error was called',
   D3138: () => '$single found more than one',
@@ -112,6 +95,10 @@ const sentences: Readonly<Record<string, (fault: Fault) => string>> = {
   T2011: (fault) => `the second part of |…|…| must give an object, and gave ${given(fault)}`,
   T2012: (fault) => `the third part of |…|…| must give names, and gave ${given(fault)}`,
   T2013: () => '$clone must be a function, for |…|…| to copy with',
+}
+
+function alike(codes: string, sentence: string): Sentences {
+  return Object.fromEntries(codes.split(' ').map((code) => [code, () => sentence]))
 }
 
 function bare(fault: Fault): string {

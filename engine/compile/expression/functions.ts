@@ -49,85 +49,58 @@ function checkSearch(text: unknown, wanted: unknown): void {
  * their parameters for partial calls and for `$map`, so they have those of the library.
  */
 export function registerFunctions(expression: jsonata.Expression): void {
-  for (const [name, { signature, implementation }] of Object.entries(ours))
+  for (const [name, [signature, implementation]] of Object.entries(ours))
     expression.registerFunction(name, implementation, signature)
 }
 
-interface OwnFunction {
-  readonly signature: string
-  // biome-ignore lint/suspicious/noExplicitAny: the signature checks the values.
-  readonly implementation: (this: jsonata.Focus, ...values: any[]) => unknown
+// biome-ignore lint/suspicious/noExplicitAny: the signature checks the values.
+type Implementation = (this: jsonata.Focus, ...values: any[]) => unknown
+
+type Check = (first: unknown, second: unknown) => void
+
+function checked(name: string, check: Check, values: readonly unknown[]): unknown {
+  check(values[0], values[1])
+  return inLibrary(`$${name}(${['$a', '$b', '$c', '$d'].slice(0, values.length).join(', ')})`, values)
 }
 
-const ours: Readonly<Record<string, OwnFunction>> = {
-  contains: {
-    signature: '<s-(sf):b>',
-    implementation(str, token) {
-      checkSearch(str, token)
-      return inLibrary('$contains($a, $b)', [str, token])
-    },
-  },
-  split: {
-    signature: '<s-(sf)n?:a<s>>',
-    implementation(str, separator, limit) {
-      checkSearch(str, separator)
-      return inLibrary('$split($a, $b, $c)', [str, separator, limit])
-    },
-  },
-  replace: {
-    signature: '<s-(sf)(sf)n?:s>',
-    implementation(str, pattern, replacement, limit) {
-      checkSearch(str, pattern)
-      return inLibrary('$replace($a, $b, $c, $d)', [str, pattern, replacement, limit])
-    },
-  },
-  substringBefore: {
-    signature: '<s-s:s>',
-    implementation(str, chars) {
-      checkSearch(str, chars)
-      return inLibrary('$substringBefore($a, $b)', [str, chars])
-    },
-  },
-  substringAfter: {
-    signature: '<s-s:s>',
-    implementation(str, chars) {
-      checkSearch(str, chars)
-      return inLibrary('$substringAfter($a, $b)', [str, chars])
-    },
-  },
-  pad: {
-    signature: '<s-ns?:s>',
-    implementation(str, width, char) {
-      if (Math.abs(Number(width)) > maxTextLength) throw tooMuchText()
-      return inLibrary('$pad($a, $b, $c)', [str, width, char])
-    },
-  },
-  now: {
-    signature: '<s?s?:s>',
-    implementation(picture, timezone) {
+function checkWidth(_text: unknown, width: unknown): void {
+  if (Math.abs(Number(width)) > maxTextLength) throw tooMuchText()
+}
+
+const ours: Readonly<Record<string, readonly [signature: string, implementation: Implementation]>> = {
+  contains: ['<s-(sf):b>', (str, token) => checked('contains', checkSearch, [str, token])],
+  split: [
+    '<s-(sf)n?:a<s>>',
+    (str, separator, limit) => checked('split', checkSearch, [str, separator, limit]),
+  ],
+  replace: [
+    '<s-(sf)(sf)n?:s>',
+    (str, pattern, replacement, limit) => checked('replace', checkSearch, [str, pattern, replacement, limit]),
+  ],
+  substringBefore: ['<s-s:s>', (str, chars) => checked('substringBefore', checkSearch, [str, chars])],
+  substringAfter: ['<s-s:s>', (str, chars) => checked('substringAfter', checkSearch, [str, chars])],
+  pad: ['<s-ns?:s>', (str, width, char) => checked('pad', checkWidth, [str, width, char])],
+  now: [
+    '<s?s?:s>',
+    function (picture, timezone) {
       return writeTime(timeOf(this), picture, timezone)
     },
-  },
-  millis: {
-    signature: '<:n>',
-    implementation() {
+  ],
+  millis: [
+    '<:n>',
+    function () {
       return timeOf(this)
     },
-  },
-  fromMillis: {
-    signature: '<n-s?s?:s>',
-    implementation(timestamp, picture, timezone) {
-      return writeTime(timestamp, picture, timezone)
-    },
-  },
-  toMillis: {
-    signature: '<s-s?:n>',
+  ],
+  fromMillis: ['<n-s?s?:s>', (timestamp, picture, timezone) => writeTime(timestamp, picture, timezone)],
+  toMillis: [
+    '<s-s?:n>',
     // Without a zone an ISO 8601 time is in UTC, and not in the zone of the machine.
-    implementation(timestamp, picture) {
+    function (timestamp, picture) {
       const time = picture === undefined && !hasOwnZone(timestamp) ? `${timestamp}Z` : timestamp
       return inLibrary('($setTime($c); $toMillis($a, $b))', [time, picture, timeOf(this)])
     },
-  },
+  ],
 }
 
 const defaultPicture = '[Y0001]-[M01]-[D01]T[H01]:[m01]:[s01].[f001][Z01:01t]'

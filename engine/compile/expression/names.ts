@@ -3,7 +3,7 @@
  * payload: `$`, `$$`, `*` and `**` mean what JSONata defines, also for a payload that is a list.
  */
 
-import { everyName, type ScopeNames } from '../../resolve/model/scope.ts'
+import type { ScopeNames } from '../../resolve/model/scope.ts'
 import { startOfToken } from './fault.ts'
 import { mended } from './foreign-syntax.ts'
 import { ExpressionSyntaxError } from './syntax-error.ts'
@@ -12,12 +12,14 @@ import type { SyntaxNode } from './syntax-tree.ts'
 /** A name that an expression or a template looks up at its root. */
 export interface RootName {
   readonly name: string
-  /** The name after it in the path, if there is one. */
-  readonly next: string | undefined
+  /** The plain names after it in the path. */
+  readonly steps: readonly string[]
   /** Whether the expression reads its first element, as in `messages[0]`. */
   readonly isFirst: boolean
   /** The place in UTF-16 units of the field's text. */
   readonly offset: number
+  /** Whether the author expects it to be absent at times, and asks for it. */
+  readonly isOptional?: boolean
 }
 
 /** Returns the variable for a reserved name. No author can write it, because it contains a blank. */
@@ -39,12 +41,8 @@ interface Reach {
   readonly span?: { readonly start: number; readonly end: number; readonly isAtRoot: boolean }
 }
 
-/** An expression whose text has no reserved name and no `[0]` need not be walked. */
-const mayMatter = new RegExp(String.raw`\b(?:${[...everyName.ours].join('|')})\b|\[\s*0\s*\]`)
-
 /**
- * Replaces reserved names in the tree, and returns the names that are looked up at the root, if one of them may be
- * reserved or the list of `forEach`.
+ * Replaces reserved names in the tree, and returns the names that are looked up at the root.
  * @throws ExpressionSyntaxError if a reserved name is looked up below `$` or `$$`
  */
 export function resolveNames(
@@ -53,9 +51,9 @@ export function resolveNames(
   offset: number,
   names: ScopeNames,
 ): readonly RootName[] {
-  if (!mayMatter.test(source) && names.elementList === undefined) return []
   const found: RootName[] = []
   const reached: Reach[] = []
+  let isOptional = false
   const isOurs = (name: unknown): name is string => typeof name === 'string' && names.ours.has(name)
 
   function visit(value: unknown, context: Context): void {
@@ -68,13 +66,16 @@ export function resolveNames(
     if (node['type'] !== 'name') visitBrackets(node, below(node, context))
     const { type } = node
     if (type === 'path') visitPath(node['steps'] as readonly SyntaxNode[], context)
-    else if (type === 'name') visitName(node, undefined, context)
+    else if (type === 'name') visitName(node, [], context)
     else if (type === 'sort') {
       for (const { expression } of node['terms'] as readonly SyntaxNode[]) visit(expression, 'inner')
     } else if (type === 'transform') visit([node['pattern'], node['update'], node['delete']], 'inner')
     else {
       if (type === 'function') visitLookup(node, context)
+      const before = isOptional
+      isOptional ||= type === 'function' && (node['procedure'] as SyntaxNode)['value'] === 'exists'
       for (const part of partsInContext[String(type)] ?? []) visit(node[part], context)
+      isOptional = before
     }
   }
 
@@ -93,7 +94,7 @@ export function resolveNames(
     for (const [index, step] of steps.entries()) {
       if (step['type'] !== 'name') visit(step, context)
       else if (index === 1 && context === 'payload' && isOurs(step['value'])) reachFrom(steps, outer)
-      else visitName(step, steps[index + 1], context)
+      else visitName(step, steps.slice(index + 1), context)
       // `@$name` leaves the context unchanged.
       if (step['focus'] === undefined) context = below(step, context)
     }
@@ -105,15 +106,21 @@ export function resolveNames(
     reached.push({ name: String(name?.['value']), place: start, span })
   }
 
-  function visitName(node: SyntaxNode, after: SyntaxNode | undefined, context: Context): void {
+  function visitName(node: SyntaxNode, after: readonly SyntaxNode[], context: Context): void {
     const { value, position } = node
     const name = String(value)
     const place = startOfToken(Number(position), name, source)
     visitBrackets(node, 'inner')
     if (context === 'payload' && isOurs(name)) reached.push({ name, place })
     if (context !== 'root') return
-    const next = after?.['type'] === 'name' ? String(after['value']) : undefined
-    found.push({ name, next, isFirst: asksForFirst(node), offset: offset + place })
+    const steps = isPlain(node) ? plainNames(after) : []
+    found.push({
+      name,
+      steps,
+      isFirst: asksForFirst(node),
+      offset: offset + place,
+      ...(isOptional && { isOptional }),
+    })
     if (isOurs(name) || name === names.elementList)
       Object.assign(node, { type: 'variable', value: variableOf(name) })
   }
@@ -149,6 +156,15 @@ const partsInContext: Readonly<Record<string, readonly string[]>> = {
 function below({ type, value }: SyntaxNode, context: Context): Context {
   if (type !== 'variable') return 'inner'
   return value === '$' || (value === '' && context !== 'inner') ? 'payload' : 'inner'
+}
+
+function plainNames([step, ...rest]: readonly SyntaxNode[]): readonly string[] {
+  if (step?.['type'] !== 'name') return []
+  return [String(step['value']), ...(isPlain(step) ? plainNames(rest) : [])]
+}
+
+function isPlain({ stages, predicate, focus, index }: SyntaxNode): boolean {
+  return (stages ?? predicate ?? focus ?? index) === undefined
 }
 
 function asksForFirst(node: SyntaxNode): boolean {

@@ -92,7 +92,12 @@ export function checkOrder(
   report: Report,
 ): void {
   const order = Object.keys(vars)
-  for (const { name, next = '', path, offset } of read) {
+  for (const {
+    name,
+    steps: [next = ''],
+    path,
+    offset,
+  } of read) {
     const [field, key = ''] = path
     const own = `A field of the payload that is called so is payload.${name}.`
     const tooEarly = (message: string, hint: string): void =>

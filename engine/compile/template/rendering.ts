@@ -14,7 +14,7 @@ import {
 import type { Template } from '../../resolve/model/program.ts'
 import { reservedReader, type Scope, type ScopeNames } from '../../resolve/model/scope.ts'
 import { type Helper, helpers, isTruthy } from './helpers.ts'
-import { callHelper, passData, printHelper, readHelper } from './rewrite.ts'
+import { callHelper, passData, printHelper, readHelper, resultFollows } from './rewrite.ts'
 
 /** A value of the request, with the path that a person would use for it. */
 interface RequestValue {
@@ -71,8 +71,15 @@ export function compileTree(program: hbs.AST.Program, names: ScopeNames): Templa
 
 /** Follows the keys from a value that Handlebars found: the current one, an outer one, a block parameter or a pass. */
 function read(from: RequestValue | undefined, ...given: unknown[]): Argument {
-  const { scope, names } = (given.pop() as Options).data.rendering
-  const keys = given as string[]
+  const { rendering } = (given.pop() as Options).data
+  return readFrom(from, given as string[], rendering)
+}
+
+function readFrom(
+  from: RequestValue | undefined,
+  keys: readonly string[],
+  { scope, names }: Rendering,
+): Argument {
   if (from?.value !== scope) return { value: walk(from?.value, keys), path: joined(from?.path ?? '', keys) }
   const value = readRoot(keys, scope, names)
   const [first, variable = ''] = keys
@@ -107,8 +114,22 @@ function joined(path: string, keys: readonly string[]): string {
   return path === '' ? below || 'payload' : below === '' ? path : `${path}.${below}`
 }
 
-function print(argument: Argument, { data }: Options): void {
-  const { output } = data.rendering
+/** A text is the operator's; a number says what follows it. */
+function print(...given: unknown[]): void {
+  const { rendering } = (given.pop() as Options).data
+  for (let at = 0; at < given.length; at++) {
+    const token = given[at]
+    if (typeof token !== 'number') printOne(token as string, rendering)
+    else if (token === resultFollows) printOne(given[++at] as Argument, rendering)
+    else {
+      const from = given[at + 1] as RequestValue | undefined
+      printOne(readFrom(from, given.slice(at + 2, at + 2 + token) as string[], rendering), rendering)
+      at += 1 + token
+    }
+  }
+}
+
+function printOne(argument: Argument, { output }: Rendering): void {
   if (isRequestValue(argument)) {
     const { value, path, isAbsent } = argument
     if (isAbsent) refuseAbsent(undefined, output, path)

@@ -21,6 +21,10 @@ type Block = hbs.AST.BlockStatement
 export const readHelper = '$read'
 export const printHelper = '$print'
 export const callHelper = '$call'
+/** Stands before the result of a helper in a call of {@link printHelper}, and the number of its keys before a field. */
+export const resultFollows = -1
+/** A call may have some 65,000 arguments. */
+const maxArguments = 1_000
 /** The loop's key, index, first and last, in the data of the pass. */
 export const passData = '$pass'
 
@@ -42,6 +46,12 @@ export function rewriteTemplate({ program, offsetOf }: ParsedTemplate, names: Sc
   return rewriter
 }
 
+/** What is printed: the context in which Handlebars finds a value, and the names that are followed from there. */
+interface Field {
+  readonly from: Partial<Path>
+  readonly keys: readonly string[]
+}
+
 class Rewriter extends Handlebars.Visitor implements TemplateNames {
   readonly mutating = true
   readonly names: RootName[] = []
@@ -58,13 +68,39 @@ class Rewriter extends Handlebars.Visitor implements TemplateNames {
     this.#reserved = reserved
   }
 
-  override ContentStatement({ value }: hbs.AST.ContentStatement) {
-    return value === '' ? false : printed(stringLiteral(value))
+  /** Neighbouring texts and placeholders are printed by one call, because a call costs more than what it prints. */
+  override Program(program: hbs.AST.Program) {
+    const body: hbs.AST.Statement[] = []
+    let printed: hbs.AST.Expression[] = []
+    const flush = () => {
+      if (printed.length > 0) body.push(printing(printed))
+      printed = []
+    }
+    for (const statement of program.body) {
+      if (printed.length > maxArguments) flush()
+      if (statement.type === 'ContentStatement')
+        printed.push(...this.#text(statement as hbs.AST.ContentStatement))
+      else if (statement.type === 'MustacheStatement')
+        printed.push(...this.#placeholder(statement as hbs.AST.MustacheStatement))
+      else if (statement.type !== 'CommentStatement') {
+        flush()
+        this.accept(statement)
+        body.push(statement)
+      }
+    }
+    flush()
+    program.body = body
+  }
+
+  #text({ value }: hbs.AST.ContentStatement): readonly hbs.AST.Expression[] {
+    return value === '' ? [] : [stringLiteral(value)]
   }
 
   /** A name alone is a field, even if a helper has that name, so that a payload's `date` stays reachable. */
-  override MustacheStatement(node: hbs.AST.MustacheStatement) {
-    return printed(isField(node) ? this.#read(asPath(node.path)) : this.#call(node))
+  #placeholder(node: hbs.AST.MustacheStatement): readonly hbs.AST.Expression[] {
+    if (!isField(node)) return [numberLiteral(resultFollows), this.#call(node)]
+    const { from, keys } = this.#field(asPath(node.path))
+    return [numberLiteral(keys.length), pathOf(from), ...keys.map(stringLiteral)]
   }
 
   override SubExpression(node: hbs.AST.SubExpression) {
@@ -72,7 +108,8 @@ class Rewriter extends Handlebars.Visitor implements TemplateNames {
   }
 
   override PathExpression(path: Path) {
-    return this.#read(path)
+    const { from, keys } = this.#field(path)
+    return callOf(readHelper, pathOf(from), ...keys.map(stringLiteral))
   }
 
   override NumberLiteral(literal: hbs.AST.NumberLiteral) {
@@ -165,8 +202,7 @@ class Rewriter extends Handlebars.Visitor implements TemplateNames {
     return { ...callOf(callHelper, stringLiteral(name), ...node.params), hash: node.hash }
   }
 
-  /** The context in which Handlebars finds the value, and the names that {@link readHelper} follows from there. */
-  #read(path: Path): hbs.AST.SubExpression {
+  #field(path: Path): Field {
     const parts = path.parts.map(unquote)
     const denied = parts.find((part) => forbidden.has(part))
     if (denied !== undefined) {
@@ -182,20 +218,20 @@ class Rewriter extends Handlebars.Visitor implements TemplateNames {
         `A field of the payload with such a name is {{[${first}]}}.`,
       )
     this.#note(parts, path)
-    if (path.data) return this.#readData(path, first, rest)
-    if (this.#isParameter(path)) return readFrom({ parts: [first], original: '' }, rest)
-    if (path.depth <= this.#place.levels.length) return readFrom({ depth: path.depth }, parts)
+    if (path.data) return this.#dataField(path, first, rest)
+    if (this.#isParameter(path)) return { from: { parts: [first], original: '' }, keys: rest }
+    if (path.depth <= this.#place.levels.length) return { from: { depth: path.depth }, keys: parts }
     const hint = 'Only {{#each}} and {{#with}} open a level to leave.'
     throw this.#error('../ leads out of the template', path, hint)
   }
 
-  #readData(path: Path, name: string, rest: readonly string[]): hbs.AST.SubExpression {
-    if (name === 'root') return readFrom({ data: true, parts: ['root'] }, rest)
+  #dataField(path: Path, name: string, rest: readonly string[]): Field {
+    if (name === 'root') return { from: { data: true, parts: ['root'] }, keys: rest }
     if (!loopNames.includes(name))
       throw this.#error(`there is no @${name}`, path, 'There are @index, @key, @first, @last and @root.')
     if (this.#place.levels.filter((level) => level === 'each').length <= path.depth)
       throw this.#error(`@${name} has a value only inside {{#each}}`, path)
-    return readFrom({ data: true, depth: path.depth, parts: [passData] }, [`@${name}`, ...rest])
+    return { from: { data: true, depth: path.depth, parts: [passData] }, keys: [`@${name}`, ...rest] }
   }
 
   /** `this.name` and `./name` mean the current value, never a block parameter. */
@@ -209,8 +245,8 @@ class Rewriter extends Handlebars.Visitor implements TemplateNames {
     const isAtRoot = path.data
       ? parts[0] === 'root'
       : !this.#isParameter(path) && path.depth === levels.length
-    const [name, next] = path.data ? parts.slice(1) : parts
-    if (isAtRoot && name !== undefined) this.names.push({ name, next, isFirst: next === '0', offset })
+    const [name, ...steps] = path.data ? parts.slice(1) : parts
+    if (isAtRoot && name !== undefined) this.names.push({ name, steps, isFirst: steps[0] === '0', offset })
     const target = this.#contextOf(path)
     if (target === 'root' || target === 'unknown') return
     const isOptional = this.#isOptional || guards.some((guard) => isBelow(target, guard))
@@ -316,11 +352,11 @@ function callOf(name: string, ...params: hbs.AST.Expression[]): hbs.AST.SubExpre
   return { type: 'SubExpression', path, params, hash: { type: 'Hash', pairs: [], loc }, loc }
 }
 
-function readFrom(context: Partial<Path>, names: readonly string[]): hbs.AST.SubExpression {
-  return callOf(readHelper, pathOf(context), ...names.map(stringLiteral))
+function numberLiteral(value: number): hbs.AST.NumberLiteral {
+  return { type: 'NumberLiteral', value, original: value, loc }
 }
 
-function printed(value: hbs.AST.Expression): hbs.AST.MustacheStatement {
+function printing(values: readonly hbs.AST.Expression[]): hbs.AST.MustacheStatement {
   const strip = { open: false, close: false }
-  return { ...callOf(printHelper, value), type: 'MustacheStatement', escaped: false, strip }
+  return { ...callOf(printHelper, ...values), type: 'MustacheStatement', escaped: false, strip }
 }

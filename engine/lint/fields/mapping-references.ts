@@ -1,6 +1,10 @@
 /** Finds every value of the request that one mapping names, with the field that names it. */
 
-import { bareExpression, unwrapExpression } from '../../compile/expression/compile-expression.ts'
+import {
+  bareExpression,
+  compileExpression,
+  unwrapExpression,
+} from '../../compile/expression/compile-expression.ts'
 import { isTemplateKey } from '../../compile/fields/key.ts'
 import { namesOfForEach, scopeNamesOf } from '../../compile/fields/scope-names.ts'
 import { allowsAbsence, type Pattern } from '../../compile/match/pattern.ts'
@@ -9,9 +13,8 @@ import type { Reference } from '../../compile/template/reference.ts'
 import type { MappingEntry } from '../../config/configuration.ts'
 import { fieldNames } from '../../config/values/fields.ts'
 import type { Path } from '../../config/values/path.ts'
-import type { ScopeNames } from '../../resolve/model/scope.ts'
+import { reservedReader, type ScopeNames } from '../../resolve/model/scope.ts'
 import type { Clauses } from '../implication.ts'
-import { expressionReferences, plainPath } from './expression-references.ts'
 
 export interface NamedReference extends Omit<Reference, 'offset'> {
   /** The path of the field in the entry. */
@@ -47,13 +50,8 @@ export function mappingReferences(entry: MappingEntry, clauses: Clauses): readon
   const reserved = scopeNamesOf(value)
   const before = namesOfForEach(reserved)
   const aliases: Aliases = {
-    item: plainPath(bareExpression(value.forEach ?? '').source, before),
-    vars: new Map(
-      Object.entries(value.vars ?? {}).map(([name, text]) => [
-        name,
-        plainPath(bareExpression(text).source, reserved),
-      ]),
-    ),
+    item: plainPath(value.forEach ?? '', before),
+    vars: new Map(Object.entries(value.vars ?? {}).map(([name, text]) => [name, plainPath(text, reserved)])),
   }
   return [
     ...[...clauses.body].flatMap(([key, pattern]) => bodyReferences(pattern, [key])),
@@ -78,7 +76,19 @@ function ofText(text: string, reserved: ScopeNames): readonly Reference[] {
 
 function ofExpression(text: string, reserved: ScopeNames): readonly Reference[] {
   const { source, offset } = bareExpression(text)
-  return expressionReferences(source, offset, reserved)
+  return compileExpression(source, offset, reserved)
+    .names.filter(({ isOptional }) => !isOptional)
+    .map(({ name, steps, offset }) =>
+      reservedReader(name, reserved)
+        ? { root: name, steps, offset }
+        : { root: 'payload', steps: [name, ...steps], offset },
+    )
+}
+
+/** Returns the reference of an expression that is one plain path, such as `pull_request.labels`. */
+export function plainPath(text: string, reserved: ScopeNames): Reference | undefined {
+  const isPath = /^\s*[\w.]+\s*$/.test(bareExpression(text).source)
+  return isPath ? ofExpression(text, reserved)[0] : undefined
 }
 
 /** Returns the fields that a pattern requires; `exists: false` requires none. */

@@ -2,20 +2,14 @@
 
 import { memberOf, valueAt } from '../../payload/payload-path.ts'
 
-type Place = readonly string[]
+function places(text: string): readonly (readonly string[])[] {
+  return text.split(/\s+/).map((place) => place.split('.'))
+}
 
 /** The fields with the name of an actor, if the actor is an object. Numeric ids are not names. */
-const namesOfActor = [
-  'login',
-  'username',
-  'name',
-  'nickname',
-  'display_name',
-  'displayName',
-  'id',
-  'account_id',
-  'accountId',
-] as const
+const namesOfActor = 'login username name nickname display_name displayName id account_id accountId'.split(
+  ' ',
+)
 
 /**
  * The objects that describe the actor. GitHub, Gitea, Gogs: `sender`, and `pusher` of a push. GitLab, Jira, Discord:
@@ -24,40 +18,19 @@ const namesOfActor = [
  * Sources: the providers' recorded bodies; docs.github.com "Webhook events and payloads", docs.gitlab.com "Webhook
  * events", support.atlassian.com "Event payloads", core.telegram.org/bots/api.
  */
-const actors: readonly Place[] = [
-  ['sender'],
-  ['actor'],
-  ['user'],
-  ['pusher'],
-  ['author'],
-  ['comment', 'updateAuthor'],
-  ['member', 'user'],
-  ['message', 'from'],
-  ['callback_query', 'from'],
-]
+const actors = places(
+  'sender actor user pusher author comment.updateAuthor member.user message.from callback_query.from',
+)
 
 /**
  * The texts that name the actor. The first ones belong to no sender in particular. GitLab's push: `user_username`,
  * `user_name`; the latter also in Slack's commands. Slack's events: ids of users and bots; for an edited message that
  * of its author, who alone can edit it (docs.slack.dev, "message.message_changed"). PagerDuty: `event.agent`.
  */
-const texts: readonly Place[] = [
-  ['sender'],
-  ['actor'],
-  ['user'],
-  ['author'],
-  ['username'],
-  ['user_username'],
-  ['user_name'],
-  ['user_id'],
-  ['event', 'user'],
-  ['event', 'bot_id'],
-  ['event', 'username'],
-  ['event', 'bot_profile', 'name'],
-  ['event', 'message', 'user'],
-  ['event', 'message', 'bot_id'],
-  ['event', 'agent', 'summary'],
-]
+const texts = places(
+  `sender actor user author username user_username user_name user_id event.user event.bot_id event.username
+  event.bot_profile.name event.message.user event.message.bot_id event.agent.summary`,
+)
 
 /** No provider has longer names, so a longer text is not compared. In UTF-16 units. */
 const maxNameLength = 256
