@@ -127,6 +127,8 @@ export type {
   SourceTrace,
 } from './resolve/model/trace.ts'
 export { decodePayload, isLongToRead } from './resolve/payload.ts'
+export { createSerialThread, type SerialThread, ThreadEndedError } from './threads/serial-thread.ts'
+export { programFile, type ThreadData } from './threads/thread.ts'
 export { backgroundTimers, realTimers, type Timers } from './timers.ts'
 export { createBundler } from './transform/bundle/create-bundler.ts'
 export { createTransformHost } from './transform/host/host.ts'

@@ -1,10 +1,10 @@
 /** The embedded store: one folder, a writer's thread, a reader's thread, and what is answered from memory. */
 
 import { Worker } from 'node:worker_threads'
+import { programFile } from '@reveille/engine'
 import { type OpenStore, type Store, StoreError, type StoreOptions } from '../port.ts'
 import type { Opened } from '../protocol.ts'
 import { assembleStore, type Engine, type Handlers } from '../store.ts'
-import { setSystemTimer } from '../wake-up.ts'
 import type { Fault } from './faulty-disk.ts'
 import type { FromWriter, ToWriter, WriterData } from './messages.ts'
 import { createReaderClient } from './reader-client.ts'
@@ -44,8 +44,7 @@ export async function openFaultyStore(options: StoreOptions): Promise<FaultyStor
 }
 
 function connect(options: StoreOptions, worker: Worker, handlers: Handlers) {
-  const { location, setTimer = setSystemTimer } = options
-  const reader = createReaderClient(location, setTimer)
+  const reader = createReaderClient(options.location)
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const asked: (() => void)[] = []
   let isClosing = false
@@ -73,7 +72,6 @@ function connect(options: StoreOptions, worker: Worker, handlers: Handlers) {
     post: (post) => send({ type: 'post', post }),
     ask: reader.ask,
     watch(isIdle) {
-      reader.watch()
       // An idle writer would not notice by itself that its files are gone.
       if (isIdle) send({ type: 'check-files' })
     },
@@ -104,7 +102,10 @@ function startWriter(
   const limits = { keepMs, backlog, sessionIdleMs, maxBodyBytes, ignoredBodiesMs, maxWithoutEffect }
   const { historyMessages, now } = options
   const workerData: WriterData = { folder: location, node, now: now(), limits, historyMessages }
-  const worker = new Worker(threadFile(), { workerData, name: 'store writer' })
+  const worker = new Worker(programFile('./sqlite-writer.ts', import.meta.url), {
+    workerData,
+    name: 'store writer',
+  })
   return new Promise((resolve, reject) => {
     worker.once('error', (error) =>
       reject(new StoreError('STORE_UNAVAILABLE', 'the writer did not start', { cause: error })),
@@ -118,12 +119,4 @@ function startWriter(
       worker.once('exit', () => reject(new StoreError(code, text, { brief })))
     })
   })
-}
-
-/** The thread's program, which lies beside this module as a source, in a package or in a bundle. */
-function threadFile(): URL {
-  return new URL(
-    import.meta.url.endsWith('.ts') ? './sqlite-writer.ts' : './sqlite-writer.js',
-    import.meta.url,
-  )
 }
