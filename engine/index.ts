@@ -29,8 +29,8 @@ export type {
   TestEntry,
 } from './config/configuration.ts'
 export type { Diagnostic, Place } from './config/file/diagnostic.ts'
-export { inFileOrder } from './config/file/diagnostic-order.ts'
 export { blanks, formatDiagnostic, formatPlace, shownFile } from './config/file/diagnostic-text.ts'
+export { inFileOrder } from './config/file/diagnostics.ts'
 export { withoutJson5Comments } from './config/file/json5-comments.ts'
 export { type Files, realFiles } from './config/file/load-context.ts'
 export { createThreadParser } from './config/file/parser.ts'

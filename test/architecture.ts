@@ -117,10 +117,10 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['rules/'],
     ['settings.ts'],
     ['configuration.ts'],
-    ['payload-schema.ts'],
+    ['items.ts', 'mapping-files.ts'],
+    ['payload-schema.ts', 'presets.ts'],
     ['entries.ts'],
-    ['items.ts', 'mapping-files.ts', 'tests.ts'],
-    ['presets.ts'],
+    ['tests.ts'],
     ['load.ts', 'pasted.ts', 'sample-edits.ts', 'sample-folder.ts'],
   ],
   'engine/resolve': [

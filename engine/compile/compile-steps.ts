@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Configuration } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/file/diagnostic.ts'
-import { inFileOrder } from '../config/file/diagnostic-order.ts'
+import { inFileOrder } from '../config/file/diagnostics.ts'
 import { priceHint } from '../config/rules/agent-rules.ts'
 import { priceOf } from '../config/rules/prices.ts'
 import { parseDuration } from '../config/values/duration.ts'

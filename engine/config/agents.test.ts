@@ -19,7 +19,7 @@ async function agentsOf(context: TestContext, text: string) {
 }
 
 /** Returns errors and warnings. */
-async function findings(context: TestContext, files: Files | string): Promise<readonly Diagnostic[]> {
+async function diagnostics(context: TestContext, files: Files | string): Promise<readonly Diagnostic[]> {
   const loaded = await load(context, files)
   return loaded.ok ? loaded.configuration.warnings : loaded.diagnostics
 }
@@ -29,7 +29,7 @@ function summary(diagnostics: readonly Diagnostic[]): string[] {
 }
 
 async function only(context: TestContext, files: Files | string): Promise<Diagnostic> {
-  const found = await findings(context, files)
+  const found = await diagnostics(context, files)
   const [first] = found
   assert.ok(first && found.length === 1, JSON.stringify(found))
   return first
@@ -51,10 +51,10 @@ test('quiet hours are times of day in a time zone, and may extend past midnight'
 })
 
 test('quiet hours that never end, or have an invalid time or zone, are refused at their place', async (context) => {
-  assert.deepEqual(summary(await findings(context, quiet('from: "22:00", to: "22:00"'))), [
+  assert.deepEqual(summary(await diagnostics(context, quiet('from: "22:00", to: "22:00"'))), [
     'INVALID_VALUE 1:69',
   ])
-  assert.deepEqual(summary(await findings(context, quiet('from: "24:00", to: "7:00"'))), [
+  assert.deepEqual(summary(await diagnostics(context, quiet('from: "24:00", to: "7:00"'))), [
     'INVALID_VALUE 1:56',
     'INVALID_VALUE 1:69',
   ])
@@ -112,7 +112,7 @@ test('the names of providers may begin models, and their secrets are not shown',
   const agents = await agentsOf(context, `agents: { ${providers} }\n`)
   assert.deepEqual(Object.keys(agents.providers), ['openai', 'local'])
   const bad = 'agents:\n  providers:\n    "my own": { apiKey: sekret }\n    a/b: { apiKey: sekret }\n'
-  const found = await findings(context, bad)
+  const found = await diagnostics(context, bad)
   assert.deepEqual(summary(found), ['INVALID_NAME 3:5', 'INVALID_NAME 4:5'])
   assert.ok(!JSON.stringify(found).includes('sekret'))
 })
@@ -139,7 +139,7 @@ test('a model with a provider that the runner ai does not have is an error with 
     at('runner: mine, model: x/y', ', runners: { mine: { kind: command } }'),
     'agents: { defaults: { runner: ai, model: anthropic/claude-x } }\n',
   ])
-    assert.deepEqual(await findings(context, good), [], good)
+    assert.deepEqual(await diagnostics(context, good), [], good)
 })
 
 const mapping = (text: string) => `hooks: { mappings: [{ message: x, ${text} }] }\n`
@@ -148,7 +148,10 @@ test('the longest wait of a coalesced run must not be shorter than its window', 
   const { code, message, place } = await only(context, mapping('coalesce: { key: ref, window: 10m }'))
   assert.deepEqual([code, place?.column], ['INVALID_VALUE', 65])
   assert.match(message, /`hooks\.mappings\[0\]\.coalesce\.window` is longer than `maxWait` \(5m\)/)
-  assert.deepEqual(await findings(context, mapping('coalesce: { key: ref, window: 10m, maxWait: 10m }')), [])
+  assert.deepEqual(
+    await diagnostics(context, mapping('coalesce: { key: ref, window: 10m, maxWait: 10m }')),
+    [],
+  )
   const long = await only(context, mapping('coalesce: { key: ref, maxWait: 25h }'))
   assert.match(`${long.message} ${long.hint}`, /coalesce\.maxWait.*At most 24h\./)
 })
@@ -169,7 +172,7 @@ for (const [what, text] of Object.entries({
 
 test('busy and coalesce have no effect on a wake, and busy has none without a session', async (context) => {
   const wake = 'hooks: { mappings: [{ action: wake, text: x, busy: reject, coalesce: { key: ref } }] }\n'
-  assert.deepEqual(summary(await findings(context, wake)), ['UNUSED_FIELD 1:46', 'UNUSED_FIELD 1:60'])
+  assert.deepEqual(summary(await diagnostics(context, wake)), ['UNUSED_FIELD 1:46', 'UNUSED_FIELD 1:60'])
   const { code, message } = await only(context, mapping('busy: reject'))
   assert.equal(code, 'UNUSED_FIELD')
   assert.match(message, /without `sessionKey`/)
@@ -178,12 +181,12 @@ test('busy and coalesce have no effect on a wake, and busy has none without a se
     'busy: reject, sessionKey: "hook:{{a}}"',
     'busy: queue, coalesce: { key: a }',
   ])
-    assert.deepEqual(await findings(context, mapping(good)), [], good)
+    assert.deepEqual(await diagnostics(context, mapping(good)), [], good)
 })
 
 test('a key of a policy without effect on a built-in endpoint is a warning', async (context) => {
   const policy = '{ concurrency: 1, timeoutSeconds: 5, budget: { runs: 1 }, bots: [a] }'
-  const found = await findings(context, {
+  const found = await diagnostics(context, {
     'reveille.yaml': `hooks: { endpoints: { agent: ${policy}, gh: ${policy} } }\n`,
     'mappings/a.yaml': `endpoints: { wake: ${policy} }\n`,
   })
@@ -237,7 +240,7 @@ test('a budget in US dollars needs a default model whose price is known, and is 
     priced(`defaults: { model: ollama/llama }, ${prices}, ${budget}`),
     priced(`defaults: { model: mini, models: { openai/gpt-5-mini: { alias: mini } } }, ${budget}`),
   ])
-    assert.deepEqual(summary(await findings(context, text)), [])
+    assert.deepEqual(summary(await diagnostics(context, text)), [])
   const { prices: read } = await agentsOf(context, priced(prices))
   assert.deepEqual({ ...read['ollama/llama'] }, { input: 0, output: 0 })
 })
@@ -254,7 +257,7 @@ test('the same holds for the budget of an endpoint, in whichever file it stands'
 })
 
 test('amounts of money are numbers, not below a cent a day, and prices are complete', async (context) => {
-  const found = await findings(
+  const found = await diagnostics(
     context,
     priced('budget: { usd: 0 }, prices: { a/b: { input: -1, output: "$5" }, c/d: { input: 1 } }'),
   )

@@ -22,11 +22,11 @@ async function compile(context: TestContext, endpoint: string, mapping = '{ mess
 `,
   })
   const loaded = await loadConfiguration({ file: folder.at('reveille.yaml'), env: {} })
-  if (!loaded.ok) return { findings: findingsOf(loaded.diagnostics) }
+  if (!loaded.ok) return { diagnostics: findingsOf(loaded.diagnostics) }
   const catalog = { channels: [], runners: ['echo'], relays: [] }
   const compiled = compileSnapshot(loaded.configuration, catalog, countingRandomness())
-  if (!compiled.ok) return { findings: findingsOf(compiled.diagnostics) }
-  return { findings: findingsOf(compiled.warnings), snapshot: compiled.snapshot }
+  if (!compiled.ok) return { diagnostics: findingsOf(compiled.diagnostics) }
+  return { diagnostics: findingsOf(compiled.warnings), snapshot: compiled.snapshot }
 }
 
 function findingsOf(diagnostics: readonly { severity: string; code: string; message: string }[]) {
@@ -47,7 +47,7 @@ test('a webhook of a repository, of an organisation and of Stripe can be caught 
     github(`${ofRepo}, api: "https://github.example.com/api/v3"`),
     stripe(`hookId: we_1Qx2, token: ${token}, lookBack: 30d`),
   ])
-    assert.deepEqual((await compile(context, endpoint)).findings, [], endpoint)
+    assert.deepEqual((await compile(context, endpoint)).diagnostics, [], endpoint)
 })
 
 test('a catch-up that cannot work is refused with the key and the rule', async (context) => {
@@ -70,15 +70,16 @@ test('a catch-up that cannot work is refused with the key and the rule', async (
     [`{ catchUp: { ${ofRepo} } }`, /CATCH_UP_UNSUPPORTED/],
   ]
   for (const [endpoint, expected] of cases) {
-    const { findings } = await compile(context, endpoint)
-    assert.match(findings[0] ?? 'nothing', expected)
-    assert.equal(findings.length, 1, findings.join('\n'))
+    const { diagnostics } = await compile(context, endpoint)
+    assert.match(diagnostics[0] ?? 'nothing', expected)
+    assert.equal(diagnostics.length, 1, diagnostics.join('\n'))
   }
 })
 
 test('a mapping that forgets sooner than is caught up is refused, and one that says nothing remembers for long enough', async (context) => {
   const endpoint = stripe(`hookId: we_1, token: ${token}, lookBack: 30d`)
-  const problemOf = async (mapping: string) => (await compile(context, endpoint, mapping)).findings.join('\n')
+  const problemOf = async (mapping: string) =>
+    (await compile(context, endpoint, mapping)).diagnostics.join('\n')
   assert.match(
     await problemOf('{ id: m, message: x, dedupe: { window: 3d } }'),
     /^error DEDUPE_TOO_SHORT `dedupe\.window` of mapping "m": is shorter than 30d/,

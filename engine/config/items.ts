@@ -1,87 +1,51 @@
-/** Lists the content of all files of one load in matching order: items of lists, and policies, each with its place. */
+/** Lists the content of one file of a load: the items of its lists, and its policies, each with its place. */
 
 import type { Origin } from './configuration.ts'
-import type { Item } from './entries.ts'
 import type { ParsedFile } from './file/parsed-file.ts'
-import type { PolicySet, PolicySets } from './rules/endpoint-policies.ts'
-import type { CheckedFile } from './schema/checked-file.ts'
-import type { ConfigurationValue } from './schema/configuration-schema.ts'
+import type { PolicySet } from './rules/endpoint-policies.ts'
 import type { MappingFileValue, MappingValue } from './schema/mapping-schema.ts'
 import type { TestValue } from './schema/test-schema.ts'
 import type { Path } from './values/path.ts'
 
-/** A preset in use, with the configuration's adjustments. */
-export interface Preset {
-  readonly name: string
+/** One item of a list, with the place of the list. */
+export interface Item<Value = MappingValue> {
+  readonly value: Value
+  readonly source: ParsedFile
+  readonly path: Path
+  /** The position from 1, for the name of an entry without an id. */
+  readonly position: number
+  readonly origin: Origin
+  /** The place where a field is written instead, by its name; for `match.path` the name is `match.path`. */
+  readonly overridden?: ReadonlyMap<string, WrittenPlace>
+}
+
+export interface WrittenPlace {
+  readonly source: ParsedFile
+  readonly path: Path
+}
+
+/** What one file says of hooks, or the `hooks` block of the configuration. */
+export interface HookPart {
   readonly mappings: readonly Item[]
   readonly tests: readonly Item<TestValue>[]
   readonly policies: PolicySet
 }
 
-type MainFile = CheckedFile<ConfigurationValue> | undefined
-type MappingFiles = readonly CheckedFile<MappingFileValue>[]
-
-export function policySets(main: MainFile, files: MappingFiles, presets: readonly Preset[]): PolicySets {
-  const own = main && {
-    source: main.source,
-    path: ['hooks', 'endpoints'],
-    policies: main.value.hooks?.endpoints,
-  }
-  return {
-    main: own,
-    files: files.map(({ source, value }) => ({ source, path: ['endpoints'], policies: value.endpoints })),
-    presets: presets.map(({ policies }) => policies),
-  }
-}
-
-/** Lists the configuration's own items first, then those of files, then those of presets. */
-export function mappingItems(main: MainFile, files: MappingFiles, presets: readonly Preset[]): Item[] {
-  const path = ['hooks', 'mappings']
-  const own =
-    main &&
-    itemsIn<MappingValue>(
-      main.source,
-      originOf('configuration', main.source),
-      main.value.hooks?.mappings,
-      path,
-    )
-  return [
-    ...(own ?? []),
-    ...files.flatMap(({ source, value }) =>
-      itemsIn<MappingValue>(source, originOf('file', source), value.mappings, ['mappings']),
-    ),
-    ...presets.flatMap(({ mappings }) => mappings),
-  ]
-}
-
-/** Leaves out a preset's test of a mapping that the operator replaced, since it would only show the difference. */
-export function testItems(
-  files: MappingFiles,
-  presets: readonly Preset[],
-  replaced: ReadonlyMap<string, ReadonlySet<string>>,
-): Item<TestValue>[] {
-  const own = files.flatMap(({ source, value }) =>
-    itemsIn<TestValue>(source, originOf('file', source), value.tests, ['tests']),
-  )
-  const shipped = presets.flatMap(({ name, tests }) =>
-    tests.filter(({ value: { expect } }) =>
-      [expect, ...(expect.actions ?? [])].every(({ mapping = '' }) => !replaced.get(name)?.has(mapping)),
-    ),
-  )
-  return [...own, ...shipped]
-}
-
-function originOf(kind: Origin['kind'], { name }: ParsedFile): Origin {
-  return { kind, name }
-}
-
-/** Returns nothing for a value that is not a list, which the schema has refused. */
-export function itemsIn<Value>(
+/** `value` is at `above`. It has no lists and no policies where the schema has refused them. */
+export function hookPart(
+  kind: Origin['kind'],
   source: ParsedFile,
-  origin: Origin,
-  list: unknown,
-  path: Path,
-): readonly Item<Value>[] {
-  if (!Array.isArray(list)) return []
-  return list.map((value, index) => ({ value, source, path: [...path, index], position: index + 1, origin }))
+  value: Partial<MappingFileValue> | undefined,
+  { above = [], name = source.name }: { readonly above?: Path; readonly name?: string } = {},
+): HookPart {
+  const origin = { kind, name } as const
+  const itemsOf = <Value>(key: string, list: unknown): Item<Value>[] =>
+    (Array.isArray(list) ? list : []).map((value, index) => {
+      return { value, source, path: [...above, key, index], position: index + 1, origin }
+    })
+  return {
+    mappings: itemsOf('mappings', value?.mappings),
+    tests: itemsOf('tests', value?.tests),
+    policies: { from: kind, source, path: [...above, 'endpoints'], policies: value?.endpoints },
+  }
 }

@@ -4,8 +4,8 @@ import { resolve } from 'node:path'
 import { yieldToEventLoop } from '../yield.ts'
 import type { Configuration, Loaded } from './configuration.ts'
 import { createEntries, type Entries } from './entries.ts'
-import type { Diagnostic, Place } from './file/diagnostic.ts'
-import { createFindings, type Findings } from './file/diagnostics.ts'
+import type { Place } from './file/diagnostic.ts'
+import { createDiagnostics, type Diagnostics } from './file/diagnostics.ts'
 import { createLoadCache, type LoadCache } from './file/load-cache.ts'
 import {
   createLoadContext,
@@ -18,14 +18,15 @@ import type { TextParser } from './file/parse-text.ts'
 import { createThreadParser, parserInPlace } from './file/parser.ts'
 import { startOf } from './file/places.ts'
 import { withoutSecrets } from './file/without-secrets.ts'
-import { mappingItems, policySets, testItems } from './items.ts'
+import { hookPart, type Item } from './items.ts'
 import { loadMappingFiles } from './mapping-files.ts'
 import { loadPresets } from './presets.ts'
+import { rules, unusedEndpoints, unusedModules } from './rules/configuration-rules.ts'
 import { mergeEndpoints } from './rules/endpoint-policies.ts'
 import { checkPolicies } from './rules/policy-rules.ts'
-import { rules, unusedEndpoints, unusedModules } from './rules/rules.ts'
 import { type CheckedFile, checkFile, readText, unreadable } from './schema/checked-file.ts'
-import { type ConfigurationValue, configurationShape } from './schema/configuration-schema.ts'
+import { type ConfigurationValue, configurationSchema } from './schema/configuration-schema.ts'
+import type { TestValue } from './schema/test-schema.ts'
 import { resolveSettings } from './settings.ts'
 import { createTests } from './tests.ts'
 import { freezeDeep } from './values/freeze-deep.ts'
@@ -101,44 +102,46 @@ async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextPars
     parser,
     allowsUnset,
   })
-  const findings = createFindings()
+  const diagnostics = createDiagnostics()
+  const dotEnv = startOf(resolve(context.folder, '.env'))
   try {
     for (const { line, ...fault } of await context.readEnvironment())
-      findings.add({
-        severity: 'warning',
-        ...fault,
-        place: { ...startOf(resolve(context.folder, '.env')), line },
-      })
+      diagnostics.add({ severity: 'warning', ...fault, place: { ...dotEnv, line } })
   } catch (error) {
     // Without its variables, every reference to one would be reported too, with useless advice.
-    const diagnostics = [unreadable(resolve(context.folder, '.env'), error)]
-    return { ok: false, diagnostics, watched: context.watched(), digest: context.digest() }
+    const unread = [unreadable(dotEnv.file, error)]
+    return { ok: false, diagnostics: unread, watched: context.watched(), digest: context.digest() }
   }
-  const main = await loadMain(file, context, findings)
-  if (main) applyRules(main, findings)
-  const files = await loadMappingFiles(main, file, context, findings)
-  const presets = await loadPresets(main, options.presets, context, findings)
-  const policies = mergeEndpoints(policySets(main, files, presets), cache, findings)
-  if (main) await checkPolicies(policies, main, findings)
+  const main = await loadMain(file, context, diagnostics)
+  if (main) applyRules(main, diagnostics)
+  const files = await loadMappingFiles(main, file, context, diagnostics)
+  const presets = await loadPresets(main, options.presets, context, diagnostics)
+  const parts = [
+    ...(main ? [hookPart('configuration', main.source, main.value.hooks, { above: ['hooks'] })] : []),
+    ...files.map(({ source, value }) => hookPart('file', source, value)),
+    ...presets,
+  ]
+  const sets = parts.map(({ policies }) => policies)
+  const policies = mergeEndpoints(sets, cache, diagnostics)
+  if (main) await checkPolicies(policies, main, diagnostics)
   const { endpoints } = policies
   const { path, defaultSessionKey } = main?.value.hooks ?? {}
   const hooks = { path: String(path), hasDefaultSession: defaultSessionKey !== undefined }
-  const items = mappingItems(main, files, presets)
-  const entries = await createEntries(items, context, findings, hooks)
+  const items = parts.flatMap(({ mappings }) => mappings)
+  const entries = await createEntries(items, context, diagnostics, hooks)
   const { mappings, disabled } = entries
-  const cases = testItems(files, presets, entries.replaced)
-  const tests = await createTests(cases, context, findings)
-
-  if (main && findings.errors().length === 0) reportUnused(main, entries, findings)
+  const cases = parts.flatMap(({ tests }) => tests.filter((test) => !isOfReplaced(test, entries)))
+  const tests = await createTests(cases, context, diagnostics)
+  if (main && diagnostics.errors().length === 0) reportUnused(main, entries, diagnostics)
 
   await yieldToEventLoop()
   const digest = context.digest()
   const watched = context.watched()
-  const errors = findings.errors()
-  const warnings = findings.warnings()
+  const errors = diagnostics.errors()
+  const warnings = diagnostics.warnings()
   const isRefused = errors.length > 0
   const refused = { ok: false, diagnostics: [...errors, ...warnings], watched, digest } as const
-  if (!main || (isRefused && !areSettingsSound(main, findings))) return refused
+  if (!main || (isRefused && !areSettingsSound(main, diagnostics))) return refused
   const settings = freezeDeep(resolveSettings(main.value, file, context.resolvePath))
   // For an indented block, returns the place of its key, because the first line below the key concerns something else.
   const locate = (path: Path): Place => {
@@ -167,60 +170,58 @@ async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextPars
 }
 
 /** Whether all mistakes are in mappings and tests. */
-function areSettingsSound({ source, value }: CheckedFile<ConfigurationValue>, findings: Findings): boolean {
+function areSettingsSound(
+  { source, value }: CheckedFile<ConfigurationValue>,
+  diagnostics: Diagnostics,
+): boolean {
   const { hooks, ...others } = value
   const ofHooks = Object.keys(hooks).filter((key) => key !== 'mappings')
   const paths = [...Object.keys(others).map((key) => [key]), ...ofHooks.map((key) => ['hooks', key])]
-  return findings.isSound(source, ...paths)
+  return diagnostics.isSound(source, ...paths)
 }
 
 async function loadMain(
   file: string,
   context: LoadContext,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): Promise<CheckedFile<ConfigurationValue> | undefined> {
-  const text = await readText(file, context, findings, missingConfiguration)
-  if (text === undefined) return undefined
-  if (text.trim() === '') {
-    findings.add({ severity: 'error', ...emptyConfiguration, place: startOf(file) })
-    return undefined
-  }
-  const written = { kind: 'configuration', file, text } as const
-  return checkFile<ConfigurationValue>(configurationShape, written, context, findings)
-}
-
-const emptyConfiguration = {
-  code: 'FILE_EMPTY',
-  message: 'The configuration file is empty',
-  hint: 'If an editor is still writing it, the next save is loaded by itself.',
-}
-
-function missingConfiguration(file: string): Diagnostic {
-  return {
-    severity: 'error',
+  const refused = { severity: 'error', place: startOf(file) } as const
+  const text = await readText(file, context, diagnostics, {
+    ...refused,
     code: 'CONFIGURATION_NOT_FOUND',
     message: `There is no configuration at ${file}`,
-    place: startOf(file),
     hint: 'Make one with `reveille init`, or name another with `--config FILE`.',
+  })
+  if (text === undefined) return undefined
+  if (text.trim() === '') {
+    const hint = 'If an editor is still writing it, the next save is loaded by itself.'
+    diagnostics.add({ ...refused, code: 'FILE_EMPTY', message: 'The configuration file is empty', hint })
+    return undefined
   }
+  return checkFile(configurationSchema, { kind: 'configuration', file, text }, context, diagnostics)
 }
 
-function applyRules({ source, value }: CheckedFile<ConfigurationValue>, findings: Findings): void {
-  for (const rule of rules) {
-    // Rules run one after the other, because a finding of one can make others needless.
-    if (!findings.isSound(source, ...rule.reads.map((key) => key.split('.')))) continue
-    for (const finding of [...rule.check(value)]) findings.report(source, finding)
-  }
+function applyRules({ source, value }: CheckedFile<ConfigurationValue>, diagnostics: Diagnostics): void {
+  for (const [reads, check] of rules)
+    if (diagnostics.isSound(source, ...reads.map((key) => key.split('.'))))
+      diagnostics.report(source, check(value))
+}
+
+/** A preset's test of a mapping that the operator replaced would only show the difference. */
+function isOfReplaced({ origin, value }: Item<TestValue>, { replaced }: Entries): boolean {
+  const ids = origin.kind === 'preset' ? replaced.get(origin.name) : undefined
+  if (ids === undefined) return false
+  return [value.expect, ...(value.expect.actions ?? [])].some(({ mapping = '' }) => ids.has(mapping))
 }
 
 function reportUnused(
   { source, value }: CheckedFile<ConfigurationValue>,
   { mappings, disabled }: Entries,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): void {
   const all = [...mappings, ...disabled].map((entry) => entry.value)
   const modules = new Set(all.flatMap(({ transform }) => transform?.module ?? []))
+  diagnostics.report(source, unusedModules(value, modules))
   const paths = all.map(({ match }) => match?.path)
-  const unused = [...unusedModules(value, modules), ...unusedEndpoints(value, paths)]
-  for (const finding of unused) findings.report(source, finding, 'warning')
+  diagnostics.report(source, unusedEndpoints(value, paths))
 }

@@ -1,13 +1,14 @@
 /** Reads the files of `mappingsDir`, except those that another file names as a schema or a body. */
 
-import type { Findings } from './file/diagnostics.ts'
+import type { Diagnostic } from './file/diagnostic.ts'
+import type { Diagnostics } from './file/diagnostics.ts'
 import { inParallel, type LoadContext, ReadError } from './file/load-context.ts'
 import { namedFile } from './file/named-file.ts'
-import { listAt, type ParsedFile } from './file/parsed-file.ts'
+import type { ParsedFile } from './file/parsed-file.ts'
 import { startOf } from './file/places.ts'
-import { type CheckedFile, checkSource, type Parsed, parseFile, unreadable } from './schema/checked-file.ts'
+import { type CheckedFile, checkSource, parseFile, unreadable } from './schema/checked-file.ts'
 import type { ConfigurationValue } from './schema/configuration-schema.ts'
-import { type MappingFileValue, mappingFileShape } from './schema/mapping-schema.ts'
+import { type MappingFileValue, mappingFileSchema } from './schema/mapping-schema.ts'
 import { isRecord } from './values/is-record.ts'
 import { editDistance } from './values/nearest.ts'
 import { type Path, valueAt } from './values/path.ts'
@@ -19,78 +20,51 @@ export async function loadMappingFiles(
   main: CheckedFile<ConfigurationValue> | undefined,
   mainFile: string,
   context: LoadContext,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): Promise<CheckedFile<MappingFileValue>[]> {
-  if (!main || !findings.isSound(main.source, key)) return []
-  const names = (await listFiles(main, context, findings)).filter((file) => file !== mainFile)
-  const files = await parseFiles(main.source, await readTexts(names, context, findings), context)
+  if (!main || !diagnostics.isSound(main.source, key)) return []
+  const names = (await listFiles(main, context, diagnostics)).filter((file) => file !== mainFile)
+  const files = await parseFiles(names, context)
+  const named = new Set([
+    ...namesIn(main.source, ['hooks'], context),
+    ...files.flatMap(({ source }) => (source ? namesIn(source, [], context) : [])),
+  ])
   const checked: CheckedFile<MappingFileValue>[] = []
-  for (const { file, text, parsed } of files) {
-    if (text.trim() === '') findings.add({ severity: 'error', ...emptyMappingFile, place: startOf(file) })
-    else if ('problems' in parsed) findings.add(...parsed.problems)
-    else if (isOtherFile(parsed.source.value)) {
-      findings.add({ severity: 'warning', ...notAMappingFile, place: startOf(file) })
-    } else {
-      const good = await checkSource<MappingFileValue>(mappingFileShape, parsed.source, context, findings)
+  for (const { file, source, problems } of files) {
+    const { value = undefined } = source ?? {}
+    // A file of mappings that is named by mistake is refused as a schema or body, instead of being dropped silently.
+    if (named.has(file) && !Array.isArray(valueAt(value, ['mappings']))) continue
+    diagnostics.add(...problems)
+    if (source === undefined) continue
+    if (isOtherFile(value)) diagnostics.add({ severity: 'warning', ...notAMappingFile, place: startOf(file) })
+    else {
+      const good = await checkSource<MappingFileValue>(mappingFileSchema, source, context, diagnostics)
       if (good) checked.push(good)
     }
   }
   return checked
 }
 
-interface TextFile {
-  readonly file: string
-  readonly text: string
-}
-
-async function readTexts(
-  files: readonly string[],
-  context: LoadContext,
-  findings: Findings,
-): Promise<TextFile[]> {
-  const read = await inParallel(files, (file) =>
-    context.readText(file).catch((error: unknown) => ({ error })),
+/** Reads and parses all files, and returns them in the given order. */
+async function parseFiles(names: readonly string[], context: LoadContext) {
+  const texts = await inParallel(names, (file) =>
+    context.readText(file).catch((error: unknown) => [unreadable(file, error)]),
   )
-  // Errors are reported in the order of the files, not in that of reading.
-  return read.flatMap((text, index) => {
-    const file = files[index] ?? ''
-    if (typeof text === 'string') return { file, text }
-    findings.add(unreadable(file, text.error))
-    return []
-  })
-}
-
-type ParsedText = TextFile & { readonly parsed: Parsed }
-
-/** Parses all files except those that another file names as its schema or body. */
-async function parseFiles(
-  main: ParsedFile,
-  texts: readonly TextFile[],
-  context: LoadContext,
-): Promise<ParsedText[]> {
-  const parse = ({ file, text }: TextFile) => parseFile({ kind: 'mappings', file, text }, context)
-  const parsed = new Map<TextFile, Parsed>()
-  // Files that name others have a list of mappings or tests.
-  for (const one of texts) if (/mappings|tests/.test(one.text)) parsed.set(one, await parse(one))
-  const sources = [...parsed.values()].flatMap((file) => ('source' in file ? file.source : []))
-  const named = new Set([
-    ...namesIn(main, ['hooks'], context),
-    ...sources.flatMap((source) => namesIn(source, [], context)),
-  ])
-  const kept: ParsedText[] = []
-  for (const one of texts) {
-    const known = parsed.get(one)
-    // A file of mappings that is named by mistake is refused as a schema or body, instead of being dropped silently.
-    const hasMappings = known && 'source' in known && listAt(known.source.value, ['mappings']) !== undefined
-    if (hasMappings || !named.has(one.file)) kept.push({ ...one, parsed: known ?? (await parse(one)) })
+  const files = []
+  for (const [index, text] of texts.entries()) {
+    const file = names[index] ?? ''
+    if (typeof text !== 'string') files.push({ file, problems: text })
+    else if (text.trim() === '') files.push({ file, problems: [emptyMappingFile(file)] })
+    else files.push({ file, problems: [], ...(await parseFile({ kind: 'mappings', file, text }, context)) })
   }
-  return kept
+  return files as { file: string; source?: ParsedFile; problems: readonly Diagnostic[] }[]
 }
 
-const emptyMappingFile = {
-  code: 'FILE_EMPTY',
-  message: 'The mapping file is empty',
-  hint: 'Delete it, or write `endpoints:`, `mappings:` or `tests:`. If an editor is still saving it, the next save is loaded automatically.',
+function emptyMappingFile(file: string): Diagnostic {
+  const hint =
+    'Delete it, or write `endpoints:`, `mappings:` or `tests:`. If an editor is still saving it, the next save is loaded automatically.'
+  const message = 'The mapping file is empty'
+  return { severity: 'error', code: 'FILE_EMPTY', message, place: startOf(file), hint }
 }
 
 const notAMappingFile = {
@@ -121,7 +95,7 @@ function resembles(key: string): (known: string) => boolean {
 async function listFiles(
   main: CheckedFile<ConfigurationValue>,
   context: LoadContext,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): Promise<string[]> {
   const folder = context.resolvePath(main.value.hooks.mappingsDir)
   context.watch(folder)
@@ -130,23 +104,22 @@ async function listFiles(
   } catch (error) {
     if (!(error instanceof ReadError)) throw error
     // Only the default folder may be missing. A configured one that is gone is a mistake, or a checkout is under way.
-    if (error.code !== 'FILE_NOT_FOUND' || isWritten(main.source)) {
+    const isWritten = (valueAt(main.source.value, key) ?? null) !== null
+    if (error.code !== 'FILE_NOT_FOUND' || isWritten) {
       const message = `The folder of mapping files, ${folder}, ${error.message}`
       const hint = 'Relative paths start at the configuration.'
-      findings.report(main.source, { path: key, code: error.code, message, hint })
+      diagnostics.report(main.source, [{ path: key, code: error.code, message, hint }])
     }
     return []
   }
 }
 
-function isWritten(source: ParsedFile): boolean {
-  return (valueAt(source.value, key) ?? null) !== null
-}
-
 /** Returns the absolute paths of the files that a file's mappings and tests name. Nothing is checked at this point. */
-function namesIn(source: ParsedFile, above: Path, context: LoadContext): string[] {
-  const at = (list: string, path: Path) =>
-    (listAt(source.value, [...above, list]) ?? []).map((item) => valueAt(item, path))
+function namesIn({ value, ...source }: ParsedFile, above: Path, context: LoadContext): string[] {
+  const at = (list: string, path: Path) => {
+    const items = valueAt(value, [...above, list])
+    return Array.isArray(items) ? items.map((item) => valueAt(item, path)) : []
+  }
   const names = [...at('mappings', ['schema']), ...at('tests', ['request', 'bodyFile'])]
   return names.flatMap((name) => (typeof name === 'string' ? namedFile(source, name, context) : []))
 }

@@ -314,7 +314,8 @@ test('a mapping’s foreign key is reported at each load, whether or not the map
 })
 
 test('session keys that the gateway generates must be allowed in requests', async (context) => {
-  const codes = (findings: readonly Diagnostic[]) => findings.map(({ code, place }) => [code, place?.column])
+  const codes = (diagnostics: readonly Diagnostic[]) =>
+    diagnostics.map(({ code, place }) => [code, place?.column])
   const of = (hooks: string) => load(context, `hooks: { ${hooks} }\n`)
   for (const prefixes of ['["agent:"]', '["hook:gmail:"]', '[]']) {
     const loaded = await of(`allowedSessionKeyPrefixes: ${prefixes}`)

@@ -6,17 +6,20 @@
 import { dirname, join } from 'node:path'
 import { yieldToEventLoop } from '../yield.ts'
 import type { Configuration, MappingEntry } from './configuration.ts'
-import { createEntries, type Item } from './entries.ts'
-import type { Diagnostic } from './file/diagnostic.ts'
-import { createFindings, type Findings } from './file/diagnostics.ts'
+import { createEntries } from './entries.ts'
+import type { Diagnostic, Finding } from './file/diagnostic.ts'
+import { createDiagnostics, type Diagnostics } from './file/diagnostics.ts'
 import { createLoadCache } from './file/load-cache.ts'
 import { createLoadContext, type Files, ReadError } from './file/load-context.ts'
 import type { TextParser } from './file/parse-text.ts'
 import type { ParsedFile } from './file/parsed-file.ts'
+import type { Item } from './items.ts'
 import { moduleName } from './rules/module-name.ts'
-import { describeErrors, validateValue } from './schema/check.ts'
-import { checkItems, parseFile } from './schema/checked-file.ts'
-import { type MappingValue, mappingFileShape } from './schema/mapping-schema.ts'
+import { checkValue } from './schema/check.ts'
+import { parseFile } from './schema/checked-file.ts'
+import type { SchemaNode } from './schema/keywords.ts'
+import { type MappingValue, mappingFileSchema, mappingSchema } from './schema/mapping-schema.ts'
+import { shapeValue } from './schema/shape.ts'
 import { isRecord } from './values/is-record.ts'
 import type { Path } from './values/path.ts'
 
@@ -59,14 +62,14 @@ export function loadPasted(live: Configuration, text: string, parser: TextParser
     const parsed = await parseFile(written, context)
     if ('problems' in parsed) return { ok: false, diagnostics: parsed.problems }
     const { source } = parsed
-    const findings = createFindings()
-    const items = await itemsOf(source, findings)
+    const diagnostics = createDiagnostics()
+    const items = itemsOf(source, diagnostics)
     const { path, defaultSessionKey } = live.settings.hooks
     const hooks = { path, hasDefaultSession: defaultSessionKey !== undefined }
-    const { mappings, disabled } = await createEntries(items, context, findings, hooks)
-    for (const item of items) reportForeignModule(item, live, findings)
-    const errors = findings.errors()
-    const warnings = findings.warnings()
+    const { mappings, disabled } = await createEntries(items, context, diagnostics, hooks)
+    for (const item of items) reportForeignModule(item, live, diagnostics)
+    const errors = diagnostics.errors()
+    const warnings = diagnostics.warnings()
     if (errors.length > 0) return { ok: false, diagnostics: [...errors, ...warnings] }
     await yieldToEventLoop()
     return { ok: true, configuration: Object.freeze({ ...live, mappings, disabled, tests: [], warnings }) }
@@ -94,22 +97,25 @@ function closed(): ReadError {
 }
 
 /** Returns the mappings of the text, and reports those that have not the right shape. */
-async function itemsOf(source: ParsedFile, findings: Findings): Promise<readonly Item[]> {
-  const refuse = (path: Path, code: string, message: string, hint: string) =>
-    findings.report(source, { path, code, message, hint })
+function itemsOf(source: ParsedFile, diagnostics: Diagnostics): readonly Item[] {
   const { value } = source
   const isFile = isRecord(value) && fileKeys.some((key) => key in value)
   const above = isFile ? ['mappings'] : []
   const list = isFile ? value['mappings'] : isRecord(value) ? [value] : value
-  if (isFile) {
-    const { endpoints, tests, ...rest } = value
-    for (const [key, each] of Object.entries({ endpoints, tests })) if (each !== undefined) reportLeft(key)
-    const frame = { ...rest, mappings: Array.isArray(list) ? [] : list }
-    for (const each of describeErrors(validateValue(mappingFileShape.frame, frame), frame))
-      findings.report(source, each)
+  const refuse = (path: Path, code: string, message: string, hint: string) =>
+    diagnostics.report(source, [{ path, code, message, hint }])
+  const { endpoints, tests, ...rest } = isFile ? value : {}
+  // The live policies apply, and no test is run.
+  for (const [key, each] of Object.entries({ endpoints, tests })) {
+    const problem = 'is left out when a mapping is tried: what is live applies'
+    if (each !== undefined)
+      diagnostics.report(source, [
+        { path: [key], at: 'key', severity: 'warning', code: 'NOT_TRIED', problem },
+      ])
   }
   if (!Array.isArray(list)) {
-    if (list === undefined || !isFile) refuse([], 'INVALID_VALUE', nothingToTry, 'Write `key: value` lines.')
+    if (list !== undefined && isFile) diagnostics.report(source, checkValue(mappingFileSchema, value))
+    else refuse([], 'INVALID_VALUE', nothingToTry, 'Write `key: value` lines.')
     return []
   }
   if (list.length > maxMappings) {
@@ -117,24 +123,23 @@ async function itemsOf(source: ParsedFile, findings: Findings): Promise<readonly
     refuse(above, 'INVALID_VALUE', message, 'Paste those of one endpoint.')
     return []
   }
-  const [{ item: schema } = {}] = mappingFileShape.lists
-  const checked = schema ? await checkItems(list, schema) : []
-  return checked.map(({ made, errors }, index): Item => {
-    const path = list[0] === value ? [] : [...above, index]
-    if (isRecord(made) && JSON.stringify({ ...made, schema: undefined }).length > maxMappingLength) {
+  const pathOf = (index: number) => (list[0] === value ? [] : [...above, index])
+  const made = list.map((item) => shapeValue(item, { ...(mappingSchema as SchemaNode), references: false }))
+  const findings = checkValue(mappingFileSchema, { ...rest, mappings: made }).map((finding) => {
+    const [key, index, ...below] = finding.path
+    const isOfMapping = key === 'mappings' && typeof index === 'number'
+    return isOfMapping ? { ...finding, path: [...pathOf(index), ...below] } : finding
+  })
+  diagnostics.report(source, findings)
+  return made.map((value, index): Item => {
+    const path = pathOf(index)
+    if (isRecord(value) && JSON.stringify({ ...value, schema: undefined }).length > maxMappingLength) {
       const message = `A pasted mapping may have ${maxMappingLength / 1024} KiB`
       refuse(path, 'FILE_TOO_LARGE', message, 'Shorten its longest text.')
     }
-    for (const each of describeErrors(errors, made, path)) findings.report(source, each)
     const origin = { kind: 'file', name: calledFile } as const
-    return { value: made as MappingValue, source, path, position: index + 1, origin }
+    return { value: value as MappingValue, source, path, position: index + 1, origin }
   })
-
-  /** The live policies apply, and no test is run. */
-  function reportLeft(key: string): void {
-    const message = `\`${key}\` is left out when a mapping is tried: what is live applies`
-    findings.report(source, { path: [key], at: 'key', code: 'NOT_TRIED', message }, 'warning')
-  }
 }
 
 const fileKeys = ['mappings', 'endpoints', 'tests']
@@ -144,10 +149,10 @@ const nothingToTry = 'The text must be a mapping, a list of mappings, or a mappi
 function reportForeignModule(
   { value, source, path }: Item,
   { mappings }: Configuration,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): void {
   const { transform } = value
-  if (transform === undefined || !findings.isSound(source, path)) return
+  if (transform === undefined || !diagnostics.isSound(source, path)) return
   const nameOf = (module: string, exported = 'default') =>
     exported === 'default' ? moduleName(module) : `${moduleName(module)}, export ${exported}`
   const isLive = (each: MappingEntry) =>
@@ -159,10 +164,11 @@ function reportForeignModule(
     one ? [nameOf(one.module, one.export)] : [],
   )
   const names = [...new Set(known)].sort().slice(0, 20)
-  findings.report(source, {
+  const finding: Finding = {
     path: [...path, 'transform', 'module'],
     code: 'TRANSFORM_NOT_LIVE',
     message: `No live mapping calls \`${nameOf(transform.module, transform.export)}\`, so that a pasted one cannot`,
     hint: names.length === 0 ? 'No live mapping has a transform.' : `Live are ${names.join('; ')}.`,
-  })
+  }
+  diagnostics.report(source, [finding])
 }

@@ -1,16 +1,15 @@
 /** Reads a mapping's `schema`, which is inline or in a file of its own. */
 
 import type { MappingSource } from './configuration.ts'
-import type { Findings } from './file/diagnostics.ts'
+import type { Diagnostics } from './file/diagnostics.ts'
 import { type Memo, remember } from './file/load-cache.ts'
 import type { LoadContext } from './file/load-context.ts'
 import { readNamedFile } from './file/named-file.ts'
 import type { ParsedFile } from './file/parsed-file.ts'
+import type { Item } from './items.ts'
 import { parseFile } from './schema/checked-file.ts'
-import type { MappingValue } from './schema/mapping-schema.ts'
 import { plainCopy } from './schema/shape.ts'
 import { isRecord } from './values/is-record.ts'
-import type { Path } from './values/path.ts'
 
 export interface PayloadSchema {
   readonly value: NonNullable<MappingSource['schema']>
@@ -20,19 +19,19 @@ export interface PayloadSchema {
 
 /** Returns undefined if there is no schema, or an invalid one, which is reported. */
 export async function readPayloadSchema(
-  written: MappingValue['schema'],
-  at: { readonly source: ParsedFile; readonly path: Path },
+  { value: { schema: written }, source: naming, path }: Item,
   context: LoadContext,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): Promise<PayloadSchema | undefined> {
   if (typeof written === 'object') return { value: copyOf(written) }
   if (typeof written !== 'string') return written === undefined ? undefined : { value: written }
-  const named = await readNamedFile(written, at, context, findings)
+  const at = { source: naming, path: [...path, 'schema'] }
+  const named = await readNamedFile(written, at, context, diagnostics)
   if (!named) return undefined
   const { file, text } = named
   const result = await parseFile({ kind: 'schema', file, text }, context)
   if ('problems' in result) {
-    findings.add(...result.problems)
+    diagnostics.add(...result.problems)
     return undefined
   }
   const { source } = result
@@ -42,8 +41,8 @@ export async function readPayloadSchema(
   const message = 'The file must hold a JSON Schema, which is a map of keys'
   const hint = 'Write at least `type: object`.'
   // Another mapping may have named it.
-  if (findings.isSound(source, []))
-    findings.report(source, { path: [], code: 'INVALID_VALUE', message, hint })
+  if (diagnostics.isSound(source, []))
+    diagnostics.report(source, [{ path: [], code: 'INVALID_VALUE', message, hint }])
   return undefined
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { EndpointPolicy } from './configuration.ts'
 import type { Diagnostic } from './file/diagnostic.ts'
-import { createFindings } from './file/diagnostics.ts'
+import { createDiagnostics } from './file/diagnostics.ts'
 import type { ParsedFile } from './file/parsed-file.ts'
 import { loadConfiguration } from './load.ts'
 import { checkPolicies } from './rules/policy-rules.ts'
@@ -255,12 +255,12 @@ test('checking ten thousand policies yields to the event loop', async () => {
   const place = () => ({ file: '/reveille.yaml', line: 1, column: 1, text: '' })
   const source = { place } as unknown as ParsedFile
   const writtenAbout = (name: string) => [
-    { source, path: ['endpoints', name], policy: endpoints[name] ?? {} },
+    { source, path: ['endpoints', name], policy: endpoints[name] ?? {}, from: 'file' as const },
   ]
   const gateway = { host: '127.0.0.1', trustedProxies: [], auth: { token: admin }, metrics: {} }
   const value = { gateway, hooks: { token: hook } } as unknown as ConfigurationValue
 
-  const findings = createFindings()
+  const diagnostics = createDiagnostics()
   let iterations = 0
   let checked = false
   const others = () => {
@@ -269,12 +269,12 @@ test('checking ten thousand policies yields to the event loop', async () => {
   }
   setImmediate(others)
   const file = { source, value } as CheckedFile<ConfigurationValue>
-  await checkPolicies({ endpoints, writtenAbout }, file, findings).finally(() => {
+  await checkPolicies({ endpoints, writtenAbout }, file, diagnostics).finally(() => {
     checked = true
   })
   assert.ok(iterations > 2, 'the event loop did not go on')
   assert.deepEqual(
-    findings.warnings().map(({ code, message }) => [code, message]),
+    diagnostics.warnings().map(({ code, message }) => [code, message]),
     [['SECRET_SHORT', '`endpoints.e9999.verify.secret` is shorter than 16 characters']],
   )
 })

@@ -1,24 +1,21 @@
 /** Reads the presets in use, and applies the configuration's adjustments to their mappings, policies and tests. */
 
 import { join } from 'node:path'
-import type { Item, WrittenPlace } from './entries.ts'
-import type { Finding } from './file/diagnostic.ts'
-import type { Findings } from './file/diagnostics.ts'
-import { findingOf, noEffect } from './file/key-fault.ts'
+import { type Finding, noEffect } from './file/diagnostic.ts'
+import type { Diagnostics } from './file/diagnostics.ts'
 import { type LoadContext, ReadError } from './file/load-context.ts'
 import type { ParsedFile } from './file/parsed-file.ts'
-import { itemsIn, type Preset } from './items.ts'
+import { type HookPart, hookPart, type Item, type WrittenPlace } from './items.ts'
 import { checkMatchPath, checkTargets } from './rules/mapping-rules.ts'
 import { type CheckedFile, checkFile, readText } from './schema/checked-file.ts'
 import type { ConfigurationValue } from './schema/configuration-schema.ts'
-import { type MappingFileValue, type MappingValue, mappingFileShape } from './schema/mapping-schema.ts'
+import { type MappingFileValue, type MappingValue, mappingFileSchema } from './schema/mapping-schema.ts'
 import { type AdjustableField, adjustableFields, type PresetUse } from './schema/preset-schema.ts'
 import type { TestValue } from './schema/test-schema.ts'
 import { nearestName } from './values/nearest.ts'
-import { type Path, writePath } from './values/path.ts'
+import type { Path } from './values/path.ts'
 
 type MainFile = CheckedFile<ConfigurationValue>
-type PresetFile = CheckedFile<MappingFileValue>
 
 const listPath: Path = ['hooks', 'presets']
 
@@ -27,50 +24,44 @@ export async function loadPresets(
   main: MainFile | undefined,
   folder: string | undefined,
   context: LoadContext,
-  findings: Findings,
-): Promise<Preset[]> {
+  diagnostics: Diagnostics,
+): Promise<HookPart[]> {
   const listed = main?.value.hooks?.presets
   if (!main || !Array.isArray(listed) || listed.length === 0) return []
-  const report = (finding: Finding) => findings.report(main.source, finding)
-  const known = await shippedNames(folder, context, report)
-  if (!known || folder === undefined) return []
-  const presets: Preset[] = []
+  const known = await shippedNames(folder, context)
+  if (!Array.isArray(known)) diagnostics.report(main.source, [known])
+  if (!Array.isArray(known) || folder === undefined) return []
+  const presets: HookPart[] = []
   const used = new Set<string>()
   for (const [index, one] of listed.entries()) {
     const at = [...listPath, index]
-    if (!findings.isSound(main.source, at)) continue
+    if (!diagnostics.isSound(main.source, at)) continue
     const use: PresetUse = typeof one === 'string' ? { name: one } : one
     const finding = checkName(use.name, typeof one === 'string' ? at : [...at, 'name'], known, used)
     used.add(use.name)
     if (finding) {
-      report(finding)
+      diagnostics.report(main.source, [finding])
       context.watch(folder)
       continue
     }
-    const file = await readPreset(join(folder, `${use.name}.yaml`), use.name, context, findings)
-    if (file) presets.push(adjust(use, at, file, main, findings))
+    const file = await readPreset(join(folder, `${use.name}.yaml`), use.name, context, diagnostics)
+    if (file) presets.push(adjust(use, at, file, main, diagnostics))
   }
   return presets
 }
 
-async function shippedNames(
-  folder: string | undefined,
-  context: LoadContext,
-  report: (finding: Finding) => void,
-): Promise<string[] | undefined> {
+async function shippedNames(folder: string | undefined, context: LoadContext): Promise<string[] | Finding> {
   const missing = { path: listPath, code: 'UNKNOWN_PRESET' }
   if (folder === undefined) {
-    const message = '`hooks.presets` names presets, and none are shipped with this gateway'
-    report({ ...missing, message, hint: 'Write mappings of your own instead.' })
-    return undefined
+    const problem = 'names presets, and none are shipped with this gateway'
+    return { ...missing, problem, hint: 'Write mappings of your own instead.' }
   }
   try {
     const names = await context.listFolder(folder)
     return names.flatMap((name) => /^([^.].*)\.yaml$/.exec(name)?.[1] ?? [])
   } catch (error) {
     if (!(error instanceof ReadError)) throw error
-    report({ ...missing, message: `The folder of the built-in presets, ${folder}, ${error.message}` })
-    return undefined
+    return { ...missing, message: `The folder of the built-in presets, ${folder}, ${error.message}` }
   }
 }
 
@@ -80,23 +71,22 @@ function checkName(
   known: readonly string[],
   used: ReadonlySet<string>,
 ): Finding | undefined {
-  const where = `\`${writePath(path)}\``
   if (!known.includes(name)) {
     const nearest = nearestName(name, known)
     const hint = `${nearest ? `Did you mean \`${nearest}\`? ` : ''}There are: ${known.join(', ')}.`
-    return { path, code: 'UNKNOWN_PRESET', message: `${where} is not the name of a preset`, hint }
+    return { path, code: 'UNKNOWN_PRESET', problem: 'is not the name of a preset', hint }
   }
   if (!used.has(name)) return undefined
-  const message = `${where} names a preset for the second time`
-  return { path, code: 'DUPLICATE_PRESET', message, hint: 'Keep one of the two.' }
+  const problem = 'names a preset for the second time'
+  return { path, code: 'DUPLICATE_PRESET', problem, hint: 'Keep one of the two.' }
 }
 
-async function readPreset(file: string, name: string, context: LoadContext, findings: Findings) {
+async function readPreset(file: string, name: string, context: LoadContext, diagnostics: Diagnostics) {
   context.watch(file)
-  const text = await readText(file, context, findings)
+  const text = await readText(file, context, diagnostics)
   if (text === undefined) return undefined
   const written = { kind: 'mappings', file, calledFile: `preset ${name}`, text } as const
-  return checkFile<MappingFileValue>(mappingFileShape, written, context, findings)
+  return checkFile<MappingFileValue>(mappingFileSchema, written, context, diagnostics)
 }
 
 /** The adjustments for all mappings of one preset. */
@@ -113,31 +103,25 @@ interface Adjustment {
 function adjust(
   listed: PresetUse,
   at: Path,
-  file: PresetFile,
+  file: CheckedFile<MappingFileValue>,
   { source, value }: MainFile,
-  findings: Findings,
-): Preset {
-  const isMailbox = listed.name === 'gmail' && findings.isSound(source, mailbox)
+  diagnostics: Diagnostics,
+): HookPart {
+  const isMailbox = listed.name === 'gmail' && diagnostics.isSound(source, mailbox)
   const use: Difference = { ...(isMailbox && saidOfMailbox(value.hooks.gmail)), ...listed }
-  const { name } = use
-  const origin = { kind: 'preset', name } as const
-  const isSound = ({ path }: { readonly path: Path }) => findings.isSound(file.source, path)
-  const mappings = [
-    ...itemsIn<MappingValue>(file.source, origin, file.value.mappings, ['mappings']).filter(isSound),
-  ]
-  const tests = [...itemsIn<TestValue>(file.source, origin, file.value.tests, ['tests']).filter(isSound)]
-  const policies = { source: file.source, path: ['endpoints'], policies: file.value.endpoints }
-  for (const finding of checkUse(listed, at, mappings)) findings.report(source, finding)
+  const isSound = ({ path }: { readonly path: Path }) => diagnostics.isSound(file.source, path)
+  const part = hookPart('preset', file.source, file.value, { name: use.name })
+  const [mappings, tests] = [part.mappings.filter(isSound), part.tests.filter(isSound)]
+  diagnostics.report(source, checkUse(listed, mappings), at)
   // An error in an adjustment is reported at the adjustment, and must not be reported in the preset again.
-  const isAsShipped = Object.keys(use).length === 1 || !findings.isSound(source, at)
-  if (isAsShipped) return { name, mappings, tests, policies }
+  const isAsShipped = Object.keys(use).length === 1 || !diagnostics.isSound(source, at)
+  if (isAsShipped) return { ...part, mappings, tests }
   const rename = renaming(mappings, use.path)
   const placeOf = (field: keyof Difference) => [...(Object.hasOwn(listed, field) ? at : mailbox), field]
   return {
-    name,
     mappings: mappings.map((item) => adjustMapping(item, { use, source, placeOf, rename })),
     tests: tests.flatMap((item) => adjustTest(item, use, rename)),
-    policies: { ...policies, rename },
+    policies: { ...part.policies, rename },
   }
 }
 
@@ -156,18 +140,19 @@ function saidOfMailbox({
   }
 }
 
-function* checkUse(use: PresetUse, at: Path, items: readonly Item[]): Iterable<Finding> {
-  yield* checkTargets(use, at)
-  const path = [...at, 'path']
-  if (use.path !== undefined) yield* checkMatchPath(use.path, path)
-  if (use.path !== undefined && ownEndpoint(items) === undefined) {
-    const message = `\`${writePath(path)}\` cannot be set: the preset serves several endpoints`
-    yield { path, code: 'INVALID_PATH', message, hint: 'Leave it out.' }
+/** All paths begin at the entry of the list. */
+function* checkUse(use: PresetUse, items: readonly Item[]): Iterable<Finding> {
+  yield* checkTargets(use)
+  if (use.path !== undefined) {
+    yield* checkMatchPath(use.path, ['path'])
+    const problem = 'cannot be set: the preset serves several endpoints'
+    if (ownEndpoint(items) === undefined)
+      yield { path: ['path'], code: 'INVALID_PATH', problem, hint: 'Leave it out.' }
   }
   const useful = new Set<AdjustableField>(items.flatMap(({ value }) => adjustableFields[value.action]))
   for (const name of Object.values(adjustableFields).flat()) {
     if (use[name] === undefined || useful.has(name)) continue
-    yield findingOf(noEffect([name], 'no mapping of the preset has such a field'), at)
+    yield noEffect([name], 'no mapping of the preset has such a field')
   }
 }
 

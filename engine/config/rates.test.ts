@@ -5,7 +5,7 @@ import { loadConfiguration } from './load.ts'
 import { createSampleFolder } from './sample-folder.ts'
 
 /** Returns errors and warnings. */
-async function findings(context: TestContext, rate: string): Promise<readonly Diagnostic[]> {
+async function diagnostics(context: TestContext, rate: string): Promise<readonly Diagnostic[]> {
   const text = `hooks: { endpoints: { gh: { rate: ${rate} } } }\n`
   const folder = await createSampleFolder(context, { 'reveille.yaml': text })
   const loaded = await loadConfiguration({ file: folder.at('reveille.yaml'), env: {} })
@@ -14,8 +14,8 @@ async function findings(context: TestContext, rate: string): Promise<readonly Di
 
 test('a rate is a number of requests and a period of at most a day', async (context) => {
   for (const good of ['1/1s', '600/1m', '999999999/24h', '5/1d', '7/86400s']) {
-    assert.deepEqual(await findings(context, `{ endpoint: ${good} }`), [], good)
-    assert.deepEqual(await findings(context, `{ client: ${good} }`), [], good)
+    assert.deepEqual(await diagnostics(context, `{ endpoint: ${good} }`), [], good)
+    assert.deepEqual(await diagnostics(context, `{ client: ${good} }`), [], good)
   }
   for (const bad of [
     '600',
@@ -29,13 +29,13 @@ test('a rate is a number of requests and a period of at most a day', async (cont
     '1e3/1m',
     '{}',
   ]) {
-    const [found, ...others] = await findings(context, `{ client: ${bad} }`)
+    const [found, ...others] = await diagnostics(context, `{ client: ${bad} }`)
     assert.equal(others.length, 0, bad)
     assert.equal(found?.code, 'INVALID_VALUE', bad)
     assert.match(found?.message ?? '', /`hooks\.endpoints\.gh\.rate\.client` must be .*600\/1m/, bad)
   }
   for (const long of ['600/2d', '600/25h', '600/86401s', '1/999999999d']) {
-    const [found, ...others] = await findings(context, `{ endpoint: ${long} }`)
+    const [found, ...others] = await diagnostics(context, `{ endpoint: ${long} }`)
     assert.equal(others.length, 0, long)
     assert.deepEqual(
       [found?.severity, found?.code, found?.place?.column],
@@ -51,7 +51,7 @@ test('a rate for each client that the rate for all makes pointless is a warning'
   const sensible = ['100/1m, 99/1m', '100/1m, 1000/1h', '100/1m, 10/1s', '10/7s, 89/1m']
   for (const pair of [...pointless, ...sensible]) {
     const [endpoint, client] = pair.split(', ')
-    const found = await findings(context, `{ endpoint: ${endpoint}, client: ${client} }`)
+    const found = await diagnostics(context, `{ endpoint: ${endpoint}, client: ${client} }`)
     const codes = found.map(({ severity, code, message }) => [severity, code, message.split('`')[1]])
     const expected = [['warning', 'UNUSED_FIELD', 'hooks.endpoints.gh.rate.client']]
     assert.deepEqual(codes, pointless.includes(pair) ? expected : [], pair)

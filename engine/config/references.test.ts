@@ -55,7 +55,7 @@ test('a misspelt key is reported for its name, also if its value is a reference'
   assert.match(loaded.diagnostics[0]?.hint ?? '', /`token`/)
 })
 
-test('every unset name is reported with its key, and its absence causes no further findings', async (context) => {
+test('every unset name is reported with its key, and its absence causes no further diagnostics', async (context) => {
   const text = 'gateway: { auth: { token: "${ADMIN}" } }\nhooks: { enabled: true, token: ["${ONE}${TWO}"] }\n'
   const loaded = await load(context, { 'reveille.yaml': text })
   assert.ok(!loaded.ok)

@@ -3,11 +3,11 @@
  * absolute, times in milliseconds, and the few names that differ from the file's.
  */
 
+import { normalHookPath } from './rules/configuration-rules.ts'
 import { wholeSubscription } from './rules/mailbox-rules.ts'
 import { modelRules, namedModel } from './rules/models.ts'
 import { moduleName } from './rules/module-name.ts'
-import { normalHookPath } from './rules/rules.ts'
-import { gatewayTokens, hookTokens, metricsTokens } from './rules/token-rules.ts'
+import { gatewayTokens, tokensAt } from './rules/token-rules.ts'
 import { type ConfigurationValue, isOfGmailPreset } from './schema/configuration-schema.ts'
 import { foreignKeys } from './schema/foreign-keys.ts'
 import { parseAddressRange } from './values/address-range.ts'
@@ -51,7 +51,7 @@ export function resolveSettings(
       /** Who has the token at the same place of `tokens`, and what they may do. */
       holders: gatewayTokens(auth).map(({ name, may }) => ({ name, may })),
       /** Tokens that open the metrics alone. */
-      metricsTokens: metricsTokens(metrics.token).map(({ token }) => token),
+      metricsTokens: tokensAt([], metrics.token).map(({ token }) => token),
       /** The proxies whose reports about their clients' addresses are trusted. */
       trustedProxies: trustedProxies.flatMap((text) => parseAddressRange(text)),
       dataDir: resolvePath(gateway.dataDir),
@@ -59,7 +59,7 @@ export function resolveSettings(
     hooks: {
       ...hooksRest,
       /** All of them are valid; several during rotation. */
-      tokens: hookTokens(token).map(({ token }) => token),
+      tokens: tokensAt([], token).map(({ token }) => token),
       /** Starts with `/` and has no trailing slash. */
       path: normalHookPath(hooks.path),
       ...(hooks.defaultSessionKey !== undefined && { defaultSessionKey: hooks.defaultSessionKey.trim() }),

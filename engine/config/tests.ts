@@ -2,39 +2,43 @@
 
 import { backgroundMs, yieldIfDue } from '../yield.ts'
 import type { TestEntry, TestSource } from './configuration.ts'
-import { foldHeaders, type Item } from './entries.ts'
-import type { Finding } from './file/diagnostic.ts'
-import type { Findings } from './file/diagnostics.ts'
+import { foldHeaders } from './entries.ts'
+import { duplicateField, type Finding } from './file/diagnostic.ts'
+import type { Diagnostics } from './file/diagnostics.ts'
 import { type LoadCache, type Memo, remember } from './file/load-cache.ts'
 import type { LoadContext } from './file/load-context.ts'
 import { readNamedFile } from './file/named-file.ts'
+import type { Item } from './items.ts'
 import { checkEndpointName } from './rules/endpoint-name.ts'
 import { findInexactNumbers, writeExactJson } from './rules/inexact-number.ts'
 import { plainCopy } from './schema/shape.ts'
 import type { TestValue } from './schema/test-schema.ts'
-import { type Path, writePath } from './values/path.ts'
+import type { Path } from './values/path.ts'
 
 /** Returns tests for the valid items, in order, and reports all mistakes. */
 export async function createTests(
   items: readonly Item<TestValue>[],
   context: LoadContext,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): Promise<TestEntry[]> {
   const tests: TestEntry[] = []
   const taken = new Map<string, Item<TestValue>>()
   for (const item of items) {
     await yieldIfDue(backgroundMs)
     const { value, source, path } = item
-    if (!findings.isSound(source, path)) continue
+    if (!diagnostics.isSound(source, path)) continue
     const name = nameOf(item)
     const other = taken.get(`${source.file}\n${name}`)
-    if (other) findings.report(source, duplicateName(item, other))
+    if (other) diagnostics.report(source, [duplicateName(item, other)])
     else taken.set(`${source.file}\n${name}`, item)
-    const found = remember(checked, value, [], () => [...checkTest(value, path)])
-    for (const finding of found) findings.report(source, finding)
+    diagnostics.report(
+      source,
+      remember(checked, value, [], () => [...checkTest(value)]),
+      path,
+    )
     const { bodyFile } = value.request
     const at = { source, path: [...path, 'request', 'bodyFile'] }
-    const body = bodyFile === undefined ? undefined : await readNamedFile(bodyFile, at, context, findings)
+    const body = bodyFile === undefined ? undefined : await readNamedFile(bodyFile, at, context, diagnostics)
     tests.push(createTest(item, body?.text, context.cache))
   }
   return tests
@@ -56,39 +60,28 @@ function duplicateName(item: Item<TestValue>, { source, path }: Item<TestValue>)
   }
 }
 
-function* checkTest({ request, expect }: TestValue, path: Path): Iterable<Finding> {
-  const inRequest = [...path, 'request']
-  const finding = checkEndpointName(request.endpoint, [...inRequest, 'endpoint'], 'value')
-  if (finding) yield finding
-  if (request.body !== undefined && request.bodyFile !== undefined) {
-    const message = `\`${writePath(inRequest)}\` has both \`body\` and \`bodyFile\``
-    const place = [...inRequest, 'bodyFile']
-    yield { path: place, at: 'key', code: 'DUPLICATE_FIELD', message, hint: 'Keep one of the two.' }
+/** All paths begin at the test. */
+function* checkTest({ request, expect }: TestValue): Iterable<Finding> {
+  yield* checkEndpointName(request.endpoint, ['request', 'endpoint'], 'value')
+  const { body, bodyFile } = request
+  if (body !== undefined && bodyFile !== undefined)
+    yield duplicateField(['request', 'bodyFile'], 'has both `body` and `bodyFile`', 'Keep one of the two.')
+  // A payload may be a text, but one that is valid JSON was hardly intended to be one.
+  if (typeof body === 'string' && /^\s*[[{]/.test(body)) {
+    const problem = 'is JSON in quotes, which would be sent as a text'
+    const hint = 'Take the quotes off: JSON is YAML too. For a text that looks like JSON, name a `bodyFile`.'
+    yield { path: ['request', 'body'], code: 'TEXT_BODY', problem, hint }
   }
-  yield* checkTextBody(request.body, [...inRequest, 'body'])
-  yield* checkExpectation(expect, [...path, 'expect'])
-}
-
-/** A payload may be a text, but one that is valid JSON was hardly intended to be one. */
-function* checkTextBody(body: unknown, path: Path): Iterable<Finding> {
-  if (typeof body !== 'string' || !/^\s*[[{]/.test(body)) return
-  const message = `\`${writePath(path)}\` is JSON in quotes, which would be sent as a text`
-  const hint = 'Take the quotes off: JSON is YAML too. For a text that looks like JSON, name a `bodyFile`.'
-  yield { path, code: 'TEXT_BODY', message, hint }
+  for (const key of Object.keys(expect.actions === undefined ? {} : expect)) {
+    if (ofRequest.has(key)) continue
+    const problem = `has both \`actions\` and \`${key}\`, which does not go with it`
+    const hint = `Write \`${key}\` into an item of \`actions\`, or leave \`actions\` out.`
+    yield duplicateField(['expect', key], problem, hint)
+  }
 }
 
 /** The keys about the request as a whole, which may stand beside `actions`. */
 const ofRequest: ReadonlySet<string> = new Set(['outcome', 'status', 'actions'])
-
-function* checkExpectation(expect: TestValue['expect'], path: Path): Iterable<Finding> {
-  if (expect.actions === undefined) return
-  for (const key of Object.keys(expect)) {
-    if (ofRequest.has(key)) continue
-    const message = `\`${writePath(path)}\` has both \`actions\` and \`${key}\`, which does not go with it`
-    const hint = `Write \`${key}\` into an item of \`actions\`, or leave \`actions\` out.`
-    yield { path: [...path, key], at: 'key', code: 'DUPLICATE_FIELD', message, hint }
-  }
-}
 
 function createTest(item: Item<TestValue>, bodyText: string | undefined, cache: LoadCache): TestEntry {
   const { source, path, origin, value } = item

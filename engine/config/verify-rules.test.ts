@@ -11,7 +11,7 @@ const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey
 const spki = p256.export({ type: 'spki', format: 'der' }).toString('base64')
 const start = 'hooks:\n  enabled: true\n  token: p0Yt7RcB1WmX8vZq4LsK2fNd\n'
 
-/** Returns the findings by code and place; for a preset, by its name. */
+/** Returns the diagnostics by code and place; for a preset, by its name. */
 async function diagnose(
   context: TestContext,
   files: Readonly<Record<string, string>>,
@@ -241,7 +241,7 @@ test('an empty secret in the configuration is a warning, because the endpoint ac
   ])
 })
 
-test('a copy of a preset gives no more findings than the preset', async (context) => {
+test('a copy of a preset gives no more diagnostics than the preset', async (context) => {
   const files = { 'reveille.yaml': start, 'mappings/forge.yaml': preset('provider: github, secret: ""') }
   assert.deepEqual((await diagnose(context, files)).codes, [])
 })

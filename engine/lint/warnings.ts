@@ -2,7 +2,7 @@
 
 import type { MappingEntry } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/file/diagnostic.ts'
-import { inFileOrder } from '../config/file/diagnostic-order.ts'
+import { inFileOrder } from '../config/file/diagnostics.ts'
 
 /** The codes are API, because a comment in a mapping file may name one. `UNSAFE_CONTENT` comes from compiling. */
 export type LintCode =

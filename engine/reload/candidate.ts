@@ -9,7 +9,7 @@ import type { Compiled } from '../compile/compile-snapshot.ts'
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { Configuration, Loaded } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/file/diagnostic.ts'
-import { inFileOrder } from '../config/file/diagnostic-order.ts'
+import { inFileOrder } from '../config/file/diagnostics.ts'
 import type { Settings } from '../config/settings.ts'
 import type {
   Bundle,

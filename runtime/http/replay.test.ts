@@ -146,7 +146,7 @@ test('a gateway that takes no requests records no replay', async (t) => {
 
 test('a replay is counted by no rate, and needs neither token nor signature', async (t) => {
   const rate = {
-    value: { client: { most: 1, windowMs: 1000 }, endpoint: { most: 1, windowMs: 1000 } },
+    value: { client: { max: 1, windowMs: 1000 }, endpoint: { max: 1, windowMs: 1000 } },
     policy: 'x',
   }
   const policies = { github: { ...policyFor('github', createProvider(), 'both'), rate } }

@@ -86,9 +86,9 @@ test('rates are compiled once, and name the policy that sets them', () => {
   const rate = snapshot.effectivePolicyOf('teams/blue')?.rate
   assert.deepEqual(rate, {
     policy: 'teams/:team',
-    value: { endpoint: { most: 600, windowMs: 60_000 }, client: { most: 10, windowMs: 1000 } },
+    value: { endpoint: { max: 600, windowMs: 60_000 }, client: { max: 10, windowMs: 1000 } },
   })
   assert.equal(snapshot.effectivePolicyOf('teams/blue')?.rate, rate)
-  const exact = { policy: 'teams/red', value: { client: { most: 5, windowMs: 7_200_000 } } }
+  const exact = { policy: 'teams/red', value: { client: { max: 5, windowMs: 7_200_000 } } }
   assert.deepEqual(snapshot.effectivePolicyOf('teams/red')?.rate, exact)
 })

@@ -17,8 +17,10 @@ export interface Place {
   readonly caret?: number
 }
 
+export type Severity = 'error' | 'warning'
+
 export interface Diagnostic {
-  readonly severity: 'error' | 'warning'
+  readonly severity: Severity
   /** A stable code in upper snake case: `UNKNOWN_KEY`, `TEMPLATE_SYNTAX`. */
   readonly code: string
   /** Names the field and the rule, and never contains a secret. */
@@ -28,14 +30,32 @@ export interface Diagnostic {
   readonly hint?: string
 }
 
-/** A mistake at a path of one file. */
+/** A mistake at a key of one file, or of a part of it; all paths begin at that part. */
 export interface Finding {
   readonly path: Path
+  /** Where the finding points. Default: `path`. */
+  readonly place?: Path
   /** Whether to point at the key or the value. Default: the value. */
   readonly at?: 'key' | 'value'
   readonly code: string
-  readonly message: string
+  /** Completes a sentence that begins with the path. */
+  readonly problem?: string
+  /** The path that this sentence begins with. Default: `path`. */
+  readonly named?: Path
+  /** The whole sentence, in place of `problem`. */
+  readonly message?: string
   readonly hint?: string
   /** Default: an error, unless the report sets another one. */
-  readonly severity?: 'error' | 'warning'
+  readonly severity?: Severity
+}
+
+/** The finding about a key that says nothing. */
+export function noEffect(path: Path, why: string, hint = 'Remove it.'): Finding {
+  const problem = `has no effect: ${why}`
+  return { path, severity: 'warning', at: 'key', code: 'UNUSED_FIELD', problem, hint }
+}
+
+/** The finding about a key that another of the same map excludes. `problem` completes a sentence about the map. */
+export function duplicateField(path: Path, problem: string, hint: string): Finding {
+  return { path, named: path.slice(0, -1), at: 'key', code: 'DUPLICATE_FIELD', problem, hint }
 }

@@ -4,8 +4,8 @@
  */
 
 import { dirname } from 'node:path'
-import { type Path, writePath } from '../values/path.ts'
-import type { Findings } from './diagnostics.ts'
+import type { Path } from '../values/path.ts'
+import type { Diagnostics } from './diagnostics.ts'
 import { type LoadContext, ReadError } from './load-context.ts'
 import type { ParsedFile } from './parsed-file.ts'
 
@@ -16,7 +16,7 @@ interface NamedFile {
 }
 
 /** Returns the absolute path of a name in `source`. */
-export function namedFile(source: ParsedFile, name: string, context: LoadContext): string {
+export function namedFile(source: Pick<ParsedFile, 'file'>, name: string, context: LoadContext): string {
   return context.resolvePath(name, dirname(source.file))
 }
 
@@ -25,7 +25,7 @@ export async function readNamedFile(
   name: string,
   { source, path }: { readonly source: ParsedFile; readonly path: Path },
   context: LoadContext,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): Promise<NamedFile | undefined> {
   const file = namedFile(source, name, context)
   context.watch(file)
@@ -33,9 +33,9 @@ export async function readNamedFile(
     return { file, text: await context.readText(file) }
   } catch (error) {
     if (!(error instanceof ReadError)) throw error
-    const message = `\`${writePath(path)}\` names the file ${name}, which ${error.message}`
+    const problem = `names the file ${name}, which ${error.message}`
     const hint = 'Relative paths start at the folder of the file that names them.'
-    findings.report(source, { path, code: error.code, message, hint })
+    diagnostics.report(source, [{ path, code: error.code, problem, hint }])
     return undefined
   }
 }

@@ -1,6 +1,6 @@
 /** Holds a parsed file: its value, and the place of each part in its text. */
 
-import { type Path, valueAt } from '../values/path.ts'
+import type { Path } from '../values/path.ts'
 import type { Place } from './diagnostic.ts'
 import { numbersPerNode, type SoundText } from './parse-text.ts'
 import { placeAt, positionAt } from './places.ts'
@@ -118,12 +118,6 @@ export function createParsedFile(name: string, sound: SoundText): ParsedFile {
         .map((offset) => placeAt(sound, offset))
     },
   }
-}
-
-/** Returns the list at a path of a file's value, or an empty one if there is none. */
-export function listAt(value: unknown, path: Path): readonly unknown[] | undefined {
-  const found = valueAt(value, path)
-  return Array.isArray(found) ? found : undefined
 }
 
 /**

@@ -19,20 +19,16 @@ export function checkRetry({ retry: { backoff, maxBackoff } }: Defaults): Findin
 export function* checkQuietHours({ heartbeat: { quietHours } }: Defaults): Iterable<Finding> {
   if (quietHours === undefined) return
   const path = [...inDefaults, 'heartbeat', 'quietHours']
-  const name = 'agents.defaults.heartbeat.quietHours'
   if (quietHours.from === quietHours.to) {
-    const message = `\`${name}\` begins and ends at the same time`
+    const problem = 'begins and ends at the same time'
     const hint = 'For no regular heartbeats at all, let `every` be long.'
-    yield { path: [...path, 'to'], code: 'INVALID_VALUE', message, hint }
+    yield { path, place: [...path, 'to'], code: 'INVALID_VALUE', problem, hint }
   }
   if (isTimeZoneName(quietHours.timezone)) return
   const zones = Intl.supportedValuesOf('timeZone')
-  yield {
-    path: [...path, 'timezone'],
-    code: 'UNKNOWN_TIMEZONE',
-    message: `\`${name}.timezone\` is not the name of a time zone`,
-    hint: didYouMean(quietHours.timezone, zones, 'Write an IANA name such as Europe/Berlin.'),
-  }
+  const hint = didYouMean(quietHours.timezone, zones, 'Write an IANA name such as Europe/Berlin.')
+  const problem = 'is not the name of a time zone'
+  yield { path: [...path, 'timezone'], code: 'UNKNOWN_TIMEZONE', problem, hint }
 }
 
 /** `Intl` also accepts an offset such as `+01:00`, but that has no daylight saving time and is not a name. */
@@ -47,11 +43,8 @@ function isTimeZoneName(text: string): boolean {
 
 /** A budget in US dollars counts what turns cost, and every heartbeat asks the default model. */
 export function* checkPrices({ budget, ...agents }: Agents): Iterable<Finding> {
-  const problem = budget?.usd === undefined ? undefined : unpricedDefault(agents)
-  if (problem === undefined) return
-  const path = ['agents', 'budget', 'usd']
-  const message = `\`agents.budget.usd\` ${problem.problem}`
-  yield { path, code: 'MODEL_WITHOUT_PRICE', message, hint: problem.hint }
+  const fault = budget?.usd === undefined ? undefined : unpricedDefault(agents)
+  if (fault) yield { path: ['agents', 'budget', 'usd'], code: 'MODEL_WITHOUT_PRICE', ...fault }
 }
 
 /** Why a budget in US dollars cannot count the turns of the default model; undefined if it can. */
@@ -86,10 +79,7 @@ export function* checkProvider({ defaults, providers, runners }: Agents): Iterab
   if (isServed || model === undefined || names.length === 0) return
   const [provider = ''] = namedModel(model, models).split('/')
   if (names.includes(provider)) return
-  yield {
-    path: [...inDefaults, 'model'],
-    code: 'UNKNOWN_PROVIDER',
-    message: '`agents.defaults.model` begins with a provider that `agents.providers` does not have',
-    hint: didYouMean(provider, names, `There are ${names.join(', ')}.`),
-  }
+  const problem = 'begins with a provider that `agents.providers` does not have'
+  const hint = didYouMean(provider, names, `There are ${names.join(', ')}.`)
+  yield { path: [...inDefaults, 'model'], code: 'UNKNOWN_PROVIDER', problem, hint }
 }

@@ -1,6 +1,6 @@
 /** Finds mistakes in `catchUp`: whether its provider can be asked, about which webhook, and how far back. */
 
-import { type KeyFault, noEffect } from '../file/key-fault.ts'
+import { type Finding, noEffect } from '../file/diagnostic.ts'
 import type { CatchUpPolicy, VerifyPolicy } from '../schema/policy-schema.ts'
 import { parseDuration } from '../values/duration.ts'
 
@@ -24,44 +24,40 @@ export function* catchUpRules(
   endpoint: string,
   catchUp: CatchUpPolicy,
   verify: VerifyPolicy | undefined,
-): Iterable<KeyFault> {
+): Iterable<Finding> {
   const provider = verify?.provider
-  const keys = ['catchUp']
+  const path = ['catchUp']
   if (endpoint === 'wake' || endpoint === 'agent') {
-    yield noEffect(keys, `no provider sends to \`${endpoint}\``)
+    yield noEffect(path, `no provider sends to \`${endpoint}\``)
     return
   }
   if (!isCatchUpProvider(provider)) {
-    yield {
-      keys,
-      at: 'key',
-      code: 'CATCH_UP_UNSUPPORTED',
-      problem: 'asks the provider of `verify.provider`, which must be `github` or `stripe`',
-      hint:
-        provider === undefined
-          ? 'Write `verify:` with the provider and its secret, or remove it.'
-          : `Remove it: the API of ${provider} has no list of what was sent.`,
-    }
+    const problem = 'asks the provider of `verify.provider`, which must be `github` or `stripe`'
+    const hint =
+      provider === undefined
+        ? 'Write `verify:` with the provider and its secret, or remove it.'
+        : `Remove it: the API of ${provider} has no list of what was sent.`
+    yield { path, at: 'key', code: 'CATCH_UP_UNSUPPORTED', problem, hint }
     return
   }
   yield* checkPlace(provider, catchUp)
   yield* checkTimes(provider, catchUp)
 }
 
-function* checkPlace(provider: CatchUpProvider, { repo, org, hookId }: CatchUpPolicy): Iterable<KeyFault> {
-  const keys = ['catchUp']
+function* checkPlace(provider: CatchUpProvider, { repo, org, hookId }: CatchUpPolicy): Iterable<Finding> {
+  const path = ['catchUp']
   const [form, problem, hint] = hookIds[provider]
-  if (!form.test(String(hookId))) yield { keys: [...keys, 'hookId'], code: 'INVALID_VALUE', problem, hint }
+  if (!form.test(String(hookId))) yield { path: [...path, 'hookId'], code: 'INVALID_VALUE', problem, hint }
   if (provider === 'stripe') {
-    if (repo !== undefined) yield noEffect([...keys, 'repo'], 'it is not for Stripe')
-    if (org !== undefined) yield noEffect([...keys, 'org'], 'it is not for Stripe')
+    if (repo !== undefined) yield noEffect([...path, 'repo'], 'it is not for Stripe')
+    if (org !== undefined) yield noEffect([...path, 'org'], 'it is not for Stripe')
   } else if (repo !== undefined && org !== undefined) {
     const problem = 'stands beside `repo`, and a webhook belongs to one of them'
     const hint = 'Keep the one under whose settings GitHub lists the webhook.'
-    yield { keys: [...keys, 'org'], at: 'key', code: 'DUPLICATE_FIELD', problem, hint }
+    yield { path: [...path, 'org'], at: 'key', code: 'DUPLICATE_FIELD', problem, hint }
   } else if (repo === undefined && org === undefined) {
     const hint = 'Write `repo: OWNER/NAME`, or `org: NAME` for the webhook of an organisation.'
-    yield { keys, named: [...keys, 'repo'], at: 'key', code: 'MISSING_KEY', problem: 'is missing', hint }
+    yield { path, named: [...path, 'repo'], at: 'key', code: 'MISSING_KEY', problem: 'is missing', hint }
   }
 }
 
@@ -78,9 +74,9 @@ const hookIds = {
   ],
 } as const
 
-function* checkTimes(provider: CatchUpProvider, { every, lookBack }: CatchUpPolicy): Iterable<KeyFault> {
-  const invalid = (key: string, problem: string, hint: string): KeyFault => {
-    return { keys: ['catchUp', key], code: 'INVALID_VALUE', problem, hint }
+function* checkTimes(provider: CatchUpProvider, { every, lookBack }: CatchUpPolicy): Iterable<Finding> {
+  const invalid = (key: string, problem: string, hint: string): Finding => {
+    return { path: ['catchUp', key], code: 'INVALID_VALUE', problem, hint }
   }
   const max = lookBackDays[provider]
   const [everyMs, lookBackMs] = [parseDuration(every), parseDuration(lookBack)]

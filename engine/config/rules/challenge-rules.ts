@@ -1,70 +1,55 @@
 /** Finds what is wrong with `verify.challenge`, beyond the shape of its keys. */
 
 import { secretsOf } from '../../providers/secrets.ts'
-import { type KeyFault, noEffect } from '../file/key-fault.ts'
+import { type Finding, noEffect } from '../file/diagnostic.ts'
 import type { ChallengePolicy, VerifyPolicy } from '../schema/policy-schema.ts'
 
 const places = ['query', 'header', 'body'] as const
+const above = ['verify', 'challenge']
 
-export function challengeRules(challenge: ChallengePolicy, verify: VerifyPolicy): KeyFault[] {
-  const [first, second] = places.filter((place) => challenge[place] !== undefined)
-  const { method, answer, field, hmac, issuesSecret } = challenge
-  const faults: KeyFault[] = []
-  const add = (key: keyof ChallengePolicy, problem: string, hint: string, code = 'INVALID_VALUE') =>
-    faults.push({ keys: ['verify', 'challenge', key], code, problem, hint })
-
-  if (first === undefined && (method === 'POST' || answer !== 'text' || hmac))
-    faults.push({
-      keys: ['verify', 'challenge'],
-      code: 'MISSING_KEY',
-      problem: 'does not say where the text to echo stands',
-      hint: 'Write `query`, `header` or `body`.',
-    })
-  if (second !== undefined) add(second, `stands beside \`${first}\``, 'Keep one of the two.')
-  if (first === 'body' && method !== 'POST')
-    add('body', `is always absent: a ${method} has no body`, 'Write `method: POST` too.')
-  if (method === 'HEAD' && first !== undefined && answer !== 'header')
-    add(first, 'cannot be echoed: an answer to HEAD has no body', 'Remove it, or write `answer: header`.')
-  if (answer === 'header' && first !== undefined && first !== 'header')
-    add('answer', 'echoes a header, and none is named', 'Write `header` with its name.')
-  if (field !== undefined && answer !== 'json')
-    faults.push({
-      ...noEffect(
-        ['verify', 'challenge', 'field'],
-        'only JSON has fields',
-        'Write `answer: json`, or remove it.',
-      ),
-      at: 'value',
-    })
-  if (hmac) faults.push(...checkDigest(challenge, verify))
-  if (issuesSecret && (method !== 'POST' || verify.hmac === undefined))
-    add(
-      'issuesSecret',
-      'is for a sender that hands out its secret by POST and signs with it',
-      'Write `method: POST`, and `provider: hmac` with its `hmac`.',
-    )
-  return faults
+function fault(key: keyof ChallengePolicy, problem: string, hint: string, code = 'INVALID_VALUE'): Finding {
+  return { path: [...above, key], code, problem, hint }
 }
 
-function checkDigest({ issuesSecret }: ChallengePolicy, verify: VerifyPolicy): KeyFault[] {
-  const { provider, hmac } = verify
-  const fault = (code: string, problem: string, hint: string): KeyFault[] => {
-    return [{ keys: ['verify', 'challenge', 'hmac'], code, problem, hint }]
+export function* challengeRules(challenge: ChallengePolicy, verify: VerifyPolicy): Iterable<Finding> {
+  const [first, second] = places.filter((place) => challenge[place] !== undefined)
+  const { method, answer, field, hmac, issuesSecret } = challenge
+  if (first === undefined && (method === 'POST' || answer !== 'text' || hmac)) {
+    const problem = 'does not say where the text to echo stands'
+    yield { path: above, code: 'MISSING_KEY', problem, hint: 'Write `query`, `header` or `body`.' }
   }
+  if (second !== undefined) yield fault(second, `stands beside \`${first}\``, 'Keep one of the two.')
+  if (first === 'body' && method !== 'POST')
+    yield fault('body', `is always absent: a ${method} has no body`, 'Write `method: POST` too.')
+  if (method === 'HEAD' && first !== undefined && answer !== 'header') {
+    const hint = 'Remove it, or write `answer: header`.'
+    yield fault(first, 'cannot be echoed: an answer to HEAD has no body', hint)
+  }
+  if (answer === 'header' && first !== undefined && first !== 'header')
+    yield fault('answer', 'echoes a header, and none is named', 'Write `header` with its name.')
+  if (field !== undefined && answer !== 'json') {
+    const hint = 'Write `answer: json`, or remove it.'
+    yield { ...noEffect([...above, 'field'], 'only JSON has fields', hint), at: 'value' }
+  }
+  if (hmac) yield* checkDigest(challenge, verify)
+  if (issuesSecret && (method !== 'POST' || verify.hmac === undefined)) {
+    const hint = 'Write `method: POST`, and `provider: hmac` with its `hmac`.'
+    yield fault('issuesSecret', 'is for a sender that hands out its secret by POST and signs with it', hint)
+  }
+}
+
+function* checkDigest({ issuesSecret }: ChallengePolicy, verify: VerifyPolicy): Iterable<Finding> {
+  const { provider, hmac } = verify
   if (provider !== 'hmac' || hmac === undefined) {
     const hint = 'Write `provider: hmac`, its `hmac` and the `secret`.'
-    return fault('MISSING_KEY', 'answers with a digest, and nothing says how it is made', hint)
-  }
-  // `{form}` does not suffice: it is signed without its dividers, so that a challenge could imitate one.
-  if (!hmac.signed.includes('{body}')) {
+    yield fault('hmac', 'answers with a digest, and nothing says how it is made', hint, 'MISSING_KEY')
+  } else if (!hmac.signed.includes('{body}')) {
+    // `{form}` does not suffice: it is signed without its dividers, so that a challenge could imitate one.
     const problem = 'would sign anything that a stranger asks for, as `hmac.signed` does not hold `{body}`'
-    return fault('INVALID_VALUE', problem, 'Remove it, or write what the sender signs into `hmac.signed`.')
+    yield fault('hmac', problem, 'Remove it, or write what the sender signs into `hmac.signed`.')
+  } else if (issuesSecret) yield fault('hmac', 'stands beside `issuesSecret`', 'Keep one of the two.')
+  else if (secretsOf(verify.secret).length === 0) {
+    const problem = 'is answered once there is a secret: until then the sender is answered 405'
+    yield { ...fault('hmac', problem, 'Set `verify.secret`.', 'VERIFY_NOT_YET'), severity: 'warning' }
   }
-  if (issuesSecret) return fault('INVALID_VALUE', 'stands beside `issuesSecret`', 'Keep one of the two.')
-  if (secretsOf(verify.secret).length > 0) return []
-  const problem = 'is answered once there is a secret: until then the sender is answered 405'
-  return fault('VERIFY_NOT_YET', problem, 'Set `verify.secret`.').map((one) => ({
-    ...one,
-    severity: 'warning',
-  }))
 }

@@ -11,22 +11,21 @@ export function* checkMailbox({ gmail, enabled }: ConfigurationValue['hooks']): 
   }
   const subscription = wholeSubscription(gmail)
   if (subscription !== gmail['subscription']) {
-    yield {
-      severity: 'warning',
-      path: ['hooks', 'gmail', 'subscription'],
-      code: 'SHORT_NAME',
-      message: `\`hooks.gmail.subscription\` is taken as ${subscription}`,
-      hint: 'Write it whole. `reveille webhooks gmail setup` connects the mailbox, and has the subscription pulled.',
-    }
+    const path = ['hooks', 'gmail', 'subscription']
+    const hint =
+      'Write it whole. `reveille webhooks gmail setup` connects the mailbox, and has the subscription pulled.'
+    yield { severity: 'warning', path, code: 'SHORT_NAME', problem: `is taken as ${subscription}`, hint }
   }
   if (enabled || Object.keys(gmail).length === 0) return
+  const problem = 'names a mailbox, and no mail can be taken while `hooks.enabled` is not true'
+  const hint = 'Write `enabled: true` under `hooks:`. What comes until then is fetched afterwards.'
   yield {
     severity: 'warning',
     path: ['hooks', 'gmail'],
     at: 'key',
     code: 'MAIL_WITHOUT_HOOKS',
-    message: '`hooks.gmail` names a mailbox, and no mail can be taken while `hooks.enabled` is not true',
-    hint: 'Write `enabled: true` under `hooks:`. What comes until then is fetched afterwards.',
+    problem,
+    hint,
   }
 }
 

@@ -1,7 +1,6 @@
-/** Checks the rules of a mapping that go beyond the shape of single keys. */
+/** Checks the rules of a mapping that go beyond the shape of single keys. All paths begin at the mapping. */
 
-import type { Finding } from '../file/diagnostic.ts'
-import { findingOf, noEffect } from '../file/key-fault.ts'
+import { duplicateField, type Finding, noEffect } from '../file/diagnostic.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
 import type { MappingValue } from '../schema/mapping-schema.ts'
 import { fieldNames, fieldsOf, otherNames } from '../values/fields.ts'
@@ -18,134 +17,138 @@ interface WrittenMapping {
   readonly path: Path
 }
 
-/** Yields the mistakes in a mapping whose keys are all valid. */
-export function* checkMapping({ value, source, path }: WrittenMapping): Iterable<Finding> {
-  yield* checkNames(value, path)
-  yield* checkContent(value, path)
-  yield* checkTargets(value, path)
-  const { window, maxWait } = value.coalesce ?? {}
-  if (window && maxWait) yield* longerThan([...path, 'coalesce'], { window }, { maxWait })
-  yield* checkOpenClawSession(value, path)
-  yield* checkHeaders(Object.keys(value.match?.headers ?? {}), [...path, 'match', 'headers'])
-  yield* checkNumbers(source, value.match?.body, [...path, 'match', 'body'], compareAsText)
-  for (const number of findRewrittenNumbers(source, value.match?.body, [...path, 'match', 'body']))
-    yield {
-      path: number.path,
-      severity: 'warning',
-      code: 'LITERAL_NUMBER',
-      message: `\`${writePath(number.path)}\` is the number ${number.value}, not the string ${number.written}`,
-      hint: `Put a string in quotes: "${number.written}". For the number write ${number.value}.`,
-    }
-  if (value.transform) {
-    const finding = checkModuleName(value.transform.module, [...path, 'transform', 'module'], 'value')
-    if (finding) yield finding
-    const parameters = [...path, 'transform', 'with']
-    yield* checkNumbers(source, value.transform.with, parameters, (digits) => `Give it as text: "${digits}".`)
-  }
-  const endpoint = value.match?.path
-  if (endpoint !== undefined && endpoint !== '/')
-    yield* checkMatchPath(bareName(endpoint), [...path, 'match', 'path'])
+/** The part of `hooks` that the rules of mappings read. */
+export interface HooksOfMappings {
+  readonly path: string
+  /** Whether runs without a `sessionKey` share a session. */
+  readonly hasDefaultSession: boolean
 }
 
-function* checkNames(value: MappingValue, path: Path): Iterable<Finding> {
-  const name = writePath(path)
+/** Yields the mistakes in a mapping whose keys are all valid. */
+export function* checkMapping(mapping: WrittenMapping, hooks: HooksOfMappings): Iterable<Finding> {
+  const { value } = mapping
+  yield* checkNames(value)
+  yield* checkContent(value)
+  yield* checkTargets(value)
+  const { window, maxWait } = value.coalesce ?? {}
+  if (window && maxWait) yield* longerThan(['coalesce'], { window }, { maxWait })
+  yield* checkOpenClawSession(value)
+  yield* checkHeaders(Object.keys(value.match?.headers ?? {}))
+  yield* checkBodyNumbers(mapping)
+  yield* checkTransform(mapping)
+  const endpoint = value.match?.path
+  if (endpoint !== undefined && endpoint !== '/') yield* checkMatchPath(bareName(endpoint), ['match', 'path'])
+  if (!hooks.hasDefaultSession) yield* unusedBusy(value)
+  yield* unusedFields(value)
+  yield* oddPaths(bareName(endpoint ?? ''), `${bareName(hooks.path)}/`)
+  yield* singleQuotedBreaks(mapping)
+}
+
+function* checkNames(value: MappingValue): Iterable<Finding> {
   for (const [field, other] of otherNames) {
     if (value[field] === undefined || value[other] === undefined) continue
-    const message = `\`${name}\` has both \`${field}\` and \`${other}\`, which are two names of one field`
-    yield { path: [...path, other], at: 'key', code: 'DUPLICATE_FIELD', message, hint: `Keep \`${field}\`.` }
+    const problem = `has both \`${field}\` and \`${other}\`, which are two names of one field`
+    yield duplicateField([other], problem, `Keep \`${field}\`.`)
   }
-  if (value.mode !== undefined && value.wakeMode !== undefined && value.mode !== value.wakeMode) {
-    const message = `\`${name}\` has \`mode\` and \`wakeMode\`, and they differ`
-    const hint = 'Keep one of the two.'
-    yield { path: [...path, 'wakeMode'], at: 'key', code: 'DUPLICATE_FIELD', message, hint }
-  }
+  if (value.mode === undefined || value.wakeMode === undefined || value.mode === value.wakeMode) return
+  yield duplicateField(['wakeMode'], 'has `mode` and `wakeMode`, and they differ', 'Keep one of the two.')
 }
 
-function* checkContent(value: MappingValue, path: Path): Iterable<Finding> {
-  if (value.transform !== undefined) return
-  const needed = value.action === 'wake' ? 'text' : 'message'
-  if (value[needed] !== undefined || value[`${needed}Template`] !== undefined) return
-  const message = `\`${writePath(path)}\` has no \`${needed}\`, which the action \`${value.action}\` needs`
-  const hint = contentHint(value, needed)
-  yield { path, code: 'MISSING_KEY', message, hint }
-}
-
-function contentHint({ action, text, message }: MappingValue, needed: string): string {
-  if (action === 'agent' && text !== undefined) return 'With `text`, say `action: wake`.'
-  if (action === 'wake' && message !== undefined) return 'With `message`, say `action: agent`.'
-  return `Write \`${needed}:\` and what the agent is to read.`
+function* checkContent(value: MappingValue): Iterable<Finding> {
+  const { action, text, message, transform } = value
+  const needed = action === 'wake' ? 'text' : 'message'
+  if (transform !== undefined || (value[needed] ?? value[`${needed}Template`]) !== undefined) return
+  const problem = `has no \`${needed}\`, which the action \`${action}\` needs`
+  let hint = `Write \`${needed}:\` and what the agent is to read.`
+  if (action === 'agent' && text !== undefined) hint = 'With `text`, say `action: wake`.'
+  if (action === 'wake' && message !== undefined) hint = 'With `message`, say `action: agent`.'
+  yield { path: [], code: 'MISSING_KEY', problem, hint }
 }
 
 /** Applies to a mapping, and to the adjustments of a preset. */
-export function* checkTargets(
-  value: Pick<MappingValue, 'deliverTo' | 'channel' | 'to'>,
-  path: Path,
-): Iterable<Finding> {
+export function* checkTargets(value: Pick<MappingValue, 'deliverTo' | 'channel' | 'to'>): Iterable<Finding> {
   if (value.deliverTo === undefined) return
   for (const field of ['channel', 'to'] as const) {
     if (value[field] === undefined) continue
-    const message = `\`${writePath(path)}\` has both \`deliverTo\` and \`${field}\``
     const hint = `Write \`${field}\` into the items of \`deliverTo\`, or leave \`deliverTo\` out.`
-    yield { path: [...path, field], at: 'key', code: 'DUPLICATE_FIELD', message, hint }
+    yield duplicateField([field], `has both \`deliverTo\` and \`${field}\``, hint)
   }
 }
 
-function* checkHeaders(names: readonly string[], path: Path): Iterable<Finding> {
+function* checkHeaders(names: readonly string[]): Iterable<Finding> {
   const seen = new Set<string>()
   for (const name of names) {
-    const folded = name.toLowerCase()
-    if (seen.has(folded)) {
-      const message = `\`${writePath([...path, name])}\` is the same header in another case`
-      const hint = 'Name it once, with a list of texts of which any may be equal.'
-      yield { path: [...path, name], at: 'key', code: 'DUPLICATE_FIELD', message, hint }
-    }
-    seen.add(folded)
+    const path = ['match', 'headers', name]
+    const problem = 'is the same header in another case'
+    const hint = 'Name it once, with a list of texts of which any may be equal.'
+    if (seen.has(name.toLowerCase())) yield { path, at: 'key', code: 'DUPLICATE_FIELD', problem, hint }
+    seen.add(name.toLowerCase())
   }
 }
 
 /** OpenClaw gives each run a session of its own unless `sessionMode` is `persistent`, whatever its key. */
-function* checkOpenClawSession(value: MappingValue, path: Path): Iterable<Finding> {
+function* checkOpenClawSession(value: MappingValue): Iterable<Finding> {
   const isOfOpenClaw = ['messageTemplate', 'textTemplate', 'agentId'].some((name) =>
     Object.hasOwn(value, name),
   )
   if (!isOfOpenClaw || value.sessionKey === undefined || Object.hasOwn(value, 'sessionMode')) return
-  yield {
-    path: [...path, 'sessionKey'],
-    severity: 'warning',
-    code: 'SHARED_KEY',
-    message: `\`${writePath([...path, 'sessionKey'])}\` joins runs to one conversation, which OpenClaw keeps apart without \`sessionMode: persistent\``,
-    hint: 'Remove it for a fresh conversation each time, or write `sessionMode: persistent` beside it.',
+  const problem =
+    'joins runs to one conversation, which OpenClaw keeps apart without `sessionMode: persistent`'
+  const hint = 'Remove it for a fresh conversation each time, or write `sessionMode: persistent` beside it.'
+  yield { path: ['sessionKey'], severity: 'warning', code: 'SHARED_KEY', problem, hint }
+}
+
+function* checkBodyNumbers(mapping: WrittenMapping): Iterable<Finding> {
+  const path = ['match', 'body']
+  const body = mapping.value.match?.body
+  yield* checkNumbers(mapping, body, path, (digits, below) => {
+    const field = writePath(below.slice(path.length).filter((key) => typeof key === 'string'))
+    return `Compare it as text instead: \`when: ${field} = "${digits}"\`.`
+  })
+  for (const number of findRewrittenNumbers(mapping.source, body, [...mapping.path, ...path])) {
+    const problem = `is the number ${number.value}, not the string ${number.written}`
+    const hint = `Put a string in quotes: "${number.written}". For the number write ${number.value}.`
+    const below = number.path.slice(mapping.path.length)
+    yield { path: below, severity: 'warning', code: 'LITERAL_NUMBER', problem, hint }
   }
 }
 
-/** `advice` returns what to write instead of a number with these digits at this path below `path`. */
+/** `advice` returns what to write instead of a number with these digits at this path. */
 function* checkNumbers(
-  source: ParsedFile,
+  { source, path }: WrittenMapping,
   value: unknown,
-  path: Path,
-  advice: (digits: string, below: Path) => string,
+  at: Path,
+  advice: (digits: string, path: Path) => string,
 ): Iterable<Finding> {
-  for (const { path: found, digits } of findInexactNumbers(source, value, path)) {
-    const message = `\`${writePath(found)}\` is a number beyond 2^53, which would lose digits`
-    yield { path: found, code: 'INEXACT_NUMBER', message, hint: advice(digits, found.slice(path.length)) }
+  const problem = 'is a number beyond 2^53, which would lose digits'
+  for (const { path: found, digits } of findInexactNumbers(source, value, [...path, ...at])) {
+    const below = found.slice(path.length)
+    yield { path: below, code: 'INEXACT_NUMBER', problem, hint: advice(digits, below) }
   }
 }
 
-function compareAsText(digits: string, below: Path): string {
-  const field = writePath(below.filter((key) => typeof key === 'string'))
-  return `Compare it as text instead: \`when: ${field} = "${digits}"\`.`
+/** `transform.with` is read once for all requests, so a placeholder in it is passed to the transform as it is written. */
+function* checkTransform(mapping: WrittenMapping): Iterable<Finding> {
+  const { transform } = mapping.value
+  if (transform === undefined) return
+  yield* checkModuleName(transform.module, ['transform', 'module'], 'value')
+  const path = ['transform', 'with']
+  yield* checkNumbers(mapping, transform.with, path, (digits) => `Give it as text: "${digits}".`)
+  for (const [at, written] of scalarsBelow(transform.with, path)) {
+    const [placeholder] = (typeof written === 'string' && /\{\{[^{}]+\}\}/.exec(written)) || []
+    if (placeholder === undefined) continue
+    const problem = `holds \`${placeholder}\`, and nothing is rendered there`
+    const hint =
+      '`with` is the same for every request. The transform reads the payload itself, and as `vars` what the mapping computes.'
+    yield { path: at, severity: 'warning', code: 'UNRENDERED_TEMPLATE', problem, hint }
+  }
 }
 
 /** Applies to `match.path`, and to the `path` under which a preset is served. */
-export function* checkMatchPath(endpoint: string, path: Path): Iterable<Finding> {
-  if (endpoint === 'wake' || endpoint === 'agent') {
-    const message = `\`${writePath(path)}\` is the name of a built-in endpoint`
-    const hint = '`wake` and `agent` take no mappings; choose another name.'
-    yield { path, code: 'RESERVED_ENDPOINT', message, hint }
-    return
-  }
-  const finding = checkEndpointName(endpoint, path, 'value')
-  if (finding) yield finding
+export function checkMatchPath(endpoint: string, path: Path): Iterable<Finding> {
+  if (endpoint !== 'wake' && endpoint !== 'agent') return checkEndpointName(endpoint, path, 'value')
+  const hint = '`wake` and `agent` take no mappings; choose another name.'
+  return [{ path, code: 'RESERVED_ENDPOINT', problem: 'is the name of a built-in endpoint', hint }]
 }
 
 /** Paths that are valid but hardly intended. In a fix, `$1` is what the pattern found. */
@@ -173,51 +176,30 @@ const odd: readonly (readonly [RegExp, problem: string, fix: string])[] = [
   [/%[0-9a-f]{2}/i, 'holds a `%` code, and names are compared once decoded', 'Write the character itself.'],
 ]
 
-export function* oddPaths({ value, path }: WrittenMapping, hooksPath: string): Iterable<Finding> {
-  const endpoint = bareName(value.match?.path ?? '')
-  const prefix = `${bareName(hooksPath)}/`
-  const keys = ['match', 'path']
+function* oddPaths(endpoint: string, prefix: string): Iterable<Finding> {
+  const at = { path: ['match', 'path'], severity: 'warning', code: 'ODD_PATH' } as const
   if (endpoint.startsWith(prefix)) {
     const hint = `Write \`${endpoint.slice(prefix.length)}\`: \`hooks.path\` is no part of it.`
-    yield findingOf({ keys, code: 'ODD_PATH', problem: `is served at /${prefix}${endpoint}`, hint }, path)
+    yield { ...at, problem: `is served at /${prefix}${endpoint}`, hint }
   }
   for (const [pattern, problem, fix] of odd) {
     const found = pattern.exec(endpoint)
-    if (!found) continue
-    const hint = fix.replace('$1', () => found[1] ?? '')
-    yield findingOf({ keys, code: 'ODD_PATH', problem, hint }, path)
+    if (found) yield { ...at, problem, hint: fix.replace('$1', () => found[1] ?? '') }
   }
 }
 
 const templates = [...fieldNames, ...otherNames.map(([, other]) => other)]
 
 /** Warns of `'a ⏎ b'`, which is two lines in JSON5 and one in YAML. */
-export function* singleQuotedBreaks({ value, source, path }: WrittenMapping): Iterable<Finding> {
+function* singleQuotedBreaks({ value, source, path }: WrittenMapping): Iterable<Finding> {
   for (const field of templates) {
     const text = value[field]
     const [, written] = (typeof text === 'string' && /(?<!\\)(?:\\\\)*(\\[nt])/.exec(text)) || []
-    const place = [...path, field]
-    if (written === undefined || !source.isSingleQuoted(place)) continue
-    yield {
-      path: place,
-      code: 'SINGLE_QUOTED_BREAK',
-      message: `\`${writePath(place)}\` holds \`${written}\` in single quotes, where it is no ${written === '\\n' ? 'line break' : 'tab'}`,
-      hint: 'Write the text in double quotes. A backslash that is meant is doubled there.',
-    }
-  }
-}
-
-/** `transform.with` is read once for all requests, so a placeholder in it is passed to the transform as it is written. */
-export function* unrenderedParameters({ value, path }: WrittenMapping): Iterable<Finding> {
-  for (const [at, written] of scalarsBelow(value.transform?.with, [...path, 'transform', 'with'])) {
-    const [placeholder] = (typeof written === 'string' && /\{\{[^{}]+\}\}/.exec(written)) || []
-    if (placeholder === undefined) continue
-    yield {
-      path: at,
-      code: 'UNRENDERED_TEMPLATE',
-      message: `\`${writePath(at)}\` holds \`${placeholder}\`, and nothing is rendered there`,
-      hint: '`with` is the same for every request. The transform reads the payload itself, and as `vars` what the mapping computes.',
-    }
+    if (written === undefined || !source.isSingleQuoted([...path, field])) continue
+    const meant = written === '\\n' ? 'line break' : 'tab'
+    const problem = `holds \`${written}\` in single quotes, where it is no ${meant}`
+    const hint = 'Write the text in double quotes. A backslash that is meant is doubled there.'
+    yield { path: [field], severity: 'warning', code: 'SINGLE_QUOTED_BREAK', problem, hint }
   }
 }
 
@@ -230,25 +212,19 @@ const unused: Readonly<Record<MappingValue['action'], readonly string[]>> = {
   agent: ['text', 'textTemplate'],
 }
 
-/** Warns of fields that have no effect on the mapping's action, or beside its other fields. */
-export function* unusedFields(
-  { value, path }: WrittenMapping,
-  hasDefaultSession: boolean,
-): Iterable<Finding> {
-  if (!hasDefaultSession) yield* unusedBusy(value, path)
+/** Warns of fields that have no effect on the mapping's action. */
+function* unusedFields(value: MappingValue): Iterable<Finding> {
   for (const field of unused[value.action]) {
     if (value[field as keyof MappingValue] === undefined) continue
-    const message = `\`${writePath([...path, field])}\` has no effect on the action \`${value.action}\``
-    const hint = 'Remove it, or change `action`.'
-    yield { path: [...path, field], at: 'key', code: 'UNUSED_FIELD', message, hint }
+    const problem = `has no effect on the action \`${value.action}\``
+    yield { ...noEffect([field], '', 'Remove it, or change `action`.'), problem }
   }
 }
 
 /** A transform may still set a session key. */
-function* unusedBusy({ action, busy, sessionKey, transform }: MappingValue, path: Path): Iterable<Finding> {
+function* unusedBusy({ action, busy, sessionKey, transform }: MappingValue): Iterable<Finding> {
   const hasSession = (sessionKey ?? '').trim() !== '' || transform !== undefined
   if (action === 'wake' || busy !== 'reject' || hasSession) return
   const why = 'without `sessionKey` each run has a session of its own'
-  const hint = 'Write the `sessionKey` whose runs are meant, or leave `busy` out.'
-  yield findingOf(noEffect(['busy'], why, hint), path)
+  yield noEffect(['busy'], why, 'Write the `sessionKey` whose runs are meant, or leave `busy` out.')
 }

@@ -31,7 +31,6 @@ export function namedModel(model: string, models: Defaults['models']): string {
 }
 
 const folder = ['agents', 'defaults'] as const
-const form = 'Write <provider>/<model>, for example openai/gpt-5.'
 
 export function* checkAliases({ models = {} }: Defaults): Iterable<Finding> {
   const taken = new Map<string, string>()
@@ -41,12 +40,8 @@ export function* checkAliases({ models = {} }: Defaults): Iterable<Finding> {
     taken.set(alias, model)
     if (other === undefined) continue
     const message = `The alias \`${alias}\` already stands for ${other}`
-    yield {
-      path: [...folder, 'models', model, 'alias'],
-      code: 'INVALID_MODEL',
-      message,
-      hint: 'Choose another.',
-    }
+    const path = [...folder, 'models', model, 'alias']
+    yield { path, code: 'INVALID_MODEL', message, hint: 'Choose another.' }
   }
 }
 
@@ -56,11 +51,11 @@ export function checkDefaultModel({ model, models }: Defaults): Finding[] {
   const path = [...folder, 'model']
   if (rules && Object.hasOwn(rules.aliases, model)) return []
   if (!modelName.test(model)) {
-    const message =
-      '`agents.defaults.model` is neither <provider>/<model> nor an alias of `agents.defaults.models`'
-    return [{ path, code: 'INVALID_MODEL', message, hint: form }]
+    const problem = 'is neither <provider>/<model> nor an alias of `agents.defaults.models`'
+    const hint = 'Write <provider>/<model>, for example openai/gpt-5.'
+    return [{ path, code: 'INVALID_MODEL', problem, hint }]
   }
   if (!rules || rules.allowed.includes(model)) return []
-  const message = '`agents.defaults.model` is not among `agents.defaults.models`'
-  return [{ path, code: 'INVALID_MODEL', message, hint: 'Add it there, or choose one of them.' }]
+  const problem = 'is not among `agents.defaults.models`'
+  return [{ path, code: 'INVALID_MODEL', problem, hint: 'Add it there, or choose one of them.' }]
 }

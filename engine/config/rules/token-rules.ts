@@ -1,14 +1,14 @@
 /** Checks the tokens and secrets of the configuration. No finding shows one. */
 
 import type { Finding } from '../file/diagnostic.ts'
-import { findingOf, type KeyFault } from '../file/key-fault.ts'
 import type { ConfigurationValue, Right } from '../schema/configuration-schema.ts'
 import { type Path, writePath } from '../values/path.ts'
 import { minSecretLength, minTokenLength, type Weakness, weaknessOf } from './secret-strength.ts'
 
 const make = 'Make one with `openssl rand -hex 24`.'
 
-type TextFault = Omit<KeyFault, 'keys'>
+/** What is wrong with a token or secret, wherever it is written. */
+export type TokenFault = Omit<Finding, 'path'>
 
 /** Returns one token or several, each with its place. */
 export function tokensAt(
@@ -28,16 +28,8 @@ interface Opener {
   readonly key: Path
 }
 
-export const tokenKeys = ['hooks.token', 'gateway.auth', 'gateway.metrics.token']
-
 const openersAt = (key: Path, token: string | readonly string[] | undefined): Opener[] =>
   tokensAt(key, token).map((each) => ({ ...each, key }))
-
-export const hookTokens = (token: ConfigurationValue['hooks']['token']) =>
-  openersAt(['hooks', 'token'], token)
-
-export const metricsTokens = (token: ConfigurationValue['gateway']['metrics']['token']) =>
-  openersAt(['gateway', 'metrics', 'token'], token)
 
 /** The holder of `gateway.auth.token`. */
 const owner = 'owner'
@@ -57,18 +49,30 @@ export function gatewayTokens({ token, tokens = [] }: ConfigurationValue['gatewa
   ]
 }
 
+/** The tokens that open more than one endpoint, by their keys, and why each must differ from those before it. */
+const openers = {
+  'gateway.auth': {
+    tokens: ({ gateway }: ConfigurationValue): Opener[] => gatewayTokens(gateway.auth),
+    hint: 'nobody could tell who did what.',
+  },
+  'hooks.token': {
+    tokens: ({ hooks }: ConfigurationValue) => openersAt(['hooks', 'token'], hooks.token),
+    hint: 'a sender of hooks must not be an admin.',
+  },
+  'gateway.metrics.token': {
+    tokens: ({ gateway }: ConfigurationValue) =>
+      openersAt(['gateway', 'metrics', 'token'], gateway.metrics.token),
+    hint: 'who reads the metrics must open nothing else.',
+  },
+}
+
+export type TokenKey = keyof typeof openers
+export const tokenKeys = Object.keys(openers) as TokenKey[]
+
 /** Every token that opens more than one endpoint. A value that is there twice counts as the first one. */
-export function* openersOf({
-  hooks,
-  gateway,
-}: ConfigurationValue): Iterable<Opener & { readonly hint: string }> {
-  const differ = (hint: string) => (each: Opener) => ({
-    ...each,
-    hint: `Give them different values: ${hint}`,
-  })
-  yield* gatewayTokens(gateway.auth).map(differ('nobody could tell who did what.'))
-  yield* hookTokens(hooks.token).map(differ('a sender of hooks must not be an admin.'))
-  yield* metricsTokens(gateway.metrics.token).map(differ('who reads the metrics must open nothing else.'))
+export function* openersOf(value: ConfigurationValue): Iterable<Opener & { readonly hint: string }> {
+  for (const { tokens, hint } of Object.values(openers))
+    for (const each of tokens(value)) yield { ...each, hint: `Give them different values: ${hint}` }
 }
 
 /** Several tokens of one key may be equal. */
@@ -78,34 +82,30 @@ export function* sharedTokens(value: ConfigurationValue): Iterable<Finding> {
     const [own, other] = [writePath(key), keys.get(token)]
     if (other === undefined) keys.set(token, own)
     else if (other !== own && /\S/.test(token))
-      yield { path, code: 'TOKEN_SHARED', message: `\`${own}\` equals \`${other}\``, hint }
+      yield { path, named: key, code: 'TOKEN_SHARED', problem: `equals \`${other}\``, hint }
   }
+}
+
+export function* checkTokens(value: ConfigurationValue, key: TokenKey): Iterable<Finding> {
+  for (const { path, token, key: named } of openers[key].tokens(value))
+    for (const fault of tokenFaults(token)) yield { ...fault, path, named }
+  if (key === 'gateway.auth') yield* sharedNames(value.gateway.auth)
 }
 
 /** A name is that of one holder. */
-export function* sharedNames({ tokens = [] }: ConfigurationValue['gateway']['auth']): Iterable<Finding> {
+function* sharedNames({ tokens = [] }: ConfigurationValue['gateway']['auth']): Iterable<Finding> {
   const names = new Map([[owner, 'gateway.auth.token']])
   for (const [index, { name }] of tokens.entries()) {
-    const key = `gateway.auth.tokens[${index}]`
     const other = names.get(name)
-    names.set(name, key)
+    names.set(name, `gateway.auth.tokens[${index}]`)
     if (other === undefined) continue
-    yield {
-      path: ['gateway', 'auth', 'tokens', index, 'name'],
-      code: 'TOKEN_NAME_SHARED',
-      message: `\`${key}.name\` is the name of \`${other}\` too`,
-      hint: 'Give each token a name of its own, or the records do not say who did what.',
-    }
+    const path = ['gateway', 'auth', 'tokens', index, 'name']
+    const hint = 'Give each token a name of its own, or the records do not say who did what.'
+    yield { path, code: 'TOKEN_NAME_SHARED', problem: `is the name of \`${other}\` too`, hint }
   }
 }
 
-export function weakTokens(tokens: readonly Opener[]): Finding[] {
-  return tokens.flatMap(({ path, token, key }) =>
-    tokenFaults(token).map((fault) => findingOf({ ...fault, keys: path, named: key }, [])),
-  )
-}
-
-export function tokenFaults(token: string): TextFault[] {
+export function tokenFaults(token: string): TokenFault[] {
   if (token.trim() === '') return [{ code: 'TOKEN_EMPTY', problem: 'is empty', hint: make }]
   if (!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(token)) {
     const hint = 'A header can carry only printable ASCII without spaces at its ends.'
@@ -119,18 +119,15 @@ export function tokenFaults(token: string): TextFault[] {
 }
 
 /** Of what a provider signs with. An empty one counts as absent. */
-export function secretFaults(secret: string): TextFault[] {
+export function secretFaults(secret: string): TokenFault[] {
   if (secret === '') return []
   const codes = { short: 'SECRET_SHORT', guessable: 'SECRET_WEAK' }
-  const hint =
+  const advice =
     'Have the provider make a new one, or give it what `openssl rand -hex 24` makes; a list takes both meanwhile.'
-  const weak = weaknessFaults(secret, minSecretLength, codes, hint)
-  const padded: TextFault = {
-    severity: 'warning',
-    code: 'SECRET_PADDED',
-    problem: 'begins or ends with a blank or a line break, and all of it is the secret',
-    hint: 'Remove that, unless the provider shows it so.',
-  }
+  const weak = weaknessFaults(secret, minSecretLength, codes, advice)
+  const problem = 'begins or ends with a blank or a line break, and all of it is the secret'
+  const hint = 'Remove that, unless the provider shows it so.'
+  const padded: TokenFault = { severity: 'warning', code: 'SECRET_PADDED', problem, hint }
   return secret.trim() !== secret ? [padded, ...weak] : weak
 }
 
@@ -139,7 +136,7 @@ function weaknessFaults(
   minLength: number,
   codes: Readonly<Record<Weakness, string>>,
   hint: string,
-): TextFault[] {
+): TokenFault[] {
   const weakness = weaknessOf(text, minLength)
   if (weakness === undefined) return []
   const problem = weakness === 'short' ? `is shorter than ${minLength} characters` : 'can be guessed'

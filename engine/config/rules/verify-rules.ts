@@ -3,7 +3,7 @@
 import { providerNames } from '../../providers/index.ts'
 import type { ProviderRow } from '../../providers/scheme.ts'
 import { secretsOf } from '../../providers/secrets.ts'
-import { type KeyFault, noEffect } from '../file/key-fault.ts'
+import { type Finding, noEffect } from '../file/diagnostic.ts'
 import type { EndpointPolicy, VerifyPolicy } from '../schema/policy-schema.ts'
 import { didYouMean } from '../values/nearest.ts'
 import type { Path } from '../values/path.ts'
@@ -25,9 +25,9 @@ import { isBlank, verifyValueRules } from './verify-values.ts'
  * Returns the kind of file that sets a key. Presets name a provider before there is a secret, and mapping files may be
  * copies of presets.
  */
-type OriginOf = (keys: Path) => PolicyOrigin | undefined
+type OriginOf = (path: Path) => PolicyOrigin | undefined
 
-export function* verifyRules(policy: EndpointPolicy, originOf: OriginOf): Iterable<KeyFault> {
+export function* verifyRules(policy: EndpointPolicy, originOf: OriginOf): Iterable<Finding> {
   const { auth, verify } = policy
   if ((auth === 'signature' || auth === 'both') && !isVerifiable(verify))
     yield nothingToVerifyWith(auth, verify)
@@ -53,8 +53,8 @@ export function* verifyRules(policy: EndpointPolicy, originOf: OriginOf): Iterab
 }
 
 /** A POST is answered as a challenge only where something shows that the sender sent it. */
-const unanswered: KeyFault = {
-  keys: ['verify', 'challenge'],
+const unanswered: Finding = {
+  path: ['verify', 'challenge'],
   code: 'CHALLENGE_UNANSWERED',
   problem: 'is never answered: under `auth: none` every POST is an event',
   hint: 'Remove `auth: none`, so that the challenge comes with the token; or remove `challenge`.',
@@ -70,25 +70,22 @@ function isVerifiable(verify: VerifyPolicy | undefined): boolean {
   return verify !== undefined && !answersOnly(verify) && (rowOf(verify) === undefined || hasMaterial(verify))
 }
 
-function nothingToVerifyWith(auth: string, verify?: VerifyPolicy): KeyFault {
+function nothingToVerifyWith(auth: string, verify?: VerifyPolicy): Finding {
+  const at = { path: ['auth'], code: 'AUTH_UNVERIFIABLE' }
   const row = verify && rowOf(verify)
-  const unsigned = row?.schemes.length === 0
-  return {
-    keys: ['auth'],
-    code: 'AUTH_UNVERIFIABLE',
-    problem: unsigned
-      ? `is \`${auth}\`, and ${shortTitleOf(row)} signs nothing`
-      : `is \`${auth}\`, and there is nothing to verify a signature with`,
-    hint: unsigned
-      ? 'Remove it: the endpoint then takes a token.'
-      : 'Write `verify:` with the provider and what it is verified with; a secret that is empty counts as absent.',
+  if (row?.schemes.length === 0) {
+    const problem = `is \`${auth}\`, and ${shortTitleOf(row)} signs nothing`
+    return { ...at, problem, hint: 'Remove it: the endpoint then takes a token.' }
   }
+  const hint =
+    'Write `verify:` with the provider and what it is verified with; a secret that is empty counts as absent.'
+  return { ...at, problem: `is \`${auth}\`, and there is nothing to verify a signature with`, hint }
 }
 
 /** A key of `verify` is missing, which one of the keys below it, or it by itself, asks for. */
-function missing(keys: Path, key: string, hint: string): KeyFault {
+function missing(path: Path, key: string, hint: string): Finding {
   const place = ['verify']
-  return { keys, place, named: [...place, key], at: 'key', code: 'MISSING_KEY', problem: 'is missing', hint }
+  return { path, place, named: [...place, key], at: 'key', code: 'MISSING_KEY', problem: 'is missing', hint }
 }
 
 const withoutHmac = missing(
@@ -98,36 +95,18 @@ const withoutHmac = missing(
 )
 
 /** The senders of docs/trust.md for which `hmac` and `challenge` suffice. */
-const describedSenders: ReadonlySet<string> = new Set([
-  'dropbox',
-  'okta',
-  'x',
-  'twitter',
-  'trello',
-  'asana',
-  'twitch',
-])
+const describedSenders = /^(dropbox|okta|x|twitter|trello|asana|twitch)$/i
 
-function unknownProvider(provider: string): KeyFault {
-  return {
-    keys: ['verify', 'provider'],
-    code: 'UNKNOWN_PROVIDER',
-    problem: 'names a provider that is not known',
-    hint: insteadOfProvider(provider),
-  }
+function unknownProvider(provider: string): Finding {
+  const known = `Known are ${providerNames.join(', ')}; \`hmac\` is for any other.`
+  const hint = describedSenders.test(provider)
+    ? 'It is set up with `hmac` and `challenge`: docs/trust.md has the lines for it.'
+    : didYouMean(provider, providerNames, known)
+  const problem = 'names a provider that is not known'
+  return { path: ['verify', 'provider'], code: 'UNKNOWN_PROVIDER', problem, hint }
 }
 
-function insteadOfProvider(provider: string): string {
-  if (describedSenders.has(provider.toLowerCase()))
-    return 'It is set up with `hmac` and `challenge`: docs/trust.md has the lines for it.'
-  return didYouMean(
-    provider,
-    providerNames,
-    `Known are ${providerNames.join(', ')}; \`hmac\` is for any other.`,
-  )
-}
-
-function* unread(row: ProviderRow, verify: VerifyPolicy): Iterable<KeyFault> {
+function* unread(row: ProviderRow, verify: VerifyPolicy): Iterable<Finding> {
   const read = keysReadBy(row)
   const names = [...read].map((key) => `\`${key}\``).join(', ')
   const why = `${shortTitleOf(row)} ${names === '' ? 'signs nothing' : `reads ${names}`}`
@@ -143,7 +122,7 @@ function* unread(row: ProviderRow, verify: VerifyPolicy): Iterable<KeyFault> {
  * Keys besides a secret are required once there is a secret. Without one, they are required if the operator names the
  * provider.
  */
-function* needs(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): Iterable<KeyFault> {
+function* needs(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): Iterable<Finding> {
   const keyed = (['secret', 'publicKey'] as const).find((key) => secretsOf(verify[key]).length > 0)
   const read = keysReadBy(row)
   const title = shortTitleOf(row)
@@ -156,7 +135,7 @@ function* needs(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): Ite
     const hint = `Write the address that ${title} calls, as it was given to it: it is part of what is signed.`
     yield missing(['verify', keyed], 'publicUrl', hint)
   }
-  const isOperators = (keys: Path) => ['file', 'configuration'].includes(originOf(keys) ?? '')
+  const isOperators = (path: Path) => ['file', 'configuration'].includes(originOf(path) ?? '')
   const own = [...read, 'provider'].map((key) => ['verify', key]).find(isOperators)
   if (own === undefined) return
   // A webhook that is set up already is sent events all the same.
@@ -185,14 +164,14 @@ const nameAudience =
   'Write the audience of the subscription; where it has none, `publicUrl` with the address that it pushes to.'
 
 /** An empty secret counts as absent in a preset and in a copy of one. In the configuration it is intended. */
-function* notYet(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): Iterable<KeyFault> {
+function* notYet(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): Iterable<Finding> {
   if (hasMaterial(verify)) return
   for (const key of ['secret', 'publicKey'] as const) {
-    const keys = ['verify', key]
-    if (!keysReadBy(row).has(key) || originOf(keys) !== 'configuration') continue
+    const path = ['verify', key]
+    if (!keysReadBy(row).has(key) || originOf(path) !== 'configuration') continue
     const problem =
       'is empty: until it is set, the endpoint is opened by a token, unless `auth` says otherwise'
     const hint = `Set what ${shortTitleOf(row)} shows; with \`auth: signature\` a gateway does not start without it.`
-    yield { keys, severity: 'warning', at: 'key', code: 'VERIFY_NOT_YET', problem, hint }
+    yield { path, severity: 'warning', at: 'key', code: 'VERIFY_NOT_YET', problem, hint }
   }
 }

@@ -3,12 +3,12 @@
 import { readPublicKey } from '../../providers/public-keys.ts'
 import type { ProviderRow, Scheme } from '../../providers/scheme.ts'
 import { readKey, secretsFor } from '../../providers/secrets.ts'
-import type { KeyFault } from '../file/key-fault.ts'
+import type { Finding } from '../file/diagnostic.ts'
 import type { VerifyPolicy } from '../schema/policy-schema.ts'
 import { tokensAt } from './token-rules.ts'
 
 /** Returns the rules for the keys that the provider reads. */
-export function* verifyValueRules({ schemes }: ProviderRow, verify: VerifyPolicy): Iterable<KeyFault> {
+export function* verifyValueRules({ schemes }: ProviderRow, verify: VerifyPolicy): Iterable<Finding> {
   for (const scheme of schemes) {
     if (scheme.family === 'hmac') yield* malformedSecrets(scheme, verify.secret)
     if (scheme.family === 'ed25519' || scheme.family === 'ecdsa')
@@ -26,28 +26,28 @@ const writtenAs = {
 function* malformedSecrets(
   scheme: Extract<Scheme, { family: 'hmac' }>,
   secrets: VerifyPolicy['secret'],
-): Iterable<KeyFault> {
-  const keys = ['verify', 'secret']
-  for (const { path: place, token: secret } of tokensAt(keys, secrets)) {
+): Iterable<Finding> {
+  const path = ['verify', 'secret']
+  for (const { path: place, token: secret } of tokensAt(path, secrets)) {
     if (!secretsFor(scheme, secret).some(({ text }) => readKey(text, scheme.key) === undefined)) continue
     const hint = secret.startsWith('whpk_')
       ? 'What begins with `whpk_` is a public key: write it as `publicKey`.'
       : 'Copy it once more from the provider, whole.'
-    yield { keys, place, code: 'INVALID_VALUE', problem: `must be ${writtenAs[scheme.key]}`, hint }
+    yield { path, place, code: 'INVALID_VALUE', problem: `must be ${writtenAs[scheme.key]}`, hint }
   }
 }
 
 function* malformedKeys(
   scheme: Extract<Scheme, { family: 'ed25519' | 'ecdsa' }>,
   publicKeys: VerifyPolicy['publicKey'],
-): Iterable<KeyFault> {
-  const keys = ['verify', 'publicKey']
-  for (const { path: place, token: key } of tokensAt(keys, publicKeys)) {
+): Iterable<Finding> {
+  const path = ['verify', 'publicKey']
+  for (const { path: place, token: key } of tokensAt(path, publicKeys)) {
     if (isBlank(key) || readPublicKey(key, scheme) !== undefined) continue
     const hint = key.includes('-----')
       ? 'Leave out the lines that begin with dashes, and the line breaks.'
       : 'Copy it once more from the provider, whole.'
-    yield { keys, place, code: 'INVALID_VALUE', problem: `must be ${keyWrittenAs(scheme)}`, hint }
+    yield { path, place, code: 'INVALID_VALUE', problem: `must be ${keyWrittenAs(scheme)}`, hint }
   }
 }
 

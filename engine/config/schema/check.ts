@@ -1,10 +1,9 @@
 /** Checks a value against its schema, fills in defaults and returns findings. */
 
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { Ajv, type ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
 import type { Finding } from '../file/diagnostic.ts'
 import { parseDuration } from '../values/duration.ts'
-import type { Path } from '../values/path.ts'
 import { type FormName, forms, keywords } from './keywords.ts'
 import { expectedValue } from './test-schema.ts'
 import { describeViolation } from './violation.ts'
@@ -13,15 +12,30 @@ import { describeViolation } from './violation.ts'
 const validators = new WeakMap<TSchema, ValidateFunction>()
 let ajv: Ajv | undefined
 
-/** Fills in the value's defaults in place. {@link describeErrors} describes the errors. */
-export function validateValue(schema: TSchema, value: unknown): readonly ErrorObject[] {
-  let validate = validators.get(schema)
-  if (!validate) {
-    ajv ??= createAjv()
-    validate = ajv.compile(schema)
-    validators.set(schema, validate)
+/** Fills in the value's defaults in place, and returns all findings. Two violations of one rule become one finding. */
+export function checkValue(schema: TSchema, value: unknown): Finding[] {
+  ajv ??= createAjv()
+  const validate = validators.get(schema) ?? ajv.compile(outlined(schema, ajv))
+  validators.set(schema, validate)
+  if (validate(value)) return []
+  const findings = new Map<string, Finding>()
+  for (const error of validate.errors ?? []) {
+    const finding = describeViolation(error, value)
+    const rule = finding && JSON.stringify([finding.path, finding.problem])
+    if (rule !== undefined && !findings.has(rule)) findings.set(rule, finding as Finding)
   }
-  return validate(value) ? [] : (validate.errors ?? [])
+  return [...findings.values()]
+}
+
+/** Returns the schema with references in place of those within it that have an `$id`, so that each is compiled once. */
+function outlined(schema: TSchema, ajv: Ajv): TSchema {
+  const reference = (key: string, value: { $id?: string } | undefined) => {
+    const id = key === '' ? undefined : value?.$id
+    if (value === undefined || id === undefined) return value
+    if (ajv.schemas[id] === undefined) ajv.addSchema(outlined(value as TSchema, ajv))
+    return { $ref: id }
+  }
+  return JSON.parse(JSON.stringify(schema, reference))
 }
 
 function createAjv(): Ajv {
@@ -34,6 +48,7 @@ function createAjv(): Ajv {
     inlineRefs: false,
     allErrors: true,
     verbose: true,
+    messages: false,
     useDefaults: true,
     allowUnionTypes: true,
   })
@@ -55,14 +70,4 @@ function isAtMost(limit: number, value: string): boolean {
   } catch {
     return true
   }
-}
-
-/** Returns all findings about a value at `above`. Two violations of one rule become one finding. */
-export function describeErrors(errors: readonly ErrorObject[], value: unknown, above: Path = []): Finding[] {
-  const findings = new Map<string, Finding>()
-  for (const error of errors) {
-    const finding = describeViolation(error, value, above)
-    if (finding && !findings.has(finding.message)) findings.set(finding.message, finding)
-  }
-  return [...findings.values()]
 }

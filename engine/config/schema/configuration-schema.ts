@@ -4,7 +4,6 @@
  */
 
 import { thinkingLevels } from '../values/fields.ts'
-import { defineFileShape } from './file-shape.ts'
 import {
   byName,
   byteSize,
@@ -416,8 +415,6 @@ export const configurationSchema = keys({
   }),
   plugins: texts('More plugins: packages, or paths.', { default: [] }),
 })
-
-export const configurationShape = defineFileShape(configurationSchema, [['hooks', 'mappings']])
 
 /** The configuration file's value, defaults filled in. */
 export type ConfigurationValue = Static<typeof configurationSchema>

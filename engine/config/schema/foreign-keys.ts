@@ -68,8 +68,8 @@ export function foreignKey(path: Path, beside: Holder): Finding | 'none' | undef
   if (found === undefined) return 'none'
   const { severity, hint } = found
   const effect = severity === 'warning' ? 'has no effect here' : 'asks for what this gateway does not do'
-  const message = `\`${writePath(path)}\` is a key of OpenClaw that ${effect}`
-  return { path, at: 'key', code: 'FOREIGN_KEY', severity, message, hint }
+  const problem = `is a key of OpenClaw that ${effect}`
+  return { path, at: 'key', code: 'FOREIGN_KEY', severity, problem, hint }
 }
 
 /** The keys that a mapping may have and that are dropped from its entry. */

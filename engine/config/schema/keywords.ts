@@ -24,6 +24,8 @@ export interface Notes {
   form?: FormName
   /** What to write instead of a value that is refused. */
   hint?: string
+  /** The name by which others refer to the schema, which is then compiled once. */
+  $id?: string
   /** The release that brought the key: `0.2.0`. Default: 0.1.0. Plugins write it as `x-since`. */
   since?: string
 }

@@ -1,6 +1,5 @@
 /** Defines the schema of mapping files and mapping entries, with type, default and documentation of every key. */
 
-import { defineFileShape } from './file-shape.ts'
 import { byName, duration, flag, integer, keys, oneOf, optional, schemaKey, text } from './keywords.ts'
 import { endpointPolicies } from './policy-schema.ts'
 import { testList } from './test-schema.ts'
@@ -113,73 +112,76 @@ const coalesce = keys(
   { description: 'Agent: several requests become one run.' },
 )
 
-export const mappingSchema = keys({
-  ...optional({
-    id: text('Unique. Default: `<file>#<position>`.', {
-      pattern: '^[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$',
-      maxLength: 200,
-      expects: 'text of at most 200 characters on one line',
+export const mappingSchema = keys(
+  {
+    ...optional({
+      id: text('Unique. Default: `<file>#<position>`.', {
+        pattern: '^[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$',
+        maxLength: 200,
+        expects: 'text of at most 200 characters on one line',
+      }),
+      description: Type.String({ description: 'For people.' }),
     }),
-    description: Type.String({ description: 'For people.' }),
-  }),
-  enabled: flag('False: checked, but never matched.', { default: true }),
-  ...optional({
-    match,
-    schema: Type.Unsafe<string | boolean | Record<string, unknown>>({
-      type: ['string', 'boolean', 'object'],
-      minLength: 1,
-      expects: 'a JSON Schema, or the name of a file that holds one',
-      description: 'JSON Schema of the payload, or its file, relative to this one; failing it is 400.',
+    enabled: flag('False: checked, but never matched.', { default: true }),
+    ...optional({
+      match,
+      schema: Type.Unsafe<string | boolean | Record<string, unknown>>({
+        type: ['string', 'boolean', 'object'],
+        minLength: 1,
+        expects: 'a JSON Schema, or the name of a file that holds one',
+        description: 'JSON Schema of the payload, or its file, relative to this one; failing it is 400.',
+      }),
+      forEach: text('A JSONata expression that gives a list; one action per element.'),
+      vars: byName('Name -> JSONata expression, computed once per action.', text('A JSONata expression.'), {
+        names: {
+          pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+          expects: 'letters, digits and underscores, no digit first',
+        },
+      }),
     }),
-    forEach: text('A JSONata expression that gives a list; one action per element.'),
-    vars: byName('Name -> JSONata expression, computed once per action.', text('A JSONata expression.'), {
-      names: {
-        pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
-        expects: 'letters, digits and underscores, no digit first',
-      },
+    action: oneOf('What a matching request does.', ['wake', 'agent'], { default: 'agent' }),
+    ...optional({
+      text: template('Wake: the event.'),
+      textTemplate: template('Another name of `text`.'),
+      mode: template('Wake: `now` or `next-heartbeat`.'),
+      message: template('Agent: what the agent is asked.'),
+      messageTemplate: template('Another name of `message`.'),
+      name: template('Agent: who asks, for summaries.'),
+      sessionKey: template('Agent: reusing one continues that conversation.'),
+      wakeMode: template('Agent: when the summary is looked at, `now` or `next-heartbeat`.'),
+      deliver: Type.Unsafe<boolean | string>({
+        type: ['boolean', 'string'],
+        expects: 'true or false, or a template',
+        description: 'Agent: whether the reply goes to a channel.',
+      }),
+      channel: template('Agent: a configured channel, or `last`.'),
+      to: template('Agent: an address of the channel.'),
+      model: template('Agent: <provider>/<model> or an alias.'),
+      thinking: template('Agent: how much the model thinks.'),
+      timeoutSeconds: Type.Unsafe<number | string>({
+        type: ['integer', 'string'],
+        minimum: 1,
+        maximum: 86_400,
+        expects: 'a whole number from 1 to 86400, or a template',
+        description: 'Agent: time for the run in seconds.',
+      }),
+      deliverTo,
+      runner: text("Agent: a runner's name."),
+      transform,
+      dedupe,
+      busy: oneOf('Agent: whether a run of a busy session waits or is cancelled. Default: queue.', [
+        'queue',
+        'reject',
+      ]),
+      coalesce,
+      strict: flag('Whether an absent field in a template is 400. Default: false.'),
+      allowPayloadRouting: flag('Whether `to`, `channel` and `model` may hold placeholders. Default: false.'),
+      continue: flag('Whether later mappings are tried too. Default: false.'),
+      allowUnsafeExternalContent: flag('No boundary around payload values. Default: false.'),
     }),
-  }),
-  action: oneOf('What a matching request does.', ['wake', 'agent'], { default: 'agent' }),
-  ...optional({
-    text: template('Wake: the event.'),
-    textTemplate: template('Another name of `text`.'),
-    mode: template('Wake: `now` or `next-heartbeat`.'),
-    message: template('Agent: what the agent is asked.'),
-    messageTemplate: template('Another name of `message`.'),
-    name: template('Agent: who asks, for summaries.'),
-    sessionKey: template('Agent: reusing one continues that conversation.'),
-    wakeMode: template('Agent: when the summary is looked at, `now` or `next-heartbeat`.'),
-    deliver: Type.Unsafe<boolean | string>({
-      type: ['boolean', 'string'],
-      expects: 'true or false, or a template',
-      description: 'Agent: whether the reply goes to a channel.',
-    }),
-    channel: template('Agent: a configured channel, or `last`.'),
-    to: template('Agent: an address of the channel.'),
-    model: template('Agent: <provider>/<model> or an alias.'),
-    thinking: template('Agent: how much the model thinks.'),
-    timeoutSeconds: Type.Unsafe<number | string>({
-      type: ['integer', 'string'],
-      minimum: 1,
-      maximum: 86_400,
-      expects: 'a whole number from 1 to 86400, or a template',
-      description: 'Agent: time for the run in seconds.',
-    }),
-    deliverTo,
-    runner: text("Agent: a runner's name."),
-    transform,
-    dedupe,
-    busy: oneOf('Agent: whether a run of a busy session waits or is cancelled. Default: queue.', [
-      'queue',
-      'reject',
-    ]),
-    coalesce,
-    strict: flag('Whether an absent field in a template is 400. Default: false.'),
-    allowPayloadRouting: flag('Whether `to`, `channel` and `model` may hold placeholders. Default: false.'),
-    continue: flag('Whether later mappings are tried too. Default: false.'),
-    allowUnsafeExternalContent: flag('No boundary around payload values. Default: false.'),
-  }),
-})
+  },
+  { $id: 'mapping' },
+)
 
 /** A mapping as in its file, with defaults filled in. */
 export type MappingValue = Static<typeof mappingSchema>
@@ -196,8 +198,6 @@ export const mappingFileSchema = keys({
   mappings: mappingList,
   tests: testList,
 })
-
-export const mappingFileShape = defineFileShape(mappingFileSchema, [['mappings'], ['tests']])
 
 /** The value of a mapping file, with defaults filled in. */
 export type MappingFileValue = Static<typeof mappingFileSchema>

@@ -217,6 +217,7 @@ export const endpointPolicySchema = keys(
     }),
     catchUp,
   }),
+  { $id: 'endpointPolicy' },
 )
 
 /** The keys are documented in the schema. In `token` the newest comes first. */

@@ -1,29 +1,33 @@
 /** Resolves references to values of the environment and of files, with the types that the schema expects. */
 
 import { join } from 'node:path'
-import type { Findings } from '../file/diagnostics.ts'
-import { findingOf, type KeyFault } from '../file/key-fault.ts'
+import type { Finding } from '../file/diagnostic.ts'
+import type { Diagnostics } from '../file/diagnostics.ts'
 import { type LoadContext, ReadError } from '../file/load-context.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
 import { foreignReference, parseReferences, type Reference, type ReferenceText } from '../file/reference.ts'
 import { unsetText } from '../file/unset.ts'
 import { nearestName } from '../values/nearest.ts'
-import type { Pending } from './shape.ts'
+import type { Path } from '../values/path.ts'
+import type { WrittenReference } from './shape.ts'
 
 /**
- * Replaces every reference by its value. One that cannot be resolved is left out and reported. If references may be
- * unset, a text replaces the value, with a warning, and mistakes that this text may cause are not reported.
+ * Returns the value of every reference, in their order; undefined for one that cannot be resolved, which is reported. If
+ * references may be unset, a string replaces the value, with a warning, and mistakes that it may cause are not reported.
  */
 export async function resolveReferences(
-  pending: readonly Pending[],
+  references: readonly WrittenReference[],
   context: LoadContext,
-  { source, findings }: { readonly source: ParsedFile; readonly findings: Findings },
-): Promise<void> {
-  for (const { path, text, type, assign, drop } of pending) {
-    const report = (fault: Omit<KeyFault, 'keys'>) =>
-      findings.report(source, findingOf({ keys: path, ...fault }, []))
+  { source, path: above = [] }: { readonly source: ParsedFile; readonly path?: Path },
+  diagnostics: Diagnostics,
+): Promise<unknown[]> {
+  const resolved: unknown[] = []
+  for (const { path: below, text, type } of references) {
+    const path = [...above, ...below]
+    const report = (finding: Omit<Finding, 'path'>) => diagnostics.report(source, [{ path, ...finding }])
     if (context.isPasted) {
-      findings.report(source, { path, ...staysText })
+      report(staysText)
+      resolved.push(text)
       continue
     }
     const isText = type.includes('string') || type.length === 0
@@ -35,34 +39,31 @@ export async function resolveReferences(
       if (typeof found !== 'object') values.push(found)
       else {
         const { name, problem, guess, advice } = found
-        const fault = { code: 'UNRESOLVED_REFERENCE', problem }
+        const code = 'UNRESOLVED_REFERENCE'
         values.push(context.allowsUnset && isText ? unsetText(name) : undefined)
         if (context.allowsUnset) {
-          report({ ...fault, hint: `${guess}What needs it is not checked.`, severity: 'warning' })
+          report({ code, problem, hint: `${guess}What needs it is not checked.`, severity: 'warning' })
           context.noteUnset(name)
           isUnset = true
-        } else report({ ...fault, hint: guess + advice })
+        } else report({ code, problem, hint: guess + advice })
       }
     }
-    if (isUnset) findings.suppress(source, path)
-    if (values.includes(undefined)) drop()
-    else assign(asExpected(values.join(''), type))
+    if (isUnset) diagnostics.suppress(source, path)
+    resolved.push(values.includes(undefined) ? undefined : asExpected(values.join(''), type))
   }
+  return resolved
 }
 
 /** Returns the parts of a text; `undefined` for one that cannot be read, which is reported. */
 function partsOf(
   text: string,
-  report: (fault: Omit<KeyFault, 'keys'>) => void,
+  report: (finding: Omit<Finding, 'path'>) => void,
 ): ReferenceText | readonly [undefined] {
   const code = 'REFERENCE_SYNTAX'
   const variable = foreignReference(text)
   if (variable !== undefined) {
-    report({
-      code,
-      problem: 'refers to a variable in the way of another tool',
-      hint: `Write \${${variable}}.`,
-    })
+    const hint = `Write \${${variable}}.`
+    report({ code, problem: 'refers to a variable in the way of another tool', hint })
     return [undefined]
   }
   try {

@@ -41,7 +41,7 @@ const not = Type.Unsafe<Scalar | Tests>({
   description: 'The value is not this one, or not all of these tests hold.',
 })
 
-/** Other schemas refer to this by its `$id`, because compiling it for each field would take a second at every start. */
+/** Other schemas refer to this by its `$id`. */
 export const expectedValue = {
   $id: 'expectedValue',
   ...Type.Unsafe<Expected>({ ...heldAgainst, properties: { ...tests, ...optional({ not }) } }),

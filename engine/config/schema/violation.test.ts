@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { describeErrors, validateValue } from './check.ts'
+import { checkValue } from './check.ts'
 import { configurationSchema } from './configuration-schema.ts'
 
 function violationsOf(endpoint: unknown): string[] {
-  const value = { hooks: { endpoints: { forge: endpoint } } }
-  return describeErrors(validateValue(configurationSchema, value), value).map(
-    ({ path, message, hint }) =>
-      `${path.slice(3).join('.')}: ${message.replace(/^`[^`]+` /, '')}${hint ? ` | ${hint}` : ''}`,
+  return checkValue(configurationSchema, { hooks: { endpoints: { forge: endpoint } } }).map(
+    ({ path, problem, hint }) => `${path.slice(3).join('.')}: ${problem}${hint ? ` | ${hint}` : ''}`,
   )
 }
 

@@ -5,16 +5,16 @@ import type { Finding } from '../file/diagnostic.ts'
 import { foreignComment } from '../file/syntax.ts'
 import { inLargestUnit } from '../values/duration.ts'
 import { didYouMean } from '../values/nearest.ts'
-import { type Path, readPointer, writePath } from '../values/path.ts'
+import { type Path, readPointer } from '../values/path.ts'
 import { foreignKey } from './foreign-keys.ts'
 import { foreignName, shorthand } from './foreign-names.ts'
 import type { SchemaNode } from './keywords.ts'
 
 type Properties = Readonly<Record<string, SchemaNode>>
 
-/** Turns one of the schema's errors into a finding. `root` is the checked value at `above`. The finding quotes no value. */
-export function describeViolation(error: ErrorObject, root: unknown, above: Path): Finding | undefined {
-  const path = [...above, ...readPointer(error.instancePath, root)]
+/** Turns one of the schema's errors into a finding. `root` is the checked value. The finding quotes no value. */
+export function describeViolation(error: ErrorObject, root: unknown): Finding | undefined {
+  const path = readPointer(error.instancePath, root)
   const schema = (error.parentSchema ?? {}) as SchemaNode
   switch (error.keyword) {
     case 'additionalProperties':
@@ -23,22 +23,15 @@ export function describeViolation(error: ErrorObject, root: unknown, above: Path
         schema.properties ?? {},
         error.data as Readonly<Record<string, unknown>>,
       )
-    case 'propertyNames':
-      return {
-        path: [...path, String(error.params['propertyName'])],
-        at: 'key',
-        code: 'INVALID_NAME',
-        message: `\`${writePath([...path, String(error.params['propertyName'])])}\` is not a good name`,
-        hint: `Names are ${(error.schema as SchemaNode).expects}.`,
-      }
+    case 'propertyNames': {
+      const hint = `Names are ${(error.schema as SchemaNode).expects}.`
+      const key = [...path, String(error.params['propertyName'])]
+      return { path: key, at: 'key', code: 'INVALID_NAME', problem: 'is not a good name', hint }
+    }
     case 'required': {
       const missing = String(error.params['missingProperty'])
-      return {
-        path: [...path, missing],
-        code: 'MISSING_KEY',
-        message: `\`${writePath([...path, missing])}\` is missing`,
-        hint: `Write \`${missing}:\` here; it has no default.`,
-      }
+      const hint = `Write \`${missing}:\` here; it has no default.`
+      return { path: [...path, missing], code: 'MISSING_KEY', problem: 'is missing', hint }
     }
     case 'pattern':
       // The pattern is that of a name, which `propertyNames` has reported.
@@ -64,13 +57,7 @@ function unknownKey(
 ): Finding | undefined {
   const foreign = foreignKey(path, beside)
   if (foreign !== undefined) return foreign === 'none' ? undefined : foreign
-  return {
-    path,
-    at: 'key',
-    code: 'UNKNOWN_KEY',
-    message: `\`${writePath(path)}\` is not a known key`,
-    hint: guess(path, known),
-  }
+  return { path, at: 'key', code: 'UNKNOWN_KEY', problem: 'is not a known key', hint: guess(path, known) }
 }
 
 function guess(path: Path, known: Properties): string {
@@ -91,18 +78,12 @@ function knownHere(properties: Properties): string {
 }
 
 function empty(path: Path, kind: 'list' | 'map', hint: string): Finding {
-  const message = `\`${writePath(path)}\` must be a ${kind} with something in it`
-  return { path, code: 'INVALID_VALUE', message, hint }
+  return { path, code: 'INVALID_VALUE', problem: `must be a ${kind} with something in it`, hint }
 }
 
 function invalid(path: Path, schema: SchemaNode, value: unknown): Finding {
-  const name = path.length === 0 ? 'The file' : `\`${writePath(path)}\``
-  return {
-    path,
-    code: 'INVALID_VALUE',
-    message: `${name} must be ${expectation(schema)}`,
-    hint: schema.hint ?? remedy(path, schema, value),
-  }
+  const problem = `must be ${expectation(schema)}`
+  return { path, code: 'INVALID_VALUE', problem, hint: schema.hint ?? remedy(path, schema, value) }
 }
 
 function expectation(schema: SchemaNode): string {

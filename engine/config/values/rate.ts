@@ -3,7 +3,7 @@
 import { parseDuration } from './duration.ts'
 
 export interface Rate {
-  readonly most: number
+  readonly max: number
   readonly windowMs: number
 }
 
@@ -12,6 +12,6 @@ export const ratePattern = '^[1-9][0-9]{0,8}/[1-9][0-9]{0,8}(s|m|h|d)$'
 
 /** @throws RangeError if the text is not a rate */
 export function parseRate(text: string): Rate {
-  const [most = '', window = ''] = text.split('/')
-  return { most: Number(most), windowMs: parseDuration(window) }
+  const [max = '', window = ''] = text.split('/')
+  return { max: Number(max), windowMs: parseDuration(window) }
 }

@@ -517,7 +517,7 @@ export const status = named(
   }),
 )
 
-const rate = object({ most: integer(), windowMs: integer() })
+const rate = object({ max: integer(), windowMs: integer() })
 
 export const endpointItem = named(
   'EndpointItem',

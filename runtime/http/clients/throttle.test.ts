@@ -70,7 +70,7 @@ test('a /64 of IPv6 is one client', async (t) => {
 type Rates = NonNullable<EffectivePolicy['rate']>
 
 const rateOf = (policy: string, value: Rates['value']): Rates => ({ policy, value })
-const each = (most: number, windowMs = 60_000) => ({ most, windowMs })
+const each = (max: number, windowMs = 60_000) => ({ max, windowMs })
 
 test('the rate of a client is counted for each client, and that of the endpoint for all of them', async (t) => {
   const tick = stopTime(t)
@@ -103,8 +103,8 @@ test('where a policy has no rate, nothing is counted', () => {
 test('a rate is counted by its policy, and goes on after a reload that does not change it', async (t) => {
   stopTime(t)
   const throttle = createThrottle()
-  const take = (policy: string, most: number) =>
-    throttle.takeOfClient('203.0.113.7', rateOf(policy, { client: each(most) }))
+  const take = (policy: string, max: number) =>
+    throttle.takeOfClient('203.0.113.7', rateOf(policy, { client: each(max) }))
   assert.equal(await take('teams/:team', 1), undefined)
   assert.equal(await take('teams/:team', 1), 60)
   assert.equal(await take('other', 1), undefined)

@@ -11,7 +11,7 @@ export type Wait = number | undefined | Promise<number | undefined>
 export type Tries = ReturnType<typeof createTries>
 export type Throttle = ReturnType<typeof createThrottle>
 
-const wrongTries: Rate = { most: 20, windowMs: 60_000 }
+const wrongTries: Rate = { max: 20, windowMs: 60_000 }
 /** How many clients, and how many clients of rated policies, are remembered at a time; the README gives the cost. */
 const maxKeys = 10_000
 
@@ -57,8 +57,8 @@ export function createThrottle() {
   }
 }
 
-function keyOf(policy: string, { most, windowMs }: Rate, client = ''): string {
-  return `${client} ${most}/${windowMs} ${policy}`
+function keyOf(policy: string, { max, windowMs }: Rate, client = ''): string {
+  return `${client} ${max}/${windowMs} ${policy}`
 }
 
 /**
@@ -90,8 +90,8 @@ function createCounter() {
       const { consumedPoints, msBeforeNext } = await limiter.penalty(key, 1, {
         customDuration: rate.windowMs / 1000,
       })
-      if (consumedPoints === rate.most) onUsedUp?.(key)
-      return consumedPoints > rate.most ? secondsOf(msBeforeNext, rate) : undefined
+      if (consumedPoints === rate.max) onUsedUp?.(key)
+      return consumedPoints > rate.max ? secondsOf(msBeforeNext, rate) : undefined
     },
     /** What `count` would resolve with, without counting; undefined if the key is not on record. */
     peek(key: string, rate: Rate): Promise<number | undefined> | undefined {
@@ -99,7 +99,7 @@ function createCounter() {
       return limiter
         .get(key)
         .then((record) =>
-          record !== null && record.consumedPoints >= rate.most && record.msBeforeNext > 0
+          record !== null && record.consumedPoints >= rate.max && record.msBeforeNext > 0
             ? secondsOf(record.msBeforeNext, rate)
             : undefined,
         )

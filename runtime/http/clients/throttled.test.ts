@@ -11,7 +11,7 @@ const body = '{"a":1}'
 const signed = { 'x-signature': sign(body) }
 const wrongToken = { authorization: 'Bearer wrong' }
 const rate = {
-  value: { client: { most: 1, windowMs: 1000 }, endpoint: { most: 1, windowMs: 1000 } },
+  value: { client: { max: 1, windowMs: 1000 }, endpoint: { max: 1, windowMs: 1000 } },
   policy: 'x',
 }
 

@@ -71,7 +71,7 @@ test('an internal request is no handshake, whatever it holds', async (t) => {
 })
 
 test('an internal request counts for the rate of the endpoint, and not for that of a client', async (t) => {
-  const rate = { client: { most: 1, windowMs: 60_000 }, endpoint: { most: 2, windowMs: 60_000 } }
+  const rate = { client: { max: 1, windowMs: 60_000 }, endpoint: { max: 2, windowMs: 60_000 } }
   const surface = await openSurface(t, { policies: { github: { rate: { value: rate, policy: 'github' } } } })
   assert.equal((await postInternally(surface)).status, 200)
   assert.equal((await postInternally(surface)).status, 200)
