@@ -130,7 +130,7 @@ export { decodePayload, isLongToRead } from './resolve/payload.ts'
 export { createSerialThread, type SerialThread, ThreadEndedError } from './threads/serial-thread.ts'
 export { programFile, type ThreadData } from './threads/thread.ts'
 export { backgroundTimers, realTimers, type Timers } from './timers.ts'
-export { createBundler } from './transform/bundle/create-bundler.ts'
+export { createBundler } from './transform/bundle/bundler.ts'
 export { createTransformHost } from './transform/host/host.ts'
 export { createMask, type Mask, redacted } from './transform/host/mask.ts'
 export {

@@ -262,7 +262,7 @@ definePlugin({ name: 'mine' })
 /** A file of each kind that nothing imports by its name, with a walk that needs it. */
 const neededFiles: readonly (readonly [string, keyof typeof walks])[] = [
   [
-    'reveille/bundle/builder-thread.js',
+    'reveille/bundle/bundler-thread.js',
     'a transform has a package, JSON, `with` and a secret, and is edited live',
   ],
   [

@@ -26,7 +26,7 @@ async function createSources(t: TestContext) {
   await write('runtime/store/sqlite/sqlite-reader.ts', 'export {}')
   await write('engine/transform/worker/transform-worker.ts', 'export {}')
   await write('engine/config/file/parse-thread.ts', 'export {}')
-  await write('engine/transform/bundle/builder-thread.ts', 'export {}')
+  await write('engine/transform/bundle/bundler-thread.ts', 'export {}')
   await write('engine/evaluator/evaluator-thread.ts', 'export {}')
   await write('console/tsconfig.json', '{}')
   await write('console/index.html', '<link href="__STYLE__"><script src="__SCRIPT__">')
@@ -50,7 +50,7 @@ test('the entries are bundled as flat files that run without their sources', asy
     'sqlite-reader.js',
     'transform-worker.js',
     'parse-thread.js',
-    'builder-thread.js',
+    'bundler-thread.js',
     'evaluator-thread.js',
     'plugin-echo.js',
   ]

@@ -40,7 +40,7 @@ export async function bundle(root, { entries = {}, isPublished = false, ...given
       ...options,
       entryPoints: {
         ...threads,
-        'builder-thread': 'engine/transform/bundle/builder-thread.ts',
+        'bundler-thread': 'engine/transform/bundle/bundler-thread.ts',
         ...entries,
       },
     }),

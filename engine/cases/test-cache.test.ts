@@ -35,7 +35,7 @@ async function createBench(t: TestContext) {
     const loaded = await loader.load()
     assert.ok(loaded.ok, JSON.stringify(loaded))
     const { configuration } = loaded
-    const bundle: Bundle = { module: 'a.ts', digest, file: '', inputs: [] }
+    const bundle: Bundle = { module: 'a.ts', digest, file: '' }
     const cache = openCache({ configuration, bundles: new Map([['a.ts', bundle]]) })
     return configuration.tests.flatMap((each: Configuration['tests'][number]) => {
       const known = cache.get(each)

@@ -96,10 +96,7 @@ test('a transform with another bundle has changed', async (context) => {
   const sideOf = (digests: Readonly<Record<string, string>>) => ({
     configuration,
     bundles: new Map(
-      Object.entries(digests).map(([module, digest]) => [
-        module,
-        { module, digest, file: '/x.mjs', inputs: [] },
-      ]),
+      Object.entries(digests).map(([module, digest]) => [module, { module, digest, file: '/x.mjs' }]),
     ),
   })
   assert.deepEqual(

@@ -52,7 +52,7 @@ function createBench(
     bundle: async () => ({
       ok: true,
       bundles: new Map<string, Bundle>([
-        ['review.ts', { module: 'review.ts', digest: String(world.bundle), file: '/x.mjs', inputs: [] }],
+        ['review.ts', { module: 'review.ts', digest: String(world.bundle), file: '/x.mjs' }],
       ]),
       watched: [],
     }),

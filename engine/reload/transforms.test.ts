@@ -14,7 +14,7 @@ const bad: Diagnostic = { severity: 'error', code: 'BAD', message: 'bad' }
 const mapping: Mapping = { id: 'review', transform: { module: 'review.ts' } }
 
 function bundleOf(digest: string): Bundle {
-  return { module: 'review.ts', digest, file: `/data/${digest}.mjs`, inputs: [place.file] }
+  return { module: 'review.ts', digest, file: `/data/${digest}.mjs` }
 }
 
 /** Makes one mapping with a transform. The test sets the result of each round. */

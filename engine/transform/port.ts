@@ -15,17 +15,15 @@ export interface WantedModule {
   readonly limits: TransformLimits
 }
 
-/** A module with everything that it imports, in one file that is named after its content. */
+/** A module with the author's files that it imports, in one file that is named after its content. Packages are imported from their places. */
 export interface Bundle {
   readonly module: string
-  /** SHA-256 in hex over the code, its source map, and the content of whatever stays outside of it. */
+  /** SHA-256 in hex over the code, its source map, and what identifies the packages that it imports. */
   readonly digest: string
   /** The `.mjs` file, with its source map beside it; absolute. */
   readonly file: string
   /** SHA-256 in hex of that file. Absent in generations that an earlier version kept. */
   readonly codeHash?: string
-  /** Every file that went into it, packages' included; absolute. */
-  readonly inputs: readonly string[]
 }
 
 export type Bundled =
@@ -39,12 +37,10 @@ export type Bundled =
     }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[]; readonly watched: readonly string[] }
 
-export type BundledModule = Pick<WantedModule, 'module' | 'exports' | 'place'>
+export type BundledModule = Pick<WantedModule, 'module' | 'place'>
 
 export interface BundleRequest {
   readonly modules: readonly BundledModule[]
-  /** `outside`: packages are loaded from their own places, instead of being part of the bundle. Default: `bundled`. */
-  readonly packages?: 'bundled' | 'outside'
   /** Absolute; need not exist where there are no modules. */
   readonly transformsDir: string
   /** The configuration's folder, which files in diagnostics are named from. */
@@ -52,7 +48,7 @@ export interface BundleRequest {
 }
 
 export interface Bundler {
-  /** Never rejects for what an author can write. A module whose sources have not changed is not bundled again. */
+  /** Never rejects. */
   bundle(request: BundleRequest): Promise<Bundled>
   /** Deletes all bundles except those of these digests and of the modules of the last request. */
   sweep(keep: Iterable<string>): Promise<void>

@@ -323,7 +323,7 @@ test('the folder may be moved with everything beside it', async (t) => {
   await writeFile(bundle, '')
   const first = await begun()
   const content = contentOf('one', { 'mappings/a.yaml': 'x' }, [
-    { module: 'a.ts', digest: 'abc', file: bundle, inputs: [join(home, 'transforms', 'a.ts')] },
+    { module: 'a.ts', digest: 'abc', file: bundle },
   ])
   goLive(first, content)
   await first.close()
@@ -350,7 +350,6 @@ test('bundles are needed while a generation is kept, and a generation without it
     module: 'review.ts',
     digest,
     file: join(home, 'data', 'transforms', `${digest}.mjs`),
-    inputs: [],
   })
   const first = await begun()
   for (let at = 1; at <= 22; at += 1) {
@@ -450,7 +449,7 @@ test('a generation whose bundle was altered is not served', async (t) => {
   await mkdir(join(home, 'data', 'transforms'), { recursive: true })
   await writeFile(file, 'export default () => null\n')
   const codeHash = createHash('sha256').update('export default () => null\n').digest('hex')
-  const bundle: Bundle = { module: 'a.ts', digest: 'abc', codeHash, file, inputs: [] }
+  const bundle: Bundle = { module: 'a.ts', digest: 'abc', codeHash, file }
   const archive = await begun()
   goLive(archive, contentOf('one', {}, [bundle]))
   goLive(archive, contentOf('two'))

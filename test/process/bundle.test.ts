@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { globSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import path from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -32,8 +31,7 @@ test('what is loaded later from a CommonJS package is taken from its default exp
       /const \{([^}]*)\} = await import\('([^.'][^']*)'\)/g,
     )) {
       if (name.startsWith('node:') || name.startsWith('@reveille/')) continue
-      const file = createRequire(path.join(root, source)).resolve(name)
-      const isCommonJs = await import(pathToFileURL(file).href).then((module) => 'module.exports' in module)
+      const isCommonJs = await import(name).then((module) => 'module.exports' in module)
       if (isCommonJs && !/^\s*default: \w+\s*$/.test(names)) taken.push(`${source}: {${names}} of ${name}`)
     }
   }

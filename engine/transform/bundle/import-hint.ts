@@ -4,8 +4,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { builtinModules } from 'node:module'
 import path from 'node:path'
 import { nearestName } from '../../config/values/nearest.ts'
-import { authorsTypesName } from './authors-types.ts'
-import { foldersFrom, isRelative, packageOf } from './resolution.ts'
+import { authorsTypesName } from './sources-plugin.ts'
 
 /** The folders that appear in hints. */
 export interface HintFolders {
@@ -91,4 +90,24 @@ function shown(folder: string, shownFrom: string): string {
   const relative = path.relative(shownFrom, folder)
   if (relative === '') return 'the folder of the configuration'
   return relative.startsWith('..') ? folder : `\`${relative.split(path.sep).join('/')}\``
+}
+
+export function isRelative(specifier: string): boolean {
+  return /^\.{0,2}\//.test(specifier) || specifier === '.' || specifier === '..' || path.isAbsolute(specifier)
+}
+
+/** Returns the package of a name: `@scope/name/part` belongs to `@scope/name`. */
+export function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+}
+
+/** Yields the folder and all folders above it. */
+export function* foldersFrom(folder: string): Iterable<string> {
+  for (let current = folder; ; current = path.dirname(current)) {
+    yield current
+    if (current === path.dirname(current)) return
+  }
 }

@@ -3,7 +3,6 @@
 import { readdir, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { nearestFile } from './import-hint.ts'
-import { isScript } from './own-place.ts'
 
 export type ModuleFile =
   | {
@@ -22,6 +21,7 @@ export type ModuleFile =
     }
 
 const extensions = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs']
+const isScript = (file: string) => /\.[cm]?[jt]sx?$/.test(file)
 /** The limit on file names that are searched for a similar one. */
 const maxNames = 1_000
 

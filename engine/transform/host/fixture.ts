@@ -57,7 +57,7 @@ export async function createHosted(
       for (const listener of listeners) listener()
     },
   })
-  t.after(() => Promise.all([host.close(), transforms.bundler.close()]))
+  t.after(() => host.close())
 
   return {
     host,
@@ -79,7 +79,7 @@ export async function createHosted(
     },
     async open(names, limits, secrets) {
       const wanted = names.map((module) => ({ module, exports: exports[module] ?? ['default'] }))
-      const bundled = await transforms.bundle(...wanted)
+      const bundled = await transforms.bundle(...names)
       assert.ok(bundled.ok, JSON.stringify(bundled, null, 2))
       return host.open(
         wanted.map(({ module, exports }): OpenedModule => {

@@ -49,7 +49,8 @@ function positionOf(found: Callable, code: string): Pick<FunctionExport, 'positi
 
 function innerOf(namespace: Namespace): Namespace | undefined {
   const inner = namespace['default']
-  return typeof inner === 'object' && inner !== null ? (inner as Namespace) : undefined
+  const holdsNames = (typeof inner === 'object' && inner !== null) || typeof inner === 'function'
+  return holdsNames ? (inner as unknown as Namespace) : undefined
 }
 
 function typeOf(value: unknown): string {

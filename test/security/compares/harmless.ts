@@ -89,7 +89,7 @@ export const harmless: readonly Harmless[] = [
     'filesDigest === rollback.filesDigest',
     'filesDigest !== digest',
   ]),
-  ...of('engine/transform/bundle/bundle-cache.ts', ofContent, ['digests.has(digest)']),
+  ...of('engine/transform/bundle/bundler.ts', ofContent, ['digests.has(digest)']),
   ...of('runtime/generations/state.ts', ofContent, ['record.digest === digest']),
   ...of('runtime/generations/archive.ts', ofContent, ['record.digest === digest']),
   ...of('runtime/api/requests.ts', ofContent, ['digest?.startsWith(generationDigest)']),
