@@ -137,7 +137,6 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['match/', 'schema/'],
     ['policy/'],
     ['mapping.ts', 'resolving.ts', 'coverage.ts', 'snapshot.ts'],
-    ['mapping-check.ts'],
     ['compiled-mappings.ts'],
     ['compile-steps.ts'],
     ['compile-snapshot.ts'],

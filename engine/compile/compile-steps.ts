@@ -17,7 +17,7 @@ import type { Transforms } from '../transform/port.ts'
 import type { Work } from '../yield.ts'
 import { compileMappings, type MappingCache, type ReadyMapping } from './compiled-mappings.ts'
 import { createCoverage } from './coverage.ts'
-import { type CompileContext, runnerProblem } from './mapping-check.ts'
+import { type CompileContext, runnerProblem } from './fields/settings-check.ts'
 import { builtInEndpoints, type DecisionIndex, indexMappings } from './match/decision-index.ts'
 import { compileResolving } from './resolving.ts'
 import type { Catalog, Snapshot } from './snapshot.ts'
@@ -68,7 +68,7 @@ export function* compileSteps(parts: CompileParts, cache: CompileCache): Work<Co
   const compiled = yield* compileMappings(configuration.mappings, {
     context,
     transforms,
-    cache: cache.mappings,
+    cache: context === cache.context ? cache.mappings : new Map(),
     diagnostics,
   })
   cache.mappings = compiled.cache

@@ -9,23 +9,16 @@ import type { Program } from '../resolve/model/program.ts'
 import type { Transforms } from '../transform/port.ts'
 import type { Work } from '../yield.ts'
 import { createReport, placeFinding, type ReportedFinding } from './fields/report.ts'
-import { createSharedParts } from './fields/shared-parts.ts'
+import type { CompileContext } from './fields/settings-check.ts'
+import { createSharedTexts } from './fields/texts.ts'
 import { bindTransform, type CompiledMapping, compileMapping } from './mapping.ts'
-import { type CompileContext, checkMapping } from './mapping-check.ts'
 import type { MappingSummary } from './snapshot.ts'
 
 /** A compiled mapping, with the id and the place that its entry had last. */
 export interface ReadyMapping {
   readonly compiled: CompiledMapping
-  readonly checked: Checked
   readonly program: Program
   readonly summary: MappingSummary
-}
-
-/** The findings about a mapping under these settings. */
-interface Checked {
-  readonly context: CompileContext
-  readonly findings: readonly ReportedFinding[]
 }
 
 /** Mappings by their source object, which is the same as before if the file's text has not changed. */
@@ -34,7 +27,7 @@ export type MappingCache = ReadonlyMap<MappingSource, ReadyMapping>
 interface CompileMappingsOptions {
   readonly context: CompileContext
   readonly transforms: Transforms
-  /** The mappings of the last compilation. */
+  /** The mappings of the last compilation, which had the same context. */
   readonly cache: MappingCache
   /** Receives the findings about all mappings, cached or not. */
   readonly diagnostics: Diagnostic[]
@@ -59,19 +52,21 @@ export function* compileMappings(
 ): Work<CompiledMappings> {
   const { context, transforms, diagnostics } = parts
   let warmLeft = parts.cache.size > 0 ? maxWarmTemplates : 0
-  const shared = createSharedParts({ isWarm: () => warmLeft-- > 0 })
+  const shared = { ...createSharedTexts({ isWarm: () => warmLeft-- > 0 }), schemas: new Map(), context }
   const cache = new Map<MappingSource, ReadyMapping>()
   const mappings: ReadyMapping[] = []
   for (const entry of entries) {
-    const { value } = entry
+    const { value, id, label } = entry
     const before = cache.get(value) ?? parts.cache.get(value)
     const compiled = before?.compiled ?? compileMapping(value, shared)
-    const checked = before?.checked.context === context ? before.checked : check(value, compiled, context)
-    const { transform, findings } = bind(entry, transforms)
-    for (const list of [compiled.findings, checked.findings, findings])
-      for (const each of list) diagnostics.push(placeFinding(entry, each))
-    const isAsBefore = before?.checked === checked && isSameEntry(before, entry, transform)
-    const one = isAsBefore ? before : createReady(entry, { compiled, checked, transform })
+    const findings: ReportedFinding[] = []
+    const transform = bindTransform(entry, transforms, createReport(findings))
+    for (const each of [...compiled.findings, ...findings]) diagnostics.push(placeFinding(entry, each))
+    const isAsBefore =
+      before?.program.id === id &&
+      before.program.place === label &&
+      before.program.transform?.call === transform?.call
+    const one = isAsBefore ? before : createReady(entry, compiled, transform)
     cache.set(value, one)
     mappings.push(one)
     yield
@@ -79,44 +74,17 @@ export function* compileMappings(
   return { mappings, cache }
 }
 
-function isSameEntry(
-  { program }: ReadyMapping,
-  { id, label }: MappingEntry,
-  transform: Program['transform'],
-): boolean {
-  return program.id === id && program.place === label && program.transform?.call === transform?.call
-}
-
-function check(value: MappingSource, compiled: CompiledMapping, context: CompileContext): Checked {
-  const findings: ReportedFinding[] = []
-  checkMapping(value, compiled, context, createReport(findings))
-  return { context, findings }
-}
-
-function bind(entry: MappingEntry, transforms: Transforms) {
-  if (entry.value.transform === undefined) return unbound
-  const findings: ReportedFinding[] = []
-  return { transform: bindTransform(entry, transforms, createReport(findings)), findings }
-}
-
-const unbound: { readonly transform: undefined; readonly findings: readonly ReportedFinding[] } = {
-  transform: undefined,
-  findings: [],
-}
-
 let lastNumber = 0
 
 function createReady(
   { id, label, value }: MappingEntry,
-  parts: Pick<ReadyMapping, 'compiled' | 'checked'> & Pick<Program, 'transform'>,
+  compiled: CompiledMapping,
+  transform: Program['transform'],
 ): ReadyMapping {
-  const { compiled, checked, transform } = parts
   const { description, match, action } = value
-  const summary = { id, description, path: match?.path, action, place: label }
   return {
     compiled,
-    checked,
     program: Object.freeze({ number: ++lastNumber, id, place: label, transform, ...compiled.parts }),
-    summary: Object.freeze(summary),
+    summary: Object.freeze({ id, description, path: match?.path, action, place: label }),
   }
 }

@@ -148,7 +148,7 @@ const settings: readonly (readonly [string, Mapping, Fixture, string])[] = [
   ],
 ]
 for (const [title, mapping, fixture, code] of settings) {
-  test(`${title} of a cached mapping is checked against new settings, and the mapping is not compiled again`, async () => {
+  test(`${title} of a cached mapping is checked against new settings`, async () => {
     const { compile } = createCompiler({ randomness })
     const before = configurationOf([{ match: { when: 'a = 1' }, ...mapping }])
     const now = { ...configurationOf([], fixture), mappings: before.mappings }
@@ -157,10 +157,6 @@ for (const [title, mapping, fixture, code] of settings) {
       const compiled = await compile(now, catalog)
       assert.deepEqual(!compiled.ok && compiled.diagnostics.map((each) => each.code), [code])
     }
-    const programsOf = createProgramsOf()
-    const [old] = programsOf(before).programs
-    const [program] = programsOf(now).programs
-    assert.equal(program?.matcher, old?.matcher)
   })
 }
 

@@ -1,124 +1,127 @@
-/**
- * Compiles a mapping: every field becomes a closure, and every mistake in it is reported. The result depends on the
- * mapping's text alone; `mapping-check.ts` checks it against the settings, and {@link bindTransform} finds its
- * transform.
- */
+/** Compiles a mapping: every field becomes a closure, and every mistake in it is reported. */
 
 import type { MappingEntry, MappingSource } from '../config/configuration.ts'
 import { type FieldName, fieldNames, fieldsOf } from '../config/values/fields.ts'
 import type { Path } from '../config/values/path.ts'
 import { isCalledSecret } from '../config/values/secret.ts'
-import type { Field, Program } from '../resolve/model/program.ts'
+import type { Program } from '../resolve/model/program.ts'
 import type { ScopeNames } from '../resolve/model/scope.ts'
 import type { Transforms } from '../transform/port.ts'
-import { compileField, compileWhole } from './fields/field.ts'
-import { compileKey, isConstantKey } from './fields/key.ts'
 import { checkReferences } from './fields/literal-reference.ts'
-import { isPlacedByPayload, type PendingCheck } from './fields/placeholder.ts'
 import { createReport, type Report, type ReportedFinding } from './fields/report.ts'
 import {
   checkOrder,
   listOfForEach,
   namesOfForEach,
-  type ReadName,
   readsElementAsFirst,
   scopeNamesOf,
   withElementList,
 } from './fields/scope-names.ts'
-import { partsWithNames, type SharedParts } from './fields/shared-parts.ts'
+import { type CompileContext, checkField, runnerProblem } from './fields/settings-check.ts'
+import { createTexts, isConstantKey, type ReadName, type SharedTexts, type Texts } from './fields/texts.ts'
 import { compileMatch } from './match/compile-match.ts'
-import { compilePayloadSchema } from './schema/payload-schema.ts'
+import { compilePayloadSchema, type SharedSchemas } from './schema/payload-schema.ts'
 
 /** The compiled mapping, which does not depend on id and place. */
 export interface CompiledMapping {
   readonly parts: Omit<Program, 'number' | 'id' | 'place' | 'transform'>
-  /** Fields that are still to be checked against the settings. */
-  readonly pendingChecks: readonly PendingCheck[]
   readonly findings: readonly ReportedFinding[]
 }
 
+/** What the mappings of one compilation share. */
+export interface Shared extends SharedTexts {
+  readonly schemas: SharedSchemas
+  /** Absent where the mappings were checked against the settings before. */
+  readonly context?: CompileContext
+}
+
 /** The parts may be used only if no finding is an error. */
-export function compileMapping(source: MappingSource, shared: SharedParts): CompiledMapping {
+export function compileMapping(source: MappingSource, shared: Shared): CompiledMapping {
   const names = scopeNamesOf(source)
   const list = listOfForEach(source)
   const read: ReadName[] = []
-  const compiled = compileWithNames(source, names, shared, read)
-  const report = createReport(compiled.findings)
+  const findings: ReportedFinding[] = []
+  const report = createReport(findings)
+  const parts = compileWithNames(source, names, shared, report, read)
   checkOrder(source, read, report)
   checkReferences(source, report)
   const isElement = list !== undefined && readsElementAsFirst(list, source, read, report)
-  if (!isElement) return compiled
-  const { parts, pendingChecks } = compileWithNames(source, withElementList(names, list), shared, [])
-  return { parts, pendingChecks, findings: compiled.findings }
+  if (!isElement) return { parts, findings }
+  // The mistakes are the same ones.
+  const again = compileWithNames(source, withElementList(names, list), shared, createReport([]), [])
+  return { parts: again, findings }
 }
 
 function compileWithNames(
   source: MappingSource,
   names: ScopeNames,
-  everyMapping: SharedParts,
+  shared: Shared,
+  report: Report,
   read: ReadName[],
-): CompiledMapping & { readonly findings: ReportedFinding[] } {
+): CompiledMapping['parts'] {
   const { action } = source
-  const findings: ReportedFinding[] = []
-  const pendingChecks: PendingCheck[] = []
-  const report = createReport(findings)
-  const onNames: SharedParts['onNames'] = (path, each) =>
-    void read.push(...each.map((name) => ({ ...name, path })))
   let evaluates = false
-  const onExpression = () => {
+  const onUnbounded = () => {
     evaluates = true
   }
-  const shared = partsWithNames(everyMapping, names, onNames, onExpression)
-  const beforeElements = partsWithNames(everyMapping, namesOfForEach(names), onNames, onExpression)
+  const texts = createTexts({ shared, report, read, onUnbounded }, names)
+  const beforeElements = createTexts({ shared, report, read, onUnbounded }, namesOfForEach(names))
   if (source.allowUnsafeExternalContent === true) warnOfUnsafe(report)
-
-  function compile(name: FieldName, path: Path, value: unknown): Field | undefined {
-    const compiled = compileField(value, path, report, shared)
-    if (compiled === undefined) return undefined
-    const { field, placeholder, prefix, choices } = compiled
-    if (field.kind === 'literal') pendingChecks.push({ name, path, value, prefix })
-    else if (isPlacedByPayload(name)) pendingChecks.push({ name, path, value, placeholder, prefix, choices })
-    return field
-  }
-
-  const fields: { name: FieldName; field: Field }[] = []
-  for (const name of fieldNames) {
-    const value = source[name]
-    if (value === undefined || value === null || !fieldsOf[action].includes(name)) continue
-    const field = compile(name, [name], value)
-    if (field !== undefined) fields.push({ name, field })
-  }
-
+  const schema = compilePayloadSchema(source.schema, report, shared.schemas)
+  if (schema?.isLinear === false) onUnbounded()
   const parts: Omit<CompiledMapping['parts'], 'evaluates'> = {
     action,
     matcher: compileMatch(source.match, report, beforeElements),
-    checkPayload: compilePayloadSchema(source.schema, report, shared.schemas),
+    checkPayload: schema?.check,
     forEach:
       source.forEach === undefined
         ? undefined
-        : compileWhole(source.forEach, ['forEach'], report, beforeElements)?.evaluate,
-    ...compileVars(source.vars, report, shared),
-    fields,
-    deliverTo: action === 'agent' ? compileTargets(source.deliverTo, compile) : undefined,
+        : beforeElements.expression(source.forEach, ['forEach'])?.evaluate,
+    ...compileVars(source.vars, texts),
+    fields: compileFields(source, texts, shared.context, report),
+    targets: action === 'agent' ? source.deliverTo?.length : undefined,
     strict: source.strict === true,
     continues: source.continue === true,
     runner: source.runner,
     ...(action === 'agent' && source.busy === 'reject' && { busy: 'reject' }),
-    ...(action === 'agent' && compileCoalesce(source.coalesce, report, shared)),
-    ...compileDedupe(source.dedupe, report, shared),
+    ...(action === 'agent' && compileCoalesce(source.coalesce, texts)),
+    ...compileDedupe(source.dedupe, report, texts),
     trusted: source.allowUnsafeExternalContent === true,
   }
-  return { parts: { ...parts, evaluates }, pendingChecks, findings }
+  return { ...parts, evaluates }
 }
 
-function compileVars(
-  vars: MappingSource['vars'],
+/** Compiles the fields of the action and of its targets, and checks them against the settings. */
+function compileFields(
+  source: MappingSource,
+  texts: Texts,
+  context: CompileContext | undefined,
   report: Report,
-  shared: SharedParts,
-): Pick<Program, 'vars' | 'ownTexts'> {
+): Program['fields'] {
+  const { action, runner, deliverTo = [] } = source
+  const problem = context && runnerProblem(runner, context.runners)
+  if (problem !== undefined) report.error({ code: 'UNKNOWN_RUNNER', path: ['runner'], ...problem })
+  const own = fieldNames.filter((name) => fieldsOf[action].includes(name))
+  const written: { readonly name: FieldName; readonly path: Path; readonly value: unknown }[] = [
+    ...own.map((name) => ({ name, path: [name], value: source[name] })),
+    ...(action === 'agent' ? deliverTo : []).flatMap(({ channel, to }, index) => [
+      { name: 'channel' as const, path: ['deliverTo', index, 'channel'], value: channel },
+      { name: 'to' as const, path: ['deliverTo', index, 'to'], value: to },
+    ]),
+  ]
+  return written.flatMap(({ name, path, value }) => {
+    if (value === undefined || value === null) return []
+    const compiled = texts.field(value, path)
+    if (compiled === undefined) return []
+    if (context) checkField({ name, path, value }, compiled, source, context.rules, report)
+    return [{ name, path, field: compiled.field }]
+  })
+}
+
+function compileVars(vars: MappingSource['vars'], texts: Texts): Pick<Program, 'vars' | 'ownTexts'> {
   const ownTexts = new Map<string, readonly string[]>()
   const compiled = Object.entries(vars ?? {}).flatMap(([name, text]) => {
-    const expression = compileWhole(text, ['vars', name], report, shared)
+    const expression = texts.expression(text, ['vars', name])
     // What shows how a message came about hides a secret by the name of its value.
     if (expression?.choices !== undefined && !isCalledSecret(name)) ownTexts.set(name, expression.choices)
     return expression === undefined ? [] : [{ name, evaluate: expression.evaluate }]
@@ -126,13 +129,9 @@ function compileVars(
   return { vars: compiled, ...(ownTexts.size > 0 && { ownTexts }) }
 }
 
-function compileCoalesce(
-  coalesce: MappingSource['coalesce'],
-  report: Report,
-  shared: SharedParts,
-): Pick<Program, 'coalesce'> {
+function compileCoalesce(coalesce: MappingSource['coalesce'], texts: Texts): Pick<Program, 'coalesce'> {
   if (coalesce === undefined) return {}
-  const key = compileKey('coalesce', coalesce.key, report, shared)
+  const key = texts.key(coalesce.key, ['coalesce', 'key'])
   return key === undefined ? {} : { coalesce: { ...coalesce, key } }
 }
 
@@ -142,13 +141,13 @@ const everyDelivery: NonNullable<Program['dedupe']> = Object.freeze({})
 function compileDedupe(
   dedupe: MappingSource['dedupe'],
   report: Report,
-  shared: SharedParts,
+  texts: Texts,
 ): Pick<Program, 'dedupe'> {
   if (dedupe === undefined) return { dedupe: everyDelivery }
   const { enabled, key: text, windowMs } = dedupe
-  const key = text === undefined ? undefined : compileKey('dedupe', text, report, shared)
+  const key = text === undefined ? undefined : texts.key(text, ['dedupe', 'key'])
   if (!enabled) return {}
-  if (key !== undefined && text !== undefined && isConstantKey(text, shared)) {
+  if (key !== undefined && text !== undefined && isConstantKey(text)) {
     report.error({
       code: 'CONSTANT_KEY',
       path: ['dedupe', 'key'],
@@ -185,15 +184,4 @@ export function bindTransform(
     hint: 'This host does not run transforms.',
   })
   return undefined
-}
-
-type Compile = (name: FieldName, path: Path, value: unknown) => Field | undefined
-
-function compileTargets(targets: MappingEntry['value']['deliverTo'], compile: Compile): Program['deliverTo'] {
-  return targets?.flatMap(({ channel, to }, index) => {
-    const path = ['deliverTo', index]
-    const compiled = compile('channel', [...path, 'channel'], channel)
-    const address = to === undefined ? undefined : compile('to', [...path, 'to'], to)
-    return compiled === undefined ? [] : [{ channel: compiled, to: address }]
-  })
 }

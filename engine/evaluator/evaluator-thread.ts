@@ -2,8 +2,8 @@
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { workerData } from 'node:worker_threads'
-import { createSharedParts, type SharedParts } from '../compile/fields/shared-parts.ts'
-import { compileMapping } from '../compile/mapping.ts'
+import { createSharedTexts } from '../compile/fields/texts.ts'
+import { compileMapping, type Shared } from '../compile/mapping.ts'
 import { createDecisionIndex, type DecisionIndex } from '../compile/match/decision-index.ts'
 import { noParams } from '../compile/match/endpoint-paths.ts'
 import { compileResolving, type Resolving } from '../compile/resolving.ts'
@@ -70,8 +70,8 @@ port.on('message', (order: ToThread) => {
   }
 })
 
-function createParts(): SharedParts {
-  return createSharedParts({ isWarm: () => isAhead, keepsTrees: true })
+function createParts(): Shared {
+  return { ...createSharedTexts({ isWarm: () => isAhead, keepsTrees: true }), schemas: new Map() }
 }
 
 /** A request may be under way, for what is sent ahead. */

@@ -1,17 +1,10 @@
 /** Determines which reserved names have a value in a mapping, and reports names that are read before they have one. */
 
 import type { MappingSource } from '../../config/configuration.ts'
-import type { Path } from '../../config/values/path.ts'
 import { everyName, type ScopeNames } from '../../resolve/model/scope.ts'
 import { bareExpression } from '../expression/compile-expression.ts'
-import type { RootName } from '../expression/names.ts'
 import type { Report } from './report.ts'
-
-/** A name that one of a mapping's texts looks up at its root. */
-export interface ReadName extends RootName {
-  /** The path of the field from the entry. */
-  readonly path: Path
-}
+import type { ReadName } from './texts.ts'
 
 /** A reserved name without a value is the payload's: `item` outside of `forEach`, `vars` where there are none. */
 export function scopeNamesOf({ match, forEach, vars }: MappingSource): ScopeNames {

@@ -5,10 +5,10 @@ import type { Path } from '../../config/values/path.ts'
 import { memberOf } from '../../payload/payload-path.ts'
 import type { HookRequest } from '../../resolve/model/decision.ts'
 import { ClauseError, type Equality, type Matcher, type Verdict } from '../../resolve/model/program.ts'
-import type { Scope } from '../../resolve/model/scope.ts'
+import { everyName, type Scope } from '../../resolve/model/scope.ts'
 import type { FailedClause } from '../../resolve/model/trace.ts'
 import type { Report } from '../fields/report.ts'
-import type { SharedParts } from '../fields/shared-parts.ts'
+import { createSharedTexts, createTexts, type Texts } from '../fields/texts.ts'
 import { countFailures, equalitiesOf, isMatch, missHere, missOf, type Pattern } from './pattern.ts'
 import { readBody, readHeader, valuesPattern } from './read-pattern.ts'
 import { compileWhen, type When } from './when.ts'
@@ -27,9 +27,13 @@ interface Clause {
 }
 
 /** Cheap conditions come first, and the expression is evaluated only if all of them hold. */
-export function compileMatch(match: MappingSource['match'], report: Report, shared?: SharedParts): Matcher {
+export function compileMatch(
+  match: MappingSource['match'],
+  report: Report,
+  texts = textsAlone(report),
+): Matcher {
   const clauses = clausesOf(match ?? {}, report)
-  const when = match?.when === undefined ? undefined : compileWhen(match.when, report, shared)
+  const when = match?.when === undefined ? undefined : compileWhen(match.when, report, texts)
   return {
     equalities: [
       ...clauses.flatMap(({ pattern, of, field }) => equalitiesOf(pattern, of, field)),
@@ -46,6 +50,12 @@ export function compileMatch(match: MappingSource['match'], report: Report, shar
     },
     explain: (scope) => explain(clauses, when, scope),
   }
+}
+
+/** For a `match` without a mapping around it. */
+function textsAlone(report: Report): Texts {
+  const common = { shared: createSharedTexts(), report, read: [], onUnbounded: () => undefined }
+  return createTexts(common, everyName)
 }
 
 function verdictOf(miss: FailedClause | undefined): Verdict {

@@ -25,7 +25,7 @@ export function programOf(id: string, match: MappingSource['match']): Program {
     forEach: undefined,
     vars: [],
     fields: [],
-    deliverTo: undefined,
+    targets: undefined,
     transform: undefined,
     strict: false,
     continues: false,

@@ -5,9 +5,8 @@ import type { Scope } from '../../resolve/model/scope.ts'
 import type { FailedClause } from '../../resolve/model/trace.ts'
 import { bareExpression } from '../expression/compile-expression.ts'
 import type { Kind } from '../expression/kind.ts'
-import { compileWhole } from '../fields/field.ts'
 import type { Report } from '../fields/report.ts'
-import type { SharedParts } from '../fields/shared-parts.ts'
+import type { Texts } from '../fields/texts.ts'
 
 export interface When {
   readonly equalities: readonly Equality[]
@@ -17,8 +16,8 @@ export interface When {
 const path = ['match', 'when']
 
 /** Returns undefined if something was reported. */
-export function compileWhen(text: string, report: Report, shared?: SharedParts): When | undefined {
-  const compiled = compileWhole(text, path, report, shared)
+export function compileWhen(text: string, report: Report, texts: Texts): When | undefined {
+  const compiled = texts.expression(text, path)
   if (compiled === undefined) return undefined
   const { evaluate, equalities, kind } = compiled
   const hint = neverTrue[kind]?.(bareExpression(text).source.trim())

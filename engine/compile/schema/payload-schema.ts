@@ -7,7 +7,7 @@ import { readPointer } from '../../config/values/path.ts'
 import { compileRegex, RegexLimitError } from '../../regex/regex.ts'
 import { type Containment, ContainmentLimit, uncontained } from '../../resolve/model/containment.ts'
 import type { FieldError } from '../../resolve/model/decision.ts'
-import type { CheckPayload, Program } from '../../resolve/model/program.ts'
+import type { CheckPayload } from '../../resolve/model/program.ts'
 import type { Report } from '../fields/report.ts'
 import { formats } from './formats.ts'
 import { type CheckedSchema, checkSchema, type SchemaProblem } from './prepare.ts'
@@ -24,12 +24,21 @@ function ajvOf(dialect: Dialect): typeof Ajv {
   return (require('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js')).Ajv2020 as unknown as typeof Ajv
 }
 
+interface CompiledSchema {
+  readonly check: CheckPayload
+  /** Whether checking takes linear time. */
+  readonly isLinear: boolean
+}
+
+/** Keyed by the schema object: a file that several mappings name is one object. */
+export type SharedSchemas = Map<object, CompiledSchema>
+
 /** Returns undefined for a schema that every payload satisfies, and for one that was reported. */
 export function compilePayloadSchema(
   schema: unknown,
   report: Report,
-  known: Map<object, CheckPayload> = new Map(),
-): Program['checkPayload'] {
+  known: SharedSchemas = new Map(),
+): CompiledSchema | undefined {
   if (schema === undefined || schema === true) return undefined
   const shared = isRecord(schema) ? known.get(schema) : undefined
   if (shared !== undefined) return shared
@@ -53,9 +62,10 @@ export function compilePayloadSchema(
   try {
     const searches = createSearches()
     const validate = createAjv(dialect, searches).compile(schema as object)
-    const check = checkerOf(validate, checked.isLinear, searches)
-    if (isRecord(schema)) known.set(schema, check)
-    return check
+    const { isLinear } = checked
+    const compiled = { check: checkerOf(validate, isLinear, searches), isLinear }
+    if (isRecord(schema)) known.set(schema, compiled)
+    return compiled
   } catch (error) {
     problem(compileProblem(error, checked))
     return undefined

@@ -48,7 +48,7 @@ function compileParsed(source: string, names: ScopeNames): CompiledTemplate {
   const literals = first === undefined ? body : body.slice(0, body.indexOf(first))
   const prefix = literals.map((node) => (isContent(node) ? node.value : '')).join('')
   const placeholder = first && parsed.offsetOf(first)
-  const { names: read, references } = rewriteTemplate(parsed, names)
+  const { names: read, references, isNested } = rewriteTemplate(parsed, names)
   let compiled: Template | undefined
   const render: Template = (scope, output) => {
     compiled ??= compileAgain(source, names)
@@ -59,6 +59,7 @@ function compileParsed(source: string, names: ScopeNames): CompiledTemplate {
     placeholder,
     names: read,
     references,
+    isNested,
     render,
     warmUp: () => renderNothing(render),
   }

@@ -37,6 +37,8 @@ export interface TemplateNames {
   readonly names: readonly RootName[]
   /** The values of the request that it reads, as far as they can be known. */
   readonly references: readonly Reference[]
+  /** Whether it has a loop within a loop, so that the payload decides how often the two run. */
+  readonly isNested: boolean
 }
 
 /** Changes the tree in place. `names` are the meanings of the names at its root. @throws TemplateError */
@@ -56,6 +58,7 @@ class Rewriter extends Handlebars.Visitor implements TemplateNames {
   readonly mutating = true
   readonly names: RootName[] = []
   readonly references: Reference[] = []
+  isNested = false
   readonly #offsetOf: ParsedTemplate['offsetOf']
   readonly #reserved: ScopeNames
   #place = rootPlace
@@ -126,6 +129,7 @@ class Rewriter extends Handlebars.Visitor implements TemplateNames {
       throw this.#error(`there is no block "${written}"`, block.path, hint)
     }
     const isCondition = name === 'if' || name === 'unless'
+    this.isNested ||= name === 'each' && this.#place.levels.includes('each')
     const strange = block.hash?.pairs.find(({ key }) => !(key === 'includeZero' && isCondition))
     if (block.params.length !== 1 || strange !== undefined)
       throw this.#error(`{{#${name}}} takes exactly one argument`, block)

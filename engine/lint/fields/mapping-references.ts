@@ -5,8 +5,8 @@ import {
   compileExpression,
   unwrapExpression,
 } from '../../compile/expression/compile-expression.ts'
-import { isTemplateKey } from '../../compile/fields/key.ts'
 import { namesOfForEach, scopeNamesOf } from '../../compile/fields/scope-names.ts'
+import { isTemplateKey } from '../../compile/fields/texts.ts'
 import { allowsAbsence, type Pattern } from '../../compile/match/pattern.ts'
 import { compileTemplate } from '../../compile/template/compile-template.ts'
 import type { Reference } from '../../compile/template/reference.ts'

@@ -8,7 +8,7 @@ export interface Draft {
   readonly kind: 'wake' | 'agent'
   readonly fields: Readonly<Partial<Record<FieldName, unknown>>>
   /** Replaces `channel` and `to`. */
-  readonly deliverTo?: readonly { readonly channel: unknown; readonly to: unknown }[]
+  readonly deliverTo?: readonly { readonly channel?: unknown; readonly to?: unknown }[]
   /** The text or message in pieces, if it is known which of them are the operator's words. */
   readonly segments?: readonly Segment[]
   /** Describes the text for a fence around all of it: `a message to /agent`. */

@@ -2,6 +2,7 @@
 
 import type { Coalesce } from '../../config/configuration.ts'
 import type { FieldName } from '../../config/values/fields.ts'
+import type { Path } from '../../config/values/path.ts'
 import type { TransformFunction } from '../../transform/port.ts'
 import type { Containment } from './containment.ts'
 import type { FieldError } from './decision.ts'
@@ -78,7 +79,10 @@ export interface Program {
   /** The `file:line:column` of the entry. */
   readonly place: string
   readonly action: 'wake' | 'agent'
-  /** Whether any part of it is an expression, so that a request that it may match is decided in an evaluator thread. */
+  /**
+   * Whether any part of it may take long, so that a request that it may match is decided in an evaluator thread: an expression,
+   * loops within loops, or a schema that can lead back to itself.
+   */
   readonly evaluates: boolean
   readonly matcher: Matcher
   /** Returns the violation of the mapping's `schema`, if there is one. */
@@ -89,9 +93,10 @@ export interface Program {
   readonly vars: readonly { readonly name: string; readonly evaluate: Expression }[]
   /** The texts of the mapping between which variables choose that do nothing else, by the variable's name. */
   readonly ownTexts?: ReadonlyMap<string, readonly string[]>
-  readonly fields: readonly { readonly name: FieldName; readonly field: Field }[]
-  /** Replaces `channel` and `to`. */
-  readonly deliverTo: readonly { readonly channel: Field; readonly to: Field | undefined }[] | undefined
+  /** The fields of the action, then those of its targets, with the rules of `name`. The path is that in the mapping. */
+  readonly fields: readonly { readonly name: FieldName; readonly path: Path; readonly field: Field }[]
+  /** The number of targets in `deliverTo`, which replaces `channel` and `to`. */
+  readonly targets: number | undefined
   readonly runner?: string
   /** Absent: `queue`. */
   readonly busy?: 'reject'

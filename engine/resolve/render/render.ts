@@ -21,6 +21,7 @@ import { fromResult, fromText } from './field-value.ts'
 import { dedupeOf, type Rendering, renderKey } from './keys.ts'
 
 type Fields = Partial<Record<FieldName, unknown>>
+type Target = NonNullable<Draft['deliverTo']>[number]
 
 /** @throws RefusalError */
 export async function renderDraft(
@@ -47,34 +48,30 @@ export async function renderDraft(
 async function renderFields(rendering: Rendering): Promise<Draft> {
   const { program, recorder } = rendering
   const fields: Fields = {}
+  const targets =
+    program.targets === undefined ? undefined : Array.from({ length: program.targets }, (): Target => ({}))
   const contentName: FieldName = program.action === 'wake' ? 'text' : 'message'
   let content: readonly Segment[] | undefined
-  for (const { name, field } of program.fields) {
+  const set = ([field, index, key]: Path, value: unknown): void => {
+    if (index === undefined) fields[field as FieldName] = value
+    else Object.assign(targets?.[Number(index)] ?? {}, { [String(key)]: value })
+  }
+  for (const { name, path, field } of program.fields) {
     if (field.kind === 'expression') continue
-    const segments = renderField([name], field, rendering)
+    const segments = renderField(path, field, rendering)
     if (name === contentName) content = segments
-    fields[name] = field.kind === 'literal' ? field.value : fromText(name, plainText(segments))
-    recorder?.onField(name, field.kind, fields[name], segments)
+    const value = field.kind === 'literal' ? field.value : fromText(name, plainText(segments))
+    set(path, value)
+    recorder?.onField(writePath(path), field.kind, value, segments)
   }
   if (program.runner !== undefined) recorder?.onField('runner', 'literal', program.runner)
-  const targets = program.deliverTo?.map((target, index) => ({
-    channel: renderTarget(['deliverTo', index, 'channel'], target.channel, rendering),
-    to: renderTarget(['deliverTo', index, 'to'], target.to, rendering),
-  }))
-  for (const { name, field } of program.fields) {
+  for (const { name, path, field } of program.fields) {
     if (field.kind !== 'expression') continue
-    const value = await evaluateField(name, [name], field.evaluate, rendering)
-    fields[name] = value
+    const value = await evaluateField(name, path, field.evaluate, rendering)
+    set(path, value)
     // It is the operator's, though the payload may have chosen it.
     if (name === contentName && typeof value === 'string' && field.choices?.includes(value))
       content = [{ literal: value }]
-  }
-  for (const [index, target] of targets?.entries() ?? []) {
-    for (const key of ['channel', 'to'] as const) {
-      const field = program.deliverTo?.[index]?.[key]
-      if (field?.kind !== 'expression') continue
-      target[key] = await evaluateField('to', ['deliverTo', index, key], field.evaluate, rendering)
-    }
   }
   if (program.busy !== undefined) recorder?.onField('busy', 'literal', program.busy)
   const { coalesce, dedupe } = program
@@ -134,15 +131,6 @@ function refuseBarePrefix(segments: readonly Segment[], path: Path): void {
 function locate(error: unknown, path: Path, strict: Strictness): unknown {
   if (strict !== 'blank' || !(error instanceof AbsentValueError)) return locateError(error, path)
   return refusalAt(path, 'SESSION_KEY_NOT_ALLOWED', `needs ${error.path}, which is absent or blank`)
-}
-
-/** An expression is evaluated later. */
-function renderTarget(path: Path, field: Field | undefined, rendering: Rendering): unknown {
-  if (field === undefined || field.kind === 'expression') return undefined
-  const segments = renderField(path, field, rendering)
-  const text = plainText(segments)
-  rendering.recorder?.onField(writePath(path), field.kind, text, segments)
-  return text
 }
 
 /** `like` is the field whose rules the value follows. */
