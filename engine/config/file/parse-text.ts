@@ -2,17 +2,18 @@
 
 import {
   type Alias,
-  Composer,
   type Document,
   isAlias,
   isCollection,
   isMap,
+  isPair,
   isScalar,
   isSeq,
   type Node,
   type Pair,
-  Parser,
+  parseDocument,
   Scalar,
+  visit,
   type YAMLMap,
 } from 'yaml'
 import type { Path } from '../values/path.ts'
@@ -79,6 +80,16 @@ const maxOfFile = 1_000_000
 /** No configuration is nested deeper, and every stack allows for this depth. */
 const maxDepth = 500
 
+/** Duplicate keys are left to `inspect`, because the library compares each key with all others. */
+const options = {
+  merge: true,
+  stringKeys: true,
+  uniqueKeys: false,
+  prettyErrors: false,
+  resolveKnownTags: false,
+  logLevel: 'error',
+} as const
+
 /** Parses JSON as YAML too, because it is a subset. */
 export function parseText({
   kind,
@@ -95,15 +106,16 @@ export function parseText({
   })
   if (unclosed !== undefined) return refuse([{ code: 'OPEN_COMMENT', offset: unclosed }])
   try {
-    const [document, second] = composer().compose(new Parser().parse(text), true, text.length)
-    if (second) return refuse([{ code: 'MULTIPLE_DOCS', offset: second.range[0] }])
-    if (!document) throw new Error('The YAML library gave no document')
+    const document = parseDocument(text, options)
     const secrets = secretSpansIn(document, holdsSecrets[kind])
-    const { faults, targetOf, templatesInComments } = inspect(document, text, maxValues)
+    const { faults, targets, templatesInComments } = inspect(document, text)
     if (faults.length > 0) return refuse(faults, secrets)
-    // The library must not count aliases, because it would walk the document once for each.
+    // The library must not count aliases, because it multiplies their numbers instead of counting values.
     const value: unknown = document.toJS({ maxAliasCount: -1 })
-    const nodes = locateNodes(document.contents, value, targetOf)
+    const [alias] = targets.keys()
+    if (alias && sizeOf(value) > maxValues)
+      return refuse([{ code: 'TOO_MANY_ALIASES', offset: startOf(alias) }], secrets)
+    const nodes = locateNodes(document.contents, value, targets)
     return { ...placed, secrets, value, nodes, templatesInComments }
   } catch (error) {
     // The stack is too small for the nesting.
@@ -112,106 +124,79 @@ export function parseText({
   }
 }
 
-/** Creates a composer that leaves duplicate keys to `inspect`, because the library compares each key with all others. */
-function composer(): Composer {
-  return new Composer({
-    merge: true,
-    stringKeys: true,
-    uniqueKeys: false,
-    prettyErrors: false,
-    resolveKnownTags: false,
-    logLevel: 'error',
-  })
+/** Returns the number of values with every alias expanded. An alias inside of its own anchor has no end. */
+function sizeOf(value: unknown, sizes = new Map<unknown, number>()): number {
+  if (typeof value !== 'object' || value === null) return 1
+  const known = sizes.get(value)
+  if (known !== undefined) return known
+  sizes.set(value, Number.POSITIVE_INFINITY)
+  const size = Object.values(value).reduce((sum, item) => sum + sizeOf(item, sizes), 1)
+  sizes.set(value, size)
+  return size
 }
 
-interface Inspection {
-  readonly faults: readonly Fault[]
-  readonly templatesInComments: readonly number[]
-  targetOf(alias: Alias): Node | undefined
-}
+type Targets = ReadonlyMap<unknown, Node | undefined>
 
-/** Finds in one walk mistakes that the library does not report, or that would cause errors later. */
-function inspect({ contents, errors, warnings }: Document, text: string, maxValues: number): Inspection {
-  const refused = [...errors, ...warnings].map(({ code, pos, message }): Fault => {
-    // A missing bracket is reported at the end of its last line, and not at the beginning of the next one.
-    const end = text.slice(0, pos[0]).trimEnd().length
-    const isMissed = code === 'BAD_INDENT' && message.includes('end with a') && pos[0] < text.length
-    return { code, offset: isMissed && text.slice(end, pos[0]).includes('\n') ? end : pos[0] }
-  })
-  let tooDeep: Fault | undefined
-  const duplicates: Fault[] = []
-  const unreadable: Fault[] = []
-  const templatesInComments: number[] = []
+/** Finds in one walk mistakes that the library does not report, or that would cause errors later, and what aliases mean. */
+function inspect(document: Document, text: string) {
   const anchors = new Map<string, Node>()
-  /** The number of values that an anchor stands for, once it is complete. */
-  const sizes = new Map<Node, number>()
   const targets = new Map<Alias, Node | undefined>()
-  const targetOf = (alias: Alias) => targets.get(alias)
-  const size = walk(contents, 1)
-  return { faults: faults(), templatesInComments, targetOf }
-
-  /** Returns the number of values in a node with every alias expanded. */
-  function walk(node: unknown, depth: number): number {
-    if (isAlias(node)) return followAlias(node)
-    const { anchor } = (node ?? {}) as { anchor?: string }
-    if (anchor !== undefined) anchors.set(anchor, node as Node)
-    let values = 1
-    if (isScalar(node)) inspectScalar(node)
-    else if (isCollection(node) && depth > maxDepth)
-      tooDeep ??= { code: 'RESOURCE_EXHAUSTION', offset: startOf(node) }
-    else if (isMap(node)) values += walkMap(node, depth)
-    else if (isSeq(node)) for (const item of node.items) values += walk(item, depth + 1)
-    if (anchor !== undefined) sizes.set(node as Node, values)
-    return values
-  }
-
-  function followAlias(alias: Alias): number {
-    const target = anchors.get(alias.source)
-    targets.set(alias, target)
-    // An alias inside of its own anchor has no end.
-    return target ? (sizes.get(target) ?? Number.POSITIVE_INFINITY) : 1
-  }
-
-  function inspectScalar({ type, range, comment }: Scalar): void {
-    if (type !== Scalar.PLAIN || !range) return
-    if (/^\/[/*]/.test(text.slice(range[0], range[0] + 2)))
-      unreadable.push({ code: 'FOREIGN_COMMENT', offset: range[0] })
-    if (comment && /^\{\{|^\{%/.test(comment)) templatesInComments.push(range[1])
-  }
-
-  function walkMap({ items }: YAMLMap, depth: number): number {
-    let values = 0
-    const names = new Set<unknown>()
-    for (const pair of items) {
-      const { key, value } = pair
-      values += walk(key, depth + 1) + walk(value, depth + 1)
-      const name = isScalar(key) ? key.value : key
-      if (names.has(name)) duplicates.push({ code: 'DUPLICATE_KEY', offset: startOf(key) })
-      names.add(name)
-      if (isMerge(pair) && !isMergeable(value)) unreadable.push({ code: 'BAD_MERGE', offset: startOf(key) })
+  const templatesInComments: number[] = []
+  const [duplicates, unreadable]: [Fault[], Fault[]] = [[], []]
+  let tooDeep: Fault | undefined
+  visit(document, (_key, node, path) => {
+    if (isAlias(node)) targets.set(node, anchors.get(node.source))
+    else if (isPair(node)) {
+      if (isMerge(node) && !isMergeable(node.value, anchors))
+        unreadable.push({ code: 'BAD_MERGE', offset: startOf(node.key) })
+    } else if ((isScalar(node) || isCollection(node)) && node.anchor) anchors.set(node.anchor, node)
+    if (isScalar(node) && node.type === Scalar.PLAIN && node.range) {
+      if (/^\/[/*]/.test(text.slice(node.range[0], node.range[0] + 2)))
+        unreadable.push({ code: 'FOREIGN_COMMENT', offset: node.range[0] })
+      if (node.comment && /^\{\{|^\{%/.test(node.comment)) templatesInComments.push(node.range[1])
     }
-    return values
-  }
-
-  function isMergeable(value: unknown): boolean {
-    const source = isAlias(value) ? targetOf(value) : value
-    return isSeq(source) ? source.items.every(isMapOrLost) : isMapOrLost(source)
-  }
-
-  /** An alias without an anchor is reported as a mistake of its own. */
-  function isMapOrLost(value: unknown): boolean {
-    return isAlias(value) ? isMapOrLost(targetOf(value)) : value === undefined || isMap(value)
-  }
+    if (isMap(node)) duplicates.push(...duplicatesIn(node))
+    if (!isCollection(node) || path.filter(isCollection).length < maxDepth) return undefined
+    tooDeep ??= { code: 'RESOURCE_EXHAUSTION', offset: startOf(node) }
+    return visit.BREAK
+  })
+  return { faults: faults(), targets, templatesInComments }
 
   function faults(): Fault[] {
     if (tooDeep) return [tooDeep]
+    const refused = [...document.errors, ...document.warnings].map((error) => faultOf(error, text))
     const found = [...duplicates, ...(refused.length === 0 ? unreadable : [])]
     if (found.length === 0 && refused.length > 0) return refused
     if (found.length > 0) return [...refused, ...found].sort((one, other) => one.offset - other.offset)
-    const [[first] = [], lost] = [[...targets.keys()], [...targets].find(([, target]) => !target)]
-    if (lost) return [{ code: 'LOST_ALIAS', offset: startOf(lost[0]) }]
-    return first && size > maxValues ? [{ code: 'TOO_MANY_ALIASES', offset: startOf(first) }] : []
+    const lost = [...targets].find(([, target]) => !target)
+    return lost ? [{ code: 'LOST_ALIAS', offset: startOf(lost[0]) }] : []
   }
+}
+
+function faultOf({ code, pos, message }: Document['errors' | 'warnings'][number], text: string): Fault {
+  // A missing bracket is reported at the end of its last line, and not at the beginning of the next one.
+  const end = text.slice(0, pos[0]).trimEnd().length
+  const isMissed = code === 'BAD_INDENT' && message.includes('end with a') && pos[0] < text.length
+  return { code, offset: isMissed && text.slice(end, pos[0]).includes('\n') ? end : pos[0] }
+}
+
+function duplicatesIn({ items }: YAMLMap): Fault[] {
+  const names = new Set<unknown>()
+  return items.flatMap(({ key }) => {
+    const name = isScalar(key) ? key.value : key
+    const isTwice = names.has(name)
+    names.add(name)
+    return isTwice ? [{ code: 'DUPLICATE_KEY' as const, offset: startOf(key) }] : []
+  })
+}
+
+/** Whether a value is a map, an alias of one, or a list of them. A lost alias is reported as a mistake of its own. */
+function isMergeable(value: unknown, anchors: ReadonlyMap<string, Node>): boolean {
+  const resolve = (node: unknown) => (isAlias(node) ? anchors.get(node.source) : node)
+  const source = resolve(value)
+  return (isSeq(source) ? source.items.map(resolve) : [source]).every(
+    (one) => one === undefined || isMap(one),
+  )
 }
 
 function isMerge({ key }: Pair): boolean {
@@ -223,13 +208,13 @@ function startOf(node: unknown): number {
 }
 
 /** Fills `nodes` of a {@link SoundText}. */
-function locateNodes(contents: unknown, value: unknown, targetOf: Inspection['targetOf']): Int32Array {
+function locateNodes(contents: unknown, value: unknown, targets: Targets): Int32Array {
   const nodes: number[] = []
   write(contents, -1, value)
   return Int32Array.from(nodes)
 
   function write(written: unknown, keyStart: number, value: unknown): void {
-    const node = isAlias(written) ? targetOf(written) : (written as Node | null)
+    const node = isAlias(written) ? targets.get(written) : (written as Node | null)
     const index = nodes.push(keyStart, startOf(written), startOf(node), node?.range?.[1] ?? -1, 0)
     if (isSeq(node)) {
       for (const [position, item] of node.items.entries()) write(item, -1, (value as unknown[])[position])
@@ -250,9 +235,9 @@ function locateNodes(contents: unknown, value: unknown, targetOf: Inspection['ta
       if (!isMerge(pair) && !pairs.has(name)) pairs.set(name, pair)
     }
     for (const { value } of items.filter(isMerge)) {
-      const source = isAlias(value) ? targetOf(value) : value
+      const source = isAlias(value) ? targets.get(value) : value
       for (const merged of isSeq(source) ? source.items : [source]) {
-        const map = isAlias(merged) ? targetOf(merged) : merged
+        const map = isAlias(merged) ? targets.get(merged) : merged
         if (isMap(map)) pairsOf(map, pairs)
       }
     }
