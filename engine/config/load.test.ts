@@ -1,56 +1,9 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import type { Diagnostic } from './file/diagnostic.ts'
 import { type Environment, realFiles } from './file/load-context.ts'
 import { loadConfiguration } from './load.ts'
+import { type Files, load, loadBad, loadGood, onlyOne, plain, summary } from './load-fixture.ts'
 import { createSampleFolder } from './sample-folder.ts'
-
-type Sample = Readonly<Record<string, string | Uint8Array>>
-
-async function load(context: TestContext, files: Sample | string, env: Environment = {}) {
-  const folder = await createSampleFolder(
-    context,
-    typeof files === 'string' ? { 'reveille.yaml': files } : files,
-  )
-  return { folder, loaded: await loadConfiguration({ file: folder.at('reveille.yaml'), env }) }
-}
-
-async function loadGood(context: TestContext, files: Sample | string, env?: Environment) {
-  const { folder, loaded } = await load(context, files, env)
-  if (!loaded.ok) assert.fail(JSON.stringify(loaded.diagnostics, null, 2))
-  return { folder, ...loaded.configuration }
-}
-
-async function loadBad(
-  context: TestContext,
-  files: Sample | string,
-  env?: Environment,
-): Promise<Diagnostic[]> {
-  const { loaded } = await load(context, files, env)
-  assert.ok(!loaded.ok, 'this configuration should not load')
-  for (const diagnostic of loaded.diagnostics) {
-    assert.ok(
-      diagnostic.place && diagnostic.place.line > 0 && diagnostic.place.column > 0,
-      'every diagnostic has a place',
-    )
-  }
-  return [...loaded.diagnostics]
-}
-
-/** Returns `CODE line:column` of each, in order. */
-function summary(diagnostics: readonly Diagnostic[]): string[] {
-  return diagnostics.map(({ code, place }) => `${code} ${place?.line}:${place?.column}`)
-}
-
-function only(diagnostics: readonly Diagnostic[]): Diagnostic {
-  const [first] = diagnostics
-  assert.ok(first && diagnostics.length === 1, JSON.stringify(summary(diagnostics)))
-  return first
-}
-
-function plain(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value))
-}
 
 test('absent keys have their documented defaults', async (context) => {
   const { settings, folder } = await loadGood(context, 'gateway: {}\n')
@@ -188,33 +141,25 @@ hooks: { path: / , maxActions: 0 }
 })
 
 test('a missing configuration is reported with what to do', async (context) => {
-  const { message, hint, code } = only(await loadBad(context, { 'other.yaml': '' }))
+  const folder = await createSampleFolder(context, {})
+  const loaded = await loadConfiguration({ file: folder.at('reveille.yaml'), env: {} })
+  assert.ok(!loaded.ok)
+  const [{ message, hint, code } = assert.fail()] = loaded.diagnostics
   assert.equal(code, 'CONFIGURATION_NOT_FOUND')
   assert.match(message, /reveille\.yaml$/)
   assert.match(hint ?? '', /reveille init/)
 })
 
 test('an empty configuration counts as half-written and does not load', async (context) => {
-  assert.equal(only(await loadBad(context, ' \n')).code, 'FILE_EMPTY')
+  assert.equal((await onlyOne(context, ' \n')).code, 'FILE_EMPTY')
 })
-
-test('a configuration of comments alone has all defaults', async (context) => {
-  const { settings } = await loadGood(context, '# hooks:\n#   enabled: true\n')
-  assert.equal(settings.hooks.enabled, false)
-})
-
-for (const [what, content] of Object.entries({ 'a list': '- 1\n', 'a text': 'hooks\n' })) {
-  test(`a configuration that is ${what} is refused`, async (context) => {
-    assert.equal(only(await loadBad(context, content)).code, 'INVALID_VALUE')
-  })
-}
 
 test('files that are not text, or exceed the limit, are refused', async (context) => {
   const utf16 = Buffer.from('\ufeffhooks: {}\n', 'utf16le')
-  assert.equal(only(await loadBad(context, { 'reveille.yaml': utf16 })).code, 'FILE_NOT_TEXT')
+  assert.equal((await onlyOne(context, { 'reveille.yaml': utf16 })).code, 'FILE_NOT_TEXT')
   const long = `#${'x'.repeat(9 * 1024 * 1024)}`
-  assert.equal(only(await loadBad(context, { 'reveille.yaml': long })).code, 'FILE_TOO_LARGE')
-  assert.equal(only(await loadBad(context, { 'reveille.yaml/x': '' })).code, 'FILE_UNREADABLE')
+  assert.equal((await onlyOne(context, { 'reveille.yaml': long })).code, 'FILE_TOO_LARGE')
+  assert.equal((await onlyOne(context, { 'reveille.yaml/x': '' })).code, 'FILE_UNREADABLE')
 })
 
 test('a `.env` that the user may not read is the only error, with what to do about it', async (context) => {
@@ -230,7 +175,8 @@ test('a `.env` that the user may not read is the only error, with what to do abo
   }
   const loaded = await loadConfiguration({ file: folder.at('reveille.yaml'), env: {}, files })
   assert.ok(!loaded.ok)
-  const { code, message, hint } = only(loaded.diagnostics)
+  const [{ code, message, hint } = assert.fail(), ...rest] = loaded.diagnostics
+  assert.deepEqual(rest, [])
   assert.deepEqual([code, message], ['FILE_UNREADABLE', '.env may not be read by this user'])
   assert.match(hint ?? '', /as root, `chown` it to that user/)
 })
@@ -242,18 +188,6 @@ test('JSON is accepted, with tabs', async (context) => {
   )
   assert.equal(settings.gateway.port, 1)
   assert.deepEqual(settings.gateway.tokens, ['a/b'])
-})
-
-test('a byte order mark and CRLF change no column and no value', async (context) => {
-  const { place } = only(await loadBad(context, '\ufeffgatway: {}\r\nhooks: {}\r\n'))
-  assert.deepEqual([place?.line, place?.column, place?.text], [1, 1, 'gatway: {}'])
-})
-
-test('columns count UTF-16 units', async (context) => {
-  const { place } = only(
-    await loadBad(context, 'agents: { defaults: { systemPrompt: "é😀", thinkin: low } }\n'),
-  )
-  assert.equal(place?.column, 'agents: { defaults: { systemPrompt: "é😀", '.length + 1)
 })
 
 test('anchors, aliases and merges work, and errors point at the anchor', async (context) => {
@@ -273,18 +207,10 @@ test('aliases that would expand without end are refused', async (context) => {
   for (const [before, name] of [...'abcdefgh'].map((letter, index) => [letter, 'bcdefghi'[index]])) {
     bomb += `  ${name}: &${name} { x: [${Array(9).fill(`*${before}`).join(', ')}] }\n`
   }
-  assert.equal(only(await loadBad(context, bomb)).code, 'TOO_MANY_ALIASES')
-  const circle = only(await loadBad(context, 'channels: { a: &a { b: *a } }\n'))
+  assert.equal((await onlyOne(context, bomb)).code, 'TOO_MANY_ALIASES')
+  const circle = await onlyOne(context, 'channels: { a: &a { b: *a } }\n')
   assert.equal(circle.code, 'TOO_MANY_ALIASES')
   assert.match(circle.hint ?? '', /inside its own anchor/)
-})
-
-test('an alias without an anchor is reported', async (context) => {
-  assert.deepEqual(summary(await loadBad(context, 'channels:\n  slack: *nothing\n')), ['YAML_SYNTAX 2:10'])
-})
-
-test('a duplicate key is refused', async (context) => {
-  assert.deepEqual(summary(await loadBad(context, 'hooks: {}\nhooks: {}\n')), ['DUPLICATE_KEY 2:1'])
 })
 
 test('the tokens of a budget are shown in a diagnostic, because they are no secrets', async (context) => {
@@ -304,16 +230,6 @@ test('names of properties of the prototype are ordinary names', async (context) 
   assert.equal(Object.getPrototypeOf(endpoints), null)
 })
 
-test('an unquoted template is explained', async (context) => {
-  const [first] = await loadBad(context, 'hooks:\n  mappings:\n    - message: {{title}}\n')
-  assert.match(first?.hint ?? '', /needs quotes/)
-})
-
-test('a merge conflict is reported as one', async (context) => {
-  const text = 'gateway:\n<<<<<<< HEAD\n  port: 1\n=======\n  port: 2\n>>>>>>> theirs\n'
-  assert.ok((await loadBad(context, text)).every(({ code }) => code === 'MERGE_CONFLICT'))
-})
-
 test('gateway.store is sqlite or the address of a PostgreSQL database, which may be a reference', async (context) => {
   const text = 'gateway: { store: "${DATABASE}" }\n'
   const store = 'postgresql://ada:4fK29sLq0ZpVx81m@db1.example.com:5433,db2.example.com/reveille'
@@ -326,122 +242,6 @@ test('gateway.store is sqlite or the address of a PostgreSQL database, which may
       ['INVALID_VALUE 1:19'],
       wrong,
     )
-})
-
-test('a password of the database that can be guessed is a warning, and shown nowhere', async (context) => {
-  const text = 'gateway: { store: "postgres://ada:changeme-changeme@db/reveille" }\n'
-  const { code, place, message } = only((await loadGood(context, text)).warnings)
-  assert.deepEqual([code, place?.line, place?.column], ['SECRET_WEAK', 1, 19])
-  assert.match(message, /^`gateway\.store` has a password that can be guessed/)
-  assert.ok(!JSON.stringify([message, place]).includes('changeme'))
-})
-
-test('expectEvery is a duration of at most 30 days', async (context) => {
-  const text = (value: string) => `hooks: { endpoints: { gh: { expectEvery: ${value} } } }\n`
-  const { endpoints } = await loadGood(context, text('1h'))
-  assert.equal(endpoints['gh']?.expectEvery, '1h')
-  for (const wrong of ['31d', '0s', '60', 'daily'])
-    assert.deepEqual(summary(await loadBad(context, text(wrong))), ['INVALID_VALUE 1:42'], wrong)
-})
-
-test('hooks without a token are refused', async (context) => {
-  assert.deepEqual(summary(await loadBad(context, 'hooks:\n  enabled: true\n')), ['HOOK_TOKEN_MISSING 2:12'])
-})
-
-test('the hook token must differ from the gateway token, also if both are references', async (context) => {
-  const [one, other] = ['4fK29sLq0ZpVx81mWnB7cRtY', 'p0Yt7RcB1WmX8vZq4LsK2fNd']
-  const text = `gateway: { auth: { token: "\${ADMIN}" } }\nhooks:\n  token:\n    - ${other}\n    - \${HOOK}\n`
-  assert.deepEqual(summary(await loadBad(context, text, { ADMIN: one, HOOK: one })), ['TOKEN_SHARED 5:7'])
-  const { warnings } = await loadGood(context, text, { ADMIN: one, HOOK: other.toLowerCase() })
-  assert.deepEqual(warnings, [])
-})
-
-test('the token of the metrics must open nothing else', async (context) => {
-  const [one, other, third] = [
-    '4fK29sLq0ZpVx81mWnB7cRtY',
-    'p0Yt7RcB1WmX8vZq4LsK2fNd',
-    'Zr8Lw2QxVn5Tj7Kd0Ys3Pb6M',
-  ]
-  const text = (metrics: string) =>
-    `gateway: { auth: { token: ${one} }, metrics: { token: ${metrics} } }\nhooks: { token: ${other} }\n`
-  const { settings, warnings } = await loadGood(context, text(`[${third}]`))
-  assert.deepEqual([settings.gateway.metricsTokens, warnings], [[third], []])
-  for (const token of [one, other])
-    assert.deepEqual(summary(await loadBad(context, text(token))), ['TOKEN_SHARED 1:73'])
-  assert.deepEqual(summary(await loadBad(context, text('""'))), ['TOKEN_EMPTY 1:73'])
-  const policy = `hooks: { endpoints: { github: { token: ${third} } }, mappings: [{ match: { path: github }, message: x }] }`
-  const shared = await loadBad(context, `gateway: { metrics: { token: ${third} } }\n${policy}\n`)
-  assert.deepEqual(summary(shared), ['TOKEN_SHARED 2:40'])
-})
-
-test('the gateway token may be a list during rotation, and each token is checked', async (context) => {
-  const [one, other] = ['4fK29sLq0ZpVx81mWnB7cRtY', 'p0Yt7RcB1WmX8vZq4LsK2fNd']
-  const text = (tokens: string, hook = 'Zr8Lw2QxVn5Tj7Kd0Ys3Pb6M') =>
-    `hooks: { token: ${hook} }\ngateway:\n  auth:\n    token: ${tokens}\n`
-  const { settings, warnings } = await loadGood(context, text(`[${one}, ${other}]`))
-  assert.deepEqual([settings.gateway.tokens, warnings], [[one, other], []])
-  assert.deepEqual(summary(await loadBad(context, text(`[${one}, ${other}]`, other))), ['TOKEN_SHARED 1:17'])
-  assert.deepEqual(summary(await loadBad(context, text(`[${one}, ""]`))), ['TOKEN_EMPTY 4:39'])
-  const weak = await loadGood(context, text(`[${one}, changeme]`))
-  assert.deepEqual(
-    weak.warnings.map(({ code, place }) => [code, place?.line, place?.column]),
-    [['TOKEN_WEAK', 4, 39]],
-  )
-})
-
-test('tokens that are empty, or cannot stand in a header, are refused', async (context) => {
-  const text = 'gateway: { auth: { token: "" } }\nhooks: { token: ["${BLANK}", "two\\nlines"] }\n'
-  assert.deepEqual(summary(await loadBad(context, text, { BLANK: '  ' })), [
-    'TOKEN_EMPTY 1:27',
-    'TOKEN_EMPTY 2:18',
-    'TOKEN_INVALID 2:30',
-  ])
-})
-
-test('proxies are addresses or ranges, and each invalid one is named', async (context) => {
-  const text = 'gateway: { trustedProxies: [10.0.0.0/8, proxy.example, loopback] }\n'
-  assert.deepEqual(summary(await loadBad(context, text)), ['INVALID_VALUE 1:41'])
-  const { settings } = await loadGood(context, 'gateway: { trustedProxies: [10.0.0.0/8, "::1"] }\n')
-  assert.deepEqual(
-    settings.gateway.trustedProxies.map(({ address }) => address),
-    ['10.0.0.0', '::1'],
-  )
-})
-
-for (const [path, code] of Object.entries({
-  '//': 'HOOK_PATH_ROOT',
-  '/a/../b': 'INVALID_VALUE',
-  '/:x': 'INVALID_VALUE',
-  'api/x/': 'HOOK_PATH_TAKEN',
-})) {
-  test(`the hook path ${path} is refused`, async (context) => {
-    assert.equal(only(await loadBad(context, `hooks: { path: "${path}" }\n`)).code, code)
-  })
-}
-
-test('models have a provider, aliases are unique, and the default is one of the models', async (context) => {
-  const text = `agents:
-  defaults:
-    model: openai/gpt-4
-    models: { openai/gpt-5: { alias: fast }, anthropic/x: { alias: fast } }
-`
-  assert.deepEqual(summary(await loadBad(context, text)), ['INVALID_MODEL 4:68'])
-  assert.deepEqual(summary(await loadBad(context, 'agents: { defaults: { models: [gpt-5] } }\n')), [
-    'INVALID_VALUE 1:32',
-  ])
-  assert.deepEqual(summary(await loadBad(context, 'agents: { defaults: { model: a/b, models: [c/d] } }\n')), [
-    'INVALID_MODEL 1:30',
-  ])
-  assert.deepEqual(summary(await loadBad(context, 'agents: { defaults: { model: gpt-5 } }\n')), [
-    'INVALID_MODEL 1:30',
-  ])
-})
-
-test('the first route must be a configured channel', async (context) => {
-  const { hint } = only(
-    await loadBad(context, 'agents: { route: { channel: termnal } }\nchannels: { terminal: {} }\n'),
-  )
-  assert.equal(hint, 'Did you mean `terminal`?')
 })
 
 test('the place of a key in the configuration is found by its path', async (context) => {
@@ -486,7 +286,7 @@ test('no diagnostic shows a secret', async (context) => {
   }
 })
 
-async function digestOf(context: TestContext, files: Sample, env: Environment = {}): Promise<string> {
+async function digestOf(context: TestContext, files: Files, env: Environment = {}): Promise<string> {
   return (await loadGood(context, files, env)).digest
 }
 

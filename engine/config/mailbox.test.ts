@@ -4,28 +4,19 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { countingRandomness } from '../compile/fixture.ts'
 import { compileSnapshot } from '../index.ts'
-import { loadConfiguration } from './load.ts'
-import { createSampleFolder } from './sample-folder.ts'
+import { loadGood as load } from './load-fixture.ts'
 
 const mailbox =
   'account: ada@example.com, topic: projects/p/topics/t, subscription: projects/p/subscriptions/s'
 const preset =
   'mappings:\n  - { id: mail, match: { path: gmail }, message: "{{messages[0].subject}}", thinking: high }\n'
 
-async function load(context: TestContext, hooks: string) {
-  const folder = await createSampleFolder(context, {
+const loadGood = (context: TestContext, hooks: string) =>
+  load(context, {
     'reveille.yaml': `hooks:\n  token: a-hook-token-0123456789abcdef\n${hooks}`,
     'shipped/gmail.yaml': preset,
     'shipped/other.yaml': preset.replaceAll('gmail', 'other').replace('id: mail', 'id: other'),
   })
-  return loadConfiguration({ file: folder.at('reveille.yaml'), env: {}, presets: folder.at('shipped') })
-}
-
-async function loadGood(context: TestContext, hooks: string) {
-  const loaded = await load(context, hooks)
-  if (!loaded.ok) assert.fail(JSON.stringify(loaded.diagnostics, null, 2))
-  return loaded.configuration
-}
 
 test('a mailbox is a source without the keys for its preset, and an empty one is none', async (context) => {
   const { settings } = await loadGood(context, `  gmail: { ${mailbox}, model: a/b, thinking: low }\n`)
@@ -67,45 +58,6 @@ test('allowUnsafeExternalContent of the mailbox removes the boundary from its pr
     [3, true],
     'blamed where it is written',
   )
-})
-
-for (const [written, column] of [
-  ['model: 5', 12],
-  ['thinking: lots', 12],
-  ['allowUnsafeExternalContent: "yes"', 12],
-] as const) {
-  test(`hooks.gmail with ${written} is refused at its place`, async (context) => {
-    const loaded = await load(context, `  gmail: { ${written} }\n  presets: [gmail]\n`)
-    assert.ok(!loaded.ok)
-    const [finding, ...rest] = loaded.diagnostics
-    assert.deepEqual([finding?.place?.line, rest], [3, []], JSON.stringify(loaded.diagnostics))
-    assert.ok((finding?.place?.column ?? 0) > column)
-  })
-}
-
-for (const key of ['hookUrl', 'pushToken', 'serve', 'tailscale']) {
-  test(`hooks.gmail.${key} of OpenClaw has no effect, and a warning says so`, async (context) => {
-    const { warnings, settings } = await loadGood(
-      context,
-      `  enabled: true\n  gmail: { ${mailbox}, ${key}: x }\n`,
-    )
-    assert.deepEqual(
-      warnings.map(({ code }) => code),
-      ['FOREIGN_KEY'],
-    )
-    assert.match(warnings[0]?.hint ?? '', /: remove it\.$/)
-    assert.ok(!Object.hasOwn(settings.sources['gmail'] as object, key))
-  })
-}
-
-test('a mailbox while hooks are off is a warning', async (context) => {
-  const { warnings } = await loadGood(context, `  gmail: { ${mailbox} }\n  presets: [gmail]\n`)
-  assert.deepEqual(
-    warnings.map(({ code, place }) => [code, place?.line]),
-    [['MAIL_WITHOUT_HOOKS', 3]],
-  )
-  const on = await loadGood(context, `  enabled: true\n  gmail: { ${mailbox} }\n  presets: [gmail]\n`)
-  assert.deepEqual(on.warnings, [])
 })
 
 test('a mailbox whose mails no mapping reads is a warning, whatever the mapping is called', async (context) => {

@@ -1,29 +1,9 @@
 import assert from 'node:assert/strict'
 import { symlink } from 'node:fs/promises'
-import test, { type TestContext } from 'node:test'
-import type { Configuration } from './configuration.ts'
-import type { Diagnostic } from './file/diagnostic.ts'
+import test from 'node:test'
 import { loadConfiguration } from './load.ts'
+import { loadBad, loadGood } from './load-fixture.ts'
 import { createSampleFolder } from './sample-folder.ts'
-
-type Files = Readonly<Record<string, string>>
-
-async function load(context: TestContext, files: Files) {
-  const folder = await createSampleFolder(context, { 'reveille.yaml': 'hooks: {}\n', ...files })
-  return loadConfiguration({ file: folder.at('reveille.yaml'), env: {} })
-}
-
-async function loadGood(context: TestContext, files: Files): Promise<Configuration> {
-  const loaded = await load(context, files)
-  if (!loaded.ok) assert.fail(JSON.stringify(loaded.diagnostics, null, 2))
-  return loaded.configuration
-}
-
-async function loadBad(context: TestContext, files: Files): Promise<Diagnostic[]> {
-  const loaded = await load(context, files)
-  assert.ok(!loaded.ok, 'this should not load')
-  return [...loaded.diagnostics]
-}
 
 const one = 'mappings: [{ message: x }]\n'
 
@@ -112,59 +92,12 @@ test('files below the mapping files that nothing names are ignored with a warnin
   )
 })
 
-test('a mapping file with a misspelt or misplaced key at its top is refused', async (context) => {
-  for (const text of [
-    'mapings:\n  - message: m\n',
-    'Mappings: []\n',
-    'test: []\n',
-    'match: { path: a }\nmessage: m\n',
-    'hooks: { mappings: [] }\n',
-  ]) {
-    const [diagnostic] = await loadBad(context, { 'mappings/a.yaml': text })
-    assert.equal(diagnostic?.code, 'UNKNOWN_KEY', text)
-  }
-})
-
-test('a file that is a list is refused, with where its entries belong', async (context) => {
-  const [diagnostic] = await loadBad(context, { 'mappings/a.yaml': '- message: x\n' })
-  assert.match(diagnostic?.hint ?? '', /mappings:/)
-})
-
-test('an id belongs to one mapping only, also if that is disabled', async (context) => {
-  const [diagnostic, ...more] = await loadBad(context, {
-    'mappings/a.yaml': 'mappings:\n  - id: x\n    enabled: false\n    message: m\n',
-    'mappings/b.yaml': 'mappings:\n  - message: m\n    id: x\n',
-  })
-  assert.equal(more.length, 0)
-  assert.equal(diagnostic?.code, 'DUPLICATE_ID')
-  assert.match(diagnostic?.message ?? '', /mappings\/a\.yaml:2:5/)
-  assert.deepEqual([diagnostic?.place?.line, diagnostic?.place?.column], [3, 9])
-})
-
-test('two files cannot define policies for one endpoint', async (context) => {
-  const [diagnostic] = await loadBad(context, {
-    'mappings/a.yaml': 'endpoints:\n  gh: { maxBodyBytes: 1 }\n',
-    'mappings/b.yaml': 'endpoints: { gh: { maxBodyBytes: 2 } }\n',
-  })
-  assert.equal(diagnostic?.code, 'DUPLICATE_ENDPOINT')
-  assert.match(diagnostic?.message ?? '', /mappings\/a\.yaml:2:3/)
-  assert.match(diagnostic?.place?.file ?? '', /b\.yaml$/)
-})
-
 test('the configuration’s policy takes precedence over a file’s', async (context) => {
   const { endpoints } = await loadGood(context, {
     'reveille.yaml': 'hooks: { endpoints: { gh: { maxBodyBytes: 1 } } }\n',
     'mappings/a.yaml': 'endpoints: { gh: { maxBodyBytes: 2 }, other: }\n',
   })
   assert.deepEqual({ ...endpoints }, { gh: { maxBodyBytes: 1 }, other: {} })
-})
-
-test('a disabled mapping is checked and left out', async (context) => {
-  const files = (message: string) => ({
-    'mappings/a.yaml': `mappings: [{ enabled: false, message: ${message} }]\n`,
-  })
-  assert.deepEqual((await loadGood(context, files('x'))).mappings, [])
-  assert.equal((await loadBad(context, files('1')))[0]?.code, 'INVALID_VALUE')
 })
 
 test('alternative names of a field are merged, and keep their places', async (context) => {
@@ -209,62 +142,6 @@ test('alternative names of a field are merged, and keep their places', async (co
   const { line, column, text } = agent.locate(['message'], 'first\nsecond '.length)
   assert.equal(`${line}:${column}`, '8:14')
   assert.equal(text.slice(column - 1), '{{b}}')
-})
-
-const broken: Readonly<Record<string, readonly [code: string, entry: string]>> = {
-  'both names of one field': ['DUPLICATE_FIELD', '{ message: x, messageTemplate: y }'],
-  'two modes that differ': ['DUPLICATE_FIELD', '{ message: x, mode: now, wakeMode: next-heartbeat }'],
-  'an agent without a message': ['MISSING_KEY', '{ text: x }'],
-  'a wake without a text': ['MISSING_KEY', '{ action: wake, message: x }'],
-  'an unknown action': ['INVALID_VALUE', '{ action: wak, text: x }'],
-  'a built-in endpoint': ['RESERVED_ENDPOINT', '{ message: x, match: { path: wake } }'],
-  'a path of slashes': ['INVALID_PATH', '{ message: x, match: { path: "//" } }'],
-  'a built-in endpoint behind a slash': ['RESERVED_ENDPOINT', '{ message: x, match: { path: /agent } }'],
-  'a name with a query': ['INVALID_PATH', '{ message: x, match: { path: "github?x" } }'],
-  'a name that leads up': ['INVALID_PATH', '{ message: x, match: { path: "a/../b" } }'],
-  'a number as a recipient': ['INVALID_VALUE', '{ message: x, to: 12345678901234567890 }'],
-  'a header that is a number': ['INVALID_VALUE', '{ message: x, match: { headers: { a: 1 } } }'],
-  'no time at all': ['INVALID_VALUE', '{ message: x, timeoutSeconds: 0 }'],
-  nothing: ['INVALID_VALUE', ''],
-  'a text': ['INVALID_VALUE', 'hello'],
-  'an id of two lines': ['INVALID_VALUE', '{ message: x, id: "a\\nb" }'],
-}
-
-for (const [what, [code, entry]] of Object.entries(broken)) {
-  test(`a mapping with ${what} is refused with ${code}`, async (context) => {
-    const diagnostics = await loadBad(context, { 'mappings/a.yaml': `mappings:\n  - ${entry}\n` })
-    const [error, ...more] = diagnostics.filter(({ severity }) => severity === 'error')
-    assert.equal(error?.code, code)
-    assert.deepEqual(more, [])
-  })
-}
-
-test('headers that differ only in case count as one header that is named twice', async (context) => {
-  const entry = '{ message: x, match: { headers: { X-A: "1", x-a: "2" } } }'
-  assert.equal(
-    (await loadBad(context, { 'mappings/a.yaml': `mappings:\n  - ${entry}\n` }))[0]?.code,
-    'DUPLICATE_FIELD',
-  )
-})
-
-test('a template that YAML cut off at a # is a warning', async (context) => {
-  const { warnings } = await loadGood(context, {
-    'mappings/a.yaml': 'mappings:\n  - message: Review #{{number}}\n',
-  })
-  assert.deepEqual(
-    warnings.map(({ code, place }) => `${code} ${place?.line}:${place?.column}`),
-    ['TEMPLATE_IN_COMMENT 2:20'],
-  )
-})
-
-test('a field without effect is a warning', async (context) => {
-  const { warnings } = await loadGood(context, {
-    'mappings/a.yaml': 'mappings:\n  - { action: wake, text: x, to: y }\n',
-  })
-  assert.deepEqual(
-    warnings.map(({ code }) => code),
-    ['UNUSED_FIELD'],
-  )
 })
 
 test('a thousand mappings keep their order and their places', async (context) => {

@@ -1,42 +1,11 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import type { Configuration } from './configuration.ts'
-import type { Diagnostic } from './file/diagnostic.ts'
-import { loadConfiguration } from './load.ts'
-import { createSampleFolder } from './sample-folder.ts'
+import { load, loadBad, loadGood, plain } from './load-fixture.ts'
 
-type Files = Readonly<Record<string, string>>
-
-async function load(context: TestContext, files: Files) {
-  const folder = await createSampleFolder(context, { 'reveille.yaml': 'hooks: {}\n', ...files })
-  return { folder, loaded: await loadConfiguration({ file: folder.at('reveille.yaml'), env: {} }) }
-}
-
-async function loadGood(context: TestContext, files: Files): Promise<Configuration> {
-  const { loaded } = await load(context, files)
-  if (!loaded.ok) assert.fail(JSON.stringify(loaded.diagnostics, null, 2))
-  return loaded.configuration
-}
-
-async function loadBad(context: TestContext, files: Files): Promise<Diagnostic[]> {
-  const { loaded } = await load(context, files)
-  assert.ok(!loaded.ok, 'this should not load')
-  return [...loaded.diagnostics]
-}
-
-/** Returns a file with one mapping, from the text of its entry. */
-function file(entry: string): Files {
-  return { 'mappings/a.yaml': `mappings:\n  - ${entry}\n` }
-}
-
-async function mappingOf(context: TestContext, entry: string, files: Files = {}) {
-  const [mapping] = (await loadGood(context, { ...files, ...file(entry) })).mappings
+async function mappingOf(context: TestContext, entry: string) {
+  const [mapping] = (await loadGood(context, { 'mappings/a.yaml': `mappings:\n  - ${entry}\n` })).mappings
   assert.ok(mapping)
   return mapping
-}
-
-function plain(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value))
 }
 
 test('every key of a mapping is in its entry as written', async (context) => {
@@ -77,65 +46,6 @@ test('every key of a mapping is in its entry as written', async (context) => {
     continue: true,
     deliverTo: [{ channel: 'slack', to: 'C1' }, { channel: 'last' }],
   })
-})
-
-/** The place of each finding is marked with `§`. */
-const broken: Readonly<Record<string, readonly [code: string, entry: string]>> = {
-  'a body that is a list': ['INVALID_VALUE', '{ message: x, match: { body: §[a] } }'],
-  'a body without keys': ['INVALID_VALUE', '{ message: x, match: { body: §{} } }'],
-  'a header without a test': ['INVALID_VALUE', '{ message: x, match: { headers: { a: §{} } } }'],
-  'a header with an unknown test': [
-    'UNKNOWN_KEY',
-    '{ message: x, match: { headers: { a: { §exist: true } } } }',
-  ],
-  'a header with no text to equal': ['INVALID_VALUE', '{ message: x, match: { headers: { a: §[] } } }'],
-  'a parameter without a name': ['INVALID_PATH', '{ message: x, match: { path: §"a/:" } }'],
-  'a parameter with a hyphen': ['INVALID_PATH', '{ message: x, match: { path: §"a/:b-c" } }'],
-  'one parameter twice': ['INVALID_PATH', '{ message: x, match: { path: §":a/b/:a" } }'],
-  'a name of vars with a hyphen': ['INVALID_NAME', '{ message: x, vars: { §a-b: "1" } }'],
-  'a blank forEach': ['INVALID_VALUE', '{ message: x, forEach: §" " }'],
-  'a number as an expression': ['INVALID_VALUE', '{ message: x, vars: { a: §1 } }'],
-  'no target': ['INVALID_VALUE', '{ message: x, deliverTo: §[] }'],
-  'a target without a channel': ['MISSING_KEY', '{ message: x, deliverTo: [§{ to: a }] }'],
-  'targets and a channel': [
-    'DUPLICATE_FIELD',
-    '{ message: x, deliverTo: [{ channel: slack }], §channel: slack }',
-  ],
-  'a schema that is a number': ['INVALID_VALUE', '{ message: x, schema: §1 }'],
-  'a number that loses digits': [
-    'INEXACT_NUMBER',
-    '{ message: x, match: { body: { a: { b: [1, §12345678901234567890] } } } }',
-  ],
-}
-
-for (const [what, [code, entry]] of Object.entries(broken)) {
-  test(`a mapping with ${what} is refused with ${code} at its place`, async (context) => {
-    const diagnostics = await loadBad(context, file(entry.replace('§', '')))
-    const column = '  - '.length + entry.indexOf('§') + 1
-    assert.deepEqual(
-      diagnostics.map((each) => `${each.code} ${each.place?.line}:${each.place?.column}`),
-      [`${code} 2:${column}`],
-    )
-  })
-}
-
-test('for a number that loses digits, the advice is to compare it as text', async (context) => {
-  const [finding] = await loadBad(
-    context,
-    file('{ message: x, match: { body: { user: { id: 9007199254740993 } } } }'),
-  )
-  assert.match(finding?.hint ?? '', /when: user\.id = "9007199254740993"/)
-  await loadGood(
-    context,
-    file('{ message: x, match: { body: { id: 9007199254740991, ratio: 1.5, far: 1e30 } } }'),
-  )
-})
-
-test('an endpoint with parameters can have a policy', async (context) => {
-  const { endpoints } = await loadGood(context, {
-    'mappings/a.yaml': 'endpoints: { "orders/:id": { maxBodyBytes: 5 } }\n',
-  })
-  assert.deepEqual(plain(endpoints), { 'orders/:id': { maxBodyBytes: 5 } })
 })
 
 test('references in a mapping are plain text in every key', async (context) => {
@@ -218,40 +128,4 @@ test('an invalid schema file is an error with its place', async (context) => {
   const twice = { 'mappings/a.yaml': `mappings:\n${item}${item}` }
   for (const text of ['- type: object\n', 'type: [\n'])
     assert.equal((await loadBad(context, { ...twice, 'a.yaml': text })).length, 1, 'it is reported once')
-})
-
-test('a valid path that is hardly intended is a warning with what to write', async (context) => {
-  const warned = async (path: string) => {
-    const { warnings } = await loadGood(context, file(`{ match: { path: "${path}" }, message: x }`))
-    return warnings.map(({ code, hint }) => [code, hint])
-  }
-  assert.deepEqual(await warned('/hooks/github'), [
-    ['ODD_PATH', 'Write `github`: `hooks.path` is no part of it.'],
-  ])
-  assert.match(String(await warned('github/*')), /ODD_PATH,Write `:name` for any one segment/)
-  assert.match(String(await warned('my%20hook')), /ODD_PATH,Write the character itself/)
-  for (const path of ['github', 'hooks', 'my hook', 'a/:id', '50%']) assert.deepEqual(await warned(path), [])
-})
-
-test('a whole address as a path is refused with the name to write', async (context) => {
-  const [error] = await loadBad(
-    context,
-    file('{ match: { path: "https://example.com/hooks/github" }, message: x }'),
-  )
-  assert.match(error?.hint ?? '', /the name alone/)
-})
-
-test('a key one level too high is refused with where it belongs', async (context) => {
-  const [error] = await loadBad(context, file('{ path: github, message: x }'))
-  assert.deepEqual([error?.code, error?.hint], ['UNKNOWN_KEY', 'It belongs under `match`.'])
-})
-
-test('for a number out of range, the advice is not to write it as a text', async (context) => {
-  const [error] = await loadBad(context, file('{ timeoutSeconds: 0, message: x }'))
-  assert.deepEqual([error?.code, error?.hint], ['INVALID_VALUE', undefined])
-})
-
-test('a wake with a message is refused with the fields of a wake', async (context) => {
-  const [error] = await loadBad(context, file('{ action: wake, message: x }'))
-  assert.equal(error?.hint, 'With `message`, say `action: agent`.')
 })

@@ -1,30 +1,15 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import type { Configuration } from './configuration.ts'
-import type { Diagnostic } from './file/diagnostic.ts'
-import { createLoader, loadConfiguration } from './load.ts'
+import { createLoader } from './load.ts'
+import { loadGood as load } from './load-fixture.ts'
 import { createSampleFolder } from './sample-folder.ts'
+
+/** Loads a configuration where one preset is shipped. */
+const loadGood = (context: TestContext, text: string) =>
+  load(context, { 'reveille.yaml': text, 'shipped/gmail.yaml': gmail })
 
 const gmail =
   'mappings:\n  - id: gmail-message\n    match: { path: gmail }\n    message: "{{messages[0].subject}}"\n'
-
-async function load(context: TestContext, text: string) {
-  const folder = await createSampleFolder(context, { 'reveille.yaml': text, 'shipped/gmail.yaml': gmail })
-  const file = folder.at('reveille.yaml')
-  return loadConfiguration({ file, env: {}, presets: folder.at('shipped') })
-}
-
-async function loadGood(context: TestContext, text: string): Promise<Configuration> {
-  const loaded = await load(context, text)
-  if (!loaded.ok) assert.fail(JSON.stringify(loaded.diagnostics, null, 2))
-  return loaded.configuration
-}
-
-async function loadBad(context: TestContext, text: string): Promise<readonly Diagnostic[]> {
-  const loaded = await load(context, text)
-  assert.ok(!loaded.ok, 'this should not load')
-  return loaded.diagnostics
-}
 
 /** The block as OpenClaw's users write it, with unquoted keys and trailing commas. */
 const relaxed = `{
@@ -172,98 +157,6 @@ for (const [how, text] of Object.entries({ 'relaxed JSON': relaxed, 'strict JSON
   })
 }
 
-/** Text, the last key of the intended path, the finding. The valid texts load. */
-const foreign: Readonly<
-  Record<string, readonly [text: string, key: string, severity: 'warning' | 'error', hint: RegExp]>
-> = {
-  'hooks.internal': [
-    'hooks: { internal: { enabled: true } }\n',
-    'internal',
-    'warning',
-    /run inside OpenClaw/,
-  ],
-  'hooks.sessionRetention': [
-    'hooks: { sessionRetention: 24h }\n',
-    'sessionRetention',
-    'warning',
-    /idleExpiry/,
-  ],
-  'hooks.allowedAgentIds': [
-    'hooks: { allowedAgentIds: [hooks, main] }\n',
-    'allowedAgentIds',
-    'warning',
-    /`runner` and `model`/,
-  ],
-  'hooks.mappings[0].agentId': [
-    'hooks: { mappings: [{ message: x, agentId: reader }] }\n',
-    'agentId',
-    'warning',
-    /`runner` and `model`/,
-  ],
-  'hooks.mappings[0].sessionMode': [
-    'hooks: { mappings: [{ message: x, sessionMode: persistent }] }\n',
-    'sessionMode',
-    'warning',
-    /Without `sessionKey`/,
-  ],
-  'hooks.mappings[0].sessionMode beside a key': [
-    'hooks: { mappings: [{ message: x, sessionKey: "hook:x", sessionMode: isolated }] }\n',
-    'sessionMode',
-    'error',
-    /share a conversation/,
-  ],
-  'hooks.mappings[0].accountId': [
-    'hooks: { mappings: [{ message: x, accountId: work }] }\n',
-    'accountId',
-    'error',
-    /one account/,
-  ],
-}
-
-for (const [what, [text, key, severity, wanted]] of Object.entries(foreign)) {
-  test(`${what} of OpenClaw is ${severity === 'error' ? 'refused' : 'without effect'}, with what to do instead`, async (context) => {
-    const loaded = await load(context, text)
-    assert.equal(loaded.ok, severity === 'warning')
-    const [finding, ...rest] = loaded.ok ? loaded.configuration.warnings : loaded.diagnostics
-    const column = text.indexOf(`${key}:`) + 1
-    assert.deepEqual(
-      [finding?.code, finding?.severity, finding?.place?.column, rest],
-      ['FOREIGN_KEY', severity, column, []],
-    )
-    assert.match(finding?.hint ?? '', wanted)
-    assert.equal(finding?.place?.text, text.trimEnd(), 'none of them holds a secret')
-  })
-}
-
-test('a session key of OpenClaw without `sessionMode` is reported, because it joins what OpenClaw keeps apart', async (context) => {
-  const { warnings } = await loadGood(
-    context,
-    `hooks:
-  mappings:
-    - { messageTemplate: x, sessionKey: "hook:x" }
-    - { message: x, agentId: main, sessionKey: "hook:y:{{id}}" }
-    - { messageTemplate: x, sessionKey: "hook:z", sessionMode: persistent }
-    - { message: x, sessionKey: "hook:ours" }
-`,
-  )
-  assert.deepEqual(
-    warnings.map(({ code, place }) => [code, place?.line]),
-    [
-      ['SHARED_KEY', 3],
-      ['SHARED_KEY', 4],
-    ],
-  )
-})
-
-test('a model that is written as in OpenClaw gets a hint', async (context) => {
-  const loaded = await load(
-    context,
-    'agents: { defaults: { model: { primary: openai/gpt-5, fallbacks: [] } } }\n',
-  )
-  assert.ok(!loaded.ok)
-  assert.match(loaded.diagnostics[0]?.hint ?? '', /^Write `model: openai\/gpt-5`/)
-})
-
 test('keys of OpenClaw that ask for the default behaviour load without a warning, and have no effect', async (context) => {
   const { mappings, settings, warnings } = await loadGood(
     context,
@@ -311,30 +204,6 @@ test('a mapping’s foreign key is reported at each load, whether or not the map
     entries.push(loaded.configuration.mappings[0]?.value)
   }
   assert.equal(entries[0], entries[1])
-})
-
-test('session keys that the gateway generates must be allowed in requests', async (context) => {
-  const codes = (diagnostics: readonly Diagnostic[]) =>
-    diagnostics.map(({ code, place }) => [code, place?.column])
-  const of = (hooks: string) => load(context, `hooks: { ${hooks} }\n`)
-  for (const prefixes of ['["agent:"]', '["hook:gmail:"]', '[]']) {
-    const loaded = await of(`allowedSessionKeyPrefixes: ${prefixes}`)
-    assert.ok(loaded.ok, prefixes)
-    assert.deepEqual(codes(loaded.configuration.warnings), [['SESSION_KEY_NOT_ALLOWED', 37]], prefixes)
-  }
-  for (const good of [
-    'allowedSessionKeyPrefixes: ["agent:", "hook:"]',
-    'allowedSessionKeyPrefixes: ["agent:"], defaultSessionKey: "agent:x"',
-  ])
-    assert.ok((await of(good)).ok, good)
-  for (const [bad, code] of [
-    ['defaultSessionKey: Main', 'INVALID_VALUE'],
-    ['defaultSessionKey: "hook:x", allowedSessionKeyPrefixes: ["agent:"]', 'SESSION_KEY_NOT_ALLOWED'],
-  ] as const) {
-    const loaded = await of(bad)
-    assert.ok(!loaded.ok, bad)
-    assert.deepEqual(codes(loaded.diagnostics), [[code, 29]])
-  }
 })
 
 test("keys of OpenClaw's hooks.gmail that are unknown here are reported one by one, without their values", async (context) => {
@@ -401,66 +270,4 @@ test('comments of JSON5 are recognised between brackets and around them, also in
       ['gmail-message', 'gmail', '{{messages[0].subject}}'],
     ],
   )
-})
-
-for (const [text, line, column] of [
-  ['hooks:\n  // about the path\n  path: /hooks\n', 2, 3],
-  ['hooks:\n  enabled: true\n  // about the path\n  path: /hooks\n', 3, 3],
-  ['// mine\nhooks: {}\n', 1, 1],
-  ['hooks:\n  path: // hooks\n', 2, 9],
-  ['hooks:\n  presets:\n    - /* mail */ gmail\n', 3, 7],
-  ['hooks:\n  path: "/hooks" // with a slash\n', 2, 18],
-  ['hooks:\n  mappings:\n    - message: x\n    - // two\n      message: y\n', 4, 7],
-  ['hooks:\n  mappings:\n    - message: // two\n', 3, 16],
-  ['hooks: { presets: [gmail] } // mail\n', 1, 29],
-] as const) {
-  test(`a comment of JSON5 in block style is refused with how to write it: ${JSON.stringify(text)}`, async (context) => {
-    const [finding] = await loadBad(context, text)
-    assert.deepEqual(
-      [finding?.code, finding?.place?.line, finding?.place?.column],
-      ['YAML_SYNTAX', line, column],
-    )
-    assert.match(finding?.hint ?? '', /begin with `#`/)
-  })
-}
-
-test('a comment without an end, an escaped apostrophe and a key without a space are each reported as such', async (context) => {
-  for (const [text, code, column, hint] of [
-    ['{ hooks: { /* path: "/hooks" } }\n', 'YAML_SYNTAX', 12, /^Write `\*\/` after it/],
-    ["{ hooks: { path: '/it\\'s' } }\n", 'YAML_SYNTAX', 24, /^In single quotes/],
-    ['{ hooks:{enabled:true} }\n', 'UNKNOWN_KEY', 10, /^Write a space after the colon/],
-  ] as const) {
-    const [finding] = await loadBad(context, text)
-    assert.deepEqual([finding?.code, finding?.place?.column], [code, column], text)
-    assert.match(finding?.hint ?? '', hint)
-  }
-})
-
-test('a line break of JSON5 in single quotes is a warning in a template, and nowhere else', async (context) => {
-  const mapping = (fields: string) => `{ hooks: { mappings: [{ ${fields} }] } }\n`
-  for (const [text, named] of [
-    [mapping("messageTemplate: 'From: {{a}}\\nSubject: {{b}}'"), 'messageTemplate'],
-    [mapping("action: 'wake', textTemplate: 'a\\tb'"), 'textTemplate'],
-    ["hooks:\n  mappings:\n    - { message: 'a\\nb' }\n", 'message'],
-  ] as const) {
-    const { warnings } = await loadGood(context, text)
-    assert.deepEqual(
-      warnings.map(({ code }) => code),
-      ['SINGLE_QUOTED_BREAK'],
-      text,
-    )
-    assert.match(`${warnings[0]?.message} ${warnings[0]?.hint}`, new RegExp(`${named}.*double quotes`))
-    assert.equal(
-      warnings[0]?.place?.column,
-      (warnings[0]?.place?.text?.indexOf(`${named}: '`) ?? 0) + named.length + 3,
-    )
-  }
-  for (const text of [
-    mapping('message: "a\\nb"'),
-    mapping("message: 'a\\\\nb'"),
-    mapping("message: 'x', match: { body: { a: { pattern: '\\t\\d' } } }"),
-    mapping('message: x, vars: { a: \'$split(b, "\\n")\' }'),
-    "hooks:\n  mappings:\n    - message: 'a\\nb'\n",
-  ])
-    assert.deepEqual((await loadGood(context, text)).warnings, [], text)
 })

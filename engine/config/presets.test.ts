@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import type { Configuration } from './configuration.ts'
-import type { Diagnostic } from './file/diagnostic.ts'
 import { loadConfiguration } from './load.ts'
+import { loadGood as good, load as loadFiles, onlyOne, plain, testTable } from './load-fixture.ts'
 import { createSampleFolder } from './sample-folder.ts'
 
 type Files = Readonly<Record<string, string>>
@@ -41,37 +40,49 @@ const shipped: Files = {
   'shipped/.hidden.yaml': 'no: good\n',
 }
 
-async function load(context: TestContext, hooks: string, files: Files = {}) {
-  const folder = await createSampleFolder(context, {
-    ...shipped,
-    'reveille.yaml': `hooks:\n  ${hooks}\n`,
-    ...files,
+const filesOf = (hooks: string, files: Files = {}) => {
+  return { ...shipped, 'reveille.yaml': `hooks:\n  ${hooks}\n`, ...files }
+}
+const load = (context: TestContext, hooks: string, files?: Files) => loadFiles(context, filesOf(hooks, files))
+const loadGood = (context: TestContext, hooks: string, files?: Files) => good(context, filesOf(hooks, files))
+const loadBad = (context: TestContext, hooks: string, files?: Files) =>
+  onlyOne(context, filesOf(hooks, files))
+
+testTable(
+  'presets',
+  filesOf,
+  `
+UNKNOWN_PRESET              presets: [shop, §frge] => Did you mean \`forge\`? There are: forge, shop.
+UNKNOWN_PRESET              presets: [§../forge]
+UNKNOWN_PRESET              presets: [{ name: §.hidden }]
+DUPLICATE_PRESET            presets: [shop, { name: §shop, deliver: false }]
+RESERVED_ENDPOINT           presets: [{ name: forge, path: §wake }]
+INVALID_PATH                presets: [{ name: forge, path: §/forge }]
+INVALID_PATH                presets: [{ name: forge, path: §/ }]
+~UNUSED_FIELD               presets: [{ name: shop, §mode: now }]
+UNKNOWN_KEY                 presets: [{ name: shop, §message: x }]
+MISSING_KEY                 presets: [§{ channel: slack }]
+DUPLICATE_FIELD             presets: [{ name: forge, deliverTo: [{ channel: last }], §to: x }]
+`,
+)
+
+test('two presets that differ about an id or an endpoint are refused, and so is another path for two endpoints', async (context) => {
+  const refused = async (hooks: string, text: string) =>
+    (await loadBad(context, hooks, { 'shipped/shop.yaml': text })).code
+  const two = 'mappings: [{ message: x, match: { path: a } }, { message: x, match: { path: b } }]\n'
+  assert.equal(await refused('presets: [{ name: shop, path: c }]', two), 'INVALID_PATH')
+  assert.equal(
+    await refused('presets: [forge, shop]', 'mappings: [{ id: forge-opened, message: x }]\n'),
+    'DUPLICATE_ID',
+  )
+  assert.equal(
+    await refused('presets: [forge, shop]', 'endpoints: { forge: { maxBodyBytes: 101 } }\n'),
+    'DUPLICATE_ENDPOINT',
+  )
+  await loadGood(context, 'presets: [forge, shop]', {
+    'shipped/shop.yaml': 'endpoints: { forge: { maxBodyBytes: 100 } }\n',
   })
-  const loaded = await loadConfiguration({
-    file: folder.at('reveille.yaml'),
-    env: {},
-    presets: folder.at('shipped'),
-  })
-  return { folder, loaded }
-}
-
-async function loadGood(context: TestContext, hooks: string, files?: Files): Promise<Configuration> {
-  const { loaded } = await load(context, hooks, files)
-  if (!loaded.ok) assert.fail(JSON.stringify(loaded.diagnostics, null, 2))
-  return loaded.configuration
-}
-
-async function loadBad(context: TestContext, hooks: string, files?: Files): Promise<Diagnostic> {
-  const { loaded } = await load(context, hooks, files)
-  assert.ok(!loaded.ok, 'this should not load')
-  const [first, ...rest] = loaded.diagnostics
-  assert.ok(first && rest.length === 0, JSON.stringify(loaded.diagnostics))
-  return first
-}
-
-function plain(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value))
-}
+})
 
 test("a preset's mappings and tests have places that name the preset", async (context) => {
   const { mappings, tests } = await loadGood(context, 'presets: [forge]')
@@ -113,19 +124,6 @@ test('a preset that is not in use is not read', async (context) => {
     mappings.map(({ id }) => id),
     ['shop-paid'],
   )
-})
-
-test('an unknown preset is an error with the nearest name and the list of names', async (context) => {
-  const { code, place, hint } = await loadBad(context, 'presets: [shop, frge]')
-  assert.deepEqual([code, place?.line, place?.column], ['UNKNOWN_PRESET', 2, 19])
-  assert.equal(hint, 'Did you mean `forge`? There are: forge, shop.')
-  assert.equal((await loadBad(context, 'presets: [../forge]')).code, 'UNKNOWN_PRESET')
-  assert.equal((await loadBad(context, 'presets: [{ name: .hidden }]')).code, 'UNKNOWN_PRESET')
-})
-
-test('a preset that is named twice is an error', async (context) => {
-  const { code, place } = await loadBad(context, 'presets: [shop, { name: shop, deliver: false }]')
-  assert.deepEqual([code, place?.line, place?.column], ['DUPLICATE_PRESET', 2, 27])
 })
 
 test('without built-in presets, naming one is an error that says so', async (context) => {
@@ -197,8 +195,6 @@ test('several targets replace a channel and its address', async (context) => {
   const { mappings } = await loadGood(context, 'presets: [{ name: forge, deliverTo: [{ channel: last }] }]')
   const { channel, to, deliverTo } = mappings[0]?.value ?? {}
   assert.deepEqual(plain([channel, to, deliverTo]), [null, null, [{ channel: 'last' }]])
-  const both = await loadBad(context, 'presets: [{ name: forge, deliverTo: [{ channel: last }], to: x }]')
-  assert.equal(both.code, 'DUPLICATE_FIELD')
 })
 
 test('a preset may be served under another endpoint, its policy and tests with it', async (context) => {
@@ -216,33 +212,6 @@ test('a preset may be served under another endpoint, its policy and tests with i
     ['team/forge', 'team/forge/push'],
   )
   assert.match(mappings[0]?.locate(['match', 'path']).file ?? '', /reveille\.yaml$/)
-})
-
-test('an invalid endpoint for a preset is refused at its place', async (context) => {
-  for (const [path, code] of [
-    ['wake', 'RESERVED_ENDPOINT'],
-    ['/forge', 'INVALID_PATH'],
-    ['/', 'INVALID_PATH'],
-  ]) {
-    const finding = await loadBad(context, `presets: [{ name: forge, path: ${path} }]`)
-    assert.deepEqual([finding.code, finding.place?.column], [code, 34])
-  }
-  const two = 'mappings: [{ message: x, match: { path: a } }, { message: x, match: { path: b } }]\n'
-  const finding = await loadBad(context, 'presets: [{ name: shop, path: c }]', { 'shipped/shop.yaml': two })
-  assert.match(finding.message, /serves several endpoints/)
-})
-
-test('an adjustment of a field that no mapping of the preset has is a warning', async (context) => {
-  const { warnings } = await loadGood(context, 'presets: [{ name: shop, mode: now }]')
-  assert.deepEqual(
-    warnings.map(({ code, place }) => `${code} ${place?.line}:${place?.column}`),
-    ['UNUSED_FIELD 2:27'],
-  )
-})
-
-test('a field that cannot be adjusted is unknown', async (context) => {
-  assert.equal((await loadBad(context, 'presets: [{ name: shop, message: x }]')).code, 'UNKNOWN_KEY')
-  assert.equal((await loadBad(context, 'presets: [{ channel: slack }]')).code, 'MISSING_KEY')
 })
 
 for (const [where, hooks, files] of [
@@ -271,13 +240,6 @@ test('a disabled mapping switches off the preset’s with the same id', async (c
   )
 })
 
-test('two presets cannot have the same id', async (context) => {
-  const finding = await loadBad(context, 'presets: [forge, shop]', {
-    'shipped/shop.yaml': 'mappings: [{ id: forge-opened, message: x }]\n',
-  })
-  assert.equal(finding.code, 'DUPLICATE_ID')
-})
-
 test('a policy of the configuration takes precedence over a file’s, and that over a preset’s, key by key', async (context) => {
   const { endpoints } = await loadGood(
     context,
@@ -287,14 +249,6 @@ test('a policy of the configuration takes precedence over a file’s, and that o
     },
   )
   assert.deepEqual(plain(endpoints), { forge: { maxBodyBytes: 3 }, shop: { maxBodyBytes: 1 } })
-})
-
-test('two presets may agree about an endpoint, but not differ', async (context) => {
-  const same = 'endpoints: { forge: { maxBodyBytes: 100 } }\n'
-  await loadGood(context, 'presets: [forge, shop]', { 'shipped/shop.yaml': same })
-  const other = 'endpoints: { forge: { maxBodyBytes: 101 } }\n'
-  const finding = await loadBad(context, 'presets: [forge, shop]', { 'shipped/shop.yaml': other })
-  assert.equal(finding.code, 'DUPLICATE_ENDPOINT')
 })
 
 test('the digest covers the presets in use', async (context) => {

@@ -1,30 +1,8 @@
 import assert from 'node:assert/strict'
-import test, { type TestContext } from 'node:test'
-import type { Diagnostic } from './file/diagnostic.ts'
+import test from 'node:test'
 import { loadConfiguration } from './load.ts'
+import { loadGood } from './load-fixture.ts'
 import { createSampleFolder } from './sample-folder.ts'
-
-async function load(context: TestContext, text: string) {
-  const folder = await createSampleFolder(context, { 'reveille.yaml': text })
-  return loadConfiguration({ file: folder.at('reveille.yaml'), env: {} })
-}
-
-async function loadGood(context: TestContext, text: string) {
-  const loaded = await load(context, text)
-  if (!loaded.ok) assert.fail(JSON.stringify(loaded.diagnostics, null, 2))
-  return loaded.configuration
-}
-
-/** Returns `CODE line:column hint` of each. */
-function summary(diagnostics: readonly Diagnostic[]): string[] {
-  return diagnostics.map(({ code, place, hint }) => `${code} ${place?.line}:${place?.column} ${hint}`)
-}
-
-async function problems(context: TestContext, text: string): Promise<string[]> {
-  const loaded = await load(context, text)
-  assert.ok(!loaded.ok, 'this configuration should not load')
-  return summary(loaded.diagnostics)
-}
 
 const mapping = '  mappings: [{ transform: { module: ./a/../review.ts, export: pull } }]\n'
 
@@ -51,71 +29,6 @@ ${mapping}`,
   assert.deepEqual(settings.hooks.reload, { requireTests: false, debounceMs: 1000, restMs: 2000, poll: true })
   assert.deepEqual(warnings, [])
 })
-
-for (const [key, line, code] of [
-  ['timeout: 5', '    timeout: 5', 'INVALID_VALUE 3:14'],
-  ['memoryMb: 8', '    memoryMb: 8', 'INVALID_VALUE 3:15'],
-  ['concurrency: 65', '    concurrency: 65', 'INVALID_VALUE 3:18'],
-  ['a limit of a module', '    modules: { review.ts: { timeout: 30d } }', 'INVALID_VALUE 3:38'],
-  ['a misspelt limit', '    modules: { review.ts: { memory: 64 } }', 'UNKNOWN_KEY 3:29'],
-] as const) {
-  test(`${key} is refused at its place`, async (context) => {
-    const [first, ...rest] = await problems(context, `hooks:\n  transforms:\n${line}\n${mapping}`)
-    assert.ok(first?.startsWith(code), first)
-    assert.deepEqual(rest, [])
-  })
-}
-
-for (const [key, code] of Object.entries({
-  'debounce: 2m': 'INVALID_VALUE 2:23',
-  'requireTests: "no"': 'INVALID_VALUE 2:27',
-  'pol: true': 'UNKNOWN_KEY 2:13',
-})) {
-  test(`hooks.reload with ${key} is refused at its place`, async (context) => {
-    const [first] = await problems(context, `hooks:\n  reload: { ${key} }\n`)
-    assert.ok(first?.startsWith(code), first)
-  })
-}
-
-test('limits of a module that no mapping names are reported with the nearest name', async (context) => {
-  const text = `hooks:\n  transforms:\n    modules:\n      reveiw.ts: { memoryMb: 64 }\n      unlike: {}\n${mapping}`
-  const { warnings } = await loadGood(context, text)
-  assert.deepEqual(summary(warnings), [
-    'UNUSED_FIELD 4:7 Did you mean `review.ts`?',
-    'UNUSED_FIELD 5:7 Remove it.',
-  ])
-})
-
-test('a module cannot have limits under two spellings', async (context) => {
-  const text = `hooks:\n  transforms:\n    modules:\n      review.ts: {}\n      ./review.ts: {}\n${mapping}`
-  assert.deepEqual(await problems(context, text), ['DUPLICATE_FIELD 5:7 Keep one of the two.'])
-})
-
-for (const name of ['../x.ts', 'a/../../x.ts', '/etc/x.ts', 'C:\\x.ts', '..']) {
-  test(`a module called ${name} is refused, because it lies outside of its folder`, async (context) => {
-    const [first, ...rest] = await problems(
-      context,
-      `hooks:\n  mappings:\n    - transform:\n        module: '${name}'\n`,
-    )
-    assert.match(first ?? '', /^INVALID_PATH 4:17 Put the module below `hooks\.transformsDir`/)
-    assert.deepEqual(rest, [])
-  })
-}
-
-const settingsOf = (lines: string) => `hooks:
-  token: \${HOOK_TOKEN}
-  mappings:
-    - id: jira
-      match: { path: jira }
-      message: "plain \${JIRA_TOKEN}"
-      transform:
-        module: jira.ts
-        with:
-${lines
-  .split('\n')
-  .map((line) => `          ${line}`)
-  .join('\n')}
-`
 
 test('only transform.with of a mapping may refer to the environment and to files', async (context) => {
   const folder = await createSampleFolder(context, {
@@ -172,29 +85,6 @@ test('only transform.with of a mapping may refer to the environment and to files
   assert.notEqual(rotated.configuration.digest, loaded.configuration.digest)
 })
 
-test('an unset reference of a transform is an error that names its key', async (context) => {
-  const text = settingsOf('token: ${JIRA_TOKEN}\nlist: ["${file:none}"]').replace(
-    '${HOOK_TOKEN}',
-    '4fK29sLq0ZpVx81mWnB7cRtY',
-  )
-  const loaded = await load(context, text)
-  assert.ok(!loaded.ok)
-  assert.deepEqual(
-    loaded.diagnostics.map(({ message, place }) => `${place?.line}: ${message}`),
-    [
-      '10: `hooks.mappings[0].transform.with.token` refers to the variable JIRA_TOKEN, which is not set',
-      '11: `hooks.mappings[0].transform.with.list[0]` refers to the file none, which does not exist',
-    ],
-  )
-})
-
-test('a number in transform.with that would lose digits is refused', async (context) => {
-  const text = settingsOf('id: 9007199254740993').replace('${HOOK_TOKEN}', '4fK29sLq0ZpVx81mWnB7cRtY')
-  assert.deepEqual(await problems(context, text), [
-    'INEXACT_NUMBER 10:15 Give it as text: "9007199254740993".',
-  ])
-})
-
 test('known secrets are the values of references and of keys that are named like secrets, from eight characters on', async (context) => {
   const { secrets } = await loadGood(
     context,
@@ -205,21 +95,4 @@ store: sqlite
 `.replace('store: sqlite\n', ''),
   )
   assert.deepEqual([...secrets].sort(), ['literal-hook-token-1', 'literal-key'])
-})
-
-test('a template in transform.with is a warning that says what renders it', async (context) => {
-  const text = settingsOf('team: "{{payload.team}}"\nlist: [plain, { deep: "for {{item.id}}" }]\nlabel: "{{"')
-  const { warnings } = await loadGood(context, text.replaceAll('${HOOK_TOKEN}', '4fK29sLq0ZpVx81mWnB7cRtY'))
-  const found = warnings.filter(({ code }) => code === 'UNRENDERED_TEMPLATE')
-  assert.deepEqual(
-    found.map(({ message }) => message),
-    [
-      '`hooks.mappings[0].transform.with.team` holds `{{payload.team}}`, and nothing is rendered there',
-      '`hooks.mappings[0].transform.with.list[1].deep` holds `{{item.id}}`, and nothing is rendered there',
-    ],
-  )
-  assert.deepEqual(summary(found), [
-    'UNRENDERED_TEMPLATE 10:17 `with` is the same for every request. The transform reads the payload itself, and as `vars` what the mapping computes.',
-    'UNRENDERED_TEMPLATE 11:33 `with` is the same for every request. The transform reads the payload itself, and as `vars` what the mapping computes.',
-  ])
 })

@@ -1,0 +1,110 @@
+/** Loads configurations of temporary folders, for tests of what is loaded and of what is reported. */
+
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import type { Loaded } from './configuration.ts'
+import type { Diagnostic } from './file/diagnostic.ts'
+import type { Environment } from './file/load-context.ts'
+import { loadConfiguration } from './load.ts'
+import { createSampleFolder } from './sample-folder.ts'
+
+/** Contents by name. A text alone is the configuration, which is otherwise `hooks: {}`. Presets are in `shipped/`. */
+export type Files = Readonly<Record<string, string | Uint8Array>> | string
+
+export async function load(context: TestContext, files: Files, env: Environment = {}) {
+  const given = typeof files === 'string' ? { 'reveille.yaml': files } : files
+  const isConfigured = Object.keys(given).some((name) => name.startsWith('reveille.yaml'))
+  const written = isConfigured ? given : { 'reveille.yaml': 'hooks: {}\n', ...given }
+  const folder = await createSampleFolder(context, written)
+  const options = { file: folder.at('reveille.yaml'), env, presets: folder.at('shipped') }
+  return { folder, loaded: await loadConfiguration(options) }
+}
+
+export async function loadGood(context: TestContext, files: Files, env?: Environment) {
+  const { folder, loaded } = await load(context, files, env)
+  if (!loaded.ok) assert.fail(JSON.stringify(loaded.diagnostics, null, 2))
+  return { folder, ...loaded.configuration }
+}
+
+export async function loadBad(
+  context: TestContext,
+  files: Files,
+  env?: Environment,
+): Promise<readonly Diagnostic[]> {
+  const { loaded } = await load(context, files, env)
+  assert.ok(!loaded.ok, 'this should not load')
+  return loaded.diagnostics
+}
+
+/** Returns errors and warnings. */
+export async function diagnose(
+  context: TestContext,
+  files: Files,
+  env?: Environment,
+): Promise<readonly Diagnostic[]> {
+  return diagnosticsOf((await load(context, files, env)).loaded)
+}
+
+function diagnosticsOf(loaded: Loaded): readonly Diagnostic[] {
+  return loaded.ok ? loaded.configuration.warnings : loaded.diagnostics
+}
+
+export async function onlyOne(context: TestContext, files: Files, env?: Environment): Promise<Diagnostic> {
+  const [first, ...rest] = await diagnose(context, files, env)
+  assert.ok(first && rest.length === 0, JSON.stringify([first, ...rest]))
+  return first
+}
+
+/** Returns `CODE line:column` of each, in order. */
+export function summary(diagnostics: readonly Diagnostic[]): string[] {
+  return diagnostics.map(({ code, place }) => `${code} ${place?.line}:${place?.column}`)
+}
+
+/** Returns a value as JSON has it. */
+export function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value))
+}
+
+/**
+ * Registers one test for each line of a table: the codes of all findings, the text, and perhaps ` => ` and a part of the
+ * hints. In the files that `wrap` makes of the text, `§` marks the place of each finding, in the order of the codes, and
+ * `⏎` is a line break. A code with `~` is that of a warning; a line that begins with `ok` has no finding.
+ */
+export function testTable(
+  what: string,
+  wrap: (text: string) => Files,
+  table: string,
+  hidden: readonly string[] = [],
+) {
+  for (const row of table.trim().split('\n')) {
+    const [, codes = '', text = '', advice = ''] = /^\s*(\S+)\s+(.*?)(?: => (.*))?$/.exec(row) ?? []
+    test(`${what}: ${row.trim()}`, async (context) => {
+      const wrapped = wrap(text.replaceAll('⏎', '\n'))
+      const marked = typeof wrapped === 'string' ? { 'reveille.yaml': wrapped } : wrapped
+      const files = Object.entries(marked).map(([name, content]) => [name, `${content}`] as const)
+      const places = files.flatMap(([name, content]) => placesIn(name, content))
+      const clean = files.map(([name, content]) => [name, content.replaceAll('§', '')])
+      const { folder, loaded } = await load(context, Object.fromEntries(clean))
+      const found = diagnosticsOf(loaded).map(({ severity, code, place }) => {
+        const file = place?.file.slice(folder.path.length + 1)
+        return `${severity === 'warning' ? '~' : ''}${code} ${file}:${place?.line}:${place?.column}`
+      })
+      const wanted = codes === 'ok' ? [] : codes.split('+').map((code, index) => `${code} ${places[index]}`)
+      assert.deepEqual(found.toSorted(), wanted.toSorted())
+      const hints = diagnosticsOf(loaded).map(({ message, hint }) => `${message} ${hint}`)
+      assert.ok(hints.join('\n').includes(advice), `${hints.join('\n')} does not say: ${advice}`)
+      const shown = JSON.stringify(diagnosticsOf(loaded))
+      for (const secret of hidden) assert.ok(!shown.includes(secret), `${secret} is shown`)
+    })
+  }
+}
+
+function placesIn(name: string, content: string): string[] {
+  return content
+    .replace(/^\ufeff/, '')
+    .split('\n')
+    .flatMap((line, index) => {
+      const columns = [...line.matchAll(/§/g)].map(({ index }, before) => index - before + 1)
+      return columns.map((column) => `${name}:${index + 1}:${column}`)
+    })
+}

@@ -1,0 +1,546 @@
+/** Tests where mistakes are reported, and as what. Exact texts of others are in the recording of `test/recording`. */
+
+import { generateKeyPairSync } from 'node:crypto'
+import { testTable } from './load-fixture.ts'
+
+const hook = 'p0Yt7RcB1WmX8vZq4LsK2fNd'
+const admin = '4fK29sLq0ZpVx81mWnB7cRtY'
+const good = 'uG3jQ9dT5hE1oS6xAaVzP8yM'
+
+testTable(
+  'a configuration',
+  (text) => `${text}\n`,
+  `
+INVALID_VALUE               §- 1
+INVALID_VALUE               §hooks
+ok                          # hooks:⏎#   enabled: true
+YAML_SYNTAX                 channels:⏎  slack: §*nothing
+TOO_MANY_ALIASES            channels: { a: &a { b: §*a } } => inside its own anchor
+DUPLICATE_KEY               hooks: {}⏎§hooks: {}
+UNKNOWN_KEY+UNKNOWN_KEY     §__proto__: { gateway: {} }⏎§constructor: 1
+UNKNOWN_KEY                 \ufeff§gatway: {}⏎hooks: {}
+UNKNOWN_KEY                 agents: { defaults: { systemPrompt: "é😀", §thinkin: low } }
+INVALID_VALUE+INVALID_VALUE hooks:⏎  endpoints:⏎    one: &base⏎      maxBodyBytes: §§none⏎    two:⏎      <<: *base
+INVALID_VALUE               gateway: { store: §mysql://ada:4fK29sLq0ZpVx81m@db/x }
+INVALID_VALUE               gateway: { store: §db.example.com }
+INVALID_VALUE               gateway: { store: §"postgres:// ada@db" }
+~SECRET_WEAK                gateway: { store: §"postgres://ada:changeme-changeme@db/reveille" } => has a password that can be guessed
+INVALID_VALUE               gateway: { trustedProxies: [10.0.0.0/8, §proxy.example, loopback] }
+HOOK_TOKEN_MISSING          hooks:⏎  enabled: §true
+HOOK_PATH_ROOT              hooks: { path: §"//" }
+INVALID_VALUE               hooks: { path: §"/a/../b" }
+INVALID_VALUE               hooks: { path: §"/:x" }
+HOOK_PATH_TAKEN             hooks: { path: §"api/x/" }
+ok                          hooks: { endpoints: { gh: { expectEvery: 1h } } }
+INVALID_VALUE               hooks: { endpoints: { gh: { expectEvery: §31d } } }
+INVALID_VALUE               hooks: { endpoints: { gh: { expectEvery: §0s } } }
+INVALID_VALUE               hooks: { endpoints: { gh: { expectEvery: §daily } } }
+UNKNOWN_KEY                 hooks: { §tokn: "\${HOOK:-x}" } => token
+REFERENCE_SYNTAX            gateway:⏎  host: §"\${a b}"
+UNRESOLVED_REFERENCE        hooks:⏎  token:⏎    - §"\${NOPE}"⏎    - ""
+UNRESOLVED_REFERENCE        hooks: { token: §"\${file:/no/such/file}" } => refers to the file /no/such/file, which does not exist
+`,
+)
+
+testTable(
+  'tokens',
+  (text) => `${text}\n`,
+  `
+TOKEN_SHARED                gateway: { auth: { token: ${hook} } }⏎hooks: { token: [${good}, §${hook}] }
+TOKEN_SHARED                gateway: { auth: { token: ${hook} }, metrics: { token: §${hook} } }
+TOKEN_SHARED                gateway: { metrics: { token: §${hook} } }⏎hooks: { token: ${hook} }
+TOKEN_EMPTY                 gateway: { metrics: { token: §"" } }
+TOKEN_SHARED                gateway: { metrics: { token: ${good} } }⏎hooks: { endpoints: { github: { token: §${good} } }, mappings: [{ match: { path: github }, message: x }] }
+TOKEN_SHARED                hooks: { token: §${good} }⏎gateway: { auth: { token: [${admin}, ${good}] } }
+TOKEN_EMPTY                 gateway: { auth: { token: [${admin}, §""] } }
+~TOKEN_WEAK                 gateway: { auth: { token: [${admin}, §changeme] } }
+~TOKEN_SHORT                gateway: { auth: { token: §k3v9-pq2x-77 } } => openssl rand -hex 24
+~TOKEN_WEAK                 hooks: { token: [${hook}, §changeme-changeme-changeme] } => openssl rand -hex 24
+TOKEN_EMPTY+TOKEN_EMPTY+TOKEN_INVALID gateway: { auth: { token: §"" } }⏎hooks: { token: [§"  ", §"two\\nlines"] }
+TOKEN_NAME_SHARED           gateway: { auth: { tokens: [{ name: ada, token: ${admin}, may: read }, { name: §ada, token: ${good}, may: read }] } }
+TOKEN_NAME_SHARED           gateway: { auth: { tokens: [{ name: §owner, token: ${admin}, may: read }] } } => gateway.auth.token
+~QUERY_TOKEN_PUBLIC         gateway: { host: §0.0.0.0 }⏎hooks: { enabled: true, token: ${hook} } => Write \`allowQueryToken: false\` under
+ok                          gateway: { host: 0.0.0.0 }⏎hooks: { enabled: true, token: ${hook}, allowQueryToken: false }
+ok                          gateway: { host: 0.0.0.0 }⏎hooks: { token: ${hook} }
+`,
+  [hook, admin, good, 'changeme', 'k3v9'],
+)
+
+testTable(
+  'agents',
+  (text) => `agents: { ${text} }\n`,
+  `
+INVALID_MODEL               defaults: { model: openai/gpt-4, models: { openai/gpt-5: { alias: fast }, anthropic/x: { alias: §fast } } }
+INVALID_VALUE               defaults: { models: [§gpt-5] }
+INVALID_MODEL               defaults: { model: §a/b, models: [c/d] }
+INVALID_MODEL               defaults: { model: §gpt-5 }
+INVALID_VALUE               defaults: { heartbeat: { quietHours: { from: "22:00", to: §"22:00" } } }
+INVALID_VALUE+INVALID_VALUE defaults: { heartbeat: { quietHours: { from: §"24:00", to: §"7:00" } } }
+UNKNOWN_TIMEZONE            defaults: { heartbeat: { quietHours: { from: "22:00", to: "07:00", timezone: §Europe/Berlim } } } => Did you mean \`Europe/Berlin\`?
+UNKNOWN_TIMEZONE            defaults: { heartbeat: { quietHours: { from: "22:00", to: "07:00", timezone: §"+01:00" } } }
+MISSING_KEY                 defaults: { heartbeat: { quietHours: §{ from: "22:00" } } }
+INVALID_VALUE               defaults: { retry: { backoff: §5m } } => \`maxBackoff\` (2m)
+INVALID_VALUE               defaults: { retry: { backoff: §25d, maxBackoff: 24d } }
+INVALID_VALUE               defaults: { retry: { attempts: §0 } }
+INVALID_VALUE               sessions: { maxCharacters: §999 } => \`agents.sessions.maxCharacters\` must be
+INVALID_VALUE               sessions: { maxMessages: §1001 }
+INVALID_VALUE               sessions: { compaction: §summarize }
+INVALID_VALUE               sessions: { idleExpiry: §0s }
+INVALID_VALUE               budget: §{}
+INVALID_VALUE               budget: { runs: §0 }
+INVALID_VALUE               budget: { tokens: §1.5 }
+INVALID_NAME+INVALID_NAME   providers: { §"my own": { apiKey: sekret }, §a/b: { apiKey: sekret } }
+UNKNOWN_PROVIDER            providers: { openai: {}, local: {} }, defaults: { runner: ai, model: §opnai/gpt-5 } => Did you mean \`openai\`?
+UNKNOWN_PROVIDER            providers: { openai: {}, local: {} }, defaults: { runner: mine, model: §anthropic/claude-x }, runners: { mine: { kind: ai } } => There are openai, local.
+UNKNOWN_PROVIDER            providers: { openai: {} }, defaults: { runner: ai, model: §fast, models: { google/flash: { alias: fast } } }
+ok                          providers: { local: {} }, defaults: { runner: ai, model: local/llama/3 }
+ok                          providers: { openai: {} }, defaults: { runner: ai, model: fast, models: { openai/gpt-5: { alias: fast } } }
+ok                          providers: { openai: {} }, defaults: { model: anthropic/claude-x }
+ok                          providers: { openai: {} }, defaults: { runner: mine, model: x/y }, runners: { mine: { kind: command } }
+ok                          defaults: { runner: ai, model: anthropic/claude-x }
+MODEL_WITHOUT_PRICE         budget: { usd: §5 } => \`agents.defaults.model\` names none
+MODEL_WITHOUT_PRICE         defaults: { model: ollama/llama }, budget: { usd: §5 } => agents.prices: { "ollama/llama"
+ok                          defaults: { model: openai/gpt-5 }, budget: { usd: 5 }
+ok                          defaults: { model: ollama/llama }, prices: { ollama/llama: { input: 0, output: 0 } }, budget: { usd: 5 }
+ok                          defaults: { model: mini, models: { openai/gpt-5-mini: { alias: mini } } }, budget: { usd: 5 }
+INVALID_VALUE               budget: { usd: §0 } => must be an amount of US dollars of at least 0.01
+INVALID_VALUE+INVALID_VALUE prices: { a/b: { input: §-1, output: §"$5" } } => for a million tokens
+MISSING_KEY                 prices: { c/d: §{ input: 1 } }
+UNKNOWN_CHANNEL             route: { channel: §termnal } }⏎channels: { terminal: {} => Did you mean \`terminal\`?
+`,
+  ['sekret'],
+)
+
+testTable(
+  'transforms',
+  (text) => `hooks:\n  ${text}\n`,
+  `
+INVALID_VALUE               transforms: { timeout: §5 }
+INVALID_VALUE               transforms: { memoryMb: §8 }
+INVALID_VALUE               transforms: { concurrency: §65 }
+INVALID_VALUE               transforms: { modules: { review.ts: { timeout: §30d } } }
+UNKNOWN_KEY                 transforms: { modules: { review.ts: { §memory: 64 } } }
+~UNUSED_FIELD               transforms: { modules: { §reveiw.ts: {} } }⏎  mappings: [{ transform: { module: a/../review.ts } }] => Did you mean \`review.ts\`?
+DUPLICATE_FIELD             transforms: { modules: { review.ts: {}, §./review.ts: {} } }⏎  mappings: [{ transform: { module: review.ts } }]
+INVALID_VALUE               reload: { debounce: §2m }
+INVALID_VALUE               reload: { requireTests: §"no" }
+UNKNOWN_KEY                 reload: { §pol: true }
+INVALID_PATH                mappings: [{ transform: { module: §'../x.ts' } }] => Put the module below
+INVALID_PATH                mappings: [{ transform: { module: §'a/../../x.ts' } }]
+INVALID_PATH                mappings: [{ transform: { module: §'/etc/x.ts' } }]
+INVALID_PATH                mappings: [{ transform: { module: §'C:\\x.ts' } }]
+INVALID_PATH                mappings: [{ transform: { module: §'..' } }]
+INEXACT_NUMBER              mappings: [{ transform: { module: a.ts, with: { id: §9007199254740993 } } }] => Give it as text: "9007199254740993".
+~UNRENDERED_TEMPLATE        mappings: [{ transform: { module: a.ts, with: { team: §"{{payload.team}}", label: "{{" } } }] => The transform reads the payload itself
+UNRESOLVED_REFERENCE        mappings: [{ transform: { module: a.ts, with: { list: [§"\${file:none}"] } } }] => transform.with.list[0]\` refers to the file none
+`,
+)
+
+testTable(
+  'a mapping',
+  (text) => ({ 'mappings/a.yaml': `mappings:\n  - ${text}\n` }),
+  `
+INVALID_VALUE               { message: x, match: { body: §[a] } }
+INVALID_VALUE               { message: x, match: { body: §{} } }
+INVALID_VALUE               { message: x, match: { headers: { a: §{} } } }
+UNKNOWN_KEY                 { message: x, match: { headers: { a: { §exist: true } } } }
+INVALID_VALUE               { message: x, match: { headers: { a: §[] } } }
+INVALID_VALUE               { message: x, match: { headers: { a: §1 } } }
+DUPLICATE_FIELD             { message: x, match: { headers: { X-A: "1", §x-a: "2" } } }
+INVALID_PATH                { message: x, match: { path: §"a/:" } }
+INVALID_PATH                { message: x, match: { path: §"a/:b-c" } }
+INVALID_PATH                { message: x, match: { path: §":a/b/:a" } }
+INVALID_PATH                { message: x, match: { path: §"//" } }
+INVALID_PATH                { message: x, match: { path: §"github?x" } }
+INVALID_PATH                { message: x, match: { path: §"a/../b" } }
+INVALID_PATH                { message: x, match: { path: §"https://example.com/hooks/github" } } => the name alone
+RESERVED_ENDPOINT           { message: x, match: { path: §wake } }
+RESERVED_ENDPOINT           { message: x, match: { path: §/agent } }
+~ODD_PATH                   { message: x, match: { path: §/hooks/github } } => Write \`github\`: \`hooks.path\` is no part of it.
+~ODD_PATH                   { message: x, match: { path: §github/* } } => Write \`:name\` for any one segment
+~ODD_PATH                   { message: x, match: { path: §"github/{id}" } } => Write \`:id\`
+~ODD_PATH                   { message: x, match: { path: §POST github } } => Write \`github\`: endpoints take POST.
+~ODD_PATH                   { message: x, match: { path: §my%20hook } } => Write the character itself
+ok                          { message: x, match: { path: "my hook" } }
+ok                          { message: x, match: { path: hooks } }
+ok                          { message: x, match: { path: 50% } }
+INVALID_NAME                { message: x, vars: { §a-b: "1" } }
+INVALID_VALUE               { message: x, vars: { a: §1 } }
+INVALID_VALUE               { message: x, forEach: §" " }
+INVALID_VALUE               { message: x, deliverTo: §[] }
+MISSING_KEY                 { message: x, deliverTo: [§{ to: a }] }
+DUPLICATE_FIELD             { message: x, deliverTo: [{ channel: slack }], §channel: slack }
+INVALID_VALUE               { message: x, to: §12345678901234567890 }
+INVALID_VALUE               { message: x, schema: §1 }
+INEXACT_NUMBER              { message: x, match: { body: { a: { b: [1, §12345678901234567890] } } } }
+INEXACT_NUMBER              { message: x, match: { body: { user: { id: §9007199254740993 } } } } => when: user.id = "9007199254740993"
+ok                          { message: x, match: { body: { id: 9007199254740991, ratio: 1.5, far: 1e30 } } }
+~LITERAL_NUMBER             { message: x, match: { body: { code: §01234 } } } => "01234"
+UNKNOWN_KEY                 { §path: github, message: x } => It belongs under \`match\`.
+INVALID_VALUE               { message: x, timeoutSeconds: §0 }
+DUPLICATE_FIELD             { message: x, §messageTemplate: y }
+DUPLICATE_FIELD             { message: x, mode: now, §wakeMode: next-heartbeat }
+MISSING_KEY+~UNUSED_FIELD   §{ §text: x } => With \`text\`, say \`action: wake\`.
+MISSING_KEY+~UNUSED_FIELD   §{ action: wake, §message: x } => With \`message\`, say \`action: agent\`.
+INVALID_VALUE               { action: §wak, text: x }
+INVALID_VALUE               §hello
+INVALID_VALUE               { message: x, id: §"a\\nb" }
+INVALID_VALUE               { enabled: false, message: §1 }
+~UNUSED_FIELD               { action: wake, text: x, §to: y }
+~UNUSED_FIELD+~UNUSED_FIELD { action: wake, text: x, §busy: reject, §coalesce: { key: ref } }
+~UNUSED_FIELD               { message: x, §busy: reject } => without \`sessionKey\`
+ok                          { message: x, busy: queue, coalesce: { key: a } }
+ok                          { message: x, busy: reject, sessionKey: "hook:{{a}}" }
+~TEMPLATE_IN_COMMENT        message: Review§ #{{number}}
+INVALID_VALUE               { message: x, coalesce: { key: ref, window: §10m } } => coalesce.window\` is longer than \`maxWait\` (5m)
+ok                          { message: x, coalesce: { key: ref, window: 10m, maxWait: 10m } }
+INVALID_VALUE               { message: x, coalesce: { key: ref, maxWait: §25h } } => At most 24h.
+MISSING_KEY                 { message: x, coalesce: §{} }
+INVALID_VALUE               { message: x, coalesce: { key: §" " } }
+INVALID_VALUE               { message: x, coalesce: { key: ref, keep: §first } }
+INVALID_VALUE               { message: x, coalesce: { key: ref, maxRunsPerHour: §0 } }
+INVALID_VALUE               { message: x, busy: §drop }
+~SHARED_KEY                 { messageTemplate: x, sessionKey: §"hook:x" }
+~SHARED_KEY                 { message: x, agentId: main, sessionKey: §"hook:y:{{id}}" }
+ok                          { messageTemplate: x, sessionKey: "hook:z", sessionMode: persistent }
+ok                          { message: x, sessionKey: "hook:ours" }
+`,
+)
+
+testTable(
+  'a test',
+  (text) => ({ 'mappings/a.yaml': `tests:\n  - ${text}\n` }),
+  `
+INVALID_VALUE               { request: { endpoint: a }, expect: §{} }
+MISSING_KEY                 §{ expect: { status: 200 } }
+MISSING_KEY                 { request: §{ body: {} }, expect: { status: 200 } }
+INVALID_PATH                { request: { endpoint: §/a }, expect: { status: 200 } }
+DUPLICATE_FIELD             { request: { endpoint: a, body: 1, §bodyFile: ../reveille.yaml }, expect: { status: 200 } }
+FILE_NOT_FOUND              { request: { endpoint: a, bodyFile: §gone.json }, expect: { status: 200 } }
+TEXT_BODY                   { request: { endpoint: a, body: §'{"action": "opened"}' }, expect: { outcome: ignored } }
+ok                          { request: { endpoint: a, body: a word }, expect: { outcome: ignored } }
+INVALID_VALUE               { request: { endpoint: a, headers: { b: §1 } }, expect: { status: 200 } }
+INVALID_VALUE               { request: { endpoint: a }, now: §"2026-01-01T00:00:00", expect: { status: 200 } }
+INVALID_VALUE               { request: { endpoint: a }, now: §"2026-02-30T00:00:00Z", expect: { status: 200 } }
+INVALID_VALUE               { request: { endpoint: a }, expect: { outcome: §ignord } }
+UNKNOWN_KEY                 { request: { endpoint: a }, expect: { §mesage: x } } => Did you mean \`message\`?
+UNKNOWN_KEY                 { request: { endpoint: a }, expect: { message: { §contain: x } } }
+INVALID_VALUE               { request: { endpoint: a }, expect: { message: §{} } }
+INVALID_VALUE               { request: { endpoint: a }, expect: { message: §[x] } }
+INVALID_VALUE               { request: { endpoint: a }, expect: { status: §20 } }
+INVALID_VALUE               { request: { endpoint: a }, expect: { code: §bad } }
+DUPLICATE_FIELD             { request: { endpoint: a }, expect: { actions: [{ text: x }], §text: x } }
+DUPLICATE_NAME              { name: a, request: { endpoint: a }, expect: { status: 200 } }⏎  - { name: §a, request: { endpoint: a }, expect: { status: 200 } }
+`,
+)
+
+const start = `gateway: { auth: { token: ${admin} } }\nhooks:\n  enabled: true\n  token: ${hook}\n`
+const policy = (text: string) => `${start}  endpoints:\n    forge:\n${text.replace(/^/gm, '      ')}\n`
+
+testTable(
+  'a policy',
+  policy,
+  `
+ok                          auth: both⏎token: [${good}, ${good}x]⏎verify: { provider: github, secret: ${good}y }
+TOKEN_EMPTY+TOKEN_INVALID+TOKEN_SHARED token: [§"", §"two\\nlines of k3v9 text to be long", §${admin}]
+~TOKEN_WEAK+~TOKEN_SHORT    token: [${good}, §aaaaaaaaaaaaaaaaaaaaaaaaaaaa, §k3v9]
+~TOKEN_REPEATED             token: §${hook} => adds nothing: it equals \`hooks.token\`
+~UNUSED_FIELD               auth: none⏎§token: ${good}
+~UNUSED_FIELD               auth: signature⏎verify: { provider: github, secret: ${good}x }⏎§token: ${good}
+~UNUSED_FIELD               verify: { provider: github, secret: ${good}x }⏎§token: ${good}
+~VERIFY_NOT_YET             verify: { provider: github, §secret: "" }⏎token: ${good}
+ok                          auth: token⏎verify: { provider: github, secret: ${good}x }⏎token: ${good}
+~SECRET_SHORT+~SECRET_WEAK+~UNUSED_FIELD verify: { provider: meta, secret: [§k3v9-pq2x, "", §changemechangeme], §publicKey: abc, verifyToken: abc } => is shorter than 16
+~SECRET_PADDED              verify: { provider: github, secret: [§" ${good}", ${good}] }
+SECRET_SHARED               verify: { provider: github, secret: §${hook} } => equals \`hooks.token\`
+SECRET_SHARED               verify: { provider: github, secret: [${good}, §${admin}] } => equals \`gateway.auth.token\`
+SECRET_SHARED               auth: both⏎token: ${good}⏎verify: { provider: github, secret: §${good} } => a token of the
+SECRET_SHARED               verify: { provider: meta, secret: ${good}, verifyToken: §${hook} } => verifyToken\` equals \`hooks.token\`
+~PUBLIC_URL_PLAIN           verify: { provider: twilio, secret: ${good}, publicUrl: §"http://hooks.example.com/hooks/forge" }
+ok                          verify: { provider: twilio, secret: ${good}, publicUrl: "https://hooks.example.com/hooks/forge" }
+ok                          verify: { provider: twilio, secret: ${good}, publicUrl: "http://[::1]:8787/hooks/forge" }
+ok                          verify: { provider: twilio, secret: ${good}, publicUrl: "http://localhost/hooks/forge" }
+INVALID_VALUE               concurrency: §0
+INVALID_VALUE               timeoutSeconds: §86401
+INVALID_VALUE               budget: §{}
+MODEL_WITHOUT_PRICE         budget: { usd: §1 } => budget.usd\` counts what models cost
+INVALID_VALUE               bots: §[]
+INVALID_VALUE               bots: [a, §" "] => \`hooks.endpoints.forge.bots[1]\` must be
+`,
+  [hook, admin, good, 'changeme', 'k3v9'],
+)
+
+testTable(
+  'a rate',
+  (text) => `hooks: { endpoints: { gh: { rate: { ${text} } } } }\n`,
+  `
+ok                          endpoint: 600/1m, client: 1/1s
+INVALID_VALUE               endpoint: §600
+INVALID_VALUE               client: §0/1m
+INVALID_VALUE               client: §600/0m
+INVALID_VALUE               client: §600/m
+INVALID_VALUE               client: §600/1w
+INVALID_VALUE               client: §600/250ms
+INVALID_VALUE               client: §-1/1m
+INVALID_VALUE               client: §1.5/1m
+INVALID_VALUE               client: §{}
+ok                          endpoint: 999999999/24h
+ok                          client: 7/86400s
+INVALID_VALUE               endpoint: §600/2d => counts for longer than a day
+INVALID_VALUE               client: §600/86401s
+~UNUSED_FIELD               endpoint: 100/1m, client: §100/1m
+~UNUSED_FIELD               endpoint: 100/1m, client: §100/1s
+~UNUSED_FIELD               endpoint: 10/1s, client: §600/1m
+~UNUSED_FIELD               endpoint: 10/7s, client: §100/1m
+ok                          endpoint: 100/1m, client: 99/1m
+ok                          endpoint: 100/1m, client: 1000/1h
+ok                          endpoint: 10/7s, client: 89/1m
+`,
+)
+
+testTable(
+  'policies of endpoints',
+  (text) => `${start}  endpoints:\n    ${text}\n`,
+  `
+ok                          wake: { verify: { provider: standard-webhooks, secret: ${good} } }
+ok                          agent: { verify: { provider: hmac, hmac: { header: x-signature, signed: "{body}" }, secret: ${good} } }
+~PROVIDER_UNFIT             wake: { verify: { provider: §github, secret: ${good} } }
+~PROVIDER_UNFIT             agent: { verify: { provider: §github, secret: ${good} } }
+~UNUSED_FIELD+~UNUSED_FIELD+~UNUSED_FIELD+~UNUSED_FIELD wake: { §concurrency: 1, §timeoutSeconds: 5, §budget: { runs: 1 }, §bots: [a] }
+~UNUSED_FIELD               agent: { concurrency: 1, timeoutSeconds: 5, budget: { runs: 1 }, §bots: [a] }
+ok                          "orders/:id": { maxBodyBytes: 5 }
+`,
+)
+
+testTable(
+  'no authentication',
+  (text) => `${text}\n`,
+  `
+ok                          gateway: { host: 127.8.9.10 }⏎hooks: { endpoints: { door: { auth: none } } }
+ok                          gateway: { host: "::1" }⏎hooks: { endpoints: { door: { auth: none } } }
+ok                          gateway: { host: localhost }⏎hooks: { endpoints: { door: { auth: none } } }
+AUTH_NONE_PUBLIC            gateway: { host: 0.0.0.0 }⏎hooks: { endpoints: { door: { §auth: none } } }
+AUTH_NONE_PUBLIC            gateway: { host: "::" }⏎hooks: { endpoints: { door: { §auth: none } } }
+AUTH_NONE_PUBLIC            gateway: { host: gateway.example }⏎hooks: { endpoints: { door: { §auth: none } } }
+~AUTH_NONE_PROXIED          gateway: { trustedProxies: [loopback] }⏎hooks: { endpoints: { door: { §auth: none } } }
+`,
+)
+
+const hexKey = 'a1'.repeat(32)
+const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey
+const spki = p256.export({ type: 'spki', format: 'der' }).toString('base64')
+const pem = JSON.stringify(p256.export({ type: 'spki', format: 'pem' }).toString())
+
+testTable(
+  'a signature',
+  (text) => `hooks:\n  enabled: true\n  token: ${hook}\n  endpoints:\n    forge:\n      ${text}\n`,
+  `
+~HANDSHAKE_UNANSWERED       §verify: { provider: meta, secret: ${good} }
+ok                          verify: { provider: meta }
+ok                          verify: { provider: github, secret: ${good} }
+ok                          verify: { provider: slack, secret: [${good}, ${good}x], tolerance: 1m }
+ok                          verify: { provider: standard-webhooks, secret: whsec_${good} }
+ok                          verify: { provider: meta, secret: ${good}, verifyToken: ${good}y }
+ok                          verify: { provider: discord, publicKey: ${hexKey} }
+ok                          verify: { provider: sendgrid, publicKey: "${spki}", tolerance: 5m }
+ok                          verify: { provider: aws-sns, topicArns: ["arn:aws:sns:eu-central-1:123456789012:a.fifo"], signatureVersion: 2 }
+ok                          verify: { provider: google-pubsub, audience: mine, serviceAccount: push@p.iam.gserviceaccount.com }
+ok                          verify: { provider: google-pubsub, publicUrl: "https://a.example/", serviceAccount: push@p.example }
+ok                          verify: { provider: cloudevents, allowedOrigins: [eventgrid.azure.net] }
+ok                          verify: { provider: monday }
+ok                          verify: { provider: hmac, secret: ${good}, hmac: { header: x-sig, signed: "{id}.{timestamp}.{body}", idHeader: x-id, timestampHeader: x-time } }
+ok                          auth: both⏎      verify: { provider: github, secret: ${good} }
+UNKNOWN_PROVIDER            verify: { provider: §Okta, secret: ${good} } => docs/trust.md has the lines for it.
+UNKNOWN_PROVIDER            verify: { provider: §twitch, secret: ${good} } => docs/trust.md has the lines for it.
+UNKNOWN_PROVIDER            verify: { provider: §gihtub, secret: ${good} } => Did you mean \`github\`?
+UNKNOWN_PROVIDER            verify: { provider: §constructor, secret: ${good} }
+MISSING_KEY                 §verify: { secret: ${good} } => \`hooks.endpoints.forge.verify.provider\` is missing
+MISSING_KEY                 §verify: { provider: hmac, secret: ${good} }
+MISSING_KEY                 §verify: { provider: twilio, secret: ${good} } => verify.publicUrl\` is missing
+MISSING_KEY                 §verify: { provider: square, secret: ${good} }
+MISSING_KEY                 §verify: { provider: hubspot, secret: ${good} }
+MISSING_KEY                 §verify: { provider: hmac, secret: ${good}, hmac: { header: x-sig, signed: "{url}{body}" } }
+MISSING_KEY+~UNUSED_FIELD   §verify: { provider: discord, §secret: ${good} }
+MISSING_KEY                 §verify: { provider: aws-sns }
+MISSING_KEY+MISSING_KEY     §§verify: { provider: google-pubsub }
+MISSING_KEY                 §verify: { provider: google-pubsub, audience: mine }
+~UNUSED_FIELD               verify: { provider: github, secret: ${good}, §tolerance: 5m }
+~UNUSED_FIELD               verify: { provider: sentry, secret: ${good}, §tolerance: 5m }
+~UNUSED_FIELD               verify: { provider: github, secret: ${good}, §publicUrl: "https://a.example" }
+~UNUSED_FIELD               verify: { provider: github, secret: ${good}, §hmac: { header: x-a } }
+~UNUSED_FIELD               verify: { provider: github, secret: ${good}, §publicKey: ${hexKey} } => has no effect: GitHub reads \`secret\`
+~UNUSED_FIELD               verify: { provider: github, secret: ${good}, §challenge: { query: a } }
+~UNUSED_FIELD               verify: { provider: monday, §secret: ${good} }
+INVALID_VALUE               verify: { provider: svix, secret: §"whsec_k3v9!!k3v9-pq2x-77zz" }
+INVALID_VALUE               verify: { provider: svix, secret: [${good}, §"k3v9 k3v9 pq2x 77zz"] }
+INVALID_VALUE               verify: { provider: gitlab, secret: §"whsec_k3v9!!k3v9-pq2x-77zz" }
+INVALID_VALUE               verify: { provider: standard-webhooks, secret: §whpk_k3v9k3v9k3v9k3v9 } => write it as \`publicKey\`
+INVALID_VALUE               verify: { provider: discord, publicKey: §${hexKey}00 }
+INVALID_VALUE               verify: { provider: discord, publicKey: ["", §${hexKey.replace('a', 'g')}] }
+INVALID_VALUE               verify: { provider: sendgrid, publicKey: §abcd }
+INVALID_VALUE               verify: { provider: sendgrid, publicKey: §${pem} } => dashes
+INVALID_VALUE               verify: { provider: standard-webhooks, publicKey: §whpk_abcd }
+INVALID_VALUE               verify: { provider: aws-sns, topicArns: [§"arn:aws:sqs:eu-central-1:123456789012:a"] }
+INVALID_VALUE               verify: { provider: google-pubsub, audience: a, serviceAccount: §113774 }
+INVALID_VALUE               verify: { provider: cloudevents, allowedOrigins: [§"https://a.example"] }
+~VERIFY_NOT_YET             verify: { provider: github, §secret: "" }
+~VERIFY_NOT_YET             verify: { provider: discord, §publicKey: ["", " "] }
+ok                          verify: { provider: github }
+ok                          auth: token⏎      verify: { provider: github, secret: "" }
+AUTH_UNVERIFIABLE           { auth: §signature }
+AUTH_UNVERIFIABLE           { auth: §both, verify: { provider: github, secret: "" } }
+AUTH_UNVERIFIABLE           { auth: §signature, verify: { provider: monday } } => signs nothing
+AUTH_UNVERIFIABLE           auth: §signature⏎      verify: { challenge: { query: a } }
+MISSING_KEY                 verify: { provider: hmac, secret: ${good}, hmac: { header: x-sig, signed: §"{timestamp}.{body}" } }
+MISSING_KEY                 verify: { provider: hmac, secret: ${good}, hmac: { header: x-sig, signed: §"{id}.{body}" } }
+INVALID_VALUE+~BODY_NOT_SIGNED verify: { provider: hmac, secret: ${good}, hmac: { header: x-sig, signed: §§"{bdy}" } }
+~BODY_NOT_SIGNED            verify: { provider: hmac, secret: ${good}, hmac: { header: x-sig, signed: §"{timestamp}", timestampHeader: x-t } }
+~UNUSED_FIELD               verify: { provider: hmac, secret: ${good}, hmac: { header: x-sig, §timestampHeader: x-t } }
+MISSING_KEY                 verify: { provider: hmac, secret: ${good}, hmac: { header: x-sig, signed: "{timestamp}{body}", §timestampElement: t } }
+ok                          verify: { provider: hmac, secret: ${good}, hmac: { header: x-sig, signed: "{timestamp}{body}", timestampElement: t, element: v1 } }
+~UNUSED_FIELD               verify: { provider: hmac, secret: ${good}, hmac: { header: x-sig, element: v1, §prefix: "v1=" } }
+INVALID_VALUE               verify: { provider: hmac, secret: §${good}, hmac: { header: x-sig, key: hex } }
+`,
+  ['k3v9'],
+)
+
+const hmac = `provider: hmac, secret: ${good}, hmac: { header: x-sig }`
+
+testTable(
+  'a challenge',
+  (text) =>
+    `hooks:\n  enabled: true\n  token: ${hook}\n  endpoints:\n    forge:\n      verify: { ${text} }\n`,
+  `
+ok                          challenge: { query: challenge }
+ok                          challenge: { method: HEAD }
+ok                          challenge: {}
+ok                          ${hmac}, challenge: { query: crc_token, answer: json, field: token, hmac: true }
+ok                          ${hmac}, challenge: { method: POST, header: x-hook-secret, answer: header, issuesSecret: true }
+MISSING_KEY                 challenge: §{ method: POST }
+MISSING_KEY                 challenge: §{ answer: json }
+INVALID_VALUE               challenge: { query: a, header: §b } => stands beside \`query\` Keep one of the two.
+INVALID_VALUE               challenge: { body: §a }
+INVALID_VALUE               challenge: { method: HEAD, query: §a }
+INVALID_VALUE               challenge: { query: a, answer: §header }
+~UNUSED_FIELD               challenge: { query: a, field: §b }
+MISSING_KEY                 challenge: { query: a, hmac: §true }
+INVALID_VALUE               challenge: { method: POST, header: a, issuesSecret: §true }
+INVALID_VALUE               provider: hmac, secret: ${good}, hmac: { header: x-sig, signed: "{form}" }, challenge: { query: a, hmac: §true }
+~BODY_NOT_SIGNED+INVALID_VALUE provider: hmac, secret: ${good}, hmac: { header: x-sig, signed: §"{url}" }, publicUrl: "https://a.example/", challenge: { query: a, hmac: §true }
+`,
+)
+
+const forge = `provider: github, secret: ${good}`
+const shop = `provider: stripe, secret: ${good}`
+const token = 'github_pat_11AAAA0000000000000000'
+
+testTable(
+  'a catch-up',
+  (text) => `${start}  mappings: [{ message: x }]\n  endpoints:\n    forge: ${text} } }\n`,
+  `
+ok                          { verify: { ${forge} }, catchUp: { repo: octo-org/harbour, hookId: 12345678, token: ${token}
+ok                          { verify: { ${forge} }, catchUp: { org: octo-org, hookId: "12345678", token: ${token}, every: 1m, lookBack: 1d
+ok                          { verify: { ${forge} }, catchUp: { repo: a/b, hookId: 1, token: ${token}, api: "https://github.example.com/api/v3"
+ok                          { verify: { ${shop} }, catchUp: { hookId: we_1Qx2, token: ${token}, lookBack: 30d
+INVALID_VALUE               { verify: { ${forge} }, catchUp: { repo: a/b, hookId: 1, token: ${token}, lookBack: §4d => is longer than 3d
+INVALID_VALUE               { verify: { ${shop} }, catchUp: { hookId: we_1, token: ${token}, lookBack: §31d => is longer than 30d
+INVALID_VALUE               { verify: { ${forge} }, catchUp: { repo: a/b, hookId: 1, token: ${token}, every: §10s => is shorter than 1m
+INVALID_VALUE               { verify: { ${forge} }, catchUp: { repo: a/b, hookId: 1, token: ${token}, lookBack: §5m => is not longer than \`every\` (10m)
+MISSING_KEY                 { verify: { ${forge} }, §catchUp: { hookId: 1, token: ${token} => catchUp.repo\` is missing
+DUPLICATE_FIELD             { verify: { ${forge} }, catchUp: { repo: a/b, §org: octo-org, hookId: 1, token: ${token} => catchUp.org\` stands beside \`repo\`
+INVALID_VALUE               { verify: { ${forge} }, catchUp: { repo: §harbour, hookId: 1, token: ${token} => must be a repository such as
+INVALID_VALUE               { verify: { ${forge} }, catchUp: { repo: a/b, hookId: §we_1, token: ${token} => is not the id of a webhook of GitHub
+INVALID_VALUE               { verify: { ${shop} }, catchUp: { hookId: §1, token: ${token} => is not the id of a webhook endpoint of Stripe
+~UNUSED_FIELD               { verify: { ${shop} }, catchUp: { §repo: a/b, hookId: we_1, token: ${token} => repo\` has no effect
+INVALID_VALUE               { verify: { ${forge} }, catchUp: { repo: a/b, hookId: 1, token: ${token}, api: §"http://github.example.com" => must be an https:
+CATCH_UP_UNSUPPORTED        { verify: { provider: slack, secret: ${good} }, §catchUp: { repo: a/b, hookId: 1, token: ${token} => must be \`github\` or \`stripe\`
+CATCH_UP_UNSUPPORTED        { §catchUp: { repo: a/b, hookId: 1, token: ${token}
+`,
+  [token],
+)
+
+testTable(
+  'a mailbox',
+  (text) => ({
+    'reveille.yaml': `hooks:\n  token: ${hook}\n  ${text}\n`,
+    'shipped/gmail.yaml': 'mappings: [{ id: mail, match: { path: gmail }, message: x }]\n',
+  }),
+  `
+INVALID_VALUE               gmail: { model: §5 }⏎  presets: [gmail]
+INVALID_VALUE               gmail: { thinking: §lots }⏎  presets: [gmail]
+INVALID_VALUE               gmail: { allowUnsafeExternalContent: §"yes" }⏎  presets: [gmail]
+~MAIL_WITHOUT_HOOKS         §gmail: { account: ada@example.com, topic: projects/p/topics/t }⏎  presets: [gmail]
+ok                          enabled: true⏎  gmail: { account: ada@example.com, topic: projects/p/topics/t }⏎  presets: [gmail]
+~SHORT_NAME                 enabled: true⏎  gmail: { topic: projects/p/topics/t, subscription: §gog-gmail-watch-push } => projects/p/subscriptions/gog-gmail-watch-push
+~FOREIGN_KEY                enabled: true⏎  gmail: { topic: projects/p/topics/t, §hookUrl: x } => remove it.
+~FOREIGN_KEY                enabled: true⏎  gmail: { topic: projects/p/topics/t, §pushToken: hush-hush } => remove it.
+~FOREIGN_KEY                enabled: true⏎  gmail: { topic: projects/p/topics/t, §serve: { port: 8788 } } => remove it.
+~FOREIGN_KEY                enabled: true⏎  gmail: { topic: projects/p/topics/t, §tailscale: { mode: funnel } } => remove it.
+`,
+  ['hush-hush'],
+)
+
+testTable(
+  'a key of OpenClaw',
+  (text) => `hooks: { ${text} }\n`,
+  `
+~FOREIGN_KEY                §internal: { enabled: true } => run inside OpenClaw
+~FOREIGN_KEY                §sessionRetention: 24h => idleExpiry
+~FOREIGN_KEY                §allowedAgentIds: [hooks, main] => \`runner\` and \`model\`
+~FOREIGN_KEY                mappings: [{ message: x, §agentId: reader }] => \`runner\` and \`model\`
+~FOREIGN_KEY                mappings: [{ message: x, §sessionMode: persistent }] => Without \`sessionKey\`
+FOREIGN_KEY                 mappings: [{ message: x, sessionKey: "hook:x", §sessionMode: isolated }] => share a conversation
+FOREIGN_KEY                 mappings: [{ message: x, §accountId: work }] => one account
+~SESSION_KEY_NOT_ALLOWED    allowedSessionKeyPrefixes: §["agent:"]
+~SESSION_KEY_NOT_ALLOWED    allowedSessionKeyPrefixes: §[]
+ok                          allowedSessionKeyPrefixes: ["agent:", "hook:"]
+ok                          allowedSessionKeyPrefixes: ["agent:"], defaultSessionKey: "agent:x"
+INVALID_VALUE               defaultSessionKey: §Main
+SESSION_KEY_NOT_ALLOWED     defaultSessionKey: §"hook:x", allowedSessionKeyPrefixes: ["agent:"]
+`,
+)
+
+testTable(
+  'JSON5',
+  (text) => `${text}\n`,
+  `
+INVALID_VALUE               agents: { defaults: { model: §{ primary: openai/gpt-5, fallbacks: [] } } } => Write \`model: openai/gpt-5\`
+YAML_SYNTAX                 hooks:⏎  §// about the path⏎  path: /hooks => begin with \`#\`
+YAML_SYNTAX                 hooks:⏎  enabled: true⏎  §// about the path⏎  path: /hooks => begin with \`#\`
+YAML_SYNTAX                 §// mine⏎hooks: {} => begin with \`#\`
+YAML_SYNTAX                 hooks:⏎  path: §// hooks => begin with \`#\`
+YAML_SYNTAX                 hooks:⏎  presets:⏎    - §/* mail */ gmail => begin with \`#\`
+YAML_SYNTAX                 hooks:⏎  path: "/hooks" §// with a slash => begin with \`#\`
+YAML_SYNTAX                 hooks:⏎  mappings:⏎    - message: §// two => begin with \`#\`
+YAML_SYNTAX                 hooks: { presets: [gmail] } §// mail => begin with \`#\`
+YAML_SYNTAX                 { hooks: { §/* path: "/hooks" } } => Write \`*/\` after it
+UNKNOWN_KEY                 { hooks:{§enabled:true} } => Write a space after the colon
+~SINGLE_QUOTED_BREAK        { hooks: { mappings: [{ messageTemplate: §'From: {{a}}\\nSubject: {{b}}' }] } } => double quotes
+~SINGLE_QUOTED_BREAK        { hooks: { mappings: [{ action: 'wake', textTemplate: §'a\\tb' }] } }
+~SINGLE_QUOTED_BREAK        hooks:⏎  mappings:⏎    - { message: §'a\\nb' }
+ok                          { hooks: { mappings: [{ message: "a\\nb" }] } }
+ok                          { hooks: { mappings: [{ message: 'a\\\\nb' }] } }
+ok                          { hooks: { mappings: [{ message: 'x', match: { body: { a: { pattern: '\\t\\d' } } } }] } }
+ok                          { hooks: { mappings: [{ message: x, vars: { a: '$split(b, "\\n")' } }] } }
+ok                          hooks:⏎  mappings:⏎    - message: 'a\\nb'
+`,
+)
+
+testTable(
+  'mapping files',
+  (text) => {
+    const [one = '', other = ''] = text.split(' || ')
+    return { 'mappings/a.yaml': `${one}\n`, ...(other !== '' && { 'mappings/b.yaml': `${other}\n` }) }
+  },
+  `
+ok                          # later
+UNKNOWN_KEY                 §mapings:⏎  - message: m
+UNKNOWN_KEY                 §Mappings: []
+UNKNOWN_KEY                 §test: []
+UNKNOWN_KEY+UNKNOWN_KEY     §match: { path: a }⏎§message: m
+UNKNOWN_KEY                 §hooks: { mappings: [] }
+INVALID_VALUE               §- message: x => Put the list under \`mappings:\`.
+DUPLICATE_ID                mappings:⏎  - id: x⏎    enabled: false⏎    message: m || mappings:⏎  - message: m⏎    id: §x => mappings/a.yaml:2:5
+DUPLICATE_ENDPOINT          endpoints:⏎  gh: { maxBodyBytes: 1 } || endpoints: { §gh: { maxBodyBytes: 2 } } => mappings/a.yaml:2:3
+`,
+)
