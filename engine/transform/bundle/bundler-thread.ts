@@ -14,6 +14,7 @@ export type FromThread = Bundled | Error
 
 const bundling = createBundling()
 const { port } = workerData as ThreadData
+let last: Promise<unknown> = Promise.resolve()
 /** esbuild's process. esbuild does not wait for its end, and nothing would if the thread ended first. */
 let child: ChildProcess | undefined
 let isEnding = false
@@ -24,10 +25,13 @@ subscribe('child_process', (message) => {
 
 port.on('message', async (message: ToThread) => {
   if (message !== 'end') {
-    port.postMessage(await bundle(message).catch((error: Error) => new Error(error.message)))
+    last = bundle(message).catch((error: Error) => new Error(error.message))
+    port.postMessage(await last)
     return
   }
   isEnding = true
+  // esbuild's process reports a deadlock if it is ended while it asks the plugin.
+  await last
   await endProcess()
   port.close()
 })

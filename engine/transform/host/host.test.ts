@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { appendFile, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { backgroundTimers, type Timers } from '../../timers.ts'
 import { callOne, createHosted, createServing, failureOf, type Hosted, shownPlace } from './fixture.ts'
 
@@ -246,8 +246,7 @@ async function createWitness(hosted: Hosted) {
   return { file, threads: async () => (await readFile(file, 'utf8')).trim().split(' ').filter(Boolean) }
 }
 
-/** Starts three modules, each of which notes the thread that loads it. */
-async function startThree(t: TestContext) {
+test('several modules are loaded in one thread, which is then ended, and the first call starts a worker', async (t) => {
   const hosted = await createHosted(
     t,
     { 'placeholder.ts': 'export default () => null' },
@@ -258,11 +257,6 @@ async function startThree(t: TestContext) {
   await hosted.write(Object.fromEntries(names.map((name) => [name, noting(file, `// ${name}`)])))
   const open = await hosted.open(names)
   assert.deepEqual(await open.start(), [])
-  return { threads, names, open }
-}
-
-test('several modules are loaded in one thread, which is then ended, and the first call starts a worker', async (t) => {
-  const { threads, open } = await startThree(t)
   const [first, ...others] = await threads()
   assert.deepEqual(others, [first, first], 'each was loaded, in one thread')
 
@@ -295,71 +289,43 @@ test('a module that spoils the thread in which modules are loaded fails no other
   assert.deepEqual(messages, ['c.ts cannot be loaded: Error: c'])
 })
 
-/** Timers of which those of half a minute expire when the test says so. */
-function createHalfMinutes() {
-  const due = new Set<() => void>()
+/** Timers of which those that end idle workers expire when the test says so. */
+function createIdleTimers() {
+  const due = new Map<() => void, number>()
   const timers: Timers = {
     setTimeout(act, ms) {
-      if (ms !== 30_000) return neverSlow.setTimeout(act, ms)
-      due.add(act)
+      if (ms !== 60_000 && ms !== 1_000) return neverSlow.setTimeout(act, ms)
+      due.set(act, ms)
       return act
     },
     clearTimeout: (timer) => void (due.delete(timer as () => void) || backgroundTimers.clearTimeout(timer)),
   }
   return {
     timers,
-    isOver: () => due.size === 0,
-    pass() {
-      const acts = [...due]
-      due.clear()
-      for (const act of acts) act()
+    /** Lets this much time pass. */
+    pass(ms: number) {
+      for (const [act, after] of due) if (after <= ms) due.delete(act) && act()
     },
   }
 }
 
-test('a worker without requests for minutes ends, and the next call starts another', async (t) => {
-  const { timers, pass, isOver } = createHalfMinutes()
+test('a worker ends a minute after a request, or a load, and a second after a test; the next call starts another', async (t) => {
+  const { timers, pass } = createIdleTimers()
   const hosted = await createHosted(t, { 'placeholder.ts': 'export default () => null' }, { timers })
   const { file, threads } = await createWitness(hosted)
   await hosted.write({ 'a.ts': noting(file) })
   const open = await hosted.open(['a.ts'])
   assert.deepEqual(await open.start(), [])
-  for (let n = 0; n < 3; n++) {
-    await callOne(open, 'a.ts')
-    assert.equal((await threads()).length, 1, 'a call within three minutes keeps it')
-    for (let look = 0; look < 5; look++) pass()
+  const loads = async (given: Parameters<typeof callOne>[2], passedMs: number) => {
+    await callOne(open, 'a.ts', given)
+    pass(passedMs)
+    return (await threads()).length
   }
-  for (let look = 0; look < 8; look++) pass()
-  assert.ok(isOver(), 'nothing is left to look at')
-  await callOne(open, 'a.ts')
-  assert.equal((await threads()).length, 2)
-})
-
-test('a worker that no request has called ends after half a minute', async (t) => {
-  const { timers, pass, isOver } = createHalfMinutes()
-  const hosted = await createHosted(t, { 'placeholder.ts': 'export default () => null' }, { timers })
-  const { file, threads } = await createWitness(hosted)
-  await hosted.write({ 'a.ts': noting(file) })
-  const open = await hosted.open(['a.ts'])
-  assert.deepEqual(await open.start(), [])
-  pass()
-  assert.ok(isOver())
-  await callOne(open, 'a.ts')
-  assert.equal((await threads()).length, 2)
-})
-
-test('the tests of many modules have one worker at a time, and leave those of requests alone', async (t) => {
-  const { threads, names, open } = await startThree(t)
   const asTest = { onCall() {} }
-  await callOne(open, 'c.ts')
-  for (const name of names) {
-    await callOne(open, name, asTest)
-    await callOne(open, name, asTest)
-  }
-  const loads = await threads()
-  assert.equal(loads.length - 3, 3, 'a module is loaded once for all of its tests')
-  await callOne(open, 'c.ts')
-  await callOne(open, 'b.ts')
-  await callOne(open, 'a.ts')
-  assert.equal((await threads()).length - loads.length, 2, 'the workers of the other two had ended')
+  assert.equal(await loads({}, 1_000), 1, 'the load was for this call')
+  assert.equal(await loads(asTest, 1_000), 1, 'a test does not shorten it')
+  assert.equal(await loads({}, 60_000), 1)
+  assert.equal(await loads(asTest, 0), 2, 'a minute has passed')
+  assert.equal(await loads(asTest, 1_000), 2, 'a module is loaded once for all of its tests')
+  assert.equal(await loads({}, 0), 3)
 })

@@ -9,11 +9,10 @@ import type { OpenClawWord } from '../worker/openclaw.ts'
 import type { ModuleExports } from '../worker/protocol.ts'
 import { failure } from './call.ts'
 import { createMask } from './mask.ts'
-import { checkModules } from './module-check.ts'
+import { type CheckedModule, checkModules } from './module-check.ts'
 import type { Loaded } from './module-worker.ts'
-import { createOutput } from './output.ts'
-import { createWarmSpare } from './warm-spare.ts'
 import { createWorkerSet, type WorkerSet } from './worker-set.ts'
+import { createWorkerThreads } from './worker-threads.ts'
 
 export interface TransformHostOptions {
   readonly onEvent: TransformListener
@@ -43,55 +42,38 @@ const openClawAdvice: Readonly<Record<OpenClawWord, string>> = {
 export function createTransformHost(options: TransformHostOptions): TransformHost {
   const { onEvent, timers = backgroundTimers, loadTimeoutMs = 10_000, isDebugged = isInspected } = options
   const sets = new Map<string, WorkerSet>()
-  const spare = createWarmSpare(timers)
   const watch = createThreadWatch(timers)
+  const threads = createWorkerThreads(timers)
   const mask = createMask()
-  const output = createOutput(onEvent, timers)
   const advised = new Set<string>()
-  const leaving = new Set<Promise<void>>()
-  /** The set that a test has called last. */
-  let tested: WorkerSet | undefined
   let isClosed = false
 
   function advise(module: string, word: OpenClawWord): void {
     const advice = `${module} ${word}`
     if (advised.has(advice)) return
     advised.add(advice)
-    output.write({ module, level: 'warn', requestId: undefined, text: openClawAdvice[word] })
+    onEvent({ type: 'transform-output', module, level: 'warn', text: openClawAdvice[word] })
   }
 
-  /** Dry runs have workers of their own, which no snapshot holds: they end a second after their last call. */
-  function setOf({ module, bundle: { digest, file } }: OpenedModule, isDry = false): WorkerSet {
+  function workerOptions({ module, bundle: { file } }: OpenedModule, isDry: boolean) {
+    return { file, isDry, module, timers, watch, mask, isDebugged, advise, loadTimeoutMs, onEvent }
+  }
+
+  /** Dry runs have workers of their own, which no snapshot holds. */
+  function setOf(opened: OpenedModule, isDry = false): WorkerSet {
+    const { digest } = opened.bundle
     const key = isDry ? `${digest} dry` : digest
     const known = sets.get(key)
     if (known) return known
     const set = createWorkerSet({
-      file,
-      isDry,
-      module,
-      spare,
-      timers,
-      watch,
-      output,
-      leaving,
-      mask,
-      isDebugged,
-      advise,
-      loadTimeoutMs,
-      onEvent,
+      ...workerOptions(opened, isDry),
+      threads,
       onEmpty() {
         if (sets.get(key) === set) sets.delete(key)
-        if (tested === set) tested = undefined
       },
     })
     sets.set(key, set)
     return set
-  }
-
-  /** A start runs the tests of all modules, one after the other. */
-  function endTestedBefore(set: WorkerSet): void {
-    if (tested !== set) tested?.endTested()
-    tested = set
   }
 
   function open(modules: readonly OpenedModule[], secrets: readonly string[] = []): OpenTransforms {
@@ -104,19 +86,25 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
       const sets = modules.map((opened) => ({ opened, set: setOf(opened) }))
       for (const { opened, set } of sets) hold(set, opened)
       const unknown = sets.filter(({ set }) => set.loaded?.ok !== true)
-      const [first, ...others] = unknown
       // An edit changes one module, and its next call needs the worker that has loaded it.
-      if (first && others.length === 0) await first.set.load()
-      else
-        await checkModules(
-          unknown.map(({ set }) => set.check),
-          spare.take,
-          () => isReleased || isClosed,
-        )
+      if (unknown.length === 1) await unknown[0]?.set.load()
+      else await check(unknown)
       if (isReleased || isClosed) return []
       const failures = sets.flatMap(({ opened, set }) => (set.loaded ? failuresOf(opened, set.loaded) : []))
       if (failures.length > 0) release()
       return failures
+    }
+
+    async function check(unknown: readonly { readonly opened: OpenedModule; readonly set: WorkerSet }[]) {
+      const checked = unknown.map(({ opened }): CheckedModule => {
+        return { ...workerOptions(opened, false), memoryMb: opened.limits.memoryMb }
+      })
+      let index = 0
+      for await (const loaded of checkModules(checked, threads)) {
+        const { set } = unknown[index++] as { readonly set: WorkerSet }
+        set.loaded = loaded
+        if (isReleased || isClosed) return
+      }
     }
 
     function hold(set: WorkerSet, { limits }: OpenedModule): void {
@@ -144,7 +132,6 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
             }
             const set = setOf(opened, given.dryRun === 'refuse')
             const isTest = given.onCall !== undefined || given.dryRun !== undefined
-            if (isTest && given.dryRun !== 'refuse') endTestedBefore(set)
             set.call({ module, exportName, limits, given, parameters, isTest, resolve, reject })
           })
       },
@@ -156,9 +143,8 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
     async close() {
       isClosed = true
       watch.close()
-      for (const set of sets.values()) set.close()
-      await Promise.all([spare.close(), ...leaving])
-      output.close()
+      await Promise.all([...sets.values()].map((set) => set.close()))
+      await threads.close()
     },
   }
 }

@@ -4,45 +4,33 @@
  * one: what another module left there is not its fault.
  */
 
-import type { TransformLimits } from '../../config/settings.ts'
 import type { WorkerThread } from '../worker/protocol.ts'
-import {
-  createModuleWorker,
-  type Loaded,
-  type ModuleWorkerOptions,
-  type WorkerOwner,
-} from './module-worker.ts'
+import { createModuleWorker, type Loaded, type ModuleWorkerOptions } from './module-worker.ts'
+import type { WorkerThreads } from './worker-threads.ts'
 
-export interface CheckedModule {
-  /** What its worker needs besides a thread. */
-  readonly options: Omit<ModuleWorkerOptions, 'thread' | 'owner'>
-  readonly limits: TransformLimits
-  checked(loaded: Loaded): void
+export interface CheckedModule extends Omit<ModuleWorkerOptions, 'thread' | 'owner'> {
+  readonly memoryMb: number
 }
 
 /** A thread that holds more than this after a module is not used for another one. Bytes. */
 const maxHeld = 100 * 1_048_576
 
-/** `isGivenUp`: whether the results are not needed any more. Never rejects. */
-export async function checkModules(
+/** Yields the result of each module. */
+export async function* checkModules(
   modules: readonly CheckedModule[],
-  take: () => WorkerThread,
-  isGivenUp: () => boolean,
-): Promise<void> {
+  threads: WorkerThreads,
+): AsyncIterable<Loaded> {
   /** The thread that has loaded modules, and may load another one. */
   let shared: WorkerThread | undefined
 
-  async function load({ options, limits }: CheckedModule): Promise<Loaded> {
-    const thread = shared ?? take()
+  async function load(module: CheckedModule): Promise<Loaded> {
+    const thread = shared ?? threads.take()
     shared = thread
-    const giveUp = () => {
+    const ended = () => {
       if (shared === thread) shared = undefined
     }
-    const owner: WorkerOwner = {
-      ended: giveUp,
-      ...{ idle() {}, takenBack() {}, lost() {}, abandoned() {}, returned() {} },
-    }
-    const loaded = await createModuleWorker({ ...options, thread, owner }).load(limits.memoryMb)
+    const owner = { ended, ...{ idle() {}, takenBack() {}, lost() {}, abandoned() {}, returned() {} } }
+    const loaded = await createModuleWorker({ ...module, thread, owner }).load(module.memoryMb)
     if (loaded.ok && loaded.memory >= maxHeld) await stop()
     return loaded
   }
@@ -53,15 +41,17 @@ export async function checkModules(
     await stopped?.end()
   }
 
-  for (const module of modules) {
-    if (isGivenUp()) break
-    const wasUsed = shared !== undefined
-    let loaded = await load(module)
-    if (!loaded.ok && wasUsed) {
-      await stop()
-      loaded = await load(module)
+  try {
+    for (const module of modules) {
+      const wasUsed = shared !== undefined
+      let loaded = await load(module)
+      if (!loaded.ok && wasUsed) {
+        await stop()
+        loaded = await load(module)
+      }
+      yield loaded
     }
-    module.checked(loaded)
+  } finally {
+    await stop()
   }
-  await stop()
 }

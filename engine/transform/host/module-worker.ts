@@ -7,12 +7,13 @@
 
 import type { ThreadWatch } from '../../threads/watch.ts'
 import type { Timers } from '../../timers.ts'
-import type { TransformErrorCode } from '../port.ts'
+import type { TransformErrorCode, TransformListener } from '../port.ts'
 import type { OpenClawWord } from '../worker/openclaw.ts'
 import {
   type ErrorReport,
   type FromWorker,
   type ModuleExports,
+  outputLimits,
   slots,
   type WorkerThread,
 } from '../worker/protocol.ts'
@@ -20,7 +21,6 @@ import { findBusyLine } from './busy-line.ts'
 import { type Call, orderOf, secondsOf, transformError } from './call.ts'
 import { takeBack, watchCall } from './call-watch.ts'
 import type { Mask } from './mask.ts'
-import type { Output } from './output.ts'
 import { readAnswer } from './read-answer.ts'
 import { sourcePlace } from './source-place.ts'
 
@@ -28,8 +28,11 @@ export interface ModuleWorker {
   load(memoryMb: number): Promise<Loaded>
   /** May be called on an idle worker alone. */
   run(call: Call): void
-  /** Ends the worker at once. A call under way fails with a sentence of its module and `text`. */
-  end(text: string): void
+  /**
+   * Ends the worker at once. A call under way fails with a sentence of its module and `text`. Resolves when the thread has ended or was
+   * abandoned.
+   */
+  end(text: string): Promise<void>
 }
 
 export type Loaded =
@@ -38,9 +41,9 @@ export type Loaded =
 
 /** The part of the host that a worker belongs to. */
 export interface WorkerOwner {
-  idle(worker: ModuleWorker): void
+  idle(): void
   /** The worker takes no further call. */
-  ended(worker: ModuleWorker): void
+  ended(): void
   /** The call has not begun, and will not begin in this worker. */
   takenBack(call: Call): void
   lost(reason: string): void
@@ -59,9 +62,7 @@ export interface ModuleWorkerOptions {
   readonly owner: WorkerOwner
   readonly timers: Timers
   readonly watch: ThreadWatch
-  readonly output: Output
-  /** Workers that take no call any more, each until its thread has ended or was abandoned. */
-  readonly leaving: Set<Promise<void>>
+  onEvent: TransformListener
   /** Whether this process is being debugged; then there are no deadlines. */
   isDebugged(): boolean
   /** Hides known secrets in whatever the module prints or throws. */
@@ -78,12 +79,13 @@ const slowMs = 2_000
 type Message<Type extends FromWorker['type']> = FromWorker & { readonly type: Type }
 
 export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
-  const { file, module, thread, owner, timers, watch, output, leaving, mask, loadTimeoutMs } = options
+  const { file, module, thread, owner, timers, watch, onEvent, mask, loadTimeoutMs } = options
   let loading: ((loaded: Loaded) => void) | undefined
   let functions: ModuleExports['functions'] = []
   let current: { readonly call: Call; readonly unwatch: () => void } | undefined
   let newest = 0
-  let hasEnded = false
+  let gone: Promise<void> | undefined
+  let droppedTimer: unknown
   /** Whether the call under way is the worker's last one. */
   let isRetiring = false
   const worker: ModuleWorker = { load, run, end }
@@ -100,7 +102,7 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
     }
     const notice = timers.setTimeout(() => {
       const text = `is still being loaded: its top level has not ended after ${secondsOf(slowMs)}. Edits wait for it, ${secondsOf(loadTimeoutMs)} at most.`
-      output.write({ module, level: 'warn', requestId: undefined, text })
+      print({ level: 'warn', requestId: undefined, text })
     }, slowMs)
     loading = (loaded) => {
       loading = undefined
@@ -117,8 +119,12 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
     return promise
   }
 
-  function takeDroppedLines(): number {
-    return Atomics.exchange(thread.shared, slots.droppedLines, 0)
+  /** Reports the lines that the worker has dropped: once for each window, since each call may drop some. */
+  function reportDropped(): void {
+    timers.clearTimeout(droppedTimer)
+    droppedTimer = undefined
+    const lines = Atomics.exchange(thread.shared, slots.droppedLines, 0)
+    if (lines > 0) onEvent({ type: 'transform-output-dropped', module, lines })
   }
 
   function loadFailed(text: string): void {
@@ -146,7 +152,7 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
       // Data that has no JSON is not the worker's fault.
       release()
       fail(call, sentence(`cannot be given its data: ${(error as Error).message}`))
-      owner.idle(worker)
+      owner.idle()
     }
   }
 
@@ -192,14 +198,12 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
   }
 
   /** Takes no more calls, and stops the thread once `after` is settled. */
-  function stop(after?: Promise<unknown>): void {
-    if (hasEnded) return
-    hasEnded = true
-    output.dropped(module, takeDroppedLines())
-    const gone = after === undefined ? thread.end(owner) : after.then(() => thread.end(owner))
-    leaving.add(gone)
-    void gone.then(() => leaving.delete(gone))
-    owner.ended(worker)
+  function stop(after: Promise<unknown> = Promise.resolve()): Promise<void> {
+    if (gone !== undefined) return gone
+    reportDropped()
+    gone = after.then(() => thread.end(owner))
+    owner.ended()
+    return gone
   }
 
   function heard(received: FromWorker): void {
@@ -226,15 +230,23 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
   }
 
   function print({ level, requestId, text }: Omit<Message<'output'>, 'type'>): void {
-    output.write({ module: current?.call.module ?? module, level, requestId, text })
+    const named = current?.call.module ?? module
+    onEvent({
+      type: 'transform-output',
+      module: named,
+      level,
+      text,
+      ...(requestId !== undefined && { requestId }),
+    })
   }
 
   function settle(message: Message<'answered' | 'failed'>, call: Call): void {
     release()
     isRetiring ||= message.memory > call.limits.memoryMb * 1_048_576
-    output.dropped(module, takeDroppedLines())
+    if (Atomics.load(thread.shared, slots.droppedLines) > 0)
+      droppedTimer ??= timers.setTimeout(reportDropped, outputLimits.windowMs)
     if (isRetiring) stop()
-    else owner.idle(worker)
+    else owner.idle()
     const answer = message.type === 'answered' ? readAnswer(message.answer) : undefined
     if (answer) call.resolve(answer)
     else if (message.type === 'failed') fail(call, message.error)
@@ -270,11 +282,11 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
     }
   }
 
-  function end(text: string): void {
+  function end(text: string): Promise<void> {
     const call = release()
     loadFailed('was given up while it was loaded')
-    stop()
     if (call) fail(call, sentence(text))
+    return stop()
   }
 
   return worker

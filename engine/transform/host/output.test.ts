@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TransformEvent } from '../port.ts'
 import { createServing, failureOf } from './fixture.ts'
-import { createOutput } from './output.ts'
 
 type Line = Extract<TransformEvent, { type: 'transform-output' }>
 const linesOf = (events: readonly TransformEvent[]) =>
@@ -83,29 +82,6 @@ test('of a flood of lines only the first are passed on, and the others are count
   // The limit starts again when a second of the worker's clock ends in between.
   assert.ok(reports >= 200 && reports <= 2_000, `${reports} lines`)
   assert.equal(reports + dropped, 100_000)
-})
-
-test('all workers of a module share one limit of output, and each module has its own', () => {
-  const events: TransformEvent[] = []
-  let endWindow = () => {}
-  const timers = {
-    setTimeout(act: () => void) {
-      endWindow = act
-      return act
-    },
-    clearTimeout() {},
-  }
-  const output = createOutput((event) => events.push(event), timers)
-  const line = { module: 'a.ts', level: 'info', text: 'x' } as const
-  for (let n = 0; n < 250; n++) output.write(line)
-  output.dropped('a.ts', 7)
-  assert.equal(events.length, 200)
-  endWindow()
-  assert.deepEqual(events.at(-1), { type: 'transform-output-dropped', module: 'a.ts', lines: 57 })
-  output.write(line)
-  assert.deepEqual(events.at(-1), { type: 'transform-output', ...line })
-  output.close()
-  assert.equal(events.length, 202)
 })
 
 test('a failure keeps the name of its error, so that logs can be searched for it', async (t) => {
