@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compileFixture, configurationOf, type Fixture, type Mapping, snapshotOf } from './fixture.ts'
+import { compileFixture, type Fixture, type Mapping, snapshotOf } from './fixture.ts'
 
 function diagnosticsOf(mapping: Mapping, fixture?: Fixture) {
   const compiled = compileFixture([mapping], fixture)
@@ -180,17 +180,6 @@ test('with prefixes set, a session key must begin with one, as far as load can k
   assert.deepEqual(codes('pr:{{a}}'), ['SESSION_KEY_NOT_ALLOWED'])
 })
 
-test('with models set, a literal model must be one of them or an alias', () => {
-  const fixture: Fixture = { defaults: { models: { allowed: ['a/b'], aliases: { fast: 'a/b' } } } }
-  assert.ok(compileFixture([{ message: 'x', model: 'fast' }], fixture).ok)
-  const [found] = diagnosticsOf({ message: 'x', model: 'fsat' }, fixture)
-  assert.deepEqual([found?.code, found?.hint], ['MODEL_NOT_ALLOWED', 'Did you mean fast?'])
-})
-
-test('an unconfigured channel is accepted if nothing is delivered', () => {
-  assert.ok(compileFixture([{ message: 'x', channel: 'telegram', deliver: false }]).ok)
-})
-
 test('the default runner must exist', () => {
   const [found] = diagnosticsOf({ message: 'x' }, { defaults: { runner: 'eccho' } })
   assert.equal(found?.message, '`agents.defaults.runner` must be one of claude, command, echo')
@@ -242,8 +231,4 @@ test('a snapshot is deeply frozen', () => {
   }
   visit(snapshot, 'snapshot')
   assert.deepEqual(thawed, [])
-})
-
-test('the digest is the configuration’s', () => {
-  assert.equal(snapshotOf([]).digest, configurationOf([]).digest)
 })

@@ -69,33 +69,3 @@ test('an empty list of the payload is still empty after it was grouped', async (
     assert.deepEqual(payload, { a: [], b: { a: [] } }, source)
   }
 })
-
-test('matching functions of the author’s own can replace regular expressions', async () => {
-  const source = `(
-    $x := function($s) { ($at := $length($substringBefore($s, "x")); $at = $length($s) ? () : {
-      "match": "x", "start": $at, "end": $at + 1, "groups": [], "next": function() { () } }) };
-    [$contains("axb", $x), $replace("axb", $x, "-"), $split("axb", $x), $match("axb", $x).index]
-  )`
-  assert.deepEqual(await evaluate(source), [true, 'a-b', 'a', 'b', 1])
-})
-
-test('texts are cut between characters, not inside them', async () => {
-  const text = 'a😀b😀c'
-  assert.equal(await evaluate('$length(t)', { t: text }), 5)
-  for (const [from, count] of [
-    [0, 2],
-    [1, 1],
-    [-2, 1],
-    [-9, 3],
-    [3, 9],
-    [1.5, 2],
-  ] as const) {
-    const characters = Array.from(text)
-    const start = characters.length + from < 0 ? 0 : from
-    const end = start >= 0 ? start + count : characters.length + start + count
-    assert.equal(
-      await evaluate(`$substring(t, ${from}, ${count})`, { t: text }),
-      characters.slice(start, end).join(''),
-    )
-  }
-})

@@ -29,14 +29,6 @@ const idsOf = (candidates: readonly Candidate[]) => candidates.map(({ program })
 const many = (count: number, matchOf: (position: number) => Match): Indexed[] =>
   Array.from({ length: count }, (_, position) => indexed(`m${position}`, matchOf(position)))
 
-test('an endpoint’s candidates are its own mappings and the catch-alls, in order', () => {
-  const index = indexOf({ a1: { path: 'a' }, any1: {}, b1: { path: 'b' }, a2: { path: 'a' }, any2: {} })
-  const ids = (endpoint: string) => idsOf(asked(index, {}, { endpoint }))
-  assert.deepEqual(ids('a'), ['a1', 'any1', 'a2', 'any2'])
-  assert.deepEqual(ids('b'), ['any1', 'b1', 'any2'])
-  assert.deepEqual(ids('other'), ['any1', 'any2'])
-})
-
 test('no mapping covers a built-in endpoint, whatever its path', () => {
   const index = indexOf({ any: {}, one: { path: ':name' } })
   for (const endpoint of ['wake', 'agent']) {
@@ -44,34 +36,6 @@ test('no mapping covers a built-in endpoint, whatever its path', () => {
     assert.deepEqual(asked(index, {}, { endpoint }), [])
     assert.deepEqual(index.covering(endpoint), [])
   }
-})
-
-test('a parameter takes exactly one segment that is not empty, and returns it', () => {
-  const index = indexOf({ repo: { path: 'git/:owner/:repo' } })
-  const params = (endpoint: string) => asked(index, {}, { endpoint })[0]?.params
-  assert.deepEqual(params('git/ann/lamp'), { owner: 'ann', repo: 'lamp' })
-  assert.deepEqual(params('git/__proto__/constructor'), { owner: '__proto__', repo: 'constructor' })
-  for (const endpoint of ['git', 'git/ann', 'git/ann/', 'git//lamp', 'git/ann/lamp/x', 'Git/ann/lamp']) {
-    assert.equal(params(endpoint), undefined, endpoint)
-    assert.equal(index.covers(endpoint), false, endpoint)
-  }
-})
-
-test('an exact path, paths with parameters and catch-alls are tried in the order of their mappings', () => {
-  const index = indexOf({
-    any: {},
-    second: { path: 'git/:repo' },
-    exact: { path: 'git/lamp' },
-    both: { path: ':host/:repo' },
-    renamed: { path: 'git/:name' },
-  })
-  const found = asked(index, {}, { endpoint: 'git/lamp' })
-  assert.deepEqual(idsOf(found), ['any', 'second', 'exact', 'both', 'renamed'])
-  assert.deepEqual(
-    found.map(({ params }) => params),
-    [{}, { repo: 'lamp' }, {}, { host: 'git', repo: 'lamp' }, { name: 'lamp' }],
-  )
-  assert.deepEqual(idsOf(index.covering('git/lamp')), ['any', 'second', 'exact', 'both', 'renamed'])
 })
 
 test('ten thousand mappings have as few candidates as ten', () => {
@@ -117,33 +81,6 @@ test('a mapping is filed under the equality that it shares with the fewest other
   const payload = { source: 'github', action: 'opened', repository: { full_name: 'ann/9' } }
   const headers = { 'x-github-event': 'pull_request' }
   assert.deepEqual(idsOf(asked(createDecisionIndex(mappings), payload, { headers })), ['m9'])
-})
-
-test('mappings without an equality keep their place among the candidates', () => {
-  const mappings = many(100, (n) => ({ body: n % 40 === 5 ? { id: { exists: true } } : { id: n } }))
-  assert.deepEqual(idsOf(asked(createDecisionIndex(mappings), { id: 50 })), ['m5', 'm45', 'm50', 'm85'])
-})
-
-test('a mapping that several values lead to is tried once', () => {
-  const mappings = many(10, (n) => ({ body: { tags: ['x', 'y', `z${n}`] } }))
-  const ids = idsOf(asked(createDecisionIndex(mappings), { tags: ['y', ['x', 'x'], 'z3'] }))
-  assert.deepEqual(
-    ids,
-    Array.from({ length: 10 }, (_, n) => `m${n}`),
-  )
-})
-
-test('fields and headers with the names of inherited properties lead to no inherited value', () => {
-  const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf']
-  const ofBody = names.map((name) =>
-    indexed(name, { body: Object.fromEntries([[name, { name: 'Object' }]]) }),
-  )
-  assert.deepEqual(asked(createDecisionIndex(ofBody), {}), [])
-  assert.deepEqual(idsOf(asked(createDecisionIndex(ofBody), '{"__proto__": {"name": "Object"}}')), [
-    '__proto__',
-  ])
-  const ofHeader = names.map((name) => indexed(name, { headers: { [name.toLowerCase()]: 'x' } }))
-  assert.deepEqual(asked(createDecisionIndex(ofHeader), {}), [])
 })
 
 test('the number of mappings that cover an endpoint does not depend on the payload', () => {

@@ -59,24 +59,6 @@ test('a value that is not the expected object is shown as it is', async () => {
   assert.equal(await blameBody(body, {}), 'match.body.pull_request.draft: false; nothing')
 })
 
-test('each kind of test has its words', async () => {
-  const words = async (wanted: unknown, value: unknown) =>
-    (await blameBody({ a: wanted }, { a: value }))?.replace('match.body.a: ', '')
-  assert.equal(await words(['a', 'b'], 'c'), 'one of "a", "b"; "c"')
-  assert.equal(await words({ suffix: 'z' }, 'c'), 'text that ends with "z"; "c"')
-  assert.equal(await words({ 'anything-but': 'c' }, 'c'), 'anything but "c"; "c"')
-  assert.equal(await words({ 'anything-but': ['c', null] }, null), 'anything but "c", null; null')
-  assert.equal(await words({ numeric: ['>', 10, '<=', 20] }, 21), 'a number > 10 and <= 20; 21')
-  assert.equal(await words({ pattern: '^v[0-9]' }, 'w1'), 'text matching /^v[0-9]/; "w1"')
-  assert.equal(await words({ exists: false }, 'x'), 'no such field; "x"')
-  assert.equal(await words({ exists: true }, undefined), 'the field to be there; nothing')
-  assert.equal(
-    await words({ prefix: 'a', suffix: 'z' }, 'ab'),
-    'text that begins with "a" and text that ends with "z"; "ab"',
-  )
-  assert.equal(await words(['a', { prefix: 'b' }], 'c'), '"a" or text that begins with "b"; "c"')
-})
-
 test('a long list of wanted values is cut', async () => {
   const values = Array.from({ length: 14 }, (_, index) => index)
   assert.equal(

@@ -6,38 +6,9 @@ import { rendered } from '../../compile/template/fixture.ts'
 import { TemplateError } from '../../compile/template/parse.ts'
 import { isKnown } from './known-fields.ts'
 
-function pathsOf(text: string): readonly string[] {
+function _pathsOf(text: string): readonly string[] {
   return compileTemplate(text).references.map(({ root, steps }) => [root, ...steps].join('.'))
 }
-
-test('a path has its root, wherever it stands', () => {
-  assert.deepEqual(pathsOf('{{a.b}} {{payload.a}} {{vars.x}} {{headers.[x-id]}} {{a[0].b}}'), [
-    'payload.a.b',
-    'payload.a',
-    'vars.x',
-    'headers.x-id',
-    'payload.a.0.b',
-  ])
-  assert.deepEqual(pathsOf('{{#each a}}{{b}} {{this}} {{../c}} {{@root.d}} {{@index}}{{/each}}'), [
-    'payload.a',
-    'payload.a.*.b',
-    'payload.a.*',
-    'payload.c',
-    'payload.d',
-  ])
-  assert.deepEqual(
-    pathsOf('{{#with a as |x|}}{{x.b}} {{path}} {{@root.path}}{{else}}{{c}}{{/with}}').toSorted(),
-    ['path', 'payload.a', 'payload.a.b', 'payload.a.path', 'payload.c'],
-  )
-})
-
-test('a name in an unknown context has no reference', () => {
-  assert.deepEqual(pathsOf('{{#each (default a b)}}{{c}} {{../d}}{{/each}}'), ['payload.a', 'payload.b'])
-  assert.deepEqual(pathsOf('{{#each a as |x key|}}{{key.c}}{{/each}}'), ['payload.a'])
-  assert.deepEqual(pathsOf('{{#each this}}{{c}}{{/each}}'), [])
-  // A block over the value of its own context opens no level.
-  assert.ok(!pathsOf('{{#with a}}{{#with this}}{{../b}}{{/with}}{{/with}}').includes('payload.a.b'))
-})
 
 const name = fc.constantFrom('a', 'b', 'c', 'item')
 const scalar = fc.constantFrom<unknown>('x', 'y', 1, true, null, '')

@@ -234,20 +234,6 @@ test('the refusal of an unconfigured channel lists the configured ones', async (
   assert.match(JSON.stringify(decision), /configured: slack, terminal/)
 })
 
-test('with models set, only those and their aliases are allowed', async () => {
-  const models = { allowed: ['openai/gpt-5'], aliases: { fast: 'openai/gpt-5' } }
-  const fixture: Fixture = { defaults: { models } }
-  assert.equal((await agent({ message: 'x', model: 'fast' }, fixture)).model, 'openai/gpt-5')
-  assert.equal(
-    (await refusal('agent', { message: 'x', model: 'openai/gpt-4' }, fixture)).code,
-    'MODEL_NOT_ALLOWED',
-  )
-  assert.equal(
-    (await refusal('agent', { message: 'x', model: 'constructor' }, fixture)).code,
-    'MODEL_NOT_ALLOWED',
-  )
-})
-
 test('with prefixes set, a given session key needs one, and the default key does not', async () => {
   const fixture: Fixture = { hooks: { allowedSessionKeyPrefixes: ['ci:', 'pr:'] } }
   assert.equal((await agent({ message: 'x', sessionKey: 'pr:1' }, fixture)).sessionKey, 'pr:1')

@@ -14,55 +14,10 @@ async function matched(
   return decision.outcome === 'accepted' ? decision.mapping : undefined
 }
 
-test('the first mapping that matches wins, and catch-alls keep their place in the order', async () => {
-  const mappings = [
-    mapping('a', { path: 'github', source: 'x' }),
-    mapping('any', { source: 'y' }),
-    mapping('b', { path: 'github' }),
-  ]
-  const at = (endpoint: string, source: string) => matched(mappings, { source }, { endpoint })
-  assert.equal(await at('github', 'x'), 'a')
-  assert.equal(await at('github', 'y'), 'any')
-  assert.equal(await at('github', 'z'), 'b')
-  assert.equal(await at('gitlab', 'y'), 'any')
-  assert.equal(await at('gitlab', 'x'), undefined)
-})
-
-test('endpoint names are exact', async () => {
-  const mappings = [mapping('a', { path: 'github' })]
-  assert.equal(await matched(mappings, {}, { endpoint: 'GitHub' }), undefined)
-  assert.equal(await matched(mappings, {}, { endpoint: 'constructor' }), undefined)
-})
-
 test('no catch-all takes a wake or an agent body', async () => {
   const snapshot = snapshotOf([mapping('any', undefined)])
   const decision = await snapshot.resolve(requestOf({ text: 'x' }, { endpoint: 'wake' }))
   assert.equal(decision.outcome === 'accepted' && decision.mapping, undefined)
-})
-
-test('match.source compares the own top-level text `source` of the payload', async () => {
-  const mappings = [mapping('a', { source: 'ci' })]
-  assert.equal(await matched(mappings, { source: 'ci' }), 'a')
-  for (const payload of [{}, { source: ['ci'] }, { a: { source: 'ci' } }, ['ci'], 'null', '"ci"', '5']) {
-    assert.equal(await matched(mappings, payload), undefined, JSON.stringify(payload))
-  }
-})
-
-test('a header’s name ignores case, its value does not, and a list means any of its values', async () => {
-  const mappings = [mapping('a', { headers: { 'X-GitHub-Event': ['push', 'pull_request'] } })]
-  const event = (value: string | string[]) => matched(mappings, {}, { headers: { 'x-github-event': value } })
-  assert.equal(await event('push'), 'a')
-  assert.equal(await event('Push'), undefined)
-  assert.equal(await event(['ping', 'pull_request']), 'a')
-  assert.equal(await event(['ping']), undefined)
-})
-
-test('every header must match, and an absent one does not', async () => {
-  const mappings = [mapping('a', { headers: { a: '1', b: '2' } })]
-  assert.equal(await matched(mappings, {}, { headers: { a: '1', b: '2' } }), 'a')
-  assert.equal(await matched(mappings, {}, { headers: { a: '1' } }), undefined)
-  const inherited = [mapping('a', { headers: { tostring: 'x' } })]
-  assert.equal(await matched(inherited, {}, { headers: {} }), undefined)
 })
 
 test('only the result true of an expression matches', async () => {
