@@ -11,137 +11,41 @@ function diagnosticsOf(mapping: Mapping, fixture?: Fixture) {
   })
 }
 
-/** Title, mapping, code, the text at the place, the text in the hint. */
-const refused: readonly (readonly [string, Mapping, string, string, RegExp])[] = [
-  ['a template that does not parse', { message: 'Hi {{name' }, 'TEMPLATE_SYNTAX', '{{name', /Close every/],
-  [
-    'an unknown helper',
-    { message: 'Hi {{trunkate a 3}}!' },
-    'TEMPLATE_SYNTAX',
-    'trunkate a 3}}!',
-    /Did you mean truncate/,
-  ],
-  ['an expression that does not parse', { message: '{% a + %}' }, 'EXPRESSION_SYNTAX', '%}', /JSONata/],
-  ['an expression in name', { message: 'x', name: '{% $sum( %}' }, 'EXPRESSION_SYNTAX', '%}', /JSONata/],
-  [
-    'a word too many in match.when',
-    { message: 'x', match: { when: 'a = 1 b' } },
-    'EXPRESSION_SYNTAX',
-    'b',
-    /JSONata/,
-  ],
-  [
-    '$eval',
-    { message: '{% a & $eval(b) %}' },
-    'EXPRESSION_SYNTAX',
-    '$eval(b) %}',
-    /Write the expression out/,
-  ],
-  [
-    '$eval passed on',
-    { message: 'x', match: { when: 'a ~> $eval' } },
-    'EXPRESSION_SYNTAX',
-    '$eval',
-    /Write the/,
-  ],
-  ['a placeholder in to', { message: 'x', to: 'C{{a}}' }, 'PAYLOAD_ROUTING', '{{a}}', /allowPayloadRouting/],
-  [
-    'a placeholder in channel',
-    { message: 'x', channel: '{{a}}' },
-    'PAYLOAD_ROUTING',
-    '{{a}}',
-    /allowPayloadRouting/,
-  ],
-  [
-    'an expression in model',
-    { message: 'x', model: '{% a %}' },
-    'PAYLOAD_ROUTING',
-    '{% a %}',
-    /allowPayloadRouting/,
-  ],
-  [
-    'a session key of the payload’s choosing',
-    { message: 'x', sessionKey: '{{a}}' },
-    'SESSION_KEY_PREFIX',
-    '{{a}}',
-    /hook:github:/,
-  ],
-  [
-    'a prefix without its colon',
-    { message: 'x', sessionKey: 'pr{{a}}' },
-    'SESSION_KEY_PREFIX',
-    '{{a}}',
-    /hook:github:/,
-  ],
-  [
-    'a prefix that is only a colon',
-    { message: 'x', sessionKey: ':{{a}}' },
-    'SESSION_KEY_PREFIX',
-    '{{a}}',
-    /hook:github:/,
-  ],
-  [
-    'a prefix inside a block',
-    { message: 'x', sessionKey: '{{#if a}}pr:{{/if}}{{b}}' },
-    'SESSION_KEY_PREFIX',
-    '{{#if a}}pr:{{/if}}{{b}}',
-    /./,
-  ],
-  [
-    'a session key by expression',
-    { message: 'x', sessionKey: '{% "pr:" & a %}' },
-    'SESSION_KEY_PREFIX',
-    '{% "pr:" & a %}',
-    /./,
-  ],
-  ['the main session', { message: 'x', sessionKey: 'MAIN' }, 'RESERVED_SESSION_KEY', 'MAIN', /^$/],
-  ['an unknown channel', { message: 'x', channel: 'slak' }, 'UNKNOWN_CHANNEL', 'slak', /Did you mean slack/],
-  [
-    'an unknown channel for nothing',
-    { message: 'x', channel: 'fax', deliver: false },
-    'UNKNOWN_CHANNEL',
-    'fax',
-    /^There is no such channel; a plugin of your own may bring it\.$/,
-  ],
-  [
-    'an unconfigured channel',
-    { message: 'x', channel: 'telegram' },
-    'CHANNEL_NOT_CONFIGURED',
-    'telegram',
-    /Configure/,
-  ],
-  [
-    'a model without a provider',
-    { message: 'x', model: 'gpt-5' },
-    'MODEL_NOT_ALLOWED',
-    'gpt-5',
-    /like openai\/gpt-5/,
-  ],
-  [
-    'an unknown thinking level',
-    { message: 'x', thinking: 'hihg' },
-    'UNKNOWN_THINKING',
-    'hihg',
-    /Did you mean high/,
-  ],
-  ['an unknown wake mode', { message: 'x', wakeMode: 'soon' }, 'INVALID_FIELD', 'soon', /^$/],
-  ['an unknown runner', { message: 'x', runner: 'claud' }, 'UNKNOWN_RUNNER', 'claud', /Did you mean claude/],
-  ['a blank message', { message: ' ' }, 'BLANK_TEXT', ' ', /^$/],
-  ['deliver in quotes', { message: 'x', deliver: 'false' }, 'INVALID_FIELD', 'false', /without quotes/],
-  ['a timeout in quotes', { message: 'x', timeoutSeconds: '30' }, 'INVALID_FIELD', '30', /without quotes/],
-  [
-    'a timeout with a unit',
-    { message: 'x', timeoutSeconds: '10m' },
-    'INVALID_FIELD',
-    '10m',
-    /without a unit/,
-  ],
-  ['a timeout of nothing', { message: 'x', timeoutSeconds: 0 }, 'INVALID_FIELD', '0', /^$/],
+/** Fields of a mapping, the code, the text at the place, the text in the hint. */
+const refused: readonly (readonly [Mapping, string, string, RegExp])[] = [
+  [{ message: 'Hi {{name' }, 'TEMPLATE_SYNTAX', '{{name', /Close every/],
+  [{ message: 'Hi {{trunkate a 3}}!' }, 'TEMPLATE_SYNTAX', 'trunkate a 3}}!', /Did you mean truncate/],
+  [{ message: '{% a + %}' }, 'EXPRESSION_SYNTAX', '%}', /JSONata/],
+  [{ name: '{% $sum( %}' }, 'EXPRESSION_SYNTAX', '%}', /JSONata/],
+  [{ match: { when: 'a = 1 b' } }, 'EXPRESSION_SYNTAX', 'b', /JSONata/],
+  [{ message: '{% a & $eval(b) %}' }, 'EXPRESSION_SYNTAX', '$eval(b) %}', /Write the expression out/],
+  [{ match: { when: 'a ~> $eval' } }, 'EXPRESSION_SYNTAX', '$eval', /Write the/],
+  [{ to: 'C{{a}}' }, 'PAYLOAD_ROUTING', '{{a}}', /allowPayloadRouting/],
+  [{ channel: '{{a}}' }, 'PAYLOAD_ROUTING', '{{a}}', /allowPayloadRouting/],
+  [{ model: '{% a %}' }, 'PAYLOAD_ROUTING', '{% a %}', /allowPayloadRouting/],
+  [{ sessionKey: '{{a}}' }, 'SESSION_KEY_PREFIX', '{{a}}', /hook:github:/],
+  [{ sessionKey: 'pr{{a}}' }, 'SESSION_KEY_PREFIX', '{{a}}', /hook:github:/],
+  [{ sessionKey: ':{{a}}' }, 'SESSION_KEY_PREFIX', '{{a}}', /hook:github:/],
+  [{ sessionKey: '{{#if a}}p:{{/if}}{{b}}' }, 'SESSION_KEY_PREFIX', '{{#if a}}p:{{/if}}{{b}}', /./],
+  [{ sessionKey: '{% "pr:" & a %}' }, 'SESSION_KEY_PREFIX', '{% "pr:" & a %}', /./],
+  [{ sessionKey: 'MAIN' }, 'RESERVED_SESSION_KEY', 'MAIN', /^$/],
+  [{ channel: 'slak' }, 'UNKNOWN_CHANNEL', 'slak', /Did you mean slack/],
+  [{ channel: 'fax', deliver: false }, 'UNKNOWN_CHANNEL', 'fax', /^There is no such channel; a plugin of/],
+  [{ channel: 'telegram' }, 'CHANNEL_NOT_CONFIGURED', 'telegram', /Configure/],
+  [{ model: 'gpt-5' }, 'MODEL_NOT_ALLOWED', 'gpt-5', /like openai\/gpt-5/],
+  [{ thinking: 'hihg' }, 'UNKNOWN_THINKING', 'hihg', /Did you mean high/],
+  [{ wakeMode: 'soon' }, 'INVALID_FIELD', 'soon', /^$/],
+  [{ runner: 'claud' }, 'UNKNOWN_RUNNER', 'claud', /Did you mean claude/],
+  [{ message: ' ' }, 'BLANK_TEXT', ' ', /^$/],
+  [{ deliver: 'false' }, 'INVALID_FIELD', 'false', /without quotes/],
+  [{ timeoutSeconds: '30' }, 'INVALID_FIELD', '30', /without quotes/],
+  [{ timeoutSeconds: '10m' }, 'INVALID_FIELD', '10m', /without a unit/],
+  [{ timeoutSeconds: 0 }, 'INVALID_FIELD', '0', /^$/],
 ]
 
-for (const [what, mapping, code, pointed, hint] of refused) {
-  test(`${what} is refused at load, with its place`, () => {
-    const [first, ...others] = diagnosticsOf(mapping)
+for (const [fields, code, pointed, hint] of refused) {
+  test(`${JSON.stringify(fields)} is refused at load with ${code}, at its place`, () => {
+    const [first, ...others] = diagnosticsOf({ message: 'x', ...fields })
     assert.deepEqual(others, [])
     assert.deepEqual([first?.code, first?.pointed], [code, pointed])
     assert.match(first?.hint ?? '', hint)

@@ -8,86 +8,58 @@ export interface CoveringPath<Value> {
   readonly params: Readonly<Record<string, string>>
 }
 
-interface Node<Value> {
-  readonly literals: Map<string, Node<Value>>
-  /** The branch for a parameter, which takes any one segment. */
-  any: Node<Value> | undefined
-  /** The paths that end here, which may differ in the names of their parameters. */
-  readonly ends: { readonly names: readonly string[]; readonly value: Value }[]
-}
-
 export const noParams: Readonly<Record<string, string>> = Object.freeze({})
 
-/** Returns the values of all paths that cover a name. */
+/** Returns the values of all paths that cover a name, those with literal segments before those with parameters. */
 export type FindPaths<Value> = (endpoint: string) => readonly CoveringPath<Value>[]
+
+/** Paths whose parameters are in the same places, by their text without the names of parameters. */
+interface Shape<Value> {
+  readonly isParam: readonly boolean[]
+  readonly paths: Map<string, { readonly segments: readonly string[]; readonly value: Value }[]>
+}
 
 export function createEndpointPaths<Value>(paths: ReadonlyMap<string, Value>): FindPaths<Value> {
   return runToEnd(indexPaths(paths))
 }
 
-/** Does the same in pieces. */
+/** Does the same in steps. */
 export function* indexPaths<Value>(paths: ReadonlyMap<string, Value>): Work<FindPaths<Value>> {
-  const exact = new Map<string, CoveringPath<Value>>()
-  const root = createNode<Value>()
+  const shapes = new Map<string, Shape<Value>>()
   for (const [path, value] of paths) {
-    if (hasParams(path)) insert(root, path.split('/'), value)
-    else exact.set(path, { value, params: noParams })
+    const segments = path.split('/')
+    const isParam = segments.map((segment) => segment.startsWith(':'))
+    const name = isParam.map(Number).join('')
+    const shape = shapes.get(name) ?? { isParam, paths: new Map() }
+    shapes.set(name, shape)
+    const text = textOf(segments, isParam)
+    shape.paths.set(text, [...(shape.paths.get(text) ?? []), { segments, value }])
     yield
   }
-  const isFlat = exact.size === paths.size
+  const inOrder = [...shapes].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, shape]) => shape)
 
   return (endpoint) => {
-    const found: CoveringPath<Value>[] = []
-    const named = exact.get(endpoint)
-    if (named !== undefined) found.push(named)
-    if (!isFlat) collect(root, endpoint.split('/'), [], found)
-    return found
+    const given = endpoint.split('/')
+    return inOrder.flatMap(({ isParam, paths }) => {
+      if (isParam.length !== given.length || isParam.some((is, at) => is && given[at] === '')) return []
+      const found = paths.get(textOf(given, isParam)) ?? []
+      return found.map(({ segments, value }) => ({ value, params: paramsOf(segments, isParam, given) }))
+    })
   }
 }
 
-function hasParams(path: string): boolean {
-  return path.startsWith(':') || path.includes('/:')
+function textOf(segments: readonly string[], isParam: readonly boolean[]): string {
+  return segments.map((segment, at) => (isParam[at] ? ':' : segment)).join('/')
 }
 
-function createNode<Value>(): Node<Value> {
-  return { literals: new Map(), any: undefined, ends: [] }
-}
-
-function insert<Value>(root: Node<Value>, segments: readonly string[], value: Value): void {
-  const names: string[] = []
-  let node = root
-  for (const segment of segments) {
-    if (segment.startsWith(':')) {
-      names.push(segment.slice(1))
-      node.any ??= createNode()
-      node = node.any
-      continue
-    }
-    const next: Node<Value> = node.literals.get(segment) ?? createNode()
-    node.literals.set(segment, next)
-    node = next
-  }
-  node.ends.push({ names, value })
-}
-
-/** Follows both branches at each segment. It visits each node at most once, and goes no deeper than the longest path. */
-function collect<Value>(
-  node: Node<Value>,
+function paramsOf(
   segments: readonly string[],
-  taken: readonly string[],
-  found: CoveringPath<Value>[],
-  at = 0,
-): void {
-  const segment = segments[at]
-  if (segment === undefined) {
-    for (const { names, value } of node.ends) {
-      const params = Object.fromEntries(names.map((name, index) => [name, taken[index] as string]))
-      found.push({ value, params: Object.freeze(params) })
-    }
-    return
-  }
-  const literal = node.literals.get(segment)
-  if (literal !== undefined) collect(literal, segments, taken, found, at + 1)
-  if (node.any !== undefined && segment !== '')
-    collect(node.any, segments, [...taken, segment], found, at + 1)
+  isParam: readonly boolean[],
+  given: readonly string[],
+): Readonly<Record<string, string>> {
+  if (!isParam.includes(true)) return noParams
+  const params = segments.flatMap((segment, at) =>
+    isParam[at] ? [[segment.slice(1), given[at] as string] as const] : [],
+  )
+  return Object.freeze(Object.fromEntries(params))
 }

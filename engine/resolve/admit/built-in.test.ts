@@ -112,71 +112,43 @@ test('null counts as absent and unknown fields are ignored', async () => {
   assert.deepEqual([action.name, action.deliver, action.timeoutSeconds], [undefined, true, 600])
 })
 
-/** Title, endpoint, body, code, pointer. */
-const refused: readonly (readonly [string, 'wake' | 'agent', unknown, string, string])[] = [
-  ['a body that is a list', 'wake', [], 'INVALID_BODY', ''],
-  ['a body that is null', 'agent', null, 'INVALID_BODY', ''],
-  ['a wake without text', 'wake', {}, 'BLANK_TEXT', '/text'],
-  ['a blank text', 'wake', { text: ' \n' }, 'BLANK_TEXT', '/text'],
-  ['a text that is a number', 'wake', { text: 5 }, 'INVALID_FIELD', '/text'],
-  ['a mode that there is not', 'wake', { text: 'x', mode: 'later' }, 'INVALID_FIELD', '/mode'],
-  ['a wakeMode that is no mode', 'wake', { text: 'x', wakeMode: true }, 'INVALID_FIELD', '/wakeMode'],
-  ['an agent without message', 'agent', { name: 'x' }, 'BLANK_TEXT', '/message'],
-  ['a null message', 'agent', { message: null }, 'BLANK_TEXT', '/message'],
-  ['an empty name', 'agent', { message: 'x', name: '' }, 'INVALID_FIELD', '/name'],
-  ['an empty channel', 'agent', { message: 'x', channel: '' }, 'INVALID_FIELD', '/channel'],
-  [
-    'a session key without end',
-    'agent',
-    { message: 'x', sessionKey: 'k'.repeat(1025) },
-    'INVALID_FIELD',
-    '/sessionKey',
-  ],
-  [
-    'a session key with half a character',
-    'agent',
-    { message: 'x', sessionKey: 'a\ud800' },
-    'INVALID_FIELD',
-    '/sessionKey',
-  ],
-  ['an empty session key', 'agent', { message: 'x', sessionKey: ' ' }, 'INVALID_FIELD', '/sessionKey'],
-  ['a name that is an object', 'agent', { message: 'x', name: {} }, 'INVALID_FIELD', '/name'],
-  ['deliver as text', 'agent', { message: 'x', deliver: 'false' }, 'INVALID_FIELD', '/deliver'],
-  ['no time at all', 'agent', { message: 'x', timeoutSeconds: 0 }, 'INVALID_FIELD', '/timeoutSeconds'],
-  ['more than a day', 'agent', { message: 'x', timeoutSeconds: 86_401 }, 'INVALID_FIELD', '/timeoutSeconds'],
-  ['half a second', 'agent', { message: 'x', timeoutSeconds: 1.5 }, 'INVALID_FIELD', '/timeoutSeconds'],
-  ['time as text', 'agent', { message: 'x', timeoutSeconds: '30' }, 'INVALID_FIELD', '/timeoutSeconds'],
-  ['an unknown thinking level', 'agent', { message: 'x', thinking: 'hard' }, 'UNKNOWN_THINKING', '/thinking'],
-  ['an unknown channel', 'agent', { message: 'x', channel: 'fax' }, 'UNKNOWN_CHANNEL', '/channel'],
-  [
-    'an unknown channel that nothing goes to',
-    'agent',
-    { message: 'x', channel: 'fax', deliver: false },
-    'UNKNOWN_CHANNEL',
-    '/channel',
-  ],
-  [
-    'a channel that is not configured',
-    'agent',
-    { message: 'x', channel: 'telegram' },
-    'CHANNEL_NOT_CONFIGURED',
-    '/channel',
-  ],
-  ['a model without a provider', 'agent', { message: 'x', model: 'gpt-5' }, 'MODEL_NOT_ALLOWED', '/model'],
-  [
-    'the main session',
-    'agent',
-    { message: 'x', sessionKey: ' Main ' },
-    'RESERVED_SESSION_KEY',
-    '/sessionKey',
-  ],
+const manyKeys = 'k'.repeat(1025)
+
+/** Endpoint, a field that is given beside a good text, and the code. */
+const refused: readonly (readonly ['wake' | 'agent', Readonly<Record<string, unknown>>, string])[] = [
+  ['wake', { text: undefined }, 'BLANK_TEXT'],
+  ['wake', { text: ' \n' }, 'BLANK_TEXT'],
+  ['wake', { text: 5 }, 'INVALID_FIELD'],
+  ['wake', { mode: 'later' }, 'INVALID_FIELD'],
+  ['wake', { wakeMode: true }, 'INVALID_FIELD'],
+  ['agent', { message: undefined }, 'BLANK_TEXT'],
+  ['agent', { message: null }, 'BLANK_TEXT'],
+  ...['', {}].map((name) => ['agent', { name }, 'INVALID_FIELD'] as const),
+  ['agent', { channel: '' }, 'INVALID_FIELD'],
+  ['agent', { channel: 'fax' }, 'UNKNOWN_CHANNEL'],
+  ['agent', { channel: 'telegram' }, 'CHANNEL_NOT_CONFIGURED'],
+  ...[manyKeys, 'a\ud800', ' '].map((sessionKey) => ['agent', { sessionKey }, 'INVALID_FIELD'] as const),
+  ['agent', { sessionKey: ' Main ' }, 'RESERVED_SESSION_KEY'],
+  ['agent', { deliver: 'false' }, 'INVALID_FIELD'],
+  ...[0, 86_401, 1.5, '30'].map((timeoutSeconds) => ['agent', { timeoutSeconds }, 'INVALID_FIELD'] as const),
+  ['agent', { thinking: 'hard' }, 'UNKNOWN_THINKING'],
+  ['agent', { model: 'gpt-5' }, 'MODEL_NOT_ALLOWED'],
 ]
 
-for (const [what, endpoint, body, code, pointer] of refused) {
-  test(`refuses ${what}`, async () => {
-    assert.deepEqual(await refusal(endpoint, body), { code, pointers: [pointer] })
+for (const [endpoint, field, code] of refused) {
+  const [name] = Object.keys(field)
+  test(`refuses ${JSON.stringify(field).slice(0, 60)} at /${endpoint} with ${code}`, async () => {
+    const body = { [endpoint === 'wake' ? 'text' : 'message']: 'x', ...field }
+    assert.deepEqual(await refusal(endpoint, body), { code, pointers: [`/${name}`] })
   })
 }
+
+test('a body that is no object is refused, and an unknown channel also where nothing is delivered', async () => {
+  assert.deepEqual(await refusal('wake', []), { code: 'INVALID_BODY', pointers: [''] })
+  assert.deepEqual(await refusal('agent', null), { code: 'INVALID_BODY', pointers: [''] })
+  const { code } = await refusal('agent', { message: 'x', channel: 'fax', deliver: false })
+  assert.equal(code, 'UNKNOWN_CHANNEL')
+})
 
 test('all invalid fields are reported together', async () => {
   const body = { message: '', deliver: 1, channel: 'fax', sessionKey: 'main' }
@@ -246,18 +218,8 @@ test('with prefixes set, a given session key needs one, and the default key does
 
 test('no refusal quotes the body', async () => {
   const secret = 'sekret'
-  for (const field of [
-    'message',
-    'name',
-    'deliver',
-    'channel',
-    'model',
-    'thinking',
-    'timeoutSeconds',
-    'wakeMode',
-    'to',
-    'sessionKey',
-  ]) {
+  const fields = 'message name deliver channel model thinking timeoutSeconds wakeMode to sessionKey'
+  for (const field of fields.split(' ')) {
     for (const value of [secret, { [secret]: secret }, [secret], 5]) {
       const decision = await post('agent', { message: 'x', [field]: value })
       if ('code' in decision) assert.doesNotMatch(JSON.stringify({ ...decision, cause: undefined }), /sekret/)

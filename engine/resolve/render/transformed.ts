@@ -137,19 +137,16 @@ function callOf(draft: Draft, { request, params, vars, item, index }: Scope, met
   }
 }
 
+type Kind = readonly ['string' | 'boolean' | 'number' | 'list', string]
+
+const isText: Kind = ['string', 'a string']
+
 /** The type that a field may have besides null, and the words for it. */
-const kinds: Readonly<Record<ChangedName, readonly ['string' | 'boolean' | 'number' | 'list', string]>> = {
+const kinds: Readonly<Record<ChangedName, Kind>> = {
+  ...{ name: isText, sessionKey: isText, channel: isText, to: isText, model: isText, thinking: isText },
+  ...{ text: ['string', 'a string or a prompt'], message: ['string', 'a string or a prompt'] },
+  ...{ mode: ['string', '"now" or "next-heartbeat"'], wakeMode: ['string', '"now" or "next-heartbeat"'] },
   action: ['string', '"wake" or "agent"'],
-  text: ['string', 'a string or a prompt'],
-  message: ['string', 'a string or a prompt'],
-  mode: ['string', '"now" or "next-heartbeat"'],
-  wakeMode: ['string', '"now" or "next-heartbeat"'],
-  name: ['string', 'a string'],
-  sessionKey: ['string', 'a string'],
-  channel: ['string', 'a string'],
-  to: ['string', 'a string'],
-  model: ['string', 'a string'],
-  thinking: ['string', 'a string'],
   deliver: ['boolean', 'true or false'],
   timeoutSeconds: ['number', 'a number'],
   deliverTo: ['list', 'a list of {channel, to}'],
