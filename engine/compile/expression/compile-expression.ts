@@ -18,7 +18,7 @@ import { type RootName, resolveNames, variableOf } from './names.ts'
 import { parseExpression } from './parse.ts'
 import { describeTree, refuseSlips } from './slips.ts'
 
-export { ExpressionSyntaxError } from './syntax-error.ts'
+export { ExpressionSyntaxError } from './fault.ts'
 
 const wrapped = /^\s*\{%([\s\S]*)%\}\s*$/
 

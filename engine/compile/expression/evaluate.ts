@@ -5,8 +5,8 @@
 
 import type jsonata from 'jsonata'
 import { ContainmentLimit } from '../../resolve/model/containment.ts'
+import { thrownLimit } from './fault.ts'
 import { pinFunctions, registerFunctions, timeVariable } from './functions.ts'
-import { thrownLimit } from './limit.ts'
 import { type Guards, readExpression } from './parse.ts'
 import { makePlain } from './plain.ts'
 import { type SyntaxNode, visitNodes } from './syntax-tree.ts'

@@ -1,4 +1,9 @@
-/** Reads the errors of the library, which are Error objects or plain ones, with their places. */
+/** The errors of an expression: the library's, which are Error objects or plain ones, and ours in the same form. */
+
+import { LocatedError } from '../../config/values/located-error.ts'
+
+/** Thrown for an expression that does not parse or may not be used. `offset` is in UTF-16 units of the field's text. */
+export class ExpressionSyntaxError extends LocatedError {}
 
 export interface Fault {
   readonly code: string | undefined
@@ -42,4 +47,22 @@ export function startOfToken(position: number, token: string, source: string): n
   const start = token === '' ? -1 : source.lastIndexOf(token, position - token.length)
   if (start === -1 || position - start > token.length + 1) return Math.min(position, source.length)
   return source[start - 1] === '$' ? start - 1 : start
+}
+
+/** `reason` continues the sentence "the expression failed: ". */
+interface Limit {
+  readonly code: string
+  readonly reason: string
+}
+
+/** The error quotes no value. The library adds position and token to it later, so it is not frozen. */
+export function thrownLimit(reason: string, code = 'LIMIT'): Limit {
+  return { code, reason }
+}
+
+/** The limit on the characters of a text that an expression makes. */
+export const maxTextLength = 2_097_152
+
+export function tooMuchText(): Limit {
+  return thrownLimit(`it makes a text of more than ${maxTextLength} characters`)
 }

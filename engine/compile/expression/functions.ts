@@ -1,7 +1,7 @@
 /** Lists the functions of JSONata with their result types, and registers ours in place of some of them. */
 
 import jsonata from 'jsonata'
-import { maxTextLength, thrownLimit, tooMuchText } from './limit.ts'
+import { maxTextLength, thrownLimit, tooMuchText } from './fault.ts'
 import { hasOwnZone, libraryOffset, refusePicture } from './times.ts'
 
 /** The library's functions by the type of their results, in the notation of signatures. Blank: it varies. */

@@ -4,9 +4,8 @@
  */
 
 import type { ScopeNames } from '../../resolve/model/scope.ts'
-import { startOfToken } from './fault.ts'
+import { ExpressionSyntaxError, startOfToken } from './fault.ts'
 import { mended } from './foreign-syntax.ts'
-import { ExpressionSyntaxError } from './syntax-error.ts'
 import type { SyntaxNode } from './syntax-tree.ts'
 
 /** A name that an expression or a template looks up at its root. */

@@ -2,10 +2,9 @@
 
 import jsonata from 'jsonata'
 import { compileRegex, RegexSyntaxError } from '../../regex/regex.ts'
-import { readFault, startOfToken } from './fault.ts'
+import { ExpressionSyntaxError, readFault, startOfToken } from './fault.ts'
 import { foreignSyntax } from './foreign-syntax.ts'
 import { regexEngine } from './regex-engine.ts'
-import { ExpressionSyntaxError } from './syntax-error.ts'
 import { type SyntaxNode, visitNodes } from './syntax-tree.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** Makes results plain JSON: removes the library's hidden properties, functions, and numbers that are not finite. */
 
 import { isCallable } from './failure.ts'
-import { maxTextLength, thrownLimit, tooMuchText } from './limit.ts'
+import { maxTextLength, thrownLimit, tooMuchText } from './fault.ts'
 
 /** The most values that a payload can have. */
 const maxValues = 600_000

@@ -1,7 +1,7 @@
 /** Makes the library search with our regular expressions, which take linear time. */
 
 import { type Regex, RegexLimitError } from '../../regex/regex.ts'
-import { thrownLimit } from './limit.ts'
+import { thrownLimit } from './fault.ts'
 
 /** The part of JavaScript's RegExp that the library uses. */
 interface Engine {

@@ -2,11 +2,10 @@
 
 import { functionNames, wordHints } from '../../config/values/hints.ts'
 import { editDistance, nearestName } from '../../config/values/nearest.ts'
-import { startOfToken } from './fault.ts'
+import { ExpressionSyntaxError, startOfToken } from './fault.ts'
 import { mended, type Slip, withoutMethods, writeHint } from './foreign-syntax.ts'
 import { functionTypes } from './functions.ts'
 import { type Kind, kindOf } from './kind.ts'
-import { ExpressionSyntaxError } from './syntax-error.ts'
 import type { SyntaxNode } from './syntax-tree.ts'
 import { isTimeZone } from './time-zone.ts'
 import { pictureProblem } from './times.ts'

@@ -4,7 +4,7 @@
  */
 
 import { asMonthsAndMinutes, meantPattern } from './date-pattern.ts'
-import { thrownLimit } from './limit.ts'
+import { thrownLimit } from './fault.ts'
 import { timeInZone } from './time-zone.ts'
 
 /** @throws an error in the form of the library's, for a pattern of another tool */

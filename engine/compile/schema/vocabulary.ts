@@ -7,59 +7,40 @@ export type Dialect = 'draft-07' | '2020-12'
 /** How the value of a keyword is read. A schema may be a list of schemas, and a value in a map may be a list of names. */
 export type Holds = 'schema' | 'map' | 'value'
 
-const shared: Readonly<Record<string, Holds>> = {
-  __proto__: null as never,
-  additionalProperties: 'schema',
-  contains: 'schema',
-  else: 'schema',
-  if: 'schema',
-  not: 'schema',
-  propertyNames: 'schema',
-  // biome-ignore lint/suspicious/noThenProperty: JSON Schema calls it so.
-  then: 'schema',
-  allOf: 'schema',
-  anyOf: 'schema',
-  oneOf: 'schema',
-  definitions: 'map',
-  $defs: 'map',
-  patternProperties: 'map',
-  properties: 'map',
-  ...values(
-    'type enum const multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern',
-    'maxItems minItems uniqueItems maxProperties minProperties required format',
-    '$id $schema $ref $comment title description default examples readOnly writeOnly',
-    'contentEncoding contentMediaType',
-  ),
+const shared = keywords({
+  schema: 'additionalProperties contains else if not propertyNames then allOf anyOf oneOf items',
+  map: 'definitions $defs patternProperties properties',
+  value: `type enum const multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern
+    maxItems minItems uniqueItems maxProperties minProperties required format
+    $id $schema $ref $comment title description default examples readOnly writeOnly contentEncoding contentMediaType`,
+})
+
+const vocabularies: Readonly<Record<Dialect, ReadonlyMap<string, Holds>>> = {
+  'draft-07': new Map([...shared, ...keywords({ schema: 'additionalItems', map: 'dependencies' })]),
+  '2020-12': new Map([
+    ...shared,
+    ...keywords({
+      schema: 'prefixItems unevaluatedItems unevaluatedProperties',
+      map: 'dependentSchemas',
+      value: `dependentRequired maxContains minContains deprecated contentSchema
+        $anchor $dynamicRef $dynamicAnchor $vocabulary`,
+    }),
+  ]),
 }
 
-const vocabularies: Readonly<Record<Dialect, Readonly<Record<string, Holds>>>> = {
-  'draft-07': {
-    __proto__: null as never,
-    ...shared,
-    items: 'schema',
-    additionalItems: 'schema',
-    dependencies: 'map',
-  },
-  '2020-12': {
-    __proto__: null as never,
-    ...shared,
-    items: 'schema',
-    prefixItems: 'schema',
-    unevaluatedItems: 'schema',
-    unevaluatedProperties: 'schema',
-    dependentSchemas: 'map',
-    ...values('dependentRequired maxContains minContains deprecated contentSchema'),
-    ...values('$anchor $dynamicRef $dynamicAnchor $vocabulary'),
-  },
+function keywords(names: Partial<Record<Holds, string>>): (readonly [string, Holds])[] {
+  return Object.entries(names).flatMap(([holds, list]) =>
+    list.split(/\s+/).map((name) => [name, holds as Holds] as const),
+  )
 }
 
 /** Returns undefined for a keyword that the dialect does not have. */
 export function holdsOf(keyword: string, dialect: Dialect): Holds | undefined {
-  return vocabularies[dialect][keyword]
+  return vocabularies[dialect].get(keyword)
 }
 
 export function keywordsOf(dialect: Dialect): string[] {
-  return Object.keys(vocabularies[dialect])
+  return [...vocabularies[dialect].keys()]
 }
 
 /** Returns the dialect of `$schema`, or undefined for an unsupported one. */
@@ -69,8 +50,4 @@ export function dialectOf(schema: unknown): Dialect | undefined {
   if (typeof named !== 'string') return undefined
   if (/^https?:\/\/json-schema\.org\/draft-07\/schema#?$/.test(named)) return 'draft-07'
   return /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/.test(named) ? '2020-12' : undefined
-}
-
-function values(...lines: readonly string[]): Record<string, Holds> {
-  return Object.fromEntries(lines.flatMap((line) => line.split(' ')).map((word) => [word, 'value' as const]))
 }

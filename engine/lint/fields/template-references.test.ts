@@ -6,10 +6,6 @@ import { rendered } from '../../compile/template/fixture.ts'
 import { TemplateError } from '../../compile/template/parse.ts'
 import { isKnown } from './known-fields.ts'
 
-function _pathsOf(text: string): readonly string[] {
-  return compileTemplate(text).references.map(({ root, steps }) => [root, ...steps].join('.'))
-}
-
 const name = fc.constantFrom('a', 'b', 'c', 'item')
 const scalar = fc.constantFrom<unknown>('x', 'y', 1, true, null, '')
 const { value } = fc.letrec<{ value: unknown }>((tie) => ({
