@@ -42,11 +42,8 @@ export interface Transaction extends Statements {
   insert(table: Table, rows: readonly (readonly SqlValue[])[], onConflict?: string): Promise<number>
   /** Changes columns of rows, each given as its primary key and the new values. Returns how many changed. */
   update(table: Table, columns: readonly string[], rows: readonly (readonly SqlValue[])[]): Promise<number>
-  /**
-   * Waits until no other transaction holds one of these keys, and keeps them until this one ends. Any number of transactions share a
-   * key in the mode `shared`. A database with one writer has nothing to do.
-   */
-  lock(keys: readonly string[], mode?: 'shared'): Promise<void>
+  /** Waits until no other transaction holds one of these keys, and keeps them until this one ends. A database with one writer has nothing to do. */
+  lock(keys: readonly string[]): Promise<void>
   /** Undoes what `work` did if it rejects. */
   nested<Result>(work: () => Promise<Result>): Promise<Result>
 }

@@ -117,9 +117,6 @@ const broken: Readonly<Record<string, (driver: Driver) => Driver>> = {
   'runs transactions at one time, and keeps a locked key from all others': withTransaction(() => ({
     lock: async () => undefined,
   })),
-  'lets any number share a key, and keeps it from who wants it alone': withTransaction(() => ({
-    lock: async () => undefined,
-  })),
   'runs transactions again that wait for each other': (driver) => ({
     ...driver,
     transaction(work) {

@@ -111,16 +111,12 @@ export function arraysOf(rows: readonly (readonly SqlValue[])[]): SqlValue[] {
   return first.map((_, column) => rows.map((row) => row[column])) as unknown as SqlValue[]
 }
 
-/** Waits for locks one after the other. They are sorted, so that two transactions that lock several at once do not wait for each other. */
-export function lockAll(
-  keys: readonly string[],
-  mode: 'shared' | undefined,
-): readonly [sql: string, keys: SqlValue] {
+/** Waits for locks one after the other. */
+export const lockAll =
+  'SELECT pg_advisory_xact_lock(key) FROM (SELECT key FROM unnest(?1::bigint[]) WITH ORDINALITY AS k (key, place) ORDER BY place OFFSET 0) AS keys'
+
+/** The locks of keys, sorted, so that two transactions that lock several at once do not wait for each other. */
+export function lockNumbers(keys: readonly string[]): readonly string[] {
   const numbers = [...new Set(keys.map((key) => hash('sha256', key, 'buffer').readBigInt64BE()))]
-  const inOrder = numbers.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0)).map(String)
-  const take = mode === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock'
-  return [
-    `SELECT ${take}(key) FROM (SELECT key FROM unnest(?1::bigint[]) WITH ORDINALITY AS k (key, place) ORDER BY place OFFSET 0) AS keys`,
-    inOrder,
-  ]
+  return numbers.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0)).map(String)
 }

@@ -8,7 +8,7 @@
 import type { SqlValue, Table, Transaction } from '@reveille/kit'
 import type { Connection } from './connections.ts'
 import { driverErrorOf, isCollision, isLost, stateOf } from './errors.ts'
-import { arraysOf, insertInto, lockAll, prepare, send, updateOf } from './statements.ts'
+import { arraysOf, insertInto, lockAll, lockNumbers, prepare, send, updateOf } from './statements.ts'
 
 /** What is left of a transaction whose COMMIT was not answered. */
 export interface Trace {
@@ -80,10 +80,8 @@ export function beginTransaction(connection: Connection) {
       if (rows.length === 0) return 0
       return (await statement(updateOf(table, columns), arraysOf(rows))).rowCount ?? 0
     },
-    async lock(keys, mode) {
-      if (keys.length === 0) return
-      const [sql, numbers] = lockAll(keys, mode)
-      await statement(sql, [numbers])
+    async lock(keys) {
+      if (keys.length > 0) await statement(lockAll, [lockNumbers(keys)])
     },
     async nested(work) {
       const before = failure

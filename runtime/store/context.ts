@@ -3,6 +3,7 @@
 import type { Dialect, Driver, Transaction } from '@reveille/kit'
 import type { OutcomeWithoutEffect } from './counters.ts'
 import { type Change, type Id, StoreError, type StoreLimits, type StoreOptions } from './port.ts'
+import { lower, type Places, type Pool } from './queue/places.ts'
 import { tables } from './schema.ts'
 
 /** What is counted, so that no limit costs a count. */
@@ -26,8 +27,10 @@ export interface Context extends Transaction {
   count(name: Counted, by: number): void
   /** Notes a change for listeners. */
   changed(type: Change['type'], id: string, state: string, stage?: string): void
-  /** Notes that a task may be due at this time. */
-  due(at: number): void
+  /** Notes that a task of a pool may be due at this time. */
+  due(pool: Pool, at: number): void
+  /** Notes that a pool that was full has room. */
+  room(pool: Pool): void
   /** Notes that the run's holder has to be told of a cancel. */
   cancelled(task: string): void
 }
@@ -37,8 +40,8 @@ export interface Notes {
   /** Four values for each change: type, id, state and stage. */
   readonly changes: (string | undefined)[]
   readonly counts: Map<Counted, number>
-  /** The earliest time at which a new task is due; Infinity for none. */
-  dueAt: number
+  /** Where tasks may be due, or where there is room for them. */
+  readonly pools: Places
   readonly cancelled: string[]
 }
 
@@ -57,25 +60,25 @@ export function createContext(
   now: number,
   { driver: { dialect, isShared }, node, limits, counters, isListening }: ContextOptions,
 ): { readonly context: Context; readonly notes: Notes } {
-  const notes: Notes = { changes: [], counts: new Map(), dueAt: Number.POSITIVE_INFINITY, cancelled: [] }
+  const notes: Notes = { changes: [], counts: new Map(), pools: new Map(), cancelled: [] }
   const counted = { ...counters }
-  /** Keys that are locked for this transaction alone. */
+  /** Keys that are locked for this transaction. */
   let locked: ReadonlySet<string> = new Set()
   const context: Context = {
     all: (sql, values) => tx.all(sql, values),
     run: (sql, values) => tx.run(sql, values),
     insert: (table, rows, onConflict) => tx.insert(table, rows, onConflict),
     update: (table, columns, rows) => tx.update(table, columns, rows),
-    async lock(keys, mode) {
+    async lock(keys) {
       const missing = keys.filter((key) => !locked.has(key))
       if (missing.length === 0) return
-      await tx.lock(missing, mode)
-      if (mode === undefined) locked = new Set([...locked, ...missing])
+      await tx.lock(missing)
+      locked = new Set([...locked, ...missing])
     },
     /** What was noted is undone too. */
     async nested(work) {
       const before = {
-        ...notes,
+        pools: [...notes.pools],
         changes: notes.changes.length,
         counts: [...notes.counts],
         cancelled: notes.cancelled.length,
@@ -90,7 +93,8 @@ export function createContext(
         notes.cancelled.length = before.cancelled
         notes.counts.clear()
         for (const [name, by] of before.counts) notes.counts.set(name, by)
-        notes.dueAt = before.dueAt
+        notes.pools.clear()
+        for (const [name, place] of before.pools) notes.pools.set(name, place)
         Object.assign(counted, countedBefore)
         throw error
       }
@@ -109,8 +113,11 @@ export function createContext(
     changed(type, id, state, stage) {
       if (isListening) notes.changes.push(type, id, state, stage)
     },
-    due(at) {
-      notes.dueAt = Math.min(notes.dueAt, at)
+    due({ kind, pool }, dueAt) {
+      lower(notes.pools, { kind, pool, dueAt, isFull: true })
+    },
+    room({ kind, pool }) {
+      lower(notes.pools, { kind, pool, dueAt: Number.POSITIVE_INFINITY, isFull: false })
     },
     cancelled(task) {
       notes.cancelled.push(task)

@@ -72,7 +72,7 @@ interface Committed {
   readonly results: readonly Result[]
   readonly notes: Notes
   readonly settled: readonly number[]
-  readonly looked: Looked
+  readonly looked: Looked | undefined
 }
 
 export function createCore(options: CoreOptions) {
@@ -139,7 +139,7 @@ export function createCore(options: CoreOptions) {
     }
     const committed = await driver.transaction(run, { isErasing })
     counts.add(committed.notes.counts)
-    claimer.note(committed.notes.dueAt)
+    for (const news of committed.notes.pools.values()) claimer.note(news)
     options.onCommit?.(committed.notes)
     return committed
   }
@@ -155,6 +155,7 @@ export function createCore(options: CoreOptions) {
 
   async function runPost(post: Post, isolated: boolean): Promise<Committed> {
     const back = stepBack(post.now)
+    if (back > 0) claimer.forget()
     const work = async (tx: Context, notes: Notes) => {
       if (back > 0) {
         await shiftTasks(tx, back)
@@ -186,7 +187,7 @@ export function createCore(options: CoreOptions) {
   async function publish(committed: Omit<Committed, 'results'>, now: number): Promise<Happened> {
     const { notes, settled, looked } = committed
     claims.end(settled)
-    const given = claimer.take(looked)
+    const given = looked === undefined ? [] : claimer.take(looked)
     const lost = claims.replacedBy(given)
     claims.end(lost.map(({ claim }) => claim))
     // Before anything else is waited for: what they still begin would be begun twice.
@@ -243,10 +244,10 @@ export function createCore(options: CoreOptions) {
         break
       case 'register':
         claims.register(action.workerPool, action)
-        claimer.note(now)
+        claimer.forget()
         break
       case 'resize':
-        if (claims.resize(action.workerPool, action.concurrency, action.pools)) claimer.note(now)
+        if (claims.resize(action.workerPool, action.concurrency, action.pools)) claimer.forget()
         break
       case 'pause':
         claims.pause(action.workerPool)
@@ -347,7 +348,8 @@ export function createCore(options: CoreOptions) {
     },
 
     /** A task may be due at this time, as another node says. */
-    noteDue: claimer.note,
+    notePool: claimer.note,
+    forgetPools: claimer.forget,
     claimingSince: claimer.claimingSince,
     /** What all other nodes have counted. What this one has is known exactly. */
     setForeignCounters(next: Counters) {

@@ -3,9 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { ColumnType, Dialect, Driver, SqlValue, Table, Transaction } from '../driver.ts'
-import { within } from './deadline.ts'
 import { until } from './until.ts'
 
 export interface DriverSetup {
@@ -37,9 +35,6 @@ export function driverConformance({ name, ...setup }: DriverConformance): void {
       })
   })
 }
-
-/** How many milliseconds to wait for what should not happen. */
-const whileMs = 100
 
 const types: Readonly<Record<string, ColumnType>> = {
   id: 'id',
@@ -339,24 +334,6 @@ export const sharedDriverTests: Readonly<Record<string, (driver: Driver, other: 
     assert.equal(row?.whole, 41)
   },
 
-  async 'lets any number share a key, and keeps it from who wants it alone'(driver, other) {
-    await using held = new AsyncDisposableStack()
-    const hold = (of: Driver, key: string, mode?: 'shared') => holdKey(held, of, key, mode)
-    const endFirst = await within(hold(driver, 'key', 'shared'), 'the first one has the key')
-    const endSecond = await within(hold(other, 'key', 'shared'), 'the second one has it too')
-    await within(hold(driver, 'another key'), 'another key is free')
-    let isHeld = false
-    const alone = hold(other, 'key').then(() => {
-      isHeld = true
-    })
-    alone.catch(() => undefined)
-    await endFirst()
-    await pause(whileMs)
-    assert.equal(isHeld, false)
-    await endSecond()
-    await within(alone, 'the key is free')
-  },
-
   async 'runs transactions again that wait for each other'(driver, other) {
     const table = await createTable(driver)
     const met = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
@@ -419,27 +396,4 @@ export const sharedDriverTests: Readonly<Record<string, (driver: Driver, other: 
   async 'describes its server'(driver) {
     assert.match((await driver.describe())?.version ?? '', /^\d/)
   },
-}
-
-/** Begins a transaction that holds a key until it is told to end. */
-async function holdKey(
-  held: AsyncDisposableStack,
-  { transaction }: Driver,
-  key: string,
-  mode?: 'shared',
-): Promise<() => Promise<void>> {
-  const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const done = transaction(async ({ lock }) => {
-    await lock([key], mode)
-    begun.resolve()
-    await ended.promise
-  })
-  done.catch(begun.reject)
-  const end = () => {
-    ended.resolve()
-    return done
-  }
-  held.defer(end)
-  await begun.promise
-  return end
 }

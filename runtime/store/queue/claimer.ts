@@ -1,12 +1,16 @@
 /**
  * Looks for due tasks and claims them for this process's worker pools: in the transaction of a post, or in transactions of their own
  * where several processes share the database, so that no post waits for the locks of a claim.
+ *
+ * It looks only where some worker pool has room and some task may be due: places are lowered by what is noted here and by other nodes, and
+ * raised by what a look has left. Rows that are dead before a place, because an old transaction may still see them, are not walked through.
  */
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Context, Notes } from '../context.ts'
-import { claimDue, type LeaseTimes } from './claiming.ts'
+import { claimDue, type LeaseTimes, type Offer, readyPools } from './claiming.ts'
 import type { Claims, OpenClaim } from './claims.ts'
+import { lower, nameOf, type Place, type Places } from './places.ts'
 import type { TaskRow } from './tasks.ts'
 
 /** Milliseconds until tasks are claimed again after that has failed. */
@@ -15,22 +19,15 @@ const pauseMs = 1_000
 /** Milliseconds until the next look for due tasks that another transaction had locked. */
 const lockedMs = 10
 
-/** When tasks are due, as far as it is known. */
-interface Due {
-  /** No task that this process could claim is due before. */
-  readonly nextAt: number
-  /** Due tasks were left because there was no room for them. */
-  readonly isFull: boolean
-}
-
 /** What a transaction has found, and claimed. It holds once that is committed. */
 export interface Looked {
   readonly claimed: readonly { readonly workerPool: number; readonly row: TaskRow }[]
   /** When the claims were made, by `performance.now()`. */
-  readonly leasedAt?: number
-  readonly due: Due
+  readonly leasedAt: number
+  /** Where tasks are left. */
+  readonly left: readonly Place[]
   /** Due tasks were left because another transaction had locked them, perhaps without changing them. */
-  readonly isLocked?: boolean
+  readonly isLocked: boolean
 }
 
 export interface ClaimerOptions {
@@ -47,34 +44,56 @@ export interface ClaimerOptions {
 }
 
 export function createClaimer({ claims, times, isApart, time, clock, commit }: ClaimerOptions) {
-  let due: Due = { nextAt: 0, isFull: false }
-  let claiming: Promise<void> | undefined
-  let isWanted = false
+  const places: Places = new Map()
+  /** Tasks may be ready that no place tells of. */
+  let isUnknown = true
+  let retryAt = 0
+  let looking: Promise<void> | undefined
   /** Since when a transaction that claims is under way, by `performance.now()`. */
   let claimingSince = Number.POSITIVE_INFINITY
 
-  function note(at: number): void {
-    due = { ...due, nextAt: Math.min(due.nextAt, at) }
+  /** When there is something to look for; Infinity while there is no room for it. */
+  function nextAt(offers: readonly Offer[] = claims.offers(), known: Places = places): number {
+    if (offers.length === 0) return Number.POSITIVE_INFINITY
+    if (isUnknown) return retryAt
+    let next = Number.POSITIVE_INFINITY
+    for (const { kind, dueAt, isFull } of known.values())
+      if (!isFull && dueAt < next && offers.some(({ kinds }) => kinds.includes(kind))) next = dueAt
+    return Math.max(next, retryAt)
+  }
+
+  function note(news: Place, known: Places = places): void {
+    // Nothing says that a pool is full that is not known, or that is being looked at.
+    lower(known, known.has(nameOf(news)) ? news : { ...news, isFull: false })
   }
 
   /** Claims due tasks, as many as the worker pools have room for. */
-  async function look(tx: Context, settled: readonly number[], at: number): Promise<Looked> {
+  async function look(
+    tx: Context,
+    offers: readonly Offer[],
+    known: readonly Place[] | undefined,
+    at: number,
+  ): Promise<Looked> {
     const leasedAt = performance.now()
-    const found = await claimDue(tx, claims.offers(settled), claims.kinds(), { times, clock: at })
-    const { claimed, nextAt, isFull, isLocked } = found
-    return { claimed, leasedAt, due: { nextAt: isLocked ? tx.now : nextAt, isFull }, isLocked }
+    const all = known ?? (await readyPools(tx, claims.kinds()))
+    return { leasedAt, ...(await claimDue(tx, offers, all, { times, clock: at })) }
   }
 
   async function lookApart(now: number): Promise<void> {
-    const before = due
+    const before = [...places.values()]
+    const wasUnknown = isUnknown
     // What is noted meanwhile is kept.
-    due = { nextAt: Number.POSITIVE_INFINITY, isFull: false }
+    places.clear()
+    isUnknown = false
     claimingSince = performance.now()
     let looked: Looked
     try {
-      looked = await commit(now, (tx) => look(tx, [], clock?.() ?? now))
+      const known = wasUnknown ? undefined : before
+      looked = await commit(now, (tx) => look(tx, claims.offers(), known, clock?.() ?? now))
     } catch (error) {
-      due = earlierOf(due, { ...before, nextAt: Math.max(before.nextAt, now + pauseMs) })
+      for (const place of before) lower(places, place)
+      isUnknown ||= wasUnknown
+      retryAt = now + pauseMs
       throw error
     } finally {
       claimingSince = Number.POSITIVE_INFINITY
@@ -83,54 +102,52 @@ export function createClaimer({ claims, times, isApart, time, clock, commit }: C
   }
 
   async function keepClaiming(now: number): Promise<void> {
-    while (isWanted && claims.offers().length > 0) {
-      await lookApart(time?.() ?? now)
-      isWanted = due.nextAt <= (time?.() ?? now)
+    try {
+      for (let at = now; nextAt() <= at; at = time?.() ?? now) {
+        looking = lookApart(at)
+        await looking
+      }
+    } finally {
+      looking = undefined
     }
-    isWanted = false
-  }
-
-  async function claimApart(now: number): Promise<void> {
-    isWanted = true
-    claiming ??= keepClaiming(now).finally(() => {
-      claiming = undefined
-    })
-    await claiming
-    // It was wanted again when the last round had looked already.
-    if (isWanted && claiming === undefined) await claimApart(now)
   }
 
   return {
-    /** When tasks are to be looked for; Infinity while there is no room for any. */
-    nextAt: () => (claims.offers().length === 0 ? Number.POSITIVE_INFINITY : due.nextAt),
-    /** A task may be due at this time. */
-    note,
+    nextAt: () => nextAt(),
+    note: (news: Place) => note(news),
+    /** Anything may be due: the next look finds out what is. */
+    forget() {
+      isUnknown = true
+    },
     /** Since when it is not known what was claimed, by `performance.now()`; Infinity if all is known. */
     claimingSince: () => claimingSince,
 
     /** Looks in the transaction of a post, after its actions, unless tasks are claimed apart. */
-    async lookIn(tx: Context, { dueAt }: Notes, settled: readonly number[]): Promise<Looked> {
-      const nextAt = Math.min(due.nextAt, dueAt, due.isFull && settled.length > 0 ? tx.now : due.nextAt)
-      const known = { nextAt, isFull: due.isFull && settled.length === 0 }
-      if (isApart || nextAt > tx.now || claims.offers(settled).length === 0)
-        return { claimed: [], due: known }
-      return await look(tx, settled, tx.now)
+    async lookIn(tx: Context, notes: Notes, settled: readonly number[]): Promise<Looked | undefined> {
+      if (isApart) return undefined
+      const offers = claims.offers(settled)
+      const known = new Map(places)
+      for (const news of notes.pools.values()) note(news, known)
+      if (nextAt(offers, known) > tx.now) return undefined
+      return await look(tx, offers, isUnknown ? undefined : [...known.values()], tx.now)
     },
 
     /** Takes what was claimed, once it is committed. */
-    take({ claimed, leasedAt = 0, due: found }: Looked): readonly OpenClaim[] {
-      due = isApart ? earlierOf(due, found) : found
+    take({ claimed, leasedAt, left }: Looked): readonly OpenClaim[] {
+      if (!isApart) {
+        places.clear()
+        isUnknown = false
+      }
+      for (const place of left) if (place.dueAt < Number.POSITIVE_INFINITY) lower(places, place)
       return claimed.map(({ workerPool, row }) => claims.take(workerPool, row, leasedAt))
     },
 
-    /** Claims what is due in transactions of their own. Resolves when that is done; a failure is tried again later. */
+    /** Claims what is due in transactions of their own. Resolves when what is due now is claimed; a failure is tried again later. */
     async claimApart(now: number): Promise<void> {
-      // What was due may be about to be claimed.
-      await (due.nextAt <= now ? claimApart(now) : claiming)?.catch(() => undefined)
+      if (looking === undefined && nextAt() <= now) keepClaiming(now).catch(() => undefined)
+      // The look that is under way may have begun before; the one after it has not.
+      await looking?.catch(() => undefined)
+      await looking?.catch(() => undefined)
     },
   }
-}
-
-function earlierOf(a: Due, b: Due): Due {
-  return { nextAt: Math.min(a.nextAt, b.nextAt), isFull: a.isFull || b.isFull }
 }

@@ -3,7 +3,9 @@
 import type { Context } from '../context.ts'
 import type { Id, TaskKind } from '../port.ts'
 import { decodeString } from '../records/rows.ts'
-import type { LeaseToken, TaskRow } from './tasks.ts'
+import { heartbeatTask } from '../task-keys.ts'
+import { nameOf, type Place, type Pool } from './places.ts'
+import { type LeaseToken, lockLanes, type TaskRow } from './tasks.ts'
 
 /** A worker pool with room for further claims. */
 export interface Offer {
@@ -24,14 +26,6 @@ export interface LeaseTimes {
   readonly holdMs: number
 }
 
-/** A pool with a ready task. */
-interface DuePool {
-  readonly kind: TaskKind
-  /** Encoded. */
-  readonly pool: string
-  readonly due_at: number
-}
-
 /** For how long a lease is given: until it is settled, where no other process could take it over. */
 const forever = Number.MAX_SAFE_INTEGER
 
@@ -44,59 +38,71 @@ export interface ClaimOptions {
 /** What was claimed in a transaction, and what is left. */
 export interface Claimed {
   readonly claimed: readonly { readonly workerPool: number; readonly row: TaskRow }[]
-  /** When the next task is due that is not due yet; Infinity for never. */
-  readonly nextAt: number
-  /** What is due was left: its pool is full, or another node claims it. It is looked at again when a claim settles. */
-  readonly isFull: boolean
+  readonly left: readonly Place[]
   /** There was room for what is due and was left: another transaction had locked it, perhaps without changing it. */
   readonly isLocked: boolean
 }
 
-/** Claims due tasks for all offers, the earliest first. What does not depend on an answer is sent together. */
+/** Claims due tasks for all offers, the earliest first. */
 export async function claimDue(
   tx: Context,
   offers: readonly Offer[],
-  kinds: readonly TaskKind[],
+  places: readonly Place[],
   options: ClaimOptions,
 ): Promise<Claimed> {
-  const pools = await readyPools(tx, kinds)
+  const due = places.filter(({ dueAt, isFull }) => dueAt <= tx.now && !isFull)
+  // Its task is shared, see `tasks.ts`. Before any row is locked: a command may hold the lane, and wait for a row.
+  if (due.some(({ kind }) => kind === 'heartbeat')) await lockLanes(tx, [heartbeatTask(0)])
   const workerPools = new Map<number, number>()
-  const emptied = new Set<string>()
+  const asked = new Map<Place, Asked>()
   for (const offer of offers) {
-    const due = pools.filter(({ kind, due_at }) => due_at <= tx.now && offer.kinds.includes(kind))
-    const found = await findDue(tx, offer, due, options)
+    const found = await findDue(
+      tx,
+      offer,
+      due.filter(({ kind }) => offer.kinds.includes(kind)),
+      options,
+    )
     for (const { sequence } of found.tasks) workerPools.set(sequence, offer.workerPool)
-    for (const name of found.emptied) emptied.add(name)
+    for (const [place, each] of found.asked) asked.set(place, each)
   }
-  const [rows, left] = await Promise.all([
+  const [rows, ...left] = await Promise.all([
     leaseTasks(tx, [...workerPools.keys()], options),
-    pools.some(({ due_at }) => due_at <= tx.now) ? readyPools(tx, kinds) : pools,
+    ...places.map((place) => (asked.has(place) && !asked.get(place)?.isFull ? firstOf(tx, place) : place)),
   ])
-  const overdue = left.filter(({ due_at }) => due_at <= tx.now)
   return {
     claimed: rows.map((row) => ({ workerPool: workerPools.get(row.sequence) as number, row })),
-    nextAt: Math.min(...left.map(({ due_at }) => (due_at > tx.now ? due_at : Number.POSITIVE_INFINITY))),
-    isFull: overdue.length > 0,
-    isLocked: overdue.some((pool) => emptied.has(nameOf(pool))),
+    left: left.flatMap((place, index) => {
+      const isFull = asked.get(places[index] as Place)?.isFull ?? place?.isFull
+      return place === undefined ? [] : { ...place, isFull: isFull === true }
+    }),
+    isLocked: left.some(
+      (place, index) =>
+        place !== undefined && place.dueAt <= tx.now && asked.get(places[index] as Place)?.isEmptied,
+    ),
   }
 }
 
-const nameOf = ({ kind, pool }: DuePool): string => `pool:${kind}:${pool}`
+/** What an offer has found in a pool. */
+interface Asked {
+  readonly isFull: boolean
+  /** There was room for more than was found. */
+  readonly isEmptied: boolean
+}
 
-/** Finds due tasks for an offer. `emptied` are pools in which there was room for more than was found. */
-async function findDue(tx: Context, offer: Offer, pools: readonly DuePool[], options: ClaimOptions) {
-  const emptied: string[] = []
-  const due: { readonly sequence: number; readonly due_at: number }[] = []
-  // Its task is shared; see `tasks.ts`.
-  if (pools.some(({ kind }) => kind === 'heartbeat')) await tx.lock(['kind:heartbeat'])
-  for (const pool of pools) {
-    const room = Math.min(offer.free, await roomIn(tx, pool, offer, options))
-    const found = room > 0 ? await dueTasks(tx, pool, room) : []
-    due.push(...found)
-    if (found.length < room) emptied.push(nameOf(pool))
-  }
+/** Finds due tasks for an offer. */
+async function findDue(tx: Context, offer: Offer, places: readonly Place[], options: ClaimOptions) {
+  const rooms: number[] = []
+  for (const place of places) rooms.push(Math.min(offer.free, await roomIn(tx, place, offer, options)))
+  const found = await Promise.all(
+    places.map((place, index) => dueTasks(tx, place, Math.max(0, rooms[index] ?? 0))),
+  )
+  const due = found.flat()
   const tasks = due.toSorted(inOrder).slice(0, offer.free)
-  return { tasks, emptied: tasks.length === due.length ? emptied : [] }
+  const asked = places.map((place, index): [Place, Asked] => {
+    const [room = 0, count = 0] = [rooms[index], found[index]?.length]
+    return [place, { isFull: room <= 0, isEmptied: count < room && tasks.length === due.length }]
+  })
+  return { tasks, asked }
 }
 
 async function leaseTasks(
@@ -117,12 +123,12 @@ function inOrder(a: Pick<TaskRow, 'due_at' | 'sequence'>, b: Pick<TaskRow, 'due_
   return a.due_at - b.due_at || a.sequence - b.sequence
 }
 
-/** Returns the pools that have a ready task, with the time of the first one. It steps from pool to pool, however many tasks wait in each. */
-async function readyPools(tx: Context, kinds: readonly TaskKind[]): Promise<readonly DuePool[]> {
+/** Finds the pools that have a ready task. It steps from pool to pool, however many tasks wait in each. */
+export async function readyPools(tx: Context, kinds: readonly TaskKind[]): Promise<readonly Place[]> {
   return (await Promise.all(kinds.map((kind) => readyPoolsOf(tx, kind)))).flat()
 }
 
-async function readyPoolsOf({ all }: Context, kind: TaskKind): Promise<readonly DuePool[]> {
+async function readyPoolsOf({ all }: Context, kind: TaskKind): Promise<readonly Place[]> {
   const rows = await all<{ pool: string; due_at: number }>(
     `WITH RECURSIVE pools (pool) AS (
        SELECT min(pool) FROM tasks WHERE kind = ?1 AND ready = 1
@@ -134,34 +140,45 @@ async function readyPoolsOf({ all }: Context, kind: TaskKind): Promise<readonly 
      FROM pools WHERE pool IS NOT NULL`,
     [kind],
   )
-  return rows.map((row) => ({ kind, ...row }))
+  return rows.map(({ pool, due_at: dueAt }) => ({ kind, pool, dueAt, isFull: false }))
+}
+
+/** Returns the place of what is left in a pool; undefined if nothing is. */
+async function firstOf({ all }: Context, place: Place): Promise<Place | undefined> {
+  const [row] = await all<{ due_at: number }>(
+    `SELECT due_at FROM tasks WHERE kind = ?1 AND pool = ?2 AND ready = 1 AND due_at >= ?3 ORDER BY due_at LIMIT 1`,
+    [place.kind, place.pool, place.dueAt],
+  )
+  return row && { ...place, dueAt: row.due_at }
 }
 
 /** Returns how many tasks of a pool may be claimed. Of nodes that look at one time, one waits for the other. */
-async function roomIn(tx: Context, duePool: DuePool, offer: Offer, options: ClaimOptions): Promise<number> {
-  const { kind, pool } = duePool
+async function roomIn(tx: Context, place: Pool, offer: Offer, options: ClaimOptions): Promise<number> {
+  const { kind, pool } = place
   const limit = offer.limits.get(decodeString(pool))
   if (limit === undefined && !offer.isOwned) return Number.POSITIVE_INFINITY
-  const name = nameOf(duePool)
+  const name = `pool:${nameOf(place)}`
   await tx.lock([name])
   if (offer.isOwned && !(await takeLease(tx, name, options))) return 0
   if (limit === undefined) return Number.POSITIVE_INFINITY
   const [row] = await tx.all<{ count: number }>(
-    'SELECT count(*) AS count FROM tasks WHERE kind = ?1 AND pool = ?2 AND leased_by IS NOT NULL',
-    [kind, pool],
+    `SELECT count(*) AS count FROM tasks
+     WHERE kind = ?1 AND pool = ?2 AND leased_by IS NOT NULL AND leased_until > ?3`,
+    [kind, pool, Math.round(options.clock)],
   )
   return limit - Number(row?.count ?? 0)
 }
 
-function dueTasks(
-  tx: Context,
-  { kind, pool }: DuePool,
+async function dueTasks(
+  { all, now, dialect }: Context,
+  { kind, pool, dueAt }: Place,
   limit: number,
-): Promise<{ readonly sequence: number; readonly due_at: number }[]> {
-  return tx.all(
-    `SELECT sequence, due_at FROM tasks WHERE kind = ?1 AND pool = ?2 AND ready = 1 AND due_at <= ?3
-     ORDER BY due_at, sequence LIMIT ?4 ${tx.dialect.skipLocked}`,
-    [kind, pool, tx.now, limit],
+): Promise<readonly { readonly sequence: number; readonly due_at: number }[]> {
+  if (limit === 0) return []
+  return await all(
+    `SELECT sequence, due_at FROM tasks WHERE kind = ?1 AND pool = ?2 AND ready = 1 AND due_at >= ?3 AND due_at <= ?4
+     ORDER BY due_at, sequence LIMIT ?5 ${dialect.skipLocked}`,
+    [kind, pool, dueAt, now, limit],
   )
 }
 
@@ -222,8 +239,14 @@ export async function nextExpiry({ all, node }: Context): Promise<number> {
 
 /** Gives up the pools that this node performs alone, so that others go on with them. */
 export async function giveUpPools(tx: Context): Promise<void> {
-  if ((await tx.run(`DELETE FROM leases WHERE owner = ?1 AND name LIKE 'pool:%'`, [tx.node])) > 0)
-    tx.due(tx.now)
+  const rows = await tx.all<{ name: string }>(
+    `DELETE FROM leases WHERE owner = ?1 AND name LIKE 'pool:%' RETURNING name`,
+    [tx.node],
+  )
+  for (const { name } of rows) {
+    const [, kind = '', pool = ''] = /^pool:(\w+):(.*)$/s.exec(name) ?? []
+    tx.room({ kind: kind as TaskKind, pool })
+  }
 }
 
 /** Makes tasks ready again whose leases have expired; where there is no other process, all that another one held. Returns how many each node held. */
@@ -245,10 +268,13 @@ export async function freeExpired(tx: Context, clock: number): Promise<ReadonlyM
 /** Makes tasks ready again whose claims did not settle. */
 export async function freeTasks(tx: Context, sequences: readonly number[]): Promise<void> {
   if (sequences.length === 0) return
-  await tx.run(
+  const rows = await tx.all<TaskRow>(
     `UPDATE tasks SET leased_by = NULL, leased_until = NULL, ready = 1, interrupted = 1
-     WHERE sequence IN ${tx.dialect.among('?1', 'integer')}`,
+     WHERE sequence IN ${tx.dialect.among('?1', 'integer')} RETURNING *`,
     [sequences],
   )
-  tx.due(tx.now)
+  for (const row of rows) {
+    tx.due(row, row.due_at)
+    tx.room(row)
+  }
 }

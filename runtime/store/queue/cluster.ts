@@ -16,6 +16,7 @@ import {
   StoreError,
   type StoreOptions,
   type Takeover,
+  type TaskKind,
 } from '../port.ts'
 import type { Happened } from '../protocol.ts'
 import { cancelPartialJobs } from '../records/jobs.ts'
@@ -32,6 +33,7 @@ import {
   takeLease,
 } from './claiming.ts'
 import type { OpenClaim } from './claims.ts'
+import { lower, type Places } from './places.ts'
 
 export interface ClusterOptions {
   readonly driver: Driver
@@ -84,8 +86,10 @@ const retryMs = 250
 /** What one notification says. The names are short, because the room is. */
 interface Payload {
   readonly n: Id
-  /** When the next new task is due. */
-  readonly d?: number
+  /** Pools in which a task may be due at some time, or that have room; see `Place`. */
+  readonly p?: readonly (readonly [kind: TaskKind, pool: string, dueAt: number | null, isFull: boolean])[]
+  /** More has happened than there is room for. */
+  readonly u?: true
   /** Changes, four values for each. */
   readonly c?: readonly (string | null)[]
   /** Tasks whose runs were cancelled. */
@@ -108,7 +112,7 @@ export async function joinCluster(options: ClusterOptions) {
   }
   let wakeUp: 'notify' | 'poll' = 'poll'
   let isClosed = false
-  let pending: { dueAt: number; changes: (string | undefined)[]; cancelled: string[] } = emptyNews()
+  let pending = emptyNews()
   let sending: NodeJS.Timeout | undefined
   let takingOver: NodeJS.Timeout | undefined
 
@@ -163,7 +167,7 @@ export async function joinCluster(options: ClusterOptions) {
     })
     renewAt(Math.max(made.expiry, clock.now() + made.waitMs))
     // What kept a task from being claimed elsewhere may be over.
-    core.noteDue(0)
+    core.forgetPools()
     renewedAt = begun
     unknown = { sequences: new Set(made.ghosts), at: performance.now() }
     core.setForeignCounters(made.counters)
@@ -290,40 +294,43 @@ export async function joinCluster(options: ClusterOptions) {
   }
 
   /** Sends what was committed, soon. */
-  function announce({ dueAt, changes, cancelled }: Notes): void {
-    if (dueAt === Number.POSITIVE_INFINITY && changes.length === 0 && cancelled.length === 0) return
-    pending.dueAt = Math.min(pending.dueAt, dueAt)
+  function announce({ pools, changes, cancelled }: Notes): void {
+    if (pools.size === 0 && changes.length === 0 && cancelled.length === 0) return
+    for (const news of pools.values()) lower(pending.pools, news)
     pending.changes.push(...changes)
     pending.cancelled.push(...cancelled)
     sending ??= setTimeout(() => void send(), gatherMs).unref()
   }
 
   async function send(isFree = false): Promise<void> {
-    const { dueAt, changes, cancelled } = pending
+    const { pools, changes, cancelled } = pending
     pending = emptyNews()
     sending = undefined
-    const base = {
-      n: id,
-      ...(isFree && { f: true as const }),
-      ...(dueAt < Number.POSITIVE_INFINITY && { d: dueAt }),
-    }
+    const base = { n: id, ...(isFree && { f: true as const }) }
+    const places = [...pools.values()].map(
+      ({ kind, pool, dueAt, isFull }) =>
+        [kind, pool, dueAt < Number.POSITIVE_INFINITY ? dueAt : null, isFull] as const,
+    )
     const shown = changes.slice(0, 4 * maxChanges).map((value) => value ?? null)
     const payload: Payload = {
       ...base,
+      ...(places.length > 0 && { p: places }),
       ...(shown.length > 0 && { c: shown }),
       ...(cancelled.length > 0 && { x: cancelled }),
     }
     const text = JSON.stringify(payload)
     await driver
-      .notify(Buffer.byteLength(text) <= maxBytes ? text : JSON.stringify(base))
+      .notify(Buffer.byteLength(text) <= maxBytes ? text : JSON.stringify({ ...base, u: true }))
       .catch(() => undefined)
   }
 
   function receive(text: string): void {
-    const { n, d, c = [], x = [], f }: Payload = JSON.parse(text)
+    const { n, p = [], u, c = [], x = [], f }: Payload = JSON.parse(text)
     wakeUp = 'notify'
     if (n === id) return
-    if (d !== undefined) core.noteDue(d)
+    for (const [kind, pool, dueAt, isFull] of p)
+      core.notePool({ kind, pool, dueAt: dueAt ?? Number.POSITIVE_INFINITY, isFull })
+    if (u === true) core.forgetPools()
     if (f === true) void renew().catch(() => undefined)
     const cancelled = x.flatMap((key) => core.claims.ofTask(key))
     options.onHappened({ changes: c.map((value) => value ?? undefined), cancelled })
@@ -332,7 +339,7 @@ export async function joinCluster(options: ClusterOptions) {
   /** Looks without having been told. */
   function look(): void {
     if (isClosed) return
-    core.noteDue(0)
+    core.forgetPools()
     options.onHappened({})
   }
 
@@ -432,8 +439,8 @@ export async function joinCluster(options: ClusterOptions) {
 /** The most bytes of a notification; see `Driver.notify`. */
 const maxBytes = 7_900
 
-function emptyNews(): { dueAt: number; changes: (string | undefined)[]; cancelled: string[] } {
-  return { dueAt: Number.POSITIVE_INFINITY, changes: [], cancelled: [] }
+function emptyNews(): { pools: Places; changes: (string | undefined)[]; cancelled: string[] } {
+  return { pools: new Map(), changes: [], cancelled: [] }
 }
 
 interface NodeRow {

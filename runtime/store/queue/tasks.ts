@@ -7,8 +7,8 @@
  * failover to a standby that lagged, another task may have the same sequence number.
  *
  * A transaction that adds a task to a lane or deletes one holds the lane's lock, so that the order of a lane is that of its sequence
- * numbers. A task without a subject is shared by all that schedule it: they hold the lock of its kind in mode `shared`, and a
- * transaction that claims holds it alone, so that nobody relies on a task that is being claimed.
+ * numbers. The task of heartbeats is shared by all that schedule it: whoever claims it holds the lock of its lane as well, so that nobody
+ * relies on a task that is being claimed.
  */
 
 import type { Context } from '../context.ts'
@@ -53,8 +53,6 @@ export async function addTasks(tx: Context, tasks: readonly NewTask[]): Promise<
   if (tasks.length === 0) return
   await lockLanes(tx, tasks)
   const wanted = earliestOfEach(tasks)
-  const shared = wanted.filter(({ subject }) => subject === undefined)
-  if (shared.length > 0) await tx.lock([...new Set(shared.map(({ kind }) => `kind:${kind}`))], 'shared')
   const rows = await findTasks(
     tx,
     wanted.map(({ key }) => key),
@@ -76,7 +74,7 @@ export async function insertTasks(tx: Context, tasks: readonly NewTask[]): Promi
     const lane = task.lane === undefined ? null : encodeString(task.lane)
     const isReady = lane === null || !occupied.has(lane)
     if (lane !== null) occupied.add(lane)
-    if (isReady) tx.due(task.dueAt)
+    if (isReady) tx.due({ kind: task.kind, pool: encodeString(task.pool ?? '') }, task.dueAt)
     rows.push(rowOfTask(task, lane, isReady))
   }
   await tx.insert(tables.tasks, rows)
@@ -169,7 +167,7 @@ async function bringForward(tx: Context, row: TaskRow, dueAt: number): Promise<v
 
 async function moveTask(tx: Context, row: TaskRow, dueAt: number): Promise<void> {
   await tx.run('UPDATE tasks SET due_at = ?1 WHERE sequence = ?2', [dueAt, row.sequence])
-  if (row.ready === 1) tx.due(dueAt)
+  if (row.ready === 1) tx.due(row, dueAt)
 }
 
 /** Moves a task that waits for its next attempt to an earlier time. Does nothing for any other task. */
@@ -206,13 +204,10 @@ export async function deleteTasks(tx: Context, rows: readonly TaskRow[]): Promis
   const [ready] = await Promise.all([
     sequences.length === 0
       ? []
-      : tx.all<Pick<TaskRow, 'due_at'>>(
-          `UPDATE tasks SET ready = 1 WHERE sequence IN ${among} RETURNING due_at`,
-          [sequences],
-        ),
+      : tx.all<TaskRow>(`UPDATE tasks SET ready = 1 WHERE sequence IN ${among} RETURNING *`, [sequences]),
     tx.run(`DELETE FROM tasks WHERE sequence IN ${among}`, [sequencesOf(rows)]),
   ])
-  for (const { due_at } of ready) tx.due(due_at)
+  for (const row of ready) tx.due(row, row.due_at)
   tx.count('backlog', -rows.filter(({ kind }) => isBacklog(kind)).length)
 }
 
@@ -242,8 +237,8 @@ export async function finishTasks(tx: Context, rows: readonly TaskRow[]): Promis
 }
 
 /** A task of a pool that has a limit may be claimed now, here or on another node. */
-function noteRoom(tx: Context, { pool }: TaskRow): void {
-  if (pool !== '') tx.due(tx.now)
+function noteRoom(tx: Context, row: TaskRow): void {
+  if (row.pool !== '') tx.room(row)
 }
 
 /** What becomes of a task whose claim settled as `again`. */
@@ -273,7 +268,7 @@ export async function postponeTasks(
     ]),
   )
   for (const { row, dueAt } of tasks) {
-    tx.due(dueAt)
+    tx.due(row, dueAt)
     noteRoom(tx, row)
   }
 }
@@ -287,7 +282,6 @@ export async function cancelTask(tx: Context, row: TaskRow): Promise<void> {
 /** Moves all due times, because the clock was set back: otherwise tasks that are due now would wait for it to catch up. */
 export async function shiftTasks(tx: Context, ms: number): Promise<void> {
   await tx.run('UPDATE tasks SET due_at = due_at - ?1, again_at = again_at - ?1', [ms])
-  tx.due(tx.now)
 }
 
 function newTask(row: TaskRow): NewTask {
