@@ -9,7 +9,6 @@
  */
 
 import type { Timers } from '../timers.ts'
-import { createJobQueue } from './queue.ts'
 
 export interface PoolWorker<Job> {
   /** Jobs wait until this is resolved. Default: it can run a job at once. */
@@ -66,6 +65,11 @@ export interface Pool<Job> {
   close(): { readonly waiting: readonly Job[]; readonly ended: Promise<unknown> }
 }
 
+interface Waiting<Job> {
+  readonly job: Job
+  readonly timer: unknown
+}
+
 interface Member<Job> {
   readonly worker: PoolWorker<Job>
   state: 'starting' | 'idle' | 'busy' | 'ending'
@@ -76,9 +80,8 @@ interface Member<Job> {
 
 export function createPool<Job>(options: PoolOptions<Job>): Pool<Job> {
   const { timers, idleMs, growMs = 0, start, mayRun, gaveUp, onEmpty } = options
-  const waitOf = (job: Job) => (typeof options.waitMs === 'number' ? options.waitMs : options.waitMs(job))
   const members = new Set<Member<Job>>()
-  const queue = createJobQueue(timers, gaveUp)
+  const queue: Waiting<Job>[] = []
   let growTimer: unknown
 
   function dispatch(): void {
@@ -86,11 +89,30 @@ export function createPool<Job>(options: PoolOptions<Job>): Pool<Job> {
       const running = runningJobs()
       const member = inState('idle') ?? grow(running)
       if (member?.state !== 'idle') return
-      const job = queue.take((each) => mayRun(each, running))
-      if (job === undefined) return
-      occupy(member, job)
-      member.worker.run(job)
+      const index = queue.findIndex(({ job }) => mayRun(job, running))
+      if (index === -1) return
+      for (const job of remove(index, 1)) {
+        occupy(member, job)
+        member.worker.run(job)
+      }
     }
+  }
+
+  function wait(job: Job): Waiting<Job> {
+    const { waitMs } = options
+    const giveUp = () => {
+      queue.splice(queue.indexOf(entry), 1)
+      gaveUp(job)
+    }
+    const timer = timers.setTimeout(giveUp, typeof waitMs === 'number' ? waitMs : waitMs(job))
+    const entry: Waiting<Job> = { job, timer }
+    return entry
+  }
+
+  function remove(index: number, count: number): readonly Job[] {
+    const removed = queue.splice(index, count)
+    for (const { timer } of removed) timers.clearTimeout(timer)
+    return removed.map(({ job }) => job)
   }
 
   function runningJobs(): readonly Job[] {
@@ -105,7 +127,7 @@ export function createPool<Job>(options: PoolOptions<Job>): Pool<Job> {
   /** Adds a worker if a job waits for one: one at a time, so that a burst does not start more threads than there are processors. */
   function grow(running: readonly Job[], isLate = false): Member<Job> | undefined {
     if (members.size >= options.maxWorkers || inState('starting') !== undefined) return undefined
-    if (!queue.jobs().some((job) => mayRun(job, running))) return undefined
+    if (!queue.some(({ job }) => mayRun(job, running))) return undefined
     const isFirst = [...members].every(({ state }) => state === 'ending')
     if (isFirst || isLate || growMs === 0) return addMember()
     growTimer ??= timers.setTimeout(() => {
@@ -173,25 +195,25 @@ export function createPool<Job>(options: PoolOptions<Job>): Pool<Job> {
     get size() {
       return members.size
     },
-    waiting: () => queue.jobs(),
+    waiting: () => queue.map(({ job }) => job),
     add(job) {
-      queue.add(job, waitOf(job))
+      queue.push(wait(job))
       dispatch()
     },
     addFirst(job) {
-      queue.addFirst(job, waitOf(job))
+      queue.unshift(wait(job))
       dispatch()
     },
     prepare() {
       if (members.size === 0) addMember()
     },
-    clear: () => queue.clear(),
+    clear: () => remove(0, queue.length),
     endIdle() {
       for (const member of members) if (member.state === 'idle') void end(member)
     },
     close() {
       timers.clearTimeout(growTimer)
-      return { waiting: queue.clear(), ended: Promise.all([...members].map(end)) }
+      return { waiting: remove(0, queue.length), ended: Promise.all([...members].map(end)) }
     },
   }
 }

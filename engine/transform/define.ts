@@ -182,7 +182,9 @@ export function refuse(status: number, message: string): never {
 /** Returns the status of an error of {@link refuse}, or undefined for any other error. */
 export function refusedStatus(thrown: unknown): number | undefined {
   const isHeld = typeof thrown === 'object' && thrown !== null && Object.hasOwn(thrown, refusalBrand)
-  return isHeld ? (thrown as { [refusalBrand]: number })[refusalBrand] : undefined
+  const status = isHeld ? (thrown as { [refusalBrand]: unknown })[refusalBrand] : undefined
+  // Anyone can make such a symbol.
+  return typeof status === 'number' && status >= 400 && status <= 499 && status % 1 === 0 ? status : undefined
 }
 
 /** A symbol of the global registry, like that of prompts. */

@@ -1,71 +1,51 @@
 /** Checks that a message has a form that workers post, because a thread that ran foreign code is not trusted. */
 
-import { passedOver } from '../worker/openclaw.ts'
 import type { FromWorker } from '../worker/protocol.ts'
 
-type Check = (value: unknown) => boolean
-type Fields = Readonly<Record<string, Check>>
+/** A name that ends in `?` may be absent; an array has elements of one shape. */
+type Shape = 'string' | 'number' | 'boolean' | readonly [Shape] | { readonly [name: string]: Shape }
 
-const isText: Check = (value) => typeof value === 'string'
-const isNumber: Check = (value) => typeof value === 'number' && Number.isFinite(value)
-const isMaybe =
-  (check: Check): Check =>
-  (value) =>
-    value === undefined || check(value)
-const isListOf =
-  (check: Check): Check =>
-  (value) =>
-    Array.isArray(value) && value.every(check)
-const hasFields =
-  (fields: Fields): Check =>
-  (value) =>
-    typeof value === 'object' &&
-    value !== null &&
-    Object.entries(fields).every(([name, check]) => check((value as Record<string, unknown>)[name]))
+const position = { line: 'number', column: 'number' } as const
+const place = { ...position, file: 'string', text: 'string', 'caret?': 'number' } as const
+const error = {
+  text: 'string',
+  'name?': 'string',
+  'refused?': 'number',
+  'stoppedAt?': 'string',
+  'stack?': 'string',
+  'place?': place,
+} as const
 
-const isPlace = hasFields({
-  file: isText,
-  line: isNumber,
-  column: isNumber,
-  text: isText,
-  caret: isMaybe(isNumber),
-})
-const isRefusal: Check = (value) => typeof value === 'number' && value >= 400 && value <= 499
-const isPosition = hasFields({ line: isNumber, column: isNumber })
-const isError = hasFields({
-  name: isMaybe(isText),
-  refused: isMaybe(isRefusal),
-  text: isText,
-  stoppedAt: isMaybe(isText),
-  stack: isMaybe(isText),
-  place: isMaybe(isPlace),
-})
-const isLevel: Check = (value) => ['debug', 'info', 'warn', 'error'].includes(value as string)
-
-const checks: { readonly [Type in FromWorker['type']]: Check } = {
-  loaded: hasFields({
-    exports: hasFields({
-      functions: isListOf(hasFields({ name: isText, position: isMaybe(isPosition) })),
-      others: isListOf(hasFields({ name: isText, type: isText })),
-    }),
-    loadMs: isNumber,
-    memory: isNumber,
-  }),
-  'load-failed': hasFields({ error: isError }),
-  answered: hasFields({ call: isNumber, answer: isText, memory: isNumber }),
-  failed: hasFields({ call: isNumber, error: isError, memory: isNumber }),
-  escaped: hasFields({ call: isMaybe(isNumber), requestId: isMaybe(isText), error: isError }),
-  advice: hasFields({ word: (value) => value === 'kind' || passedOver.some((word) => word === value) }),
-  calls: hasFields({ call: isNumber, target: isText }),
-  stopped: hasFields({ call: isNumber, target: isText, place: isMaybe(isPlace) }),
-  exiting: hasFields({ call: isMaybe(isNumber), error: isError }),
-  output: hasFields({ level: isLevel, requestId: isMaybe(isText), text: isText }),
+const shapes: { readonly [Type in FromWorker['type']]: Shape } = {
+  loaded: {
+    exports: {
+      functions: [{ name: 'string', 'position?': position }],
+      others: [{ name: 'string', type: 'string' }],
+    },
+    loadMs: 'number',
+    memory: 'number',
+  },
+  'load-failed': { error },
+  answered: { call: 'number', answer: 'string', memory: 'number' },
+  failed: { call: 'number', error, memory: 'number' },
+  escaped: { 'call?': 'number', 'requestId?': 'string', error },
+  advice: { word: 'string' },
+  reached: { call: 'number', target: 'string', isStopped: 'boolean', 'place?': place },
+  output: { level: 'string', 'requestId?': 'string', text: 'string' },
 }
 
 export function isFromWorker(message: unknown): message is FromWorker {
   if (typeof message !== 'object' || message === null) return false
-  const { type } = message as { type?: unknown }
-  return (
-    typeof type === 'string' && Object.hasOwn(checks, type) && checks[type as FromWorker['type']](message)
-  )
+  const type = String((message as { type?: unknown }).type)
+  return Object.hasOwn(shapes, type) && hasShape(message, shapes[type as FromWorker['type']])
+}
+
+function hasShape(value: unknown, shape: Shape): boolean {
+  if (typeof shape === 'string') return typeof value === shape
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(shape)) return Array.isArray(value) && value.every((each) => hasShape(each, shape[0]))
+  return Object.entries(shape).every(([name, each]) => {
+    const found = (value as Record<string, unknown>)[name.replace('?', '')]
+    return (found === undefined && name.endsWith('?')) || hasShape(found, each)
+  })
 }

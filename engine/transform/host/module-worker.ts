@@ -211,18 +211,18 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
     const { type } = message
     if (type === 'output') print(message)
     else if (type === 'advice') options.advise(current?.call.module ?? module, message.word)
-    else if (type === 'exiting') exiting(message)
     else if (type === 'escaped') escaped(message)
     else if (type === 'loaded') loadedAs(message)
     else if (type === 'load-failed') loading?.({ ok: false, error: message.error })
     else if (message.call !== newest || !current) return
-    else if (type === 'calls') current.call.given.onCall?.(current.call.module, mask.text(message.target))
-    else if (type === 'stopped') stopped(message, current.call)
+    else if (type === 'reached') reached(message, current.call)
     else settle(message, current.call)
   }
 
-  function stopped({ target, place }: Message<'stopped'>, { module, given }: Call): void {
-    given.onStop?.({ module, target: mask.text(target), ...(place && { place }) })
+  function reached({ target: named, isStopped, place }: Message<'reached'>, { module, given }: Call): void {
+    const target = mask.text(named)
+    if (isStopped) given.onStop?.({ module, target, ...(place && { place }) })
+    else given.onCall?.(module, target)
   }
 
   function loadedAs({ exports, loadMs, memory }: Message<'loaded'>): void {
@@ -247,17 +247,8 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
       droppedTimer ??= timers.setTimeout(reportDropped, outputLimits.windowMs)
     if (isRetiring) stop()
     else owner.idle()
-    const answer = message.type === 'answered' ? readAnswer(message.answer) : undefined
-    if (answer) call.resolve(answer)
-    else if (message.type === 'failed') fail(call, message.error)
-    else fail(call, sentence('answered what no worker writes'))
-  }
-
-  function exiting({ call, error }: Message<'exiting'>): void {
-    if (loading) loading({ ok: false, error })
-    else if (call === newest) cutOff(error)
-    // An earlier call has caused it, and the call that is posted has nothing to do with it.
-    else lost('was ended by what an earlier call left behind')
+    if (message.type === 'answered') call.resolve(readAnswer(message.answer))
+    else fail(call, message.error)
   }
 
   /** The call that caused it fails if it is under way. Otherwise it is logged, and the worker ends after the current call. */

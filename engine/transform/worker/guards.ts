@@ -28,7 +28,7 @@ export function createGuards({ send, current, running }: GuardOptions): void {
     const text = `ended its worker with process.exit(${code ?? ''})`
     // An exit by code of an earlier call must not end the current one, so it becomes an uncaught error.
     if (running() !== undefined && running() !== current()?.call) throw new Error(text)
-    send({ type: 'exiting', call: current()?.call, error: sentenceFrom(process.exit, text) })
+    escaped(sentenceFrom(process.exit, text))
     return exit(code)
   }
 

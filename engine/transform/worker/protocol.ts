@@ -58,7 +58,9 @@ export type FromWorker =
   /** `answer` as `writeAnswer` writes it. `memory`: the bytes that the worker holds now, garbage included. */
   | { readonly type: 'answered'; readonly call: number; readonly answer: string; readonly memory: number }
   | { readonly type: 'failed'; readonly call: number; readonly error: ErrorReport; readonly memory: number }
-  /** An uncaught error and the like. `call`: the call that caused it, over or not; undefined where that is not known. */
+  /**
+   * An uncaught error, an exit and the like. `call`: the call that caused it, which may have ended; undefined where that is not known.
+   */
   | {
       readonly type: 'escaped'
       readonly call: number | undefined
@@ -67,12 +69,14 @@ export type FromWorker =
     }
   /** A result uses a word of OpenClaw's. */
   | { readonly type: 'advice'; readonly word: OpenClawWord }
-  /** The call opens a connection. */
-  | { readonly type: 'calls'; readonly call: number; readonly target: string }
-  /** The call was kept from reaching something, in a dry run. */
-  | { readonly type: 'stopped'; readonly call: number; readonly target: string; readonly place?: Place }
-  /** The module ends the worker. `call` as above. */
-  | { readonly type: 'exiting'; readonly call: number | undefined; readonly error: ErrorReport }
+  /** The call opens a connection, or was kept from what a dry run does not reach. */
+  | {
+      readonly type: 'reached'
+      readonly call: number
+      readonly target: string
+      readonly isStopped: boolean
+      readonly place?: Place
+    }
   | {
       readonly type: 'output'
       readonly level: OutputLevel

@@ -48,7 +48,7 @@ function start(data: ThreadData): void {
 
   const advise = (word: OpenClawWord) => send({ type: 'advice', word })
   const network = createNetworkWatch((target) => {
-    if (running !== undefined) send({ type: 'calls', call: running, target })
+    if (running !== undefined) send({ type: 'reached', call: running, target, isStopped: false })
   })
   createOutput({ send, shared, current: () => calls.getStore() })
   createGuards({ send, current: () => calls.getStore(), running: () => running })
@@ -64,7 +64,7 @@ function start(data: ThreadData): void {
   function stopped(refused: Refused): void {
     if (reported++ >= maxRefusals) return
     if (running === undefined) whileLoading.push(refused)
-    else send({ type: 'stopped', call: running, ...refused })
+    else send({ type: 'reached', call: running, isStopped: true, ...refused })
   }
 
   async function load({ file, isDry }: LoadOrder): Promise<void> {

@@ -107,18 +107,3 @@ for (const [result, message] of refused) {
 test('a field that is nested too deep is refused', () => {
   assert.throws(() => writeAnswer({ deliverTo: deep }, 10_000), /is nested more than 100 levels deep/)
 })
-
-test('a text that no worker writes is no answer', () => {
-  const strange = [
-    '',
-    'null',
-    '[]',
-    '{"kind":"one"}',
-    '{"kind":"one","action":5}',
-    '{"kind":"two","action":0}',
-  ]
-  const fields = ['{"message":5}', '{"message":{"prompt":[{"value":"x"}]}}', '{"message":{}}']
-  for (const text of [...strange, ...fields.map((action) => `{"kind":"one","action":${action}}`)]) {
-    assert.equal(readAnswer(text), undefined, text)
-  }
-})

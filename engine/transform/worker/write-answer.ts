@@ -54,11 +54,11 @@ function writeAction(action: unknown, what: string, meter: Meter): string {
 function writePrompt({ parts }: Prompt, path: string, meter: Meter): string {
   const isText = (value: unknown): value is string => typeof value === 'string'
   if (!isArray(parts)) throw bad(`${quoted(path)} is a prompt without parts`)
-  return `[${writeEach(parts, meter, (part: Record<string, unknown>) => {
-    if (isText(part['literal'])) return `{"literal":${writeText(part['literal'], meter)}}`
-    if (!isText(part['value']) || !isText(part['path']))
+  return `[${writeEach(parts, meter, ({ literal, value, path: name }: Record<string, unknown>) => {
+    if (isText(literal)) return `{"literal":${writeText(literal, meter)}}`
+    if (!isText(value) || !isText(name))
       throw bad(`${quoted(path)} is a prompt that prompt\`…\` did not make`)
-    return `{"value":${writeText(part['value'], meter)},"path":${writeText(part['path'], meter)}}`
+    return `{"value":${writeText(value, meter)},"path":${writeText(name, meter)}}`
   })}]`
 }
 
