@@ -35,7 +35,7 @@ export interface Configuration {
   /** Variables and files of references that are not set, sorted. Empty if that is an error. */
   readonly unset: readonly string[]
   /**
-   * The texts that may not be shown anywhere: the values of all references, and values of keys that are named like
+   * The strings that may not be shown anywhere: the values of all references, and values of keys that are named like
    * secrets. Each is listed once, if it has at least eight characters.
    */
   readonly secrets: readonly string[]
@@ -124,8 +124,8 @@ export interface TestSource extends Omit<WrittenTest, 'name' | 'request'> {
 }
 
 /**
- * The expected result of one request. With keys of an action and no outcome, `accepted` is expected. `actions` never
- * stands beside keys of a single action.
+ * The expected result of one request. With keys of an action and no outcome, `accepted` is expected. `actions` and
+ * keys of a single action exclude each other.
  */
 export type Expectation = TestSource['expect']
 

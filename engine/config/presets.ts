@@ -108,7 +108,7 @@ function adjust(
   diagnostics: Diagnostics,
 ): HookPart {
   const isMailbox = listed.name === 'gmail' && diagnostics.isSound(source, mailbox)
-  const use: Difference = { ...(isMailbox && saidOfMailbox(value.hooks.gmail)), ...listed }
+  const use: Difference = { ...(isMailbox && mailboxAdjustments(value.hooks.gmail)), ...listed }
   const isSound = ({ path }: { readonly path: Path }) => diagnostics.isSound(file.source, path)
   const part = hookPart('preset', file.source, file.value, { name: use.name })
   const [mappings, tests] = [part.mappings.filter(isSound), part.tests.filter(isSound)]
@@ -128,7 +128,7 @@ function adjust(
 const mailbox: Path = ['hooks', 'gmail']
 
 /** Returns how `hooks.gmail` adjusts the runs for its mailbox. `hooks.presets` takes precedence. */
-function saidOfMailbox({
+function mailboxAdjustments({
   model,
   thinking,
   allowUnsafeExternalContent,

@@ -49,7 +49,7 @@ export interface Finding {
   readonly severity?: Severity
 }
 
-/** The finding about a key that says nothing. */
+/** The finding about a key without effect. */
 export function noEffect(path: Path, why: string, hint = 'Remove it.'): Finding {
   const problem = `has no effect: ${why}`
   return { path, severity: 'warning', at: 'key', code: 'UNUSED_FIELD', problem, hint }

@@ -13,7 +13,7 @@ export interface Blanked {
   readonly unclosed?: number
 }
 
-/** Most texts contain nothing that could be a comment of JSON5. */
+/** Most files contain nothing that could be a comment of JSON5. */
 const mayHoldOne = /(?:^|[\s,[\]{}:"'])\/[/*]/
 
 /** Matches a file that is one collection, with nothing but comments before it. */

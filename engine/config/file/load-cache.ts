@@ -39,7 +39,7 @@ function createCache(notes: Map<string, unknown>, earlier: readonly Notes[]) {
   const note = (kind: string, name: string, made: unknown) => void notes.set(`${kind} ${name}`, made)
   /** Returns a frozen tree: the very one that an earlier load kept under this name, if it is equal. */
   function keep<Tree extends object>(kind: string, name: string, tree: Tree): Tree {
-    const same = lookUp<Tree>(kind, name).find((one) => saysTheSame(one, tree))
+    const same = lookUp<Tree>(kind, name).find((one) => isSameTree(one, tree))
     const kept = same ?? freezeDeep(tree)
     note(kind, name, kept)
     return kept
@@ -63,7 +63,7 @@ function createCache(notes: Map<string, unknown>, earlier: readonly Notes[]) {
 const trees: Memo<object> = new WeakMap()
 
 /** The order of keys counts as well, because a test sends its body as written. */
-function saysTheSame(one: object, other: object): boolean {
+function isSameTree(one: object, other: object): boolean {
   return isDeepStrictEqual(one, other) && JSON.stringify(one) === JSON.stringify(other)
 }
 

@@ -53,7 +53,7 @@ export interface LoadContextOptions {
   readonly cache: LoadCache
   readonly parser: TextParser
   readonly allowsUnset: boolean
-  /** Whether the text is no file of the operator's, so that a reference in it stays a text. Default: false. */
+  /** Whether the text is no file of the operator's, so that a reference in it stays a string. Default: false. */
   readonly isPasted?: boolean
 }
 
@@ -170,7 +170,7 @@ export function createLoadContext(options: LoadContextOptions) {
     parser,
     watch: (path: string) => watched.add(path),
     watched: () => [...watched],
-    /** Returns the texts that were read so far by their absolute paths, without `.env` and the targets of `${file:}`, which may be secret. */
+    /** Returns the contents that were read so far by their absolute paths, without `.env` and the targets of `${file:}`, which may be secret. */
     sources(): ReadonlyMap<string, string> {
       // A test may name one of them as its body.
       for (const path of secretFiles) sources.delete(path)

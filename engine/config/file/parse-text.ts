@@ -46,7 +46,7 @@ export interface SoundText extends PlacedText {
   /**
    * Five numbers for each value, in the order of a walk from the top through `Object.keys`: the start of its key, its
    * start, the start and end of its target, which differs for an alias, and the index of the first number after all of
-   * its content. An offset of -1 stands for none.
+   * its content. An offset of -1 means none.
    */
   readonly nodes: Int32Array
   /** Where YAML took ` #` in front of a placeholder for the start of a comment. */

@@ -18,12 +18,12 @@ export interface ParsedFile {
   position(path: Path): Pick<Place, 'line' | 'column'>
   /** Returns the place of a character of the text at `path`; `offset` counts from 0 in UTF-16 units. */
   placeInText(path: Path, offset?: number): Place
-  /** Whether the text at `path` stands in single quotes between brackets or braces, so that it is JSON5 rather than YAML. */
+  /** Whether the text at `path` is in single quotes between brackets or braces, so that it is JSON5 rather than YAML. */
   isSingleQuoted(path: Path): boolean
   /** Returns the number at `path` as written, because its value may lack digits or zeros. */
   writtenNumber(path: Path): string | undefined
   /**
-   * Returns the places of texts below `path` that end because YAML took ` #` in front of a placeholder for the start of
+   * Returns the places of strings below `path` that end because YAML took ` #` in front of a placeholder for the start of
    * a comment.
    */
   templatesInComments(path: Path): Place[]

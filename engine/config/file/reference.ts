@@ -1,10 +1,10 @@
-/** Parses references in configuration texts: `${NAME}`, `${NAME:-default}`, `${file:/path}`, and `$${` for a plain `${`. */
+/** Parses references in configuration strings: `${NAME}`, `${NAME:-default}`, `${file:/path}`, and `$${` for a plain `${`. */
 
 export type Reference =
   | { readonly kind: 'environment'; readonly name: string; readonly fallback?: string }
   | { readonly kind: 'file'; readonly path: string }
 
-/** Literal texts and references, in order. */
+/** Literal strings and references, in order. */
 export type ReferenceText = readonly (string | Reference)[]
 
 /** Whether the text needs parsing at all. */

@@ -34,17 +34,17 @@ function isSecret(key: string, value: unknown, above: Path): boolean {
   const holder = String(above.at(-1))
   // In `budget: { tokens: 5000 }` the tokens are a number, and `auth: both` of an endpoint names a kind.
   if (key === 'tokens' && holder === 'budget') return false
-  if (key === 'auth' && isScalar(value) && demands.has(String(value.value))) return false
-  // In `tokens: [{ name, token, may }]` each map is searched by itself.
+  if (key === 'auth' && isScalar(value) && authKinds.has(String(value.value))) return false
+  // In `tokens: [{ name, token, may }]` each map is searched on its own.
   if (key === 'tokens' && isSeq(value) && value.items.some((item) => isMap(item))) return false
   if (holder === 'headers') return true
-  // In `telegram: 123:abc` and `verify: whsec_abc`, a text in place of a map is most likely its token or secret.
+  // In `telegram: 123:abc` and `verify: whsec_abc`, a string in place of a map is most likely its token or secret.
   const isInPlaceOfMap = isScalar(value) || isSeq(value)
   if (isInPlaceOfMap && (/^(verify|hmac)$/.test(key) || /^(channels|providers|endpoints)$/.test(holder)))
     return true
-  // In `endpoints: { open: { … } }` a name may be any word, and the content of the map is searched by itself.
+  // In `endpoints: { open: { … } }` a name may be any word, and the content of the map is searched on its own.
   return isMap(value) && namedMaps.has(holder) ? isCalledSecret(key) : isSecretKey(key)
 }
 
-const demands = new Set(['token', 'signature', 'both', 'none'])
+const authKinds = new Set(['token', 'signature', 'both', 'none'])
 const namedMaps = new Set(['channels', 'endpoints', 'providers', 'runners', 'sources'])

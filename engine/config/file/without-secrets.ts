@@ -7,7 +7,7 @@ import { findLineStarts, lineWithSecrets } from './places.ts'
 
 /**
  * A secret is what diagnostics hide: the value of a key that is named like one, and credentials in addresses. References
- * stay readable. In a text that is neither YAML nor JSON each line is searched by itself.
+ * stay readable. In a text that is neither YAML nor JSON each line is searched on its own.
  */
 export async function withoutSecrets(written: WrittenText, parser: TextParser): Promise<string> {
   const { text } = written
@@ -24,7 +24,7 @@ export async function withoutSecrets(written: WrittenText, parser: TextParser): 
   return others.reduce((shown, secret) => shown.replaceAll(secret, () => maskText(secret)), lines.join('\n'))
 }
 
-/** What the mappings of a file give to transforms, where secrets may stand too. */
+/** What the mappings of a file give to transforms, which may hold secrets too. */
 function parametersIn(value: unknown): unknown[] {
   if (!isRecord(value)) return []
   const { hooks } = value

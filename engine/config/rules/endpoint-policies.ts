@@ -54,7 +54,7 @@ export function mergeEndpoints(sets: readonly PolicySet[], cache: LoadCache, dia
   })
   const merged: Record<string, EndpointPolicy> = Object.create(null)
   for (const layer of layers)
-    for (const [name, { policy }] of layer) merged[name] = joined(merged[name], policy)
+    for (const [name, { policy }] of layer) merged[name] = mergePolicies(merged[name], policy)
   for (const [name, policy] of Object.entries(merged)) merged[name] = cache.keep('endpoint', name, policy)
   return {
     endpoints: Object.freeze(merged),
@@ -65,7 +65,7 @@ export function mergeEndpoints(sets: readonly PolicySet[], cache: LoadCache, dia
 }
 
 /** Merges key by key, also within `verify`: a preset names the provider, and the configuration its secret. */
-function joined(under: EndpointPolicy | undefined, over: EndpointPolicy): EndpointPolicy {
+function mergePolicies(under: EndpointPolicy | undefined, over: EndpointPolicy): EndpointPolicy {
   const verify = under?.verify && over.verify ? { ...under.verify, ...over.verify } : undefined
   return { ...under, ...over, ...(verify && { verify }) }
 }

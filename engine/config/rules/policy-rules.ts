@@ -33,9 +33,9 @@ export async function checkPolicies(
     await yieldIfDue(backgroundMs)
     const { auth, token, verify, budget, catchUp } = policy
     const written = writtenAbout(name)
-    const giverOf = (path: Path) => written.findLast(({ policy }) => valueAt(policy, path) !== undefined)
+    const definitionOf = (path: Path) => written.findLast(({ policy }) => valueAt(policy, path) !== undefined)
     const findings = [
-      ...verifyRules(policy, (path) => giverOf(path)?.from),
+      ...verifyRules(policy, (path) => definitionOf(path)?.from),
       ...(auth === 'none' ? checkOpen(context) : []),
       ...(token === undefined ? [] : checkTokens(policy, context)),
       ...(verify === undefined ? [] : checkVerify(name, verify, policy, context)),
@@ -44,7 +44,7 @@ export async function checkPolicies(
     ]
     for (const finding of findings) {
       // There is one, as the key has a value.
-      const { source, path } = giverOf(finding.path) as WrittenPolicy
+      const { source, path } = definitionOf(finding.path) as WrittenPolicy
       diagnostics.report(source, [finding], path)
     }
   }

@@ -20,7 +20,7 @@ export function foreignName(path: Path): string | undefined {
   return known.get(`${kindOf(path.slice(0, -1))} ${String(path.at(-1)).toLowerCase()}`)
 }
 
-/** Returns the hint for a text or a list in place of a map of keys. */
+/** Returns the hint for a string or a list in place of a map of keys. */
 export function shorthand(path: Path): string | undefined {
   return shorthandHints.get(String(path.at(-1)))
 }

@@ -115,7 +115,7 @@ export function oneOf<const Names extends readonly string[]>(
   return Type.Unsafe<Names[number]>({ type: 'string', enum: [...names], description, ...notes })
 }
 
-/** A text that is not blank. */
+/** A string that is not blank. */
 export const anyText = Type.String({ minLength: 1, pattern: '\\S' })
 
 export function text(
@@ -125,7 +125,7 @@ export function text(
   return Type.String({ ...anyText, description, ...notes })
 }
 
-/** Makes a list of texts that are not blank. */
+/** Makes a list of strings that are not blank. */
 export function texts(
   description: string,
   notes: Notes & { default?: string[]; minItems?: number } = {},
@@ -134,7 +134,7 @@ export function texts(
   return Type.Array(Type.String({ ...anyText, ...item }), { description, ...notes })
 }
 
-/** Makes a text such as `30m`. */
+/** Makes a string such as `30m`. */
 export function duration(description: string, notes: Notes & { default?: string } = {}) {
   return Type.String({
     pattern: durationPattern,
@@ -144,7 +144,7 @@ export function duration(description: string, notes: Notes & { default?: string 
   })
 }
 
-/** Makes a text such as `1GiB`. */
+/** Makes a string such as `1GiB`. */
 export function byteSize(description: string, notes: Notes & { default?: string } = {}) {
   return Type.String({
     pattern: byteSizePattern,
@@ -167,7 +167,7 @@ export function dailyBudget(description: string) {
   return keys(amounts, { minProperties: 1, description })
 }
 
-/** Makes one text, or a list of at least one. */
+/** Makes one string, or a list of at least one. */
 export function textOrTexts(description: string) {
   return Type.Unsafe<string | readonly string[]>({
     type: ['string', 'array'],

@@ -5,7 +5,7 @@ import { endpointPolicies } from './policy-schema.ts'
 import { testList } from './test-schema.ts'
 import { type Static, Type } from './type.ts'
 
-/** Makes a text that may hold placeholders. */
+/** Makes a string that may hold placeholders. */
 function template(description: string) {
   return Type.String({ description })
 }
@@ -16,7 +16,7 @@ const maxCoalesceMs = 86_400_000
 /** A key takes memory for as long as it is remembered. */
 const maxDedupeMs = 90 * 86_400_000
 
-/** A wanted header: a text, any of a list, or tests that must all hold. */
+/** A wanted header: a string, any of a list, or tests that must all hold. */
 export type HeaderPattern =
   | string
   | readonly string[]

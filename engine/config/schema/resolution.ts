@@ -33,7 +33,7 @@ export async function resolveReferences(
     const isText = type.includes('string') || type.length === 0
     const values: (string | undefined)[] = []
     let isUnset = false
-    // All references of a text are looked up, so that all missing ones are named at once.
+    // All references of a string are looked up, so that all missing ones are named at once.
     for (const part of partsOf(text, report)) {
       const found = typeof part === 'object' ? await meaningOf(part, context) : part
       if (typeof found !== 'object') values.push(found)
@@ -54,7 +54,7 @@ export async function resolveReferences(
   return resolved
 }
 
-/** Returns the parts of a text; `undefined` for one that cannot be read, which is reported. */
+/** Returns the parts of a string; `undefined` for one that cannot be read, which is reported. */
 function partsOf(
   text: string,
   report: (finding: Omit<Finding, 'path'>) => void,
@@ -86,7 +86,7 @@ const staysText = {
 interface Unset {
   readonly name: string
   readonly problem: string
-  /** A suggested name as a sentence with a trailing space, or an empty text. */
+  /** A suggested name as a sentence with a trailing space, or an empty string. */
   readonly guess: string
   readonly advice: string
 }
@@ -110,7 +110,7 @@ async function meaningOf(reference: Reference, context: LoadContext): Promise<st
   return { name, problem: `refers to the variable ${name}, which is not set`, guess, advice }
 }
 
-/** A reference is always text. If a number or a boolean is expected, the text is read as one. */
+/** A reference is always a string. If a number or a boolean is expected, the string is read as one. */
 function asExpected(text: string, types: readonly string[]): unknown {
   if (types.includes('string') || types.length === 0) return text
   if (types.includes('integer') && /^\s*-?\d{1,15}\s*$/.test(text)) return Number(text)

@@ -12,7 +12,7 @@ export type Expected = Scalar | (Tests & { not?: Scalar | Tests })
 
 const scalar = ['string', 'number', 'boolean'] as const
 
-/** The tests of an expected value. Those of texts fail for other values, and all except `exists` for an absent one. */
+/** The tests of an expected value. Those of strings fail for other values, and all except `exists` for an absent one. */
 const tests = optional({
   equals: Type.Unsafe<Scalar>({
     type: scalar,

@@ -1,4 +1,4 @@
-/** Parses ranges of network addresses: the texts `10.0.0.7`, `10.0.0.0/8`, `fd00::/8` and the three that have names. */
+/** Parses ranges of network addresses: the strings `10.0.0.7`, `10.0.0.0/8`, `fd00::/8` and the three that have names. */
 
 import { isIP } from 'node:net'
 
@@ -16,7 +16,7 @@ const named: Readonly<Record<string, readonly string[]>> = {
   uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 }
 
-/** A name stands for several ranges. @throws RangeError if the text is not a range */
+/** A name covers several ranges. @throws RangeError if the string is not a range */
 export function parseAddressRange(text: string): readonly AddressRange[] {
   return named[text]?.map(parseOne) ?? [parseOne(text)]
 }

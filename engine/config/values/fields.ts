@@ -17,7 +17,7 @@ export const fieldNames = [
 ] as const
 export type FieldName = (typeof fieldNames)[number]
 
-/** The fields with an effect on an action. `mode` and `wakeMode` may stand for each other. */
+/** The fields with an effect on an action. `mode` and `wakeMode` are interchangeable. */
 export const fieldsOf: Readonly<Record<'wake' | 'agent', readonly FieldName[]>> = Object.freeze({
   wake: ['text', 'mode', 'wakeMode'],
   agent: fieldNames.filter((name) => name !== 'text'),

@@ -1,4 +1,4 @@
-/** Defines the errors of texts in a language of their own: templates, expressions, patterns. */
+/** Defines the errors of strings in a language of their own: templates, expressions, patterns. */
 
 /** Thrown for a text that cannot be compiled. `offset` is the place in UTF-16 units of the text. */
 export class LocatedError extends Error {

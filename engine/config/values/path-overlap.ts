@@ -1,4 +1,4 @@
-/** Compares values of `match.path`, which may hold parameters. An absent path stands for every endpoint. */
+/** Compares values of `match.path`, which may hold parameters. An absent path covers every endpoint. */
 
 /** Whether every endpoint of the narrow path is an endpoint of the wide one. */
 export function coversPath(wide: string | undefined, narrow: string | undefined): boolean {

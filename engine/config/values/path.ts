@@ -33,7 +33,7 @@ export function touches(one: Path, other: Path): boolean {
   return true
 }
 
-/** Yields the texts, numbers and other scalars at and below a path, each with its own path. */
+/** Yields the strings, numbers and other scalars at and below a path, each with its own path. */
 export function* scalarsBelow(value: unknown, path: Path): Iterable<readonly [Path, unknown]> {
   if (typeof value !== 'object' || value === null) yield [path, value]
   else

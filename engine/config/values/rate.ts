@@ -10,7 +10,7 @@ export interface Rate {
 /** The pattern of rates for schemas. */
 export const ratePattern = '^[1-9][0-9]{0,8}/[1-9][0-9]{0,8}(s|m|h|d)$'
 
-/** @throws RangeError if the text is not a rate */
+/** @throws RangeError if the string is not a rate */
 export function parseRate(text: string): Rate {
   const [max = '', window = ''] = text.split('/')
   return { max: Number(max), windowMs: parseDuration(window) }

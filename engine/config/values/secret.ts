@@ -106,7 +106,7 @@ export function querySecretsOf(line: string): Span[] {
 export const minHiddenLength = 8
 
 /**
- * Returns the secrets of a tree of settings: texts under the name of a secret, and credentials inside addresses.
+ * Returns the secrets of a tree of settings: strings under the name of a secret, and credentials inside addresses.
  * `others` are known to be secret as well. Each is listed once, if it has at least eight characters.
  */
 export function secretsIn(tree: unknown, others: Iterable<string> = []): readonly string[] {

@@ -1,4 +1,4 @@
-/** Decides which texts are a time: ISO 8601 with a zone, of a day that exists. It also defines the default time of tests. */
+/** Decides which strings are a time: ISO 8601 with a zone, of a day that exists. It also defines the default time of tests. */
 
 const form = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
 
