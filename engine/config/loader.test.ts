@@ -74,32 +74,6 @@ test('an entry with an equal value is the same object, however it is written', a
   assert.equal((await valuesOf(loader))['b'], before['b'])
 })
 
-for (const [how, text] of Object.entries({
-  'with anchors': three.replace('one', '&x one').replace('three', '*x'),
-  'as JSON': JSON.stringify(
-    {
-      mappings: [
-        { id: 'a', message: 'x' },
-        { id: 'b', message: 'y' },
-      ],
-    },
-    null,
-    2,
-  ),
-})) {
-  test(`a file that is written ${how} keeps the unchanged entries`, async (context) => {
-    const { folder, loader } = await setUp(context, { 'reveille.yaml': '{}\n', 'mappings/m.yaml': text })
-    const before = await valuesOf(loader)
-    await folder.write(
-      'mappings/m.yaml',
-      text.replace(/one|x"/, (found) => `new ${found}`),
-    )
-    const after = await valuesOf(loader)
-    assert.notEqual(after['a'], before['a'])
-    assert.equal(after['b'], before['b'])
-  })
-}
-
 test('two entries with the same text are two objects', async (context) => {
   const item = '  - message: x\n'
   const { folder, loader } = await setUp(context, {

@@ -19,7 +19,10 @@ const loadGood = (context: TestContext, hooks: string) =>
   })
 
 test('a mailbox is a source without the keys for its preset, and an empty one is none', async (context) => {
-  const { settings } = await loadGood(context, `  gmail: { ${mailbox}, model: a/b, thinking: low }\n`)
+  const { settings } = await loadGood(
+    context,
+    `  gmail: { ${mailbox}, model: a/b, thinking: low, serve: { port: 8788 } }\n`,
+  )
   assert.deepEqual(settings.sources, {
     gmail: {
       account: 'ada@example.com',

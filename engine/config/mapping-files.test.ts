@@ -92,14 +92,6 @@ test('files below the mapping files that nothing names are ignored with a warnin
   )
 })
 
-test('the configuration’s policy takes precedence over a file’s', async (context) => {
-  const { endpoints } = await loadGood(context, {
-    'reveille.yaml': 'hooks: { endpoints: { gh: { maxBodyBytes: 1 } } }\n',
-    'mappings/a.yaml': 'endpoints: { gh: { maxBodyBytes: 2 }, other: }\n',
-  })
-  assert.deepEqual({ ...endpoints }, { gh: { maxBodyBytes: 1 }, other: {} })
-})
-
 test('alternative names of a field are merged, and keep their places', async (context) => {
   const { mappings } = await loadGood(context, {
     'mappings/a.yaml': `mappings:
@@ -142,13 +134,6 @@ test('alternative names of a field are merged, and keep their places', async (co
   const { line, column, text } = agent.locate(['message'], 'first\nsecond '.length)
   assert.equal(`${line}:${column}`, '8:14')
   assert.equal(text.slice(column - 1), '{{b}}')
-})
-
-test('a thousand mappings keep their order and their places', async (context) => {
-  const entries = Array.from({ length: 1000 }, (_, index) => `  - id: m${index}\n    message: "x {{a}}"\n`)
-  const { mappings } = await loadGood(context, { 'mappings/a.yaml': `mappings:\n${entries.join('')}` })
-  assert.equal(mappings.length, 1000)
-  assert.equal(mappings[999]?.label, 'mappings/a.yaml:2000:5')
 })
 
 test('a file that is the schema or the body of another is not a mapping file', async (context) => {
