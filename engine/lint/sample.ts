@@ -4,6 +4,7 @@ import { silent } from '../compile/fields/report.ts'
 import { compileMatch } from '../compile/match/compile-match.ts'
 import type { MappingSource, TestEntry } from '../config/configuration.ts'
 import { createScope } from '../resolve/model/scope.ts'
+import type { FailedClause } from '../resolve/model/trace.ts'
 
 export interface Sample {
   /** The endpoint that the payload was posted to. */
@@ -24,29 +25,21 @@ export function sampleOfTest({ value: { request } }: TestEntry): Sample | undefi
   }
 }
 
-export type Match = NonNullable<MappingSource['match']>
+type Match = NonNullable<MappingSource['match']>
 
 /** Whether a sample satisfies the match. */
 export async function hasSample(match: Match, samples: readonly Sample[]): Promise<boolean> {
-  const satisfies = createSatisfies(match)
-  for (const sample of samples) if (await satisfies(sample)) return true
+  const explain = createExplain(match)
+  for (const sample of samples) if ((await explain(sample)) === undefined) return true
   return false
 }
 
-/** Returns the samples that satisfy the match. */
-export async function samplesOf(match: Match, samples: readonly Sample[]): Promise<readonly Sample[]> {
-  const satisfies = createSatisfies(match)
-  const satisfying: Sample[] = []
-  for (const sample of samples) if (await satisfies(sample)) satisfying.push(sample)
-  return satisfying
-}
-
-/** Headers that are not known count as satisfying the match. */
-function createSatisfies(match: Match): (sample: Sample) => Promise<boolean> {
+/** Returns what explains why a sample does not match. Headers that are not known count as satisfying the match. */
+export function createExplain(match: Match): (sample: Sample) => Promise<FailedClause | undefined> {
   const whole = compileMatch(match, silent)
   const withoutHeaders = compileMatch({ ...match, headers: undefined }, silent)
-  return async ({ endpoint, headers, payload }) => {
-    const { matches } = headers === undefined ? withoutHeaders : whole
+  return ({ endpoint, headers, payload }) => {
+    const { explain } = headers === undefined ? withoutHeaders : whole
     const request = {
       endpoint,
       headers: headers ?? {},
@@ -58,6 +51,6 @@ function createSatisfies(match: Match): (sample: Sample) => Promise<boolean> {
       },
       now: 0,
     }
-    return (await matches(createScope(request))) === true
+    return explain(createScope(request))
   }
 }

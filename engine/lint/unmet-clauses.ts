@@ -10,16 +10,22 @@ import { nearestName } from '../config/values/nearest.ts'
 import { writePath } from '../config/values/path.ts'
 import { valuesAt } from './fields/known-fields.ts'
 import type { ReadMapping } from './reachability.ts'
-import { hasSample, type Match, type Sample, samplesOf } from './sample.ts'
+import { createExplain, type Sample } from './sample.ts'
 import type { Warnings } from './warnings.ts'
 
 type Keys = Readonly<Record<string, unknown>>
 
 /** What the match asks of one field. */
 interface Clause {
-  readonly of: 'body' | 'headers'
-  readonly steps: readonly string[]
+  /** The path from the entry. */
+  readonly path: readonly string[]
   readonly wanted: unknown
+}
+
+/** The samples that one clause alone keeps from matching. */
+interface Failing {
+  readonly held: unknown[]
+  isRecorded: boolean
 }
 
 /**
@@ -35,28 +41,31 @@ export async function lintUnmetClauses(
 ): Promise<void> {
   const { match = {} } = entry.value
   const clauses = [
-    ...Object.entries(match.headers ?? {}).map(
-      ([name, wanted]): Clause => ({ of: 'headers', steps: [name], wanted }),
-    ),
-    ...bodyClauses(match.body ?? {}, []),
+    ...Object.entries(match.headers ?? {}).map(([name, wanted]) => ({
+      path: ['match', 'headers', name],
+      wanted,
+    })),
+    ...bodyClauses(match.body ?? {}, ['match', 'body']),
   ]
+  const failing = new Map<string, Failing>()
+  // The expression is left out, because it may read the same field.
+  const explain = createExplain({ ...match, when: undefined })
+  for (const sample of samples) {
+    const miss = await explain(sample)
+    if (miss === undefined) return
+    if (miss.isOnly !== true) continue
+    const found = failing.get(writePath(miss.path)) ?? { held: [], isRecorded: false }
+    failing.set(writePath(miss.path), found)
+    found.held.push(...[miss.actual ?? []].flat(10))
+    found.isRecorded ||= recorded.has(sample)
+  }
   for (const clause of clauses) {
-    const judges = await samplesOf(without(match, clause), samples)
-    const held = valuesOf(clause, judges)
-    const isUnmet = held.length > 0 && !(await hasSample(alone(clause), judges))
-    const problem = isUnmet
-      ? unmet(
-          clause,
-          held,
-          judges.some((judge) => recorded.has(judge)),
-        )
-      : judges.length === 0
-        ? withoutSamples(clause, valuesOf(clause, samples))
-        : undefined
+    const path = writePath(clause.path)
+    const found = failing.get(path)
+    const problem = found ? unmet(clause, found) : withoutSamples(clause, samples)
     if (problem === undefined) continue
-    const path = ['match', clause.of, ...clause.steps]
-    const message = `\`${writePath(path)}\` of mapping "${entry.id}" ${problem.message}`
-    warnings.add(entry, { ...problem, path, message })
+    const message = `\`${path}\` of mapping "${entry.id}" ${problem.message}`
+    warnings.add(entry, { ...problem, path: clause.path, message })
   }
 }
 
@@ -65,49 +74,15 @@ type Problem = Pick<Parameters<Warnings['add']>[1], 'code' | 'message' | 'hint'>
 /** Returns one clause for each field; a map of keys becomes a clause for each of its keys. */
 function bodyClauses(pattern: Keys, above: readonly string[]): readonly Clause[] {
   return Object.entries(pattern).flatMap(([key, wanted]) => {
-    const steps = [...above, key]
+    const path = [...above, key]
     const isKeys = isRecord(wanted) && !Object.keys(wanted).every((name) => operatorNames.has(name))
-    return isKeys ? bodyClauses(wanted, steps) : [{ of: 'body' as const, steps, wanted }]
+    return isKeys ? bodyClauses(wanted, path) : [{ path, wanted }]
   })
 }
 
-/** Returns the match without the clause, and without its expression, which may read the same field. */
-function without(match: Match, { of, steps }: Clause): Match {
-  const rest = { ...match, when: undefined }
-  if (of === 'body') return { ...rest, body: removed(match.body ?? {}, steps) }
-  return { ...rest, headers: removed(match.headers ?? {}, steps) as Match['headers'] }
-}
-
-function removed(map: Keys, [key = '', ...rest]: readonly string[]): Keys | undefined {
-  const below = rest.length === 0 ? undefined : removed(map[key] as Keys, rest)
-  const left = Object.entries(map).flatMap(([name, each]) =>
-    name !== key ? [[name, each]] : below === undefined ? [] : [[name, below]],
-  )
-  return left.length === 0 ? undefined : Object.fromEntries(left)
-}
-
-function alone({ of, steps, wanted }: Clause): Match {
-  const nested = steps.reduceRight<unknown>((value, step) => ({ [step]: value }), wanted)
-  return { [of]: nested } as Match
-}
-
-/** Returns the scalars that samples have in the field, those in lists included; none where that is not known. */
-function valuesOf({ of, steps }: Clause, samples: readonly Sample[]): readonly unknown[] {
-  if (of === 'headers')
-    return samples.flatMap(({ headers }) => headers?.[String(steps[0]).toLowerCase()] ?? [])
-  const values = valuesAt(
-    samples.map(({ payload }) => payload),
-    steps,
-  )
-  return typeof values === 'string' ? [] : values.flat(10)
-}
-
-function unmet(
-  { wanted, steps }: Clause,
-  held: readonly unknown[],
-  isRecorded: boolean,
-): Problem | undefined {
-  const slip = hintFor(wanted, held, steps)
+function unmet({ wanted, path }: Clause, { held, isRecorded }: Failing): Problem | undefined {
+  if (held.length === 0) return undefined
+  const slip = hintFor(wanted, held, path.slice(2))
   if (slip === undefined && !isRecorded) return undefined
   const shown = [...new Set(held.map(show))].slice(0, 3)
   return {
@@ -148,8 +123,14 @@ const truths: ReadonlyMap<string, boolean> = new Map([
   ['false', false],
 ])
 
-function withoutSamples({ of, steps, wanted }: Clause, held: readonly unknown[]): Problem | undefined {
-  if (of === 'headers' || held.length > 0) return undefined
+/** For a field of the body that no sample has. */
+function withoutSamples({ path, wanted }: Clause, samples: readonly Sample[]): Problem | undefined {
+  const steps = path.slice(2)
+  const values = valuesAt(
+    samples.map(({ payload }) => payload),
+    steps,
+  )
+  if (path[1] === 'headers' || typeof values !== 'string') return undefined
   const truth = typeof wanted === 'string' ? truths.get(wanted.toLowerCase()) : undefined
   if (truth !== undefined)
     return {
