@@ -53,16 +53,9 @@ export function createExplain(parts: ExplainParts): Explain {
       known.map(({ params }) => params),
     )
     const { recorder, traces } = createActionTraces(redactor)
-    let isIgnored = false
-    const onIgnored = () => {
-      isIgnored = true
-    }
-    const { decided } = options
-    if (decided !== undefined) isIgnored = ignores(request)
-    const decision =
-      asDecision(decided) ?? (await resolve(request, { ...options, recorder: { ...recorder, onIgnored } }))
+    const decision = asDecision(options.decided) ?? (await resolve(request, { ...options, recorder }))
     const base = createScope(request, options.containment)
-    const candidates = await traceCandidates(known, base, isIgnored ? undefined : decision, redactor)
+    const candidates = await traceCandidates(known, base, ignores(request) ? undefined : decision, redactor)
     return { endpoint: request.endpoint, decision, candidates, actions: traces() }
   }
 }

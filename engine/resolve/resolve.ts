@@ -85,10 +85,7 @@ export function createResolve(parts: ResolveParts): Resolve {
     const endpointPolicy = effectivePolicyOf(endpoint)
     if (endpoint === 'wake' || endpoint === 'agent') return decideBuiltIn(endpoint, request, endpointPolicy)
     const reason = endpointPolicy && ignoredActor(endpointPolicy, request.payload)
-    if (reason !== undefined) {
-      recorder?.onIgnored()
-      return { outcome: 'ignored', reason }
-    }
+    if (reason !== undefined) return { outcome: 'ignored', reason }
     const limitOf = (key: keyof Limits): number => policyOf(endpoint)?.[key] ?? limits[key]
     const meter = createMeter(limitOf('maxRenderedBytes'), containment)
     const maxActions = limitOf('maxActions')

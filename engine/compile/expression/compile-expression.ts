@@ -72,7 +72,8 @@ export function compileExpression(
   names: ScopeNames = everyName,
   keepsTree = false,
 ): CompiledExpression {
-  const { expression, ast, nodes } = parseExpression(source, offset)
+  const parsed = parseExpression(source, offset)
+  const { ast, nodes } = parsed
   const tree = describeTree(nodes, source)
   const kind = tree.kindOf(ast)
   const choices = choicesOf(ast)
@@ -82,7 +83,7 @@ export function compileExpression(
   const whole = createLibraryExpression(
     source,
     (tree) => void resolveNames(tree, source, offset, names),
-    keepsTree ? { resolved: expression } : {},
+    keepsTree ? { resolved: parsed } : {},
   )
   const evaluate: Expression = async (scope) => {
     try {

@@ -7,9 +7,9 @@ import type jsonata from 'jsonata'
 import { ContainmentLimit } from '../../resolve/model/containment.ts'
 import { thrownLimit } from './fault.ts'
 import { pinFunctions, registerFunctions, timeVariable } from './functions.ts'
-import { type Guards, readExpression } from './parse.ts'
+import { type Guards, type ParsedExpression, parseExpression } from './parse.ts'
 import { makePlain } from './plain.ts'
-import { type SyntaxNode, visitNodes } from './syntax-tree.ts'
+import type { SyntaxNode } from './syntax-tree.ts'
 
 /** Rejects with the library's errors. */
 type EvaluateInLibrary = (
@@ -25,27 +25,22 @@ type EvaluateInLibrary = (
 export function createLibraryExpression(
   source: string,
   prepare: (ast: unknown) => void = () => {},
-  { resolved, guards }: { readonly resolved?: jsonata.Expression; readonly guards?: Partial<Guards> } = {},
+  { resolved, guards }: { readonly resolved?: ParsedExpression; readonly guards?: Partial<Guards> } = {},
 ): EvaluateInLibrary {
-  let ready: jsonata.Expression | undefined
-  let writes = false
+  let ready: { readonly expression: jsonata.Expression; readonly writes: boolean } | undefined
 
-  function read(): jsonata.Expression {
-    const expression = resolved ?? readExpression(source, 0, guards)
-    const ast = expression.ast()
+  function read(): NonNullable<typeof ready> {
+    const { expression, ast, nodes } = resolved ?? parseExpression(source, 0, guards)
     if (resolved === undefined) prepare(ast)
     registerFunctions(expression)
-    visitNodes(ast, (node) => {
-      writes ||= mayWrite(node)
-    })
-    return expression
+    return { expression, writes: nodes.some(mayWrite) }
   }
 
   return async (payload, bindings, now) => {
     await pinFunctions()
     ready ??= read()
-    const root = writes ? structuredClone(payload) : payload
-    return makePlain(await ready.evaluate(root, { ...bindings, [timeVariable]: now }))
+    const root = ready.writes ? structuredClone(payload) : payload
+    return makePlain(await ready.expression.evaluate(root, { ...bindings, [timeVariable]: now }))
   }
 }
 

@@ -24,25 +24,18 @@ export interface ParsedExpression {
 }
 
 /**
- * `offset` is where the expression begins in its field's text.
+ * Reads an expression to check or to evaluate it. `offset` is where it begins in its field's text, and `others` are guards in
+ * place of the usual ones.
  * @throws ExpressionSyntaxError
  */
-export function parseExpression(source: string, offset: number): ParsedExpression {
-  const expression = readExpression(source, offset)
+export function parseExpression(source: string, offset: number, others?: Partial<Guards>): ParsedExpression {
+  const expression = parse(source, offset, others)
   const ast = expression.ast() as unknown as SyntaxNode
   const nodes: SyntaxNode[] = []
   visitNodes(ast, (node) => void nodes.push(node))
-  return { expression, ast, nodes }
-}
-
-/** Reads an expression to evaluate it. `others` are guards in place of the usual ones. @throws ExpressionSyntaxError */
-export function readExpression(source: string, offset: number, others?: Partial<Guards>): jsonata.Expression {
-  const expression = parse(source, offset, others)
-  const nodes: SyntaxNode[] = []
-  visitNodes(expression.ast(), (node) => void nodes.push(node))
   for (const node of nodes) refuseEval(node, source, offset)
   compileRegexes(nodes, source, offset)
-  return expression
+  return { expression, ast, nodes }
 }
 
 function parse(source: string, offset: number, others?: Partial<Guards>): jsonata.Expression {

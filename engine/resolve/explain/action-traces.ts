@@ -57,13 +57,13 @@ interface Recording {
 
 /** `recorder` collects what is rendered, and `traces` returns it. */
 export function createActionTraces(redactor: Redactor): {
-  readonly recorder: Omit<Recorder, 'onIgnored'>
+  readonly recorder: Recorder
   readonly traces: () => ActionTrace[]
 } {
   const recordings: Recording[] = []
   /** The recording from before a transform changed the action. */
   let rendered: Recording | undefined
-  const recorder: Omit<Recorder, 'onIgnored'> = {
+  const recorder: Recorder = {
     onAction: (mapping, index) =>
       recordings.push({
         mapping,

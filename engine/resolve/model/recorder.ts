@@ -22,6 +22,4 @@ export interface Recorder {
   readonly onSkipped: () => void
   /** `endpointPolicy` is the effective policy of the endpoint. */
   readonly onAdmitted: (action: Action, endpointPolicy: EffectivePolicy | undefined) => void
-  /** The request is ignored before any mapping is tried. */
-  readonly onIgnored: () => void
 }
