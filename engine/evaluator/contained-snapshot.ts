@@ -39,59 +39,15 @@ let lastGeneration = 0
 let lastProgram = 0
 
 export function containSnapshot(compiled: Sound, parts: Parts): Snapshot {
-  const { snapshot, candidates, covering, programs } = compiled
+  const { snapshot, covering, programs } = compiled
   const { evaluators, mint } = parts
   const generation = generationOf(parts)
   const changed = programs.filter(({ evaluates, number }) => evaluates && number > lastProgram)
   lastProgram = programs.reduce((last, { number }) => Math.max(last, number), lastProgram)
   evaluators.prepare(generation, changed)
 
-  /** The mappings that are tried for a request whose payload is not read yet, or that are explained. */
-  function everyMapping({
-    endpoint,
-  }: HookRequest): Pick<EvaluatorJob, 'mappings' | 'isIndexed' | 'covering'> {
-    const mappings = covering(endpoint).flatMap(({ program, params }) =>
-      program === undefined ? [] : [{ program, params }],
-    )
-    return { mappings, isIndexed: false, covering: mappings.length }
-  }
-
-  function mappingsFor(request: HookRequest): Pick<EvaluatorJob, 'mappings' | 'isIndexed' | 'covering'> {
-    if (request.isUndecoded === true) return everyMapping(request)
-    const { covering, next } = candidates(request)
-    const mappings: Candidate[] = []
-    for (let each = next(); each !== undefined; each = next()) mappings.push(each)
-    return { mappings, isIndexed: true, covering }
-  }
-
-  /** Decides on the main loop, or from the beginning in a thread if that turns out to be too much. */
-  async function contain<Result>(
-    job: Pick<EvaluatorJob, 'mappings' | 'request'>,
-    onLoop: (options: OnLoop) => Result | Promise<Result>,
-    inThread: (calls: TransformCalls) => Promise<Result>,
-  ): Promise<Result> {
-    const calls: TransformCalls = []
-    if (job.mappings.some(({ program }) => program.evaluates)) return inThread(calls)
-    const containment = onMainLoop()
-    const callTransform: CallTransform = async (_mapping, transform, given) => {
-      const answer = transform(given)
-      calls.push(answer)
-      try {
-        return await answer
-      } finally {
-        containment.restart()
-      }
-    }
-    try {
-      return await onLoop({ containment, callTransform })
-    } catch (error) {
-      if (!(error instanceof NeedsThread)) throw error
-    }
-    return inThread(calls)
-  }
-
   function resolve(request: HookRequest): Promise<Decision> {
-    const job = { generation, request, ...mappingsFor(request) }
+    const job = { generation, request, ...mappingsFor(compiled, request) }
     return contain(
       job,
       (options) => snapshot.resolve(request, options),
@@ -109,7 +65,7 @@ export function containSnapshot(compiled: Sound, parts: Parts): Snapshot {
     request: HookRequest,
     { decided }: Pick<ExplainOptions, 'decided'> = {},
   ): Promise<Explanation> {
-    const job = { generation, request, ...everyMapping(request) }
+    const job = { generation, request, ...everyMapping(compiled, request) }
     return contain(
       job,
       (options) => snapshot.explain(request, { ...options, ...(decided && { decided }) }),
@@ -126,6 +82,50 @@ export function containSnapshot(compiled: Sound, parts: Parts): Snapshot {
   }
 
   return Object.freeze({ ...snapshot, resolve, explain })
+}
+
+type Tried = Pick<EvaluatorJob, 'mappings' | 'isIndexed' | 'covering'>
+
+/** The mappings that are tried for a request whose payload is not read yet, or that are explained. */
+function everyMapping({ covering }: Sound, { endpoint }: HookRequest): Tried {
+  const mappings = covering(endpoint).flatMap(({ program, params }) =>
+    program === undefined ? [] : [{ program, params }],
+  )
+  return { mappings, isIndexed: false, covering: mappings.length }
+}
+
+function mappingsFor(compiled: Sound, request: HookRequest): Tried {
+  if (request.isUndecoded === true) return everyMapping(compiled, request)
+  const { covering, next } = compiled.candidates(request)
+  const mappings: Candidate[] = []
+  for (let each = next(); each !== undefined; each = next()) mappings.push(each)
+  return { mappings, isIndexed: true, covering }
+}
+
+/** Decides on the main loop, or from the beginning in a thread if that turns out to be too much. */
+async function contain<Result>(
+  job: Pick<EvaluatorJob, 'mappings' | 'request'>,
+  onLoop: (options: OnLoop) => Result | Promise<Result>,
+  inThread: (calls: TransformCalls) => Promise<Result>,
+): Promise<Result> {
+  const calls: TransformCalls = []
+  if (job.mappings.some(({ program }) => program.evaluates)) return inThread(calls)
+  const containment = onMainLoop()
+  const callTransform: CallTransform = async (_mapping, transform, given) => {
+    const answer = transform(given)
+    calls.push(answer)
+    try {
+      return await answer
+    } finally {
+      containment.restart()
+    }
+  }
+  try {
+    return await onLoop({ containment, callTransform })
+  } catch (error) {
+    if (!(error instanceof NeedsThread)) throw error
+  }
+  return inThread(calls)
 }
 
 function generationOf({ configuration, catalog }: Parts): Generation {

@@ -125,7 +125,7 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
     maxWorkers: maxThreads,
     idleMs,
     waitMs,
-    start: startWorker,
+    start: (events) => startWorker(events, { watch, threads, beginAgain }),
     // One sender never gets all threads.
     mayRun: ({ request: { sender } }, running) =>
       sender === undefined ||
@@ -134,106 +134,6 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
   })
   let nextJob = 1
   let isClosed = false
-
-  /** Runs jobs in one thread, one at a time. A job that awaits a transform is put aside for others. */
-  function startWorker(events: WorkerEvents<Running>): PoolWorker<Running> {
-    const thread = startThread<ToThread, FromThread>({
-      program: programFile('./evaluator-thread.ts', import.meta.url),
-      name: 'evaluator',
-      slots: Object.keys(slots).length,
-    })
-    const { shared } = thread
-    const sent = createSent((message) => thread.post(message))
-    threads.add(sent)
-    const worker: PoolWorker<Running> = { run: begin, end }
-    /** The jobs that await a transform, with the number of the piece of work that each began last. */
-    const aside = new Map<Running, number>()
-    let current: Running | undefined
-    thread.owner = { heard, lost: () => events.ended() }
-
-    function begin(job: Running): void {
-      job.attempts += 1
-      const order = sent.orderOf(job)
-      goOn(job, 0)
-      thread.post(order)
-    }
-
-    /** A thread that ends must not seem to have ended during the work of another request. */
-    function goOn(job: Running, work: number): void {
-      current = job
-      // Nothing else may keep a process that only tests or tries mappings.
-      thread.keepAlive(true)
-      Atomics.store(shared, slots.work, work)
-      const limitMb = memoryMb + memoryMbOfMapping * sent.mappings.size
-      watch.add(worker, { thread, limitMb, isLate: deadlineOf(shared, job), exceeded: events.ended })
-    }
-
-    function rest(): void {
-      current = undefined
-      thread.keepAlive(false)
-      watch.remove(worker)
-      events.idle()
-    }
-
-    function heard(message: FromThread): void {
-      const job = current
-      if (job?.id !== message.job) return
-      if (message.type === 'transform') void transform(job, message)
-      else {
-        job.result.resolve(message.result)
-        rest()
-      }
-    }
-
-    async function transform(job: Running, message: TransformMessage): Promise<void> {
-      const answer = answerOf(job, message)
-      const isAside = mayPutAside(job)
-      if (isAside) {
-        aside.set(job, Atomics.load(shared, slots.work))
-        rest()
-      }
-      try {
-        const order = await answer
-        if (!isAside) thread.post(order)
-        else if (aside.has(job))
-          events.claim(job, () => {
-            const work = aside.get(job) ?? 0
-            aside.delete(job)
-            goOn(job, work)
-            thread.post(order)
-          })
-      } catch (error) {
-        // A transform that breaks its contract leaves a request in the thread that nothing answers.
-        job.result.reject(error)
-        const isHere = aside.delete(job) || current === job
-        if (current === job) current = undefined
-        if (isHere) events.ended()
-      }
-    }
-
-    function mayPutAside({ request: { rawBody } }: Running): boolean {
-      const bytes = [...aside.keys()].reduce(
-        (sum, { request }) => sum + request.rawBody.length,
-        rawBody.length,
-      )
-      return aside.size < maxAside && bytes <= maxAsideBytes
-    }
-
-    async function end(): Promise<void> {
-      const job = current
-      current = undefined
-      watch.remove(worker)
-      const ended = thread.end()
-      threads.delete(sent)
-      const others = [...aside.keys()]
-      aside.clear()
-      if (job !== undefined) beginAgain(job, Atomics.load(shared, slots.work))
-      for (const each of others) beginAgain(each)
-      await ended
-    }
-
-    return worker
-  }
 
   /**
    * Begins the job of an ended thread again, without the piece of work during which the thread was ended. Without `work`
@@ -279,6 +179,115 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
       await ended
     },
   }
+}
+
+/** What the workers share. */
+interface WorkerParts {
+  readonly watch: ReturnType<typeof createThreadWatch>
+  readonly threads: Set<Sent>
+  /** Begins the job of an ended thread again. Without `work` the job had no part in that. */
+  readonly beginAgain: (job: Running, work?: number) => void
+}
+
+/** Runs jobs in one thread, one at a time. A job that awaits a transform is put aside for others. */
+function startWorker(
+  events: WorkerEvents<Running>,
+  { watch, threads, beginAgain }: WorkerParts,
+): PoolWorker<Running> {
+  const thread = startThread<ToThread, FromThread>({
+    program: programFile('./evaluator-thread.ts', import.meta.url),
+    name: 'evaluator',
+    slots: Object.keys(slots).length,
+  })
+  const { shared } = thread
+  const sent = createSent((message) => thread.post(message))
+  threads.add(sent)
+  const worker: PoolWorker<Running> = { run: begin, end }
+  /** The jobs that await a transform, with the number of the piece of work that each began last. */
+  const aside = new Map<Running, number>()
+  let current: Running | undefined
+  thread.owner = { heard, lost: () => events.ended() }
+
+  function begin(job: Running): void {
+    job.attempts += 1
+    const order = sent.orderOf(job)
+    goOn(job, 0)
+    thread.post(order)
+  }
+
+  /** A thread that ends must not seem to have ended during the work of another request. */
+  function goOn(job: Running, work: number): void {
+    current = job
+    // Nothing else may keep a process that only tests or tries mappings.
+    thread.keepAlive(true)
+    Atomics.store(shared, slots.work, work)
+    const limitMb = memoryMb + memoryMbOfMapping * sent.mappings.size
+    watch.add(worker, { thread, limitMb, isLate: deadlineOf(shared, job), exceeded: events.ended })
+  }
+
+  function rest(): void {
+    current = undefined
+    thread.keepAlive(false)
+    watch.remove(worker)
+    events.idle()
+  }
+
+  function heard(message: FromThread): void {
+    const job = current
+    if (job?.id !== message.job) return
+    if (message.type === 'transform') void transform(job, message)
+    else {
+      job.result.resolve(message.result)
+      rest()
+    }
+  }
+
+  async function transform(job: Running, message: TransformMessage): Promise<void> {
+    const answer = answerOf(job, message)
+    const isAside = mayPutAside(job, aside)
+    if (isAside) {
+      aside.set(job, Atomics.load(shared, slots.work))
+      rest()
+    }
+    try {
+      const order = await answer
+      if (!isAside) thread.post(order)
+      else if (aside.has(job))
+        events.claim(job, () => {
+          const work = aside.get(job) ?? 0
+          aside.delete(job)
+          goOn(job, work)
+          thread.post(order)
+        })
+    } catch (error) {
+      // A transform that breaks its contract leaves a request in the thread that nothing answers.
+      job.result.reject(error)
+      const isHere = aside.delete(job) || current === job
+      if (current === job) current = undefined
+      if (isHere) events.ended()
+    }
+  }
+
+  async function end(): Promise<void> {
+    const job = current
+    current = undefined
+    watch.remove(worker)
+    const ended = thread.end()
+    threads.delete(sent)
+    const others = [...aside.keys()]
+    aside.clear()
+    if (job !== undefined) beginAgain(job, Atomics.load(shared, slots.work))
+    for (const each of others) beginAgain(each)
+    await ended
+  }
+
+  return worker
+}
+
+/** The requests that await transforms in one thread are limited in number and bytes. */
+function mayPutAside({ request: { rawBody } }: Running, aside: ReadonlyMap<Running, number>): boolean {
+  const bytes = [...aside.keys()].reduce((sum, { request }) => sum + request.rawBody.length, rawBody.length)
+  return aside.size < maxAside && bytes <= maxAsideBytes
 }
 
 type TransformMessage = Extract<FromThread, { type: 'transform' }>
@@ -359,45 +368,46 @@ function createSent(post: (message: ToThread) => void): Sent {
       sendMappings(generation, changed, true)
     },
     orderOf(job) {
+      const programs = job.mappings.map(({ program }) => program)
       sendSettings(job.generation)
-      sendMappings(
-        job.generation,
-        job.mappings.map(({ program }) => program),
-        false,
-      )
-      const {
-        payload: _payload,
-        unwrapped: _unwrapped,
-        isForm: _isForm,
-        onCall: _onCall,
-        onStop: _onStop,
-        ...request
-      } = job.request
-      const { id, generation, isIndexed, covering, explain, failed, seed } = job
-      const params = new Map<number, Readonly<Record<string, string>>>()
-      for (const [position, { params: own }] of job.mappings.entries())
-        if (own !== noParams) params.set(position, own)
-      return {
-        type: 'run',
-        job: id,
-        generation: generation.id,
-        mappings: {
-          numbers: Int32Array.from(job.mappings, ({ program }) => program.number),
-          params,
-          isIndexed,
-          covering,
-        },
-        // A buffer of Node may be part of a larger one, which would be copied as a whole.
-        request: { ...request, rawBody: new Uint8Array(request.rawBody) },
-        ...(explain && {
-          explain: {
-            covering: explain.covering.map(({ program: _program, ...each }) => each),
-            ...(explain.decided && { decided: explain.decided }),
-          },
-        }),
-        failed,
-        seed,
-      }
+      sendMappings(job.generation, programs, false)
+      return orderOf(job)
     },
+  }
+}
+
+function orderOf(job: Running): RunOrder {
+  const {
+    payload: _payload,
+    unwrapped: _unwrapped,
+    isForm: _isForm,
+    onCall: _onCall,
+    onStop: _onStop,
+    ...request
+  } = job.request
+  const { id, generation, isIndexed, covering, explain, failed, seed } = job
+  const params = new Map<number, Readonly<Record<string, string>>>()
+  for (const [position, { params: own }] of job.mappings.entries())
+    if (own !== noParams) params.set(position, own)
+  return {
+    type: 'run',
+    job: id,
+    generation: generation.id,
+    mappings: {
+      numbers: Int32Array.from(job.mappings, ({ program }) => program.number),
+      params,
+      isIndexed,
+      covering,
+    },
+    // A buffer of Node may be part of a larger one, which would be copied as a whole.
+    request: { ...request, rawBody: new Uint8Array(request.rawBody) },
+    ...(explain && {
+      explain: {
+        covering: explain.covering.map(({ program: _program, ...each }) => each),
+        ...(explain.decided && { decided: explain.decided }),
+      },
+    }),
+    failed,
+    seed,
   }
 }

@@ -59,6 +59,7 @@ export type Resolve = (request: HookRequest, options?: ResolveOptions) => Promis
 
 /** The state of one request. */
 interface Job {
+  readonly parts: ResolveParts
   readonly request: HookRequest
   readonly recorder: Recorder | undefined
   readonly containment: Containment
@@ -77,112 +78,118 @@ interface Made {
 const callDirectly: CallTransform = (_mapping, transform, call) => transform(call)
 
 export function createResolve(parts: ResolveParts): Resolve {
-  const { candidates, rules, effectivePolicyOf, policyOf, limits, folder, randomness } = parts
-
-  function decideRequest(request: HookRequest, options: ResolveOptions): Decision | Promise<Decision> {
-    const { endpoint } = request
-    const { recorder, containment = uncontained, callTransform = callDirectly } = options
-    const endpointPolicy = effectivePolicyOf(endpoint)
-    if (endpoint === 'wake' || endpoint === 'agent') return decideBuiltIn(endpoint, request, endpointPolicy)
-    const reason = endpointPolicy && ignoredActor(endpointPolicy, request.payload)
-    if (reason !== undefined) return { outcome: 'ignored', reason }
-    const limitOf = (key: keyof Limits): number => policyOf(endpoint)?.[key] ?? limits[key]
-    const meter = createMeter(limitOf('maxRenderedBytes'), containment)
-    const maxActions = limitOf('maxActions')
-    return decide({ request, recorder, containment, callTransform, endpointPolicy, meter, maxActions })
-  }
-
-  /** @throws RefusalError, which also reports fields without effect, because a missing field may be one that was misspelt */
-  function decideBuiltIn(
-    endpoint: 'wake' | 'agent',
-    request: HookRequest,
-    endpointPolicy?: EffectivePolicy,
-  ): Decision {
-    const { draft, warnings } = parseBodyDraft(endpoint, request, rules)
-    try {
-      const decision = accepted([admit(draft, { rules, endpointPolicy, randomness })])
-      return warnings.length === 0 ? decision : { ...decision, warnings }
-    } catch (error) {
-      if (!(error instanceof RefusalError) || warnings.length === 0) throw error
-      throw new RefusalError(error.code, error.message, [...error.details, ...warnings])
-    }
-  }
-
-  /** Decides about all actions of one or more mappings: if one is refused, all are. */
-  async function decide(job: Job): Promise<Decision> {
-    const { request, containment, maxActions } = job
-    const search: Search = createSearch(candidates(request), createScope(request, containment))
-    const actions: Action[] = []
-    const skipped = new Set<string>()
-    let reply: Reply | undefined
-    let first: string | undefined
-    for (;;) {
-      const found = await search.next()
-      if (found.candidate === undefined) {
-        if (first === undefined) return { outcome: 'ignored', reason: explain(request.endpoint, found) }
-        break
-      }
-      const { scope } = found
-      const { program } = found.candidate
-      first ??= program.id
-      try {
-        refuseBadPayload(program, scope)
-        const elements = program.forEach && (await elementsOf(program.forEach, scope))
-        if (elements?.length === 0) skipped.add(`forEach of "${program.id}" gave no elements`)
-        if (actions.length + (elements?.length ?? 1) > maxActions) throw tooMany(maxActions)
-        for (const [index, item] of elements?.entries() ?? [[undefined, undefined]]) {
-          containment.checkTime()
-          const made = await act(program, index === undefined ? scope : { ...scope, item, index }, job)
-          actions.push(...made.actions)
-          if (made.skipped !== undefined) skipped.add(made.skipped)
-          reply = oneReply(reply, made.reply, program.transform?.module ?? '')
-          if (actions.length > maxActions) throw tooMany(maxActions)
-        }
-      } catch (error) {
-        return refuse(error, folder, program.id)
-      }
-      if (!program.continues) break
-    }
-    const replied = reply && { reply }
-    if (actions.length > 0) return { ...accepted(actions), ...replied }
-    return { outcome: 'skipped', reason: [...skipped].join('; '), mapping: first, ...replied }
-  }
-
-  /** Returns the actions of one element: the rendered one, or those that the transform makes of it. */
-  async function act(program: Program, scope: Scope, job: Job): Promise<Made> {
-    const { recorder, meter, endpointPolicy, callTransform, maxActions } = job
-    recorder?.onAction(program.id, scope.index)
-    const inner = program.vars.length === 0 ? scope : await withVars(program, scope, recorder)
-    const draft = await renderDraft(program, inner, meter, endpointPolicy, recorder)
-    const { id, transform } = program
-    if (transform === undefined) return { actions: [admitDraft(draft, job)] }
-    const { module } = transform
-    const call: TransformFunction = (given) => callTransform(id, transform.call, given)
-    const { drafts, ...rest }: Transformed = await transformDraft({ module, call }, draft, inner, meter)
-    if (drafts.length > maxActions) throw tooMany(maxActions)
-    const actions = drafts.map(({ draft: changed, change }, position) => {
-      recorder?.onTransformed(position, change)
-      return admitDraft(changed, job)
-    })
-    if (actions.length === 0) recorder?.onSkipped()
-    return { actions, ...rest }
-  }
-
-  function admitDraft(draft: Draft, { meter, endpointPolicy, recorder, containment }: Job): Action {
-    containment.checkTime()
-    const admission: Admission = { rules, endpointPolicy, randomness }
-    const action = admit(draft, admission, meter)
-    recorder?.onAdmitted(action, endpointPolicy)
-    return action
-  }
-
   return async (request, options = {}) => {
     try {
-      return await decideRequest(decodeRequest(request, options.containment), options)
+      return await decideRequest(parts, decodeRequest(request, options.containment), options)
     } catch (error) {
-      return refuse(error, folder)
+      return refuse(error, parts.folder)
     }
   }
+}
+
+function decideRequest(
+  parts: ResolveParts,
+  request: HookRequest,
+  options: ResolveOptions,
+): Decision | Promise<Decision> {
+  const { effectivePolicyOf, policyOf, limits } = parts
+  const { endpoint } = request
+  const { recorder, containment = uncontained, callTransform = callDirectly } = options
+  const endpointPolicy = effectivePolicyOf(endpoint)
+  if (endpoint === 'wake' || endpoint === 'agent')
+    return decideBuiltIn(parts, endpoint, request, endpointPolicy)
+  const reason = endpointPolicy && ignoredActor(endpointPolicy, request.payload)
+  if (reason !== undefined) return { outcome: 'ignored', reason }
+  const limitOf = (key: keyof Limits): number => policyOf(endpoint)?.[key] ?? limits[key]
+  const meter = createMeter(limitOf('maxRenderedBytes'), containment)
+  const maxActions = limitOf('maxActions')
+  return decide({ parts, request, recorder, containment, callTransform, endpointPolicy, meter, maxActions })
+}
+
+/** @throws RefusalError, which also reports fields without effect, because a missing field may be one that was misspelt */
+function decideBuiltIn(
+  { rules, randomness }: ResolveParts,
+  endpoint: 'wake' | 'agent',
+  request: HookRequest,
+  endpointPolicy?: EffectivePolicy,
+): Decision {
+  const { draft, warnings } = parseBodyDraft(endpoint, request, rules)
+  try {
+    const decision = accepted([admit(draft, { rules, endpointPolicy, randomness })])
+    return warnings.length === 0 ? decision : { ...decision, warnings }
+  } catch (error) {
+    if (!(error instanceof RefusalError) || warnings.length === 0) throw error
+    throw new RefusalError(error.code, error.message, [...error.details, ...warnings])
+  }
+}
+
+/** Decides about all actions of one or more mappings: if one is refused, all are. */
+async function decide(job: Job): Promise<Decision> {
+  const { parts, request, containment, maxActions } = job
+  const search: Search = createSearch(parts.candidates(request), createScope(request, containment))
+  const actions: Action[] = []
+  const skipped = new Set<string>()
+  let reply: Reply | undefined
+  let first: string | undefined
+  for (;;) {
+    const found = await search.next()
+    if (found.candidate === undefined) {
+      if (first === undefined) return { outcome: 'ignored', reason: explain(request.endpoint, found) }
+      break
+    }
+    const { scope } = found
+    const { program } = found.candidate
+    first ??= program.id
+    try {
+      refuseBadPayload(program, scope)
+      const elements = program.forEach && (await elementsOf(program.forEach, scope))
+      if (elements?.length === 0) skipped.add(`forEach of "${program.id}" gave no elements`)
+      if (actions.length + (elements?.length ?? 1) > maxActions) throw tooMany(maxActions)
+      for (const [index, item] of elements?.entries() ?? [[undefined, undefined]]) {
+        containment.checkTime()
+        const made = await act(program, index === undefined ? scope : { ...scope, item, index }, job)
+        actions.push(...made.actions)
+        if (made.skipped !== undefined) skipped.add(made.skipped)
+        reply = oneReply(reply, made.reply, program.transform?.module ?? '')
+        if (actions.length > maxActions) throw tooMany(maxActions)
+      }
+    } catch (error) {
+      return refuse(error, parts.folder, program.id)
+    }
+    if (!program.continues) break
+  }
+  const replied = reply && { reply }
+  if (actions.length > 0) return { ...accepted(actions), ...replied }
+  return { outcome: 'skipped', reason: [...skipped].join('; '), mapping: first, ...replied }
+}
+
+/** Returns the actions of one element: the rendered one, or those that the transform makes of it. */
+async function act(program: Program, scope: Scope, job: Job): Promise<Made> {
+  const { recorder, meter, endpointPolicy, callTransform, maxActions } = job
+  recorder?.onAction(program.id, scope.index)
+  const inner = program.vars.length === 0 ? scope : await withVars(program, scope, recorder)
+  const draft = await renderDraft(program, inner, meter, endpointPolicy, recorder)
+  const { id, transform } = program
+  if (transform === undefined) return { actions: [admitDraft(draft, job)] }
+  const { module } = transform
+  const call: TransformFunction = (given) => callTransform(id, transform.call, given)
+  const { drafts, ...rest }: Transformed = await transformDraft({ module, call }, draft, inner, meter)
+  if (drafts.length > maxActions) throw tooMany(maxActions)
+  const actions = drafts.map(({ draft: changed, change }, position) => {
+    recorder?.onTransformed(position, change)
+    return admitDraft(changed, job)
+  })
+  if (actions.length === 0) recorder?.onSkipped()
+  return { actions, ...rest }
+}
+
+function admitDraft(draft: Draft, { parts, meter, endpointPolicy, recorder, containment }: Job): Action {
+  const { rules, randomness } = parts
+  containment.checkTime()
+  const admission: Admission = { rules, endpointPolicy, randomness }
+  const action = admit(draft, admission, meter)
+  recorder?.onAdmitted(action, endpointPolicy)
+  return action
 }
 
 function accepted(actions: readonly Action[]): Extract<Decision, { outcome: 'accepted' }> {

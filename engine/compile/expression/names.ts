@@ -50,92 +50,113 @@ export function resolveNames(
   offset: number,
   names: ScopeNames,
 ): readonly RootName[] {
-  const found: RootName[] = []
-  const reached: Reach[] = []
-  let isOptional = false
-  const isOurs = (name: unknown): name is string => typeof name === 'string' && names.ours.has(name)
+  const visitor = new NameVisitor(source, offset, names)
+  visitor.visit(ast)
+  if (visitor.reached.length > 0) throw unreachable(visitor.reached, source, offset)
+  return visitor.found
+}
 
-  function visit(value: unknown, context: Context): void {
+class NameVisitor {
+  readonly found: RootName[] = []
+  readonly reached: Reach[] = []
+  readonly #source: string
+  readonly #offset: number
+  readonly #names: ScopeNames
+  #isOptional = false
+
+  constructor(source: string, offset: number, names: ScopeNames) {
+    this.#source = source
+    this.#offset = offset
+    this.#names = names
+  }
+
+  visit(ast: unknown): void {
+    this.#visit(ast, 'root')
+  }
+
+  #isOurs(name: unknown): name is string {
+    return typeof name === 'string' && this.#names.ours.has(name)
+  }
+
+  #visit(value: unknown, context: Context): void {
     if (Array.isArray(value)) {
-      for (const each of value) visit(each, context)
+      for (const each of value) this.#visit(each, context)
       return
     }
     if (typeof value !== 'object' || value === null) return
     const node = value as SyntaxNode
-    if (node['type'] !== 'name') visitBrackets(node, below(node, context))
+    if (node['type'] !== 'name') this.#visitBrackets(node, below(node, context))
     const { type } = node
-    if (type === 'path') visitPath(node['steps'] as readonly SyntaxNode[], context)
-    else if (type === 'name') visitName(node, [], context)
+    if (type === 'path') this.#visitPath(node['steps'] as readonly SyntaxNode[], context)
+    else if (type === 'name') this.#visitName(node, [], context)
     else if (type === 'sort') {
-      for (const { expression } of node['terms'] as readonly SyntaxNode[]) visit(expression, 'inner')
-    } else if (type === 'transform') visit([node['pattern'], node['update'], node['delete']], 'inner')
+      for (const { expression } of node['terms'] as readonly SyntaxNode[]) this.#visit(expression, 'inner')
+    } else if (type === 'transform') this.#visit([node['pattern'], node['update'], node['delete']], 'inner')
     else {
-      if (type === 'function') visitLookup(node, context)
-      const before = isOptional
-      isOptional ||= type === 'function' && (node['procedure'] as SyntaxNode)['value'] === 'exists'
-      for (const part of partsInContext[String(type)] ?? []) visit(node[part], context)
-      isOptional = before
+      if (type === 'function') this.#visitLookup(node, context)
+      const before = this.#isOptional
+      this.#isOptional ||= type === 'function' && (node['procedure'] as SyntaxNode)['value'] === 'exists'
+      for (const part of partsInContext[String(type)] ?? []) this.#visit(node[part], context)
+      this.#isOptional = before
     }
   }
 
   /** Visits the contents of `[…]` and `{…}` after a node. */
-  function visitBrackets(node: SyntaxNode, context: Context): void {
+  #visitBrackets(node: SyntaxNode, context: Context): void {
     const { predicate, stages, group } = node
     for (const filters of [predicate, stages]) {
       if (filters === undefined) continue
-      for (const { expr } of filters as readonly SyntaxNode[]) visit(expr, context)
+      for (const { expr } of filters as readonly SyntaxNode[]) this.#visit(expr, context)
     }
-    if (group !== undefined) visit((group as SyntaxNode)['lhs'], context === 'payload' ? context : 'inner')
+    if (group !== undefined)
+      this.#visit((group as SyntaxNode)['lhs'], context === 'payload' ? context : 'inner')
   }
 
-  function visitPath(steps: readonly SyntaxNode[], outer: Context): void {
+  #visitPath(steps: readonly SyntaxNode[], outer: Context): void {
     let context = outer
     for (const [index, step] of steps.entries()) {
-      if (step['type'] !== 'name') visit(step, context)
-      else if (index === 1 && context === 'payload' && isOurs(step['value'])) reachFrom(steps, outer)
-      else visitName(step, steps.slice(index + 1), context)
+      if (step['type'] !== 'name') this.#visit(step, context)
+      else if (index === 1 && context === 'payload' && this.#isOurs(step['value']))
+        this.#reachFrom(steps, outer)
+      else this.#visitName(step, steps.slice(index + 1), context)
       // `@$name` leaves the context unchanged.
       if (step['focus'] === undefined) context = below(step, context)
     }
   }
 
-  function reachFrom([variable, name]: readonly SyntaxNode[], outer: Context): void {
+  #reachFrom([variable, name]: readonly SyntaxNode[], outer: Context): void {
     const start = Number(variable?.['position']) - 1 - String(variable?.['value']).length
     const span = { start, end: Number(name?.['position']), isAtRoot: outer === 'root' }
-    reached.push({ name: String(name?.['value']), place: start, span })
+    this.reached.push({ name: String(name?.['value']), place: start, span })
   }
 
-  function visitName(node: SyntaxNode, after: readonly SyntaxNode[], context: Context): void {
+  #visitName(node: SyntaxNode, after: readonly SyntaxNode[], context: Context): void {
     const { value, position } = node
     const name = String(value)
-    const place = startOfToken(Number(position), name, source)
-    visitBrackets(node, 'inner')
-    if (context === 'payload' && isOurs(name)) reached.push({ name, place })
+    const place = startOfToken(Number(position), name, this.#source)
+    this.#visitBrackets(node, 'inner')
+    if (context === 'payload' && this.#isOurs(name)) this.reached.push({ name, place })
     if (context !== 'root') return
     const steps = isPlain(node) ? plainNames(after) : []
-    found.push({
+    this.found.push({
       name,
       steps,
       isFirst: asksForFirst(node),
-      offset: offset + place,
-      ...(isOptional && { isOptional }),
+      offset: this.#offset + place,
+      ...(this.#isOptional && { isOptional: true }),
     })
-    if (isOurs(name) || name === names.elementList)
+    if (this.#isOurs(name) || name === this.#names.elementList)
       Object.assign(node, { type: 'variable', value: variableOf(name) })
   }
 
   /** Finds `$lookup($$, "headers")`. */
-  function visitLookup(node: SyntaxNode, context: Context): void {
+  #visitLookup(node: SyntaxNode, context: Context): void {
     const [of, key] = node['arguments'] as readonly SyntaxNode[]
     if ((node['procedure'] as SyntaxNode)['value'] !== 'lookup' || key?.['type'] !== 'string') return
     const name = key['value']
-    if (of === undefined || below(of, context) !== 'payload' || !isOurs(name)) return
-    reached.push({ name, place: startOfToken(Number(key['position']), name, source) })
+    if (of === undefined || below(of, context) !== 'payload' || !this.#isOurs(name)) return
+    this.reached.push({ name, place: startOfToken(Number(key['position']), name, this.#source) })
   }
-
-  visit(ast, 'root')
-  if (reached.length > 0) throw unreachable(reached, source, offset)
-  return found
 }
 
 /** The parts of a node, by its type, that are evaluated in the node's own context. The body of a function counts as one. */

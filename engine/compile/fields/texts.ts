@@ -101,17 +101,6 @@ export function createTexts(common: Common, names: ScopeNames): Texts {
     return { field: { kind: 'template', render }, placeholder, prefix }
   }
 
-  function reporting<Made>(path: Path, compile: () => Made): Made | undefined {
-    try {
-      return compile()
-    } catch (error) {
-      if (!(error instanceof TemplateError || error instanceof ExpressionSyntaxError)) throw error
-      const code = error instanceof TemplateError ? 'TEMPLATE_SYNTAX' : 'EXPRESSION_SYNTAX'
-      report.error({ code, path, message: error.message, hint: error.hint, offset: error.offset })
-      return undefined
-    }
-  }
-
   const texts: Texts = {
     field(value, path) {
       if (typeof value === 'string' && value.includes('{%') && unwrapExpression(value) === undefined) {
@@ -123,9 +112,9 @@ export function createTexts(common: Common, names: ScopeNames): Texts {
           offset: value.indexOf('{%'),
         })
       }
-      return reporting(path, () => compileField(value, path))
+      return reporting(report, path, () => compileField(value, path))
     },
-    expression: (text, path) => reporting(path, () => compileSource(bareExpression(text), path)),
+    expression: (text, path) => reporting(report, path, () => compileSource(bareExpression(text), path)),
     key(text, path) {
       if (!isTemplateKey(text)) {
         const compiled = texts.expression(text, path)
@@ -136,6 +125,17 @@ export function createTexts(common: Common, names: ScopeNames): Texts {
     },
   }
   return texts
+}
+
+function reporting<Made>(report: Report, path: Path, compile: () => Made): Made | undefined {
+  try {
+    return compile()
+  } catch (error) {
+    if (!(error instanceof TemplateError || error instanceof ExpressionSyntaxError)) throw error
+    const code = error instanceof TemplateError ? 'TEMPLATE_SYNTAX' : 'EXPRESSION_SYNTAX'
+    report.error({ code, path, message: error.message, hint: error.hint, offset: error.offset })
+    return undefined
+  }
 }
 
 export function isTemplateKey(text: string): boolean {
