@@ -125,7 +125,7 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
     maxWorkers: maxThreads,
     idleMs,
     waitMs,
-    start: (events) => startWorker(events, { watch, threads, beginAgain }),
+    start: (events) => new Worker(events, { watch, threads, beginAgain }),
     // One sender never gets all threads.
     mayRun: ({ request: { sender } }, running) =>
       sender === undefined ||
@@ -190,98 +190,103 @@ interface WorkerParts {
 }
 
 /** Runs jobs in one thread, one at a time. A job that awaits a transform is put aside for others. */
-function startWorker(
-  events: WorkerEvents<Running>,
-  { watch, threads, beginAgain }: WorkerParts,
-): PoolWorker<Running> {
-  const thread = startThread<ToThread, FromThread>({
+class Worker implements PoolWorker<Running> {
+  readonly #events: WorkerEvents<Running>
+  readonly #parts: WorkerParts
+  readonly #thread = startThread<ToThread, FromThread>({
     program: programFile('./evaluator-thread.ts', import.meta.url),
     name: 'evaluator',
     slots: Object.keys(slots).length,
   })
-  const { shared } = thread
-  const sent = createSent((message) => thread.post(message))
-  threads.add(sent)
-  const worker: PoolWorker<Running> = { run: begin, end }
+  readonly #sent = createSent((message) => this.#thread.post(message))
   /** The jobs that await a transform, with the number of the piece of work that each began last. */
-  const aside = new Map<Running, number>()
-  let current: Running | undefined
-  thread.owner = { heard, lost: () => events.ended() }
+  readonly #aside = new Map<Running, number>()
+  #current: Running | undefined
 
-  function begin(job: Running): void {
+  constructor(events: WorkerEvents<Running>, parts: WorkerParts) {
+    this.#events = events
+    this.#parts = parts
+    parts.threads.add(this.#sent)
+    this.#thread.owner = { heard: (message) => this.#heard(message), lost: () => events.ended() }
+  }
+
+  run(job: Running): void {
     job.attempts += 1
-    const order = sent.orderOf(job)
-    goOn(job, 0)
-    thread.post(order)
+    const order = this.#sent.orderOf(job)
+    this.#goOn(job, 0)
+    this.#thread.post(order)
   }
 
   /** A thread that ends must not seem to have ended during the work of another request. */
-  function goOn(job: Running, work: number): void {
-    current = job
+  #goOn(job: Running, work: number): void {
+    this.#current = job
     // Nothing else may keep a process that only tests or tries mappings.
-    thread.keepAlive(true)
-    Atomics.store(shared, slots.work, work)
-    const limitMb = memoryMb + memoryMbOfMapping * sent.mappings.size
-    watch.add(worker, { thread, limitMb, isLate: deadlineOf(shared, job), exceeded: events.ended })
+    this.#thread.keepAlive(true)
+    Atomics.store(this.#thread.shared, slots.work, work)
+    const limitMb = memoryMb + memoryMbOfMapping * this.#sent.mappings.size
+    this.#parts.watch.add(this, {
+      thread: this.#thread,
+      limitMb,
+      isLate: deadlineOf(this.#thread.shared, job),
+      exceeded: this.#events.ended,
+    })
   }
 
-  function rest(): void {
-    current = undefined
-    thread.keepAlive(false)
-    watch.remove(worker)
-    events.idle()
+  #rest(): void {
+    this.#current = undefined
+    this.#thread.keepAlive(false)
+    this.#parts.watch.remove(this)
+    this.#events.idle()
   }
 
-  function heard(message: FromThread): void {
-    const job = current
+  #heard(message: FromThread): void {
+    const job = this.#current
     if (job?.id !== message.job) return
-    if (message.type === 'transform') void transform(job, message)
+    if (message.type === 'transform') void this.#transform(job, message)
     else {
       job.result.resolve(message.result)
-      rest()
+      this.#rest()
     }
   }
 
-  async function transform(job: Running, message: TransformMessage): Promise<void> {
+  async #transform(job: Running, message: TransformMessage): Promise<void> {
     const answer = answerOf(job, message)
-    const isAside = mayPutAside(job, aside)
+    const isAside = mayPutAside(job, this.#aside)
     if (isAside) {
-      aside.set(job, Atomics.load(shared, slots.work))
-      rest()
+      this.#aside.set(job, Atomics.load(this.#thread.shared, slots.work))
+      this.#rest()
     }
     try {
       const order = await answer
-      if (!isAside) thread.post(order)
-      else if (aside.has(job))
-        events.claim(job, () => {
-          const work = aside.get(job) ?? 0
-          aside.delete(job)
-          goOn(job, work)
-          thread.post(order)
+      if (!isAside) this.#thread.post(order)
+      else if (this.#aside.has(job))
+        this.#events.claim(job, () => {
+          const work = this.#aside.get(job) ?? 0
+          this.#aside.delete(job)
+          this.#goOn(job, work)
+          this.#thread.post(order)
         })
     } catch (error) {
       // A transform that breaks its contract leaves a request in the thread that nothing answers.
       job.result.reject(error)
-      const isHere = aside.delete(job) || current === job
-      if (current === job) current = undefined
-      if (isHere) events.ended()
+      const isHere = this.#aside.delete(job) || this.#current === job
+      if (this.#current === job) this.#current = undefined
+      if (isHere) this.#events.ended()
     }
   }
 
-  async function end(): Promise<void> {
-    const job = current
-    current = undefined
-    watch.remove(worker)
-    const ended = thread.end()
-    threads.delete(sent)
-    const others = [...aside.keys()]
-    aside.clear()
-    if (job !== undefined) beginAgain(job, Atomics.load(shared, slots.work))
-    for (const each of others) beginAgain(each)
+  async end(): Promise<void> {
+    const job = this.#current
+    this.#current = undefined
+    this.#parts.watch.remove(this)
+    const ended = this.#thread.end()
+    this.#parts.threads.delete(this.#sent)
+    const others = [...this.#aside.keys()]
+    this.#aside.clear()
+    if (job !== undefined) this.#parts.beginAgain(job, Atomics.load(this.#thread.shared, slots.work))
+    for (const each of others) this.#parts.beginAgain(each)
     await ended
   }
-
-  return worker
 }
 
 /** The requests that await transforms in one thread are limited in number and bytes. */
