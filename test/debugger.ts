@@ -42,8 +42,11 @@ export async function attachDebugger(t: TestContext, address: string) {
     if (method !== 'NodeWorker.receivedMessageFromWorker') return
     const worker = params.sessionId
     const { method: event, params: facts }: Message = JSON.parse(params.message)
-    if (event === 'Debugger.scriptParsed' && facts.sourceMapURL !== '')
-      maps.set(`${worker} ${facts.scriptId}`, fileURLToPath(new URL(facts.sourceMapURL, facts.url)))
+    if (event === 'Debugger.scriptParsed' && facts.sourceMapURL !== '') {
+      const map = URL.parse(facts.sourceMapURL, facts.url)
+      // Packages may have their maps inline.
+      if (map?.protocol === 'file:') maps.set(`${worker} ${facts.scriptId}`, fileURLToPath(map))
+    }
     if (event === 'Debugger.paused')
       stop = { worker, map: maps.get(`${worker} ${facts.callFrames[0]?.location.scriptId}`) ?? '' }
   })

@@ -2,6 +2,7 @@
 
 import { hash, randomUUID } from 'node:crypto'
 import { readFile, rename, writeFile } from 'node:fs/promises'
+import type { SourceMapPayload } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { BuildResult } from 'esbuild'
@@ -22,15 +23,18 @@ export async function writeBundle(
 ): Promise<Omit<Bundle, 'module'>> {
   const textOf = (file: string) => outputFiles.find((each) => each.path === file)?.text ?? ''
   const code = textOf(output).replace(`"${entryMark}"`, JSON.stringify(entry))
-  const map = textOf(`${output}.map`)
+  const map: Omit<SourceMapPayload, 'sources'> & { sources: (string | null)[] } = JSON.parse(
+    textOf(`${output}.map`),
+  )
+  // A module about the path of a file is nobody's source.
+  map.sources = map.sources.map((source) => (source?.startsWith('place:') ? null : source))
   const packages = await Promise.all(packageFiles([metafile.outputs[output] as Output]).map(hashOf))
   // The map's `sources` are relative to the folder of the bundles, and `doctor` compares the digests of its own bundles with a gateway's.
-  const decisive = [code, map.replace(/^ *"sources": \[.*\],?$/m, ''), packages]
-  const digest = hash('sha256', JSON.stringify(decisive))
+  const digest = hash('sha256', JSON.stringify([code, { ...map, sources: [] }, packages]))
   const file = path.join(path.dirname(output), `${digest}.mjs`)
   const signed = `${code}//# sourceMappingURL=${digest}.mjs.map\n`
   // The map is written first, so that a bundle always has its map.
-  await writeWhole(`${file}.map`, map)
+  await writeWhole(`${file}.map`, JSON.stringify(map))
   await writeWhole(file, signed)
   return { digest, file, codeHash: hash('sha256', signed) }
 }
