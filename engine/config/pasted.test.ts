@@ -69,6 +69,11 @@ test('mistakes have their line and column in the pasted text', async (t) => {
   assert.deepEqual(await faults(paste('mapings: []\nmappings: []\n')), [
     '1:1 UNKNOWN_KEY `mapings` is not a known key',
   ])
+  const { warnings } = await sound(paste('match: { path: b }\nmessage: x\nagentId: reader\n'))
+  assert.deepEqual(
+    warnings.map(({ code, place }) => `${place?.line} ${code}`),
+    ['3 FOREIGN_KEY'],
+  )
   for (const text of ['', 'just words', 'tests: []'])
     assert.match((await faults(paste(text)))[0] ?? '', /^1:1 INVALID_VALUE The text /, text)
 })

@@ -5,57 +5,46 @@ import { type Path, writePath } from '../values/path.ts'
 
 type Holder = Readonly<Record<string, unknown>>
 
-/** A key without effect is a warning. A key that asks for a behaviour that does not exist here is an error. */
-export interface ForeignKey {
-  readonly severity: 'warning' | 'error'
-  readonly hint: string
+/** The alternative to a key without effect, which is a warning. */
+type Hint = string
+/** The alternative to a key that asks for a behaviour that does not exist here, which is an error. */
+interface Refusal {
+  readonly refused: string
 }
 
 /** Returns undefined if the value asks for the default behaviour. `beside` has the keys of the map that holds the key. */
-type Judge = (value: unknown, beside: Holder) => ForeignKey | undefined
-
-const warning = (hint: string): ForeignKey => ({ severity: 'warning', hint })
-const error = (hint: string): ForeignKey => ({ severity: 'error', hint })
+type Judge = (value: unknown, beside: Holder) => Hint | Refusal | undefined
 
 /** Keyed by the path from the file's root, and for a mapping without the path of its list. */
-export const foreignKeys: Readonly<Record<string, Judge>> = {
-  'hooks.internal': () =>
-    warning('Those hooks run inside OpenClaw, and no webhook ever reaches them: remove it.'),
-  'hooks.sessionRetention': () =>
-    warning(
-      '`agents.sessions.idleExpiry` says how long a session without a chosen key lives: remove it here.',
-    ),
-  'hooks.gmail.hookUrl': () =>
-    warning('Mails go to `/hooks/gmail` of this gateway by themselves: remove it.'),
-  'hooks.gmail.pushToken': () =>
-    warning(
-      '`mode: pull` needs no address that Google can reach, and with `mode: push` Google signs what it posts: remove it.',
-    ),
-  'hooks.gmail.serve': () =>
-    warning('Notifications are pulled, or posted to `/hooks/gmail/push` of this gateway: remove it.'),
-  'hooks.gmail.tailscale': () => warning('Notifications are pulled, so that no tunnel is needed: remove it.'),
+export const foreignKeys: Readonly<Record<string, Hint | Refusal | Judge>> = {
+  'hooks.internal': 'Those hooks run inside OpenClaw, and no webhook ever reaches them: remove it.',
+  'hooks.sessionRetention':
+    '`agents.sessions.idleExpiry` says how long a session without a chosen key lives: remove it here.',
+  'hooks.gmail.hookUrl': 'Mails go to `/hooks/gmail` of this gateway by themselves: remove it.',
+  'hooks.gmail.pushToken':
+    '`mode: pull` needs no address that Google can reach, and with `mode: push` Google signs what it posts: remove it.',
+  'hooks.gmail.serve':
+    'Notifications are pulled, or posted to `/hooks/gmail/push` of this gateway: remove it.',
+  'hooks.gmail.tailscale': 'Notifications are pulled, so that no tunnel is needed: remove it.',
   'mapping.agentId': (id) =>
     typeof id === 'string' && id.trim().toLowerCase() === 'main'
       ? undefined
-      : warning(
-          'There is one agent here, `main`, which answers; `runner` and `model` of a mapping say who that is: remove it.',
-        ),
+      : 'There is one agent here, `main`, which answers; `runner` and `model` of a mapping say who that is: remove it.',
   'mapping.sessionMode': (mode, { sessionKey, transform }) => {
-    const isKept = sessionKey !== undefined || transform !== undefined
+    if (mode === 'isolated' && sessionKey === undefined) return undefined
     if (mode === 'isolated') {
-      return sessionKey === undefined
-        ? undefined
-        : error(
-            'Runs of one `sessionKey` share a conversation: leave `sessionKey` out for a fresh one each time, or `sessionMode`.',
-          )
+      const refused =
+        'Runs of one `sessionKey` share a conversation: leave `sessionKey` out for a fresh one each time, or `sessionMode`.'
+      return { refused }
     }
-    if (mode !== 'persistent') return error('It is `isolated` or `persistent` there: remove it.')
-    return isKept
+    if (mode !== 'persistent') return { refused: 'It is `isolated` or `persistent` there: remove it.' }
+    return sessionKey !== undefined || transform !== undefined
       ? undefined
-      : warning('Without `sessionKey` each run has a conversation of its own: write one, or remove it.')
+      : 'Without `sessionKey` each run has a conversation of its own: write one, or remove it.'
   },
-  'mapping.accountId': () =>
-    error('A channel has one account here: remove it, and name with `channel` the one that replies go to.'),
+  'mapping.accountId': {
+    refused: 'A channel has one account here: remove it, and name with `channel` the one that replies go to.',
+  },
 }
 
 /** Returns the finding about a key of OpenClaw, `none` if there is nothing to report, or undefined for any other key. */
@@ -64,12 +53,17 @@ export function foreignKey(path: Path, beside: Holder): Finding | 'none' | undef
   const inMapping = first === 'mappings' && typeof second === 'number'
   const name = writePath(inMapping ? ['mapping', ...rest] : path)
   if (!Object.hasOwn(foreignKeys, name)) return undefined
-  const found = foreignKeys[name]?.(beside[String(path.at(-1))], beside)
+  const rule = foreignKeys[name]
+  const found = typeof rule === 'function' ? rule(beside[String(path.at(-1))], beside) : rule
   if (found === undefined) return 'none'
-  const { severity, hint } = found
-  const effect = severity === 'warning' ? 'has no effect here' : 'asks for what this gateway does not do'
-  const problem = `is a key of OpenClaw that ${effect}`
-  return { path, at: 'key', code: 'FOREIGN_KEY', severity, problem, hint }
+  const at = { path, at: 'key', code: 'FOREIGN_KEY' } as const
+  return typeof found === 'string'
+    ? { ...at, severity: 'warning', problem: 'is a key of OpenClaw that has no effect here', hint: found }
+    : {
+        ...at,
+        problem: 'is a key of OpenClaw that asks for what this gateway does not do',
+        hint: found.refused,
+      }
 }
 
 /** The keys that a mapping may have and that are dropped from its entry. */

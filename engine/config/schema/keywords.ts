@@ -164,7 +164,7 @@ export function dailyBudget(description: string) {
       expects: 'an amount of US dollars of at least 0.01, without a sign',
     }),
   })
-  return keys(amounts, { minProperties: 1, description })
+  return keys(amounts, { $id: 'dailyBudget', minProperties: 1, description })
 }
 
 /** Makes one string, or a list of at least one. */

@@ -60,7 +60,11 @@ const deliverTo = Type.Array(
     channel: text('A configured channel, or `last`.'),
     ...optional({ to: text("An address of the channel. Default: the channel's.") }),
   }),
-  { minItems: 1, description: 'Agent: several channels, instead of `channel` and `to`.' },
+  {
+    $id: 'deliverTo',
+    minItems: 1,
+    description: 'Agent: several channels, instead of `channel` and `to`.',
+  },
 )
 
 const transform = keys(
