@@ -31,8 +31,8 @@ export interface Context extends Transaction {
   due(pool: Pool, at: number): void
   /** Notes that a pool that was full has room. */
   room(pool: Pool): void
-  /** Notes that the run's holder has to be told of a cancel. */
-  cancelled(task: string): void
+  /** Notes that the holder of a lease has to be told of a cancel. */
+  cancelled(lease: string): void
 }
 
 /** What was noted in a transaction. */
@@ -119,8 +119,8 @@ export function createContext(
     room({ kind, pool }) {
       lower(notes.pools, { kind, pool, dueAt: Number.POSITIVE_INFINITY, isFull: false })
     },
-    cancelled(task) {
-      notes.cancelled.push(task)
+    cancelled(lease) {
+      notes.cancelled.push(lease)
     },
   }
   return { context, notes }

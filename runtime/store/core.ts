@@ -86,8 +86,6 @@ export function createCore(options: CoreOptions) {
   let commits = 0
   let lastNow = options.now
   let failure: PlainError | undefined
-  /** Tasks that were cancelled before their claims were known here. */
-  const pendingCancels = new Set<string>()
   /** Whether this process deletes old history: always, where there is no other. */
   let sweeps = !driver.isShared
   let isSweeping = false
@@ -193,16 +191,13 @@ export function createCore(options: CoreOptions) {
     // Before anything else is waited for: what they still begin would be begun twice.
     if (lost.length > 0) options.onHappened({ ...nothingHappened, lost: lost.map(nameOf), state: state() })
     lastNow = now
-    const cancelled = notes.cancelled.flatMap((key) => {
-      const holders = claims.ofTask(key)
-      if (holders.length === 0) pendingCancels.add(key)
-      return holders
-    })
-    cancelled.push(...given.filter(({ task }) => pendingCancels.delete(task.key)))
+    const cancelled = claims.cancel(notes.cancelled)
+    const loaded = await loadAll(given, now)
     return {
       ...nothingHappened,
-      claims: await loadAll(given, now),
-      cancelled: cancelled.map(nameOf),
+      claims: loaded,
+      // What was cancelled before it is given is passed on with it.
+      cancelled: [...cancelled, ...given.filter(claims.isCancelled)].map(nameOf),
       changes: notes.changes,
       state: state(),
     }
@@ -354,7 +349,6 @@ export function createCore(options: CoreOptions) {
     /** What all other nodes have counted. What this one has is known exactly. */
     setForeignCounters(next: Counters) {
       counts.setForeign(next)
-      pendingCancels.clear()
     },
     setSweeps(on: boolean) {
       sweeps = on

@@ -189,6 +189,72 @@ test('a claim that is lost while its work is loaded is not given', async (t) => 
   assert.deepEqual([worker.waiting.length, nodes.length], [0, 2])
 })
 
+for (const by of ['its own node', 'another node'])
+  test(`a cancel by ${by} that comes while the work of a claim is loaded is passed on with the claim`, async (t) => {
+    const { query, join } = await openNodes(t)
+    let loading: Promise<void> | undefined
+    const first = await join(nodeTimes, ({ read }) => ({
+      async read(work) {
+        await loading
+        return await read(work)
+      },
+    }))
+    const second = await join(nodeTimes)
+    const gate = Promise.withResolvers<void>()
+    const action = sample.runAction()
+    const heard = new AbortController()
+    const listener = by === 'its own node' ? undefined : first.changes(heard)
+    await first.accept(sample.entry(action))
+    loading = gate.promise
+    const worker = startManualWorker(first, ['run'])
+    const isLeased = async () =>
+      (await query('SELECT FROM reveille.tasks WHERE leased_by IS NOT NULL')).length > 0
+    while (!(await isLeased())) await wait(5)
+    const canceller = by === 'its own node' ? first : second
+    const cancelled = canceller.command({ type: 'cancel', run: idOf(action), at: Date.now() })
+    const isCancelled = async () => (await query('SELECT FROM reveille.tasks WHERE cancelled = 1')).length > 0
+    while (!(await isCancelled())) await wait(5)
+    // The cancel has been passed on when its change was.
+    if (listener !== undefined) for await (const { id } of listener) if (id === idOf(action)) heard.abort()
+    gate.resolve()
+    const claim = await worker.next()
+    await cancelled
+    const deadline = performance.now() + nodeTimes.renewMs / 5
+    while (!claim.cancel.aborted) {
+      assert.ok(performance.now() < deadline, 'it was not passed on')
+      await wait(5)
+    }
+    claim.done()
+  })
+
+test('a claim keeps its lease however long its checkpoints lock it', async (t) => {
+  const { join, takeovers } = await openNodes(t)
+  const lockedMs = 50
+  const store = await join({ renewMs: 50, expireMs: 800, holdMs: 500 }, ({ transaction }) => ({
+    transaction: (work, options) =>
+      transaction(async (tx) => {
+        let isCheckpoint = false
+        const update: typeof tx.update = (...change) => {
+          isCheckpoint = true
+          return tx.update(...change)
+        }
+        const made = await work({ ...tx, update })
+        if (isCheckpoint) await wait(lockedMs)
+        return made
+      }, options),
+  }))
+  await store.accept(sample.entry(sample.runAction()))
+  const claim = await startManualWorker(store, ['run']).next()
+  const id = claim.task.subject ?? ''
+  const written = []
+  for (let number = 0; number < 100; number += 1) {
+    written.push(claim.checkpoint({ run: { id, startedAt: number } }).catch(({ code }) => code))
+    await wait(lockedMs / 5)
+  }
+  assert.deepEqual(new Set(await Promise.all(written)), new Set([undefined]))
+  assert.deepEqual([claim.lease.aborted, takeovers], [false, []])
+})
+
 test('a claim whose commit is answered late is not taken for one that nobody knows', async (t) => {
   const { query, join } = await openNodes(t)
   const [committed, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

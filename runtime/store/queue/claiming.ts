@@ -227,6 +227,16 @@ export async function renewLeases(
   return new Map(held.map((lease) => [lease.sequence, lease]))
 }
 
+/** Waits for the row of a lease, and renews it. Returns whether this node still has it. */
+export async function renewLease(
+  { run, node }: Context,
+  { sequence, claims }: LeaseToken,
+  { times, clock }: ClaimOptions,
+): Promise<boolean> {
+  const sql = 'UPDATE tasks SET leased_until = ?1 WHERE sequence = ?2 AND claims = ?3 AND leased_by = ?4'
+  return (await run(sql, [Math.round(clock + times.expireMs), sequence, claims, node])) > 0
+}
+
 /** Returns when the first lease of another node expires, by the database's clock. */
 export async function nextExpiry({ all, node }: Context): Promise<number> {
   const [row] = await all<{ at: number | null }>(

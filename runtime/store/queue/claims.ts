@@ -2,7 +2,7 @@
 
 import { type ClaimedTask, StoreError, type TaskKind, type Work, type WorkOptions } from '../port.ts'
 import type { Offer } from './claiming.ts'
-import { claimedTask, type LeaseToken, type TaskRow } from './tasks.ts'
+import { claimedTask, type LeaseToken, leaseName, type TaskRow } from './tasks.ts'
 
 export interface ClaimName {
   readonly workerPool: number
@@ -35,6 +35,7 @@ export type Claims = ReturnType<typeof createClaims>
 export function createClaims() {
   const workerPools = new Map<number, WorkerPool>()
   const open = new Map<number, OpenClaim>()
+  const cancelled = new Set<string>()
   let last = 0
 
   function openOf(workerPool: number): number {
@@ -135,7 +136,14 @@ export function createClaims() {
         given.some(({ claim, task }) => claim > before.claim && task.key === before.task.key),
       ),
 
-    ofTask: (key: string): readonly OpenClaim[] => [...open.values()].filter(({ task }) => task.key === key),
+    /** Notes leases, by name, whose runs were cancelled. Returns the open claims of them: others may be known only later. */
+    cancel(names: readonly string[]): readonly OpenClaim[] {
+      for (const name of names) cancelled.add(name)
+      return [...open.values()].filter(({ token }) => names.includes(leaseName(token)))
+    },
+    isCancelled: ({ token }: OpenClaim): boolean => cancelled.has(leaseName(token)),
+    /** What was cancelled is known by then of every claim. */
+    forgetCancelled: () => cancelled.clear(),
 
     all: (): readonly OpenClaim[] => [...open.values()],
   }

@@ -29,11 +29,13 @@ import {
   giveUpLease,
   type LeaseTimes,
   nextExpiry,
+  renewLease,
   renewLeases,
   takeLease,
 } from './claiming.ts'
 import type { OpenClaim } from './claims.ts'
 import { lower, type Places } from './places.ts'
+import { type LeaseToken, leaseName } from './tasks.ts'
 
 export interface ClusterOptions {
   readonly driver: Driver
@@ -92,7 +94,7 @@ interface Payload {
   readonly u?: true
   /** Changes, four values for each. */
   readonly c?: readonly (string | null)[]
-  /** Tasks whose runs were cancelled. */
+  /** Leases whose runs were cancelled; see `leaseName`. */
   readonly x?: readonly string[]
   /** The node has given up something that it led. */
   readonly f?: true
@@ -161,7 +163,7 @@ export async function joinCluster(options: ClusterOptions) {
         names,
         leads,
         counters: await readCounts(tx, id),
-        cancelled: await cancelledKeys(tx),
+        cancelled: await cancelledLeases(tx),
         expiry: await nextExpiry(tx),
       }
     })
@@ -177,15 +179,27 @@ export async function joinCluster(options: ClusterOptions) {
       return lease?.claims === held.claims && lease.key === held.key ? lease : undefined
     }
     const lost = before.filter((claim) => leaseOf(claim) === undefined)
-    for (const claim of before) if (leaseOf(claim)?.isRenewed) core.claims.renew(claim.claim, begun)
+    for (const claim of before) {
+      if (leaseOf(claim)?.isRenewed === true) core.claims.renew(claim.claim, begun)
+      else if (leaseOf(claim) !== undefined) void renewAlone(claim).catch(() => undefined)
+    }
     // What was settled meanwhile is not lost.
     const stillLost = lost.filter(({ claim }) => core.claims.isOpen(claim))
     core.claims.end(stillLost.map(({ claim }) => claim))
-    const cancelled = made.cancelled.flatMap((key) => core.claims.ofTask(key))
+    core.claims.forgetCancelled()
+    const cancelled = core.claims.cancel(made.cancelled)
     options.onHappened({ lost: stillLost, cancelled })
     for (const [of, tasks] of made.freed) {
       if (of !== id) options.onTakeover?.({ node: made.names.get(of) ?? of, isSelf: false, tasks })
     }
+  }
+
+  /** Renews the lease of a claim whose row is locked, by a checkpoint perhaps, as soon as the row is free. */
+  async function renewAlone({ claim, token }: OpenClaim): Promise<void> {
+    const begun = performance.now()
+    const options = { times, clock: clock.now() }
+    const { made } = await core.transact(now(), (tx) => renewLease(tx, token, options))
+    if (made) core.claims.renew(claim, begun)
   }
 
   /** Takes over as soon as a lease of another node has expired. */
@@ -231,11 +245,9 @@ export async function joinCluster(options: ClusterOptions) {
     return new Map(rows.map(({ id: each, name }) => [each, decodeString(name)]))
   }
 
-  async function cancelledKeys({ all }: Context): Promise<string[]> {
-    const rows = await all<{ key: string }>('SELECT key FROM tasks WHERE leased_by = ?1 AND cancelled = 1', [
-      id,
-    ])
-    return rows.map(({ key }) => decodeString(key))
+  async function cancelledLeases({ all }: Context): Promise<string[]> {
+    const sql = 'SELECT sequence, claims, key FROM tasks WHERE leased_by = ?1 AND cancelled = 1'
+    return (await all<LeaseToken>(sql, [id])).map(leaseName)
   }
 
   /** Takes or renews the leads that this node wants. */
@@ -332,7 +344,7 @@ export async function joinCluster(options: ClusterOptions) {
       core.notePool({ kind, pool, dueAt: dueAt ?? Number.POSITIVE_INFINITY, isFull })
     if (u === true) core.forgetPools()
     if (f === true) void renew().catch(() => undefined)
-    const cancelled = x.flatMap((key) => core.claims.ofTask(key))
+    const cancelled = core.claims.cancel(x)
     options.onHappened({ changes: c.map((value) => value ?? undefined), cancelled })
   }
 

@@ -43,6 +43,9 @@ export interface LeaseToken {
   readonly key: string
 }
 
+/** Names a lease in what nodes tell each other. */
+export const leaseName = ({ sequence, claims, key }: LeaseToken): string => `${sequence} ${claims} ${key}`
+
 export const isBacklog = (kind: string): boolean => kind === 'run' || kind === 'delivery'
 
 /**
@@ -224,10 +227,9 @@ export async function leasedTasks(
     `SELECT * FROM tasks WHERE sequence IN ${tx.dialect.among('?1', 'integer')} ORDER BY sequence ${tx.dialect.forUpdate}`,
     [tokens.map(({ sequence }) => sequence)],
   )
-  const nameOf = ({ sequence, claims, key }: LeaseToken) => `${sequence} ${claims} ${key}`
   const own = rows.filter(({ leased_by }) => leased_by === tx.node)
-  const leased = new Map(own.map((row) => [nameOf(row), row]))
-  return (token) => leased.get(nameOf(token))
+  const leased = new Map(own.map((row) => [leaseName(row), row]))
+  return (token) => leased.get(leaseName(token))
 }
 
 /** Deletes tasks whose claims settled as done. Returns those that were scheduled again meanwhile. */
@@ -277,7 +279,7 @@ export async function postponeTasks(
 /** Tells the holder of a claim that its run was cancelled. */
 export async function cancelTask(tx: Context, row: TaskRow): Promise<void> {
   await tx.run('UPDATE tasks SET cancelled = 1 WHERE sequence = ?1', [row.sequence])
-  tx.cancelled(decodeString(row.key))
+  tx.cancelled(leaseName(row))
 }
 
 /** Moves all due times, because the clock was set back: otherwise tasks that are due now would wait for it to catch up. */
