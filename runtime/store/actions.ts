@@ -194,7 +194,7 @@ async function writeReports(tx: Context, reports: readonly Report[], claims: Cla
   await applyEffects(tx, all)
   const again = await endClaims(tx, ended)
   await addTasks(tx, [...all.flatMap(({ tasks }) => tasks ?? []), ...again])
-  await addSpent(
+  addSpent(
     tx,
     all.flatMap(({ spend }) => spend ?? []),
   )
@@ -214,7 +214,7 @@ async function endClaims(tx: Context, ended: ReadonlyMap<TaskRow, Settlement>): 
     const dueAt = row.cancelled === 1 ? Math.min(settlement.again, tx.now) : settlement.again
     return { row, dueAt, counts: settlement.counts }
   })
-  await postponeTasks(tx, postponed)
+  postponeTasks(tx, postponed)
   // The run was parked before its performer could hear of the cancel.
   for (const [{ cancelled }, { effects }] of done)
     if (effects.run?.state === 'parked' && cancelled === 1)

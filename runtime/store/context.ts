@@ -23,6 +23,8 @@ export interface Context extends Transaction {
   /** The counts of all nodes, with what this transaction has added. */
   readonly counters: Counters
   readonly limits: Limits
+  /** Goes on without waiting for a statement whose result is not needed. The transaction fails if it does. */
+  later(statement: Promise<unknown>): void
   /** Adds to a count. */
   count(name: Counted, by: number): void
   /** Notes a change for listeners. */
@@ -59,9 +61,12 @@ export function createContext(
   tx: Transaction,
   now: number,
   { driver: { dialect, isShared }, node, limits, counters, isListening }: ContextOptions,
-): { readonly context: Context; readonly notes: Notes } {
+): { readonly context: Context; readonly notes: Notes; readonly sent: () => Promise<unknown> } {
   const notes: Notes = { changes: [], counts: new Map(), pools: new Map(), cancelled: [] }
   const counted = { ...counters }
+  let pending: Promise<unknown>[] = []
+  /** Resolves when all statements have ended. */
+  const sent = () => Promise.all(pending.splice(0))
   /** Keys that are locked for this transaction. */
   let locked: ReadonlySet<string> = new Set()
   const context: Context = {
@@ -72,7 +77,8 @@ export function createContext(
     async lock(keys) {
       const missing = keys.filter((key) => !locked.has(key))
       if (missing.length === 0) return
-      await tx.lock(missing)
+      // What is sent after it waits as well.
+      context.later(tx.lock(missing))
       locked = new Set([...locked, ...missing])
     },
     /** What was noted is undone too. */
@@ -85,9 +91,15 @@ export function createContext(
       }
       const countedBefore = { ...counted }
       const lockedBefore = locked
+      await sent()
       try {
-        return await tx.nested(work)
+        return await tx.nested(async () => {
+          const result = await work()
+          await sent()
+          return result
+        })
       } catch (error) {
+        pending = []
         locked = lockedBefore
         notes.changes.length = before.changes
         notes.cancelled.length = before.cancelled
@@ -105,6 +117,10 @@ export function createContext(
     node,
     limits,
     counters: counted,
+    later(statement) {
+      statement.catch(() => undefined)
+      pending.push(statement)
+    },
     count(name, by) {
       if (by === 0) return
       counted[name] += by
@@ -123,21 +139,20 @@ export function createContext(
       notes.cancelled.push(lease)
     },
   }
-  return { context, notes }
+  return { context, notes, sent }
 }
 
 /** Writes what was counted, as the last statement of a transaction. */
-export async function writeCounts(
-  { run, node }: Pick<Context, 'run' | 'node'>,
-  { counts }: Notes,
-): Promise<void> {
+export function writeCounts({ run, later, node }: Context, { counts }: Notes): void {
   const changed = [...counts].filter(([, by]) => by !== 0).toSorted()
   if (changed.length === 0) return
   const rows = changed.map((_, index) => `(?1, ?${2 * index + 2}, ?${2 * index + 3})`)
-  await run(
-    `INSERT INTO counts (node, name, value) VALUES ${rows.join(', ')}
-     ON CONFLICT (node, name) DO UPDATE SET value = counts.value + excluded.value`,
-    [node, ...changed.flat()],
+  later(
+    run(
+      `INSERT INTO counts (node, name, value) VALUES ${rows.join(', ')}
+       ON CONFLICT (node, name) DO UPDATE SET value = counts.value + excluded.value`,
+      [node, ...changed.flat()],
+    ),
   )
 }
 

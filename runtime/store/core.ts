@@ -130,9 +130,10 @@ export function createCore(options: CoreOptions) {
   ): Promise<{ readonly made: Made; readonly notes: Notes }> {
     const run = async (tx: Transaction) => {
       const settings = { counters: counts.all(), driver, node, limits, isListening }
-      const { context, notes } = createContext(tx, now, settings)
+      const { context, notes, sent } = createContext(tx, now, settings)
       const made = await work(context, notes)
-      await writeCounts(context, notes)
+      writeCounts(context, notes)
+      await sent()
       return { made, notes }
     }
     const committed = await driver.transaction(run, { isErasing })

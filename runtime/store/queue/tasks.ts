@@ -80,7 +80,7 @@ export async function insertTasks(tx: Context, tasks: readonly NewTask[]): Promi
     if (isReady) tx.due({ kind: task.kind, pool: encodeString(task.pool ?? '') }, task.dueAt)
     rows.push(rowOfTask(task, lane, isReady))
   }
-  await tx.insert(tables.tasks, rows)
+  tx.later(tx.insert(tables.tasks, rows))
   tx.count('backlog', tasks.filter(({ kind }) => isBacklog(kind)).length)
 }
 
@@ -198,19 +198,16 @@ export async function deleteTasks(tx: Context, rows: readonly TaskRow[]): Promis
   const next =
     heads.length === 0
       ? []
-      : await tx.all<{ sequence: number | null }>(
-          `SELECT (SELECT next.sequence FROM tasks AS next WHERE next.lane = tasks.lane AND next.sequence > tasks.sequence
-             ORDER BY next.sequence LIMIT 1) AS sequence FROM tasks WHERE sequence IN ${among}`,
+      : await tx.all<TaskRow>(
+          `SELECT next.* FROM tasks JOIN tasks AS next ON next.sequence =
+             (SELECT min(sequence) FROM tasks AS later WHERE later.lane = tasks.lane AND later.sequence > tasks.sequence)
+           WHERE tasks.sequence IN ${among}`,
           [sequencesOf(heads)],
         )
-  const sequences = next.flatMap(({ sequence }) => sequence ?? [])
-  const [ready] = await Promise.all([
-    sequences.length === 0
-      ? []
-      : tx.all<TaskRow>(`UPDATE tasks SET ready = 1 WHERE sequence IN ${among} RETURNING *`, [sequences]),
-    tx.run(`DELETE FROM tasks WHERE sequence IN ${among}`, [sequencesOf(rows)]),
-  ])
-  for (const row of ready) tx.due(row, row.due_at)
+  if (next.length > 0)
+    tx.later(tx.run(`UPDATE tasks SET ready = 1 WHERE sequence IN ${among}`, [sequencesOf(next)]))
+  tx.later(tx.run(`DELETE FROM tasks WHERE sequence IN ${among}`, [sequencesOf(rows)]))
+  for (const row of next) tx.due(row, row.due_at)
   tx.count('backlog', -rows.filter(({ kind }) => isBacklog(kind)).length)
 }
 
@@ -256,20 +253,17 @@ const waiting = {
 }
 
 /** Schedules tasks whose claims settled as `again`. `counts`: this was an attempt. */
-export async function postponeTasks(
+export function postponeTasks(
   tx: Context,
   tasks: readonly { readonly row: TaskRow; readonly dueAt: number; readonly counts: boolean }[],
-): Promise<void> {
-  await tx.update(
-    tables.tasks,
-    [...Object.keys(waiting), 'due_at', 'attempt'],
-    tasks.map(({ row: { sequence, attempt }, dueAt, counts }) => [
-      sequence,
-      ...Object.values(waiting),
-      dueAt,
-      attempt + (counts ? 1 : 0),
-    ]),
-  )
+): void {
+  const rows = tasks.map(({ row: { sequence, attempt }, dueAt, counts }) => [
+    sequence,
+    ...Object.values(waiting),
+    dueAt,
+    attempt + (counts ? 1 : 0),
+  ])
+  tx.later(tx.update(tables.tasks, [...Object.keys(waiting), 'due_at', 'attempt'], rows))
   for (const { row, dueAt } of tasks) {
     tx.due(row, dueAt)
     noteRoom(tx, row)

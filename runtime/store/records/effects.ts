@@ -24,7 +24,7 @@ export async function applyEffects(tx: Context, all: readonly Effects[]): Promis
     all.flatMap(({ append }) => append ?? []),
   )
   for (const { compact } of all) if (compact !== undefined) await compactSession(tx, compact)
-  await keepRunnerStates(
+  keepRunnerStates(
     tx,
     all.flatMap(({ runnerState }) => runnerState ?? []),
   )

@@ -164,8 +164,8 @@ async function createBatch(tx: Context, actions: readonly PlainAction[]) {
     },
 
     async write(): Promise<void> {
-      if (runs.length > 0) await tx.insert(tables.runs, runs)
-      if (events.length > 0) await tx.insert(tables.events, events)
+      tx.later(tx.insert(tables.runs, runs))
+      tx.later(tx.insert(tables.events, events))
       tx.count('pending', planned.pending)
       tx.count('pendingNow', planned.urgent)
       await coalescing.write()
@@ -188,10 +188,8 @@ async function createBatch(tx: Context, actions: readonly PlainAction[]) {
 /** Writes requests that are only noted, or those of accepted entries. */
 export async function addRequests(tx: Context, requests: readonly Pick<PlainEntry, 'row'>[]): Promise<void> {
   if (requests.length === 0) return
-  await tx.insert(
-    tables.requests,
-    requests.map(({ row }) => row),
-  )
+  const rows = requests.map(({ row }) => row)
+  tx.later(tx.insert(tables.requests, rows))
   for (const request of requests) tx.changed('request', idOf(request), request.row[outcomeAt] as string)
   await dropOverBounds(
     tx,
@@ -271,17 +269,16 @@ async function reserveKeys(tx: Context, all: readonly Dedupe[]) {
     },
     async write() {
       if (fresh.size === 0) return
-      await tx.run(`DELETE FROM dedupe WHERE key IN ${tx.dialect.among('?1', 'text')}`, [[...fresh.keys()]])
-      await tx.insert(
-        tables.dedupe,
-        [...fresh.values()].map(({ row: { key, digest, original, request }, until }) => [
-          key,
-          digest,
-          until,
-          original,
-          request,
-        ]),
-      )
+      const given = [...fresh.values()].map(({ row: { key, digest, original, request }, until }) => [
+        key,
+        digest,
+        until,
+        original,
+        request,
+      ])
+      const deletion = `DELETE FROM dedupe WHERE key IN ${tx.dialect.among('?1', 'text')}`
+      tx.later(tx.run(deletion, [[...fresh.keys()]]))
+      tx.later(tx.insert(tables.dedupe, given))
     },
   }
 }

@@ -72,11 +72,8 @@ export async function changeRuns(tx: Context, patches: readonly RunPatch[]): Pro
     for (const [name, value] of Object.entries(patch)) run.changes[name] = value ?? null
     run.state = patch.state ?? run.state
   }
-  await tx.update(
-    tables.runs,
-    ['state', 'changes'],
-    [...runs].map(([id, { state, changes }]) => [id, state, JSON.stringify(changes)]),
-  )
+  const rowsOfRuns = [...runs].map(([id, { state, changes }]) => [id, state, JSON.stringify(changes)])
+  tx.later(tx.update(tables.runs, ['state', 'changes'], rowsOfRuns))
   for (const [id, { state, changes }] of runs) tx.changed('run', id, state, changes.stage ?? 'accepted')
   return patches.filter(({ id }) => !runs.has(id))
 }
@@ -121,7 +118,7 @@ async function insertNew<Kind extends { readonly id: Id }>(
   const fresh = new Map(records.map((record) => [record.id, record]))
   const sql = `SELECT id FROM ${table.name} WHERE id IN ${tx.dialect.among('?1', 'id')}`
   for (const { id } of await tx.all<{ id: Id }>(sql, [[...fresh.keys()]])) fresh.delete(id)
-  await tx.insert(table, [...fresh.values()].map(rowOf))
+  tx.later(tx.insert(table, [...fresh.values()].map(rowOf)))
   return [...fresh.values()]
 }
 
@@ -191,7 +188,7 @@ export async function insertDeliveries(tx: Context, deliveries: readonly Deliver
 }
 
 export async function updateDeliveries(tx: Context, deliveries: readonly DeliveryRecord[]): Promise<void> {
-  await tx.update(tables.deliveries, ['state', 'channel', 'record'], deliveries.map(rowOfDelivery))
+  tx.later(tx.update(tables.deliveries, ['state', 'channel', 'record'], deliveries.map(rowOfDelivery)))
   for (const { id, state } of deliveries) tx.changed('delivery', id, state)
 }
 
@@ -227,9 +224,7 @@ export async function writeRuns(tx: Context, patches: readonly RunPatch[]): Prom
       throw new StoreError('BAD_ENTRY', 'an effect changes a run that does not exist')
     fresh.set(run.id, run)
   }
-  await tx.insert(
-    tables.runs,
-    [...fresh.values()].map((run) => rowOfRun(run as RunRecord)),
-  )
+  const rows = [...fresh.values()].map((run) => rowOfRun(run as RunRecord))
+  tx.later(tx.insert(tables.runs, rows))
   for (const { id, state = '', stage } of fresh.values()) tx.changed('run', id, state, stage)
 }

@@ -45,12 +45,10 @@ export async function appendTurns(tx: Context, turns: readonly Turn[]): Promise<
     const before = changed.get(session)?.[1] ?? 0
     changed.set(session, [session, before + 1, at, firstRunOf(text) === undefined ? 0 : 1])
   }
-  await tx.insert(tables.turns, added)
-  await tx.insert(
-    tables.sessions,
-    [...changed.values()],
-    'ON CONFLICT (session) DO UPDATE SET turns = sessions.turns + excluded.turns, last_at = excluded.last_at',
-  )
+  const add =
+    'ON CONFLICT (session) DO UPDATE SET turns = sessions.turns + excluded.turns, last_at = excluded.last_at'
+  tx.later(tx.insert(tables.turns, added))
+  tx.later(tx.insert(tables.sessions, [...changed.values()], add))
 }
 
 /** Has no effect if the session has no such turn, or no longer has it. */
@@ -90,24 +88,18 @@ export async function subtractTurns(tx: Context, session: string, turns: number)
 }
 
 /** Keeps the last state of each runner and session. */
-export async function keepRunnerStates(
-  tx: Context,
-  states: readonly NonNullable<Effects['runnerState']>[],
-): Promise<void> {
+export function keepRunnerStates(tx: Context, states: readonly NonNullable<Effects['runnerState']>[]): void {
   const kept = new Map<string, RowValues>()
   for (const { session, runner, state } of states) {
     const key = [encodeString(session), encodeString(runner)] as const
     if (state !== undefined) kept.set(JSON.stringify(key), [...key, tx.now, encodeString(state)])
     else {
       kept.delete(JSON.stringify(key))
-      await tx.run('DELETE FROM runner_states WHERE session = ?1 AND runner = ?2', key)
+      tx.later(tx.run('DELETE FROM runner_states WHERE session = ?1 AND runner = ?2', key))
     }
   }
-  await tx.insert(
-    tables.runner_states,
-    [...kept.values()],
-    'ON CONFLICT (session, runner) DO UPDATE SET at = excluded.at, state = excluded.state',
-  )
+  const replace = 'ON CONFLICT (session, runner) DO UPDATE SET at = excluded.at, state = excluded.state'
+  tx.later(tx.insert(tables.runner_states, [...kept.values()], replace))
 }
 
 /** How many turns are read at a time. A turn may be large, and most sessions have fewer. */

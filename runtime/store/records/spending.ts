@@ -36,7 +36,7 @@ const addToCosts = `ON CONFLICT (day, mapping, model, session) DO UPDATE SET ${a
  * Adds to what was spent. It is not idempotent, so it belongs into a transaction under a lease token. Other transactions wait for the
  * sums of a day, so it comes last in its own.
  */
-export async function addSpent(tx: Context, all: readonly NonNullable<Effects['spend']>[]): Promise<void> {
+export function addSpent(tx: Context, all: readonly NonNullable<Effects['spend']>[]): void {
   const spent = createSums()
   const costs = createSums()
   for (const { day, budget, runs, tokens, usd, of = {}, reported = [] } of all) {
@@ -49,10 +49,8 @@ export async function addSpent(tx: Context, all: readonly NonNullable<Effects['s
     if (runs > 0) costs.add([day, ...names], [runs, tokens, micros, usd === undefined ? runs : 0])
   }
   const rows = spent.rows().map((row) => row.with(4, Math.min(1, row[4] as number)))
-  await Promise.all([
-    tx.insert(tables.spent, rows, addToSpent),
-    tx.insert(tables.costs, costs.rows(), addToCosts),
-  ])
+  tx.later(tx.insert(tables.spent, rows, addToSpent))
+  tx.later(tx.insert(tables.costs, costs.rows(), addToCosts))
 }
 
 /** Adds up numbers by keys. */

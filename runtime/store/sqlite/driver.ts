@@ -280,10 +280,17 @@ function prepareConnection(db: DatabaseSync, anchor: ReturnType<typeof openAncho
   return {
     db,
     statements,
-    begin: () => void begin.run(),
-    commit: () => void commit.run(),
+    begin() {
+      begin.run()
+      statements.begun(true)
+    },
+    commit() {
+      commit.run()
+      statements.begun(false)
+    },
     /** Undoes everything since `begin`, if SQLite has not done so by itself. */
     rollback() {
+      statements.begun(false)
       if (db.isTransaction) db.exec('ROLLBACK')
     },
     /** Counts the commit, as part of every transaction, so that an unknown outcome is settled by reading the number. */

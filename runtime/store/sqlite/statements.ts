@@ -2,6 +2,7 @@
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Dialect, SqlValue, Table, Transaction } from '@reveille/kit'
+import type { StoreError } from '../port.ts'
 import { storeErrorOf } from './failure.ts'
 
 export const dialect: Dialect = {
@@ -18,15 +19,6 @@ export const dialect: Dialect = {
   forUpdate: '',
   skipLocked: '',
   tableOptions: 'STRICT',
-}
-
-/** Runs a statement. @throws StoreError */
-function translated<Result>(run: () => Result): Result {
-  try {
-    return run()
-  } catch (error) {
-    throw storeErrorOf(error)
-  }
 }
 
 /** How many statements stay prepared. The store has fewer, apart from the combinations of filters. */
@@ -54,8 +46,25 @@ function updateOf({ name, primaryKey }: Table, columns: readonly string[]): stri
   return `UPDATE ${name} SET ${changes.join(', ')} WHERE ${key.join(' AND ')}`
 }
 
-export function createStatements(db: DatabaseSync): Transaction {
+export function createStatements(
+  db: DatabaseSync,
+): Transaction & { readonly begun: (isOn: boolean) => void } {
   const prepared = new Map<string, StatementSync>()
+  let isBegun = false
+  /** Why SQLite has undone the transaction by itself, as on a full disk: what comes after would be written without one. */
+  let undone: StoreError | undefined
+
+  /** Runs a statement. @throws StoreError */
+  function translated<Result>(run: () => Result): Result {
+    if (undone !== undefined) throw undone
+    try {
+      return run()
+    } catch (error) {
+      const failure = storeErrorOf(error)
+      if (isBegun && !db.isTransaction) undone = failure
+      throw failure
+    }
+  }
   function prepare(sql: string): StatementSync {
     const known = prepared.get(sql)
     if (known !== undefined) return known
@@ -76,6 +85,11 @@ export function createStatements(db: DatabaseSync): Transaction {
   }
 
   const statements = {
+    /** A transaction begins, or has ended. */
+    begun(isOn: boolean) {
+      isBegun = isOn
+      undone = undefined
+    },
     async all(sql: string, values: readonly SqlValue[] = []) {
       return translated(() => prepare(sql).all(...values.map(bound)))
     },
@@ -105,5 +119,5 @@ export function createStatements(db: DatabaseSync): Transaction {
       }
     },
   }
-  return statements as Transaction
+  return statements as Transaction & typeof statements
 }
