@@ -4,7 +4,6 @@ import { buffer } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createPaint, type Paint } from '../observe/paint.ts'
 import { wrapWords } from '../observe/wrap-words.ts'
-import { createGatewayFetch, type GatewayFetch } from './gateway-fetch.ts'
 import type { Prompts } from './prompts.ts'
 import type { Signals } from './signals.ts'
 import { createLineReader } from './standard-input.ts'
@@ -34,8 +33,6 @@ export interface Io {
   /** Resolves so many milliseconds from now. */
   pause(ms: number): Promise<void>
   readonly fetch: typeof fetch
-  /** Asks a gateway. Default: `fetch`. */
-  readonly askGateway?: GatewayFetch
   /** Standard input, to its end. Absent: there is none. */
   readonly input?: () => Promise<Uint8Array>
   /** Standard input as it arrives, for what may be larger than the memory. Absent: there is none. */
@@ -83,7 +80,6 @@ export function processIo(): Io {
     now: Date.now,
     pause: (ms) => pause(ms),
     fetch,
-    askGateway: createGatewayFetch(fetch),
     input: () => buffer(process.stdin),
     inputChunks: () => process.stdin,
     ...(process.stdin.isTTY ? {} : { line: createLineReader(process.stdin) }),

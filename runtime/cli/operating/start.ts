@@ -1,13 +1,11 @@
 /** `reveille start`: runs the gateway in the foreground until it is stopped. */
 
-import { subscribe } from 'node:diagnostics_channel'
-import type { IncomingMessage } from 'node:http'
 import inspector from 'node:inspector'
+import { flushCompileCache } from 'node:module'
 import { constants } from 'node:os'
 import path from 'node:path'
 import { createGateway, type Gateway } from '../../gateway.ts'
 import { ListenError } from '../../http/index.ts'
-import { releaseMemory, releaseMemoryAtRest } from '../../memory-release.ts'
 import { neverBlock } from '../../observe/standard-error.ts'
 import { ConfigurationError } from '../../reload/start.ts'
 import { type NodeRole, StoreError } from '../../store/port.ts'
@@ -89,8 +87,8 @@ export async function start(options: StartOptions, io: Io): Promise<number> {
     const facts = await bannerFacts(gateway, { address, publicUrl, configFile, watch }, io)
     io.out(`${formatBanner(facts)}\n`)
   }
-  releaseMemory()
-  releaseMemoryAtRest({ requests: countRequests() })
+  // A gateway that is killed would leave the next one nothing of what was compiled.
+  flushCompileCache()
   // A supervisor restarts a gateway whose exit code is not 0.
   const end = await Promise.race([stop.first, gateway.failed])
   const isFailure = typeof end !== 'string'
@@ -115,16 +113,6 @@ async function inTime(address: Promise<string | undefined>): Promise<string | un
   } finally {
     clearTimeout(timer)
   }
-}
-
-/** Counts the requests of this process from now on, except for probes, which come all the time. */
-function countRequests(): () => number {
-  let count = 0
-  subscribe('http.server.request.start', (message) => {
-    const { url } = (message as { request: IncomingMessage }).request
-    if (url !== '/healthz' && url !== '/readyz') count += 1
-  })
-  return () => count
 }
 
 /** The grace period of running turns, and the time that the rest of a close takes unless a disk hangs. Milliseconds. */

@@ -5,7 +5,6 @@ import { addressOf, findGateway } from '../../gateway-file.ts'
 import { loadGatewayBlock } from '../../reload/gateway-block.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { findConfiguration, loadOrFail, shownPath } from '../configuration.ts'
-import type { GatewayAnswer, GatewayFetch, GatewayRequest } from '../gateway-fetch.ts'
 import { type Io, wrapText } from '../io.ts'
 import { programName } from '../pasted.ts'
 
@@ -19,7 +18,7 @@ const noteMs = 3_000
 
 export type Query = Readonly<Record<string, string | number | undefined>>
 
-type Request = Omit<GatewayRequest, 'signal'>
+type Request = Omit<RequestInit, 'signal'>
 
 export type Admin = ReturnType<typeof createAdmin>
 
@@ -64,11 +63,9 @@ export async function openAdmin(options: { config?: string }, io: Io): Promise<A
 }
 
 export function createAdmin({ address, token, tokenSource, pid, endedPid }: Connection, io: Io) {
-  const askGateway: GatewayFetch = io.askGateway ?? io.fetch
-
-  async function ask(path: string, request: Request, ms = answerMs): Promise<GatewayAnswer> {
+  async function ask(path: string, request: Request, ms = answerMs): Promise<Response> {
     try {
-      return await askGateway(`${address}${path}`, { ...request, signal: AbortSignal.timeout(ms) })
+      return await io.fetch(`${address}${path}`, { ...request, signal: AbortSignal.timeout(ms) })
     } catch (cause) {
       const isLate = cause instanceof Error && cause.name === 'TimeoutError'
       const message = isLate
@@ -83,11 +80,7 @@ export function createAdmin({ address, token, tokenSource, pid, endedPid }: Conn
   }
 
   /** Resolves with an answer that is none of an error, or one of an error that is accepted. */
-  async function answerTo(
-    path: string,
-    request: Request,
-    { ms, accepted = [] }: Asked,
-  ): Promise<GatewayAnswer> {
+  async function answerTo(path: string, request: Request, { ms, accepted = [] }: Asked): Promise<Response> {
     if (token === undefined) {
       throw new CommandFailure(
         1,
@@ -231,7 +224,7 @@ function search(query: Query): string {
   return given.size === 0 ? '' : `?${given}`
 }
 
-function bodyOf(response: GatewayAnswer): Promise<unknown> {
+function bodyOf(response: Response): Promise<unknown> {
   return response.json().catch(() => undefined)
 }
 
