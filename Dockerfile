@@ -13,7 +13,7 @@ WORKDIR /src
 COPY . .
 RUN npm ci --ignore-scripts --no-audit --no-fund && npm run pack
 # npm installs what package-lock.json says, and links the workspaces. Each link gives way to the package that was packed, together with the
-# packages that npm installed in that workspace. The packages that bring a Node.js are left out.
+# packages that npm installed in that workspace. 
 RUN set -e; \
   case "$TARGETARCH" in amd64) cpu=x64 ;; *) cpu="$TARGETARCH" ;; esac; \
   npm ci --omit=dev --ignore-scripts --no-audit --no-fund --os=linux --cpu="$cpu"; \
@@ -24,7 +24,6 @@ RUN set -e; \
     mv "$packed" "$link"; \
     if [ -d "$sources/node_modules" ]; then mv "$sources/node_modules" "$link/"; fi; \
   done; \
-  rm -rf node_modules/node-linux-* node_modules/.bin/node; \
   mkdir -p /app /var/lib/reveille; \
   mv node_modules /app/
 

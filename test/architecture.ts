@@ -147,7 +147,6 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     [
       'cut.ts',
       'exclusive-lock.ts',
-      'memory-release.ts',
       'once-for-each.ts',
       'package-folder.ts',
       'random-id.ts',

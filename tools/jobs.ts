@@ -84,15 +84,12 @@ async function runTests(
     process.stderr.write(`No ${kind} files: ${places.join(', ')}\n`)
     return { code: 1, signal: null }
   }
-  return inFolder(async (folder) => {
+  return inFolder(root, async (folder) => {
     // Compiling the sources again in each process and thread would be a third of a test's work.
-    const env = { ...process.env, NODE_COMPILE_CACHE: path.join(folder, 'compiled') }
+    const cache = { NODE_COMPILE_CACHE: path.join(folder, 'compiled') }
+    const env = { ...process.env, ...cache, ...(await bundleFor(root, files)) }
     if (kind !== 'test') return runNode(root, ['--test', concurrency, ...new Set(files)], { env })
-    const { writeThreads } = await import('./bundler.js')
-    const threads = path.join(folder, 'threads')
-    await writeThreads(root, threads)
     const prepare = new URL('./test-process.js', import.meta.url)
-    prepare.searchParams.set('threads', threads)
     const run = async (groups: readonly Group[], options: readonly string[]) => {
       const modules = await writeGroups(root, folder, groups)
       return runNode(root, ['--import', prepare.href, '--test', ...options, ...modules], { env })
@@ -138,13 +135,26 @@ async function readFailures(root: string, list: string): Promise<string[]> {
 }
 
 /** Makes a folder that ends with the run, because modules that tests write would pile up among what is compiled. */
-async function inFolder<Result>(run: (folder: string) => Promise<Result>): Promise<Result> {
+async function inFolder<Result>(root: string, run: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = await mkdtemp(path.join(tmpdir(), 'reveille-run-'))
   try {
     return await run(folder)
   } finally {
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+    for (const made of [folder, runBundle(root)])
+      await rm(made, { recursive: true, force: true, maxRetries: 3 })
   }
+}
+
+function runBundle(root: string): string {
+  return path.join(root, 'build', `run-${process.pid}`)
+}
+
+/** Bundles the command once, where tests start it as a process. */
+async function bundleFor(root: string, files: readonly string[]): Promise<NodeJS.ProcessEnv> {
+  if (!files.some((file) => file.startsWith('test/'))) return {}
+  const { writeBundle } = await import('./bundle.ts')
+  await writeBundle(root, runBundle(root))
+  return { REVEILLE_TEST_BUNDLE: path.join(runBundle(root), 'main.js') }
 }
 
 function filesOf(root: string, place: string, kind: string): string[] {

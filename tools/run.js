@@ -5,9 +5,9 @@
 
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { findNode, runOn } from '../runtime/bin/find-node.js'
-import { endWithLauncher, watchParent } from '../runtime/bin/parent.js'
-import { endAs } from '../runtime/bin/relay.js'
+import { installedNode, isNewEnough, tooOld } from '../runtime/bin/find-node.js'
+import { endWithLauncher, launchedEnvironment, watchParent } from '../runtime/bin/parent.js'
+import { endAs, relay } from '../runtime/bin/relay.js'
 import { ensureInstalled } from './install.js'
 
 /** Each job with the module that exports it under its name, as `(root, args) => Promise<End | undefined>`. */
@@ -30,13 +30,7 @@ const jobs = new Map([
 ])
 
 /** Errors that are shown by their message alone. */
-const expected = new Set([
-  'NODE_MISSING',
-  'INSTALL_FAILED',
-  'BUILD_FAILED',
-  'PACK_FAILED',
-  'RELEASE_NOT_READY',
-])
+const expected = new Set(['NODE_MISSING', 'INSTALL_FAILED', 'PACK_FAILED', 'RELEASE_NOT_READY'])
 
 endWithLauncher()
 const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..')
@@ -51,14 +45,15 @@ if (file === undefined) {
   if (process.env.npm_lifecycle_event === name) watchParent(() => process.kill(process.pid, 'SIGTERM'))
   try {
     await ensureInstalled(root, { everything: name !== 'start' })
-    const node = findNode()
-    if (node.running) {
+    if (isNewEnough()) {
       const job = (await import(file))[name]
       const end = await job(root, args)
       // A job without a result, such as a gateway, goes on by itself.
       if (end) endAs(end)
     } else {
-      await runOn(node, process.argv.slice(1))
+      const node = installedNode(root)
+      if (node === undefined) throw Object.assign(new Error(tooOld), { code: 'NODE_MISSING' })
+      endAs(await relay(node, process.argv.slice(1), { env: launchedEnvironment() }))
     }
   } catch (error) {
     if (!expected.has(error?.code)) throw error

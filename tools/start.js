@@ -1,8 +1,7 @@
-/** Runs the gateway from the bundle, on the folder `local/` unless another is named; a missing `local/` is scaffolded. */
+/** Runs the gateway from the sources, on the folder `local/` unless another is named; a missing `local/` is scaffolded. */
 
 import path from 'node:path'
-import { runBuild } from '../runtime/bin/build.js'
-import { ensureBuilt } from './build.js'
+import { ensureConsole } from './console.js'
 
 /**
  * Adds the given arguments to those of `npm start`, unless another configuration is named.
@@ -21,11 +20,12 @@ export function startArguments(args, local, { REVEILLE_CONFIG: named } = process
  * @param {readonly string[]} args of `reveille start`
  */
 export async function start(root, args) {
-  const build = await ensureBuilt(root)
+  await ensureConsole(root)
   // Paths that the user gives and is shown are relative to the user's working directory.
   const { npm_lifecycle_event: script, INIT_CWD: folder } = process.env
   if (script === 'start' && folder) process.chdir(folder)
   const local = path.relative(process.cwd(), path.join(root, 'local', 'reveille.yaml'))
-  process.argv = [process.execPath, build.file, 'start', ...startArguments(args, local)]
-  await runBuild(build)
+  const command = path.join(root, 'runtime', 'bin', 'reveille.js')
+  process.argv = [process.execPath, command, 'start', ...startArguments(args, local)]
+  await import('../runtime/bin/reveille.js')
 }

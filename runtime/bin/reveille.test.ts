@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
-import { mark, stampFile } from './build.js'
 
-/** Creates a clone whose sources and whose build say what they are, and which arguments they were given. */
+/** Creates a clone whose sources and whose bundle say what they are, and which arguments they were given. */
 async function createClone(t: TestContext) {
   const folder = await mkdtemp(path.join(tmpdir(), 'reveille-clone-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
@@ -23,39 +22,20 @@ async function createClone(t: TestContext) {
   return {
     folder,
     write,
-    async build() {
-      await write('build/main.js', says('build'))
-      const marks = { 'runtime/main.ts': mark(path.join(folder, 'runtime/main.ts')) }
-      await write(path.relative(folder, stampFile(folder)), JSON.stringify({ marks, pluginFiles: {} }))
-    },
     says,
     async run(...args: string[]) {
       const bin = path.join(folder, 'runtime/bin/reveille.js')
-      // The cache that the environment names, as that of a test run, would be used in place of the build's own.
+      // The cache that the environment names, as that of a test run, would be used in place of the clone's own.
       const { NODE_COMPILE_CACHE: _cache, ...env } = process.env
       return (await promisify(execFile)(process.execPath, [bin, ...args], { env })).stdout.trim()
     },
   }
 }
 
-test('a command in a clone runs what is built of the sources, while it is up to date, and keeps it compiled', async (t) => {
+test('a command in a clone runs the sources, and a published one its bundle; both keep what was compiled', async (t) => {
   const clone = await createClone(t)
   assert.equal(await clone.run('status', '--json'), 'sources status --json')
-  await clone.build()
-  assert.equal(await clone.run('status', '--json'), 'build status --json')
   assert.notDeepEqual(await readdir(path.join(clone.folder, 'build/cache')), [])
-
-  await clone.write('runtime/main.ts', `// Another one.\n${clone.says('sources')}`)
-  assert.equal(await clone.run(), 'sources')
-  await clone.build()
-  assert.equal(await clone.run(), 'build')
-  await rm(path.join(clone.folder, 'build/stamp.json'))
-  assert.equal(await clone.run(), 'sources')
-})
-
-test('a published command runs the bundle of its package and keeps it compiled, whatever lies in a folder called build', async (t) => {
-  const clone = await createClone(t)
-  await clone.build()
   await clone.write('runtime/bundle/main.js', clone.says('published'))
   assert.equal(await clone.run('status'), 'published status')
   assert.notDeepEqual(await readdir(path.join(clone.folder, 'runtime/bundle/cache')), [])
@@ -68,7 +48,7 @@ test('nothing is written into a package of another user', {
 }, async (t) => {
   const clone = await createClone(t)
   await clone.write('runtime/bundle/main.js', clone.says('published'))
-  await chown(path.join(clone.folder, 'runtime/bundle'), 12_345, 12_345)
+  await chown(path.join(clone.folder, 'runtime'), 12_345, 12_345)
   assert.equal(await clone.run('status'), 'published status')
   assert.deepEqual(await readdir(path.join(clone.folder, 'runtime/bundle')), ['main.js'])
 })

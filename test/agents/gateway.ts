@@ -5,10 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import type { RunRecord } from '../../runtime/store/port.ts'
-import { ensureBuilt } from '../../tools/build.js'
 import { atEnd } from '../at-end.ts'
+import { bundledCommand } from '../bundle.ts'
 import { createGatewayProcess, freePort, type GatewayProcess } from '../durability/gateway-process.ts'
 import { gatewayToken, hookToken } from '../installation.ts'
 
@@ -34,7 +33,6 @@ export async function createKillableGateway(
   t: TestContext,
   options: { readonly more: string; readonly hooks?: string; readonly env?: Record<string, string> },
 ): Promise<KillableGateway> {
-  await ensureBuilt(fileURLToPath(new URL('../..', import.meta.url)))
   const folder = await mkdtemp(join(tmpdir(), 'reveille-agents-'))
   atEnd(t, () => rm(folder, { recursive: true, force: true }))
   const port = await freePort()
@@ -53,7 +51,7 @@ ${options.more.replaceAll('{folder}', folder)}
 `,
   )
   const gateway = await createGatewayProcess({
-    command: [fileURLToPath(new URL('../../build/main.js', import.meta.url)), 'start', '--config', file],
+    command: [await bundledCommand(), 'start', '--config', file],
     port,
     env: options.env,
   })

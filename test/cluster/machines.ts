@@ -12,7 +12,7 @@ import {
   startEmbeddedServer,
 } from '../../plugins/postgres/test-server/embedded-server.ts'
 import type { NodeRole, Page } from '../../runtime/store/port.ts'
-import { writePrograms } from '../../tools/bundler.js'
+import { writeBundle } from '../../tools/bundle.ts'
 import { freePort } from '../durability/gateway-process.ts'
 import { createBalancer } from './balancer.ts'
 import type { WitnessLine } from './witness-plugin/index.ts'
@@ -139,7 +139,7 @@ interface Place {
 async function bundledNode(stack: AsyncDisposableStack): Promise<Required<MachinesOptions>['program']> {
   const folder = join(root, 'build', `cluster-${process.pid}`)
   stack.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
-  await writePrograms(root, folder, { node: 'test/cluster/node.ts' })
+  await writeBundle(root, folder, { node: 'test/cluster/node.ts' })
   return (_index, { file, role }) => [join(folder, 'node.js'), file, role]
 }
 

@@ -1,7 +1,9 @@
 /** Runs the bundle as a node of the next version: it knows one migration more, and serves as this version does. */
 
+import { pathToFileURL } from 'node:url'
 import { openPostgresDriver } from '../../plugins/postgres/driver.ts'
 import { migrate, migrations } from '../../runtime/store/schema.ts'
+import { bundledCommand } from '../bundle.ts'
 
 /** A migration only adds: a column that this version does not know, and a table. */
 const next = () => [
@@ -12,4 +14,4 @@ const next = () => [
 const driver = await openPostgresDriver({ location: process.env['REVEILLE_DATABASE'] ?? '' })
 await migrate(driver, [...migrations, next])
 await driver.close()
-await import(new URL('../../build/main.js', import.meta.url).href)
+await import(pathToFileURL(await bundledCommand()).href)

@@ -4,14 +4,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { ensureBuilt } from '../../tools/build.js'
+import { bundledCommand } from '../bundle.ts'
 import { startMachines } from './machines.ts'
 import { assertKept, createSenders, everythingEnded, formatReport, judge } from './storm.ts'
 
 test('nodes are replaced by those of the next version under load, one may even go back, and the one after that is refused', {
   timeout: 120_000,
 }, async (t) => {
-  const { file: current } = await ensureBuilt(fileURLToPath(new URL('../..', import.meta.url)))
+  const current = await bundledCommand()
   const upgraded = new Set<number>()
   const machines = await startMachines(t, {
     roles: ['all', 'all'],

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, type TestContext } from 'node:test'
 import { chromium, type Locator, type Page } from 'playwright-core'
 import { browserArguments, findBrowser } from '../../tools/browser.ts'
-import { ensureBuilt } from '../../tools/build.js'
+import { ensureConsole } from '../../tools/console.js'
 import { atEnd } from '../at-end.ts'
 import {
   type Files,
@@ -78,7 +78,7 @@ export async function openConsole(
   files: Files = {},
   options: InstallOptions = {},
 ): Promise<Console> {
-  building ??= ensureBuilt(root)
+  building ??= ensureConsole(root)
   await building
   const installed = await install(t, files, options)
   const address = await installed.gateway.listen()

@@ -121,7 +121,7 @@ export function testHeldRuns(events: number, kills: number): void {
     const keys = new Set((await gateway.sent()).map(({ key }) => key))
     assert.equal(keys.size, 2 * events, 'each reply went out, and none as another message')
     for (const runner of runners) {
-      const { out } = await runCommand(t, gateway, ...retryOf(runner)).ended
+      const { out } = await (await runCommand(t, gateway, ...retryOf(runner))).ended
       assert.equal(JSON.parse(out).done, 0, 'the same command does nothing a second time')
     }
     assert.deepEqual(await openIssues(gateway), [])
@@ -137,7 +137,9 @@ const retryOf = (runner: Runner) => ['runs', 'retry', '--runner', runner, '--sin
 
 /** Resolves with whether both commands were carried out. */
 async function retryBoth(t: TestContext, gateway: KilledGateway): Promise<boolean> {
-  const ends = await Promise.all(runners.map((runner) => runCommand(t, gateway, ...retryOf(runner)).ended))
+  const ends = await Promise.all(
+    runners.map(async (runner) => (await runCommand(t, gateway, ...retryOf(runner))).ended),
+  )
   return ends.every(({ code }) => code === 0)
 }
 

@@ -9,7 +9,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, before, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { DeliveryRecord, Page, RunRecord } from '../../runtime/store/port.ts'
-import { ensureBuilt } from '../../tools/build.js'
+import { bundledCommand } from '../bundle.ts'
 import { createGatewayProcess, freePort, type GatewayProcess } from './gateway-process.ts'
 
 export const token = 'crash-hook-token-0123456789abcdef'
@@ -55,7 +55,7 @@ const countingAgents = '{ defaults: { runner: counting }, route: { channel: term
 export function useKilledGateways(): (hooks?: string, process?: ProcessOptions) => Promise<KilledGateway> {
   const folders: string[] = []
   const gateways: KilledGateway[] = []
-  before(() => ensureBuilt(fileURLToPath(new URL('../..', import.meta.url))))
+  before(bundledCommand)
   after(async () => {
     // After a failed test a gateway that is still alive would keep this process from ending.
     await Promise.all(gateways.map((gateway) => gateway.kill('SIGKILL').catch(() => undefined)))
@@ -103,13 +103,7 @@ plugins: ${JSON.stringify([fileURLToPath(new URL('./counting-runner', import.met
   )
   const witness = join(folder, 'witness')
   const gateway = await createGatewayProcess({
-    command: [
-      ...node,
-      fileURLToPath(new URL('../../build/main.js', import.meta.url)),
-      'start',
-      '--config',
-      file,
-    ],
+    command: [...node, await bundledCommand(), 'start', '--config', file],
     port,
     env: { REVEILLE_TEST_WITNESS: witness, ...env },
   })
@@ -135,8 +129,8 @@ plugins: ${JSON.stringify([fileURLToPath(new URL('./counting-runner', import.met
 }
 
 /** Runs a command of the operator beside the gateway. */
-export function runCommand(t: TestContext, { file }: KilledGateway, ...words: readonly string[]) {
-  const main = fileURLToPath(new URL('../../build/main.js', import.meta.url))
+export async function runCommand(t: TestContext, { file }: KilledGateway, ...words: readonly string[]) {
+  const main = await bundledCommand()
   const child = spawn(process.execPath, [main, ...words, '--config', file], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NO_COLOR: '1' },

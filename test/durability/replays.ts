@@ -45,7 +45,7 @@ export function testReplays(requests: number, kills: number): void {
       await Promise.all(Array.from({ length: Math.min(50, requests - n) }, (_, i) => post(gateway, n + i)))
 
     await writeFile(join(gateway.folder, 'transforms', 'order.ts'), mended)
-    const { code } = await runCommand(t, gateway, 'reload').ended
+    const { code } = await (await runCommand(t, gateway, 'reload')).ended
     assert.ok(code === 0 || code === null, 'the transform is mended')
 
     const first = await replayWhileKilled(t, gateway, { requests, kills, random }, '--failed')
@@ -93,7 +93,7 @@ export async function replayWhileKilled(
   { requests, kills, random }: Plan,
   ...filters: readonly string[]
 ): Promise<ReplayJob> {
-  const command = runCommand(t, gateway, 'replay', ...filters, '--endpoint', 'shop', '--json')
+  const command = await runCommand(t, gateway, 'replay', ...filters, '--endpoint', 'shop', '--json')
   for (let kill = 1; kill <= kills; kill += 1) {
     await progress(gateway, Math.floor((requests * (kill - 1)) / kills), command.child)
     await new Promise((resolve) => setTimeout(resolve, random() * 100))

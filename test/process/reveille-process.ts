@@ -3,9 +3,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { ensureBuilt } from '../../tools/build.js'
 import { atEnd } from '../at-end.ts'
+import { bundledCommand } from '../bundle.ts'
 import type { LogLine } from '../installation.ts'
 
 export interface ReveilleProcess {
@@ -35,12 +34,8 @@ const timeoutMs = 20_000
 /** For `test`: a hanging process fails its test after this time. Milliseconds. */
 export const limit = { timeout: 30_000 }
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-
-/** Builds the bundle. To be called before the first process is started, so that no test pays for its time. */
-export async function build(): Promise<string> {
-  return (await ensureBuilt(root)).file
-}
+/** Bundles the command. To be called before the first process is started, so that no test pays for its time. */
+export const build = bundledCommand
 
 export async function spawnReveille(
   t: TestContext,

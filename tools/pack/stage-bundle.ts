@@ -3,7 +3,7 @@
 import { existsSync, globSync } from 'node:fs'
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { bundle } from '../bundler.js'
+import { bundle } from '../bundle.ts'
 import { bundleConsole } from '../console.js'
 import { replaceFile } from '../replace-file.js'
 import type { Workspace } from './description.ts'
@@ -20,7 +20,7 @@ export async function stageBundle(
   { root, target }: Pick<Places, 'root' | 'target'>,
 ): Promise<void> {
   const outdir = path.join(target, 'bundle')
-  const bundling = bundle(root, { outdir, isPublished: true })
+  const bundling = bundle(root, outdir)
   const { outputFiles, inputs } = await explainFailure('The command cannot be bundled', bundling)
   const console = await explainFailure(
     'The console cannot be bundled',

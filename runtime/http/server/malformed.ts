@@ -3,10 +3,13 @@
  * sender that reads 400 after its request was accepted would send it again.
  */
 
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type ErrorCode, errorRow } from '../errors.ts'
 import { lingerMs } from '../reply/linger.ts'
+
+/** See `server.ts` for why it is not imported. */
+const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 interface LastRequest {
   readonly incoming: IncomingMessage
