@@ -7,13 +7,7 @@ import { createEntries, type Entries } from './entries.ts'
 import type { Place } from './file/diagnostic.ts'
 import { createDiagnostics, type Diagnostics } from './file/diagnostics.ts'
 import { createLoadCache, type LoadCache } from './file/load-cache.ts'
-import {
-  createLoadContext,
-  type Environment,
-  type Files,
-  type LoadContext,
-  realFiles,
-} from './file/load-context.ts'
+import { type Environment, type Files, LoadContext, realFiles } from './file/load-context.ts'
 import type { TextParser } from './file/parse-text.ts'
 import { createThreadParser, parserInPlace } from './file/parser.ts'
 import { startOf } from './file/places.ts'
@@ -94,7 +88,7 @@ export function loadConfiguration(options: LoadOptions): Promise<Loaded> {
 async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextParser): Promise<Loaded> {
   const { env, allowsUnset = false } = options
   const file = resolve(options.file)
-  const context = createLoadContext({
+  const context = new LoadContext({
     file,
     env,
     files: options.files ?? realFiles,
@@ -110,7 +104,7 @@ async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextPars
   } catch (error) {
     // Without its variables, every reference to one would be reported too, with useless advice.
     const unread = [unreadable(dotEnv.file, error)]
-    return { ok: false, diagnostics: unread, watched: context.watched(), digest: context.digest() }
+    return { ok: false, diagnostics: unread, watched: [...context.watched], digest: context.digest() }
   }
   const main = await loadMain(file, context, diagnostics)
   if (main) applyRules(main, diagnostics)
@@ -136,13 +130,13 @@ async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextPars
 
   await yieldToEventLoop()
   const digest = context.digest()
-  const watched = context.watched()
+  const watched = [...context.watched]
   const errors = diagnostics.errors()
   const warnings = diagnostics.warnings()
   const isRefused = errors.length > 0
   const refused = { ok: false, diagnostics: [...errors, ...warnings], watched, digest } as const
   if (!main || (isRefused && !areSettingsSound(main, diagnostics))) return refused
-  const settings = freezeDeep(resolveSettings(main.value, file, context.resolvePath))
+  const settings = freezeDeep(resolveSettings(main.value, file, (path) => context.resolvePath(path)))
   // For an indented block, returns the place of its key, because the first line below the key concerns something else.
   const locate = (path: Path): Place => {
     const [key, value] = [main.source.place(path, 'key'), main.source.place(path)]
@@ -158,11 +152,11 @@ async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextPars
     sources: context.sources(),
     secrets: secretsIn(
       [settings, endpoints, entries.mappings.map(({ parameters }) => parameters)],
-      context.referenced(),
+      context.referenced,
     ),
     watched,
     warnings,
-    unset: context.unset(),
+    unset: [...context.unset].sort(),
     locate,
   }
   Object.freeze(configuration)

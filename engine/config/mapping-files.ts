@@ -98,7 +98,7 @@ async function listFiles(
   diagnostics: Diagnostics,
 ): Promise<string[]> {
   const folder = context.resolvePath(main.value.hooks.mappingsDir)
-  context.watch(folder)
+  context.watched.add(folder)
   try {
     return await context.listMappings(folder)
   } catch (error) {

@@ -10,7 +10,7 @@ import { createEntries } from './entries.ts'
 import type { Diagnostic, Finding } from './file/diagnostic.ts'
 import { createDiagnostics, type Diagnostics } from './file/diagnostics.ts'
 import { createLoadCache } from './file/load-cache.ts'
-import { createLoadContext, type Files, ReadError } from './file/load-context.ts'
+import { type Files, LoadContext, ReadError } from './file/load-context.ts'
 import type { TextParser } from './file/parse-text.ts'
 import type { ParsedFile } from './file/parsed-file.ts'
 import type { Item } from './items.ts'
@@ -43,7 +43,7 @@ export function loadPasted(live: Configuration, text: string, parser: TextParser
     const main = live.settings.file
     const file = join(dirname(main), 'pasted.yaml')
     if (Buffer.byteLength(text) > maxTextBytes) return { ok: false, diagnostics: [tooLong] }
-    const context = createLoadContext({
+    const context = new LoadContext({
       file: main,
       env: {},
       files: noFiles,

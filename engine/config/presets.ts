@@ -41,7 +41,7 @@ export async function loadPresets(
     used.add(use.name)
     if (finding) {
       diagnostics.report(main.source, [finding])
-      context.watch(folder)
+      context.watched.add(folder)
       continue
     }
     const file = await readPreset(join(folder, `${use.name}.yaml`), use.name, context, diagnostics)
@@ -82,7 +82,7 @@ function checkName(
 }
 
 async function readPreset(file: string, name: string, context: LoadContext, diagnostics: Diagnostics) {
-  context.watch(file)
+  context.watched.add(file)
   const text = await readText(file, context, diagnostics)
   if (text === undefined) return undefined
   const written = { kind: 'mappings', file, calledFile: `preset ${name}`, text } as const

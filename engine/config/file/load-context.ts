@@ -43,8 +43,6 @@ export class ReadError extends Error {
   }
 }
 
-export type LoadContext = ReturnType<typeof createLoadContext>
-
 export interface LoadContextOptions {
   /** The absolute path of the configuration file. */
   readonly file: string
@@ -57,133 +55,151 @@ export interface LoadContextOptions {
   readonly isPasted?: boolean
 }
 
-export function createLoadContext(options: LoadContextOptions) {
-  const { file, env, files, cache, parser, allowsUnset, isPasted = false } = options
-  const folder = dirname(file)
-  const dotEnv = join(folder, '.env')
-  const watched = new Set([file, dotEnv])
-  const seen = new Map<string, string | null>()
-  const sources = new Map<string, string>()
-  const secretFiles = new Set([dotEnv])
-  const unset = new Set<string>()
-  const referenced = new Set<string>()
-  let fileEnv: Environment = {}
+export class LoadContext {
+  /** The absolute path of the configuration file's folder. */
+  readonly folder: string
+  /** The cache of earlier loads. */
+  readonly cache: LoadCache
+  readonly parser: TextParser
+  /** Whether a reference that is not set is a warning instead of an error. */
+  readonly allowsUnset: boolean
+  readonly isPasted: boolean
+  /** The values of the references that were looked up so far. */
+  readonly referenced = new Set<string>()
+  /** The variables and files of references that are not set. */
+  readonly unset = new Set<string>()
+  /** The absolute paths of files and folders whose change may change the configuration. */
+  readonly watched: Set<string>
+  readonly #env: Environment
+  readonly #files: Files
+  readonly #dotEnv: string
+  #fileEnv: Environment = {}
+  readonly #seen = new Map<string, string | null>()
+  readonly #sources = new Map<string, string>()
+  readonly #secretFiles: Set<string>
 
-  const fromFolder = (path: string) => relative(folder, path).split(sep).join('/')
-
-  async function read(path: string, limit: number): Promise<string> {
-    const { size } = await files.stat(path).catch(refuse)
-    if (size > limit) throw new ReadError('FILE_TOO_LARGE', `is larger than ${limit} bytes`)
-    return decode(await files.readFile(path).catch(refuse))
+  constructor({ file, env, files, cache, parser, allowsUnset, isPasted = false }: LoadContextOptions) {
+    this.folder = dirname(file)
+    this.cache = cache
+    this.parser = parser
+    this.allowsUnset = allowsUnset
+    this.isPasted = isPasted
+    this.#env = env
+    this.#files = files
+    this.#dotEnv = join(this.folder, '.env')
+    this.watched = new Set([file, this.#dotEnv])
+    this.#secretFiles = new Set([this.#dotEnv])
   }
 
-  async function list(below: string, prefix: string, depth: number): Promise<string[]> {
+  /** Returns the absolute path of a path in the configuration: from its folder, or from `from`; `~/` is the user's home folder. */
+  resolvePath(path: string, from = this.folder): string {
+    if (!/^~(?=[/\\]|$)/.test(path)) return resolve(from, path)
+    const home = own(this.#env, 'HOME') || homedir()
+    this.#seen.set('home', home)
+    return join(home, path.slice(1))
+  }
+
+  /** Returns a path relative to the configuration's folder, with `/`, or the absolute path of a file outside of it. */
+  nameOf(path: string): string {
+    const name = this.#fromFolder(path)
+    return name.startsWith('../') || isAbsolute(name) ? path.split(sep).join('/') : name
+  }
+
+  /** Reads `.env`, if there is one, and returns the lines that are probably mistakes. @throws ReadError */
+  async readEnvironment(): Promise<ReturnType<typeof faultsOfEnvFile>> {
+    try {
+      const text = await this.#read(this.#dotEnv, maxSecretBytes)
+      this.#fileEnv = readEnvFile(text)
+      return faultsOfEnvFile(text)
+    } catch (error) {
+      if (!(error instanceof ReadError) || error.code !== 'FILE_NOT_FOUND') throw error
+      return []
+    }
+  }
+
+  /** Returns a file's text without byte order mark. @throws ReadError */
+  async readText(path: string): Promise<string> {
+    const text = await this.#read(path, maxFileBytes)
+    this.#seen.set(`text ${this.#fromFolder(path)}`, text)
+    this.#sources.set(path, text)
+    return text
+  }
+
+  /** Returns the text of a `${file:}` target without its last line break. @throws ReadError */
+  async readReferenced(path: string): Promise<string> {
+    const target = this.resolvePath(path)
+    this.watched.add(target)
+    this.#secretFiles.add(target)
+    const text = (await this.#read(target, maxSecretBytes)).replace(/\r?\n$/, '')
+    this.#seen.set(`file ${path}`, text)
+    this.referenced.add(text)
+    return text
+  }
+
+  /** Looks a variable up in the process environment, then in `.env`. */
+  lookUp(name: string): string | undefined {
+    const value = own(this.#env, name) ?? own(this.#fileEnv, name)
+    this.#seen.set(`environment ${name}`, value ?? null)
+    if (value !== undefined) this.referenced.add(value)
+    return value
+  }
+
+  /** Returns the names in `.env`. */
+  names(): string[] {
+    return Object.keys(this.#fileEnv)
+  }
+
+  /** Returns the names in one folder, sorted. @throws ReadError */
+  async listFolder(path: string): Promise<string[]> {
+    return (await this.#files.readdir(path).catch(refuse)).toSorted()
+  }
+
+  /** Returns the absolute paths of the mapping files below a folder, in the order of their relative paths. @throws ReadError */
+  async listMappings(below: string): Promise<string[]> {
+    const names = await this.#list(below, '', 0).catch(refuse)
+    // Sorts by code units, not by locale, because the order decides which mapping wins.
+    return names.sort().map((name) => join(below, name))
+  }
+
+  /** Returns the contents that were read so far by their absolute paths, without `.env` and the targets of `${file:}`, which may be secret. */
+  sources(): ReadonlyMap<string, string> {
+    // A test may name one of them as its body.
+    for (const path of this.#secretFiles) this.#sources.delete(path)
+    return new Map(inOrder(this.#sources))
+  }
+
+  /** Returns the SHA-256, in hex, of everything that was read so far, in any order. */
+  digest(): string {
+    return createHash('sha256')
+      .update(JSON.stringify(inOrder(this.#seen)))
+      .digest('hex')
+  }
+
+  #fromFolder(path: string): string {
+    return relative(this.folder, path).split(sep).join('/')
+  }
+
+  async #read(path: string, limit: number): Promise<string> {
+    const { size } = await this.#files.stat(path).catch(refuse)
+    if (size > limit) throw new ReadError('FILE_TOO_LARGE', `is larger than ${limit} bytes`)
+    return decode(await this.#files.readFile(path).catch(refuse))
+  }
+
+  async #list(below: string, prefix: string, depth: number): Promise<string[]> {
     const found: string[] = []
-    const names = (await files.readdir(below)).filter((name) => !notMappings.test(name))
+    const names = (await this.#files.readdir(below)).filter((name) => !notMappings.test(name))
     // A file that was deleted since it was listed, and a broken link, are reported when they are read.
-    const kinds = await inParallel(names, (name) => files.stat(join(below, name)).catch(unlessMissing))
+    const kinds = await inParallel(names, (name) => this.#files.stat(join(below, name)).catch(unlessMissing))
     for (const [index, name] of names.entries()) {
       const path = join(below, name)
       const kind = kinds[index]
       if (kind?.isDirectory()) {
         if (depth === maxFolderDepth)
           throw new ReadError('FILE_UNREADABLE', 'is nested too deeply, or in a circle')
-        found.push(...(await list(path, `${prefix}${name}/`, depth + 1)))
+        found.push(...(await this.#list(path, `${prefix}${name}/`, depth + 1)))
       } else if (/\.(ya?ml|json)$/i.test(name)) found.push(`${prefix}${name}`)
     }
     return found
-  }
-
-  /** Returns the absolute path of a path in the configuration: from its folder, or from `from`; `~/` is the user's home folder. */
-  function resolvePath(path: string, from = folder): string {
-    if (!/^~(?=[/\\]|$)/.test(path)) return resolve(from, path)
-    const home = own(env, 'HOME') || homedir()
-    seen.set('home', home)
-    return join(home, path.slice(1))
-  }
-
-  return {
-    /** The absolute path of the configuration file's folder. */
-    folder,
-    resolvePath,
-    /** Returns a path relative to the configuration's folder, with `/`, or the absolute path of a file outside of it. */
-    nameOf(path: string): string {
-      const name = fromFolder(path)
-      return name.startsWith('../') || isAbsolute(name) ? path.split(sep).join('/') : name
-    },
-    /** Reads `.env`, if there is one, and returns the lines that are probably mistakes. @throws ReadError */
-    async readEnvironment(): Promise<ReturnType<typeof faultsOfEnvFile>> {
-      try {
-        const text = await read(dotEnv, maxSecretBytes)
-        fileEnv = readEnvFile(text) as Environment
-        return faultsOfEnvFile(text)
-      } catch (error) {
-        if (!(error instanceof ReadError) || error.code !== 'FILE_NOT_FOUND') throw error
-        return []
-      }
-    },
-    /** Returns a file's text without byte order mark. @throws ReadError */
-    async readText(path: string): Promise<string> {
-      const text = await read(path, maxFileBytes)
-      seen.set(`text ${fromFolder(path)}`, text)
-      sources.set(path, text)
-      return text
-    },
-    /** Returns the text of a `${file:}` target without its last line break. @throws ReadError */
-    async readReferenced(path: string): Promise<string> {
-      const target = resolvePath(path)
-      watched.add(target)
-      secretFiles.add(target)
-      const text = (await read(target, maxSecretBytes)).replace(/\r?\n$/, '')
-      seen.set(`file ${path}`, text)
-      referenced.add(text)
-      return text
-    },
-    /** Looks a variable up in the process environment, then in `.env`. */
-    lookUp(name: string): string | undefined {
-      const value = (Object.hasOwn(env, name) ? env[name] : undefined) ?? own(fileEnv, name)
-      seen.set(`environment ${name}`, value ?? null)
-      if (value !== undefined) referenced.add(value)
-      return value
-    },
-    /** Returns the names in `.env`. */
-    names: () => Object.keys(fileEnv),
-    /** Whether a reference that is not set is a warning instead of an error. */
-    allowsUnset,
-    isPasted,
-    /** Records the variable or file of such a reference. */
-    noteUnset: (name: string) => unset.add(name),
-    /** Returns the recorded names, sorted. */
-    unset: () => [...unset].sort(),
-    /** Returns the names in one folder, sorted. @throws ReadError */
-    async listFolder(path: string): Promise<string[]> {
-      return (await files.readdir(path).catch(refuse)).toSorted()
-    },
-    /** Returns the absolute paths of the mapping files below a folder, in the order of their relative paths. @throws ReadError */
-    async listMappings(below: string): Promise<string[]> {
-      const names = await list(below, '', 0).catch(refuse)
-      // Sorts by code units, not by locale, because the order decides which mapping wins.
-      return names.sort().map((name) => join(below, name))
-    },
-    /** The cache of earlier loads. */
-    cache,
-    parser,
-    watch: (path: string) => watched.add(path),
-    watched: () => [...watched],
-    /** Returns the contents that were read so far by their absolute paths, without `.env` and the targets of `${file:}`, which may be secret. */
-    sources(): ReadonlyMap<string, string> {
-      // A test may name one of them as its body.
-      for (const path of secretFiles) sources.delete(path)
-      return new Map(inOrder(sources))
-    },
-    /** Returns the values of the references that were looked up so far. */
-    referenced: (): ReadonlySet<string> => referenced,
-    /** Returns the SHA-256, in hex, of everything that was read so far, in any order. */
-    digest(): string {
-      return createHash('sha256')
-        .update(JSON.stringify(inOrder(seen)))
-        .digest('hex')
-    },
   }
 }
 

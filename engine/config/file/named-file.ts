@@ -28,7 +28,7 @@ export async function readNamedFile(
   diagnostics: Diagnostics,
 ): Promise<NamedFile | undefined> {
   const file = namedFile(source, name, context)
-  context.watch(file)
+  context.watched.add(file)
   try {
     return { file, text: await context.readText(file) }
   } catch (error) {

@@ -4,7 +4,7 @@ import { type Document, type Node, parseDocument } from 'yaml'
 import { createRandom, editText, sampleFiles } from '../sample-edits.ts'
 import type { Path } from '../values/path.ts'
 import { parseText, type SoundText } from './parse-text.ts'
-import { createParsedFile } from './parsed-file.ts'
+import { ParsedFile } from './parsed-file.ts'
 
 const parse = (text: string) => parseText({ kind: 'mappings', file: '/f.yaml', text })
 const problemsOf = (text: string) => {
@@ -54,7 +54,7 @@ test('a text has the same value and places as in the library, whatever is typed'
     if ('problems' in parsed) continue
     seen.sound++
     assert.deepEqual(parsed.value, document.toJS(), JSON.stringify(text))
-    const file = createParsedFile('f.yaml', parsed)
+    const file = new ParsedFile('f.yaml', parsed)
     for (const path of pathsIn(parsed.value)) {
       const node = document.getIn(path, true) as Node | undefined
       const { line, column } = file.place(path)
@@ -68,7 +68,7 @@ test('a text has the same value and places as in the library, whatever is typed'
 
 test('a merged or aliased value is found at its own place, and its text where it is written', () => {
   const text = 'base: &base { to: &to "x y" }\nlist:\n  - <<: *base\n    name: *to\n  - *base\n'
-  const file = createParsedFile('f.yaml', parse(text) as SoundText)
+  const file = new ParsedFile('f.yaml', parse(text) as SoundText)
   assert.deepEqual(file.position(['list', 0, 'to']), { line: 1, column: 23 })
   assert.deepEqual(file.position(['list', 0, 'name']), { line: 4, column: 11 })
   assert.deepEqual(file.position(['list', 1]), { line: 5, column: 5 })

@@ -5,118 +5,116 @@ import type { Place } from './diagnostic.ts'
 import { numbersPerNode, type SoundText } from './parse-text.ts'
 import { placeAt, positionAt } from './places.ts'
 
-export interface ParsedFile {
-  /** The absolute path. */
-  readonly file: string
-  /** The path relative to the configuration's folder, with `/`; for a preset `preset <name>`. */
-  readonly name: string
-  /** The parsed value, not checked yet. `null` for a file without content. */
-  readonly value: unknown
-  /** Returns the place of the value at `path`, or of its key, or of the nearest existing value above it. */
-  place(path: Path, at?: 'key' | 'value'): Place
-  /** Returns the line and column of {@link place}, which are found faster than the text of the line. */
-  position(path: Path): Pick<Place, 'line' | 'column'>
-  /** Returns the place of a character of the text at `path`; `offset` counts from 0 in UTF-16 units. */
-  placeInText(path: Path, offset?: number): Place
-  /** Whether the text at `path` is in single quotes between brackets or braces, so that it is JSON5 rather than YAML. */
-  isSingleQuoted(path: Path): boolean
-  /** Returns the number at `path` as written, because its value may lack digits or zeros. */
-  writtenNumber(path: Path): string | undefined
-  /**
-   * Returns the places of strings below `path` that end because YAML took ` #` in front of a placeholder for the start of
-   * a comment.
-   */
-  templatesInComments(path: Path): Place[]
-}
-
-/** A value of the file, and the index of its numbers. */
+/** A value of the file, and the index of its numbers in `nodes`. */
 interface Located {
   readonly node: number
   readonly value: unknown
 }
 
-export function createParsedFile(name: string, sound: SoundText): ParsedFile {
-  const { file, value, nodes, text } = sound
-  const root: Located = { node: 0, value }
+export class ParsedFile {
+  /** The path relative to the configuration's folder, with `/`; for a preset `preset <name>`. */
+  readonly name: string
+  /** The absolute path. */
+  readonly file: string
+  /** The parsed value, not checked yet. `null` for a file without content. */
+  readonly value: unknown
+  readonly #sound: SoundText
   /** The children of the lists and maps that were walked into, by index or key. */
-  const children = new Map<number, ReadonlyMap<string | number, number>>()
+  readonly #children = new Map<number, ReadonlyMap<string | number, number>>()
 
-  const read = (node: number, field: number) => nodes[node + field] ?? -1
-  const keyStart = (node: number) => read(node, 0)
-  const start = (node: number) => read(node, 1)
-  const targetStart = (node: number) => read(node, 2)
-  const targetEnd = (node: number) => read(node, 3)
-  const after = (node: number) => read(node, 4)
-
-  function childrenOf({ node, value }: Located): ReadonlyMap<string | number, number> {
-    const known = children.get(node)
-    if (known) return known
-    const found = new Map<string | number, number>()
-    let child = node + numbersPerNode
-    for (const segment of Array.isArray(value) ? value.keys() : Object.keys(value ?? {})) {
-      found.set(segment, child)
-      child = after(child)
-    }
-    children.set(node, found)
-    return found
+  constructor(name: string, sound: SoundText) {
+    this.name = name
+    this.file = sound.file
+    this.value = sound.value
+    this.#sound = sound
   }
 
-  /** Returns the value at the path, or the deepest one on the way to it. */
-  function find(path: Path): Located {
-    let found = root
-    for (const segment of path) {
-      const next = step(found, segment)
-      if (!next) return found
-      found = next
-    }
-    return found
+  /** Returns the place of the value at `path`, or of its key, or of the nearest existing value above it. */
+  place(path: Path, at?: 'key' | 'value'): Place {
+    return placeAt(this.#sound, this.#offsetOf(this.#find(path), at))
   }
 
-  function step(holder: Located, segment: string | number): Located | undefined {
-    const { value } = holder
-    if (typeof value !== 'object' || value === null) return undefined
-    const key = Array.isArray(value) ? Number(segment) : String(segment)
-    const node = childrenOf(holder).get(key)
-    return node === undefined ? undefined : { node, value: (value as Readonly<Record<string, unknown>>)[key] }
+  /** Returns the line and column of {@link place}, which are found faster than the text of the line. */
+  position(path: Path): Pick<Place, 'line' | 'column'> {
+    return positionAt(this.#sound, this.#offsetOf(this.#find(path)))
   }
 
-  function offsetOf({ node }: Located, at: 'key' | 'value' = 'value'): number {
-    const [first, second] = at === 'key' ? [keyStart(node), start(node)] : [start(node), keyStart(node)]
+  /** Returns the place of a character of the text at `path`; `offset` counts from 0 in UTF-16 units. */
+  placeInText(path: Path, offset?: number): Place {
+    const found = this.#find(path)
+    const { targetStart, targetEnd } = this.#rangesOf(found.node)
+    if (offset === undefined || typeof found.value === 'object' || targetStart < 0)
+      return placeAt(this.#sound, this.#offsetOf(found))
+    const raw = this.#sound.text.slice(targetStart, targetEnd)
+    return placeAt(this.#sound, targetStart + offsetInRaw(raw, String(found.value), offset))
+  }
+
+  /** Whether the text at `path` is in single quotes between brackets or braces, so that it is JSON5 rather than YAML. */
+  isSingleQuoted(path: Path): boolean {
+    const first = (at: Path) => this.#sound.text[this.#rangesOf(this.#find(at).node).targetStart]
+    return first(path) === "'" && /^[[{]$/.test(first(path.slice(0, -1)) ?? '')
+  }
+
+  /** Returns the number at `path` as written, because its value may lack digits or zeros. */
+  writtenNumber(path: Path): string | undefined {
+    const { node, value } = this.#find(path)
+    const { targetStart, targetEnd } = this.#rangesOf(node)
+    return typeof value === 'number'
+      ? this.#sound.text.slice(targetStart, targetEnd).replace('+', '')
+      : undefined
+  }
+
+  /**
+   * Returns the places of strings below `path` that end because YAML took ` #` in front of a placeholder for the start of
+   * a comment.
+   */
+  templatesInComments(path: Path): Place[] {
+    const { start, targetStart, targetEnd } = this.#rangesOf(this.#find(path).node)
+    // A value behind an alias is reported at its anchor.
+    const end = start === targetStart ? targetEnd : -1
+    return this.#sound.templatesInComments
+      .filter((offset) => start <= offset && offset <= end)
+      .map((offset) => placeAt(this.#sound, offset))
+  }
+
+  /** The numbers of a value, as {@link SoundText.nodes} has them. */
+  #rangesOf(node: number) {
+    const [keyStart = -1, start = -1, targetStart = -1, targetEnd = -1, after = -1] =
+      this.#sound.nodes.subarray(node, node + numbersPerNode)
+    return { keyStart, start, targetStart, targetEnd, after }
+  }
+
+  #offsetOf({ node }: Located, at: 'key' | 'value' = 'value'): number {
+    const { keyStart, start } = this.#rangesOf(node)
+    const [first, second] = at === 'key' ? [keyStart, start] : [start, keyStart]
     return Math.max(0, first < 0 ? second : first)
   }
 
-  return {
-    file,
-    name,
-    value,
-    place: (path, at) => placeAt(sound, offsetOf(find(path), at)),
-    position: (path) => positionAt(sound, offsetOf(find(path))),
-    placeInText(path, offset) {
-      const found = find(path)
-      const from = targetStart(found.node)
-      if (offset === undefined || typeof found.value === 'object' || from < 0)
-        return placeAt(sound, offsetOf(found))
-      const raw = text.slice(from, targetEnd(found.node))
-      return placeAt(sound, from + offsetInRaw(raw, String(found.value), offset))
-    },
-    isSingleQuoted(path) {
-      const holder = text[targetStart(find(path.slice(0, -1)).node)] ?? ''
-      return text[targetStart(find(path).node)] === "'" && (holder === '{' || holder === '[')
-    },
-    writtenNumber(path) {
-      const { node, value } = find(path)
-      return typeof value === 'number'
-        ? text.slice(targetStart(node), targetEnd(node)).replace('+', '')
-        : undefined
-    },
-    templatesInComments(path) {
-      const { node } = find(path)
-      // A value behind an alias is reported at its anchor.
-      const end = start(node) === targetStart(node) ? targetEnd(node) : -1
-      return sound.templatesInComments
-        .filter((offset) => start(node) <= offset && offset <= end)
-        .map((offset) => placeAt(sound, offset))
-    },
+  /** Returns the value at the path, or the deepest one on the way to it. */
+  #find(path: Path): Located {
+    let found: Located = { node: 0, value: this.value }
+    for (const segment of path) {
+      const { node, value } = found
+      if (typeof value !== 'object' || value === null) return found
+      const key = Array.isArray(value) ? Number(segment) : String(segment)
+      const next = this.#childrenOf(node, value).get(key)
+      if (next === undefined) return found
+      found = { node: next, value: (value as Readonly<Record<string, unknown>>)[key] }
+    }
+    return found
+  }
+
+  #childrenOf(node: number, value: object): ReadonlyMap<string | number, number> {
+    const known = this.#children.get(node)
+    if (known) return known
+    const found = new Map<string | number, number>()
+    let child = node + numbersPerNode
+    for (const segment of Array.isArray(value) ? value.keys() : Object.keys(value)) {
+      found.set(segment, child)
+      child = this.#rangesOf(child).after
+    }
+    this.#children.set(node, found)
+    return found
   }
 }
 

@@ -1,5 +1,6 @@
 /** Turns an offset of a text into a place: line, column, and the line as it may be shown. */
 
+import { LineCounter } from 'yaml'
 import {
   continuesSecret,
   type MaskedLine,
@@ -29,15 +30,9 @@ export function positionAt(
   { text, lineStarts }: Pick<PlacedText, 'text' | 'lineStarts'>,
   offset: number,
 ): { line: number; column: number } {
-  const wanted = Math.min(offset, text.length)
-  let low = 0
-  let high = lineStarts.length
-  while (high - low > 1) {
-    const middle = (low + high) >> 1
-    if ((lineStarts[middle] ?? 0) <= wanted) low = middle
-    else high = middle
-  }
-  return { line: low + 1, column: wanted - (lineStarts[low] ?? 0) + 1 }
+  const counter = Object.assign(new LineCounter(), { lineStarts })
+  const { line, col } = counter.linePos(Math.min(offset, text.length))
+  return { line, column: col }
 }
 
 /** `unsure` means that the text could not be parsed, so its lines are searched for secrets too. */

@@ -8,7 +8,7 @@ import type { Diagnostics } from '../file/diagnostics.ts'
 import { type Memo, remember } from '../file/load-cache.ts'
 import { type LoadContext, ReadError } from '../file/load-context.ts'
 import type { WrittenText } from '../file/parse-text.ts'
-import { createParsedFile, type ParsedFile } from '../file/parsed-file.ts'
+import { ParsedFile } from '../file/parsed-file.ts'
 import { startOf } from '../file/places.ts'
 import { isRecord } from '../values/is-record.ts'
 import { writePath } from '../values/path.ts'
@@ -74,7 +74,7 @@ export async function parseFile(written: WrittenText, context: LoadContext): Pro
   try {
     const answer = await parser.parse(written)
     const parsed =
-      'problems' in answer ? answer : { source: createParsedFile(calledFile ?? context.nameOf(file), answer) }
+      'problems' in answer ? answer : { source: new ParsedFile(calledFile ?? context.nameOf(file), answer) }
     cache.note(kind, file, { text, parsed } satisfies KnownFile)
     return parsed
   } catch (error) {

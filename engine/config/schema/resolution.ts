@@ -43,7 +43,7 @@ export async function resolveReferences(
         values.push(context.allowsUnset && isText ? unsetText(name) : undefined)
         if (context.allowsUnset) {
           report({ code, problem, hint: `${guess}What needs it is not checked.`, severity: 'warning' })
-          context.noteUnset(name)
+          context.unset.add(name)
           isUnset = true
         } else report({ code, problem, hint: guess + advice })
       }
