@@ -47,13 +47,7 @@ export type CallData = { readonly with: unknown } & Omit<
 >
 
 export type FromWorker =
-  /** `memory`: the bytes that the thread holds. */
-  | {
-      readonly type: 'loaded'
-      readonly exports: ModuleExports
-      readonly loadMs: number
-      readonly memory: number
-    }
+  | { readonly type: 'loaded'; readonly exports: ModuleExports; readonly loadMs: number }
   | { readonly type: 'load-failed'; readonly error: ErrorReport }
   /** `answer` as `writeAnswer` writes it. `memory`: the bytes that the worker holds now, garbage included. */
   | { readonly type: 'answered'; readonly call: number; readonly answer: string; readonly memory: number }
