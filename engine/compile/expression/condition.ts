@@ -12,12 +12,12 @@ import type { SyntaxNode } from './syntax-tree.ts'
  * variables.
  * Clauses after one that may fail are not read, because a mapping that is not tried cannot report the failure.
  */
-export function equalitiesOfCondition(ast: unknown): readonly Equality[] {
+export function equalitiesOfCondition(ast: SyntaxNode): readonly Equality[] {
   const equalities: Equality[] = []
-  for (const { type, value, lhs, rhs, predicate } of clausesOf(ast as SyntaxNode)) {
+  for (const { type, value, lhs, rhs, predicate } of clausesOf(ast)) {
     if (type !== 'binary' || predicate !== undefined) break
-    const left = readOperand(lhs as SyntaxNode)
-    const right = readOperand(rhs as SyntaxNode) ?? (value === 'in' ? readList(rhs as SyntaxNode) : undefined)
+    const left = readOperand(lhs)
+    const right = readOperand(rhs) ?? (value === 'in' ? readList(rhs) : undefined)
     if (left === undefined || right === undefined) break
     if (value === '=' || value === 'in') equalities.push(...equalitiesBetween(left, right))
     else if (value !== '!=') break
@@ -26,12 +26,11 @@ export function equalitiesOfCondition(ast: unknown): readonly Equality[] {
 }
 
 /** Returns the operands of `and` in the order of their evaluation. */
-function clausesOf(node: SyntaxNode): readonly SyntaxNode[] {
+function clausesOf(node: SyntaxNode = {}): readonly SyntaxNode[] {
   const { type, value, lhs, rhs, expressions, predicate } = node
   if (predicate !== undefined) return [node]
-  if (type === 'binary' && value === 'and')
-    return [...clausesOf(lhs as SyntaxNode), ...clausesOf(rhs as SyntaxNode)]
-  const [only, ...others] = type === 'block' ? (expressions as readonly SyntaxNode[]) : []
+  if (type === 'binary' && value === 'and') return [...clausesOf(lhs), ...clausesOf(rhs)]
+  const [only, ...others] = type === 'block' ? (expressions ?? []) : []
   return only === undefined || others.length > 0 ? [node] : clausesOf(only)
 }
 
@@ -44,14 +43,14 @@ function equalitiesBetween(left: Operand, right: Operand): readonly Equality[] {
 }
 
 /** Reads a path of names or a literal. Neither can fail. */
-function readOperand(node: SyntaxNode): Operand | undefined {
-  if (node['predicate'] !== undefined) return undefined
-  return node['type'] === 'path' ? readPath(node) : readLiterals([node])
+function readOperand(node: SyntaxNode = {}): Operand | undefined {
+  if (node.predicate !== undefined) return undefined
+  return node.type === 'path' ? readPath(node) : readLiterals([node])
 }
 
-function readList({ type, value, expressions, predicate }: SyntaxNode): Operand | undefined {
+function readList({ type, value, expressions = [], predicate }: SyntaxNode = {}): Operand | undefined {
   if (type !== 'unary' || value !== '[' || predicate !== undefined) return undefined
-  return readLiterals(expressions as readonly SyntaxNode[])
+  return readLiterals(expressions)
 }
 
 function readLiterals(nodes: readonly SyntaxNode[]): Operand | undefined {
@@ -70,13 +69,13 @@ function isLiteral({ type, value, predicate }: SyntaxNode): boolean {
 function readPath({ steps, keepArray, keepSingletonArray }: SyntaxNode): Operand | undefined {
   if (keepArray === true || keepSingletonArray === true) return undefined
   const [first, ...others] = steps as readonly [SyntaxNode, ...SyntaxNode[]]
-  const isRooted = first['type'] === 'variable'
+  const isRooted = first.type === 'variable'
   const names = isRooted ? others : [first, ...others]
   const isPlain = ({ stages, predicate }: SyntaxNode) => stages === undefined && predicate === undefined
-  if (!isPlain(first) || !names.every((step) => step['type'] === 'name' && isPlain(step))) return undefined
+  if (!isPlain(first) || !names.every((step) => step.type === 'name' && isPlain(step))) return undefined
   const path = names.map(({ value }) => String(value))
-  if (!isRooted || payloadVariables.has(first['value'])) return { of: 'body', path }
-  if (first['value'] === variableOf('headers') && path.length === 1) return { of: 'header', path }
+  if (!isRooted || payloadVariables.has(first.value)) return { of: 'body', path }
+  if (first.value === variableOf('headers') && path.length === 1) return { of: 'header', path }
   return undefined
 }
 

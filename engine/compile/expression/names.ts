@@ -85,18 +85,19 @@ class NameVisitor {
     }
     if (typeof value !== 'object' || value === null) return
     const node = value as SyntaxNode
-    if (node['type'] !== 'name') this.#visitBrackets(node, below(node, context))
+    if (node.type !== 'name') this.#visitBrackets(node, below(node, context))
     const { type } = node
-    if (type === 'path') this.#visitPath(node['steps'] as readonly SyntaxNode[], context)
+    if (type === 'path') this.#visitPath(node.steps ?? [], context)
     else if (type === 'name') this.#visitName(node, [], context)
     else if (type === 'sort') {
-      for (const { expression } of node['terms'] as readonly SyntaxNode[]) this.#visit(expression, 'inner')
-    } else if (type === 'transform') this.#visit([node['pattern'], node['update'], node['delete']], 'inner')
+      for (const { expression } of node.terms ?? []) this.#visit(expression, 'inner')
+    } else if (type === 'transform') this.#visit([node.pattern, node.update, node.delete], 'inner')
     else {
       if (type === 'function') this.#visitLookup(node, context)
       const before = this.#isOptional
-      this.#isOptional ||= type === 'function' && (node['procedure'] as SyntaxNode)['value'] === 'exists'
-      for (const part of partsInContext[String(type)] ?? []) this.#visit(node[part], context)
+      this.#isOptional ||= type === 'function' && node.procedure?.value === 'exists'
+      for (const part of partsInContext[String(type)] ?? [])
+        this.#visit(node[part as keyof SyntaxNode], context)
       this.#isOptional = before
     }
   }
@@ -106,28 +107,26 @@ class NameVisitor {
     const { predicate, stages, group } = node
     for (const filters of [predicate, stages]) {
       if (filters === undefined) continue
-      for (const { expr } of filters as readonly SyntaxNode[]) this.#visit(expr, context)
+      for (const { expr } of filters) this.#visit(expr, context)
     }
-    if (group !== undefined)
-      this.#visit((group as SyntaxNode)['lhs'], context === 'payload' ? context : 'inner')
+    if (group !== undefined) this.#visit(group.lhs, context === 'payload' ? context : 'inner')
   }
 
   #visitPath(steps: readonly SyntaxNode[], outer: Context): void {
     let context = outer
     for (const [index, step] of steps.entries()) {
-      if (step['type'] !== 'name') this.#visit(step, context)
-      else if (index === 1 && context === 'payload' && this.#isOurs(step['value']))
-        this.#reachFrom(steps, outer)
+      if (step.type !== 'name') this.#visit(step, context)
+      else if (index === 1 && context === 'payload' && this.#isOurs(step.value)) this.#reachFrom(steps, outer)
       else this.#visitName(step, steps.slice(index + 1), context)
       // `@$name` leaves the context unchanged.
-      if (step['focus'] === undefined) context = below(step, context)
+      if (step.focus === undefined) context = below(step, context)
     }
   }
 
   #reachFrom([variable, name]: readonly SyntaxNode[], outer: Context): void {
-    const start = Number(variable?.['position']) - 1 - String(variable?.['value']).length
-    const span = { start, end: Number(name?.['position']), isAtRoot: outer === 'root' }
-    this.reached.push({ name: String(name?.['value']), place: start, span })
+    const start = Number(variable?.position) - 1 - String(variable?.value).length
+    const span = { start, end: Number(name?.position), isAtRoot: outer === 'root' }
+    this.reached.push({ name: String(name?.value), place: start, span })
   }
 
   #visitName(node: SyntaxNode, after: readonly SyntaxNode[], context: Context): void {
@@ -151,11 +150,11 @@ class NameVisitor {
 
   /** Finds `$lookup($$, "headers")`. */
   #visitLookup(node: SyntaxNode, context: Context): void {
-    const [of, key] = node['arguments'] as readonly SyntaxNode[]
-    if ((node['procedure'] as SyntaxNode)['value'] !== 'lookup' || key?.['type'] !== 'string') return
-    const name = key['value']
+    const [of, key] = node.arguments ?? []
+    if (node.procedure?.value !== 'lookup' || key?.type !== 'string') return
+    const name = key.value
     if (of === undefined || below(of, context) !== 'payload' || !this.#isOurs(name)) return
-    this.reached.push({ name, place: startOfToken(Number(key['position']), name, this.#source) })
+    this.reached.push({ name, place: startOfToken(Number(key.position), name, this.#source) })
   }
 }
 
@@ -179,8 +178,8 @@ function below({ type, value }: SyntaxNode, context: Context): Context {
 }
 
 function plainNames([step, ...rest]: readonly SyntaxNode[]): readonly string[] {
-  if (step?.['type'] !== 'name') return []
-  return [String(step['value']), ...(isPlain(step) ? plainNames(rest) : [])]
+  if (step?.type !== 'name') return []
+  return [String(step.value), ...(isPlain(step) ? plainNames(rest) : [])]
 }
 
 function isPlain({ stages, predicate, focus, index }: SyntaxNode): boolean {
@@ -188,9 +187,9 @@ function isPlain({ stages, predicate, focus, index }: SyntaxNode): boolean {
 }
 
 function asksForFirst(node: SyntaxNode): boolean {
-  const [stage] = (node['stages'] ?? node['predicate'] ?? []) as readonly SyntaxNode[]
-  const index = stage?.['expr'] as SyntaxNode | undefined
-  return index?.['type'] === 'number' && index['value'] === 0
+  const [stage] = node.stages ?? node.predicate ?? []
+  const index = stage?.expr
+  return index?.type === 'number' && index.value === 0
 }
 
 function unreachable(reached: readonly Reach[], source: string, offset: number): ExpressionSyntaxError {

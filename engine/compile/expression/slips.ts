@@ -25,7 +25,7 @@ export interface SyntaxTree {
   /** The nodes that are called as functions. */
   readonly called: ReadonlySet<unknown>
   /** Returns `unknown` for every node of an expression that redefines the name of a function. */
-  readonly kindOf: (node: unknown) => Kind
+  readonly kindOf: (node?: SyntaxNode) => Kind
 }
 
 /** `nodes` holds each node of the tree once. */
@@ -34,12 +34,11 @@ export function describeTree(nodes: readonly SyntaxNode[], source: string): Synt
   const called = new Set<unknown>()
   for (const node of nodes) {
     const { type, focus, index } = node
-    if (type === 'function' || type === 'partial') called.add(node['procedure'])
-    else if (type === 'apply') called.add(node['rhs'])
-    else if (type === 'bind') bound.add(String((node['lhs'] as SyntaxNode)['value']))
-    else if (type === 'index') bound.add(String(node['value']))
-    else if (type === 'lambda')
-      for (const { value } of node['arguments'] as readonly SyntaxNode[]) bound.add(String(value))
+    if (type === 'function' || type === 'partial') called.add(node.procedure)
+    else if (type === 'apply') called.add(node.rhs)
+    else if (type === 'bind') bound.add(String(node.lhs?.value))
+    else if (type === 'index') bound.add(String(node.value))
+    else if (type === 'lambda') for (const { value } of node.arguments ?? []) bound.add(String(value))
     if (typeof focus === 'string') bound.add(focus)
     if (typeof index === 'string') bound.add(index)
   }
@@ -55,7 +54,7 @@ export function refuseSlips(tree: SyntaxTree, offset: number): readonly Slip[] {
   const { nodes, source } = tree
   const found: (NonNullable<ReturnType<Check>> & Slip)[] = []
   for (const node of nodes) {
-    for (const check of checks[String(node['type'])] ?? []) {
+    for (const check of checks[String(node.type)] ?? []) {
       const slip = check(node, tree)
       if (slip !== undefined) found.push({ ...slip, place: placeOf(node, source) })
     }
@@ -69,8 +68,8 @@ export function refuseSlips(tree: SyntaxTree, offset: number): readonly Slip[] {
 }
 
 function placeOf(node: SyntaxNode, source: string): number {
-  if (node['procedure'] !== undefined) return placeOf(node['procedure'] as SyntaxNode, source)
-  const inner = node['type'] === 'path' ? (node['steps'] as readonly SyntaxNode[])[0] : node
+  if (node.procedure !== undefined) return placeOf(node.procedure, source)
+  const inner = node.type === 'path' ? node.steps?.[0] : node
   const { position, value, type } = inner ?? node
   const token = typeof value === 'string' && type !== 'string' ? value : ''
   return startOfToken(Number(position ?? 0), token, source)
@@ -131,10 +130,10 @@ function beginsAlike(name: string, known: string): boolean {
 
 /** Finds `contains(title, 'x')` and `labels.includes('x')`. */
 function callWithoutSign(node: SyntaxNode, { source }: SyntaxTree): ReturnType<Check> {
-  const procedure = node['procedure'] as SyntaxNode | undefined
-  if (procedure?.['type'] !== 'path') return undefined
-  const steps = procedure['steps'] as readonly SyntaxNode[]
-  const name = String(steps.at(-1)?.['value'])
+  const procedure = node.procedure
+  if (procedure?.type !== 'path') return undefined
+  const steps = procedure.steps ?? []
+  const name = String(steps.at(-1)?.value)
   const text = functionTypes.has(name)
     ? mended(source.replace(new RegExp(`(?<![$.\\w])${name}\\s*\\(`, 'g'), `$$${name}(`))
     : undefined
@@ -190,9 +189,8 @@ const comparing = new Set<unknown>([...comparisons, '=', '!='])
 
 /** Finds `action = 'opened' & draft = false`: `&` joins texts before anything is compared. */
 function comparisonOfComparison({ value, lhs }: SyntaxNode, { source }: SyntaxTree): ReturnType<Check> {
-  const left = lhs as SyntaxNode | undefined
   if (value !== '=' && value !== '!=') return undefined
-  if (left?.['type'] !== 'binary' || !comparing.has(left['value'])) return undefined
+  if (lhs?.type !== 'binary' || !comparing.has(lhs.value)) return undefined
   const text = mended(replaceOutsideTexts(source, /&/g, 'and'))
   return {
     message: `\`${value}\` compares what the comparison before it gives`,
@@ -203,7 +201,7 @@ function comparisonOfComparison({ value, lhs }: SyntaxNode, { source }: SyntaxTr
 /** Finds `ref = 'a' or 'b'`. */
 function textAsCondition({ value, rhs, lhs }: SyntaxNode, { source }: SyntaxTree): ReturnType<Check> {
   if (value !== 'or' && value !== 'and') return undefined
-  if (![lhs, rhs].some((side) => (side as SyntaxNode)['type'] === 'string')) return undefined
+  if (![lhs, rhs].some((side) => side?.type === 'string')) return undefined
   return {
     message: `a text beside \`${value}\` is a condition of its own, which always holds`,
     hint: `Write \`${mended(asList(source)) ?? "action in ['opened', 'reopened']"}\`.`,
@@ -222,9 +220,9 @@ function asList(source: string): string {
 
 /** Finds `$contains(action, "^op")`, which looks for the sign itself. */
 function stringAsRegex(node: SyntaxNode, { source }: SyntaxTree): ReturnType<Check> {
-  if ((node['procedure'] as SyntaxNode | undefined)?.['value'] !== 'contains') return undefined
-  const [, wanted] = node['arguments'] as readonly SyntaxNode[]
-  const text = wanted?.['type'] === 'string' ? String(wanted['value']) : ''
+  if (node.procedure?.value !== 'contains') return undefined
+  const [, wanted] = node.arguments ?? []
+  const text = wanted?.type === 'string' ? String(wanted.value) : ''
   if (!/^\^.|.\$$|\.[*+]|\\[dwsb]|^\(\?i\)/.test(text)) return undefined
   const pattern = text.replace(/^\(\?i\)/, '')
   const regex = `/${pattern.replaceAll('/', '\\/')}/${pattern === text ? '' : 'i'}`
@@ -240,9 +238,9 @@ function stringAsRegex(node: SyntaxNode, { source }: SyntaxTree): ReturnType<Che
 
 /** Finds pictures of other languages, such as `YYYY-MM-DD`, and unknown time zones. */
 function timeFormat(node: SyntaxNode): ReturnType<Check> {
-  const name = (node['procedure'] as SyntaxNode | undefined)?.['value']
+  const name = node.procedure?.value
   if (name !== 'now' && name !== 'fromMillis' && name !== 'toMillis') return undefined
-  const args = (node['arguments'] as readonly SyntaxNode[]).slice(name === 'now' ? 0 : 1)
+  const args = (node.arguments ?? []).slice(name === 'now' ? 0 : 1)
   const [picture, zone] = args.map(({ type, value }) => (type === 'string' ? String(value) : undefined))
   const problem = picture === undefined ? undefined : pictureProblem(picture)
   if (problem !== undefined) {
@@ -258,9 +256,8 @@ function timeFormat(node: SyntaxNode): ReturnType<Check> {
 
 /** Finds `headers['x-id']`, which filters by a text and so keeps everything. */
 function filterByText({ expr, position }: SyntaxNode, { source }: SyntaxTree): ReturnType<Check> {
-  const text = expr as SyntaxNode | undefined
-  if (text?.['type'] !== 'string') return undefined
-  const key = String(text['value'])
+  if (expr?.type !== 'string') return undefined
+  const key = String(expr.value)
   const before = source
     .slice(0, Number(position ?? 0))
     .replace(/\[$/, '')
@@ -287,12 +284,11 @@ function foreignWord(node: SyntaxNode): ReturnType<Check> {
   return { message: `\`${word}\` is read as a field of the payload`, hint: wordHints[word] ?? '' }
 }
 
-function wordOf(value: unknown): string | undefined {
-  const { type, steps } = value as SyntaxNode
+function wordOf({ type, steps }: SyntaxNode = {}): string | undefined {
   if (type !== 'path') return undefined
-  const [step, ...more] = steps as readonly SyntaxNode[]
-  const word = String(step?.['value'])
-  return step?.['type'] === 'name' && more.length === 0 && wordHints[word] !== undefined ? word : undefined
+  const [step, ...more] = steps ?? []
+  const word = String(step?.value)
+  return step?.type === 'name' && more.length === 0 && wordHints[word] !== undefined ? word : undefined
 }
 
 function templateLiteral({ value }: SyntaxNode): ReturnType<Check> {
@@ -312,11 +308,11 @@ function templateLiteral({ value }: SyntaxNode): ReturnType<Check> {
 
 /** Finds `headers.x-github-event`, which subtracts two fields from another. */
 function headerWithDashes(node: SyntaxNode, { source }: SyntaxTree): ReturnType<Check> {
-  if (node['value'] !== '-') return undefined
-  const left = node['lhs'] as SyntaxNode
-  if (left['type'] !== 'path') return undefined
-  const [first] = left['steps'] as readonly SyntaxNode[]
-  if (first?.['value'] !== 'headers' && first?.['value'] !== ' headers') return undefined
+  if (node.value !== '-') return undefined
+  const left = node.lhs
+  if (left?.type !== 'path') return undefined
+  const [first] = left.steps ?? []
+  if (first?.value !== 'headers' && first?.value !== ' headers') return undefined
   const written = /headers\.([\w-]+)/.exec(source)?.[1] ?? 'x-id'
   return {
     message: '`-` subtracts, also in the name of a header',
@@ -325,9 +321,9 @@ function headerWithDashes(node: SyntaxNode, { source }: SyntaxTree): ReturnType<
 }
 
 function headerWithCapitals(node: SyntaxNode): ReturnType<Check> {
-  const [first, second] = node['steps'] as readonly SyntaxNode[]
-  const name = String(second?.['value'])
-  if (first?.['value'] !== ' headers' || second?.['type'] !== 'name' || name === name.toLowerCase()) return
+  const [first, second] = node.steps ?? []
+  const name = String(second?.value)
+  if (first?.value !== ' headers' || second?.type !== 'name' || name === name.toLowerCase()) return
   return {
     message: 'names of headers are in small letters here',
     hint: `Write headers.${quoted(name.toLowerCase())}`,
@@ -353,10 +349,10 @@ function foreignText({ value }: SyntaxNode): ReturnType<Check> {
 }
 
 function lengthOfList({ steps, position }: SyntaxNode, { source }: SyntaxTree): ReturnType<Check> {
-  const path = steps as readonly SyntaxNode[]
+  const path = steps ?? []
   const last = path.at(-1)
-  if (path.length < 2 || last?.['type'] !== 'name' || last['value'] !== 'length') return undefined
-  if (source[Number(last['position'] ?? position) - 1] === '`') return undefined
+  if (path.length < 2 || last?.type !== 'name' || last.value !== 'length') return undefined
+  if (source[Number(last.position ?? position) - 1] === '`') return undefined
   const list = /([\w.$]+)\.length\b/.exec(source)?.[1] ?? 'labels'
   return {
     isDoubtful: true,

@@ -1,6 +1,34 @@
 /** Walks through the tree of an expression that the library has read. */
 
-export type SyntaxNode = Readonly<Record<string, unknown>>
+/** A node as the library makes it; which fields it has depends on its type. A map literal has pairs in `lhs`. */
+export interface SyntaxNode {
+  readonly type?: string
+  readonly value?: unknown
+  readonly position?: number
+  readonly steps?: readonly SyntaxNode[]
+  readonly lhs?: SyntaxNode
+  readonly rhs?: SyntaxNode
+  readonly expression?: SyntaxNode
+  readonly expressions?: readonly SyntaxNode[]
+  readonly procedure?: SyntaxNode
+  readonly arguments?: readonly SyntaxNode[]
+  readonly condition?: SyntaxNode
+  readonly then?: SyntaxNode
+  readonly else?: SyntaxNode
+  readonly terms?: readonly SyntaxNode[]
+  readonly pattern?: SyntaxNode
+  readonly update?: SyntaxNode
+  readonly delete?: SyntaxNode
+  readonly group?: SyntaxNode
+  readonly expr?: SyntaxNode
+  /** The filters after a step, and after any other node. */
+  readonly stages?: readonly SyntaxNode[]
+  readonly predicate?: readonly SyntaxNode[]
+  readonly focus?: string
+  readonly index?: string
+  readonly keepArray?: boolean
+  readonly keepSingletonArray?: boolean
+}
 
 /** Visits every node once, however deep and however often it is shared. */
 export function visitNodes(root: unknown, visit: (node: SyntaxNode) => void): void {
