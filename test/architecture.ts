@@ -121,7 +121,8 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['payload-schema.ts', 'presets.ts'],
     ['entries.ts'],
     ['tests.ts'],
-    ['load.ts', 'pasted.ts', 'sample-edits.ts', 'sample-folder.ts'],
+    ['load.ts', 'pasted.ts', 'sample-edits.ts', 'folder-fixture.ts'],
+    ['load-fixture.ts'],
   ],
   'engine/resolve': [
     ['model/'],

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { createSampleFolder } from './folder-fixture.ts'
 import { loadConfiguration } from './load.ts'
-import { createSampleFolder } from './sample-folder.ts'
 
 const files = {
   'etc/reveille.yaml': `gateway: { dataDir: ~/data }

@@ -5,8 +5,8 @@ import test, { type TestContext } from 'node:test'
 import type { Loaded } from './configuration.ts'
 import type { Diagnostic } from './file/diagnostic.ts'
 import type { Environment } from './file/load-context.ts'
+import { createSampleFolder } from './folder-fixture.ts'
 import { loadConfiguration } from './load.ts'
-import { createSampleFolder } from './sample-folder.ts'
 
 /** Contents by name. A text alone is the configuration, which is otherwise `hooks: {}`. Presets are in `shipped/`. */
 export type Files = Readonly<Record<string, string | Uint8Array>> | string

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { type Environment, realFiles } from './file/load-context.ts'
+import { createSampleFolder } from './folder-fixture.ts'
 import { loadConfiguration } from './load.ts'
 import { type Files, load, loadBad, loadGood, onlyOne, plain, summary } from './load-fixture.ts'
-import { createSampleFolder } from './sample-folder.ts'
 
 test('absent keys have their documented defaults', async (context) => {
   const { settings, folder } = await loadGood(context, 'gateway: {}\n')

@@ -6,9 +6,9 @@ import { runInNewContext } from 'node:vm'
 import { watchEventLoop } from '../resolve/watch-event-loop.ts'
 import { yieldToEventLoop } from '../yield.ts'
 import type { Configuration, Loaded } from './configuration.ts'
+import { createSampleFolder, type SampleFolder } from './folder-fixture.ts'
 import { createLoader, type Loader, loadConfiguration } from './load.ts'
 import { createRandom, editText, type Random, sampleFiles } from './sample-edits.ts'
-import { createSampleFolder, type SampleFolder } from './sample-folder.ts'
 
 async function setUp(context: TestContext, files: Readonly<Record<string, string>>, env = {}) {
   const folder = await createSampleFolder(context, files)

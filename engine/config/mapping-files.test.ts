@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { symlink } from 'node:fs/promises'
 import test from 'node:test'
+import { createSampleFolder } from './folder-fixture.ts'
 import { loadConfiguration } from './load.ts'
 import { loadBad, loadGood } from './load-fixture.ts'
-import { createSampleFolder } from './sample-folder.ts'
 
 const one = 'mappings: [{ message: x }]\n'
 

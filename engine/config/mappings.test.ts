@@ -56,13 +56,6 @@ test('references in a mapping are plain text in every key', async (context) => {
   assert.equal(JSON.stringify(value).match(/\$\{A\}/g)?.length, 5)
 })
 
-test('a disabled mapping is listed separately and in full', async (context) => {
-  const { mappings, disabled } = await loadGood(context, {
-    'mappings/a.yaml': 'mappings: [{ id: a, message: x }, { id: b, enabled: false, message: x }]\n',
-  })
-  assert.deepEqual([mappings.map(({ id }) => id), disabled.map(({ id }) => id)], [['a'], ['b']])
-})
-
 test('an entry has its place in matching order, among enabled and disabled mappings', async (context) => {
   const on = (id: string) => `{ id: ${id}, message: x }`
   const off = (id: string) => `{ id: ${id}, enabled: false, message: x }`
@@ -75,17 +68,6 @@ test('an entry has its place in matching order, among enabled and disabled mappi
   assert.deepEqual(
     [...mappings, ...disabled].sort((one, other) => one.order - other.order).map(({ id }) => id),
     ['first', 'a', 'second', 'third', 'b', 'fourth', 'c', 'fifth', 'sixth', 'd', 'seventh'],
-  )
-})
-
-test('every entry has its origin', async (context) => {
-  const { mappings } = await loadGood(context, {
-    'reveille.yaml': 'hooks: { mappings: [{ message: x }] }\n',
-    'mappings/deep/a.yaml': 'mappings: [{ message: x }]\n',
-  })
-  assert.deepEqual(
-    mappings.map(({ origin }) => `${origin.kind} ${origin.name}`),
-    ['configuration reveille.yaml', 'file mappings/deep/a.yaml'],
   )
 })
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { createThreadParser } from './file/parser.ts'
+import { createSampleFolder } from './folder-fixture.ts'
 import { loadConfiguration } from './load.ts'
 import { loadPasted } from './pasted.ts'
-import { createSampleFolder } from './sample-folder.ts'
 
 const live = {
   'reveille.yaml': 'hooks: { enabled: true, token: "${HOOK_TOKEN}" }\n',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { createSampleFolder } from './folder-fixture.ts'
 import { loadConfiguration } from './load.ts'
 import { loadGood as good, load as loadFiles, onlyOne, plain, testTable } from './load-fixture.ts'
-import { createSampleFolder } from './sample-folder.ts'
 
 type Files = Readonly<Record<string, string>>
 

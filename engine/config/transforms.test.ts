@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { createSampleFolder } from './folder-fixture.ts'
 import { loadConfiguration } from './load.ts'
 import { loadGood } from './load-fixture.ts'
-import { createSampleFolder } from './sample-folder.ts'
 
 const mapping = '  mappings: [{ transform: { module: ./a/../review.ts, export: pull } }]\n'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { createSampleFolder } from '../config/folder-fixture.ts'
 import { loadConfiguration } from '../config/load.ts'
-import { createSampleFolder } from '../config/sample-folder.ts'
 import { configurationSchema } from '../config/schema/configuration-schema.ts'
 import type { Bundle } from '../transform/port.ts'
 import { findChanges, noChanges } from './changes.ts'

@@ -3,7 +3,7 @@ import { appendFile, chmod, mkdir, rename, rm, writeFile } from 'node:fs/promise
 import test, { type TestContext } from 'node:test'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { type FSWatcher, watch as watchFiles } from 'chokidar'
-import { createSampleFolder } from '../config/sample-folder.ts'
+import { createSampleFolder } from '../config/folder-fixture.ts'
 import { noEvents } from './watch/no-events-fixture.ts'
 import { WatchError } from './watch/watch-error.ts'
 import { createWatcher, type WatchOptions } from './watcher.ts'

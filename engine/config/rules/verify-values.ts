@@ -10,11 +10,23 @@ import { tokensAt } from './token-rules.ts'
 /** Returns the rules for the keys that the provider reads. */
 export function* verifyValueRules({ schemes }: ProviderRow, verify: VerifyPolicy): Iterable<Finding> {
   for (const scheme of schemes) {
-    if (scheme.family === 'hmac') yield* malformedSecrets(scheme, verify.secret)
+    if (scheme.family === 'hmac')
+      yield* malformed('secret', verify.secret, writtenAs[scheme.key], (secret) => {
+        if (secretsFor(scheme, secret).every(({ text }) => readKey(text, scheme.key) !== undefined))
+          return undefined
+        const isPublic = secret.startsWith('whpk_')
+        return isPublic ? 'What begins with `whpk_` is a public key: write it as `publicKey`.' : copyAgain
+      })
     if (scheme.family === 'ed25519' || scheme.family === 'ecdsa')
-      yield* malformedKeys(scheme, verify.publicKey)
+      yield* malformed('publicKey', verify.publicKey, keyWrittenAs(scheme), (key) => {
+        if (isBlank(key) || readPublicKey(key, scheme) !== undefined) return undefined
+        const isArmoured = key.includes('-----')
+        return isArmoured ? 'Leave out the lines that begin with dashes, and the line breaks.' : copyAgain
+      })
   }
 }
+
+const copyAgain = 'Copy it once more from the provider, whole.'
 
 const writtenAs = {
   whsec: 'base64, with or without `whsec_` before it',
@@ -23,31 +35,17 @@ const writtenAs = {
   text: 'text',
 } as const
 
-function* malformedSecrets(
-  scheme: Extract<Scheme, { family: 'hmac' }>,
-  secrets: VerifyPolicy['secret'],
+/** `adviceFor` returns the fix of a value with which nothing could be verified. */
+function* malformed(
+  key: 'secret' | 'publicKey',
+  values: VerifyPolicy['secret'],
+  expected: string,
+  adviceFor: (value: string) => string | undefined,
 ): Iterable<Finding> {
-  const path = ['verify', 'secret']
-  for (const { path: place, token: secret } of tokensAt(path, secrets)) {
-    if (!secretsFor(scheme, secret).some(({ text }) => readKey(text, scheme.key) === undefined)) continue
-    const hint = secret.startsWith('whpk_')
-      ? 'What begins with `whpk_` is a public key: write it as `publicKey`.'
-      : 'Copy it once more from the provider, whole.'
-    yield { path, place, code: 'INVALID_VALUE', problem: `must be ${writtenAs[scheme.key]}`, hint }
-  }
-}
-
-function* malformedKeys(
-  scheme: Extract<Scheme, { family: 'ed25519' | 'ecdsa' }>,
-  publicKeys: VerifyPolicy['publicKey'],
-): Iterable<Finding> {
-  const path = ['verify', 'publicKey']
-  for (const { path: place, token: key } of tokensAt(path, publicKeys)) {
-    if (isBlank(key) || readPublicKey(key, scheme) !== undefined) continue
-    const hint = key.includes('-----')
-      ? 'Leave out the lines that begin with dashes, and the line breaks.'
-      : 'Copy it once more from the provider, whole.'
-    yield { path, place, code: 'INVALID_VALUE', problem: `must be ${keyWrittenAs(scheme)}`, hint }
+  const path = ['verify', key]
+  for (const { path: place, token } of tokensAt(path, values)) {
+    const hint = adviceFor(token)
+    if (hint) yield { path, place, code: 'INVALID_VALUE', problem: `must be ${expected}`, hint }
   }
 }
 

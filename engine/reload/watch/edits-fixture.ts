@@ -4,7 +4,7 @@
  */
 
 import { cp, mkdir, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
-import type { SampleFolder } from '../../config/sample-folder.ts'
+import type { SampleFolder } from '../../config/folder-fixture.ts'
 
 export interface EditKind {
   readonly name: string

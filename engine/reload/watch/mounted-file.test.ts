@@ -4,7 +4,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rename, writeFile } from 'node:fs/promises'
 import test from 'node:test'
-import { createSampleFolder } from '../../config/sample-folder.ts'
+import { createSampleFolder } from '../../config/folder-fixture.ts'
 
 /** Either right is enough: root's, or that of a user who may make user namespaces. */
 const ways = [['-m'], ['-rm']].filter((flags) => {
