@@ -1,8 +1,7 @@
 /** Counts how often a client may try: wrong tokens and signatures, and the rates of endpoint policies. */
 
 import type { EffectivePolicy, Rate } from '@reveille/engine'
-// The package's index would load the drivers of thirty databases.
-import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
+import type { RateLimiterMemory } from 'rate-limiter-flexible'
 import { clientKey } from './client.ts'
 
 /** The seconds to wait, for `Retry-After`; undefined if the request may go on. */
@@ -66,12 +65,20 @@ function keyOf(policy: string, { max, windowMs }: Rate, client = ''): string {
  * beyond `maxKeys` the key that has not come for the longest time is forgotten.
  */
 function createCounter() {
-  // Every call gives its own window, and what is allowed in it is compared here.
-  const limiter = new RateLimiterMemory({ points: 0, duration: 0, keyPrefix: '' })
+  let loaded: Promise<RateLimiterMemory> | undefined
   /** The keys that may be on record, in the order in which they last came. */
   const keys = new Set<string>()
   /** One iterator for good: a new one would step over the slots of all keys deleted so far. */
   const oldestFirst = keys.values()
+
+  /** Loaded when it first counts: most gateways limit nobody. */
+  function limiter(): Promise<RateLimiterMemory> {
+    // Every call gives its own window, and what is allowed in it is compared here.
+    loaded ??= import('rate-limiter-flexible').then(
+      ({ default: library }) => new library.RateLimiterMemory({ points: 0, duration: 0, keyPrefix: '' }),
+    )
+    return loaded
+  }
 
   function touch(key: string): void {
     keys.delete(key)
@@ -80,14 +87,22 @@ function createCounter() {
   }
 
   function forget(key: string): void {
-    if (keys.delete(key)) void limiter.delete(key)
+    if (keys.delete(key)) void limiter().then((counting) => counting.delete(key))
+  }
+
+  async function look(key: string, rate: Rate): Promise<number | undefined> {
+    const counting = await limiter()
+    const record = await counting.get(key)
+    const isUsedUp = record !== null && record.consumedPoints >= rate.max && record.msBeforeNext > 0
+    return isUsedUp ? secondsOf(record.msBeforeNext, rate) : undefined
   }
 
   return {
-    /** Counts at once; resolves with the seconds to wait where the rate is exceeded. */
+    /** Counts, and resolves with the seconds to wait where the rate is exceeded. */
     async count(key: string, rate: Rate, onUsedUp?: (key: string) => void): Promise<number | undefined> {
       touch(key)
-      const { consumedPoints, msBeforeNext } = await limiter.penalty(key, 1, {
+      const counting = await limiter()
+      const { consumedPoints, msBeforeNext } = await counting.penalty(key, 1, {
         customDuration: rate.windowMs / 1000,
       })
       if (consumedPoints === rate.max) onUsedUp?.(key)
@@ -95,14 +110,7 @@ function createCounter() {
     },
     /** What `count` would resolve with, without counting; undefined if the key is not on record. */
     peek(key: string, rate: Rate): Promise<number | undefined> | undefined {
-      if (!keys.has(key)) return undefined
-      return limiter
-        .get(key)
-        .then((record) =>
-          record !== null && record.consumedPoints >= rate.max && record.msBeforeNext > 0
-            ? secondsOf(record.msBeforeNext, rate)
-            : undefined,
-        )
+      return keys.has(key) ? look(key, rate) : undefined
     },
     forget,
     isEmpty: () => keys.size === 0,
