@@ -224,7 +224,7 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
     }
   }
 
-  /** A kept generation has its own bundles, because packages may have changed since. */
+  /** A kept generation has its own bundles. */
   async function bundle(modules: readonly WantedModule[], configuration: Configuration): Promise<Bundled> {
     if (context.kept) return { ok: true, bundles: context.kept.bundles, watched: [] }
     const bundled = modules.length === 0 ? undefined : await parts.bundle?.(modules, configuration)

@@ -4,7 +4,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
-import { defineTransform, exampleContext, isPrompt, type Prompt, prompt } from './define.ts'
+import {
+  defineTransform,
+  exampleContext,
+  isPrompt,
+  type Prompt,
+  prompt,
+  refuse,
+  refusedStatus,
+} from './define.ts'
 
 const compiler = path.join(import.meta.dirname, '../../node_modules/typescript/bin/tsc')
 
@@ -135,4 +143,22 @@ test('an example context has every field, and takes those that it is given', () 
   assert.equal(context.now.toISOString(), '2026-01-01T00:00:00.000Z')
   assert.deepEqual(context.base, { action: 'agent' })
   assert.equal(exampleContext({ payload: null, base: { action: 'wake' } }).base.action, 'wake')
+})
+
+test('refuse throws an error that is recognised by its mark, for the statuses that are free', () => {
+  assert.throws(
+    () => refuse(404, 'gone'),
+    (error: unknown) => refusedStatus(error) === 404 && /^Refusal: gone$/.test(String(error)),
+  )
+  for (const status of [401, 407, 408, 429, 399, 500, 404.5, '404'])
+    assert.throws(
+      () => refuse(status as number, 'this'),
+      (error: unknown) =>
+        refusedStatus(error) === undefined &&
+        /^RangeError: refuse takes a status from 400 to 499 but 401, 407, 408 and 429, not /.test(
+          String(error),
+        ),
+    )
+  for (const forged of [new Error('gone'), null, { [Symbol.for('reveille.refusal')]: 200 }])
+    assert.equal(refusedStatus(forged), undefined)
 })

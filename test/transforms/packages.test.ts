@@ -34,8 +34,15 @@ const packages: Readonly<Record<string, string>> = {
     export default () => marked.parse('# A *title*')`,
   'mime-types, CommonJS with a database in JSON': `import mime from 'mime-types'
     export default () => [mime.lookup('a.ics'), mime.extension('text/calendar')]`,
-  'pino, CommonJS that starts a worker from a file beside itself': `import pino from 'pino'
-    export default () => [pino.levels.values, typeof pino({ level: 'silent' }, pino.destination(1)).info]`,
+  'pino, CommonJS that starts a worker from a file beside itself': `import { once } from 'node:events'
+    import { devNull } from 'node:os'
+    import pino from 'pino'
+    export default async () => {
+      const transport = pino.transport({ target: 'pino/file', options: { destination: devNull } })
+      await once(transport, 'ready')
+      transport.end()
+      return pino.levels.values
+    }`,
   'qs, CommonJS with dependencies that look for one another': `import qs from 'qs'
     export default () => qs.parse('a[b]=1&a[c][]=2')`,
   'semver, CommonJS that loads its functions one by one': `import semver from 'semver'
@@ -46,6 +53,12 @@ const packages: Readonly<Record<string, string>> = {
     export default () => [new Headers({ A: 'b' }).get('a'), typeof new MockAgent().get('http://a.example').intercept]`,
   'yaml, CommonJS in many files': `import { parse, stringify } from 'yaml'
     export default () => [parse('a: [1, &b x, *b]'), stringify({ a: { b: 1 } })]`,
+  'yargs, ES that reads its locales from files beside itself': `import yargs from 'yargs'
+    export default () => {
+      let help
+      yargs([]).scriptName('a').locale('de').parse('--help', (_error, _values, output) => { help = output })
+      return help
+    }`,
   'zod, ES with CommonJS beside it': `import { z } from 'zod'
     export default () => z.object({ a: z.string() }).safeParse({ a: 1 }).error.issues`,
 }

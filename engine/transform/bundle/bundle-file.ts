@@ -12,7 +12,7 @@ import { packageOf } from './import-hint.ts'
 export type Built = BuildResult<{ metafile: true; write: false }>
 type Output = Built['metafile']['outputs'][string]
 
-/** Stands in the code for the path of the entry. */
+/** A placeholder in the code for the path of the entry. */
 export const entryMark = 'reveille:entry'
 
 /** @param output the path that esbuild gave it, in the folder of the bundles */

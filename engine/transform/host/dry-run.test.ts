@@ -195,27 +195,6 @@ test('a client of npm is stopped, although it wraps the error', async (t) => {
   assert.deepEqual([stops, trap.reached()], [[`127.0.0.1:${trap.port}`], 0])
 })
 
-test('requests and calls that may go out are not affected by dry runs of the same module', async (t) => {
-  const trap = await createTrap(t)
-  const { opened } = await createServing(t, {
-    'out.ts': `export default async ({ payload, dryRun }: any) => {
-      const end = await fetch('http://127.0.0.1:' + payload.port).catch((error) => error.code ?? 'reached')
-      return { message: dryRun + ' ' + end }
-    }`,
-  })
-  const ends = async (dryRun?: 'refuse' | 'call-out') => {
-    const answer = await callOne(opened, 'out.ts', { payload: { port: trap.port }, dryRun })
-    return JSON.stringify(answer)
-      .match(/"(true|false) (\w+)"/)
-      ?.slice(1)
-  }
-  const [refused, request, callsOut] = await Promise.all([ends('refuse'), ends(), ends('call-out')])
-  assert.deepEqual(refused, ['true', 'DRY_RUN'])
-  assert.deepEqual(request, ['false', 'reached'])
-  assert.deepEqual(callsOut, ['true', 'reached'])
-  assert.ok(trap.reached() >= 2)
-})
-
 test('what stays in the process works in a dry run', async (t) => {
   const { opened } = await createServing(t, {
     'inside.ts': `

@@ -56,26 +56,6 @@ test('a form, and JSON that was unwrapped from one, becomes the payload', async 
   assert.deepEqual(await call('echo.ts', {}), { kind: 'one', action: {} })
 })
 
-test('exports are found in every kind of module', async (t) => {
-  const { call } = await createServing(
-    t,
-    {
-      'named.ts': 'export const one = () => ({ name: "one" }); export default async () => null',
-      'common.cjs': 'module.exports = () => ({ name: "common" })',
-      'transpiled.cjs':
-        'exports.__esModule = true; exports.default = () => null; exports.two = () => ({ name: "two" })',
-    },
-    { exports: { 'named.ts': ['one', 'default'], 'transpiled.cjs': ['default', 'two'] } },
-  )
-  const named = (value: string) => ({ kind: 'one', action: { name: { value } } })
-  const nothing = { kind: 'one', action: null }
-  assert.deepEqual(await call('named.ts', {}, 'one'), named('one'))
-  assert.deepEqual(await call('named.ts'), nothing)
-  assert.deepEqual(await call('common.cjs'), named('common'))
-  assert.deepEqual(await call('transpiled.cjs'), nothing)
-  assert.deepEqual(await call('transpiled.cjs', {}, 'two'), named('two'))
-})
-
 test('every module that cannot be loaded is reported, at the author’s line where there is one', async (t) => {
   const files = {
     'good.ts': 'export default () => null',

@@ -1,31 +1,8 @@
+/** Tests the memory of modules. One that takes too much is in test/transforms/misbehaving.test.ts. */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createServing, failureOf, shownPlace } from './fixture.ts'
-
-/** Transforms that take memory until they are stopped; with most of them V8's own limit would end the process. */
-const hoarders = {
-  'objects.ts': 'const kept: unknown[] = []; for (;;) kept.push({ x: 1 })',
-  'lists.ts': 'const kept: unknown[] = []; for (;;) kept.push(new Array(3e6).fill(0))',
-  'buffers.ts': 'const kept: unknown[] = []; for (;;) kept.push(Buffer.alloc(1e7, 1))',
-}
-
-test('a module that takes too much memory fails its own call, inside the heap and outside of it', async (t) => {
-  const sources = Object.entries(hoarders).map(([name, code]) => [
-    name,
-    `export default ({ payload }: any): any => {\n  if (payload.good) return { message: 'good' }\n  ${code}\n}`,
-  ])
-  const { call } = await createServing(t, Object.fromEntries(sources), {
-    limits: { memoryMb: 64, timeoutMs: 60_000 },
-  })
-  const each = Object.keys(hoarders).map(async (name) => {
-    const error = await failureOf(call(name, { payload: {} }))
-    assert.equal(error.message, `${name} uses more than 64 MB`)
-    assert.match(shownPlace(error) ?? '', /:1:16 export default/)
-    const good = { kind: 'one', action: { message: { value: 'good' } } }
-    assert.deepEqual(await call(name, { payload: { good: true } }), good)
-  })
-  await Promise.all(each)
-})
+import { createServing } from './fixture.ts'
 
 test('garbage does not count against the memory limit', async (t) => {
   const { call } = await createServing(

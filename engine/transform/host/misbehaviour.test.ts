@@ -22,11 +22,6 @@ const misdeeds: Readonly<Record<string, Misdeed>> = {
     at: 'new RangeError("later',
   },
   'throws a text': { code: 'throw "a text"', message: ': threw a text, no Error: a text' },
-  exits: {
-    code: 'process.exit(3)',
-    message: ' ended its worker with process.exit(3)',
-    at: 'exit(3)',
-  },
   aborts: {
     code: 'process.abort()',
     message: ': TypeError: process.abort() is not supported in workers',
@@ -42,18 +37,9 @@ const misdeeds: Readonly<Record<string, Misdeed>> = {
     message: ': Error: in a timer (an uncaught error)',
     at: 'new Error("in a timer")',
   },
-  'posts rubbish': {
-    code: 'threads.parentPort!.postMessage({ type: "answered", call: 1 })',
-    message: ' posted to parentPort, which is not for transforms',
-    at: 'postMessage({ type',
-  },
   'posts past the guard': {
     code: 'threads.MessagePort.prototype.postMessage.call(threads.parentPort, "x"); return new Promise(() => {})',
     message: ' lost its worker, which posted to parentPort, which is not for transforms',
-  },
-  'answers a function': {
-    code: 'return { message: () => 1 }',
-    message: ' answered what cannot be used: `message` is a function',
   },
   'answers a trap': {
     code: 'return new Proxy({}, { ownKeys() { throw new Error("trap") } })',
