@@ -19,7 +19,8 @@ const maxAskPauseMs = 1_000
 
 const sql = {
   clock: 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS at',
-  notify: `SELECT pg_notify('reveille', ?1)`,
+  /** A notification is lost with its server, so its commit does not wait for the disk. */
+  notify: `SELECT pg_notify('reveille', ?1), set_config('synchronous_commit', 'off', true)`,
   hasSchema: `SELECT has_schema_privilege(oid, 'USAGE') AS "isUsable" FROM pg_catalog.pg_namespace WHERE nspname = 'reveille'`,
   status: 'SELECT pg_xact_status(?1::xid8) AS status',
   /** Ends a transaction whose COMMIT has not arrived. */

@@ -5,7 +5,7 @@ import type { Driver } from '@reveille/kit'
 import pg from 'pg'
 import { openPostgresDriver } from '../../plugins/postgres/driver.ts'
 import { testPostgres } from '../../plugins/postgres/test-server/index.ts'
-import { startManualWorker } from './contract/bench/manual-worker.ts'
+import { type HeldClaim, startManualWorker } from './contract/bench/manual-worker.ts'
 import { createSampler, idOf } from './contract/bench/samples.ts'
 import { migrated } from './contract/server-subject.ts'
 import { createIdMinter } from './id.ts'
@@ -187,6 +187,55 @@ test('a claim that is lost while its work is loaded is not given', async (t) => 
   gate.resolve()
   await settled(first)
   assert.deepEqual([worker.waiting.length, nodes.length], [0, 2])
+})
+
+/** Counts the statements of a transaction, or of what is read. */
+function counting<Of extends object>(of: Of, note: () => void): Of {
+  const entries = Object.entries(of).map(([name, value]) => [
+    name,
+    name === 'nested'
+      ? value
+      : (...given: unknown[]) => {
+          note()
+          return value(...given)
+        },
+  ])
+  return Object.fromEntries(entries)
+}
+
+test('claims that settle together share their statements, and so does loading what the next ones work with', async (t) => {
+  const { join } = await openNodes(t)
+  let statements = 0
+  const note = () => {
+    statements += 1
+  }
+  const store = await join(nodeTimes, ({ transaction, read }) => ({
+    transaction: (work, options) => transaction((tx) => work(counting(tx, note)), options),
+    read: (work) => read((reading) => work(counting(reading, note))),
+  }))
+  const spend = { day: '2026-01-31', runs: 1, tokens: 10, of: { mapping: 'github' } }
+  const taken = async (lanes: number): Promise<number> => {
+    const actions = Array.from({ length: 2 * lanes }, (_, index) =>
+      sample.runAction({ sessionKey: `${lanes} ${index % lanes}` }),
+    )
+    await store.accept(sample.entry(...actions))
+    const worker = startManualWorker(store, ['run'], lanes)
+    const claims: HeldClaim[] = []
+    while (claims.length < lanes) claims.push(await worker.next())
+    await settled(store)
+    statements = 0
+    for (const { task, settle } of claims) {
+      const run = { id: task.subject ?? '', state: 'succeeded' as const, stage: 'delivered' as const }
+      settle({ done: true, effects: { run, spend } })
+    }
+    for (let next = 0; next < lanes; next += 1) (await worker.next()).done()
+    const count = statements
+    await worker.drain(1_000)
+    return count
+  }
+  const one = await taken(1)
+  const many = await taken(40)
+  assert.ok(many < 3 * one, `${many} for 40, ${one} for one`)
 })
 
 for (const by of ['its own node', 'another node'])

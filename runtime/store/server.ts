@@ -10,8 +10,8 @@ import { answer } from './reading.ts'
 import { migrate } from './schema.ts'
 import { assembleStore } from './store.ts'
 
-/** How many posts are under way at one time, each in a transaction of its own. */
-const maxUnanswered = 4
+/** How many posts are under way at one time, each in a transaction of its own. More would be smaller ones, with a commit for each. */
+const maxUnanswered = 2
 /** A post holds locks that others wait for, so it is short. */
 const maxActions = 128
 const defaultTimes = { renewMs: 5_000, expireMs: 15_000, holdMs: 10_000 }
