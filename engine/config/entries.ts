@@ -88,8 +88,8 @@ const checked: Memo<readonly Finding[]> = new WeakMap()
 const cutText = {
   severity: 'warning',
   code: 'TEMPLATE_IN_COMMENT',
-  message: 'The text ends here: YAML takes ` #` and what follows for a comment',
-  hint: 'Put the whole text in quotes.',
+  message: 'The string ends here: YAML takes ` #` and what follows for a comment',
+  hint: 'Put the whole string in quotes.',
 } as const
 
 function duplicateId(id: string, { path: at, value }: Item, other: Item): Finding {

@@ -103,7 +103,7 @@ message: x`,
 message: x`,
     text: `
       error: \`match.body.action.eq\` of mapping "a": is not an operator; the operators are ${operators} [FOREIGN_OPERATOR]
-      hint: Write the value itself: \`field: opened\`; the number 10 and the text "10" are not equal.`,
+      hint: Write the value itself: \`field: opened\`; the number 10 and the string "10" are not equal.`,
   },
   {
     name: '`ne` for inequality',
@@ -302,8 +302,8 @@ message: x`,
     mapping: `match: { path: [github, gitlab] }
 message: x`,
     text: `
-      error: \`mappings[0].match.path\` must be text that is not blank [INVALID_VALUE]
-      hint: Write one text here, not a list.`,
+      error: \`mappings[0].match.path\` must be a string that is not blank [INVALID_VALUE]
+      hint: Write one string here, not a list.`,
   },
   {
     name: 'an endpoint for a match',

@@ -80,7 +80,7 @@ function* checkHeaders(names: readonly string[]): Iterable<Finding> {
   for (const name of names) {
     const path = ['match', 'headers', name]
     const problem = 'is the same header in another case'
-    const hint = 'Name it once, with a list of texts of which any may be equal.'
+    const hint = 'Name it once, with a list of strings of which any may be equal.'
     if (seen.has(name.toLowerCase())) yield { path, at: 'key', code: 'DUPLICATE_FIELD', problem, hint }
     seen.add(name.toLowerCase())
   }
@@ -198,7 +198,7 @@ function* singleQuotedBreaks({ value, source, path }: WrittenMapping): Iterable<
     if (written === undefined || !source.isSingleQuoted([...path, field])) continue
     const meant = written === '\\n' ? 'line break' : 'tab'
     const problem = `holds \`${written}\` in single quotes, where it is no ${meant}`
-    const hint = 'Write the text in double quotes. A backslash that is meant is doubled there.'
+    const hint = 'Write the string in double quotes. A backslash that is meant is doubled there.'
     yield { path: [field], severity: 'warning', code: 'SINGLE_QUOTED_BREAK', problem, hint }
   }
 }

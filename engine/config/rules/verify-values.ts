@@ -32,7 +32,7 @@ const writtenAs = {
   whsec: 'base64, with or without `whsec_` before it',
   base64: 'base64, as `hmac.key` says',
   hex: 'hex, as `hmac.key` says',
-  text: 'text',
+  text: 'a string',
 } as const
 
 /** `adviceFor` returns the fix of a value with which nothing could be verified. */

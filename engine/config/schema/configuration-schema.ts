@@ -369,7 +369,7 @@ const agents = section('Who answers, and how.', {
   providers: byName(
     'Providers of the runner `ai`, by the prefix of models: {apiKey}, or {kind, baseUrl, …}.',
     open,
-    { default: {}, names: { pattern: '^[^\\s/]+$', expects: 'text without spaces and slashes' } },
+    { default: {}, names: { pattern: '^[^\\s/]+$', expects: 'strings without spaces and slashes' } },
   ),
   runners: byName(
     'More runners by name.',

@@ -173,7 +173,7 @@ export function textOrTexts(description: string) {
     type: ['string', 'array'],
     items: { type: 'string' },
     minItems: 1,
-    expects: 'text, or a list of texts',
+    expects: 'a string, or a list of strings',
     description,
   })
 }

@@ -32,7 +32,7 @@ const headerPattern = Type.Unsafe<HeaderPattern>({
   },
   minProperties: 1,
   additionalProperties: false,
-  expects: 'text, a list of texts of which one must be equal, or a map of `exists` and `pattern`',
+  expects: 'a string, a list of strings of which one must be equal, or a map of `exists` and `pattern`',
 })
 
 const match = keys(
@@ -122,7 +122,7 @@ export const mappingSchema = keys(
       id: text('Unique. Default: `<file>#<position>`.', {
         pattern: '^[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$',
         maxLength: 200,
-        expects: 'text of at most 200 characters on one line',
+        expects: 'a string of at most 200 characters on one line',
       }),
       description: Type.String({ description: 'For people.' }),
     }),

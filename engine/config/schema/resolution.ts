@@ -77,8 +77,8 @@ function partsOf(
 
 const staysText = {
   code: 'REFERENCE_NOT_RESOLVED',
-  message: 'The reference stays a text: none is resolved for a pasted mapping',
-  hint: 'The transform gets the text as it is written here; in a file it gets the value.',
+  message: 'The reference stays a string: none is resolved for a pasted mapping',
+  hint: 'The transform gets the string as it is written here; in a file it gets the value.',
   severity: 'warning',
 } as const
 

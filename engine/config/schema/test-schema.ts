@@ -16,7 +16,7 @@ const scalar = ['string', 'number', 'boolean'] as const
 const tests = optional({
   equals: Type.Unsafe<Scalar>({
     type: scalar,
-    expects: 'a text, a number, true or false',
+    expects: 'a string, a number, true or false',
     description: 'The value is this one.',
   }),
   contains: textOrTexts('This text is in it; of a list, every one.'),
@@ -32,7 +32,7 @@ const heldAgainst = {
   type: [...scalar, 'object'],
   minProperties: 1,
   additionalProperties: false,
-  expects: `a text, a number, true or false, or tests: ${Object.keys(tests).join(', ')}, not`,
+  expects: `a string, a number, true or false, or tests: ${Object.keys(tests).join(', ')}, not`,
 }
 
 const not = Type.Unsafe<Scalar | Tests>({

@@ -99,7 +99,7 @@ function expectation(schema: SchemaNode): string {
     case 'object':
       return 'a map of keys'
     default:
-      return schema.minLength ? 'text that is not blank' : 'text'
+      return schema.minLength ? 'a string that is not blank' : 'a string'
   }
 }
 
@@ -121,14 +121,14 @@ function remedy(path: Path, schema: SchemaNode, value: unknown): string | undefi
     )
   }
   if (takes('boolean') && typeof value === 'string')
-    return 'Write it without quotes; yes, no, on and off are texts.'
+    return 'Write it without quotes; yes, no, on and off are strings.'
   if (takes('integer') && typeof value === 'string') return bare
   const isUnquoted =
     (typeof value === 'boolean' && !takes('boolean')) ||
     (typeof value === 'number' && !takes('integer') && !takes('number'))
   if (takes('string') && isUnquoted)
     return isGoodText(schema, String(value)) ? 'Put it in quotes.' : undefined
-  if (schema.type === 'string' && Array.isArray(value)) return 'Write one text here, not a list.'
+  if (schema.type === 'string' && Array.isArray(value)) return 'Write one string here, not a list.'
   const primary = (value as { primary?: unknown } | null)?.primary
   if (path.at(-1) === 'model' && typeof primary === 'string')
     return `Write \`model: ${primary}\`; \`fallbacks\` of OpenClaw have no counterpart here.`

@@ -95,8 +95,8 @@ export const keyHints: Readonly<Record<string, Readonly<Record<string, string>>>
     'suffix endsWith ends_with': 'Write `pattern: "…$"`.',
     'contains includes': 'Write `pattern: "…"`, which is found anywhere in it.',
     'regex regexp match matches': 'Write `pattern: "…"`.',
-    'equals eq is': 'Write the text itself, or a list of texts: `x-event: [push, tag]`.',
-    'in any oneOf anyOf any_of': 'Write a list of texts: `x-event: [push, tag]`.',
+    'equals eq is': 'Write the string itself, or a list of strings: `x-event: [push, tag]`.',
+    'in any oneOf anyOf any_of': 'Write a list of strings: `x-event: [push, tag]`.',
     'not ne neq anything-but anything_but': 'Write `when: "headers.`x-event` != \'…\'"`.',
   },
   endpoint: {
@@ -183,7 +183,7 @@ export type OperandKind = 'number' | 'string' | 'flag' | 'scalar' | 'list' | 'an
 
 const anythingBut = 'Write `anything-but:` and a value, or a list of values.'
 const anyOf = 'Write a list of which any may be equal: `field: [a, b]`.'
-const equal = 'Write the value itself: `field: opened`; the number 10 and the text "10" are not equal.'
+const equal = 'Write the value itself: `field: opened`; the number 10 and the string "10" are not equal.'
 const containing =
   'In a text, write `pattern: "…"`, which is found anywhere in it; in a list any element may match, so write the value itself.'
 const pattern =
