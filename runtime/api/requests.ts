@@ -80,10 +80,14 @@ export function storeFilters<Of extends GivenFilters>(
  * all nodes. Undefined for a digest that is not kept here.
  */
 export function generationNumber(named: string, { archive }: Pick<AdminOptions, 'archive'>) {
-  if (/^[1-9]\d{0,8}$/.test(named)) return Number(named)
-  const generationDigest = named
-  return archive.list().find(({ digest }) => digest?.startsWith(generationDigest))?.generation
+  // One digest in forty begins with eight digits.
+  const isDigest = named.length >= minDigestLength
+  const found = isDigest && archive.list().find(({ digest }) => digest?.startsWith(named))
+  if (found) return found.generation
+  return /^[1-9]\d{0,8}$/.test(named) ? Number(named) : undefined
 }
+
+const minDigestLength = 8
 
 /** A time without a zone is UTC. */
 export function instantOf(text: string, pointer: string): number {
