@@ -52,7 +52,7 @@ test('npm start installs what a gateway needs, and the next job adds the rest wh
     return (await fetch(`${url}/hooks/wake`, { method: 'POST', headers, body })).status
   }
   assert.equal(await wake(), 200)
-  await run(process.execPath, ['tools/run.js', 'decisions'], { cwd: folder, env })
+  await run(process.execPath, ['tools/run.js', 'schemas'], { cwd: folder, env })
   assert.deepEqual(['typescript', 'stripe'].map(installed), [true, true])
   assert.equal(await wake(), 200)
   gateway.kill('SIGTERM')

@@ -25,7 +25,6 @@ const jobs = new Map([
   ['pack', './pack.ts'],
   ['release', './release.ts'],
   ['schemas', './schemas.ts'],
-  ['decisions', './decisions.ts'],
   ['docs', './site/build.ts'],
 ])
 

@@ -37,7 +37,7 @@ function findPages(): readonly Page[] {
   const skill = [path.join(folder, 'SKILL.md'), path.join(folder, '..', 'SKILL.md')].find((file) =>
     existsSync(file),
   )
-  const files = globSync('**/*.md', { cwd: folder }).map((file) => ({
+  const files = globSync('**/*.md', { cwd: folder, exclude: ['decisions/**'] }).map((file) => ({
     name: file
       .split(path.sep)
       .join('/')
@@ -53,8 +53,8 @@ function findPages(): readonly Page[] {
     .sort((one, other) => (one.name < other.name ? -1 : 1))
 }
 
-/** The home page of the site, the decisions of a clone, and the page that has a name of its own. */
-const leftOut = new Set(['index', 'decisions', 'SKILL'])
+/** The home page of the site, and the page that has a name of its own. */
+const leftOut = new Set(['index', 'SKILL'])
 
 function titleOf(text: string): string {
   return /^# (.+)$/m.exec(text)?.[1]?.replaceAll('`', '') ?? ''

@@ -43,8 +43,8 @@ export async function stageBundle(
 /** Copies the pages for users and the one for coding agents, which `reveille docs` prints. The decisions stay in the repository. */
 export async function stagePages({ root, target }: Pick<Places, 'root' | 'target'>): Promise<void> {
   const from = path.join(root, 'docs')
-  const pages = globSync('**/*.md', { cwd: from, exclude: (name) => name === 'node_modules' })
-  for (const page of pages.filter((name) => name !== 'decisions.md' && name !== 'index.md')) {
+  const pages = globSync('**/*.md', { cwd: from, exclude: ['decisions/**', '**/node_modules'] })
+  for (const page of pages.filter((name) => name !== 'index.md')) {
     const text = await readFile(path.join(from, page), 'utf8')
     const file = path.join(target, 'docs', page)
     await mkdir(path.dirname(file), { recursive: true })

@@ -62,14 +62,9 @@ export const groups: readonly Group[] = [
   { title: 'Reference', pages: ['docs/reference/', 'CHANGELOG.md'] },
   {
     title: 'Contributing',
-    pages: [
-      'CONTRIBUTING.md',
-      'ARCHITECTURE.md',
-      'docs/writing-a-channel.md',
-      'plugins/kit/README.md',
-      'docs/decisions.md',
-    ],
+    pages: ['CONTRIBUTING.md', 'ARCHITECTURE.md', 'docs/writing-a-channel.md', 'plugins/kit/README.md'],
   },
+  { title: 'Decisions', pages: ['docs/decisions/'] },
 ]
 
 /** The names of pages in the sidebar, where the title of the page says too little among others. */
