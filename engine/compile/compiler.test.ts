@@ -198,3 +198,21 @@ test('mappings with equal parts share the compiled parts', () => {
   assert.equal(one?.forEach, other?.forEach)
   assert.equal(one?.checkPayload, other?.checkPayload)
 })
+
+const list = { type: 'object', properties: { next: { $ref: '#' } } }
+
+/** What may take long on a payload, and what takes a time that is linear in it. */
+const bounds: readonly (readonly [boolean, Mapping])[] = [
+  [true, { message: '{% a %}' }],
+  [true, { message: 'x', match: { when: 'a = 1' } }],
+  [true, { message: 'x', dedupe: { enabled: true, key: 'a' } }],
+  [true, { message: '{{#each a}}{{#if b}}{{#each b}}{{c}}{{/each}}{{/if}}{{/each}}' }],
+  [true, { message: 'x', schema: list }],
+  [false, { message: '{{#each a}}{{b}}{{/each}}{{#each c}}{{#with d}}{{e}}{{/with}}{{/each}}' }],
+  [false, { message: 'x', schema: { type: 'object' }, dedupe: { enabled: true, key: '{{a}}' } }],
+]
+for (const [isUnbounded, mapping] of bounds)
+  test(`${JSON.stringify(mapping)} is decided ${isUnbounded ? 'in a thread' : 'on the main loop'}`, async () => {
+    const compiled = await createCompiler({ randomness }).compile(configurationOf([mapping]), catalog)
+    assert.equal(compiled.ok && compiled.programs[0]?.evaluates, isUnbounded)
+  })
