@@ -226,7 +226,7 @@ async function createWitness(hosted: Hosted) {
   return { file, threads: async () => (await readFile(file, 'utf8')).trim().split(' ').filter(Boolean) }
 }
 
-test('several modules are loaded in turn, each in a thread of its own that is then ended, and the first call starts a worker', async (t) => {
+test('several modules are loaded in one thread, which is then ended, and the first call starts a worker', async (t) => {
   const hosted = await createHosted(
     t,
     { 'placeholder.ts': 'export default () => null' },
@@ -237,11 +237,14 @@ test('several modules are loaded in turn, each in a thread of its own that is th
   await hosted.write(Object.fromEntries(names.map((name) => [name, noting(file, `// ${name}`)])))
   const open = await hosted.open(names)
   assert.deepEqual(await open.start(), [])
-  assert.equal(new Set(await threads()).size, 3)
+  const [first, ...others] = await threads()
+  assert.deepEqual(others, [first, first], 'each was loaded, in one thread')
 
   await callOne(open, 'b.ts')
   await callOne(open, 'b.ts')
-  assert.equal((await threads()).length, 4, 'the other two have no worker')
+  const loads = await threads()
+  assert.equal(loads.length, 4, 'the other two have no worker')
+  assert.notEqual(loads[3], first)
 })
 
 test('the worker that has loaded the one module that changed takes its first call', async (t) => {
@@ -252,6 +255,18 @@ test('the worker that has loaded the one module that changed takes its first cal
   assert.deepEqual(await open.start(), [])
   await callOne(open, 'a.ts')
   assert.equal((await threads()).length, 1)
+})
+
+test('a module that spoils the thread in which modules are loaded fails no other module', async (t) => {
+  const hosted = await createHosted(t, {
+    'a.ts': '(globalThis as any).JSON = undefined\nexport default () => null',
+    'b.ts': 'JSON.parse("{}")\nexport default () => null',
+    'c.ts': 'throw new Error("c")\nexport default () => null',
+    'd.ts': 'export default () => null',
+  })
+  const open = await hosted.open(['a.ts', 'b.ts', 'c.ts', 'd.ts'])
+  const messages = (await open.start()).map(({ message }) => message)
+  assert.deepEqual(messages, ['c.ts cannot be loaded: Error: c'])
 })
 
 /** Timers of which those that end idle workers expire when the test says so. */

@@ -9,6 +9,7 @@ import type { OpenClawWord } from '../worker/openclaw.ts'
 import type { ModuleExports } from '../worker/protocol.ts'
 import { failure } from './call.ts'
 import { createMask } from './mask.ts'
+import { type CheckedModule, checkModules } from './module-check.ts'
 import type { Loaded } from './module-worker.ts'
 import { createWorkerSet, type WorkerSet } from './worker-set.ts'
 import { createWorkerThreads } from './worker-threads.ts'
@@ -54,23 +55,19 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
     onEvent({ type: 'transform-output', module, level: 'warn', text: openClawAdvice[word] })
   }
 
+  function workerOptions({ module, bundle: { file } }: OpenedModule, isDry: boolean) {
+    return { file, isDry, module, timers, watch, mask, isDebugged, advise, loadTimeoutMs, onEvent }
+  }
+
   /** Dry runs have workers of their own, which no snapshot holds. */
-  function setOf({ module, bundle: { digest, file } }: OpenedModule, isDry = false): WorkerSet {
+  function setOf(opened: OpenedModule, isDry = false): WorkerSet {
+    const { digest } = opened.bundle
     const key = isDry ? `${digest} dry` : digest
     const known = sets.get(key)
     if (known) return known
     const set = createWorkerSet({
-      file,
-      isDry,
-      module,
-      timers,
+      ...workerOptions(opened, isDry),
       threads,
-      watch,
-      mask,
-      isDebugged,
-      advise,
-      loadTimeoutMs,
-      onEvent,
       onEmpty() {
         if (sets.get(key) === set) sets.delete(key)
       },
@@ -89,16 +86,25 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
       const sets = modules.map((opened) => ({ opened, set: setOf(opened) }))
       for (const { opened, set } of sets) hold(set, opened)
       const unknown = sets.filter(({ set }) => set.loaded?.ok !== true)
-      for (const { set } of unknown) {
-        if (isReleased || isClosed) return []
-        await set.load()
-        // An edit changes one module, and its next call needs the worker that has loaded it.
-        if (unknown.length > 1) set.endIdle()
-      }
+      // An edit changes one module, and its next call needs the worker that has loaded it.
+      if (unknown.length === 1) await unknown[0]?.set.load()
+      else await check(unknown)
       if (isReleased || isClosed) return []
       const failures = sets.flatMap(({ opened, set }) => (set.loaded ? failuresOf(opened, set.loaded) : []))
       if (failures.length > 0) release()
       return failures
+    }
+
+    async function check(unknown: readonly { readonly opened: OpenedModule; readonly set: WorkerSet }[]) {
+      const checked = unknown.map(({ opened }): CheckedModule => {
+        return { ...workerOptions(opened, false), memoryMb: opened.limits.memoryMb }
+      })
+      let index = 0
+      for await (const loaded of checkModules(checked, threads)) {
+        const { set } = unknown[index++] as { readonly set: WorkerSet }
+        set.loaded = loaded
+        if (isReleased || isClosed) return
+      }
     }
 
     function hold(set: WorkerSet, { limits }: OpenedModule): void {

@@ -23,6 +23,7 @@ const shapes: { readonly [Type in FromWorker['type']]: Shape } = {
       others: [{ name: 'string', type: 'string' }],
     },
     loadMs: 'number',
+    memory: 'number',
   },
   'load-failed': { error },
   answered: { call: 'number', answer: 'string', memory: 'number' },

@@ -36,7 +36,7 @@ export interface ModuleWorker {
 }
 
 export type Loaded =
-  | { readonly ok: true; readonly exports: ModuleExports; readonly loadMs: number }
+  | { readonly ok: true; readonly exports: ModuleExports; readonly loadMs: number; readonly memory: number }
   | { readonly ok: false; readonly error: ErrorReport }
 
 /** The part of the host that a worker belongs to. */
@@ -212,7 +212,7 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
     if (type === 'output') print(message)
     else if (type === 'advice') options.advise(current?.call.module ?? module, message.word)
     else if (type === 'escaped') escaped(message)
-    else if (type === 'loaded') loading?.({ ok: true, ...message })
+    else if (type === 'loaded') loadedAs(message)
     else if (type === 'load-failed') loading?.({ ok: false, error: message.error })
     else if (message.call !== newest || !current) return
     else if (type === 'reached') reached(message, current.call)
@@ -223,6 +223,10 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
     const target = mask.text(named)
     if (isStopped) given.onStop?.({ module, target, ...(place && { place }) })
     else given.onCall?.(module, target)
+  }
+
+  function loadedAs({ exports, loadMs, memory }: Message<'loaded'>): void {
+    loading?.({ ok: true, exports, loadMs, memory })
   }
 
   function print({ level, requestId, text }: Omit<Message<'output'>, 'type'>): void {

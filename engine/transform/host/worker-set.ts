@@ -14,7 +14,7 @@ import type { WorkerThreads } from './worker-threads.ts'
 const growMs = 5
 const idleMs = 60_000
 const shortIdleMs = 1_000
-/** A module that takes longer to load stays loaded, since a call that waited for it might not be answered in time. */
+/** A module that takes longer to load stays loaded once it was called, since a call that waits for it might not be answered in time. */
 const residentLoadMs = 1_000
 /** Added to the waiting time of a call for which the first worker must start. */
 const startMs = 5_000
@@ -33,14 +33,12 @@ export interface WorkerSetOptions extends Omit<ModuleWorkerOptions, 'thread' | '
 
 export interface WorkerSet {
   /** The result of the last load; absent before that. */
-  readonly loaded: Loaded | undefined
+  loaded: Loaded | undefined
   /** Keeps workers for a snapshot, until this calls `release`. */
   hold(limits: TransformLimits): void
   release(): void
   /** Resolves when a worker has loaded the module, or failed to. */
   load(): Promise<Loaded>
-  /** Ends the workers that no call uses, unless their module takes long to load. */
-  endIdle(): void
   call(call: Call): void
   /** Ends everything; calls that wait or run are rejected. */
   close(): Promise<unknown>
@@ -50,7 +48,6 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
   const { module, timers, threads, onEvent, onEmpty } = options
   const takenBack = new WeakMap<Call, number>()
   let loading: Promise<Loaded> | undefined
-  let loaded: Loaded | undefined
   /** The limits of the last call or holder. */
   let limits: TransformLimits = { timeoutMs: 0, memoryMb: 0, concurrency: 1 }
   let holders = 0
@@ -71,12 +68,8 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
     onEmpty: disposeIfUnused,
   })
 
-  const isSlow = () => loaded?.ok === true && loaded.loadMs > residentLoadMs
-
-  return {
-    get loaded() {
-      return loaded
-    },
+  const set: WorkerSet = {
+    loaded: undefined,
     hold(wanted) {
       holders++
       limits = wanted
@@ -90,9 +83,6 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
     async load() {
       pool.prepare()
       return loading ?? { ok: false, error: { text: 'was not loaded', isSentence: true } }
-    },
-    endIdle() {
-      if (!isSlow()) pool.endIdle()
     },
     call(call) {
       limits = call.limits
@@ -114,9 +104,11 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
     const owner = { idle, ended, takenBack: runAgain, lost, abandoned: abandon, returned }
     const worker = createModuleWorker({ ...options, thread: threads.take(), owner })
     loading = worker.load(limits.memoryMb)
+    let loadMs = 0
     const ready = loading.then((result) => {
-      loaded = result
-      if (!result.ok) failWaiting(result)
+      set.loaded = result
+      if (result.ok) loadMs = result.loadMs
+      else failWaiting(result)
     })
     let wasCalled = false
     let isServing = false
@@ -124,7 +116,7 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
       ready,
       get idleMs() {
         if (holders === 0 || (wasCalled && !isServing)) return shortIdleMs
-        return isSlow() ? Number.POSITIVE_INFINITY : idleMs
+        return isServing && loadMs > residentLoadMs ? Number.POSITIVE_INFINITY : idleMs
       },
       run(call) {
         wasCalled = true
@@ -169,4 +161,6 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
   function disposeIfUnused(): void {
     if (holders === 0 && pool.size === 0 && abandoned === 0) onEmpty()
   }
+
+  return set
 }

@@ -47,7 +47,13 @@ export type CallData = { readonly with: unknown } & Omit<
 >
 
 export type FromWorker =
-  | { readonly type: 'loaded'; readonly exports: ModuleExports; readonly loadMs: number }
+  /** `memory`: the bytes that the thread holds. */
+  | {
+      readonly type: 'loaded'
+      readonly exports: ModuleExports
+      readonly loadMs: number
+      readonly memory: number
+    }
   | { readonly type: 'load-failed'; readonly error: ErrorReport }
   /** `answer` as `writeAnswer` writes it. `memory`: the bytes that the worker holds now, garbage included. */
   | { readonly type: 'answered'; readonly call: number; readonly answer: string; readonly memory: number }

@@ -73,7 +73,7 @@ function start(data: ThreadData): void {
     try {
       namespace = await loadModule(file)
       const loadMs = clock() - startedAt
-      send({ type: 'loaded', exports: describeExports(namespace, file), loadMs })
+      send({ type: 'loaded', exports: describeExports(namespace, file), loadMs, memory: memoryInUse() })
     } catch (error) {
       send({ type: 'load-failed', error: errorOf(error) })
     }
