@@ -48,7 +48,7 @@ export function createClaimer({ claims, times, isApart, time, clock, commit }: C
   /** Tasks may be ready that no place tells of. */
   let isUnknown = true
   let retryAt = 0
-  let looking: Promise<void> | undefined
+  let claiming: Promise<void> | undefined
   /** Since when a transaction that claims is under way, by `performance.now()`. */
   let claimingSince = Number.POSITIVE_INFINITY
 
@@ -103,12 +103,9 @@ export function createClaimer({ claims, times, isApart, time, clock, commit }: C
 
   async function keepClaiming(now: number): Promise<void> {
     try {
-      for (let at = now; nextAt() <= at; at = time?.() ?? now) {
-        looking = lookApart(at)
-        await looking
-      }
+      for (let at = now; nextAt() <= at; at = time?.() ?? now) await lookApart(at)
     } finally {
-      looking = undefined
+      claiming = undefined
     }
   }
 
@@ -144,10 +141,8 @@ export function createClaimer({ claims, times, isApart, time, clock, commit }: C
 
     /** Claims what is due in transactions of their own. Resolves when what is due now is claimed; a failure is tried again later. */
     async claimApart(now: number): Promise<void> {
-      if (looking === undefined && nextAt() <= now) keepClaiming(now).catch(() => undefined)
-      // The look that is under way may have begun before; the one after it has not.
-      await looking?.catch(() => undefined)
-      await looking?.catch(() => undefined)
+      if (claiming === undefined && nextAt() <= now) claiming = keepClaiming(now).catch(() => undefined)
+      await claiming
     },
   }
 }
