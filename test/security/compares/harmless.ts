@@ -10,6 +10,7 @@ export interface Harmless {
 const ofContent = 'names what a configuration, a file or a bundle holds, and is shown by the API'
 const ofWords = "compares digests of the gateway's own replies, which their readers know anyway"
 const ofGrammar = 'a word of a grammar'
+const ofLease = 'names a lease of this node'
 
 export const harmless: readonly Harmless[] = [
   ...of('engine/verify/compare.ts', 'the one place that compares secrets', [
@@ -19,12 +20,12 @@ export const harmless: readonly Harmless[] = [
   ...of('engine/config/rules/token-rules.ts', 'two configured secrets, compared when they are loaded', [
     'keys.get(token)',
   ]),
-  ...of('engine/config/mapping/policy-rules.ts', 'two configured secrets, compared when they are loaded', [
+  ...of('engine/config/rules/policy-rules.ts', 'two configured secrets, compared when they are loaded', [
     'openers.get(each.token)',
     'openers.get(secret)',
     'each.token === secret',
   ]),
-  ...of('engine/config/secret.ts', 'asks the name of a key', ['secretWords.test(name)']),
+  ...of('engine/config/values/secret.ts', 'asks the name of a key', ['secretWords.test(name)']),
   ...of(
     'runtime/plugin/configuration/create-compiler.ts',
     'asks for the placeholders of a configuration, which are no secrets',
@@ -92,18 +93,27 @@ export const harmless: readonly Harmless[] = [
   ...of('engine/transform/bundle/bundler.ts', ofContent, ['digests.has(digest)']),
   ...of('runtime/generations/state.ts', ofContent, ['record.digest === digest']),
   ...of('runtime/generations/archive.ts', ofContent, ['record.digest === digest']),
-  ...of('runtime/api/requests.ts', ofContent, ['digest?.startsWith(generationDigest)']),
+  ...of('runtime/api/requests.ts', ofContent, [
+    'digest?.startsWith(named)',
+    'digest?.startsWith(generationDigest)',
+  ]),
   ...of('runtime/reload/start.ts', ofContent, ['rollback?.filesDigest === filesDigest']),
   ...of('runtime/cli/doctor/checks/gateway.ts', ofContent, ['live.digest === compiled.configuration.digest']),
   ...of('runtime/cli/authoring/testing/watch.ts', ofContent, ['next.digest === last.digest']),
   ...of('runtime/guard/sent-messages.ts', ofWords, ['sent.get(digest)', 'sent.has(digestOf(fold(node)))']),
+  ...of('runtime/store/queue/claims.ts', ofLease, [
+    'names.includes(leaseName(token))',
+    'cancelled.has(leaseName(token))',
+  ]),
+  ...of('runtime/store/queue/tasks.ts', ofLease, ['leased.get(leaseName(token))']),
+  ...of('engine/compile/template/rendering.ts', ofGrammar, ['token === resultFollows']),
   ...of('runtime/store/requests.ts', 'names a body, whose sender has it', ['digest !== bodyDigest']),
   ...of('runtime/reload/start.ts', ofContent, ['loaded.configuration.digest === digest']),
   ...of('engine/reload/reloader.ts', ofContent, ['resting?.digest === digest', 'resting?.digest !== digest']),
   ...of('engine/reload/unfinished.ts', 'two configured secrets, compared when they are loaded', [
     'after.secrets.includes(secret)',
   ]),
-  ...of('engine/compile/date-pattern.ts', ofGrammar, [
+  ...of('engine/compile/expression/date-pattern.ts', ofGrammar, [
     "pattern.replaceAll('Z', '').search(dateTokens)",
     'meant.search(dateTokens)',
   ]),
