@@ -185,6 +185,7 @@ export function createCore(options: CoreOptions) {
   /** Makes what was committed hold in memory. */
   async function publish(committed: Omit<Committed, 'results'>, now: number): Promise<Happened> {
     const { notes, settled, looked } = committed
+    const cancelled = claims.cancel(notes.cancelled)
     claims.end(settled)
     const given = looked === undefined ? [] : claimer.take(looked)
     const lost = claims.replacedBy(given)
@@ -192,13 +193,15 @@ export function createCore(options: CoreOptions) {
     // Before anything else is waited for: what they still begin would be begun twice.
     if (lost.length > 0) options.onHappened({ ...nothingHappened, lost: lost.map(nameOf), state: state() })
     lastNow = now
-    const cancelled = claims.cancel(notes.cancelled)
     const loaded = await loadAll(given, now)
     return {
       ...nothingHappened,
       claims: loaded,
       // What was cancelled before it is given is passed on with it.
-      cancelled: [...cancelled, ...given.filter(claims.isCancelled)].map(nameOf),
+      cancelled: [
+        ...cancelled.filter(({ claim }) => claims.isOpen(claim)),
+        ...given.filter(claims.isCancelled),
+      ].map(nameOf),
       changes: notes.changes,
       state: state(),
     }

@@ -125,9 +125,13 @@ export function createClaims() {
     /** The lane of a claim's task. */
     laneOf: (claim: number): string | undefined => open.get(claim)?.task.lane,
 
-    /** Forgets claims that were settled or lost. */
+    /** Forgets claims that were settled or lost, and that they were cancelled: SQLite gives the number of a task again. */
     end(claims: readonly number[]) {
-      for (const claim of claims) open.delete(claim)
+      for (const claim of claims) {
+        const ended = open.get(claim)
+        open.delete(claim)
+        if (ended !== undefined) cancelled.delete(leaseName(ended.token))
+      }
     },
 
     /** Earlier claims of the tasks of these, which have been lost. */
