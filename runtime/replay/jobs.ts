@@ -87,7 +87,8 @@ export function createReplayJobs(options: ReplayJobsOptions) {
       if (!leads()) return
       try {
         const job = await oldestRunning()
-        if (job === undefined) return
+        // Another process may lead since the question was asked.
+        if (job === undefined || !leads()) return
         await performSome(job)
       } catch (error) {
         // The store says itself that it cannot read or write.
