@@ -44,18 +44,13 @@ function isInstalled(folder, everything) {
   if (installed === undefined) return false
   const wanted = packagesIn(path.join(folder, 'package-lock.json'))
   if (wanted === undefined) throw new InstallFailed(`There is no package-lock.json in ${folder}.`)
-  const found = Object.entries(wanted).filter(([place]) => installed[place] !== undefined)
-  const isMissing = ([place, { dev, optional, devOptional, peer }]) =>
-    place.includes('node_modules/') &&
-    !(optional || devOptional || peer || (dev && !everything)) &&
-    !installed[place]
-  return (
-    !Object.entries(wanted).some(isMissing) &&
-    found.every(
-      ([place, { version, integrity }]) =>
-        place === '' || (installed[place].version === version && installed[place].integrity === integrity),
-    )
-  )
+  return Object.entries(wanted).every(([place, entry]) => {
+    if (!place.includes('node_modules/') || (entry.dev && !everything)) return true
+    const found = installed[place]
+    if (found !== undefined) return found.version === entry.version && found.integrity === entry.integrity
+    // An optional package that is absent is for another machine.
+    return entry.optional === true || entry.devOptional === true || entry.peer === true
+  })
 }
 
 /** npm writes this list of what it has installed last. */

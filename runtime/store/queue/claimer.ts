@@ -8,10 +8,9 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Context, Notes } from '../context.ts'
-import { claimDue, type LeaseTimes, type Offer, readyPools } from './claiming.ts'
+import { type Claimed, claimDue, type LeaseTimes, type Offer, readyPools } from './claiming.ts'
 import type { Claims, OpenClaim } from './claims.ts'
 import { lower, nameOf, type Place, type Places } from './places.ts'
-import type { TaskRow } from './tasks.ts'
 
 /** Milliseconds until tasks are claimed again after that has failed. */
 const pauseMs = 1_000
@@ -20,14 +19,9 @@ const pauseMs = 1_000
 const lockedMs = 10
 
 /** What a transaction has found, and claimed. It holds once that is committed. */
-export interface Looked {
-  readonly claimed: readonly { readonly workerPool: number; readonly row: TaskRow }[]
+export interface Looked extends Claimed {
   /** When the claims were made, by `performance.now()`. */
   readonly leasedAt: number
-  /** Where tasks are left. */
-  readonly left: readonly Place[]
-  /** Due tasks were left because another transaction had locked them, perhaps without changing them. */
-  readonly isLocked: boolean
 }
 
 export interface ClaimerOptions {

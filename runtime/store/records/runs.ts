@@ -25,12 +25,6 @@ import {
   wholeRun,
 } from './rows.ts'
 
-async function findRow({ all }: Statements, id: Id, lock = ''): Promise<RunRow | undefined> {
-  if (!isId(id)) return undefined
-  const [row] = await all<RunRow>(`SELECT ${wholeRun} FROM runs WHERE id = ?1 ${lock}`, [id])
-  return row
-}
-
 /** Reads the runs that there are of some, by their ids. */
 export async function readRuns(
   { all }: Statements,
@@ -38,20 +32,19 @@ export async function readRuns(
   ids: readonly Id[],
   lock = '',
 ): Promise<ReadonlyMap<Id, RunRecord>> {
-  if (ids.length === 0) return new Map()
+  const known = ids.filter(isId)
+  if (known.length === 0) return new Map()
   const sql = `SELECT ${wholeRun} FROM runs WHERE id IN ${among('?1', 'id')} ORDER BY id ${lock}`
-  return new Map((await all<RunRow>(sql, [ids])).map((row) => [row.id, runOf(row)]))
+  return new Map((await all<RunRow>(sql, [known])).map((row) => [row.id, runOf(row)]))
 }
 
-export async function readRun(statements: Statements, id: Id): Promise<RunRecord | undefined> {
-  const row = await findRow(statements, id)
-  return row && runOf(row)
+export async function readRun(tx: Context, id: Id): Promise<RunRecord | undefined> {
+  return (await readRuns(tx, tx.dialect, [id])).get(id)
 }
 
 /** Finds a run, and keeps other transactions from changing it. */
 export async function findRun(tx: Context, id: Id): Promise<RunRecord | undefined> {
-  const row = await findRow(tx, id, tx.dialect.forUpdate)
-  return row && runOf(row)
+  return (await readRuns(tx, tx.dialect, [id], tx.dialect.forUpdate)).get(id)
 }
 
 type RunPatch = NonNullable<Effects['run']>
@@ -80,7 +73,9 @@ export async function changeRuns(tx: Context, patches: readonly RunPatch[]): Pro
 
 /** Erases a run's prompt, its results, and its name, which a template may have copied from a payload. */
 export async function forgetRun(tx: Context, id: Id, at: number): Promise<void> {
-  const row = await findRow(tx, id, tx.dialect.forUpdate)
+  const [row] = await tx.all<RunRow>(`SELECT ${wholeRun} FROM runs WHERE id = ?1 ${tx.dialect.forUpdate}`, [
+    id,
+  ])
   if (row === undefined) return
   const changes = withoutTexts(JSON.parse(row.changes ?? '{}'))
   const forgotten = { ...changes, message: '', prompt: '', forgottenAt: changes.forgottenAt ?? at }
@@ -152,12 +147,6 @@ export async function consumeEvents(
   }
 }
 
-export async function readDelivery({ all }: Statements, id: Id): Promise<DeliveryRecord | undefined> {
-  if (!isId(id)) return undefined
-  const [row] = await all<DeliveryRow>('SELECT record FROM deliveries WHERE id = ?1', [id])
-  return row && deliveryOf(row)
-}
-
 /** Reads the deliveries that there are of some, by their ids. */
 export async function readDeliveries(
   { all }: Statements,
@@ -165,20 +154,20 @@ export async function readDeliveries(
   ids: readonly Id[],
   lock = '',
 ): Promise<Map<Id, DeliveryRecord>> {
-  if (ids.length === 0) return new Map()
+  const known = ids.filter(isId)
+  if (known.length === 0) return new Map()
   const sql = `SELECT record FROM deliveries WHERE id IN ${among('?1', 'id')} ORDER BY id ${lock}`
-  const deliveries = (await all<DeliveryRow>(sql, [ids])).map(deliveryOf)
+  const deliveries = (await all<DeliveryRow>(sql, [known])).map(deliveryOf)
   return new Map(deliveries.map((delivery) => [delivery.id, delivery]))
+}
+
+export async function readDelivery(tx: Context, id: Id): Promise<DeliveryRecord | undefined> {
+  return (await readDeliveries(tx, tx.dialect, [id])).get(id)
 }
 
 /** Finds a delivery, and keeps other transactions from changing it. */
 export async function findDelivery(tx: Context, id: Id): Promise<DeliveryRecord | undefined> {
-  if (!isId(id)) return undefined
-  const [row] = await tx.all<DeliveryRow>(
-    `SELECT record FROM deliveries WHERE id = ?1 ${tx.dialect.forUpdate}`,
-    [id],
-  )
-  return row && deliveryOf(row)
+  return (await readDeliveries(tx, tx.dialect, [id], tx.dialect.forUpdate)).get(id)
 }
 
 /** Inserts deliveries that are not there yet. */

@@ -48,6 +48,7 @@ export function addSpent(tx: Context, all: readonly NonNullable<Effects['spend']
     const names = [of.mapping ?? '', of.model ?? '', of.session ?? ''].map(encodeString)
     if (runs > 0) costs.add([day, ...names], [runs, tokens, micros, usd === undefined ? runs : 0])
   }
+  // Whether it was reported is no sum.
   const rows = spent.rows().map((row) => row.with(4, Math.min(1, row[4] as number)))
   tx.later(tx.insert(tables.spent, rows, addToSpent))
   tx.later(tx.insert(tables.costs, costs.rows(), addToCosts))
