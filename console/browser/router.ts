@@ -19,10 +19,17 @@ export interface PageProps {
 
 export const address = signal<Address>(read())
 
-/** Counts the steps inside of the console, so that Escape goes back only to a page of it. */
-let steps = 0
+/** Steps inside the console before this page, which its history entry keeps: Escape goes back only to a page of the console. */
+let steps = readSteps()
+/** The browser goes back a moment after it was asked: a second Escape until then is not a second step. */
+let isGoingBack = false
 
 export const path = computed(() => address.value.path)
+
+function readSteps(): number {
+  const state: unknown = window.history.state
+  return typeof state === 'number' ? state : 0
+}
 
 function read(): Address {
   const { pathname, search } = window.location
@@ -43,11 +50,9 @@ export function hrefOf(to: string, query: Readonly<Record<string, string | undef
 }
 
 export function go(href: string, { replace = false } = {}): void {
-  if (replace) window.history.replaceState(null, '', href)
-  else {
-    window.history.pushState(null, '', href)
-    steps += 1
-  }
+  if (!replace) steps += 1
+  if (replace) window.history.replaceState(steps, '', href)
+  else window.history.pushState(steps, '', href)
   const before = address.value.path
   address.value = read()
   if (before !== address.value.path) window.scrollTo(0, 0)
@@ -55,7 +60,9 @@ export function go(href: string, { replace = false } = {}): void {
 
 /** Goes to the page before, or to `parent` where this is the first page of the console. */
 export function goBack(parent: string): void {
-  if (steps > 0) window.history.back()
+  if (isGoingBack) return
+  isGoingBack = steps > 0
+  if (isGoingBack) window.history.back()
   else go(hrefOf(parent), { replace: true })
 }
 
@@ -67,7 +74,8 @@ export function setQuery(changes: Readonly<Record<string, string | undefined>>):
 
 export function startRouter(): void {
   window.addEventListener('popstate', () => {
-    steps = Math.max(0, steps - 1)
+    steps = readSteps()
+    isGoingBack = false
     address.value = read()
   })
   document.addEventListener('click', (event) => {

@@ -29,7 +29,7 @@ export interface Disturbance {
   readonly at: number
   /** From when on what is begun is not affected. Default: a moment after `at`, as a signal reaches a process a little later */
   until?: number
-  /** What was begun before is not affected. Default: -Infinity */
+  /** What had ended before is not affected. Default: -Infinity */
   readonly since?: number
 }
 
@@ -305,11 +305,20 @@ export async function judge(
   const doubled: string[] = []
   const outOfOrder: string[] = []
 
+  /** When a turn ended at the process that began it: never, where that was killed. A message is sent at once. */
+  const endOf = ({ what, of, pid, at }: WitnessLine) =>
+    what === 'begun'
+      ? (linesOf('ended', of).find((line) => line.pid === pid && line.at >= at)?.at ??
+        Number.POSITIVE_INFINITY)
+      : at
   /** Whether what a process began then may rightly have been begun again by another one. */
   const isExcused = (first: WitnessLine, next: WitnessLine) =>
     disturbances.some(
       ({ pid, at, until = at + pauseSlackMs, since = Number.NEGATIVE_INFINITY }) =>
-        (pid === undefined || pid === first.pid) && first.at >= since && first.at <= until && at <= next.at,
+        (pid === undefined || pid === first.pid) &&
+        endOf(first) >= since &&
+        first.at <= until &&
+        at <= next.at,
     )
 
   for (const { text, runId, eventId } of accepted) {
@@ -367,7 +376,7 @@ export async function judge(
 }
 
 /** A signal reaches a process a moment after it was noted. Milliseconds. */
-const pauseSlackMs = 250
+export const pauseSlackMs = 250
 
 export function formatReport(
   { accepted, ended, again, doubled, lost, outOfOrder, disturbances }: Report,
