@@ -45,7 +45,7 @@ export const groups: readonly Group[] = [
       'plugins/gmail/README.md',
     ],
   },
-  { title: 'Trust', pages: ['docs/trust.md', 'docs/boundary.md', 'SECURITY.md'] },
+  { title: 'Trust', pages: ['docs/trust.md', 'SECURITY.md'] },
   {
     title: 'Running',
     pages: [
