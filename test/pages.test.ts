@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { test } from 'node:test'
+import { floors } from '../.dependency-cruiser.ts'
 import { providerRows } from '../engine/providers/index.ts'
 import { createProgram } from '../runtime/cli/cli.ts'
 import { processIo } from '../runtime/cli/io.ts'
 import { readSections } from '../tools/markdown-page.ts'
-import { floors } from './architecture.ts'
 
 const root = join(import.meta.dirname, '..')
 const ignored = new Set(['node_modules', 'build', 'local', 'corpus'])

@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import path from 'node:path'
 import { relay } from '../runtime/bin/relay.js'
+import { ensureInstalled } from './install.js'
 import { type Group, groupTests, writeGroups } from './test-groups.ts'
 
 interface End {
@@ -48,7 +49,15 @@ export const check: Job = async (root) => {
     const types = await runTool(root, 'typescript/bin/tsc', ['-p', project, ...checkers])
     if (types.code !== 0) return types
   }
-  return lint
+  const imports = await checkImports(root)
+  return imports.code === 0 ? lint : imports
+}
+
+async function checkImports(root: string): Promise<End> {
+  const home = path.join(root, 'tools/imports')
+  await ensureInstalled(home)
+  const program = path.join(home, 'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs')
+  return runNode(root, [program, '--config', '.dependency-cruiser.ts', ...workspaces])
 }
 
 export const format: Job = (root, args) =>
