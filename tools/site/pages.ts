@@ -41,7 +41,6 @@ export const groups: readonly Group[] = [
       'plugins/imessage/README.md',
       'plugins/msteams/README.md',
       'docs/connect.md',
-      'docs/gmail.md',
       'plugins/gmail/README.md',
     ],
   },
@@ -62,7 +61,7 @@ export const groups: readonly Group[] = [
   { title: 'Reference', pages: ['docs/reference/', 'CHANGELOG.md'] },
   {
     title: 'Contributing',
-    pages: ['CONTRIBUTING.md', 'ARCHITECTURE.md', 'docs/writing-a-channel.md', 'plugins/kit/README.md'],
+    pages: ['CONTRIBUTING.md', 'ARCHITECTURE.md', 'docs/writing-plugins.md', 'plugins/kit/README.md'],
   },
   { title: 'Decisions', pages: ['docs/decisions/'] },
 ]
