@@ -31,6 +31,7 @@ test('pages count the providers and presets as they are', () => {
   for (const [page, count] of [
     ['README.md', `${presets} presets`],
     ['README.md', `[${providerRows.length} providers]`],
+    ['docs/trust.md', `[${providerRows.length} providers]`],
     ['docs/openclaw.md', `${presets - 1} presets besides`],
   ] as const)
     assert.ok(read(page).includes(count), `${page} does not say "${count}"`)
@@ -39,7 +40,7 @@ test('pages count the providers and presets as they are', () => {
 test('every command that a page shows exists, with the options that it shows', () => {
   const program = createProgram(processIo(), { exitCode: 0 })
   const shown = pages.filter((page) => page !== 'CHANGELOG.md').flatMap(commandLines)
-  assert.ok(shown.length > 200, `${shown.length} command lines`)
+  assert.ok(shown.length > 100, `${shown.length} command lines`)
   const wrong = shown.flatMap(({ page, words }) => {
     const problem = problemOf(program, words)
     return problem === undefined ? [] : [`${page}: reveille ${words.join(' ')}: ${problem}`]
@@ -54,7 +55,7 @@ test('every npm script that a page shows exists', () => {
       [...code.matchAll(/\bnpm run (?!-)([\w:-]+)/g)].map(([, script = '']) => ({ page, script })),
     ),
   )
-  assert.ok(shown.length > 20)
+  assert.ok(shown.length > 10)
   assert.deepEqual(
     shown.filter(({ script }) => !Object.hasOwn(scripts, script)),
     [],

@@ -91,8 +91,7 @@ export function renderPage(report: Report): string {
   ]
   return `# What it costs
 
-This page is written by \`npm run bench\` and \`npm run bench -- --publish\`. Each figure is the median of ${report.rounds} samples or more, with the least
-and the greatest of them in brackets. The servers of a table are measured in turns, in one run on one machine. A ratio is the median of the
+Each figure is the median of ${report.rounds} samples or more, with the least and the greatest of them in brackets. The servers of a table are measured in turns, in one run on one machine. A ratio is the median of the
 ratios within a turn, to the first row. CPU is the time on a core that the kernel counts for each thread of the server, by request or run; data are written
 with fsync, to the disk of the checkout.
 
@@ -158,8 +157,8 @@ const rowsOfTable = [
   ['a mapped payload of 21 KB, one of 100 mappings', 'GitHub mapping'],
 ] as const
 
-/** The main figures of a report: a table of what accepting costs, and a paragraph of other figures. What it does not hold is left out. */
-export function renderTable(report: Report): string {
+/** The page of the main figures. What the report does not hold is left out. */
+export function renderSummary(report: Report): string {
   const { machine, openClaw } = report
   const measured = (start: string) => report.measures.find(({ name }) => name.startsWith(start))
   const rows = rowsOfTable.flatMap(([label, start]) => {
@@ -190,9 +189,14 @@ export function renderTable(report: Report): string {
       (ours, measure) => `${ratioCell(measure, ours)} times its mapped ones of 27 KB`,
     ),
   ]
-  return `${table([['accepted, 32 connections', 'requests/s', 'bare Fastify', 'ratio', 'p50 ms', 'p99 ms', 'CPU µs', 'bare Fastify'], ...rows])}
-Besides: ${others.join('; ')}. Medians (least–greatest) of one run on ${report.date}, ${machine.cores} cores of ${machine.cpu}, the client included.
-${isQuiet(report) ? '' : '**A draft, measured beside other work.** '}All figures: **[What it costs](docs/benchmark.md)**`
+  return `# What it costs
+
+Measured on ${report.date} at commit ${report.commit}, on ${machine.cores} cores of ${machine.cpu}, with the client on the same machine; data are written with fsync.
+Medians (least–greatest). \`npm run bench\` writes the whole report to \`build/bench-report.md\`.
+
+${draftNote(report)}${table([['accepted, 32 connections', 'requests/s', 'bare Fastify', 'ratio', 'p50 ms', 'p99 ms', 'CPU µs', 'bare Fastify'], ...rows])}
+Also: ${others.join('; ')}.
+`
 }
 
 function acceptingCells(measure: Measure): readonly string[] {
