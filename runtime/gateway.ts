@@ -343,7 +343,7 @@ async function assemble(
       onState: issues.sourceChanged,
     }),
   )
-  const notes = parts.add(createTracedNotes({ store, mask: mask.text, onExplained: issues.requestExplained }))
+  const notes = parts.add(createTracedNotes({ store, mask: mask.text }))
   const { read } = notes.store
   const requestDryRuns = parts.add(
     createRequestDryRuns({

@@ -256,7 +256,7 @@ function Clause({ clause }: { readonly clause: NonNullable<CandidateTrace['claus
       {isOnly && (
         <div>
           <dt>Else</dt>
-          <dd>every other clause of this mapping holds</dd>
+          <dd>all other conditions match</dd>
         </div>
       )}
       {error !== undefined && (

@@ -66,13 +66,6 @@ export const issueCodes = {
     title: 'a client tries wrong gateway tokens',
     ends: 'after seven days without another',
   },
-  FILTER_NEAR_MISS: {
-    ...counted,
-    severity: 'suspicious',
-    about: 'mapping',
-    title: 'requests are ignored that miss this mapping by one value',
-    ends: 'with the next request that the mapping matches',
-  },
   TRANSFORM_FAILING: {
     ...counted,
     severity: 'failing',

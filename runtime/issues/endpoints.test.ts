@@ -28,7 +28,6 @@ const snapshot = {
 function createFixture(hasOpen = false) {
   const noted: Problem[] = []
   const resolved: string[] = []
-  const matched: string[] = []
   const expected: string[] = []
   const watch = createEndpointWatch({
     ledger: {
@@ -36,7 +35,6 @@ function createFixture(hasOpen = false) {
       resolve: (code: string, subject: string) => resolved.push(`${code}:${subject}`),
       hasOpen: () => hasOpen,
     } as unknown as Ledger,
-    onMatched: (mapping) => matched.push(mapping),
     onExpected: (policy) => expected.push(policy),
   })
   const state = { now: start }
@@ -53,7 +51,7 @@ function createFixture(hasOpen = false) {
     watch.concluded(context as unknown as RequestFacts, result as RequestOutcome, ms)
   }
   const keys = () => noted.map(({ code, subject }) => `${code}:${subject}`)
-  return { watch, state, noted, resolved, matched, expected, request, keys }
+  return { watch, state, noted, resolved, expected, request, keys }
 }
 
 const refused = (failure: string, reason: string) => ({
@@ -99,12 +97,10 @@ test('what goes well ends what is open, and only then', () => {
   const quiet = createFixture()
   quiet.request('orders', accepted)
   assert.deepEqual(quiet.resolved, [])
-  assert.deepEqual(quiet.matched, ['order'])
   const { resolved, request } = createFixture(true)
   request('orders', accepted)
   assert.deepEqual(resolved.sort(), [
     'BODY_REFUSED:orders',
-    'FILTER_NEAR_MISS:order',
     'SIGNATURE_REFUSED:orders',
     'TOKEN_REFUSED:orders',
     'TRANSFORM_FAILING:order',
@@ -170,7 +166,7 @@ test('a replay ends what its mapping was blamed for, and says nothing of the sen
   request('orders', { outcome: 'failed', code: 'TRANSFORM_FAILED', mapping: 'order', reason: 'boom' }, replay)
   request('orders', { outcome: 'accepted', actions: [{ action: { mapping: 'order' } }] }, replay)
   assert.deepEqual(keys(), ['TRANSFORM_FAILING:order'])
-  assert.deepEqual(resolved, ['FILTER_NEAR_MISS:order', 'TRANSFORM_FAILING:order'])
+  assert.deepEqual(resolved, ['TRANSFORM_FAILING:order'])
   assert.equal(watch.seenAt('orders'), undefined)
 })
 

@@ -66,13 +66,11 @@ const ofTransforms: ReadonlySet<string> = new Set(['TRANSFORM_FAILED', 'TRANSFOR
 
 export interface EndpointWatchOptions {
   readonly ledger: Ledger
-  /** Called for each mapping that a request reached. */
-  readonly onMatched: (mapping: string) => void
   /** Called with the policy whose `expectEvery` covers a request that came. */
   readonly onExpected: (policy: string, at: number) => void
 }
 
-export function createEndpointWatch({ ledger, onMatched, onExpected }: EndpointWatchOptions) {
+export function createEndpointWatch({ ledger, onExpected }: EndpointWatchOptions) {
   const endpoints = new Map<string, Endpoint>()
 
   function endpointOf(name: string, at: number): Endpoint {
@@ -134,10 +132,7 @@ export function createEndpointWatch({ ledger, onMatched, onExpected }: EndpointW
   }
 
   function matched(mapping: string): void {
-    onMatched(mapping)
-    if (!ledger.hasOpen()) return
-    ledger.resolve('FILTER_NEAR_MISS', mapping)
-    ledger.resolve('TRANSFORM_FAILING', mapping)
+    if (ledger.hasOpen()) ledger.resolve('TRANSFORM_FAILING', mapping)
   }
 
   function noteExpected({ live: { snapshot }, endpoint = '' }: RequestFacts, at: number): void {

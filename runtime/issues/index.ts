@@ -9,7 +9,6 @@ import { type AlertOptions, createAlerts } from './alerts.ts'
 import { createDriftWatch } from './drift.ts'
 import { createEndpointWatch } from './endpoints.ts'
 import { createLedger } from './ledger.ts'
-import { createNearMisses, type Explained } from './near-misses.ts'
 import { createRefusalWatch } from './refusals.ts'
 import { createSilenceWatch } from './silence.ts'
 import { createStoreWatch } from './store.ts'
@@ -65,7 +64,6 @@ export function createIssues(options: IssuesOptions) {
     heartbeatFor: (at) => (options.relays(mainRunner()) ? heartbeatTask(at + heartbeatWindowMs) : undefined),
   })
   const isShared = node !== undefined
-  const nearMisses = createNearMisses(ledger, store.read)
   const silence = createSilenceWatch({
     ledger,
     current,
@@ -76,7 +74,7 @@ export function createIssues(options: IssuesOptions) {
     isShared,
   })
   const work = createWorkWatch({ ledger, current, read: store.read, now, files, leads })
-  const endpoints = createEndpointWatch({ ledger, onMatched: nearMisses.matched, onExpected: silence.seen })
+  const endpoints = createEndpointWatch({ ledger, onExpected: silence.seen })
   const refusals = createRefusalWatch({ ledger, read: store.read })
   const drift = createDriftWatch(ledger)
   const storeWatch = createStoreWatch(ledger)
@@ -165,21 +163,12 @@ export function createIssues(options: IssuesOptions) {
     },
     /** Is called for each request that the engine has decided about. */
     requestResolved: drift.sample,
-    /** Is called with the explanation of an ignored request. Never rejects. */
-    requestExplained: (explained: Explained) =>
-      nearMisses
-        .explained(explained)
-        .catch((error) => log.warn({ event: 'issues-not-found', err: error }, 'near misses are not found')),
     observer: work.observer,
     sourceChanged: work.sourceChanged,
     storeChanged: storeWatch.changed,
     reloaded(event: ReloadEvent): void {
       if (event.type === 'candidate-rejected' && event.rollbackTo === undefined) areFilesRefused = true
       if (event.type === 'snapshot-swapped' || event.type === 'content-unchanged') areFilesRefused = false
-      if (event.type === 'snapshot-swapped') {
-        const { changed, removed } = event.changes.mappings
-        nearMisses.forget([...changed, ...removed])
-      }
       work.reloaded(event)
       if (event.type === 'snapshot-swapped') applySnapshot()
     },

@@ -1,5 +1,5 @@
 /**
- * Seeds twelve failures in one gateway, and finds the cause and the next step of each by `reveille issues` alone, and by one
+ * Seeds failures in one gateway, and finds the cause and the next step of each by `reveille issues` alone, and by one
  * request to the API.
  */
 
@@ -14,7 +14,7 @@ import { type IssueRecord, severities } from '../../runtime/store/port.ts'
 import { gatewayToken, type Installation, install, until } from '../installation.ts'
 import { seededFiles, seedFailures, seeds } from './seeds.ts'
 
-test('of twelve seeded failures each is one issue with its cause and its next step', {
+test('of the seeded failures each is one issue with its cause and its next step', {
   timeout: 120_000,
 }, async (t) => {
   const gateway = await install(t, seededFiles)

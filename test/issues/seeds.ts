@@ -29,7 +29,6 @@ agents: { route: { channel: board, to: team } }
 const mappings = `mappings:
   - { id: review, match: { path: github }, message: "Review {{number}}." }
   - { id: order, match: { path: orders }, message: "An order.", transform: { module: order.ts } }
-  - { id: paid, match: { path: shop, body: { status: paid, currency: EUR } }, message: "Paid." }
   - { id: costs, match: { path: costly }, message: "Think." }
   - { id: reply, match: { path: replies }, message: "Answer.", channel: locked, to: us }
   - { id: repeated, match: { path: repeats }, message: "Once." }
@@ -59,12 +58,6 @@ export const seeds: Readonly<Record<string, Seed>> = {
       post('/hooks/github', { number: 1 }, { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` }),
     cause: /\/github .*github.*x-hub-signature-256.*secret is another one/,
     command: /doctor signature --endpoint github/,
-  },
-  'a filter that misses': {
-    key: 'FILTER_NEAR_MISS:paid',
-    seed: ({ post }) => post('/hooks/shop', { status: 'Paid', currency: 'EUR' }),
-    cause: /match\.body\.status of the mapping "paid".*wants "paid".*"Paid" came/,
-    command: /explain [0-9a-f-]{36}$/,
   },
   'a throwing transform': {
     key: 'TRANSFORM_FAILING:order',

@@ -144,7 +144,7 @@ export function addReadingCommands(program: CliCommand, run: Run): void {
       .addOption(configOption())
       .option('--json', 'answer as JSON')
   orderIssues('resolve', 'end issues by hand; one that shows again is opened again')
-    .gatewayExamples('reveille issues resolve FILTER_NEAR_MISS:pr-opened')
+    .gatewayExamples('reveille issues resolve TRANSFORM_FAILING:pr-opened')
     .action(run(async () => (await import('./issues.ts')).resolveIssues))
   orderIssues('mute', 'take issues off the list; they go on counting')
     .option('--for <duration>', 'such as 8h or 7d (default: for good)', durationMs)

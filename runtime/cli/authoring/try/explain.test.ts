@@ -25,7 +25,7 @@ test('explain lists each mapping in order, why it failed, and where the fields o
   assert.deepEqual([code, err], [0, ''])
   const [candidates = '', fields = ''] = out.split('\n\n').slice(1)
   const lines = candidates.split('\n')
-  assert.match(lines[0] ?? '', /^✗ closed {2,}reveille\.yaml:3:\d+$/)
+  assert.match(lines[0] ?? '', /^✗ closed {2,}reveille\.yaml:3:\d+ {2}all other conditions match$/)
   assert.match(lines[1] ?? '', /^ {4}match\.body\.action {2}expected {2}"closed"$/)
   assert.match(lines[2] ?? '', /^ {4} {17} {2}found {5}"opened"$/)
   assert.match(lines[3] ?? '', /^- old {2,}reveille\.yaml:6:\d+ {2}disabled/)
@@ -116,6 +116,20 @@ test('for an unknown endpoint the nearest name is suggested', async (t) => {
   const { code, out } = await run('explain', 'gitub', '--payload', 'body.json')
   assert.equal(code, 1)
   assert.match(out, /404 {2}refused {2}NOT_FOUND[\s\S]*Did you mean github\?/)
+})
+
+test('explain names the one condition without which a mapping would have matched', async (t) => {
+  const [nearest, far] = ['status: paid, currency: EUR', 'status: refunded, currency: USD']
+  const mappings = `
+    - { id: paid, match: { path: shop, body: { ${nearest} } }, message: x }
+    - { id: refunded, match: { path: shop, body: { ${far} } }, message: x }`
+  const { run } = await createCommandLine(t, {
+    'reveille.yaml': `hooks:\n  mappings:${mappings}`,
+    'body.json': '{"status": "Paid", "currency": "EUR"}',
+  })
+  const { out } = await run('explain', 'shop', '--payload', 'body.json')
+  assert.match(out, /✗ paid .*all other conditions match\n +match\.body\.status +expected +"paid".*case/)
+  assert.equal(out.match(/all other conditions match/g)?.length, 1, out)
 })
 
 const id = '019c5b1e-0000-7000-8000-0000000000aa'

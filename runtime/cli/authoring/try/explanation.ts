@@ -54,7 +54,7 @@ export function formatCandidates(
     const { mapping, place, verdict, clause, params = {} } = candidate
     const name = printable(mapping).padEnd(width)
     const took = Object.entries(params).map(([key, value]) => `:${key} = ${JSON.stringify(value)}`)
-    const notes = [placeOf(place), noteOn(verdict, isMatched), ...took]
+    const notes = [placeOf(place), noteOn(candidate, isMatched), ...took]
       .filter((note) => note !== '')
       .map(printable)
     const head = `${markOf(verdict, paint)} ${verdict === 'matched' ? paint.bold(name) : name}`
@@ -69,7 +69,8 @@ export function formatCandidates(
   })
 }
 
-function noteOn(verdict: CandidateTrace['verdict'], isMatched: boolean): string {
+function noteOn({ verdict, clause }: CandidateTrace, isMatched: boolean): string {
+  if (clause?.isOnly) return 'all other conditions match'
   if (verdict === 'disabled') return 'disabled: it says `enabled: false`'
   if (verdict !== 'not-reached') return ''
   return isMatched ? 'not reached: an earlier mapping matched' : 'not reached: the request was ignored before'
