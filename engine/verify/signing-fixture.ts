@@ -1,6 +1,9 @@
 /** Helps tests of signatures: a fixed time, digests made by hand, and requests that are verified by a provider. */
 
+import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
+import { test } from 'node:test'
+import { signatureData } from '../../test/sample-data.ts'
 import type { VerifyPolicy } from '../config/schema/policy-schema.ts'
 import type { Encoding, HashName } from '../providers/scheme.ts'
 import { createProvider } from './provider.ts'
@@ -32,14 +35,97 @@ export function requestOf({ body = '', ...sent }: Sent): SignedRequest {
   return { method: 'POST', target: '/hooks/test', headers: {}, now, ...sent, rawBody }
 }
 
-export async function verifyBy(policy: VerifyPolicy, sent: Sent): Promise<VerifyResult> {
+export async function verifyBy(
+  policy: VerifyPolicy,
+  sent: Sent,
+  dependencies: VerifyDependencies = noDependencies,
+): Promise<VerifyResult> {
   const { verifier } = createProvider(policy)
   if (verifier === undefined) throw new Error('the policy has nothing to verify with')
-  return verifier.verify(requestOf(sent), noDependencies)
+  const request = requestOf(sent)
+  return verifier.isPresent(request.headers)
+    ? verifier.verify(request, dependencies)
+    : { ok: false, code: 'SIGNATURE_MISSING' }
 }
 
 /** Returns `good`, or the code of the failure. */
-export async function judge(policy: VerifyPolicy, sent: Sent): Promise<string> {
-  const result = await verifyBy(policy, sent)
+export async function judge(...asked: Parameters<typeof verifyBy>): Promise<string> {
+  const result = await verifyBy(...asked)
   return result.ok ? 'good' : result.code
+}
+
+/** The expected code, or `good`; the headers; and what differs from the other requests of its test. */
+export type Row = readonly [
+  expected: string,
+  headers: Sent['headers'],
+  more?: Sent & { readonly policy?: VerifyPolicy },
+]
+
+/** Registers a test that verifies one request for each row. */
+export function testRows(title: string, policy: VerifyPolicy, common: Sent, ...rows: readonly Row[]): void {
+  test(title, async () => {
+    for (const [index, [expected, headers, { policy: more, ...sent } = {}]] of rows.entries()) {
+      const merged = { ...common, ...sent, headers: { ...common.headers, ...headers } }
+      assert.equal(await judge({ ...policy, ...more }, merged), expected, `row ${index + 1}`)
+    }
+  })
+}
+
+export interface Vector {
+  readonly id: string
+  readonly provider: string
+  readonly policy: VerifyPolicy
+  readonly sent: Sent
+  readonly dependencies: VerifyDependencies
+  readonly isValid: boolean
+  /** Why it is valid or not. */
+  readonly why: string
+}
+
+/** A known request as the data has it; questions hold most of it in `request`. Times are in seconds. */
+interface Written extends Omit<VerifyPolicy, 'tolerance'> {
+  readonly id: string
+  readonly provider: string
+  readonly secrets?: readonly string[]
+  readonly certificates?: Readonly<Record<string, string>>
+  readonly jwks?: object
+  readonly method: string
+  readonly url?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly rawBody: string
+  readonly now: number
+  readonly tolerance?: number | null
+  readonly expect: string
+  readonly why: string
+}
+
+/** Returns requests with known results, or undefined without the folder beside this project. */
+export function knownRequests(of: 'vectors' | 'open-questions' = 'vectors'): readonly Vector[] | undefined {
+  return signatureData(of)?.map((row) => {
+    const known = { ...(row as Written), ...(row as { request?: Partial<Written> }).request }
+    const { id, provider, method, rawBody, now, tolerance, expect, why, certificates, jwks } = known
+    const { secret, secrets, publicKey, audience, serviceAccount, topicArns } = known
+    const url = known.url ?? `https://hooks.example.com/hooks/${provider}`
+    const material = { secret: secrets ?? secret, publicKey, audience, serviceAccount, topicArns }
+    const window = tolerance == null ? {} : { tolerance: `${tolerance}s` }
+    const headers = Object.entries(known.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value])
+    return {
+      id,
+      provider,
+      policy: { provider, publicUrl: url, ...material, ...window },
+      sent: {
+        method,
+        target: url.replace(/^https?:\/\/[^/]*/, '').replace(/#.*$/, ''),
+        headers: Object.fromEntries(headers),
+        body: rawBody,
+        now: now * 1000,
+      },
+      dependencies: {
+        download: async (address) =>
+          certificates?.[address] ?? (jwks ? JSON.stringify(jwks) : assert.fail(`${address} was asked for`)),
+      },
+      isValid: expect === 'valid',
+      why,
+    }
+  })
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
-import { signatureData } from '../../../test/sample-data.ts'
 import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
 import { type SignedRequest, UnavailableError, type VerifyDependencies } from '../verifier.ts'
 import { type Diagnosis, diagnose } from './diagnose.ts'
@@ -258,72 +257,5 @@ test('a megabyte is diagnosed in bounded time, even where it nests deeply or nev
     const { user, system } = process.cpuUsage(startedAt)
     assert.equal(first(diagnosis), 'UNEXPLAINED')
     assert.ok((user + system) / 1000 < 5000, `${body.slice(0, 10)}: ${(user + system) / 1000} ms`)
-  }
-})
-
-interface Vector extends VerifyPolicy {
-  readonly id: string
-  readonly secrets?: readonly string[]
-  readonly method: string
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly rawBody: string
-  readonly now: number
-  readonly expect: 'valid' | 'invalid'
-  readonly jwks?: object
-  readonly certificates?: Readonly<Record<string, string>>
-}
-
-const vectors = signatureData('vectors') as
-  | readonly (Omit<Vector, 'tolerance'> & { tolerance: number | null })[]
-  | undefined
-
-test('the diagnosis of every known request agrees with its result', {
-  skip: vectors === undefined,
-}, async () => {
-  for (const vector of vectors ?? []) {
-    const {
-      provider,
-      url,
-      method,
-      rawBody,
-      tolerance,
-      secret,
-      secrets,
-      publicKey,
-      audience,
-      serviceAccount,
-      topicArns,
-    } = vector
-    const verify = Object.fromEntries(
-      Object.entries({
-        provider,
-        secret: secrets ?? secret,
-        publicKey,
-        audience,
-        serviceAccount,
-        topicArns,
-        publicUrl: url,
-        tolerance: tolerance === null ? undefined : `${tolerance}s`,
-      }).filter(([, value]) => value !== undefined),
-    ) as VerifyPolicy
-    const headers = Object.fromEntries(
-      Object.entries(vector.headers).map(([name, value]) => [name.toLowerCase(), value]),
-    )
-    const { pathname, search } = new URL(url)
-    const request = {
-      method,
-      target: pathname + search,
-      headers,
-      rawBody: Buffer.from(rawBody),
-      now: vector.now * 1000,
-    }
-    const host: VerifyDependencies = {
-      download: async (address) => vector.certificates?.[address] ?? JSON.stringify(vector.jwks),
-    }
-    const { taken, told, findings } = await diagnose(request, verify, [], host)
-    assert.equal(taken, vector.expect === 'valid', vector.id)
-    // A failure without a finding has a sentence that says what is wrong.
-    if (!taken && told.startsWith('the signature does not fit')) assert.ok(findings.length > 0, vector.id)
   }
 })

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { test } from 'node:test'
-import { signatureData } from '../../../test/sample-data.ts'
 import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
 import type { OidcScheme } from '../../providers/scheme.ts'
 import { UnavailableError, type VerifyDependencies, type VerifyResult } from '../verifier.ts'
@@ -94,31 +93,6 @@ async function codeOf(...args: Parameters<typeof verify>): Promise<string> {
   const result = await verify(...args)
   return result.ok ? 'ok' : result.code
 }
-
-interface Vector {
-  readonly id: string
-  readonly provider: string
-  readonly jwks: object
-  readonly audience: string
-  readonly serviceAccount: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly now: number
-  readonly expect: 'valid' | 'invalid'
-  readonly why: string
-}
-
-const vectors = (signatureData('vectors') as Vector[] | undefined)?.filter(
-  ({ provider }) => provider === 'google-pubsub',
-)
-
-test('every known token of Google gets its result', { skip: vectors ? false : 'no ../shared' }, async () => {
-  for (const { id, audience, serviceAccount, jwks, headers, now, expect, why } of vectors ?? []) {
-    const token = headers['Authorization']?.replace(/^Bearer /, '')
-    const host = createHost(JSON.stringify(jwks))
-    const code = await codeOf(token, { policy: { audience, serviceAccount }, host, now: now * 1000 })
-    assert.equal(code === 'ok', expect === 'valid', `${id}: ${why} (${code})`)
-  }
-})
 
 test('a token of the configured account for the configured audience is accepted', async () => {
   const host = createHost(oneKey)

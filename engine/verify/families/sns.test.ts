@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { test } from 'node:test'
-import { signatureData } from '../../../test/sample-data.ts'
 import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
 import { type Headers, UnavailableError, type VerifyDependencies, type VerifyResult } from '../verifier.ts'
 import { createCertificate, type KeyPair } from './certificate-fixture.ts'
@@ -74,37 +73,6 @@ async function codeOf(...args: Parameters<typeof verify>): Promise<string> {
   const result = await verify(...args)
   return result.ok ? 'ok' : result.code
 }
-
-const vectors = (signatureData('vectors') as Vector[] | undefined)?.filter(
-  ({ provider }) => provider === 'aws-sns',
-)
-
-interface Vector {
-  readonly id: string
-  readonly provider: string
-  readonly topicArns: readonly string[]
-  readonly certificates: Readonly<Record<string, string>>
-  readonly headers: Readonly<Record<string, string>>
-  readonly rawBody: string
-  readonly now: number
-  readonly expect: 'valid' | 'invalid'
-  readonly why: string
-}
-
-test('every known request of SNS gets its result', { skip: vectors ? false : 'no ../shared' }, async () => {
-  for (const { topicArns, certificates, headers, rawBody, now, ...vector } of vectors ?? []) {
-    const host = createHost((url) => certificates[url] ?? assert.fail(`${url} was asked for`))
-    const code = await codeOf(rawBody, {
-      policy: { topicArns: [...topicArns] },
-      host,
-      headers: Object.fromEntries(
-        Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
-      ),
-      now: now * 1000,
-    })
-    assert.equal(code === 'ok', vector.expect === 'valid', `${vector.id}: ${vector.why} (${code})`)
-  }
-})
 
 test('a notification is accepted, with a subject and without', async () => {
   assert.deepEqual(await verify(signFields(notification)), { ok: true, scheme: 'default', secret: 0 })
