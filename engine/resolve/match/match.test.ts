@@ -1,95 +1,162 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Mapping, requestOf, snapshotOf } from '../../compile/fixture.ts'
-import type { Decision, HookRequest } from '../model/decision.ts'
+import { octokitSamples, recordedSamples } from '../../../test/sample-data.ts'
+import { resultOf } from '../../cases/fixture.ts'
+import { testDecisions } from '../../compile/decision-fixture.ts'
+import { requestOf, snapshotOf } from '../../compile/fixture.ts'
 
-const mapping = (id: string, match: Mapping['match']): Mapping => ({ id, match, message: 'x' })
+testDecisions(
+  String.raw`
+# no catch-all takes a wake or an agent body
+{ id: any } ⇒ { text: x } @ { endpoint: wake } ⇒ { kind: wake, mapping: null }
 
-async function matched(
-  mappings: readonly Mapping[],
-  payload: unknown,
-  request?: Partial<HookRequest>,
-): Promise<string | undefined> {
-  const decision = await snapshotOf(mappings).resolve(requestOf(payload, request))
-  return decision.outcome === 'accepted' ? decision.mapping : undefined
-}
+# only the result true of an expression matches
+{ match: { when: n > 3 } } ⇒ { n: 5 } ⇒ { mapping: first }
+{ match: { when: '{% n > 3 %}' } } ⇒ { n: 5 } ⇒ { mapping: first }
+{ match: { when: n } } ⇒ { n: 5 } ⇒ { ignored: /no mapping/ }
+{ match: { when: s } } ⇒ { s: 'true' } ⇒ { ignored: /no mapping/ }
+{ match: { when: list } } ⇒ { list: [true, true] } ⇒ { ignored: /no mapping/ }
+{ match: { when: absent } } ⇒ {} ⇒ { ignored: /no mapping/ }
+{ match: { when: absent = 5 } } ⇒ {} ⇒ { ignored: /no mapping/ }
+{ match: { when: draft } } ⇒ { draft: false } ⇒ { ignored: /no mapping/ }
+{ match: { when: $not } } ⇒ {} ⇒ { ignored: /no mapping/ }
 
-test('no catch-all takes a wake or an agent body', async () => {
-  const snapshot = snapshotOf([mapping('any', undefined)])
-  const decision = await snapshot.resolve(requestOf({ text: 'x' }, { endpoint: 'wake' }))
-  assert.equal(decision.outcome === 'accepted' && decision.mapping, undefined)
-})
+# an expression sees the same names as templates
+{ match: { when: 'headers.event = "push" and path = "test" and query.q = "1" and payload.path = "mine" and a = 1 and now = "2026-01-02T03:04:05.000Z"' } } ⇒ { a: 1, path: mine } @ { headers: { event: push }, query: { q: '1' } } ⇒ { mapping: first }
+{ match: { when: 'payload[0].a = 1' } } ⇒ [{ a: 1 }] ⇒ { mapping: first }
 
-test('only the result true of an expression matches', async () => {
-  const when = (source: string) =>
-    matched([mapping('a', { when: source })], { n: 5, s: 'true', list: [true, true], draft: false })
-  assert.equal(await when('n > 3'), 'a')
-  assert.equal(await when('{% n > 3 %}'), 'a')
-  for (const source of ['n', 's', 'list', 'absent', 'absent = 5', 'draft', '$not']) {
-    assert.equal(await when(source), undefined, source)
-  }
-})
+# an expression that fails does not match, and later mappings are tried
+[{ id: bad, match: { when: a + b > 1 } }, { id: good }] ⇒ { a: 1, b: x } ⇒ { mapping: good }
 
-test('an expression sees the same names as templates', async () => {
-  const when =
-    'headers.event = "push" and path = "test" and query.q = "1" and payload.path = "mine" and a = 1 and now = "2026-01-02T03:04:05.000Z"'
-  const request = { headers: { event: 'push' }, query: { q: '1' } }
-  assert.equal(await matched([mapping('a', { when })], { a: 1, path: 'mine' }, request), 'a')
-  assert.equal(await matched([mapping('a', { when: 'payload[0].a = 1' })], [{ a: 1 }]), 'a')
-})
+# if nothing matches, the reason says so and why clauses could not be decided, without any value
+[{ id: a, match: { path: test, source: x } }, { id: b, match: { when: $number(secret) > 1 } }, { id: c, match: { when: 'false' } }] ⇒ { secret: hush } ⇒ { ignored: '/^no mapping of endpoint "test" matched \(3 tried\); match\.when of "b" failed: (?!.*hush|.*"c").*D3030/' }
+{ id: a, match: { body: { text: { pattern: x } } } } ⇒ { text: ${'hush'.repeat(70_000)} } ⇒ { ignored: '/^no mapping of endpoint "test" matched \(1 tried\); match\.body\.text\.pattern of "a" failed: a text of more than 262144 characters is not searched$/' }
 
-test('an expression that fails does not match, and later mappings are tried', async () => {
-  const mappings = [mapping('bad', { when: 'a + b > 1' }), mapping('good', undefined)]
-  assert.equal(await matched(mappings, { a: 1, b: 'x' }), 'good')
-})
+# expressions and templates see the values that the path took from the endpoint’s name
+[{ id: a, match: { path: 'git/:owner/:repo', when: params.owner = "ann" }, message: '{{params.repo}}' }, { id: b, match: { path: 'git/:who/:what' }, message: '{{params.what}} of {{params.who}}' }] ⇒ {} @ { endpoint: git/ann/lamp } ⇒ { message: lamp }
+[{ id: a, match: { path: 'git/:owner/:repo', when: params.owner = "ann" }, message: '{{params.repo}}' }, { id: b, match: { path: 'git/:who/:what' }, message: '{{params.what}} of {{params.who}}' }] ⇒ {} @ { endpoint: git/bob/lamp } ⇒ { message: lamp of bob }
+[{ id: a, match: { path: 'git/:owner/:repo' } }] ⇒ {} @ { endpoint: git/bob } ⇒ { ignored: /git/ }
 
-test('if nothing matches, the reason says so and why conditions failed, without any value', async () => {
-  const mappings = [
-    mapping('a', { path: 'test', source: 'x' }),
-    mapping('b', { when: '$number(secret) > 1' }),
-    mapping('c', { when: 'false' }),
-  ]
-  const decision = await snapshotOf(mappings).resolve(requestOf({ secret: 'hush' }))
-  const reason = decision.outcome === 'ignored' ? decision.reason : ''
-  assert.match(
-    reason,
-    /^no mapping of endpoint "test" matched \(3 tried\); match\.when of "b" failed: .*D3030/,
-  )
-  assert.doesNotMatch(reason, /hush|"c"/)
-})
+# an event of a listed actor is ignored, and the reason names actor and policy @ { endpoints: { test: { bots: ['*[bot]'] } } }
+{ sender: { login: 'Dependabot[bot]' } } ⇒ { ignored: 'the actor "Dependabot[bot]" is listed in endpoints.test.bots' }
+{ sender: { login: 'Dependabot[bot]' } } @ { endpoint: other } ⇒ { mapping: first }
+
+# the policy with the more exact name lists the bots @ { endpoints: { 'git/:repo': { bots: [a, b] }, git/own: { bots: [c] } } }
+{ sender: { login: a } } @ { endpoint: git/other } ⇒ { ignored: 'the actor "a" is listed in endpoints["git/:repo"].bots' }
+{ sender: { login: a } } @ { endpoint: git/own } ⇒ { mapping: first }
+{ sender: { login: c } } @ { endpoint: git/own } ⇒ { ignored: '/endpoints\["git\/own"\]\.bots$/' }
+
+# a long or strange name is shown on one line @ { endpoints: { test: { bots: ['*'] } } }
+{ sender: { login: "a\n\"\0${'x'.repeat(200)}" } } ⇒ { ignored: '/^the actor "a\\n\\"\\u0000x{96}…" is listed/' }
+{ sender: { login: ${'x'.repeat(1000)} } } ⇒ { mapping: first }
+{ sender: {} } ⇒ { mapping: first }
+
+# the actor is found where senders write it @ { endpoints: { test: { bots: [CI-bot, '7', '0', constructor, object] } } }
+{ sender: { login: ci-bot } } ⇒ { ignored: /actor/ }
+{ sender: { username: ci-bot, login: '' } } ⇒ { ignored: /actor/ }
+{ user_username: ci-bot, user_name: CI } ⇒ { ignored: /actor/ }
+{ user: { username: x, name: CI-Bot } } ⇒ { ignored: /actor/ }
+{ user: { displayName: ci-bot } } ⇒ { ignored: /actor/ }
+{ actor: { nickname: x, display_name: ci-bot } } ⇒ { ignored: /actor/ }
+{ actor: { name: ci-bot } } ⇒ { ignored: /actor/ }
+{ pusher: { name: ci-bot } } ⇒ { ignored: /actor/ }
+{ author: { username: ci-bot } } ⇒ { ignored: /actor/ }
+{ author: ci-bot } ⇒ { ignored: /actor/ }
+{ comment: { updateAuthor: { name: ci-bot } } } ⇒ { ignored: /actor/ }
+{ event: { user: ci-bot } } ⇒ { ignored: /actor/ }
+{ event: { bot_id: ci-bot } } ⇒ { ignored: /actor/ }
+{ event: { subtype: message_changed, message: { bot_id: ci-bot } } } ⇒ { ignored: /actor/ }
+{ event: { agent: { summary: ci-bot } } } ⇒ { ignored: /actor/ }
+{ message: { from: { username: ci-bot } } } ⇒ { ignored: /actor/ }
+{ member: { user: { username: ci-bot } } } ⇒ { ignored: /actor/ }
+{ user_name: ci-bot } ⇒ { ignored: /actor/ }
+
+# a name in another place, or a value that is not a name, is no actor @ { endpoints: { test: { bots: [ci-bot, '7', '0', constructor, object] } } }
+{} ⇒ { mapping: first }
+[] ⇒ { mapping: first }
+[{ sender: { login: ci-bot } }] ⇒ { mapping: first }
+null ⇒ { mapping: first }
+"ci-bot" ⇒ { mapping: first }
+{ pull_request: { user: { login: ci-bot } }, sender: { login: ada } } ⇒ { mapping: first }
+{ comment: { author: { name: ci-bot } }, user: { name: ada } } ⇒ { mapping: first }
+{ sender: [ci-bot] } ⇒ { mapping: first }
+{ sender: { login: 7, id: 7 } } ⇒ { mapping: first }
+{ sender: { login: null } } ⇒ { mapping: first }
+{ sender: {} } ⇒ { mapping: first }
+`,
+  { message: 'x' },
+)
 
 test('an endpoint with a policy and no mappings ignores every request', async () => {
   const snapshot = snapshotOf([], { endpoints: { quiet: {} } })
   assert.equal(snapshot.covers('quiet'), true)
-  assert.deepEqual(await snapshot.resolve(requestOf({}, { endpoint: 'quiet' })), {
-    outcome: 'ignored',
-    reason: 'endpoint "quiet" has no mappings',
+  const decision = await snapshot.resolve(requestOf({}, { endpoint: 'quiet' }))
+  assert.deepEqual(decision, { outcome: 'ignored', reason: 'endpoint "quiet" has no mappings' })
+})
+
+test('for a request of a bot no mapping is tried, and explain and tests say so', async () => {
+  const snapshot = snapshotOf([{ id: 'a', message: 'x' }], {
+    endpoints: { test: { bots: ['ada'] } },
+    disabled: [{ id: 'off', line: 2, message: 'x' }],
   })
+  const body = { sender: { login: 'ada' } }
+  const { decision, candidates, actions } = await snapshot.explain(requestOf(body))
+  assert.deepEqual(
+    [decision.outcome, candidates.map(({ mapping, verdict }) => `${mapping} ${verdict}`), actions],
+    ['ignored', ['a not-reached', 'off disabled'], []],
+  )
+  const asked = await snapshot.explain(requestOf({ sender: { login: 'bob' } }))
+  assert.equal(asked.candidates[0]?.verdict, 'matched')
+  const { observed, unmatched } = await resultOf({ message: 'x' }, { snapshot, body })
+  assert.deepEqual([observed?.reason?.startsWith('the actor'), unmatched], [true, []])
+  const named = await resultOf({ mapping: 'a' }, { snapshot, body })
+  assert.equal(named.unmatched[0]?.reason, 'was not asked')
 })
 
-test('expressions and templates see the values that the path took from the endpoint’s name', async () => {
-  const match = { path: 'git/:owner/:repo', when: 'params.owner = "ann"' }
-  const snapshot = snapshotOf([
-    { id: 'a', match, message: '{{params.repo}}' },
-    { id: 'b', match: { path: 'git/:who/:what' }, message: '{{params.what}} of {{params.who}}' },
-  ])
-  const messageAt = async (endpoint: string) => {
-    const decision = await snapshot.resolve(requestOf({}, { endpoint }))
-    const action = decision.outcome === 'accepted' ? decision.actions[0] : undefined
-    return action?.kind === 'agent' ? action.message : undefined
+/** Recorded bodies with their actors. */
+const recorded = `
+bitbucket/pullrequest.created.json Hookdeck Write
+bitbucket/repo.commit_status_created.json emmap1
+discord/interaction.application-command.json mason
+gitlab/issue.json hookdeckwrite
+gitlab/pipeline.json user1
+gitlab/push.json hookdeckwrite
+jira/comment_created.json admin
+jira/issue_updated.resolved.json Test User
+linear/reaction.create.json Priya Nair
+pagerduty/incident.acknowledged.json Jamie Chen
+sentry/issue.created.json Sentry
+slack/app_mention.json U061F7AUR
+slack/message_changed.json U061F7AUR
+slack/slash-command.form Steve
+telegram/callback_query.json priyanair
+telegram/message.json priyanair`
+
+for (const [, name = '', actor = ''] of recorded.matchAll(/^(\S+) (.+)$/gm)) {
+  const sample = recordedSamples(name.split('/')[0] ?? '')?.find((each) => each.name === name)
+  const skip = sample ? false : `${name} is not at hand`
+  test(`the actor of ${name} is found, and no other`, { skip }, async () => {
+    const body = sample?.body ?? ''
+    const payload = name.endsWith('.form') ? Object.fromEntries(new URLSearchParams(body)) : JSON.parse(body)
+    for (const [bot, outcome] of [
+      [actor.toUpperCase(), 'ignored'],
+      ['somebody-else', 'accepted'],
+    ] as const) {
+      const snapshot = snapshotOf([{ message: 'x' }], { endpoints: { test: { bots: [bot] } } })
+      assert.equal((await snapshot.resolve(requestOf(payload))).outcome, outcome)
+    }
+  })
+}
+
+test('the sender of every example of GitHub is found', async () => {
+  const samples = [...octokitSamples(), ...(recordedSamples('github') ?? [])]
+  const sent = samples.map(({ body }) => JSON.parse(body)).filter(({ sender }) => sender?.login !== undefined)
+  assert.ok(sent.length > 200)
+  const bots = [...new Set(sent.map(({ sender }) => sender.login))]
+  const snapshot = snapshotOf([], { endpoints: { test: { bots } } })
+  for (const body of sent) {
+    const decision = await snapshot.resolve(requestOf(body))
+    const actor = `the actor ${JSON.stringify(body.sender.login)} is listed`
+    assert.ok(decision.outcome === 'ignored' && decision.reason.startsWith(actor), actor)
   }
-  assert.equal(await messageAt('git/ann/lamp'), 'lamp')
-  assert.equal(await messageAt('git/bob/lamp'), 'lamp of bob')
-  assert.equal(await messageAt('git/bob'), undefined)
-})
-
-test('a clause that could not be decided is named in the reason, without any value', async () => {
-  const mappings = [mapping('a', { body: { text: { pattern: 'x' } } })]
-  const decision = await snapshotOf(mappings).resolve(requestOf({ text: 'hush'.repeat(100_000) }))
-  assert.deepEqual(decision, {
-    outcome: 'ignored',
-    reason:
-      'no mapping of endpoint "test" matched (1 tried); match.body.text.pattern of "a" failed: ' +
-      'a text of more than 262144 characters is not searched',
-  } satisfies Decision)
 })

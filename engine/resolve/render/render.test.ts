@@ -1,200 +1,134 @@
+/** Tests what the fields of a mapping render, and what of it is refused. */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { agentOf, type Mapping, refusalOf, requestOf, snapshotOf, wakeOf } from '../../compile/fixture.ts'
+import { testDecisions } from '../../compile/decision-fixture.ts'
+import { agentOf, refusalOf, requestOf, snapshotOf } from '../../compile/fixture.ts'
 
-test('a mapping renders its message plainly and its prompt with the boundary', async () => {
-  const action = await agentOf(
-    { id: 'pr', message: 'Review #{{number}}: {{title}}' },
-    { number: 7, title: 'Fix the flux.' },
-  )
-  assert.equal(action.message, 'Review #7: Fix the flux.')
-  assert.equal(action.mapping, 'pr')
-  assert.match(action.prompt, /^Review #7: \[title\]\n\n<outside-data id="id1">/)
-  assert.match(action.prompt, /\[title id1\]\nFix the flux\.\n<\/outside-data id="id1">$/)
+testDecisions(String.raw`
+# a mapping renders its message plainly and its prompt with the boundary
+{ id: pr, message: 'Review #{{number}}: {{title}}' } ⇒ { number: 7, title: Fix the flux. } ⇒ { mapping: pr, message: 'Review #7: Fix the flux.', prompt: '/^Review #7: \[title\]\n\n<outside-data id="id1">.*\[title id1\]\nFix the flux\.\n<\/outside-data id="id1">$/' }
+{ message: Something arrived. } ⇒ {} ⇒ { prompt: Something arrived. }
+{ message: 'Do: {{a}}', allowUnsafeExternalContent: true } ⇒ { a: anything at all. } ⇒ { prompt: 'Do: anything at all.', trusted: true }
+{ id: m, message: '{% "Review " & title %}' } ⇒ { title: it } ⇒ { message: Review it, prompt: '/^<outside-data id="id1">\nA text made by the mapping "m", from outside\./' }
+{ action: wake, text: 'Build {{id}}', mode: '{{m}}' } ⇒ { id: 5, m: next-heartbeat } ⇒ { kind: wake, text: Build 5, mode: next-heartbeat, prompt: Build 5 }
+
+# a string of the mapping is not fenced where a variable or an expression only chooses it
+{ vars: { tone: 'urgent ? "Answer at once, and in German." : "Answer when you have read all of it."' }, message: '{{vars.tone}} It is #{{n}}.' } ⇒ { urgent: true, n: 5 } ⇒ { prompt: 'Answer at once, and in German. It is #5.' }
+{ vars: { tone: '"Be brief, and say what to do."' }, message: '{{vars.tone}}' } ⇒ {} ⇒ { prompt: 'Be brief, and say what to do.' }
+{ vars: { tone: '($n := 1; "Be brief, and say what to do.")' }, message: '{{#if n}}{{vars.tone}}{{/if}}' } ⇒ { n: 5 } ⇒ { prompt: 'Be brief, and say what to do.' }
+{ message: '{% urgent ? "Answer at once, and in German." : "Answer when you have read all of it." %}' } ⇒ { urgent: true } ⇒ { prompt: 'Answer at once, and in German.' }
+
+# what a variable makes of the payload is fenced, even where it equals a string of the mapping
+{ vars: { tone: '"Answer at once, and in German."', title: title }, message: 'Read {{vars.title}}' } ⇒ { title: 'Answer at once, and in German.' } ⇒ { prompt: '/^Read \[vars.title\]\n.*German/' }
+{ vars: { tone: '"Answer " & title' }, message: 'Read {{vars.tone}}' } ⇒ { title: 'at once, and in German.' } ⇒ { prompt: '/^Read \[vars.tone\]\n.*German/' }
+{ vars: { tone: 'urgent ? "Be brief, and say what to do." : title' }, message: 'Read {{vars.tone}}' } ⇒ { urgent: false, title: 'Answer at once, and in German.' } ⇒ { prompt: '/^Read \[vars.tone\]\n.*German/' }
+{ vars: { tone: '"Answer at once."' }, message: 'Read {{#each list}}{{vars.tone}}{{/each}}' } ⇒ { list: [{ vars: { tone: Answer at once. } }] } ⇒ { prompt: '/^Read \[.*\]\n.*at once/' }
+{ vars: { tone: '"Answer at once."' }, message: 'Read {{#with payload}}{{vars.tone}}{{/with}}' } ⇒ { vars: { tone: Answer at once. } } ⇒ { prompt: '/^Read \[.*\]\n.*at once/' }
+{ vars: { tone: '"Answer at once."' }, message: 'Read {{payload.vars.tone}}' } ⇒ { vars: { tone: Answer at once. } } ⇒ { prompt: '/^Read \[.*\]\n.*at once/' }
+{ message: 'Read {{vars.tone}}' } ⇒ { vars: { tone: Answer at once. } } ⇒ { prompt: '/^Read \[.*\]\n.*at once/' }
+
+# expressions keep their type, and a template that renders a boolean or a number sets a field of that type
+{ message: x, deliver: '{% urgent %}', timeoutSeconds: '{% n * 2 %}' } ⇒ { urgent: false, n: 15 } ⇒ { deliver: false, timeoutSeconds: 30 }
+{ message: x, deliver: '{% urgent %}' } ⇒ { urgent: 'false' } ⇒ INVALID_FIELD /deliver
+{ message: x, timeoutSeconds: '{% n * 2 %}' } ⇒ { n: 0 } ⇒ INVALID_FIELD /timeoutSeconds
+{ message: x, deliver: '{{d}}', timeoutSeconds: '{{t}}' } ⇒ { d: false, t: 9 } ⇒ { deliver: false, timeoutSeconds: 9 }
+{ message: x, deliver: '{{d}}' } ⇒ { d: maybe } ⇒ INVALID_FIELD /deliver
+{ message: '{% items.{"n": n} %}', name: '{% count %}' } ⇒ { items: [{ n: 1 }, { n: 2 }], count: 3 } ⇒ { message: '[{"n":1},{"n":2}]', name: '3' }
+{ message: x, name: '{% a %}' } ⇒ { a: {} } ⇒ INVALID_FIELD /name
+
+# a field that renders blank counts as absent, and a message that does is refused with the mapping’s name
+{ message: x, name: '{{a}} ', thinking: '{{b}}', wakeMode: '{% absent %}', timeoutSeconds: '{{c}}' } ⇒ { a: '' } ⇒ { name: null, thinking: null, wakeMode: now, timeoutSeconds: 600 }
+{ id: blank, message: '{{a}}' } ⇒ {} ⇒ { code: BLANK_TEXT /message, says: '/^mapping "blank": message /' }
+{ message: " {{a}}\n" } ⇒ {} ⇒ BLANK_TEXT /message
+{ message: '{% a %}' } ⇒ {} ⇒ BLANK_TEXT /message
+{ message: '{% "" %}' } ⇒ {} ⇒ BLANK_TEXT /message
+
+# an absent value in a session key is refused, and so is a key that is only its prefix
+{ message: x, sessionKey: 'hook:pr:{{repo}}:{{n}}' } ⇒ { repo: a/b, n: 1 } ⇒ { sessionKey: 'hook:pr:a/b:1' }
+{ message: x, sessionKey: 'hook:pr:{{repo}}:{{n}}' } ⇒ { repo: a } ⇒ SESSION_KEY_NOT_ALLOWED /sessionKey
+{ message: x, sessionKey: 'hook:pr:{{repo}}:{{n}}' } ⇒ { repo: '', n: 1 } ⇒ SESSION_KEY_NOT_ALLOWED /sessionKey
+{ message: x, sessionKey: 'hook:pr:{{repo}}:{{n}}' } ⇒ { repo: null, n: 1 } ⇒ SESSION_KEY_NOT_ALLOWED /sessionKey
+{ message: x, sessionKey: 'hook:pr:{{repo}}:{{n}}' } ⇒ { repo: ' ', n: 1 } ⇒ SESSION_KEY_NOT_ALLOWED /sessionKey
+{ message: x, sessionKey: 'hook:{{default repo "none"}}' } ⇒ {} ⇒ { sessionKey: 'hook:none' }
+{ message: x, sessionKey: 'hook:pr:{{#if id}}{{id}}{{/if}}' } ⇒ { id: 1 } ⇒ { sessionKey: 'hook:pr:1' }
+{ message: x, sessionKey: 'hook:pr:{{#if id}}{{id}}{{/if}}' } ⇒ {} ⇒ SESSION_KEY_NOT_ALLOWED /sessionKey
+{ message: x, sessionKey: 'hook:{{#each ids}}{{this}}{{/each}}' } ⇒ { ids: [1] } ⇒ { sessionKey: 'hook:1' }
+{ message: x, sessionKey: 'hook:{{#each ids}}{{this}}{{/each}}' } ⇒ {} ⇒ SESSION_KEY_NOT_ALLOWED /sessionKey
+{ message: x, sessionKey: 'hook:{{! by owner }}{{#with owner}}{{login}}{{/with}}' } ⇒ { owner: { login: 1 } } ⇒ { sessionKey: 'hook:1' }
+{ message: x, sessionKey: 'hook:{{! by owner }}{{#with owner}}{{login}}{{/with}}' } ⇒ {} ⇒ SESSION_KEY_NOT_ALLOWED /sessionKey
+{ message: x, sessionKey: 'hook:{{#if id}}{{id}}{{else}}all{{/if}}' } ⇒ {} ⇒ { sessionKey: 'hook:all' }
+{ message: x, sessionKey: 'hook:{{id}}', strict: true } ⇒ {} ⇒ SESSION_KEY_NOT_ALLOWED /sessionKey
+
+# rendered routing is checked by the rules for requests
+{ message: x, channel: '{{c}}', model: '{{m}}', thinking: '{{t}}', allowPayloadRouting: true } ⇒ { c: slack, m: openai/gpt-5, t: low } ⇒ { channel: slack, model: openai/gpt-5, thinking: low }
+{ message: x, channel: '{{c}}', allowPayloadRouting: true } ⇒ { c: fax } ⇒ UNKNOWN_CHANNEL /channel
+{ message: x, channel: '{{c}}', allowPayloadRouting: true } ⇒ { c: telegram } ⇒ CHANNEL_NOT_CONFIGURED /channel
+{ message: x, model: '{{m}}', allowPayloadRouting: true } ⇒ { m: gpt } ⇒ MODEL_NOT_ALLOWED /model
+{ message: x, thinking: '{{t}}', allowPayloadRouting: true } ⇒ { t: hard } ⇒ UNKNOWN_THINKING /thinking
+
+# an expression that fails refuses the request, with mapping, field and column but without a value
+{ id: m, message: '{% $number(a) %}' } ⇒ { a: sekret } ⇒ { code: EXPRESSION_FAILED /message, says: '/^mapping "m": message: the expression .\$number\(a\). failed at column 4: text cannot be read as a number \(D3030\)$/' }
+
+# rendered bytes are counted across all fields of a request @ { hooks: { maxRenderedBytes: 20 } }
+{ message: '{{a}}', name: '{{a}}' } ⇒ { a: '123456789' } ⇒ { name: '123456789' }
+{ message: '{{a}}', name: '{{a}}' } ⇒ { a: ééééé€ } ⇒ { code: TOO_LARGE_RENDERED /name, says: '/more than 20 bytes \(maxRenderedBytes, of its endpoint or of hooks\)/' }
+{ message: '{% a %}' } ⇒ { a: xxxxxxxxxxxxxxxxxxxxx } ⇒ TOO_LARGE_RENDERED
+{ message: '{{payload}}', name: '{% $error("x") %}' } ⇒ { a: xxxxxxxxxxxxxxxxxxxxx } ⇒ TOO_LARGE_RENDERED /message
+
+# a low limit on rendered bytes leaves room for the names of a few values @ { hooks: { maxRenderedBytes: 6 } }
+{ message: '{{a}}' } ⇒ { a: Do it. } ⇒ { prompt: '/^\[a\]\n/' }
+
+# a strict mapping refuses an absent or null value in a template, naming its path
+{ id: m, strict: true, message: 'Hi {{user.name}}' } ⇒ {} ⇒ { code: ABSENT_FIELD /message, says: '/^mapping "m": message: names user.name, which is absent$/' }
+{ strict: true, message: 'Hi {{user.name}}' } ⇒ { user: null } ⇒ ABSENT_FIELD /message
+{ strict: true, message: 'Hi {{user.name}}' } ⇒ { user: { name: null } } ⇒ ABSENT_FIELD /message
+{ message: 'Hi {{user.name}}.' } ⇒ {} ⇒ { message: Hi . }
+{ strict: true, message: x, name: '{{a}}' } ⇒ {} ⇒ ABSENT_FIELD /name
+{ strict: true, message: x, deliverTo: [{ channel: slack, to: '{{room}}' }], allowPayloadRouting: true } ⇒ {} ⇒ ABSENT_FIELD /deliverTo/0/to
+{ strict: true, forEach: '[1]', vars: { v: absent }, message: '{{vars.v}}' } ⇒ {} ⇒ { says: '/names vars\.v, which is absent/' }
+{ strict: true, message: '{{truncate a 3}}.' } ⇒ {} ⇒ ABSENT_FIELD /message
+{ strict: true, message: '{{join a}}.' } ⇒ {} ⇒ ABSENT_FIELD /message
+{ strict: true, message: '{{date a}}.' } ⇒ {} ⇒ ABSENT_FIELD /message
+{ strict: true, message: '{{quote a}}.' } ⇒ {} ⇒ ABSENT_FIELD /message
+{ strict: true, message: '{{json a}}.' } ⇒ {} ⇒ ABSENT_FIELD /message
+{ strict: true, message: '{{plural a "x"}}.' } ⇒ {} ⇒ ABSENT_FIELD /message
+{ strict: true, message: '{{quote (truncate a 3)}}.' } ⇒ {} ⇒ ABSENT_FIELD /message
+{ strict: true, message: '{{default b (truncate a 3)}}.' } ⇒ {} ⇒ ABSENT_FIELD /message
+
+# in a strict mapping an empty string is not absent, and conditions and defaults may read absent values
+{ strict: true, message: 'Hi {{name}}!' } ⇒ { name: '' } ⇒ { message: Hi ! }
+{ strict: true, message: x, name: '{{name}}' } ⇒ { name: '' } ⇒ { name: null }
+{ strict: true, message: '{{truncate a 3}}{{quote a}}.' } ⇒ { a: '' } ⇒ { message: . }
+{ strict: true, message: '{{#if a}}A{{else}}B{{/if}}{{default a "C"}}{{#unless (eq a.b 1)}}D{{/unless}}' } ⇒ {} ⇒ { message: BCD }
+{ strict: true, message: '{{truncate (default a "none") 3}}' } ⇒ {} ⇒ { message: no… }
+{ strict: true, message: '{{default (truncate a 3) "no…"}}' } ⇒ {} ⇒ { message: no… }
+
+# a reply goes to every target once, and the first target is the action’s own
+{ message: x, allowPayloadRouting: true, deliverTo: [{ channel: slack, to: '{{room}}' }, { channel: terminal }, { channel: slack, to: C1 }, { channel: '{% other %}', to: '{% "C" & $string(2) %}' }] } ⇒ { room: C1, other: slack } ⇒ { channel: slack, to: C1, deliverTo: [{ channel: slack, to: C1 }, { channel: terminal }, { channel: slack, to: C2 }] }
+{ message: x, allowPayloadRouting: true, deliverTo: [{ channel: '{{#if urgent}}slack{{/if}}' }, { channel: '{{also}}' }] } ⇒ { also: terminal } ⇒ { deliverTo: [{ channel: terminal }] }
+{ message: x, allowPayloadRouting: true, deliverTo: [{ channel: '{{also}}' }] } ⇒ {} ⇒ { deliver: false, deliverTo: null, channel: last }
+{ message: x, allowPayloadRouting: true, deliverTo: [{ channel: '{{a}}' }, { channel: slack, to: '{% b %}' }, { channel: '{{c}}' }] } ⇒ { a: fax, b: 5, c: telegram } ⇒ { code: UNKNOWN_CHANNEL /deliverTo/0/channel /deliverTo/2/channel, says: '/ deliverTo\[0\]\.channel must be "last" or one of .*; deliverTo\[2\]\.channel is not configured \(configured: /' }
+{ message: x, deliverTo: [{ channel: slack, to: 'C{{a}}' }, { channel: '{{a}}' }, { channel: slak }] } ⇒ {} ⇒ { load: [PAYLOAD_ROUTING, PAYLOAD_ROUTING, UNKNOWN_CHANNEL], says: '/^.deliverTo\[0\]\.to. /' }
+`)
+
+test('every list of an action is frozen', async () => {
+  const { deliverTo } = await agentOf({ message: 'x', deliverTo: [{ channel: 'slack', to: 'C1' }] }, {})
+  assert.ok(Object.isFrozen(deliverTo) && Object.isFrozen(deliverTo?.[0]))
 })
 
-test('a message without placeholders equals its prompt', async () => {
-  const action = await agentOf({ message: 'Something arrived.' }, {})
-  assert.equal(action.prompt, 'Something arrived.')
-})
+const loop = { id: 'm', message: '{{#each a}}{{this}}{{/each}}' }
+const marks = (count: number) => ({ a: Array.from({ length: count }, (_, index) => '!?;…'[index % 4]) })
 
-test('a trusted mapping applies no boundary', async () => {
-  const action = await agentOf(
-    { message: 'Do: {{a}}', allowUnsafeExternalContent: true },
-    { a: 'anything at all.' },
-  )
-  assert.deepEqual([action.prompt, action.trusted], ['Do: anything at all.', true])
-})
-
-test('the result of an expression is fenced as a whole', async () => {
-  const action = await agentOf({ id: 'm', message: '{% "Review " & title %}' }, { title: 'it' })
-  assert.equal(action.message, 'Review it')
-  assert.match(action.prompt, /^<outside-data id="id1">\nA text made by the mapping "m", from outside\./)
-})
-
-const tones = 'urgent ? "Answer at once, and in German." : "Answer when you have read all of it."'
-
-test('a text of the mapping is not fenced where a variable or an expression only chooses it', async () => {
-  for (const [vars, message, prompt] of [
-    [{ tone: tones }, '{{vars.tone}} It is #{{n}}.', 'Answer at once, and in German. It is #5.'],
-    [{ tone: '"Be brief, and say what to do."' }, '{{vars.tone}}', 'Be brief, and say what to do.'],
-    [
-      { tone: '($n := 1; "Be brief, and say what to do.")' },
-      '{{#if n}}{{vars.tone}}{{/if}}',
-      'Be brief, and say what to do.',
-    ],
-    [{}, `{% ${tones} %}`, 'Answer at once, and in German.'],
-  ] as const)
-    assert.equal((await agentOf({ vars, message }, { urgent: true, n: 5 })).prompt, prompt, message)
-})
-
-test('what a variable makes of the payload is fenced, even where it equals a text of the mapping', async () => {
-  const text = 'Answer at once, and in German.'
-  const payload = { urgent: false, title: text, list: [{ vars: { tone: text } }], vars: { tone: text } }
-  for (const [vars, message] of [
-    [{ tone: tones, title: 'title' }, 'Read {{vars.title}}'],
-    [{ tone: '"Answer " & title' }, 'Read {{vars.tone}}'],
-    [{ tone: 'urgent ? "Be brief, and say what to do." : title' }, 'Read {{vars.tone}}'],
-    [{ tone: tones }, 'Read {{#each list}}{{vars.tone}}{{/each}}'],
-    [{ tone: tones }, 'Read {{#with payload}}{{vars.tone}}{{/with}}'],
-    [{ tone: tones }, 'Read {{payload.vars.tone}}'],
-    [{}, 'Read {{vars.tone}}'],
-  ] as const) {
-    const { prompt } = await agentOf({ vars, message }, payload)
-    const [sentence = '', fenced] = prompt.split('<outside-data')
-    assert.ok(!sentence.includes(text) && fenced?.includes(text), `${message}: ${prompt}`)
-  }
-})
-
-test('a wake mapping renders its text and mode', async () => {
-  const action = await wakeOf({ text: 'Build {{id}}', mode: '{{m}}' }, { id: 5, m: 'next-heartbeat' })
-  assert.deepEqual(
-    [action.kind, action.text, action.mode, action.prompt],
-    ['wake', 'Build 5', 'next-heartbeat', 'Build 5'],
-  )
-})
-
-test('expressions keep their type', async () => {
-  const mapping: Mapping = { message: 'x', deliver: '{% urgent %}', timeoutSeconds: '{% n * 2 %}' }
-  const action = await agentOf(mapping, { urgent: false, n: 15 })
-  assert.deepEqual([action.deliver, action.timeoutSeconds], [false, 30])
-  assert.equal((await refusalOf(mapping, { urgent: 'false', n: 15 })).code, 'INVALID_FIELD')
-  assert.equal((await refusalOf(mapping, { urgent: true, n: 0 })).code, 'INVALID_FIELD')
-})
-
-test('a template that renders a boolean or a number sets a field of that type', async () => {
-  const mapping: Mapping = { message: 'x', deliver: '{{d}}', timeoutSeconds: '{{t}}' }
-  const action = await agentOf(mapping, { d: false, t: 9 })
-  assert.deepEqual([action.deliver, action.timeoutSeconds], [false, 9])
-  assert.equal((await refusalOf(mapping, { d: 'maybe', t: 9 })).code, 'INVALID_FIELD')
-})
-
-test('an expression for a text field must give text, and a list for the message is printed as JSON', async () => {
-  const action = await agentOf(
-    { message: '{% items.{"n": n} %}', name: '{% count %}' },
-    { items: [{ n: 1 }, { n: 2 }], count: 3 },
-  )
-  assert.deepEqual([action.message, action.name], ['[{"n":1},{"n":2}]', '3'])
-  assert.equal((await refusalOf({ message: 'x', name: '{% a %}' }, { a: {} })).code, 'INVALID_FIELD')
-})
-
-test('a field that renders blank counts as absent', async () => {
-  const action = await agentOf(
-    { message: 'x', name: '{{a}} ', thinking: '{{b}}', wakeMode: '{% absent %}', timeoutSeconds: '{{c}}' },
-    { a: '' },
-  )
-  assert.deepEqual(
-    [action.name, action.thinking, action.wakeMode, action.timeoutSeconds],
-    [undefined, undefined, 'now', 600],
-  )
-})
-
-test('a message that renders blank is refused with the mapping’s name', async () => {
-  for (const message of ['{{a}}', ' {{a}}\n', '{% a %}', '{% "" %}']) {
-    const refusal = await refusalOf({ id: 'blank', message }, {})
-    assert.equal(refusal.code, 'BLANK_TEXT')
-    assert.match(refusal.message, /^mapping "blank": message /)
-    assert.equal(refusal.mapping, 'blank')
-    assert.equal(refusal.details[0]?.pointer, '/message')
-  }
-})
-
-test('an absent value in a session key is refused', async () => {
-  const mapping: Mapping = { message: 'x', sessionKey: 'hook:pr:{{repo}}:{{n}}' }
-  assert.equal((await agentOf(mapping, { repo: 'a/b', n: 1 })).sessionKey, 'hook:pr:a/b:1')
-  for (const payload of [{ repo: 'a' }, { repo: '', n: 1 }, { repo: null, n: 1 }, { repo: ' ', n: 1 }]) {
-    const refusal = await refusalOf(mapping, payload)
-    assert.equal(refusal.code, 'SESSION_KEY_NOT_ALLOWED')
-    assert.equal(refusal.details[0]?.pointer, '/sessionKey')
-  }
-  const repaired = { ...mapping, sessionKey: 'hook:{{default repo "none"}}' }
-  assert.equal((await agentOf(repaired, {})).sessionKey, 'hook:none')
-})
-
-test('a session key that is only its prefix is refused', async () => {
-  const templates = [
-    'hook:pr:{{#if id}}{{id}}{{/if}}',
-    'hook:{{#each ids}}{{this}}{{/each}}',
-    'hook:{{! by owner }}{{#with owner}}{{login}}{{/with}}',
-  ]
-  for (const sessionKey of templates) {
-    const refusal = await refusalOf({ message: 'x', sessionKey }, {})
-    assert.deepEqual(
-      [refusal.code, refusal.details[0]?.pointer],
-      ['SESSION_KEY_NOT_ALLOWED', '/sessionKey'],
-      sessionKey,
-    )
-    const payload = { id: 1, ids: [1], owner: { login: 1 } }
-    assert.match((await agentOf({ message: 'x', sessionKey }, payload)).sessionKey, /:1$/)
-  }
-  const either = { message: 'x', sessionKey: 'hook:{{#if id}}{{id}}{{else}}all{{/if}}' }
-  assert.equal((await agentOf(either, {})).sessionKey, 'hook:all')
-})
-
-test('rendered routing is checked by the rules for requests', async () => {
-  const mapping: Mapping = {
-    message: 'x',
-    channel: '{{c}}',
-    model: '{{m}}',
-    thinking: '{{t}}',
-    allowPayloadRouting: true,
-  }
-  const action = await agentOf(mapping, { c: 'slack', m: 'openai/gpt-5', t: 'low' })
-  assert.deepEqual([action.channel, action.model, action.thinking], ['slack', 'openai/gpt-5', 'low'])
-  assert.equal((await refusalOf(mapping, { c: 'fax' })).code, 'UNKNOWN_CHANNEL')
-  assert.equal((await refusalOf(mapping, { c: 'telegram' })).code, 'CHANNEL_NOT_CONFIGURED')
-  assert.equal((await refusalOf(mapping, { m: 'gpt' })).code, 'MODEL_NOT_ALLOWED')
-  assert.equal((await refusalOf(mapping, { t: 'hard' })).code, 'UNKNOWN_THINKING')
-})
-
-test('an expression that fails refuses the request, with mapping, field and column but without a value', async () => {
-  const refusal = await refusalOf({ id: 'm', message: '{% $number(a) %}' }, { a: 'sekret' })
-  assert.equal(refusal.code, 'EXPRESSION_FAILED')
-  assert.equal(
-    refusal.message,
-    'mapping "m": message: the expression `$number(a)` failed at column 4: text cannot be read as a number (D3030)',
-  )
-  assert.equal(refusal.details[0]?.pointer, '/message')
-})
-
-test('a refusal beside a failing expression leaves no unhandled rejection', async () => {
-  const mapping: Mapping = { message: '{{payload}}', name: '{% $error("x") %}' }
-  const refusal = await refusalOf(mapping, { a: 'x'.repeat(100) }, { hooks: { maxRenderedBytes: 50 } })
-  assert.equal(refusal.code, 'TOO_LARGE_RENDERED')
-})
-
-test('rendered bytes are counted across all fields of a request', async () => {
-  const fixture = { hooks: { maxRenderedBytes: 20 } }
-  const mapping: Mapping = { message: '{{a}}', name: '{{a}}' }
-  assert.equal((await agentOf(mapping, { a: '123456789' }, fixture)).name, '123456789')
-  const refusal = await refusalOf(mapping, { a: 'ééééé€' }, fixture)
-  assert.equal(refusal.code, 'TOO_LARGE_RENDERED')
-  assert.match(refusal.message, /more than 20 bytes \(maxRenderedBytes, of its endpoint or of hooks\)/)
-  assert.equal(
-    (await refusalOf({ message: '{% a %}' }, { a: 'x'.repeat(21) }, fixture)).code,
-    'TOO_LARGE_RENDERED',
-  )
+test('many short values do not make a prompt many times longer than the rendered text, over all actions of a request', async () => {
+  const { message, prompt } = await agentOf(loop, marks(5_000))
+  assert.ok(message.length === 5_000 && prompt.length < 262_144)
+  const says = /^mapping "m": message: .*names.*\(maxRenderedBytes, of its endpoint or of hooks\)/
+  assert.match((await refusalOf(loop, marks(60_000))).message, says)
+  assert.equal((await refusalOf({ ...loop, forEach: '[1..20]' }, marks(2_000))).code, 'TOO_LARGE_RENDERED')
+  const digits = { a: Array.from({ length: 60_000 }, () => 7) }
+  assert.equal((await agentOf(loop, digits)).prompt, '7'.repeat(60_000))
 })
 
 test('no payload makes a decision throw or reject', async () => {
@@ -204,18 +138,16 @@ test('no payload makes a decision throw or reject', async () => {
     { id: 'c', message: '{{#each payload}}{{this}}{{/each}}', timeoutSeconds: '{{a}}', deliver: '{% b %}' },
   ])
   const names = new Set<string>()
-  await fc.assert(
-    fc.asyncProperty(
-      fc.json({ maxDepth: 4 }),
-      fc.constantFrom('test', 'wake', 'agent'),
-      async (body, endpoint) => {
-        const decision = await snapshot.resolve(requestOf(body, { endpoint }))
-        names.add(decision.outcome)
-        assert.notEqual(decision.outcome, 'failed', JSON.stringify(decision))
-      },
-    ),
-    { seed: 3, numRuns: 500 },
+  const property = fc.asyncProperty(
+    fc.json({ maxDepth: 4 }),
+    fc.constantFrom('test', 'wake', 'agent'),
+    async (body, endpoint) => {
+      const decision = await snapshot.resolve(requestOf(body, { endpoint }))
+      names.add(decision.outcome)
+      assert.notEqual(decision.outcome, 'failed', JSON.stringify(decision))
+    },
   )
+  await fc.assert(property, { seed: 3, numRuns: 500 })
   assert.ok(names.has('accepted') && names.has('refused'))
 })
 

@@ -1,0 +1,115 @@
+/** Reads tables of mappings, payloads and decisions, for tests of what a configuration does with a request. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parse } from 'yaml'
+import { isRecord } from '../config/values/is-record.ts'
+import type { Decision, HookRequest } from '../resolve/model/decision.ts'
+import type { ActionTrace } from '../resolve/model/trace.ts'
+import { compileFixture, type Fixture, type Mapping, requestOf } from './fixture.ts'
+
+/**
+ * Registers one test for each title of a table, which is a line that begins with `#`; the lines below it are its cases:
+ * `mappings ⇒ payload @ request ⇒ expected`. A title may end with ` @ fixture`, which may have a `request` for all of its
+ * cases. What `common` has is added to all mappings; a case without mappings has that one, or none. Everything is YAML; a payload that is JSON is sent verbatim. Expected is
+ * - the fields of the action that is made, or a list of those of several: `null` for one that is absent, and a string
+ *   between slashes is a regular expression; `warns` are the warnings for the sender, `explain` the fields as explained,
+ *   each as `origin: value`;
+ * - the code of a refusal with its pointers, `BLANK_TEXT /message`, or a map of it with `says` for its sentence;
+ * - the outcome with its reason: `skipped: …`;
+ * - `load` with the codes of a mapping that does not load, or `warn` with those of its warnings, and `says`.
+ */
+export function testDecisions(table: string, common: Partial<Mapping> = {}, fixture: Fixture = {}): void {
+  const blocks = table.trim().split(/^\s*# /m)
+  for (const block of blocks.filter((each) => each.trim() !== '')) {
+    const [heading = '', ...rows] = block.trim().split('\n')
+    const [title = '', more = '{}'] = heading.split(' @ ')
+    const { request = {}, ...own } = parse(more) as Fixture & { readonly request?: Partial<HookRequest> }
+    test(title, async () => {
+      assert.ok(rows.length > 0, 'a title has cases')
+      for (const row of rows) await testRow(row.trim(), { common, fixture: { ...fixture, ...own }, request })
+    })
+  }
+}
+
+interface Shared {
+  readonly common: Partial<Mapping>
+  readonly fixture: Fixture
+  readonly request: Partial<HookRequest>
+}
+
+async function testRow(row: string, { common, fixture, request }: Shared): Promise<void> {
+  const [wanted = '', sent = '', written] = row.split(' ⇒ ').toReversed()
+  const isAlone = written === undefined && Object.keys(common).length === 0
+  const mappings = isAlone
+    ? []
+    : [parse(written ?? '{}')].flat().map((each) => ({ ...common, ...each }) as Mapping)
+  const [payload = '', more = '{}'] = sent.split(' @ ')
+  const expected: unknown = /^[{[]/.test(wanted) ? parse(wanted) : wanted
+  const compiled = compileFixture(mappings, fixture)
+  const found = (compiled.ok ? compiled.warnings : compiled.diagnostics).map(({ code }) => code)
+  if (isRecord(expected) && ('load' in expected || 'warn' in expected)) {
+    assert.equal(compiled.ok, 'warn' in expected, row)
+    assert.deepEqual(found, [expected['load'] ?? expected['warn']].flat(), row)
+    const messages = compiled.ok ? compiled.warnings : compiled.diagnostics
+    return fits(expected['says'], messages[0]?.message, row)
+  }
+  assert.ok(compiled.ok, `${row}: ${found}`)
+  const asked = requestOf(isJson(payload) ? payload : parse(payload), { ...request, ...parse(more) })
+  const decision = await compiled.snapshot.resolve(asked)
+  if (!isRecord(expected) || !('explain' in expected)) return assertDecision(decision, expected, row)
+  const { explain, ...rest } = expected
+  assertDecision(decision, rest, row)
+  const { actions } = await compiled.snapshot.explain(asked)
+  fits(explain, fieldsOf(actions[0]), row)
+}
+
+function assertDecision(decision: Decision, expected: unknown, row: string): void {
+  const what = `${row}\n${JSON.stringify(decision)}`
+  if (typeof expected === 'string') {
+    const pointers = 'details' in decision ? decision.details.map(({ pointer }) => pointer || '""') : []
+    return assert.equal('code' in decision ? [decision.code, ...pointers].join(' ') : '', expected, what)
+  }
+  const { code, says, warns, skipped, ignored, ...action } = Array.isArray(expected)
+    ? {}
+    : (expected as Wanted)
+  if (code !== undefined) assertDecision(decision, code, row)
+  if (says !== undefined) return fits(says, 'message' in decision ? decision.message : undefined, what)
+  for (const [outcome, reason] of Object.entries({ skipped, ignored }))
+    if (reason !== undefined) return fits({ outcome, reason }, decision, what)
+  assert.ok(decision.outcome === 'accepted', what)
+  const warnings = decision.warnings?.map(({ pointer, message }) => `${pointer} ${message}`)
+  if (warns !== undefined) fits(warns, warnings ?? [], what)
+  fits(Array.isArray(expected) ? expected : [action], decision.actions, what)
+}
+
+type Wanted = Readonly<Record<string, unknown>>
+
+function fits(expected: unknown, actual: unknown, what: string): void {
+  if (expected === undefined) return
+  if (expected === null) return assert.ok(actual === undefined || actual === null, what)
+  if (typeof expected === 'string' && /^\/.+\/$/s.test(expected))
+    return assert.match(String(actual), new RegExp(expected.slice(1, -1), 's'), what)
+  if (Array.isArray(expected)) {
+    assert.ok(Array.isArray(actual) && actual.length === expected.length, what)
+    for (const [index, each] of expected.entries()) fits(each, actual[index], what)
+  } else if (isRecord(expected)) {
+    for (const [key, each] of Object.entries(expected))
+      fits(each, (actual as Wanted)?.[key], `${key} of ${what}`)
+  } else assert.equal(actual, expected, what)
+}
+
+/** Returns each field of an explained action as `origin: value`. */
+export function fieldsOf(action: ActionTrace | undefined): Record<string, string> {
+  return Object.fromEntries(
+    (action?.fields ?? []).map(({ field, value, from }) => [field, `${from}: ${value}`]),
+  )
+}
+
+function isJson(text: string): boolean {
+  try {
+    return JSON.parse(text) !== undefined
+  } catch {
+    return false
+  }
+}
