@@ -57,7 +57,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['compile-steps.ts'],
     ['compile-snapshot.ts'],
     ['fixture.ts'],
-    ['dedupe-fixture.ts'],
+    ['decision-fixture.ts'],
   ],
   runtime: [
     [

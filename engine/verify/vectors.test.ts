@@ -2,11 +2,72 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { HmacPolicy } from '../config/schema/policy-schema.ts'
+import { signatureData } from '../../test/sample-data.ts'
+import type { HmacPolicy, VerifyPolicy } from '../config/schema/policy-schema.ts'
 import { providerRow } from '../providers/index.ts'
 import type { HmacScheme } from '../providers/scheme.ts'
 import { diagnose } from './diagnosis/diagnose.ts'
-import { judge, knownRequests, requestOf, type Sent } from './signing-fixture.ts'
+import { judge, requestOf, type Sent } from './signing-fixture.ts'
+import type { VerifyDependencies } from './verifier.ts'
+
+interface Vector {
+  readonly id: string
+  readonly provider: string
+  readonly policy: VerifyPolicy
+  readonly sent: Sent
+  readonly dependencies: VerifyDependencies
+  readonly isValid: boolean
+  /** Why it is valid or not. */
+  readonly why: string
+}
+
+/** A known request as the data has it; questions hold most of it in `request`. Times are in seconds. */
+interface Written extends Omit<VerifyPolicy, 'tolerance'> {
+  readonly id: string
+  readonly provider: string
+  readonly secrets?: readonly string[]
+  readonly certificates?: Readonly<Record<string, string>>
+  readonly jwks?: object
+  readonly method: string
+  readonly url?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly rawBody: string
+  readonly now: number
+  readonly tolerance?: number | null
+  readonly expect: string
+  readonly why: string
+}
+
+/** Returns requests with known results, or undefined without the folder beside this project. */
+function knownRequests(of: 'vectors' | 'open-questions' = 'vectors'): readonly Vector[] | undefined {
+  return signatureData(of)?.map((row) => {
+    const known = { ...(row as Written), ...(row as { request?: Partial<Written> }).request }
+    const { id, provider, method, rawBody, now, tolerance, expect, why, certificates, jwks } = known
+    const { secret, secrets, publicKey, audience, serviceAccount, topicArns } = known
+    const url = known.url ?? `https://hooks.example.com/hooks/${provider}`
+    const material = { secret: secrets ?? secret, publicKey, audience, serviceAccount, topicArns }
+    const window = tolerance == null ? {} : { tolerance: `${tolerance}s` }
+    const headers = Object.entries(known.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value])
+    return {
+      id,
+      provider,
+      policy: { provider, publicUrl: url, ...material, ...window },
+      sent: {
+        method,
+        target: url.replace(/^https?:\/\/[^/]*/, '').replace(/#.*$/, ''),
+        headers: Object.fromEntries(headers),
+        body: rawBody,
+        now: now * 1000,
+      },
+      dependencies: {
+        download: async (address) =>
+          certificates?.[address] ?? (jwks ? JSON.stringify(jwks) : assert.fail(`${address} was asked for`)),
+      },
+      isValid: expect === 'valid',
+      why,
+    }
+  })
+}
 
 const vectors = knownRequests() ?? []
 const options = { skip: vectors.length === 0 && 'the signatures are not beside this project' }
