@@ -70,7 +70,7 @@ function commandsBelow(command: Command, path = ''): string[] {
   })
 }
 
-const groupsWithAction = new Set(['init', 'route', 'doctor', 'issues', 'requests', 'runs'])
+const groupsWithAction = new Set(['init', 'route', 'doctor'])
 
 function assertSame(documented: readonly string[], actual: readonly string[]): void {
   assert.ok(actual.length > 0)

@@ -3,10 +3,11 @@
  * what a route describes as any object. Times are milliseconds since the epoch.
  */
 
-import type { routes } from '../../runtime/api/routes/index.ts'
+import type { Answer, ItemOf } from '../../runtime/api/routes/client.ts'
 import type { ValueOf } from '../../runtime/api/routes/schema.ts'
 import type { streamFrame } from '../../runtime/api/routes/stream.ts'
 
+export type { Answer, ItemOf } from '../../runtime/api/routes/client.ts'
 export type {
   DeliveryRecord,
   EventRecord,
@@ -16,17 +17,6 @@ export type {
   RunState,
   SessionSummary,
 } from '../../runtime/store/records.ts'
-
-type Routes = typeof routes
-
-/** What a route answers, by its name in the OpenAPI document. */
-export type Answer<Name extends keyof Routes> = Routes[Name]['answers'] extends { readonly 200: infer Of }
-  ? ValueOf<Of>
-  : never
-
-/** What a list is of. */
-export type ItemOf<Name extends keyof Routes> =
-  Answer<Name> extends { readonly items: readonly (infer Item)[] } ? Item : never
 
 export interface Page<Item> {
   readonly items: readonly Item[]

@@ -78,7 +78,9 @@ async function createFakeGateway(t: TestContext, answers: Record<string, unknown
           if (url.pathname.startsWith('/api') && given !== `Bearer ${token}`) {
             return Response.json({ ok: false, error: 'no' }, { status: 401 })
           }
-          const answer = known[url.pathname]
+          const text = url.searchParams.get('q') ?? ''
+          const found = runs.filter(({ id }) => id.endsWith(text)).map(({ id }) => ({ kind: 'run', id }))
+          const answer = known[url.pathname] ?? (url.pathname === '/api/find' ? { items: found } : undefined)
           if (answer instanceof Error) throw answer
           if (answer instanceof Response) return answer
           return answer === undefined
@@ -104,14 +106,14 @@ test('a list is a table of time, short id, endpoint, state and reason, with the 
     /^\d\d:00:00 +0000aa +github +succeeded, ran +echo +hook:github:42 +pr-opened \(3 requests\)$/,
   )
   assert.match(second ?? '', /0000bb .* timeout: It took too long\.$/)
-  assert.equal(err, 'More: reveille runs --cursor later\n')
+  assert.equal(err, 'More: reveille list runs --cursor later\n')
 })
 
 test('the command for the next page repeats the options and the name of the program', async (t) => {
   const { run, env } = await createFakeGateway(t)
   env['npm_command'] = 'exec'
   const { err } = await run('runs', '--session-key', 'hook:a b', '--limit', '2', '--cursor', 'x')
-  assert.equal(err, "More: npx reveille runs --session-key 'hook:a b' --limit 2 --cursor later\n")
+  assert.equal(err, "More: npx reveille list runs --session-key 'hook:a b' --limit 2 --cursor later\n")
 })
 
 test('a list shows the beginning of a text, also without a terminal', async (t) => {
@@ -124,6 +126,7 @@ test('a list shows the beginning of a text, also without a terminal', async (t) 
   }
   const { run } = await createFakeGateway(t, {
     '/api/events': { items: [event] },
+    '/api/find': { items: [{ kind: 'event', id: ids[0] }] },
     [`/api/events/${ids[0]}`]: event,
   })
   const line = (await run('events')).out.split('\n')[1] ?? ''
@@ -165,17 +168,17 @@ test('one record is shown whole, by its id or by the end of it, and cannot contr
   assert.equal((await run('runs', '0000bb')).out, whole.out)
 })
 
-test('the end of an id that matches none or several is a problem; a text that is no id is bad usage', async (t) => {
-  const { run } = await createFakeGateway(t, {
-    '/api/runs': { items: [...runs, { ...runs[0], id: '019c5b1e-0000-7000-8000-1111110000aa' }] },
-  })
-  assert.deepEqual(await run('runs', '0000aa'), {
+test('what names nothing or several records is a problem', async (t) => {
+  const { run } = await createFakeGateway(t)
+  assert.deepEqual(await run('runs', '0000'), {
     code: 1,
     out: '',
-    err: 'More than one of the runs ends in 0000aa; give more of it.\n',
+    err: 'Nothing is called 0000: give an id whole, or at least its last 4 characters.\n',
   })
-  assert.equal((await run('runs', 'cafe')).code, 1)
-  assert.equal((await run('runs', '../requests')).code, 2)
+  assert.equal(
+    (await run('show', '')).err,
+    '"" names several records: run 0000aa and run 0000bb. Give the id of one.\n',
+  )
 })
 
 test('an empty list says so', async (t) => {
@@ -283,7 +286,7 @@ test('a missing gateway, a wrong token and an unknown id are each reported in on
   })
   const { run } = await createFakeGateway(t)
   const unknown = await run('runs', '019c5b1e-0000-7000-8000-0000000000cc')
-  assert.deepEqual(unknown, { code: 1, out: '', err: 'There is no such run.\n' })
+  assert.match(unknown.err, /^Nothing is called 019c5b1e-0000-7000-8000-0000000000cc: /)
 })
 
 test('bad usage exits with 2 and suggests what was probably meant', async (t) => {
@@ -293,9 +296,13 @@ test('bad usage exits with 2 and suggests what was probably meant', async (t) =>
     [['runs', '--limt', '3'], /Did you mean --limit\?/],
     [['runs', '--limit', '501'], /whole number from 1 to 500/],
     [['events', '--state', 'lost'], /pending, consumed/],
+    [['list', 'events', '--state', 'lost'], /--state of events is one of pending, consumed/],
+    [['list', 'runs', '--channel', 'slack'], /--channel is not for runs\./],
+    [['list', 'horses'], /Allowed choices are requests, runs, /],
+    [['list', 'runs', '--all'], /--all is for issues\./],
     [['store', 'backup'], /missing required argument 'file'/],
     [['runs', 'aaaa', 'bbbb'], /too many arguments/],
-    [['runs', ids[0], '--session-key', 'x'], /An id names one record; --session-key is for lists\./],
+    [['runs', ids[0], '--session-key', 'x'], /--session-key is not for an id, which names one record\./],
   ]
   for (const [args, expected] of cases) {
     const { code, err } = await run(...args)

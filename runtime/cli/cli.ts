@@ -1,21 +1,13 @@
-/** Runs the command line and makes its exit code. The code of a command is loaded when the command is run. */
+/** Runs the command line and makes its exit code. */
 
 import { nearestName } from '@reveille/engine'
 import { Argument, type Command, CommanderError } from 'commander'
 import { packageVersion } from '../package-folder.ts'
-import { addAuthoringCommands } from './authoring/commands.ts'
 import { CommandFailure } from './command-failure.ts'
 import { CliCommand, type Run } from './command-parts.ts'
-import { addDeliveryCommands } from './delivering/commands.ts'
-import { addDoctorCommands } from './doctor/commands.ts'
+import { type CommandRow, commandsAfterWebhooks, commandsBeforeWebhooks } from './commands.ts'
+import { candidates } from './completion.ts'
 import { type Io, processIo } from './io.ts'
-import {
-  addReloadCommands,
-  addRunCommands,
-  addStartingCommands,
-  addStoreCommands,
-} from './operating/commands.ts'
-import { addReadingCommands } from './reading/commands.ts'
 import { addConnectCommands, addWebhookCommands } from './webhooks/commands.ts'
 
 const usageExit = 2
@@ -25,7 +17,12 @@ export async function runCli(argv: readonly string[], io: Io = processIo()): Pro
   const result = { exitCode: 0 }
   try {
     const program = createProgram(io, result)
-    refuseUnknown(program, argv.slice(2))
+    const words = argv.slice(2)
+    if (words[0] === '__complete') {
+      io.out(candidates(program, words.slice(1)))
+      return 0
+    }
+    refuseUnknown(program, words)
     await program.parseAsync(withCommand(argv))
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageExit
@@ -61,17 +58,13 @@ function refuseUnknown(program: Command, argv: readonly string[]): void {
 }
 
 function unknownText(program: Command, group: Command, word: string): string {
-  const elsewhere = pathsOf(program).find((path) => path.at(-1) === word)
-  const near = nearestName(
-    word,
-    group.commands.map((command) => command.name()),
-  )
-  const meant = elsewhere?.join(' ') ?? near
-  return [
-    `error: unknown command '${word}'`,
-    ...(meant === undefined ? [] : [`(Did you mean ${meant}?)`]),
-    '(--help says more)',
-  ].join('\n')
+  const names = group.commands.map((command) => command.name())
+  const meant =
+    pathsOf(program)
+      .find((path) => path.at(-1) === word)
+      ?.join(' ') ?? nearestName(word, names)
+  const guess = meant === undefined ? '' : `\n(Did you mean ${meant}?)`
+  return `error: unknown command '${word}'${guess}\n(--help says more)`
 }
 
 /** The names of every command, each behind those of its groups. */
@@ -105,30 +98,31 @@ export function createProgram(io: Io, result: { exitCode: number }): Command {
       const perform = (await load()) as (...given: unknown[]) => Promise<number>
       result.exitCode = await perform(...given.slice(0, -2), command.optsWithGlobals(), own)
     }
-  // The help lists the commands in this order.
-  const init = addStartingCommands(program, run)
-  addAuthoringCommands(program, init, run)
-  addReloadCommands(program, run)
-  addReadingCommands(program, run)
-  addRunCommands(program, run)
-  addDeliveryCommands(program, run)
+  for (const row of commandsBeforeWebhooks) addCommand(program, row, run)
   addConnectCommands(program, run)
   addWebhookCommands(program, run)
-  addStoreCommands(program, run)
-  addDoctorCommands(program, run)
-  program
-    .command('docs')
-    .description('list the pages that come with this version, or print one')
-    .argument('[page]', 'its name; `skill` is the page for coding agents')
-    .option('--json', 'answer as JSON: {pages}, or {name, title, file, text}')
-    .examples('reveille docs', 'reveille docs mappings', 'reveille docs reference/http')
-    .action(run(async () => (await import('./docs.ts')).docs))
-  program
-    .command('completion')
-    .description('print what completes the commands in a shell; it says where to put it')
-    .addArgument(new Argument('<shell>', 'the shell').choices(['bash', 'zsh', 'fish']))
-    .option('--json', 'answer as JSON: {shell, script}')
-    .examples('reveille completion bash >> ~/.bashrc', 'reveille completion fish')
-    .action(run(async () => (await import('./completion.ts')).completionOf(program)))
+  for (const row of commandsAfterWebhooks) addCommand(program, row, run)
   return program
+}
+
+function addCommand(program: CliCommand, row: CommandRow, run: Run): void {
+  const words = row.name.split(' ')
+  const name = words.pop() as string
+  const group = words.reduce<Command>(
+    (above, word) => above.commands.find((each) => each.name() === word) as Command,
+    program,
+  )
+  const command = group.command(name).description(row.about) as CliCommand
+  for (const [argument, about, accepts] of row.args ?? []) {
+    const made = new Argument(argument, about)
+    if (typeof accepts === 'function') made.argParser(accepts)
+    else if (accepts !== undefined) made.choices(accepts)
+    command.addArgument(made)
+  }
+  for (const option of row.options ?? []) command.addOption(option)
+  if (row.json !== undefined) command.option('--json', row.json)
+  if (row.help !== undefined) command.addHelpText('after', row.help)
+  if (row.gateway) command.gatewayExamples(...row.examples)
+  else if (row.examples.length > 0) command.examples(...row.examples)
+  if (row.run !== undefined) command.action(run(row.run))
 }

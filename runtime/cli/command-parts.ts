@@ -37,15 +37,6 @@ export function configOption(): Option {
   )
 }
 
-const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-/** Parses a duration such as `30m`, `8h` or `7d` to milliseconds. */
-export function durationMs(text: string): number {
-  const [, number = '', unit = ''] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? []
-  if (number === '') throw new InvalidArgumentError('It must be a duration such as 30m, 8h or 7d.')
-  return Number(number) * (unitMs[unit] ?? 0)
-}
-
 /** Returns a parser of a whole number. `what`: says what is counted. */
 export function whole(least: number, most: number, what = 'whole number'): (text: string) => number {
   return (text) => {

@@ -1,211 +1,79 @@
 /**
- * `reveille completion`: prints a script with which a shell completes the names of commands, options and their values. All of it is read from the
- * commands as they are registered, so that no list has to be kept.
+ * `reveille completion`: prints a script by which a shell completes commands, options and their values. The script asks
+ * `reveille __complete WORDS`, which answers from the commands as they are registered.
  */
 
-import type { Command, Option } from 'commander'
+import type { Command } from 'commander'
 import type { CommandOptions, Io } from './io.ts'
+import { print } from './print.ts'
 
-type Shell = 'bash' | 'zsh' | 'fish'
+/** Each asks with the words after the program's name, the last one as far as it is typed; where nothing fits, files are offered. */
+const scripts = {
+  bash: `# bash completion of reveille. To have it in every shell: reveille completion bash >> ~/.bashrc
+_reveille() {
+  local IFS=$'\\n'
+  COMPREPLY=($("\${COMP_WORDS[0]}" __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f 1))
+}
+complete -o default -F _reveille reveille
+`,
+  zsh: `#compdef reveille
+# zsh completion of reveille. To have it in every shell: reveille completion zsh > "\${fpath[1]}/_reveille"
+_reveille() {
+  local -a offered
+  offered=("\${(@f)$("\${words[1]}" __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  offered=("\${(@)offered//:/\\\\:}")
+  offered=("\${(@)offered//$'\\t'/:}")
+  if [ -n "$offered" ]; then _describe reveille offered; else _files; fi
+}
+if [ "$funcstack[1]" = "_reveille" ]; then _reveille "$@"; else compdef _reveille reveille; fi
+`,
+  fish: `# fish completion of reveille. To have it in every shell: reveille completion fish > ~/.config/fish/completions/reveille.fish
+function __reveille
+  set -l words (commandline -opc)
+  set -l offered ($words[1] __complete $words[2..-1] (commandline -ct) 2>/dev/null)
+  if test -n "$offered"; printf '%s\\n' $offered; else; __fish_complete_path (commandline -ct); end
+end
+complete -c reveille -f -a '(__reveille)'
+`,
+} as const
 
-/** A command by its words: `store backup`; the program itself has none. */
-interface Known {
-  readonly path: string
-  readonly commands: readonly { readonly name: string; readonly description: string }[]
-  readonly options: readonly KnownOption[]
-  /** What its arguments may be, where that is one of a few words. */
-  readonly choices: readonly string[]
-  /** Whether an argument of it may be a file. */
-  readonly takesFiles: boolean
+export async function completion(
+  shell: keyof typeof scripts,
+  { json }: CommandOptions,
+  io: Io,
+): Promise<number> {
+  const script = scripts[shell]
+  print(io, json, { shell, script }, () => script)
+  return 0
 }
 
-interface KnownOption {
-  /** `--json`, and `-V` where there is a short one. */
-  readonly names: readonly string[]
-  readonly description: string
-  readonly takesValue: boolean
-  readonly choices: readonly string[]
-}
-
-/** Returns the command for this program. */
-export function completionOf(program: Command) {
-  return async (shell: Shell, { json }: CommandOptions, io: Io): Promise<number> => {
-    const script = scripts[shell](knownOf(program), program.name())
-    io.out(json ? `${JSON.stringify({ shell, script })}\n` : script)
-    return 0
-  }
-}
-
-function knownOf(command: Command, path = ''): Known[] {
+/** What may stand in the place of the last word, a line each, with its description behind a tab. None where a file may be meant. */
+export function candidates(program: Command, words: readonly string[]): string {
+  const typed = words.at(-1) ?? ''
+  let command = program
+  for (const word of words.slice(0, -1))
+    command = command.commands.find((each) => each.name() === word) ?? command
+  const before = words.at(-2)
   const help = command.createHelp()
-  const commands = help.visibleCommands(command).map((each) => ({
-    name: each.name(),
-    description: firstPart(each.description()),
-  }))
-  const own: Known = {
-    path,
-    commands,
-    options: help.visibleOptions(command).map(optionOf),
-    choices: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
-    takesFiles: command.registeredArguments.some((argument) => fileNames.test(argument.name())),
-  }
-  const below = command.commands.flatMap((each) => knownOf(each as Command, `${path} ${each.name()}`.trim()))
-  return [own, ...below]
-}
-
-/** Names of arguments that stand for files and folders. */
-const fileNames = /file|dir|folder|payload|target|path/i
-
-function optionOf({ short, long, description, required, optional, argChoices }: Option): KnownOption {
-  return {
-    names: [long, short].filter((name) => name !== undefined),
-    description: firstPart(description),
-    takesValue: required || optional,
-    choices: argChoices ?? [],
-  }
+  const options = help.visibleOptions(command)
+  const option = options.find(({ long, short }) => before !== undefined && [long, short].includes(before))
+  const isValue = option !== undefined && (option.required || option.optional)
+  const offered: readonly (readonly [string, string])[] = isValue
+    ? (option.argChoices ?? []).map((choice) => [choice, ''])
+    : [
+        ...help.visibleCommands(command).map((each) => [each.name(), each.description()] as const),
+        ...command.registeredArguments.flatMap(({ argChoices = [] }) =>
+          argChoices.map((choice) => [choice, ''] as const),
+        ),
+        ...options.map(({ long, description }) => [long ?? '', description] as const),
+      ]
+  return offered
+    .filter(([name]) => name.startsWith(typed) && (typed.startsWith('-') || !name.startsWith('-')))
+    .map(([name, about]) => `${name}${about === '' ? '' : `\t${firstPart(about)}`}\n`)
+    .join('')
 }
 
 /** The part of a description before its first aside, which has room beside a name. */
 function firstPart(description: string): string {
   return (description.split(/[;:(]|, /)[0] ?? '').trim()
-}
-
-/** Single quotes are the only ones within which a shell reads nothing. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
-}
-
-const scripts: Readonly<Record<Shell, (known: readonly Known[], name: string) => string>> = {
-  bash: bashScript,
-  zsh: zshScript,
-  fish: fishScript,
-}
-
-/** The lines of a `case` that follows the words before the cursor to the command that they name. */
-function walk(known: readonly Known[]): string {
-  const paths = known.filter(({ path }) => path !== '').map(({ path }) => `"${path}"`)
-  return paths.join('|')
-}
-
-/** Options of a command whose value is one of a few words, as `case` lines for bash and zsh: `"requests --outcome"`. */
-function choiceCases(known: readonly Known[], line: (words: string) => string): string {
-  return known
-    .flatMap(({ path, options }) =>
-      options.flatMap(({ names, choices }) =>
-        choices.length === 0
-          ? []
-          : [`    ${names.map((name) => `"${path} ${name}"`).join('|')}) ${line(choices.join(' '))} ;;`],
-      ),
-    )
-    .join('\n')
-}
-
-/** Options whose value no list has: a file may be meant, and nothing else is offered. */
-function valueCases(known: readonly Known[]): string {
-  const patterns = known.flatMap(({ path, options }) =>
-    options.flatMap(({ names, choices, takesValue }) =>
-      takesValue && choices.length === 0 ? names.map((name) => `"${path} ${name}"`) : [],
-    ),
-  )
-  return patterns.length === 0 ? '"-"' : patterns.join('|')
-}
-
-function bashScript(known: readonly Known[], name: string): string {
-  const words = known.map(({ path, commands, options, choices, takesFiles }) => {
-    const all = [...commands.map((each) => each.name), ...choices, ...options.flatMap(({ names }) => names)]
-    return `    "${path}") words="${all.join(' ')}"${takesFiles ? '; files=1' : ''} ;;`
-  })
-  return `# bash completion of ${name}. To have it in every shell: ${name} completion bash >> ~/.bashrc
-_${name}() {
-  local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" path="" words="" files="" i
-  for ((i = 1; i < COMP_CWORD; i++)); do
-    case "\${path:+$path }\${COMP_WORDS[i]}" in
-      ${walk(known)}) path="\${path:+$path }\${COMP_WORDS[i]}" ;;
-    esac
-  done
-  COMPREPLY=()
-  case "$path $prev" in
-${choiceCases(known, (choices) => `COMPREPLY=($(compgen -W "${choices}" -- "$cur")); return`)}
-    ${valueCases(known)}) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-  esac
-  case "$path" in
-${words.join('\n')}
-  esac
-  COMPREPLY=($(compgen -W "$words" -- "$cur"))
-  if [ -n "$files" ] && [ "\${#COMPREPLY[@]}" -eq 0 ]; then COMPREPLY=($(compgen -f -- "$cur")); fi
-}
-complete -o filenames -o bashdefault -F _${name} ${name}
-`
-}
-
-function zshScript(known: readonly Known[], name: string): string {
-  const words = known.map(({ path, commands, options, choices, takesFiles }) => {
-    const entries = [
-      ...commands.map((each) => [each.name, each.description]),
-      ...choices.map((each) => [each, '']),
-      ...options.flatMap(({ names, description }) => names.map((each) => [each, description])),
-    ].map(([word = '', description = '']) => quoted(`${word.replaceAll(':', '\\:')}:${description}`))
-    return `    "${path}") offered=(${entries.join(' ')})${takesFiles ? '; files=1' : ''} ;;`
-  })
-  return `#compdef ${name}
-# zsh completion of ${name}. To have it in every shell: ${name} completion zsh > "\${fpath[1]}/_${name}"
-_${name}() {
-  local path_="" files="" prev="\${words[CURRENT-1]}" word
-  local -a offered typed
-  typed=("\${words[@]:1:$((CURRENT-2))}")
-  for word in "\${typed[@]}"; do
-    case "\${path_:+$path_ }$word" in
-      ${walk(known)}) path_="\${path_:+$path_ }$word" ;;
-    esac
-  done
-  case "$path_ $prev" in
-${choiceCases(known, (choices) => `compadd -- ${choices}; return`)}
-    ${valueCases(known)}) _files; return ;;
-  esac
-  case "$path_" in
-${words.join('\n')}
-  esac
-  _describe ${quoted(name)} offered
-  if [ -n "$files" ]; then _files; fi
-}
-if [ "$funcstack[1]" = "_${name}" ]; then _${name} "$@"; else compdef _${name} ${name}; fi
-`
-}
-
-function fishScript(known: readonly Known[], name: string): string {
-  const lines = known.flatMap(({ path, commands, options, choices, takesFiles }) => {
-    const at = `-n ${quoted(`__${name}_at ${quoted(path)}`)}`
-    return [
-      ...commands.map(
-        (each) => `complete -c ${name} ${at} -f -a ${quoted(each.name)} -d ${quoted(each.description)}`,
-      ),
-      ...options.map(({ names, description, takesValue, choices }) => {
-        const flags = names.map((each) =>
-          each.startsWith('--') ? `-l ${each.slice(2)}` : `-s ${each.slice(1)}`,
-        )
-        const value = choices.length > 0 ? ` -x -a ${quoted(choices.join(' '))}` : takesValue ? ' -r' : ''
-        return `complete -c ${name} ${at} ${flags.join(' ')}${value} -d ${quoted(description)}`
-      }),
-      ...(choices.length > 0 ? [`complete -c ${name} ${at} -f -a ${quoted(choices.join(' '))}`] : []),
-      ...(takesFiles ? [`complete -c ${name} ${at} -F`] : []),
-    ]
-  })
-  return `# fish completion of ${name}. To have it in every shell: ${name} completion fish > ~/.config/fish/completions/${name}.fish
-function __${name}_at
-  set -l path ''
-  for word in (commandline -opc)[2..-1]
-    set -l next (string trim -- "$path $word")
-    switch $next
-      case ${known
-        .filter(({ path }) => path !== '')
-        .map(({ path }) => quoted(path))
-        .join(' ')}
-        set path $next
-    end
-  end
-  test "$path" = "$argv[1]"
-end
-complete -c ${name} -f
-${lines.join('\n')}
-`
 }

@@ -8,7 +8,7 @@ import { presetsFolder } from '../presets-folder.ts'
 import { CommandFailure } from './command-failure.ts'
 import type { CommandOptions, Io } from './io.ts'
 import { programName } from './pasted.ts'
-import { formatTable } from './table.ts'
+import { formatTable } from './print.ts'
 
 interface Page {
   /** The path below the folder of pages, without `.md`: `reference/http`. */

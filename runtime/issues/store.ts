@@ -18,7 +18,7 @@ export function createStoreWatch(ledger: Ledger) {
         cause: causeOf(outage),
         next: {
           label: 'Find in the system log why the disk failed, and repair or replace it. Then end this issue',
-          command: `reveille issues resolve DISK_LOST_WRITES:${subject}`,
+          command: `reveille resolve DISK_LOST_WRITES:${subject}`,
         },
       }),
     })

@@ -84,7 +84,7 @@ test('runs that time out are an issue until one succeeds, and failed ones until 
   assert.deepEqual(keys(), ['TIMEOUTS:agent', 'RUNNER_FAILS:codex'], 'a success performs no other run')
   assert.equal(
     open.get('RUNNER_FAILS:codex')?.describe().next.command,
-    'reveille runs retry --runner codex --since 7d',
+    'reveille retry --runner codex --since 7d',
   )
   state.failed = [{ runner: 'codex', createdAt: state.now - 8 * 86_400_000 }]
   await watch.sweep()

@@ -55,7 +55,7 @@ export function createWorkWatch({
         next: isRun
           ? {
               label: `See how the newest failed (${id}), fix that, and then perform what failed again`,
-              command: `reveille runs retry --runner ${runner} --since 7d`,
+              command: `reveille retry --runner ${runner} --since 7d`,
               action: {
                 method: 'POST',
                 path: '/api/runs/retry',
@@ -196,7 +196,7 @@ export function createWorkWatch({
           cause: `Runs of the runner "${runner}" wait, and none is lost, as it can answer nobody: ${code}: ${withoutStop(reason)}.`,
           next: {
             label: 'Fix that. One run tries again from time to time, and this command at once',
-            command: `reveille runs retry --runner ${runner} --since 7d`,
+            command: `reveille retry --runner ${runner} --since 7d`,
             action: {
               method: 'POST',
               path: '/api/runs/retry',

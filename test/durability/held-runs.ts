@@ -133,7 +133,7 @@ export function testHeldRuns(events: number, kills: number): void {
   })
 }
 
-const retryOf = (runner: Runner) => ['runs', 'retry', '--runner', runner, '--since', '8h', '--json']
+const retryOf = (runner: Runner) => ['retry', '--runner', runner, '--since', '8h', '--json']
 
 /** Resolves with whether both commands were carried out. */
 async function retryBoth(t: TestContext, gateway: KilledGateway): Promise<boolean> {

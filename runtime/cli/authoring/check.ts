@@ -2,10 +2,10 @@
 
 import { CommandFailure } from '../command-failure.ts'
 import { contentFolders, findConfiguration, formatDiagnostics, load, shownPath } from '../configuration.ts'
-import { counted } from '../counted.ts'
 import type { CommandOptions, Io } from '../io.ts'
 import { programName, shellWord } from '../pasted.ts'
-import { errorsOf } from '../reading/generation-item.ts'
+import { counted } from '../print.ts'
+import { errorsOf } from '../records/generations.ts'
 import { type Compiled, withCompiled } from './compile.ts'
 
 export async function check(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { listed } from '../counted.ts'
+import { listed } from '../print.ts'
 import { type Check, ok, runChecks } from './check.ts'
 import { judgeNodes, judgeTransaction } from './checks/cluster.ts'
 import { gatewayUser, judgeAccess, judgeMounts, judgeOwners, type Step } from './checks/files.ts'

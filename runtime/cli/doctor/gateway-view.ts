@@ -1,9 +1,8 @@
 /** Asks the running gateway, if there is one. Each question is asked once for all checks. */
 
-import type { GatewayStatus } from '../../api/index.ts'
+import { type Client, type Connection, createClient, endedText } from '../client.ts'
 import type { Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
-import { type Admin, type Connection, createAdmin, endedText } from '../reading/admin-client.ts'
 import { NotChecked } from './not-checked.ts'
 
 /** The longest time that one answer may take, in milliseconds. */
@@ -20,10 +19,10 @@ export type GatewayView = ReturnType<typeof createGatewayView>
 
 export function createGatewayView(connection: Connection, io: Io) {
   const { address, token, pid, note, endedPid } = connection
-  const known = createAdmin(connection, io)
+  const known = createClient(connection, io)
   const reach = once(probe)
   const admission = once(askForAdmission)
-  const status = once(async () => (await admin()).get('/api/status') as Promise<GatewayStatus>)
+  const status = once(async () => (await admin()).ask('readStatus'))
 
   const ask = (path: string, headers: Record<string, string> = {}) =>
     io.fetch(`${address}${path}`, { headers, redirect: 'manual', signal: AbortSignal.timeout(answerMs) })
@@ -60,10 +59,8 @@ export function createGatewayView(connection: Connection, io: Io) {
     const body = (await response.json().catch(() => undefined)) as { reason?: string } | null | undefined
     if (response.status === 200) return undefined
     // A gateway of another version or with another token does not say.
-    const health = token === undefined ? undefined : await known.get('/api/health').catch(() => undefined)
-    return (
-      (health as { reason?: string } | undefined)?.reason ?? body?.reason ?? `it answers ${response.status}`
-    )
+    const health = token === undefined ? undefined : await known.ask('readHealth').catch(() => undefined)
+    return health?.reason ?? body?.reason ?? `it answers ${response.status}`
   }
 
   /** Returns the status of a GET without a token. @throws NotChecked where no gateway answers */
@@ -81,7 +78,7 @@ export function createGatewayView(connection: Connection, io: Io) {
   }
 
   /** Asks with the token of the configuration. @throws NotChecked where the gateway refuses it */
-  async function admin(): Promise<Admin> {
+  async function admin(): Promise<Client> {
     if (token === undefined) {
       await mustAnswer()
       throw new NotChecked('NO_ADMIN_TOKEN', 'without `gateway.auth.token` the gateway cannot be asked')

@@ -1,10 +1,10 @@
 /** Reads records for the checks from the running gateway, else from its store, which is not changed. */
 
 import type { Settings } from '@reveille/engine'
-import type { OpenDeliveries, Page, RequestRecord, RunRecord } from '../../store/port.ts'
+import type { OpenDeliveries, RequestRecord } from '../../store/port.ts'
 import { StoreError } from '../../store/port.ts'
 import { readStoreSummary, type StoreSummary } from '../../store/sqlite/index.ts'
-import type { Admin } from '../reading/admin-client.ts'
+import type { Client } from '../client.ts'
 import type { GatewayView } from './gateway-view.ts'
 import { NotChecked } from './not-checked.ts'
 
@@ -53,7 +53,7 @@ async function openSummary(location: string): Promise<StoreSummary> {
   }
 }
 
-function fromGateway(admin: Admin, gateway: GatewayView) {
+function fromGateway(client: Client, gateway: GatewayView) {
   return {
     /** Names for people where the records come from. */
     source: 'the gateway',
@@ -62,8 +62,8 @@ function fromGateway(admin: Admin, gateway: GatewayView) {
       const items: RequestRecord[] = []
       let cursor: string | undefined
       do {
-        const query = { limit: page, cursor }
-        const got = (await admin.get('/api/requests', query)) as Page<RequestRecord>
+        const query = { limit: page, ...(cursor !== undefined && { cursor }) }
+        const got = await client.ask('listRequests', { query })
         items.push(...got.items)
         cursor = got.next
       } while (cursor !== undefined && items.length < maxRequests)
@@ -72,8 +72,8 @@ function fromGateway(admin: Admin, gateway: GatewayView) {
     openDeliveries: async (): Promise<readonly OpenDeliveries[]> => (await gateway.status()).channels,
     /** `more`: the count is a lower bound. */
     async parkedRuns() {
-      const query = { state: 'parked', limit: page }
-      const { items, next } = (await admin.get('/api/runs', query)) as Page<RunRecord>
+      const query = { state: 'parked', limit: page } as const
+      const { items, next } = await client.ask('listRuns', { query })
       return { count: items.length, more: next !== undefined }
     },
     async backlog() {

@@ -3,7 +3,7 @@
 import type { Paint } from '../../observe/paint.ts'
 import { printable } from '../../observe/printable.ts'
 import { wrapWords } from '../../observe/wrap-words.ts'
-import { counted, listed } from '../counted.ts'
+import { counted, listed } from '../print.ts'
 import { type Checked, groups, type Result, type State } from './check.ts'
 
 const gap = '  '

@@ -1,17 +1,15 @@
 /** `reveille reload` and `reveille rollback`: have a running gateway read its files again, or serve a generation that it keeps. */
 
-import type { ReloadResult, Shadow } from '@reveille/engine'
+import type { Answer, Asked } from '../../api/routes/client.ts'
 import { changesParts } from '../../observe/changes-text.ts'
 import { printable } from '../../observe/printable.ts'
 import { wrapWords } from '../../observe/wrap-words.ts'
-import type { DryRunResult } from '../../reload/dry-run.ts'
+import { openClient } from '../client.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { formatDiagnostics } from '../configuration.ts'
-import { counted } from '../counted.ts'
 import { type CommandOptions, type Io, wrapText } from '../io.ts'
-import { type Admin, openAdmin } from '../reading/admin-client.ts'
-import { errorsOf } from '../reading/generation-item.ts'
-import { formatTable, shortId, shortTime } from '../table.ts'
+import { counted, formatTable, print, shortId, shortTime } from '../print.ts'
+import { errorsOf } from '../records/generations.ts'
 
 interface ReloadOptions extends CommandOptions {
   readonly dryRun?: boolean
@@ -21,100 +19,27 @@ interface ReloadOptions extends CommandOptions {
   readonly callOut?: boolean
 }
 
-export async function reload(options: ReloadOptions, io: Io): Promise<number> {
-  const { json = false } = options
-  refuseOfDryRun(options)
-  const admin = await openAdmin(options, io)
-  if (options.dryRun) return tryIt('/api/reload', admin, options, io)
-  const result = (await admin.post('/api/reload', {}, refusals)) as ReloadResult
-  const texts = {
-    json,
-    live: `Generation ${result.generation} is live (${tookText(result)}).`,
-    unchanged: `Nothing to change: ${servesOn(result)}.`,
+type DryReload = Extract<Answer<'reload'>, { readonly reload: unknown }>
+type Result = Exclude<Answer<'reload'>, DryReload>
+type Shadow = NonNullable<DryReload['shadow']>
+
+export function reload(options: ReloadOptions, io: Io): Promise<number> {
+  return change('reload', {}, options, io, {
+    live: (result) => `Generation ${result.generation} is live (${tookText(result)}).`,
+    unchanged: (result) => `Nothing to change: ${servesOn(result)}.`,
     refused: 'Refused',
-  }
-  return reportReload(result, texts, io)
+  })
 }
 
-function refuseOfDryRun({ dryRun = false, limit, callOut = false }: ReloadOptions): void {
-  if (limit !== undefined && !dryRun) throw new CommandFailure(2, '--limit is for --dry-run.')
-  if (callOut && !dryRun) throw new CommandFailure(2, '--call-out is for --dry-run.')
-}
-
-async function tryIt(path: string, admin: Admin, options: ReloadOptions, io: Io): Promise<number> {
-  const { limit, callOut = false, json = false } = options
-  const query = { dryRun: 'true', limit, ...(callOut && { callOut: 'true' }) }
-  return reportDryRun((await admin.post(path, query, refusals)) as DryRunResult, json, io)
-}
-
-/** The differences that are shown; `--json` has all. */
-const shownRequests = 20
-
-/** Reports what would go live, and which stored requests would end otherwise. @returns 1 for a candidate that would be refused */
-function reportDryRun(answer: DryRunResult, json: boolean, io: Io): number {
-  const { reload, shadow } = answer
-  if (json) {
-    io.out(`${JSON.stringify(answer, null, 2)}\n`)
-    return reload.ok ? 0 : 1
-  }
-  const texts = {
-    live: `This would go live; ${servesOn(reload)}:`,
-    unchanged: `Nothing would change: ${servesOn(reload)}.`,
-    refused: 'This would be refused',
-  }
-  const code = reportReload(reload, texts, io)
-  if (shadow) io.out(`\n${shadowText(shadow, io)}`)
-  return code
-}
-
-function shadowText(shadow: Shadow, io: Io): string {
-  const { stopped = 0, stops = [] } = shadow
-  if (stopped === 0) return comparedText(shadow, io)
-  const count = stopped === 1 ? '1 was not compared' : `${stopped} were not compared`
-  const where = stops.map(printable).join(', ')
-  const why = `${count}: a dry run stops transforms where they call out (${where}). --call-out lets them.`
-  return `${comparedText(shadow, io)}${wrapText(why, io)}\n`
-}
-
-function comparedText({ compared, summary, differences }: Shadow, io: Io): string {
-  if (compared === 0)
-    return 'No stored request has its body kept, so none was compared; history.bodies decides.\n'
-  const looked = `Of ${counted(compared, 'stored request')}`
-  if (differences.length === 0) return `${looked} none would end otherwise.\n`
-  const rows = differences
-    .slice(0, shownRequests)
-    .map(({ id, endpoint, receivedAt, change }) => [
-      shortTime(receivedAt, io.now()),
-      shortId(id),
-      endpoint,
-      change,
-    ])
-  const more = differences.length - rows.length
-  return [
-    `${looked} ${differences.length} would end otherwise:\n`,
-    ...summary.map((line) => `  ${printable(line)}\n`),
-    '\n',
-    formatTable(['TIME', 'ID', 'ENDPOINT', 'CHANGE'], rows, io.columns),
-    more > 0 ? `${more} more; --json has them all.\n` : '',
-  ].join('')
-}
-
-export async function rollback(generation: string, options: ReloadOptions, io: Io): Promise<number> {
-  refuseOfDryRun(options)
-  const admin = await openAdmin(options, io)
-  const path = `/api/generations/${generation}/rollback`
-  if (options.dryRun) return tryIt(path, admin, options, io)
-  const result = (await admin.post(path, {}, refusals)) as ReloadResult
-  const texts = {
-    json: options.json ?? false,
-    live: liveText(Number(generation), result),
-    unchanged: `Generation ${result.generation} serves already.`,
+export function rollback(generation: string, options: ReloadOptions, io: Io): Promise<number> {
+  return change('rollBack', { number: generation }, options, io, {
+    live: (result) => liveText(Number(generation), result),
+    unchanged: (result) => `Generation ${result.generation} serves already.`,
     refused: `Generation ${generation} cannot serve any more`,
-  }
-  return reportReload(result, texts, io)
+  })
 }
 
-function liveText(asked: number, result: ReloadResult): string {
+function liveText(asked: number, result: Result): string {
   const { generation, rolledBack } = result
   // The same files with other variables and secrets than then may be another generation.
   const name =
@@ -125,47 +50,91 @@ function liveText(asked: number, result: ReloadResult): string {
   return `Generation ${asked} serves again${name}${until} (${tookText(result)}).`
 }
 
-/** The statuses that say that the candidate was refused. */
-const refusals = [409]
-
-interface ReloadTexts {
-  readonly json?: boolean
+interface Texts {
   /** The text for a candidate that is live now. */
-  readonly live: string
+  live(result: Result): string
   /** The text where nothing had to change. */
-  readonly unchanged: string
+  unchanged(result: Result): string
   /** The text before the number of errors of a candidate that was refused. */
   readonly refused: string
 }
 
-/** @returns the exit code: 1 for a refused candidate */
-function reportReload(result: ReloadResult, texts: ReloadTexts, io: Io): number {
-  const { ok, outcome, diagnostics } = result
-  if (texts.json) io.out(`${JSON.stringify(result, null, 2)}\n`)
-  else {
-    if (diagnostics.length > 0) io.err(`${formatDiagnostics(diagnostics, io)}\n\n`)
-    if (outcome === 'rejected') io.err(`${texts.refused}: ${errorsOf(result)}; ${servesOn(result)}.\n`)
-    else if (outcome === 'unchanged') io.out(`${texts.unchanged}\n`)
-    else io.out([texts.live, ...changeLines(result, io)].map((line) => `${line}\n`).join(''))
+const dryTexts: Texts = {
+  live: (result) => `This would go live; ${servesOn(result)}:`,
+  unchanged: (result) => `Nothing would change: ${servesOn(result)}.`,
+  refused: 'This would be refused',
+}
+
+/** @returns 1 for a refused candidate */
+async function change(
+  route: 'reload' | 'rollBack',
+  params: NonNullable<Asked<'rollBack'>['params']>,
+  { dryRun = false, limit, callOut = false, config, json }: ReloadOptions,
+  io: Io,
+  texts: Texts,
+): Promise<number> {
+  if (limit !== undefined && !dryRun) throw new CommandFailure(2, '--limit is for --dry-run.')
+  if (callOut && !dryRun) throw new CommandFailure(2, '--call-out is for --dry-run.')
+  const client = await openClient({ config }, io)
+  const query = {
+    ...(dryRun && { dryRun }),
+    ...(limit !== undefined && { limit }),
+    ...(callOut && { callOut }),
   }
-  return ok ? 0 : 1
+  const answer = await client.ask(route, { params, query }, [409])
+  const result = 'reload' in answer ? answer.reload : answer
+  if (json) print(io, json, answer, () => '')
+  else report(result, dryRun ? dryTexts : texts, io)
+  if (!json && 'shadow' in answer && answer.shadow) io.out(`\n${shadowText(answer.shadow, io)}`)
+  return result.ok ? 0 : 1
+}
+
+function report(result: Result, texts: Texts, io: Io): void {
+  const { outcome, diagnostics } = result
+  if (diagnostics.length > 0) io.err(`${formatDiagnostics(diagnostics, io)}\n\n`)
+  if (outcome === 'rejected') io.err(`${texts.refused}: ${errorsOf(result)}; ${servesOn(result)}.\n`)
+  else if (outcome === 'unchanged') io.out(`${texts.unchanged(result)}\n`)
+  else io.out([texts.live(result), ...changeLines(result, io)].map((line) => `${line}\n`).join(''))
 }
 
 /** An indented line for each kind of change, broken where the terminal ends. */
-function changeLines({ changes }: Pick<ReloadResult, 'changes'>, { columns }: Io): string[] {
-  const room = columns === undefined ? Number.POSITIVE_INFINITY : Math.max(columns - 4, 20)
+function changeLines({ changes }: Result, { columns = Number.POSITIVE_INFINITY }: Io): string[] {
   const parts = changesParts(changes)
   if (parts.length === 0) return ['  no mapping, endpoint, transform or setting is different']
   return parts.flatMap((part) =>
-    wrapWords(printable(part), room).map((line, index) => `${index === 0 ? '  ' : '    '}${line}`),
+    wrapWords(printable(part), Math.max(columns - 4, 20)).map(
+      (line, at) => `${at === 0 ? '  ' : '    '}${line}`,
+    ),
   )
 }
 
-function servesOn({ generation }: Pick<ReloadResult, 'generation'>): string {
+function servesOn({ generation }: Result): string {
   return generation === undefined ? 'nothing serves' : `generation ${generation} goes on serving`
 }
 
 /** `8 ms`, `1.2 s`. */
-function tookText({ tookMs }: Pick<ReloadResult, 'tookMs'>): string {
+function tookText({ tookMs }: Result): string {
   return tookMs < 1000 ? `${Math.round(tookMs)} ms` : `${(tookMs / 1000).toFixed(1)} s`
+}
+
+/** The differences that are shown; `--json` has all. */
+const shownRequests = 20
+
+function shadowText({ compared, summary, differences, stopped = 0, stops = [] }: Shadow, io: Io): string {
+  if (compared === 0 && stopped === 0)
+    return 'No stored request has its body kept, so none was compared; history.bodies decides.\n'
+  const looked = `Of ${counted(compared, 'stored request')}`
+  const rows = differences
+    .slice(0, shownRequests)
+    .map((each) => [shortTime(each.receivedAt, io.now()), shortId(each.id), each.endpoint, each.change])
+  const more = differences.length - rows.length
+  const count = stopped === 1 ? '1 was not compared' : `${stopped} were not compared`
+  const why = `${count}: a dry run stops transforms where they call out (${stops.map(printable).join(', ')}). --call-out lets them.`
+  return [
+    `${looked} ${differences.length === 0 ? 'none' : differences.length} would end otherwise${rows.length > 0 ? ':' : '.'}\n`,
+    ...summary.map((line) => `  ${printable(line)}\n`),
+    rows.length > 0 ? `\n${formatTable(['TIME', 'ID', 'ENDPOINT', 'CHANGE'], rows, io.columns)}` : '',
+    more > 0 ? `${more} more; --json has them all.\n` : '',
+    stopped > 0 ? `${wrapText(why, io)}\n` : '',
+  ].join('')
 }

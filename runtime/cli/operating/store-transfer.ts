@@ -12,9 +12,8 @@ import { openOffline } from '../../store/sqlite/offline.ts'
 import { exportStore, importStore, type RowCounts, type TransferOptions } from '../../store/transfer.ts'
 import { CommandFailure, storeFailure } from '../command-failure.ts'
 import { loadOrFail } from '../configuration.ts'
-import { counted } from '../counted.ts'
 import type { CommandOptions, Io } from '../io.ts'
-import { createBar } from '../progress-bar.ts'
+import { counted, createBar } from '../print.ts'
 
 export async function storeExport(target: string, options: CommandOptions, io: Io): Promise<number> {
   const isOutput = target === '-'

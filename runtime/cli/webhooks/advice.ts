@@ -5,10 +5,10 @@ import type { Configuration } from '@reveille/engine'
 import type { Connection } from '@reveille/kit'
 import { assumedRoute } from '../../dispatch/index.ts'
 import { sourcesFolder } from '../../sources/index.ts'
+import { connectionTo } from '../client.ts'
 import { createGatewayView } from '../doctor/gateway-view.ts'
 import type { Io } from '../io.ts'
 import { pasted, shellWord } from '../pasted.ts'
-import { connectionTo } from '../reading/admin-client.ts'
 
 export type Advice = Awaited<ReturnType<typeof adviceFor>>
 
@@ -31,7 +31,7 @@ export async function adviceFor(
   /** Whether a running gateway has a last route. */
   async function isRouted(): Promise<boolean> {
     try {
-      const { route } = (await (await view.admin()).get('/api/route')) as { readonly route: unknown }
+      const { route } = await (await view.admin()).ask('readRoute')
       return route !== null
     } catch {
       return false

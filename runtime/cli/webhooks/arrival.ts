@@ -1,7 +1,7 @@
 /** Proves that what a provider sends arrives: it is asked for a ping, and the gateway for its record. */
 
 import { pasted } from '../pasted.ts'
-import { shortId } from '../table.ts'
+import { shortId } from '../print.ts'
 import type { Registrar } from './registrar.ts'
 import type { Task } from './task.ts'
 
@@ -75,8 +75,9 @@ async function recordSince(
 ): Promise<string | undefined> {
   const admin = await gateway.admin().catch(() => undefined)
   for (let look = 0; admin !== undefined && look < looks; look++) {
-    const page = await admin.get('/api/requests', { endpoint, since, limit: 1 }).catch(() => undefined)
-    const [found] = (page as { items?: readonly { id: string }[] } | undefined)?.items ?? []
+    const query = { endpoint, since: String(since), limit: 1 }
+    const page = await admin.ask('listRequests', { query }).catch(() => undefined)
+    const [found] = page?.items ?? []
     if (found !== undefined) return found.id
     await io.pause(100)
   }

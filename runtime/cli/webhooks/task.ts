@@ -5,13 +5,13 @@ import { type Configuration, isLoopback, isRecord } from '@reveille/engine'
 import { isPluginError } from '@reveille/kit'
 import { readEnvFile } from '../../scaffold/add-to-env-file.ts'
 import { createSourceClock } from '../../sources/index.ts'
+import { connectionTo } from '../client.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { configWords, findConfiguration, shownPath } from '../configuration.ts'
 import { createGatewayView, type GatewayView } from '../doctor/gateway-view.ts'
 import { type CommandOptions, type Io, wrapText } from '../io.ts'
 import { pasted } from '../pasted.ts'
 import type { Prompts } from '../prompts.ts'
-import { connectionTo } from '../reading/admin-client.ts'
 import { configurationOf, envFileOf, valueAt } from './connection-file.ts'
 import { gitHubRegistrar, type Provider, type Registrar, stripeRegistrar } from './registrar.ts'
 import { createSteps, type Steps } from './steps.ts'
@@ -188,6 +188,6 @@ export async function reloadGateway({ gateway }: Pick<Task, 'gateway'>): Promise
   if ((await gateway.reach()).is !== 'there') return
   await gateway
     .admin()
-    .then((admin) => admin.post('/api/reload', {}, [409]))
+    .then((admin) => admin.ask('reload', {}, [409]))
     .catch(() => undefined)
 }

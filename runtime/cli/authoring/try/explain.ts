@@ -4,10 +4,10 @@ import { type CandidateTrace, type Decision, explainRequest } from '@reveille/en
 import { trySurface } from '../../../http/index.ts'
 import type { RequestDryRun } from '../../../reload/request-dry-runs.ts'
 import type { RequestRecord, RequestTrace } from '../../../store/records.ts'
+import { openClient } from '../../client.ts'
 import { findConfiguration } from '../../configuration.ts'
 import { type Io, paintFor } from '../../io.ts'
-import { openAdmin } from '../../reading/admin-client.ts'
-import { fetchOne } from '../../reading/find.ts'
+import { findOne } from '../../records/records.ts'
 import { withSnapshot } from '../compile.ts'
 import { formatCandidates, formatExplanation } from './explanation.ts'
 import { formatReading, withoutCause } from './outcome.ts'
@@ -80,8 +80,9 @@ async function explainRecorded(id: string, options: RequestOptions, io: Io): Pro
     const { dryRun, endpoint } = await askDryRun(id, options, io)
     return reportRequestDryRun(endpoint, dryRun, options, io)
   }
-  const admin = await openAdmin(options, io)
-  const record = (await fetchOne(admin, 'requests', id)) as unknown as RequestRecord
+  const client = await openClient(options, io)
+  const params = { id: await findOne(client, 'request', id) }
+  const record = (await client.ask('readRequest', { params })) as unknown as RequestRecord
   if (record.failure !== undefined) {
     const { trace: _trace, ...facts } = record
     io.out(options.json ? `${JSON.stringify(facts, null, 2)}\n` : `${headOf(record, io)}\n`)
@@ -90,7 +91,7 @@ async function explainRecorded(id: string, options: RequestOptions, io: Io): Pro
   }
   const { generation } = options
   const query = { ...(generation !== undefined && { generation }) }
-  const explained = (await admin.get(`/api/requests/${record.id}/explain`, query)) as Explained
+  const explained = (await client.ask('explainRequest', { params, query })) as unknown as Explained
   if ('stops' in explained) return reportRequestDryRun(record.endpoint, explained, options, io)
   if (options.json) {
     io.out(`${JSON.stringify({ ...record, trace: explained.explanation }, null, 2)}\n`)

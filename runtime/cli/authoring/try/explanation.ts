@@ -11,7 +11,7 @@ import type {
 import type { Paint } from '../../../observe/paint.ts'
 import { printable } from '../../../observe/printable.ts'
 import { wrapWords } from '../../../observe/wrap-words.ts'
-import { fitWidth } from '../../table.ts'
+import { fitWidth } from '../../print.ts'
 import { formatClause } from '../clause.ts'
 import { formatOutcome, formatReading } from './outcome.ts'
 

@@ -4,11 +4,12 @@ import path from 'node:path'
 import type { Snapshot, Stop } from '@reveille/engine'
 import { formatPlace } from '@reveille/engine'
 import type { RequestDryRun } from '../../../reload/request-dry-runs.ts'
+import { openClient } from '../../client.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { placeFrom } from '../../configuration.ts'
 import { type Io, paintFor } from '../../io.ts'
-import { openAdmin } from '../../reading/admin-client.ts'
-import { fetchOne } from '../../reading/find.ts'
+import { generationQuery } from '../../records/filters.ts'
+import { findOne } from '../../records/records.ts'
 import { formatExplanation, type Setting } from './explanation.ts'
 import { formatStops, type RequestOptions, type Stopped } from './request.ts'
 
@@ -28,19 +29,16 @@ export function refuseGeneration({ generation }: RequestOptions): void {
 /** @throws CommandFailure where the gateway cannot try it, such as without its body */
 export async function askDryRun(id: string, options: RequestOptions, io: Io) {
   refuseOtherThanId(id)
-  const admin = await openAdmin(options, io)
-  const record = await fetchOne(admin, 'requests', id)
+  const client = await openClient(options, io)
   const { generation, callOut } = options
-  const dryRun = (await admin.sendJson('POST', `/api/requests/${record.id}/replay`, {
+  const body = {
     dryRun: true,
-    ...(generation !== undefined && generation !== 'live' && generationIn(generation)),
+    ...(generation !== undefined && generation !== 'live' && generationQuery(generation)),
     ...(callOut && { callOut }),
-  })) as RequestDryRun
-  return { dryRun, endpoint: String(record['endpoint']) }
-}
-
-function generationIn(text: string): object {
-  return /^[1-9]\d{0,8}$/.test(text) ? { generation: Number(text) } : { generationDigest: text }
+  }
+  const params = { id: await findOne(client, 'request', id) }
+  const dryRun = (await client.ask('replayRequest', { params, body })) as RequestDryRun
+  return { dryRun, endpoint: dryRun.explanation.endpoint }
 }
 
 /** Returns lines. */

@@ -2,8 +2,8 @@
 
 import { type Diagnostic, type EffectivePolicy, formatPlace, providerRow } from '@reveille/engine'
 import { shownPath } from '../../configuration.ts'
-import { counted, listed } from '../../counted.ts'
 import { pasted } from '../../pasted.ts'
+import { counted, listed } from '../../print.ts'
 import { type Check, ok, problem, type Result, warning } from '../check.ts'
 import { createSecretKeys, type SecretKeys } from '../secret-key.ts'
 import type { Subject } from '../subject.ts'

@@ -3,9 +3,9 @@
 import { isLoopback } from '@reveille/engine'
 import { missingStore } from '../../../store/sqlite/index.ts'
 import { pasted } from '../../pasted.ts'
-import { errorsOf, type GenerationItem } from '../../reading/generation-item.ts'
-import { lastGoodText } from '../../reading/status.ts'
-import { shortTime } from '../../table.ts'
+import { shortTime } from '../../print.ts'
+import { errorsOf, type GenerationItem } from '../../records/generations.ts'
+import { lastGoodText } from '../../status-text.ts'
 import { type Check, ok, problem, type Result, warning } from '../check.ts'
 import { startCommand } from '../gateway-view.ts'
 import { NotChecked } from '../not-checked.ts'
@@ -124,7 +124,7 @@ async function exposure(subject: Subject) {
 /** Checks that the live generation is what the files say. */
 async function liveFiles(subject: Subject) {
   const admin = await subject.gateway().admin()
-  const { items } = (await admin.get('/api/generations')) as { readonly items: readonly GenerationItem[] }
+  const { items } = await admin.ask('listGenerations', { query: { limit: 500 } })
   const { lastGood } = await subject.gateway().status()
   if (!lastGood) return judge(items, subject)
   const fix = `Fix them, or the next start may fail: ${pasted('check', subject.io)} says what is wrong`

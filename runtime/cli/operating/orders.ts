@@ -1,0 +1,109 @@
+/** `reveille cancel`, `resume`, `retry` and `replay` of deliveries: give an order about named records, or about all that are chosen. */
+
+import type { Asked } from '../../api/routes/client.ts'
+import { type Client, openClient, type Refused } from '../client.ts'
+import { CommandFailure } from '../command-failure.ts'
+import type { CommandOptions, Io } from '../io.ts'
+import { counted, print, shortId } from '../print.ts'
+import { type FilterOptions, queryOf } from '../records/filters.ts'
+import { findOne } from '../records/records.ts'
+import { addressText } from '../status-text.ts'
+
+const orders = {
+  cancel: { one: 'cancelRun', kind: 'run' },
+  resume: { one: 'resumeRun', all: 'resumeRuns', kind: 'run' },
+  retry: { one: 'retryRun', all: 'retryRuns', kind: 'run' },
+  replay: { one: 'replayDelivery', all: 'replayDeliveries', kind: 'delivery' },
+} as const
+
+type Order = keyof typeof orders
+type Done = { readonly ok: true; readonly state: string; readonly channel?: string; readonly to?: string }
+
+/** Gives the order about each of these ids. @returns 1 where it was refused for one of them */
+export async function orderEach(
+  order: Order,
+  client: Client,
+  ids: readonly string[],
+  json: boolean | undefined,
+  io: Io,
+): Promise<number> {
+  const { one, kind } = orders[order]
+  const items: ({ readonly ok: boolean } & object)[] = []
+  for (const id of new Set(ids)) {
+    const answer = (await client.order(one, { params: { id } })) as Done | Refused
+    items.push({ [`${kind}Id`]: id, ...answer })
+    if (json) continue
+    if (answer.ok) io.out(`${shortId(id)}: ${doneText(order, answer)}\n`)
+    else io.err(`${shortId(id)}: ${answer.error}\n`)
+  }
+  if (json) print(io, json, { items }, () => '')
+  return items.every(({ ok }) => ok) ? 0 : 1
+}
+
+/** A running run ends a moment after the order. */
+function doneText(order: Order, { state, channel = '', to }: Done): string {
+  if (order === 'replay') return `on its way again to ${addressText({ channel, ...(to && { to }) })}`
+  if (order !== 'cancel') return 'queued again'
+  return state === 'cancelled' ? 'cancelled' : 'being cancelled; its turn is stopped'
+}
+
+/** Gives the order about all that are chosen. @returns 1 where it was refused for one of them */
+export async function orderAll<Name extends Exclude<Order, 'cancel'>>(
+  order: Name,
+  client: Client,
+  body: NonNullable<Asked<(typeof orders)[Name]['all']>['body']>,
+  json: boolean | undefined,
+  io: Io,
+): Promise<number> {
+  const { all, kind } = orders[order]
+  const answer = await client.ask(all, { body } as never)
+  const many = kind === 'run' ? counted(answer.done, 'run') : counted(answer.done, 'delivery', 'deliveries')
+  const isDryRun = (body as { readonly dryRun?: boolean }).dryRun === true
+  const done = order === 'replay' ? 'on the way again' : isDryRun ? 'would be retried' : 'queued again'
+  if (!json) io.err(answer.refused.map(({ id, reason }) => `${shortId(id)}: ${reason}\n`).join(''))
+  print(io, json, answer, () => `${many} ${done}.`)
+  return answer.refused.length === 0 ? 0 : 1
+}
+
+interface OrderOptions extends CommandOptions, FilterOptions {
+  readonly all?: boolean
+  readonly dryRun?: boolean
+}
+
+/** Finds what each id names before it gives the first order. */
+async function orderRuns(order: Order, runs: readonly string[], { config, json }: OrderOptions, io: Io) {
+  const client = await openClient({ config }, io)
+  const ids = await Promise.all(runs.map((text) => findOne(client, 'run', text)))
+  return orderEach(order, client, ids, json, io)
+}
+
+export const cancel = (runs: readonly string[], options: OrderOptions, io: Io) =>
+  orderRuns('cancel', runs, options, io)
+
+export async function resume(runs: readonly string[], options: OrderOptions, io: Io): Promise<number> {
+  const { all = false, code, config, json } = options
+  if (code !== undefined && !all) throw new CommandFailure(2, '--code goes with --all.')
+  if (all === runs.length > 0) throw new CommandFailure(2, 'Name the runs, or all that are parked: --all.')
+  if (!all) return orderRuns('resume', runs, options, io)
+  return orderAll('resume', await openClient({ config }, io), code === undefined ? {} : { code }, json, io)
+}
+
+export async function retry(runs: readonly string[], options: OrderOptions, io: Io): Promise<number> {
+  const { dryRun = false, config, json } = options
+  const chosen = queryOf(options, io)
+  const isFiltered = Object.keys(chosen).length > 0
+  if (runs.length > 0 && (isFiltered || dryRun))
+    throw new CommandFailure(2, 'An id names one run; filters and --dry-run choose among many.')
+  if (runs.length > 0) return orderRuns('retry', runs, options, io)
+  if (!isFiltered) {
+    const message = 'Name the runs, or choose them: --state failed, --since, --code and the like.'
+    throw new CommandFailure(2, message)
+  }
+  return orderAll(
+    'retry',
+    await openClient({ config }, io),
+    { ...chosen, ...(dryRun && { dryRun }) },
+    json,
+    io,
+  )
+}

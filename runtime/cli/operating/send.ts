@@ -1,0 +1,110 @@
+/** `reveille send`: gives a text to a running gateway, and waits for the end of its delivery. */
+
+import type { Answer } from '../../api/routes/client.ts'
+import { printable } from '../../observe/printable.ts'
+import { type Client, openClient } from '../client.ts'
+import { CommandFailure } from '../command-failure.ts'
+import { type CommandOptions, type Io, wrapText } from '../io.ts'
+import { pasted } from '../pasted.ts'
+import { counted, print, shortId, shortTime } from '../print.ts'
+import { missed } from '../records/facts.ts'
+import { waitsFor } from '../records/records.ts'
+import { addressText } from '../status-text.ts'
+
+type Delivery = Answer<'readDelivery'>
+
+interface SendOptions extends CommandOptions {
+  readonly channel: string
+  readonly to?: string
+  /** Seconds. */
+  readonly timeout: number
+  readonly wait: boolean
+}
+
+/** @returns 1 where the text was not delivered, or not yet */
+export async function send(text: string, options: SendOptions, io: Io): Promise<number> {
+  const { channel, to, json } = options
+  const markdown = text === '-' ? await readInput(io) : text
+  if (markdown.trim() === '') throw new CommandFailure(2, 'The text is blank: there is nothing to send.')
+  const client = await openClient(options, io)
+  const body = { channel, text: markdown, ...(to !== undefined && { to }) }
+  const sent = await client.ask('sendDelivery', { body })
+  if (!options.wait) {
+    print(io, json, sent, () => pendingText(sent.deliveryId, sent, undefined, io))
+    return 0
+  }
+  const { delivery, reason } = await awaitEnd(client, sent.deliveryId, options.timeout * 1000, io)
+  if (json || delivery.state === 'delivered') print(io, json, delivery, () => endText(delivery, io))
+  else if (delivery.state !== 'pending') io.err(`${wrapText(endText(delivery, io), io)}\n`)
+  else {
+    // A terminal has shown the reason already.
+    const shown = io.columns === undefined ? (reason ?? 'It waits for its turn.') : ''
+    io.err(`${wrapText(pendingText(delivery.id, delivery, shown, io), io)}\n`)
+  }
+  return delivery.state === 'delivered' ? 0 : 1
+}
+
+/** The line feed at the end, which every program writes, is not part of the text. */
+async function readInput({ input }: Io): Promise<string> {
+  if (input === undefined) throw new CommandFailure(2, 'There is no standard input to read the text from.')
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(await input()).replace(/\r?\n$/, '')
+  } catch (cause) {
+    throw new CommandFailure(2, 'The text on standard input is not valid UTF-8.', { cause })
+  }
+}
+
+/** The pause before the delivery is looked up again, in milliseconds; most have ended by the second time. */
+const firstPauseMs = 100
+const maxPauseMs = 1000
+
+/** The delivery is pending where the time was over first; `reason`: why, where that is known. */
+async function awaitEnd(client: Client, id: string, timeoutMs: number, io: Io) {
+  const deadline = io.now() + timeoutMs
+  let shown: string | undefined
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
+    const delivery = await client.ask('readDelivery', { params: { id } })
+    if (delivery.state !== 'pending') return { delivery }
+    const reason = (await waitsFor(client, delivery, io)) ?? retryText(delivery, io)
+    // Each reason is shown once, on a terminal alone.
+    if (io.columns !== undefined && reason !== undefined && reason !== shown)
+      io.err(`${wrapText(printable(reason), io)}\n`)
+    shown = reason ?? shown
+    const left = deadline - io.now()
+    if (left <= 0) return { delivery, reason }
+    await io.pause(Math.min(pauseMs, left))
+  }
+}
+
+/** Why the last attempt failed. */
+function retryText({ code, reason, nextAt, attempts }: Delivery, io: Io): string | undefined {
+  if (code === undefined || attempts === 0) return undefined
+  const next = nextAt === undefined ? '' : ` at ${shortTime(nextAt, io.now())}`
+  return `It is tried again${next}: ${code}${reason === undefined ? '' : `: ${reason}`}`
+}
+
+/** The lines for a delivery that has ended. */
+function endText(delivery: Delivery, io: Io): string {
+  const { id, state, code, reason, receipts } = delivery
+  const name = shortId(id)
+  const messages = counted(receipts.length, 'message')
+  const why = printable([code, reason].filter(Boolean).join(': '))
+  if (state === 'skipped') return `${name}: not sent: ${why}`
+  if (state === 'delivered') {
+    const head = `${name}: delivered to ${printable(addressText(delivery))}`
+    const lost = receipts.flatMap(missed).map((each) => `  not to ${printable(each)}`)
+    return [receipts.length === 1 ? head : `${head}, ${messages}`, ...lost].join('\n')
+  }
+  const part = receipts.length === 0 ? '' : ` after ${messages}`
+  return `${name}: parked${part}: ${why}\n${pasted(`replay ${name}`, io)} sends it again`
+}
+
+/** The lines for a delivery that the gateway still works on; `reason` has a line of its own. */
+function pendingText(id: string, to: Parameters<typeof addressText>[0], reason: string | undefined, io: Io) {
+  const name = shortId(id)
+  return [
+    `${name}: ${reason === undefined ? 'kept' : 'pending'}, on its way to ${printable(addressText(to))}`,
+    ...(reason ? [printable(reason)] : []),
+    `${pasted(`show ${name}`, io)} says what becomes of it`,
+  ].join('\n')
+}

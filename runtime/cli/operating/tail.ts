@@ -1,0 +1,131 @@
+/** `reveille tail`: shows each request of a running gateway when it comes, as the terminal of `start` does, with why it did nothing. */
+
+import type { CandidateTrace } from '@reveille/engine'
+import type { ItemOf } from '../../api/routes/client.ts'
+import { createPrettyStream } from '../../observe/pretty.ts'
+import { formatClause } from '../authoring/clause.ts'
+import { type Client, openClient } from '../client.ts'
+import { CommandFailure } from '../command-failure.ts'
+import { type CommandOptions, type Io, paintFor } from '../io.ts'
+import { counted } from '../print.ts'
+import { createStopSignal } from '../signals.ts'
+import { readEventStream } from './event-stream.ts'
+
+type RequestItem = ItemOf<'listRequests'>
+
+export interface TailOptions extends CommandOptions {
+  readonly endpoint?: string
+  readonly ignored?: boolean
+}
+
+/** The part of a frame of `GET /api/stream` that is shown. */
+interface Frame {
+  readonly requests?: readonly RequestItem[]
+  /** Requests since the last frame that are not among these. */
+  readonly skipped?: number
+}
+
+/** Waits between attempts to connect again. Milliseconds. */
+const firstPauseMs = 1000
+const longestPauseMs = 15_000
+/** A trace is stored a moment after its request. Milliseconds. */
+const traceMs = 400
+/** Of how many requests of one frame it is looked up why they did nothing. */
+const maxExplained = 10
+/** Of how many mappings it is shown why they did not match. */
+const shownCandidates = 3
+
+/** Runs until it is stopped. @throws CommandFailure if the gateway cannot be reached at first, or refuses the token */
+export async function tail(options: TailOptions, io: Io): Promise<number> {
+  const client = await openClient(options, io)
+  const show = createView(client, options, io)
+  const stop = createStopSignal({ signals: io.signals })
+  const stopped = new AbortController()
+  void stop.first.then(() => stopped.abort())
+  let lastId: string | undefined
+  let pauseMs = firstPauseMs
+  let wasConnected = false
+  try {
+    while (!stopped.signal.aborted) {
+      try {
+        const body = await client.stream(lastId, stopped.signal)
+        if (!options.json)
+          io.err(wasConnected ? 'Connected again.\n' : `Requests of ${client.address} from now on:\n`)
+        wasConnected = true
+        for await (const { event, data, id } of readEventStream(body)) {
+          pauseMs = firstPauseMs
+          lastId = id
+          if (event === 'gap') io.err('Some requests are missing here: the gateway no longer had them.\n')
+          else if (event === 'frame') await show(JSON.parse(data) as Frame)
+        }
+      } catch (error) {
+        if (stopped.signal.aborted) break
+        if (!wasConnected || (error instanceof CommandFailure && error.cause === undefined)) throw error
+      }
+      if (stopped.signal.aborted) break
+      io.err(`The gateway at ${client.address} is gone; trying again in ${pauseMs / 1000} s.\n`)
+      await Promise.race([io.pause(pauseMs), stop.first])
+      pauseMs = Math.min(pauseMs * 2, longestPauseMs)
+    }
+  } finally {
+    stop.close()
+  }
+  return 0
+}
+
+function createView(client: Client, { endpoint, ignored = false, json = false }: TailOptions, io: Io) {
+  const paint = paintFor(io)
+  const colour = io.columns !== undefined && !io.env['NO_COLOR']
+  const lines = createPrettyStream({ write: io.out, ...(io.columns && { columns: io.columns }) }, { colour })
+
+  function isShown(request: RequestItem): boolean {
+    return (
+      (endpoint === undefined || request.endpoint === endpoint) && (!ignored || request.outcome === 'ignored')
+    )
+  }
+
+  /** The clauses because of which mappings did not match, beneath the line of the request. */
+  async function showWhy({ id }: RequestItem): Promise<void> {
+    const candidates = (await traceOf(id)) ?? (await io.pause(traceMs).then(() => traceOf(id))) ?? []
+    const failed = candidates.filter(({ clause }) => clause !== undefined)
+    const indent = ' '.repeat(12)
+    for (const { mapping, clause } of failed.slice(0, shownCandidates)) {
+      io.out(`${indent}${paint.red('✗')} ${mapping}\n`)
+      const width = (io.columns ?? Number.POSITIVE_INFINITY) - indent.length - 2
+      for (const line of clause ? formatClause(clause, width) : []) io.out(`${indent}  ${paint.dim(line)}\n`)
+    }
+    const more = failed.length - shownCandidates
+    if (more > 0) io.out(`${indent}  ${paint.dim(`and ${counted(more, 'more mapping')}`)}\n`)
+  }
+
+  async function traceOf(id: string): Promise<readonly CandidateTrace[] | undefined> {
+    const record = await client.ask('readRequest', { params: { id } }).catch(() => undefined)
+    return (record?.trace as { readonly candidates?: readonly CandidateTrace[] } | undefined)?.candidates
+  }
+
+  return async function show({ requests = [], skipped = 0 }: Frame): Promise<void> {
+    const shown = requests.filter(isShown)
+    let explained = 0
+    for (const request of shown) {
+      if (json) {
+        io.out(`${JSON.stringify(request)}\n`)
+        continue
+      }
+      lines.write(JSON.stringify(factsOf(request)))
+      const hasTrace = request.outcome === 'ignored' || request.outcome === 'failed'
+      if (!hasTrace || explained >= maxExplained) continue
+      explained += 1
+      await showWhy(request)
+    }
+    if (skipped > 0)
+      io.err(`… and ${counted(skipped, 'more request')} that came at once; \`reveille requests\` has them.\n`)
+  }
+}
+
+/** The facts that the log of `start` has of a request. */
+function factsOf(request: RequestItem): object {
+  const { id, outcome, receivedAt, timings, code } = request
+  const level = outcome === 'failed' && code !== 'TRANSFORM_REFUSED' ? 50 : 30
+  const time = new Date(receivedAt).toISOString()
+  return { ...request, level, time, event: `request-${outcome}`, requestId: id, ms: timings.accept }
+}

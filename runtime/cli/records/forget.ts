@@ -1,0 +1,50 @@
+/** `reveille forget`: erases what requests brought, and keeps that they came. */
+
+import { openClient } from '../client.ts'
+import { CommandFailure } from '../command-failure.ts'
+import type { CommandOptions, Io } from '../io.ts'
+import { counted, print, shortId } from '../print.ts'
+import { type FilterOptions, queryOf } from './filters.ts'
+import { findOne } from './records.ts'
+
+interface ForgetOptions extends CommandOptions, FilterOptions {
+  readonly yes?: boolean
+}
+
+/** @returns 1 where one of them could not be forgotten */
+export async function forget(names: readonly string[], options: ForgetOptions, io: Io): Promise<number> {
+  const { yes = false, json } = options
+  const filter = queryOf(options, io)
+  const isFiltered = Object.keys(filter).length > 0
+  if (isFiltered === names.length > 0)
+    throw new CommandFailure(
+      2,
+      'Name the requests, or say which: --endpoint, --client, --until and the like.',
+    )
+  const client = await openClient(options, io)
+  const chosen = isFiltered
+    ? { filter }
+    : { ids: await Promise.all(names.map((name) => findOne(client, 'request', name))) }
+  const ask = (body: object) => client.ask('forgetRequests', { body })
+  const counting = yes ? undefined : await ask({ ...chosen, dryRun: true })
+  const isNone = counting !== undefined && 'total' in counting && counting.total === 0
+  if (!isNone && counting !== undefined && 'total' in counting) await confirm(counting.total, io)
+  const answer = isNone ? undefined : await ask(chosen)
+  const { forgotten, refused } =
+    answer !== undefined && 'forgotten' in answer ? answer : { forgotten: 0, refused: [] }
+  if (!json) io.err(refused.map(({ id, reason }) => `${shortId(id)}: not forgotten: ${reason}\n`).join(''))
+  print(io, json, { forgotten, refused }, () =>
+    forgotten === 0 ? 'No request was forgotten.' : `${counted(forgotten, 'request')} forgotten.`,
+  )
+  return refused.length === 0 ? 0 : 1
+}
+
+async function confirm(total: number, io: Io): Promise<void> {
+  const what = `${counted(total, 'request')} with what came of ${total === 1 ? 'it' : 'them'}`
+  const prompts = await io.prompts?.()
+  if (prompts === undefined)
+    throw new CommandFailure(2, `This erases the texts of ${what} for good. Say --yes to do so.`)
+  const [no, answer] = ['No', `Erase the texts of ${what}`]
+  if ((await prompts.choose('This cannot be undone.', [no, answer])) !== answer)
+    throw new CommandFailure(1, 'Nothing was forgotten.')
+}

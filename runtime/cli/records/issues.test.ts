@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { stripVTControlCharacters } from 'node:util'
+import { createCommandLine } from '../io-fixture.ts'
+
+const now = Date.UTC(2026, 2, 2, 12)
+
+const items = [
+  {
+    key: 'TRANSFORM_FAILING:orders',
+    code: 'TRANSFORM_FAILING',
+    severity: 'failing',
+    subject: 'orders',
+    cause: 'Requests to /orders end with TRANSFORM_FAILED: order.ts: \u202eboom (transforms/order.ts:2:3).',
+    next: { label: 'Mend the transform', command: 'reveille try 0123' },
+    count: 12,
+    first: now - 3_600_000,
+    last: now - 60_000,
+    state: 'open',
+  },
+  {
+    key: 'SILENCE:stripe',
+    code: 'SILENCE',
+    severity: 'losing-events',
+    subject: 'stripe',
+    cause: 'Nothing has come to /stripe.',
+    next: { label: 'See what the sender says' },
+    count: 1,
+    first: now,
+    last: now,
+    state: 'muted',
+  },
+]
+
+/** A command line whose gateway has these issues, with the orders that it was given. */
+async function open(t: Parameters<typeof createCommandLine>[0]) {
+  const asked: [path: string, body?: unknown][] = []
+  const { run } = await createCommandLine(
+    t,
+    {},
+    {
+      env: { REVEILLE_URL: 'http://gateway', REVEILLE_GATEWAY_TOKEN: 'token-of-the-gateway', TZ: 'UTC' },
+      columns: 72,
+      fetch: (async (url: string, { body }: { body?: string } = {}) => {
+        const { pathname, searchParams } = new URL(url)
+        asked.push(body === undefined ? [pathname + new URL(url).search] : [pathname, JSON.parse(body)])
+        const state = searchParams.get('state')
+        const found = items.filter((item) => state === null || item.state === state)
+        return Response.json(body === undefined ? { items: found } : { ok: true })
+      }) as never,
+    },
+  )
+  return { run, asked }
+}
+
+test('open issues are listed with cause and next step, and nothing in them controls the terminal', async (t) => {
+  const { run } = await open(t)
+  const { code, out } = await run('issues')
+  assert.equal(code, 0)
+  assert.match(
+    out,
+    /failing\S* {2}\S*TRANSFORM_FAILING:orders\S*\n {2}12 times since \d\d:\d\d:\d\d, last \d\d:\d\d:\d\d/,
+  )
+  assert.match(
+    out.replaceAll(/\s+/g, ' '),
+    /boom \(transforms\/order\.ts:2:3\)\. → Mend the transform: reveille try 0123/,
+  )
+  assert.doesNotMatch(out, /\u202e|SILENCE/)
+  assert.ok(
+    out.split('\n').every((line) => stripVTControlCharacters(line).length <= 72),
+    out,
+  )
+  const all = await run('issues', '--all')
+  assert.match(all.out, /SILENCE:stripe.* {2}muted/)
+  const json = await run('issues', '--json')
+  assert.equal(JSON.parse(json.out).items[0].key, 'TRANSFORM_FAILING:orders')
+})
+
+test('issues are resolved, muted and reopened by their keys, or by the beginning of one', async (t) => {
+  const { run, asked } = await open(t)
+  assert.equal((await run('resolve', 'transform_failing')).code, 0)
+  assert.equal((await run('mute', 'TRANSFORM_FAILING:orders', '--for', '8h')).code, 0)
+  assert.equal((await run('mute', 'SILENCE:stripe')).code, 0)
+  assert.match((await run('reopen', 'SILENCE:stripe')).out, /SILENCE:stripe: open again/)
+  assert.deepEqual(
+    asked.filter(([, body]) => body !== undefined),
+    [
+      ['/api/issues/resolve', { key: 'TRANSFORM_FAILING:orders' }],
+      ['/api/issues/mute', { key: 'TRANSFORM_FAILING:orders', until: now + 8 * 3_600_000 }],
+      ['/api/issues/mute', { key: 'SILENCE:stripe' }],
+      ['/api/issues/reopen', { key: 'SILENCE:stripe' }],
+    ],
+  )
+})
+
+test('an unknown key and a wrong duration are refused', async (t) => {
+  const { run } = await open(t)
+  const unknown = await run('resolve', 'LOOP:none')
+  assert.equal(unknown.code, 1)
+  assert.match(unknown.err, /There is no issue LOOP:none; `reveille issues --all` lists them/)
+  const wrong = await run('mute', 'SILENCE:stripe', '--for', 'ever')
+  assert.equal(wrong.code, 2)
+  assert.match(wrong.err, /It must be a duration such as 30m, 8h or 7d/)
+})

@@ -1,0 +1,207 @@
+/** `reveille list`, `reveille show` and the commands that are named by a kind: list what a running gateway holds, or show one record whole. */
+
+import type { Answer } from '../../api/routes/client.ts'
+import { printable } from '../../observe/printable.ts'
+import { type Client, openClient } from '../client.ts'
+import { CommandFailure } from '../command-failure.ts'
+import type { CommandOptions, Io } from '../io.ts'
+import { programName, shellWord } from '../pasted.ts'
+import { formatFacts, formatTable, listed, print, shortId, shortTime } from '../print.ts'
+import { holdText } from '../status-text.ts'
+import { deliveryFacts } from './facts.ts'
+import { type FilterOptions, flagOf, queryOf, refuseOther } from './filters.ts'
+import { generationNotes, showGeneration } from './generations.ts'
+import { type Kind, type KindName, kinds } from './kinds.ts'
+
+export interface RecordOptions extends CommandOptions, FilterOptions {
+  readonly limit?: number
+  readonly cursor?: string
+  /** Of issues: those that are muted or resolved too. */
+  readonly all?: boolean
+  /** Of a request: its body without known secrets, the bytes of its body, or a test that expects what happened. */
+  readonly body?: boolean
+  readonly raw?: boolean
+  readonly asTest?: boolean
+  /** Of a generation: the one that it is compared with. */
+  readonly with?: string
+}
+
+const listOptions = ['limit', 'cursor', 'all'] as const
+const showOptions = ['body', 'raw', 'asTest', 'with'] as const
+
+/** A list without an id, and else the record. */
+export async function showOrList(
+  name: KindName,
+  id: string | undefined,
+  options: RecordOptions,
+  io: Io,
+): Promise<number> {
+  return id === undefined ? list(name, options, io) : show(id, options, io, name)
+}
+
+/** Lists one page of a kind, with the command for the next one. */
+export async function list(name: KindName, options: RecordOptions, io: Io): Promise<number> {
+  const { limit, cursor, all = false, json, config } = options
+  const { filters, states, list: route, header, row, text }: Kind = kinds[name]
+  const [other] = showOptions.filter((each) => options[each])
+  if (other !== undefined) throw new CommandFailure(2, `Name the record: ${flagOf(other)} goes with an id.`)
+  if (all && name !== 'issues') throw new CommandFailure(2, '--all is for issues.')
+  refuseOther(options, filters, name)
+  if (options.state !== undefined && !states?.includes(options.state))
+    throw new CommandFailure(2, `--state of ${name} is one of ${states?.join(', ')}.`)
+  const client = await openClient({ config }, io)
+  const query = {
+    limit,
+    cursor,
+    ...(name === 'issues' && !all && { state: 'open' }),
+    ...queryOf(options, io),
+  }
+  const page = (await client.ask(route, { query: query as never })) as Answer<'listRuns'>
+  const items = page.items as readonly never[]
+  print(io, json, page, () => {
+    if (items.length === 0) return name === 'issues' && !all ? 'No issue is open.' : `No ${name}.`
+    if (text) return items.map((item) => text(item, io)).join('\n')
+    const rows = items.map((item) => row(item, io).map((cell) => String(cell ?? '')))
+    return `${formatTable(header, rows, io.columns)}${name === 'generations' ? generationNotes(items) : ''}`
+  })
+  if (!json && page.next !== undefined) {
+    const { json: _json, ...given } = options
+    const words = Object.entries({ ...given, cursor: page.next }).map(([option, value]) =>
+      value === true ? flagOf(option) : `${flagOf(option)} ${shellWord(String(value))}`,
+    )
+    io.err(`More: ${[programName(io), 'list', name, ...words].join(' ')}\n`)
+  }
+  return 0
+}
+
+/** Shows what a text names: a record of this kind before any other. */
+export async function show(text: string, options: RecordOptions, io: Io, name?: KindName): Promise<number> {
+  const { json, raw = false } = options
+  const [other] = listOptions.filter((each) => options[each] !== undefined)
+  if (other !== undefined)
+    throw new CommandFailure(2, `An id names one record; ${flagOf(other)} is for lists.`)
+  refuseOther(options, [], 'an id, which names one record')
+  if (raw && !json && io.columns !== undefined)
+    throw new CommandFailure(
+      2,
+      '--raw writes the bytes as they came: send them to a file, as in … --raw > body.json.',
+    )
+  const client = await openClient(options, io)
+  if (name === 'generations') return showGeneration(client, Number(text), options, io)
+  const { kind, id } = await find(client, text, name && singular(name))
+  const found = plural(kind)
+  if (options.asTest) return showTest(client, id, options, io)
+  if (options.body || raw) return showBody(client, id, options, io)
+  if (name !== undefined && found !== name) io.err(`${text} names one of the ${found}.\n`)
+  if (kind === 'generation') return showGeneration(client, Number(id), options, io)
+  const { read, facts }: Kind = kinds[found]
+  const record = await client.ask(read ?? 'readRun', { params: { id, key: id } })
+  if (kind === 'session') return showSession(record as never, json, io)
+  const waits = kind === 'delivery' ? await waitsFor(client, record as never, io) : undefined
+  print(io, json, record, () => {
+    const shown = waits ? deliveryFacts(record as never, io, waits) : (facts?.(record as never, io) ?? record)
+    return formatFacts(shown as never, io.columns)
+  })
+  return 0
+}
+
+type FoundRecord = Answer<'find'>['items'][number]
+
+function plural(kind: FoundRecord['kind']): KindName {
+  return kind === 'delivery' ? 'deliveries' : `${kind}s`
+}
+
+function singular(name: KindName): string {
+  return name === 'deliveries' ? 'delivery' : name.slice(0, -1)
+}
+
+/**
+ * Finds what a text names: an id, the end of one, a sender's id of a delivery, a session's key or a generation.
+ * @throws CommandFailure where it names nothing of the kind or else, or several things
+ */
+export async function find(
+  client: Client,
+  text: string,
+  ...wanted: readonly (string | undefined)[]
+): Promise<FoundRecord> {
+  const { items } = await client.ask('find', { query: { q: text } })
+  const meant = items.filter(({ kind }) => wanted.includes(kind))
+  const [found, other] = meant.length > 0 ? meant : items
+  // No request may have met a generation, by which it would be found.
+  if (found === undefined && /^[1-9]\d{0,8}$/.test(text)) return { kind: 'generation', id: text }
+  if (found === undefined)
+    throw new CommandFailure(
+      1,
+      `Nothing is called ${text}: give an id whole, or at least its last 4 characters.`,
+    )
+  if (other === undefined) return found
+  const names = listed(
+    (meant.length > 0 ? meant : items).map(
+      ({ kind, id }) => `${kind} ${kind === 'session' ? id : shortId(id)}`,
+    ),
+  )
+  throw new CommandFailure(1, `"${text}" names several records: ${names}. Give the id of one.`)
+}
+
+/** Finds a record of one kind. @throws CommandFailure where there is none of it */
+export async function findOne(client: Client, kind: FoundRecord['kind'], text: string): Promise<string> {
+  const found = await find(client, text, kind)
+  if (found.kind === kind) return found.id
+  throw new CommandFailure(1, `${text} names a ${found.kind}, and no ${kind}.`)
+}
+
+/** Why the channel of a pending delivery is held, which concerns all its deliveries. */
+export async function waitsFor(
+  client: Client,
+  { state, channel }: Answer<'readDelivery'>,
+  io: Io,
+): Promise<string | undefined> {
+  if (state !== 'pending') return undefined
+  const { channels } = await client.ask('readStatus')
+  return holdText(
+    channels.find((status) => status.channel === channel),
+    io.now(),
+  )
+}
+
+function showSession(session: Answer<'readSession'>, json: boolean | undefined, io: Io): number {
+  print(io, json, session, () =>
+    session.messages
+      .map(({ role, text, at, turn }) => {
+        const lines = text.split(/\r?\n/).map((line) => `  ${printable(line)}`.trimEnd())
+        return [`${shortTime(at, io.now())}  ${role}  run ${shortId(turn)}`, ...lines, ''].join('\n')
+      })
+      .join('\n'),
+  )
+  return 0
+}
+
+/** A terminal is shown printable text only: the body is an unauthenticated client's, and could steer it. */
+async function showBody(client: Client, id: string, { raw, json }: RecordOptions, io: Io): Promise<number> {
+  const bytes = await client.bytes('readRequestBody', { params: { id }, query: raw ? { raw } : {} })
+  const text = textOf(bytes)
+  const buffer = Buffer.from(bytes)
+  if (json) {
+    const content = text === undefined ? { base64: buffer.toString('base64') } : { text }
+    print(io, json, { id, bytes: bytes.length, ...content }, () => '')
+  } else if (io.columns === undefined && io.outBytes) io.outBytes(bytes)
+  else if (io.columns === undefined) io.out(buffer.toString('utf8'))
+  else io.out(`${(text ?? buffer.toString('latin1')).split(/\r?\n/).map(printable).join('\n')}\n`)
+  return 0
+}
+
+/** Undefined where the bytes are no text. */
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** Prints an entry of `tests:`, which a mapping file can take. */
+async function showTest(client: Client, id: string, { json }: RecordOptions, io: Io): Promise<number> {
+  const yaml = Buffer.from(await client.bytes('writeTest', { params: { id } })).toString('utf8')
+  print(io, json, { id, yaml }, () => yaml.split('\n').map(printable).join('\n'))
+  return 0
+}
