@@ -12,7 +12,8 @@ const packageText = (name: string, dependencies: object = {}, version = '1.2.0')
   JSON.stringify({ name, version, exports: { '.': './index.ts' }, dependencies })
 
 const ready = {
-  'package.json': '{ "version": "1.2.0", "workspaces": ["host", "kit"] }',
+  'package.json':
+    '{ "version": "1.2.0", "repository": "git+https://example.org/house.git", "workspaces": ["host", "kit"] }',
   'host/package.json': packageText('@house/host', { '@house/kit': '1.2.0' }),
   'kit/package.json': packageText('@house/kit'),
   'CHANGELOG.md':
@@ -92,19 +93,36 @@ test('all workspaces have the version of the repository', async (t) => {
   ])
 })
 
-test('everything is committed on main, and the tag is new', async (t) => {
+test('a package names its repository', async (t) => {
+  const root = await createRepository(t, {
+    'package.json': '{ "version": "1.2.0", "workspaces": ["host", "kit"] }',
+  })
+  assert.deepEqual(await problemsOf(root), [
+    '- package.json has no "repository": npm compares it with the origin of a package.',
+  ])
+})
+
+test('a commit with the tag of its version can be published from any branch', async (t) => {
   const root = await createRepository(t)
   await git(root, 'tag', 'v1.2.0')
+  await git(root, 'checkout', '--quiet', '--detach')
+  assert.equal((await checkRelease(root, pack)).tag, 'v1.2.0')
+})
+
+test('everything is committed on main, and the tag is not at another commit', async (t) => {
+  const root = await createRepository(t)
+  await git(root, 'tag', 'v1.2.0')
+  await commit(root, { 'more.txt': 'more' })
   await git(root, 'checkout', '--quiet', '-b', 'work')
   await writeFile(path.join(root, 'notes.txt'), 'not committed')
   assert.deepEqual(await problemsOf(root), [
     '- 1 files are not committed; `git status` lists them.',
     '- Releases are made from main, and this is work.',
-    '- The tag v1.2.0 exists; raise the version in every package.json.',
+    '- The tag v1.2.0 is at another commit; raise the version in every package.json.',
   ])
 })
 
-test('packages are published in their order, those that are there are left out, and the tag comes last', async (t) => {
+test('packages are published in their order, and those that are there are left out', async (t) => {
   const root = await createRepository(t)
   const release = await checkRelease(root, pack)
   const done: string[] = []
@@ -122,14 +140,12 @@ test('packages are published in their order, those that are there are left out, 
   await assert.rejects(publishRelease(release, root, publishing), {
     code: 'RELEASE_NOT_READY',
     message:
-      /^This failed: npm publish --access public .*host\.tgz\nMend what it says, and give the same command again/,
+      /^This failed: npm publish --access public .*host\.tgz\nFix what it reports, and give the same command again/,
   })
   isBroken = false
   await publishRelease(release, root, publishing)
   assert.deepEqual(done, [
     'npm publish --access public /packages/@house/kit.tgz',
     'npm publish --access public /packages/@house/host.tgz',
-    'git tag -a v1.2.0 -m Reveille 1.2.0',
-    'git push origin v1.2.0',
   ])
 })

@@ -1,4 +1,4 @@
-/** Checks whether the repository is ready to be released, prints what would be published and tagged, and does it where that is asked. */
+/** Checks whether the repository can be released, prints what would be published, and publishes it where that is asked. */
 
 import { execFile, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -16,7 +16,6 @@ export class ReleaseNotReady extends Error {
 export interface Release {
   readonly version: string
   readonly tag: string
-  /** The commit that would be tagged. */
   readonly commit: string
   readonly changes: number
   /** In the order in which they can be published: each after the packages that it depends on. */
@@ -41,17 +40,14 @@ export async function release(root: string, args: readonly string[] = []): Promi
       `Ready to release ${version}.${isDry ? ' This was a dry run: nothing is published or tagged.' : ''}`,
       '',
       `The change log has ${changes} entries for this version.`,
-      `The tag ${isDry ? 'would be' : 'will be'} ${tag}, at commit ${commit}.`,
+      `The tag is ${tag}, at commit ${commit}.`,
       `These ${packages.length} packages ${isDry ? 'would' : 'will'} be published, in this order:`,
       ...packages.map((packed) => `  ${packed.name.padEnd(30)} ${version}${size(packed)}`),
       '',
       ...(isDry
         ? [
-            'To release, log in to npm with `npm login`, and then:',
-            `  npm run release -- ${publishOption}`,
-            '',
-            'It does this:',
-            ...stepsOf(ready).map((words) => `  ${shown(words, root)}`),
+            'To release, push the tag: its workflow publishes the packages and the image.',
+            `  git tag --sign ${tag} --message 'Reveille ${version}' && git push origin ${tag}`,
           ]
         : []),
     ].join('\n'),
@@ -60,15 +56,6 @@ export async function release(root: string, args: readonly string[] = []): Promi
 }
 
 const publishOption = '--publish'
-
-/** Tags last, so that the same command goes on after a failure: the check refuses a tag that is there. */
-function stepsOf({ version, tag, packages }: Release): readonly (readonly string[])[] {
-  return [
-    ...packages.map(({ file }) => ['npm', 'publish', '--access', 'public', file]),
-    ['git', 'tag', '-a', tag, '-m', `Reveille ${version}`],
-    ['git', 'push', 'origin', tag],
-  ]
-}
 
 function shown(words: readonly string[], root: string): string {
   const word = (text: string) => (path.isAbsolute(text) ? path.relative(root, text) : text)
@@ -84,30 +71,29 @@ export interface Publishing {
 }
 
 /**
- * Publishes each package that the registry lacks, and then tags the commit.
+ * Publishes each package that the registry lacks.
  *
  * @throws ReleaseNotReady where a step fails. The command can be given again.
  */
 export async function publishRelease(
-  release: Release,
+  { packages, version }: Release,
   root: string,
   { run, has }: Publishing = realPublishing(root),
 ): Promise<void> {
-  const byFile = new Map(release.packages.map((packed) => [packed.file, packed]))
-  for (const words of stepsOf(release)) {
-    const packed = byFile.get(words.at(-1) ?? '')
-    if (packed !== undefined && (await has(packed.name, release.version))) {
-      console.log(`${packed.name} ${release.version} is published already.`)
+  for (const { name, file } of packages) {
+    if (await has(name, version)) {
+      console.log(`${name} ${version} is published already.`)
       continue
     }
+    const words = ['npm', 'publish', '--access', 'public', file]
     try {
       await run(words)
     } catch (cause) {
-      const fix = 'Mend what it says, and give the same command again: it goes on here.'
+      const fix = 'Fix what it reports, and give the same command again: it goes on here.'
       throw new ReleaseNotReady(`This failed: ${shown(words, root)}\n${fix}`, { cause })
     }
   }
-  console.log(`Released ${release.version}.`)
+  console.log(`Published ${version}.`)
 }
 
 function realPublishing(root: string): Publishing {
@@ -132,12 +118,15 @@ export async function checkRelease(
   root: string,
   pack: (root: string, folder: string) => Promise<readonly Packed[]> = packWorkspaces,
 ): Promise<Release> {
-  const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
+  const { version, repository } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
   const tag = `v${version}`
   const workspaces = readWorkspaces(root)
   const changes = readChanges(readFileSync(path.join(root, 'CHANGELOG.md'), 'utf8'), version)
   const problems = [
     ...changes.problems,
+    ...(repository === undefined
+      ? ['package.json has no "repository": npm compares it with the origin of a package.']
+      : []),
     ...versionProblems(workspaces, version),
     ...(await gitProblems(root, tag)),
   ]
@@ -187,11 +176,15 @@ function versionProblems(workspaces: readonly Workspace[], version: string): rea
 async function gitProblems(root: string, tag: string): Promise<readonly string[]> {
   const changed = (await git(root, 'status', '--porcelain')).split('\n').filter(Boolean)
   const branch = await git(root, 'branch', '--show-current')
-  const known = await git(root, 'tag', '--list', tag)
+  const tagsHere = (await git(root, 'tag', '--points-at', 'HEAD')).split('\n')
+  const isTagged = tagsHere.includes(tag)
+  const isElsewhere = !isTagged && (await git(root, 'tag', '--list', tag)) !== ''
   return [
     ...(changed.length > 0 ? [`${changed.length} files are not committed; \`git status\` lists them.`] : []),
-    ...(branch === 'main' ? [] : [`Releases are made from main, and this is ${branch || 'no branch'}.`]),
-    ...(known === '' ? [] : [`The tag ${tag} exists; raise the version in every package.json.`]),
+    ...(branch === 'main' || isTagged
+      ? []
+      : [`Releases are made from main, and this is ${branch || 'no branch'}.`]),
+    ...(isElsewhere ? [`The tag ${tag} is at another commit; raise the version in every package.json.`] : []),
   ]
 }
 

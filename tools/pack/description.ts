@@ -27,17 +27,39 @@ export interface Description {
  * @throws PackFailed when one depends on a workspace that is not published beside it in the version it asks for
  */
 export function readWorkspaces(root: string): readonly Workspace[] {
-  const { workspaces } = readJson(path.join(root, 'package.json')) as { workspaces: readonly string[] }
-  const published = workspaces
+  const description = readJson(path.join(root, 'package.json')) as RootDescription
+  const published = description.workspaces
     .flatMap((pattern) => foldersOf(root, pattern))
     .filter((folder) => existsSync(path.join(root, folder, 'package.json')))
     .map((folder) => ({
       folder,
-      description: readJson(path.join(root, folder, 'package.json')) as Description,
+      description: {
+        ...(readJson(path.join(root, folder, 'package.json')) as Description),
+        ...originOf(description, folder),
+      },
     }))
     .filter(({ description }) => description.private !== true)
   for (const workspace of published) checkDependencies(workspace, published)
   return published
+}
+
+interface RootDescription {
+  readonly workspaces: readonly string[]
+  readonly keywords?: readonly string[]
+  /** `git+https://….git` */
+  readonly repository?: string
+}
+
+/** Where a package comes from, which the root's package.json names for all of them. */
+function originOf({ keywords, repository }: RootDescription, directory: string) {
+  if (repository === undefined) return { keywords }
+  const page = repository.replace(/^git\+/, '').replace(/\.git$/, '')
+  return {
+    keywords,
+    repository: { type: 'git', url: repository, directory },
+    homepage: `${page}#readme`,
+    bugs: `${page}/issues`,
+  }
 }
 
 function foldersOf(root: string, pattern: string): readonly string[] {

@@ -78,6 +78,21 @@ test('a dependency on a workspace is refused when it is not published in that ve
   assert.deepEqual(folders, ['one', 'more/kit'])
 })
 
+test('each package names its place in the repository', async (t) => {
+  const root = await createTree(t, {
+    'package.json':
+      '{ "workspaces": ["one"], "keywords": ["hook"], "repository": "git+https://example.org/house.git" }',
+    'one/package.json': described({}),
+  })
+  const [{ description } = assert.fail('there is no workspace')] = readWorkspaces(root)
+  assert.partialDeepStrictEqual(description, {
+    keywords: ['hook'],
+    repository: { type: 'git', url: 'git+https://example.org/house.git', directory: 'one' },
+    homepage: 'https://example.org/house#readme',
+    bugs: 'https://example.org/house/issues',
+  })
+})
+
 test('a package is staged with its entries as JavaScript, its declarations and the files it lists', async (t) => {
   const { target, staged } = await stageOne(t, {
     bin: { part: './bin/part.js' },

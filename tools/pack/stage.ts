@@ -42,7 +42,7 @@ export async function stage({ folder, description }: Workspace, places: Places):
   await stageReadme(from, description.name, places)
   await cp(path.join(root, 'LICENSE'), path.join(target, 'LICENSE'))
   const { engines, ...rest } = publishedDescription(description)
-  // The command brings its own Node.js along where it has to, and npm would warn of each of these packages.
+  // On an old Node.js npm warns of the command. It would repeat that for each package that comes with it.
   const published = places.included?.has(description.name) ? rest : { ...rest, engines }
   await writeFile(path.join(target, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
 
