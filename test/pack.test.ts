@@ -12,8 +12,8 @@ testPackages(
     return undefined
   },
   [
-    // The other tours are followed in this clone, by tours.test.ts.
-    'a YAML author follows the tour of mappings',
+    // The other pages are followed in this clone, by tours.test.ts.
+    'a YAML author writes a first mapping',
     'a transform has a package, JSON, `with` and a secret, and is edited live',
     'a channel passes the conformance suite, and delivers for a TypeScript plugin that is edited live',
     'the gateway runs on PostgreSQL, doctor reads it, and backup names its command',

@@ -1,5 +1,5 @@
 /**
- * Follows a tour of docs/tours/, or SKILL.md, to the end, as a reader does: writes the files that it shows, makes the edits that it asks for, runs its
+ * Follows a page to the end, as a reader does: writes the files that it shows, makes the edits that it asks for, runs its
  * commands beside a gateway in a process of its own, and compares what comes with what the page shows.
  */
 
@@ -116,13 +116,14 @@ function createReader(t: TestContext, { cwd, reveille, entry, user }: Reader, ma
 
   async function execute(command: string): Promise<string> {
     const words = [...ids].reduce((text, [shown, actual]) => text.replaceAll(shown, actual), command)
-    // The folder is there, and packages are not fetched in a test; test/transforms-page.test.ts has the compiler.
-    if (/^(mkdir \S+ && cd |npm install |npx tsc )/.test(words)) return ''
-    const [, own, target, isBehind] = /^npx reveille(?: ([^>|]*))?(?:> (\S+)( 2>&1 &)?)?$/.exec(words) ?? []
-    if (words === 'npx reveille' || isBehind || own?.startsWith('start')) {
-      await start(own?.split(' ').slice(1) ?? [])
+    // The folder stands for `local` of a clone. Packages are not fetched in a test; test/transforms-page.test.ts has the compiler.
+    if (/^(git clone |cd local$|npm install |npx tsc )/.test(words)) return ''
+    const [, options] = /^npm start(?: -- ([^>]*))?(?: *> \S+ 2>&1 &)?$/.exec(words) ?? []
+    if (words.startsWith('npm start')) {
+      await start(options?.split(' ') ?? [])
       return ''
     }
+    const [, own, target] = /^npx reveille(?: ([^>|]*))?(?:> (\S+))?$/.exec(words) ?? []
     if (own !== undefined) {
       const { code, out, err } = await reveille(...splitWords(own))
       assert.ok(code <= maxCode, `\`${words}\` exits with ${code}:\n${out}${err}`)

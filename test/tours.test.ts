@@ -1,6 +1,5 @@
 /**
- * Follows tours of docs/tours/ and SKILL.md, with commands in this process and a gateway from the bundle of this clone. The tour of mappings
- * is followed with the packed packages, by pack.test.ts.
+ * Follows the pages that are tours, and SKILL.md, with commands in this process and a gateway of this clone.
  */
 
 import { type TestContext, test } from 'node:test'
@@ -9,8 +8,8 @@ import { followTour, tourSkip } from './tour.ts'
 
 const options = { timeout: 120_000, skip: tourSkip }
 
-for (const tour of ['transform', 'change'])
-  test(`the tour ${tour}.md works as it is written`, options, (t) => follow(t, `docs/tours/${tour}.md`))
+for (const page of ['first-mapping', 'developing', 'operating'])
+  test(`docs/${page}.md works as it is written`, options, (t) => follow(t, `docs/${page}.md`))
 
 test('SKILL.md works as it is written, and no command of it fails', options, (t) => follow(t, 'SKILL.md', 0))
 

@@ -35,9 +35,9 @@ type Walk = (t: TestContext, installed: Installed) => Promise<void>
 
 /** By the user who walks. Each rejects where something that the user needs is missing. */
 export const walks = {
-  'a YAML author follows the tour of mappings': (t, installed) => tour(t, installed, 'mapping'),
-  'a transform developer follows the tour of transforms': (t, installed) => tour(t, installed, 'transform'),
-  'an admin follows the tour of changes, and asks doctor': administer,
+  'a YAML author writes a first mapping': (t, installed) => tour(t, installed, 'first-mapping'),
+  'a developer writes a transform': (t, installed) => tour(t, installed, 'developing'),
+  'an admin changes a running gateway, and asks doctor': administer,
   'a transform has a package, JSON, `with` and a secret, and is edited live': develop,
   'a debugger stops in a transform': debug,
   'a channel passes the conformance suite, and delivers for a TypeScript plugin that is edited live': extend,
@@ -121,12 +121,12 @@ async function createUser(
 }
 
 async function tour(t: TestContext, installed: Installed, name: string): Promise<void> {
-  await followTour(t, `docs/tours/${name}.md`, await createUser(t, installed))
+  await followTour(t, `docs/${name}.md`, await createUser(t, installed))
 }
 
 async function administer(t: TestContext, installed: Installed): Promise<void> {
   const user = await createUser(t, installed)
-  await followTour(t, 'docs/tours/change.md', user)
+  await followTour(t, 'docs/operating.md', user)
   const { counts } = JSON.parse(await user.succeeds('doctor', '--json'))
   assert.equal(counts.problem, 0)
 }

@@ -11,9 +11,9 @@ interface Group {
 export const groups: readonly Group[] = [
   {
     title: 'Start',
-    pages: ['docs/index.md', 'README.md', 'docs/how-it-works.md', 'docs/glossary.md', 'SKILL.md'],
+    pages: ['docs/index.md', 'README.md', 'docs/first-mapping.md', 'docs/glossary.md', 'SKILL.md'],
   },
-  { title: 'Tours', pages: ['docs/tours/mapping.md', 'docs/tours/transform.md', 'docs/tours/change.md'] },
+  { title: 'Guides', pages: ['docs/using.md', 'docs/developing.md', 'docs/operating.md'] },
   {
     title: 'Mappings and transforms',
     pages: [
@@ -44,18 +44,9 @@ export const groups: readonly Group[] = [
       'plugins/gmail/README.md',
     ],
   },
-  { title: 'Trust', pages: ['docs/trust.md', 'SECURITY.md'] },
   {
     title: 'Running',
-    pages: [
-      'docs/running.md',
-      'docs/operating.md',
-      'docs/console.md',
-      'docs/reload.md',
-      'docs/replay.md',
-      'docs/many-machines.md',
-      'docs/benchmark.md',
-    ],
+    pages: ['docs/trust.md', 'docs/running.md', 'docs/many-machines.md', 'docs/benchmark.md', 'SECURITY.md'],
   },
   { title: 'Recipes', pages: ['docs/recipes/'] },
   { title: 'Reference', pages: ['docs/reference/', 'CHANGELOG.md'] },

@@ -94,7 +94,7 @@ test(
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.setViewportSize({ width, height })
         await page.emulateMedia({ colorScheme })
-        for (const name of ['index', 'mappings', 'how-it-works', 'reference/http']) {
+        for (const name of ['index', 'mappings', 'operating', 'reference/http']) {
           await page.goto(`${origin}/${name}.html`, { waitUntil: 'networkidle' })
           const wide = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
           assert.ok(Number(wide) <= 0, `${name} is ${wide} pixels too wide on a ${device}`)

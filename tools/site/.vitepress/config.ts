@@ -33,7 +33,7 @@ export default defineConfig({
     logo: '/icon.svg',
     nav: [
       { text: 'First steps', link: '/start' },
-      { text: 'How it works', link: '/how-it-works' },
+      { text: 'Guide', link: '/using' },
       { text: 'Recipes', link: '/recipes/' },
       { text: 'Running', link: '/running' },
       { text: 'Reference', link: '/reference/http', activeMatch: '^/reference/' },
