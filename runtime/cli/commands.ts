@@ -536,7 +536,7 @@ const operating: readonly CommandRow[] = [
 Texts, bodies and headers are erased from this gateway's store, replays included.
 Not erased: the facts of the records, summaries that a long session was shortened
 to, values that an issue names, backups, and what models, programs, channels and
-other systems were given or have logged. docs/replay.md says where each stays.`,
+other systems were given or have logged.`,
     examples: [
       'reveille forget 3f9a1c',
       'reveille forget --client 192.0.2.7 --yes',
