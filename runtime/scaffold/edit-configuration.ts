@@ -4,7 +4,6 @@ import { isDeepStrictEqual } from 'node:util'
 import { isRecord } from '@reveille/engine'
 import { type Change, makeChange } from './change.ts'
 import { NotEditable, parseText } from './parsed-text.ts'
-import { escapeReferences } from './printed.ts'
 
 /** An edit at a path of names from the outside in: `['hooks', 'endpoints', 'gmail/push']`. */
 export type Edit = SetEdit | IncludeEdit
@@ -111,4 +110,12 @@ export function addToConfiguration(
   if (isRecord(entries) && Object.hasOwn(entries, name))
     throw new NotEditable(`It has ${section}.${name} already.`)
   return makeChange(text, { kind: 'put', path: [section, name], value: entry })
+}
+
+/** Escapes texts that look like references and are none. */
+export function escapeReferences(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll('${', () => '$${')
+  if (Array.isArray(value)) return value.map(escapeReferences)
+  if (!isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, escapeReferences(inner)]))
 }

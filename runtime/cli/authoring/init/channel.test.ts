@@ -128,7 +128,7 @@ test('a person is asked for the required values, sees what is wrong with an answ
   assert.equal(output[4], 'It works: known as Ada')
   assert.equal(
     await read('reveille.yaml'),
-    '# Ours.\nplugins: [./pager]\n\nchannels: # none yet\n  pager:\n    token: "${PAGER_KEY}"\n    defaultTo: "42"\n',
+    '# Ours.\nplugins: [./pager]\n\nchannels:\n  # none yet\n  pager:\n    token: "${PAGER_KEY}"\n    defaultTo: "42"\n',
   )
   assert.equal(await read('.env'), `PAGER_KEY=${good}\n`)
   assert.equal((await stat(path.join(cwd, '.env'))).mode & 0o777, 0o600)
