@@ -41,6 +41,7 @@ export type {
   DispatchLog,
   DispatchObserver,
   DispatchOptions,
+  RunnerState,
 } from './options.ts'
 
 /** After the grace, interrupted calls have this long to stop and to record it before the store takes them back. */

@@ -16,7 +16,7 @@ import {
   severities,
 } from '../store/port.ts'
 import { type IssueCode, issueCodes } from './codes.ts'
-import type { Ledger } from './ledger.ts'
+import type { Ledger, Problem } from './ledger.ts'
 
 export interface AlertOptions {
   readonly ledger: Pick<Ledger, 'note' | 'resolve' | 'flush'>
@@ -53,16 +53,13 @@ const minFailures = 3
 const maxListed = 20
 
 export function createAlerts(options: AlertOptions) {
-  const { change, settings, now, timers, log, leads, ledger } = options
+  const { settings, now, timers, log, leads, ledger } = options
   const closing = new AbortController()
-  /** The ids of calls that have not been answered, because a repeated call has the id of the first. */
-  const callIds = new Map<string, string>()
-  /** What a person knows and the store could not put on record yet, by way and key: the store itself may be what fails. */
-  const unrecorded = new Map<string, News & { readonly way: AlertWay }>()
-  const failures: Record<AlertWay, number> = { channel: 0, webhook: 0 }
-  const dueAt: Record<AlertWay, number> = { channel: 0, webhook: 0 }
-  let gapMs: number = messageGapMs.min
-  let messagedAt = Number.NEGATIVE_INFINITY
+  const records = createRecords(options.change)
+  const ways = {
+    channel: createChannelAlerts(options),
+    webhook: createWebhookAlerts(options, closing.signal),
+  }
   let timer: unknown
   let looking: Promise<void> | undefined
   let isAskedAgain = false
@@ -96,76 +93,129 @@ export function createAlerts(options: AlertOptions) {
     if (!leads() || (channel === undefined && webhook === undefined)) return
     await ledger.flush()
     const issues = await options.issues()
-    if (unrecorded.size > 0) await record([])
+    await record([])
     for (const way of ['channel', 'webhook'] as const) {
       if (settings()[way] === undefined || closing.signal.aborted) continue
-      const news = newsIn(issues, way, severity, channel, (key) => unrecorded.get(`${way} ${key}`)?.isOpen)
+      const news = newsIn(issues, way, severity, channel, (key) => records.isKnown(way, key))
       if (news.length === 0) continue
-      if (now() < dueAt[way]) schedule(dueAt[way] - now())
+      if (now() < ways[way].dueAt()) schedule(ways[way].dueAt() - now())
       else await send(way, news)
     }
   }
 
+  async function record(sent: readonly Sent[]): Promise<void> {
+    if (!(await records.add(sent))) schedule(backoff.firstMs)
+  }
+
   async function send(way: AlertWay, news: readonly News[]): Promise<void> {
-    const failure = await (way === 'channel' ? message(news) : call(news)).catch(String)
-    const code = 'ALERTS_FAIL'
+    const onSent = (sent: readonly News[]) => record(sent.map((each) => ({ ...each, way })))
+    const failure = await ways[way].send(news, onSent).catch(String)
     const subject = `gateway.issues.${way}`
     if (failure === undefined) {
-      failures[way] = 0
-      ledger.resolve(code, subject)
+      ways[way].succeeded()
+      ledger.resolve('ALERTS_FAIL', subject)
       return
     }
-    failures[way] += 1
-    const waitMs = backoffMs(failures[way], backoff, () => 1)
-    dueAt[way] = now() + waitMs
+    const { waitMs, failures } = ways[way].failed()
     schedule(waitMs)
     const reason = options.mask(failure)
-    log.warn({ event: 'alert-not-sent', way, reason, waitMs }, 'a person could not be told of an issue')
-    if (failures[way] < minFailures) return
-    ledger.note({
-      code,
-      subject,
-      describe: () => ({
-        cause: `Nobody can be told of issues by ${subject}: ${reason}.`,
-        next: { label: `Fix ${subject}; what could not be told is sent then`, command: 'reveille check' },
-      }),
-    })
+    log.warn({ event: 'alert-not-sent', way, reason, waitMs }, 'an alert could not be sent')
+    if (failures >= minFailures) ledger.note(alertsFail(subject, reason))
   }
 
-  async function message(news: readonly News[]): Promise<string | undefined> {
-    const { channel = '', to } = settings()
-    const loud = news.filter(({ isQuiet }) => !isQuiet)
-    if (loud.length > 0) {
-      const text = options.mask(textOf(loud))
-      const refusal = await options.send({ channel, ...(to !== undefined && { to }), text })
-      if (refusal !== undefined) return refusal
-      gapMs = now() - messagedAt > quietMs ? messageGapMs.min : Math.min(messageGapMs.max, gapMs * 2)
-      messagedAt = now()
-      dueAt.channel = messagedAt + gapMs
-    }
-    await record(news.map((each) => ({ ...each, way: 'channel' })))
-    return undefined
+  return {
+    /** Issues may have changed. */
+    changed: () => schedule(gatherMs),
+    async close(): Promise<void> {
+      timers.clearTimeout(timer)
+      closing.abort()
+      await looking
+    },
   }
+}
 
-  /** One call for each issue, so that a receiver need not take lists apart. */
-  async function call(news: readonly News[]): Promise<string | undefined> {
-    for (const each of news) {
-      const refusal = each.isQuiet ? undefined : await post(each)
-      if (refusal !== undefined) return refusal
-      await record([{ ...each, way: 'webhook' }])
-    }
-    return undefined
-  }
+function alertsFail(subject: string, reason: string): Problem {
+  const describe = () => ({
+    cause: `Nobody can be told of issues by ${subject}: ${reason}.`,
+    label: `Fix ${subject}; what could not be told is sent then`,
+    command: 'reveille check',
+  })
+  return { code: 'ALERTS_FAIL', subject, describe }
+}
 
-  async function record(sent: readonly (News & { readonly way: AlertWay })[]): Promise<void> {
-    for (const each of sent) unrecorded.set(`${each.way} ${each.issue.key}`, each)
-    try {
-      await change([...unrecorded.values()].map((each) => alertedOf(each, each.way)))
-      unrecorded.clear()
-    } catch {
-      schedule(backoff.firstMs)
-    }
+type Sent = News & { readonly way: AlertWay }
+
+/** Puts on record what a person knows. What the store refuses is kept until it can write: it may be what fails. */
+function createRecords(change: AlertOptions['change']) {
+  /** By way and key. */
+  const unrecorded = new Map<string, Sent>()
+  return {
+    isKnown: (way: AlertWay, key: string) => unrecorded.get(`${way} ${key}`)?.isOpen,
+    /** Returns false if something is left. */
+    async add(sent: readonly Sent[]): Promise<boolean> {
+      for (const each of sent) unrecorded.set(`${each.way} ${each.issue.key}`, each)
+      if (unrecorded.size === 0) return true
+      try {
+        await change([...unrecorded.values()].map((each) => alertedOf(each, each.way)))
+        unrecorded.clear()
+        return true
+      } catch {
+        return false
+      }
+    },
   }
+}
+
+/** When a way may be used again, after failures and other pauses. */
+function createPause(now: () => number) {
+  let failures = 0
+  let dueAt = 0
+  return {
+    dueAt: () => dueAt,
+    wait(ms: number): void {
+      dueAt = now() + ms
+    },
+    succeeded(): void {
+      failures = 0
+    },
+    failed() {
+      failures += 1
+      const waitMs = backoffMs(failures, backoff, () => 1)
+      dueAt = now() + waitMs
+      return { waitMs, failures }
+    },
+  }
+}
+
+type OnSent = (sent: readonly News[]) => Promise<void>
+
+/** One message for all news, and ever fewer while they do not cease. */
+function createChannelAlerts({ settings, send, mask, now }: AlertOptions) {
+  const pause = createPause(now)
+  let gapMs: number = messageGapMs.min
+  let messagedAt = Number.NEGATIVE_INFINITY
+  return {
+    ...pause,
+    async send(news: readonly News[], onSent: OnSent): Promise<string | undefined> {
+      const { channel = '', to } = settings()
+      const loud = news.filter(({ isQuiet }) => !isQuiet)
+      if (loud.length > 0) {
+        const refusal = await send({ channel, ...(to !== undefined && { to }), text: mask(textOf(loud)) })
+        if (refusal !== undefined) return refusal
+        gapMs = now() - messagedAt > quietMs ? messageGapMs.min : Math.min(messageGapMs.max, gapMs * 2)
+        messagedAt = now()
+        pause.wait(gapMs)
+      }
+      await onSent(news)
+      return undefined
+    },
+  }
+}
+
+/** One call for each issue, so that a receiver need not take lists apart. */
+function createWebhookAlerts({ settings, mask, now, fetch }: AlertOptions, closing: AbortSignal) {
+  /** The ids of calls that have not been answered, because a repeated call has the id of the first. */
+  const callIds = new Map<string, string>()
 
   async function post({ issue, isOpen }: News): Promise<string | undefined> {
     const { webhook } = settings()
@@ -176,14 +226,14 @@ export function createAlerts(options: AlertOptions) {
     const id = callIds.get(event) ?? `issue_${randomUUID()}`
     callIds.set(event, id)
     const at = now()
-    const body = options.mask(JSON.stringify({ type, timestamp: new Date(at).toISOString(), data }))
-    const answer = await options.fetch(webhook.url, {
+    const body = mask(JSON.stringify({ type, timestamp: new Date(at).toISOString(), data }))
+    const answer = await fetch(webhook.url, {
       method: 'POST',
       // Only the configured address is checked.
       redirect: 'error',
       headers: { 'content-type': 'application/json', ...signed(id, at, body, webhook.secret) },
       body,
-      signal: AbortSignal.any([closing.signal, AbortSignal.timeout(webhookTimeoutMs)]),
+      signal: AbortSignal.any([closing, AbortSignal.timeout(webhookTimeoutMs)]),
     })
     await answer.body?.cancel()
     if (!answer.ok) return `it answered ${answer.status}`
@@ -192,12 +242,14 @@ export function createAlerts(options: AlertOptions) {
   }
 
   return {
-    /** Issues may have changed. */
-    changed: () => schedule(gatherMs),
-    async close(): Promise<void> {
-      timers.clearTimeout(timer)
-      closing.abort()
-      await looking
+    ...createPause(now),
+    async send(news: readonly News[], onSent: OnSent): Promise<string | undefined> {
+      for (const each of news) {
+        const refusal = each.isQuiet ? undefined : await post(each)
+        if (refusal !== undefined) return refusal
+        await onSent([each])
+      }
+      return undefined
     },
   }
 }

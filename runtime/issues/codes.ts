@@ -26,13 +26,13 @@ export interface IssueCodeRow {
    * Whether the main session gets an event. Not where dispatch commits one with the first run that it parks, nor where
    * unauthenticated clients can open the issue, which would buy them a turn of the agent.
    */
-  readonly isSaid: boolean
+  readonly isReported: boolean
 }
 
-const counted = { endsQuietly: true, isSaid: true } as const
+const counted = { endsQuietly: true, isReported: true } as const
 /** Unauthenticated clients can open it, so it never wakes the agent. */
-const ofAnyone = { isSaid: false } as const
-const lasting = { endsQuietly: false, isSaid: true } as const
+const ofAnyone = { isReported: false } as const
+const lasting = { endsQuietly: false, isReported: true } as const
 
 export const issueCodes = {
   SIGNATURE_REFUSED: {
@@ -121,7 +121,7 @@ export const issueCodes = {
     about: 'budget',
     title: 'the budget of the day is spent',
     ends: 'when no run is parked for it any more: resumed or cancelled',
-    isSaid: false,
+    isReported: false,
   },
   BUDGET_ALARM: {
     ...counted,
@@ -199,7 +199,7 @@ export const issueCodes = {
     about: 'store',
     title: 'requests are answered 503, because the store cannot write',
     ends: 'when the store can write again',
-    isSaid: false,
+    isReported: false,
   },
   DISK_LOST_WRITES: {
     ...lasting,

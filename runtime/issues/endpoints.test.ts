@@ -72,13 +72,13 @@ test('a wrong signature names the provider, its header and the check; a missing 
     signature?.cause,
     'Requests to /github are refused (github, header x-hub-signature-256): the signature does not fit.',
   )
-  assert.equal(signature?.next.command, 'reveille doctor signature --endpoint github --request sent.http')
+  assert.equal(signature?.command, 'reveille doctor signature --endpoint github --request sent.http')
   assert.match(
     unset?.cause ?? '',
     /no token came, and \/linear takes a token because it has no secret of linear/,
   )
-  assert.match(unset?.next.label ?? '', /endpoints\.linear\.verify\.secret/)
-  assert.equal(token?.next.command, 'reveille requests --endpoint orders --outcome refused')
+  assert.match(unset?.label ?? '', /endpoints\.linear\.verify\.secret/)
+  assert.equal(token?.command, 'reveille requests --endpoint orders --outcome refused')
 })
 
 test('names that a stranger made up open nothing', () => {
@@ -137,7 +137,7 @@ test('a sender repeats itself when three deliveries of an hour came again, and a
     noted[0]?.describe().cause,
     'The sender to /chat repeats deliveries (3 of 4 requests within an hour): 1 were answered with an error of the server.',
   )
-  assert.equal(noted[0]?.describe().next.command, 'reveille requests --endpoint chat --outcome failed')
+  assert.equal(noted[0]?.describe().command, 'reveille requests --endpoint chat --outcome failed')
   state.now += 3_600_000
   watch.endHours(state.now)
   assert.deepEqual(
@@ -173,7 +173,7 @@ test('a replay ends what its mapping was blamed for, and says nothing of the sen
 test('a right signature at a wrong time leads to the clock', () => {
   const { noted, request } = createFixture()
   request('github', refused('TIMESTAMP_OUTSIDE', 'the time of the signature lies outside the tolerance'))
-  const next = noted[0]?.describe().next
+  const next = noted[0]?.describe()
   assert.match(next?.label ?? '', /clock/)
   assert.equal(next?.command, 'date -u')
 })

@@ -11,7 +11,7 @@ import {
 } from '../http/index.ts'
 import { onceForEach } from '../once-for-each.ts'
 import { configuredName, endpointOption, isConfiguredName } from './configured-names.ts'
-import { type Ledger, withoutStop } from './ledger.ts'
+import { type Ledger, type Problem, withoutStop } from './ledger.ts'
 
 /** What is known of one endpoint, or of all that a pattern covers. Names that a sender made up share one of these. */
 interface Endpoint {
@@ -73,71 +73,15 @@ export interface EndpointWatchOptions {
 export function createEndpointWatch({ ledger, onExpected }: EndpointWatchOptions) {
   const endpoints = new Map<string, Endpoint>()
 
-  function endpointOf(name: string, at: number): Endpoint {
-    const known = endpoints.get(name)
-    if (known !== undefined) return known
-    const created = { seenAt: at, hour: newHour(at) }
-    endpoints.set(name, created)
-    return created
-  }
-
-  /** Once for each request, after its reply. `ms` is the time until then. */
-  function concluded(context: RequestFacts, result: RequestOutcome, ms: number): void {
-    const { outcome } = result
-    if (outcome === 'handshake') return
-    const { snapshot } = context.live
-    const name = configuredName(snapshot, context.endpoint) ?? elsewhere
-    if ('code' in result && (ofStrangers.has(result.code) || result.failure !== undefined)) {
-      if (result.failure !== undefined && name !== elsewhere) noteRefused(context, name, result)
-      return
-    }
-    judgeMapping(context, result)
-    // A replay shows what a mapping does, and nothing of its sender.
-    if (context.replay === undefined) judgeSender(context, name, result, ms)
-  }
-
-  function judgeMapping(context: RequestFacts, result: RequestOutcome): void {
-    if ('code' in result) {
-      if (ofTransforms.has(result.code)) noteTransform(context, result)
-    } else if (result.outcome === 'accepted') {
-      for (const { action } of result.actions) if (action.mapping !== undefined) matched(action.mapping)
-    } else if (result.outcome === 'skipped' && result.mapping !== undefined) matched(result.mapping)
-  }
-
-  function judgeSender(context: RequestFacts, name: string, result: RequestOutcome, ms: number): void {
-    // Such a refusal may precede the check of the signature.
-    if (result.outcome === 'refused' && !isRefusedByConfiguration(result)) {
-      noteBody(context, name, result)
-      return
-    }
-    const { snapshot } = context.live
-    const at = context.receivedAt
-    const endpoint = endpointOf(name, at)
+  /** The endpoint after one more request. */
+  function counted(name: string, at: number, ms: number): Endpoint {
+    const endpoint = endpoints.get(name) ?? { seenAt: at, hour: newHour(at) }
+    endpoints.set(name, endpoint)
     endpoint.seenAt = at
     if (at - endpoint.hour.beganAt >= hourMs) endHour(name, endpoint, at)
-    const { hour } = endpoint
-    hour.requests += 1
-    if (ms > hour.slowestMs) hour.slowestMs = ms
-    if (expectsAny(snapshot)) noteExpected(context, at)
-    if (ledger.hasOpen() && !context.isInternal) {
-      ledger.resolve('SIGNATURE_REFUSED', name)
-      ledger.resolve('TOKEN_REFUSED', name)
-      ledger.resolve('BODY_REFUSED', name)
-    }
-    if ('code' in result) {
-      if (statusOfOutcome(result) >= 500) hour.errors += 1
-    } else if (name === elsewhere) return
-    else if (result.outcome === 'duplicate') noteRepeated(context, name, result, hour)
-    else if ('isLoop' in result && result.isLoop) noteLoop(context, name, hour)
-  }
-
-  function matched(mapping: string): void {
-    if (ledger.hasOpen()) ledger.resolve('TRANSFORM_FAILING', mapping)
-  }
-
-  function noteExpected({ live: { snapshot }, endpoint = '' }: RequestFacts, at: number): void {
-    const expected = snapshot.effectivePolicyOf(endpoint)?.expectEvery
-    if (expected !== undefined) onExpected(expected.policy, at)
+    endpoint.hour.requests += 1
+    endpoint.hour.slowestMs = Math.max(endpoint.hour.slowestMs, ms)
+    return endpoint
   }
 
   function endHour(name: string, endpoint: Endpoint, at: number): void {
@@ -146,131 +90,50 @@ export function createEndpointWatch({ ledger, onExpected }: EndpointWatchOptions
     endpoint.hour = newHour(at)
   }
 
-  function noteRefused(
-    { live: { snapshot } }: RequestFacts,
-    subject: string,
-    result: Extract<RequestOutcome, { code: string }>,
-  ): void {
-    const code = unsigned.has(result.failure ?? '') ? 'TOKEN_REFUSED' : 'SIGNATURE_REFUSED'
-    const describe = code === 'TOKEN_REFUSED' ? describeToken : describeSignature
-    const reason = withoutStop(reasonOf(result))
-    ledger.note({
-      code,
-      subject,
-      describe: () =>
-        result.failure === 'TIMESTAMP_OUTSIDE'
-          ? describeClock(subject, reason)
-          : describe(snapshot, subject, reason),
-    })
+  function judgeMapping(context: RequestFacts, result: RequestOutcome): void {
+    const problem = 'code' in result ? transformFailing(context, result) : undefined
+    if (problem !== undefined) ledger.note(problem)
+    if (!ledger.hasOpen()) return
+    for (const mapping of mappingsReached(result)) ledger.resolve('TRANSFORM_FAILING', mapping)
   }
 
-  function noteBody(
-    { isInternal, isAuthenticated }: RequestFacts,
-    subject: string,
-    result: Extract<RequestOutcome, { code: string }>,
-  ): void {
-    if (!ofBodies.has(result.code) || !isAuthenticated || isInternal || subject === elsewhere) return
-    ledger.note({
-      code: 'BODY_REFUSED',
-      subject,
-      describe: () => ({
-        cause: `Requests to /${subject} are refused with ${result.code}: ${withoutStop(reasonOf(result))}.`,
-        next: {
-          label:
-            result.code === 'BODY_TOO_LARGE'
-              ? `Raise \`maxBodyBytes\` of /${subject}, or let the sender send less`
-              : 'Let the sender send JSON, or a form',
-          command: `reveille requests${endpointOption(subject)} --outcome refused`,
-        },
-      }),
-    })
-  }
-
-  function noteTransform(
-    { requestId, endpoint = '', live: { snapshot } }: RequestFacts,
-    result: Extract<RequestOutcome, { code: string }>,
-  ): void {
-    const subject = result.mapping ?? configuredName(snapshot, endpoint)
-    if (subject === undefined) return
-    ledger.note({
-      code: 'TRANSFORM_FAILING',
-      subject,
-      describe: () => ({
-        cause: `Requests to /${endpoint} end with ${result.code}: ${withoutStop(reasonOf(result))}.`,
-        next: {
-          label: 'Fix the transform, try it with this request, then replay those that failed',
-          command: `reveille try ${requestId}`,
-          action: {
-            method: 'POST',
-            path: '/api/requests/replay',
-            body: { filter: { outcome: 'failed', code: result.code, endpoint } },
-          },
-        },
-      }),
-    })
-  }
-
-  /** Requests that a mapping makes the same by a key of its own are meant to be, and are no sender's repetitions. */
-  function noteRepeated(
-    { deliveryId }: RequestFacts,
-    subject: string,
-    result: Extract<RequestOutcome, { outcome: 'duplicate'; actions: unknown }>,
-    hour: Hour,
-  ): void {
-    const isSenders = result.actions.some(({ action: { dedupe } }) =>
-      deliveryId === undefined ? dedupe?.isGiven : dedupe?.isGiven || dedupe?.key.includes(deliveryId),
-    )
-    if (!isSenders) return
-    hour.repeated += 1
-    if (hour.repeated < minRepeated || hour.repeated < hour.requests * repeatedShare) return
-    const { repeated, requests, errors, slowestMs } = hour
-    ledger.note({
-      code: 'DUPLICATES',
-      subject,
-      describe: () => ({
-        cause: `The sender to /${subject} repeats deliveries (${repeated} of ${requests} requests within an hour)${whyRepeated(errors, slowestMs)}`,
-        next: {
-          label:
-            errors > 0
-              ? 'See which requests failed, and mend that'
-              : 'See which requests were repeated, and what the sender says about its deliveries',
-          command: `reveille requests${endpointOption(subject)} --outcome ${errors > 0 ? 'failed' : 'duplicate'}`,
-        },
-      }),
-    })
-  }
-
-  function noteLoop(context: RequestFacts, subject: string, hour: Hour): void {
-    const isOfRun = context.headers[runHeader] !== undefined
-    hour.echoes += 1
-    const { bots } = context.live.snapshot.effectivePolicyOf(context.endpoint ?? '') ?? {}
-    // Where the policy names the bots, their echoes are expected.
-    if (!isOfRun && (bots !== undefined || hour.echoes < minEchoes)) return
-    ledger.note({
-      code: 'LOOP',
-      subject: `/${subject}`,
-      describe: () => ({
-        cause: isOfRun
-          ? `A run of this gateway posts to /${subject}, and its requests are ignored so that no loop begins.`
-          : `What this gateway delivers comes back to /${subject} (${hour.echoes} times within an hour), and is ignored so that no loop begins.`,
-        next: isOfRun
-          ? {
-              label: 'See which requests these are, and have the program of the run post elsewhere',
-              command: `reveille explain ${context.requestId}`,
-            }
-          : {
-              label: `Name the bot in endpoints.${subject}.bots, so that what it writes starts nothing`,
-              command: `reveille explain ${context.requestId}`,
-            },
-      }),
-    })
+  function judgeSender(context: RequestFacts, name: string, result: RequestOutcome, ms: number): void {
+    // Such a refusal may precede the check of the signature.
+    if (result.outcome === 'refused' && !isRefusedByConfiguration(result)) {
+      const problem = name === elsewhere ? undefined : bodyRefused(context, name, result)
+      if (problem !== undefined) ledger.note(problem)
+      return
+    }
+    const { receivedAt: at, live, endpoint = '' } = context
+    const { hour } = counted(name, at, ms)
+    if (expectsAny(live.snapshot)) {
+      const expected = live.snapshot.effectivePolicyOf(endpoint)?.expectEvery
+      if (expected !== undefined) onExpected(expected.policy, at)
+    }
+    if (ledger.hasOpen() && !context.isInternal)
+      for (const code of ['SIGNATURE_REFUSED', 'TOKEN_REFUSED', 'BODY_REFUSED'] as const)
+        ledger.resolve(code, name)
+    const problem = problemWithin(hour, context, name, result)
+    if (problem !== undefined) ledger.note(problem)
   }
 
   return {
-    concluded,
+    /** Once for each request, after its reply. `ms` is the time until then. */
+    concluded(context: RequestFacts, result: RequestOutcome, ms: number): void {
+      if (result.outcome === 'handshake') return
+      const name = configuredName(context.live.snapshot, context.endpoint) ?? elsewhere
+      if ('code' in result && (ofStrangers.has(result.code) || result.failure !== undefined)) {
+        if (result.failure !== undefined && name !== elsewhere)
+          ledger.note(credentialsRefused(context.live.snapshot, name, result))
+        return
+      }
+      judgeMapping(context, result)
+      // A replay shows what a mapping does, and nothing of its sender.
+      if (context.replay === undefined) judgeSender(context, name, result, ms)
+    },
     /** When an authenticated request came last. Milliseconds since the Unix epoch. */
     seenAt: (name: string) => endpoints.get(name)?.seenAt || undefined,
-    /** Whether the hour is over in which a sender repeated itself. */
+    /** Ends the hours in which senders repeated themselves. */
     endHours(now: number): void {
       for (const [name, endpoint] of endpoints)
         if (now - endpoint.hour.beganAt >= hourMs) endHour(name, endpoint, now)
@@ -281,6 +144,121 @@ export function createEndpointWatch({ ledger, onExpected }: EndpointWatchOptions
         if (name !== elsewhere && !isConfiguredName(snapshot, name)) endpoints.delete(name)
     },
   }
+}
+
+type Failed = Extract<RequestOutcome, { code: string }>
+
+function mappingsReached(result: RequestOutcome): string[] {
+  if ('code' in result) return []
+  if (result.outcome === 'accepted') return result.actions.flatMap(({ action }) => action.mapping ?? [])
+  return result.outcome === 'skipped' && result.mapping !== undefined ? [result.mapping] : []
+}
+
+/** Counts what a request adds to its sender's hour, and returns the problem that the hour shows by now. */
+function problemWithin(
+  hour: Hour,
+  context: RequestFacts,
+  name: string,
+  result: RequestOutcome,
+): Problem | undefined {
+  if ('code' in result) {
+    if (statusOfOutcome(result) >= 500) hour.errors += 1
+    return undefined
+  }
+  if (name === elsewhere) return undefined
+  if (result.outcome === 'duplicate') return duplicates(context, name, result, hour)
+  return 'isLoop' in result && result.isLoop ? loop(context, name, hour) : undefined
+}
+
+function credentialsRefused(snapshot: Snapshot, subject: string, result: Failed): Problem {
+  const reason = withoutStop(reasonOf(result))
+  if (unsigned.has(result.failure ?? ''))
+    return { code: 'TOKEN_REFUSED', subject, describe: () => describeToken(snapshot, subject, reason) }
+  const describe = () =>
+    result.failure === 'TIMESTAMP_OUTSIDE'
+      ? describeClock(subject, reason)
+      : describeSignature(snapshot, subject, reason)
+  return { code: 'SIGNATURE_REFUSED', subject, describe }
+}
+
+function bodyRefused(
+  { isInternal, isAuthenticated }: RequestFacts,
+  subject: string,
+  result: Failed,
+): Problem | undefined {
+  if (!ofBodies.has(result.code) || !isAuthenticated || isInternal) return undefined
+  const describe = () => ({
+    cause: `Requests to /${subject} are refused with ${result.code}: ${withoutStop(reasonOf(result))}.`,
+    label:
+      result.code === 'BODY_TOO_LARGE'
+        ? `Raise \`maxBodyBytes\` of /${subject}, or let the sender send less`
+        : 'Let the sender send JSON, or a form',
+    command: `reveille requests${endpointOption(subject)} --outcome refused`,
+  })
+  return { code: 'BODY_REFUSED', subject, describe }
+}
+
+function transformFailing(
+  { requestId, endpoint = '', live: { snapshot } }: RequestFacts,
+  result: Failed,
+): Problem | undefined {
+  const subject = result.mapping ?? configuredName(snapshot, endpoint)
+  if (!ofTransforms.has(result.code) || subject === undefined) return undefined
+  const filter = { outcome: 'failed', code: result.code, endpoint }
+  const describe = () => ({
+    cause: `Requests to /${endpoint} end with ${result.code}: ${withoutStop(reasonOf(result))}.`,
+    label: 'Fix the transform, try it with this request, then replay those that failed',
+    command: `reveille try ${requestId}`,
+    action: { method: 'POST', path: '/api/requests/replay', body: { filter } } as const,
+  })
+  return { code: 'TRANSFORM_FAILING', subject, describe }
+}
+
+/** Requests that a mapping makes the same by a key of its own are meant to be, and are no sender's repetitions. */
+function duplicates(
+  { deliveryId }: RequestFacts,
+  subject: string,
+  result: Extract<RequestOutcome, { outcome: 'duplicate'; actions: unknown }>,
+  hour: Hour,
+): Problem | undefined {
+  const isSenders = result.actions.some(({ action: { dedupe } }) =>
+    deliveryId === undefined ? dedupe?.isGiven : dedupe?.isGiven || dedupe?.key.includes(deliveryId),
+  )
+  if (!isSenders) return undefined
+  hour.repeated += 1
+  const { repeated, requests, errors, slowestMs } = hour
+  if (repeated < minRepeated || repeated < requests * repeatedShare) return undefined
+  const describe = () => ({
+    cause: `The sender to /${subject} repeats deliveries (${repeated} of ${requests} requests within an hour)${whyRepeated(errors, slowestMs)}`,
+    label:
+      errors > 0
+        ? 'See which requests failed, and fix that'
+        : 'See which requests were repeated, and what the sender reports about its deliveries',
+    command: `reveille requests${endpointOption(subject)} --outcome ${errors > 0 ? 'failed' : 'duplicate'}`,
+  })
+  return { code: 'DUPLICATES', subject, describe }
+}
+
+function loop(context: RequestFacts, subject: string, hour: Hour): Problem | undefined {
+  const isOfRun = context.headers[runHeader] !== undefined
+  hour.echoes += 1
+  const { echoes } = hour
+  const { bots } = context.live.snapshot.effectivePolicyOf(context.endpoint ?? '') ?? {}
+  // Where the policy names the bots, their echoes are expected.
+  if (!isOfRun && (bots !== undefined || echoes < minEchoes)) return undefined
+  const describe = () => ({
+    ...(isOfRun
+      ? {
+          cause: `A run of this gateway posts to /${subject}, and its requests are ignored so that no loop begins.`,
+          label: 'See which requests these are, and have the program of the run post elsewhere',
+        }
+      : {
+          cause: `What this gateway delivers comes back to /${subject} (${echoes} times within an hour), and is ignored so that no loop begins.`,
+          label: `Name the bot in endpoints.${subject}.bots, so that what it writes starts nothing`,
+        }),
+    command: `reveille explain ${context.requestId}`,
+  })
+  return { code: 'LOOP', subject: `/${subject}`, describe }
 }
 
 function newHour(beganAt: number): Hour {
@@ -307,10 +285,8 @@ function describeSignature({ policyOf }: Snapshot, name: string, reason: string)
   const shown = header === undefined ? provider : `${provider}, header ${header}`
   return {
     cause: `Requests to /${name} are refused (${shown}): ${reason}.`,
-    next: {
-      label: 'Save one of these requests as the sender shows it, and find out what differs',
-      command: `reveille doctor signature --endpoint ${name} --request sent.http`,
-    },
+    label: 'Save one of these requests as the sender shows it, and find out what differs',
+    command: `reveille doctor signature --endpoint ${name} --request sent.http`,
   }
 }
 
@@ -318,11 +294,9 @@ function describeSignature({ policyOf }: Snapshot, name: string, reason: string)
 function describeClock(name: string, reason: string) {
   return {
     cause: `Requests to /${name} are refused: ${reason}.`,
-    next: {
-      label:
-        'Compare this clock with the right time (`timedatectl` says whether it is synchronised); if it is right, the sender repeats old deliveries',
-      command: 'date -u',
-    },
+    label:
+      'Compare this clock with the right time (`timedatectl` says whether it is synchronised); if it is right, the sender repeats old deliveries',
+    command: 'date -u',
   }
 }
 
@@ -339,7 +313,7 @@ function describeToken({ effectivePolicyOf }: Snapshot, name: string, reason: st
   const isUnset = verify !== undefined && verify.value.verifier === undefined && verify.value.name !== ''
   return {
     cause: `Requests to /${name} are refused: ${reason}${isUnset ? `, and /${name} takes a token because it has no secret of ${verify.value.name}` : ''}.`,
-    next: isUnset
+    ...(isUnset
       ? {
           label: `Set endpoints.${verify.policy}.verify.secret to the secret that ${verify.value.name} signs with`,
           command: 'reveille doctor',
@@ -347,6 +321,6 @@ function describeToken({ effectivePolicyOf }: Snapshot, name: string, reason: st
       : {
           label: 'See who sends these, and give the sender the token as "Authorization: Bearer"',
           command: `reveille requests${endpointOption(name)} --outcome refused`,
-        },
+        }),
   }
 }

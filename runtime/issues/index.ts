@@ -3,12 +3,12 @@
 import { backgroundTimers, type CurrentLive, type ReloadEvent, type Timers } from '@reveille/engine'
 import type { SourceState } from '../sources/index.ts'
 import type { MintId } from '../store/id.ts'
-import type { IssueRecord, Page, Store } from '../store/port.ts'
+import type { IssueRecord, Page, Reader, Store } from '../store/port.ts'
 import { heartbeatTask, heartbeatWindowMs } from '../store/task-keys.ts'
 import { type AlertOptions, createAlerts } from './alerts.ts'
 import { createDriftWatch } from './drift.ts'
 import { createEndpointWatch } from './endpoints.ts'
-import { createLedger } from './ledger.ts'
+import { createLedger, type Ledger, type Problem } from './ledger.ts'
 import { createRefusalWatch } from './refusals.ts'
 import { createSilenceWatch } from './silence.ts'
 import { createStoreWatch } from './store.ts'
@@ -41,100 +41,151 @@ export interface IssuesOptions {
 export type Issues = ReturnType<typeof createIssues>
 
 /** The issues of earlier processes are read once a start is over, because the thread that reads takes memory and time. */
-const loadAfterMs = 3000
+const firstSweepMs = 3000
 const sweepMs = 60_000
 /** How often the store is asked for issues that have been quiet for days. Milliseconds. */
-const usualReloadMs = 21_600_000
+const defaultLoadMs = 21_600_000
 
 export function createIssues(options: IssuesOptions) {
-  const { store, current, log, now, mintId, node, timers = backgroundTimers, leads = () => true } = options
-  // What other nodes have opened and ended is learned by asking, too.
-  const reloadMs = node === undefined ? usualReloadMs : sweepMs
-  const files = node === undefined ? 'files' : `files on ${node}`
-  const mainRunner = () => current().snapshot.settings.agents.defaults.runner
-  const ledger = createLedger({
-    store,
-    log,
-    now,
-    timers,
-    mintId,
-    generation: () => current().generation,
-    notifies: () => current().snapshot.settings.gateway.issues.notify,
-    onFlushed: () => alerts?.changed(),
-    heartbeatFor: (at) => (options.relays(mainRunner()) ? heartbeatTask(at + heartbeatWindowMs) : undefined),
-  })
+  const { store, current, log, now, node, timers = backgroundTimers, leads = () => true } = options
   const isShared = node !== undefined
-  const silence = createSilenceWatch({
-    ledger,
-    current,
-    read: store.read,
-    now,
-    timers,
-    leads,
-    isShared,
-  })
-  const work = createWorkWatch({ ledger, current, read: store.read, now, files, leads })
-  const endpoints = createEndpointWatch({ ledger, onExpected: silence.seen })
-  const refusals = createRefusalWatch({ ledger, read: store.read })
-  const drift = createDriftWatch(ledger)
-  const storeWatch = createStoreWatch(ledger)
+  const files = isShared ? `files on ${node}` : 'files'
+  const ledger = createLedger({ ...ledgerOptions(options), onFlushed: () => alerts?.changed() })
+  const list = createList(ledger, store.read)
   const alerts =
     options.alerts &&
     createAlerts({
       ...options.alerts,
       ...{ ledger, log, now, timers, leads },
-      issues: allIssues,
+      issues: () => allOf(list),
       change: (changes) => store.command({ type: 'issues', at: now(), changes }),
       settings: () => current().snapshot.settings.gateway.issues,
     })
+  const silence = createSilenceWatch({ ledger, current, read: store.read, now, timers, leads, isShared })
+  const work = createWorkWatch({ ledger, current, read: store.read, now, files, leads })
+  const endpoints = createEndpointWatch({ ledger, onExpected: silence.seen })
+  const refusals = createRefusalWatch({ ledger, read: store.read })
   let areFilesRefused = false
   let loadedAt = Number.NEGATIVE_INFINITY
-  let timer: unknown
-  let isFirstSweep = true
-  let isClosed = false
 
-  /** Lists issues, with those first that could not be written yet; only those while the store cannot be read. */
-  async function list(query: Parameters<Store['read']['issues']>[0] = {}): Promise<Page<IssueRecord>> {
-    const isFirst = query.cursor === undefined && (query.state ?? 'open') === 'open'
-    const waiting = isFirst ? ledger.unwritten() : []
-    if (waiting.length === 0) return store.read.issues(query)
-    const page = await store.read.issues(query).catch(() => ({ items: [] as IssueRecord[] }))
-    const written = new Set(page.items.map(({ key, state }) => `${key} ${state}`))
-    return { ...page, items: [...waiting.filter(({ key }) => !written.has(`${key} open`)), ...page.items] }
+  /** Learns what earlier processes and other nodes left open, and ends of that what is over. */
+  async function load(): Promise<void> {
+    const isFirst = loadedAt === Number.NEGATIVE_INFINITY
+    if (!isFirst || isShared || store.leftOpen.issues) await ledger.load()
+    loadedAt = now()
+    if (!areFilesRefused) ledger.resolve('RELOAD_REFUSED', files)
+    for (const { source, state } of options.sources())
+      if (state === 'working') ledger.resolve('SOURCE_STOPPED', source)
+    work.endGone()
+    await silence.apply()
+    // Other nodes have found some, and a start has left some without an alert.
+    if (isShared || isFirst) alerts?.changed()
   }
 
-  async function allIssues(): Promise<IssueRecord[]> {
-    const all: IssueRecord[] = []
-    let cursor: string | undefined
-    do {
-      const page = await list({ limit: 500, ...(cursor !== undefined && { cursor }) })
-      all.push(...page.items)
-      cursor = page.next
-    } while (cursor !== undefined)
-    return all
-  }
-
-  /** Ends what earlier processes left open and is over, and what ends without an event. */
-  async function sweep(): Promise<void> {
-    if (now() - loadedAt >= reloadMs) {
-      const isFirst = loadedAt === Number.NEGATIVE_INFINITY
-      if (!isFirst || isShared || store.leftOpen.issues) await ledger.load()
-      loadedAt = now()
-      if (!areFilesRefused) ledger.resolve('RELOAD_REFUSED', files)
-      for (const { source, state } of options.sources())
-        if (state === 'working') ledger.resolve('SOURCE_STOPPED', source)
-      work.endGone()
-      await silence.apply()
-    }
+  const sweeps = createSweeps({ timers, log }, async () => {
+    // Other nodes open and end issues too.
+    if (now() - loadedAt >= (isShared ? sweepMs : defaultLoadMs)) await load()
     endpoints.endHours(now())
     if (!leads()) return
     await work.sweep()
     await refusals.sweep()
-    // Other nodes have found some, and a start has left some untold.
-    if (isShared || isFirstSweep) alerts?.changed()
-    isFirstSweep = false
+  })
+
+  function applySnapshot(): void {
+    endpoints.keep(current().snapshot)
+    alerts?.changed()
+    const onFailure = (err: unknown) => log.warn({ event: 'issues-not-read', err }, 'silence is not found')
+    silence.apply().catch(onFailure)
   }
 
+  return {
+    /** Is called for each request once it is concluded. */
+    requestConcluded(...[context, result, ms]: Parameters<typeof endpoints.concluded>): void {
+      endpoints.concluded(context, result, ms)
+      if (context.replay === undefined) refusals.concluded(context, result)
+    },
+    /** Is called for each request that the engine has decided about. */
+    requestResolved: createDriftWatch(ledger).sample,
+    observer: work.observer,
+    sourceChanged: work.sourceChanged,
+    storeChanged: createStoreWatch(ledger).changed,
+    reloaded(event: ReloadEvent): void {
+      if (event.type === 'candidate-rejected' && event.rollbackTo === undefined) areFilesRefused = true
+      if (event.type === 'snapshot-swapped' || event.type === 'content-unchanged') areFilesRefused = false
+      work.reloaded(event)
+      if (event.type === 'snapshot-swapped') applySnapshot()
+    },
+
+    /** Begins to follow silence, and to end what is over. */
+    start(): void {
+      sweeps.start()
+      if (Object.values(current().snapshot.endpoints).some(({ expectEvery }) => expectEvery !== undefined))
+        applySnapshot()
+    },
+
+    /** When an authenticated request came last to an endpoint that the configuration names, since the start. */
+    seenAt: endpoints.seenAt,
+    silences: silence.silences,
+    tokenGuessed: (client: string) => ledger.note(tokenGuessing(client)),
+    list,
+    resolve: ledger.resolveManually,
+    mute: ledger.mute,
+    reopen: ledger.reopen,
+    /** Writes what was found. */
+    flush: ledger.flush,
+    async close(): Promise<void> {
+      sweeps.close()
+      silence.close()
+      await alerts?.close()
+      await ledger.close()
+    },
+  }
+}
+
+function ledgerOptions({ current, relays, timers = backgroundTimers, ...options }: IssuesOptions) {
+  const settings = () => current().snapshot.settings
+  return {
+    ...options,
+    timers,
+    generation: () => current().generation,
+    notifies: () => settings().gateway.issues.notify,
+    heartbeatFor: (at: number) =>
+      relays(settings().agents.defaults.runner) ? heartbeatTask(at + heartbeatWindowMs) : undefined,
+  }
+}
+
+type List = (query?: Parameters<Reader['issues']>[0]) => Promise<Page<IssueRecord>>
+
+/** Lists issues, with those first that could not be written yet; only those while the store cannot be read. */
+function createList(ledger: Ledger, read: Pick<Reader, 'issues'>): List {
+  return async (query = {}) => {
+    const isFirst = query.cursor === undefined && (query.state ?? 'open') === 'open'
+    const waiting = isFirst ? ledger.unwritten() : []
+    if (waiting.length === 0) return read.issues(query)
+    const page = await read.issues(query).catch(() => ({ items: [] as IssueRecord[] }))
+    const written = new Set(page.items.map(({ key, state }) => `${key} ${state}`))
+    return { ...page, items: [...waiting.filter(({ key }) => !written.has(`${key} open`)), ...page.items] }
+  }
+}
+
+async function allOf(list: List): Promise<IssueRecord[]> {
+  const all: IssueRecord[] = []
+  let cursor: string | undefined
+  do {
+    const page = await list({ limit: 500, ...(cursor !== undefined && { cursor }) })
+    all.push(...page.items)
+    cursor = page.next
+  } while (cursor !== undefined)
+  return all
+}
+
+/** Calls `sweep` once the start is over, and then a while after each end. */
+function createSweeps(
+  { timers, log }: { readonly timers: Timers; readonly log: IssuesOptions['log'] },
+  sweep: () => Promise<void>,
+) {
+  let timer: unknown
+  let isClosed = false
   function schedule(ms: number): void {
     if (isClosed) return
     timer = timers.setTimeout(() => {
@@ -145,69 +196,21 @@ export function createIssues(options: IssuesOptions) {
         .finally(() => schedule(sweepMs))
     }, ms)
   }
-
-  function applySnapshot(): void {
-    endpoints.keep(current().snapshot)
-    alerts?.changed()
-    silence
-      .apply()
-      .catch((error) => log.warn({ event: 'issues-not-read', err: error }, 'silence is not found'))
-  }
-
   return {
-    /** Is called for each request once it is concluded. */
-    requestConcluded(...concluded: Parameters<typeof endpoints.concluded>): void {
-      endpoints.concluded(...concluded)
-      const [context, result] = concluded
-      if (context.replay === undefined) refusals.concluded(context, result)
-    },
-    /** Is called for each request that the engine has decided about. */
-    requestResolved: drift.sample,
-    observer: work.observer,
-    sourceChanged: work.sourceChanged,
-    storeChanged: storeWatch.changed,
-    reloaded(event: ReloadEvent): void {
-      if (event.type === 'candidate-rejected' && event.rollbackTo === undefined) areFilesRefused = true
-      if (event.type === 'snapshot-swapped' || event.type === 'content-unchanged') areFilesRefused = false
-      work.reloaded(event)
-      if (event.type === 'snapshot-swapped') applySnapshot()
-    },
-
-    /** Begins to follow silence, and to end what is over. */
-    start(): void {
-      schedule(loadAfterMs)
-      if (Object.values(current().snapshot.endpoints).some(({ expectEvery }) => expectEvery !== undefined))
-        applySnapshot()
-    },
-
-    /** When an authenticated request came last to an endpoint that the configuration names, since the start. */
-    seenAt: endpoints.seenAt,
-    silences: silence.silences,
-    tokenGuessed: (client: string) =>
-      ledger.note({
-        code: 'TOKEN_GUESSING',
-        subject: 'gateway.auth.token',
-        describe: () => ({
-          cause: `The client ${client} tried too many wrong gateway tokens, and has to wait.`,
-          next: {
-            label:
-              'If that is none of yours, find it in the log (event token-guessing) and block it at your proxy or firewall',
-            command: 'reveille doctor',
-          },
-        }),
-      }),
-    list,
-    resolve: ledger.resolveByHand,
-    mute: ledger.mute,
-    reopen: ledger.reopen,
-    /** Writes what was found. */
-    flush: ledger.flush,
-    async close(): Promise<void> {
+    start: () => schedule(firstSweepMs),
+    close(): void {
       isClosed = true
       timers.clearTimeout(timer)
-      silence.close()
-      await alerts?.close()
-      await ledger.close()
     },
   }
+}
+
+function tokenGuessing(client: string): Problem {
+  const describe = () => ({
+    cause: `The client ${client} tried too many wrong gateway tokens, and has to wait.`,
+    label:
+      'If that is none of yours, find it in the log (event token-guessing) and block it at your proxy or firewall',
+    command: 'reveille doctor',
+  })
+  return { code: 'TOKEN_GUESSING', subject: 'gateway.auth.token', describe }
 }

@@ -42,7 +42,7 @@ function problem(subject: string, more: Partial<Problem> = {}): Problem {
   return {
     code: 'TRANSFORM_FAILING',
     subject,
-    describe: () => ({ cause: `${subject} throws "a secret".`, next: { label: 'Mend it' } }),
+    describe: () => ({ cause: `${subject} throws "a secret".`, label: 'Fix it' }),
     ...more,
   }
 }

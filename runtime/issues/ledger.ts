@@ -8,7 +8,15 @@ import { cut } from '../cut.ts'
 import { ownEvent } from '../session/summary.ts'
 import { dayOf } from '../store/day.ts'
 import type { MintId } from '../store/id.ts'
-import type { CommandResult, IssueChange, IssueRecord, NewTask, NextStep, Store } from '../store/port.ts'
+import type {
+  CommandResult,
+  IssueChange,
+  IssueRecord,
+  NewTask,
+  NextStep,
+  Reader,
+  Store,
+} from '../store/port.ts'
 import { type IssueCode, issueCodes, keyOf, partsOf, quietMs } from './codes.ts'
 
 /** One occurrence of a problem. */
@@ -23,10 +31,10 @@ export interface Problem {
   readonly isSilent?: boolean
 }
 
-export interface Description {
+/** A cause with the next step. */
+export interface Description extends NextStep {
   /** One sentence. It may show what a sender sent, shortened and without secrets; the main session never sees it. */
   readonly cause: string
-  readonly next: NextStep
 }
 
 export interface LedgerOptions {
@@ -55,28 +63,168 @@ interface Pending {
   isOver: boolean
 }
 
+type Batch = ReadonlyMap<string, Pending>
+
 const flushMs = 1000
 const retryMs = 5000
-/** How many issues may wait to be written. Over it new ones are dropped until the store can write again. */
+/** The number of issues that may wait to be written. Over it new ones are dropped until the store can write again. */
 const maxPending = 500
 /** The most events about issues that the main session gets in one day from one process. */
-const maxSaid = 20
+const maxEvents = 20
 /** Longer subjects are cut; an operator chose them. */
-const longestSubject = 200
-const longestCause = 500
+const maxSubject = 200
+const maxCause = 500
 
 export function createLedger(options: LedgerOptions) {
-  const { store, log, now, timers, mintId } = options
-  let pending = new Map<string, Pending>()
+  const { store, now } = options
+  const events = createEvents(options)
+  const keys = createKeys(now)
+  const writer = createWriter(options, {
+    changesIn: (batch, at) => [...batch].flatMap((each) => changesOf(each, at)),
+    onWritten(changes) {
+      for (const change of changes)
+        if ('report' in change && change.report) events.reported(change.key, change.report.day)
+    },
+  })
+
+  function changesOf([key, { problem, count, isOver }]: [string, Pending], at: number): IssueChange[] {
+    const over: IssueChange[] = isOver ? [{ key, resolve: true }] : []
+    if (problem === undefined) return over
+    const report = !isOver && !keys.isMuted(key) && events.of(key, problem, at)
+    return [{ ...recordOf(key, problem), count, ...(report && { report }) }, ...over]
+  }
+
+  /** Ends an issue, if it is open. */
+  function resolve(code: IssueCode, subject: string): void {
+    const key = keyOf(code, subject)
+    if (!keys.open.delete(key)) return
+    const waiting = writer.pending(key)
+    if (waiting === undefined) writer.add(key, { at: now(), count: 0, isOver: true })
+    else waiting.isOver = true
+  }
+
+  async function command(change: IssueChange): Promise<CommandResult> {
+    await writer.flush()
+    return store
+      .command({ type: 'issues', at: now(), changes: [change] })
+      .finally(() => options.onFlushed?.())
+  }
+
+  function learn({ key, code, subject, state, last, mutedUntil, reportedOn }: IssueRecord): void {
+    if (reportedOn !== undefined) events.reported(key, reportedOn)
+    if (state === 'muted') {
+      keys.mute(key, mutedUntil)
+      return
+    }
+    keys.open.add(key)
+    const row = partsOf(key) && issueCodes[code as IssueCode]
+    if (row?.endsQuietly && last < now() - quietMs) resolve(code as IssueCode, subject)
+  }
+
+  return {
+    /** Counts one occurrence. Costs a map look-up; everything else is done once a second. */
+    note(problem: Problem): void {
+      const key = keyOf(problem.code, problem.subject)
+      const { count = 1 } = problem
+      const waiting = writer.pending(key)
+      if (waiting !== undefined)
+        Object.assign(waiting, { problem, count: waiting.count + count, isOver: false })
+      else if (!writer.add(key, { at: now(), problem, count, isOver: false })) return
+      if (!keys.isMuted(key)) keys.open.add(key)
+    },
+
+    resolve,
+    /** Whether any issue is open, so that what goes well has something to end. */
+    hasOpen: () => keys.open.size > 0,
+    isOpen: (code: IssueCode, subject: string) => keys.open.has(keyOf(code, subject)),
+    /** The open issues of this version's codes. */
+    open: () => [...keys.open].flatMap((key) => partsOf(key) ?? []),
+
+    /** Learns which issues earlier processes left open, and ends those that have been quiet for long. */
+    async load(): Promise<void> {
+      await writer.flush()
+      const before = keys.all().filter((key) => writer.pending(key) === undefined)
+      const found = new Set<string>()
+      for (const state of ['open', 'muted'] as const)
+        for await (const record of recordsIn(store.read, state)) {
+          found.add(record.key)
+          learn(record)
+        }
+      // Another process has ended the rest.
+      for (const key of before) if (!found.has(key)) keys.forget(key)
+    },
+
+    flush: writer.flush,
+
+    /** The open issues that are not in the store yet, or not as they are now. */
+    unwritten: (): IssueRecord[] =>
+      writer.all().flatMap(([key, { at, problem, count, isOver }]) => {
+        if (problem === undefined || isOver || keys.isMuted(key)) return []
+        const times = { count: Math.max(1, count), first: at, last: at, state: 'open' as const }
+        return [{ ...recordOf(key, problem), ...times }]
+      }),
+
+    /** An operator has found that it is over. */
+    resolveManually(key: string): Promise<CommandResult> {
+      keys.forget(key)
+      return command({ key, resolve: true })
+    },
+    /** An operator wants no more alerts about it, until then or permanently. */
+    mute(key: string, until: number | null): Promise<CommandResult> {
+      keys.mute(key, until)
+      return command({ key, mute: until })
+    },
+    reopen(key: string): Promise<CommandResult> {
+      keys.forget(key)
+      keys.open.add(key)
+      return command({ key, reopen: true })
+    },
+
+    close: writer.close,
+  }
+}
+
+/** Remembers which keys are open and which are muted. */
+function createKeys(now: () => number) {
   const open = new Set<string>()
   /** Until when, by key. */
   const muted = new Map<string, number>()
-  const reportedOn = new Map<string, string>()
-  let saidToday = { day: '', count: 0 }
-  let timer: unknown
-  let writing: Promise<void> | undefined
+  return {
+    open,
+    all: () => [...open, ...muted.keys()],
+    isMuted(key: string): boolean {
+      const until = muted.get(key)
+      if (until === undefined) return false
+      if (now() < until) return true
+      muted.delete(key)
+      return false
+    },
+    mute(key: string, until: number | null | undefined): void {
+      open.delete(key)
+      muted.set(key, until ?? Number.POSITIVE_INFINITY)
+    },
+    forget(key: string): void {
+      open.delete(key)
+      muted.delete(key)
+    },
+  }
+}
+
+interface WriterOptions {
+  readonly changesIn: (batch: Batch, at: number) => readonly IssueChange[]
+  readonly onWritten: (changes: readonly IssueChange[]) => void
+}
+
+/** Collects what is to be written, and writes it a second later. What could not be written is tried again. */
+function createWriter(
+  { store, log, now, timers, onFlushed }: LedgerOptions,
+  { changesIn, onWritten }: WriterOptions,
+) {
+  let pending = new Map<string, Pending>()
   /** What is being written. */
-  let sent: ReadonlyMap<string, Pending> = new Map()
+  let sent: Batch = new Map()
+  let writing: Promise<void> | undefined
+  let timer: unknown
   let hasFailed = false
   let isClosed = false
 
@@ -88,176 +236,51 @@ export function createLedger(options: LedgerOptions) {
     }, ms)
   }
 
-  function isMuted(key: string, at: number): boolean {
-    const until = muted.get(key)
-    if (until === undefined) return false
-    if (at < until) return true
-    muted.delete(key)
-    return false
-  }
-
-  /** Writes what has been collected. Never rejects; what could not be written is tried again. */
+  /** Never rejects. */
   async function flush(): Promise<void> {
     while (writing !== undefined) await writing
     if (pending.size === 0) return
-    const batch = pending
+    sent = pending
     pending = new Map()
-    sent = batch
-    const at = now()
-    const changes = [...batch].flatMap(([key, each]) => changesOf(key, each, at))
-    writing = store
-      .command({ type: 'issues', at, changes })
-      .then(() => {
-        hasFailed = false
-        for (const change of changes)
-          if ('report' in change && change.report) reportedOn.set(change.key, change.report.day)
-      })
-      .catch((error) => {
-        if (!hasFailed)
-          log.warn({ event: 'issues-not-kept', err: error }, 'open issues will be written later')
-        hasFailed = true
-        putBack(batch)
-        schedule(retryMs)
-      })
-      .finally(() => {
-        writing = undefined
-        sent = new Map()
-        options.onFlushed?.()
-      })
+    writing = write().finally(() => {
+      writing = undefined
+      sent = new Map()
+      onFlushed?.()
+    })
     await writing
   }
 
-  function putBack(batch: ReadonlyMap<string, Pending>): void {
-    const later = pending
-    pending = new Map(batch)
-    for (const [key, each] of later) {
-      const before = pending.get(key)
-      pending.set(key, { ...before, ...each, count: (before?.count ?? 0) + each.count })
-    }
-  }
-
-  /** The open issues that are not in the store yet, or not as they are now. */
-  function unwritten(): IssueRecord[] {
-    return [...sent, ...pending].flatMap(([key, { at, problem, count, isOver }]) => {
-      if (problem === undefined || isOver || isMuted(key, now())) return []
-      const { code, subject } = problem
-      const { severity } = issueCodes[code]
-      const { cause, next } = problem.describe()
-      const times = { count: Math.max(1, count), first: at, last: at, state: 'open' as const }
-      return [{ key, code, severity, subject, cause: cut(cause, longestCause), next, ...times }]
-    })
-  }
-
-  function changesOf(key: string, { problem, count, isOver }: Pending, at: number): IssueChange[] {
-    const changes: IssueChange[] = []
-    if (problem !== undefined) {
-      const { code, subject } = problem
-      const { cause, next } = problem.describe()
-      const { severity } = issueCodes[code]
-      const shown = {
-        key,
-        code,
-        severity,
-        subject: cut(subject, longestSubject),
-        cause: cut(cause, longestCause),
+  async function write(): Promise<void> {
+    const at = now()
+    try {
+      const changes = changesIn(sent, at)
+      await store.command({ type: 'issues', at, changes })
+      hasFailed = false
+      onWritten(changes)
+    } catch (error) {
+      if (!hasFailed) log.warn({ event: 'issues-not-kept', err: error }, 'open issues will be written later')
+      hasFailed = true
+      const later = pending
+      pending = new Map(sent)
+      for (const [key, each] of later) {
+        const before = pending.get(key)
+        pending.set(key, { ...before, ...each, count: (before?.count ?? 0) + each.count })
       }
-      changes.push({ ...shown, next, count, ...(!isOver && sayOf(key, problem, at)) })
+      schedule(retryMs)
     }
-    if (isOver) changes.push({ key, resolve: true })
-    return changes
-  }
-
-  function sayOf(key: string, { code, subject, isSilent }: Problem, at: number) {
-    const day = dayOf(at)
-    const isSaid = issueCodes[code].isSaid && !isSilent && options.notifies()
-    if (!isSaid || reportedOn.get(key) === day || isMuted(key, at)) return undefined
-    if (saidToday.day !== day) saidToday = { day, count: 0 }
-    if (saidToday.count >= maxSaid) return undefined
-    saidToday.count += 1
-    const text = `An issue is open: ${issueCodes[code].title} (${code}, ${cut(subject, longestSubject)}). Its cause and the next step: \`reveille issues\`.`
-    const event = ownEvent({ generation: options.generation() }, text, { id: mintId(), at })
-    const task = options.heartbeatFor(at)
-    return { report: { event, day, ...(task && { task }) } }
-  }
-
-  /** Ends an issue, if it is open. */
-  function resolve(code: IssueCode, subject: string): void {
-    const key = keyOf(code, subject)
-    if (!open.delete(key)) return
-    const waiting = pending.get(key)
-    if (waiting === undefined) pending.set(key, { at: now(), count: 0, isOver: true })
-    else waiting.isOver = true
-    schedule(flushMs)
-  }
-
-  async function command(change: IssueChange): Promise<CommandResult> {
-    await flush()
-    return store
-      .command({ type: 'issues', at: now(), changes: [change] })
-      .finally(() => options.onFlushed?.())
   }
 
   return {
-    /** Counts one occurrence. Costs a map look-up; everything else is done once a second. */
-    note(problem: Problem): void {
-      const key = keyOf(problem.code, problem.subject)
-      const waiting = pending.get(key)
-      if (waiting !== undefined) {
-        waiting.problem = problem
-        waiting.count += problem.count ?? 1
-        waiting.isOver = false
-      } else if (pending.size < maxPending)
-        pending.set(key, { at: now(), problem, count: problem.count ?? 1, isOver: false })
-      else return
-      if (!isMuted(key, now())) open.add(key)
-      schedule(flushMs)
-    },
-
-    resolve,
-    /** Whether any issue is open, so that what goes well has something to end. */
-    hasOpen: () => open.size > 0,
-    isOpen: (code: IssueCode, subject: string) => open.has(keyOf(code, subject)),
-    /** The open issues of this version's codes. */
-    open: () => [...open].flatMap((key) => partsOf(key) ?? []),
-
-    /** Learns which issues earlier processes left open, and ends those that have been quiet for long. */
-    async load(): Promise<void> {
-      await flush()
-      const before = [...open, ...muted.keys()].filter((key) => !pending.has(key))
-      const found = new Set<string>()
-      for (const state of ['open', 'muted'] as const)
-        for await (const record of recordsIn(state)) {
-          found.add(record.key)
-          learn(record)
-        }
-      // Another process has ended the rest.
-      for (const key of before.filter((each) => !found.has(each))) {
-        open.delete(key)
-        muted.delete(key)
-      }
-    },
-
     flush,
-    unwritten,
-
-    /** An operator says that it is over. */
-    resolveByHand(key: string): Promise<CommandResult> {
-      open.delete(key)
-      muted.delete(key)
-      return command({ key, resolve: true })
+    pending: (key: string) => pending.get(key),
+    all: () => [...sent, ...pending],
+    /** Returns false if too much waits already. */
+    add(key: string, each: Pending): boolean {
+      if (each.problem !== undefined && pending.size >= maxPending) return false
+      pending.set(key, each)
+      schedule(flushMs)
+      return true
     },
-    /** An operator wants to hear no more of it, until then or for good. */
-    mute(key: string, until: number | null): Promise<CommandResult> {
-      open.delete(key)
-      muted.set(key, until ?? Number.POSITIVE_INFINITY)
-      return command({ key, mute: until })
-    },
-    reopen(key: string): Promise<CommandResult> {
-      muted.delete(key)
-      open.add(key)
-      return command({ key, reopen: true })
-    },
-
     /** Writes what is left. */
     async close(): Promise<void> {
       isClosed = true
@@ -265,26 +288,46 @@ export function createLedger(options: LedgerOptions) {
       await flush()
     },
   }
+}
 
-  function learn({ key, code, subject, state, last, mutedUntil, reportedOn: day }: IssueRecord): void {
-    if (day !== undefined) reportedOn.set(key, day)
-    if (state === 'muted') {
-      muted.set(key, mutedUntil ?? Number.POSITIVE_INFINITY)
-      return
-    }
-    open.add(key)
-    const row = partsOf(key) && issueCodes[code as IssueCode]
-    if (row?.endsQuietly && last < now() - quietMs) resolve(code as IssueCode, subject)
+/** Makes the events of the main session about issues: each once a day. */
+function createEvents({ mintId, generation, notifies, heartbeatFor }: LedgerOptions) {
+  const reportedOn = new Map<string, string>()
+  let today = { day: '', count: 0 }
+  return {
+    reported: (key: string, day: string) => void reportedOn.set(key, day),
+    /** Returns the event that goes with an occurrence, if there is to be one. */
+    of(key: string, { code, subject, isSilent }: Problem, at: number) {
+      const day = dayOf(at)
+      const { isReported, title } = issueCodes[code]
+      if (!isReported || isSilent || !notifies() || reportedOn.get(key) === day) return undefined
+      if (today.day !== day) today = { day, count: 0 }
+      if (today.count >= maxEvents) return undefined
+      today.count += 1
+      const text = `An issue is open: ${title} (${code}, ${cut(subject, maxSubject)}). Its cause and the next step: \`reveille issues\`.`
+      const event = ownEvent({ generation: generation() }, text, { id: mintId(), at })
+      const task = heartbeatFor(at)
+      return { event, day, ...(task && { task }) }
+    },
   }
+}
 
-  async function* recordsIn(state: 'open' | 'muted'): AsyncGenerator<IssueRecord> {
-    let cursor: string | undefined
-    do {
-      const page = await store.read.issues({ state, limit: 500, ...(cursor !== undefined && { cursor }) })
-      yield* page.items
-      cursor = page.next
-    } while (cursor !== undefined)
-  }
+function recordOf(key: string, { code, subject, describe }: Problem) {
+  const { cause, ...next } = describe()
+  const { severity } = issueCodes[code]
+  return { key, code, severity, subject: cut(subject, maxSubject), cause: cut(cause, maxCause), next }
+}
+
+async function* recordsIn(
+  read: Pick<Reader, 'issues'>,
+  state: 'open' | 'muted',
+): AsyncGenerator<IssueRecord> {
+  let cursor: string | undefined
+  do {
+    const page = await read.issues({ state, limit: 500, ...(cursor !== undefined && { cursor }) })
+    yield* page.items
+    cursor = page.next
+  } while (cursor !== undefined)
 }
 
 /** Returns a reason without its full stop, as the middle of a sentence. */

@@ -42,14 +42,12 @@ export function createRefusalWatch({ ledger, read }: RefusalWatchOptions) {
         subject,
         describe: () => ({
           cause: `Requests to /${endpoint} are refused with ${code}${at ? ` at ${at}` : ''}: ${withoutStop(reasonOf(result))}.`,
-          next: {
-            label:
-              live.snapshot.settings.history.bodies === 'none'
-                ? 'Fix the mapping; with `history.bodies: none` nothing is kept that could be replayed'
-                : `Fix ${mapping === undefined ? 'the configuration' : 'the mapping'}, then replay what was refused`,
-            command: `reveille replay --outcome refused${by}`,
-            action: { method: 'POST', path: '/api/requests/replay', body: { filter: filterOf(subject) } },
-          },
+          label:
+            live.snapshot.settings.history.bodies === 'none'
+              ? 'Fix the mapping; with `history.bodies: none` nothing is kept that could be replayed'
+              : `Fix ${mapping === undefined ? 'the configuration' : 'the mapping'}, then replay what was refused`,
+          command: `reveille replay --outcome refused${by}`,
+          action: { method: 'POST', path: '/api/requests/replay', body: { filter: filterOf(subject) } },
         }),
       })
     } else if (result.outcome === 'accepted' && live.snapshot.settings.history.bodies === 'none') {
@@ -71,10 +69,8 @@ export function createRefusalWatch({ ledger, read }: RefusalWatchOptions) {
       subject: mapping,
       describe: () => ({
         cause: `The mapping "${mapping}" dropped ${hour.count} requests to /${endpoint} within an hour as duplicates, although their bodies differ: its \`dedupe.key\` gives different events one value.`,
-        next: {
-          label: `Let \`dedupe.key\` name one event; ${requestId} is the newest that was dropped`,
-          command: `reveille requests --mapping ${mapping} --outcome duplicate`,
-        },
+        label: `Let \`dedupe.key\` name one event; ${requestId} is the newest that was dropped`,
+        command: `reveille requests --mapping ${mapping} --outcome duplicate`,
       }),
     })
   }

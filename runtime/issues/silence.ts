@@ -1,9 +1,9 @@
 /** Finds endpoints from which nothing has come for longer than their policy's `expectEvery` allows. */
 
-import type { CurrentLive, Timers } from '@reveille/engine'
+import type { CurrentLive, Snapshot, Timers } from '@reveille/engine'
 import type { Reader } from '../store/port.ts'
 import { endpointOption } from './configured-names.ts'
-import type { Ledger } from './ledger.ts'
+import type { Ledger, Problem } from './ledger.ts'
 
 export interface Silence {
   /** The policy that says `expectEvery`: an endpoint's name, or a pattern of names. */
@@ -24,7 +24,7 @@ interface Expected {
 
 /** After a start senders have this long before they count as silent, because the gateway could not be reached before. */
 const graceMs = 300_000
-const longestWaitMs = 3_600_000
+const maxWaitMs = 3_600_000
 const minWaitMs = 250
 
 export interface SilenceOptions {
@@ -39,67 +39,40 @@ export interface SilenceOptions {
   readonly isShared?: boolean
 }
 
-/** The newest requests among which one of a policy with a pattern is looked for. */
-const maxLookedAt = 500
+/** The newest requests among which one of a policy with a pattern is searched. */
+const maxSearched = 500
 
-export function createSilenceWatch({
-  ledger,
-  current,
-  read,
-  now,
-  timers,
-  leads = () => true,
-  isShared = false,
-}: SilenceOptions) {
+export function createSilenceWatch(options: SilenceOptions) {
+  const { ledger, current, now, timers, leads = () => true, isShared = false } = options
   const expected = new Map<string, Expected>()
-  /** Only this process ends the silence of what it receives; what others receive is looked for. */
-  const silentWaitMs = isShared ? 60_000 : longestWaitMs
+  const find = createFinder(options)
+  /** Only this process ends the silence of what it receives; what others receive is searched. */
+  const silentWaitMs = isShared ? 60_000 : maxWaitMs
   let timer: unknown
   let isClosed = false
 
-  function* policies(): Generator<readonly [policy: string, expectEveryMs: number]> {
-    const { endpoints, effectivePolicyOf } = current().snapshot
-    for (const [policy, { expectEvery }] of Object.entries(endpoints)) {
-      const effective = expectEvery === undefined ? undefined : effectivePolicyOf(policy)?.expectEvery
-      if (effective !== undefined) yield [policy, effective.value]
-    }
-  }
-
   /** Learns which policies there are, and when their last requests came. */
   async function apply(): Promise<void> {
-    const names = new Map(policies())
-    for (const policy of expected.keys())
-      if (!names.has(policy)) {
-        expected.delete(policy)
-        ledger.resolve('SILENCE', policy)
-      }
-    for (const policy of names.keys()) {
+    const names = new Set(policiesIn(current().snapshot).map(([policy]) => policy))
+    for (const policy of expected.keys()) {
+      if (names.has(policy)) continue
+      expected.delete(policy)
+      ledger.resolve('SILENCE', policy)
+    }
+    for (const policy of names) {
       if (expected.has(policy)) continue
       const each: Expected = { since: now() }
       expected.set(policy, each)
-      const newest = await newestOf(policy)
-      if (newest !== undefined) each.seenAt = Math.max(each.seenAt ?? 0, newest.receivedAt)
+      const newest = await find.newest(policy)
+      if (newest !== undefined) each.seenAt = Math.max(each.seenAt ?? 0, newest)
     }
     check()
   }
 
-  /** Lists know no patterns, so that the newest requests are searched for one of a policy with parameters. */
-  async function newestOf(policy: string) {
-    if (!policy.includes(':')) return (await read.requests({ endpoint: policy, limit: 1 })).items[0]
-    const { items } = await read.requests({ limit: maxLookedAt })
-    return items.find(({ endpoint }) => policyOf(endpoint) === policy)
-  }
-
   function silences(): Silence[] {
-    const at = now()
-    return [...policies()].flatMap(([policy, expectEveryMs]) => {
+    return policiesIn(current().snapshot).flatMap(([policy, expectEveryMs]) => {
       const known = expected.get(policy)
-      if (known === undefined) return []
-      const silentForMs = Math.max(0, at - (known.seenAt ?? known.since))
-      const isEarly = at - known.since < Math.min(graceMs, expectEveryMs)
-      const isSilent = silentForMs >= expectEveryMs && !isEarly
-      const lastSeen = known.seenAt === undefined ? {} : { lastSeen: known.seenAt }
-      return [{ policy, expectEveryMs, ...lastSeen, silentForMs, isSilent }]
+      return known === undefined ? [] : [silenceOf(policy, expectEveryMs, known, now())]
     })
   }
 
@@ -108,31 +81,21 @@ export function createSilenceWatch({
     if (isClosed) return
     const all = silences()
     const silent = all.filter(({ isSilent }) => isSilent)
-    // What cannot be read now is looked for with the next check.
+    // What cannot be read now is searched with the next check.
     if (leads() && isShared && silent.length > 0) void noteUnseen(silent).catch(() => undefined)
     else if (leads()) silent.forEach(noteOnce)
     if (all.length === 0) return
     const waits = all.map((each) => (each.isSilent ? silentWaitMs : dueIn(each)))
-    timer = timers.setTimeout(check, Math.max(minWaitMs, Math.min(longestWaitMs, ...waits)))
+    timer = timers.setTimeout(check, Math.max(minWaitMs, Math.min(maxWaitMs, ...waits)))
   }
 
   /** Another process may have received what this one waits for. */
   async function noteUnseen(silent: readonly Silence[]): Promise<void> {
     for (const { policy, expectEveryMs } of silent) {
-      const since = now() - expectEveryMs
-      const [own, all] = await Promise.all([
-        read.requests({ endpoint: policy, since, limit: 1 }),
-        read.requests({ since, limit: maxLookedAt }),
-      ])
-      for (const { endpoint, receivedAt } of [...own.items, ...all.items])
-        if (policyOf(endpoint) === policy && receivedAt > (expected.get(policy)?.seenAt ?? 0))
-          seen(policy, receivedAt)
+      const newest = await find.since(policy, now() - expectEveryMs)
+      if (newest > (expected.get(policy)?.seenAt ?? 0)) seen(policy, newest)
     }
     for (const silence of silences()) if (silence.isSilent) noteOnce(silence)
-  }
-
-  function policyOf(endpoint: string): string | undefined {
-    return current().snapshot.effectivePolicyOf(endpoint)?.expectEvery?.policy
   }
 
   function dueIn({ policy, expectEveryMs, silentForMs }: Silence): number {
@@ -141,21 +104,11 @@ export function createSilenceWatch({
   }
 
   /** The silence lasts, so it is counted once. */
-  function noteOnce({ policy, lastSeen }: Silence): void {
-    if (ledger.isOpen('SILENCE', policy)) return
-    ledger.note({
-      code: 'SILENCE',
-      subject: policy,
-      describe: () => ({
-        cause: `Nothing has come to /${policy} ${lastSeen === undefined ? 'since the gateway started' : `since ${new Date(lastSeen).toISOString()}`}, and endpoints.${policy}.expectEvery expects a request every ${current().snapshot.endpoints[policy]?.expectEvery}.`,
-        next: {
-          label: 'See what the sender says about its deliveries, and whether it reaches this address',
-          command: `reveille requests${endpointOption(policy)} --limit 5`,
-        },
-      }),
-    })
+  function noteOnce(silence: Silence): void {
+    if (!ledger.isOpen('SILENCE', silence.policy)) ledger.note(silenceProblem(silence, current().snapshot))
   }
 
+  /** A request came that a policy expects. */
   function seen(policy: string, at: number): void {
     const each = expected.get(policy)
     if (each === undefined) return
@@ -166,11 +119,59 @@ export function createSilenceWatch({
   return {
     apply,
     silences,
-    /** A request came that a policy expects. */
     seen,
     close(): void {
       isClosed = true
       timers.clearTimeout(timer)
     },
   }
+}
+
+function policiesIn({ endpoints, effectivePolicyOf }: Snapshot): [policy: string, expectEveryMs: number][] {
+  return Object.entries(endpoints).flatMap(([policy, { expectEvery }]) => {
+    const effective = expectEvery === undefined ? undefined : effectivePolicyOf(policy)?.expectEvery
+    return effective === undefined ? [] : [[policy, effective.value]]
+  })
+}
+
+function silenceOf(policy: string, expectEveryMs: number, { seenAt, since }: Expected, at: number): Silence {
+  const silentForMs = Math.max(0, at - (seenAt ?? since))
+  const isEarly = at - since < Math.min(graceMs, expectEveryMs)
+  const isSilent = silentForMs >= expectEveryMs && !isEarly
+  return { policy, expectEveryMs, ...(seenAt !== undefined && { lastSeen: seenAt }), silentForMs, isSilent }
+}
+
+/** Finds the requests that a policy covers. Lists know no patterns, so the newest requests of all are searched for one of a pattern. */
+function createFinder({ read, current }: SilenceOptions) {
+  const covers = (policy: string, endpoint: string) =>
+    current().snapshot.effectivePolicyOf(endpoint)?.expectEvery?.policy === policy
+  return {
+    /** When the newest request came. */
+    async newest(policy: string): Promise<number | undefined> {
+      if (!policy.includes(':'))
+        return (await read.requests({ endpoint: policy, limit: 1 })).items[0]?.receivedAt
+      const { items } = await read.requests({ limit: maxSearched })
+      return items.find(({ endpoint }) => covers(policy, endpoint))?.receivedAt
+    },
+    /** When the newest request after a time came; 0 without one. */
+    async since(policy: string, since: number): Promise<number> {
+      const [own, all] = await Promise.all([
+        read.requests({ endpoint: policy, since, limit: 1 }),
+        read.requests({ since, limit: maxSearched }),
+      ])
+      const found = [...own.items, ...all.items].filter(({ endpoint }) => covers(policy, endpoint))
+      return Math.max(0, ...found.map(({ receivedAt }) => receivedAt))
+    },
+  }
+}
+
+function silenceProblem({ policy, lastSeen }: Silence, { endpoints }: Snapshot): Problem {
+  const since =
+    lastSeen === undefined ? 'since the gateway started' : `since ${new Date(lastSeen).toISOString()}`
+  const describe = () => ({
+    cause: `Nothing has come to /${policy} ${since}, and endpoints.${policy}.expectEvery expects a request every ${endpoints[policy]?.expectEvery}.`,
+    label: 'See what the sender reports about its deliveries, and whether it reaches this address',
+    command: `reveille requests${endpointOption(policy)} --limit 5`,
+  })
+  return { code: 'SILENCE', subject: policy, describe }
 }

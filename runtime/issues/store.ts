@@ -16,10 +16,8 @@ export function createStoreWatch(ledger: Ledger) {
       count: isLost && outage.until !== undefined ? 0 : 1,
       describe: () => ({
         cause: causeOf(outage),
-        next: {
-          label: 'Find in the system log why the disk failed, and repair or replace it. Then end this issue',
-          command: `reveille resolve DISK_LOST_WRITES:${subject}`,
-        },
+        label: 'Find in the system log why the disk failed, and repair or replace it. Then end this issue',
+        command: `reveille resolve DISK_LOST_WRITES:${subject}`,
       }),
     })
     isLost = outage.until === undefined
@@ -35,10 +33,8 @@ export function createStoreWatch(ledger: Ledger) {
           subject,
           describe: () => ({
             cause: `Requests are answered 503, because the store cannot write: ${withoutStop(reason)}.`,
-            next: {
-              label: 'Fix the cause, such as a full disk; the gateway goes on by itself',
-              command: 'reveille doctor',
-            },
+            label: 'Fix the cause, such as a full disk; the gateway goes on by itself',
+            command: 'reveille doctor',
           }),
         })
       if (!writable) return

@@ -82,10 +82,7 @@ test('runs that time out are an issue until one succeeds, and failed ones until 
   state.failed = [{ runner: 'codex', createdAt: state.now }]
   await watch.sweep()
   assert.deepEqual(keys(), ['TIMEOUTS:agent', 'RUNNER_FAILS:codex'], 'a success performs no other run')
-  assert.equal(
-    open.get('RUNNER_FAILS:codex')?.describe().next.command,
-    'reveille retry --runner codex --since 7d',
-  )
+  assert.equal(open.get('RUNNER_FAILS:codex')?.describe().command, 'reveille retry --runner codex --since 7d')
   state.failed = [{ runner: 'codex', createdAt: state.now - 8 * 86_400_000 }]
   await watch.sweep()
   assert.deepEqual(keys(), ['TIMEOUTS:agent'])
@@ -118,7 +115,7 @@ test('what waits for an operator is over when nothing of it is parked any more',
     })
   const all = ['BUDGET_SPENT:agents.budget', 'LOOP:review', 'NO_PRICE:codex', 'DELIVERIES_PARKED:slack']
   assert.deepEqual(keys(), all)
-  const actionOf = (key: string) => open.get(key)?.describe().next.action
+  const actionOf = (key: string) => open.get(key)?.describe().action
   const resume = { method: 'POST', path: '/api/runs/resume' }
   assert.equal(
     actionOf('BUDGET_SPENT:agents.budget'),
@@ -126,7 +123,7 @@ test('what waits for an operator is over when nothing of it is parked any more',
     'while the budget is spent it could only fail',
   )
   assert.deepEqual(actionOf('NO_PRICE:codex'), { ...resume, body: { code: 'NO_PRICE' } })
-  const { cause = '', next } = open.get('DELIVERIES_PARKED:slack')?.describe() ?? {}
+  const { cause = '', ...next } = open.get('DELIVERIES_PARKED:slack')?.describe() ?? { label: '' }
   assert.equal(cause, 'Replies to slack are parked. The newest, to C2: gone: No channel C2.')
   assert.match(next?.label ?? '', /`reveille deliveries --state parked --channel slack`/)
   assert.deepEqual(actionOf('DELIVERIES_PARKED:slack'), {
