@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compileFixture, type Fixture, type Mapping, snapshotOf } from './fixture.ts'
+import { testDecisions } from './decision-fixture.ts'
+import { compileFixture, type Mapping, snapshotOf } from './fixture.ts'
 
-function diagnosticsOf(mapping: Mapping, fixture?: Fixture) {
-  const compiled = compileFixture([mapping], fixture)
+function diagnosticsOf(mapping: Mapping) {
+  const compiled = compileFixture([mapping])
   if (compiled.ok) assert.fail('it compiled')
   return compiled.diagnostics.map(({ code, message, place, hint }) => {
     const pointed = place?.text.slice(place.column - 1)
@@ -71,42 +72,21 @@ test('every error of every mapping is reported together, in the order of the fil
   )
 })
 
-test('with prefixes set, a session key must begin with one, as far as load can know', () => {
-  const fixture: Fixture = { hooks: { allowedSessionKeyPrefixes: ['hook:ci:'] } }
-  const codes = (sessionKey: string) => {
-    const compiled = compileFixture([{ message: 'x', sessionKey }], fixture)
-    return compiled.ok ? [] : compiled.diagnostics.map(({ code }) => code)
-  }
-  assert.deepEqual(codes('hook:ci:7'), [])
-  assert.deepEqual(codes('hook:ci:{{a}}'), [])
-  assert.deepEqual(codes('hook:{{a}}'), [])
-  assert.deepEqual(codes('hook:7'), ['SESSION_KEY_NOT_ALLOWED'])
-  assert.deepEqual(codes('pr:{{a}}'), ['SESSION_KEY_NOT_ALLOWED'])
-})
+testDecisions(String.raw`
+# with prefixes set, a session key must begin with one, as far as load can know @ { hooks: { allowedSessionKeyPrefixes: ['hook:ci:'] } }
+{ message: x, sessionKey: 'hook:ci:7' } ⇒ {} ⇒ { warn: [] }
+{ message: x, sessionKey: 'hook:ci:{{a}}' } ⇒ {} ⇒ { warn: [] }
+{ message: x, sessionKey: 'hook:{{a}}' } ⇒ {} ⇒ { warn: [] }
+{ message: x, sessionKey: 'hook:7' } ⇒ {} ⇒ { load: SESSION_KEY_NOT_ALLOWED }
+{ message: x, sessionKey: 'pr:{{a}}' } ⇒ {} ⇒ { load: SESSION_KEY_NOT_ALLOWED }
 
-test('the default runner must exist', () => {
-  const [found] = diagnosticsOf({ message: 'x' }, { defaults: { runner: 'eccho' } })
-  assert.equal(found?.message, '`agents.defaults.runner` must be one of claude, command, echo')
-  assert.equal(found?.hint, 'Did you mean echo?')
-})
+# the default runner must exist @ { defaults: { runner: eccho } }
+{ message: x } ⇒ {} ⇒ { load: UNKNOWN_RUNNER, says: '/^.agents\.defaults\.runner. must be one of claude, command, echo$/' }
 
-test('content without a boundary gives a warning', () => {
-  const compiled = compileFixture([{ message: '{{a}}', allowUnsafeExternalContent: true }])
-  assert.ok(compiled.ok)
-  assert.deepEqual(
-    compiled.warnings.map(({ severity, code }) => [severity, code]),
-    [['warning', 'UNSAFE_CONTENT']],
-  )
-})
-
-test('an expression in the middle of a text gives a warning', () => {
-  const compiled = compileFixture([{ message: 'Review {% title %}' }])
-  assert.ok(compiled.ok)
-  assert.deepEqual(
-    compiled.warnings.map(({ code, place }) => [code, place?.text.slice(place.column - 1)]),
-    [['PARTIAL_EXPRESSION', '{% title %}']],
-  )
-})
+# content without a boundary, and an expression in the middle of a string, give a warning
+{ message: '{{a}}', allowUnsafeExternalContent: true } ⇒ {} ⇒ { warn: UNSAFE_CONTENT }
+{ message: 'Review {% title %}' } ⇒ {} ⇒ { warn: PARTIAL_EXPRESSION }
+`)
 
 test('a snapshot lists its mappings in matching order and covers their endpoints', () => {
   const snapshot = snapshotOf([

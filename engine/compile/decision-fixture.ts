@@ -15,7 +15,7 @@ import { compileFixture, type Fixture, type Mapping, requestOf } from './fixture
  * - the fields of the action that is made, or a list of those of several: `null` for one that is absent, and a string
  *   between slashes is a regular expression; `warns` are the warnings for the sender, `explain` the fields as explained,
  *   each as `origin: value`;
- * - the code of a refusal with its pointers, `BLANK_TEXT /message`, or a map of it with `says` for its sentence;
+ * - the code of a refusal with its pointers, `BLANK_TEXT /message`, or a map of it with `says` for its sentence and `reason` for the operator's;
  * - the outcome with its reason: `skipped: …`;
  * - `load` with the codes of a mapping that does not load, or `warn` with those of its warnings, and `says`.
  */
@@ -71,11 +71,12 @@ function assertDecision(decision: Decision, expected: unknown, row: string): voi
     assertCode(decision, expected, what)
     return
   }
-  const { code, says, warns, skipped, ignored, ...action } = Array.isArray(expected)
+  const { code, says, reason, warns, skipped, ignored, ...action } = Array.isArray(expected)
     ? {}
     : (expected as Wanted)
   if (typeof code === 'string') assertCode(decision, code, what)
   if (says !== undefined) fits(says, 'message' in decision ? decision.message : undefined, what)
+  fits(reason, 'reason' in decision ? decision.reason : undefined, what)
   const others = Object.entries({ skipped, ignored }).filter(([, reason]) => reason !== undefined)
   for (const [outcome, reason] of others) fits({ outcome, reason }, decision, what)
   if (code !== undefined || says !== undefined || others.length > 0) return
