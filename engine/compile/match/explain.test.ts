@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parse } from 'yaml'
 import type { MappingSource } from '../../config/configuration.ts'
 import { writePath } from '../../config/values/path.ts'
 import type { HookRequest } from '../../resolve/model/decision.ts'
@@ -19,152 +20,74 @@ async function blame(
   return `${writePath(clause.path)}: ${clause.expected}; ${found}`
 }
 
-const blameBody = (body: Readonly<Record<string, unknown>>, payload: unknown) => blame({ body }, payload)
+/** Match and payload, as YAML, with the clause that is blamed; a request may follow the payload. */
+const blamed = String.raw`
+# a mapping that matches has no failing clause
+{ source: x, body: { a: 1 }, when: a = 1 } ⇒ { source: x, a: 1 } ⇒ undefined
 
-test('a mapping that matches has no failing clause', async () => {
-  assert.equal(await blame({ source: 'x', body: { a: 1 }, when: 'a = 1' }, { source: 'x', a: 1 }), undefined)
-  assert.equal(await blame(undefined, {}), undefined)
-})
+# the reported clause is the first that fails: source, headers, body, and the expression last
+{ source: ci, headers: { event: push }, body: { a: 1 }, when: b = 2 } ⇒ { source: cd, a: 1, b: 2 } ⇒ match.source: "ci"; "cd"
+{ source: ci, headers: { event: push }, body: { a: 1 }, when: b = 2 } ⇒ { source: ci, a: 2, b: 2 } ⇒ match.headers.event: "push"; nothing
+{ source: ci, headers: { event: push }, body: { a: 1 }, when: b = 2 } ⇒ { source: ci, a: 2, b: 3 } @ { event: push } ⇒ match.body.a: 1; 2
+{ source: ci, headers: { event: push }, body: { a: 1 }, when: b = 2 } ⇒ { source: ci, a: 1, b: 3 } @ { event: push } ⇒ match.when: true; false
 
-test('the reported clause is the first that fails: source, headers, body, and the expression last', async () => {
-  const match = { source: 'ci', headers: { event: 'push' }, body: { a: 1 }, when: 'b = 2' }
-  const good = { source: 'ci', a: 1, b: 2 }
-  const headers = { event: 'push' }
-  assert.equal(await blame(match, { ...good, source: 'cd' }), 'match.source: "ci"; "cd"')
-  assert.equal(await blame(match, { ...good, a: 2 }), 'match.headers.event: "push"; nothing')
-  assert.equal(await blame(match, { ...good, a: 2, b: 3 }, { headers }), 'match.body.a: 1; 2')
-  assert.equal(await blame(match, { ...good, b: 3 }, { headers }), 'match.when: true; false')
-})
+# the deepest field of a body is named, with the expected and the actual value
+{ body: { pr: { draft: false, base: { ref: { prefix: release/ } } } } } ⇒ { pr: { draft: true } } ⇒ match.body.pr.draft: false; true
+{ body: { pr: { draft: false, base: { ref: { prefix: release/ } } } } } ⇒ { pr: { draft: false, base: { ref: main } } } ⇒ match.body.pr.base.ref: text that begins with "release/"; "main"
+{ body: { pr: { draft: false, base: { ref: { prefix: release/ } } } } } ⇒ { pr: { draft: false } } ⇒ match.body.pr.base.ref: text that begins with "release/"; nothing
+{ body: { pr: { draft: false } } } ⇒ { pr: null } ⇒ match.body.pr: an object with draft: false; null
+{ body: { pr: { draft: false } } } ⇒ {} ⇒ match.body.pr.draft: false; nothing
+{ body: { a: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] } } ⇒ { a: 99 } ⇒ match.body.a: one of 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 or 4 more; 99
 
-test('the deepest field of a body is named, with the expected and the actual value', async () => {
-  const body = { pull_request: { draft: false, base: { ref: { prefix: 'release/' } } } }
-  const of = (pull_request: unknown) => blameBody(body, { pull_request })
-  assert.equal(await of({ draft: true }), 'match.body.pull_request.draft: false; true')
-  assert.equal(
-    await of({ draft: false, base: { ref: 'main' } }),
-    'match.body.pull_request.base.ref: text that begins with "release/"; "main"',
-  )
-  assert.equal(
-    await of({ draft: false }),
-    'match.body.pull_request.base.ref: text that begins with "release/"; nothing',
-  )
-})
+# a nearly right value is reported with the difference
+{ body: { a: '42' } } ⇒ { a: 42 } ⇒ match.body.a: "42", as text, not as a number; 42
+{ body: { a: 42 } } ⇒ { a: '42' } ⇒ match.body.a: 42, as a number, not as text; "42"
+{ body: { a: true } } ⇒ { a: 'true' } ⇒ match.body.a: true, as a boolean, not as text; "true"
+{ body: { a: open } } ⇒ { a: Open } ⇒ match.body.a: "open" (case-sensitive); "Open"
+{ body: { a: x } } ⇒ { a: ' x' } ⇒ match.body.a: "x", without space around it; " x"
+{ headers: { event: push } } ⇒ {} @ { event: Push } ⇒ match.headers.event: "push" (case-sensitive); "Push"
+{ body: { action: x } } ⇒ { Action: x } ⇒ match.body.action: "x" (there is Action, in another case); nothing
 
-test('a value that is not the expected object is shown as it is', async () => {
-  const body = { pull_request: { draft: false } }
-  assert.equal(
-    await blameBody(body, { pull_request: null }),
-    'match.body.pull_request: an object with draft: false; null',
-  )
-  assert.equal(await blameBody(body, {}), 'match.body.pull_request.draft: false; nothing')
-})
+# all values that a list has at the field are shown, and one element must satisfy all keys
+{ body: { a: x } } ⇒ { a: [y, z] } ⇒ match.body.a: "x"; ["y","z"]
+{ body: { labels: { name: urgent } } } ⇒ { labels: [{ name: bug }, {}, { name: docs }] } ⇒ match.body.labels.name: "urgent"; ["bug","docs"]
+{ body: { labels: { name: urgent } } } ⇒ { labels: [] } ⇒ match.body.labels: an object with name: "urgent"; []
+{ body: { items: { a: 1, b: 2 } } } ⇒ { items: [{ a: 1, b: 9 }, { a: 9, b: 2 }] } ⇒ match.body.items: an object with a: 1, b: 2, in one element; [{"a":1,"b":9},{"a":9,"b":2}]
 
-test('a long list of wanted values is cut', async () => {
-  const values = Array.from({ length: 14 }, (_, index) => index)
-  assert.equal(
-    await blameBody({ a: values }, { a: 99 }),
-    'match.body.a: one of 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 or 4 more; 99',
-  )
-})
+# of a list of alternatives the nearest one is shown, with the field that fails
+{ body: { event: [{ type: message, channel: { kind: im }, bot: { exists: false } }, { type: mention, channel: { kind: group } }, { type: reaction }] } } ⇒ { event: { type: message, channel: { kind: channel } } } ⇒ match.body.event.channel.kind: "im", in the nearest of 3 alternatives; "channel"
+{ body: { event: [{ type: message, channel: { kind: im } }, { type: mention, channel: { kind: group } }] } } ⇒ { event: { type: other, channel: { kind: group } } } ⇒ match.body.event.type: "mention", in the nearest of 2 alternatives; "other"
+{ body: { event: [{ type: message, channel: { kind: im } }, { type: mention, channel: { kind: group } }] } } ⇒ { event: [{ type: message, channel: { kind: a } }, { type: x }] } ⇒ match.body.event.channel.kind: "im", in the nearest of 2 alternatives; "a"
+{ body: { event: [{ type: a }, { type: b }] } } ⇒ { event: mention } ⇒ match.body.event: an object with type: "a" or an object with type: "b"; "mention"
+{ body: { event: [{ type: a }, { type: b }] } } ⇒ {} ⇒ match.body.event: an object with type: "a" or an object with type: "b"; nothing
 
-test('a nearly right value is reported with the difference', async () => {
-  assert.equal(await blameBody({ a: '42' }, { a: 42 }), 'match.body.a: "42", as text, not as a number; 42')
-  assert.equal(await blameBody({ a: 42 }, { a: '42' }), 'match.body.a: 42, as a number, not as text; "42"')
-  assert.equal(
-    await blameBody({ a: true }, { a: 'true' }),
-    'match.body.a: true, as a boolean, not as text; "true"',
-  )
-  assert.equal(await blameBody({ a: 'open' }, { a: 'Open' }), 'match.body.a: "open" (case-sensitive); "Open"')
-  assert.equal(await blameBody({ a: 'x' }, { a: ' x' }), 'match.body.a: "x", without space around it; " x"')
-  assert.equal(
-    await blame({ headers: { event: 'push' } }, {}, { headers: { event: 'Push' } }),
-    'match.headers.event: "push" (case-sensitive); "Push"',
-  )
-  assert.equal(
-    await blameBody({ action: 'x' }, { Action: 'x' }),
-    'match.body.action: "x" (there is Action, in another case); nothing',
-  )
-})
+# headers are shown as they arrived
+{ headers: { a: [x, y] } } ⇒ {} @ { a: [v, w] } ⇒ match.headers.a: one of "x", "y"; ["v","w"]
+{ headers: { a: { exists: true } } } ⇒ {} ⇒ match.headers.a: the field to be there; nothing
+{ headers: { a: { exists: false } } } ⇒ {} @ { a: x } ⇒ match.headers.a: no such field; "x"
+{ headers: { a: { pattern: ^x } } } ⇒ {} @ { a: y } ⇒ match.headers.a: text matching /^x/; "y"
 
-test('all values that a list has at the field are shown', async () => {
-  assert.equal(await blameBody({ a: 'x' }, { a: ['y', 'z'] }), 'match.body.a: "x"; ["y","z"]')
-  const labels = { labels: [{ name: 'bug' }, {}, { name: 'docs' }] }
-  assert.equal(
-    await blameBody({ labels: { name: 'urgent' } }, labels),
-    'match.body.labels.name: "urgent"; ["bug","docs"]',
-  )
-  assert.equal(
-    await blameBody({ labels: { name: 'urgent' } }, { labels: [] }),
-    'match.body.labels: an object with name: "urgent"; []',
-  )
-})
+# an expression is shown with its result or its error, and a clause that cannot be decided with the reason
+{ when: a } ⇒ { a: 5 } ⇒ match.when: true, and nothing else that counts as true; 5
+{ when: a } ⇒ {} ⇒ match.when: true; nothing
+{ when: $number(a) > 1 } ⇒ { a: x } ⇒ match.when: true; the expression ${'`'}$number(a) > 1${'`'} failed at column 1: text cannot be read as a number (D3030)
+{ body: { a: { pattern: x } } } ⇒ { a: ${'y'.repeat(300_000)} } ⇒ match.body.a: text matching /x/; a text of more than 262144 characters is not searched
+`
 
-test('for a list whose elements satisfy one key each, the explanation says that one element must satisfy all', async () => {
-  const items = [
-    { a: 1, b: 9 },
-    { a: 9, b: 2 },
-  ]
-  assert.equal(
-    await blameBody({ items: { a: 1, b: 2 } }, { items }),
-    `match.body.items: an object with a: 1, b: 2, in one element; ${JSON.stringify(items)}`,
-  )
-})
-
-test('of a list of alternatives the nearest one is shown, with the field that fails', async () => {
-  const body = {
-    event: [
-      { type: 'message', channel: { kind: 'im' }, bot: { exists: false } },
-      { type: 'mention', channel: { kind: 'group' } },
-      { type: 'reaction' },
-    ],
-  }
-  const of = (event: unknown) => blameBody(body, { event })
-  const nearest = ', in the nearest of 3 alternatives'
-  assert.equal(
-    await of({ type: 'message', channel: { kind: 'channel' } }),
-    `match.body.event.channel.kind: "im"${nearest}; "channel"`,
-  )
-  assert.equal(
-    await of({ type: 'other', channel: { kind: 'group' } }),
-    `match.body.event.type: "mention"${nearest}; "other"`,
-  )
-  assert.equal(
-    await of([{ type: 'message', channel: { kind: 'a' } }, { type: 'x' }]),
-    `match.body.event.channel.kind: "im"${nearest}; "a"`,
-  )
-  assert.match(
-    String(await of('mention')),
-    /^match\.body\.event: an object with .* or an object with .*; "mention"$/,
-  )
-  assert.match(String(await of(undefined)), /^match\.body\.event: an object with .*; nothing$/)
-})
-
-test('headers are shown as they arrived', async () => {
-  const of = (wanted: NonNullable<MappingSource['match']>['headers'], given: HookRequest['headers']) =>
-    blame({ headers: wanted }, {}, { headers: given })
-  assert.equal(await of({ a: ['x', 'y'] }, { a: ['v', 'w'] }), 'match.headers.a: one of "x", "y"; ["v","w"]')
-  assert.equal(await of({ a: { exists: true } }, {}), 'match.headers.a: the field to be there; nothing')
-  assert.equal(await of({ a: { exists: false } }, { a: 'x' }), 'match.headers.a: no such field; "x"')
-  assert.equal(await of({ a: { pattern: '^x' } }, { a: 'y' }), 'match.headers.a: text matching /^x/; "y"')
-})
-
-test('an expression is shown with its result or its error', async () => {
-  assert.equal(
-    await blame({ when: 'a' }, { a: 5 }),
-    'match.when: true, and nothing else that counts as true; 5',
-  )
-  assert.equal(await blame({ when: 'a' }, {}), 'match.when: true; nothing')
-  assert.match(String(await blame({ when: '$number(a) > 1' }, { a: 'x' })), /^match\.when: true; .*D3030/)
-})
-
-test('a clause that cannot be decided is shown with the reason', async () => {
-  const blamed = await blameBody({ a: { pattern: 'x' } }, { a: 'y'.repeat(300_000) })
-  assert.match(String(blamed), /^match\.body\.a.*: text matching \/x\/; .*not searched/)
-})
+for (const block of blamed.trim().split(/^# /m).slice(1)) {
+  const [title = '', ...rows] = block.trim().split('\n')
+  test(title, async () => {
+    for (const row of rows) {
+      const [match = '', sent = '', expected] = row.split(' ⇒ ')
+      const [payload = '', headers = '{}'] = sent.split(' @ ')
+      assert.equal(String(await blame(parse(match), parse(payload), { headers: parse(headers) })), expected)
+    }
+  })
+}
 
 test('explaining an enormous list takes no longer than finding that it does not match', async () => {
   const items = Array.from({ length: 200_000 }, () => ({ a: 1 }))
-  assert.match(String(await blameBody({ items: { a: 2 } }, { items })), /^match\.body\.items(\.a)?: /)
+  assert.match(String(await blame({ body: { items: { a: 2 } } }, { items })), /^match\.body\.items(\.a)?: /)
 })
 
 test('a clause that is the only one to fail is marked, because one other value would have matched', async () => {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Decision } from '../../resolve/model/decision.ts'
+import { testDecisions } from '../decision-fixture.ts'
 import { compileFixture, type Mapping, refusalOf, requestOf, snapshotOf } from '../fixture.ts'
 
 type Schema = NonNullable<Mapping['schema']>
 
 const withSchema = (schema: Schema): Mapping => ({ message: 'x', schema })
-const latest = 'https://json-schema.org/draft/2020-12/schema'
 
 async function outcome(schema: Schema, payload: unknown): Promise<Decision['outcome']> {
   return (await snapshotOf([withSchema(schema)]).resolve(requestOf(payload))).outcome
@@ -26,69 +26,68 @@ function problemOf(schema: Schema): readonly [string, string, string | undefined
   return [/`(.*?)`/.exec(message)?.[1] ?? '', message.replace(/^.*?": /, ''), hint]
 }
 
-test('a payload that satisfies the schema is accepted, any other is refused with pointer and rule', async () => {
-  const schema = {
-    type: 'object',
-    required: ['number'],
-    properties: { number: { type: 'integer' }, state: { enum: ['open', 'closed'] } },
-  }
-  assert.equal(await outcome(schema, { number: 5, state: 'open' }), 'accepted')
-  const refusal = await refusalOf({ id: 'm', ...withSchema(schema) }, { number: 'sekret' })
-  assert.equal(
-    refusal.message,
-    'mapping "m": the payload does not satisfy its schema: /number must be integer',
-  )
-  assert.deepEqual(refusal.details, [{ pointer: '/number', message: 'must be integer' }])
-  assert.deepEqual(await detailOf(schema, {}), ['/number', 'is required'])
-  assert.deepEqual(await detailOf(schema, { number: 1, state: 'x' }), [
-    '/state',
-    'must be one of "open", "closed"',
-  ])
-  assert.deepEqual(await detailOf(schema, []), ['', 'must be object'])
-})
+testDecisions(
+  String.raw`
+# a payload that satisfies the schema is accepted, any other is refused with pointer and rule
+{ schema: { type: object, required: [number], properties: { number: { type: integer }, state: { enum: [open, closed] } } } } ⇒ { number: 5, state: open } ⇒ { message: x }
+{ id: m, schema: { properties: { number: { type: integer } } } } ⇒ { number: sekret } ⇒ { code: PAYLOAD_SCHEMA /number, says: '/^mapping "m": the payload does not satisfy its schema: \/number must be integer$/' }
+{ schema: { required: [number] } } ⇒ {} ⇒ { code: PAYLOAD_SCHEMA /number, says: /is required/ }
+{ schema: { properties: { state: { enum: [open, closed] } } } } ⇒ { state: x } ⇒ { code: PAYLOAD_SCHEMA /state, says: '/must be one of "open", "closed"/' }
+{ schema: { type: object } } ⇒ [] ⇒ { code: PAYLOAD_SCHEMA "", says: /must be object/ }
+{ schema: { anyOf: [{ required: [a] }, { properties: { b: { type: string } }, required: [b] }] } } ⇒ { b: 5 } ⇒ PAYLOAD_SCHEMA "" /b /a
 
-test('the schema is checked only for payloads that match the mapping', async () => {
-  const snapshot = snapshotOf([
-    { id: 'a', match: { source: 'a' }, message: 'x', schema: false },
-    { id: 'b', message: 'x', schema: true },
-  ])
-  assert.equal((await snapshot.resolve(requestOf({ source: 'b' }))).outcome, 'accepted')
-  assert.equal((await snapshot.resolve(requestOf({ source: 'a' }))).outcome, 'refused')
-})
+# the schema is checked only for payloads that match the mapping
+[{ id: a, match: { source: a }, schema: false }, { id: b, schema: true }] ⇒ { source: b } ⇒ { mapping: b }
+[{ id: a, match: { source: a }, schema: false }, { id: b, schema: true }] ⇒ { source: a } ⇒ PAYLOAD_SCHEMA ""
 
-test('if no branch of a choice is satisfied, the reasons of the branches are reported too', async () => {
-  const schema = { anyOf: [{ required: ['a'] }, { properties: { b: { type: 'string' } }, required: ['b'] }] }
-  const { details } = await refusalOf(withSchema(schema), { b: 5 })
-  assert.deepEqual(
-    details.map(({ pointer, message }) => [pointer, message]),
-    [
-      ['', 'must satisfy one of several schemas (anyOf)'],
-      ['/b', 'must be string'],
-      ['/a', 'is required'],
-    ],
-  )
-})
+# a schema is of draft-07 unless it declares 2020-12
+{ schema: { items: [{ type: string }] } } ⇒ [5] ⇒ PAYLOAD_SCHEMA /0
+{ schema: { $schema: 'https://json-schema.org/draft/2020-12/schema', prefixItems: [{ type: string }], items: false } } ⇒ [a] ⇒ { message: x }
+{ schema: { $schema: 'https://json-schema.org/draft/2020-12/schema', prefixItems: [{ type: string }], items: false } } ⇒ [a, 1] ⇒ PAYLOAD_SCHEMA ""
+{ schema: { $schema: 'http://json-schema.org/draft-04/schema#' } } ⇒ {} ⇒ { load: INVALID_SCHEMA, says: /schema.\$schema/ }
 
-test('a schema is of draft-07 unless it declares 2020-12', async () => {
-  const tuple = { items: [{ type: 'string' }] }
-  assert.equal(await outcome(tuple, [5]), 'refused')
-  const prefixed = { $schema: latest, prefixItems: [{ type: 'string' }], items: false }
-  assert.equal(await outcome(prefixed, ['a']), 'accepted')
-  assert.equal(await outcome(prefixed, ['a', 1]), 'refused')
-  assert.match(problemOf({ prefixItems: [{}] })[2] ?? '', /2020-12/)
-  assert.equal(problemOf({ $schema: 'http://json-schema.org/draft-04/schema#' })[0], 'schema.$schema')
-})
+# a payload has no inherited fields, and custom keywords begin with x-
+{ schema: { required: [constructor] } } ⇒ {} ⇒ PAYLOAD_SCHEMA /constructor
+{ schema: { properties: { toString: { type: string } } } } ⇒ {} ⇒ { message: x }
+{ schema: { additionalProperties: false } } ⇒ {"__proto__":1} ⇒ PAYLOAD_SCHEMA /__proto__
+{ schema: { x-owner: me, properties: { a: { x-note: 1 } } } } ⇒ {} ⇒ { message: x }
 
-test('a payload has no inherited fields', async () => {
-  assert.deepEqual(await detailOf({ required: ['constructor'] }, {}), ['/constructor', 'is required'])
-  assert.equal(await outcome({ properties: { toString: { type: 'string' } } }, {}), 'accepted')
-  assert.equal(await outcome({ additionalProperties: false }, '{"__proto__": 1}'), 'refused')
-})
+# references inside the schema and its own ids are followed, also where two mappings have one id
+[{ id: a, match: { path: a }, schema: { $id: 'https://example.com/tree', properties: { child: { $ref: '#' }, name: { $ref: '#/definitions/name' }, other: { $ref: 'tree#/definitions/name' } }, definitions: { name: { type: string } } } }, { id: b, schema: { $id: 'https://example.com/tree', properties: { child: { $ref: '#' }, name: { type: string } } } }] ⇒ { child: { child: { name: x } } } @ { endpoint: a } ⇒ { mapping: a }
+[{ id: a, match: { path: a }, schema: { $id: 'https://example.com/tree', properties: { other: { $ref: 'tree#/definitions/name' } }, definitions: { name: { type: string } } } }] ⇒ { other: 5 } @ { endpoint: a } ⇒ PAYLOAD_SCHEMA /other
+[{ id: a, match: { path: a }, schema: { $id: 'https://example.com/tree' } }, { id: b, schema: { $id: 'https://example.com/tree', properties: { child: { $ref: '#' }, name: { type: string } } } }] ⇒ { child: { child: { name: 5 } } } @ { endpoint: b } ⇒ PAYLOAD_SCHEMA /child/child/name
+
+# patterns run on the linear engine, and a string that is too long for it is refused with the reason
+{ schema: { properties: { a: { pattern: '^(a+)+$' } } } } ⇒ { a: aaa } ⇒ { message: x }
+{ schema: { properties: { a: { pattern: '^(a+)+$' } } } } ⇒ { a: ${'a'.repeat(5000)}b } ⇒ PAYLOAD_SCHEMA /a
+{ schema: { properties: { a: { pattern: '^(a+)+$' } } } } ⇒ { a: ${'a'.repeat(300_000)} } ⇒ PAYLOAD_SCHEMA ""
+
+# formats are checked, and a string that is too long satisfies none
+{ schema: { properties: { at: { format: date-time }, mail: { format: email }, url: { format: uri } } } } ⇒ { at: '2026-01-01T00:00:00Z', mail: a@b.c, url: 'https://a.b/c' } ⇒ { message: x }
+{ schema: { properties: { at: { format: date-time } } } } ⇒ { at: yesterday } ⇒ { code: PAYLOAD_SCHEMA /at, says: /must be a valid date-time/ }
+{ schema: { properties: { mail: { format: email } } } } ⇒ { mail: ${'a'.repeat(5000)}@b.c } ⇒ PAYLOAD_SCHEMA /mail
+
+# unique items are compared as JSON values
+{ schema: { uniqueItems: true } } ⇒ [1, '1', true, 'true', null, [], {}, [1], ['1'], { a: 1, b: 2 }, { a: 2, b: 1 }, { a: { b: 1 } }] ⇒ { message: x }
+{ schema: { uniqueItems: true } } ⇒ [1, 1.0] ⇒ PAYLOAD_SCHEMA ""
+{ schema: { uniqueItems: true } } ⇒ [{ a: 1, b: [2] }, { b: [2], a: 1 }] ⇒ PAYLOAD_SCHEMA ""
+{ schema: { uniqueItems: true } } ⇒ [[], []] ⇒ PAYLOAD_SCHEMA ""
+{ schema: { uniqueItems: true } } ⇒ [null, null] ⇒ PAYLOAD_SCHEMA ""
+{ schema: { uniqueItems: false } } ⇒ [1, 1] ⇒ { message: x }
+
+# the length of a string is counted in characters
+{ schema: { maxLength: 2, minLength: 2 } } ⇒ "😀😀" ⇒ { message: x }
+{ schema: { maxLength: 2 } } ⇒ "😀😀😀" ⇒ { code: PAYLOAD_SCHEMA "", says: /must have at most 2 characters/ }
+{ schema: { minLength: 3 } } ⇒ "😀😀" ⇒ { code: PAYLOAD_SCHEMA "", says: /must have at least 3 characters/ }
+`,
+  { message: 'x' },
+)
 
 test('checking does not change the payload', async () => {
   const request = requestOf({ a: '5' })
-  const schema = { properties: { a: { type: ['string'] }, b: { default: 7 } } }
-  await snapshotOf([withSchema(schema)]).resolve(request)
+  await snapshotOf([withSchema({ properties: { a: { type: ['string'] }, b: { default: 7 } } })]).resolve(
+    request,
+  )
   assert.deepEqual(request.payload, { a: '5' })
 })
 
@@ -127,6 +126,7 @@ const bad: readonly (readonly [string, Schema, string, RegExp, RegExp])[] = [
     /Copy/,
   ],
   ['a reference to a file', { $ref: 'other.json#/a' }, 'schema.$ref', /nothing is fetched/, /Copy/],
+  ['a keyword of 2020-12', { prefixItems: [{}] }, 'schema.prefixItems', /./, /2020-12/],
   ['a schema that waits', { $async: true }, 'schema.$async', /no keyword/, /./],
 ]
 
@@ -138,82 +138,6 @@ for (const [what, schema, place, message, hint] of bad) {
     assert.match(hinted ?? '', hint)
   })
 }
-
-test('references inside the schema and its own ids are followed', async () => {
-  const schema = {
-    $id: 'https://example.com/tree',
-    type: 'object',
-    properties: {
-      child: { $ref: '#' },
-      name: { $ref: '#/definitions/name' },
-      other: { $ref: 'tree#/definitions/name' },
-    },
-    definitions: { name: { type: 'string' } },
-  }
-  const snapshot = snapshotOf([
-    { ...withSchema(schema), id: 'a', match: { path: 'a' } },
-    { ...withSchema({ ...schema }), id: 'b', match: { path: 'b' } },
-  ])
-  const at = async (endpoint: string, payload: unknown) =>
-    (await snapshot.resolve(requestOf(payload, { endpoint }))).outcome
-  assert.equal(await at('a', { child: { child: { name: 'x' } } }), 'accepted')
-  assert.equal(await at('b', { child: { child: { name: 5 } } }), 'refused')
-  assert.equal(await at('a', { other: 5 }), 'refused')
-})
-
-test('custom keywords must begin with x-', async () => {
-  assert.equal(await outcome({ 'x-owner': 'me', properties: { a: { 'x-note': 1 } } }, {}), 'accepted')
-})
-
-test('patterns run on the linear engine, and a text that is too long for it is refused with the reason', async () => {
-  const schema = { properties: { a: { pattern: '^(a+)+$' } } }
-  assert.equal(await outcome(schema, { a: 'aaa' }), 'accepted')
-  assert.equal(await outcome(schema, { a: `${'a'.repeat(5000)}b` }), 'refused')
-  assert.deepEqual((await detailOf(schema, { a: 'a'.repeat(300_000) }))[0], '')
-})
-
-test('formats are checked, and a text that is too long satisfies none', async () => {
-  const schema = {
-    properties: { at: { format: 'date-time' }, mail: { format: 'email' }, url: { format: 'uri' } },
-  }
-  assert.equal(
-    await outcome(schema, { at: '2026-01-01T00:00:00Z', mail: 'a@b.c', url: 'https://a.b/c' }),
-    'accepted',
-  )
-  assert.deepEqual(await detailOf(schema, { at: 'yesterday' }), ['/at', 'must be a valid date-time'])
-  assert.equal(await outcome(schema, { mail: `${'a'.repeat(5000)}@b.c` }), 'refused')
-})
-
-test('unique items are compared as JSON values', async () => {
-  const schema = { uniqueItems: true }
-  const unique = [
-    1,
-    '1',
-    true,
-    'true',
-    null,
-    [],
-    {},
-    [1],
-    ['1'],
-    { a: 1, b: 2 },
-    { a: 2, b: 1 },
-    { a: { b: 1 } },
-  ]
-  assert.equal(await outcome(schema, unique), 'accepted')
-  for (const twice of [
-    [1, 1.0],
-    [
-      { a: 1, b: [2] },
-      { b: [2], a: 1 },
-    ],
-    [[], []],
-    [null, null],
-  ]) {
-    assert.equal(await outcome(schema, twice), 'refused', JSON.stringify(twice))
-  }
-  assert.equal(await outcome({ uniqueItems: false }, [1, 1]), 'accepted')
-})
 
 test('no value and no long key of the payload is quoted', async () => {
   const schemas: Schema[] = [
@@ -255,12 +179,6 @@ test('an ordinary body of a megabyte is checked as a whole', async () => {
     '/12000/name',
     'must match pattern "^name[0-9]+$"',
   ])
-})
-
-test('the length of a text is counted in characters', async () => {
-  assert.equal(await outcome({ maxLength: 2, minLength: 2 }, '"😀😀"'), 'accepted')
-  assert.deepEqual(await detailOf({ maxLength: 2 }, '"😀😀😀"'), ['', 'must have at most 2 characters'])
-  assert.deepEqual(await detailOf({ minLength: 3 }, '"😀😀"'), ['', 'must have at least 3 characters'])
 })
 
 test('a payload too deep to check is refused, not failed', async () => {
