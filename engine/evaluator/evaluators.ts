@@ -10,7 +10,7 @@ import type { Covering, Decided } from '../resolve/explain.ts'
 import type { Decision, HookRequest } from '../resolve/model/decision.ts'
 import type { Program } from '../resolve/model/program.ts'
 import type { Explanation } from '../resolve/model/trace.ts'
-import { createPool, type PoolWorker, type WorkerEvents } from '../threads/pool.ts'
+import { Pool, type PoolWorker, type WorkerEvents } from '../threads/pool.ts'
 import { programFile, startThread } from '../threads/thread.ts'
 import { checkMs, createThreadWatch } from '../threads/watch.ts'
 import type { Timers } from '../timers.ts'
@@ -120,7 +120,7 @@ interface Running extends EvaluatorJob {
 export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
   const watch = createThreadWatch(timers)
   const threads = new Set<Sent>()
-  const pool = createPool<Running>({
+  const pool = new Pool<Running>({
     timers,
     maxWorkers: maxThreads,
     idleMs,

@@ -122,73 +122,91 @@ export interface BuildContext {
 }
 
 /** Never rejects, because every failure is a rejected candidate. */
-export async function buildCandidate(parts: CandidateParts, context: BuildContext): Promise<Built> {
-  let digest: string | undefined
+export function buildCandidate(parts: CandidateParts, context: BuildContext): Promise<Built> {
+  return new CandidateBuild(parts, context).run()
+}
+
+class CandidateBuild {
+  readonly #parts: CandidateParts
+  readonly #context: BuildContext
+  #digest: string | undefined
   /** Set once tests were cut short. */
-  let overruled: Diagnostic | undefined
+  #overruled: Diagnostic | undefined
   /** These are released in reverse order. */
-  const begun: (() => Promise<void> | void)[] = []
-  try {
-    const built = await build()
-    if (built.outcome !== 'ready') await release()
-    return built
-  } catch (error) {
-    await release()
-    return { outcome: 'rejected', diagnostics: diagnosticsOf(error), ...(digest && { digest }) }
+  readonly #begun: (() => Promise<void> | void)[] = []
+
+  constructor(parts: CandidateParts, context: BuildContext) {
+    this.#parts = parts
+    this.#context = context
   }
 
-  async function build(): Promise<Built> {
-    const { live, kept } = context
-    const early = kept || !live ? undefined : bundleAgain(live.configuration)
-    const loaded = await parts.load(kept?.sources)
-    const watched = loaded.ok ? loaded.configuration.watched : loaded.watched
-    digest = loaded.ok ? loaded.configuration.digest : loaded.digest
-    if (context.isSuperseded()) return { outcome: 'superseded' }
-    if (!loaded.ok) {
-      reportWatched(watched)
-      return rejected(await withFaultsOfRest(loaded))
+  async run(): Promise<Built> {
+    try {
+      const built = await this.#build()
+      if (built.outcome !== 'ready') await this.#release()
+      return built
+    } catch (error) {
+      await this.#release()
+      return this.#rejected(diagnosticsOf(error))
     }
-    const held = holdBootSettings(loaded.configuration, live?.snapshot.settings ?? context.boot)
+  }
+
+  async #build(): Promise<Built> {
+    const { live, kept } = this.#context
+    const early = kept || !live ? undefined : this.#bundleAgain(live.configuration)
+    const loaded = await this.#parts.load(kept?.sources)
+    const watched = loaded.ok ? loaded.configuration.watched : loaded.watched
+    this.#digest = loaded.ok ? loaded.configuration.digest : loaded.digest
+    if (this.#context.isSuperseded()) return { outcome: 'superseded' }
+    if (!loaded.ok) {
+      this.#reportWatched(watched)
+      return this.#rejected(await this.#withFaultsOfRest(loaded))
+    }
+    const held = holdBootSettings(loaded.configuration, live?.snapshot.settings ?? this.#context.boot)
     const { heldKeys } = held
 
     const modules = wantedModules(held.configuration)
     const bundled =
-      (await early?.(modules, held.configuration)) ?? (await bundle(modules, held.configuration))
-    reportWatched([...watched, ...bundled.watched])
-    if (context.isSuperseded()) return { outcome: 'superseded' }
+      (await early?.(modules, held.configuration)) ?? (await this.#bundle(modules, held.configuration))
+    this.#reportWatched([...watched, ...bundled.watched])
+    if (this.#context.isSuperseded()) return { outcome: 'superseded' }
     if (!bundled.ok) {
       // The diagnostics stand for a transform without a digest.
-      digest = hashOf([held.configuration.digest, bundled.diagnostics])
-      return rejected(bundled.diagnostics)
+      this.#digest = hashOf([held.configuration.digest, bundled.diagnostics])
+      return this.#rejected(bundled.diagnostics)
     }
     const { bundles } = bundled
-    digest = digestOf(held.configuration.digest, bundles)
+    const digest = digestOf(held.configuration.digest, bundles)
+    this.#digest = digest
     const warnings = [...held.configuration.warnings, ...(bundled.warnings ?? [])]
     const configuration = Object.freeze({ ...held.configuration, digest, warnings })
-    if (digest === live?.snapshot.digest || context.isPassed?.(digest)) {
+    if (digest === live?.snapshot.digest || this.#context.isPassed?.(digest)) {
       return { outcome: 'unchanged', digest, warnings: configuration.warnings }
     }
     const source = { configuration, bundles }
-    if (await context.mustRest?.(source, digest)) return { outcome: 'resting', digest }
+    if (await this.#context.mustRest?.(source, digest)) return { outcome: 'resting', digest }
 
-    const transforms = open(modules, bundles, configuration.secrets)
+    const transforms = this.#open(modules, bundles, configuration.secrets)
     // Starting runs beside compiling, because other threads do the work.
     const starting = transforms?.start()
     starting?.catch(() => {})
-    const compiled = await parts.compile(configuration, transforms)
-    if (context.isSuperseded()) return { outcome: 'superseded' }
-    if (!compiled.ok) return rejected(compiled.diagnostics)
+    const compiled = await this.#parts.compile(configuration, transforms)
+    if (this.#context.isSuperseded()) return { outcome: 'superseded' }
+    if (!compiled.ok) return this.#rejected(compiled.diagnostics)
     const { snapshot } = compiled
     const failures = (await starting) ?? []
-    if (failures.length > 0) return rejected(failures.map(describeFailure))
-    const found = (await parts.test?.(source, snapshot, isGivenUp)) ?? []
+    if (failures.length > 0) return this.#rejected(failures.map(describeFailure))
+    const found = (await this.#parts.test?.(source, snapshot, () => this.#isGivenUp())) ?? []
     const failed = found.filter(({ severity }) => severity === 'error')
-    if (context.isSuperseded()) return { outcome: 'superseded' }
-    if (overruled !== undefined) return rejected([overruled])
-    if (failed.length > 0 && mustPass(configuration)) return rejected([...found, ...compiled.warnings])
-    const isDryRun = context.isDryRun ?? false
-    const prepared = context.isForRequests ? undefined : await parts.prepare?.(snapshot, { isDryRun })
-    if (prepared) begun.push(() => prepared.discard())
+    if (this.#context.isSuperseded()) return { outcome: 'superseded' }
+    if (this.#overruled !== undefined) return this.#rejected([this.#overruled])
+    if (failed.length > 0 && this.#mustPass(configuration))
+      return this.#rejected([...found, ...compiled.warnings])
+    const isDryRun = this.#context.isDryRun ?? false
+    const prepared = this.#context.isForRequests
+      ? undefined
+      : await this.#parts.prepare?.(snapshot, { isDryRun })
+    if (prepared) this.#begun.push(() => prepared.discard())
 
     const candidate: Candidate = {
       source,
@@ -198,25 +216,25 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
       warnings: [...found.map(asWarning), ...compiled.warnings, ...(prepared?.warnings ?? [])],
       heldKeys,
       commit: async () => prepared?.commit(),
-      discard: release,
+      discard: () => this.#release(),
       retire: () => transforms?.release(),
     }
     return { outcome: 'ready', candidate }
   }
 
-  function isGivenUp(): boolean {
-    overruled ??= context.overruled?.()
-    return overruled !== undefined || context.isSuperseded()
+  #isGivenUp(): boolean {
+    this.#overruled ??= this.#context.overruled?.()
+    return this.#overruled !== undefined || this.#context.isSuperseded()
   }
 
   /**
    * Bundles the live configuration while the files are loaded, because a change hardly ever concerns both. Returns a
    * function that returns the bundles if the modules turn out to be the same.
    */
-  function bundleAgain(serving: Configuration) {
+  #bundleAgain(serving: Configuration) {
     const known = wantedModules(serving)
     const { transformsDir } = serving.settings.hooks
-    const bundling = bundle(known, serving)
+    const bundling = this.#bundle(known, serving)
     bundling.catch(() => {})
     return async (modules: readonly WantedModule[], { settings }: Configuration) => {
       const isSame = settings.hooks.transformsDir === transformsDir && isDeepStrictEqual(modules, known)
@@ -225,13 +243,13 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
   }
 
   /** A kept generation has its own bundles. */
-  async function bundle(modules: readonly WantedModule[], configuration: Configuration): Promise<Bundled> {
-    if (context.kept) return { ok: true, bundles: context.kept.bundles, watched: [] }
-    const bundled = modules.length === 0 ? undefined : await parts.bundle?.(modules, configuration)
+  async #bundle(modules: readonly WantedModule[], configuration: Configuration): Promise<Bundled> {
+    if (this.#context.kept) return { ok: true, bundles: this.#context.kept.bundles, watched: [] }
+    const bundled = modules.length === 0 ? undefined : await this.#parts.bundle?.(modules, configuration)
     return bundled ?? { ok: true, bundles: new Map(), watched: [] }
   }
 
-  function open(
+  #open(
     modules: readonly WantedModule[],
     bundles: ReadonlyMap<string, Bundle>,
     secrets: readonly string[],
@@ -240,44 +258,47 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
       const bundle = bundles.get(wanted.module)
       return bundle === undefined ? [] : [{ ...wanted, bundle }]
     })
-    const transforms = opened.length === 0 ? undefined : parts.openTransforms?.(opened, secrets)
-    if (transforms) begun.push(() => transforms.release())
+    const transforms = opened.length === 0 ? undefined : this.#parts.openTransforms?.(opened, secrets)
+    if (transforms) this.#begun.push(() => transforms.release())
     return transforms
   }
 
   /** At the first load there is no earlier snapshot, so failing tests are only reported. */
-  function mustPass({ settings }: Configuration): boolean {
-    return context.live !== undefined && context.kept === undefined && settings.hooks.reload.requireTests
+  #mustPass({ settings }: Configuration): boolean {
+    return (
+      this.#context.live !== undefined &&
+      this.#context.kept === undefined &&
+      settings.hooks.reload.requireTests
+    )
   }
 
   /** The files of a kept generation are not on the disk, so there is nothing to watch. */
-  function reportWatched(paths: readonly string[]): void {
-    if (!context.kept) context.onWatched(paths)
+  #reportWatched(paths: readonly string[]): void {
+    if (!this.#context.kept) this.#context.onWatched(paths)
   }
 
   /** Reports errors of compiling together with those of loading, so that an author fixes them at once. */
-  async function withFaultsOfRest({
+  async #withFaultsOfRest({
     diagnostics,
     rest,
   }: Extract<Loaded, { ok: false }>): Promise<readonly Diagnostic[]> {
     if (rest === undefined) return diagnostics
     // Mistakes that plugins find are reported once the others are fixed.
-    const compiling = Promise.resolve().then(() => parts.compile(rest, undefined))
+    const compiling = Promise.resolve().then(() => this.#parts.compile(rest, undefined))
     const compiled = await compiling.catch(() => undefined)
     const more = compiled === undefined || compiled.ok ? [] : compiled.diagnostics
     const errors = [...diagnostics, ...more].filter(({ severity }) => severity === 'error')
     return [...inFileOrder(errors), ...diagnostics.filter(({ severity }) => severity !== 'error')]
   }
 
-  function rejected(diagnostics: readonly Diagnostic[]): Built {
-    return { outcome: 'rejected', diagnostics, ...(digest && { digest }) }
+  #rejected(diagnostics: readonly Diagnostic[]): Built {
+    return { outcome: 'rejected', diagnostics, ...(this.#digest && { digest: this.#digest }) }
   }
 
-  async function release(): Promise<void> {
-    for (const end of begun.splice(0).reverse()) await end()
+  async #release(): Promise<void> {
+    for (const end of this.#begun.splice(0).reverse()) await end()
   }
 }
-
 /** Returns the configuration's own digest if there are no transforms. */
 function digestOf(configuration: string, bundles: ReadonlyMap<string, Bundle>): string {
   if (bundles.size === 0) return configuration

@@ -113,327 +113,352 @@ interface Serving {
   readonly candidate: Candidate
 }
 
-export function createReloader(options: ReloaderOptions): Reloader {
-  const { now, archive = createMemoryArchive(), after = afterTimer } = options
-  const listeners = new Set<ReloadListener>()
-  let serving: Serving | undefined
-  let watcher: Watcher | undefined
-  let watched: readonly string[] = []
+class LiveReloader implements Reloader {
+  readonly #options: ReloaderOptions
+  readonly #now: ReloaderOptions['now']
+  readonly #archive: GenerationArchive
+  readonly #listeners = new Set<ReloadListener>()
+  readonly #queue = createReloadQueue()
+  readonly #results: ReturnType<typeof createReloadResults>
+  #serving: Serving | undefined
+  #watcher: Watcher | undefined
+  #watched: readonly string[] = []
   /** The digest of the last loaded files, whether they went live or not. */
-  let filesDigest: string | undefined
-  let closed = false
-  const queue = createReloadQueue()
+  #filesDigest: string | undefined
+  #closed = false
   /** Whether the next reload of the files ends a rollback. */
-  let endsRollback = false
+  #endsRollback = false
   /** Whether an operator asks for the next reload, who knows that the files are whole. */
-  let isAsked = false
+  #isAsked = false
   /** Who asked for the next reload, and for the one that runs. */
-  let askedBy: string | undefined
-  let actor: string | undefined
+  #askedBy: string | undefined
+  #actor: string | undefined
   /** Files that may be half saved, and whether they have rested since. */
-  let resting: { readonly digest: string; isOver: boolean; cancel(): void } | undefined
+  #resting: { readonly digest: string; isOver: boolean; cancel(): void } | undefined
   /** The number of waiting rollbacks. */
-  let rollbacks = 0
-  const results = createReloadResults({
-    now,
-    archive,
-    emit,
-    serving: () => serving?.live.generation,
-    actor: () => actor,
-  })
+  #rollbacks = 0
 
-  function current(): Live {
-    if (!serving) throw new Error('Nothing is live before the first load went well')
-    return serving.live
+  constructor(options: ReloaderOptions) {
+    this.#options = options
+    this.#now = options.now
+    this.#archive = options.archive ?? createMemoryArchive()
+    this.#results = createReloadResults({
+      now: options.now,
+      archive: this.#archive,
+      emit: (event) => this.#emit(event),
+      serving: () => this.#serving?.live.generation,
+      actor: () => this.#actor,
+    })
   }
 
-  function emit(event: ReloadEvent): void {
-    for (const listener of listeners) listener(event)
+  current(): Live {
+    if (!this.#serving) throw new Error('Nothing is live before the first load went well')
+    return this.#serving.live
   }
 
-  function swap(candidate: Candidate): { readonly live: Live; readonly before: Serving | undefined } {
-    const before = serving
+  async reload(wanted: ReloadWanted = {}): Promise<ReloadResult> {
+    this.#refuseClosed()
+    this.#endsRollback ||= wanted.endsRollback ?? false
+    this.#isAsked = true
+    this.#askedBy = wanted.by ?? this.#askedBy
+    return this.#queue.reload(() => this.#reloadFiles())
+  }
+
+  async rollback(generation: number, by?: string): Promise<ReloadResult> {
+    this.#refuseClosed()
+    this.#rollbacks++
+    return this.#queue.add(() => {
+      this.#rollbacks--
+      return this.#rollBackTo(generation, by)
+    })
+  }
+
+  async dryRun<Seen>(inspect: InspectCandidate<Seen>, generation?: number): Promise<DryRunResult<Seen>> {
+    this.#refuseClosed()
+    this.current()
+    return this.#queue.add(() => this.#dryRun(inspect, generation))
+  }
+
+  async withGeneration<Result>(
+    generation: number,
+    use: (snapshot: Snapshot) => Promise<Result>,
+  ): Promise<Result | undefined> {
+    this.#refuseClosed()
+    if (generation === this.current().generation) return use(this.current().snapshot)
+    return this.#queue.add(() => this.#useGeneration(generation, use))
+  }
+
+  source(): LiveSource {
+    this.current()
+    const { source, transforms } = (this.#serving as Serving).candidate
+    return { configuration: source.configuration, ...(transforms && { transforms }) }
+  }
+
+  generations() {
+    return this.#archive.list()
+  }
+
+  async start(): Promise<ReloadResult> {
+    const result = await this.reload()
+    if (result.ok && !this.#closed) {
+      this.#watcher ??= this.#options.watch?.({
+        ...this.#watchSettings(),
+        onChange: () => void (this.#closed || this.#queue.reload(() => this.#reloadFiles())),
+        onError: (error) => this.#emit({ type: 'watch-failed', error }),
+      })
+      this.#watcher?.watch(this.#watched)
+    }
+    return result
+  }
+
+  subscribe(listener: ReloadListener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#endRest()
+    await this.#watcher?.close()
+    await this.#queue.idle()
+    this.#serving?.candidate.retire()
+  }
+
+  #emit(event: ReloadEvent): void {
+    for (const listener of this.#listeners) listener(event)
+  }
+
+  #swap(candidate: Candidate): { readonly live: Live; readonly before: Serving | undefined } {
+    const before = this.#serving
     const { snapshot } = candidate
-    const live = Object.freeze({ generation: archive.numberOf(snapshot.digest), snapshot })
-    serving = { live, candidate }
+    const live = Object.freeze({ generation: this.#archive.numberOf(snapshot.digest), snapshot })
+    this.#serving = { live, candidate }
     return { live, before }
   }
 
-  async function reloadFiles(): Promise<ReloadResult> {
-    let rollback = archive.rollback()
+  async #reloadFiles(): Promise<ReloadResult> {
+    let rollback = this.#archive.rollback()
     let believes = false
-    actor = undefined
+    this.#actor = undefined
     for (let superseded = 0; ; superseded++) {
-      const begun = now()
+      const begun = this.#now()
       // Refused files leave the rollback as it was.
-      if (endsRollback) rollback = undefined
-      endsRollback = false
-      believes ||= isAsked
-      isAsked = false
-      actor = askedBy ?? actor
-      askedBy = undefined
-      const built = await buildCandidate(options, {
-        ...contextOf(),
-        isPassed: (digest) => serving !== undefined && digest === rollback?.filesDigest,
-        isSuperseded: () => closed || (queue.isReloadWaiting() && superseded < maxSuperseded),
-        mustRest: async (source, digest) => !believes && (await mustRest(source, digest)),
-        overruled: () => (rollbacks > 0 ? overruled : undefined),
+      if (this.#endsRollback) rollback = undefined
+      this.#endsRollback = false
+      believes ||= this.#isAsked
+      this.#isAsked = false
+      this.#actor = this.#askedBy ?? this.#actor
+      this.#askedBy = undefined
+      const built = await buildCandidate(this.#options, {
+        ...this.#contextOf(),
+        isPassed: (digest) => this.#serving !== undefined && digest === rollback?.filesDigest,
+        isSuperseded: () => this.#closed || (this.#queue.isReloadWaiting() && superseded < maxSuperseded),
+        mustRest: async (source, digest) => !believes && (await this.#mustRest(source, digest)),
+        overruled: () => (this.#rollbacks > 0 ? overruled : undefined),
       })
       if (built.outcome === 'superseded') {
-        if (closed) return results.declined(closing, begun)
-        queue.joinWaiting()
+        if (this.#closed) return this.#results.declined(closing, begun)
+        this.#queue.joinWaiting()
         continue
       }
-      filesDigest = digestOf(built)
-      if (built.outcome === 'resting') return rest(built.digest, begun)
-      endRest()
-      if (rollback && filesDigest === rollback.filesDigest) {
-        const held = await holdRollback(rollback.generation, built, begun)
+      this.#filesDigest = digestOf(built)
+      if (built.outcome === 'resting') return this.#rest(built.digest, begun)
+      this.#endRest()
+      if (rollback && this.#filesDigest === rollback.filesDigest) {
+        const held = await this.#holdRollback(rollback.generation, built, begun)
         if (held) return held
-        return conclude(built, begun, [rollbackLost(rollback.generation)])
+        return this.#conclude(built, begun, [rollbackLost(rollback.generation)])
       }
-      return conclude(built, begun)
+      return this.#conclude(built, begun)
     }
   }
 
-  async function mustRest(source: CandidateSource, digest: string): Promise<boolean> {
-    if (serving === undefined || restMs() === 0) return false
-    if (resting?.digest === digest && resting.isOver) return false
-    return mayBeUnfinished(serving.candidate.source, source)
+  async #mustRest(source: CandidateSource, digest: string): Promise<boolean> {
+    if (this.#serving === undefined || this.#restMs() === 0) return false
+    if (this.#resting?.digest === digest && this.#resting.isOver) return false
+    return mayBeUnfinished(this.#serving.candidate.source, source)
   }
 
   /** Loads the files again after the rest. Files that changed meanwhile rest from then on. */
-  function rest(digest: string, begun: number): ReloadResult {
-    if (resting?.digest !== digest) {
-      endRest()
+  #rest(digest: string, begun: number): ReloadResult {
+    if (this.#resting?.digest !== digest) {
+      this.#endRest()
       const since = { digest, isOver: false, cancel: () => {} }
-      since.cancel = after(restMs(), () => {
+      since.cancel = (this.#options.after ?? afterTimer)(this.#restMs(), () => {
         since.isOver = true
-        if (!closed) void queue.reload(reloadFiles)
+        if (!this.#closed) void this.#queue.reload(() => this.#reloadFiles())
       })
-      resting = since
+      this.#resting = since
     }
-    return results.resting(begun)
+    return this.#results.resting(begun)
   }
 
-  function endRest(): void {
-    resting?.cancel()
-    resting = undefined
+  #endRest(): void {
+    this.#resting?.cancel()
+    this.#resting = undefined
   }
 
-  function restMs(): number {
-    return options.watchSettings?.restMs ?? current().snapshot.settings.hooks.reload.restMs
+  #restMs(): number {
+    return this.#options.watchSettings?.restMs ?? this.current().snapshot.settings.hooks.reload.restMs
   }
 
   /** The files are those that were rolled back from, and wait for a change. Undefined: nothing holds them back. */
-  async function holdRollback(
+  async #holdRollback(
     generation: number,
     built: Concluded,
     begun: number,
   ): Promise<ReloadResult | undefined> {
-    if (serving) {
+    if (this.#serving) {
       if (built.outcome === 'ready') await built.candidate.discard()
-      return results.unchanged([rolledBack(current().generation)], begun, filesDigest)
+      return this.#results.unchanged([rolledBack(this.current().generation)], begun, this.#filesDigest)
     }
-    const kept = await archive.read(generation)
+    const kept = await this.#archive.read(generation)
     if (kept === undefined) return undefined
-    const again = await buildCandidate(options, contextOf(kept))
+    const again = await buildCandidate(this.#options, this.#contextOf(kept))
     if (again.outcome !== 'ready') return undefined
     if (built.outcome === 'ready') await built.candidate.discard()
-    return goLive(again.candidate, begun, { isRollback: true, warnings: [rolledBack(generation)] })
+    return this.#goLive(again.candidate, begun, { isRollback: true, warnings: [rolledBack(generation)] })
   }
 
-  async function rollBackTo(generation: number, by: string | undefined): Promise<ReloadResult> {
-    actor = by
-    const begun = now()
-    const kept = await archive.read(generation)
-    if (kept === undefined) return results.declined(notKept(generation, archive.list()), begun)
-    const built = await buildCandidate(options, contextOf(kept))
-    if (built.outcome === 'superseded' || built.outcome === 'resting') return results.declined(closing, begun)
+  async #rollBackTo(generation: number, by: string | undefined): Promise<ReloadResult> {
+    this.#actor = by
+    const begun = this.#now()
+    const kept = await this.#archive.read(generation)
+    if (kept === undefined) return this.#results.declined(notKept(generation, this.#archive.list()), begun)
+    const built = await buildCandidate(this.#options, this.#contextOf(kept))
+    if (built.outcome === 'superseded' || built.outcome === 'resting')
+      return this.#results.declined(closing, begun)
     if (built.outcome === 'unchanged') {
-      const isHeld = holdAgainstFiles(current().generation, built.digest)
-      return results.unchanged(
+      const isHeld = this.#holdAgainstFiles(this.current().generation, built.digest)
+      return this.#results.unchanged(
         [...(isHeld ? [rolledBack(generation)] : []), ...built.warnings],
         begun,
         built.digest,
       )
     }
     if (built.outcome === 'rejected')
-      return results.rejected(built.diagnostics, begun, built.digest, generation)
-    return goLive(built.candidate, begun, { isRollback: true })
+      return this.#results.rejected(built.diagnostics, begun, built.digest, generation)
+    return this.#goLive(built.candidate, begun, { isRollback: true })
   }
 
   /** Holds a generation until the files change, if their content differs from it now. Returns whether it does. */
-  function holdAgainstFiles(generation: number, digest: string): boolean {
+  #holdAgainstFiles(generation: number, digest: string): boolean {
+    const filesDigest = this.#filesDigest
     const isOther = filesDigest !== undefined && filesDigest !== digest
-    archive.setRollback(isOther && filesDigest !== undefined ? { generation, filesDigest } : undefined)
+    this.#archive.setRollback(isOther ? { generation, filesDigest } : undefined)
     return isOther
   }
 
-  function contextOf(kept?: GenerationContent): BuildContext {
+  #contextOf(kept?: GenerationContent): BuildContext {
     return {
-      ...(serving && { live: { ...serving.candidate.source, snapshot: serving.live.snapshot } }),
-      ...(options.boot && { boot: options.boot }),
+      ...(this.#serving && {
+        live: { ...this.#serving.candidate.source, snapshot: this.#serving.live.snapshot },
+      }),
+      ...(this.#options.boot && { boot: this.#options.boot }),
       ...(kept && { kept }),
-      isSuperseded: () => closed,
-      onWatched(paths) {
-        watched = paths
-        watcher?.watch(paths)
+      isSuperseded: () => this.#closed,
+      onWatched: (paths) => {
+        this.#watched = paths
+        this.#watcher?.watch(paths)
       },
     }
   }
 
-  async function conclude(
+  async #conclude(
     built: Concluded,
     begun: number,
     warnings: readonly Diagnostic[] = [],
   ): Promise<ReloadResult> {
-    if (built.outcome === 'ready') return goLive(built.candidate, begun, { warnings })
+    if (built.outcome === 'ready') return this.#goLive(built.candidate, begun, { warnings })
     if (built.outcome === 'unchanged') {
       // The content of the files is live, so the next change goes live, even one back to what was rolled back from.
-      archive.setRollback(undefined)
-      return results.unchanged(built.warnings, begun, built.digest)
+      this.#archive.setRollback(undefined)
+      return this.#results.unchanged(built.warnings, begun, built.digest)
     }
-    return results.rejected([...built.diagnostics, ...warnings], begun, built.digest)
+    return this.#results.rejected([...built.diagnostics, ...warnings], begun, built.digest)
   }
 
-  async function goLive(
+  async #goLive(
     candidate: Candidate,
     begun: number,
     { isRollback = false, warnings = [] }: { isRollback?: boolean; warnings?: readonly Diagnostic[] } = {},
   ): Promise<ReloadResult> {
-    if (closed) {
-      await settle(() => candidate.discard())
-      return results.declined(closing, begun)
+    if (this.#closed) {
+      await this.#settle(() => candidate.discard())
+      return this.#results.declined(closing, begun)
     }
-    const { live, before } = swap(candidate)
+    const { live, before } = this.#swap(candidate)
     const { generation, snapshot } = live
-    const isHeld = isRollback && holdAgainstFiles(generation, snapshot.digest)
-    if (!isRollback) archive.setRollback(undefined)
-    const result = results.live(candidate, { generation, begun, warnings, rolledBack: isHeld })
-    watcher?.configure(watchSettings())
-    await settle(() => candidate.commit())
-    await settle(() => before?.candidate.retire())
+    const isHeld = isRollback && this.#holdAgainstFiles(generation, snapshot.digest)
+    if (!isRollback) this.#archive.setRollback(undefined)
+    const result = this.#results.live(candidate, { generation, begun, warnings, rolledBack: isHeld })
+    this.#watcher?.configure(this.#watchSettings())
+    await this.#settle(() => candidate.commit())
+    await this.#settle(() => before?.candidate.retire())
     return result
   }
 
   /** The decision about the snapshot is made at this point, so a failure is reported and changes nothing. */
-  async function settle(step: () => Promise<void> | void | undefined): Promise<void> {
+  async #settle(step: () => Promise<void> | void | undefined): Promise<void> {
     try {
       await step()
     } catch (error) {
-      emit({ type: 'release-failed', error })
+      this.#emit({ type: 'release-failed', error })
     }
   }
 
-  async function dryRun<Seen>(
-    inspect: InspectCandidate<Seen>,
-    generation?: number,
-  ): Promise<DryRunResult<Seen>> {
-    const kept = generation === undefined ? undefined : await archive.read(generation)
+  async #dryRun<Seen>(inspect: InspectCandidate<Seen>, generation?: number): Promise<DryRunResult<Seen>> {
+    const kept = generation === undefined ? undefined : await this.#archive.read(generation)
     if (generation !== undefined && kept === undefined) {
-      return { result: results.declined(notKept(generation, archive.list()), now()) }
+      return { result: this.#results.declined(notKept(generation, this.#archive.list()), this.#now()) }
     }
     return dryRunCandidate(inspect, {
-      parts: options,
-      context: { ...contextOf(kept), isSuperseded: () => closed || rollbacks > 0 },
-      live: current(),
-      now,
-      isClosed: () => closed,
-      isGivenUp: () => closed || queue.isAnyWaiting(),
-      settle,
+      parts: this.#options,
+      context: { ...this.#contextOf(kept), isSuperseded: () => this.#closed || this.#rollbacks > 0 },
+      live: this.current(),
+      now: this.#now,
+      isClosed: () => this.#closed,
+      isGivenUp: () => this.#closed || this.#queue.isAnyWaiting(),
+      settle: (step) => this.#settle(step),
     })
   }
 
-  async function useGeneration<Result>(
+  async #useGeneration<Result>(
     generation: number,
     use: (snapshot: Snapshot) => Promise<Result>,
   ): Promise<Result | undefined> {
-    const kept = await archive.read(generation)
+    const kept = await this.#archive.read(generation)
     if (kept === undefined) return undefined
-    const { test: _test, ...parts } = options
-    const built = await buildCandidate(parts, { ...contextOf(kept), isDryRun: true, isForRequests: true })
+    const { test: _test, ...parts } = this.#options
+    const built = await buildCandidate(parts, {
+      ...this.#contextOf(kept),
+      isDryRun: true,
+      isForRequests: true,
+    })
     if (built.outcome === 'superseded' || built.outcome === 'resting')
       throw new Error('The reloader is closed')
-    if (built.outcome === 'unchanged') return use(current().snapshot)
+    if (built.outcome === 'unchanged') return use(this.current().snapshot)
     if (built.outcome === 'rejected') throw new CandidateError(built.diagnostics)
     try {
       return await use(built.candidate.snapshot)
     } finally {
-      await settle(() => built.candidate.discard())
+      await this.#settle(() => built.candidate.discard())
     }
   }
 
-  function watchSettings(): WatchSettings {
-    const { debounceMs, poll } = current().snapshot.settings.hooks.reload
-    return { debounceMs, poll, ...options.watchSettings }
+  #watchSettings(): WatchSettings {
+    const { debounceMs, poll } = this.current().snapshot.settings.hooks.reload
+    return { debounceMs, poll, ...this.#options.watchSettings }
   }
 
-  function refuseClosed(): void {
-    if (closed) throw new Error('The reloader is closed')
-  }
-
-  async function reload(wanted: ReloadWanted = {}): Promise<ReloadResult> {
-    refuseClosed()
-    endsRollback ||= wanted.endsRollback ?? false
-    isAsked = true
-    askedBy = wanted.by ?? askedBy
-    return queue.reload(reloadFiles)
-  }
-
-  return {
-    current,
-    reload,
-    async rollback(generation, by) {
-      refuseClosed()
-      rollbacks++
-      return queue.add(() => {
-        rollbacks--
-        return rollBackTo(generation, by)
-      })
-    },
-    async dryRun(inspect, generation) {
-      refuseClosed()
-      current()
-      return queue.add(() => dryRun(inspect, generation))
-    },
-    async withGeneration(generation, use) {
-      refuseClosed()
-      if (generation === current().generation) return use(current().snapshot)
-      return queue.add(() => useGeneration(generation, use))
-    },
-    source() {
-      current()
-      const { source, transforms } = (serving as Serving).candidate
-      return { configuration: source.configuration, ...(transforms && { transforms }) }
-    },
-    generations: () => archive.list(),
-    async start() {
-      const result = await reload()
-      if (result.ok && !closed) {
-        watcher ??= options.watch?.({
-          ...watchSettings(),
-          onChange: () => void (closed || queue.reload(reloadFiles)),
-          onError: (error) => emit({ type: 'watch-failed', error }),
-        })
-        watcher?.watch(watched)
-      }
-      return result
-    },
-    subscribe(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    async close() {
-      closed = true
-      endRest()
-      await watcher?.close()
-      await queue.idle()
-      serving?.candidate.retire()
-    },
+  #refuseClosed(): void {
+    if (this.#closed) throw new Error('The reloader is closed')
   }
 }
 
+export function createReloader(options: ReloaderOptions): Reloader {
+  return new LiveReloader(options)
+}
 function afterTimer(ms: number, act: () => void): () => void {
   const timer = setTimeout(act, ms)
   return () => clearTimeout(timer)

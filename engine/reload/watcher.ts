@@ -59,146 +59,157 @@ const maxOpeningMs = 10_000
 const minPauses = 50
 const maxScanMs = 10_000
 
-export function createWatcher(options: WatchOptions): Watcher {
-  const { onChange, onError, scanMs = 2_000, pollMs = 500 } = options
-  const ending = new AbortController()
-  const reported = new Set<string>()
-  const changed = createDebounced(report, options.debounceMs ?? 50)
-  let polls = options.poll ?? false
+class FileWatcher implements Watcher {
+  readonly #options: WatchOptions
+  readonly #pollMs: number
+  readonly #ending = new AbortController()
+  readonly #reported = new Set<string>()
+  readonly #changed: ReturnType<typeof createDebounced>
+  #polls: boolean
   /** Whether the system gave no more events, which does not change while the process runs. */
-  let isLimited = false
+  #isLimited = false
   /** The paths that were named last, and these with earlier ones that are still watched. */
-  let named: ReadonlySet<string> = new Set()
-  let kept: ReadonlySet<string> = named
-  let files: FSWatcher | undefined
-  let isOpen = false
-  let lastStats = ''
+  #named: ReadonlySet<string> = new Set()
+  #kept: ReadonlySet<string> = this.#named
+  #files: FSWatcher | undefined
+  #isOpen = false
+  #lastStats = ''
   /** A scan has found what events did not report. */
-  let isStale = false
-  let timer: NodeJS.Timeout | undefined
-  let last: Promise<unknown> = Promise.resolve()
+  #isStale = false
+  #timer: NodeJS.Timeout | undefined
+  #last: Promise<unknown> = Promise.resolve()
 
-  const isPolled = () => polls || isLimited
+  constructor(options: WatchOptions) {
+    this.#options = options
+    this.#pollMs = options.pollMs ?? 500
+    this.#polls = options.poll ?? false
+    this.#changed = createDebounced(() => this.#report(), options.debounceMs ?? 50)
+  }
+
+  watch(paths: readonly string[]): void {
+    this.#named = new Set(paths.map((path) => resolve(path)))
+    const added = [...this.#named].filter((path) => !this.#kept.has(path))
+    if (added.length === 0) return
+    const isNew = added.some((path) => !this.#matters(path))
+    this.#kept = new Set([...this.#kept, ...added])
+    if (this.#isOpen) this.#files?.add(added)
+    else this.#enqueue(() => this.#open())
+    this.#isOpen = true
+    if (isNew) this.#enqueue(async () => this.#changed.signal())
+    if (this.#timer === undefined) this.#scheduleScan()
+  }
+
+  configure({ debounceMs, poll = this.#polls }: WatchSettings): void {
+    if (debounceMs !== undefined) this.#changed.setRest(debounceMs)
+    if (poll === this.#polls) return
+    this.#polls = poll
+    if (this.#isOpen) this.#enqueue(() => this.#reopen())
+  }
+
+  async close(): Promise<void> {
+    this.#ending.abort()
+    clearTimeout(this.#timer)
+    this.#changed.cancel()
+    await this.#last
+    this.#changed.cancel()
+    await this.#files?.close()
+  }
 
   /** Resolves when every change is an event. */
-  async function open(): Promise<void> {
-    const opened = (options.watchFiles ?? watchFiles)([...kept], {
+  async #open(): Promise<void> {
+    const opened = (this.#options.watchFiles ?? watchFiles)([...this.#kept], {
       ignoreInitial: true,
       // The debounce and the digest handle half-written files and atomic saves.
       atomic: false,
       ignorePermissionErrors: true,
-      ignored: (path, stats) => !matters(path, stats),
-      ...(isPolled() && { backend: 'polling', pollingInterval: pollMs }),
+      ignored: (path, stats) => !this.#matters(path, stats),
+      ...((this.#polls || this.#isLimited) && { backend: 'polling', pollingInterval: this.#pollMs }),
     })
-    opened.on('all', () => changed.signal())
-    opened.on('error', onFilesError)
-    files = opened
-    const signal = AbortSignal.any([ending.signal, AbortSignal.timeout(maxOpeningMs)])
+    opened.on('all', () => this.#changed.signal())
+    opened.on('error', (error) => this.#onFilesError(error))
+    this.#files = opened
+    const signal = AbortSignal.any([this.#ending.signal, AbortSignal.timeout(maxOpeningMs)])
     await once(opened, 'ready', { signal }).catch(() => undefined)
   }
 
   /** Watches anew: by events or by polling, and what is at the paths now. */
-  async function reopen(): Promise<void> {
-    isStale = false
-    await files?.close()
-    if (!ending.signal.aborted) await open()
-    if (await scan()) changed.signal()
+  async #reopen(): Promise<void> {
+    this.#isStale = false
+    await this.#files?.close()
+    if (!this.#ending.signal.aborted) await this.#open()
+    if (await this.#scan()) this.#changed.signal()
   }
 
   /** Whether a path is watched, or is relevant in a folder that is. */
-  function matters(path: string, stats?: Stats): boolean {
+  #matters(path: string, stats?: Stats): boolean {
     for (let above = path; ; above = dirname(above)) {
-      if (kept.has(above) && isRelevant(relative(above, path), stats)) return true
+      if (this.#kept.has(above) && isRelevant(relative(above, path), stats)) return true
       if (above === dirname(above)) return false
     }
   }
 
   /** Takes the stats of everything that is watched. Returns whether they differ from the last ones. */
-  async function scan(): Promise<boolean> {
-    const stats = await statsOf(kept, ending.signal, (path) => reportError(replacedFile(path)))
-    const differs = stats !== lastStats
-    lastStats = stats
+  async #scan(): Promise<boolean> {
+    const stats = await statsOf(this.#kept, this.#ending.signal, (path) =>
+      this.#reportError(replacedFile(path)),
+    )
+    const differs = stats !== this.#lastStats
+    this.#lastStats = stats
     return differs
   }
 
-  function enqueue(step: () => Promise<unknown>): void {
-    last = last.then(async () => {
-      if (ending.signal.aborted) return
-      await step().catch(reportError)
+  #enqueue(step: () => Promise<unknown>): void {
+    this.#last = this.#last.then(async () => {
+      if (this.#ending.signal.aborted) return
+      await step().catch((error) => this.#reportError(error))
     })
   }
 
-  function report(): void {
-    enqueue(async () => {
-      const dropped = [...kept].filter((path) => !named.has(path))
-      files?.unwatch(dropped)
-      kept = named
-      await scan()
-      if (ending.signal.aborted) return
-      onChange()
-      if (isStale) await reopen()
+  #report(): void {
+    this.#enqueue(async () => {
+      const dropped = [...this.#kept].filter((path) => !this.#named.has(path))
+      this.#files?.unwatch(dropped)
+      this.#kept = this.#named
+      await this.#scan()
+      if (this.#ending.signal.aborted) return
+      this.#options.onChange()
+      if (this.#isStale) await this.#reopen()
     })
   }
 
-  function scheduleScan(pauseMs = scanMs): void {
-    clearTimeout(timer)
-    if (ending.signal.aborted || scanMs === Number.POSITIVE_INFINITY) return
-    timer = setTimeout(() => {
-      enqueue(async () => {
+  #scheduleScan(pauseMs = this.#options.scanMs ?? 2_000): void {
+    const { scanMs = 2_000 } = this.#options
+    clearTimeout(this.#timer)
+    if (this.#ending.signal.aborted || scanMs === Number.POSITIVE_INFINITY) return
+    this.#timer = setTimeout(() => {
+      this.#enqueue(async () => {
         const begun = performance.now()
         // What is watched may not be what is at the paths.
-        isStale = (await scan()) || isStale
+        this.#isStale = (await this.#scan()) || this.#isStale
         const pause = Math.min(maxScanMs, minPauses * (performance.now() - begun))
-        scheduleScan(Math.max(scanMs, pause))
-        if (isStale) changed.signal()
+        this.#scheduleScan(Math.max(scanMs, pause))
+        if (this.#isStale) this.#changed.signal()
       })
     }, pauseMs).unref()
   }
 
-  function reportError(error: unknown): void {
-    const failure = watchError(error, pollMs)
-    if (ending.signal.aborted || reported.has(failure.message)) return
-    reported.add(failure.message)
-    onError(failure)
+  #reportError(error: unknown): void {
+    const failure = watchError(error, this.#pollMs)
+    if (this.#ending.signal.aborted || this.#reported.has(failure.message)) return
+    this.#reported.add(failure.message)
+    this.#options.onError(failure)
   }
 
-  function onFilesError(error: unknown): void {
-    if (isReportedByLoads(error) || isLimited) return
-    reportError(error)
-    if (watchError(error, pollMs).code !== 'WATCH_LIMIT') return
-    isLimited = true
-    enqueue(reopen)
-  }
-
-  return {
-    watch(paths) {
-      named = new Set(paths.map((path) => resolve(path)))
-      const added = [...named].filter((path) => !kept.has(path))
-      if (added.length === 0) return
-      const isNew = added.some((path) => !matters(path))
-      kept = new Set([...kept, ...added])
-      if (isOpen) files?.add(added)
-      else enqueue(open)
-      isOpen = true
-      if (isNew) enqueue(async () => changed.signal())
-      if (timer === undefined) scheduleScan()
-    },
-    configure({ debounceMs, poll = polls }) {
-      if (debounceMs !== undefined) changed.setRest(debounceMs)
-      if (poll === polls) return
-      polls = poll
-      if (isOpen) enqueue(reopen)
-    },
-    async close() {
-      ending.abort()
-      clearTimeout(timer)
-      changed.cancel()
-      await last
-      changed.cancel()
-      await files?.close()
-    },
+  #onFilesError(error: unknown): void {
+    if (isReportedByLoads(error) || this.#isLimited) return
+    this.#reportError(error)
+    if (watchError(error, this.#pollMs).code !== 'WATCH_LIMIT') return
+    this.#isLimited = true
+    this.#enqueue(() => this.#reopen())
   }
 }
+
+export const createWatcher: Watch = (options) => new FileWatcher(options)
 
 /** Whether what lies at this path in a watched folder matters: a file of a known kind, or a folder on the way to one. */
 function isRelevant(path: string, stats?: Stats): boolean {

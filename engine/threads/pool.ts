@@ -49,22 +49,6 @@ export interface PoolOptions<Job> {
   onEmpty?(): void
 }
 
-export interface Pool<Job> {
-  /** The number of workers, those included that are ending. */
-  readonly size: number
-  waiting(): readonly Job[]
-  add(job: Job): void
-  /** Adds a job before all others, because its worker was ended. */
-  addFirst(job: Job): void
-  /** Starts a worker before there is a job, unless there is one. */
-  prepare(): void
-  /** Removes all jobs that wait, and returns them. */
-  clear(): readonly Job[]
-  endIdle(): void
-  /** Ends all workers. Returns the jobs that wait. */
-  close(): { readonly waiting: readonly Job[]; readonly ended: Promise<unknown> }
-}
-
 interface Waiting<Job> {
   readonly job: Job
   readonly timer: unknown
@@ -78,142 +62,163 @@ interface Member<Job> {
   readonly claims: { readonly job: Job; readonly goOn: () => void }[]
 }
 
-export function createPool<Job>(options: PoolOptions<Job>): Pool<Job> {
-  const { timers, idleMs, growMs = 0, start, mayRun, gaveUp, onEmpty } = options
-  const members = new Set<Member<Job>>()
-  const queue: Waiting<Job>[] = []
-  let growTimer: unknown
+export class Pool<Job> {
+  readonly #options: PoolOptions<Job>
+  readonly #members = new Set<Member<Job>>()
+  readonly #queue: Waiting<Job>[] = []
+  #growTimer: unknown
 
-  function dispatch(): void {
+  constructor(options: PoolOptions<Job>) {
+    this.#options = options
+  }
+
+  /** The number of workers, those included that are ending. */
+  get size(): number {
+    return this.#members.size
+  }
+
+  waiting(): readonly Job[] {
+    return this.#queue.map(({ job }) => job)
+  }
+
+  add(job: Job): void {
+    this.#queue.push(this.#wait(job))
+    this.#dispatch()
+  }
+
+  /** Adds a job before all others, because its worker was ended. */
+  addFirst(job: Job): void {
+    this.#queue.unshift(this.#wait(job))
+    this.#dispatch()
+  }
+
+  /** Starts a worker before there is a job, unless there is one. */
+  prepare(): void {
+    if (this.#members.size === 0) this.#addMember()
+  }
+
+  /** Removes all jobs that wait, and returns them. */
+  clear(): readonly Job[] {
+    return this.#remove(0, this.#queue.length)
+  }
+
+  endIdle(): void {
+    for (const member of this.#members) if (member.state === 'idle') void this.#end(member)
+  }
+
+  /** Ends all workers. Returns the jobs that wait. */
+  close(): { readonly waiting: readonly Job[]; readonly ended: Promise<unknown> } {
+    this.#options.timers.clearTimeout(this.#growTimer)
+    return { waiting: this.clear(), ended: Promise.all([...this.#members].map((each) => this.#end(each))) }
+  }
+
+  #dispatch(): void {
     for (;;) {
-      const running = runningJobs()
-      const member = inState('idle') ?? grow(running)
+      const running = this.#runningJobs()
+      const member = this.#inState('idle') ?? this.#grow(running)
       if (member?.state !== 'idle') return
-      const index = queue.findIndex(({ job }) => mayRun(job, running))
+      const index = this.#queue.findIndex(({ job }) => this.#options.mayRun(job, running))
       if (index === -1) return
-      for (const job of remove(index, 1)) {
-        occupy(member, job)
+      for (const job of this.#remove(index, 1)) {
+        this.#occupy(member, job)
         member.worker.run(job)
       }
     }
   }
 
-  function wait(job: Job): Waiting<Job> {
-    const { waitMs } = options
+  #wait(job: Job): Waiting<Job> {
+    const { waitMs } = this.#options
     const giveUp = () => {
-      queue.splice(queue.indexOf(entry), 1)
-      gaveUp(job)
+      this.#queue.splice(this.#queue.indexOf(entry), 1)
+      this.#options.gaveUp(job)
     }
-    const timer = timers.setTimeout(giveUp, typeof waitMs === 'number' ? waitMs : waitMs(job))
+    const timer = this.#options.timers.setTimeout(giveUp, typeof waitMs === 'number' ? waitMs : waitMs(job))
     const entry: Waiting<Job> = { job, timer }
     return entry
   }
 
-  function remove(index: number, count: number): readonly Job[] {
-    const removed = queue.splice(index, count)
-    for (const { timer } of removed) timers.clearTimeout(timer)
+  #remove(index: number, count: number): readonly Job[] {
+    const removed = this.#queue.splice(index, count)
+    for (const { timer } of removed) this.#options.timers.clearTimeout(timer)
     return removed.map(({ job }) => job)
   }
 
-  function runningJobs(): readonly Job[] {
-    return [...members].flatMap(({ job }) => (job === undefined ? [] : [job]))
+  #runningJobs(): readonly Job[] {
+    return [...this.#members].flatMap(({ job }) => (job === undefined ? [] : [job]))
   }
 
-  function inState(state: Member<Job>['state']): Member<Job> | undefined {
-    for (const member of members) if (member.state === state) return member
+  #inState(state: Member<Job>['state']): Member<Job> | undefined {
+    for (const member of this.#members) if (member.state === state) return member
     return undefined
   }
 
   /** Adds a worker if a job waits for one: one at a time, so that a burst does not start more threads than there are processors. */
-  function grow(running: readonly Job[], isLate = false): Member<Job> | undefined {
-    if (members.size >= options.maxWorkers || inState('starting') !== undefined) return undefined
-    if (!queue.some(({ job }) => mayRun(job, running))) return undefined
-    const isFirst = [...members].every(({ state }) => state === 'ending')
-    if (isFirst || isLate || growMs === 0) return addMember()
-    growTimer ??= timers.setTimeout(() => {
-      growTimer = undefined
-      if (inState('idle') === undefined) grow(runningJobs(), true)
+  #grow(running: readonly Job[], isLate = false): Member<Job> | undefined {
+    const { growMs = 0 } = this.#options
+    if (this.#members.size >= this.#options.maxWorkers || this.#inState('starting') !== undefined)
+      return undefined
+    if (!this.#queue.some(({ job }) => this.#options.mayRun(job, running))) return undefined
+    const isFirst = [...this.#members].every(({ state }) => state === 'ending')
+    if (isFirst || isLate || growMs === 0) return this.#addMember()
+    this.#growTimer ??= this.#options.timers.setTimeout(() => {
+      this.#growTimer = undefined
+      if (this.#inState('idle') === undefined) this.#grow(this.#runningJobs(), true)
     }, growMs)
     return undefined
   }
 
-  function addMember(): Member<Job> {
-    const worker = start({
-      idle: () => rest(member),
-      claim: (job, goOn) => claim(member, job, goOn),
-      ended: () => void end(member),
+  #addMember(): Member<Job> {
+    const worker = this.#options.start({
+      idle: () => this.#rest(member),
+      claim: (job, goOn) => this.#claim(member, job, goOn),
+      ended: () => void this.#end(member),
     })
     const state = worker.ready === undefined ? 'idle' : 'starting'
     const member: Member<Job> = { worker, state, job: undefined, idleTimer: undefined, claims: [] }
-    members.add(member)
+    this.#members.add(member)
     void worker.ready?.then(() => {
-      if (member.state === 'starting') beIdle(member)
+      if (member.state === 'starting') this.#beIdle(member)
     })
     return member
   }
 
-  function occupy(member: Member<Job>, job: Job): void {
-    timers.clearTimeout(member.idleTimer)
+  #occupy(member: Member<Job>, job: Job): void {
+    this.#options.timers.clearTimeout(member.idleTimer)
     Object.assign(member, { state: 'busy', job })
   }
 
-  function rest(member: Member<Job>): void {
+  #rest(member: Member<Job>): void {
     if (member.state !== 'busy') return
     const claimed = member.claims.shift()
-    if (claimed === undefined) beIdle(member)
+    if (claimed === undefined) this.#beIdle(member)
     else {
-      occupy(member, claimed.job)
+      this.#occupy(member, claimed.job)
       claimed.goOn()
     }
   }
 
-  function beIdle(member: Member<Job>): void {
+  #beIdle(member: Member<Job>): void {
     Object.assign(member, { state: 'idle', job: undefined })
-    const ms = member.worker.idleMs ?? idleMs
-    if (ms < Number.POSITIVE_INFINITY) member.idleTimer = timers.setTimeout(() => void end(member), ms)
-    dispatch()
+    const ms = member.worker.idleMs ?? this.#options.idleMs
+    if (ms < Number.POSITIVE_INFINITY)
+      member.idleTimer = this.#options.timers.setTimeout(() => void this.#end(member), ms)
+    this.#dispatch()
   }
 
-  function claim(member: Member<Job>, job: Job, goOn: () => void): void {
+  #claim(member: Member<Job>, job: Job, goOn: () => void): void {
     if (member.state === 'busy') member.claims.push({ job, goOn })
     if (member.state !== 'idle') return
-    occupy(member, job)
+    this.#occupy(member, job)
     goOn()
   }
 
-  async function end(member: Member<Job>): Promise<void> {
+  async #end(member: Member<Job>): Promise<void> {
     if (member.state === 'ending') return
-    timers.clearTimeout(member.idleTimer)
+    this.#options.timers.clearTimeout(member.idleTimer)
     Object.assign(member, { state: 'ending', job: undefined })
     await member.worker.end()
-    members.delete(member)
-    dispatch()
-    if (members.size === 0) onEmpty?.()
-  }
-
-  return {
-    get size() {
-      return members.size
-    },
-    waiting: () => queue.map(({ job }) => job),
-    add(job) {
-      queue.push(wait(job))
-      dispatch()
-    },
-    addFirst(job) {
-      queue.unshift(wait(job))
-      dispatch()
-    },
-    prepare() {
-      if (members.size === 0) addMember()
-    },
-    clear: () => remove(0, queue.length),
-    endIdle() {
-      for (const member of members) if (member.state === 'idle') void end(member)
-    },
-    close() {
-      timers.clearTimeout(growTimer)
-      return { waiting: remove(0, queue.length), ended: Promise.all([...members].map(end)) }
-    },
+    this.#members.delete(member)
+    this.#dispatch()
+    if (this.#members.size === 0) this.#options.onEmpty?.()
   }
 }

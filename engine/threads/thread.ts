@@ -61,20 +61,11 @@ export function programFile(name: string, base: string): URL {
 }
 
 export function startThread<To, From>(options: ThreadOptions): Thread<To, From> {
-  const { program, name, slots = 0, accepts = () => true, farewell, abandonMs } = options
+  const { slots = 0, accepts = () => true, farewell, abandonMs } = options
   const { timers = backgroundTimers } = options
   const { port1: port, port2 } = new MessageChannel()
   const shared = new Int32Array(new SharedArrayBuffer(4 * slots))
-  const worker = new Worker(program, {
-    workerData: { port: port2, shared } satisfies ThreadData,
-    transferList: [port2],
-    name,
-    // Programs print nothing on purpose, and what a transform prints comes as messages.
-    stdout: true,
-    stderr: true,
-    execArgv: [],
-    resourceLimits: threadLimits,
-  })
+  const worker = startWorker(options, port2, shared)
   const { promise: left, resolve: leave } = Promise.withResolvers<void>()
   let state: 'running' | 'ending' | 'lost' = 'running'
   let hasExited = false
@@ -96,18 +87,7 @@ export function startThread<To, From>(options: ThreadOptions): Thread<To, From> 
       else worker.unref()
     },
     memory: () => bytesHeldBy(worker),
-    async profile(during) {
-      // Node 24.8 and newer.
-      const { startCpuProfile } = worker as Partial<typeof worker>
-      if (startCpuProfile === undefined) return undefined
-      try {
-        const profiling = await startCpuProfile.call(worker)
-        await during()
-        return await profiling.stop()
-      } catch {
-        return undefined
-      }
-    },
+    profile: (during) => profileOf(worker, during),
     end(events) {
       if (state !== 'running') return left
       state = 'ending'
@@ -170,4 +150,30 @@ export function startThread<To, From>(options: ThreadOptions): Thread<To, From> 
   worker.unref()
   port.unref()
   return thread
+}
+
+async function profileOf(worker: Worker, during: () => Promise<unknown>): Promise<string | undefined> {
+  // Node 24.8 and newer.
+  const { startCpuProfile } = worker as Partial<typeof worker>
+  if (startCpuProfile === undefined) return undefined
+  try {
+    const profiling = await startCpuProfile.call(worker)
+    await during()
+    return await profiling.stop()
+  } catch {
+    return undefined
+  }
+}
+
+function startWorker({ program, name }: ThreadOptions, port: MessagePort, shared: Int32Array): Worker {
+  return new Worker(program, {
+    workerData: { port, shared } satisfies ThreadData,
+    transferList: [port],
+    name,
+    // Programs print nothing on purpose, and what a transform prints comes as messages.
+    stdout: true,
+    stderr: true,
+    execArgv: [],
+    resourceLimits: threadLimits,
+  })
 }

@@ -11,7 +11,7 @@ import { failure } from './call.ts'
 import { createMask } from './mask.ts'
 import { type CheckedModule, checkModules } from './module-check.ts'
 import type { Loaded } from './module-worker.ts'
-import { createWorkerSet, type WorkerSet } from './worker-set.ts'
+import { WorkerSet } from './worker-set.ts'
 import { createWorkerThreads } from './worker-threads.ts'
 
 export interface TransformHostOptions {
@@ -65,7 +65,7 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
     const key = isDry ? `${digest} dry` : digest
     const known = sets.get(key)
     if (known) return known
-    const set = createWorkerSet({
+    const set = new WorkerSet({
       ...workerOptions(opened, isDry),
       threads,
       onEmpty() {
@@ -76,75 +76,89 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
     return set
   }
 
-  function open(modules: readonly OpenedModule[], secrets: readonly string[] = []): OpenTransforms {
-    mask.add(secrets)
-    const byName = new Map(modules.map((opened) => [opened.module, opened]))
-    const held: WorkerSet[] = []
-    let isReleased = false
-
-    async function start(): Promise<readonly LoadFailure[]> {
-      const sets = modules.map((opened) => ({ opened, set: setOf(opened) }))
-      for (const { opened, set } of sets) hold(set, opened)
-      const unknown = sets.filter(({ set }) => set.loaded?.ok !== true)
-      // An edit changes one module, and its next call needs the worker that has loaded it.
-      if (unknown.length === 1) await unknown[0]?.set.load()
-      else await check(unknown)
-      if (isReleased || isClosed) return []
-      const failures = sets.flatMap(({ opened, set }) => (set.loaded ? failuresOf(opened, set.loaded) : []))
-      if (failures.length > 0) release()
-      return failures
-    }
-
-    async function check(unknown: readonly { readonly opened: OpenedModule; readonly set: WorkerSet }[]) {
-      const checked = unknown.map(({ opened }): CheckedModule => {
-        return { ...workerOptions(opened, false), memoryMb: opened.limits.memoryMb }
-      })
-      let index = 0
-      for await (const loaded of checkModules(checked, threads)) {
-        const { set } = unknown[index++] as { readonly set: WorkerSet }
-        set.loaded = loaded
-        if (isReleased || isClosed) return
-      }
-    }
-
-    function hold(set: WorkerSet, { limits }: OpenedModule): void {
-      held.push(set)
-      set.hold(limits)
-    }
-
-    function release(): void {
-      isReleased = true
-      for (const set of held.splice(0)) set.release()
-    }
-
-    return {
-      start,
-      release,
-      bind(module, exportName, parameters) {
-        const opened = byName.get(module)
-        if (!opened?.exports.includes(exportName)) return undefined
-        const { limits } = opened
-        return (given) =>
-          new Promise((resolve, reject) => {
-            if (isClosed) {
-              reject(failure(module, 'is called after the gateway stopped', 'TRANSFORM_BUSY'))
-              return
-            }
-            const set = setOf(opened, given.dryRun === 'refuse')
-            const isTest = given.onCall !== undefined || given.dryRun !== undefined
-            set.call({ module, exportName, limits, given, parameters, isTest, resolve, reject })
-          })
-      },
+  async function check(unknown: readonly Wanted[], isOver: () => boolean): Promise<void> {
+    const checked = unknown.map(({ opened }): CheckedModule => {
+      return { ...workerOptions(opened, false), memoryMb: opened.limits.memoryMb }
+    })
+    let index = 0
+    for await (const loaded of checkModules(checked, threads)) {
+      const { set } = unknown[index++] as Wanted
+      set.loaded = loaded
+      if (isOver()) return
     }
   }
 
   return {
-    open,
+    open(modules, secrets = []) {
+      mask.add(secrets)
+      return openTransforms(modules, { setOf, check, isClosed: () => isClosed })
+    },
     async close() {
       isClosed = true
       watch.close()
       await Promise.all([...sets.values()].map((set) => set.close()))
       await threads.close()
+    },
+  }
+}
+
+/** What the transforms of one candidate need of the host. */
+interface Hosting {
+  readonly setOf: (opened: OpenedModule, isDry?: boolean) => WorkerSet
+  readonly check: (unknown: readonly Wanted[], isOver: () => boolean) => Promise<void>
+  readonly isClosed: () => boolean
+}
+
+interface Wanted {
+  readonly opened: OpenedModule
+  readonly set: WorkerSet
+}
+
+function openTransforms(
+  modules: readonly OpenedModule[],
+  { setOf, check, isClosed }: Hosting,
+): OpenTransforms {
+  const byName = new Map(modules.map((opened) => [opened.module, opened]))
+  const held: WorkerSet[] = []
+  let isReleased = false
+
+  function release(): void {
+    isReleased = true
+    for (const set of held.splice(0)) set.release()
+  }
+
+  return {
+    async start() {
+      const sets = modules.map((opened) => ({ opened, set: setOf(opened) }))
+      for (const { opened, set } of sets) {
+        held.push(set)
+        set.hold(opened.limits)
+      }
+      const unknown = sets.filter(({ set }) => set.loaded?.ok !== true)
+      const isOver = () => isReleased || isClosed()
+      // An edit changes one module, and its next call needs the worker that has loaded it.
+      if (unknown.length === 1) await unknown[0]?.set.load()
+      else await check(unknown, isOver)
+      if (isOver()) return []
+      const failures = sets.flatMap(({ opened, set }) => (set.loaded ? failuresOf(opened, set.loaded) : []))
+      if (failures.length > 0) release()
+      return failures
+    },
+    release,
+    bind(module, exportName, parameters) {
+      const opened = byName.get(module)
+      if (!opened?.exports.includes(exportName)) return undefined
+      const { limits } = opened
+      return (given) =>
+        new Promise((resolve, reject) => {
+          if (isClosed()) {
+            reject(failure(module, 'is called after the gateway stopped', 'TRANSFORM_BUSY'))
+            return
+          }
+          const set = setOf(opened, given.dryRun === 'refuse')
+          const isTest = given.onCall !== undefined || given.dryRun !== undefined
+          set.call({ module, exportName, limits, given, parameters, isTest, resolve, reject })
+        })
     },
   }
 }

@@ -5,7 +5,7 @@
  */
 
 import type { WorkerThread } from '../worker/protocol.ts'
-import { createModuleWorker, type Loaded, type ModuleWorkerOptions } from './module-worker.ts'
+import { type Loaded, ModuleWorker, type ModuleWorkerOptions } from './module-worker.ts'
 import type { WorkerThreads } from './worker-threads.ts'
 
 export interface CheckedModule extends Omit<ModuleWorkerOptions, 'thread' | 'owner'> {
@@ -30,7 +30,7 @@ export async function* checkModules(
       if (shared === thread) shared = undefined
     }
     const owner = { ended, ...{ idle() {}, takenBack() {}, lost() {}, abandoned() {}, returned() {} } }
-    const loaded = await createModuleWorker({ ...module, thread, owner }).load(module.memoryMb)
+    const loaded = await new ModuleWorker({ ...module, thread, owner }).load(module.memoryMb)
     if (loaded.ok && loaded.memory >= maxHeld) await stop()
     return loaded
   }

@@ -24,17 +24,6 @@ import type { Mask } from './mask.ts'
 import { readAnswer } from './read-answer.ts'
 import { sourcePlace } from './source-place.ts'
 
-export interface ModuleWorker {
-  load(memoryMb: number): Promise<Loaded>
-  /** May be called on an idle worker alone. */
-  run(call: Call): void
-  /**
-   * Ends the worker at once. A call under way fails with a sentence of its module and `text`. Resolves when the thread has ended or was
-   * abandoned.
-   */
-  end(text: string): Promise<void>
-}
-
 export type Loaded =
   | { readonly ok: true; readonly exports: ModuleExports; readonly loadMs: number; readonly memory: number }
   | { readonly ok: false; readonly error: ErrorReport }
@@ -78,160 +67,176 @@ const slowMs = 2_000
 
 type Message<Type extends FromWorker['type']> = FromWorker & { readonly type: Type }
 
-export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
-  const { file, module, thread, owner, timers, watch, onEvent, mask, loadTimeoutMs } = options
-  let loading: ((loaded: Loaded) => void) | undefined
-  let functions: ModuleExports['functions'] = []
-  let current: { readonly call: Call; readonly unwatch: () => void } | undefined
-  let newest = 0
-  let gone: Promise<void> | undefined
-  let droppedTimer: unknown
+export class ModuleWorker {
+  readonly #options: ModuleWorkerOptions
+  readonly #thread: WorkerThread
+  readonly #owner: WorkerOwner
+  readonly #timers: Timers
+  readonly #watch: ThreadWatch
+  readonly #mask: Mask
+  #loading: ((loaded: Loaded) => void) | undefined
+  #functions: ModuleExports['functions'] = []
+  #current: { readonly call: Call; readonly unwatch: () => void } | undefined
+  #newest = 0
+  #gone: Promise<void> | undefined
+  #droppedTimer: unknown
   /** Whether the call under way is the worker's last one. */
-  let isRetiring = false
-  const worker: ModuleWorker = { load, run, end }
-  thread.owner = { heard, lost }
+  #isRetiring = false
 
-  function load(memoryMb: number): Promise<Loaded> {
+  constructor(options: ModuleWorkerOptions) {
+    this.#options = options
+    this.#thread = options.thread
+    this.#owner = options.owner
+    this.#timers = options.timers
+    this.#watch = options.watch
+    this.#mask = options.mask
+    this.#thread.owner = { heard: (message) => this.#heard(message), lost: (cause) => this.#lost(cause) }
+  }
+
+  load(memoryMb: number): Promise<Loaded> {
     const { promise, resolve } = Promise.withResolvers<Loaded>()
-    let timer = timers.setTimeout(giveUp, loadTimeoutMs)
-    function giveUp(): void {
-      thread.drain()
-      if (loading === undefined) return
-      if (options.isDebugged()) timer = timers.setTimeout(giveUp, loadTimeoutMs)
-      else loadFailed(`is not loaded after ${secondsOf(loadTimeoutMs)}`)
+    const giveUp = (): void => {
+      this.#thread.drain()
+      if (this.#loading === undefined) return
+      if (this.#options.isDebugged()) timer = this.#timers.setTimeout(giveUp, this.#options.loadTimeoutMs)
+      else this.#loadFailed(`is not loaded after ${secondsOf(this.#options.loadTimeoutMs)}`)
     }
-    const notice = timers.setTimeout(() => {
-      const text = `is still being loaded: its top level has not ended after ${secondsOf(slowMs)}. Edits wait for it, ${secondsOf(loadTimeoutMs)} at most.`
-      print({ level: 'warn', requestId: undefined, text })
+    let timer = this.#timers.setTimeout(giveUp, this.#options.loadTimeoutMs)
+    const notice = this.#timers.setTimeout(() => {
+      const text = `is still being loaded: its top level has not ended after ${secondsOf(slowMs)}. Edits wait for it, ${secondsOf(this.#options.loadTimeoutMs)} at most.`
+      this.#print({ level: 'warn', requestId: undefined, text })
     }, slowMs)
-    loading = (loaded) => {
-      loading = undefined
-      timers.clearTimeout(timer)
-      timers.clearTimeout(notice)
-      watch.remove(worker)
-      if (loaded.ok) functions = loaded.exports.functions
-      else stop()
+    this.#loading = (loaded) => {
+      this.#loading = undefined
+      this.#timers.clearTimeout(timer)
+      this.#timers.clearTimeout(notice)
+      this.#watch.remove(this)
+      if (loaded.ok) this.#functions = loaded.exports.functions
+      else this.#stop()
       resolve(loaded)
     }
-    const exceeded = () => loadFailed(`uses more than ${memoryMb} MB while it is loaded`)
-    watch.add(worker, { thread, limitMb: memoryMb, exceeded })
-    thread.post({ type: 'load', file, isDry: options.isDry })
+    const exceeded = () => this.#loadFailed(`uses more than ${memoryMb} MB while it is loaded`)
+    this.#watch.add(this, { thread: this.#thread, limitMb: memoryMb, exceeded })
+    this.#thread.post({ type: 'load', file: this.#options.file, isDry: this.#options.isDry })
     return promise
   }
 
   /** Reports the lines that the worker has dropped: once for each window, since each call may drop some. */
-  function reportDropped(): void {
-    timers.clearTimeout(droppedTimer)
-    droppedTimer = undefined
-    const lines = Atomics.exchange(thread.shared, slots.droppedLines, 0)
-    if (lines > 0) onEvent({ type: 'transform-output-dropped', module, lines })
+  #reportDropped(): void {
+    this.#timers.clearTimeout(this.#droppedTimer)
+    this.#droppedTimer = undefined
+    const lines = Atomics.exchange(this.#thread.shared, slots.droppedLines, 0)
+    if (lines > 0)
+      this.#options.onEvent({ type: 'transform-output-dropped', module: this.#options.module, lines })
   }
 
-  function loadFailed(text: string): void {
-    loading?.({ ok: false, error: sentence(text) })
+  #loadFailed(text: string): void {
+    this.#loading?.({ ok: false, error: sentence(text) })
   }
 
-  function run(call: Call): void {
-    newest++
+  /** May be called on an idle worker alone. */
+  run(call: Call): void {
+    this.#newest++
     const { timeoutMs, memoryMb } = call.limits
     try {
-      const order = orderOf(call, newest)
+      const order = orderOf(call, this.#newest)
       const unwatch = watchCall({
-        thread,
-        timers,
+        thread: this.#thread,
+        timers: this.#timers,
         timeoutMs,
-        isDebugged: options.isDebugged,
-        notBegun: () => returnCall('is busy with what an earlier call left behind'),
-        expired: expire,
+        isDebugged: this.#options.isDebugged,
+        notBegun: () => this.#returnCall('is busy with what an earlier call left behind'),
+        expired: () => this.#expire(),
       })
-      current = { call, unwatch }
-      const exceeded = () => cutOff(sentence(`uses more than ${memoryMb} MB`))
-      watch.add(worker, { thread, limitMb: memoryMb, exceeded })
-      thread.post(order, [order.body.buffer])
+      this.#current = { call, unwatch }
+      const exceeded = () => this.#cutOff(sentence(`uses more than ${memoryMb} MB`))
+      this.#watch.add(this, { thread: this.#thread, limitMb: memoryMb, exceeded })
+      this.#thread.post(order, [order.body.buffer])
     } catch (error) {
       // Data that has no JSON is not the worker's fault.
-      release()
-      fail(call, sentence(`cannot be given its data: ${(error as Error).message}`))
-      owner.idle()
+      this.#release()
+      this.#fail(call, sentence(`cannot be given its data: ${(error as Error).message}`))
+      this.#owner.idle()
     }
   }
 
   /** The call that has failed waits for the search, and so does one that needs its place. */
-  async function expire(): Promise<void> {
-    const call = release()
-    const finding = findBusyLine(thread, file)
-    stop(finding)
+  async #expire(): Promise<void> {
+    const call = this.#release()
+    const finding = findBusyLine(this.#thread, this.#options.file)
+    this.#stop(finding)
     if (call === undefined) return
     const { state, place } = await finding
     const what = { busy: ', and still computes', waiting: ', and waits for something', unknown: '' }[state]
     const error = sentence(`took longer than ${secondsOf(call.limits.timeoutMs)}${what}`)
-    await fail(call, { ...error, ...(place && { place }) }, 'TRANSFORM_TIMEOUT')
+    await this.#fail(call, { ...error, ...(place && { place }) }, 'TRANSFORM_TIMEOUT')
   }
 
-  function cutOff(error: ErrorReport): void {
-    const call = release()
-    stop()
-    if (call) fail(call, error)
+  #cutOff(error: ErrorReport): void {
+    const call = this.#release()
+    this.#stop()
+    if (call) this.#fail(call, error)
   }
 
-  function returnCall(reason: string): void {
-    const call = release()
-    stop()
-    owner.lost(reason)
-    if (call) owner.takenBack(call)
+  #returnCall(reason: string): void {
+    const call = this.#release()
+    this.#stop()
+    this.#owner.lost(reason)
+    if (call) this.#owner.takenBack(call)
   }
 
   /** Rejects a call. An error without a line of its own gets that of the function. */
-  async function fail(call: Call, error: ErrorReport, code?: TransformErrorCode): Promise<void> {
-    const position = functions.find(({ name }) => name === call.exportName)?.position
-    const place = error.place ?? (position && (await sourcePlace(file, position)))
+  async #fail(call: Call, error: ErrorReport, code?: TransformErrorCode): Promise<void> {
+    const position = this.#functions.find(({ name }) => name === call.exportName)?.position
+    const place = error.place ?? (position && (await sourcePlace(this.#options.file, position)))
     call.reject(transformError(call.module, { ...error, ...(place && { place }) }, code))
   }
 
   /** Ends the watch over the current call, which this worker has no part in any more. */
-  function release(): Call | undefined {
-    const call = current?.call
-    current?.unwatch()
-    current = undefined
-    watch.remove(worker)
+  #release(): Call | undefined {
+    const call = this.#current?.call
+    this.#current?.unwatch()
+    this.#current = undefined
+    this.#watch.remove(this)
     return call
   }
 
   /** Takes no more calls, and stops the thread once `after` is settled. */
-  function stop(after: Promise<unknown> = Promise.resolve()): Promise<void> {
-    if (gone !== undefined) return gone
-    reportDropped()
-    gone = after.then(() => thread.end(owner))
-    owner.ended()
-    return gone
+  #stop(after: Promise<unknown> = Promise.resolve()): Promise<void> {
+    if (this.#gone !== undefined) return this.#gone
+    this.#reportDropped()
+    this.#gone = after.then(() => this.#thread.end(this.#owner))
+    this.#owner.ended()
+    return this.#gone
   }
 
-  function heard(received: FromWorker): void {
-    const message = mask.message(received)
+  #heard(received: FromWorker): void {
+    const message = this.#mask.message(received)
     const { type } = message
-    if (type === 'output') print(message)
-    else if (type === 'advice') options.advise(current?.call.module ?? module, message.word)
-    else if (type === 'escaped') escaped(message)
-    else if (type === 'loaded') loadedAs(message)
-    else if (type === 'load-failed') loading?.({ ok: false, error: message.error })
-    else if (message.call !== newest || !current) return
-    else if (type === 'reached') reached(message, current.call)
-    else settle(message, current.call)
+    if (type === 'output') this.#print(message)
+    else if (type === 'advice')
+      this.#options.advise(this.#current?.call.module ?? this.#options.module, message.word)
+    else if (type === 'escaped') this.#escaped(message)
+    else if (type === 'loaded') this.#loadedAs(message)
+    else if (type === 'load-failed') this.#loading?.({ ok: false, error: message.error })
+    else if (message.call !== this.#newest || !this.#current) return
+    else if (type === 'reached') this.#reached(message, this.#current.call)
+    else this.#settle(message, this.#current.call)
   }
 
-  function reached({ target: named, isStopped, place }: Message<'reached'>, { module, given }: Call): void {
-    const target = mask.text(named)
+  #reached({ target: named, isStopped, place }: Message<'reached'>, { module, given }: Call): void {
+    const target = this.#mask.text(named)
     if (isStopped) given.onStop?.({ module, target, ...(place && { place }) })
     else given.onCall?.(module, target)
   }
 
-  function loadedAs({ exports, loadMs, memory }: Message<'loaded'>): void {
-    loading?.({ ok: true, exports, loadMs, memory })
+  #loadedAs({ exports, loadMs, memory }: Message<'loaded'>): void {
+    this.#loading?.({ ok: true, exports, loadMs, memory })
   }
 
-  function print({ level, requestId, text }: Omit<Message<'output'>, 'type'>): void {
-    const named = current?.call.module ?? module
-    onEvent({
+  #print({ level, requestId, text }: Omit<Message<'output'>, 'type'>): void {
+    const named = this.#current?.call.module ?? this.#options.module
+    this.#options.onEvent({
       type: 'transform-output',
       module: named,
       level,
@@ -240,49 +245,50 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
     })
   }
 
-  function settle(message: Message<'answered' | 'failed'>, call: Call): void {
-    release()
-    isRetiring ||= message.memory > call.limits.memoryMb * 1_048_576
-    if (Atomics.load(thread.shared, slots.droppedLines) > 0)
-      droppedTimer ??= timers.setTimeout(reportDropped, outputLimits.windowMs)
-    if (isRetiring) stop()
-    else owner.idle()
+  #settle(message: Message<'answered' | 'failed'>, call: Call): void {
+    this.#release()
+    this.#isRetiring ||= message.memory > call.limits.memoryMb * 1_048_576
+    if (Atomics.load(this.#thread.shared, slots.droppedLines) > 0)
+      this.#droppedTimer ??= this.#timers.setTimeout(this.#reportDropped, outputLimits.windowMs)
+    if (this.#isRetiring) this.#stop()
+    else this.#owner.idle()
     if (message.type === 'answered') call.resolve(readAnswer(message.answer))
-    else fail(call, message.error)
+    else this.#fail(call, message.error)
   }
 
   /** The call that caused it fails if it is under way. Otherwise it is logged, and the worker ends after the current call. */
-  function escaped({ call, requestId, error }: Message<'escaped'>): void {
-    if (loading) loading({ ok: false, error })
-    else if (current && call === newest) cutOff(error)
+  #escaped({ call, requestId, error }: Message<'escaped'>): void {
+    if (this.#loading) this.#loading({ ok: false, error })
+    else if (this.#current && call === this.#newest) this.#cutOff(error)
     else {
       const where = error.place ? ` at ${error.place.file}:${error.place.line}:${error.place.column}` : ''
-      print({ level: 'error', requestId, text: `${error.text}${where}` })
-      isRetiring = true
-      if (current === undefined) stop()
+      this.#print({ level: 'error', requestId, text: `${error.text}${where}` })
+      this.#isRetiring = true
+      if (this.#current === undefined) this.#stop()
     }
   }
 
-  function lost(cause: string): void {
-    const reason = mask.text(cause)
-    if (loading) loadFailed(`lost its worker while it was loaded: that ${reason}`)
-    else if (current && takeBack(thread)) returnCall(reason)
+  #lost(cause: string): void {
+    const reason = this.#mask.text(cause)
+    if (this.#loading) this.#loadFailed(`lost its worker while it was loaded: that ${reason}`)
+    else if (this.#current && takeBack(this.#thread)) this.#returnCall(reason)
     else {
-      cutOff(sentence(`lost its worker, which ${reason}`))
-      owner.lost(reason)
+      this.#cutOff(sentence(`lost its this, which ${reason}`))
+      this.#owner.lost(reason)
     }
   }
 
-  function end(text: string): Promise<void> {
-    const call = release()
-    loadFailed('was given up while it was loaded')
-    if (call) fail(call, sentence(text))
-    return stop()
+  /**
+   * Ends the worker at once. A call under way fails with a sentence of its module and `text`. Resolves when the thread has ended or was
+   * abandoned.
+   */
+  end(text: string): Promise<void> {
+    const call = this.#release()
+    this.#loadFailed('was given up while it was loaded')
+    if (call) this.#fail(call, sentence(text))
+    return this.#stop()
   }
-
-  return worker
 }
-
 /** `text` follows the module's name. */
 function sentence(text: string): ErrorReport {
   return { text, isSentence: true }

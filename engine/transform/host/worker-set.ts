@@ -4,10 +4,10 @@
  */
 
 import type { TransformLimits } from '../../config/settings.ts'
-import { createPool, type Pool, type PoolWorker, type WorkerEvents } from '../../threads/pool.ts'
+import { Pool, type PoolWorker, type WorkerEvents } from '../../threads/pool.ts'
 import type { TransformEvent } from '../port.ts'
 import { busy, type Call, failure, loadFailureOf, secondsOf } from './call.ts'
-import { createModuleWorker, type Loaded, type ModuleWorkerOptions } from './module-worker.ts'
+import { type Loaded, ModuleWorker, type ModuleWorkerOptions, type WorkerOwner } from './module-worker.ts'
 import type { WorkerThreads } from './worker-threads.ts'
 
 /** A worker is added when a call has waited this long, which most calls do not. */
@@ -31,91 +31,97 @@ export interface WorkerSetOptions extends Omit<ModuleWorkerOptions, 'thread' | '
   onEmpty(): void
 }
 
-export interface WorkerSet {
+export class WorkerSet {
   /** The result of the last load; absent before that. */
   loaded: Loaded | undefined
-  /** Keeps workers for a snapshot, until this calls `release`. */
-  hold(limits: TransformLimits): void
-  release(): void
-  /** Resolves when a worker has loaded the module, or failed to. */
-  load(): Promise<Loaded>
-  call(call: Call): void
-  /** Ends everything; calls that wait or run are rejected. */
-  close(): Promise<unknown>
-}
-
-export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
-  const { module, timers, threads, onEvent, onEmpty } = options
-  const takenBack = new WeakMap<Call, number>()
-  let loading: Promise<Loaded> | undefined
+  readonly #options: WorkerSetOptions
+  readonly #takenBack = new WeakMap<Call, number>()
+  readonly #pool: Pool<Call>
+  #loading: Promise<Loaded> | undefined
   /** The limits of the last call or holder. */
-  let limits: TransformLimits = { timeoutMs: 0, memoryMb: 0, concurrency: 1 }
-  let holders = 0
-  let abandoned = 0
-  let isClosed = false
+  #limits: TransformLimits = { timeoutMs: 0, memoryMb: 0, concurrency: 1 }
+  #holders = 0
+  #abandoned = 0
+  #isClosed = false
 
-  const pool: Pool<Call> = createPool<Call>({
-    timers,
-    idleMs,
-    growMs,
-    get maxWorkers() {
-      return limits.concurrency
-    },
-    waitMs: ({ limits }) => limits.timeoutMs + (pool.size === 0 ? startMs : 0),
-    start,
-    mayRun: () => true,
-    gaveUp: (call) => call.reject(busy(call, `was not reached within ${secondsOf(call.limits.timeoutMs)}`)),
-    onEmpty: disposeIfUnused,
-  })
-
-  const set: WorkerSet = {
-    loaded: undefined,
-    hold(wanted) {
-      holders++
-      limits = wanted
-    },
-    release() {
-      holders--
-      if (holders > 0 || isClosed) return
-      pool.endIdle()
-      disposeIfUnused()
-    },
-    async load() {
-      pool.prepare()
-      return loading ?? { ok: false, error: { text: 'was not loaded', isSentence: true } }
-    },
-    call(call) {
-      limits = call.limits
-      if (abandoned >= maxAbandoned) call.reject(refusal(call))
-      else if (pool.waiting().length >= maxWaiting)
-        call.reject(busy(call, `has ${maxWaiting} calls waiting already`))
-      else pool.add(call)
-    },
-    close() {
-      isClosed = true
-      const { waiting, ended } = pool.close()
-      for (const each of waiting) each.reject(busy(each, 'was not begun before the gateway stopped'))
-      return ended
-    },
+  constructor(options: WorkerSetOptions) {
+    this.#options = options
+    const concurrency = () => this.#limits.concurrency
+    this.#pool = new Pool<Call>({
+      timers: options.timers,
+      idleMs,
+      growMs,
+      get maxWorkers() {
+        return concurrency()
+      },
+      waitMs: ({ limits }) => limits.timeoutMs + (this.#pool.size === 0 ? startMs : 0),
+      start: (events) => this.#start(events),
+      mayRun: () => true,
+      gaveUp: (call) => call.reject(busy(call, `was not reached within ${secondsOf(call.limits.timeoutMs)}`)),
+      onEmpty: () => this.#disposeIfUnused(),
+    })
   }
 
-  function start({ idle, ended }: WorkerEvents<Call>): PoolWorker<Call> {
-    const lost = (reason: string) => onEvent({ type: 'worker-lost', module, reason })
-    const owner = { idle, ended, takenBack: runAgain, lost, abandoned: abandon, returned }
-    const worker = createModuleWorker({ ...options, thread: threads.take(), owner })
-    loading = worker.load(limits.memoryMb)
+  /** Keeps workers for a snapshot, until this calls `release`. */
+  hold(wanted: TransformLimits): void {
+    this.#holders++
+    this.#limits = wanted
+  }
+
+  release(): void {
+    this.#holders--
+    if (this.#holders > 0 || this.#isClosed) return
+    this.#pool.endIdle()
+    this.#disposeIfUnused()
+  }
+
+  /** Resolves when a worker has loaded the module, or failed to. */
+  async load(): Promise<Loaded> {
+    this.#pool.prepare()
+    return this.#loading ?? { ok: false, error: { text: 'was not loaded', isSentence: true } }
+  }
+
+  call(call: Call): void {
+    this.#limits = call.limits
+    if (this.#abandoned >= maxAbandoned) call.reject(this.#refusal(call))
+    else if (this.#pool.waiting().length >= maxWaiting)
+      call.reject(busy(call, `has ${maxWaiting} calls waiting already`))
+    else this.#pool.add(call)
+  }
+
+  /** Ends everything; calls that wait or run are rejected. */
+  close(): Promise<unknown> {
+    this.#isClosed = true
+    const { waiting, ended } = this.#pool.close()
+    for (const each of waiting) each.reject(busy(each, 'was not begun before the gateway stopped'))
+    return ended
+  }
+
+  #start({ idle, ended }: WorkerEvents<Call>): PoolWorker<Call> {
+    const { module, threads, onEvent } = this.#options
+    const owner: WorkerOwner = {
+      idle,
+      ended,
+      takenBack: (call) => this.#runAgain(call),
+      lost: (reason) => onEvent({ type: 'worker-lost', module, reason }),
+      abandoned: () => this.#abandon(),
+      returned: () => this.#returned(),
+    }
+    const worker = new ModuleWorker({ ...this.#options, thread: threads.take(), owner })
+    this.#loading = worker.load(this.#limits.memoryMb)
     let loadMs = 0
-    const ready = loading.then((result) => {
-      set.loaded = result
+    const ready = this.#loading.then((result) => {
+      this.loaded = result
       if (result.ok) loadMs = result.loadMs
-      else failWaiting(result)
+      else this.#failWaiting(result)
     })
     let wasCalled = false
     let isServing = false
+    const isHeld = () => this.#holders > 0
     return {
       ready,
       get idleMs() {
-        if (holders === 0 || (wasCalled && !isServing)) return shortIdleMs
+        if (!isHeld() || (wasCalled && !isServing)) return shortIdleMs
         return isServing && loadMs > residentLoadMs ? Number.POSITIVE_INFINITY : idleMs
       },
       run(call) {
@@ -123,44 +129,44 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
         isServing ||= !call.isTest
         worker.run(call)
       },
-      end: () => worker.end(isClosed ? 'was ended with the gateway' : ''),
+      end: () => worker.end(this.#isClosed ? 'was ended with the gateway' : ''),
     }
   }
 
   /** A module that loaded once and now fails to is tried again with the next call. */
-  function failWaiting({ error }: Loaded & { ok: false }): void {
-    if (!isClosed) for (const each of pool.clear()) each.reject(loadFailureOf(each, error))
+  #failWaiting({ error }: Loaded & { ok: false }): void {
+    if (!this.#isClosed) for (const each of this.#pool.clear()) each.reject(loadFailureOf(each, error))
   }
 
   /** The call has not begun in its worker. */
-  function runAgain(call: Call): void {
-    const count = (takenBack.get(call) ?? 0) + 1
-    takenBack.set(call, count)
-    if (isClosed || count > maxTakenBack) call.reject(busy(call, 'found no worker that was free'))
-    else pool.addFirst(call)
+  #runAgain(call: Call): void {
+    const count = (this.#takenBack.get(call) ?? 0) + 1
+    this.#takenBack.set(call, count)
+    if (this.#isClosed || count > maxTakenBack) call.reject(busy(call, 'found no worker that was free'))
+    else this.#pool.addFirst(call)
   }
 
-  function abandon(): void {
-    abandoned++
-    onEvent({ type: 'worker-abandoned', module, abandoned })
-    if (abandoned >= maxAbandoned) for (const each of pool.clear()) each.reject(refusal(each))
+  #abandon(): void {
+    this.#abandoned++
+    const { module, onEvent } = this.#options
+    onEvent({ type: 'worker-abandoned', module, abandoned: this.#abandoned })
+    if (this.#abandoned >= maxAbandoned)
+      for (const each of this.#pool.clear()) each.reject(this.#refusal(each))
   }
 
-  function returned(): void {
-    abandoned--
-    disposeIfUnused()
+  #returned(): void {
+    this.#abandoned--
+    this.#disposeIfUnused()
   }
 
-  function refusal({ module }: Call) {
+  #refusal({ module }: Call) {
     return failure(
       module,
-      `has ${abandoned} workers that cannot be stopped, and waits for one of them to end`,
+      `has ${this.#abandoned} workers that cannot be stopped, and waits for one of them to end`,
     )
   }
 
-  function disposeIfUnused(): void {
-    if (holders === 0 && pool.size === 0 && abandoned === 0) onEmpty()
+  #disposeIfUnused(): void {
+    if (this.#holders === 0 && this.#pool.size === 0 && this.#abandoned === 0) this.#options.onEmpty()
   }
-
-  return set
 }
