@@ -273,7 +273,7 @@ export class ModuleWorker {
     if (this.#loading) this.#loadFailed(`lost its worker while it was loaded: that ${reason}`)
     else if (this.#current && takeBack(this.#thread)) this.#returnCall(reason)
     else {
-      this.#cutOff(sentence(`lost its this, which ${reason}`))
+      this.#cutOff(sentence(`lost its worker, which ${reason}`))
       this.#owner.lost(reason)
     }
   }
