@@ -329,7 +329,10 @@ async function assemble(
   const app = createApp(() => settingsOfNow().gateway.trustedProxies)
   const { sourceValues } = store.cluster
   const sourcesLead = parts.add(followLead(store, 'sources', role))
-  const catchUps = createCatchUps({ current: () => current().snapshot, fetch, log })
+  const catchUps = createCatchUps({
+    live: () => (settingsOfNow().hooks.enabled ? plugins.providers() : []),
+    log,
+  })
   const sources = parts.add(
     createSources({
       live: () => (sourcesLead.isHeld() ? [...plugins.sources(), ...catchUps()] : []),

@@ -8,6 +8,7 @@ import { priceHint } from '../config/rules/agent-rules.ts'
 import { priceOf } from '../config/rules/prices.ts'
 import { parseDuration } from '../config/values/duration.ts'
 import { freezeDeep } from '../config/values/freeze-deep.ts'
+import { keyOfSource, mailbox, mailboxPath } from '../config/values/mailbox.ts'
 import { overlapsPath } from '../config/values/path-overlap.ts'
 import type { Randomness } from '../resolve/admit/admit.ts'
 import { compileRules } from '../resolve/admit/rules.ts'
@@ -206,14 +207,13 @@ function* checkCatchUp({ endpoints, mappings }: Configuration): Iterable<Diagnos
 
 /** Warns of a watched mailbox that no mapping reads: its mails would be fetched and then ignored. */
 function* checkMail({ settings, locate }: Configuration, index: DecisionIndex): Iterable<Diagnostic> {
-  if (settings.sources['gmail'] === undefined || index.covers('gmail')) return
+  if (settings.sources[mailbox] === undefined || index.covers(mailbox)) return
   yield {
     severity: 'warning',
     code: 'MAIL_UNMAPPED',
-    message:
-      '`hooks.gmail` names a mailbox, and no mapping takes the endpoint `gmail`: its mails are ignored',
-    place: locate(['hooks', 'gmail']),
-    hint: 'Write `presets: [gmail]` under `hooks:`, or a mapping with `match: { path: gmail }`.',
+    message: `\`${keyOfSource(mailbox)}\` names a mailbox, and no mapping takes the endpoint \`${mailbox}\`: its mails are ignored`,
+    place: locate(mailboxPath),
+    hint: `Write \`presets: [${mailbox}]\` under \`hooks:\`, or a mapping with \`match: { path: ${mailbox} }\`.`,
   }
 }
 

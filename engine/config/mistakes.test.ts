@@ -442,18 +442,8 @@ ok                          { verify: { ${forge} }, catchUp: { repo: octo-org/ha
 ok                          { verify: { ${forge} }, catchUp: { org: octo-org, hookId: "12345678", token: ${token}, every: 1m, lookBack: 1d
 ok                          { verify: { ${forge} }, catchUp: { repo: a/b, hookId: 1, token: ${token}, api: "https://github.example.com/api/v3"
 ok                          { verify: { ${shop} }, catchUp: { hookId: we_1Qx2, token: ${token}, lookBack: 30d
-INVALID_VALUE               { verify: { ${forge} }, catchUp: { repo: a/b, hookId: 1, token: ${token}, lookBack: §4d => is longer than 3d
-INVALID_VALUE               { verify: { ${shop} }, catchUp: { hookId: we_1, token: ${token}, lookBack: §31d => is longer than 30d
 INVALID_VALUE               { verify: { ${forge} }, catchUp: { repo: a/b, hookId: 1, token: ${token}, every: §10s => is shorter than 1m
 INVALID_VALUE               { verify: { ${forge} }, catchUp: { repo: a/b, hookId: 1, token: ${token}, lookBack: §5m => is not longer than \`every\` (10m)
-MISSING_KEY                 { verify: { ${forge} }, §catchUp: { hookId: 1, token: ${token} => catchUp.repo\` is missing
-DUPLICATE_FIELD             { verify: { ${forge} }, catchUp: { repo: a/b, §org: octo-org, hookId: 1, token: ${token} => catchUp.org\` stands beside \`repo\`
-INVALID_VALUE               { verify: { ${forge} }, catchUp: { repo: §harbour, hookId: 1, token: ${token} => must be a repository such as
-INVALID_VALUE               { verify: { ${forge} }, catchUp: { repo: a/b, hookId: §we_1, token: ${token} => is not the id of a webhook of GitHub
-INVALID_VALUE               { verify: { ${shop} }, catchUp: { hookId: §1, token: ${token} => is not the id of a webhook endpoint of Stripe
-~UNUSED_FIELD               { verify: { ${shop} }, catchUp: { §repo: a/b, hookId: we_1, token: ${token} => repo\` has no effect
-INVALID_VALUE               { verify: { ${forge} }, catchUp: { repo: a/b, hookId: 1, token: ${token}, api: §"http://github.example.com" => must be an https:
-CATCH_UP_UNSUPPORTED        { verify: { provider: slack, secret: ${good} }, §catchUp: { repo: a/b, hookId: 1, token: ${token} => must be \`github\` or \`stripe\`
 CATCH_UP_UNSUPPORTED        { §catchUp: { repo: a/b, hookId: 1, token: ${token}
 `,
   [token],

@@ -12,6 +12,7 @@ import type { ConfigurationValue } from './schema/configuration-schema.ts'
 import { type MappingFileValue, type MappingValue, mappingFileSchema } from './schema/mapping-schema.ts'
 import { type AdjustableField, adjustableFields, type PresetUse } from './schema/preset-schema.ts'
 import type { TestValue } from './schema/test-schema.ts'
+import { mailbox, mailboxPath } from './values/mailbox.ts'
 import { nearestName } from './values/nearest.ts'
 import type { Path } from './values/path.ts'
 
@@ -107,8 +108,8 @@ function adjust(
   { source, value }: MainFile,
   diagnostics: Diagnostics,
 ): HookPart {
-  const isMailbox = listed.name === 'gmail' && diagnostics.isSound(source, mailbox)
-  const use: Difference = { ...(isMailbox && mailboxAdjustments(value.hooks.gmail)), ...listed }
+  const isMailbox = listed.name === mailbox && diagnostics.isSound(source, mailboxPath)
+  const use: Difference = { ...(isMailbox && mailboxAdjustments(value.hooks[mailbox])), ...listed }
   const isSound = ({ path }: { readonly path: Path }) => diagnostics.isSound(file.source, path)
   const part = hookPart('preset', file.source, file.value, { name: use.name })
   const [mappings, tests] = [part.mappings.filter(isSound), part.tests.filter(isSound)]
@@ -117,7 +118,7 @@ function adjust(
   const isAsShipped = Object.keys(use).length === 1 || !diagnostics.isSound(source, at)
   if (isAsShipped) return { ...part, mappings, tests }
   const rename = renaming(mappings, use.path)
-  const placeOf = (field: keyof Difference) => [...(Object.hasOwn(listed, field) ? at : mailbox), field]
+  const placeOf = (field: keyof Difference) => [...(Object.hasOwn(listed, field) ? at : mailboxPath), field]
   return {
     mappings: mappings.map((item) => adjustMapping(item, { use, source, placeOf, rename })),
     tests: tests.flatMap((item) => adjustTest(item, use, rename)),
@@ -125,14 +126,12 @@ function adjust(
   }
 }
 
-const mailbox: Path = ['hooks', 'gmail']
-
-/** Returns how `hooks.gmail` adjusts the runs for its mailbox. `hooks.presets` takes precedence. */
+/** Returns how the mailbox adjusts the runs of its preset. `hooks.presets` takes precedence. */
 function mailboxAdjustments({
   model,
   thinking,
   allowUnsafeExternalContent,
-}: ConfigurationValue['hooks']['gmail']) {
+}: ConfigurationValue['hooks'][typeof mailbox]) {
   return {
     ...(model !== undefined && { model }),
     ...(thinking !== undefined && { thinking }),

@@ -4,16 +4,15 @@
  */
 
 import { normalHookPath } from './rules/configuration-rules.ts'
-import { wholeSubscription } from './rules/mailbox-rules.ts'
 import { modelRules, namedModel } from './rules/models.ts'
 import { moduleName } from './rules/module-name.ts'
 import { gatewayTokens, tokensAt } from './rules/token-rules.ts'
-import { type ConfigurationValue, isOfGmailPreset } from './schema/configuration-schema.ts'
-import { foreignKeys } from './schema/foreign-keys.ts'
+import type { ConfigurationValue } from './schema/configuration-schema.ts'
 import { parseAddressRange } from './values/address-range.ts'
 import { parseByteSize } from './values/byte-size.ts'
 import { parseDuration } from './values/duration.ts'
 import type { DeepReadonly } from './values/freeze-deep.ts'
+import { mailbox, mailboxSource } from './values/mailbox.ts'
 
 /** The keys that are not redefined in {@link resolveSettings} are as the schema describes them. */
 export type Settings = DeepReadonly<ReturnType<typeof resolveSettings>>
@@ -35,7 +34,17 @@ export function resolveSettings(
 ) {
   const { gateway, hooks, history, agents, deliveries, channels, sources, plugins } = value
   const { auth, metrics, trustedProxies, ...gatewayRest } = gateway
-  const { token, bodyTimeout, transforms, reload, presets, endpoints, mappings, gmail, ...hooksRest } = hooks
+  const {
+    token,
+    bodyTimeout,
+    transforms,
+    reload,
+    presets,
+    endpoints,
+    mappings,
+    [mailbox]: block,
+    ...hooksRest
+  } = hooks
   const { model, models, heartbeat, retry, ...defaults } = agents.defaults
   const { every, quietHours, ...heartbeatRest } = heartbeat
   const { idleExpiry, ...sessions } = agents.sessions
@@ -106,20 +115,10 @@ export function resolveSettings(
       sessions: { ...sessions, idleMs: parseDuration(idleExpiry) },
     },
     channels,
-    /** For the plugins to validate. That of `gmail` is `hooks.gmail` without the keys for the preset. */
-    sources: { ...sources, ...gmailSource(gmail) },
+    /** For the plugins to validate. */
+    sources: { ...sources, ...mailboxSource(block) },
     plugins: plugins.map((plugin) => (/^(?:\.{0,2}|~)[/\\]/.test(plugin) ? resolvePath(plugin) : plugin)),
   }
-}
-
-/** Returns nothing if no mailbox is watched. */
-function gmailSource(gmail: ConfigurationValue['hooks']['gmail']): ConfigurationValue['sources'] {
-  const mailbox = Object.entries(gmail).filter(
-    ([key]) => !isOfGmailPreset(key) && !Object.hasOwn(foreignKeys, `hooks.gmail.${key}`),
-  )
-  if (mailbox.length === 0) return {}
-  const subscription = wholeSubscription(gmail)
-  return { gmail: { ...Object.fromEntries(mailbox), ...(subscription !== undefined && { subscription }) } }
 }
 
 function minutesOf(time: string): number {

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Configuration, EndpointPolicy, MappingEntry } from '../config/configuration.ts'
 import type { Settings } from '../config/settings.ts'
 import { isRecord } from '../config/values/is-record.ts'
+import { keyOfSource, mailbox } from '../config/values/mailbox.ts'
 import type { Bundle } from '../transform/port.ts'
 
 /** Holds names only, because values may be secret. */
@@ -146,7 +147,7 @@ const keyNames: Readonly<Record<string, string>> = {
   'agents.defaults.retry.firstMs': 'agents.defaults.retry.backoff',
   'agents.defaults.retry.maxMs': 'agents.defaults.retry.maxBackoff',
   'agents.sessions.idleMs': 'agents.sessions.idleExpiry',
-  'sources.gmail': 'hooks.gmail',
+  [`sources.${mailbox}`]: keyOfSource(mailbox),
 }
 
 /** The operator chooses the names below these keys, and anything below such a name is reported as one. */

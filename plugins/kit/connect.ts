@@ -23,6 +23,27 @@ export interface Person {
   show(url: string): Promise<void>
   /** Asks for one line, which is hidden while typed. Never resolves if no one can answer. @throws the reason of the signal */
   ask(question: string, signal: AbortSignal): Promise<string>
+  /** Asks for what is missing before the work. Absent: no one can be asked, and what is missing is an error. */
+  readonly questions?: Questions
+}
+
+/** Each throws if the person cancels. */
+export interface Questions {
+  text(question: Question): Promise<string>
+  /** Asks for a file, and returns its absolute path. */
+  path(question: Question): Promise<string>
+  /** Returns the value that has the chosen label. */
+  choose<Value>(message: string, choices: Readonly<Record<string, Value>>): Promise<Value>
+}
+
+export interface Question {
+  readonly message: string
+  /** Shown while nothing is typed. */
+  readonly placeholder?: string
+  /** The answer that an empty one means. Default: an empty answer is refused. */
+  readonly fallback?: string
+  /** Returns what is wrong with an answer, in a sentence. */
+  validate?(answer: string): string | undefined
 }
 
 export interface ConnectStep {
@@ -40,4 +61,12 @@ export interface Connection {
   readonly config: Readonly<Record<string, unknown>>
   /** Policies by endpoint, if others post for the source. An empty policy removes the authentication of an endpoint. */
   readonly endpoints?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  /** The preset that handles what the source posts to the endpoint of that name. It is added unless a mapping does. */
+  readonly preset?: string
+  /** What is connected, such as the address of a mailbox. Default: the name of the source. */
+  readonly subject?: string
+  /** How to see that it works, as a sentence: `Send a mail to ada@example.com`. */
+  readonly howToTry?: string
+  /** More facts for scripts, without secrets. */
+  readonly facts?: Readonly<Record<string, unknown>>
 }

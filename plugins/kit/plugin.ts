@@ -2,6 +2,7 @@
 
 import type { Channel, Target } from './channel.ts'
 import type { ConnectCall, Connection } from './connect.ts'
+import type { Provider, Registration } from './provider.ts'
 import type { Runner } from './runner.ts'
 import type { Source } from './source.ts'
 
@@ -17,6 +18,8 @@ export interface PluginManifest {
   readonly channels?: readonly string[]
   readonly runners?: readonly string[]
   readonly sources?: readonly string[]
+  /** The providers, by the names that `verify.provider` has, whose `catchUp` and `connect` it provides. */
+  readonly providers?: readonly string[]
   /** The keys of `agents` that its runners are given besides their own, such as `providers`. */
   readonly inherits?: readonly string[]
   /** Whether its runners pass the events of the main session on instead of answering them, so that no event waits here. */
@@ -25,6 +28,8 @@ export interface PluginManifest {
   readonly needsConfiguration?: boolean
   /** The path of a JSON Schema for the plugin's configuration, relative to the package. */
   readonly configSchema: string
+  /** The path of a JSON file with a {@link SetupDescription}: the commands that connect the source or provider. */
+  readonly setup?: string
 }
 
 /** A log whose lines name the plugin. It must not be given secrets or message bodies. */
@@ -58,6 +63,7 @@ export interface Provided {
   readonly channels?: readonly Channel[]
   readonly runners?: readonly Runner[]
   readonly sources?: readonly Source[]
+  readonly providers?: readonly Provider[]
   close?(): Promise<void> | void
 }
 
@@ -75,8 +81,8 @@ export interface Plugin<Config = unknown> {
    */
   target?(to: string, channel: string): Target
   /**
-   * Sets up one channel, runner or source. It is called once for each that is configured, with its configuration, and must
-   * provide one whose `id` is the name of the channel or source, or the kind of the runner. A throw refuses the whole
+   * Sets up one channel, runner, source or provider. It is called once for each that is configured, with its configuration
+   * (of a provider the `catchUp` of one endpoint), and must provide one whose `id` is its name, or the kind of the runner. A throw refuses the whole
    * configuration, so an unreachable service is no reason to throw. `reveille check` and dry runs of a reload call it too, with a `fetch`
    * that reaches nobody, and close what it provides at once.
    */
@@ -86,6 +92,8 @@ export interface Plugin<Config = unknown> {
    * last call ended with. @throws PluginError that says what to do
    */
   connect?(call: ConnectCall): Promise<Connection>
+  /** Registers webhooks at the provider. */
+  readonly registration?: Registration
 }
 
 /** Returns the plugin as it is, for its types. Importing a module that calls it has no other effect. */

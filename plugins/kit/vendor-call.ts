@@ -21,6 +21,8 @@ export interface VendorCall {
    * fails with `maybeDelivered`. Default: true, unless the method is `GET`.
    */
   readonly delivers?: boolean
+  /** The most bytes of the answer after decompression. Default: 1 MiB; a vendor's usual answer has a few hundred bytes. */
+  readonly maxBytes?: number
 }
 
 export interface VendorAnswer {
@@ -31,16 +33,13 @@ export interface VendorAnswer {
   readonly json: unknown
 }
 
-/** The most bytes of an answer after decompression. A vendor's usual answer has a few hundred. */
-const longestAnswer = 1_048_576
-
 /**
  * Makes a call with the `fetch` that the plugin was given, and returns the answer whatever its status is.
  * @throws PluginError `network`, `redirected`, `bad-request` as that fetch does; `timeout` or `aborted` where the signal
- * ends the call; `unavailable` if the answer is longer than 1 MiB
+ * ends the call; `unavailable` if the answer is longer than `maxBytes`
  */
 export async function callVendor(fetch: typeof globalThis.fetch, call: VendorCall): Promise<VendorAnswer> {
-  const { url, headers, body, signal } = call
+  const { url, headers, body, signal, maxBytes = 1_048_576 } = call
   const { method = body === undefined ? 'GET' : 'POST' } = call
   const { delivers = method !== 'GET' } = call
   if (signal.aborted) throw abortError(signal, false)
@@ -52,10 +51,10 @@ export async function callVendor(fetch: typeof globalThis.fetch, call: VendorCal
       body: isJson ? JSON.stringify(body) : (body as string | URLSearchParams | undefined),
       signal,
     })
-    const text = await readBody(response, longestAnswer)
+    const text = await readBody(response, maxBytes)
     if (text === undefined) {
       const facts = { maybeDelivered: true }
-      throw transientError('unavailable', `The answer is longer than ${longestAnswer} bytes.`, facts)
+      throw transientError('unavailable', `The answer is longer than ${maxBytes} bytes.`, facts)
     }
     return { status: response.status, headers: response.headers, text, json: parseJson(text) }
   } catch (error) {

@@ -8,6 +8,7 @@ export {
   tryChannel,
 } from './commands/channel-offer.ts'
 export { checkPlugins } from './commands/check.ts'
+export { builtInSetups, registrationOf, setupOf } from './commands/setup-description.ts'
 export {
   type Connector,
   connectorOf,
@@ -22,7 +23,7 @@ export {
   PluginSetupError,
 } from './configuration/setup-error.ts'
 export { prepareCandidate } from './host/candidate.ts'
-export type { LiveSource } from './host/handles.ts'
+export type { LiveProvider, LiveSource } from './host/handles.ts'
 export {
   createPluginHost,
   type PluginHost,

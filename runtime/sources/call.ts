@@ -29,6 +29,8 @@ export interface CallOptions extends GatewayAccess {
   /** The push handlers of the process, unless it receives no requests. */
   readonly pushHandlers: PushHandlers | undefined
   onReport(report: SourceReport): void
+  /** Called when the source would receive requests, which this process has none of. */
+  onUnreceived?(): void
 }
 
 export type RunCall = ReturnType<typeof createCall>
@@ -113,7 +115,10 @@ export function createCall(options: CallOptions) {
     limitsOf: (endpoint) => limitsOf(endpoint),
     receive(endpoint, take) {
       signal.throwIfAborted()
-      if (pushHandlers === undefined) return false
+      if (pushHandlers === undefined) {
+        options.onUnreceived?.()
+        return false
+      }
       const pushHandler: PushHandler = (body) =>
         during(async () => {
           signal.throwIfAborted()

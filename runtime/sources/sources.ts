@@ -10,7 +10,7 @@ import { createSourceStorage } from './source-storage.ts'
 import type { SourceState } from './state.ts'
 import { type Supervisor, superviseSource } from './supervisor.ts'
 
-export interface SourcesOptions extends GatewayAccess, Pick<CallOptions, 'hold'> {
+export interface SourcesOptions extends GatewayAccess, Pick<CallOptions, 'hold' | 'onUnreceived'> {
   /** Returns the configured sources. Another object with the same name is a changed source. */
   readonly live: () => readonly RunnableSource[]
   /** The folder with one folder for each source, by its name. */

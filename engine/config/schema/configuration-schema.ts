@@ -4,6 +4,7 @@
  */
 
 import { thinkingLevels } from '../values/fields.ts'
+import { keyOfSource, mailbox, mailboxSetup } from '../values/mailbox.ts'
 import {
   byName,
   byteSize,
@@ -166,26 +167,18 @@ const reload = section('How changed files go live.', {
   }),
 })
 
-/** The keys of `hooks.gmail` that are not about the mailbox. */
-const ofGmailPreset = {
-  model: text('Of the runs that the preset `gmail` makes; `hooks.presets` may say another.'),
-  thinking: oneOf('The same for how much the model thinks.', thinkingLevels),
-  allowUnsafeExternalContent: flag('Whether mails are handed over without the boundary.'),
-}
-
-/** Whether a key of `hooks.gmail` is for the preset, and not about the mailbox. */
-export function isOfGmailPreset(key: string): boolean {
-  return Object.hasOwn(ofGmailPreset, key)
-}
-
-/** The plugin checks the keys about the mailbox. */
-const gmail = Type.Unsafe<
+/** The plugin checks the other keys. */
+const mailboxBlock = Type.Unsafe<
   Record<string, unknown> & Pick<PresetUse, 'model' | 'thinking'> & { allowUnsafeExternalContent?: boolean }
 >({
   type: 'object',
-  properties: ofGmailPreset,
+  properties: {
+    model: text(`Of the runs that the preset \`${mailbox}\` makes; \`hooks.presets\` may say another.`),
+    thinking: oneOf('The same for how much the model thinks.', thinkingLevels),
+    allowUnsafeExternalContent: flag('Whether mails are handed over without the boundary.'),
+  },
   default: {},
-  description: 'The mailbox that is watched; written by `reveille webhooks gmail setup`. Empty: none is.',
+  description: `The mailbox that is watched; written by \`${mailboxSetup}\`. Empty: none is.`,
 })
 
 const hooks = section('Who may send what, and what comes of it.', {
@@ -222,7 +215,7 @@ const hooks = section('Who may send what, and what comes of it.', {
   reload,
   endpoints: endpointPolicies,
   mappings: mappingList,
-  gmail,
+  [mailbox]: mailboxBlock,
 })
 
 const history = section('What is kept of the past.', {
@@ -408,9 +401,8 @@ export const configurationSchema = keys({
   sources: byName('What plugins fetch events from, by name; one that is named is configured.', open, {
     default: {},
     names: {
-      pattern: '^(?!gmail$)[a-z][a-z0-9-]*$',
-      expects:
-        'lower-case letters, digits and hyphens, a letter first; `gmail` has its place in `hooks.gmail`',
+      pattern: `^(?!${mailbox}$)[a-z][a-z0-9-]*$`,
+      expects: `lower-case letters, digits and hyphens, a letter first; \`${mailbox}\` has its place in \`${keyOfSource(mailbox)}\``,
     },
   }),
   plugins: texts('More plugins: packages, or paths.', { default: [] }),

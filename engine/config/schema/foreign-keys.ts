@@ -1,6 +1,7 @@
 /** Lists the keys that OpenClaw's `hooks` block has and ours lacks, each with its effect here and the alternative. */
 
 import type { Finding } from '../file/diagnostic.ts'
+import { foreignMailboxKeys } from '../values/mailbox.ts'
 import { type Path, writePath } from '../values/path.ts'
 
 type Holder = Readonly<Record<string, unknown>>
@@ -20,12 +21,7 @@ export const foreignKeys: Readonly<Record<string, Hint | Refusal | Judge>> = {
   'hooks.internal': 'Those hooks run inside OpenClaw, and no webhook ever reaches them: remove it.',
   'hooks.sessionRetention':
     '`agents.sessions.idleExpiry` says how long a session without a chosen key lives: remove it here.',
-  'hooks.gmail.hookUrl': 'Mails go to `/hooks/gmail` of this gateway by themselves: remove it.',
-  'hooks.gmail.pushToken':
-    '`mode: pull` needs no address that Google can reach, and with `mode: push` Google signs what it posts: remove it.',
-  'hooks.gmail.serve':
-    'Notifications are pulled, or posted to `/hooks/gmail/push` of this gateway: remove it.',
-  'hooks.gmail.tailscale': 'Notifications are pulled, so that no tunnel is needed: remove it.',
+  ...foreignMailboxKeys,
   'mapping.agentId': (id) =>
     typeof id === 'string' && id.trim().toLowerCase() === 'main'
       ? undefined

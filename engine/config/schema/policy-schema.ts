@@ -143,45 +143,19 @@ export type VerifyPolicy = Static<typeof verify>
 export type HmacPolicy = Static<typeof hmac>
 export type ChallengePolicy = Static<typeof challenge>
 
-const catchUp = keys(
-  {
-    ...optional({
-      repo: text('GitHub: the repository whose webhook it is.', {
-        pattern: '^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$',
-        expects: 'a repository such as octo-org/harbour',
-      }),
-      org: text('GitHub: the organisation whose webhook it is, in the place of `repo`.', {
-        pattern: '^[A-Za-z0-9_.-]+$',
-        expects: 'the name of an organisation',
-      }),
-    }),
-    hookId: Type.Unsafe<string | number>({
-      type: ['string', 'integer'],
-      minLength: 1,
-      pattern: '^[A-Za-z0-9_]+$',
-      expects: "the provider's id of the webhook, such as 491234567 or we_1Qx2",
-      description: "The provider's id of the webhook. `reveille connect` writes it.",
-    }),
-    token: text('What the API of the provider is asked with; it needs to read webhooks and what they sent.', {
-      pattern: '^[\\x21-\\x7e]+$',
-      expects: 'a token without spaces',
-    }),
+/** The plugin of the provider checks the other keys, and which of them are required. */
+const catchUp = Type.Unsafe<Record<string, unknown> & { every: string; lookBack: string }>({
+  type: 'object',
+  properties: {
     every: duration('How often it is asked. At least 1m, and less than `lookBack`.', {
       default: '10m',
       maxMs: 86_400_000,
     }),
-    lookBack: duration('How old what is caught up may be. At most 3d with GitHub, 30d with Stripe.', {
-      default: '3d',
-    }),
-    ...optional({
-      api: text('Where the API is. Default: that of the provider.', {
-        form: 'privateUrl',
-        expects: 'an https:// address such as https://github.example.com/api/v3, or one of this machine',
-      }),
-    }),
+    lookBack: duration('How old what is caught up may be. Each provider has a maximum.', { default: '3d' }),
   },
-  { description: 'Asks the provider, at the start and from time to time, for what it could not deliver.' },
-)
+  description:
+    'Asks the provider, at the start and from time to time, for what it could not deliver. `reveille connect` writes it, with the keys of the provider.',
+})
 
 /** Asks a provider for what was missed. Its kind is that of `verify.provider`. */
 export type CatchUpPolicy = Static<typeof catchUp>

@@ -3,6 +3,8 @@
  * configuration, patterns, templates and expressions. The rooms that read them look it up before they guess.
  */
 
+import { mailbox } from './mailbox.ts'
+
 /**
  * The first row that is found in a text names the mistake. In both texts `$1` to `$3` are groups and `$&` is the whole
  * match. An expression is corrected by `fix`; without it only the author knows the intended meaning.
@@ -162,7 +164,7 @@ export const keyHints: Readonly<Record<string, Readonly<Record<string, string>>>
       'Remove it: hooks have no clock of their own; let cron post to /hooks/NAME with curl.',
     'slack telegram discord whatsapp mattermost signal imessage msteams terminal':
       'Write it under `channels:`.',
-    gmail: 'Write it under `hooks:`.',
+    [mailbox]: 'Write it under `hooks:`.',
     'database db store storage': 'Write `gateway: { dataDir: … }`; the store is a file in it.',
     'timezone tz': 'Remove it: times are in UTC, and the helper `date` takes a zone.',
   },

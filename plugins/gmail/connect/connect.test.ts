@@ -18,7 +18,13 @@ const allSteps = ['client', 'consent', 'label', 'topic', 'publisher', 'subscript
 test('a first setup does and reports every step, and returns a complete configuration', async () => {
   const setup = createSetup()
   const connection = await setup.run()
-  assert.deepEqual(connection, { config: { account, ...names } })
+  assert.deepEqual(connection, {
+    config: { account, ...names },
+    preset: 'gmail',
+    subject: account,
+    howToTry: `Send a mail to ${account}`,
+    facts: { account, project: 'harbour-4711', ...names, label: 'INBOX', mode: 'pull', watchEnds: 7 * dayMs },
+  })
   assert.deepEqual(
     outcomes(setup.steps),
     allSteps.map((step) => `${step} ${step === 'label' ? 'unchanged' : 'done'}`),

@@ -1,7 +1,7 @@
 /** Runs `reveille webhooks gmail setup`, as far as Google is concerned. */
 
 import { type ConnectCall, type Connection, permanentError } from '@reveille/kit'
-import { pushEndpoint } from '../configuration.ts'
+import { mailEndpoint, pushEndpoint } from '../configuration.ts'
 import type { Gmail, Label } from '../google/port.ts'
 import { findLabel, nearestNames } from '../watch/label.ts'
 import { ask } from './asking.ts'
@@ -9,6 +9,7 @@ import { findClient } from './client.ts'
 import { obtainConsent, realGoogle } from './consent.ts'
 import { nameResources } from './names.ts'
 import { checkPush, ensurePublisher, ensureSubscription, ensureTopic } from './pubsub.ts'
+import { askForMissing } from './questions.ts'
 import { configurationOf, readWanted, settle, settleBaseUrls } from './wanted.ts'
 import { ensureWatch } from './watch.ts'
 
@@ -19,7 +20,7 @@ export type { Wanted } from './wanted.ts'
  * done.
  */
 export async function connectMailbox(call: ConnectCall, access = realGoogle): Promise<Connection> {
-  const wanted = readWanted(call.wanted)
+  const wanted = readWanted(await askForMissing(call))
   const config = readWanted(call.config, 'hooks.gmail')
   const settings = settle(wanted, config)
   const baseUrls = settleBaseUrls(wanted, config)
@@ -42,7 +43,12 @@ export async function connectMailbox(call: ConnectCall, access = realGoogle): Pr
   const isGranted = await ensurePublisher(call, pubsub, names.topic)
   const push = await ensureSubscription(call, pubsub, { names, mode: settings.mode, wanted })
   const isFresh = isNew || isMade || isGranted
-  await ensureWatch(call, gmail, { account, topic: names.topic, labelId: label.id, isFresh })
+  const watchEnds = await ensureWatch(call, gmail, {
+    account,
+    topic: names.topic,
+    labelId: label.id,
+    isFresh,
+  })
 
   const verify = push && {
     provider: 'google-pubsub',
@@ -55,6 +61,17 @@ export async function connectMailbox(call: ConnectCall, access = realGoogle): Pr
       wanted,
       call.config,
     ),
+    preset: mailEndpoint,
+    subject: account,
+    howToTry: `Send a mail to ${account}`,
+    facts: {
+      account,
+      project: /^projects\/([^/]+)\//.exec(names.topic)?.[1],
+      ...names,
+      label: configuredLabel(settings.label, label),
+      mode: settings.mode,
+      watchEnds,
+    },
     ...(verify && { endpoints: { [pushEndpoint]: { verify } } }),
     ...(!verify && config.mode === 'push' && { endpoints: { [pushEndpoint]: {} } }),
   }

@@ -90,6 +90,12 @@ export function readWanted(facts: Facts, of?: string): Wanted {
   return facts as Wanted
 }
 
+/** Returns what is wrong with an answer, in a sentence. */
+export function problemOf(key: string, answer: unknown): string | undefined {
+  const form = (forms as Readonly<Record<string, Form>>)[key]
+  return form === undefined || form.isGood(answer) ? undefined : `It must be ${form.expected}.`
+}
+
 function matches(pattern: RegExp): (value: unknown) => boolean {
   return (value) => typeof value === 'string' && pattern.test(value)
 }

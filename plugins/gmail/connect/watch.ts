@@ -19,7 +19,8 @@ const enoughMs = 6 * dayMs
 /** Mostly within seconds, at times minutes. https://cloud.google.com/iam/docs/access-change-propagation */
 const waitsSeconds = [2, 4, 8, 16]
 
-export async function ensureWatch(call: ConnectCall, gmail: Gmail, plan: WatchPlan): Promise<void> {
+/** Returns when the watch ends, in milliseconds since the Unix epoch. */
+export async function ensureWatch(call: ConnectCall, gmail: Gmail, plan: WatchPlan): Promise<number> {
   const { account, topic, labelId, isFresh } = plan
   const now = call.clock.now()
   const running = (await cursorOf(call, account)).value?.watch
@@ -30,7 +31,7 @@ export async function ensureWatch(call: ConnectCall, gmail: Gmail, plan: WatchPl
       outcome: 'unchanged',
       detail: `Gmail watches until ${describeTime(running.endsAt)}.`,
     })
-    return
+    return running.endsAt
   }
 
   const { historyId, endsAt } = await begin(call, gmail, plan)
@@ -45,6 +46,7 @@ export async function ensureWatch(call: ConnectCall, gmail: Gmail, plan: WatchPl
     outcome: 'done',
     detail: `Gmail watches until ${describeTime(endsAt)}; the gateway renews it long before.`,
   })
+  return endsAt
 }
 
 /** Begins the watch. A role that was just granted takes a moment to hold. */

@@ -68,7 +68,7 @@ async function compile(loaded: Loaded, io: Io, { startsPlugins = false } = {}): 
       ...transforms.parts,
       compile: (configuration, bound) =>
         located(configuration, async () => {
-          const catalog = checkPlugins(configuration.settings)
+          const catalog = checkPlugins(configuration.settings, undefined, configuration.endpoints)
           checkDriver(configuration)
           current = configuration
           return compileSnapshot(configuration, catalog, randomness, bound)

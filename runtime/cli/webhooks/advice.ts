@@ -1,4 +1,4 @@
-/** Advises once a mailbox is connected: what still keeps its mails from an agent, and how to see that it works. */
+/** Advises once a source is connected: what still keeps its events from an agent, and how to see that it works. */
 
 import { stat } from 'node:fs/promises'
 import type { Configuration } from '@reveille/engine'
@@ -10,15 +10,13 @@ import { createGatewayView } from '../doctor/gateway-view.ts'
 import type { Io } from '../io.ts'
 import { pasted, shellWord } from '../pasted.ts'
 
-export type Advice = Awaited<ReturnType<typeof adviceFor>>
-
 export async function adviceFor(
   { settings, mappings }: Configuration,
-  { config: { account }, endpoints = {} }: Connection,
+  { preset, howToTry, endpoints = {} }: Connection,
   io: Io,
 ) {
   const hasOwnChannel = mappings.some(
-    ({ origin, value }) => origin.kind === 'preset' && origin.name === 'gmail' && value.channel !== undefined,
+    ({ origin, value }) => origin.kind === 'preset' && origin.name === preset && value.channel !== undefined,
   )
   const view = createGatewayView(await connectionTo(settings, io), io)
   const isRunning = (await view.reach()).is === 'there'
@@ -40,9 +38,9 @@ export async function adviceFor(
 
   const isSilent = Object.keys(settings.channels).length === 0
   return {
-    /** What keeps mails from an agent. */
+    /** What keeps events from an agent. */
     warnings: [
-      ...(settings.hooks.enabled ? [] : ['hooks.enabled is not true: no mail is taken until it is.']),
+      ...(settings.hooks.enabled ? [] : ['hooks.enabled is not true: nothing is taken until it is.']),
       ...(isSilent ? [`There is no channel for replies yet: ${pasted('init channel slack', io)}`] : []),
       ...(isSilent || hasRoute
         ? []
@@ -54,9 +52,9 @@ export async function adviceFor(
     next: [
       isRunning
         ? `The gateway at ${view.address} takes it up by itself.`
-        : `Start the gateway, which watches the mailbox: ${pasted('start', io)}`,
-      `Send a mail to ${account}, and see what comes of it: ${pasted('runs', io)}`,
-      `The state of the watch: ${pasted('status', io)}`,
+        : `Start the gateway, which runs the source: ${pasted('start', io)}`,
+      ...(howToTry === undefined ? [] : [`${howToTry}, and see what comes of it: ${pasted('runs', io)}`]),
+      `The state of the source: ${pasted('status', io)}`,
     ],
   }
 }

@@ -1,13 +1,13 @@
 /** Proves that what a provider sends arrives: it is asked for a ping, and the gateway for its record. */
 
+import type { Registrar } from '@reveille/kit'
 import { pasted } from '../pasted.ts'
 import { shortId } from '../print.ts'
-import type { Registrar } from './registrar.ts'
-import type { Task } from './task.ts'
+import type { ProviderTask } from './provider-task.ts'
 
-const usualWaitSeconds = 30
-/** The wait between two looks at how the ping went, in milliseconds. */
-const lookMs = 1000
+const defaultWaitSeconds = 30
+/** How often the provider is asked how the ping went, in milliseconds. */
+const pollMs = 1000
 
 interface Arrival {
   readonly is: 'proven' | 'failed' | 'unknown'
@@ -17,41 +17,34 @@ interface Arrival {
 /** Has the provider send a test, and asks the gateway whether it came. */
 export async function proveArrival(
   registrar: Registrar,
-  { id, address, endpoint }: { readonly id: string; readonly address: string; readonly endpoint: string },
-  task: Task,
+  { id, address }: { readonly id: string; readonly address: string },
+  task: ProviderTask,
 ): Promise<Arrival> {
-  const { gateway, options, provider, steps, io } = task
-  const { title } = provider
+  const { gateway, options, name, setup, steps, io } = task
+  const { title } = setup
   const look = `See what comes: ${pasted('tail', io)}`
   if ((await gateway.reach()).is !== 'there') {
     steps.warn(`No gateway answers at ${gateway.address}, so that the way from ${title} to it was not tried.`)
     return {
       is: 'unknown',
-      next: [
-        `Start it: ${pasted('start', io)}`,
-        `Then try the way: ${pasted(`connect ${provider.name}`, io)}`,
-      ],
+      next: [`Start it: ${pasted('start', io)}`, `Then try the way: ${pasted(`connect ${name}`, io)}`],
     }
   }
-  const seconds = options.wait ?? usualWaitSeconds
+  const seconds = options.wait ?? defaultWaitSeconds
   if (registrar.ping === undefined || seconds === 0) {
-    const trying =
-      provider.name === 'stripe'
-        ? 'Stripe has no ping. Have it send an event: `stripe trigger invoice.paid`, or wait for the first one.'
-        : ''
-    return { is: 'unknown', next: [...(trying === '' ? [] : [trying]), look] }
+    return { is: 'unknown', next: [...(setup.howToTry === undefined ? [] : [setup.howToTry]), look] }
   }
   const began = io.now()
   const until = began + seconds * 1000
   const isTimeLeft = async () => {
-    await io.pause(lookMs)
+    await io.pause(pollMs)
     return io.now() < until
   }
   let ping = await registrar.ping(id, isTimeLeft)
   // A gateway that watches its files may not have read the secret yet.
   while (ping?.status === 401 && (await isTimeLeft())) ping = await registrar.ping(id, isTimeLeft)
   if (ping !== undefined && ping.status >= 200 && ping.status < 300) {
-    const request = await recordSince(began, endpoint, task)
+    const request = await recordSince(began, task)
     const where = request === undefined ? '' : ` as the request ${shortId(request)}`
     steps.report({
       step: 'ping',
@@ -61,7 +54,7 @@ export async function proveArrival(
     return { is: 'proven', next: [look] }
   }
   steps.warn(whyNoPing(ping, title, address, seconds))
-  return { is: 'failed', next: [`Try it again: ${pasted(`connect ${provider.name}`, io)}`] }
+  return { is: 'failed', next: [`Try it again: ${pasted(`connect ${name}`, io)}`] }
 }
 
 /** How often the gateway is asked for the record of the ping, which is written after the answer. */
@@ -70,8 +63,7 @@ const looks = 20
 /** The id of the newest request of an endpoint since a time. */
 async function recordSince(
   since: number,
-  endpoint: string,
-  { gateway, io }: Task,
+  { gateway, endpoint, io }: ProviderTask,
 ): Promise<string | undefined> {
   const admin = await gateway.admin().catch(() => undefined)
   for (let look = 0; admin !== undefined && look < looks; look++) {

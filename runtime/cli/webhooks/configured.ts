@@ -1,8 +1,7 @@
-/** Reads what a configuration says about the mailbox before it is set up, also where only that part is wrong. */
+/** Reads what a configuration says about a source before it is connected, also where only that part is wrong. */
 
 import { readFile } from 'node:fs/promises'
-import { type Configuration, type Diagnostic, isOfGmailPreset } from '@reveille/engine'
-import { isMap } from 'yaml'
+import { type Configuration, keyOfSource } from '@reveille/engine'
 import { contentOf, documentOf } from '../../written-document.ts'
 import { withCompiled } from '../authoring/compile.ts'
 import { CommandFailure } from '../command-failure.ts'
@@ -11,61 +10,37 @@ import type { Io } from '../io.ts'
 
 export interface Configured {
   readonly configuration: Configuration
-  /** The keys of the mailbox, with references resolved. */
-  readonly mailbox: Readonly<Record<string, unknown>>
+  /** The configuration of the source, with references resolved. */
+  readonly source: Readonly<Record<string, unknown>>
+  /** The same with values that are invalid. */
+  readonly written: Readonly<Record<string, unknown>>
 }
 
-type Values = Readonly<Record<string, unknown>>
-
-/** A text to check instead of the one in the file, and the mailbox that the file says where this text is right. */
-interface Attempt {
-  readonly text: string
-  mailboxOf(configured: Values): Values
+export function pathOfSource(name: string): readonly string[] {
+  return keyOfSource(name).split('.')
 }
 
-/** @throws CommandFailure where anything but the mailbox is wrong, so that no consent is given for nothing */
-export async function readConfigured(file: string, io: Io): Promise<Configured> {
+/** @throws CommandFailure where anything but the source is wrong, so that no consent is given for nothing */
+export async function readConfigured(file: string, name: string, io: Io): Promise<Configured> {
   const text = await readFile(file, 'utf8')
-  let why: readonly Diagnostic[] | undefined
-  for (const attemptWith of [asWritten, withPlaceholders, withoutMailbox]) {
-    const attempt = attemptWith(text)
-    if (attempt === undefined) continue
-    const checked = await checkText(file, attempt.text, io)
-    if (checked.ok) {
-      const { configuration } = checked
-      return { configuration, mailbox: attempt.mailboxOf(configuration.settings.sources['gmail'] ?? {}) }
-    }
-    why ??= checked.diagnostics
-  }
-  throw new CommandFailure(1, `${formatDiagnostics(why ?? [], io)}\n\nFix this first.`)
-}
-
-function asWritten(text: string): Attempt {
-  return { text, mailboxOf: (all) => all }
-}
-
-/** Values for the keys that setup will write, which may be all that is missing. */
-const placeholders = {
-  account: 'nobody@example.com',
-  topic: 'projects/nowhere/topics/nothing',
-  subscription: 'projects/nowhere/subscriptions/nothing',
-}
-
-/** The text with placeholders for missing keys, so that the rest can be checked. Undefined where none is missing. */
-function withPlaceholders(text: string): Attempt | undefined {
+  const loaded = await loadText(file, text, io.env)
+  const source = loaded.ok ? (loaded.configuration.settings.sources[name] ?? {}) : {}
+  const checked = await checkText(file, text, io)
+  if (checked.ok) return { configuration: checked.configuration, source, written: source }
   const document = documentOf(text)
-  if (document.errors.length > 0 || !isMap(document.getIn(['hooks', 'gmail']))) return undefined
-  const missing = Object.entries(placeholders).filter(([key]) => !document.hasIn(['hooks', 'gmail', key]))
-  if (missing.length === 0) return undefined
-  for (const [key, value] of missing) document.setIn(['hooks', 'gmail', key], value)
-  const keys = missing.map(([key]) => key)
-  return {
-    text: String(document),
-    mailboxOf: (all) => Object.fromEntries(Object.entries(all).filter(([key]) => !keys.includes(key))),
+  const path = pathOfSource(name)
+  if (loaded.ok && document.errors.length === 0 && document.hasIn(path)) {
+    const { [path.at(-1) ?? '']: block } = (
+      document.getIn(path.slice(0, -1)) as { toJSON(): object }
+    ).toJSON() as Record<string, object>
+    // Keys that the source does not have are about its preset, and stay.
+    const others = Object.entries(block ?? {}).filter(([key]) => !Object.hasOwn(source, key))
+    document.setIn(path, Object.fromEntries(others))
+    const rest = await checkText(file, String(document), io)
+    if (rest.ok) return { configuration: rest.configuration, source, written: source }
   }
+  throw new CommandFailure(1, `${formatDiagnostics(checked.diagnostics, io)}\n\nFix this first.`)
 }
-
-export type CheckedText = Awaited<ReturnType<typeof checkText>>
 
 /** Checks whether a gateway would accept the file if this were its text. */
 export async function checkText(file: string, text: string, io: Io) {
@@ -85,17 +60,9 @@ export async function checkText(file: string, text: string, io: Io) {
   )
 }
 
-/**
- * Separates the mailbox from the text, so that the rest can be checked. Undefined where there is no mailbox, or where it
- * has references, since their values, which perhaps only the gateway has, must not be replaced by defaults.
- */
-function withoutMailbox(text: string): Attempt | undefined {
-  const document = documentOf(text)
-  if (document.errors.length > 0 || !document.hasIn(['hooks', 'gmail'])) return undefined
-  const { hooks } = contentOf(document) as { hooks: { gmail: unknown } }
-  const entries = Object.entries(hooks.gmail ?? {})
-  if (entries.some(([, value]) => JSON.stringify(value)?.includes('${'))) return undefined
-  document.setIn(['hooks', 'gmail'], Object.fromEntries(entries.filter(([key]) => isOfGmailPreset(key))))
-  const mailbox = Object.fromEntries(entries.filter(([key]) => !isOfGmailPreset(key)))
-  return { text: String(document), mailboxOf: () => mailbox }
+/** The keys of the map at a path, as they are written. */
+export function keysAt(text: string, path: readonly string[]): readonly string[] {
+  let value: unknown = contentOf(documentOf(text))
+  for (const name of path) value = (value as Readonly<Record<string, unknown>> | null | undefined)?.[name]
+  return Object.keys(value ?? {})
 }

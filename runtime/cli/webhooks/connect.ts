@@ -1,15 +1,16 @@
-/** `reveille connect github | stripe`: registers the webhook by the provider's API, and writes what the gateway needs for it. */
+/** `reveille connect NAME`: registers the webhook by the provider's API, and writes what the gateway needs for it. */
 
 import { randomBytes } from 'node:crypto'
-import { type Configuration, isLoopback, isRecord } from '@reveille/engine'
+import { type Configuration, coversPath, isLoopback, isRecord } from '@reveille/engine'
+import type { RegisteredWebhook, Registrar, WantedWebhook, WebhookOwner } from '@reveille/kit'
 import type { GatewayStatus } from '../../api/index.ts'
 import { readEnvFile } from '../../scaffold/add-to-env-file.ts'
 import { CommandFailure } from '../command-failure.ts'
-import { shownPath } from '../configuration.ts'
 import type { GatewayView } from '../doctor/gateway-view.ts'
 import type { Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
 import { proveArrival } from './arrival.ts'
+import type { Connected } from './connected.ts'
 import {
   type ConnectionEntry,
   configurationOf,
@@ -18,168 +19,183 @@ import {
   valueAt,
   variableIn,
   withConnection,
-  writeBoth,
+  writeFiles,
 } from './connection-file.ts'
-import { type Provider, providers, type Registered } from './registrar.ts'
 import {
+  apiOf,
   type ConnectOptions,
-  otherApi,
-  placeOf,
-  registrarFor,
+  openRegistrar,
+  ownerOf,
+  type ProviderTask,
   reloadGateway,
-  type Task,
+  type Token,
   tokenFor,
   withProvider,
-} from './task.ts'
+} from './provider-task.ts'
+import type { Done } from './task.ts'
 
-export function connectGitHub(repo: string | undefined, options: ConnectOptions, io: Io): Promise<number> {
-  return connecting(providers.github, { ...options, repo }, io)
-}
-
-export function connectStripe(options: ConnectOptions, io: Io): Promise<number> {
-  return connecting(providers.stripe, options, io)
-}
-
-function connecting(provider: Provider, options: ConnectOptions, given: Io): Promise<number> {
-  return withProvider(provider, options, given, async (task) => {
-    const { file, text, configuration, steps, io } = task
-    const endpoint = options.endpoint ?? provider.name
-    const place = placeOf(task, endpoint)
-    const address = await addressFor(endpoint, task)
+export function connectProvider(connected: Connected, options: ConnectOptions, io: Io): Promise<number> {
+  return withProvider(connected, options, io, async (task) => {
+    const { text, shown, endpoint, setup, steps } = task
+    const owner = ownerOf(task)
+    const address = await addressFor(task)
     const token = await tokenFor(task)
-    const registrar = registrarFor(task, place, token.value)
-
+    const registrar = openRegistrar(task, owner, token.value)
     const hooks = await registrar.list()
     steps.report({
       step: 'access',
       outcome: 'unchanged',
-      detail: `${provider.title} lets the token administer webhooks of ${registrar.owner}.`,
+      detail: `${setup.title} lets the token administer webhooks of ${owner.name}.`,
     })
-    const written = valueAt(text, ['hooks', 'endpoints', endpoint])
-    const [found, others] = ownHook(hooks, address, written)
+    const [found, others] = ownHook(hooks, address, valueAt(text, ['hooks', 'endpoints', endpoint]))
     if (others.length > 0)
       steps.warn(
-        `${others.join(' and ')} of ${registrar.owner} sends to the same address: remove it there, or everything is sent twice.`,
+        `${others.join(' and ')} of ${owner.name} sends to the same address: remove it there, or everything is sent twice.`,
       )
-
-    const secret = secretFor(endpoint, task)
-    const isWithCatchUp = options.catchUp !== false
-    const entryWith = (hookId: string | undefined): ConnectionEntry => ({
-      endpoint,
-      provider: provider.name,
-      addsPreset: !isMapped(configuration, endpoint),
-      secret: secret.reference,
-      catchUp:
-        isWithCatchUp && hookId !== undefined
-          ? {
-              ...registrar.place,
-              hookId: idToWrite(hookId),
-              token: token.reference,
-              ...otherApi(provider, io),
-            }
-          : undefined,
-    })
-    const edited = editOrFail(text, (each) => withConnection(each, entryWith(found?.id)), shownPath(file, io))
-    const events = await eventsFor(edited, endpoint, task, secret)
-    const wanted = { url: address, events }
-    const facts = { provider: provider.name, ...registrar.place, endpoint, address, events }
-    if (options.dryRun) {
-      const does = found === undefined ? 'would make a webhook' : `would change the webhook ${found.id}`
-      return {
-        facts: {
-          ...facts,
-          dryRun: true,
-          hookId: found?.id ?? null,
-          configuration: { file: shownPath(file, io), changed: edited !== text },
-        },
-        lines: [
-          `${provider.title}: it ${does} of ${registrar.owner} that sends ${events.join(', ')} to ${address}.`,
-          `${shownPath(file, io)}: ${edited === text ? 'nothing would change' : `it would write the endpoint ${endpoint}`}.`,
-          'Nothing was changed.',
-        ],
-      }
-    }
-
-    let isChanged = false
-    const write = async (hookId: string | undefined, value: string) => {
-      const variables = {
-        ...(secret.variable !== undefined && { [secret.variable]: value }),
-        ...(isWithCatchUp &&
-          hookId !== undefined &&
-          token.isNew && { [provider.tokenVariable]: token.value }),
-      }
-      const edit = (each: string) => withConnection(each, entryWith(hookId))
-      if (await writeBoth({ file, variables, edit }, io)) {
-        isChanged = true
-        await reloadGateway(task)
-      }
-    }
-    // The gateway has to know the secret before the provider signs with it.
-    const chosen = secret.value ?? newSecret()
-    if (registrar.choosesSecret) await write(found?.id, chosen)
-    const kept =
-      found !== undefined && (registrar.choosesSecret || secret.value !== undefined) ? found : undefined
-    const made = kept === undefined ? await make() : { id: kept.id, secret: chosen }
-    if (kept !== undefined) {
-      await registrar.update(kept.id, wanted, chosen)
-      steps.report({
-        step: 'webhook',
-        outcome: 'unchanged',
-        detail: `The webhook ${kept.id} of ${registrar.owner} sends ${eventsText(events)} to ${address}.`,
-      })
-    }
-    await write(made.id, made.secret)
-    const wrote = `Wrote the endpoint ${endpoint} in ${shownPath(file, io)}, and its secret in .env.`
-    steps.report({
-      step: 'configuration',
-      outcome: isChanged ? 'done' : 'unchanged',
-      detail: isChanged ? wrote : `${shownPath(file, io)} says it already.`,
-    })
-    if (!configuration.settings.hooks.enabled)
-      steps.warn('hooks.enabled is not true: no request is taken until it is.')
-
-    const arrival = await proveArrival(registrar, { id: made.id, address, endpoint }, task)
-    return {
-      facts: {
-        ...facts,
-        hookId: made.id,
-        arrival: arrival.is,
-        configuration: { file: shownPath(file, io), changed: isChanged },
-      },
-      lines: [
-        arrival.is === 'failed'
-          ? `${provider.title} is registered, and its test did not arrive.`
-          : `${provider.title} is connected.`,
-        '',
-        ...arrival.next,
-        `To end it: ${pasted(`disconnect ${provider.name}${endpoint === provider.name ? '' : ` --endpoint ${endpoint}`}`, io)}`,
-      ],
-      exitCode: arrival.is === 'failed' ? 1 : 0,
-    }
-
-    async function make() {
-      const isReplacing = found !== undefined
-      if (isReplacing) await registrar.remove(found.id)
-      const created = await registrar.create(wanted, chosen)
-      const how = isReplacing
-        ? `The webhook ${found.id}, whose secret is not known here, was replaced by`
-        : 'Made'
-      steps.report({
-        step: 'webhook',
-        outcome: 'done',
-        detail: `${how} the webhook ${created.id} of ${registrar.owner}, which sends ${eventsText(events)} to ${address}.`,
-      })
-      return created
-    }
+    const secret = secretFor(task)
+    const plan = { owner, token, registrar, found, secret }
+    const edited = editOrFail(text, (each) => withConnection(each, entryFor(task, plan, found?.id)), shown)
+    const wanted = { url: address, events: await eventsFor(edited, task, secret) }
+    return options.dryRun ? dryRun(task, plan, wanted, edited) : register(task, plan, wanted)
   })
 }
 
-/** GitHub's ids are numbers, and stay numbers where a number can hold them. */
+interface Plan {
+  readonly owner: WebhookOwner
+  readonly token: Token
+  readonly registrar: Registrar
+  /** The webhook that there is already. */
+  readonly found: RegisteredWebhook | undefined
+  readonly secret: KnownSecret
+}
+
+function factsOf({ name, endpoint }: ProviderTask, { owner }: Plan, { url, events }: WantedWebhook) {
+  return { provider: name, ...owner.keys, endpoint, address: url, events }
+}
+
+function dryRun(task: ProviderTask, plan: Plan, wanted: WantedWebhook, edited: string): Done {
+  const { setup, endpoint, text, shown } = task
+  const { owner, found } = plan
+  const { url, events } = wanted
+  const isChanged = edited !== text
+  const does = found === undefined ? 'would make a webhook' : `would change the webhook ${found.id}`
+  return {
+    facts: {
+      ...factsOf(task, plan, wanted),
+      dryRun: true,
+      hookId: found?.id ?? null,
+      configuration: { file: shown, changed: isChanged },
+    },
+    lines: [
+      `${setup.title}: it ${does} of ${owner.name} that sends ${events.join(', ')} to ${url}.`,
+      `${shown}: ${isChanged ? `it would write the endpoint ${endpoint}` : 'nothing would change'}.`,
+      'Nothing was changed.',
+    ],
+  }
+}
+
+async function register(task: ProviderTask, plan: Plan, wanted: WantedWebhook): Promise<Done> {
+  const { name, setup, endpoint, configuration, shown, steps, io } = task
+  const { owner, registrar, found, secret } = plan
+  // The gateway has to know the secret before the provider signs with it.
+  const chosen = secret.value ?? newSecret()
+  const isWritten = registrar.choosesSecret && (await write(task, plan, found?.id, chosen))
+  const kept = registrar.choosesSecret || secret.value !== undefined ? found : undefined
+  const made = kept === undefined ? await create(task, plan, wanted, chosen) : { id: kept.id, secret: chosen }
+  if (kept !== undefined) {
+    await registrar.update(kept.id, wanted, chosen)
+    steps.report({
+      step: 'webhook',
+      outcome: 'unchanged',
+      detail: `The webhook ${kept.id} of ${owner.name} sends ${eventsText(wanted)} to ${wanted.url}.`,
+    })
+  }
+  const isChanged = (await write(task, plan, made.id, made.secret)) || isWritten
+  const wrote = `Wrote the endpoint ${endpoint} in ${shown}, and its secret in .env.`
+  steps.report({
+    step: 'configuration',
+    outcome: isChanged ? 'done' : 'unchanged',
+    detail: isChanged ? wrote : `${shown} says it already.`,
+  })
+  if (!configuration.settings.hooks.enabled)
+    steps.warn('hooks.enabled is not true: no request is taken until it is.')
+
+  const arrival = await proveArrival(registrar, { id: made.id, address: wanted.url }, task)
+  const isLost = arrival.is === 'failed'
+  const undo = `disconnect ${name}${endpoint === name ? '' : ` --endpoint ${endpoint}`}`
+  return {
+    facts: {
+      ...factsOf(task, plan, wanted),
+      hookId: made.id,
+      arrival: arrival.is,
+      configuration: { file: shown, changed: isChanged },
+    },
+    lines: [
+      isLost ? `${setup.title} is registered, and its test did not arrive.` : `${setup.title} is connected.`,
+      '',
+      ...arrival.next,
+      `To end it: ${pasted(undo, io)}`,
+    ],
+    exitCode: isLost ? 1 : 0,
+  }
+}
+
+async function create(
+  { steps }: ProviderTask,
+  { owner, registrar, found }: Plan,
+  wanted: WantedWebhook,
+  secret: string,
+) {
+  if (found !== undefined) await registrar.remove(found.id)
+  const created = await registrar.create(wanted, secret)
+  const how =
+    found === undefined ? 'Made' : `The webhook ${found.id}, whose secret is not known here, was replaced by`
+  steps.report({
+    step: 'webhook',
+    outcome: 'done',
+    detail: `${how} the webhook ${created.id} of ${owner.name}, which sends ${eventsText(wanted)} to ${wanted.url}.`,
+  })
+  return created
+}
+
+/** Writes the connection as far as it is known. @returns whether the configuration changed */
+async function write(task: ProviderTask, plan: Plan, hookId: string | undefined, value: string) {
+  const { file, setup, options, io } = task
+  const { secret, token } = plan
+  const keepsToken = options.catchUp !== false && hookId !== undefined && token.isNew && setup.token
+  const variables = {
+    ...(secret.variable !== undefined && { [secret.variable]: value }),
+    ...(keepsToken && { [keepsToken.variable]: token.value }),
+  }
+  const edit = (text: string) => withConnection(text, entryFor(task, plan, hookId))
+  const isChanged = await writeFiles({ file, variables, edit }, io)
+  if (isChanged) await reloadGateway(task)
+  return isChanged
+}
+
+function entryFor(task: ProviderTask, plan: Plan, hookId: string | undefined): ConnectionEntry {
+  const { name, setup, endpoint, configuration, options } = task
+  const { owner, secret, token } = plan
+  const api = apiOf(task)
+  const isOther = api !== undefined && api.replace(/\/+$/, '') !== setup.api?.default
+  return {
+    endpoint,
+    provider: name,
+    addsPreset: !isMapped(configuration, endpoint),
+    secret: secret.reference,
+    catchUp:
+      options.catchUp === false || hookId === undefined
+        ? undefined
+        : { ...owner.keys, hookId: idToWrite(hookId), token: token.reference, ...(isOther && { api }) },
+  }
+}
+
+/** An id that is a number is written as one where a number can hold it. */
 function idToWrite(id: string): string | number {
   return /^\d{1,15}$/.test(id) ? Number(id) : id
 }
 
-function eventsText(events: readonly string[]): string {
+function eventsText({ events }: WantedWebhook): string {
   return events.includes('*') ? 'every event' : events.join(', ')
 }
 
@@ -187,39 +203,33 @@ function newSecret(): string {
   return randomBytes(32).toString('hex')
 }
 
+const privateHost =
+  /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|\[f[cde])|\.(local|internal|localhost)$/
+
 /** Where the provider is to send to: `--url`, else the tunnel of the gateway that runs. @throws CommandFailure */
-async function addressFor(
-  endpoint: string,
-  { options, configuration, gateway, provider, steps, io }: Task,
-): Promise<string> {
-  const { hooks, gateway: block } = configuration.settings
-  const configured = (block as { readonly publicUrl?: unknown }).publicUrl
-  const base = options.url ?? (typeof configured === 'string' ? configured : await tunnelOf(gateway))
+async function addressFor(task: ProviderTask): Promise<string> {
+  const { endpoint, options, configuration, gateway, setup, steps, io } = task
+  const base = options.url ?? (await tunnelOf(gateway))
   if (base === undefined)
     throw new CommandFailure(
       2,
-      `${provider.title} needs an address of this gateway on the internet: --url https://hooks.example.com, or a tunnel while this runs: ${pasted('start --tunnel', io)}`,
+      `${setup.title} needs an address of this gateway on the internet: --url https://hooks.example.com, or a tunnel while this runs: ${pasted('start --tunnel', io)}`,
     )
   const url = URL.parse(base)
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
     throw new CommandFailure(2, `${base} is no address: write it as https://hooks.example.com.`)
-  if (
-    isLoopback(url.hostname) ||
-    /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|\[f[cde])|\.(local|internal|localhost)$/.test(
-      url.hostname,
-    )
-  )
+  if (isLoopback(url.hostname) || privateHost.test(url.hostname))
     throw new CommandFailure(
       2,
-      `${provider.title} cannot reach ${url.hostname}, which is an address of this machine or network. Name the one that the internet knows, or use a tunnel: ${pasted('start --tunnel', io)}`,
+      `${setup.title} cannot reach ${url.hostname}, which is an address of this machine or network. Name the one that the internet knows, or use a tunnel: ${pasted('start --tunnel', io)}`,
     )
   if (url.protocol === 'http:') {
-    if (provider.name === 'stripe') throw new CommandFailure(2, 'Stripe sends to https:// alone.')
+    if (setup.needsHttps) throw new CommandFailure(2, `${setup.title} sends to https:// alone.`)
     steps.warn(
       `${url.origin} is plain http: everyone on the way can read what is sent. Have a proxy take https.`,
     )
   }
-  const path = `${hooks.path}/${endpoint}`
+  const path = `${configuration.settings.hooks.path}/${endpoint}`
   const given = url.pathname.replace(/\/+$/, '')
   return `${url.origin}${given.endsWith(path) ? given : `${given}${path}`}`
 }
@@ -232,10 +242,10 @@ async function tunnelOf(gateway: GatewayView): Promise<string | undefined> {
 
 /** The webhook that is ours: the one that the configuration names, else the one that sends to the same address. */
 function ownHook(
-  hooks: readonly Registered[],
+  hooks: readonly RegisteredWebhook[],
   address: string,
   written: unknown,
-): readonly [Registered | undefined, readonly string[]] {
+): readonly [RegisteredWebhook | undefined, readonly string[]] {
   const catchUp = isRecord(written) ? written['catchUp'] : undefined
   const known = isRecord(catchUp) ? String(catchUp['hookId']) : undefined
   const same = hooks.filter(({ url }) => url.replace(/\/+$/, '') === address)
@@ -251,7 +261,7 @@ interface KnownSecret {
 }
 
 /** The secret that the endpoint has already, and where a new one is to be kept. */
-function secretFor(endpoint: string, { text, configuration, file, io }: Task): KnownSecret {
+function secretFor({ endpoint, text, configuration, file, io }: ProviderTask): KnownSecret {
   const written = valueAt(text, ['hooks', 'endpoints', endpoint, 'verify', 'secret'])
   const variable =
     variableIn(written) ?? `${endpoint.toUpperCase().replace(/[^A-Z0-9]+/g, '_')}_WEBHOOK_SECRET`
@@ -264,7 +274,7 @@ function secretFor(endpoint: string, { text, configuration, file, io }: Task): K
   return { value: known || undefined, variable, reference: `\${${variable}}` }
 }
 
-/** Whether a mapping that is no preset's takes the endpoint. */
+/** Whether a mapping that is no preset's names the endpoint. */
 function isMapped({ mappings }: Configuration, endpoint: string): boolean {
   return mappings.some(({ origin, value }) => origin.kind !== 'preset' && value.match?.path === endpoint)
 }
@@ -272,33 +282,23 @@ function isMapped({ mappings }: Configuration, endpoint: string): boolean {
 /** The events that mappings of the endpoint ask for, unless some are named: every event where that cannot be known. */
 async function eventsFor(
   edited: string,
-  endpoint: string,
-  { provider, options, file, steps, io }: Task,
+  task: ProviderTask,
   { variable, value }: KnownSecret,
 ): Promise<readonly string[]> {
+  const { name, registration, setup, endpoint, options, file, steps, io } = task
+  const token = setup.token && { [setup.token.variable]: io.env[setup.token.variable] || 'not-set-yet' }
   const secrets = variable === undefined ? {} : { [variable]: value ?? newSecret() }
-  const token = { [provider.tokenVariable]: io.env[provider.tokenVariable] || 'not-set-yet' }
-  const { mappings } = await configurationOf(file, edited, {
-    ...io,
-    env: { ...io.env, ...secrets, ...token },
-  })
+  const env = { ...io.env, ...secrets, ...token }
+  const { mappings } = await configurationOf(file, edited, { ...io, env })
   const covering = mappings.flatMap(({ value: { match = {} } }) =>
-    match.path === undefined || match.path === endpoint || match.path.includes(':') ? [match] : [],
+    coversPath(match.path, endpoint) ? [match] : [],
   )
   if (covering.length === 0)
     steps.warn(
-      `No mapping takes what comes of the endpoint ${endpoint}, and it is ignored: ${pasted(`init mapping ${provider.name}`, io)} copies the preset, to be changed.`,
+      `No mapping takes what comes of the endpoint ${endpoint}, and it is ignored: ${pasted(`init mapping ${name}`, io)} copies the preset, to be changed.`,
     )
   if (options.events !== undefined) return options.events
-  const events = new Set<string>()
-  for (const { headers, body } of covering) {
-    const asked =
-      provider.name === 'github' ? headers?.['x-github-event'] : isRecord(body) ? body['type'] : undefined
-    const names = typeof asked === 'string' ? [asked] : asked
-    if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) return ['*']
-    for (const name of names) events.add(name)
-  }
-  // GitHub sends a ping to every webhook.
-  if (provider.name === 'github') events.delete('ping')
-  return events.size === 0 ? ['*'] : [...events].sort()
+  const asked = covering.map((match) => registration.eventsOf(match))
+  const events = new Set(asked.flatMap((names) => names ?? []))
+  return events.size === 0 || asked.includes(undefined) ? ['*'] : [...events].sort()
 }

@@ -13,14 +13,13 @@ import { CommandFailure } from '../command-failure.ts'
 import { formatDiagnostics, shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
 import { checkText } from './configured.ts'
-import type { Provider } from './registrar.ts'
 
 type Path = readonly string[]
 
 /** What the configuration is to say about an endpoint. References are written as such. */
 export interface ConnectionEntry {
   readonly endpoint: string
-  readonly provider: Provider['name']
+  readonly provider: string
   /** The preset to add, unless a mapping of the configuration takes the endpoint. */
   readonly addsPreset: boolean
   /** The reference to the secret; undefined: what is written stays. */
@@ -109,8 +108,10 @@ export function variableIn(written: unknown): string | undefined {
 export interface Writing {
   readonly file: string
   /** Variables to be set in `.env`; undefined removes one. */
-  readonly variables: Readonly<Record<string, string | undefined>>
+  readonly variables?: Readonly<Record<string, string | undefined>>
   edit(text: string): string
+  /** What to write by hand, for errors. */
+  readonly byHand?: string
 }
 
 /**
@@ -118,23 +119,23 @@ export interface Writing {
  * unless a gateway would accept the result. @returns whether the configuration changed
  * @throws CommandFailure
  */
-export async function writeBoth({ file, variables, edit }: Writing, io: Io): Promise<boolean> {
+export async function writeFiles(writing: Writing, io: Io): Promise<boolean> {
+  const { file, variables = {}, edit, byHand } = writing
   const shown = shownPath(file, io)
   const text = await readFile(file, 'utf8')
-  const edited = editOrFail(text, edit, shown)
+  const edited = editOrFail(text, edit, shown, byHand)
   const set = Object.entries(variables).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value]],
+    value === undefined ? [] : [[name, io.env[name] || value]],
   )
-  const env = {
-    ...io.env,
-    ...Object.fromEntries(set.map(([name = '', value]) => [name, io.env[name] || value])),
-  }
+  const env = { ...io.env, ...Object.fromEntries(set) }
   const checked = await checkText(file, edited, { ...io, env })
-  if (!checked.ok)
+  if (!checked.ok && edited !== text)
     throw new CommandFailure(
       1,
-      `${shown} would not load with the change:\n\n${formatDiagnostics(checked.diagnostics, io)}\n\nThe file is as it was.`,
+      `${shown} would not load with the change:\n\n${formatDiagnostics(checked.diagnostics, io)}\n\nThe file is unchanged. Fix it, and run the same command again.`,
     )
+  // An editor may have written it just now.
+  if ((await readFile(file, 'utf8')) !== text) return writeFiles(writing, io)
   const isAdding = set.length > 0
   try {
     if (isAdding) await setInEnvFile(envFileOf(file), variables, file)
@@ -143,20 +144,30 @@ export async function writeBoth({ file, variables, edit }: Writing, io: Io): Pro
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === undefined) throw error
-    const text = `${shown} or the .env beside it cannot be written (${code}). Make both writable, and run the same command again.`
-    throw new CommandFailure(1, text, { cause: error })
+    const why = `${shown} or the .env beside it cannot be written (${code}). Make both writable, and run the same command again.`
+    throw unwritten(why, byHand, error)
   }
   return edited !== text
 }
 
 /** @throws CommandFailure where the layout of the file does not allow it */
-export function editOrFail(text: string, edit: (text: string) => string, shown: string): string {
+export function editOrFail(
+  text: string,
+  edit: (text: string) => string,
+  shown: string,
+  byHand?: string,
+): string {
   try {
     return edit(text)
   } catch (error) {
     if (!(error instanceof NotEditable)) throw error
-    throw new CommandFailure(1, `${shown}: ${error.message} The file is as it was.`, { cause: error })
+    throw unwritten(`${shown}: ${error.message} The file is unchanged.`, byHand, error)
   }
+}
+
+function unwritten(why: string, byHand: string | undefined, cause: unknown): CommandFailure {
+  const what = byHand === undefined ? '' : ` What belongs there:\n\n${byHand}`
+  return new CommandFailure(1, `${why}${what}`, { cause })
 }
 
 export function envFileOf(file: string): string {

@@ -1,102 +1,99 @@
-/** `reveille disconnect github | stripe`: removes the webhook at the provider, and what `connect` wrote. */
+/** `reveille disconnect NAME`: removes the webhook at the provider, and what `connect` wrote. */
 
 import { type Configuration, isRecord } from '@reveille/engine'
+import type { RegisteredWebhook } from '@reveille/kit'
 import { CommandFailure } from '../command-failure.ts'
-import { shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
+import type { Connected } from './connected.ts'
 import {
   configurationOf,
   editOrFail,
   valueAt,
   variableIn,
   withoutConnection,
-  writeBoth,
+  writeFiles,
 } from './connection-file.ts'
-import { type Provider, providers, type Registered } from './registrar.ts'
 import {
   type ConnectOptions,
-  placeOf,
-  registrarFor,
+  openRegistrar,
+  ownerOf,
+  type ProviderTask,
   reloadGateway,
-  type Task,
   tokenFor,
   withProvider,
-} from './task.ts'
+} from './provider-task.ts'
+import type { Done } from './task.ts'
 
-export function disconnectGitHub(repo: string | undefined, options: ConnectOptions, io: Io): Promise<number> {
-  return disconnecting(providers.github, { ...options, repo }, io)
-}
-
-export function disconnectStripe(options: ConnectOptions, io: Io): Promise<number> {
-  return disconnecting(providers.stripe, options, io)
-}
-
-function disconnecting(provider: Provider, options: ConnectOptions, given: Io): Promise<number> {
-  return withProvider(provider, options, given, async (task) => {
-    const { file, text, steps, io } = task
-    const endpoint = options.endpoint ?? provider.name
-    const shown = shownPath(file, io)
+export function disconnectProvider(connected: Connected, options: ConnectOptions, io: Io): Promise<number> {
+  return withProvider(connected, options, io, async (task) => {
+    const { name, setup, endpoint, shown, text, steps } = task
+    const { title } = setup
     const policy = valueAt(text, ['hooks', 'endpoints', endpoint])
-    const place = placeOf(task, endpoint)
-    const token = await tokenFor(task)
-    const registrar = registrarFor(task, place, token.value)
-    const own = ownHooks(await registrar.list(), endpoint, policy, task)
+    const owner = ownerOf(task)
+    const { value } = await tokenFor(task)
+    const registrar = openRegistrar(task, owner, value)
+    const own = ownHooks(await registrar.list(), policy, task)
     if (own.length === 0 && policy === undefined)
       throw new CommandFailure(
         1,
-        `${provider.title} has no webhook for the endpoint ${endpoint}, and ${shown} does not name it.`,
+        `${title} has no webhook for the endpoint ${endpoint}, and ${shown} does not name it.`,
       )
-    const edited = editOrFail(text, (each) => withoutConnection(each, endpoint, provider.name), shown)
-    const facts = { provider: provider.name, ...place, endpoint, hookIds: own.map(({ id }) => id) }
-    if (options.dryRun)
+    const edited = editOrFail(text, (each) => withoutConnection(each, endpoint, name), shown)
+    const ids = own.map(({ id }) => id)
+    const facts = { provider: name, ...owner.keys, endpoint, hookIds: ids }
+    if (options.dryRun) {
+      const removes =
+        own.length === 0
+          ? 'there is no webhook to remove'
+          : `it would remove the webhook ${ids.join(' and ')}`
+      const takes = edited === text ? 'nothing would change' : `it would take out the endpoint ${endpoint}`
       return {
         facts: { ...facts, dryRun: true, configuration: { file: shown, changed: edited !== text } },
-        lines: [
-          `${provider.title}: ${own.length === 0 ? 'there is no webhook to remove' : `it would remove the webhook ${own.map(({ id }) => id).join(' and ')}`}.`,
-          `${shown}: ${edited === text ? 'nothing would change' : `it would take out the endpoint ${endpoint}`}.`,
-          'Nothing was changed.',
-        ],
+        lines: [`${title}: ${removes}.`, `${shown}: ${takes}.`, 'Nothing was changed.'],
       }
-
-    for (const { id } of own) await registrar.remove(id)
-    const removed = own.map(({ id }) => id).join(' and ')
+    }
+    for (const id of ids) await registrar.remove(id)
+    const removed = `Removed the webhook ${ids.join(' and ')} of ${owner.name}.`
     steps.report(
       own.length === 0
-        ? { step: 'webhook', outcome: 'unchanged', detail: `${provider.title} has none that sends here.` }
-        : {
-            step: 'webhook',
-            outcome: 'done',
-            detail: `Removed the webhook ${removed} of ${registrar.owner}.`,
-          },
+        ? { step: 'webhook', outcome: 'unchanged', detail: `${title} has none that sends here.` }
+        : { step: 'webhook', outcome: 'done', detail: removed },
     )
-    const after = await configurationOf(file, edited, io)
-    const gone = variablesOf(policy).filter((name) => !isNamed(name, after))
-    const variables = Object.fromEntries(gone.map((name) => [name, undefined]))
-    const isChanged = await writeBoth(
-      { file, variables, edit: (each) => withoutConnection(each, endpoint, provider.name) },
-      io,
-    )
-    if (isChanged) await reloadGateway(task)
-    const took = `Took the endpoint ${endpoint} out of ${shown}${gone.length === 0 ? '' : `, and ${gone.join(' and ')} out of .env`}.`
-    steps.report(
-      isChanged
-        ? { step: 'configuration', outcome: 'done', detail: took }
-        : { step: 'configuration', outcome: 'unchanged', detail: `${shown} does not name it.` },
-    )
-    return {
-      facts: { ...facts, configuration: { file: shown, changed: isChanged } },
-      lines: [`${provider.title} is disconnected.`],
-    }
+    return takeOut(task, policy, edited, facts)
   })
+}
+
+async function takeOut(
+  task: ProviderTask,
+  policy: unknown,
+  edited: string,
+  facts: Done['facts'],
+): Promise<Done> {
+  const { file, name, setup, endpoint, shown, steps, io } = task
+  const after = await configurationOf(file, edited, io)
+  const gone = variablesOf(policy).filter((variable) => !isNamed(variable, after))
+  const variables = Object.fromEntries(gone.map((variable) => [variable, undefined]))
+  const edit = (text: string) => withoutConnection(text, endpoint, name)
+  const isChanged = await writeFiles({ file, variables, edit }, io)
+  if (isChanged) await reloadGateway(task)
+  const took = `Took the endpoint ${endpoint} out of ${shown}${gone.length === 0 ? '' : `, and ${gone.join(' and ')} out of .env`}.`
+  steps.report(
+    isChanged
+      ? { step: 'configuration', outcome: 'done', detail: took }
+      : { step: 'configuration', outcome: 'unchanged', detail: `${shown} does not name it.` },
+  )
+  return {
+    facts: { ...facts, configuration: { file: shown, changed: isChanged } },
+    lines: [`${setup.title} is disconnected.`],
+  }
 }
 
 /** The webhook that the configuration names, and those that send to an address that was named. */
 function ownHooks(
-  hooks: readonly Registered[],
-  endpoint: string,
+  hooks: readonly RegisteredWebhook[],
   policy: unknown,
-  { options, configuration }: Task,
-): readonly Registered[] {
+  { endpoint, options, configuration }: ProviderTask,
+): readonly RegisteredWebhook[] {
   const catchUp = isRecord(policy) ? policy['catchUp'] : undefined
   const known = isRecord(catchUp) ? String(catchUp['hookId']) : undefined
   const base = options.url?.replace(/\/+$/, '')

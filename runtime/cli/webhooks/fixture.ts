@@ -33,6 +33,7 @@ export const mailPlugin = {
     additionalProperties: false,
   }),
   'mail/index.js': `
+import { readFileSync } from 'node:fs'
 import { PluginError } from '@reveille/kit'
 
 export default {
@@ -40,7 +41,8 @@ export default {
   setup: ({ config }) => ({
     sources: [{
       id: 'gmail',
-      async run({ signal, post, report, limitsOf }) {
+      async run({ signal, post, report, limitsOf, receive }) {
+        if (config.mode === 'push') receive('gmail/push', () => {})
         if (config.says === 'throw') throw new PluginError('It cannot.', { code: 'broken', retryable: false })
         report({ state: 'working', detail: 'Watched.', times: { watchEnds: 1775000000000 } })
         const output = await post('gmail', { messages: [{ id: '1' }], limit: limitsOf('gmail').maxBodyBytes }).catch((error) => error)
@@ -50,10 +52,28 @@ export default {
     }],
   }),
   async connect({ config, wanted, storage, person, report, signal }) {
+    const { questions } = person
     const known = await storage.read('client')
-    const client = wanted.client ?? known
-    if (client === undefined) throw new PluginError('There is no OAuth client.', { code: 'client-missing', retryable: false })
-    if (wanted.client !== undefined) await storage.write('client', wanted.client)
+    const { account: before } = (await storage.read('credentials')) ?? {}
+    const file = wanted.clientFile ?? (known ? undefined : await questions?.path({ message: 'The OAuth client' }))
+    if (file === undefined && !known) throw new PluginError('There is no OAuth client.', { code: 'client-missing', retryable: false })
+    if (file !== undefined) {
+      try {
+        await storage.write('client', JSON.parse(readFileSync(file, 'utf8')))
+      } catch {
+        throw new PluginError('--client-file: It is no JSON.', { code: 'bad-option', retryable: false })
+      }
+    }
+    if (questions && !(wanted.account ?? config.account))
+      wanted = {
+        ...wanted,
+        account: await questions.text({
+          message: 'The mailbox',
+          fallback: before,
+          validate: (answer) => (answer.includes('@') ? undefined : 'It must be an address.'),
+        }),
+        mode: await questions.choose('How do notifications come?', { 'pull: asks': 'pull', 'push: listens': 'push' }),
+      }
     report({ step: 'client', outcome: known ? 'unchanged' : 'done', detail: 'the client of harbour' })
     if ((await storage.read('credentials')) === undefined || wanted.again) {
       await person.show('https://accounts.example/consent?state=1')
@@ -74,6 +94,10 @@ export default {
         ...(label && { label }),
         ...(mode && { mode }),
       },
+      preset: 'gmail',
+      subject: account,
+      howToTry: 'Send a mail to ' + account,
+      facts: { account, watchEnds: 1775000000000 },
       ...(mode === 'push' && {
         endpoints: { 'gmail/push': { verify: { provider: 'google-pubsub', audience: wanted.pushEndpoint, serviceAccount: wanted.pushServiceAccount } } },
       }),

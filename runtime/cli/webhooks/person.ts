@@ -1,6 +1,7 @@
-/** Shows the person who sets a mailbox up the page of the consent, and asks for the address that it led to. */
+/** Shows the person at the terminal a page, and asks them. */
 
-import type { Person } from '@reveille/kit'
+import path from 'node:path'
+import type { Person, Question, Questions } from '@reveille/kit'
 import { printable } from '../../observe/printable.ts'
 import { type Io, wrapText } from '../io.ts'
 import type { Prompts } from '../prompts.ts'
@@ -17,6 +18,8 @@ export interface PersonOptions {
 
 export function createPerson({ io, prompts, browser, cancel }: PersonOptions): Person {
   return {
+    ...(prompts && { questions: questionsAt(prompts, io, cancel) }),
+
     async show(url) {
       const isOpened = browser && io.columns !== undefined && hasScreen(io.env) && (await open(url, io))
       const text = isOpened
@@ -51,6 +54,41 @@ export function createPerson({ io, prompts, browser, cancel }: PersonOptions): P
       throw error
     }
   }
+}
+
+function questionsAt(prompts: Prompts, io: Io, cancel: (reason: unknown) => void): Questions {
+  const text = async ({ message, validate, ...question }: Question): Promise<string> => {
+    const check = (answer: string) => {
+      if (answer.trim() !== '') return validate?.(answer.trim())
+      return question.fallback === undefined ? 'It is required.' : undefined
+    }
+    try {
+      return (await prompts.text({ ...question, message: printable(message), validate: check })).trim()
+    } catch (error) {
+      cancel(error)
+      throw error
+    }
+  }
+  return {
+    text,
+    path: async (question) => path.resolve(io.cwd, withHome(unquoted(await text(question)), io)),
+    async choose(message, choices) {
+      const label = await prompts.choose(printable(message), Object.keys(choices))
+      return choices[label] as never
+    },
+  }
+}
+
+/** A file that is dropped onto a terminal arrives quoted for a shell. */
+function unquoted(file: string): string {
+  const [, , quoted] = /^(['"])(.+)\1$/.exec(file) ?? []
+  return quoted ?? file.replaceAll('\\ ', ' ')
+}
+
+/** Resolves `~`, which a shell does for options but not for answers. */
+function withHome(file: string, { env }: Io): string {
+  const home = env['HOME'] ?? env['USERPROFILE']
+  return home !== undefined && /^~[/\\]/.test(file) ? path.join(home, file.slice(2)) : file
 }
 
 /** False where no browser could be opened; the address is shown in any case. */

@@ -1,74 +1,66 @@
-/** Writes a connection into the configuration, and checks that this still loads with it. */
+/** Writes the connection of a source into the configuration, and checks that this still loads with it. */
 
 import { readFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { isOfGmailPreset } from '@reveille/engine'
+import { type Configuration, coversPath } from '@reveille/engine'
 import type { Connection } from '@reveille/kit'
 import { stringify } from 'yaml'
 import { type Edit, editConfiguration } from '../../scaffold/edit-configuration.ts'
-import { NotEditable } from '../../scaffold/parsed-text.ts'
-import { replaceFile } from '../../scaffold/replace-file.ts'
-import { contentOf, documentOf } from '../../written-document.ts'
-import { CommandFailure } from '../command-failure.ts'
-import { formatDiagnostics, shownPath } from '../configuration.ts'
-import type { Io } from '../io.ts'
-import { type CheckedText, type Configured, checkText } from './configured.ts'
-import type { Steps } from './steps.ts'
+import { type Configured, keysAt, pathOfSource, readConfigured } from './configured.ts'
+import { writeFiles } from './connection-file.ts'
+import type { Task } from './task.ts'
 
 type Values = Readonly<Record<string, unknown>>
-
-const preset = 'gmail'
+type Setting = Extract<Edit, { set: unknown }>
 
 /**
  * What the file says already stays as it is, references included. The file is read again, because a consent takes time in
- * which it may have been edited. @throws CommandFailure where it cannot be written; then the file is as it was
+ * which it may have been edited. @returns whether it changed
+ * @throws CommandFailure where it cannot be written; then the file is unchanged
  */
 export async function writeConnection(
-  file: string,
+  name: string,
   connection: Connection,
   before: Configured,
-  steps: Steps,
-  io: Io,
-): Promise<{ readonly changed: boolean }> {
-  const shown = shownPath(file, io)
+  { file, shown, steps, io }: Task,
+): Promise<boolean> {
+  const { preset } = connection
+  const editsIn = (text: string) => editsFor(text, name, connection, before)
+  const isFirst = Object.keys(before.source).length === 0
+  const isMissing = preset !== undefined && (isFirst || !isMapped(before.configuration, preset))
   const text = await readFile(file, 'utf8')
-  const edits = editsFor(text, connection, before)
-  const connected = editOrFail(text, edits, connection, shown)
-  const isFirst = Object.keys(before.mailbox).length === 0
-  const withPreset = () => editOrFail(connected, [presetEdit], connection, shown)
-  let edited = isFirst ? withPreset() : connected
-  let checked = await checkText(file, edited, io)
-  if (!isFirst && isUnmapped(checked)) {
-    edited = withPreset()
-    checked = await checkText(file, edited, io)
-  }
-  if (edited !== text) {
-    if (!checked.ok) {
-      const why = formatDiagnostics(checked.diagnostics, io)
-      throw new CommandFailure(1, `${shown} would not load with the mailbox in it:\n\n${why}\n\n${unwritten}`)
-    }
-    // An editor may have written it just now.
-    if ((await readFile(file, 'utf8')) !== text) return writeConnection(file, connection, before, steps, io)
-    await replaceOrFail(file, edited, connection, shown)
-  }
+  const settings = editsIn(text)
+  const changed = await writeFiles(
+    {
+      file,
+      edit: (text) => editConfiguration(text, [...editsIn(text), ...(isMissing ? [presetEdit(preset)] : [])]),
+      byHand: linesOf(name, connection),
+    },
+    io,
+  )
+  const isAdded = isMissing && editConfiguration(text, [presetEdit(preset)]) !== text
   const report = (step: string, isDone: boolean, done: string, unchanged: string) =>
-    steps.report(
-      isDone ? { step, outcome: 'done', detail: done } : { step, outcome: 'unchanged', detail: unchanged },
-    )
-  const wrote = `${editsInWords(edits)} in ${shown}.`
-  report('configuration', connected !== text, wrote, `${shown} says it already.`)
-  const added = `Added ${preset} to hooks.presets in ${shown}.`
-  report('preset', edited !== connected, added, 'It need not be added.')
-  // The preset is listed, and the mailbox has another endpoint.
-  if (isUnmapped(checked))
-    steps.warn(`No mapping takes the endpoint ${preset}, where mails are posted: they are ignored.`)
-  return { changed: edited !== text }
+    steps.report({ step, outcome: isDone ? 'done' : 'unchanged', detail: isDone ? done : unchanged })
+  const isWritten = editConfiguration(text, settings) !== text
+  report('configuration', isWritten, `${inWords(settings)} in ${shown}.`, `${shown} says it already.`)
+  if (preset === undefined) return changed
+  report('preset', isAdded, `Added ${preset} to hooks.presets in ${shown}.`, 'It need not be added.')
+  const { configuration } = await readConfigured(file, name, io)
+  // The preset is listed, and serves another endpoint.
+  if (!isMapped(configuration, preset))
+    steps.warn(`No mapping takes the endpoint ${preset}, where events are posted: they are ignored.`)
+  return changed
 }
 
-function editsInWords(edits: readonly Setting[]): string {
-  const [gone = [], written = []] = [true, false].map((isGone) =>
-    edits.filter(({ to }) => (to === undefined) === isGone).map(({ set }) => set.join('.')),
-  )
+/** Where another mapping takes the endpoint, the preset was left out on purpose. */
+function isMapped({ mappings }: Configuration, endpoint: string): boolean {
+  return mappings.some(({ value }) => coversPath(value.match?.path, endpoint))
+}
+
+function inWords(edits: readonly Setting[]): string {
+  const namesOf = (isGone: boolean) =>
+    edits.flatMap(({ set, to }) => ((to === undefined) === isGone ? [set.join('.')] : []))
+  const [written, gone] = [namesOf(false), namesOf(true)]
   const parts = [
     ...(written.length === 0 ? [] : [`wrote ${written.join(' and ')}`]),
     ...(gone.length === 0 ? [] : [`took out ${gone.join(' and ')}`]),
@@ -76,89 +68,55 @@ function editsInWords(edits: readonly Setting[]): string {
   return parts.join(', ').replace(/^./, (first) => first.toUpperCase())
 }
 
-const unwritten = 'The file is unchanged. Fix it, and run the same command again.'
-
-const presetEdit: Edit = {
-  include: ['hooks', 'presets'],
-  item: preset,
-  is: (existing) =>
-    existing === preset || (existing as { readonly name?: unknown } | null | undefined)?.name === preset,
+function presetEdit(preset: string): Edit {
+  return {
+    include: ['hooks', 'presets'],
+    item: preset,
+    is: (existing) =>
+      existing === preset || (existing as { readonly name?: unknown } | null | undefined)?.name === preset,
+  }
 }
-
-type Setting = Extract<Edit, { set: unknown }>
 
 /** Leaves out what the file has already, as a value or by a reference. */
 function editsFor(
   text: string,
+  name: string,
   { config, endpoints = {} }: Connection,
   before: Configured,
 ): readonly Setting[] {
-  const place = ['hooks', 'gmail']
-  const keep = keysAt(text, place).filter(isOfGmailPreset)
-  const mailbox: Setting = { set: place, to: config, was: before.mailbox, keep }
-  const policies = Object.entries(endpoints).flatMap(([name, policy]): readonly Setting[] => {
-    if (isEmpty(policy)) return withoutVerify(text, name)
-    const was: Values = { ...before.configuration.endpoints[name] }
+  const place = pathOfSource(name)
+  // The other keys are about the preset.
+  const keep = keysAt(text, place).filter((key) => !Object.hasOwn(before.written, key))
+  const policies = Object.entries(endpoints).flatMap(([endpoint, policy]): readonly Setting[] => {
+    if (Object.keys(policy).length === 0) return withoutVerify(text, endpoint)
+    const was: Values = { ...before.configuration.endpoints[endpoint] }
     if (Object.entries(policy).every(([key, value]) => isDeepStrictEqual(value, was[key]))) return []
-    const set = ['hooks', 'endpoints', name]
-    const others = keysAt(text, set).filter((key) => !Object.hasOwn(policy, key))
-    return [{ set, to: policy, was, keep: others }]
+    const set = ['hooks', 'endpoints', endpoint]
+    return [{ set, to: policy, was, keep: keysAt(text, set).filter((key) => !Object.hasOwn(policy, key)) }]
   })
-  return isDeepStrictEqual({ ...config }, { ...before.mailbox }) ? policies : [mailbox, ...policies]
+  if (isDeepStrictEqual({ ...config }, { ...before.source })) return policies
+  return [{ set: place, to: config, was: before.source, keep }, ...policies]
 }
 
-/** The push endpoint is not used any more. What was written beside its verification stays. */
-function withoutVerify(text: string, name: string): readonly Setting[] {
+/** The endpoint is not used any more. What was written beside its verification stays. */
+function withoutVerify(text: string, endpoint: string): readonly Setting[] {
   const endpoints = ['hooks', 'endpoints']
-  const policy = [...endpoints, name]
+  const policy = [...endpoints, endpoint]
   const keys = keysAt(text, policy)
   if (!keys.includes('verify')) return []
   if (keys.length > 1) return [{ set: [...policy, 'verify'], to: undefined }]
   return [{ set: keysAt(text, endpoints).length > 1 ? policy : endpoints, to: undefined }]
 }
 
-function keysAt(text: string, path: readonly string[]): readonly string[] {
-  let value: unknown = contentOf(documentOf(text))
-  for (const name of path) value = (value as Values | null | undefined)?.[name]
-  return Object.keys(value ?? {})
-}
-
-/** Where another mapping takes the mails, the preset was left out on purpose. */
-function isUnmapped(checked: CheckedText): boolean {
-  return checked.ok && checked.warnings.some(({ code }) => code === 'MAIL_UNMAPPED')
-}
-
-/** @throws CommandFailure with the lines to write by hand */
-function editOrFail(text: string, edits: readonly Edit[], connection: Connection, file: string): string {
-  try {
-    return editConfiguration(text, edits)
-  } catch (error) {
-    if (!(error instanceof NotEditable)) throw error
-    throw failure(`${file}: ${error.message}`, connection, error)
+/** The lines to write by hand. */
+function linesOf(name: string, { config, endpoints = {}, preset }: Connection): string {
+  const policies = Object.entries(endpoints).filter(([, policy]) => Object.keys(policy).length > 0)
+  const hooks = {
+    ...(preset !== undefined && { presets: [preset] }),
+    ...(policies.length > 0 && { endpoints: Object.fromEntries(policies) }),
   }
-}
-
-/** @throws CommandFailure with the lines to write by hand, where a folder, a disk or a container forbids writing */
-async function replaceOrFail(file: string, text: string, connection: Connection, shown: string) {
-  try {
-    await replaceFile(file, text)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === undefined) throw error
-    throw failure(`${shown} cannot be replaced (${code}).`, connection, error)
-  }
-}
-
-function failure(why: string, { config, endpoints = {} }: Connection, cause: unknown): CommandFailure {
-  const policies = Object.fromEntries(Object.entries(endpoints).filter(([, policy]) => !isEmpty(policy)))
-  const meant = { presets: [preset], ...(!isEmpty(policies) && { endpoints: policies }), gmail: config }
-  return new CommandFailure(
-    1,
-    `${why} The file is as it was. What belongs there:\n\n${stringify({ hooks: meant })}`,
-    { cause },
+  const [room = '', key = ''] = pathOfSource(name)
+  return stringify(
+    room === 'hooks' ? { hooks: { ...hooks, [key]: config } } : { hooks, [room]: { [key]: config } },
   )
-}
-
-function isEmpty(values: Values): boolean {
-  return Object.keys(values).length === 0
 }

@@ -1,6 +1,6 @@
 /** Checks plugins without a gateway: manifests and configurations, and what the code of one says about its own. */
 
-import type { Catalog, Settings } from '@reveille/engine'
+import type { Catalog, Settings, Snapshot } from '@reveille/engine'
 import { compileRedaction, type Plugin } from '@reveille/kit'
 import { configureAll, type PluginConfiguration } from '../configuration/configuration.ts'
 import { asFileUrl, createDirectory, type PluginPlaces } from '../configuration/directory.ts'
@@ -13,9 +13,13 @@ type Checked = Pick<Settings, 'agents' | 'channels' | 'sources'> & PluginPlaces
  * Returns the names that exist, if everything that is configured fits its schema. Runs no plugin code.
  * @throws PluginSetupError with everything that is wrong
  */
-export function checkPlugins(settings: Checked, resolveFrom: string | URL = import.meta.url): Catalog {
+export function checkPlugins(
+  settings: Checked,
+  resolveFrom: string | URL = import.meta.url,
+  endpoints?: Snapshot['endpoints'],
+): Catalog {
   const directory = createDirectory(settings, asFileUrl(resolveFrom))
-  const wanted = specify(settings, directory)
+  const wanted = specify(settings, directory, endpoints)
   configureAll(wanted.filter(isSet))
   return catalogOf(directory, wanted)
 }

@@ -17,6 +17,8 @@ import { locateAlone } from './check.ts'
 export interface Connector {
   readonly name: string
   readonly package: string
+  /** The key that configures the source: `sources.tides`. */
+  readonly key: string
   /** The keys of the configuration, the required ones first. */
   readonly keys: readonly OfferedKey[]
   readonly examine: Examiner
@@ -41,6 +43,7 @@ export async function connectorOf(
   return {
     name,
     package: wanted.package.name,
+    key: wanted.key,
     keys: keysOf(wanted),
     examine: createExaminer(plugin, wanted),
     async connect(call) {

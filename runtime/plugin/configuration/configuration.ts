@@ -111,6 +111,8 @@ function problemOf(error: ErrorObject, wanted: Specification): PluginProblem {
         ...purposeOf(error.parentSchema),
       }
     }
+    case 'x-max-duration':
+      return { key: at(), message: `is longer than ${error.schema}`, ...purposeOf(error.parentSchema) }
     case 'type':
       return { key: at(), message: `must be of type ${[params['type']].flat().join(' or ')}` }
     case 'enum':

@@ -1,5 +1,6 @@
 /** Creates the compiler of plugins' configuration schemas. */
 
+import { parseDuration } from '@reveille/engine'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 
 /** `none` is written for services that want a credential and check none. */
@@ -32,6 +33,7 @@ export function createCompiler(): Ajv2020 {
     allErrors: true,
     useDefaults: true,
     verbose: true,
+    allowUnionTypes: true,
   })
   created.addKeyword({ keyword: 'x-secret', schemaType: 'boolean', validate: noteSecret, errors: false })
   // Commands that ask a person for a configuration read these two; see commands/channel-offer.ts.
@@ -39,6 +41,11 @@ export function createCompiler(): Ajv2020 {
   created.addKeyword({ keyword: 'x-ask', schemaType: 'boolean' })
   // Says in words what a pattern means; see `problemOf`.
   created.addKeyword({ keyword: 'x-form', schemaType: 'string' })
+  created.addKeyword({
+    keyword: 'x-max-duration',
+    schemaType: 'string',
+    validate: (max: string, value: string) => parseDuration(value) <= parseDuration(max),
+  })
   // The release that brought a key, for the page that lists them.
   created.addKeyword({ keyword: 'x-since', schemaType: 'string' })
   return created

@@ -1,4 +1,4 @@
-/** Finds the package that provides a channel, a runner or a source by its name. */
+/** Finds the package that provides a channel, a runner, a source or a provider by its name. */
 
 import { isAbsolute } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -21,17 +21,23 @@ export const builtIn = {
   ],
   runners: ['echo', 'ai', 'command', 'openclaw'],
   sources: ['gmail'],
+  providers: ['github', 'stripe'],
 } as const
 
 function packageOf(name: string): string {
   return `@reveille/plugin-${name}`
 }
 
-export type ProvidedKind = 'channel' | 'runner' | 'source'
+export type ProvidedKind = 'channel' | 'runner' | 'source' | 'provider'
 
 /** Where a manifest and a directory list the names of each kind. */
-export const listOf = { channel: 'channels', runner: 'runners', source: 'sources' } as const
-const kinds = ['channel', 'runner', 'source'] as const
+export const listOf = {
+  channel: 'channels',
+  runner: 'runners',
+  source: 'sources',
+  provider: 'providers',
+} as const
+const kinds = ['channel', 'runner', 'source', 'provider'] as const
 
 export interface Directory {
   /** Every channel name that exists, installed or not: the error for a missing package says more than "unknown". */
@@ -40,6 +46,8 @@ export interface Directory {
   readonly runners: readonly string[]
   /** Every source name that exists, installed or not. */
   readonly sources: readonly string[]
+  /** Every provider that can be asked for what it could not deliver. */
+  readonly providers: readonly string[]
   /** Returns undefined for a name that no package provides. `key` is the configuration key to blame. @throws PluginSetupError */
   find(kind: ProvidedKind, name: string, key: string): PluginPackage | undefined
 }
@@ -58,6 +66,7 @@ export function createDirectory({ plugins, file }: PluginPlaces, from: URL): Dir
     channel: new Map<string, PluginPackage>(),
     runner: new Map<string, PluginPackage>(),
     source: new Map<string, PluginPackage>(),
+    provider: new Map<string, PluginPackage>(),
   }
   for (const [index, specifier] of plugins.entries()) {
     const key = `plugins[${index}]`
@@ -90,6 +99,7 @@ export function createDirectory({ plugins, file }: PluginPlaces, from: URL): Dir
     channels: [...new Set([...builtIn.channels, ...extras.channel.keys()])],
     runners: [...new Set([...builtIn.runners.filter(isInstalled), ...extras.runner.keys()])],
     sources: [...new Set([...builtIn.sources, ...extras.source.keys()])],
+    providers: [...new Set([...builtIn.providers, ...extras.provider.keys()])],
     find,
   }
 }

@@ -21,7 +21,9 @@ const manifestKeys: readonly string[] = [
   'channels',
   'runners',
   'sources',
+  'providers',
   'configSchema',
+  'setup',
   'inherits',
   'relays',
   'needsConfiguration',
@@ -34,6 +36,7 @@ export interface PluginPackage {
   readonly channels: readonly string[]
   readonly runners: readonly string[]
   readonly sources: readonly string[]
+  readonly providers: readonly string[]
   /** The keys of `agents` that its runners inherit. */
   readonly inherits: readonly InheritedKey[]
   /** Whether its runners pass the events of the main session on instead of answering them. */
@@ -41,6 +44,8 @@ export interface PluginPackage {
   readonly needsConfiguration: boolean
   /** Absolute path of the JSON Schema for the plugin's configuration. */
   readonly configSchema: string
+  /** Absolute path of the description of its commands. */
+  readonly setup?: string
 }
 
 /**
@@ -67,8 +72,16 @@ export function readPluginPackage(specifier: string, from: readonly URL[], key: 
     throw refuse(`names a plugin whose \`reveille.${unknown}\` is not a known key`, hint)
   }
   const manifest = reveille as Partial<PluginManifest>
-  const { kit, channels = [], runners = [], sources = [], inherits = [], configSchema } = manifest
-  const { relays = false, needsConfiguration = false } = manifest
+  const {
+    kit,
+    channels = [],
+    runners = [],
+    sources = [],
+    providers = [],
+    inherits = [],
+    configSchema,
+  } = manifest
+  const { relays = false, needsConfiguration = false, setup } = manifest
   if (kit !== KIT_VERSION) {
     const asked = Number.isInteger(kit) ? `version ${kit}` : 'no version'
     const problem = {
@@ -77,7 +90,7 @@ export function readPluginPackage(specifier: string, from: readonly URL[], key: 
     }
     throw new PluginSetupError('PLUGIN_KIT', name, [problem])
   }
-  for (const [list, names] of Object.entries({ channels, runners, sources, inherits })) {
+  for (const [list, names] of Object.entries({ channels, runners, sources, providers, inherits })) {
     if (!isNames(names)) throw refuse(`names a plugin whose \`reveille.${list}\` is not a list of names`)
   }
   if (!isInheritable(inherits)) {
@@ -92,6 +105,9 @@ export function readPluginPackage(specifier: string, from: readonly URL[], key: 
   if (typeof configSchema !== 'string' || !isInside(folder, join(folder, configSchema))) {
     throw refuse('names a plugin whose `reveille.configSchema` is not a path inside the package')
   }
+  if (setup !== undefined && (typeof setup !== 'string' || !isInside(folder, join(folder, setup)))) {
+    throw refuse('names a plugin whose `reveille.setup` is not a path inside the package')
+  }
   const entry = entryOf(description)
   if (entry === undefined || !isInside(folder, join(folder, entry))) {
     throw refuse('names a package without an entry', 'its package.json needs `exports` for "." or `main`')
@@ -102,10 +118,12 @@ export function readPluginPackage(specifier: string, from: readonly URL[], key: 
     channels,
     runners,
     sources,
+    providers,
     inherits,
     relays,
     needsConfiguration,
     configSchema: join(folder, configSchema),
+    ...(setup !== undefined && { setup: join(folder, setup) }),
   }
 }
 

@@ -1,16 +1,24 @@
-/** Lists what a configuration asks for: one specification for each channel, runner and source that is to run. */
+/** Lists what a configuration asks for: one specification for each channel, runner, source and provider. */
 
-import { type Catalog, channelName, holdsUnset, nearestName, type Settings } from '@reveille/engine'
+import {
+  type Catalog,
+  channelName,
+  holdsUnset,
+  keyOfSource,
+  nearestName,
+  type Settings,
+  type Snapshot,
+} from '@reveille/engine'
 import { type Directory, listOf, type ProvidedKind } from './directory.ts'
 import type { InheritedKey, PluginPackage } from './package.ts'
 import { mapJoined, PluginSetupError } from './setup-error.ts'
 
-/** One channel, runner or source that is to run. Equal specifications share one instance. */
+/** One channel, runner, source or provider that is to run. Equal specifications share one instance. */
 export interface Specification {
   readonly kind: ProvidedKind
-  /** The name that configuration uses: a channel's, a source's, or a runner's own. */
+  /** The name that configuration uses: a channel's, a source's, a runner's own, or the endpoint of a provider. */
   readonly name: string
-  /** What the plugin calls it: a channel's or source's name, or a runner's kind. */
+  /** What the plugin calls it: the name of a channel, source or provider, or a runner's kind. */
   readonly id: string
   /** The configuration key to blame: `channels.slack`. */
   readonly key: string
@@ -31,6 +39,7 @@ export type Inheritance = Pick<Settings['agents'], InheritedKey>
 export function specify(
   settings: Pick<Settings, 'agents' | 'channels' | 'sources'>,
   directory: Directory,
+  endpoints: Snapshot['endpoints'] = {},
 ): Specification[] {
   const asked = Object.entries(settings.channels).map(([name, given]) => askedChannel(name, given))
   const { runners, defaults } = settings.agents
@@ -41,6 +50,15 @@ export function specify(
   if (!Object.hasOwn(runners, defaults.runner))
     asked.push(unconfiguredRunner(defaults.runner, 'agents.defaults.runner'))
   for (const [name, given] of Object.entries(settings.sources)) asked.push(askedSource(name, given))
+  for (const [name, { catchUp, verify }] of Object.entries(endpoints))
+    if (catchUp !== undefined && verify?.provider !== undefined)
+      asked.push({
+        kind: 'provider',
+        name,
+        id: verify.provider,
+        key: `hooks.endpoints.${name}.catchUp`,
+        given: catchUp,
+      })
   return mapJoined(asked, (each) => locate(each, directory, settings.agents))
 }
 
@@ -52,10 +70,8 @@ export function unconfiguredRunner(name: string, key: string): Asked {
   return { kind: 'runner', name, id: name, key, given: {} }
 }
 
-/** The configuration of Gmail stands beside that of its preset. */
 export function askedSource(name: string, given: Readonly<Record<string, unknown>>): Asked {
-  const key = name === 'gmail' ? 'hooks.gmail' : `sources.${name}`
-  return { kind: 'source', name, id: name, key, given }
+  return { kind: 'source', name, id: name, key: keyOfSource(name), given }
 }
 
 /** @throws PluginSetupError */
@@ -63,10 +79,16 @@ export function locate(asked: Asked, directory: Directory, agents: Inheritance):
   const found = directory.find(asked.kind, asked.id, asked.key)
   if (found !== undefined) return inherit(asked, found, agents)
   const known = directory[listOf[asked.kind]]
+  const isProvider = asked.kind === 'provider'
   const problem = {
     key: asked.key,
-    message: `names ${asked.id}, and there is no such ${asked.kind}`,
-    hint: (asked.kind === 'channel' && oneAccount(asked, known)) || hintFor(asked, known),
+    message: isProvider
+      ? `asks ${asked.id}, whose API has no list of what was sent`
+      : `names ${asked.id}, and there is no such ${asked.kind}`,
+    hint:
+      (isProvider && `remove it: it is for ${known.join(' and ')}`) ||
+      (asked.kind === 'channel' && oneAccount(asked, known)) ||
+      hintFor(asked, known),
   }
   throw new PluginSetupError('PLUGIN_MISSING', asked.id, [problem])
 }

@@ -8,6 +8,7 @@ import {
   type Channel,
   type ChannelHealth,
   PluginError,
+  type Provider,
   type Redact,
   type Runner,
   recordOf,
@@ -187,6 +188,35 @@ export function createSourceHandle(instance: Instance): LiveSource {
       }
       const report: SourceCall['report'] = (each) => call.report(redactReport(each, redact))
       return releasing(instance, () => (provided as Source).run({ ...call, report }))
+    },
+  }
+}
+
+/** What asks a provider for what it could not deliver to one endpoint. It keeps its object as a source does. */
+export interface LiveProvider {
+  readonly endpoint: string
+  /** The name that `verify.provider` has. */
+  readonly name: string
+  /** The configuration as written. */
+  readonly given: Readonly<Record<string, unknown>>
+  readonly redact: Redact
+  /** @throws whatever `action` does, redacted; PluginError `closed` */
+  use<Result>(action: (provider: Provider) => Promise<Result>): Promise<Result>
+}
+
+export function createProviderHandle(instance: Instance): LiveProvider {
+  const { specification, provided, redact } = instance
+  const { name: endpoint, id: name, given } = specification
+  return {
+    endpoint,
+    name,
+    given,
+    redact,
+    async use(action) {
+      if (!instance.hold()) {
+        throw new PluginError(`The provider ${name} is closed.`, { code: 'closed', retryable: false })
+      }
+      return releasing(instance, () => action(provided as Provider))
     },
   }
 }

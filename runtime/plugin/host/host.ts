@@ -24,8 +24,10 @@ import {
 import { type Instance, type InstanceOptions, startInstance } from '../instance/instance.ts'
 import {
   createChannelHandle,
+  createProviderHandle,
   createRunnerHandle,
   createSourceHandle,
+  type LiveProvider,
   type LiveSource,
   redacting,
 } from './handles.ts'
@@ -76,7 +78,7 @@ interface PluginSet {
 }
 
 const nothing: PluginSet = {
-  directory: { channels: [], runners: [], sources: [], find: () => undefined },
+  directory: { channels: [], runners: [], sources: [], providers: [], find: () => undefined },
   instances: new Map(),
   late: new Map(),
   lateStarted: new Map(),
@@ -92,6 +94,7 @@ export function createPluginHost(options: PluginHostOptions) {
   const started = new Set<Promise<Instance>>()
   const listeners: (() => void)[] = []
   const sourceHandleOf = onceForEach(createSourceHandle)
+  const providerHandleOf = onceForEach(createProviderHandle)
   let live = nothing
 
   function start(
@@ -118,7 +121,9 @@ export function createPluginHost(options: PluginHostOptions) {
     const { settings } = snapshot
     closing.signal.throwIfAborted()
     const directory = createDirectory(settings, from)
-    const wanted = Map.groupBy(specify(settings, directory).filter(isSet), (each) => isRunning(each))
+    const wanted = Map.groupBy(specify(settings, directory, snapshot.endpoints).filter(isSet), (each) =>
+      isRunning(each),
+    )
     const missing = configureAll(wanted.get(false) ?? [])
 
     const instances = new Map<string, Instance>()
@@ -177,6 +182,10 @@ export function createPluginHost(options: PluginHostOptions) {
       code: 'not-configured',
       retryable: closing.signal.aborted,
     })
+  }
+
+  function runningOf(kind: ProvidedKind): readonly Instance[] {
+    return [...live.instances.values()].filter(({ specification }) => specification.kind === kind)
   }
 
   /** A mapping, or a run accepted earlier, may name a runner that is not configured: it starts when it is used. */
@@ -242,8 +251,11 @@ export function createPluginHost(options: PluginHostOptions) {
     },
     /** The configured sources. Each instance has one object, and must be run by one caller at a time. */
     sources(): readonly LiveSource[] {
-      const running = [...live.instances.values()]
-      return running.filter(({ specification }) => specification.kind === 'source').map(sourceHandleOf)
+      return runningOf('source').map(sourceHandleOf)
+    },
+    /** What is caught up. Each instance has one object. */
+    providers(): readonly LiveProvider[] {
+      return runningOf('provider').map(providerHandleOf)
     },
     /** The listener is called after each commit, when `channel`, `runner` and `sources` find the new instances. */
     onCommitted: (listener: () => void) => void listeners.push(listener),

@@ -14,13 +14,14 @@ import {
   createPluginFetch,
   type Plugin,
   type Provided,
+  type Provider,
   type Redact,
   type Runner,
   type Source,
 } from '@reveille/kit'
 import type { Logger } from 'pino'
 import type { PluginConfiguration } from '../configuration/configuration.ts'
-import type { ProvidedKind } from '../configuration/directory.ts'
+import { listOf, type ProvidedKind } from '../configuration/directory.ts'
 import type { Specification } from '../configuration/specify.ts'
 import { defaultSetupTimeoutMs, importPlugin, inTime, setupProblem, setupRefusal } from './load.ts'
 import { createPluginLog, redactError } from './redaction.ts'
@@ -39,8 +40,8 @@ export interface InstanceOptions {
 
 export interface Instance {
   readonly specification: Specification
-  /** The channel, runner or source that the plugin brought. */
-  readonly provided: Channel | Runner | Source
+  /** What the plugin brought. */
+  readonly provided: Channel | Runner | Source | Provider
   /** Removes the secrets of the plugin from a text. */
   readonly redact: Redact
   /** Returns false if the instance is closed or closing, and cannot be held any more. */
@@ -142,7 +143,7 @@ export async function startInstance(
 /** What a setup returns is checked before it is used, because plugins need not be typed. */
 function offerProblem(brought: Provided | undefined): string | undefined {
   const { close, ...lists } = { ...brought }
-  const wrong = (['channels', 'runners', 'sources'] as const).find(
+  const wrong = (['channels', 'runners', 'sources', 'providers'] as const).find(
     (name) => lists[name] !== undefined && !Array.isArray(lists[name]),
   )
   if (wrong !== undefined) return `its setup has to return \`${wrong}\` as a list`
@@ -151,6 +152,5 @@ function offerProblem(brought: Provided | undefined): string | undefined {
 }
 
 function offersOf(brought: Provided | undefined, kind: ProvidedKind) {
-  const offers = { channel: brought?.channels, runner: brought?.runners, source: brought?.sources }
-  return offers[kind] as readonly Instance['provided'][] | undefined
+  return brought?.[listOf[kind]] as readonly Instance['provided'][] | undefined
 }

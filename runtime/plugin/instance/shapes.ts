@@ -46,6 +46,10 @@ const rules: Readonly<Record<ProvidedKind, readonly Rule[]>> = {
     ['checkModel', aFunction, optional(isFunction)],
   ],
   source: [['run', aFunction, isFunction]],
+  provider: [
+    ['title', 'a text', (value) => typeof value === 'string'],
+    ['missedSince', aFunction, isFunction],
+  ],
 }
 
 /** Returns what is wrong with the shape, to follow "of the plugin's channel ntfy,", or undefined. */

@@ -101,19 +101,19 @@ test('the command refuses to run while another process watches the mailbox', asy
   t.after(() => held.close())
   const { code, err } = await start().ended
   assert.equal(code, 1)
-  assert.match(err, /^Another process watches the mailbox already, on the data folder data: the gateway/m)
+  assert.match(err, /^Another process runs gmail already, on the data folder data: the gateway/m)
   assert.deepEqual(asked, [])
 })
 
 test('what prevents a run is reported before anything starts', async (t) => {
   const without = configuration.replace(/ {2}gmail: .*\n/, '')
   const cases: readonly (readonly [string, Partial<Io>, number, RegExp])[] = [
-    [without, {}, 1, /names no mailbox\. Set one up: `reveille webhooks gmail setup`/],
+    [without, {}, 1, /has no hooks\.gmail\. Set it up: `reveille webhooks gmail setup`/],
     [
       configuration.replace('topic: t', 'topic: t, mode: push'),
       {},
       2,
-      /In mode push Google posts to the gateway itself/,
+      /the service posts to the gateway itself: start that/,
     ],
     [configuration.replace('enabled: true', 'enabled: false'), {}, 1, /hooks\.enabled: true is missing/],
     [

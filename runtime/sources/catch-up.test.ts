@@ -2,12 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Snapshot } from '@reveille/engine'
-import type { PostedInternally } from '../../http/index.ts'
-import type { SourcesOptions } from '../index.ts'
-import type { SourceState } from '../state.ts'
-import { createBed } from '../test-bed.ts'
+import { pino } from 'pino'
+import type { PostedInternally } from '../http/index.ts'
+import { createPluginHost } from '../plugin/index.ts'
 import { catchUpSource, createCatchUps } from './catch-up.ts'
+import type { SourcesOptions } from './index.ts'
+import type { SourceState } from './state.ts'
+import { createBed } from './test-bed.ts'
 
 const start = Date.UTC(2026, 0, 1)
 const secondMs = 1000
@@ -39,21 +40,35 @@ async function openBed(
   const posts: Parameters<SourcesOptions['post']>[0][] = []
   const states: SourceState[] = []
   const catchUp = { repo: 'octo-org/harbour', hookId: 1, token: 'secret-token', every: '10m', lookBack: '3d' }
-  const endpoints = { 'team/forge': { verify: { provider: 'github' }, catchUp } }
-  const snapshot = { endpoints, settings: { hooks: { enabled: true } } } as unknown as Snapshot
   const fetch: typeof globalThis.fetch = async (input) => {
     const url = new URL(String(input))
     assert.equal(url.origin, 'https://api.github.com')
     if (/\/\d+$/.test(url.pathname)) bed.clock.advance(secondMs)
     return Response.json(answerOf(url, count))
   }
-  const sources = createCatchUps({ current: () => snapshot, fetch, log: { debug() {}, info() {} } })
+  const host = createPluginHost({ log: pino({ level: 'silent' }), fetch })
+  const agents = { providers: {}, runners: {}, defaults: { runner: 'echo' } }
+  const prepared = await host.prepare({
+    settings: { agents, channels: {}, plugins: [], sources: {} },
+    endpoints: { 'team/forge': { verify: { provider: 'github' }, catchUp } },
+  } as unknown as Parameters<typeof host.prepare>[0])
+  prepared.commit()
+  const sources = createCatchUps({ live: host.providers, log: { info() {} } })
   const bed = await createBed([...sources()], {
     post: async (request) => post(request, posts.push(request)),
     onState: (state) => states.push(state),
   })
   assert.equal(sources()[0], bed.live[0], 'an unchanged endpoint keeps its source')
-  return { ...bed, posts, states, clock: bed.clock, [Symbol.asyncDispose]: bed[Symbol.asyncDispose] }
+  return {
+    ...bed,
+    posts,
+    states,
+    clock: bed.clock,
+    async [Symbol.asyncDispose]() {
+      await bed[Symbol.asyncDispose]()
+      await host.close()
+    },
+  }
 }
 
 test('what was missed is posted oldest first with the headers of GitHub, and the time that is left is shown', async () => {

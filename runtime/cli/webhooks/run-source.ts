@@ -1,6 +1,6 @@
-/** `reveille webhooks gmail run`: watches the mailbox from this process, and posts its mails to a gateway. */
+/** `reveille webhooks NAME run`: runs a source in this process, and posts its events to a gateway. */
 
-import type { Settings } from '@reveille/engine'
+import { keyOfSource, type Settings } from '@reveille/engine'
 import { postLimitsOf } from '../../http/index.ts'
 import { createLog } from '../../observe/log.ts'
 import { PluginSetupError, type StartedSource, startSource } from '../../plugin/index.ts'
@@ -12,10 +12,11 @@ import { findConfiguration, shownPath } from '../configuration.ts'
 import { type CommandOptions, type Io, wrapText } from '../io.ts'
 import { pasted } from '../pasted.ts'
 import { createStopSignal } from '../signals.ts'
+import type { Connected } from './connected.ts'
 import { createPost, type Target } from './post-over-http.ts'
 
-/** @returns 0 once it was stopped; 1 where another process watches the mailbox, or none is set up */
-export async function runGmail(options: CommandOptions, io: Io): Promise<number> {
+/** @returns 0 once it was stopped; 1 where another process runs the source, or it is not configured */
+export async function runSource({ name }: Connected, options: CommandOptions, io: Io): Promise<number> {
   const { json = false } = options
   const file = findConfiguration(options, io)
   const snapshot = await withSnapshot({ config: file }, io, async (made) => made)
@@ -23,21 +24,12 @@ export async function runGmail(options: CommandOptions, io: Io): Promise<number>
   if (settings.gateway.store !== 'sqlite') {
     throw new CommandFailure(
       2,
-      'With `gateway.store` on a server one node of the cluster watches the mailbox by itself; nothing else may.',
+      'With `gateway.store` on a server one node of the cluster runs the source; nothing else may.',
     )
   }
-  const mailbox = settings.sources['gmail']
-  if (mailbox === undefined) {
-    throw new CommandFailure(
-      1,
-      `${shownPath(file, io)} names no mailbox. Set one up: ${pasted('webhooks gmail setup', io)}`,
-    )
-  }
-  if (mailbox['mode'] === 'push') {
-    throw new CommandFailure(
-      2,
-      'In mode push Google posts to the gateway itself: start that, or set `hooks.gmail.mode: pull`.',
-    )
+  if (settings.sources[name] === undefined) {
+    const setUp = pasted(`webhooks ${name} setup`, io)
+    throw new CommandFailure(1, `${shownPath(file, io)} has no ${keyOfSource(name)}. Set it up: ${setUp}`)
   }
   const target = await targetOf(options, settings, io)
   const { log, flush } = createLog({
@@ -59,13 +51,21 @@ export async function runGmail(options: CommandOptions, io: Io): Promise<number>
     folder: sourcesFolder(settings.gateway.dataDir),
     log,
     receives: false,
+    onUnreceived: () =>
+      ended.resolve(
+        new CommandFailure(
+          2,
+          `As ${keyOfSource(name)} is configured, the service posts to the gateway itself: start that, or have the source fetch.`,
+        ),
+      ),
     clock: createSourceClock(io.now),
     post: createPost(target, io.fetch),
     limitsOf: (endpoint) => postLimitsOf(snapshot, endpoint),
     onState: report,
   })
   // Where there is no terminal, the log says it.
-  if (!json && io.columns !== undefined) io.err(`${wrapText(beginning(mailbox, target), io)}\n`)
+  if (!json && io.columns !== undefined)
+    io.err(`${wrapText(`What ${name} fetches goes to ${target.address}${target.path} until Ctrl-C.`, io)}\n`)
   sources.apply()
   try {
     const failure = await ended.promise
@@ -80,7 +80,7 @@ export async function runGmail(options: CommandOptions, io: Io): Promise<number>
 
   async function start(): Promise<StartedSource> {
     try {
-      return await startSource('gmail', settings, { log, fetch: io.fetch })
+      return await startSource(name, settings, { log, fetch: io.fetch })
     } catch (error) {
       stop.close()
       if (!(error instanceof PluginSetupError)) throw error
@@ -95,14 +95,10 @@ export async function runGmail(options: CommandOptions, io: Io): Promise<number>
     ended.resolve(
       new CommandFailure(
         1,
-        `Another process watches the mailbox already, on the data folder ${folder}: the gateway, or a second run of this.`,
+        `Another process runs ${name} already, on the data folder ${folder}: the gateway, or a second run of this.`,
       ),
     )
   }
-}
-
-function beginning({ account }: Readonly<Record<string, unknown>>, { address, path }: Target): string {
-  return `Mails of ${account} go to ${address}${path}/gmail until Ctrl-C.`
 }
 
 /** The gateway of `--config`, else of REVEILLE_URL, else of the configuration that was found. @throws CommandFailure */
@@ -112,13 +108,13 @@ async function targetOf(options: { readonly config?: string }, settings: Setting
   if (address !== undefined) {
     const token = io.env['REVEILLE_HOOK_TOKEN']
     if (!token)
-      throw new CommandFailure(2, `REVEILLE_HOOK_TOKEN is not set; ${address} takes no mail without it.`)
+      throw new CommandFailure(2, `REVEILLE_HOOK_TOKEN is not set; ${address} accepts nothing without it.`)
     return { address, path: hooks.path, token }
   }
   const [token] = hooks.tokens
   if (!hooks.enabled || token === undefined) {
     const missing = hooks.enabled ? 'hooks.token' : 'hooks.enabled: true'
-    throw new CommandFailure(1, `${missing} is missing in ${file}: its gateway takes no mail without it.`)
+    throw new CommandFailure(1, `${missing} is missing in ${file}: its gateway accepts nothing without it.`)
   }
   const { address: running } = await connectionTo(settings, io)
   return { address: running, path: hooks.path, token }

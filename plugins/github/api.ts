@@ -1,41 +1,35 @@
 /**
- * GitHub's API about webhooks of repositories and organisations, and what it could not deliver.
+ * Calls GitHub's API about webhooks of repositories and organisations, and what they sent.
  * https://docs.github.com/en/rest/repos/webhooks and https://docs.github.com/en/rest/orgs/webhooks
  */
 
-import { listOf, numberOf, recordOf, textOf } from '@reveille/kit'
-import type { Feed, Missed, MissedRequest } from './feed.ts'
 import {
   createProviderApi,
   idOf,
+  listOf,
+  type MissedRequest,
+  numberOf,
   type ProviderAnswer,
   type ProviderApiOptions,
   type ProviderDialect,
-} from './provider-api.ts'
+  type RegisteredWebhook,
+  recordOf,
+  textOf,
+  type WantedWebhook,
+} from '@reveille/kit'
 
-/** The repository or the organisation that a webhook belongs to. */
-export interface GitHubPlace {
-  /** `OWNER/NAME`. */
-  readonly repo?: string | undefined
-  readonly org?: string | undefined
+/** The repository, as `OWNER/NAME`, or the organisation that a webhook belongs to. */
+interface Owner {
+  readonly repo?: string
+  readonly org?: string
 }
 
-export interface GitHubHook {
-  readonly id: string
-  readonly url: string
-  readonly events: readonly string[]
-  readonly active: boolean
-}
-
-/** What a webhook is to be. */
-export interface WantedHook {
-  readonly url: string
+interface WantedHook extends WantedWebhook {
   readonly secret: string
-  readonly events: readonly string[]
 }
 
 /** One attempt to deliver. */
-export interface GitHubDelivery {
+export interface Delivery {
   /** The id of the attempt. */
   readonly id: string
   /** The id of the event, which all attempts share, and which it sends as `X-GitHub-Delivery`. */
@@ -51,17 +45,18 @@ export interface GitHubDelivery {
 
 const dialect: ProviderDialect = {
   title: 'GitHub',
-  base: 'https://api.github.com',
+  api: 'https://api.github.com',
   headers: { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' },
   scope:
     'the permission "Webhooks: read and write" of a fine-grained token, or the scope admin:repo_hook (admin:org_hook for an organisation) of a classic one',
-  form: 'json',
+  // After a secondary limit without a time GitHub asks for a minute at least, and for longer waits if it comes again.
+  firstWaitMs: 60_000,
 }
 
 export type GitHubApi = ReturnType<typeof createGitHubApi>
 
-export function createGitHubApi({ repo, org }: GitHubPlace, options: ProviderApiOptions) {
-  const { call } = createProviderApi(dialect, options)
+export function createGitHubApi({ repo, org }: Owner, options: ProviderApiOptions) {
+  const call = createProviderApi(dialect, options)
   const owner = repo ?? org ?? ''
   const hooks = `${repo === undefined ? '/orgs' : '/repos'}/${owner.split('/').map(encodeURIComponent).join('/')}/hooks`
   const of = `of ${owner}`
@@ -83,9 +78,8 @@ export function createGitHubApi({ repo, org }: GitHubPlace, options: ProviderApi
   })
 
   return {
-    owner,
-    async listHooks(): Promise<readonly GitHubHook[]> {
-      const found: GitHubHook[] = []
+    async listHooks(): Promise<readonly RegisteredWebhook[]> {
+      const found: RegisteredWebhook[] = []
       for await (const page of pagesOf(hooks, `the webhooks ${of}`, 'page'))
         found.push(...page.flatMap(hookOf))
       return found
@@ -107,7 +101,7 @@ export function createGitHubApi({ repo, org }: GitHubPlace, options: ProviderApi
       await call({ method: 'POST', path: `${hooks}/${id}/pings`, what: `a ping of the webhook ${id} ${of}` })
     },
     /** Lists attempts to deliver, the newest first, page by page. */
-    async *deliveries(id: string): AsyncGenerator<readonly GitHubDelivery[]> {
+    async *deliveries(id: string): AsyncGenerator<readonly Delivery[]> {
       const what = `the deliveries of the webhook ${id} ${of}`
       for await (const page of pagesOf(`${hooks}/${id}/deliveries`, what, 'cursor'))
         yield page.flatMap(deliveryOf)
@@ -121,38 +115,14 @@ export function createGitHubApi({ repo, org }: GitHubPlace, options: ProviderApi
   }
 }
 
-/** What a webhook could not deliver, by the first attempt of each event whose attempts all failed. */
-export function createGitHubFeed(api: GitHubApi, hookId: string): Feed {
-  return {
-    async missedSince(from) {
-      const first = new Map<string, GitHubDelivery>()
-      const delivered = new Set<string>()
-      pages: for await (const page of api.deliveries(hookId)) {
-        for (const delivery of page) {
-          if (delivery.at < from) break pages
-          if (delivery.status >= 200 && delivery.status < 300) delivered.add(delivery.guid)
-          else if (delivery.event !== 'ping') first.set(delivery.guid, delivery)
-        }
-      }
-      const missed = [...first.values()].filter(({ guid }) => !delivered.has(guid)).reverse()
-      missed.sort((one, other) => one.at - other.at)
-      const items = missed.map(
-        ({ id, guid, at }): Missed => ({ id: guid, at, read: () => api.readDelivery(hookId, id) }),
-      )
-      return { count: items.length, items }
-    },
-  }
-}
-
-function hookOf(value: unknown): GitHubHook[] {
-  const { id, config, events, active } = recordOf(value) ?? {}
+function hookOf(value: unknown): RegisteredWebhook[] {
+  const { id, config } = recordOf(value) ?? {}
   const url = textOf(recordOf(config)?.['url'])
   const hookId = idOf(id)
-  if (hookId === undefined || url === undefined) return []
-  return [{ id: hookId, url, events: listOf(events).map(String), active: active === true }]
+  return hookId === undefined || url === undefined ? [] : [{ id: hookId, url }]
 }
 
-function deliveryOf(value: unknown): GitHubDelivery[] {
+function deliveryOf(value: unknown): Delivery[] {
   const facts = recordOf(value) ?? {}
   const id = idOf(facts['id'])
   const guid = textOf(facts['guid'])

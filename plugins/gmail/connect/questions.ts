@@ -1,0 +1,105 @@
+/** Asks the person for what neither an option nor the configuration nor an earlier setup says. */
+
+import { readFile } from 'node:fs/promises'
+import {
+  type ConnectCall,
+  type Facts,
+  parseJson,
+  permanentError,
+  type Question,
+  recordOf,
+  textOf,
+} from '@reveille/kit'
+import { readStored } from './client.ts'
+import { problemOf } from './wanted.ts'
+
+const modes = {
+  'pull: the gateway asks Google; no public address is needed': 'pull',
+  'push: Google posts to a public address of the gateway': 'push',
+} as const
+
+/** Returns what is wanted with the answers. @throws PluginError `bad-option`; what a question throws */
+export async function askForMissing({ config, wanted, storage, person }: ConnectCall): Promise<Facts> {
+  const { clientFile, ...options } = wanted
+  const all: Record<string, unknown> = { ...options }
+  if (clientFile !== undefined) {
+    const { client, problem } = await readClientFile(String(clientFile))
+    if (problem !== undefined) throw permanentError('bad-option', `--client-file ${clientFile}: ${problem}`)
+    all['client'] = client
+  }
+  const { questions } = person
+  if (questions === undefined) return all
+  const isMissing = (key: string) => all[key] === undefined && config[key] === undefined
+  const isFirst = Object.keys(config).every((key) => key === 'baseUrls')
+  const ask = async (key: string, question: Question) => {
+    all[key] ??= await questions.text({ validate: (answer) => problemOf(key, answer), ...question })
+  }
+
+  const [client, credentials] = [
+    await readStored(storage, 'client'),
+    await readStored(storage, 'credentials'),
+  ]
+  if (client === undefined && credentials === undefined && all['client'] === undefined)
+    all['client'] = await askForClient(questions)
+  const account = textOf(recordOf(credentials)?.['account'])
+  if (isMissing('account')) {
+    const known = account === undefined ? {} : { fallback: account }
+    await ask('account', {
+      message: 'The mailbox to watch',
+      placeholder: account ?? 'ada@example.com',
+      ...known,
+    })
+  }
+  if (isFirst && isMissing('label'))
+    await ask('label', { message: 'Mails with which label count?', placeholder: 'INBOX', fallback: 'INBOX' })
+  if (isFirst && isMissing('mode')) all['mode'] = await questions.choose('How do notifications come?', modes)
+  if (all['mode'] === 'push' && config['mode'] !== 'push') {
+    const address = 'https://hooks.example.com/hooks/gmail/push'
+    await ask('pushEndpoint', {
+      message: 'The public address of /hooks/gmail/push',
+      placeholder: address,
+      validate: (answer) => (/^https?:\/\/[^\s/]/.test(answer) ? undefined : 'It must begin with https://'),
+    })
+    await ask('pushServiceAccount', {
+      message: 'The service account whose tokens Google sends with notifications',
+      placeholder: 'reveille-push@project.iam.gserviceaccount.com',
+    })
+  }
+  return all
+}
+
+/** Returns the content that was checked, since the file may change a moment later. */
+async function askForClient(questions: NonNullable<ConnectCall['person']['questions']>): Promise<unknown> {
+  for (let problem: string | undefined; ; ) {
+    const message = 'The OAuth client (Desktop app): the JSON file that the Google Cloud console gave you'
+    const file = await questions.path({
+      message: problem === undefined ? message : `${problem} Which file?`,
+      placeholder: 'client_secret.json',
+    })
+    const found = await readClientFile(file)
+    if (found.problem === undefined) return found.client
+    problem = `${file}: ${found.problem}`
+  }
+}
+
+/** Far more than a client file has. Characters. */
+const maxClientLength = 64 * 1024
+
+/** Returns the content of the file, or a sentence that says why it cannot be used and quotes nothing of it. */
+async function readClientFile(file: string): Promise<{ client?: unknown; problem?: string }> {
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return { problem: 'There is no such file.' }
+    if (code === 'EISDIR') return { problem: 'It is a folder: name the file in it.' }
+    return { problem: `It cannot be read (${code ?? 'unknown'}).` }
+  }
+  const advice = 'It must be the JSON that the Google Cloud console gives to download.'
+  if (text.length > maxClientLength) return { problem: advice }
+  // Editors on Windows put a byte order mark before it.
+  const client = parseJson(text.replace(/^\ufeff/, ''))
+  if (client === undefined) return { problem: `It is no JSON. ${advice}` }
+  return recordOf(client) === undefined ? { problem: advice } : { client }
+}
