@@ -82,7 +82,7 @@ function plainLine(record: Facts): Line {
   return [undefined, [printable(message), ...factsOf(record, bookkeeping)].join('  ')]
 }
 
-/** The line of a plugin: its owner, then its event as words. `gmail-mails-posted` of the source gmail is `gmail  mails posted`. */
+/** The line of a plugin: its owner, then its event as words. `tides-warnings-posted` of the source tides is `tides  warnings posted`. */
 function pluginLine(record: Facts, level: number): Line | undefined {
   const kind = pluginKinds.find((key) => typeof record[key] === 'string')
   if (record['plugin'] === undefined || kind === undefined || record['msg'] !== undefined) return undefined

@@ -5,7 +5,7 @@ import { isRecord } from '@reveille/engine'
 import { type Change, makeChange } from './change.ts'
 import { NotEditable, parseText } from './parsed-text.ts'
 
-/** An edit at a path of names from the outside in: `['hooks', 'endpoints', 'gmail/push']`. */
+/** An edit at a path of names from the outside in: `['hooks', 'endpoints', 'forge/push']`. */
 export type Edit = SetEdit | IncludeEdit
 
 /** Sets a value, with the maps on the way to it that are missing. Only the parts of an existing value that differ are changed. */

@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { parse } from 'yaml'
 import type { Io } from '../../runtime/cli/io.ts'
 import { createCommandLine } from '../../runtime/cli/io-fixture.ts'
-import { person } from '../../runtime/cli/webhooks/fixture.ts'
+import { person } from '../../runtime/cli/webhooks/test-bed.ts'
 import { createFakeGoogle, type FakeGoogle } from '../google/index.ts'
 
 /** Operations that change nothing at Google. All others do. */

@@ -85,13 +85,13 @@ test('setup connects a mailbox without a request that Google would refuse', asyn
   const [topic, subscription] = ['topics', 'subscriptions'].map(
     (kind) => `projects/${google.project}/${kind}/reveille-gmail`,
   )
-  assert.deepEqual(connection.config, {
+  assert.deepEqual(connection?.config, {
     baseUrls: google.baseUrls,
     account: google.account,
     topic,
     subscription,
   })
-  assert.equal(connection.preset, 'gmail')
+  assert.equal(connection?.preset, 'gmail')
   assert.equal(
     outcomes(setup.steps),
     'client done, consent done, label unchanged, topic done, publisher done, subscription done, watch done',

@@ -4,6 +4,7 @@ import { type Finding, noEffect } from '../file/diagnostic.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import { channelName } from '../values/channel-name.ts'
 import { isLoopback } from '../values/loopback.ts'
+import { keyOfSource, mailbox } from '../values/mailbox.ts'
 import { didYouMean } from '../values/nearest.ts'
 import { overlapsPath } from '../values/path-overlap.ts'
 import { checkPrices, checkProvider, checkQuietHours, checkRetry } from './agent-rules.ts'
@@ -26,7 +27,7 @@ export const rules: readonly Rule[] = [
   [['hooks.allowedSessionKeyPrefixes', 'hooks.defaultSessionKey'], checkSessionKeys],
   [['hooks.allowedAgentIds'], checkAgentIds],
   [['hooks.path'], checkHookPath],
-  [['hooks.enabled', 'hooks.gmail'], ({ hooks }) => checkMailbox(hooks)],
+  [['hooks.enabled', keyOfSource(mailbox)], ({ hooks }) => checkMailbox(hooks)],
   [['gateway.trustedProxies'], checkProxies],
   [['hooks.transforms.modules'], checkModules],
   [['gateway.store'], checkStore],

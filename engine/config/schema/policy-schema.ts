@@ -89,7 +89,7 @@ const challenge = keys(
 
 const verify = keys(
   optional({
-    provider: text('Whose signature it is: `github`, `stripe`, … or `hmac` for any other.'),
+    provider: text('Whose signature it is: `github`, `slack`, … or `hmac` for any other.'),
     secret: textOrTexts('What it signs with, as displayed there; during rotation a list, the newest first.'),
     publicKey: textOrTexts('What it is verified with, where the sender keeps the secret.'),
     tolerance: duration('How far the time of a signature may lie from now. Default: as the provider says.', {

@@ -10,37 +10,33 @@ const ownHelp = `
 NAME is that of a plugin's own source or provider, whose options its page lists.`
 
 export function addConnectCommands(program: CliCommand, run: Run): void {
+  const providers = builtInSetups('provider')
   const connect = program
     .command('connect')
     .description('register a webhook at a provider, and write what the gateway needs for it')
-    .examples(
-      'reveille connect github octo-org/harbour --url https://hooks.example.com',
-      'reveille connect stripe',
-    )
+    .examples(...providers.flatMap(([, setup]) => setup?.connect.examples[0] ?? []))
   const disconnect = program
     .command('disconnect')
     .description('remove a webhook that connect has registered')
-    .examples('reveille disconnect github', 'reveille disconnect stripe --dry-run')
-  for (const [name, setup] of builtInSetups('provider')) {
+    .examples(...providers.flatMap(([, setup]) => setup?.other?.examples[0] ?? []))
+  for (const [name, setup] of providers) {
     if (setup === undefined) continue
     describeConnect(connect.command(name), { name, setup }, run)
     if (setup.other) describeDisconnect(disconnect.command(name), { name, setup }, run)
   }
-  for (const command of [connect, disconnect])
-    addOwn(command, run, async (words, options, io) =>
-      (await import('./own-plugin.ts')).runOwn([command.name(), ...words], options, io),
-    )
+  for (const command of [connect, disconnect]) addOwn(command, [command.name()], run)
 }
 
 export function addWebhookCommands(program: CliCommand, run: Run): void {
-  const examples = builtInSetups('source').flatMap(([name]) =>
+  const sources = builtInSetups('source')
+  const examples = sources.flatMap(([name]) =>
     ['setup', 'run'].map((step) => `reveille webhooks ${name} ${step}`),
   )
   const webhooks = program
     .command('webhooks')
     .description('connect services that have to be asked for their events')
     .examples(...examples)
-  for (const [name, setup] of builtInSetups('source')) {
+  for (const [name, setup] of sources) {
     const group = webhooks
       .command(name)
       .description('let new mail wake an agent')
@@ -49,20 +45,20 @@ export function addWebhookCommands(program: CliCommand, run: Run): void {
       const command = group.command(step)
       if (setup !== undefined) describeSource(command, { name, setup }, step, run)
       // Its package is beside the configuration, if anywhere.
-      else
-        addOwn(command.helpOption(false), run, async (words, options, io) =>
-          (await import('./own-plugin.ts')).runOwn(['webhooks', name, step, ...words], options, io),
-        )
+      else addOwn(command.helpOption(false), ['webhooks', name, step], run)
     }
   }
+  addOwn(webhooks, ['webhooks'], run)
 }
 
-/** Passes all words on to a command that is known once the configuration was read. */
-function addOwn(
-  command: CliCommand,
-  run: Run,
-  perform: (words: readonly string[], options: Given, io: Io) => Promise<number>,
-): void {
+/** Passes all words on, behind those of the command, to a command that is known once the configuration was read. */
+function addOwn(command: CliCommand, path: readonly string[], run: Run): void {
+  const perform = async (words: readonly string[], options: Given, io: Io): Promise<number> => {
+    if (path.length + words.length > 1)
+      return (await import('./own-plugin.ts')).runOwn([...path, ...words], options, io)
+    command.outputHelp({ error: true })
+    return 2
+  }
   command
     .argument('[name...]')
     .allowUnknownOption()

@@ -6,8 +6,8 @@ import { type TestContext, test } from 'node:test'
 import { parse } from 'yaml'
 import type { Io } from '../io.ts'
 import { createCommandLine } from '../io-fixture.ts'
-import { clientFile, clientSecret, code, mailPlugin, person, refreshToken } from './fixture.ts'
 import { hasScreen } from './person.ts'
+import { clientFile, clientSecret, code, mailPlugin, person, refreshToken } from './test-bed.ts'
 
 const configuration = `# Ours.
 plugins: [./mail]

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { lockSource } from '../../sources/index.ts'
 import type { Io } from '../io.ts'
 import { createCommandLine } from '../io-fixture.ts'
-import { mailPlugin } from './fixture.ts'
+import { mailPlugin } from './test-bed.ts'
 
 const configuration = `plugins: [./mail]
 gateway: { port: 4711 }

@@ -11,7 +11,7 @@ export interface InternalRequest {
   readonly endpoint: string
   /** JSON. */
   readonly body: string
-  /** Who makes the request, which is shown as its client: `source gmail`. */
+  /** Who makes the request, which is shown as its client: `source tides`. */
   readonly by: string
   /** Headers of what the source asked for, with names in lower case, beside those of every internal request. */
   readonly headers?: Readonly<Record<string, string>>

@@ -13,7 +13,7 @@ export function poolsContract(subject: ContractSubject): void {
       const bench = await openBench(t, subject)
       const worker = startManualWorker(bench.store, ['run'], 8, { github: 2 })
       const github = Array.from({ length: 5 }, () => pooled(bench, 'github'))
-      const other = [pooled(bench, 'stripe'), pooled(bench, 'stripe'), createSampler(bench).runAction()]
+      const other = [pooled(bench, 'billing'), pooled(bench, 'billing'), createSampler(bench).runAction()]
       await bench.store.accept(entryOf(bench, ...github, ...other))
       const claims = [1, 2, 3, 4, 5].map(() => worker.next())
       const [first, second, ...rest] = await Promise.all(claims)

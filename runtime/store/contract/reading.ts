@@ -106,7 +106,7 @@ export function readingContract(subject: ContractSubject): void {
       const two = sample.runAction({ sessionKey: 'pr:2', endpoint: 'other' })
       const accepted = sample.entry(one, two, sample.eventAction())
       await bench.store.accept(accepted)
-      const failed = sample.request({ outcome: 'failed', endpoint: 'stripe', status: 500 })
+      const failed = sample.request({ outcome: 'failed', endpoint: 'billing', status: 500 })
       bench.store.note(failed)
       const claim = await startManualWorker(bench.store, ['run'], 1).next()
       const running = claim.task.subject ?? ''
@@ -115,8 +115,8 @@ export function readingContract(subject: ContractSubject): void {
       const ids = async (page: Promise<Page<{ id: string }>>) => (await page).items.map((item) => item.id)
       assert.deepEqual(await ids(read.requests({ outcome: 'failed' })), [failed.id])
       assert.deepEqual(await ids(read.requests({ outcome: 'accepted' })), [accepted.request.id])
-      assert.deepEqual(await ids(read.requests({ endpoint: 'stripe' })), [failed.id])
-      assert.deepEqual(await ids(read.requests({ endpoint: 'stripe', outcome: 'accepted' })), [])
+      assert.deepEqual(await ids(read.requests({ endpoint: 'billing' })), [failed.id])
+      assert.deepEqual(await ids(read.requests({ endpoint: 'billing', outcome: 'accepted' })), [])
       assert.deepEqual(await ids(read.runs({ state: 'running' })), [running])
       assert.deepEqual(await ids(read.runs({ state: 'queued' })), [idOf(two)])
       assert.deepEqual(await ids(read.runs({ sessionKey: 'pr:1' })), [idOf(one)])
@@ -360,7 +360,7 @@ export function readingContract(subject: ContractSubject): void {
       const bad = { outcome: 'refused', status: 400, endpoint: 'github' } as const
       for (const more of [
         wrong,
-        { ...wrong, endpoint: 'stripe' },
+        { ...wrong, endpoint: 'billing' },
         { ...wrong, failure: 'TIMESTAMP_OUTSIDE' },
         { ...wrong, status: 429 },
         shaken,
@@ -377,7 +377,7 @@ export function readingContract(subject: ContractSubject): void {
           ['github', 400, undefined, undefined],
           ['github', 429, 'SIGNATURE_MISMATCH', 2],
           ['github', 401, 'TIMESTAMP_OUTSIDE', 2],
-          ['stripe', 401, 'SIGNATURE_MISMATCH', 2],
+          ['billing', 401, 'SIGNATURE_MISMATCH', 2],
           ['github', 401, 'SIGNATURE_MISMATCH', 2],
         ],
       )

@@ -17,19 +17,19 @@ export function spendingContract(subject: ContractSubject): void {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       await bench.store.accept(
-        sample.entry(sample.runAction({ budget: 'github' }), sample.runAction({ budget: 'stripe' })),
+        sample.entry(sample.runAction({ budget: 'github' }), sample.runAction({ budget: 'billing' })),
       )
       const worker = startManualWorker(bench.store, ['run'])
-      const [github, stripe] = [await worker.next(), await worker.next()]
+      const [github, billing] = [await worker.next(), await worker.next()]
       assert.deepEqual((await github.load()).spent, { day: today, all: nothing, budget: nothing })
       for (const tokens of [100, 50]) await spend(github, { budget: 'github', runs: 1, tokens })
-      await spend(stripe, { runs: 1, tokens: 7 })
+      await spend(billing, { runs: 1, tokens: 7 })
       assert.deepEqual((await github.load()).spent, {
         day: today,
         all: { runs: 3, tokens: 157, usd: 0, reported: false },
         budget: { runs: 2, tokens: 150, usd: 0, reported: false },
       })
-      assert.deepEqual((await stripe.load()).spent?.budget, nothing)
+      assert.deepEqual((await billing.load()).spent?.budget, nothing)
       assert.deepEqual(await bench.store.read.spent(), {
         day: today,
         all: { runs: 3, tokens: 157, usd: 0, reported: false },
