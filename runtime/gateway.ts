@@ -34,6 +34,7 @@ import { createLoopGuard, createSentMessages, followSentMessages, loadSentMessag
 import {
   createApp,
   createHookSurface,
+  createRecorder,
   listen,
   openTunnelListener,
   postLimitsOf,
@@ -44,7 +45,6 @@ import { createIssues, type Issues } from './issues/index.ts'
 import { createCounters } from './observe/counters.ts'
 import { createLog, type Log, type LogOptions } from './observe/log.ts'
 import { createReloadReporter } from './observe/reloads.ts'
-import { createTracedNotes } from './observe/traced-notes.ts'
 import { packageVersion } from './package-folder.ts'
 import { createPluginHost } from './plugin/index.ts'
 import { presetsFolder } from './presets-folder.ts'
@@ -346,8 +346,15 @@ async function assemble(
       onState: issues.sourceChanged,
     }),
   )
-  const notes = parts.add(createTracedNotes({ store, mask: mask.text }))
-  const { read } = notes.store
+  const recorder = parts.add(
+    createRecorder({
+      store,
+      now,
+      relaysEvents: () => plugins.relays(settingsOfNow().agents.defaults.runner),
+      mask: mask.text,
+    }),
+  )
+  const { read } = recorder
   const requestDryRuns = parts.add(
     createRequestDryRuns({
       read,
@@ -376,7 +383,13 @@ async function assemble(
   )
   registerAdminSurface(app, {
     current,
-    store: notes.store,
+    store: {
+      read,
+      command: store.command,
+      health: store.health,
+      changes: store.changes,
+      cluster: store.cluster,
+    },
     mintId,
     log,
     now,
@@ -409,7 +422,8 @@ async function assemble(
   const trust = parts.add(createTrust({ dataDir, fetch, log, now, timers: realTimers }))
   const hooks = createHookSurface(app, {
     current,
-    store: notes.store,
+    store,
+    recorder,
     log,
     now,
     mintId,
@@ -420,7 +434,6 @@ async function assemble(
     performHandshakeEffects: trust.performHandshakeEffects,
     counters,
     ...(isCluster && { node: node.name }),
-    onWithoutEffect: notes.expect,
     onConcluded: issues.requestConcluded,
     onResolved: issues.requestResolved,
     loopIn: createLoopGuard(sentMessages, () =>
@@ -428,7 +441,6 @@ async function assemble(
         log.warn({ event: 'own-words-not-remembered', err: error }, 'echoes of earlier replies pass'),
       ),
     ),
-    relaysEvents: () => plugins.relays(settingsOfNow().agents.defaults.runner),
     pushHandlerOf: sources.pushHandlerOf,
   })
   await app.ready()
@@ -476,7 +488,7 @@ async function assemble(
   /** @throws ListenError */
   async function openTunnel(tunnelOptions: TunnelOptions): Promise<void> {
     const { port, cloudflared: file } = tunnelOptions
-    tunnelListener = await openTunnelListener(app, { port, clientHeader: clientHeaderOf(tunnelOptions) })
+    tunnelListener = await openTunnelListener(hooks, { port, clientHeader: clientHeaderOf(tunnelOptions) })
     const target = tunnelListener.address
     log.info({ event: 'tunnel-listening', address: target })
     if (file !== undefined) tunnel = createTunnel({ file, target, log, timers: realTimers })

@@ -31,6 +31,8 @@ export interface Admission {
   readonly until?: number
 }
 
+export type AdminAuth = ReturnType<typeof createAdminAuth>
+
 type AuthOptions = Pick<AdminOptions, 'current' | 'store' | 'mintId' | 'now' | 'log' | 'issues'>
 
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])

@@ -1,7 +1,7 @@
 /** Registers the admin surface: the API as it is declared in `routes/`, the console, the metrics and the probes. */
 
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { createAdminAuth } from './auth.ts'
+import { type AdminAuth, createAdminAuth } from './auth.ts'
 import { registerConsole } from './console.ts'
 import { createDeliveryHandlers } from './deliveries.ts'
 import { createDryRunHandlers } from './dry-runs.ts'
@@ -23,7 +23,7 @@ import { routes } from './routes/index.ts'
 import { createRunHandlers } from './runs.ts'
 import { readSpend } from './spend.ts'
 import { readStatus } from './status.ts'
-import { createStream } from './stream.ts'
+import { createStream, type Stream } from './stream.ts'
 
 export type { AdminOptions } from './options.ts'
 export type { OrderedAll } from './parked.ts'
@@ -43,9 +43,13 @@ export function registerAdminSurface(app: FastifyInstance, options: AdminOptions
     holderOf: auth.streamHolderOf,
   })
   options.reloader.subscribe(stream.noteReload)
-  app.addHook('onSend', async (_request, reply, payload) => masked(options.mask, reply, payload))
   // A stream would hold up the end, as it never ends by itself.
   app.addHook('preClose', async () => stream.close())
+  app.register(async (admin) => registerAdmin(admin, options, auth, stream))
+}
+
+function registerAdmin(app: FastifyInstance, options: AdminOptions, auth: AdminAuth, stream: Stream): void {
+  app.addHook('onSend', async (_request, reply, payload) => masked(options.mask, reply, payload))
   registerProbes(app, { ...options, isKnown: auth.isKnownProbe })
   app.register(async (scope) => {
     scope.addHook('onRequest', auth.authenticateMetrics)

@@ -15,7 +15,7 @@ import type { CommandResult, Id, Store } from '../store/port.ts'
 
 export interface AdminOptions {
   readonly current: CurrentLive
-  readonly store: Store
+  readonly store: Pick<Store, 'read' | 'command' | 'health' | 'changes' | 'cluster'>
   readonly mintId: MintId
   readonly log: Pick<HookLog, 'info' | 'error'>
   /** The name of this process, where several share a store. */

@@ -6,7 +6,7 @@ import type { Store } from '../store/port.ts'
 export function registerProbes(
   app: FastifyInstance,
   options: {
-    readonly store: Store
+    readonly store: Pick<Store, 'health'>
     isDraining(): boolean
     /** Whether the request has the token of the gateway or of the metrics, or the seconds to wait after too many wrong ones. */
     isKnown(request: FastifyRequest): Promise<boolean | number>

@@ -5,10 +5,14 @@ export { authenticate } from './auth/authenticate.ts'
 export { createEndpointAuthTables, type EndpointAuth } from './auth/endpoint-auth.ts'
 export { payloadIn } from './auth/handshakes.ts'
 export { presentedToken } from './auth/presented-token.ts'
+export type { HookSurfaceOptions } from './dependencies.ts'
 export { type ErrorCode, isErrorCode, renderErrorTable, statusOf } from './errors.ts'
+export { createHookSurface } from './hooks.ts'
 export type { HookLog } from './log/request-log.ts'
 export { shownOfDigest, statusOfOutcome } from './record/entry.ts'
+export { createRecorder } from './record/recorder.ts'
 export { restoreRequest } from './record/replayable-request.ts'
+export type { AskedReplay, Replayed, ReplayRequest } from './replay.ts'
 export {
   isRefusedByConfiguration,
   type RequestFacts,
@@ -30,11 +34,4 @@ export {
   postLimitsOf,
 } from './sources/internal-request.ts'
 export type { PushHandler } from './sources/push-handling.ts'
-export {
-  type AskedReplay,
-  createHookSurface,
-  type HookSurfaceOptions,
-  type Replayed,
-  type ReplayRequest,
-} from './surface.ts'
 export { trySurface } from './try-surface.ts'

@@ -1,9 +1,8 @@
 /**
- * Handles one request in steps, each of which lets it pass or ends it with an outcome. No step checks again what an
- * earlier one has checked, and nothing before `readBody` costs more than a lookup, as strangers get that far.
+ * Takes a request through steps, each of which lets it pass or ends it with an outcome. No step checks again what an earlier one has
+ * checked, and nothing before the body costs more than a lookup, as unauthenticated clients get that far.
  */
 
-import type { ServerResponse } from 'node:http'
 import {
   type Action,
   type Decision,
@@ -17,31 +16,29 @@ import {
   type VerifyDependencies,
 } from '@reveille/engine'
 import type { MintId } from '../store/id.ts'
-import type { Id, Store } from '../store/port.ts'
+import type { Health } from '../store/port.ts'
 import { firstRunOf } from '../store/task-keys.ts'
 import { isWrongTry, sentenceOf } from './auth/auth-failure.ts'
 import { type AuthResult, authenticate, isOfThisMachine } from './auth/authenticate.ts'
 import type { EndpointAuth, EndpointAuthTable, FoundToken } from './auth/endpoint-auth.ts'
-import { createHandshakes, payloadOf } from './auth/handshakes.ts'
+import { createHandshakes, maxOfUnauthenticated, payloadOf } from './auth/handshakes.ts'
 import { presentedToken, withoutToken, withoutTokens } from './auth/presented-token.ts'
 import { createRejectUnauthenticated, overRate } from './auth/reject.ts'
 import { createSenderWarnings } from './auth/sender-warnings.ts'
 import { createSignatureStep } from './auth/signature.ts'
 import { type Decoded, decodeFor, decodeJson, maxBytesFor } from './body/decode.ts'
 import { decompress } from './body/decompress.ts'
-import { digestOfBody, readBody } from './body/read-body.ts'
+import { declaredBytes, digestOfBody } from './body/read-body.ts'
 import type { Throttle } from './clients/throttle.ts'
-import { isErrorCode } from './errors.ts'
+import { type ErrorCode, isErrorCode } from './errors.ts'
 import type { HookLog } from './log/request-log.ts'
-import { composeEntry, withDispositions } from './record/entry.ts'
-import { createOutcomeWaits, type Waiting } from './reply/outcome-waits.ts'
-import { waitSecondsOf } from './reply/prefer.ts'
 import {
-  type Accepted,
+  type Concluded,
   elapsed,
+  outcomeOfError,
+  type Refused,
   type RequestContext,
   type RequestFacts,
-  type RequestOutcome,
   refused,
 } from './request-context.ts'
 import {
@@ -53,7 +50,7 @@ import {
 import { isValidAddress } from './target.ts'
 
 export interface RequestPipelineOptions {
-  readonly store: Store
+  readonly health: () => Pick<Health, 'full' | 'fullOfEvents'>
   readonly log: HookLog
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
@@ -81,233 +78,242 @@ export interface RequestPipelineOptions {
   readonly pushHandlerOf: (endpoint: string) => PushHandler | undefined
   /** Why the gateway itself caused the request, in one sentence; such a request is ignored. */
   readonly loopIn: (request: HookRequest) => string | undefined | Promise<string | undefined>
-  /** Whether the main session lives in another system, which is given every event at once. */
-  readonly relaysEvents: () => boolean
   /** Called for a request whose token or secret is not the newest of its list, which the configuration names so. */
   readonly onOldToken?: ((list: string) => void) | undefined
-  /** Called before the reply to a request that is ignored or fails, so that its record can be noted with the reason. */
-  readonly onWithoutEffect: (id: Id, snapshot: Snapshot, request: HookRequest, decision: Decision) => void
   /** Called for each request that the engine has decided about. Must not throw, and costs every sender its time. */
   readonly onResolved?: ((request: HookRequest, snapshot: Snapshot) => void) | undefined
 }
 
-/** How a request was authenticated, or that it is internal and need not be. */
-type Authenticated =
-  | Exclude<AuthResult, { kind: 'failed' }>
-  | { readonly kind: 'internal'; readonly token?: never }
-
-/** Each method throws RequestError, StoreError, UnavailableError, SenderGone; any other error is a fault of the gateway. */
-export interface RequestPipeline {
-  handle(context: RequestContext): Promise<RequestOutcome>
-  /**
-   * Takes a stored request through the steps that follow authentication. No rate counts it, as an operator asked for it, and its
-   * body was decompressed when it came.
-   */
-  replay(facts: RequestFacts, body: Buffer): Promise<RequestOutcome>
+/** A request whose body may be read. */
+export interface Admitted {
+  readonly facts: RequestContext
+  readonly endpoint: string
+  readonly endpointAuth: EndpointAuth
+  readonly query: Readonly<Fields>
+  readonly maxBytes: number
+  readonly by: Exclude<AuthResult['kind'], 'failed'> | 'handshake'
+  /** How the request ends if its body is no unsigned handshake. Its sender is not authenticated. */
+  readonly refusal?: Refused
+  /** Present where a source has taken over the endpoint. */
+  readonly pushHandler?: PushHandler | undefined
 }
 
-export function createRequestPipeline(options: RequestPipelineOptions): RequestPipeline {
-  const { store, log, now, clock, mintId, timers, draining, throttle } = options
-  const { verifyDependencies, performHandshakeEffects } = options
+interface Admission extends Pick<Admitted, 'facts' | 'by' | 'refusal'> {
+  readonly token?: FoundToken | undefined
+}
+
+export type RequestPipeline = ReturnType<typeof createRequestPipeline>
+
+export function createRequestPipeline(options: RequestPipelineOptions) {
+  const steps = createSteps(options)
+  return {
+    /** The steps before the body: nothing of it has been read where they end a request. */
+    admit: (arrived: RequestContext): Promise<Concluded<RequestContext> | Admitted> =>
+      admit(steps, arrived).catch((error) => ({ facts: arrived, outcome: outcomeOfError(error) })),
+    /** The steps once the body is read. @throws SenderGone */
+    receive: (admitted: Admitted, sent: Buffer) => receive(steps, admitted, sent),
+    /** The steps after authentication, for a request that no sender makes. No rate counts a replay, which an operator asked for. */
+    internal: (begun: RequestFacts, body: Buffer): Promise<Concluded> =>
+      internal(steps, begun, body).catch((error) => ({ facts: begun, outcome: outcomeOfError(error) })),
+  }
+}
+
+type Steps = ReturnType<typeof createSteps>
+
+function createSteps(options: RequestPipelineOptions) {
+  const { log, now, timers, draining, throttle, performHandshakeEffects, verifyDependencies } = options
   const warnings = createSenderWarnings(log, now, options.onOldToken)
   const rejectUnauthenticated = createRejectUnauthenticated(throttle)
-  const handshakes = createHandshakes({ throttle, rejectUnauthenticated, performHandshakeEffects, timers })
-  const verifySignature = createSignatureStep({
-    verifyDependencies,
-    throttle,
+  return {
+    ...options,
     warnings,
     rejectUnauthenticated,
-  })
-  const handlePush = createPushHandling({ timers, draining })
-  const waits = createOutcomeWaits({ store, timers, draining })
+    handshakes: createHandshakes({ throttle, rejectUnauthenticated, performHandshakeEffects }),
+    verifySignature: createSignatureStep({ verifyDependencies, throttle, warnings, rejectUnauthenticated }),
+    handlePush: createPushHandling({ timers, draining }),
+  }
+}
 
-  async function handle(context: RequestContext): Promise<RequestOutcome> {
-    const { incoming, outgoing, headers, endpoint, isInternal } = context
-    const { snapshot } = context.live
-    const { hooks } = snapshot.settings
+async function admit(steps: Steps, arrived: RequestContext): Promise<Concluded<RequestContext> | Admitted> {
+  const { endpoint, incoming, live } = arrived
+  const { snapshot } = live
+  if (!snapshot.settings.hooks.enabled) return ended(arrived, 'NOT_FOUND')
+  const endpointAuth = steps.authTableOf(snapshot).authFor(endpoint)
+  const query = parseFields(arrived.query)
+  const admission = await authenticateSender(steps, arrived, endpointAuth, query)
+  if ('outcome' in admission) return admission
+  const { facts, by, refusal, token } = admission
+  const limit = endpoint === undefined ? 0 : maxBytesFor(snapshot, endpoint)
+  if (refusal !== undefined && endpoint !== undefined) {
+    const maxBytes = Math.min(maxOfUnauthenticated, limit)
+    return declaredBytes(incoming) > maxBytes
+      ? { facts, outcome: refusal }
+      : { facts, by, refusal, endpoint, endpointAuth, query, maxBytes }
+  }
+  if (!isValidAddress(incoming.url ?? '')) return ended(facts, 'INVALID_ADDRESS')
+  const pushHandler = endpoint === undefined ? undefined : steps.pushHandlerOf(endpoint)
+  if (endpoint === undefined || !(pushHandler || snapshot.covers(endpoint))) return ended(facts, 'NOT_FOUND')
+  if (token !== undefined) steps.warnings.ofToken(facts, token)
+  // Whether a signature is good is only known once the body is read, and its request counts then.
+  const limited = by === 'signature' ? undefined : overEndpointRate(steps, endpointAuth)
+  const unable = (limited && (await limited)) ?? inability(steps, endpoint)
+  if (unable) return { facts, outcome: unable }
+  if (declaredBytes(incoming) > limit) return ended(facts, 'BODY_TOO_LARGE')
+  return { facts, by, endpoint, endpointAuth, query, maxBytes: limit, pushHandler }
+}
 
-    if (!hooks.enabled) return refused('NOT_FOUND')
-    const endpointAuth = options.authTableOf(snapshot).authFor(endpoint)
-    const { rate, verify } = endpointAuth
-    const query = parseFields(context.query)
-    const auth: Authenticated | RequestOutcome = isInternal
-      ? { kind: 'internal' }
-      : await authenticateSender(context, endpointAuth, query)
-    if ('outcome' in auth) return auth
-    if (!isInternal && !isValidAddress(incoming.url ?? '')) return refused('INVALID_ADDRESS')
-    const pushHandler = endpoint === undefined || isInternal ? undefined : options.pushHandlerOf(endpoint)
-    if (endpoint === undefined || !(pushHandler || snapshot.covers(endpoint))) return refused('NOT_FOUND')
-    if (auth.token) warnOfToken(context, auth.token)
-    // Whether a signature is good is only known once the body is read, and its request counts then.
-    const isSigned = auth.kind === 'signature'
-    if (!isSigned) context.isAuthenticated = true
-    const counted = isSigned ? undefined : overRate(throttle.takeOfEndpoint(rate), 'endpoint', rate)
-    const limited = counted && (await counted)
-    if (limited) return limited
-    const unable = inabilityToTake(endpoint)
-    if (unable) return unable
+/** Authenticates the sender by the head of its request, or ends the request. */
+async function authenticateSender(
+  { throttle, handshakes, rejectUnauthenticated, isBoundToLoopback }: Steps,
+  arrived: RequestContext,
+  endpointAuth: EndpointAuth,
+  query: Readonly<Fields>,
+): Promise<Concluded<RequestContext> | Admission> {
+  const { incoming, headers, client, isTunnelled } = arrived
+  const { auth, rate, verify } = endpointAuth
+  if (auth === 'none' && isTunnelled) return { facts: arrived, outcome: refusedInTunnel }
+  const { hooks } = arrived.live.snapshot.settings
+  if (incoming.method !== 'POST')
+    return { facts: arrived, outcome: await handshakes.ofMethod(arrived, endpointAuth) }
+  const counted = overRate(throttle.takeOfClient(client, rate), 'client', rate)
+  const limited = counted && (await counted)
+  if (limited) return { facts: arrived, outcome: limited }
 
-    const maxBytes = maxBytesFor(snapshot, endpoint)
-    const sent = await readBody(incoming, outgoing, { maxBytes, timeoutMs: hooks.bodyTimeoutMs, timers })
-    context.body = sent
-    if (isSigned && verify) {
-      const refusal =
-        (await verifySignature(context, verify, sent)) ??
-        (await overRate(throttle.takeOfEndpoint(rate), 'endpoint', rate))
-      if (refusal) return refusal
-      context.isAuthenticated = true
+  const taken = auth === 'both' ? verify?.value.tokenHeaders : undefined
+  const presented = presentedToken(headers, query, hooks.allowQueryToken, taken)
+  const isDeprecated = presented?.deprecated === true && auth !== 'signature'
+  const facts: RequestContext = isDeprecated ? { ...arrived, deprecated: true } : arrived
+  const isLocal = () => isBoundToLoopback && isOfThisMachine(incoming, client)
+  const result = authenticate(endpointAuth, headers, presented, isLocal)
+  if (result.kind === 'failed') {
+    const refusal = await rejectUnauthenticated(facts, result)
+    // No handshake is looked for where the sender guesses, or has guessed too often.
+    const mayBeHandshake = refusal.code === 'UNAUTHORIZED' && !isWrongTry(result)
+    return mayBeHandshake && verify?.value.handshakes?.unsigned && facts.endpoint !== undefined
+      ? { facts, by: 'handshake', refusal }
+      : { facts, outcome: refusal }
+  }
+  const { kind: by, token } = result
+  if (by === 'token') throttle.right(client)
+  return { facts: by === 'signature' ? facts : { ...facts, isAuthenticated: true }, by, token }
+}
+
+async function receive(steps: Steps, admitted: Admitted, sent: Buffer): Promise<Concluded<RequestContext>> {
+  const { endpoint, endpointAuth, query, pushHandler, refusal, by, maxBytes } = admitted
+  let facts: RequestContext = { ...admitted.facts, body: sent }
+  try {
+    if (refusal !== undefined)
+      return { facts, outcome: (await steps.handshakes.ofUnauthenticated(admitted, sent)) ?? refusal }
+    if (by === 'signature') {
+      const outcome =
+        (await steps.verifySignature(facts, endpointAuth, sent)) ??
+        (await overEndpointRate(steps, endpointAuth))
+      if (outcome) return { facts, outcome }
+      facts = { ...facts, isAuthenticated: true }
     }
-    const encoding = headers['content-encoding']
+    const { 'content-encoding': encoding, 'content-type': type } = facts.headers
     const body = encoding === undefined ? sent : await decompress(sent, encoding, maxBytes)
-    context.body = body
-    context.timings.read = elapsed(context, clock)
-
+    facts = { ...facts, body, timings: { read: elapsed(facts, steps.clock) } }
     let decoded: Decoded | undefined
     const decode = () => {
-      decoded ??= decodeFor(endpoint, body, headers['content-type'])
+      decoded ??= decodeFor(endpoint, body, type)
       return decoded
     }
-    if (verify?.value.handshakes && !isInternal) {
-      const payload = payloadOf(body, decode)
-      const received = { query, payload, isTrusted: auth.kind !== 'open' }
-      const result = await handshakes.ofSender(context, endpointAuth, received)
-      if (result) return result
+    if (endpointAuth.verify?.value.handshakes) {
+      const received = { query, payload: payloadOf(body, decode), isTrusted: by !== 'open' }
+      const outcome = await steps.handshakes.ofSender(facts, endpointAuth, received)
+      if (outcome) return { facts, outcome }
     }
-    if (pushHandler) return handlePush(context, pushHandler, decodeJson(body))
-    return decide(context, endpointAuth, query, body, decode())
+    if (pushHandler) return { facts, outcome: await steps.handlePush(facts, pushHandler, decodeJson(body)) }
+    return await decide(steps, facts, endpointAuth, query, body, decode())
+  } catch (error) {
+    return { facts, outcome: outcomeOfError(error) }
   }
+}
 
-  async function replay(facts: RequestFacts, body: Buffer): Promise<RequestOutcome> {
-    const { endpoint, headers, live } = facts
-    const { snapshot } = live
-    if (endpoint === undefined || !snapshot.settings.hooks.enabled || !snapshot.covers(endpoint))
-      return refused('NOT_FOUND')
-    const unable = inabilityToTake(endpoint)
-    if (unable) return unable
-    if (body.length > maxBytesFor(snapshot, endpoint)) return refused('BODY_TOO_LARGE')
-    facts.body = body
-    const endpointAuth = options.authTableOf(snapshot).authFor(endpoint)
+async function internal(steps: Steps, begun: RequestFacts, body: Buffer): Promise<Concluded> {
+  const { endpoint, headers, live, replay } = begun
+  const { snapshot } = live
+  if (endpoint === undefined || !snapshot.settings.hooks.enabled || !snapshot.covers(endpoint))
+    return ended(begun, 'NOT_FOUND')
+  const endpointAuth = steps.authTableOf(snapshot).authFor(endpoint)
+  const unable =
+    (replay ? undefined : await overEndpointRate(steps, endpointAuth)) ?? inability(steps, endpoint)
+  if (unable) return { facts: begun, outcome: unable }
+  if (body.length > maxBytesFor(snapshot, endpoint)) return ended(begun, 'BODY_TOO_LARGE')
+  const facts = { ...begun, body }
+  try {
     const decoded = decodeFor(endpoint, body, headers['content-type'])
-    return decide(facts, endpointAuth, parseFields(facts.query), body, decoded)
+    return await decide(steps, facts, endpointAuth, parseFields(facts.query), body, decoded)
+  } catch (error) {
+    return { facts, outcome: outcomeOfError(error) }
   }
+}
 
-  /** Why no request is taken at this moment. */
-  function inabilityToTake(endpoint: string): RequestOutcome | undefined {
-    if (draining.aborted) return refused('DRAINING')
-    const { full, fullOfEvents } = store.health()
-    return full || (fullOfEvents && endpoint === 'wake') ? refused('BACKLOG') : undefined
+/** Why no request is accepted at this moment. */
+function inability({ draining, health }: Steps, endpoint: string): Refused | undefined {
+  if (draining.aborted) return refused('DRAINING')
+  const { full, fullOfEvents } = health()
+  return full || (fullOfEvents && endpoint === 'wake') ? refused('BACKLOG') : undefined
+}
+
+function overEndpointRate(
+  { throttle }: Steps,
+  { rate }: EndpointAuth,
+): Promise<Refused | undefined> | undefined {
+  return overRate(throttle.takeOfEndpoint(rate), 'endpoint', rate)
+}
+
+/** The step that every request takes: the engine decides. */
+async function decide<Facts extends RequestFacts>(
+  steps: Steps,
+  begun: Facts,
+  { verify }: EndpointAuth,
+  query: Readonly<Fields>,
+  body: Buffer,
+  decoded: Decoded,
+): Promise<Concluded<Facts>> {
+  const { endpoint = '', isInternal } = begun
+  const { snapshot } = begun.live
+  const { hooks, sources } = snapshot.settings
+  const request: HookRequest = {
+    endpoint,
+    headers: withoutTokens(begun.headers, verify?.value.tokenHeaders ?? []),
+    query: hooks.allowQueryToken ? withoutToken(query) : query,
+    ...decoded,
+    rawBody: body,
+    now: begun.receivedAt,
+    id: begun.requestId,
+    sender: begun.client,
   }
-
-  /** The steps that every request takes: the engine decides, and the store commits. */
-  async function decide(
-    context: RequestFacts,
-    { verify }: EndpointAuth,
-    query: Readonly<Fields>,
-    body: Buffer,
-    decoded: Decoded,
-  ): Promise<RequestOutcome> {
-    const { endpoint = '', isInternal } = context
-    const { snapshot } = context.live
-    const { hooks, sources } = snapshot.settings
-    const request: HookRequest = {
-      endpoint,
-      headers: withoutTokens(context.headers, verify?.value.tokenHeaders ?? []),
-      query: hooks.allowQueryToken ? withoutToken(query) : query,
-      ...decoded,
-      rawBody: body,
-      now: context.receivedAt,
-      id: context.requestId,
-      sender: context.client,
-    }
-    context.deliveryId = verify?.value.deliveryIdOf(request)?.trim() || undefined
-    const caused = options.loopIn(request)
+  let facts = { ...begun, deliveryId: verify?.value.deliveryIdOf(request)?.trim() || undefined }
+  try {
+    const caused = steps.loopIn(request)
     const loop = caused && (await caused)
-    if (loop !== undefined) return { outcome: 'ignored', reason: loop, isLoop: true }
+    if (loop !== undefined) return { facts, outcome: { outcome: 'ignored', reason: loop, isLoop: true } }
     const decision = await snapshot.resolve(request)
-    context.timings.resolve = elapsed(context, clock)
-    options.onResolved?.(request, snapshot)
+    facts = { ...facts, timings: { ...facts.timings, resolve: elapsed(facts, steps.clock) } }
+    steps.onResolved?.(request, snapshot)
     const source = decision.outcome === 'ignored' && !isInternal ? sourceOf(endpoint, sources) : undefined
-    if (source !== undefined) return refusedWithoutSource(source)
-    if (hasTrace(decision)) options.onWithoutEffect(context.requestId, snapshot, request, decision)
-    if ('code' in decision) return refusedByEngine(decision)
-    if (decision.outcome !== 'accepted') return decision
-
-    const { actions, mapping, reply } = decision
-    if (decision.warnings) warnings.ofUnknownFields(context, decision.warnings)
-    if (actions.some(({ dedupe }) => dedupe && isChosenKey(dedupe, context)))
-      context.bodyDigest = await digestOfBody(body)
-    // Not awaited here: this function and with it the payload would live until the commit.
-    return accept(context, {
-      outcome: 'accepted',
-      actions: actions.map((action) => ({ id: firstRunIn(action) ?? mintId(), action })),
-      mapping,
-      ...(decision.warnings && { warnings: decision.warnings }),
-      ...(reply && { reply }),
-    })
-  }
-
-  /** Authenticates the sender before a byte of its body is read, or ends the request. */
-  async function authenticateSender(
-    context: RequestContext,
-    endpointAuth: EndpointAuth,
-    query: Readonly<Fields>,
-  ): Promise<Authenticated | RequestOutcome> {
-    const { incoming, headers, client, isTunnelled } = context
-    const { auth, rate, verify } = endpointAuth
-    if (auth === 'none' && isTunnelled) return refusedInTunnel
-    const { hooks } = context.live.snapshot.settings
-    if (incoming.method !== 'POST') return handshakes.ofMethod(context, endpointAuth)
-    const counted = overRate(throttle.takeOfClient(client, rate), 'client', rate)
-    const limited = counted && (await counted)
-    if (limited) return limited
-
-    const taken = auth === 'both' ? verify?.value.tokenHeaders : undefined
-    const presented = presentedToken(headers, query, hooks.allowQueryToken, taken)
-    context.deprecated = presented?.deprecated === true && auth !== 'signature'
-    const isLocal = () => options.isBoundToLoopback && isOfThisMachine(incoming, client)
-    const result = authenticate(endpointAuth, headers, presented, isLocal)
-    if (result.kind === 'failed') {
-      const refusal = await rejectUnauthenticated(context, result)
-      // No handshake is looked for where the sender guesses, or has guessed too often.
-      const mayBeHandshake = refusal.code === 'UNAUTHORIZED' && !isWrongTry(result)
-      return mayBeHandshake ? handshakes.ofStranger(context, endpointAuth, query, refusal) : refusal
+    if (source !== undefined) return { facts, outcome: refusedWithoutSource(source) }
+    if (decision.outcome !== 'accepted') {
+      const outcome = 'code' in decision ? refusedByEngine(decision) : decision
+      return { facts, outcome, ...(hasTrace(decision) && { decided: { request, decision } }) }
     }
-    if (result.kind === 'token') throttle.right(client)
-    return result
+    const { actions, mapping, reply, warnings } = decision
+    if (warnings) steps.warnings.ofUnknownFields(facts, warnings)
+    if (actions.some(({ dedupe }) => dedupe && isChosenKey(dedupe, facts)))
+      facts = { ...facts, bodyDigest: await digestOfBody(body) }
+    const persisted = actions.map((action) => ({ id: firstRunIn(action) ?? steps.mintId(), action }))
+    const more = { ...(warnings && { warnings }), ...(reply && { reply }) }
+    return { facts, outcome: { outcome: 'accepted', actions: persisted, mapping, ...more } }
+  } catch (error) {
+    return { facts, outcome: outcomeOfError(error) }
   }
+}
 
-  /** @throws StoreError */
-  async function accept(context: RequestFacts, accepted: Accepted): Promise<RequestOutcome> {
-    const outgoing = hasSender(context) ? context.outgoing : undefined
-    const waiting = outgoing && beginWaiting(context, outgoing, accepted)
-    const accepting = store.accept(composeEntry(context, accepted, now(), options.relaysEvents))
-    if (waiting) accepting.catch(waiting.cut)
-    const result = withDispositions(await accepting, accepted)
-    if (waiting === undefined || outgoing === undefined) return result
-    if (result.outcome === 'accepted') return { ...result, waiting }
-    waiting.cut()
-    const original = 'actions' in result ? result.actions[0] : undefined
-    // The original may be over by now, or may have been for days.
-    return original ? { ...result, waiting: waits.join(original.id, waiting.seconds, outgoing) } : result
-  }
-
-  /** Waiting begins before the commit, because the run may be over at any moment after it. */
-  function beginWaiting(
-    { endpoint, headers: { prefer } }: RequestFacts,
-    outgoing: ServerResponse,
-    { actions: [first] }: Accepted,
-  ): Waiting | undefined {
-    if (prefer === undefined || endpoint !== 'agent' || first === undefined) return undefined
-    const seconds = waitSecondsOf(prefer)
-    return seconds === undefined ? undefined : waits.begin(first.id, seconds, outgoing)
-  }
-
-  function warnOfToken(context: RequestContext, { list, index }: FoundToken): void {
-    if (context.deprecated) warnings.ofQueryToken(context)
-    if (index > 0) warnings.ofOldToken(context, list, index)
-  }
-
-  return { handle, replay }
+function ended<Facts extends RequestFacts>(facts: Facts, code: ErrorCode): Concluded<Facts> {
+  return { facts, outcome: refused(code) }
 }
 
 /** Whether the sender or the mapping chose the key. The id of a delivery is the provider's, whose body may differ from try to try. */
@@ -315,12 +321,8 @@ function isChosenKey({ key, isGiven }: NonNullable<Action['dedupe']>, { delivery
   return isGiven || deliveryId === undefined || !key.includes(deliveryId)
 }
 
-function hasSender(context: RequestFacts): context is RequestContext {
-  return 'outgoing' in context
-}
-
 /** A token would not help here: the endpoint is for programs on this machine, which a tunnel is not. */
-const refusedInTunnel: RequestOutcome = {
+const refusedInTunnel: Refused = {
   ...refused('NOT_THROUGH_TUNNEL'),
   failure: 'NOT_LOCAL',
   reason: sentenceOf({ failure: 'NOT_LOCAL' }),
@@ -351,7 +353,7 @@ function isRefusedByConfiguration({ outcome, mapping, code }: Refusal): boolean 
   return outcome === 'refused' && (mapping !== undefined || configurable.has(code))
 }
 
-function refusedByEngine(refusal: Refusal): RequestOutcome {
+function refusedByEngine(refusal: Refusal): Refused {
   const { outcome, code, status, message, details, mapping, reason, cause } = refusal
   if (!isErrorCode(code)) {
     const fault = new Error('The engine refused with a code that the table of errors lacks.', { cause })

@@ -1,11 +1,20 @@
 /** Defines what is known about one request on its way through the pipeline, and how a request can end. */
 
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import type { Action, FieldError, Handshake, Live, Reply } from '@reveille/engine'
-import type { Id, RequestRecord } from '../store/port.ts'
+import {
+  type Action,
+  type Decision,
+  type FieldError,
+  type Handshake,
+  type HookRequest,
+  type Live,
+  type Reply,
+  UnavailableError,
+} from '@reveille/engine'
+import { type Id, type RequestRecord, StoreError } from '../store/port.ts'
 import type { AuthFailureCode } from './auth/auth-failure.ts'
-import { type ErrorCode, errorRow } from './errors.ts'
-import type { Waiting } from './reply/outcome-waits.ts'
+import { SenderGone } from './body/read-body.ts'
+import { type ErrorCode, errorRow, isErrorCode, RequestError } from './errors.ts'
 
 /** What is known about a request, whether it has a sender that waits for a reply or is a replay of one that is stored. */
 export interface RequestFacts {
@@ -14,8 +23,8 @@ export interface RequestFacts {
   /** The address of the sender behind trusted proxies. For an internal request it names the source, for a replay its original's client. */
   readonly client: string
   /**
-   * A source of this process made the request, or an operator asked for it, so that it is trusted. Only
-   * `sources/internal-request.ts` and replays make such requests.
+   * A source of this process made the request, or an operator asked for it, so that it is trusted. Such requests are made by a function
+   * call (`sources/internal-request.ts`, `replay.ts`), never by anything that a request holds.
    */
   readonly isInternal: boolean
   /** How an internal request is known to be genuine, where its record is to say so. */
@@ -35,15 +44,16 @@ export interface RequestFacts {
   readonly receivedAt: number
   /** By the monotonic clock, in milliseconds. */
   readonly startedAt: number
-  readonly timings: { read?: number; resolve?: number }
+  /** Milliseconds from the head until the body was read, and until the engine had decided. */
+  readonly timings: { readonly read?: number; readonly resolve?: number }
   /** The body, decoded from gzip and the like; absent until it is read. */
-  body?: Buffer
+  readonly body?: Buffer
   /** The SHA-256 of the body; present where the sender gave an idempotency key, or the mapping has a `dedupe.key`. */
-  bodyDigest?: string
-  /** Set once the token or the signature was found right, or where the endpoint asks for none. */
-  isAuthenticated?: true
+  readonly bodyDigest?: string
+  /** Whether the token or the signature was right, or the endpoint asks for none. */
+  readonly isAuthenticated?: true
   /** The id that the sender gave the delivery, where the endpoint's provider names one. */
-  deliveryId?: string | undefined
+  readonly deliveryId?: string | undefined
 }
 
 /** A request with a sender that waits for a reply. */
@@ -53,7 +63,20 @@ export interface RequestContext extends RequestFacts {
   /** Whether it came to the listener for tunnels, where nothing counts as local. */
   readonly isTunnelled: boolean
   /** Whether the token came as `?token=`. */
-  deprecated: boolean
+  readonly deprecated: boolean
+}
+
+/** How the steps of the pipeline end: what is known by then, and the outcome, which the recorder keeps. */
+export interface Concluded<Facts extends RequestFacts = RequestFacts> {
+  readonly facts: Facts
+  readonly outcome: Exclude<RequestOutcome, Duplicate>
+  /** What the engine decided about, where the record is to say how each mapping was tried. */
+  readonly decided?: Decided
+}
+
+export interface Decided {
+  readonly request: HookRequest
+  readonly decision: Decision
 }
 
 /** What a replay may do again. */
@@ -106,8 +129,6 @@ export interface Accepted {
   readonly warnings?: readonly FieldError[]
   /** The reply of a transform, in the place of the gateway's own. */
   readonly reply?: Reply
-  /** Present if the sender waits for the outcome of its run. */
-  readonly waiting?: Waiting
 }
 
 /** Everything that the request asks for was there before. The store has made its record. */
@@ -150,6 +171,19 @@ export function isRefusedByConfiguration(result: RequestOutcome): boolean {
 
 export function refused(code: ErrorCode): Refused {
   return { outcome: 'refused', code }
+}
+
+/** How an error ends a request. @throws SenderGone, as nobody is left to reply to */
+export function outcomeOfError(error: unknown): Refused {
+  if (error instanceof SenderGone) throw error
+  if (error instanceof RequestError)
+    return { ...refused(error.code), sentence: error.message, details: error.details }
+  if (error instanceof UnavailableError) return { ...refused('VERIFIER_UNAVAILABLE'), fault: error }
+  if (error instanceof StoreError && isErrorCode(error.code)) {
+    const isExpected = error.code === 'BACKLOG' || error.code === 'DRAINING'
+    return { ...refused(error.code), ...(!isExpected && { reason: error.message, fault: error }) }
+  }
+  return { outcome: 'failed', code: 'INTERNAL', fault: error }
 }
 
 /** The reason that the log and the record give. */

@@ -7,7 +7,15 @@ import type { Action, Decision, EffectivePolicy, HookRequest, Live, Snapshot, Ti
 import type { FastifyInstance } from 'fastify'
 import { createIdMinter } from '../store/id.ts'
 import type { Acceptance, Entry, RequestRecord, Store } from '../store/port.ts'
-import { createApp, createHookSurface, type HookSurfaceOptions, type ReplayRequest } from './index.ts'
+import type { HookSurface } from './hooks.ts'
+import {
+  createApp,
+  createHookSurface,
+  createRecorder,
+  type HookSurfaceOptions,
+  type ReplayRequest,
+} from './index.ts'
+import type { RecorderOptions } from './record/recorder.ts'
 
 export const token = 'right-token'
 export const bearer = { authorization: `Bearer ${token}` }
@@ -40,7 +48,7 @@ export interface SurfaceFixture {
   readonly entries: Entry[]
   /** What was noted, in order. */
   readonly notes: RequestRecord[]
-  /** The ids of requests that were handed over to be explained. */
+  /** The ids of ignored requests that were explained. */
   readonly ignored: string[]
   /** The requests to the engine, in order. */
   readonly asked: HookRequest[]
@@ -64,6 +72,7 @@ export interface SurfaceFixture {
     headers?: Record<string, string>,
   ): Promise<{ status: number; headers: Record<string, unknown>; body: ReplyBody; text: string }>
   readonly replay: ReplayRequest
+  readonly surface: HookSurface
   /** On a port of this machine. */
   dial(): Promise<Sender>
 }
@@ -87,14 +96,14 @@ export interface SnapshotOptions {
 /** What the surface is given besides the snapshot. */
 export type SurfaceParts = Pick<
   HookSurfaceOptions,
-  | 'relaysEvents'
   | 'loopIn'
   | 'isBoundToLoopback'
   | 'verifyDependencies'
   | 'performHandshakeEffects'
   | 'throttle'
   | 'pushHandlerOf'
->
+> &
+  Partial<Pick<RecorderOptions, 'relaysEvents'>>
 
 /** Covers `wake`, `agent`, `github` and `a/b`; every request is a wake unless `resolve` says otherwise. */
 export function createSnapshot(options: SnapshotOptions = {}): Snapshot {
@@ -124,7 +133,11 @@ export function createSnapshot(options: SnapshotOptions = {}): Snapshot {
     entriesOf: () => [],
     effectivePolicyOf: (endpoint) => options.policies?.[endpoint],
     policyOf: (endpoint) => options.endpoints?.[endpoint],
-    explain: async () => assert.fail('it was asked'),
+    // What is ignored is explained; nothing is decided a second time.
+    explain: async ({ endpoint }, { decided } = {}) => {
+      assert.ok(decided)
+      return { endpoint, decision: decided as Decision, candidates: [], actions: [] }
+    },
     resolve: options.resolve ?? (() => ({ outcome: 'accepted', actions: [wake] })),
   }
 }
@@ -144,8 +157,12 @@ export async function openSurface(
     asked.push(request)
     return snapshot.resolve(request)
   }
+  const explain: Snapshot['explain'] = (request, decided) => {
+    ignored.push(request.id ?? '')
+    return snapshot.explain(request, decided)
+  }
   const state: SurfaceFixture['state'] = {
-    live: { generation: 1, snapshot: { ...snapshot, resolve } },
+    live: { generation: 1, snapshot: { ...snapshot, resolve, explain } },
     full: false,
     fullOfEvents: false,
     now: Date.parse('2026-01-01T00:00:00Z'),
@@ -159,18 +176,25 @@ export async function openSurface(
       return state.acceptance
     },
     note: (request: RequestRecord) => notes.push(request),
+    read: {},
     health: () => ({ writable: true, full: state.full, fullOfEvents: state.fullOfEvents }),
   }
   app.get('/healthz', async () => ({ ok: true }))
   app.post('/other', async (request) => request.body)
-  const { replay } = createHookSurface(app, {
+  const recorder = createRecorder({
+    store: store as unknown as Store,
+    now: () => state.now,
+    mask: (text) => text,
+    ...(options.relaysEvents && { relaysEvents: options.relaysEvents }),
+  })
+  const surface = createHookSurface(app, {
     current: () => state.live,
     store: store as unknown as Store,
+    recorder,
     log: lines,
     now: () => state.now,
     mintId: createIdMinter(() => state.now),
     draining: draining.signal,
-    onWithoutEffect: (id) => ignored.push(id),
     ...partsOf(options),
     timers,
   })
@@ -191,10 +215,12 @@ export async function openSurface(
     timers,
     state,
     draining,
-    replay,
+    surface,
+    replay: surface.replay,
     async post(endpoint, body, headers = bearer) {
       const payload = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
       const answer = await app.inject({ method: 'POST', url: `/hooks/${endpoint}`, headers, payload })
+      await explained()
       return {
         status: answer.statusCode,
         headers: answer.headers,
@@ -213,7 +239,6 @@ export async function openSurface(
 
 /** Those that are given; an option that is there and undefined would take the default's place. */
 function partsOf({
-  relaysEvents,
   loopIn,
   isBoundToLoopback,
   verifyDependencies,
@@ -222,7 +247,6 @@ function partsOf({
   pushHandlerOf,
 }: SurfaceParts) {
   const parts = {
-    relaysEvents,
     loopIn,
     isBoundToLoopback,
     verifyDependencies,
@@ -231,6 +255,12 @@ function partsOf({
     pushHandlerOf,
   }
   return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined)) as SurfaceParts
+}
+
+/** Requests without effect are explained in the next turn of the event loop, and noted then. */
+export async function explained(): Promise<void> {
+  await new Promise(setImmediate)
+  await new Promise(setImmediate)
 }
 
 export interface LogLines {

@@ -9,7 +9,7 @@ import { compileSnapshot, loadConfiguration } from '@reveille/engine'
 import { atEnd } from '../../test/at-end.ts'
 import { createIdMinter } from '../store/id.ts'
 import { openSqliteStore } from '../store/sqlite/index.ts'
-import { createApp, createHookSurface, isErrorCode } from './index.ts'
+import { createApp, createHookSurface, createRecorder, isErrorCode } from './index.ts'
 
 const configuration = `
 hooks:
@@ -58,7 +58,7 @@ async function openWhole(t: TestContext) {
     now: Date.now,
     mintId,
     draining: new AbortController().signal,
-    onWithoutEffect: () => {},
+    recorder: createRecorder({ store, now: Date.now, mask: (text) => text }),
   })
   atEnd(t, async () => {
     await app.close()

@@ -5,15 +5,13 @@ import {
   type Handshake,
   type HandshakeRequest,
   parseFields,
-  type Timers,
   UnavailableError,
 } from '@reveille/engine'
-import { type Decoded, decodeFor, maxBytesFor } from '../body/decode.ts'
+import { type Decoded, decodeFor } from '../body/decode.ts'
 import { decompress } from '../body/decompress.ts'
-import { readBody } from '../body/read-body.ts'
 import type { Throttle } from '../clients/throttle.ts'
 import { RequestError } from '../errors.ts'
-import { type Refused, type RequestContext, type RequestOutcome, refused } from '../request-context.ts'
+import { type Concluded, type RequestContext, refused } from '../request-context.ts'
 import type { EndpointAuth } from './endpoint-auth.ts'
 import { overRate, type RejectUnauthenticated } from './reject.ts'
 
@@ -25,16 +23,24 @@ export interface HandshakesOptions {
    * `verify` answered the handshake.
    */
   readonly performHandshakeEffects: (policy: string, handshake: Handshake, client: string) => Promise<void>
-  readonly timers: Timers
 }
 
+type HandshakeOutcome = Exclude<Concluded['outcome'], { readonly outcome: 'accepted' }>
 type Received = Pick<HandshakeRequest, 'query' | 'isTrusted' | 'payload'>
 
+interface UnauthenticatedHandshake {
+  readonly facts: RequestContext
+  readonly endpoint: string
+  readonly endpointAuth: EndpointAuth
+  readonly query: Readonly<Fields>
+  readonly maxBytes: number
+}
+
 /** How much of the body of an unauthenticated sender is read. Bytes. */
-const maxOfStranger = 16_384
+export const maxOfUnauthenticated = 16_384
 
 export function createHandshakes(options: HandshakesOptions) {
-  const { throttle, rejectUnauthenticated, performHandshakeEffects, timers } = options
+  const { throttle, rejectUnauthenticated, performHandshakeEffects } = options
 
   /**
    * Answers a sender that is authenticated or need not be. Resolves with undefined for anything but a handshake. A handshake that
@@ -44,8 +50,9 @@ export function createHandshakes(options: HandshakesOptions) {
     context: RequestContext,
     { verify }: EndpointAuth,
     received: Received,
-  ): Promise<RequestOutcome | undefined> {
-    const { method = '', headers } = context.incoming
+  ): Promise<HandshakeOutcome | undefined> {
+    const { headers } = context
+    const { method = '' } = context.incoming
     const handshake = verify?.value.handshakes?.answer({ method, headers, ...received })
     if (verify === undefined || handshake === undefined) return undefined
     if (handshake.status >= 400) {
@@ -62,28 +69,10 @@ export function createHandshakes(options: HandshakesOptions) {
     return { outcome: 'handshake', handshake }
   }
 
-  /** A body that cannot be read is undefined too, as it holds no handshake. */
-  async function payloadOfStranger(context: RequestContext, endpoint: string): Promise<unknown> {
-    const { incoming, outgoing, live } = context
-    const { snapshot } = live
-    const maxBytes = Math.min(maxOfStranger, maxBytesFor(snapshot, endpoint))
-    const limits = { maxBytes, timeoutMs: snapshot.settings.hooks.bodyTimeoutMs, timers }
-    try {
-      const sent = await readBody(incoming, outgoing, limits)
-      context.body = sent
-      const { 'content-encoding': encoding, 'content-type': type } = incoming.headers
-      const body = encoding === undefined ? sent : await decompress(sent, encoding, maxBytes)
-      return payloadIn(endpoint, body, type)
-    } catch (error) {
-      if (error instanceof RequestError && error.code !== 'BODY_TIMEOUT') return undefined
-      throw error
-    }
-  }
-
   return {
     ofSender,
     /** Answers a request with another method than POST, which is a handshake or is refused. */
-    async ofMethod(context: RequestContext, endpointAuth: EndpointAuth): Promise<RequestOutcome> {
+    async ofMethod(context: RequestContext, endpointAuth: EndpointAuth): Promise<HandshakeOutcome> {
       const { incoming, client, query } = context
       const { rate, verify } = endpointAuth
       const methods = verify?.value.handshakes?.methods ?? []
@@ -93,18 +82,30 @@ export function createHandshakes(options: HandshakesOptions) {
       const received = { query: parseFields(query), payload: undefined, isTrusted: false }
       return (await ofSender(context, endpointAuth, received)) ?? refused('METHOD_NOT_ALLOWED')
     },
-    /** Answers a sender that is not authenticated. Anything but a handshake that its provider sends unsigned ends with `refusal`. */
-    async ofStranger(
-      context: RequestContext,
-      endpointAuth: EndpointAuth,
-      query: Readonly<Fields>,
-      refusal: Refused,
-    ): Promise<RequestOutcome> {
-      const { endpoint } = context
-      if (endpoint === undefined || !endpointAuth.verify?.value.handshakes?.unsigned) return refusal
-      const payload = await payloadOfStranger(context, endpoint)
-      return (await ofSender(context, endpointAuth, { query, payload, isTrusted: false })) ?? refusal
+    /** Answers a sender that is not authenticated. Resolves with undefined for anything but a handshake that its provider sends unsigned. */
+    async ofUnauthenticated(
+      { facts, endpoint, endpointAuth, query, maxBytes }: UnauthenticatedHandshake,
+      sent: Buffer,
+    ): Promise<HandshakeOutcome | undefined> {
+      const payload = await payloadOfUnauthenticated(endpoint, facts, sent, maxBytes)
+      return ofSender(facts, endpointAuth, { query, payload, isTrusted: false })
     },
+  }
+}
+
+/** A body that cannot be read is undefined too, as it holds no handshake. */
+async function payloadOfUnauthenticated(
+  endpoint: string,
+  { headers: { 'content-encoding': encoding, 'content-type': type } }: RequestContext,
+  sent: Buffer,
+  maxBytes: number,
+): Promise<unknown> {
+  try {
+    const body = encoding === undefined ? sent : await decompress(sent, encoding, maxBytes)
+    return payloadIn(endpoint, body, type)
+  } catch (error) {
+    if (error instanceof RequestError) return undefined
+    throw error
   }
 }
 

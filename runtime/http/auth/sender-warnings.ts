@@ -2,7 +2,8 @@
 
 import type { FieldError } from '@reveille/engine'
 import type { HookLog } from '../log/request-log.ts'
-import type { RequestFacts } from '../request-context.ts'
+import type { RequestContext, RequestFacts } from '../request-context.ts'
+import type { FoundToken } from './endpoint-auth.ts'
 
 export type SenderWarnings = ReturnType<typeof createSenderWarnings>
 
@@ -32,16 +33,19 @@ export function createSenderWarnings(log: HookLog, now: () => number, onOld?: (l
     }
   }
 
+  const ofOldToken = ofOld('token', 'old-token-used')
+
   return {
-    /** The token came in the address. */
-    ofQueryToken({ endpoint = '' }: RequestFacts): void {
-      if (!isDue('query', endpoint)) return
-      const hint = 'Send the token as "Authorization: Bearer"; addresses end up in the logs of proxies.'
-      log.warn({ event: 'query-token-used', endpoint, hint })
+    /** The token was right, but came in the address or is not the newest of its list. */
+    ofToken(facts: RequestContext, { list, index }: FoundToken): void {
+      const { endpoint = '', deprecated } = facts
+      if (deprecated && isDue('query', endpoint)) {
+        const hint = 'Send the token as "Authorization: Bearer"; addresses end up in the logs of proxies.'
+        log.warn({ event: 'query-token-used', endpoint, hint })
+      }
+      if (index > 0) ofOldToken(facts, list, index)
     },
-    /** The token was right, but is not the newest of its list. The index counts from 0. */
-    ofOldToken: ofOld('token', 'old-token-used'),
-    /** The same for a secret. */
+    /** A secret verified a signature, but is not the newest of its list. The index counts from 0. */
     ofOldSecret: ofOld('secret', 'old-secret-used'),
     /**
      * Some fields of the body have no effect. The sender chose their names, so only its own reply names them; the log says how

@@ -32,9 +32,10 @@ export function createSignatureStep({
   /** Resolves with undefined for a good signature. */
   return async function verifySignature(
     context: RequestContext,
-    verify: Verify,
+    { verify }: EndpointAuth,
     sent: Buffer,
   ): Promise<Refused | undefined> {
+    if (verify === undefined) return undefined
     const verdict = await verdictOn(context, verify, sent)
     if (verdict === undefined) return unavailable
     if (!verdict.ok) return rejectUnauthenticated(context, signatureFailureOf(verdict))
@@ -47,11 +48,11 @@ export function createSignatureStep({
 
   /** Resolves with undefined where something that verification needs cannot be reached. */
   async function verdictOn(
-    { incoming, receivedAt }: RequestContext,
+    { incoming, headers, receivedAt }: RequestContext,
     { value: { verifier } }: Verify,
     rawBody: Buffer,
   ): Promise<VerifyResult | undefined> {
-    const { method = '', url = '', headers } = incoming
+    const { method = '', url = '' } = incoming
     const request = { method, target: originForm(url), headers, rawBody, now: receivedAt }
     try {
       return await verifier?.verify(request, verifyDependencies)

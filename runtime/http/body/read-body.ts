@@ -1,7 +1,7 @@
 /** Reads the body of a request within a size limit and a deadline, and computes its digest. */
 
 import { createHash } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Timers } from '@reveille/engine'
 import { RequestError } from '../errors.ts'
@@ -22,19 +22,13 @@ export class SenderGone extends Error {
   override readonly name = 'SenderGone'
 }
 
-/** readBody reads the whole body. @throws RequestError `BODY_TOO_LARGE` or `BODY_TIMEOUT`; SenderGone */
-export async function readBody(
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  limits: BodyLimits,
-): Promise<Buffer> {
+/**
+ * readBody reads the whole body. It has to be called after the head was handled asynchronously, when what arrived together with the
+ * head is parsed: usually the whole body. @throws RequestError `BODY_TOO_LARGE` or `BODY_TIMEOUT`; SenderGone
+ */
+export async function readBody(incoming: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   const declared = declaredBytes(incoming)
-  if (declared > limits.maxBytes) throw new RequestError('BODY_TOO_LARGE')
-  // HTTP/1.0 has no interim replies: such a sender would take it for the final one.
-  if (incoming.headers.expect !== undefined && incoming.httpVersion !== '1.0') outgoing.writeContinue()
-  // The parser is still reading what arrived together with the head, which is usually the whole body.
-  await undefined
-  return declared > 0 && incoming.readableLength === declared
+  return declared > 0 && declared <= limits.maxBytes && incoming.readableLength === declared
     ? takeBody(incoming)
     : gatherBody(incoming, limits)
 }

@@ -7,23 +7,18 @@ import { addressOf } from './client.ts'
 
 export type Proxies = Settings['gateway']['trustedProxies']
 
-export type ProxyTrust = ReturnType<typeof createProxyTrust>
-
-/** `proxies` returns the list of the current snapshot; each list is compiled once. */
-export function createProxyTrust(proxies: () => Proxies) {
+/**
+ * Returns whether the forwarder at an address is trusted, as Fastify asks. `proxies` returns the list of the current snapshot; each list is
+ * compiled once.
+ */
+export function createProxyTrust(proxies: () => Proxies): (forwarder?: string) => boolean {
   const listOf = onceForEach((ranges: Proxies) => {
     const list = new BlockList()
     for (const { address, prefix, family } of ranges) list.addSubnet(address, prefix, family)
     return list
   })
-
-  return {
-    /** Whether any forwarder is trusted now. */
-    isGiven: () => proxies().length > 0,
-    /** Whether the forwarder at this address is trusted. */
-    trusts(forwarder = ''): boolean {
-      const address = addressOf(forwarder)
-      return address !== undefined && listOf(proxies()).check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
-    },
+  return (forwarder = '') => {
+    const address = addressOf(forwarder)
+    return address !== undefined && listOf(proxies()).check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Decision, type HookRequest, tryRequest } from '@reveille/engine'
 import type { RequestRecord } from '../../store/port.ts'
-import { bearer, createSnapshot, openSurface, token } from '../surface-fixture.ts'
+import { bearer, createSnapshot, explained, openSurface, token } from '../surface-fixture.ts'
 import { trySurface } from '../try-surface.ts'
 import { restoreRequest } from './replayable-request.ts'
 
@@ -37,6 +37,7 @@ test('the engine sees a restored request as it saw the original', async (t) => {
   for (const { url = '/hooks/github', body = '', headers = {} } of requests) {
     const { app, asked, notes } = await openSurface(t, { resolve: () => failure })
     await app.inject({ method: 'POST', url, headers: { ...bearer, ...headers }, payload: body })
+    await explained()
     const received = restoreRequest(reread(notes[0] ?? assert.fail(url)))
     let again: HookRequest | undefined
     const snapshot = createSnapshot({
@@ -65,6 +66,7 @@ test('no token and no cookie is kept with a request', async (t) => {
       headers: { ...bearer, ...headers, 'x-kept': 'yes' },
       payload: '{}',
     })
+    await explained()
     const { head } = notes[0] ?? assert.fail()
     assert.doesNotMatch(JSON.stringify(head), new RegExp(`${canary}|${token}`))
     assert.deepEqual([head?.headers['x-kept'], head?.query['page']], ['yes', '2'])

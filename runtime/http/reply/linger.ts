@@ -4,7 +4,8 @@
  * for a while, and only then is the connection closed.
  */
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
 import type { Timers } from '@reveille/engine'
 
 /** How long a sender may take to see its reply and to stop. Milliseconds. */
@@ -12,27 +13,24 @@ export const lingerMs = 2000
 /** How much is thrown away. Beyond that nothing is read, so that TCP stops the sender. */
 export const lingerBytes = 256 * 1024
 
-/** The head must have been written, with `Connection: close` and the length of `text` as Content-Length. */
-export function endLingering(
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  text: string,
-  timers: Timers,
-): void {
+/** A reply that ends once its sender has stopped. Its head has to have `Connection: close` and the length of `text`. */
+export function lingering(text: string, incoming: IncomingMessage, timers: Timers): Readable {
+  const reply = new Readable({ read() {} })
   let discarded = 0
-  const timer = timers.setTimeout(close, lingerMs)
+  const timer = timers.setTimeout(end, lingerMs)
 
   function discard(chunk: Buffer) {
     discarded += chunk.length
     if (discarded > lingerBytes) incoming.pause()
   }
-  function close() {
+  function end() {
     timers.clearTimeout(timer)
-    incoming.off('data', discard).off('end', close).off('close', close).pause()
-    outgoing.end()
+    incoming.off('data', discard).off('end', end).off('close', end).pause()
+    reply.push(null)
   }
-  outgoing.write(text)
-  incoming.on('error', ignore).on('data', discard).on('end', close).on('close', close).resume()
+  reply.push(text)
+  incoming.on('error', ignore).on('data', discard).on('end', end).on('close', end).resume()
+  return reply
 }
 
 /** The sender hung up, which ends the wait: `close` follows. */

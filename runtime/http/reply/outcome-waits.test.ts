@@ -12,7 +12,7 @@ import { atEnd } from '../../../test/at-end.ts'
 import { createIdMinter } from '../../store/id.ts'
 import type { RunRecord, Settlement, Store } from '../../store/port.ts'
 import { openSqliteStore } from '../../store/sqlite/index.ts'
-import { createApp, createHookSurface } from '../index.ts'
+import { createApp, createHookSurface, createRecorder } from '../index.ts'
 import { agent, createLogLines, createManualTimers, createSnapshot, token } from '../surface-fixture.ts'
 import { createOutcomeWaits, maxWaiting } from './outcome-waits.ts'
 
@@ -84,7 +84,7 @@ async function open(t: TestContext): Promise<Bed> {
     now: Date.now,
     mintId,
     draining: draining.signal,
-    onWithoutEffect: () => {},
+    recorder: createRecorder({ store: counted, now: Date.now, mask: (text) => text }),
     timers,
   })
   const address = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -1,7 +1,7 @@
 /** Sends the replies to requests, and words those that are the gateway's own. */
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Handshake, Timers } from '@reveille/engine'
+import type { Timers } from '@reveille/engine'
+import type { FastifyReply } from 'fastify'
 import type { RunRecord } from '../../store/port.ts'
 import { declaredBytes } from '../body/read-body.ts'
 import { errorRow, statusOf } from '../errors.ts'
@@ -15,7 +15,7 @@ import {
   type RequestOutcome,
   refused,
 } from '../request-context.ts'
-import { endLingering } from './linger.ts'
+import { lingering } from './linger.ts'
 import type { WaitEnd } from './outcome-waits.ts'
 
 /** When `?token=` became deprecated, for the `Deprecation` header (RFC 9745): 2026-01-01. */
@@ -23,94 +23,82 @@ const deprecatedSince = '@1767225600'
 /** An unread body up to this size is cheaper to throw away than a new connection. Bytes. */
 const cheapBytes = 64 * 1024
 
-export function reply(context: RequestContext, result: RequestOutcome, timers: Timers): void {
-  const headers = headersOf(context)
+/** Where a reply goes, and when its connection ends. */
+export interface ReplyTarget {
+  readonly reply: FastifyReply
+  readonly requestId: string
+  readonly timers: Timers
+  /** Whether the connection takes no further request, because the gateway is stopping. */
+  readonly isLast: boolean
+}
+
+export function sendReply(target: ReplyTarget, context: RequestContext, result: RequestOutcome): void {
+  const { reply } = target
+  if (context.deprecated) reply.header('deprecation', deprecatedSince)
   const isTimeout = 'code' in result && result.code === 'BODY_TIMEOUT'
-  const hasUnreadBody = context.body === undefined && (isTimeout || isCostlyToSkip(context))
+  const hasUnreadBody = context.body === undefined && (isTimeout || isCostlyToSkip(target))
   const handshake = 'handshake' in result ? result.handshake : undefined
   if (handshake !== undefined) {
-    pushHandshakeHeaders(headers, handshake)
-    sendAs(context, handshake.status, headers, handshake.body, hasUnreadBody, timers)
+    const { contentType, headers = {}, body } = handshake
+    if (contentType !== undefined) reply.type(contentType)
+    reply.headers(headers)
+    send(target, handshake.status, body, hasUnreadBody)
     return
   }
-  // A source reads the reply of the gateway, not that of a transform.
-  if ('reply' in result && result.reply && !context.isInternal) {
+  if ('reply' in result && result.reply) {
     // The reply may hold what a sender wrote, and XML can hold scripts.
-    headers.push('content-type', result.reply.contentType, 'x-content-type-options', 'nosniff')
-    headers.push('content-security-policy', 'sandbox')
-    sendAs(context, statusOfOutcome(result), headers, result.reply.body, hasUnreadBody, timers)
+    reply.type(result.reply.contentType).headers({
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': 'sandbox',
+    })
+    send(target, statusOfOutcome(result), result.reply.body, hasUnreadBody)
     return
   }
-  if ('code' in result) pushErrorHeaders(headers, result)
-  send(context, statusOfOutcome(result), headers, bodyOf(context.requestId, result), hasUnreadBody, timers)
+  if ('code' in result) addErrorHeaders(reply, result)
+  sendJson(target, statusOfOutcome(result), bodyOf(context.requestId, result), hasUnreadBody)
 }
 
 /** Replies to a sender that waited for up to `seconds`. Without an outcome it gets what it would have got at once. */
-export function replyWithOutcome(
-  context: RequestContext,
+export function sendAwaited(
+  target: ReplyTarget,
+  { requestId, deprecated }: RequestContext,
   result: Accepted | Duplicate,
   seconds: number,
   end: WaitEnd,
-  timers: Timers,
 ): void {
-  const headers = headersOf(context)
-  if (end.kind !== 'cut') headers.push('preference-applied', `wait=${seconds}`)
-  const isOver = end.kind === 'over'
-  const status = isOver ? 200 : statusOfOutcome(result)
-  const body = isOver ? runBody(context.requestId, result, end.run) : bodyOf(context.requestId, result)
-  send(context, status, headers, body, false, timers)
-}
-
-function headersOf({ deprecated }: RequestContext): string[] {
-  return deprecated ? ['deprecation', deprecatedSince] : []
+  const { reply } = target
+  if (deprecated) reply.header('deprecation', deprecatedSince)
+  if (end.kind !== 'cut') reply.header('preference-applied', `wait=${seconds}`)
+  if (end.kind === 'over') sendJson(target, 200, runBody(requestId, result, end.run), false)
+  else sendJson(target, statusOfOutcome(result), bodyOf(requestId, result), false)
 }
 
 /** Replies to a request for an address that is not under `hooks.path`. */
-export function replyNotFound(
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  requestId: string,
-  timers: Timers,
-): void {
-  const context = { incoming, outgoing, requestId }
-  const body = errorBody(requestId, refused('NOT_FOUND'))
-  send(context, statusOf('NOT_FOUND'), [], body, isCostlyToSkip(context), timers)
+export function sendNotFound(target: ReplyTarget): void {
+  const body = errorBody(target.requestId, refused('NOT_FOUND'))
+  sendJson(target, statusOf('NOT_FOUND'), body, isCostlyToSkip(target))
 }
 
-type ReplyTarget = Pick<RequestContext, 'incoming' | 'outgoing' | 'requestId'>
-
-function send(
-  target: ReplyTarget,
-  status: number,
-  headers: string[],
-  body: object,
-  hasUnreadBody: boolean,
-  timers: Timers,
-): void {
-  headers.push('content-type', 'application/json; charset=utf-8')
-  sendAs(target, status, headers, JSON.stringify(body), hasUnreadBody, timers)
+function sendJson(target: ReplyTarget, status: number, body: object, hasUnreadBody: boolean): void {
+  target.reply.type('application/json; charset=utf-8')
+  send(target, status, JSON.stringify(body), hasUnreadBody)
 }
 
 /** `hasUnreadBody`: an unread body stands between this reply and the next request on the connection. */
-function sendAs(
-  { incoming, outgoing, requestId }: ReplyTarget,
+function send(
+  { reply, requestId, timers, isLast }: ReplyTarget,
   status: number,
-  headers: string[],
   text: string,
   hasUnreadBody: boolean,
-  timers: Timers,
 ): void {
-  const bytes = Buffer.byteLength(text)
-  // Node.js writes a text of one byte for each character without encoding it, together with the head.
-  const encoding = bytes === text.length ? 'latin1' : 'utf8'
-  if (status !== 204) headers.push('content-length', String(bytes))
-  headers.push('x-request-id', requestId)
+  reply.code(status).header('x-request-id', requestId)
+  // Fastify asks for the end of the connection after every error while a body is read.
+  if (hasUnreadBody || isLast) reply.header('connection', 'close')
+  else reply.removeHeader('connection')
   if (hasUnreadBody) {
-    outgoing.writeHead(status, [...headers, 'connection', 'close'])
-    endLingering(incoming, outgoing, text, timers)
-  } else {
-    outgoing.writeHead(status, headers).end(text, encoding)
-  }
+    reply.header('content-length', Buffer.byteLength(text))
+    reply.send(lingering(text, reply.request.raw, timers))
+  } else reply.send(text === '' ? undefined : text)
 }
 
 /** The order of the keys is that of the reply; keys without a value are left out. */
@@ -188,31 +176,23 @@ function errorBody(requestId: string, { code, sentence, details }: Refused): obj
   }
 }
 
-function pushHandshakeHeaders(headers: string[], { contentType, headers: more = {} }: Handshake): void {
-  if (contentType !== undefined) headers.push('content-type', contentType)
-  for (const [name, value] of Object.entries(more)) headers.push(name, value)
-}
-
-function pushErrorHeaders(
-  headers: string[],
+function addErrorHeaders(
+  reply: FastifyReply,
   { code, retryAfter = errorRow(code).retryAfter }: Refused,
 ): void {
-  if (retryAfter !== undefined) headers.push('retry-after', String(retryAfter))
-  if (code === 'UNAUTHORIZED') headers.push('www-authenticate', 'Bearer')
-  if (code === 'METHOD_NOT_ALLOWED') headers.push('allow', 'POST')
+  if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
+  if (code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer')
+  if (code === 'METHOD_NOT_ALLOWED') reply.header('allow', 'POST')
 }
 
 /**
  * Whether skipping the unread body costs more than a new connection, as it is large or of unknown size. The same holds where the
  * connection ends with this reply: bytes of the body that arrive after the close would reset it and lose the reply.
  */
-function isCostlyToSkip({ incoming, outgoing }: ReplyTarget): boolean {
+function isCostlyToSkip({ reply, isLast }: ReplyTarget): boolean {
+  const incoming = reply.request.raw
   if (incoming.headers['transfer-encoding'] !== undefined) return true
   const bytes = declaredBytes(incoming)
-  return bytes > cheapBytes || (bytes > 0 && isLastOf(outgoing))
-}
-
-/** The sender asked for the connection to end, or the gateway is stopping. */
-function isLastOf(outgoing: ServerResponse): boolean {
-  return !outgoing.shouldKeepAlive || outgoing.getHeader('connection') === 'close'
+  // The sender may have asked for the connection to end.
+  return bytes > cheapBytes || (bytes > 0 && (isLast || !reply.raw.shouldKeepAlive))
 }

@@ -1,12 +1,12 @@
-/** Creates the HTTP server: hook requests go straight to their surface, all others to Fastify. */
+/** Creates the app that all surfaces are registered with, its HTTP server, and the listener for tunnels. */
 
-import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { realTimers, type Timers } from '@reveille/engine'
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { addressOf, clientOf } from '../clients/client.ts'
-import { createProxyTrust, type Proxies, type ProxyTrust } from '../clients/proxies.ts'
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import { addressOf } from '../clients/client.ts'
+import { createProxyTrust, type Proxies } from '../clients/proxies.ts'
+import type { HookSurface } from '../hooks.ts'
 import { isWellFormed, refuseMalformed } from './malformed.ts'
 
 /** An import of the module reads all its exports, and so loads Node's WebSocket: 14 MB, and 60 ms of processor time. */
@@ -30,17 +30,6 @@ const httpOptions = {
   insecureHTTPParser: false,
 } as const
 
-const fastifyOptions = {
-  /** The surface that replies to a request writes its line. */
-  logger: false,
-  /** The request pipeline replies while the server closes, with `DRAINING` and `Retry-After`. */
-  return503OnClosing: false,
-  requestTimeout,
-  keepAliveTimeout,
-  clientErrorHandler: refuseMalformed,
-  frameworkErrors: passUnroutable,
-} as const
-
 /** The size of headers is bounded already; beyond a count, Node.js would drop headers silently. 0 means no limit. */
 const maxHeadersCount = 0
 /** A proxy sends everything over a few connections, and each request is checked by itself. 0 means no limit. */
@@ -51,21 +40,30 @@ const silentMs = 1000
 /** Bodies, commits and turns have shorter limits, so whatever is under way when a close begins ends within this time. Milliseconds. */
 const maxUnderWayMs = 30_000
 
-/**
- * createApp creates the app of all surfaces. `trustedProxies` returns the proxies of the current snapshot. Behind a proxy the address
- * of the client stands in a header that Fastify knows how to read, so that hook requests then pass through Fastify's router,
- * as injected requests do.
- */
+/** createApp creates an app without routes. `trustedProxies` returns the proxies of the current snapshot. */
 export function createApp(trustedProxies: () => Proxies, timers: Timers = realTimers): FastifyInstance {
-  const trust = createProxyTrust(trustedProxies)
   const sockets = new Set<Socket>()
   const app: FastifyInstance = Fastify({
-    ...fastifyOptions,
-    schemaController: { compilersFactory },
+    // The surface that replies to a request writes its line.
+    logger: false,
+    // The hook surface replies while the server closes, with `DRAINING` and `Retry-After`.
+    return503OnClosing: false,
+    requestTimeout,
+    keepAliveTimeout,
+    clientErrorHandler: refuseMalformed,
+    // An address that the router cannot decode is refused by the hook surface like any other that it does not know.
+    frameworkErrors: (_error, request, reply) => request.server.receiveUnroutable?.(request, reply),
     // An address may hold a whole session key; the limit on the request line is the only one that it needs.
     routerOptions: { maxParamLength: 65_536 },
-    trustProxy: trust.trusts,
-    serverFactory: (route) => createForkingServer(route, () => app, trust, sockets),
+    trustProxy: createProxyTrust(trustedProxies),
+    serverFactory: (route) => createBoundedServer(sockets, route),
+  })
+  // A sender that waits to be asked for its body is asked once its head has passed.
+  app.server.on('checkContinue', (incoming, outgoing) => app.server.emit('request', incoming, outgoing))
+  app.addHook('preParsing', ({ raw }, reply, _body, done) => {
+    // HTTP/1.0 has no interim replies: such a sender would take it for the final one.
+    if (raw.headers.expect !== undefined && raw.httpVersion !== '1.0') reply.raw.writeContinue()
+    done()
   })
   endConnectionsOnClose(app, sockets, timers)
   return app
@@ -95,30 +93,7 @@ function endConnectionsInTime(server: Server, sockets: ReadonlySet<Socket>, time
   })
 }
 
-/** Fastify loads its own compilers where it is given none. No route has a schema that it would compile. */
-const compilersFactory = {
-  // The types know only the library's own compilers here.
-  buildValidator: (() => () => () => true) as never,
-  buildSerializer: () => () => JSON.stringify,
-}
-
 type Route = (incoming: IncomingMessage, outgoing: ServerResponse) => void
-
-function createForkingServer(
-  route: Route,
-  app: () => FastifyInstance,
-  trust: ProxyTrust,
-  sockets: Set<Socket>,
-): Server {
-  return createBoundedServer(sockets, (incoming, outgoing) => {
-    const { hookSurface } = app()
-    if (!trust.isGiven() && hookSurface?.takes(incoming.url ?? '')) {
-      hookSurface.receive(incoming, outgoing, clientOf({ ips: [incoming.socket.remoteAddress] }))
-    } else {
-      route(incoming, outgoing)
-    }
-  })
-}
 
 function createBoundedServer(sockets: Set<Socket>, route: Route): Server {
   const server = createServer(httpOptions, (incoming, outgoing) => {
@@ -143,49 +118,24 @@ export interface TunnelListener {
  * a free one. @throws ListenError
  */
 export async function openTunnelListener(
-  app: Pick<FastifyInstance, 'hookSurface'>,
+  hooks: Pick<HookSurface, 'register'>,
   { port, clientHeader }: { readonly port: number; readonly clientHeader: string },
   timers: Timers = realTimers,
 ): Promise<TunnelListener> {
-  const sockets = new Set<Socket>()
-  const server = createBoundedServer(sockets, (incoming, outgoing) => {
-    const client = addressOf(
-      String(incoming.headers[clientHeader] ?? '')
+  const app = createApp(() => [], timers)
+  const clientOf = ({ headers }: FastifyRequest) =>
+    addressOf(
+      String(headers[clientHeader] ?? '')
         .split(',')
         .at(-1) ?? '',
-    )
-    app.hookSurface?.receive(incoming, outgoing, client ?? '', true)
-  })
-  server.on('checkContinue', (incoming, outgoing) => server.emit('request', incoming, outgoing))
-  server.on('clientError', refuseMalformed)
-  const host = '127.0.0.1'
-  server.listen(port, host)
+    ) ?? ''
+  hooks.register(app, { clientOf, isTunnelled: true })
   try {
-    await once(server, 'listening')
+    const address = await app.listen({ port, host: '127.0.0.1' })
+    return { address, close: () => app.close() }
   } catch (error) {
-    throw listenError(error, { host, port }, '--tunnel-port')
+    throw listenError(error, { host: '127.0.0.1', port }, '--tunnel-port')
   }
-  const address = server.address() as AddressInfo
-  return {
-    address: `http://${host}:${address.port}`,
-    async close() {
-      endConnectionsInTime(server, sockets, timers)
-      const closed = once(server, 'close')
-      server.close()
-      await closed
-    },
-  }
-}
-
-/** A URL that Fastify's router cannot decode goes through the request pipeline like any other, and is not found there. */
-function passUnroutable(
-  this: FastifyInstance,
-  _error: Error,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): void {
-  reply.hijack()
-  request.server.hookSurface?.receive(request.raw, reply.raw, clientOf(request))
 }
 
 export type ListenErrorCode = 'PORT_IN_USE' | 'ADDRESS_UNAVAILABLE'

@@ -10,7 +10,7 @@ async function openBehindTunnel(
   clientHeader = 'cf-connecting-ip',
 ) {
   const fixture = await openSurface(t, { isBoundToLoopback: true, ...options })
-  const listener = await openTunnelListener(fixture.app, { port: 0, clientHeader })
+  const listener = await openTunnelListener(fixture.surface, { port: 0, clientHeader })
   t.after(() => listener.close())
   async function send(path: string, headers: Record<string, string> = bearer, method = 'POST') {
     const response = await fetch(`${listener.address}${path}`, {
@@ -86,9 +86,9 @@ test('a sender behind a tunnel that waits to be asked for its body is asked', as
 })
 
 test('a port that is taken is reported with the option that chooses another one', async (t) => {
-  const { app, listener } = await openBehindTunnel(t)
+  const { surface, listener } = await openBehindTunnel(t)
   const port = Number(new URL(listener.address).port)
-  await assert.rejects(openTunnelListener(app, { port, clientHeader: 'x-forwarded-for' }), {
+  await assert.rejects(openTunnelListener(surface, { port, clientHeader: 'x-forwarded-for' }), {
     code: 'PORT_IN_USE',
     message: /Give --tunnel-port a free one/,
   })

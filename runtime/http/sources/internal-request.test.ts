@@ -6,14 +6,16 @@ import type { Posted } from '@reveille/kit'
 import { StoreError } from '../../store/port.ts'
 import { createProvider, policyFor } from '../auth/provider-fixture.ts'
 import type { InternalRequest } from '../index.ts'
-import { agent, openSurface, type SurfaceFixture, token, wake } from '../surface-fixture.ts'
+import { agent, explained, openSurface, type SurfaceFixture, token, wake } from '../surface-fixture.ts'
 
 const by = 'source gmail'
 const loopback = { address: '127.0.0.0', prefix: 8, family: 'ipv4' } as const
 
-function postInternally({ app }: SurfaceFixture, request: Partial<InternalRequest> = {}): Promise<Posted> {
-  assert.ok(app.hookSurface)
-  return app.hookSurface.post({ endpoint: 'github', body: '{"a":1}', by, ...request })
+function postInternally(
+  { surface }: SurfaceFixture,
+  request: Partial<InternalRequest> = {},
+): Promise<Posted> {
+  return surface.post({ endpoint: 'github', body: '{"a":1}', by, ...request })
 }
 
 test('an internal request is accepted like any other, and names its source', async (t) => {
@@ -47,6 +49,7 @@ test('an internal request succeeds as a wake, and where no mapping matches it', 
   const reason = 'no mapping'
   const surface = await openSurface(t, { resolve: () => ({ outcome: 'ignored', reason }) })
   assert.deepEqual(await postInternally(surface), { status: 200, isIgnored: true })
+  await explained()
   assert.deepEqual([surface.notes[0]?.outcome, surface.notes[0]?.client], ['ignored', by])
   assert.equal(surface.ignored.length, 1)
 })

@@ -1,11 +1,13 @@
-/** Makes requests for the sources of this process: they pass through no socket, and are otherwise treated like all others. */
+/** Makes requests for the sources of this process: they pass through no socket, and are otherwise handled like all others. */
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Snapshot } from '@reveille/engine'
 import type { Posted, PostLimits } from '@reveille/kit'
-import type { Response as InjectedResponse } from 'light-my-request'
 import type { RequestRecord } from '../../store/port.ts'
 import { maxBytesFor } from '../body/decode.ts'
+import { type HookDependencies, report } from '../dependencies.ts'
+import { errorRow } from '../errors.ts'
+import { statusOfOutcome } from '../record/entry.ts'
+import type { RequestOutcome } from '../request-context.ts'
 
 export interface InternalRequest {
   readonly endpoint: string
@@ -34,53 +36,65 @@ export function postLimitsOf(snapshot: Snapshot, endpoint: string): PostLimits {
   return { maxBodyBytes: maxBytesFor(snapshot, endpoint), maxActions, maxRenderedBytes }
 }
 
-/**
- * `receive` is where an internal request comes in. That it was called is what authenticates the request: nothing that a request
- * holds could do so.
- */
-export function createInternalPost(
-  receive: (request: InternalRequest, incoming: IncomingMessage, outgoing: ServerResponse) => void,
-): PostInternally {
+/** The request enters the pipeline after authentication. That this was called is what lets it in: nothing that a request holds could. */
+export function createInternalPost(dependencies: HookDependencies): PostInternally {
+  const { current, now, clock, mintId, node, pipeline, recorder } = dependencies
+
+  async function make({
+    endpoint,
+    body,
+    by,
+    headers,
+    authenticatedBy,
+  }: InternalRequest): Promise<RequestOutcome> {
+    const concluded = await pipeline.internal(
+      {
+        headers: { ...headers, ...ownHeaders },
+        client: by,
+        isInternal: true,
+        ...(authenticatedBy && { authenticatedBy }),
+        requestId: mintId(),
+        node,
+        live: current(),
+        endpoint,
+        query: '',
+        receivedAt: now(),
+        startedAt: clock(),
+        timings: {},
+      },
+      Buffer.from(body),
+    )
+    const result = await recorder.keep(concluded)
+    report(dependencies, concluded.facts, result)
+    return result
+  }
+
   return async function post(request) {
-    const { body, signal } = request
-    signal?.throwIfAborted()
-    // Most gateways have no source, so the library is loaded with the first request.
-    const { default: inject } = await import('light-my-request')
+    const { signal } = request
     signal?.throwIfAborted()
     const { promise: aborted, reject } = Promise.withResolvers<never>()
-    let sent: IncomingMessage | undefined
-    const onAbort = () => {
-      sent?.destroy()
-      reject(signal?.reason)
-    }
-    const all = { ...request.headers, ...headers }
-    const options = { method: 'POST', url: '/', headers: all, payload: body } as const
-    const response = inject((incoming, outgoing) => {
-      sent = incoming as unknown as IncomingMessage
-      // The library makes up a host, and the request was sent to none.
-      delete sent.headers.host
-      receive(request, sent, outgoing as unknown as ServerResponse)
-    }, options)
+    const onAbort = () => reject(signal?.reason)
     signal?.addEventListener('abort', onAbort, { once: true })
     try {
-      return postedOf(await Promise.race([response, aborted]))
+      return postedOf(await Promise.race([make(request), aborted]))
     } finally {
       signal?.removeEventListener('abort', onAbort)
     }
   }
 }
 
-const headers = { 'content-type': 'application/json', 'user-agent': 'reveille' } as const
+const ownHeaders = { 'content-type': 'application/json', 'user-agent': 'reveille' } as const
 
-function postedOf({ statusCode: status, headers, payload }: InjectedResponse): PostedInternally {
-  if (status === 204) return { status }
-  const { outcome, code, error: message } = JSON.parse(payload)
-  if (status < 400)
-    return {
-      status,
-      ...(outcome === 'ignored' && { isIgnored: true }),
-      ...(outcome === 'duplicate' && { isDuplicate: true }),
-    }
-  const retryAfter = headers['retry-after']
-  return { status, code, message, ...(retryAfter !== undefined && { retryAfter: Number(retryAfter) }) }
+function postedOf(result: RequestOutcome): PostedInternally {
+  const status = statusOfOutcome(result)
+  if ('code' in result) {
+    const { code, sentence: message = errorRow(code).sentence } = result
+    const retryAfter = result.retryAfter ?? errorRow(code).retryAfter
+    return { status, code, message, ...(retryAfter !== undefined && { retryAfter }) }
+  }
+  return {
+    status,
+    ...(result.outcome === 'ignored' && { isIgnored: true }),
+    ...(result.outcome === 'duplicate' && { isDuplicate: true }),
+  }
 }

@@ -4,10 +4,12 @@ import type { ServerResponse } from 'node:http'
 import type { Timers } from '@reveille/engine'
 import { isPluginError } from '@reveille/kit'
 import { SenderGone } from '../body/read-body.ts'
-import { type Refused, type RequestContext, type RequestOutcome, refused } from '../request-context.ts'
+import { type Concluded, type Refused, type RequestContext, refused } from '../request-context.ts'
 
 /** Handles a request that was pushed to a source. Resolves when success may be replied; a rejection makes the sender try again. */
 export type PushHandler = (body: unknown) => Promise<void>
+
+type PushOutcome = Concluded['outcome']
 
 export interface PushHandlingOptions {
   readonly timers: Timers
@@ -29,7 +31,7 @@ export function createPushHandling({ timers, draining }: PushHandlingOptions) {
     { endpoint = '', outgoing }: RequestContext,
     pushHandler: PushHandler,
     body: unknown,
-  ): Promise<RequestOutcome> {
+  ): Promise<PushOutcome> {
     const count = inProgress.get(endpoint) ?? 0
     if (count >= maxInProgress) return refusedBySource('the source has too many to do')
     inProgress.set(endpoint, count + 1)
@@ -43,7 +45,7 @@ export function createPushHandling({ timers, draining }: PushHandlingOptions) {
     else inProgress.delete(endpoint)
   }
 
-  function firstOf(handled: Promise<RequestOutcome>, outgoing: ServerResponse): Promise<RequestOutcome> {
+  function firstOf(handled: Promise<PushOutcome>, outgoing: ServerResponse): Promise<PushOutcome> {
     return new Promise((resolve, reject) => {
       const timer = timers.setTimeout(
         () => end(refusedBySource(`the source was not done within ${longestMs / 1000} s`)),
@@ -52,7 +54,7 @@ export function createPushHandling({ timers, draining }: PushHandlingOptions) {
       const onDrain = () => end(refused('DRAINING'))
       const onGone = () => end(undefined)
       /** The first end counts. Without a result there is no sender left to reply to. */
-      function end(result: RequestOutcome | undefined): void {
+      function end(result: PushOutcome | undefined): void {
         timers.clearTimeout(timer)
         draining.removeEventListener('abort', onDrain)
         outgoing.off('close', onGone)
@@ -69,7 +71,7 @@ export function createPushHandling({ timers, draining }: PushHandlingOptions) {
 }
 
 /** Never rejects. */
-async function outcomeOf(pushHandler: PushHandler, body: unknown): Promise<RequestOutcome> {
+async function outcomeOf(pushHandler: PushHandler, body: unknown): Promise<PushOutcome> {
   try {
     await pushHandler(body)
     return takenBySource
@@ -81,7 +83,7 @@ async function outcomeOf(pushHandler: PushHandler, body: unknown): Promise<Reque
 }
 
 /** A push is no event: its provider has its reply, and what comes of it the source posts itself. */
-const takenBySource: RequestOutcome = {
+const takenBySource: PushOutcome = {
   outcome: 'handshake',
   handshake: { status: 204, body: '', reason: 'a source took it' },
 }

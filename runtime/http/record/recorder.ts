@@ -1,0 +1,206 @@
+/**
+ * Makes the record of every request: it alone decides what is committed before the reply, what is noted, and what neither. Records of
+ * requests without effect say how each mapping was tried: one that is noted is explained after the reply, when the event loop is idle.
+ */
+
+import type { CandidateTrace, HookRequest, Snapshot } from '@reveille/engine'
+import type { Id, Reader, RequestRecord, RequestTrace, Store } from '../../store/port.ts'
+import { strikeOut } from '../../strike-out.ts'
+import {
+  type Concluded,
+  type Decided,
+  isRefusedByConfiguration,
+  outcomeOfError,
+  type RequestFacts,
+  type RequestOutcome,
+} from '../request-context.ts'
+import { composeEntry, composeRecord, withDispositions } from './entry.ts'
+
+const shownCandidates = 50
+/** How many requests may wait to be explained; each holds its body. */
+const maxWaiting = 8
+/** How many requests may be explained before their commit at one time; further ones are stored without a trace. */
+const maxAwaited = 16
+
+interface Waiting extends Decided {
+  readonly record: RequestRecord
+  readonly snapshot: Snapshot
+}
+
+export interface RecorderOptions {
+  readonly store: Pick<Store, 'accept' | 'note' | 'read'>
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number
+  /** Whether the main session lives in another system, which is given every event at once. Default: it does not. */
+  readonly relaysEvents?: () => boolean
+  /** Redacts known secrets. */
+  readonly mask: (text: string) => string
+}
+
+export type Recorder = ReturnType<typeof createRecorder>
+
+export function createRecorder(options: RecorderOptions) {
+  const { store, now, relaysEvents = () => false } = options
+  const explainer = createExplainer(options)
+
+  /** Resolves with the outcome, corrected by what the store made of it. @throws StoreError */
+  async function commit({ facts, outcome, decided }: Concluded): Promise<RequestOutcome> {
+    if (outcome.outcome === 'accepted') {
+      const entry = composeEntry(facts, outcome, now(), relaysEvents)
+      return withDispositions(await store.accept(entry), outcome)
+    }
+    const record = composeRecord(facts, outcome)
+    const trace =
+      decided && (await explainer.explainNow({ ...decided, snapshot: facts.live.snapshot, record }))
+    await store.accept({ request: trace ? { ...record, trace } : record, actions: [] })
+    return outcome
+  }
+
+  return {
+    /**
+     * Keeps a request as its outcome asks for, and resolves with the outcome once it may be replied. Never rejects: what cannot be
+     * committed fails, which is noted.
+     */
+    async keep(concluded: Concluded): Promise<RequestOutcome> {
+      const { facts, decided } = concluded
+      let { outcome } = concluded
+      try {
+        if (isCommitted(facts, outcome)) return await commit(concluded)
+      } catch (error) {
+        outcome = outcomeOfError(error)
+      }
+      if (facts.replay !== undefined || isHealthCheck(facts, outcome)) return outcome
+      const record = composeRecord(facts, outcome)
+      if (decided && (outcome.outcome === 'ignored' || outcome.outcome === 'failed'))
+        explainer.explainLater({ ...decided, snapshot: facts.live.snapshot, record })
+      else store.note(record)
+      return outcome
+    },
+    /** Reads the store, with the records that wait to be explained. */
+    read: explainer.read,
+    /** Notes what waits without its trace. Later records are noted at once. */
+    close: explainer.close,
+  }
+}
+
+/** Codes that say something about the gateway at that moment, and nothing about the request. */
+const inabilities: ReadonlySet<string> = new Set([
+  'NOT_FOUND',
+  'DRAINING',
+  'BACKLOG',
+  'STORE_FULL',
+  'STORE_UNAVAILABLE',
+])
+
+/** Whether the gateway could accept no request at that moment, or this one no more. No replay is recorded then. */
+export function isOfGateway(outcome: RequestOutcome): boolean {
+  return 'code' in outcome && inabilities.has(outcome.code)
+}
+
+/**
+ * Whether the record has to be on the disk before the reply: that of an accepted request, of one that another configuration would
+ * not refuse, and of a replay. Other records may be lost in a flood.
+ */
+function isCommitted({ replay }: RequestFacts, outcome: RequestOutcome): boolean {
+  if (outcome.outcome === 'accepted') return true
+  if (replay !== undefined) return !isOfGateway(outcome)
+  return outcome.outcome === 'refused' && isRefusedByConfiguration(outcome)
+}
+
+/** Whether somebody asked if there are hooks at all, without naming one, which is not worth a record. */
+export function isHealthCheck({ endpoint }: RequestFacts, outcome: RequestOutcome): boolean {
+  return endpoint === undefined && 'code' in outcome && outcome.code === 'METHOD_NOT_ALLOWED'
+}
+
+function createExplainer({ store, mask }: RecorderOptions) {
+  const waiting: Waiting[] = []
+  /** Records that the store does not have yet, because they wait to be explained. */
+  const unstored = new Map<Id, RequestRecord>()
+  let explaining: Promise<void> | undefined
+  let awaited = 0
+  let isClosed = false
+
+  function keep(record: RequestRecord): void {
+    store.note(record)
+    unstored.delete(record.id)
+  }
+
+  async function explainAll(): Promise<void> {
+    for (;;) {
+      await new Promise(setImmediate)
+      const next = waiting.pop()
+      if (next === undefined) break
+      const { record, request } = next
+      const candidates = await explain(next, mask)
+      keep(candidates === undefined ? record : { ...record, trace: traceOf(candidates, request) })
+    }
+    explaining = undefined
+  }
+
+  return {
+    /** Notes a record with its trace. Under a flood, only the newest requests are explained. */
+    explainLater(decided: Waiting): void {
+      const { record } = decided
+      if (isClosed) {
+        store.note(record)
+        return
+      }
+      waiting.push(decided)
+      unstored.set(record.id, record)
+      if (waiting.length > maxWaiting) keep((waiting.shift() as Waiting).record)
+      explaining ??= explainAll()
+    },
+    /** Resolves with undefined where too many requests are being explained. */
+    async explainNow(decided: Waiting): Promise<RequestTrace | undefined> {
+      if (awaited >= maxAwaited) return undefined
+      awaited += 1
+      const candidates = await explain(decided, mask)
+      awaited -= 1
+      return candidates && traceOf(candidates, decided.request)
+    },
+    read: {
+      ...store.read,
+      request: async (id) => unstored.get(id) ?? store.read.request(id),
+    } satisfies Reader,
+    async close(): Promise<void> {
+      isClosed = true
+      for (const { record } of waiting.splice(0)) keep(record)
+      await explaining
+    },
+  }
+}
+
+/** No transform is called again, since the decision is known. Never rejects. */
+async function explain(
+  { snapshot, request, decision }: Waiting,
+  mask: RecorderOptions['mask'],
+): Promise<readonly CandidateTrace[] | undefined> {
+  try {
+    const { candidates } = await snapshot.explain(request, { decided: decision })
+    return candidates.map((candidate) => withoutSecrets(candidate, mask))
+  } catch {
+    return undefined
+  }
+}
+
+/** What else a candidate holds are the operator's words. */
+function withoutSecrets(candidate: CandidateTrace, mask: RecorderOptions['mask']): CandidateTrace {
+  const { clause, params } = candidate
+  const { actual, error } = clause ?? {}
+  return {
+    ...candidate,
+    ...(clause && {
+      clause: { ...clause, ...strikeOut({ ...(actual && { actual }), ...(error && { error }) }, mask) },
+    }),
+    ...(params && { params: strikeOut(params, mask) }),
+  }
+}
+
+function traceOf(candidates: readonly CandidateTrace[], { isForm }: HookRequest): RequestTrace {
+  const shown = candidates.slice(0, shownCandidates)
+  return {
+    candidates: shown,
+    more: candidates.length - shown.length,
+    ...(isForm === true && { isForm }),
+  }
+}

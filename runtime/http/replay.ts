@@ -1,0 +1,87 @@
+/** Repeats stored requests: they enter the pipeline after authentication, by a function call. */
+
+import type { Id, RequestHead, RequestRecord } from '../store/port.ts'
+import { type HookDependencies, report } from './dependencies.ts'
+import type { ErrorCode } from './errors.ts'
+import { reasonToKeep, statusOfOutcome } from './record/entry.ts'
+import { isOfGateway } from './record/recorder.ts'
+import { searchOf } from './record/replayable-request.ts'
+import type { ReplayTerms, RequestFacts, RequestOutcome } from './request-context.ts'
+
+/** Repeats a stored request as a new one, without asking for a token or a signature. Never rejects. */
+export type ReplayRequest = (asked: AskedReplay) => Promise<Replayed>
+
+export interface AskedReplay {
+  readonly record: RequestRecord & { readonly head: RequestHead }
+  /** The body of the record, or what an operator made of it. It was decompressed when it came. */
+  readonly body: Buffer
+  readonly terms: ReplayTerms
+  /** The id of the new request. With the id of one that is stored already nothing is changed. */
+  readonly requestId: Id
+}
+
+export interface Replayed {
+  readonly outcome: RequestRecord['outcome']
+  /** The status that a sender would have been answered. */
+  readonly status: number
+  readonly code?: ErrorCode
+  readonly reason?: string
+  readonly mapping?: string
+  readonly actions: readonly {
+    readonly kind: 'wake' | 'agent'
+    /** The id of the run or event. */
+    readonly id: Id
+    /** What the store made of the action, unless it is a run or event of its own. */
+    readonly became?: 'joined' | 'busy' | 'duplicate'
+    readonly duplicateOf?: Id
+  }[]
+  /** False: the gateway could take no request at that moment, or this one no more, so that nothing was recorded. */
+  readonly isRecorded: boolean
+}
+
+export function createReplay(dependencies: HookDependencies): ReplayRequest {
+  const { current, now, clock, node, pipeline, recorder } = dependencies
+  return async ({ record, body, terms, requestId }) => {
+    const { endpoint, head, client = '' } = record
+    const begun: RequestFacts = {
+      headers: { ...head.headers } as RequestFacts['headers'],
+      client,
+      isInternal: true,
+      replay: terms,
+      requestId,
+      node,
+      live: current(),
+      endpoint,
+      query: searchOf(head.query),
+      receivedAt: now(),
+      startedAt: clock(),
+      timings: {},
+    }
+    const concluded = await pipeline.internal(begun, body)
+    const { facts } = concluded
+    const result = await recorder.keep(concluded)
+    const isRecorded = !isOfGateway(result)
+    if (isRecorded) report(dependencies, facts, result)
+    return { ...replayedOf(facts, result), isRecorded }
+  }
+}
+
+function replayedOf(facts: RequestFacts, result: RequestOutcome): Omit<Replayed, 'isRecorded'> {
+  const { outcome, mapping } = result
+  const actions = 'actions' in result ? result.actions : []
+  const reason =
+    result.outcome === 'duplicate' && !('code' in result) ? undefined : reasonToKeep(facts, result)
+  return {
+    outcome,
+    status: statusOfOutcome(result),
+    ...('code' in result && { code: result.code }),
+    ...(reason !== undefined && { reason }),
+    ...(mapping !== undefined && { mapping }),
+    actions: actions.map(({ id, action: { kind }, disposition: became, originalRequest }) => ({
+      kind,
+      id,
+      ...(became !== undefined && { became }),
+      ...(originalRequest !== undefined && { duplicateOf: originalRequest }),
+    })),
+  }
+}
