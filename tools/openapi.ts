@@ -1,120 +1,108 @@
 /** Describes the API as an OpenAPI 3.1 document, from the declarations that also validate requests. */
 
-import type { RouteDeclaration, Routes } from '../runtime/api/routes/declaration.ts'
-import { routes as allRoutes } from '../runtime/api/routes/index.ts'
+import swagger from '@fastify/swagger'
+import { Type } from '@reveille/engine'
+import Fastify, { type FastifyInstance, type FastifySchema } from 'fastify'
+import type { RouteDeclaration } from '../runtime/api/routes/declaration.ts'
+import { routes } from '../runtime/api/routes/index.ts'
 import { health } from '../runtime/api/routes/records.ts'
-import {
-  componentName,
-  contentType,
-  exactly,
-  isOptional,
-  list,
-  object,
-  optional,
-  type Schema,
-  text,
-} from '../runtime/api/routes/schema.ts'
-
-type Node = Readonly<Record<string | symbol, unknown>>
+import { optional } from '../runtime/api/routes/schema.ts'
 
 const description = `The admin API of a Reveille gateway. Times are milliseconds since the Unix epoch. Lists are newest first, and \`next\` is the cursor of the next page.`
 
-const bearer = [{ bearer: [] }, { header: [] }]
-
 /** The document, with every schema that has a name among its components. */
-export function openapiDocument(routes: Routes = allRoutes): object {
-  const components = new Map<string, object>()
-  /** Takes the marks out of a schema, and puts a reference in the place of one with a name. */
+export async function openapiDocument(): Promise<object> {
+  const app = Fastify({ exposeHeadRoutes: false })
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Reveille', version: '1', description },
+      security: [{ bearer: [] }, { header: [] }],
+      components: {
+        securitySchemes: {
+          bearer: { type: 'http', scheme: 'bearer', description: 'The gateway token.' },
+          header: { type: 'apiKey', in: 'header', name: 'x-gateway-token' },
+        },
+      },
+    },
+    refResolver: { buildLocalReference: (schema) => String(schema.$id) },
+    convertConstToEnum: false,
+  })
+  // Nothing is asked of these routes, so that nothing is compiled.
+  app.setValidatorCompiler(() => () => true)
+  app.setSerializerCompiler(() => () => '')
+  const plain = createReferences(app)
+  for (const [name, route] of Object.entries<RouteDeclaration>(routes)) {
+    const schema = plain(schemaOf(name, route)) as FastifySchema
+    app.route({ method: route.method, url: `/api${route.path}`, schema, handler: () => {} })
+  }
+  for (const [url, schema] of Object.entries(probes))
+    app.get(url, { schema: plain(schema) as FastifySchema }, () => {})
+  await app.ready()
+  return app.swagger()
+}
+
+/** Puts a reference in the place of each schema that has a name, and adds it to the components. */
+function createReferences(app: FastifyInstance): (node: unknown) => unknown {
+  const known = new Set<string>()
   const plain = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(plain)
     if (typeof node !== 'object' || node === null) return node
-    const { expects: _expects, ...rest } = node as Node
+    const { expects: _expects, ...rest } = node as { readonly $id?: string; readonly expects?: string }
     const content = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, plain(value)]))
-    const name = (node as Node)[componentName]
-    if (typeof name !== 'string') return content
-    components.set(name, content)
-    return { $ref: `#/components/schemas/${name}` }
+    const { $id } = rest
+    if ($id === undefined) return content
+    if (!known.has($id)) app.addSchema(content)
+    known.add($id)
+    return { $ref: `${$id}#` }
   }
-  const answerOf = (schema: Schema) => {
-    const type = (schema as unknown as Node)[contentType] ?? 'application/json'
-    const words = typeof schema['description'] === 'string' ? schema['description'] : 'The answer.'
-    const { description: _description, ...own } = schema
-    const shown =
-      type === 'application/json' ? plain(componentName in schema ? schema : own) : { type: 'string' }
-    return { description: words, content: { [String(type)]: { schema: shown } } }
-  }
-  const operation = (name: string, route: RouteDeclaration) => ({
-    operationId: name,
-    summary: route.summary,
-    tags: [route.path.split('/')[1]],
-    parameters: [
-      ...[...route.path.matchAll(/:(\w+)/g)].map(([, parameter = '']) => ({
-        name: parameter,
-        in: 'path',
-        required: true,
-        schema: parameter === 'number' ? { type: 'integer' } : { type: 'string' },
-      })),
-      ...Object.entries(route.query ?? {}).map(([parameter, schema]) => {
-        const { description: words, ...own } = schema
-        return {
-          name: parameter,
-          in: 'query',
-          ...(isOptional in schema ? {} : { required: true }),
-          ...(words !== undefined && { description: words }),
-          schema: plain(own),
-        }
-      }),
-    ],
-    ...(route.body && {
-      requestBody: { required: true, content: { 'application/json': { schema: plain(route.body) } } },
-    }),
-    responses: {
-      ...Object.fromEntries(
-        Object.entries(route.answers).map(([status, schema]) => [status, answerOf(schema)]),
-      ),
-      default: { $ref: '#/components/responses/Error' },
-    },
-  })
+  return plain
+}
 
-  const shown = Object.entries(routes).filter(([, { isUndocumented }]) => isUndocumented !== true)
-  const byPath = Map.groupBy(shown, ([, { path }]) => `/api${path.replaceAll(/:(\w+)/g, '{$1}')}`)
-  const paths = Object.fromEntries(
-    [...byPath].map(([path, named]) => [
-      path,
-      Object.fromEntries(named.map(([name, route]) => [route.method.toLowerCase(), operation(name, route)])),
-    ]),
-  )
+function schemaOf(name: string, { path, summary, query, body, answers, isUndocumented }: RouteDeclaration) {
+  const parameters = [...path.matchAll(/:(\w+)/g)].map(([, parameter = '']) => parameter)
+  const types = parameters.map((each) => [each, each === 'number' ? Type.Integer() : Type.String()])
   return {
-    openapi: '3.1.0',
-    info: { title: 'Reveille', version: '1', description },
-    security: bearer,
-    paths: { ...paths, ...(plain(probes) as object) },
-    components: {
-      securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', description: 'The gateway token.' },
-        header: { type: 'apiKey', in: 'header', name: 'x-gateway-token' },
-      },
-      responses: {
-        Error: {
-          description: 'An error. `code` is stable, and `error` is a sentence for people.',
-          content: { 'application/json': { schema: plain(error) } },
-        },
-      },
-      schemas: Object.fromEntries([...components].sort(([one], [other]) => (one < other ? -1 : 1))),
+    operationId: name,
+    summary,
+    tags: [path.split('/')[1]],
+    hide: isUndocumented === true,
+    ...(types.length > 0 && { params: Type.Object(Object.fromEntries(types)) }),
+    ...(query && { querystring: Type.Object(query) }),
+    ...(body && { body }),
+    response: {
+      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, answerOf(answer)])),
+      default: error,
     },
   }
 }
 
+/** An answer that is not JSON is described with its content type. */
+function answerOf(answer: { readonly description?: string; readonly contentMediaType?: string }) {
+  const { description: words = 'The answer.', contentMediaType: type } = answer
+  return type === undefined
+    ? { ...answer, description: words }
+    : { description: words, content: { [type]: { schema: { type: 'string' } } } }
+}
+
 /** The form of every error, of the hook surface too. */
-const error = object({
-  ok: exactly(false),
-  error: text('One sentence. It never quotes what was sent.'),
-  code: text('A stable code, such as `NOT_FOUND`.'),
-  requestId: text('Finds the cause in the log.'),
-  ...optional({
-    details: list(object({ pointer: text('Into the query or the body: `/limit`.'), message: text() })),
-  }),
-})
+const error = Type.Object(
+  {
+    ok: Type.Literal(false),
+    error: Type.String({ description: 'One sentence. It never quotes what was sent.' }),
+    code: Type.String({ description: 'A stable code, such as `NOT_FOUND`.' }),
+    requestId: Type.String({ description: 'Finds the cause in the log.' }),
+    ...optional({
+      details: Type.Array(
+        Type.Object({
+          pointer: Type.String({ description: 'Into the query or the body: `/limit`.' }),
+          message: Type.String(),
+        }),
+      ),
+    }),
+  },
+  { $id: 'Error', description: 'An error. `code` is stable, and `error` is a sentence for people.' },
+)
 
 /** What a probe with the token of the gateway or of the metrics is answered besides. */
 const details = optional({ details: health })
@@ -122,26 +110,21 @@ const details = optional({ details: health })
 /** Two addresses outside of `/api`, which need no token. */
 const probes = {
   '/healthz': {
-    get: {
-      operationId: 'readLiveness',
-      summary: 'Answers while the process is alive.',
-      security: [],
-      responses: { 200: probe('The process is alive.', object({ ok: exactly(true) })) },
-    },
+    operationId: 'readLiveness',
+    summary: 'Answers while the process is alive.',
+    security: [],
+    response: { 200: Type.Object({ ok: Type.Literal(true) }, { description: 'The process is alive.' }) },
   },
   '/readyz': {
-    get: {
-      operationId: 'readReadiness',
-      summary: 'Answers whether the gateway can accept.',
-      security: [],
-      responses: {
-        200: probe('It can accept.', object({ ok: exactly(true), ...details })),
-        503: probe('It cannot.', object({ ok: exactly(false), reason: text(), ...details })),
-      },
+    operationId: 'readReadiness',
+    summary: 'Answers whether the gateway can accept.',
+    security: [],
+    response: {
+      200: Type.Object({ ok: Type.Literal(true), ...details }, { description: 'It can accept.' }),
+      503: Type.Object(
+        { ok: Type.Literal(false), reason: Type.String(), ...details },
+        { description: 'It cannot.' },
+      ),
     },
   },
-}
-
-function probe(words: string, schema: object) {
-  return { description: words, content: { 'application/json': { schema } } }
 }

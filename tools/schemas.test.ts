@@ -4,7 +4,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { schemaFiles } from './schemas.ts'
 
-for (const [name, text] of Object.entries(schemaFiles())) {
+for (const [name, text] of Object.entries(await schemaFiles())) {
   test(`${name} is what \`npm run schemas\` writes`, async () => {
     const shipped = await readFile(path.join(import.meta.dirname, '..', name), 'utf8')
     assert.ok(shipped === text, 'The schemas of the engine have changed: npm run schemas')

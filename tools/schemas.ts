@@ -11,7 +11,7 @@ import { openapiDocument } from './openapi.ts'
 
 /** The job `npm run schemas`. */
 export async function schemas(root: string): Promise<void> {
-  for (const [name, text] of Object.entries(schemaFiles())) {
+  for (const [name, text] of Object.entries(await schemaFiles())) {
     const file = path.join(root, name)
     await mkdir(path.dirname(file), { recursive: true })
     await writeFile(file, text)
@@ -20,8 +20,8 @@ export async function schemas(root: string): Promise<void> {
 }
 
 /** The content of each file by its path in the repository. */
-export function schemaFiles(): Readonly<Record<string, string>> {
-  const entries = Object.entries({ ...editorSchemas(), openapi: openapiDocument() })
+export async function schemaFiles(): Promise<Readonly<Record<string, string>>> {
+  const entries = Object.entries({ ...editorSchemas(), openapi: await openapiDocument() })
   const schemas = entries.map(([name, schema]) => [
     `runtime/schemas/${name}.json`,
     `${JSON.stringify(schema, null, 2)}\n`,

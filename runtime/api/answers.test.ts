@@ -14,7 +14,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, object>> }>>
 }
 
-const document = openapiDocument() as {
+const document = (await openapiDocument()) as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }
 
@@ -47,7 +47,7 @@ function assertDescribed(operationId: string, status: number, type: string, body
   }
   const pointer = isKnown
     ? ['paths', path, method, 'responses', String(status), 'content', media, 'schema']
-    : ['components', 'responses', 'Error', 'content', media, 'schema']
+    : ['components', 'schemas', 'Error']
   const $ref = `api#/${pointer.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`
   const validate = ajv.getSchema($ref) ?? ajv.compile({ $ref })
   assert.ok(

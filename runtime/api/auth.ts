@@ -5,7 +5,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { clientOf } from '../http/clients/client.ts'
 import { createTries } from '../http/clients/throttle.ts'
 import { onceForEach } from '../once-for-each.ts'
-import { cookieOf, createCookie, isUnexpired, pageKeyOf, readCookie, setCookie } from './cookie.ts'
+import {
+  cookieName,
+  cookieOf,
+  cookieOptions,
+  createCookie,
+  isUnexpired,
+  pageKeyOf,
+  readCookie,
+} from './cookie.ts'
 import { refuse } from './errors.ts'
 import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
@@ -58,11 +66,7 @@ export function createAdminAuth({ current, store, mintId, now, log, issues }: Au
   const settingsOfNow = () => current().snapshot.settings
 
   function begin(reply: FastifyReply): void {
-    reply
-      .header('x-request-id', mintId())
-      .header('cache-control', 'no-store')
-      .header('x-content-type-options', 'nosniff')
-      .header('cross-origin-resource-policy', 'same-origin')
+    reply.header('x-request-id', mintId()).header('cache-control', 'no-store')
   }
 
   async function refuseStranger(
@@ -212,7 +216,7 @@ export function createAdminAuth({ current, store, mintId, now, log, issues }: Au
         if (holder === undefined)
           return refuseStranger(request, reply, true, 'This is no token of this gateway.')
         const { until, value, pageKey, maxAgeSeconds } = createCookie(body.token, now())
-        reply.header('set-cookie', setCookie(value, maxAgeSeconds, request.protocol === 'https'))
+        reply.setCookie(cookieName, value, { ...cookieOptions(request), maxAge: maxAgeSeconds })
         return { ok: true, until, key: pageKey, ...holder }
       },
       async readSignIn({ request, reply }) {
@@ -223,7 +227,7 @@ export function createAdminAuth({ current, store, mintId, now, log, issues }: Au
       async signOut({ request, reply }) {
         const { signIn, until } = admissions.get(request) ?? {}
         if (signIn !== undefined && until !== undefined) await signOuts.add(signIn, until)
-        reply.header('set-cookie', setCookie('', 0, request.protocol === 'https'))
+        reply.clearCookie(cookieName, cookieOptions(request))
         return { ok: true }
       },
     } satisfies Handlers<typeof accessRoutes>,

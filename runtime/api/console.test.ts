@@ -6,6 +6,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import Fastify from 'fastify'
 import { createFolder } from '../../test/installation.ts'
 import { registerConsole } from './console.ts'
+import { protectAnswers } from './headers.ts'
 
 const page =
   '<!doctype html><script type="module" nonce="__NONCE__" src="/console/assets/app-1a2b.js"></script>'
@@ -27,6 +28,7 @@ async function open(t: TestContext, { tokens = ['gateway-token'], isBuilt = true
   if (isBuilt) await writeFile(join(folder, 'assets', 'app-1a2b.js.gz'), gzipSync(script))
   const app = Fastify()
   t.after(() => app.close())
+  await protectAnswers(app)
   registerConsole(app, {
     current: () => ({ snapshot: { settings: { gateway: { tokens } } } }) as never,
     mintId: () => 'minted',
@@ -58,7 +60,7 @@ test('every page of the console is one file with a nonce of its own and a strict
       "frame-ancestors 'none'",
       "base-uri 'none'",
     ])
-      assert.ok(policy.split('; ').includes(rule), rule)
+      assert.ok(policy.split(';').includes(rule), rule)
     assert.doesNotMatch(policy, /unsafe|http|\*/)
   }
   assert.equal(nonces.size, urls.length)

@@ -1,12 +1,12 @@
 /** Serves the files of the operators' console, which hold nothing of the gateway: the page asks the API, which wants a sign-in. */
 
-import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { packageFile } from '../package-folder.ts'
 import { refuse } from './errors.ts'
+import { nonceOf } from './headers.ts'
 import type { AdminOptions } from './options.ts'
 import { refuseOtherMethods } from './register.ts'
 
@@ -35,12 +35,7 @@ export function registerConsole(app: FastifyInstance, options: ConsoleOptions): 
   app.register(
     async (scope) => {
       scope.addHook('onRequest', async (_request, reply) => {
-        reply
-          .header('x-request-id', options.mintId())
-          .header('cache-control', 'no-store')
-          .header('x-content-type-options', 'nosniff')
-          .header('referrer-policy', 'no-referrer')
-          .header('cross-origin-resource-policy', 'same-origin')
+        reply.header('x-request-id', options.mintId()).header('cache-control', 'no-store')
         if (options.current().snapshot.settings.gateway.tokens.length === 0) return refuse(reply, 'NOT_FOUND')
       })
 
@@ -50,13 +45,8 @@ export function registerConsole(app: FastifyInstance, options: ConsoleOptions): 
           const { '*': rest = '' } = params as { '*'?: string }
           const page = rest.startsWith('assets/') ? undefined : await read(folder(), 'index.html')
           if (page === undefined) return refuseMissing(reply, rest)
-          const nonce = randomBytes(16).toString('base64')
-          return reply
-            .header('content-security-policy', policyWith(nonce))
-            .header('x-frame-options', 'DENY')
-            .header('cross-origin-opener-policy', 'same-origin')
-            .type('text/html; charset=utf-8')
-            .send(page.toString().replace(placeholder, nonce))
+          const html = page.toString().replace(placeholder, nonceOf(reply))
+          return reply.type('text/html; charset=utf-8').send(html)
         })
         refuseOtherMethods(scope, url, ['GET', 'HEAD'])
       }
@@ -83,22 +73,6 @@ export function registerConsole(app: FastifyInstance, options: ConsoleOptions): 
     },
     { prefix: '/console' },
   )
-}
-
-/** Scripts are those of the page and what they load. An editor makes elements for its styles, which need the nonce too. */
-function policyWith(nonce: string): string {
-  return [
-    "default-src 'none'",
-    `script-src 'nonce-${nonce}' 'strict-dynamic' 'self'`,
-    `style-src 'self' 'nonce-${nonce}'`,
-    "img-src 'self' data:",
-    "font-src 'self'",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
-  ].join('; ')
 }
 
 function findFolder(): string {

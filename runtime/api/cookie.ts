@@ -9,7 +9,7 @@ import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { createSecretMatcher } from '@reveille/engine'
 import type { FastifyRequest } from 'fastify'
 
-const name = 'reveille_session'
+export const cookieName = 'reveille_session'
 /** The header with the page's half. A page of another origin cannot send it. */
 const keyHeader = 'x-reveille-key'
 /** Milliseconds. */
@@ -63,15 +63,13 @@ export function isUnexpired(value: string | undefined, now: number): boolean {
 }
 
 /** The value of the cookie that a request has. */
-export function cookieOf({ headers }: FastifyRequest): string | undefined {
-  const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim())
-  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1)
+export function cookieOf({ cookies }: FastifyRequest): string | undefined {
+  return cookies[cookieName]
 }
 
-/** The value of `Set-Cookie`. A browser sends a secure cookie over TLS alone. */
-export function setCookie(value: string, maxAgeSeconds: number, isSecure: boolean): string {
-  const attributes = `Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict`
-  return `${name}=${value}; ${attributes}${isSecure ? '; Secure' : ''}`
+/** A browser sends a secure cookie over TLS alone. */
+export function cookieOptions({ protocol }: FastifyRequest) {
+  return { path: '/', httpOnly: true, sameSite: 'strict', secure: protocol === 'https' } as const
 }
 
 function signatureOf(half: 'cookie' | 'page', token: string, signed: string): string {

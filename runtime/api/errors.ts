@@ -7,7 +7,7 @@ import { type ErrorCode, errorRow, isErrorCode, RequestError } from '../http/err
 import { describeFault } from '../http/log/fault.ts'
 import { StoreError } from '../store/port.ts'
 import type { AdminOptions } from './options.ts'
-import type { Schema } from './routes/schema.ts'
+import { isOptional } from './routes/schema.ts'
 
 export interface RefusalOptions {
   readonly sentence?: string
@@ -38,10 +38,7 @@ export function missing(reply: FastifyReply, noun: string): FastifyReply {
   return refuse(reply, 'NOT_FOUND', { sentence: `There is no such ${noun}.` })
 }
 
-export function refuseQuery(reply: FastifyReply, details: readonly FieldError[]): FastifyReply {
-  const sentence = 'The query holds something that this address does not take.'
-  return refuse(reply, 'INVALID_FIELD', { sentence, details })
-}
+export const queryRefused = 'The query holds something that this address does not take.'
 
 export function refuseCursor(reply: FastifyReply): FastifyReply {
   return refuse(reply, 'INVALID_FIELD', {
@@ -53,24 +50,19 @@ export function refuseCursor(reply: FastifyReply): FastifyReply {
 /** The most faults of one query or body that are answered. */
 const maxDetails = 20
 
-/** Says what breaks a schema, each with a pointer. A detail names the field and the rule, never the value. */
-export function detailsOf(errors: readonly ErrorObject[], schema: Schema): readonly FieldError[] {
-  return errors.slice(0, maxDetails).map((error) => detailOf(error, schema))
-}
-
-const unknown = 'is not known here'
-
-/** The faults of fields where none is expected. */
-export function unknownFields(names: readonly string[]): readonly FieldError[] {
-  return names.slice(0, maxDetails).map((name) => ({ pointer: `/${escaped(name)}`, message: unknown }))
-}
-
 export function createFaultHandler(log: AdminOptions['log']) {
   return function replyWithError(error: FastifyError, _request: FastifyRequest, reply: FastifyReply) {
     if (error instanceof StoreError && error.code === 'BAD_CURSOR') return refuseCursor(reply)
     if (error instanceof RequestError) {
       const { code, details } = error
       return refuse(reply, code, details.length > 0 ? { details } : {})
+    }
+    if (error.validation !== undefined) {
+      const details = error.validation.slice(0, maxDetails).map((fault) => detailOf(fault as ErrorObject))
+      return refuse(reply, 'INVALID_FIELD', {
+        details,
+        ...(error.validationContext === 'querystring' && { sentence: queryRefused }),
+      })
     }
     if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return refuse(reply, 'BODY_TOO_LARGE')
     const code = error instanceof StoreError && isErrorCode(error.code) ? error.code : 'INTERNAL'
@@ -80,17 +72,17 @@ export function createFaultHandler(log: AdminOptions['log']) {
   }
 }
 
-function detailOf({ instancePath, keyword, params, message = '' }: ErrorObject, schema: Schema): FieldError {
+/** Says what breaks a schema. A detail names the field and the rule, never the value. */
+function detailOf({ instancePath, keyword, params, parentSchema, schema, message }: ErrorObject): FieldError {
   const at = (text: string, name?: string): FieldError => ({
     pointer: name === undefined ? instancePath : `${instancePath}/${escaped(name)}`,
     message: text,
   })
-  const { node, isOptional } = nodeAt(schema, instancePath)
-  const { expects } = node
+  const { expects } = parentSchema as { readonly expects?: string }
   switch (keyword) {
     case 'additionalProperties':
       // An unknown field is more likely a mistake than meant for a later version.
-      return at(unknown, params['additionalProperty'])
+      return at('is not known here', params['additionalProperty'])
     case 'required':
       return at('is required', params['missingProperty'])
     case 'type':
@@ -99,13 +91,13 @@ function detailOf({ instancePath, keyword, params, message = '' }: ErrorObject, 
       return at(`must be one of ${params['allowedValues'].join(', ')}`)
     case 'pattern':
       if (expects !== undefined) return at(`must be ${expects}`)
-      return at(isOptional ? 'must not be blank; leave it out instead' : 'must not be blank')
+      return at(isOptional(parentSchema) ? 'must not be blank; leave it out instead' : 'must not be blank')
     case 'x-wellFormed':
       return at('must be well-formed Unicode text')
     case 'x-maxBytes':
-      return at(`must have at most ${Number(node['x-maxBytes']).toLocaleString('en')} bytes of UTF-8`)
+      return at(`must have at most ${Number(schema).toLocaleString('en')} bytes of UTF-8`)
     default:
-      return at(message === '' ? `breaks the rule ${keyword}` : message)
+      return at(message ?? `breaks the rule ${keyword}`)
   }
 }
 
@@ -117,26 +109,6 @@ const typeWords = {
   array: 'a list',
   object: 'an object',
 } as const
-
-interface Node {
-  readonly expects?: string
-  readonly 'x-maxBytes'?: number
-  readonly properties?: Readonly<Record<string, Node>>
-  readonly required?: readonly string[]
-  readonly items?: Node
-}
-
-/** Finds the schema of what a pointer leads to. */
-function nodeAt(schema: Schema, pointer: string): { readonly node: Node; readonly isOptional: boolean } {
-  let node = schema as unknown as Node
-  let isOptional = false
-  for (const segment of pointer.split('/').slice(1)) {
-    const name = segment.replaceAll('~1', '/').replaceAll('~0', '~')
-    isOptional = node.required?.includes(name) !== true
-    node = node.properties?.[name] ?? node.items ?? {}
-  }
-  return { node, isOptional }
-}
 
 function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')

@@ -2,7 +2,7 @@
 
 import type { GenerationRecord, ReloadResult } from '@reveille/engine'
 import type { FastifyReply } from 'fastify'
-import { refuse, refuseCursor, refuseQuery } from './errors.ts'
+import { queryRefused, refuse, refuseCursor } from './errors.ts'
 import { createGenerationFiles } from './generation-files.ts'
 import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
@@ -106,10 +106,8 @@ export function createGenerationHandlers(options: AdminOptions): GenerationHandl
 
 function refuseOfDryRun(reply: FastifyReply, given: object): FastifyReply {
   const message = 'is for a dry run: add dryRun=true'
-  return refuseQuery(
-    reply,
-    Object.keys(given).map((name) => ({ pointer: `/${name}`, message })),
-  )
+  const details = Object.keys(given).map((name) => ({ pointer: `/${name}`, message }))
+  return refuse(reply, 'INVALID_FIELD', { sentence: queryRefused, details })
 }
 
 /** A refused candidate is a conflict with what the files say; the body has its diagnostics. */

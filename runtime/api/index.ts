@@ -1,5 +1,6 @@
 /** Registers the admin surface: the API as it is declared in `routes/`, the console, the metrics and the probes. */
 
+import cookie from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type AdminAuth, createAdminAuth } from './auth.ts'
 import { registerConsole } from './console.ts'
@@ -8,6 +9,7 @@ import { createDryRunHandlers } from './dry-runs.ts'
 import { createFaultHandler } from './errors.ts'
 import { createGenerationHandlers } from './generations.ts'
 import type { Handlers } from './handlers.ts'
+import { protectAnswers } from './headers.ts'
 import { createIssueHandlers } from './issues.ts'
 import { exposeMetrics } from './metrics.ts'
 import { readOpenapi } from './openapi.ts'
@@ -45,10 +47,17 @@ export function registerAdminSurface(app: FastifyInstance, options: AdminOptions
   options.reloader.subscribe(stream.noteReload)
   // A stream would hold up the end, as it never ends by itself.
   app.addHook('preClose', async () => stream.close())
-  app.register(async (admin) => registerAdmin(admin, options, auth, stream))
+  app.register((admin) => registerAdmin(admin, options, auth, stream))
 }
 
-function registerAdmin(app: FastifyInstance, options: AdminOptions, auth: AdminAuth, stream: Stream): void {
+async function registerAdmin(
+  app: FastifyInstance,
+  options: AdminOptions,
+  auth: AdminAuth,
+  stream: Stream,
+): Promise<void> {
+  await protectAnswers(app)
+  await app.register(cookie)
   app.addHook('onSend', async (_request, reply, payload) => masked(options.mask, reply, payload))
   registerProbes(app, { ...options, isKnown: auth.isKnownProbe })
   app.register(async (scope) => {

@@ -1,14 +1,13 @@
-/** Registers the declared routes: checks queries and bodies, calls handlers, and refuses the methods that an address does not take. */
+/** Registers the declared routes, and refuses the methods that an address does not accept. */
 
-import type { FieldError } from '@reveille/engine'
+import { type TObject, Type } from '@reveille/engine'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { decodeWhole } from '../http/body/decode.ts'
 import { RequestError } from '../http/errors.ts'
-import { detailsOf, refuse, refuseQuery, unknownFields } from './errors.ts'
+import { refuse } from './errors.ts'
 import type { Handlers } from './handlers.ts'
 import type { Need, RouteDeclaration, Routes } from './routes/declaration.ts'
-import { closedObject, type Properties, type Schema } from './routes/schema.ts'
-import { validatorOf } from './validation/validators.ts'
+import { createValidatorCompiler } from './validators.ts'
 
 const usualBodyBytes = 65_536
 
@@ -32,16 +31,29 @@ export function registerRoutes<Of extends Routes>(
   handlers: Handlers<Of>,
   guard: RouteGuard,
 ): void {
+  scope.setValidatorCompiler(createValidatorCompiler())
+  scope.addHook('onRequest', async ({ headers }) => {
+    // Bodies of every content type are accepted. Fastify would refuse an invalid one before it asks a parser.
+    delete headers['content-type']
+  })
+  scope.removeAllContentTypeParsers()
   const all = Object.entries<RouteDeclaration>(routes)
-  const add = (into: FastifyInstance, name: string, route: RouteDeclaration) =>
+  const add = (into: FastifyInstance, [name, route]: (typeof all)[number]) =>
     addRoute(into, name, route, (handlers as Readonly<Record<string, unknown>>)[name] as AnyHandler, guard)
   scope.register(async (json) => {
-    parseBodiesAsJson(json)
-    for (const [name, route] of all) if (route.body !== undefined) add(json, name, route)
+    json.addContentTypeParser(
+      '*',
+      { parseAs: 'buffer' },
+      async (_request: unknown, body: Buffer) => decodeWhole('agent', body, undefined).payload,
+    )
+    for (const route of all) if (route[1].body !== undefined) add(json, route)
   })
   scope.register(async (bare) => {
-    ignoreBodies(bare)
-    for (const [name, route] of all) if (route.body === undefined) add(bare, name, route)
+    bare.addContentTypeParser('*', (_request, body, done) => {
+      body.resume()
+      done(null)
+    })
+    for (const route of all) if (route[1].body === undefined) add(bare, route)
   })
 }
 
@@ -79,103 +91,54 @@ function isAt(path: string, parts: readonly string[]): boolean {
 function addRoute(
   scope: FastifyInstance,
   name: string,
-  { method, path, needs, needsFor = {}, query, body, maxBodyBytes = usualBodyBytes }: RouteDeclaration,
+  route: RouteDeclaration,
   handler: AnyHandler,
   guard: RouteGuard,
 ): void {
-  const querySchema = closedObject(query ?? {})
+  const { method, path, needs, needsFor = {}, query = {}, body, maxBodyBytes = usualBodyBytes } = route
   scope.route({
     method,
     url: path,
     bodyLimit: maxBodyBytes,
+    // Nothing is ignored: a filter in the query of a route that reads its body would make a command be about everything.
+    schema: { querystring: Type.Object(query, { additionalProperties: false }), ...(body && { body }) },
     onRequest: async (request, reply) => {
       const asked = request.query as Readonly<Record<string, unknown>>
       const flagged = Object.entries(needsFor).find(([flag]) => String(asked[flag]) === 'true')
       return guard.refuseUnlessAllowed(request, reply, flagged?.[1] ?? needs)
     },
-    onResponse: async (request, reply) => {
-      if (needs !== 'read') guard.noteAction(request, reply, name)
+    preValidation: async (request) => {
+      if (body) request.body = givenBody(body, request.body)
     },
     handler: async (request, reply) => {
-      const given = request.query as Record<string, unknown>
-      // Nothing is ignored: a filter in the query of a route that reads its body would let an order be about everything.
-      const wrong = query ? faultsOfQuery(name, query, querySchema, given) : unknownParameters(given)
-      if (wrong !== undefined) return refuseQuery(reply, wrong)
       const by = guard.nameOf(request)
-      const call = { params: paramsOf(request), query: request.query, by, request, reply }
-      return handler(body === undefined ? call : { ...call, body: checkedBody(name, body, request.body) })
+      return handler({
+        params: paramsOf(request),
+        query: request.query,
+        body: request.body,
+        by,
+        request,
+        reply,
+      })
+    },
+    onResponse: async (request, reply) => {
+      if (needs !== 'read') guard.noteAction(request, reply, name)
     },
   })
 }
 
-/** Texts of the query are replaced by the numbers and flags that they stand for. Returns undefined where nothing is wrong. */
-function faultsOfQuery(
-  name: string,
-  properties: Properties,
-  schema: Schema,
-  query: Record<string, unknown>,
-): readonly FieldError[] | undefined {
-  for (const [key, { type }] of Object.entries(properties)) {
-    const given = query[key]
-    if (typeof given === 'string') query[key] = readAs(type, given)
-  }
-  const validate = validatorOf(`${name}_query`, schema)
-  return validate(query) ? undefined : detailsOf(validate.errors ?? [], schema)
-}
-
-/** Of a route that has no parameters, for which there is no schema. */
-function unknownParameters(query: Readonly<Record<string, unknown>>): readonly FieldError[] | undefined {
-  const names = Object.keys(query)
-  return names.length === 0 ? undefined : unknownFields(names)
-}
-
-/** A text that stands for no value of the type stays as it is, so that it breaks the schema. */
-function readAs(type: unknown, text: string): unknown {
-  if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
-  return type === 'integer' && text !== '' && Number.isInteger(Number(text)) ? Number(text) : text
-}
-
-/** A field that is null counts as absent, and so does a body of which nothing is required. @throws RequestError `INVALID_BODY`, or `INVALID_FIELD` with every field that is wrong */
-function checkedBody(name: string, schema: Schema, sent: unknown): unknown {
-  const isLeftOut = (sent === undefined || sent === null) && schema['required'] === undefined
-  const given = isLeftOut ? {} : sent
+/** A field that is null counts as absent, and so does a body of which nothing is required. @throws RequestError `INVALID_BODY` */
+function givenBody({ required }: TObject, sent: unknown): object {
+  const given = (sent === undefined || sent === null) && required === undefined ? {} : sent
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw new RequestError('INVALID_BODY')
-  const body = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
-  const validate = validatorOf(`${name}_body`, schema)
-  if (validate(body)) return body
-  throw new RequestError('INVALID_FIELD', { details: detailsOf(validate.errors ?? [], schema) })
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
 }
 
 /** Ids may be copied in any case. */
 function paramsOf({ params }: FastifyRequest): Readonly<Record<string, string>> {
   const given = params as Readonly<Record<string, string>>
   return given['id'] === undefined ? given : { ...given, id: given['id'].toLowerCase() }
-}
-
-/** Bodies of every content type are taken. Fastify would refuse an invalid one before it asks a parser. */
-function takeAnyType(scope: FastifyInstance): void {
-  scope.addHook('onRequest', async ({ headers }) => {
-    delete headers['content-type']
-  })
-  scope.removeAllContentTypeParsers()
-}
-
-function parseBodiesAsJson(scope: FastifyInstance): void {
-  takeAnyType(scope)
-  scope.addContentTypeParser(
-    '*',
-    { parseAs: 'buffer' },
-    async (_request: unknown, body: Buffer) => decodeWhole('agent', body, undefined).payload,
-  )
-}
-
-function ignoreBodies(scope: FastifyInstance): void {
-  takeAnyType(scope)
-  scope.addContentTypeParser('*', (_request, body, done) => {
-    body.resume()
-    done(null)
-  })
 }
 
 /** Refuses other methods with 405, because a 404 would say that the address is wrong. */

@@ -45,7 +45,7 @@ test('a sign-in with the gateway token sets a cookie for twelve hours that opens
   const before = Date.now()
   const { status, body, cookie, key, attributes, headers } = await signIn(installed)
   assert.equal(status, 200)
-  assert.deepEqual(attributes, ['Path=/', 'Max-Age=43200', 'HttpOnly', 'SameSite=Strict'])
+  assert.deepEqual(attributes, ['Max-Age=43200', 'Path=/', 'HttpOnly', 'SameSite=Strict'])
   assert.equal(headers['cache-control'], 'no-store')
   const left = Number(body['until']) - before
   assert.ok(left >= 43_200_000 && left < 43_260_000, `${left}`)
@@ -168,7 +168,10 @@ test('signing out ends the sign-in at the gateway, also over a restart, and no o
   assert.equal((await signOut(pageOf(one))).status, 403, 'it needs the page of this gateway')
   const { status, headers } = await signOut({ ...pageOf(one), origin })
   assert.equal(status, 200)
-  assert.equal(headers['set-cookie'], 'reveille_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict')
+  assert.equal(
+    headers['set-cookie'],
+    'reveille_session=; Max-Age=0; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; SameSite=Strict',
+  )
   const statuses = async ({ ask }: Pick<Installation, 'ask'>) => [
     (await ask('/api/status', { headers: pageOf(one) })).status,
     (await ask('/api/status', { headers: pageOf(other) })).status,
@@ -184,7 +187,7 @@ test('behind a trusted proxy that takes https the cookie is secure, and pages of
   const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'hooks.example.com' }
   const page = { ...forwarded, origin: 'https://hooks.example.com' }
   const { status, cookie, key, attributes } = await signIn(installed, gatewayToken, page)
-  assert.deepEqual([status, attributes.at(-1)], [200, 'Secure'])
+  assert.deepEqual([status, attributes.includes('Secure')], [200, true])
   const change = async (headers: Record<string, string>) =>
     (
       await installed.ask('/api/reload', {
@@ -197,8 +200,8 @@ test('behind a trusted proxy that takes https the cookie is secure, and pages of
   const direct = await open(t)
   const untrusted = await signIn(direct, gatewayToken, { ...forwarded, origin: 'http://localhost:80' })
   assert.deepEqual(
-    [untrusted.status, untrusted.attributes.at(-1)],
-    [200, 'SameSite=Strict'],
+    [untrusted.status, untrusted.attributes.includes('Secure')],
+    [200, false],
     'a client that is no trusted proxy says nothing about the connection',
   )
 })

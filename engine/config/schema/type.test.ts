@@ -14,6 +14,10 @@ function write(word: typeof Type): TypeBox.TSchema {
       name: word.Optional(word.String()),
       list: word.Array(word.Unsafe<'a' | 'b'>({ enum: ['a', 'b'] }), notes),
       nothing: word.Object({}),
+      word: word.Enum(['a', 'b'], { description: 'Either.' }),
+      one: word.Literal(true),
+      more: word.Record(word.String(), word.Union([word.Number(), word.Null()])),
+      anything: word.Unknown({ description: 'Whatever it is.' }),
       parts: word.Optional(
         word.Object({ one: word.Optional(word.Boolean()) }, { additionalProperties: false }),
       ),

@@ -1,11 +1,12 @@
 /** Declares how a browser signs in and out. */
 
+import { Type } from '@reveille/engine'
 import type { Routes } from './declaration.ts'
-import { closedObject, exactly, givenText, object, oneOf, text, time } from './schema.ts'
+import { givenText, time } from './schema.ts'
 
 const holder = {
-  name: text('Who has the token.'),
-  may: oneOf(['read', 'operate', 'configure'], 'Each with all before it.'),
+  name: Type.String({ description: 'Who has the token.' }),
+  may: Type.Enum(['read', 'operate', 'configure'], { description: 'Each with all before it.' }),
 }
 
 export const accessRoutes = {
@@ -15,10 +16,15 @@ export const accessRoutes = {
     needs: 'read',
     summary:
       'Signs a browser in for twelve hours: sets a cookie, and answers the key that the page sends as `x-reveille-key` with it.',
-    body: closedObject({ token: givenText('The gateway token.', 1_024) }),
+    body: Type.Object({ token: givenText('The gateway token.', 1_024) }, { additionalProperties: false }),
     maxBodyBytes: 8_192,
     answers: {
-      200: object({ ok: exactly(true), until: time, key: text('The half of the page.'), ...holder }),
+      200: Type.Object({
+        ok: Type.Literal(true),
+        until: time,
+        key: Type.String({ description: 'The half of the page.' }),
+        ...holder,
+      }),
     },
     isUndocumented: true,
   },
@@ -27,7 +33,7 @@ export const accessRoutes = {
     path: '/session',
     needs: 'read',
     summary: 'Says who the token or the sign-in belongs to, and what it may do.',
-    answers: { 200: object(holder) },
+    answers: { 200: Type.Object(holder) },
     isUndocumented: true,
   },
   signOut: {
@@ -35,7 +41,7 @@ export const accessRoutes = {
     path: '/session',
     needs: 'read',
     summary: 'Ends the sign-in, and removes the cookie.',
-    answers: { 200: object({ ok: exactly(true) }) },
+    answers: { 200: Type.Object({ ok: Type.Literal(true) }) },
     isUndocumented: true,
   },
 } satisfies Routes

@@ -1,6 +1,7 @@
-/** Defines how a route of the API is declared. A declaration is plain data, so that tools and the console's types load nothing else with it. */
+/** Defines how a route of the API is declared: with schemas that validate, that are the types of handlers, and that describe it in OpenAPI. */
 
-import { integer, list, object, optional, type Properties, type Schema, text } from './schema.ts'
+import { type TObject, type TSchema, Type } from '@reveille/engine'
+import { optional, type Properties } from './schema.ts'
 
 /** What the holder of a token may do, each with all before it. */
 export type Need = 'read' | 'operate' | 'configure'
@@ -15,14 +16,14 @@ export interface RouteDeclaration {
   readonly needsFor?: Readonly<Record<string, Need>>
   /** One sentence that begins with a verb. */
   readonly summary: string
-  /** What the query may have. Its texts are read as numbers and flags where the schema says so. */
+  /** What the query may have. Its strings are read as numbers and flags where the schema says so. */
   readonly query?: Properties
   /** A closed object. Without a declared body, one that is sent is ignored. */
-  readonly body?: Schema<object>
+  readonly body?: TObject
   /** The largest body, in bytes. Default: 64 KiB. */
   readonly maxBodyBytes?: number
   /** The answers by status, without the errors, which all have the same form. */
-  readonly answers: Readonly<Record<number, Schema>>
+  readonly answers: Readonly<Record<number, TSchema>>
   /** Whether the OpenAPI document leaves it out. Default: false. */
   readonly isUndocumented?: true
 }
@@ -31,14 +32,16 @@ export type Routes = Readonly<Record<string, RouteDeclaration>>
 
 /** What the query of every list may have. */
 export const pageQuery = optional({
-  limit: integer('How many there may be on the page.', { minimum: 1, maximum: 500 }),
-  cursor: text('The `next` of the page before.', { minLength: 1, maxLength: 200 }),
+  limit: Type.Integer({ description: 'How many there may be on the page.', minimum: 1, maximum: 500 }),
+  cursor: Type.String({ description: 'The `next` of the page before.', minLength: 1, maxLength: 200 }),
 })
 
 /** Makes the answer of a list. */
-export function pageOf<Item>(item: Schema<Item>) {
-  return object({
-    items: list(item),
-    ...optional({ next: text('The cursor of the next page. Absent on the last page.') }),
+export function pageOf<Item extends TSchema>(item: Item) {
+  return Type.Object({
+    items: Type.Array(item),
+    ...optional({
+      next: Type.String({ description: 'The cursor of the next page. Absent on the last page.' }),
+    }),
   })
 }

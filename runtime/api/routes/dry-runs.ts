@@ -1,112 +1,107 @@
 /** Declares the routes by which requests are tried and explained, and mappings are written for them. */
 
+import { Type } from '@reveille/engine'
 import type { Routes } from './declaration.ts'
 import { diagnostic } from './records.ts'
-import {
-  anyObject,
-  closedObject,
-  content,
-  either,
-  exactly,
-  flag,
-  givenText,
-  integer,
-  list,
-  map,
-  named,
-  object,
-  oneOf,
-  optional,
-  text,
-} from './schema.ts'
+import { givenText, optional } from './schema.ts'
 
 /** A payload of a mebibyte, a pasted text, and what JSON adds to both. */
 const maxTriedBytes = 2_200_000
 
-const source = object({ path: text('As a template names it.'), value: text('As compact JSON, shortened.') })
+const source = Type.Object({
+  path: Type.String({ description: 'As a template names it.' }),
+  value: Type.String({ description: 'As compact JSON, shortened.' }),
+})
 
-const segment = either(
-  object({ literal: text('Words of the operator.') }),
-  object({ value: text('A text from outside.'), path: text('Where it is from.') }),
-)
+const segment = Type.Union([
+  Type.Object({ literal: Type.String({ description: 'Words of the operator.' }) }),
+  Type.Object({
+    value: Type.String({ description: 'A text from outside.' }),
+    path: Type.String({ description: 'Where it is from.' }),
+  }),
+])
 
-const candidate = named(
-  'CandidateTrace',
-  object({
-    mapping: text('The id.'),
-    place: text('`file:line:column`.'),
-    verdict: oneOf(['matched', 'failed', 'not-reached', 'disabled']),
+const candidate = Type.Object(
+  {
+    mapping: Type.String({ description: 'The id.' }),
+    place: Type.String({ description: '`file:line:column`.' }),
+    verdict: Type.Enum(['matched', 'failed', 'not-reached', 'disabled']),
     ...optional({
-      clause: object(
+      clause: Type.Object(
         {
-          path: text('The clause: `match.body.action`.'),
-          expected: text('Words that end a sentence.'),
+          path: Type.String({ description: 'The clause: `match.body.action`.' }),
+          expected: Type.String({ description: 'Words that end a sentence.' }),
           ...optional({
-            actual: text('The value of the payload. Absent: it has none.'),
-            error: text('Why an expression could not be decided.'),
-            isOnly: exactly(true),
-            isNear: exactly(true),
+            actual: Type.String({ description: 'The value of the payload. Absent: it has none.' }),
+            error: Type.String({ description: 'Why an expression could not be decided.' }),
+            isOnly: Type.Literal(true),
+            isNear: Type.Literal(true),
           }),
         },
         { description: 'The first clause that failed.' },
       ),
-      params: map(text()),
+      params: Type.Record(Type.String(), Type.String()),
     }),
-  }),
+  },
+  { $id: 'CandidateTrace' },
 )
 
-const actionTrace = named(
-  'ActionTrace',
-  object({
-    mapping: text(),
-    vars: list(source),
-    fields: list(
-      object({
-        field: text(),
-        value: text('Shortened.'),
-        from: oneOf(['literal', 'template', 'expression', 'transform', 'default']),
-        sources: list(source),
+const actionTrace = Type.Object(
+  {
+    mapping: Type.String(),
+    vars: Type.Array(source),
+    fields: Type.Array(
+      Type.Object({
+        field: Type.String(),
+        value: Type.String({ description: 'Shortened.' }),
+        from: Type.Enum(['literal', 'template', 'expression', 'transform', 'default']),
+        sources: Type.Array(source),
       }),
     ),
     ...optional({
-      index: integer('The element of `forEach`.'),
-      segments: list(segment, { description: 'The text or message in pieces, at most 16 KiB.' }),
-      prompt: text('What the model would see.'),
+      index: Type.Integer({ description: 'The element of `forEach`.' }),
+      segments: Type.Array(segment, { description: 'The text or message in pieces, at most 16 KiB.' }),
+      prompt: Type.String({ description: 'What the model would see.' }),
     }),
-  }),
+  },
+  { $id: 'ActionTrace' },
 )
 
 const tried = {
-  decision: anyObject(
-    'The outcome: `outcome`, `mapping`, and for others than accepted ones `reason`, `code` and `message`.',
+  decision: Type.Unsafe<object>({
+    type: 'object',
+    description:
+      'The outcome: `outcome`, `mapping`, and for others than accepted ones `reason`, `code` and `message`.',
+  }),
+  status: Type.Integer({ description: 'The HTTP status that would be answered.' }),
+  explanation: Type.Object(
+    {
+      endpoint: Type.String(),
+      candidates: Type.Array(candidate),
+      actions: Type.Array(actionTrace),
+      ...optional({ isForm: Type.Literal(true) }),
+    },
+    { $id: 'Explanation' },
   ),
-  status: integer('The HTTP status that would be answered.'),
-  explanation: named(
-    'Explanation',
-    object({
-      endpoint: text(),
-      candidates: list(candidate),
-      actions: list(actionTrace),
-      ...optional({ isForm: exactly(true) }),
-    }),
-  ),
-  stops: list(
-    object({
-      module: text(),
-      target: text('What the transform would have reached: `https://jira.example`.'),
-      ...optional({ place: text('`file:line:column`.') }),
+  stops: Type.Array(
+    Type.Object({
+      module: Type.String(),
+      target: Type.String({ description: 'What the transform would have reached: `https://jira.example`.' }),
+      ...optional({ place: Type.String({ description: '`file:line:column`.' }) }),
     }),
     { description: 'Where transforms were stopped.' },
   ),
 }
 
 /** What a dry run of a request answers. */
-export const dryRun = named(
-  'RequestDryRun',
-  object({
+export const dryRun = Type.Object(
+  {
     ...tried,
-    ...optional({ diagnostics: list(diagnostic, { description: 'What is odd about pasted mappings.' }) }),
-  }),
+    ...optional({
+      diagnostics: Type.Array(diagnostic, { description: 'What is odd about pasted mappings.' }),
+    }),
+  },
+  { $id: 'RequestDryRun' },
 )
 
 export const dryRunRoutes = {
@@ -116,20 +111,21 @@ export const dryRunRoutes = {
     needs: 'read',
     summary: 'Says why a stored request ended as it did, or what is live or a generation makes of it.',
     query: optional({
-      generation: text(
-        'A number of this node, how a digest begins, or `live`. Default: what was noted at the time, if it was, else `live`.',
-        {
-          pattern: '^(live|[1-9]\\d{0,8}|[0-9a-f]{8,64})$',
-          expects: 'the number of a generation, at least the first 8 digits of its digest, or live',
-        },
-      ),
+      generation: Type.String({
+        description:
+          'A number of this node, how a digest begins, or `live`. Default: what was noted at the time, if it was, else `live`.',
+        pattern: '^(live|[1-9]\\d{0,8}|[0-9a-f]{8,64})$',
+        expects: 'the number of a generation, at least the first 8 digits of its digest, or live',
+      }),
     }),
     answers: {
-      200: object({
-        by: text('What explains: `stored`, `live`, or the number of a generation.'),
-        explanation: anyObject(
-          'An `Explanation`, or for `stored` the part of it that was noted: `candidates`, and how many `more` there are.',
-        ),
+      200: Type.Object({
+        by: Type.String({ description: 'What explains: `stored`, `live`, or the number of a generation.' }),
+        explanation: Type.Unsafe<object>({
+          type: 'object',
+          description:
+            'An `Explanation`, or for `stored` the part of it that was noted: `candidates`, and how many `more` there are.',
+        }),
         ...optional({ decision: tried.decision, status: tried.status, stops: tried.stops }),
       }),
     },
@@ -139,7 +135,9 @@ export const dryRunRoutes = {
     path: '/requests/:id/as-test',
     needs: 'read',
     summary: 'Writes an entry of `tests:` from a stored request: it expects what happened.',
-    answers: { 200: content('text/yaml', 'A mapping file with one test.') },
+    answers: {
+      200: Type.Unknown({ description: 'A mapping file with one test.', contentMediaType: 'text/yaml' }),
+    },
   },
   tryRequest: {
     method: 'POST',
@@ -147,20 +145,24 @@ export const dryRunRoutes = {
     needs: 'operate',
     summary: 'Says what would come of a request, by what is live or by pasted mappings.',
     maxBodyBytes: maxTriedBytes,
-    body: closedObject({
-      endpoint: givenText('The name behind `/hooks/`.', 1_024),
-      payload: text('The body as it would be sent.', { maxLength: 1_048_576 }),
-      ...optional({
-        headers: map(text(), { description: 'By name.' }),
-        query: map(text(), { description: 'By name.' }),
-        mapping: text(
-          'A mapping file, a list of mappings or one mapping, in the place of those that are live.',
-        ),
-        callOut: flag('Whether transforms may leave the process.'),
-      }),
-    }),
+    body: Type.Object(
+      {
+        endpoint: givenText('The name behind `/hooks/`.', 1_024),
+        payload: Type.String({ description: 'The body as it would be sent.', maxLength: 1_048_576 }),
+        ...optional({
+          headers: Type.Record(Type.String(), Type.String(), { description: 'By name.' }),
+          query: Type.Record(Type.String(), Type.String(), { description: 'By name.' }),
+          mapping: Type.String({
+            description:
+              'A mapping file, a list of mappings or one mapping, in the place of those that are live.',
+          }),
+          callOut: Type.Boolean({ description: 'Whether transforms may leave the process.' }),
+        }),
+      },
+      { additionalProperties: false },
+    ),
     answers: {
-      200: object(optional({ ...tried, diagnostics: list(diagnostic) }), {
+      200: Type.Object(optional({ ...tried, diagnostics: Type.Array(diagnostic) }), {
         description: 'A `RequestDryRun`; for pasted mappings that do not compile only `diagnostics`.',
       }),
     },
@@ -171,14 +173,14 @@ export const dryRunRoutes = {
     needs: 'read',
     summary: 'Lists the requests of the tests of an endpoint, at most 100, as samples to try.',
     answers: {
-      200: object({
-        items: list(
-          object({
-            name: text('That of the test.'),
-            file: text('The mapping file, or the preset.'),
-            headers: map(text()),
-            query: map(text()),
-            body: text('The payload as it would be sent.'),
+      200: Type.Object({
+        items: Type.Array(
+          Type.Object({
+            name: Type.String({ description: 'That of the test.' }),
+            file: Type.String({ description: 'The mapping file, or the preset.' }),
+            headers: Type.Record(Type.String(), Type.String()),
+            query: Type.Record(Type.String(), Type.String()),
+            body: Type.String({ description: 'The payload as it would be sent.' }),
           }),
         ),
       }),
@@ -191,17 +193,21 @@ export const dryRunRoutes = {
     summary:
       'Lists the fields that payloads of an endpoint have, from the newest that are kept and from its tests.',
     answers: {
-      200: object({
-        fields: list(
-          object({
-            path: text('As a template names it.'),
-            types: list(oneOf(['object', 'list', 'string', 'number', 'boolean', 'null'])),
-            seen: integer('In how many of the payloads it is.'),
-            ...optional({ example: text('As compact JSON, shortened, without secrets.') }),
+      200: Type.Object({
+        fields: Type.Array(
+          Type.Object({
+            path: Type.String({ description: 'As a template names it.' }),
+            types: Type.Array(Type.Enum(['object', 'list', 'string', 'number', 'boolean', 'null'])),
+            seen: Type.Integer({ description: 'In how many of the payloads it is.' }),
+            ...optional({
+              example: Type.String({ description: 'As compact JSON, shortened, without secrets.' }),
+            }),
           }),
         ),
-        headers: list(object({ name: text(), example: text(), seen: integer() })),
-        ...optional({ cut: exactly(true) }),
+        headers: Type.Array(
+          Type.Object({ name: Type.String(), example: Type.String(), seen: Type.Integer() }),
+        ),
+        ...optional({ cut: Type.Literal(true) }),
       }),
     },
   },

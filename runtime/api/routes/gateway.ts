@@ -1,5 +1,6 @@
 /** Declares the routes of the gateway itself: its state, its generations and this description. */
 
+import { Type } from '@reveille/engine'
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
 import {
   budget,
@@ -17,19 +18,7 @@ import {
   series,
   status,
 } from './records.ts'
-import {
-  anyObject,
-  either,
-  flag,
-  givenText,
-  integer,
-  list,
-  number,
-  object,
-  oneOf,
-  optional,
-  text,
-} from './schema.ts'
+import { givenText, optional } from './schema.ts'
 
 const day = { pattern: '^\\d{4}-\\d\\d-\\d\\d$', expects: 'a day such as 2026-01-31' }
 
@@ -37,9 +26,13 @@ const day = { pattern: '^\\d{4}-\\d\\d-\\d\\d$', expects: 'a day such as 2026-01
 const maxRequests = 10_000
 
 const dryRunQuery = optional({
-  dryRun: flag('Whether nothing goes live, and stored requests are compared.'),
-  limit: integer('How many stored requests a dry run looks at.', { minimum: 1, maximum: maxRequests }),
-  callOut: flag('Whether transforms may leave the process in a dry run.'),
+  dryRun: Type.Boolean({ description: 'Whether nothing goes live, and stored requests are compared.' }),
+  limit: Type.Integer({
+    description: 'How many stored requests a dry run looks at.',
+    minimum: 1,
+    maximum: maxRequests,
+  }),
+  callOut: Type.Boolean({ description: 'Whether transforms may leave the process in a dry run.' }),
 })
 
 export const gatewayRoutes = {
@@ -58,7 +51,7 @@ export const gatewayRoutes = {
     summary:
       'Shows the last minutes in steps of ten seconds: outcomes, durations, backlog and what turns cost.',
     query: optional({
-      minutes: integer('How many minutes back. Default: 60.', { minimum: 1, maximum: 360 }),
+      minutes: Type.Integer({ description: 'How many minutes back. Default: 60.', minimum: 1, maximum: 360 }),
     }),
     answers: { 200: series },
   },
@@ -71,26 +64,35 @@ export const gatewayRoutes = {
     query: {
       ...pageQuery,
       ...optional({
-        by: oneOf(['day', 'mapping', 'model', 'session'], 'What there is one item for. Default: `day`.'),
-        since: text('The first day (UTC), such as 2026-01-31. Default: 29 days ago.', day),
-        until: text('The last day (UTC). Default: today.', day),
+        by: Type.Enum(['day', 'mapping', 'model', 'session'], {
+          description: 'What there is one item for. Default: `day`.',
+        }),
+        since: Type.String({
+          description: 'The first day (UTC), such as 2026-01-31. Default: 29 days ago.',
+          ...day,
+        }),
+        until: Type.String({ description: 'The last day (UTC). Default: today.', ...day }),
       }),
     },
     answers: {
-      200: object({
-        items: list(cost),
-        by: oneOf(['day', 'mapping', 'model', 'session']),
-        since: text(),
-        until: text(),
-        today: object({ day: text(), usd: number(), budgets: list(budget) }),
-        month: object({
-          month: text('2026-01'),
-          usd: number(),
-          projectedUsd: number('If the rest of the month costs as much a day as the last seven days did.'),
-          unpriced: integer('Turns of the month whose cost is not known.'),
+      200: Type.Object({
+        items: Type.Array(cost),
+        by: Type.Enum(['day', 'mapping', 'model', 'session']),
+        since: Type.String(),
+        until: Type.String(),
+        today: Type.Object({ day: Type.String(), usd: Type.Number(), budgets: Type.Array(budget) }),
+        month: Type.Object({
+          month: Type.String({ description: '2026-01' }),
+          usd: Type.Number(),
+          projectedUsd: Type.Number({
+            description: 'If the rest of the month costs as much a day as the last seven days did.',
+          }),
+          unpriced: Type.Integer({ description: 'Turns of the month whose cost is not known.' }),
         }),
-        pricesOf: text('The day on which the built-in prices were collected.'),
-        ...optional({ next: text('The cursor of the next page. Absent on the last page.') }),
+        pricesOf: Type.String({ description: 'The day on which the built-in prices were collected.' }),
+        ...optional({
+          next: Type.String({ description: 'The cursor of the next page. Absent on the last page.' }),
+        }),
       }),
     },
   },
@@ -122,7 +124,8 @@ export const gatewayRoutes = {
     needs: 'read',
     summary: 'Shows one file of a generation without the secrets in it.',
     query: {
-      path: text('Its path, its name from the folder of the configuration, or `preset github`.', {
+      path: Type.String({
+        description: 'Its path, its name from the folder of the configuration, or `preset github`.',
         minLength: 1,
       }),
     },
@@ -134,9 +137,14 @@ export const gatewayRoutes = {
     needs: 'read',
     summary: 'Shows the files that differ from another generation, without the secrets in them.',
     query: {
-      with: integer('The number of the other one, from which the changes are counted.', { minimum: 1 }),
+      with: Type.Integer({
+        description: 'The number of the other one, from which the changes are counted.',
+        minimum: 1,
+      }),
     },
-    answers: { 200: object({ from: integer(), to: integer(), files: list(fileChange) }) },
+    answers: {
+      200: Type.Object({ from: Type.Integer(), to: Type.Integer(), files: Type.Array(fileChange) }),
+    },
   },
   reload: {
     method: 'POST',
@@ -144,7 +152,7 @@ export const gatewayRoutes = {
     needs: 'configure',
     summary: 'Reads the files again, or says what that would change.',
     query: dryRunQuery,
-    answers: { 200: either(reloadResult, dryReload), 409: either(reloadResult, dryReload) },
+    answers: { 200: Type.Union([reloadResult, dryReload]), 409: Type.Union([reloadResult, dryReload]) },
   },
   rollBack: {
     method: 'POST',
@@ -152,7 +160,7 @@ export const gatewayRoutes = {
     needs: 'configure',
     summary: 'Serves an earlier generation, or says what that would change.',
     query: dryRunQuery,
-    answers: { 200: either(reloadResult, dryReload), 409: either(reloadResult, dryReload) },
+    answers: { 200: Type.Union([reloadResult, dryReload]), 409: Type.Union([reloadResult, dryReload]) },
   },
   listEndpoints: {
     method: 'GET',
@@ -176,13 +184,13 @@ export const gatewayRoutes = {
     needs: 'read',
     summary: 'Finds what an id, the end of one, a delivery id of a sender or a session key belongs to.',
     query: { q: givenText('What was copied from somewhere.', 1_024) },
-    answers: { 200: object({ items: list(found) }) },
+    answers: { 200: Type.Object({ items: Type.Array(found) }) },
   },
   readOpenapi: {
     method: 'GET',
     path: '/openapi.json',
     needs: 'read',
     summary: 'Describes these routes.',
-    answers: { 200: anyObject('An OpenAPI 3.1 document.') },
+    answers: { 200: Type.Unsafe<object>({ type: 'object', description: 'An OpenAPI 3.1 document.' }) },
   },
 } satisfies Routes

@@ -1,11 +1,12 @@
 /** Declares the routes of open problems. Their keys hold what senders choose, so they stand in bodies and not in paths. */
 
+import { Type } from '@reveille/engine'
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
 import { issue, issueStates } from './records.ts'
-import { closedObject, givenText, integer, oneOf, optional } from './schema.ts'
+import { givenText, optional } from './schema.ts'
 
 const key = givenText('The key of the issue.', 2_048)
-const one = closedObject({ key })
+const one = Type.Object({ key }, { additionalProperties: false })
 
 export const issueRoutes = {
   listIssues: {
@@ -13,7 +14,7 @@ export const issueRoutes = {
     path: '/issues',
     needs: 'read',
     summary: 'Lists problems, the open ones and the worst first, each with its cause and the one next step.',
-    query: { ...pageQuery, ...optional({ state: oneOf(issueStates) }) },
+    query: { ...pageQuery, ...optional({ state: Type.Enum(issueStates) }) },
     answers: { 200: pageOf(issue) },
   },
   resolveIssue: {
@@ -29,10 +30,15 @@ export const issueRoutes = {
     path: '/issues/mute',
     needs: 'operate',
     summary: 'Mutes a problem, for good or until a time.',
-    body: closedObject({
-      key,
-      ...optional({ until: integer('Milliseconds since the Unix epoch.', { minimum: 1 }) }),
-    }),
+    body: Type.Object(
+      {
+        key,
+        ...optional({
+          until: Type.Integer({ description: 'Milliseconds since the Unix epoch.', minimum: 1 }),
+        }),
+      },
+      { additionalProperties: false },
+    ),
     answers: { 200: issue },
   },
   reopenIssue: {

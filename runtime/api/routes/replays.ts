@@ -1,90 +1,80 @@
 /** Declares the routes that show the body of a request, do requests again, and forget them. */
 
+import { Type } from '@reveille/engine'
 import { requestOutcomes } from '../../store/records.ts'
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
 import { dryRun } from './dry-runs.ts'
 import { requestItem } from './records.ts'
 import { requestFilters } from './requests.ts'
-import {
-  anyObject,
-  anything,
-  closedObject,
-  content,
-  either,
-  exactly,
-  flag,
-  givenText,
-  id,
-  integer,
-  list,
-  named,
-  object,
-  oneOf,
-  optional,
-  text,
-  time,
-} from './schema.ts'
+import { givenText, id, optional, time } from './schema.ts'
 
 /** A body that an operator has edited. JSON may need six bytes for one. */
 const maxEditedBytes = 64 * 1024 * 1024
 
 const terms = optional({
-  dryRun: flag('Whether nothing is done, and the answer says what would be.'),
-  deliverAgain: flag('Whether replies are delivered although an earlier one was, or may have been.'),
+  dryRun: Type.Boolean({ description: 'Whether nothing is done, and the answer says what would be.' }),
+  deliverAgain: Type.Boolean({
+    description: 'Whether replies are delivered although an earlier one was, or may have been.',
+  }),
 })
 
-const replayed = named(
-  'Replayed',
-  object({
-    ok: exactly(true),
+const replayed = Type.Object(
+  {
+    ok: Type.Literal(true),
     requestId: id,
     replayOf: id,
-    outcome: oneOf(requestOutcomes),
-    status: integer('The HTTP status that a sender would have been answered.'),
-    actions: list(
-      object({
-        kind: oneOf(['wake', 'agent']),
-        id: text('The event of a wake, or the run.'),
+    outcome: Type.Enum(requestOutcomes),
+    status: Type.Integer({ description: 'The HTTP status that a sender would have been answered.' }),
+    actions: Type.Array(
+      Type.Object({
+        kind: Type.Enum(['wake', 'agent']),
+        id: Type.String({ description: 'The event of a wake, or the run.' }),
         ...optional({
-          became: oneOf(['joined', 'busy', 'duplicate'], 'Absent for a run or an event of its own.'),
+          became: Type.Enum(['joined', 'busy', 'duplicate'], {
+            description: 'Absent for a run or an event of its own.',
+          }),
           duplicateOf: id,
         }),
       }),
     ),
     ...optional({
-      code: text('The error code, where it failed again.'),
-      reason: text('Why it ended so, or why its reply is not delivered.'),
-      mapping: text('The id of the mapping that decided.'),
+      code: Type.String({ description: 'The error code, where it failed again.' }),
+      reason: Type.String({ description: 'Why it ended so, or why its reply is not delivered.' }),
+      mapping: Type.String({ description: 'The id of the mapping that decided.' }),
     }),
-  }),
+  },
+  { $id: 'Replayed' },
 )
 
 const jobFields = {
   id,
-  filter: anyObject('Which requests were chosen.'),
-  options: anyObject('How they are replayed.'),
-  state: oneOf(['running', 'done', 'cancelled']),
-  total: integer(),
-  done: integer('How many were accepted.'),
-  failed: integer('How many failed again.'),
-  skipped: integer('How many could not be replayed, or came to nothing again.'),
+  filter: Type.Unsafe<object>({ type: 'object', description: 'Which requests were chosen.' }),
+  options: Type.Unsafe<object>({ type: 'object', description: 'How they are replayed.' }),
+  state: Type.Enum(['running', 'done', 'cancelled']),
+  total: Type.Integer(),
+  done: Type.Integer({ description: 'How many were accepted.' }),
+  failed: Type.Integer({ description: 'How many failed again.' }),
+  skipped: Type.Integer({ description: 'How many could not be replayed, or came to nothing again.' }),
   createdAt: time,
-  ...optional({ endedAt: time, by: text('The name of the token whose holder began it.') }),
+  ...optional({
+    endedAt: time,
+    by: Type.String({ description: 'The name of the token whose holder began it.' }),
+  }),
 }
 
-const job = named(
-  'ReplayJob',
-  object({
+const job = Type.Object(
+  {
     ...jobFields,
-    failures: list(
-      object({
+    failures: Type.Array(
+      Type.Object({
         request: id,
-        state: oneOf(['open', 'done', 'failed', 'skipped']),
-        ...optional({ replay: id, reason: text('Why, in one sentence.') }),
+        state: Type.Enum(['open', 'done', 'failed', 'skipped']),
+        ...optional({ replay: id, reason: Type.String({ description: 'Why, in one sentence.' }) }),
       }),
       { description: 'The newest 20 that failed or were skipped.' },
     ),
-  }),
+  },
+  { $id: 'ReplayJob' },
 )
 
 export const replayRoutes = {
@@ -94,9 +84,14 @@ export const replayRoutes = {
     needs: 'read',
     needsFor: { raw: 'operate' },
     summary: 'Shows the body of a request without known secrets.',
-    query: optional({ raw: flag('Whether the bytes are answered as they came, which is logged.') }),
+    query: optional({
+      raw: Type.Boolean({ description: 'Whether the bytes are answered as they came, which is logged.' }),
+    }),
     answers: {
-      200: content('application/octet-stream', 'The body, never with the content type of its sender.'),
+      200: Type.Unknown({
+        description: 'The body, never with the content type of its sender.',
+        contentMediaType: 'application/octet-stream',
+      }),
     },
   },
   replayRequest: {
@@ -104,40 +99,51 @@ export const replayRoutes = {
     path: '/requests/:id/replay',
     needs: 'operate',
     summary: 'Does a request again with the mappings of now.',
-    body: closedObject({
-      ...terms,
-      ...optional({
-        payload: anything(
-          'The body in the place of its own: a text as it is, or an object or a list as JSON.',
-        ),
-        generation: integer('With `dryRun`: the generation that decides, by its number on this node.', {
-          minimum: 1,
+    body: Type.Object(
+      {
+        ...terms,
+        ...optional({
+          payload: Type.Unknown({
+            description: 'The body in the place of its own: a text as it is, or an object or a list as JSON.',
+          }),
+          generation: Type.Integer({
+            description: 'With `dryRun`: the generation that decides, by its number on this node.',
+            minimum: 1,
+          }),
+          generationDigest: Type.String({
+            description: 'With `dryRun`: the generation that decides, by how its digest begins.',
+            pattern: '^[0-9a-f]{8,64}$',
+            expects: 'at least the first 8 digits of a digest',
+          }),
+          callOut: Type.Boolean({ description: 'With `dryRun`: whether transforms may use the network.' }),
         }),
-        generationDigest: text('With `dryRun`: the generation that decides, by how its digest begins.', {
-          pattern: '^[0-9a-f]{8,64}$',
-          expects: 'at least the first 8 digits of a digest',
-        }),
-        callOut: flag('With `dryRun`: whether transforms may use the network.'),
-      }),
-    }),
+      },
+      { additionalProperties: false },
+    ),
     maxBodyBytes: maxEditedBytes,
-    answers: { 200: either(replayed, dryRun) },
+    answers: { 200: Type.Union([replayed, dryRun]) },
   },
   replayRequests: {
     method: 'POST',
     path: '/requests/replay',
     needs: 'operate',
     summary: 'Begins a job that does many requests again, each once.',
-    body: closedObject({
-      ...terms,
-      filter: closedObject(requestFilters, { description: 'Which requests. At least one filter is needed.' }),
-      ...optional({
-        key: givenText('An order with the key of an earlier one is answered with its job.', 100),
-      }),
-    }),
+    body: Type.Object(
+      {
+        ...terms,
+        filter: Type.Object(requestFilters, {
+          additionalProperties: false,
+          description: 'Which requests. At least one filter is needed.',
+        }),
+        ...optional({
+          key: givenText('An order with the key of an earlier one is answered with its job.', 100),
+        }),
+      },
+      { additionalProperties: false },
+    ),
     answers: {
-      200: object({ ok: exactly(true), total: integer(), sample: list(requestItem) }),
-      202: object({ ok: exactly(true), job: id, total: integer() }),
+      200: Type.Object({ ok: Type.Literal(true), total: Type.Integer(), sample: Type.Array(requestItem) }),
+      202: Type.Object({ ok: Type.Literal(true), job: id, total: Type.Integer() }),
     },
   },
   forgetRequests: {
@@ -146,24 +152,30 @@ export const replayRoutes = {
     needs: 'operate',
     summary:
       'Erases the bodies, headers and texts of requests and of their replays, and keeps their records.',
-    body: closedObject(
+    body: Type.Object(
       optional({
-        ids: list(id, { minItems: 1, maxItems: 500 }),
-        filter: closedObject(requestFilters, {
+        ids: Type.Array(id, { minItems: 1, maxItems: 500 }),
+        filter: Type.Object(requestFilters, {
+          additionalProperties: false,
           description: 'Which requests. At least one filter is needed.',
         }),
-        dryRun: flag('Whether nothing is forgotten, and the answer says how many would be.'),
+        dryRun: Type.Boolean({
+          description: 'Whether nothing is forgotten, and the answer says how many would be.',
+        }),
       }),
+      { additionalProperties: false },
     ),
     answers: {
-      200: either(
-        object({
-          ok: exactly(true),
-          forgotten: integer(),
-          refused: list(object({ id, reason: text() }), { description: 'The first 500 of them.' }),
+      200: Type.Union([
+        Type.Object({
+          ok: Type.Literal(true),
+          forgotten: Type.Integer(),
+          refused: Type.Array(Type.Object({ id, reason: Type.String() }), {
+            description: 'The first 500 of them.',
+          }),
         }),
-        object({ ok: exactly(true), total: integer() }),
-      ),
+        Type.Object({ ok: Type.Literal(true), total: Type.Integer() }),
+      ]),
     },
   },
   listJobs: {
@@ -171,8 +183,8 @@ export const replayRoutes = {
     path: '/jobs',
     needs: 'read',
     summary: 'Lists replay jobs, the newest first.',
-    query: { ...pageQuery, ...optional({ state: oneOf(['running', 'done', 'cancelled']) }) },
-    answers: { 200: pageOf(object(jobFields)) },
+    query: { ...pageQuery, ...optional({ state: Type.Enum(['running', 'done', 'cancelled']) }) },
+    answers: { 200: pageOf(Type.Object(jobFields)) },
   },
   readJob: {
     method: 'GET',

@@ -1,23 +1,30 @@
 /** Declares the stream of what happens, and the form of its frames. */
 
+import { Type } from '@reveille/engine'
 import { deliveryStates, eventStates, runStages, runStates } from '../../store/records.ts'
 import type { Routes } from './declaration.ts'
 import { requestItem } from './records.ts'
-import { content, flag, id, integer, list, object, oneOf, optional, time } from './schema.ts'
+import { id, optional, time } from './schema.ts'
 
 /** The data of an event `frame`. */
-export const streamFrame = object({
+export const streamFrame = Type.Object({
   at: time,
-  requests: list(requestItem, { description: 'The newest of those that came or changed, the oldest first.' }),
-  skipped: integer('How many more requests came or changed.'),
-  runs: list(object({ id, state: oneOf(runStates), ...optional({ stage: oneOf(runStages) }) })),
-  events: list(object({ id, state: oneOf(eventStates) })),
-  deliveries: list(object({ id, state: oneOf(deliveryStates) })),
+  requests: Type.Array(requestItem, {
+    description: 'The newest of those that came or changed, the oldest first.',
+  }),
+  skipped: Type.Integer({ description: 'How many more requests came or changed.' }),
+  runs: Type.Array(
+    Type.Object({ id, state: Type.Enum(runStates), ...optional({ stage: Type.Enum(runStages) }) }),
+  ),
+  events: Type.Array(Type.Object({ id, state: Type.Enum(eventStates) })),
+  deliveries: Type.Array(Type.Object({ id, state: Type.Enum(deliveryStates) })),
   ...optional({
-    partial: flag('Whether there are more runs, events or deliveries than are named.'),
-    issues: flag('Whether open problems came, changed or ended.'),
-    generation: integer('What went live.'),
-    reload: flag('Whether the files were read again, with any result.'),
+    partial: Type.Boolean({
+      description: 'Whether there are more runs, events or deliveries than are named.',
+    }),
+    issues: Type.Boolean({ description: 'Whether open problems came, changed or ended.' }),
+    generation: Type.Integer({ description: 'What went live.' }),
+    reload: Type.Boolean({ description: 'Whether the files were read again, with any result.' }),
   }),
 })
 
@@ -28,10 +35,11 @@ export const streamRoutes = {
     needs: 'read',
     summary: 'Follows what happens, as server-sent events.',
     answers: {
-      200: content(
-        'text/event-stream',
-        'Events `hello` (the first one), `frame` (what came and changed, at most four a second) and `gap` (where `Last-Event-ID` is too old: read the lists again). Each has an id to go on from.',
-      ),
+      200: Type.Unknown({
+        description:
+          'Events `hello` (the first one), `frame` (what came and changed, at most four a second) and `gap` (where `Last-Event-ID` is too old: read the lists again). Each has an id to go on from.',
+        contentMediaType: 'text/event-stream',
+      }),
     },
   },
 } satisfies Routes

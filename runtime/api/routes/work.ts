@@ -1,24 +1,11 @@
 /** Declares the routes of what requests cause: runs, events, deliveries and sessions. */
 
+import { Type } from '@reveille/engine'
 import { deliveryStates, eventStates, runStages, runStates } from '../../store/records.ts'
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
 import { delivery, event, route, run, runItem, session, sessionItem } from './records.ts'
 import { instant } from './requests.ts'
-import {
-  closedObject,
-  exactly,
-  flag,
-  givenText,
-  id,
-  integer,
-  list,
-  nullable,
-  object,
-  oneOf,
-  optional,
-  text,
-  time,
-} from './schema.ts'
+import { givenText, id, optional, time } from './schema.ts'
 
 /** Far more than a chat message, and far less than a channel would need hours for. Bytes of UTF-8. */
 const longestText = 65_536
@@ -29,19 +16,19 @@ const address = {
   ...optional({ to: givenText('The recipient. Default: that of the channel.', longestName) }),
 }
 
-const orderedRun = object({
-  ok: exactly(true),
+const orderedRun = Type.Object({
+  ok: Type.Literal(true),
   runId: id,
-  state: oneOf(runStates),
-  stage: oneOf(runStages),
+  state: Type.Enum(runStates),
+  stage: Type.Enum(runStages),
   ...optional({ cancelRequestedAt: time }),
 })
 
 /** What became of an order about everything that is parked. */
-const orderedAll = object({
-  ok: exactly(true),
-  done: integer('For how many it was carried out.'),
-  refused: list(object({ id, reason: text() }), {
+const orderedAll = Type.Object({
+  ok: Type.Literal(true),
+  done: Type.Integer({ description: 'For how many it was carried out.' }),
+  refused: Type.Array(Type.Object({ id, reason: Type.String() }), {
     description: 'The first 500 of those for which it was not.',
   }),
 })
@@ -55,9 +42,9 @@ export const workRoutes = {
     query: {
       ...pageQuery,
       ...optional({
-        state: oneOf(runStates),
-        sessionKey: text('The session.', { minLength: 1 }),
-        kind: oneOf(['run', 'heartbeat']),
+        state: Type.Enum(runStates),
+        sessionKey: Type.String({ description: 'The session.', minLength: 1 }),
+        kind: Type.Enum(['run', 'heartbeat']),
         endpoint: givenText('The endpoint that its request came to.', 1_024),
       }),
     },
@@ -89,8 +76,9 @@ export const workRoutes = {
     path: '/runs/resume',
     needs: 'operate',
     summary: 'Queues all parked runs again, the oldest first.',
-    body: closedObject(
+    body: Type.Object(
       optional({ code: givenText('Only those that were parked with this code: `BUDGET`.', longestName) }),
+      { additionalProperties: false },
     ),
     answers: { 200: orderedAll },
   },
@@ -107,18 +95,21 @@ export const workRoutes = {
     needs: 'operate',
     summary:
       'Performs runs that failed or timed out again, the oldest first, each once: those of a filter, or `all`. Held runners are tried at once.',
-    body: closedObject(
+    body: Type.Object(
       optional({
-        state: oneOf(['failed', 'timed-out']),
+        state: Type.Enum(['failed', 'timed-out']),
         since: instant('Only those that ended since then.'),
         until: instant('Only those that ended before.'),
         code: givenText('Only those that failed with this code: `exit`.', 200),
         endpoint: givenText('Only those of requests to this endpoint.', 1_024),
         mapping: givenText('Only those of this mapping.', 1_024),
         runner: givenText('Only those of this runner.', longestName),
-        all: exactly(true),
-        dryRun: flag('Whether nothing is done, and `done` says how many would be retried.'),
+        all: Type.Literal(true),
+        dryRun: Type.Boolean({
+          description: 'Whether nothing is done, and `done` says how many would be retried.',
+        }),
       }),
+      { additionalProperties: false },
     ),
     answers: { 200: orderedAll },
   },
@@ -127,7 +118,7 @@ export const workRoutes = {
     path: '/events',
     needs: 'read',
     summary: 'Lists events of the main session, the newest first.',
-    query: { ...pageQuery, ...optional({ state: oneOf(eventStates) }) },
+    query: { ...pageQuery, ...optional({ state: Type.Enum(eventStates) }) },
     answers: { 200: pageOf(event) },
   },
   readEvent: {
@@ -144,7 +135,10 @@ export const workRoutes = {
     summary: 'Lists deliveries, the newest first.',
     query: {
       ...pageQuery,
-      ...optional({ state: oneOf(deliveryStates), channel: text('The channel.', { minLength: 1 }) }),
+      ...optional({
+        state: Type.Enum(deliveryStates),
+        channel: Type.String({ description: 'The channel.', minLength: 1 }),
+      }),
     },
     answers: { 200: pageOf(delivery) },
   },
@@ -153,11 +147,19 @@ export const workRoutes = {
     path: '/deliveries',
     needs: 'operate',
     summary: 'Sends a text.',
-    body: closedObject({ ...address, text: givenText('The text as Markdown.', longestText) }),
+    body: Type.Object(
+      { ...address, text: givenText('The text as Markdown.', longestText) },
+      { additionalProperties: false },
+    ),
     // JSON may need six bytes for one.
     maxBodyBytes: 6 * (longestText + 2 * longestName) + 1_024,
     answers: {
-      202: object({ ok: exactly(true), deliveryId: id, channel: text(), ...optional({ to: text() }) }),
+      202: Type.Object({
+        ok: Type.Literal(true),
+        deliveryId: id,
+        channel: Type.String(),
+        ...optional({ to: Type.String() }),
+      }),
     },
   },
   readDelivery: {
@@ -173,12 +175,12 @@ export const workRoutes = {
     needs: 'operate',
     summary: 'Sends a parked delivery again, from the first message without a receipt.',
     answers: {
-      200: object({
-        ok: exactly(true),
+      200: Type.Object({
+        ok: Type.Literal(true),
         deliveryId: id,
-        state: oneOf(deliveryStates),
-        channel: text(),
-        ...optional({ to: text() }),
+        state: Type.Enum(deliveryStates),
+        channel: Type.String(),
+        ...optional({ to: Type.String() }),
       }),
     },
   },
@@ -187,7 +189,9 @@ export const workRoutes = {
     path: '/deliveries/replay',
     needs: 'operate',
     summary: 'Sends all parked deliveries again, the oldest first.',
-    body: closedObject(optional({ channel: givenText('Only those to this channel.', longestName) })),
+    body: Type.Object(optional({ channel: givenText('Only those to this channel.', longestName) }), {
+      additionalProperties: false,
+    }),
     answers: { 200: orderedAll },
   },
   listSessions: {
@@ -211,9 +215,12 @@ export const workRoutes = {
     needs: 'read',
     summary: 'Shows where replies to `last` go.',
     answers: {
-      200: object({
-        route: nullable(route),
-        ...optional({ standIn: route, by: text('The name of the token whose holder set it.') }),
+      200: Type.Object({
+        route: Type.Union([route, Type.Null()]),
+        ...optional({
+          standIn: route,
+          by: Type.String({ description: 'The name of the token whose holder set it.' }),
+        }),
       }),
     },
   },
@@ -222,7 +229,7 @@ export const workRoutes = {
     path: '/route',
     needs: 'operate',
     summary: 'Sets where replies to `last` go.',
-    body: closedObject(address),
-    answers: { 200: object({ route }) },
+    body: Type.Object(address, { additionalProperties: false }),
+    answers: { 200: Type.Object({ route }) },
   },
 } satisfies Routes
