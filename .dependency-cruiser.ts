@@ -105,8 +105,8 @@ const walls: readonly (readonly [from: string, allowed: readonly string[], rule:
   ['^transforms/', ['^engine/transform/define[.]ts$'], 'a transform imports only engine/transform/define'],
   [
     '^runtime/',
-    ['^engine/index[.]ts$', '^plugins/kit/index[.]ts$'],
-    'runtime imports only the index files of engine and kit',
+    ['^engine/(index|config/schema/type)[.]ts$', '^plugins/kit/index[.]ts$'],
+    'runtime imports only the index files of engine and kit, and the words of schemas',
   ],
   [
     '^console/',

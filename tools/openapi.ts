@@ -1,7 +1,7 @@
 /** Describes the API as an OpenAPI 3.1 document, from the declarations that also validate requests. */
 
 import swagger from '@fastify/swagger'
-import { Type } from '@reveille/engine'
+import { Type } from '@reveille/engine/schema'
 import Fastify, { type FastifyInstance, type FastifySchema } from 'fastify'
 import type { RouteDeclaration } from '../runtime/api/routes/declaration.ts'
 import { routes } from '../runtime/api/routes/index.ts'

@@ -1,6 +1,6 @@
 /** Registers the declared routes, and refuses the methods that an address does not accept. */
 
-import { type TObject, Type } from '@reveille/engine'
+import { type TObject, Type } from '@reveille/engine/schema'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { decodeWhole } from '../http/body/decode.ts'
 import { RequestError } from '../http/errors.ts'

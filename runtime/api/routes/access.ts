@@ -1,6 +1,6 @@
 /** Declares how a browser signs in and out. */
 
-import { Type } from '@reveille/engine'
+import { Type } from '@reveille/engine/schema'
 import type { Routes } from './declaration.ts'
 import { givenText, time } from './schema.ts'
 

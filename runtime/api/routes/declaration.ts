@@ -1,6 +1,6 @@
 /** Defines how a route of the API is declared: with schemas that validate, that are the types of handlers, and that describe it in OpenAPI. */
 
-import { type TObject, type TSchema, Type } from '@reveille/engine'
+import { type TObject, type TSchema, Type } from '@reveille/engine/schema'
 import { optional, type Properties } from './schema.ts'
 
 /** What the holder of a token may do, each with all before it. */

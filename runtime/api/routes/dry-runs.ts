@@ -1,6 +1,6 @@
 /** Declares the routes by which requests are tried and explained, and mappings are written for them. */
 
-import { Type } from '@reveille/engine'
+import { Type } from '@reveille/engine/schema'
 import type { Routes } from './declaration.ts'
 import { diagnostic } from './records.ts'
 import { givenText, optional } from './schema.ts'

@@ -1,6 +1,6 @@
 /** Declares the routes of the gateway itself: its state, its generations and this description. */
 
-import { Type } from '@reveille/engine'
+import { Type } from '@reveille/engine/schema'
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
 import {
   budget,

@@ -1,6 +1,6 @@
 /** Declares the routes of open problems. Their keys hold what senders choose, so they stand in bodies and not in paths. */
 
-import { Type } from '@reveille/engine'
+import { Type } from '@reveille/engine/schema'
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
 import { issue, issueStates } from './records.ts'
 import { givenText, optional } from './schema.ts'

@@ -1,6 +1,6 @@
 /** Describes the records that the API answers. The types of the store and of dispatch are held to them where handlers return these. */
 
-import { Type } from '@reveille/engine'
+import { Type } from '@reveille/engine/schema'
 import {
   deliveryStates,
   eventStates,

@@ -1,6 +1,6 @@
 /** Declares the routes that show the body of a request, do requests again, and forget them. */
 
-import { Type } from '@reveille/engine'
+import { Type } from '@reveille/engine/schema'
 import { requestOutcomes } from '../../store/records.ts'
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
 import { dryRun } from './dry-runs.ts'

@@ -1,6 +1,6 @@
 /** Declares the routes of requests. */
 
-import { Type } from '@reveille/engine'
+import { Type } from '@reveille/engine/schema'
 import { requestOutcomes } from '../../store/records.ts'
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
 import { request, requestItem } from './records.ts'

@@ -1,6 +1,6 @@
 /** What several routes say in TypeBox, and the types of what a schema admits. */
 
-import { type Static, type TOptional, type TSchema, Type } from '@reveille/engine'
+import { type Static, type TOptional, type TSchema, Type } from '@reveille/engine/schema'
 
 export type Properties = Readonly<Record<string, TSchema>>
 

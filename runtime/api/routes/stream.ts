@@ -1,6 +1,6 @@
 /** Declares the stream of what happens, and the form of its frames. */
 
-import { Type } from '@reveille/engine'
+import { Type } from '@reveille/engine/schema'
 import { deliveryStates, eventStates, runStages, runStates } from '../../store/records.ts'
 import type { Routes } from './declaration.ts'
 import { requestItem } from './records.ts'

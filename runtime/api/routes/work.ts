@@ -1,6 +1,6 @@
 /** Declares the routes of what requests cause: runs, events, deliveries and sessions. */
 
-import { Type } from '@reveille/engine'
+import { Type } from '@reveille/engine/schema'
 import { deliveryStates, eventStates, runStages, runStates } from '../../store/records.ts'
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
 import { delivery, event, route, run, runItem, session, sessionItem } from './records.ts'
