@@ -6,9 +6,6 @@ import { configurationSchema } from '../engine/config/schema/configuration-schem
 import type { SchemaNode } from '../engine/config/schema/keywords.ts'
 import { mappingFileSchema } from '../engine/config/schema/mapping-schema.ts'
 
-/** The release that brought the keys which no schema marks with `since` or `x-since`. */
-const firstRelease = '0.1.0'
-
 /** What the schemas of plugins have besides. */
 interface PluginNode extends SchemaNode {
   readonly const?: unknown
@@ -16,7 +13,6 @@ interface PluginNode extends SchemaNode {
   readonly oneOf?: readonly PluginNode[]
   readonly $defs?: Readonly<Record<string, PluginNode>>
   readonly 'x-form'?: string
-  readonly 'x-since'?: string
 }
 
 interface Part {
@@ -35,8 +31,8 @@ const parts: readonly Part[] = [
   part('Gateway', 'gateway'),
   part('Hooks', 'hooks'),
   part('Presets', 'hooks.presets[]', 'An entry of the list is a name, or a map with these keys.'),
-  part('Policies of endpoints', 'hooks.endpoints.<endpoint>', 'What they are for: [Trust](../trust.md).'),
-  part('Mappings', 'hooks.mappings[]', 'Each key with examples: [Writing mappings](../mappings.md).'),
+  part('Policies of endpoints', 'hooks.endpoints.<endpoint>', 'See [Trust](../trust.md).'),
+  part('Mappings', 'hooks.mappings[]', 'See [Mappings](../mappings.md).'),
   {
     title: 'Tests of mappings',
     prefix: 'tests[]',
@@ -44,7 +40,7 @@ const parts: readonly Part[] = [
     text: 'In mapping files alone.',
   },
   part('History', 'history'),
-  part('Agents', 'agents', 'What they are for: [Who answers](../agents.md).'),
+  part('Agents', 'agents', 'See [Agents](../agents.md).'),
   part('Deliveries', 'deliveries'),
 ]
 
@@ -69,11 +65,10 @@ export function renderConfigurationPage(repository: string): string {
   return [
     '# Configuration',
     '',
-    'Every key of `reveille.yaml`, with its type, its default and the release that brought it. `reveille check` tests a file against them, and an',
-    'editor that knows YAML schemas completes them. `npm run schemas` writes this page from the schema.',
+    'Every key of `reveille.yaml` with type and default, written by `npm run schemas`. `reveille check` tests a file against them.',
     '',
-    'A value may be `${NAME}`, `${NAME:-default}` or `${file:/path}`: a variable of the environment, of `.env` beside the file, or the text of a file.',
-    'A duration is written `250ms`, `10s`, `30m`, `24h` or `7d`. In the names, `<…>` stands for a name of yours, and `[]` for an entry of a list.',
+    'A value may be `${NAME}`, `${NAME:-default}` (from the environment or `.env`) or `${file:/path}`. Durations are `250ms`, `10s`, `30m`, `24h`, `7d`.',
+    '`<…>` is a name of yours, `[]` an entry of a list.',
     '',
     ...parts.flatMap(({ title, prefix, node, text }) => [
       `## ${title}`,
@@ -131,7 +126,6 @@ function resolved(node: PluginNode, document: PluginNode, depth = 0): SchemaNode
   return {
     ...whole,
     ...(whole['x-form'] !== undefined && { expects: whole['x-form'] }),
-    ...(whole['x-since'] !== undefined && { since: whole['x-since'] }),
     ...(whole.properties && {
       properties: Object.fromEntries(
         Object.entries(whole.properties).map(([key, child]) => [key, inner(child)]),
@@ -143,7 +137,7 @@ function resolved(node: PluginNode, document: PluginNode, depth = 0): SchemaNode
 }
 
 function table(rows: readonly string[]): string[] {
-  return ['| Key | Type | Default | What it does | Since |', '|---|---|---|---|---|', ...rows, '']
+  return [...rows, '']
 }
 
 /** One row for each key below a map, which is below `prefix`. */
@@ -169,8 +163,9 @@ function hasPart(place: string): boolean {
 
 function row(place: string, node: SchemaNode, isRequired: boolean): string {
   const value = isRequired && node.default === undefined ? 'required' : defaultOf(node)
-  const cells = [`\`${place}\``, typeOf(node), value, node.description ?? '', node.since ?? firstRelease]
-  return `| ${cells.map((cell) => cell.replace(/\s*\n\s*/g, ' ').replaceAll('|', '\\|')).join(' | ')} |`
+  const facts = [typeOf(node), value].filter(Boolean).join(', ')
+  const text = (node.description ?? '').replace(/\s*\n\s*/g, ' ')
+  return `- \`${place}\` (${facts})${text === '' ? '' : `: ${text}`}`
 }
 
 function typeOf(node: SchemaNode): string {
@@ -180,10 +175,10 @@ function typeOf(node: SchemaNode): string {
   if (alternatives) return [...new Set(alternatives.map(typeOf))].join(' or ')
   const types = type === undefined ? [] : [type].flat()
   const words = types.map((each) => {
-    if (each === 'string') return expects?.startsWith('a duration') ? 'duration' : 'text'
+    if (each === 'string') return expects?.startsWith('a duration') ? 'duration' : 'string'
     if (each === 'array') return items === undefined ? 'list' : `list of ${pluralOf(items)}`
     if (each === 'object') return 'map'
-    if (each === 'boolean') return '`true`, `false`'
+    if (each === 'boolean') return 'boolean'
     return each + rangeOf(minimum, maximum)
   })
   return words.length === 0 ? 'anything' : words.join(' or ')
@@ -191,20 +186,19 @@ function typeOf(node: SchemaNode): string {
 
 function pluralOf(node: SchemaNode): string {
   const one = typeOf(node)
-  return ({ text: 'texts', map: 'maps', duration: 'durations' } as Record<string, string>)[one] ?? one
+  return ({ string: 'strings', map: 'maps', duration: 'durations' } as Record<string, string>)[one] ?? one
 }
 
 function rangeOf(minimum?: number, maximum?: number): string {
-  const [least, most] = [minimum?.toLocaleString('en'), maximum?.toLocaleString('en')]
-  if (least === undefined) return most === undefined ? '' : `, at most ${most}`
-  return most === undefined ? `, at least ${least}` : ` from ${least} to ${most}`
+  const [min, max] = [minimum?.toLocaleString('en'), maximum?.toLocaleString('en')]
+  if (min === undefined) return max === undefined ? '' : `, at most ${max}`
+  return max === undefined ? `, at least ${min}` : ` ${min}–${max}`
 }
 
 function defaultOf({ default: value }: SchemaNode): string {
   if (value === undefined) return ''
-  if (typeof value === 'object' && Object.keys(value as object).length === 0)
-    return Array.isArray(value) ? 'none' : ''
+  if (typeof value === 'object' && Object.keys(value as object).length === 0) return ''
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   const [first = ''] = text.split('\n')
-  return first === text ? `\`${text}\`` : `\`${first}\` …`
+  return `default \`${first}\`${first === text ? '' : ' …'}`
 }
