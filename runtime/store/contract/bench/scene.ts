@@ -68,6 +68,7 @@ export async function openScene(t: TestContext, subject: ContractSubject): Promi
           return claimed >= expected && stores.every((store) => store.health().backlog === 0)
         },
         (isOver) => isOver,
+        30_000 + expected * 20,
       )
       await look()
       return counts
@@ -78,8 +79,9 @@ export async function openScene(t: TestContext, subject: ContractSubject): Promi
 export async function until<Value>(
   read: () => Promise<Value>,
   isReached: (value: Value) => boolean,
+  maxMs = 30_000,
 ): Promise<Value> {
-  for (const deadline = performance.now() + 30_000; ; ) {
+  for (const deadline = performance.now() + maxMs; ; ) {
     const value = await read()
     if (isReached(value)) return value
     if (performance.now() > deadline) assert.fail('it never came')
