@@ -5,9 +5,9 @@
  * two looks is not told, nothing is lost by a restart or an outage, and what could not be told is told later.
  */
 
-import { createHmac, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { Settings, Timers } from '@reveille/engine'
-import { backoffMs } from '@reveille/kit'
+import { backoffMs, signWebhook } from '@reveille/kit'
 import {
   type AlertWay,
   type IssueChange,
@@ -231,7 +231,7 @@ function createWebhookAlerts({ settings, mask, now, fetch }: AlertOptions, closi
       method: 'POST',
       // Only the configured address is checked.
       redirect: 'error',
-      headers: { 'content-type': 'application/json', ...signed(id, at, body, webhook.secret) },
+      headers: { 'content-type': 'application/json', ...signWebhook(id, at, body, webhook.secret) },
       body,
       signal: AbortSignal.any([closing, AbortSignal.timeout(webhookTimeoutMs)]),
     })
@@ -316,12 +316,4 @@ function textOf(news: readonly News[]): string {
 
 function titleOf(code: string): string {
   return Object.hasOwn(issueCodes, code) ? issueCodes[code as IssueCode].title : code
-}
-
-/** https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md#signature-scheme */
-function signed(id: string, at: number, body: string, secret: string): Record<string, string> {
-  const seconds = Math.floor(at / 1000)
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
-  const signature = createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')
-  return { 'webhook-id': id, 'webhook-timestamp': String(seconds), 'webhook-signature': `v1,${signature}` }
 }

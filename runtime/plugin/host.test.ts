@@ -79,12 +79,12 @@ async function install(name: string, changes: Record<string, unknown> = {}, code
   return path
 }
 
-test('the catalog names all nine channels, the runners that are installed, and what extra plugins bring', async () => {
+test('the catalog names all ten channels, the runners that are installed, and what extra plugins bring', async () => {
   const { host } = createHost()
   const path = await install('catalogued')
   const catalog = host.catalog(settings({ plugins: [path] }).settings)
   assert.deepEqual([...catalog.channels].sort(), [
-    ...['discord', 'imessage', 'mattermost', 'msteams', 'radio'],
+    ...['discord', 'http', 'imessage', 'mattermost', 'msteams', 'radio'],
     ...['signal', 'slack', 'telegram', 'terminal', 'whatsapp'],
   ])
   assert.ok(catalog.runners.includes('echo') && catalog.runners.includes('dj'))

@@ -36,6 +36,7 @@ export const groups: readonly Group[] = [
       'plugins/telegram/README.md',
       'plugins/discord/README.md',
       'plugins/mattermost/README.md',
+      'plugins/http/README.md',
       'plugins/whatsapp/README.md',
       'plugins/signal/README.md',
       'plugins/imessage/README.md',

@@ -162,7 +162,7 @@ export const keyHints: Readonly<Record<string, Readonly<Record<string, string>>>
     'logging logLevel': 'Write `gateway: { log: { level: … } }`.',
     'cron schedule schedules':
       'Remove it: hooks have no clock of their own; let cron post to /hooks/NAME with curl.',
-    'slack telegram discord whatsapp mattermost signal imessage msteams terminal':
+    'slack telegram discord whatsapp mattermost signal imessage msteams http terminal':
       'Write it under `channels:`.',
     [mailbox]: 'Write it under `hooks:`.',
     'database db store storage': 'Write `gateway: { dataDir: … }`; the store is a file in it.',

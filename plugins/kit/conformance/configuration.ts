@@ -9,9 +9,13 @@ import { withOtherCredentials } from './refusals.ts'
 
 export interface ConfigurationOptions extends VendorSetup {
   readonly badAddresses: readonly string[]
+  /** The key of the service's address. To a `baseUrl` paths are appended; a `url` is whole, and may have a query. Default: `baseUrl` */
+  readonly addressKey?: 'baseUrl' | 'url'
 }
 
 export function configurationTests(options: ConfigurationOptions): void {
+  const { addressKey = 'baseUrl' } = options
+
   test('reports a good credential, and sends nothing', async () => {
     await using used = await setUp(options)
     const { ok, detail } = await check(used)
@@ -55,19 +59,14 @@ export function configurationTests(options: ConfigurationOptions): void {
     }
   })
 
-  test('accepts as `baseUrl` an address to which a path can be appended', async () => {
+  test(`accepts as \`${addressKey}\` the address of a service, without a name or a password`, async () => {
     const { schema } = await load(options.plugin)
-    const pattern = new RegExp(String(schema.properties?.['baseUrl']?.['pattern']), 'u')
+    const pattern = new RegExp(String(schema.properties?.[addressKey]?.['pattern']), 'u')
     for (const good of ['http://127.0.0.1:8080', 'https://chat.example.org/api/', 'http://[::1]:80/x'])
       assert.match(good, pattern)
-    for (const bad of [
-      'chat.example.org',
-      'ftp://a.org',
-      'https://u:p@a.org',
-      'https://a.org/?b=c',
-      'https://a.org#b',
-    ])
+    for (const bad of ['chat.example.org', 'ftp://a.org', 'https://u:p@a.org', 'https://a.org#b'])
       assert.doesNotMatch(bad, pattern)
+    assert.equal(pattern.test('https://a.org/?b=c'), addressKey === 'url')
   })
 
   test('describes its configuration in a schema', async () => {
@@ -76,7 +75,7 @@ export function configurationTests(options: ConfigurationOptions): void {
     assert.equal(schema['$schema'], 'https://json-schema.org/draft/2020-12/schema')
     assert.equal(schema['type'], 'object')
     assertDescribed(schema, 'the configuration')
-    for (const name of ['baseUrl', 'defaultTo']) assert.ok(schema.properties?.[name], `there is ${name}`)
+    for (const name of [addressKey, 'defaultTo']) assert.ok(schema.properties?.[name], `there is ${name}`)
     const unmarked = credentialsOf(schema, used.vendor.config, used.vendor.secrets)
     assert.deepEqual(unmarked, [], 'each credential is marked with x-secret')
   })

@@ -4,13 +4,13 @@ import { describe } from 'node:test'
 import type { Part } from '../channel.ts'
 import { arrivalTests } from './arrival.ts'
 import { channelTests } from './channel.ts'
-import { configurationTests } from './configuration.ts'
+import { type ConfigurationOptions, configurationTests } from './configuration.ts'
 import { connectionTests } from './connections.ts'
 import { setUp, type VendorSetup } from './opened-vendor.ts'
 import { refusalTests } from './refusals.ts'
 import { secrecyTests } from './secrecy.ts'
 
-export interface VendorConformance extends VendorSetup {
+export interface VendorConformance extends VendorSetup, Pick<ConfigurationOptions, 'addressKey'> {
   /** The name of the suite in the report. */
   readonly name: string
   /** Returns what a person reads of a part once its markup is applied. Pure, and independent of the tested renderer. */

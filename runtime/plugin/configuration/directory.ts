@@ -17,6 +17,7 @@ export const builtIn = {
     'signal',
     'imessage',
     'msteams',
+    'http',
     'terminal',
   ],
   runners: ['echo', 'ai', 'command', 'openclaw'],
