@@ -211,7 +211,7 @@ async function assemble(
       now,
     }),
   )
-  const { current } = reloader
+  const current = () => reloader.current()
   const settingsOfNow = () => current().snapshot.settings
   const reportTo = holdReports(reloader)
   const started = await lastGood.start(reloader)
