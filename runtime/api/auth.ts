@@ -14,7 +14,7 @@ import {
   pageKeyOf,
   readCookie,
 } from './cookie.ts'
-import { refuse } from './errors.ts'
+import { sendRefusal } from './errors.ts'
 import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
 import { type RouteGuard, refuseUnrouted } from './register.ts'
@@ -77,15 +77,15 @@ export function createAdminAuth({ current, store, mintId, now, log, issues }: Au
   ): Promise<FastifyReply> {
     // A request without a token guesses nothing.
     const retryAfter = isGuess ? await tries.wrong(clientOf(request)) : undefined
-    if (retryAfter !== undefined) return refuse(reply, 'TOO_MANY_TRIES', { retryAfter })
+    if (retryAfter !== undefined) return sendRefusal(reply, 'TOO_MANY_TRIES', { retryAfter })
     reply.header('www-authenticate', 'Bearer')
-    return refuse(reply, 'UNAUTHORIZED', { sentence })
+    return sendRefusal(reply, 'UNAUTHORIZED', { sentence })
   }
 
   /** Refuses a client that was wrong too often, before its token is compared. */
   async function refuseBlocked(request: FastifyRequest, reply: FastifyReply) {
     const retryAfter = await tries.blocked(clientOf(request))
-    return retryAfter === undefined ? undefined : refuse(reply, 'TOO_MANY_TRIES', { retryAfter })
+    return retryAfter === undefined ? undefined : sendRefusal(reply, 'TOO_MANY_TRIES', { retryAfter })
   }
 
   /** The admission by a token in the headers, or by the cookie. @throws StoreError if it is not known whether the sign-in has ended */
@@ -111,7 +111,7 @@ export function createAdminAuth({ current, store, mintId, now, log, issues }: Au
     async authenticate(request: FastifyRequest, reply: FastifyReply) {
       begin(reply)
       const settings = settingsOfNow()
-      if (settings.gateway.tokens.length === 0) return refuse(reply, 'NOT_FOUND')
+      if (settings.gateway.tokens.length === 0) return sendRefusal(reply, 'NOT_FOUND')
       if (await refuseBlocked(request, reply)) return reply
       // The body of a sign-in has the token.
       if (request.method === 'POST' && request.routeOptions.url === signInPath) {
@@ -139,7 +139,7 @@ export function createAdminAuth({ current, store, mintId, now, log, issues }: Au
     async authenticateMetrics(request: FastifyRequest, reply: FastifyReply) {
       begin(reply)
       const { gateway } = settingsOfNow()
-      if (gateway.tokens.length + gateway.metricsTokens.length === 0) return refuse(reply, 'NOT_FOUND')
+      if (gateway.tokens.length + gateway.metricsTokens.length === 0) return sendRefusal(reply, 'NOT_FOUND')
       if (await refuseBlocked(request, reply)) return reply
       if (!mayReadMetrics(request))
         return refuseStranger(
@@ -192,7 +192,7 @@ export function createAdminAuth({ current, store, mintId, now, log, issues }: Au
         // A sign-in has none yet.
         if (admission === undefined || isEnough(admission.may, needed)) return undefined
         const sentence = `This needs a token that may ${needed}, and "${admission.name}" may only ${admission.may}.`
-        return refuse(reply, 'RIGHT_MISSING', { sentence })
+        return sendRefusal(reply, 'RIGHT_MISSING', { sentence })
       },
       noteAction(request, reply, name) {
         const admission = admissions.get(request)
@@ -221,7 +221,7 @@ export function createAdminAuth({ current, store, mintId, now, log, issues }: Au
       },
       async readSignIn({ request, reply }) {
         const admission = admissions.get(request)
-        if (admission === undefined) return refuse(reply, 'UNAUTHORIZED')
+        if (admission === undefined) return sendRefusal(reply, 'UNAUTHORIZED')
         return { name: admission.name, may: admission.may }
       },
       async signOut({ request, reply }) {
@@ -273,5 +273,5 @@ function shown(text: string): string {
 }
 
 function refuseForeign(reply: FastifyReply, sentence: string): FastifyReply {
-  return refuse(reply, 'CROSS_SITE', { sentence })
+  return sendRefusal(reply, 'CROSS_SITE', { sentence })
 }

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { packageFile } from '../package-folder.ts'
-import { refuse } from './errors.ts'
+import { sendRefusal } from './errors.ts'
 import { nonceOf } from './headers.ts'
 import type { AdminOptions } from './options.ts'
 import { refuseOtherMethods } from './register.ts'
@@ -36,7 +36,8 @@ export function registerConsole(app: FastifyInstance, options: ConsoleOptions): 
     async (scope) => {
       scope.addHook('onRequest', async (_request, reply) => {
         reply.header('x-request-id', options.mintId()).header('cache-control', 'no-store')
-        if (options.current().snapshot.settings.gateway.tokens.length === 0) return refuse(reply, 'NOT_FOUND')
+        if (options.current().snapshot.settings.gateway.tokens.length === 0)
+          return sendRefusal(reply, 'NOT_FOUND')
       })
 
       // The page finds out by its address what to show.
@@ -89,6 +90,6 @@ async function read(...names: readonly [string, ...string[]]): Promise<Buffer | 
 }
 
 function refuseMissing(reply: FastifyReply, rest: string): FastifyReply {
-  if (rest.startsWith('assets/')) return refuse(reply, 'NOT_FOUND')
-  return refuse(reply, 'NOT_FOUND', { sentence: 'The console is not built; `npm start` builds it.' })
+  if (rest.startsWith('assets/')) return sendRefusal(reply, 'NOT_FOUND')
+  return sendRefusal(reply, 'NOT_FOUND', { sentence: 'The console is not built; `npm start` builds it.' })
 }

@@ -20,20 +20,15 @@ export function createDeliveryHandlers(options: AdminOptions): DeliveryHandlers 
   return {
     async sendDelivery({ body, by, reply }) {
       const sent = await deliveries.send(body, by)
-      if (!sent.ok) return refuseUnroutable(reply, sent, body.channel, options)
+      if (!sent.ok) return refuseUnroutable(sent, body.channel, options)
       const { id: deliveryId, channel, to } = sent.delivery
       const bytes = Buffer.byteLength(body.text)
       log.info({ event: 'delivery-send-asked', deliveryId, channel, to, bytes, by })
       reply.code(202)
       return { ok: true, deliveryId, channel, to }
     },
-    async replayDelivery({ params: { id }, by, reply }) {
-      const replayed = await replay(id, by)
-      if (!replayed.ok)
-        return replayed.sentence === undefined
-          ? missing(reply, 'delivery')
-          : refuse(reply, 'WRONG_STATE', { sentence: replayed.sentence })
-      const { state, channel, to } = replayed.delivery
+    async replayDelivery({ params: { id }, by }) {
+      const { state, channel, to } = await replay(id, by)
       return { ok: true, deliveryId: id, state, channel, to }
     },
     replayDeliveries: ({ body: { channel }, by }) =>
@@ -41,47 +36,35 @@ export function createDeliveryHandlers(options: AdminOptions): DeliveryHandlers 
         ['parked'],
         (state, page) => store.read.deliveries({ ...page, state, ...(channel !== undefined && { channel }) }),
         () => true,
-        async (id) => {
-          const replayed = await replay(id, by)
-          return replayed.ok ? undefined : (replayed.sentence ?? 'There is no such delivery.')
-        },
+        (id) => replay(id, by),
       ),
-    async setRoute({ body, by, reply }) {
+    async setRoute({ body, by }) {
       if (body.channel === 'last') {
         const details = [{ pointer: '/channel', message: `must be ${configuredText(options)}` }]
-        return refuse(reply, 'INVALID_FIELD', { sentence: '`last` is what the route says.', details })
+        return refuse('INVALID_FIELD', { sentence: '`last` is what the route says.', details })
       }
       const set = await deliveries.setRoute(body, by)
-      if (!set.ok) return refuseUnroutable(reply, set, body.channel, options)
+      if (!set.ok) return refuseUnroutable(set, body.channel, options)
       log.info({ event: 'route-set', ...set.route, by })
       return { route: set.route }
     },
   }
 
-  /** Says why not in a sentence, or nothing where there is no such delivery. */
-  async function replay(
-    id: Id,
-    by: string,
-  ): Promise<
-    | { readonly ok: true; readonly delivery: DeliveryRecord }
-    | { readonly ok: false; readonly sentence?: string }
-  > {
+  /** @throws RequestError where the delivery is not there, or in another state */
+  async function replay(id: Id, by: string): Promise<DeliveryRecord> {
     const result = await deliveries.replay(id, by)
-    if (!result.ok) {
-      if (result.why === 'unknown') return { ok: false }
+    if (!result.ok && result.why !== 'unknown') {
       const reason = (result.reason ?? 'its state does not allow it').replace(/\.$/, '')
-      return { ok: false, sentence: `The delivery cannot be replayed: ${reason}.` }
+      return refuse('WRONG_STATE', { sentence: `The delivery cannot be replayed: ${reason}.` })
     }
-    const delivery = await store.read.delivery(id)
-    if (delivery === undefined) return { ok: false }
+    const delivery = (result.ok && (await store.read.delivery(id))) || missing('delivery')
     const { channel, to, runId } = delivery
     log.info({ event: 'delivery-replay-asked', deliveryId: id, runId, channel, to, by })
-    return { ok: true, delivery }
+    return delivery
   }
 }
 
 function refuseUnroutable(
-  reply: FastifyReply,
   { field, channel, reason }: Unroutable,
   asked: string,
   options: AdminOptions,
@@ -91,19 +74,19 @@ function refuseUnroutable(
   })
   if (field === 'to') {
     const rule = `must be a recipient of the channel ${channel}`
-    return refuse(reply, 'INVALID_FIELD', { sentence: asSentence(reason), ...at(rule) })
+    return refuse('INVALID_FIELD', { sentence: asSentence(reason), ...at(rule) })
   }
   const configured = configuredText(options)
   if (asked === 'last') {
     const sentence = 'No last route is set, and the channel that stands in for it is not configured.'
-    return refuse(reply, 'CHANNEL_NOT_CONFIGURED', { sentence, ...at(`must be ${configured}`) })
+    return refuse('CHANNEL_NOT_CONFIGURED', { sentence, ...at(`must be ${configured}`) })
   }
   return options.isChannel(channel)
-    ? refuse(reply, 'CHANNEL_NOT_CONFIGURED', {
+    ? refuse('CHANNEL_NOT_CONFIGURED', {
         sentence: 'The channel exists but is not configured.',
         ...at(`must be ${configured}`),
       })
-    : refuse(reply, 'UNKNOWN_CHANNEL', at(`must be ${configured}`))
+    : refuse('UNKNOWN_CHANNEL', at(`must be ${configured}`))
 }
 
 /** `a channel that is configured (configured: board, terminal)`. */

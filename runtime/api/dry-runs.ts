@@ -15,36 +15,36 @@ export function createDryRunHandlers(options: AdminOptions): Handlers<typeof dry
   const { requestDryRuns, now } = options
   const { read } = options.store
   return {
-    async explainRequest({ params: { id }, query: { generation }, reply }) {
+    async explainRequest({ params: { id }, query: { generation } }) {
       const record = await read.request(id)
-      if (record === undefined) return missing(reply, 'request')
+      if (record === undefined) return missing('request')
       const { trace, endpoint } = record
       if (generation === undefined && trace) return { by: 'stored', explanation: { endpoint, ...trace } }
       const received = restoreRequest(record)
-      if (received === undefined) return refuseBodiless(reply, record)
+      if (received === undefined) return refuseBodiless(record)
       const named = generation ?? 'live'
       const by = named === 'live' ? named : generationNumber(named, options)
-      if (by === undefined) return refuseUnkept(reply, named, options)
+      if (by === undefined) return refuseUnkept(named, options)
       const answer = await requestDryRuns.run(received, { by })
-      if (!answer.ok) return refuseUntried(reply, answer, named, options)
+      if (!answer.ok) return refuseUntried(answer, named, options)
       const { ok: _ok, ...dryRun } = answer
       return { by: String(by), ...dryRun }
     },
 
     async writeTest({ params: { id }, reply }) {
       const record = await read.request(id)
-      if (record === undefined) return missing(reply, 'request')
+      if (record === undefined) return missing('request')
       const received = restoreRequest(record)
-      if (received === undefined) return refuseBodiless(reply, record)
+      if (received === undefined) return refuseBodiless(record)
       const written = await requestDryRuns.testEntry(record, received)
-      if ('problem' in written) return refuse(reply, 'NOT_REPLAYABLE', { sentence: written.problem })
+      if ('problem' in written) return refuse('NOT_REPLAYABLE', { sentence: written.problem })
       return reply
         .type('text/yaml; charset=utf-8')
         .header('x-content-type-options', 'nosniff')
         .send(written.yaml)
     },
 
-    async tryRequest({ body, reply }) {
+    async tryRequest({ body }) {
       const { endpoint, payload, headers = {}, query = {}, mapping, callOut = false } = body
       const received = {
         endpoint,
@@ -63,7 +63,7 @@ export function createDryRunHandlers(options: AdminOptions): Handlers<typeof dry
       }
       return answer.why === 'NOT_COMPILED'
         ? { diagnostics: answer.diagnostics }
-        : refuseUntried(reply, answer, '', options)
+        : refuseUntried(answer, '', options)
     },
 
     async listSamples({ params }) {
@@ -81,38 +81,33 @@ function inLowerCase(headers: Readonly<Record<string, string>>): Readonly<Record
 }
 
 /** Why a request can neither be explained again nor be tried. */
-function refuseBodiless(reply: FastifyReply, record: RequestRecord): FastifyReply {
+function refuseBodiless(record: RequestRecord): never {
   const { outcome, failure } = record
   if (failure !== undefined) {
     const sentence = 'No mapping was asked: its sender was not authenticated.'
-    return refuse(reply, 'NOT_REPLAYABLE', { sentence })
+    return refuse('NOT_REPLAYABLE', { sentence })
   }
   if (outcome === 'handshake' || isSendersFault(record)) {
     const sentence = 'No mapping was asked, and the body of such a request is never kept.'
-    return refuse(reply, 'NOT_REPLAYABLE', { sentence })
+    return refuse('NOT_REPLAYABLE', { sentence })
   }
-  return refuse(reply, 'BODY_NOT_KEPT', { sentence: notKept(record) })
+  return refuse('BODY_NOT_KEPT', { sentence: notKept(record) })
 }
 
 /** Also for dry runs of replays. */
 export function refuseUntried(
-  reply: FastifyReply,
   answer: Extract<RequestDryRunAnswer, { ok: false }>,
   generation: string,
   options: Pick<AdminOptions, 'node'>,
 ): FastifyReply {
-  if (answer.why === 'GENERATION_NOT_KEPT') return refuseUnkept(reply, generation, options)
+  if (answer.why === 'GENERATION_NOT_KEPT') return refuseUnkept(generation, options)
   const [first] = answer.diagnostics
   const sentence = `Generation ${generation} does not compile any more: ${first?.message ?? 'its files have mistakes'}`
-  return refuse(reply, 'WRONG_STATE', { sentence })
+  return refuse('WRONG_STATE', { sentence })
 }
 
 /** Each node of a cluster keeps generations of its own, by numbers of its own. */
-export function refuseUnkept(
-  reply: FastifyReply,
-  generation: string,
-  { node }: Pick<AdminOptions, 'node'>,
-): FastifyReply {
+export function refuseUnkept(generation: string, { node }: Pick<AdminOptions, 'node'>): FastifyReply {
   const where = node === undefined ? '' : ` on the node ${node}`
-  return refuse(reply, 'NOT_FOUND', { sentence: `Generation ${generation} is not kept${where}.` })
+  return refuse('NOT_FOUND', { sentence: `Generation ${generation} is not kept${where}.` })
 }

@@ -16,8 +16,8 @@ export interface RefusalOptions {
   readonly retryAfter?: number
 }
 
-/** Refuses a request with a code. Default of the sentence: that of the code. Details point into the query or the body: `/limit`. */
-export function refuse(
+/** Answers a refusal before a handler is called. Default of the sentence: that of the code. */
+export function sendRefusal(
   reply: FastifyReply,
   code: ErrorCode,
   { sentence, details, ...options }: RefusalOptions = {},
@@ -34,42 +34,49 @@ export function refuse(
   })
 }
 
-export function missing(reply: FastifyReply, noun: string): FastifyReply {
-  return refuse(reply, 'NOT_FOUND', { sentence: `There is no such ${noun}.` })
+/** Ends a handler. Details point into the query or the body: `/limit`. @throws RequestError */
+export function refuse(code: ErrorCode, options: Omit<RefusalOptions, 'retryAfter'> = {}): never {
+  throw new RequestError(code, options)
+}
+
+/** @throws RequestError `NOT_FOUND` */
+export function missing(noun: string): never {
+  return refuse('NOT_FOUND', { sentence: `There is no such ${noun}.` })
 }
 
 export const queryRefused = 'The query holds something that this address does not take.'
 
-export function refuseCursor(reply: FastifyReply): FastifyReply {
-  return refuse(reply, 'INVALID_FIELD', {
-    sentence: 'The cursor is none that a page of this list answered.',
-    details: [{ pointer: '/cursor', message: 'must be the `next` of an earlier page' }],
-  })
-}
+export const badCursor = new RequestError('INVALID_FIELD', {
+  sentence: 'The cursor is none that a page of this list answered.',
+  details: [{ pointer: '/cursor', message: 'must be the `next` of an earlier page' }],
+})
 
 /** The most faults of one query or body that are answered. */
 const maxDetails = 20
 
 export function createFaultHandler(log: AdminOptions['log']) {
   return function replyWithError(error: FastifyError, _request: FastifyRequest, reply: FastifyReply) {
-    if (error instanceof StoreError && error.code === 'BAD_CURSOR') return refuseCursor(reply)
-    if (error instanceof RequestError) {
-      const { code, details } = error
-      return refuse(reply, code, details.length > 0 ? { details } : {})
+    const refusal = refusalOf(error)
+    if (refusal !== undefined) {
+      const { code, message: sentence, details } = refusal
+      return sendRefusal(reply, code, { sentence, ...(details.length > 0 && { details }) })
     }
-    if (error.validation !== undefined) {
-      const details = error.validation.slice(0, maxDetails).map((fault) => detailOf(fault as ErrorObject))
-      return refuse(reply, 'INVALID_FIELD', {
-        details,
-        ...(error.validationContext === 'querystring' && { sentence: queryRefused }),
-      })
-    }
-    if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return refuse(reply, 'BODY_TOO_LARGE')
     const code = error instanceof StoreError && isErrorCode(error.code) ? error.code : 'INTERNAL'
     const requestId = reply.getHeader('x-request-id')
     if (code !== 'DRAINING') log.error({ event: 'api-failed', requestId, code, err: describeFault(error) })
-    return refuse(reply, code)
+    return sendRefusal(reply, code)
   }
+}
+
+/** Undefined for a fault of the gateway. */
+function refusalOf(error: FastifyError): RequestError | undefined {
+  if (error instanceof RequestError) return error
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new RequestError('BODY_TOO_LARGE')
+  if (error instanceof StoreError && error.code === 'BAD_CURSOR') return badCursor
+  if (error.validation === undefined) return undefined
+  const details = error.validation.slice(0, maxDetails).map((fault) => detailOf(fault as ErrorObject))
+  const sentence = error.validationContext === 'querystring' ? { sentence: queryRefused } : {}
+  return new RequestError('INVALID_FIELD', { details, ...sentence })
 }
 
 /** Says what breaks a schema. A detail names the field and the rule, never the value. */

@@ -2,7 +2,7 @@
 
 import type { GenerationRecord, ReloadResult } from '@reveille/engine'
 import type { FastifyReply } from 'fastify'
-import { queryRefused, refuse, refuseCursor } from './errors.ts'
+import { queryRefused, refuse } from './errors.ts'
 import { createGenerationFiles } from './generation-files.ts'
 import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
@@ -38,39 +38,39 @@ export function createGenerationHandlers(options: AdminOptions): GenerationHandl
   }
 
   return {
-    async listGenerations({ query, reply }) {
+    async listGenerations({ query }) {
       const page = pageIn(archive.list(), query, cursorOf)
-      return page === undefined ? refuseCursor(reply) : { ...page, items: itemsOf(page.items) }
+      return { ...page, items: itemsOf(page.items) }
     },
 
-    async readGeneration({ params, reply }) {
+    async readGeneration({ params }) {
       const number = numberOf(params)
       const record = archive.list().find(({ generation }) => generation === number)
       const paths = number === undefined ? undefined : await archive.filesOf(number)
       const [item] = record === undefined ? [] : itemsOf([record])
-      return item === undefined || paths === undefined ? missing(reply, params) : { ...item, files: paths }
+      return item === undefined || paths === undefined ? missing(params) : { ...item, files: paths }
     },
 
-    async readGenerationFile({ params, query, reply }) {
+    async readGenerationFile({ params, query }) {
       const number = numberOf(params)
-      if (number === undefined || (await archive.filesOf(number)) === undefined) return missing(reply, params)
+      if (number === undefined || (await archive.filesOf(number)) === undefined) return missing(params)
       const file = await files.read(number, query.path)
       const sentence = `Generation ${number} has no such file; GET /api/generations/${number} names them.`
-      return file ?? refuse(reply, 'NOT_FOUND', { sentence })
+      return file ?? refuse('NOT_FOUND', { sentence })
     },
 
-    async compareGenerations({ params, query, reply }) {
+    async compareGenerations({ params, query }) {
       const to = numberOf(params)
-      if (to === undefined || (await archive.filesOf(to)) === undefined) return missing(reply, params)
+      if (to === undefined || (await archive.filesOf(to)) === undefined) return missing(params)
       const changes = await files.compare(query.with, to)
-      if (changes === undefined) return missing(reply, { number: String(query.with) })
+      if (changes === undefined) return missing({ number: String(query.with) })
       return { from: query.with, to, files: changes }
     },
 
     async reload({ query: { dryRun: isDry = false, ...ofDryRun }, by, reply }) {
       const { limit = usualRequests, callOut = false } = ofDryRun
-      if (!isDry && Object.keys(ofDryRun).length > 0) return refuseOfDryRun(reply, ofDryRun)
-      if (isDraining()) return refuse(reply, 'DRAINING')
+      if (!isDry && Object.keys(ofDryRun).length > 0) return refuseOfDryRun(ofDryRun)
+      if (isDraining()) return refuse('DRAINING')
       if (!isDry) return answer(reply, await reloader.reload({ endsRollback: true, by }))
       const tried = await dryRun(limit, { callsOut: callOut })
       reply.code(tried.reload.ok ? 200 : 409)
@@ -80,39 +80,39 @@ export function createGenerationHandlers(options: AdminOptions): GenerationHandl
     async rollBack({ params, query: { dryRun: isDry = false, ...ofDryRun }, by, reply }) {
       const number = numberOf(params)
       const { limit = usualRequests, callOut = false } = ofDryRun
-      if (!isDry && Object.keys(ofDryRun).length > 0) return refuseOfDryRun(reply, ofDryRun)
-      if (isDraining()) return refuse(reply, 'DRAINING')
-      if (number === undefined) return missing(reply, params)
+      if (!isDry && Object.keys(ofDryRun).length > 0) return refuseOfDryRun(ofDryRun)
+      if (isDraining()) return refuse('DRAINING')
+      if (number === undefined) return missing(params)
       if (isDry) {
         const tried = await dryRun(limit, { callsOut: callOut, generation: number })
-        if (hasCode(tried.reload, 'GENERATION_NOT_KEPT')) return missing(reply, params)
+        if (hasCode(tried.reload, 'GENERATION_NOT_KEPT')) return missing(params)
         reply.code(tried.reload.ok ? 200 : 409)
         return tried
       }
       const result = await reloader.rollback(number, by)
-      if (hasCode(result, 'GENERATION_NOT_KEPT')) return missing(reply, params)
+      if (hasCode(result, 'GENERATION_NOT_KEPT')) return missing(params)
       // The archive is on the disk before the reply, as the gateway may be stopped right after it.
       await archive.saved()
       return answer(reply, result)
     },
   }
 
-  function missing(reply: FastifyReply, { number }: NumberParameter): FastifyReply {
+  function missing({ number }: NumberParameter): FastifyReply {
     const numbers = archive.list().flatMap(({ generation }) => generation ?? [])
     const asked = /^\d{1,15}$/.test(number) ? `Generation ${number} is not kept` : 'A generation is a number'
-    return refuse(reply, 'NOT_FOUND', { sentence: `${asked}; kept are ${numbers.join(', ')}.` })
+    return refuse('NOT_FOUND', { sentence: `${asked}; kept are ${numbers.join(', ')}.` })
   }
 }
 
-function refuseOfDryRun(reply: FastifyReply, given: object): FastifyReply {
+function refuseOfDryRun(given: object): never {
   const message = 'is for a dry run: add dryRun=true'
   const details = Object.keys(given).map((name) => ({ pointer: `/${name}`, message }))
-  return refuse(reply, 'INVALID_FIELD', { sentence: queryRefused, details })
+  return refuse('INVALID_FIELD', { sentence: queryRefused, details })
 }
 
 /** A refused candidate is a conflict with what the files say; the body has its diagnostics. */
 function answer(reply: FastifyReply, result: ReloadResult): ReloadResult | FastifyReply {
-  if (hasCode(result, 'RELOADER_CLOSED')) return refuse(reply, 'DRAINING')
+  if (hasCode(result, 'RELOADER_CLOSED')) return refuse('DRAINING')
   reply.code(result.ok ? 200 : 409)
   return result
 }

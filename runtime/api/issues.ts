@@ -1,6 +1,5 @@
 /** Handles the routes of open problems. */
 
-import type { FastifyReply } from 'fastify'
 import type { CommandResult } from '../store/port.ts'
 import { missing } from './errors.ts'
 import type { Handlers } from './handlers.ts'
@@ -20,12 +19,12 @@ export function createIssueHandlers({
     shown: string,
     event: string,
     perform: (key: string) => Promise<CommandResult>,
-    { by, reply }: { readonly by: string; readonly reply: FastifyReply },
+    { by }: { readonly by: string },
   ) {
     const key = await keys.keyOf(shown)
     const { ok } = await perform(key)
     const issue = ok ? await store.read.issue(key) : undefined
-    if (issue === undefined) return missing(reply, 'issue')
+    if (issue === undefined) return missing('issue')
     log.info({ event, code: issue.code, subject: issue.subject, by })
     return issue
   }

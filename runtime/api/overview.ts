@@ -2,7 +2,6 @@
 
 import { authOf, type Snapshot } from '@reveille/engine'
 import type { RequestFilters } from '../store/port.ts'
-import { refuseCursor } from './errors.ts'
 import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
 import { pageIn } from './pages.ts'
@@ -20,10 +19,9 @@ export function createOverviewHandlers({ current, store, activity, issues }: Adm
   }
 
   return {
-    async listEndpoints({ query, reply }) {
+    async listEndpoints({ query }) {
       const { snapshot } = current()
       const page = pageIn(endpointNames(snapshot), query, (name) => name)
-      if (page === undefined) return refuseCursor(reply)
       const silences = new Map(issues.silences().map((silence) => [silence.policy, silence]))
       const items = await Promise.all(
         page.items.map(async (name) => {
@@ -41,9 +39,8 @@ export function createOverviewHandlers({ current, store, activity, issues }: Adm
       return { ...page, items }
     },
 
-    async listMappings({ query, reply }) {
+    async listMappings({ query }) {
       const page = pageIn(current().snapshot.mappings, query, ({ id }) => id)
-      if (page === undefined) return refuseCursor(reply)
       const items = await Promise.all(
         page.items.map(async (mapping) => {
           const lastMatch = await lastOf({ mapping: mapping.id })

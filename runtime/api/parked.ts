@@ -1,5 +1,6 @@
 /** Gives one order about all records in a state, the oldest first. */
 
+import { RequestError } from '../http/errors.ts'
 import type { Id, Page } from '../store/port.ts'
 
 /** The most refusals that are answered. */
@@ -13,12 +14,12 @@ export interface OrderedAll {
   readonly refused: readonly { readonly id: Id; readonly reason: string }[]
 }
 
-/** `order` returns why it was refused, or undefined. All lists are read before the first record is changed. */
+/** `order` throws a RequestError where it is refused. All lists are read before the first record is changed. */
 export async function orderAll<Record extends { readonly id: Id }, State>(
   states: readonly State[],
   read: (state: State, page: { readonly limit: number; readonly cursor?: string }) => Promise<Page<Record>>,
   isMeant: (record: Record) => boolean,
-  order: (id: Id) => Promise<string | undefined>,
+  order: (id: Id) => Promise<unknown>,
 ): Promise<OrderedAll> {
   const ids: Id[] = []
   for (const state of states) {
@@ -32,8 +33,12 @@ export async function orderAll<Record extends { readonly id: Id }, State>(
   const refused: { id: Id; reason: string }[] = []
   // Ids are in the order of their creation.
   for (const id of ids.sort()) {
-    const reason = await order(id)
-    if (reason !== undefined) refused.push({ id, reason })
+    try {
+      await order(id)
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error
+      refused.push({ id, reason: error.message })
+    }
   }
   return { ok: true, done: ids.length - refused.length, refused: refused.slice(0, maxRefused) }
 }

@@ -28,12 +28,12 @@ export function createRecordHandlers({ current, store: { read }, mask }: AdminOp
       return read.runs({ ...query, sessionKey: await sessions.keyOf(sessionKey) })
     },
     listEvents: ({ query }) => read.events(query),
-    readEvent: async ({ params, reply }) => (await read.event(params.id)) ?? missing(reply, 'event'),
+    readEvent: async ({ params }) => (await read.event(params.id)) ?? missing('event'),
     listDeliveries: ({ query }) => read.deliveries(query),
-    readDelivery: async ({ params, reply }) => (await read.delivery(params.id)) ?? missing(reply, 'delivery'),
+    readDelivery: async ({ params }) => (await read.delivery(params.id)) ?? missing('delivery'),
     listSessions: ({ query }) => sessions.page(query),
-    readSession: async ({ params, reply }) =>
-      (await read.session(await sessions.keyOf(params.key))) ?? missing(reply, 'session'),
+    readSession: async ({ params }) =>
+      (await read.session(await sessions.keyOf(params.key))) ?? missing('session'),
     async readRoute() {
       const set = await read.route()
       if (set === undefined)

@@ -4,7 +4,7 @@ import { type TObject, Type } from '@reveille/engine/schema'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { decodeWhole } from '../http/body/decode.ts'
 import { RequestError } from '../http/errors.ts'
-import { refuse } from './errors.ts'
+import { sendRefusal } from './errors.ts'
 import type { Handlers } from './handlers.ts'
 import type { Need, RouteDeclaration, Routes } from './routes/declaration.ts'
 import { createValidatorCompiler } from './validators.ts'
@@ -77,7 +77,7 @@ export function refuseUnrouted(
   const declared = exact.length > 0 ? exact : all.filter((route) => route.path === pattern)
   const allowed = declared.flatMap((route) => (route.method === 'GET' ? ['GET', 'HEAD'] : route.method))
   if (allowed.length > 0 && !allowed.includes(method)) return refuseMethod(reply, allowed)
-  return is404 ? refuse(reply, 'NOT_FOUND') : undefined
+  return is404 ? sendRefusal(reply, 'NOT_FOUND') : undefined
 }
 
 function isAt(path: string, parts: readonly string[]): boolean {
@@ -157,5 +157,5 @@ function refuseMethod(reply: FastifyReply, allowed: readonly string[]): FastifyR
   const sentence = allowed.every((method) => method === 'GET' || method === 'HEAD')
     ? 'This address can only be read.'
     : `This address takes ${named.join(' and ')} only.`
-  return refuse(reply.header('allow', allowed.join(', ')), 'METHOD_NOT_ALLOWED', { sentence })
+  return sendRefusal(reply.header('allow', allowed.join(', ')), 'METHOD_NOT_ALLOWED', { sentence })
 }

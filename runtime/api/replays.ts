@@ -25,16 +25,16 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
   const { read } = store
 
   return {
-    async replayRequest({ params: { id }, body, by: asker, reply }) {
+    async replayRequest({ params: { id }, body, by: asker }) {
       const { dryRun = false, deliverAgain = false, payload, generation, generationDigest, callOut } = body
       if (!dryRun) {
         const details = onlyForDryRuns({ generation, generationDigest, callOut })
-        if (details.length > 0) return refuse(reply, 'INVALID_FIELD', { details })
+        if (details.length > 0) return refuse('INVALID_FIELD', { details })
       }
       const edited = payload === undefined ? undefined : editedOf(payload)
       if (edited === null) {
         const details = [{ pointer: '/payload', message: 'must be a text, an object or a list' }]
-        return refuse(reply, 'INVALID_FIELD', { details })
+        return refuse('INVALID_FIELD', { details })
       }
       if (edited !== undefined && (await lacksSecret(id, edited.bytes))) {
         const details = [
@@ -43,22 +43,22 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
         const sentence =
           `Secrets are shown as ${redacted}, and this payload has that where the original has one: ` +
           'write the secret, or edit the body as it came, which `?raw=true` and `--raw` give.'
-        return refuse(reply, 'INVALID_FIELD', { sentence, details })
+        return refuse('INVALID_FIELD', { sentence, details })
       }
       if (dryRun) {
         const restored = await replays.restore(id, edited)
-        if (!restored.ok) return refuseReplay(reply, restored)
+        if (!restored.ok) return refuseReplay(restored)
         const named = generationDigest ?? generation?.toString() ?? 'live'
         const by = named === 'live' ? ('live' as const) : generationNumber(named, options)
-        if (by === undefined) return refuseUnkept(reply, named, options)
+        if (by === undefined) return refuseUnkept(named, options)
         const terms = { by, callsOut: callOut === true }
         const tried = await requestDryRuns.run({ ...restored.received, now: now() }, terms)
-        if (!tried.ok) return refuseUntried(reply, tried, named, options)
+        if (!tried.ok) return refuseUntried(tried, named, options)
         const { ok: _ok, ...answer } = tried
         return answer
       }
       const answer = await replays.perform(id, { edited, deliverAgain, by: asker })
-      if (!answer.ok) return refuseReplay(reply, answer)
+      if (!answer.ok) return refuseReplay(answer)
       const { requestId, replayOf, outcome, status } = answer
       log.info({
         event: 'request-replay-asked',
@@ -75,7 +75,7 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
     async replayRequests({ body, by, reply }) {
       const { filter: given, dryRun = false, deliverAgain, key } = body
       const filter = storeFilters(given, options, '/filter')
-      if (Object.keys(filter).length === 0) return refuseNoFilter(reply)
+      if (Object.keys(filter).length === 0) return refuseNoFilter()
       const ids = await replayJobs.choose(filter, () => !hasLeft(reply))
       if (hasLeft(reply)) return reply
       if (dryRun) return preview(ids)
@@ -88,18 +88,18 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
 
     listJobs: ({ query }) => read.jobs(query),
 
-    async readJob({ params: { id }, reply }) {
-      return (await jobOf(id)) ?? missing(reply, 'job')
+    async readJob({ params: { id } }) {
+      return (await jobOf(id)) ?? missing('job')
     },
 
-    async cancelJob({ params: { id }, by, reply }) {
+    async cancelJob({ params: { id }, by }) {
       const result = await store.command({ type: 'job-cancel', job: id, at: now() })
       if (!result.ok) {
-        if (result.why === 'unknown') return missing(reply, 'job')
-        return refuse(reply, 'WRONG_STATE', { sentence: `The job cannot be cancelled: ${result.reason}.` })
+        if (result.why === 'unknown') return missing('job')
+        return refuse('WRONG_STATE', { sentence: `The job cannot be cancelled: ${result.reason}.` })
       }
       log.info({ event: 'replay-job-cancelled', jobId: id, by })
-      return (await jobOf(id)) ?? missing(reply, 'job')
+      return (await jobOf(id)) ?? missing('job')
     },
   }
 
@@ -152,7 +152,7 @@ function onlyForDryRuns(given: Readonly<Record<string, unknown>>): FieldError[] 
     .map(([name]) => ({ pointer: `/${name}`, message: 'is for a dry run: add dryRun: true' }))
 }
 
-export function refuseReplay(reply: FastifyReply, { code, sentence }: Unreplayable): FastifyReply {
-  if (code === 'REPLAYED') return refuse(reply, 'WRONG_STATE', { sentence })
-  return refuse(reply, code, { sentence })
+export function refuseReplay({ code, sentence }: Unreplayable): FastifyReply {
+  if (code === 'REPLAYED') return refuse('WRONG_STATE', { sentence })
+  return refuse(code, { sentence })
 }

@@ -23,11 +23,11 @@ export function createRequestBodyHandlers(options: AdminOptions): BodyHandlers {
   return {
     async readRequestBody({ params: { id }, query: { raw = false }, by, reply }) {
       const record = await read.request(id)
-      if (record === undefined) return missing(reply, 'request')
+      if (record === undefined) return missing('request')
       const { body, endpoint } = record
-      if (body === undefined) return refuse(reply, 'BODY_NOT_KEPT', { sentence: notKept(record) })
+      if (body === undefined) return refuse('BODY_NOT_KEPT', { sentence: notKept(record) })
       if (!raw && body.length > maxStruckBytes)
-        return refuse(reply, 'BODY_TOO_LARGE', {
+        return refuse('BODY_TOO_LARGE', {
           sentence:
             `The body has ${body.length} bytes, and secrets are struck out of at most ${maxStruckBytes}: ` +
             'ask for it as it came, by `?raw=true` or `--raw`.',
@@ -44,10 +44,10 @@ export function createRequestBodyHandlers(options: AdminOptions): BodyHandlers {
     async forgetRequests({ body: { ids, filter: given, dryRun = false }, by, reply }) {
       if ((ids === undefined) === (given === undefined)) {
         const details = [{ pointer: '/ids', message: 'or /filter must be given, and not both' }]
-        return refuse(reply, 'INVALID_FIELD', { details })
+        return refuse('INVALID_FIELD', { details })
       }
       const filter = given && storeFilters(given, options, '/filter')
-      if (filter && Object.keys(filter).length === 0) return refuseNoFilter(reply)
+      if (filter && Object.keys(filter).length === 0) return refuseNoFilter()
       const chosen = filter === undefined ? named(ids ?? []) : matching(filter)
       const replays = new Set<Id>()
       let [total, forgotten] = [0, 0]

@@ -1,6 +1,5 @@
 /** Handles the routes that list and show requests. */
 
-import type { FastifyReply } from 'fastify'
 import { RequestError } from '../http/errors.ts'
 import { shownOfDigest } from '../http/index.ts'
 import type { RequestHead, RequestRecord } from '../store/port.ts'
@@ -19,9 +18,9 @@ export function createRequestHandlers(options: AdminOptions): Handlers<typeof re
       const page = await read.requests(storeFilters(query, options))
       return { ...page, items: page.items.map(shownRequest) }
     },
-    async readRequest({ params: { id }, reply }) {
+    async readRequest({ params: { id } }) {
       const request = await read.request(id)
-      if (request === undefined) return missing(reply, 'request')
+      if (request === undefined) return missing('request')
       const { items } = await read.requests({ replayOf: id, limit: maxReplays })
       return {
         ...shownRequest(request),
@@ -99,9 +98,9 @@ export function instantOf(text: string, pointer: string): number {
   throw new RequestError('INVALID_FIELD', { details: [{ pointer, message: 'must be a time that there is' }] })
 }
 
-export function refuseNoFilter(reply: FastifyReply): FastifyReply {
+export function refuseNoFilter(): never {
   const details = [{ pointer: '/filter', message: 'must have at least one filter' }]
-  return refuse(reply, 'INVALID_FIELD', {
+  return refuse('INVALID_FIELD', {
     sentence: 'Without a filter this would concern every request.',
     details,
   })

@@ -1,6 +1,5 @@
 /** Handles the routes of one run: how it ended or how far it is, cancelling it, and resuming it. */
 
-import type { FastifyReply } from 'fastify'
 import type { Id, RunRecord, Store } from '../store/port.ts'
 import { missing, refuse } from './errors.ts'
 import type { Handlers } from './handlers.ts'
@@ -26,24 +25,24 @@ export function createRunHandlers(options: AdminOptions): RunHandlers {
   const { store, log, now, progressOf } = options
   const { read } = store
   return {
-    async readRun({ params: { id }, reply }) {
+    async readRun({ params: { id } }) {
       const run = await read.run(id)
-      if (run === undefined) return missing(reply, 'run')
+      if (run === undefined) return missing('run')
       const progress = run.state === 'running' ? progressOf(run.id) : undefined
       return { ...(await withOutcome(read, run)), timings: timingsOf(run), ...(progress && { progress }) }
     },
-    cancelRun: ({ params, by, reply }) => carryOut('cancel', params.id, by, reply),
-    resumeRun: ({ params, by, reply }) => carryOut('resume', params.id, by, reply),
+    cancelRun: async ({ params, by }) => shownOrder(await order('cancel', params.id, by)),
+    resumeRun: async ({ params, by }) => shownOrder(await order('resume', params.id, by)),
     resumeRuns: ({ body: { code }, by }) =>
       orderAll(
         ['parked'],
         (state, page) => read.runs({ ...page, state }),
         ({ error }) => code === undefined || error?.code === code,
-        (id) => whyNot('resume', id, by),
+        (id) => order('resume', id, by),
       ),
-    retryRun: ({ params, by, reply }) => carryOut('retry', params.id, by, reply),
-    async retryRuns({ body: { dryRun = false, all = false, ...wanted }, by, reply }) {
-      if (all === Object.keys(wanted).length > 0) return refuseRetry(reply)
+    retryRun: async ({ params, by }) => shownOrder(await order('retry', params.id, by)),
+    async retryRuns({ body: { dryRun = false, all = false, ...wanted }, by }) {
+      if (all === Object.keys(wanted).length > 0) return refuseRetry()
       const since = wanted.since === undefined ? 0 : instantOf(wanted.since, '/since')
       const until = wanted.until === undefined ? Number.POSITIVE_INFINITY : instantOf(wanted.until, '/until')
       if (!dryRun) await options.tryHeldRunners(wanted.runner)
@@ -62,46 +61,22 @@ export function createRunHandlers(options: AdminOptions): RunHandlers {
           isMeant(wanted.runner, runner) &&
           ranAt >= since &&
           ranAt < until,
-        async (id) => (dryRun ? undefined : whyNot('retry', id, by)),
+        async (id) => (dryRun ? undefined : order('retry', id, by)),
       )
     },
   }
 
-  async function whyNot(type: Order, id: Id, by: string): Promise<string | undefined> {
-    const ordered = await order(type, id, by)
-    return ordered.ok ? undefined : (ordered.sentence ?? 'There is no such run.')
-  }
-
-  async function carryOut(type: Order, id: Id, by: string, reply: FastifyReply) {
-    const ordered = await order(type, id, by)
-    if (!ordered.ok)
-      return ordered.sentence === undefined
-        ? missing(reply, 'run')
-        : refuse(reply, 'WRONG_STATE', { sentence: ordered.sentence })
-    const { state, stage, cancelRequestedAt } = ordered.run
-    return { ok: true as const, runId: id, state, stage, cancelRequestedAt }
-  }
-
-  /** Says why not in a sentence, or nothing where there is no such run. */
-  async function order(
-    type: Order,
-    id: Id,
-    by: string,
-  ): Promise<
-    { readonly ok: true; readonly run: RunRecord } | { readonly ok: false; readonly sentence?: string }
-  > {
+  /** @throws RequestError where the run is not there, or in another state */
+  async function order(type: Order, id: Id, by: string): Promise<RunRecord> {
     const spent = type === 'resume' ? await spentBudgetOf(id) : undefined
-    if (spent !== undefined) return { ok: false, sentence: sentenceOf(type, spent) }
+    if (spent !== undefined) return refuse('WRONG_STATE', { sentence: sentenceOf(type, spent) })
     const result = await store.command({ type, run: id, at: now(), by })
-    if (!result.ok)
-      return result.why === 'unknown'
-        ? { ok: false }
-        : { ok: false, sentence: sentenceOf(type, result.reason) }
-    const run = await read.run(id)
-    if (run === undefined) return { ok: false }
+    if (!result.ok && result.why !== 'unknown')
+      return refuse('WRONG_STATE', { sentence: sentenceOf(type, result.reason) })
+    const run = (result.ok && (await read.run(id))) || missing('run')
     const { sessionKey, state } = run
     log.info({ event: orders[type].event, runId: id, sessionKey, state, by })
-    return { ok: true, run }
+    return run
   }
 
   /** Why a run that is resumed now would be parked again at once, or undefined. */
@@ -116,6 +91,10 @@ export function createRunHandlers(options: AdminOptions): RunHandlers {
       `${spent.key} is spent for ${day} (UTC), so it would be parked again; raise it, or resume the run tomorrow`
     )
   }
+}
+
+function shownOrder({ id, state, stage, cancelRequestedAt }: RunRecord) {
+  return { ok: true as const, runId: id, state, stage, cancelRequestedAt }
 }
 
 /** A run with its summary event and its deliveries. */
@@ -142,8 +121,8 @@ function between(start: number | undefined, end: number | undefined): number | u
 }
 
 /** An empty body would order something about every run, most likely because its filters went elsewhere. */
-function refuseRetry(reply: FastifyReply) {
-  return refuse(reply, 'INVALID_FIELD', {
+function refuseRetry() {
+  return refuse('INVALID_FIELD', {
     sentence: 'Name a filter, such as `state`, or order it for all failed runs with `all: true`.',
     details: [{ pointer: '/all', message: 'must be true without a filter, and absent with one' }],
   })

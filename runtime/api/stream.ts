@@ -214,10 +214,10 @@ export function createStream(options: StreamOptions) {
       async followStream({ request, reply }) {
         reply.type('text/event-stream; charset=utf-8')
         if (request.method === 'HEAD') return reply.send('')
-        if (options.isDraining()) return refuse(reply, 'DRAINING')
+        if (options.isDraining()) return refuse('DRAINING')
         const holder = options.holderOf(request)
         const own = [...clients].filter((client) => client.holder === holder).length
-        if (clients.size >= maxClients || own >= maxOfHolder) return refuse(reply, 'TOO_MANY_STREAMS')
+        if (clients.size >= maxClients || own >= maxOfHolder) return refuse('TOO_MANY_STREAMS')
         // A proxy must not wait for the end of the answer.
         reply.header('x-accel-buffering', 'no').hijack()
         const response = reply.raw
