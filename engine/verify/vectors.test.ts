@@ -78,10 +78,11 @@ test('every known request gets the expected result, and its diagnosis agrees', o
     assert.equal(result === 'good', isValid, `${id}: ${why} ${result}`)
     const defaults = { ...policy, tolerance: undefined }
     assert.equal((await judge(defaults, sent, dependencies)) === 'good', isValid, `${id}: the default window`)
-    const { taken, told, findings } = await diagnose(requestOf(sent), policy, [], dependencies)
-    assert.equal(taken, isValid, id)
+    const diagnosis = await diagnose(requestOf(sent), policy, [], dependencies)
+    assert.equal(diagnosis.taken, isValid, id)
     // A failure without a finding has a sentence that says what is wrong.
-    if (!taken && told.startsWith('the signature does not fit')) assert.ok(findings.length > 0, id)
+    if (!diagnosis.taken && diagnosis.told.startsWith('the signature does not fit'))
+      assert.ok(diagnosis.findings.length > 0, id)
   }
   assert.ok(vectors.length > 300)
 })

@@ -35,7 +35,7 @@ export interface HttpContext extends VendorContext<HttpConfig> {
 }
 
 /** Bounds one request. A receiver gets a longer reply in several. */
-const limits = { part: 65_536, unit: 'utf16' } as const
+const limits = { part: 16_384, unit: 'utf16' } as const
 
 export function createHttpChannel(context: HttpContext): Channel {
   const { config, fetch, now, lookup = (host) => systemLookup(host, { all: true }) } = context
