@@ -91,7 +91,7 @@ const retiredTypes = new Set([
 const interfaces: Readonly<Record<string, RegExp>> = {
   rearm_at: /^runtime\/store\/sqlite\//,
   standIn: /^runtime\/(api|cli)\//,
-  told: /^(engine\/verify\/diagnosis|runtime\/cli\/doctor|runtime\/store\/sqlite)\//,
+  told: /^(engine\/verify|runtime\/cli\/doctor|runtime\/store\/sqlite)\//,
   untold: /^runtime\/sources\//,
 }
 
@@ -106,7 +106,7 @@ const identifiersByFile = new Map<string, ReadonlySet<string>>()
 
 test('each word of the glossary is used on the pages or in the code', () => {
   const glossary = readFileSync(join(root, 'docs/glossary.md'), 'utf8')
-  const words = [...glossary.matchAll(/^\| ([a-z ]+) \| /gm)].map(([, word = '']) => word)
+  const words = [...glossary.matchAll(/^- \*\*([a-z ]+)\*\*: /gm)].map(([, word = '']) => word)
   assert.ok(words.length > 30)
   assert.equal(new Set(words).size, words.length, 'a word has two entries')
   const text = pages.map((page) => readFileSync(join(root, page), 'utf8')).join('\n')

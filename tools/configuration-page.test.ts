@@ -5,7 +5,7 @@ import { renderConfigurationPage, rowsOf } from './configuration-page.ts'
 
 const root = path.join(import.meta.dirname, '..')
 
-test('a row has the key, its type, its default, and what it does', () => {
+test('a row has the key, its type, its default, and what it does; a map is its keys', () => {
   const schema = {
     required: ['url', 'retries'],
     properties: {
@@ -17,7 +17,6 @@ test('a row has the key, its type, its default, and what it does', () => {
   assert.deepEqual(rowsOf(schema, 'test.'), [
     '- `test.url` (string, required): Where it is.',
     '- `test.retries` (integer 0–9, default `3`): How often.',
-    '- `test.steps` (list of maps)',
     '- `test.steps[].a` (`x`, `y`)',
   ])
 })

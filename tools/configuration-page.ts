@@ -144,17 +144,28 @@ function table(rows: readonly string[]): string[] {
 export function rowsOf({ properties = {}, required = [] }: SchemaNode, prefix: string): string[] {
   return Object.entries(properties).flatMap(([name, node]) => {
     const place = prefix + name
-    return [row(place, node, required.includes(name)), ...(hasPart(place) ? [] : rowsBelow(node, place))]
+    const below = hasPart(place) ? [] : rowsBelow(node, place)
+    // A map whose keys are listed says no more than they do.
+    const own = below.length > 0 && isMapOnly(node) ? [] : [row(place, node, required.includes(name))]
+    return [...own, ...below]
   })
 }
 
+/** Keys whose entries have the keys of the map around them. */
+const likeTheirParent = new Set(['tests[].expect.actions'])
+
 function rowsBelow(node: SchemaNode, place: string): string[] {
+  if (likeTheirParent.has(place)) return []
   const { additionalProperties: rest, items } = node
   return [
     ...rowsOf(node, `${place}.`),
     ...(typeof rest === 'object' ? rowsOf(rest, `${place}.<name>.`) : []),
     ...(items ? rowsBelow(items, `${place}[]`) : []),
   ]
+}
+
+function isMapOnly({ type, items }: SchemaNode): boolean {
+  return type === 'object' || (type === 'array' && items?.type === 'object')
 }
 
 function hasPart(place: string): boolean {

@@ -49,10 +49,10 @@ test('docs/reference/providers.md shows the table as it is', () => {
   assert.deepEqual(lines, providerRows.map(lineOf))
 })
 
-function lineOf({ name, title, doc, schemes, retryHorizon, handshake }: ProviderRow): string {
+function lineOf({ name, title, doc, schemes, retryHorizon }: ProviderRow): string {
   const how = schemes.map(describe).join('; ') || 'nothing'
   const window = schemes.map(windowOf).find((each) => each !== '') ?? ''
-  return `| \`${name}\` | [${title}](${doc}) | ${how} | ${window} | ${retryHorizon} | ${handshake ?? ''} |`
+  return `| \`${name}\` | [${title}](${doc}) | ${how} | ${window} | ${retryHorizon} |`
 }
 
 function describe(scheme: Scheme): string {
