@@ -37,7 +37,7 @@ const parts: readonly Part[] = [
     title: 'Tests of mappings',
     prefix: 'tests[]',
     node: descend(mappingFile, 'tests[]'),
-    text: 'In mapping files alone.',
+    text: 'In mapping files alone. `tests[].expect` may also have each field of the action, and `actions`, a list of the same keys.',
   },
   part('History', 'history'),
   part('Agents', 'agents', 'See [Agents](../agents.md).'),
@@ -78,7 +78,7 @@ export function renderConfigurationPage(repository: string): string {
         .join(' ')
         .split('\n'),
       '',
-      ...table(rowsOf(node, `${prefix}.`)),
+      ...table(rowsOf(node, `${prefix}.`).filter((row) => !/: The action's `\w+`\.$/.test(row))),
     ]),
     '## The rest',
     '',
