@@ -196,8 +196,14 @@ function typeOf(node: SchemaNode): string {
 }
 
 function pluralOf(node: SchemaNode): string {
+  const plurals = {
+    string: 'strings',
+    map: 'maps',
+    duration: 'durations',
+    'string or list of strings': 'strings or lists',
+  }
   const one = typeOf(node)
-  return ({ string: 'strings', map: 'maps', duration: 'durations' } as Record<string, string>)[one] ?? one
+  return (plurals as Record<string, string>)[one] ?? one
 }
 
 function rangeOf(minimum?: number, maximum?: number): string {
