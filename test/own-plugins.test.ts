@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { rm } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -115,4 +115,43 @@ test('each event of a source of its own causes one run, and its token stays out 
   for (const { text } of events) assert.equal(all.filter((reply) => reply.includes(text)).length, 1, text)
   assert.equal(all.length, 3)
   assert.doesNotMatch(installed.log(), /crier-token-0123/)
+})
+
+test('a source of its own is connected as the page says, by options or by answers', async (t) => {
+  const page = await readFile(join(import.meta.dirname, '../docs/writing-plugins.md'), 'utf8')
+  const [, section = ''] = page.split('### A setup of its own')
+  const blockOf = (language: string) =>
+    new RegExp(`\n\`\`\`${language}\n(.*?)\n\`\`\``, 's').exec(section)?.[1] ?? ''
+  const { cwd, run } = await createCommandLine(t, { 'reveille.yaml': '# Ours.\nplugins: [./crier]\n' })
+  assert.equal((await run('init', 'plugin', 'source', 'crier')).code, 0)
+  const folder = join(cwd, 'crier')
+  const change = async (name: string, edit: (text: string) => string) =>
+    writeFile(join(folder, name), edit(await readFile(join(folder, name), 'utf8')))
+  await change('package.json', (text) => text.replace('"sources"', '"setup": "./setup.json", "sources"'))
+  await change('config.schema.json', (text) => text.replace('["url", "token"]', '["url"]'))
+  await change('index.js', (text) => text.replace("name: 'crier',", `name: 'crier',\n${blockOf('js')}`))
+  await writeFile(join(folder, 'setup.json'), blockOf('json'))
+
+  for (const [words, code, says] of [
+    [['connect', 'crier'], 2, /Name the town: --town NAME/],
+    [['connect', 'crier', '--town', '7'], 2, /It must be a name\./],
+    [['connect', 'cryer'], 2, /names cryer, and there is no such source; did you mean `crier`/],
+    [['disconnect', 'crier'], 2, /asks crier, whose API has no list|no such provider/],
+  ] as const) {
+    const refused = await run(...words)
+    assert.equal(refused.code, code, refused.err)
+    assert.match(refused.err, says)
+  }
+  const { code, out, err } = await run('connect', 'crier', '--town', 'harbour')
+  assert.equal(code, 0, err)
+  assert.match(err, /✓ consent +The crier of harbour may be heard\./)
+  assert.match(out, /^The crier of harbour is set up\./)
+  const text = await readFile(join(cwd, 'reveille.yaml'), 'utf8')
+  assert.match(
+    text,
+    /^# Ours\.\nplugins: \[\.\/crier\]\nsources:\n {2}crier:\n {4}url: https:\/\/harbour\.example\n/,
+  )
+  const stored = await readFile(join(cwd, 'data/sources/crier/credentials.json'), 'utf8')
+  assert.match(stored, /token-of-harbour/)
+  assert.doesNotMatch(`${out}${err}${text}`, /token-of-harbour/)
 })

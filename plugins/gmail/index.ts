@@ -1,4 +1,4 @@
-/** The source `gmail` wakes the agent when new mail comes. Google's libraries are loaded once there is a consent. */
+/** The source `gmail` wakes the agent when new mail comes. */
 
 import { definePlugin } from '@reveille/kit'
 import type { GmailConfiguration } from './configuration.ts'

@@ -89,7 +89,7 @@ async function earlierConsent(options: ConsentOptions): Promise<Consent | undefi
 async function newConsent(options: ConsentOptions): Promise<Credentials> {
   const { call, access, client, baseUrls, account } = options
   const state = randomBytes(32).toString('base64url')
-  const { verifier, challenge } = await access.newVerifier()
+  const { verifier, challenge } = access.newVerifier()
   const loopback = await openLoopback(state)
   try {
     const { redirectUri } = loopback

@@ -113,7 +113,7 @@ export function createGoogle() {
   } as Partial<PubSub> as PubSub
 
   const access: GoogleAccess = {
-    newVerifier: async () => ({ verifier: 'verifier-1', challenge: 'challenge-1' }),
+    newVerifier: () => ({ verifier: 'verifier-1', challenge: 'challenge-1' }),
     authorizationUrl(request) {
       google.asked.push(request)
       const url = new URL('/o/oauth2/v2/auth', request.baseUrls.accounts)

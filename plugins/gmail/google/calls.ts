@@ -1,11 +1,8 @@
 /** Performs one call of Gmail or Pub/Sub with a good token, and with another token if that one is refused. */
 
-import type { gmail_v1 } from '@googleapis/gmail'
 import { type Facts, recordOf } from '@reveille/kit'
-import type { OAuth2Client } from 'google-auth-library'
-import { type Adapter, type Answer, exchange } from './exchange.ts'
+import { type Answer, exchange, type Request } from './exchange.ts'
 import { failureOf, isFromGoogle, malformed } from './failure.ts'
-import { createClient, createGmail } from './libraries.ts'
 import type { Service } from './service.ts'
 import type { Tokens, TokensOptions } from './tokens.ts'
 
@@ -13,7 +10,7 @@ export interface CallsOptions extends Omit<TokensOptions, 'storage'> {
   readonly tokens: Tokens
 }
 
-export interface Call {
+export interface Call extends Omit<Request, 'token'> {
   readonly service: Service
   readonly signal: AbortSignal
   /** As in `ExchangeOptions`. */
@@ -25,14 +22,6 @@ export interface Call {
   readonly isSilent?: boolean
   /** As in `FailureOptions`. */
   readonly precondition?: string
-  /** Has the library write the request. */
-  request(libraries: Libraries, adapter: Adapter): Promise<unknown>
-}
-
-/** The libraries for one access token, so that a call cannot be given another token on its way. */
-export interface Libraries {
-  readonly client: OAuth2Client
-  readonly gmail: gmail_v1.Gmail
 }
 
 export interface Calls {
@@ -41,21 +30,11 @@ export interface Calls {
   (call: Call): Promise<Facts | undefined>
 }
 
-export function createCalls({ tokens, credentials, baseUrls, fetch, clock }: CallsOptions): Calls {
-  const { account, clientId, clientSecret } = credentials
-  let last: { readonly token: string; readonly libraries: Libraries } | undefined
+export function createCalls({ tokens, credentials, fetch, clock }: CallsOptions): Calls {
+  const { account } = credentials
 
-  function librariesOf(accessToken: string): Libraries {
-    if (last?.token !== accessToken) {
-      const client = createClient({ app: { clientId, clientSecret }, baseUrls, accessToken })
-      last = { token: accessToken, libraries: { client, gmail: createGmail(client) } }
-    }
-    return last.libraries
-  }
-
-  function ask(token: string, { service, signal, seconds, bytes, request }: Call): Promise<Answer> {
-    const options = { fetch, signal, name: service.name, seconds, bytes }
-    return exchange(options, (adapter) => request(librariesOf(token), adapter))
+  function ask(token: string, { service, signal, seconds, bytes, ...request }: Call): Promise<Answer> {
+    return exchange({ fetch, signal, name: service.name, seconds, bytes }, { ...request, token })
   }
 
   async function call(wanted: Call): Promise<Facts | undefined> {

@@ -1,17 +1,13 @@
-/**
- * Asks a person for consent: builds the address of Google's page and exchanges the code. Importing this file loads
- * Google's libraries.
- */
+/** Asks a person for consent: builds the address of Google's page and exchanges the code. */
 
+import { hash, randomBytes } from 'node:crypto'
 import { compileRedaction, type SourceClock } from '@reveille/kit'
-import { CodeChallengeMethod, OAuth2Client } from 'google-auth-library'
 import type { BaseUrls } from '../configuration.ts'
 import { scopes } from './credentials.ts'
 import { exchange as exchangeOnce } from './exchange.ts'
 import { malformed } from './failure.ts'
-import { createClient } from './libraries.ts'
 import { oauthService } from './service.ts'
-import { readTokens, type TokenAnswer } from './token-answer.ts'
+import { readTokens, type TokenAnswer, tokenRequest } from './token-answer.ts'
 
 export interface AuthorizationRequest {
   readonly clientId: string
@@ -40,24 +36,27 @@ export interface ExchangeRequest {
 export type Grant = Required<Omit<TokenAnswer, 'scopes'>> & { readonly scopes: readonly string[] }
 
 /** https://www.rfc-editor.org/rfc/rfc7636 */
-export async function newVerifier(): Promise<{ readonly verifier: string; readonly challenge: string }> {
-  const { codeVerifier, codeChallenge = '' } = await new OAuth2Client().generateCodeVerifierAsync()
-  return { verifier: codeVerifier, challenge: codeChallenge }
+export function newVerifier(): { readonly verifier: string; readonly challenge: string } {
+  const verifier = randomBytes(64).toString('base64url')
+  return { verifier, challenge: hash('sha256', verifier, 'base64url') }
 }
 
 /** Builds the address of the page. With `prompt=consent`, because Google gives a refresh token only after asking. */
 export function authorizationUrl(request: AuthorizationRequest): string {
   const { clientId, baseUrls, redirectUri, state, challenge, loginHint } = request
-  return createClient({ app: { clientId }, baseUrls }).generateAuthUrl({
+  const query = new URLSearchParams({
     access_type: 'offline',
     prompt: 'consent',
-    scope: [...scopes],
+    scope: scopes.join(' '),
+    response_type: 'code',
+    client_id: clientId,
     redirect_uri: redirectUri,
     state,
     code_challenge: challenge,
-    code_challenge_method: CodeChallengeMethod.S256,
+    code_challenge_method: 'S256',
     ...(loginHint !== undefined && { login_hint: loginHint }),
   })
+  return `${baseUrls.accounts}/o/oauth2/v2/auth?${query}`
 }
 
 /**
@@ -66,12 +65,15 @@ export function authorizationUrl(request: AuthorizationRequest): string {
  */
 export async function exchange(request: ExchangeRequest): Promise<Grant> {
   const { client, code, verifier, redirectUri, baseUrls, fetch, clock, signal } = request
-  const app = { clientId: client.id, clientSecret: client.secret }
-  const answer = await exchangeOnce({ fetch, signal, name: oauthService.name }, (adapter) =>
-    createClient({ app, baseUrls, adapter }).getToken({
+  const answer = await exchangeOnce(
+    { fetch, signal, name: oauthService.name },
+    tokenRequest(baseUrls, {
+      grant_type: 'authorization_code',
       code,
-      codeVerifier: verifier,
+      code_verifier: verifier,
       redirect_uri: redirectUri,
+      client_id: client.id,
+      client_secret: client.secret,
     }),
   )
   const redact = compileRedaction([code, verifier, client.secret ?? ''])

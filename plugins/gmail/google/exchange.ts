@@ -1,18 +1,13 @@
-/**
- * Performs one request that Google's library writes: sends it by the plugin's `fetch`, bounds its time and size, and
- * reads it once.
- */
+/** Sends one request to Google by the plugin's `fetch`, and bounds the time and the size of the answer. */
 
 import {
   isPluginError,
-  oneLine,
   PluginError,
   parseJson,
   permanentError,
   readBody,
   transientError,
 } from '@reveille/kit'
-import type { gaxios } from 'google-auth-library'
 
 export interface ExchangeOptions {
   readonly fetch: typeof globalThis.fetch
@@ -33,59 +28,37 @@ export interface Answer {
   readonly json: unknown
 }
 
-/** The function with which a library sends its request. */
-export type Adapter = NonNullable<gaxios.GaxiosOptions['adapter']>
+/** A request. An object as body is sent as JSON. */
+export interface Request {
+  readonly url: string
+  readonly method?: 'GET' | 'PUT' | 'POST'
+  readonly token?: string
+  readonly body?: object | URLSearchParams
+}
 
 /** The answer is longer than it may be. */
 export class TooLongAnswer extends PluginError {}
 
-/**
- * Has a library write one request, by `begin`, and sends it through `adapter`. The library is told that all went
- * well, because after a failure it would try again, or throw an error that holds the tokens. The real answer is
- * returned. @throws PluginError as `fetch` does, `network`, `unavailable` or `malformed`; the reason of the signal
- */
-export async function exchange(
-  options: ExchangeOptions,
-  begin: (adapter: Adapter) => Promise<unknown>,
-): Promise<Answer> {
-  options.signal.throwIfAborted()
-  let outcome: Promise<Answer> | undefined
-  const adapter: Adapter = async (request) => {
-    outcome = send(options, request)
-    const json = await outcome.then(
-      (answer) => answer.json,
-      () => undefined,
-    )
-    // The libraries change the object that they are given, so they get a copy.
-    const data = typeof json === 'object' && json !== null ? { ...json } : {}
-    return Object.assign(new Response(), { config: request, data: data as never })
-  }
-  try {
-    await begin(adapter)
-  } catch (error) {
-    if (outcome === undefined) throw unwritableRequest(options.name, error)
-  }
-  return outcome ?? Promise.reject(unwritableRequest(options.name, undefined))
-}
-
-/**
- * The library could not write the request, as for an id that would lead out of its path. At that point its message
- * holds no credential.
- */
-function unwritableRequest(name: string, error: unknown): PluginError {
-  const words = error instanceof Error ? ` (${oneLine(error.message, 200)})` : ''
-  return permanentError('bad-request', `The request to ${name} cannot be written${words}.`)
-}
-
-async function send(options: ExchangeOptions, request: gaxios.GaxiosOptionsPrepared): Promise<Answer> {
+/** Sends one request, and reads the answer. @throws PluginError as `fetch` does, `network`, `unavailable` or `malformed`; the reason of the signal */
+export async function exchange(options: ExchangeOptions, request: Request): Promise<Answer> {
   const { fetch, signal, name, seconds = 30, bytes = 10 * 1_048_576 } = options
+  const { url, method = 'GET', token, body } = request
+  signal.throwIfAborted()
+  // A name that is `..` would lead to another path.
+  if (/\/\.{1,2}(?=[/?]|$)/.test(url))
+    throw permanentError('bad-request', `The request to ${name} cannot be written.`)
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(), seconds * 1000)
+  const isForm = body instanceof URLSearchParams
   try {
-    const response = await fetch(request.url, {
-      method: request.method ?? 'GET',
-      headers: request.headers,
-      body: request.body,
+    const response = await fetch(url, {
+      method,
+      headers: {
+        accept: 'application/json',
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && !isForm && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
       redirect: 'manual',
       signal: AbortSignal.any([signal, limit.signal]),
     })

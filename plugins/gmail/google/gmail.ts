@@ -1,15 +1,11 @@
 /** Performs the calls of Gmail. https://developers.google.com/workspace/gmail/api/reference/rest */
 
-import type { gmail_v1 } from '@googleapis/gmail'
-import { type Facts, permanentError, recordOf } from '@reveille/kit'
+import { type Facts, permanentError, recordOf, urlBelow } from '@reveille/kit'
 import type { Call, Calls } from './calls.ts'
-import { type Adapter, TooLongAnswer } from './exchange.ts'
+import { TooLongAnswer } from './exchange.ts'
 import type { Gmail, HistoryPage, ListPage, RawMessage } from './port.ts'
 import { createReader } from './reading.ts'
 import { gmailService as service } from './service.ts'
-
-/** Gmail's name for the account that consented. */
-const userId = 'me'
 
 /**
  * The most bytes of one mail with its text. Attachments are not part of it, so a longer mail is a pasted log, or
@@ -28,24 +24,16 @@ const pageSize = 500
 
 const { text, digits, messageId, records, optional, failure } = createReader(service)
 
-/** Has the library write one request. */
-type Write = (
-  users: gmail_v1.Resource$Users,
-  options: { readonly adapter: Adapter; readonly rootUrl: string },
-) => Promise<unknown>
+type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
+type Options = Partial<Omit<Call, 'service' | 'url'>> & Pick<Call, 'signal'> & { readonly query?: Query }
 
 export function createGmailPort(call: Calls, baseUrl: string): Gmail {
-  /** The root URL goes with each call: as an option of the whole client the library leaves its path out. */
-  const askFor = (signal: AbortSignal, write: Write, rest: Omit<Partial<Call>, 'request'> = {}) =>
-    call({
-      service,
-      signal,
-      ...rest,
-      request: ({ gmail }, adapter) => write(gmail.users, { adapter, rootUrl: baseUrl }),
-    })
+  /** `me` is Gmail's name for the account that consented. */
+  const askFor = (path: string, { query = {}, ...rest }: Options) =>
+    call({ service, url: urlBelow(baseUrl, `/gmail/v1/users/me/${path}${queryOf(query)}`), ...rest })
 
   /** Asks for what cannot be absent. */
-  const ask = (signal: AbortSignal, write: Write) => askFor(signal, write) as Promise<Facts>
+  const ask = (path: string, options: Options) => askFor(path, options) as Promise<Facts>
 
   /** Settles when the last long mail has been read. */
   let lastLongMail: Promise<unknown> = Promise.resolve()
@@ -72,7 +60,9 @@ export function createGmailPort(call: Calls, baseUrl: string): Gmail {
 
   function fullMessage(id: string, signal: AbortSignal, bytes: number): Promise<Facts | undefined> {
     const seconds = bytes > usualMail ? secondsOfLong : undefined
-    return askFor(signal, (users, options) => users.messages.get({ userId, id, format: 'full' }, options), {
+    return askFor(`messages/${encodeURIComponent(id)}`, {
+      query: { format: 'full' },
+      signal,
       absent: 404,
       bytes,
       seconds,
@@ -80,43 +70,40 @@ export function createGmailPort(call: Calls, baseUrl: string): Gmail {
   }
 
   function messageHeaders(id: string, signal: AbortSignal): Promise<Facts | undefined> {
-    const request = { userId, id, format: 'metadata', metadataHeaders: headersOfMetadata }
-    return askFor(signal, (users, options) => users.messages.get(request, options), { absent: 404 })
+    const query = { format: 'metadata', metadataHeaders: headersOfMetadata }
+    return askFor(`messages/${encodeURIComponent(id)}`, { query, signal, absent: 404 })
   }
 
   return {
     async profile(signal) {
-      const fields = await ask(signal, (users, options) => users.getProfile({ userId }, options))
+      const fields = await ask('profile', { signal })
       return { emailAddress: text(fields, 'emailAddress'), historyId: digits(fields, 'historyId') }
     },
 
     async labels(signal) {
-      const fields = await ask(signal, (users, options) => users.labels.list({ userId }, options))
+      const fields = await ask('labels', { signal })
       return records(fields, 'labels').map((label) => ({ id: text(label, 'id'), name: text(label, 'name') }))
     },
 
     async watch({ topic, labelId }, signal) {
-      const requestBody = { topicName: topic, labelIds: [labelId], labelFilterBehavior: 'include' }
-      const fields = await ask(signal, (users, options) => users.watch({ userId, requestBody }, options))
+      const body = { topicName: topic, labelIds: [labelId], labelFilterBehavior: 'include' }
+      const fields = await ask('watch', { method: 'POST', body, signal })
       return { historyId: digits(fields, 'historyId'), endsAt: Number(digits(fields, 'expiration')) }
     },
 
     async stop(signal) {
-      await askFor(signal, (users, options) => users.stop({ userId }, options), { isSilent: true })
+      await askFor('stop', { method: 'POST', signal, isSilent: true })
     },
 
     async history({ since, labelId, pageToken }, signal) {
-      const request = {
-        userId,
+      const query = {
         startHistoryId: since,
         labelId,
         historyTypes: ['messageAdded'],
         maxResults: pageSize,
         pageToken,
       }
-      const fields = await askFor(signal, (users, options) => users.history.list(request, options), {
-        absent: 404,
-      })
+      const fields = await askFor('history', { query, signal, absent: 404 })
       if (fields !== undefined) return refuseSelfReference(readHistory(fields), pageToken)
       throw permanentError('history-expired', `Gmail keeps no history as old as ${since} any more.`)
     },
@@ -131,8 +118,7 @@ export function createGmailPort(call: Calls, baseUrl: string): Gmail {
     async list({ labelId, after, max, pageToken }, signal) {
       // Google compares whole seconds, and does not say whether the given second counts: one second earlier does no harm.
       const second = Math.max(0, Math.floor(after / 1000) - 1)
-      const request = {
-        userId,
+      const query = {
         labelIds: [labelId],
         q: `after:${second}`,
         // The history contains spam and trash too. What is left out is decided in one place, and not here.
@@ -140,10 +126,17 @@ export function createGmailPort(call: Calls, baseUrl: string): Gmail {
         maxResults: Math.min(Math.max(1, max), pageSize),
         pageToken,
       }
-      const fields = await ask(signal, (users, options) => users.messages.list(request, options))
+      const fields = await ask('messages', { query, signal })
       return refuseSelfReference(readList(fields), pageToken)
     },
   }
+}
+
+function queryOf(query: Query): string {
+  const values = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [value].flat().map((each): [string, string] => [name, String(each)]),
+  )
+  return values.length === 0 ? '' : `?${new URLSearchParams(values)}`
 }
 
 function readHistory(fields: Facts): HistoryPage {

@@ -1,4 +1,4 @@
-/** Opens Google with what a person consented to. Importing this file loads Google's libraries. */
+/** Opens Google with what a person consented to. */
 
 import { createCalls } from './calls.ts'
 import { createGmailPort } from './gmail.ts'

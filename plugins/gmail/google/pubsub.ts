@@ -15,28 +15,15 @@ const maxPulled = 1000
 
 const { text, records, failure } = createReader(service)
 
-type Request = Pick<Call, 'signal' | 'seconds' | 'absent' | 'precondition'> & {
-  readonly method: 'GET' | 'PUT' | 'POST'
+type Request = Omit<Call, 'service' | 'url'> & {
   /** The name of a topic or subscription, with a verb if there is one: `projects/p/topics/t:setIamPolicy`. */
   readonly path: string
-  readonly query?: Readonly<Record<string, string>>
-  readonly body?: object
+  readonly query?: string
 }
 
 export function createPubSubPort(call: Calls, baseUrl: string): PubSub {
-  const ask = ({ method, path, query, body, ...rest }: Request) =>
-    call({
-      service,
-      ...rest,
-      request: ({ client }, adapter) =>
-        client.request({
-          method,
-          url: urlBelow(baseUrl, `/v1/${inPath(path)}`),
-          params: query,
-          data: body,
-          adapter,
-        }),
-    })
+  const ask = ({ path, query = '', ...rest }: Request) =>
+    call({ service, url: urlBelow(baseUrl, `/v1/${inPath(path)}${query}`), ...rest })
 
   /** Asks for what cannot be absent. */
   const askSurely = (request: Request & { readonly absent?: undefined }) => ask(request) as Promise<Facts>
@@ -68,7 +55,7 @@ export function createPubSubPort(call: Calls, baseUrl: string): PubSub {
     },
 
     async topic(name, signal) {
-      const fields = await ask({ method: 'GET', path: name, signal, absent: 404 })
+      const fields = await ask({ path: name, signal, absent: 404 })
       return fields && { name: text(fields, 'name') }
     },
 
@@ -78,7 +65,7 @@ export function createPubSubPort(call: Calls, baseUrl: string): PubSub {
     },
 
     async subscription(name, signal) {
-      const fields = await ask({ method: 'GET', path: name, signal, absent: 404 })
+      const fields = await ask({ path: name, signal, absent: 404 })
       return fields && readSubscription(fields)
     },
 
@@ -98,10 +85,9 @@ export function createPubSubPort(call: Calls, baseUrl: string): PubSub {
     async grant(topic, role, member, signal) {
       for (let attempt = 1; attempt <= 2; attempt += 1) {
         const policy = await askSurely({
-          method: 'GET',
           path: `${topic}:getIamPolicy`,
           // An older version lacks the conditions, and writing it back would lose them.
-          query: { 'options.requestedPolicyVersion': '3' },
+          query: '?options.requestedPolicyVersion=3',
           signal,
         })
         const changed = withMember(policy, role, member)

@@ -9,9 +9,21 @@ import {
   textOf,
   transientError,
 } from '@reveille/kit'
-import type { Answer } from './exchange.ts'
+import type { BaseUrls } from '../configuration.ts'
+import type { Answer, Request } from './exchange.ts'
 import { consentRevoked, malformed, missingScope, quoted } from './failure.ts'
 import { oauthService } from './service.ts'
+
+/** https://developers.google.com/identity/protocols/oauth2/native-app#exchange-authorization-code */
+export function tokenRequest(
+  { oauth }: BaseUrls,
+  form: Readonly<Record<string, string | undefined>>,
+): Request {
+  const fields = Object.entries(form).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, value]],
+  )
+  return { url: `${oauth}/token`, method: 'POST', body: new URLSearchParams(fields) }
+}
 
 export type TokenAnswer = ReturnType<typeof readTokens>
 

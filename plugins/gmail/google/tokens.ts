@@ -10,9 +10,8 @@ import {
 import type { BaseUrls } from '../configuration.ts'
 import type { Credentials } from './credentials.ts'
 import { exchange } from './exchange.ts'
-import { createClient } from './libraries.ts'
 import { oauthService } from './service.ts'
-import { isToken, readTokens } from './token-answer.ts'
+import { isToken, readTokens, tokenRequest } from './token-answer.ts'
 
 export interface TokensOptions {
   readonly credentials: Credentials
@@ -76,11 +75,16 @@ export function createTokens({ credentials, storage, baseUrls, fetch, clock }: T
     // then.
     if (current.refreshToken !== written.refreshToken) await save()
     const { refreshToken } = current
-    const app = { clientId, clientSecret }
     // The renewal has no caller's signal: other callers wait for it too, and a new refresh token must not be lost.
     const { signal } = new AbortController()
-    const answer = await exchange({ fetch, signal, name: oauthService.name }, (adapter) =>
-      createClient({ app, baseUrls, refreshToken, adapter }).refreshAccessToken(),
+    const answer = await exchange(
+      { fetch, signal, name: oauthService.name },
+      tokenRequest(baseUrls, {
+        grant_type: 'refresh_token',
+        refresh_token: refreshToken,
+        client_id: clientId,
+        client_secret: clientSecret,
+      }),
     )
     const { scopes: _, ...tokens } = readTokens(answer, { account, redact, now: clock.now() })
     const renewed = { ...current, ...tokens }
