@@ -117,7 +117,6 @@ const walls: readonly (readonly [from: string, allowed: readonly string[], rule:
 
 /** Libraries that one room alone imports; other rooms use that room. */
 const keepers = [
-  ['plugins/gmail/google/', '(google-auth-library|gaxios|@googleapis/[^/]+)'],
   ['plugins/gmail/mail/html/', 'html-to-text'],
   ['plugins/postgres/', 'pg'],
 ] as const

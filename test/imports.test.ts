@@ -22,7 +22,6 @@ const allowed = [
   'transforms/review.ts -> engine/transform/define.ts',
   'engine/resolve/render.test.ts -> runtime/http/index.ts',
   'engine/compile/match/a.ts -> engine/resolve/payload.ts',
-  'plugins/gmail/google/libraries.ts -> node_modules/google-auth-library',
   'plugins/gmail/mail/body.ts -> type plugins/gmail/google/port.ts',
   'console/data/allowed.ts -> type runtime/store/records.ts',
   'console/pages/live.tsx -> console/parts/parts.tsx',
@@ -43,7 +42,6 @@ const refused = [
   ['runtime/guard/loop.ts -> runtime/dispatch/index.ts', 'runtime: on a higher floor'],
   ['engine/config/values/duration.ts -> engine/compile/mapping.ts', 'engine: on a higher floor'],
   ['engine/config/file/syntax.ts -> type engine/config/schema/rule.ts', 'engine/config: on a higher floor'],
-  ['plugins/gmail/connect/consent.ts -> type node_modules/google-auth-library', 'only plugins/gmail/google/'],
   ['plugins/gmail/watch/html.ts -> node_modules/html-to-text', 'only plugins/gmail/mail/html/'],
   [
     'plugins/gmail/google/gmail.ts -> type plugins/gmail/watch/cursor.ts',

@@ -52,7 +52,7 @@ async function findSetup(verb: string, name: string, options: CommandOptions, io
       return { kind, setup: setupOf(kind, name, settings) }
     } catch (error) {
       if (!(error instanceof PluginSetupError)) throw error
-      why ??= new CommandFailure(error.code === 'PLUGIN_MISSING' ? 2 : 1, error.message, { cause: error })
+      why = new CommandFailure(error.code === 'PLUGIN_MISSING' ? 2 : 1, error.message, { cause: error })
     }
   }
   throw why
