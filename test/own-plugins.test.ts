@@ -149,7 +149,7 @@ test('a source of its own is connected as the page says, by options or by answer
   const text = await readFile(join(cwd, 'reveille.yaml'), 'utf8')
   assert.match(
     text,
-    /^# Ours\.\nplugins: \[\.\/crier\]\nsources:\n {2}crier:\n {4}url: https:\/\/harbour\.example\n/,
+    /^# Ours\.\nplugins: \[\.\/crier\]\n+sources:\n {2}crier:\n {4}url: https:\/\/harbour\.example\n/,
   )
   const stored = await readFile(join(cwd, 'data/sources/crier/credentials.json'), 'utf8')
   assert.match(stored, /token-of-harbour/)
