@@ -295,7 +295,7 @@ async function assemble(
       performs: role === 'all',
       progress,
       relays: plugins.relays,
-      onDelivered: sentMessages.note,
+      onSending: sentMessages.note,
       observer: both(issues.observer, {
         runEnded: (run, { state }) => counters.noteRunEnded(run, state, run.usage),
         runParked: (run) => counters.noteRunEnded(run, 'parked', run.usage),

@@ -81,26 +81,12 @@ export function createBudgets({
     }
     const known = spent?.day === day ? spent : undefined
     const { settings, endpoints } = current().snapshot
-    const payers = [openOne('all', '', known?.all, settings.agents.budget)]
+    const payers = [openOne(accounts, { scope: 'all', name: '' }, known?.all, settings.agents.budget)]
     if (budget !== undefined) {
       const policy = Object.hasOwn(endpoints, budget) ? endpoints[budget] : undefined
-      payers.push(openOne('budget', budget, known?.budget, policy?.budget))
+      payers.push(openOne(accounts, { scope: 'budget', name: budget }, known?.budget, policy?.budget))
     }
     return { day, payers }
-  }
-
-  function openOne(scope: Scope, name: string, spent: Spent | undefined, limit: Budget | undefined) {
-    const key = `${scope}:${name}`
-    const account = accounts.get(key) ?? newAccount(spent, limit)
-    accounts.set(key, account)
-    if (spent?.reported) account.isReported = true
-    const { before, ours } = account
-    const cost = {
-      runs: Math.max(before.runs + ours.runs, spent?.runs ?? 0),
-      tokens: Math.max(before.tokens + ours.tokens, spent?.tokens ?? 0),
-      usd: Math.max(addUsd(before.usd, ours.usd) ?? 0, spent?.usd ?? 0),
-    }
-    return { scope, name, account, ours, limit, cost }
   }
 
   /** Alarms once for each share of a budget that is passed. What was spent before this process is not alarmed about again. */
@@ -115,7 +101,7 @@ export function createBudgets({
     const share = shareOf(limit, cost)
     if (share === undefined || share.percent <= account.alarmed) return
     account.alarmed = share.percent
-    const news = { key: name === '' ? 'agents.budget' : `endpoints.${name}.budget`, ...share, day }
+    const news = { key: keyOf(name), ...share, day }
     const alarm = { ...news, spent: spentText(limit, cost) }
     log?.warn({ event: 'budget-alarm', ...alarm }, 'much of a budget is spent')
     observer?.budgetAlarmed?.(alarm)
@@ -134,15 +120,8 @@ export function createBudgets({
         if (allowance === undefined) continue
         const isNews = !account.isReported
         account.isReported = true
-        const key = scope === 'all' ? 'agents.budget' : `endpoints.${name}.budget`
-        return {
-          ok: false,
-          what: `the budget of ${scope === 'all' ? 'all runs' : `"${name}"`} (${key}), ${allowance} a day,`,
-          key,
-          day,
-          nextDayAt: Date.parse(day) + dayMs,
-          ...(isNews ? { report: { ...spendOf(day, payer, 0, 0), reported: [scope] } } : {}),
-        }
+        const report = isNews && { ...spendOf(day, payer, 0, 0), reported: [scope] }
+        return { ...exhausted(scope, name, allowance, day), ...(report && { report }) }
       }
       for (const { ours } of payers) ours.runs += 1
       return {
@@ -169,7 +148,7 @@ export function createBudgets({
       const { payers } = open(payer)
       const inUsd = payers.find(({ limit }) => limit?.usd !== undefined)
       if (inUsd === undefined) return undefined
-      const key = inUsd.scope === 'all' ? 'agents.budget' : `endpoints.${inUsd.name}.budget`
+      const key = keyOf(inUsd.name)
       const why = (problem: string) => `${key} counts US dollars, and ${problem}`
       if (countsTokens === false) return why(`the runner ${runner} reports no tokens`)
       if (priceOf(current().snapshot.settings.agents, model) !== undefined) return undefined
@@ -190,6 +169,37 @@ export function createBudgets({
       return spendOf(day, payer, 1, 0)
     },
   }
+}
+
+/** The configuration key of a budget. The budget of all runs has no name. */
+function keyOf(name: string): BudgetKey {
+  return name === '' ? 'agents.budget' : `endpoints.${name}.budget`
+}
+
+function exhausted(scope: Scope, name: string, allowance: string, day: string): Exhausted {
+  const key = keyOf(name)
+  const whose = scope === 'all' ? 'all runs' : `"${name}"`
+  const what = `the budget of ${whose} (${key}), ${allowance} a day,`
+  return { ok: false, what, key, day, nextDayAt: Date.parse(day) + dayMs }
+}
+
+function openOne(
+  accounts: Map<string, Account>,
+  { scope, name }: { readonly scope: Scope; readonly name: string },
+  spent: Spent | undefined,
+  limit: Budget | undefined,
+) {
+  const key = `${scope}:${name}`
+  const account = accounts.get(key) ?? newAccount(spent, limit)
+  accounts.set(key, account)
+  if (spent?.reported) account.isReported = true
+  const { before, ours } = account
+  const cost = {
+    runs: Math.max(before.runs + ours.runs, spent?.runs ?? 0),
+    tokens: Math.max(before.tokens + ours.tokens, spent?.tokens ?? 0),
+    usd: Math.max(addUsd(before.usd, ours.usd) ?? 0, spent?.usd ?? 0),
+  }
+  return { scope, name, account, ours, limit, cost }
 }
 
 function newAccount(spent: Spent | undefined, limit: Budget | undefined): Account {

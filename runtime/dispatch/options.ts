@@ -32,8 +32,11 @@ export interface DispatchOptions {
   readonly progress?: ProgressBoard
   /** Returns whether a runner passes the main session's events on, so that none of them need wait for the timer. */
   relays?(runner: string): boolean
-  /** Called with each part's text, and with the reply that it is a part of, just before it is sent. Must not throw. */
-  onDelivered?(text: string): void
+  /**
+   * Called with a reply, and with each part of it that differs, just before it is sent: the service may post it back to a hook before
+   * it answers. Must not throw.
+   */
+  onSending?(text: string): void
   /** Is called at the moments that operators care about. */
   readonly observer?: DispatchObserver
 }

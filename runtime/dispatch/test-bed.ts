@@ -177,7 +177,7 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
       timers: clock.timers,
       progress,
       relays: () => setting.relays === true,
-      onDelivered: (text) => void sentMessages.push(text),
+      onSending: (text) => void sentMessages.push(text),
     }
   }
 

@@ -5,6 +5,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util'
+import type { Timers } from '@reveille/engine'
 import type { ChannelLimits } from '@reveille/kit'
 import type { Failure } from '../../agent/failure.ts'
 import { type Circuit, type CircuitState, createCircuit } from '../circuit.ts'
@@ -56,82 +57,45 @@ const longestTargetWait = 250
 const longestChannelWait = 1000
 
 export function createCircuitBreaker(options: BreakerOptions) {
-  const { log, now, timers, observer, onChange } = options
+  const { now, timers, onChange } = options
   let channels = new Map<string, PacedChannel>()
   let lastVersion = 0
   let isStopped = false
 
   function create(name: string, configuration: unknown): PacedChannel {
-    lastVersion += 1
-    return {
-      configuration,
-      configurationVersion: lastVersion,
-      circuit: circuitOf(name),
-      overall: createSlidingWindow(),
-      targets: createTargetWindows(),
-    }
-  }
-
-  function circuitOf(name: string): Circuit {
-    const circuit = createCircuit({
-      ...options,
-      backoffs,
-      onOpen({ scope, code, reason, until }, isRepeated) {
-        const facts = { channel: name, code, reason, until, inMs: until - now() }
-        // A probe that meets the same failure again is logged for debugging only.
-        if (isRepeated) log.debug({ event: 'channel-held', ...facts }, 'the channel is held still')
-        else log.warn({ event: 'channel-held', ...facts }, 'nothing is sent on the channel for a while')
-        // A service that says for how long it takes nothing refuses nothing.
-        if (scope !== 'limited') observer?.channelChanged?.(stateOf(name, circuit.state()))
-      },
-      onClose({ code, since }) {
-        const heldMs = now() - since
-        log.info({ event: 'channel-opened', channel: name, code, heldMs }, 'the channel is open again')
-        observer?.channelChanged?.(stateOf(name, circuit.state()))
-      },
-    })
-    return circuit
+    const circuit = createChannelCircuit(options, name)
+    const windows = { overall: createSlidingWindow(), targets: createTargetWindows() }
+    return { configuration, configurationVersion: ++lastVersion, circuit, ...windows }
   }
 
   /** Paces are the vendor's and outlive a configuration. An open circuit becomes half-open: one delivery goes first. */
-  function reconfigure(old: PacedChannel, configuration: unknown): PacedChannel {
-    timers.clearTimeout(old.timer)
-    lastVersion += 1
-    const { circuit, overall, targets, pacedUntil } = old
-    circuit.configured()
-    return { configuration, configurationVersion: lastVersion, circuit, overall, targets, pacedUntil }
-  }
-
-  function blockedUntil({ circuit, pacedUntil }: PacedChannel): number | undefined {
-    return circuit.openUntil() ?? pacedUntil
-  }
-
-  function roomOf(channel: PacedChannel): number {
-    if (blockedUntil(channel) !== undefined) return 0
-    return channel.circuit.state().isHalfOpen ? 1 : channelRoom
+  function reconfigure({ timer, ...old }: PacedChannel, configuration: unknown): PacedChannel {
+    timers.clearTimeout(timer)
+    old.circuit.configured()
+    return { ...old, configuration, configurationVersion: ++lastVersion }
   }
 
   function setPaceTimer(channel: PacedChannel): void {
     timers.clearTimeout(channel.timer)
     if (channel.pacedUntil === undefined || isStopped) return
-    channel.timer = timers.setTimeout(
-      () => {
-        channel.pacedUntil = undefined
-        onChange()
-      },
-      Math.max(0, channel.pacedUntil - now()),
-    )
+    const passed = () => {
+      channel.pacedUntil = undefined
+      onChange()
+    }
+    channel.timer = timers.setTimeout(passed, Math.max(0, channel.pacedUntil - now()))
+  }
+
+  function setPace(channel: PacedChannel, until: number): number {
+    channel.pacedUntil = until
+    setPaceTimer(channel)
+    onChange()
+    return until
   }
 
   /** Returns undefined for an outcome under an earlier configuration. */
   function find(name: string, configurationVersion: number): Circuit | undefined {
     const channel = channels.get(name)
     return channel?.configurationVersion === configurationVersion ? channel.circuit : undefined
-  }
-
-  function stopTimers({ circuit, timer }: PacedChannel): void {
-    circuit.stop()
-    timers.clearTimeout(timer)
   }
 
   return {
@@ -145,7 +109,7 @@ export function createCircuitBreaker(options: BreakerOptions) {
         if (!isSame) changed.push(name)
         next.set(name, isSame ? old : old ? reconfigure(old, configuration) : create(name, configuration))
       }
-      for (const [name, channel] of channels) if (!next.has(name)) stopTimers(channel)
+      for (const [name, channel] of channels) if (!next.has(name)) stopTimers(channel, timers)
       channels = next
       for (const name of changed) setPaceTimer(channels.get(name) as PacedChannel)
       onChange()
@@ -169,12 +133,8 @@ export function createCircuitBreaker(options: BreakerOptions) {
       const targetWait = perTarget && targetWindow ? targetWindow.waitMs(perTarget, at) : 0
       if (targetWait > longestTargetWait) return { kind: 'release', whose: 'target', until: at + targetWait }
       const channelWait = overall ? channel.overall.waitMs(overall, at) : 0
-      if (channelWait > longestChannelWait) {
-        channel.pacedUntil = at + channelWait
-        setPaceTimer(channel)
-        onChange()
-        return { kind: 'release', whose: 'channel', until: channel.pacedUntil }
-      }
+      if (channelWait > longestChannelWait)
+        return { kind: 'release', whose: 'channel', until: setPace(channel, at + channelWait) }
       const ms = Math.max(targetWait, channelWait)
       if (ms > 0) return { kind: 'wait', ms }
       if (perTarget) targetWindow?.take(perTarget, at)
@@ -182,27 +142,56 @@ export function createCircuitBreaker(options: BreakerOptions) {
       return { kind: 'granted', configurationVersion: channel.configurationVersion }
     },
 
-    sent(name: string, configurationVersion: number) {
-      find(name, configurationVersion)?.succeeded()
-    },
-
-    failed(name: string, configurationVersion: number, delivery: string, failure: Failure) {
-      find(name, configurationVersion)?.failed(delivery, failure)
-    },
+    sent: (name: string, version: number) => find(name, version)?.succeeded(),
+    failed: (name: string, version: number, delivery: string, failure: Failure) =>
+      find(name, version)?.failed(delivery, failure),
 
     /** Returns when a channel that has no room now gets room again. */
-    blockedUntil(name: string): number | undefined {
-      const channel = channels.get(name)
-      return channel && blockedUntil(channel)
-    },
+    blockedUntil: (name: string) => blockedUntil(channels.get(name)),
 
     read: () => [...channels].map(([name, { circuit }]) => stateOf(name, circuit.state())),
 
     stop() {
       isStopped = true
-      for (const channel of channels.values()) stopTimers(channel)
+      for (const channel of channels.values()) stopTimers(channel, timers)
     },
   }
+}
+
+function createChannelCircuit(options: BreakerOptions, name: string): Circuit {
+  const { log, now, observer } = options
+  const circuit = createCircuit({
+    ...options,
+    backoffs,
+    onOpen({ scope, code, reason, until }, isRepeated) {
+      const facts = { channel: name, code, reason, until, inMs: until - now() }
+      // A probe that meets the same failure again is logged for debugging only.
+      if (isRepeated) log.debug({ event: 'channel-held', ...facts }, 'the channel is held still')
+      else log.warn({ event: 'channel-held', ...facts }, 'nothing is sent on the channel for a while')
+      // A service that says for how long it takes nothing refuses nothing.
+      if (scope !== 'limited') observer?.channelChanged?.(stateOf(name, circuit.state()))
+    },
+    onClose({ code, since }) {
+      const heldMs = now() - since
+      log.info({ event: 'channel-opened', channel: name, code, heldMs }, 'the channel is open again')
+      observer?.channelChanged?.(stateOf(name, circuit.state()))
+    },
+  })
+  return circuit
+}
+
+function blockedUntil(channel: PacedChannel | undefined): number | undefined {
+  return channel?.circuit.openUntil() ?? channel?.pacedUntil
+}
+
+function roomOf(channel: PacedChannel): number {
+  if (blockedUntil(channel) !== undefined) return 0
+  return channel.circuit.state().isHalfOpen ? 1 : channelRoom
+}
+
+function stopTimers({ circuit, timer }: PacedChannel, timers: Timers): void {
+  circuit.stop()
+  timers.clearTimeout(timer)
 }
 
 /** Users read whether a channel sends (`open`), is held, or is probed. That is not the state of a circuit. */

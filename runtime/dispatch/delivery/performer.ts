@@ -24,7 +24,9 @@ const unsure = 'it may have arrived: '
 /** How many deliveries' progress is remembered beside the store. */
 const maxRemembered = 10_000
 
-export interface DeliveryPerformerOptions extends PerformerOptions {
+export interface DeliveryPerformerOptions
+  extends Pick<PerformerOptions, 'stopping' | 'current' | 'channel' | 'log' | 'now' | 'timers' | 'random'>,
+    Pick<PerformerOptions, 'observer' | 'onSending'> {
   readonly breaker: ChannelCircuitBreaker
 }
 
@@ -35,11 +37,12 @@ interface Plan extends DeliveryPlan {
   readonly windowMs: number
 }
 
-/** How far a delivery has got, whether or not that is on disk. */
-interface Progress {
-  readonly delivery: DeliveryRecord
-  /** How often its task had been claimed. A replay makes a new task, which begins at one. */
-  readonly claims: number
+/** What the steps of one claim share. */
+interface Sending {
+  readonly claim: Claim
+  readonly plan: Plan
+  /** The delivery as the claim found it. */
+  readonly found: DeliveryRecord
 }
 
 /** A call to `send`. */
@@ -47,140 +50,125 @@ interface SendAttempt {
   readonly at: number
   readonly text: string
   readonly configurationVersion: number
-  readonly timeoutMs: number
+}
+
+interface PerformerParts extends DeliveryPerformerOptions {
+  readonly settle: ReturnType<typeof createSettlements>
+  readonly progress: ReturnType<typeof createProgress>
 }
 
 export function createDeliveryPerformer(
   options: DeliveryPerformerOptions,
 ): (claim: Claim) => Promise<Settlement> {
-  const { now, timers, breaker } = options
   const settle = createSettlements(options)
-  const progress = new BoundedMap<string, Progress>(maxRemembered)
+  const progress = createProgress()
+  const send = createSender({ ...options, settle, progress })
 
   return async function performDelivery(claim) {
     const { delivery: stored } = await claim.load()
     if (stored === undefined || stored.state !== 'pending') return { effects: {}, done: true }
-    const delivery = withProgress(stored, claim)
-    const channel = options.channel(delivery.channel)
-    if (!channel) return settle.park(delivery, noChannel(delivery.channel))
-    const plan = planOf(channel, delivery)
-    if ('code' in plan) return settle.park(delivery, plan)
-    if (plan.parts.length === 0) return settle.skip(delivery)
-    if (isRepeatUnknown(delivery, plan, now()))
-      return settle.park(delivery, prefixed(unsure, lastOf(delivery)))
-    return send(claim, channel, plan, delivery)
+    const found = progress.appliedTo(stored, claim)
+    const channel = options.channel(found.channel)
+    if (!channel) return settle.park(found, noChannel(found.channel))
+    const plan = planOf(channel, found, rulesOf(options).maxMessages)
+    if ('code' in plan) return settle.park(found, plan)
+    if (plan.parts.length === 0) return settle.skip(found)
+    if (isRepeatUnknown(options, found, plan, options.now()))
+      return settle.park(found, prefixed(unsure, lastOf(found)))
+    return send({ claim, plan, found }, channel)
   }
+}
 
-  /** Continues at the first part without a receipt. */
-  async function send(
-    claim: Claim,
-    channel: Channel,
-    plan: Plan,
-    found: DeliveryRecord,
-  ): Promise<Settlement> {
+/** Sends the parts without a receipt, one after the other. */
+function createSender(parts: PerformerParts) {
+  const { now, timers, breaker, settle, progress, onSending } = parts
+  const permitToSend = createPermits(parts)
+  const settleUnsent = createFailures(parts)
+
+  return async function send(sending: Sending, channel: Channel): Promise<Settlement> {
+    const { claim, plan, found } = sending
     const startedAt = now()
-    const { target, parts, limits } = plan
-    const timeoutMs = limits.sendTimeoutMs ?? defaultSendTimeoutMs
-    const bounds = { ms: timeoutMs, stops: stopsOf(claim), timers }
+    const timeoutMs = plan.limits.sendTimeoutMs ?? defaultSendTimeoutMs
+    const bounds = { ms: timeoutMs, stops: stopsOf(parts, claim), timers }
     let delivery = found
-    for (const [index, part] of parts.entries()) {
+    for (const [index, part] of plan.parts.entries()) {
       if (index < found.receipts.length) continue
-      const permit = await permitToSend(claim, plan, delivery, found)
+      const permit = await permitToSend(sending, delivery)
       if ('effects' in permit) return permit
       await claim.hold()
-      const attempt = {
-        at: now(),
-        text: part.text,
-        configurationVersion: permit.configurationVersion,
-        timeoutMs,
-      }
-      reportSentMessage(delivery.text, part.text)
-      const key = `${found.id}:${index + 1}`
-      const outcome = await boundedCall((signal) => channel.send(part, { target, key, signal }), bounds)
+      const attempt = { at: now(), text: part.text, configurationVersion: permit.configurationVersion }
+      onSending?.(delivery.text)
+      if (part.text !== delivery.text) onSending?.(part.text)
+      const call = { target: plan.target, key: `${found.id}:${index + 1}` }
+      const outcome = await boundedCall((signal) => channel.send(part, { ...call, signal }), bounds)
       const receipt = receiptOf(outcome)
-      if (receipt === undefined) return unsent(claim, delivery, outcome, plan, attempt)
+      if (receipt === undefined) return settleUnsent(sending, delivery, { ...attempt, outcome, timeoutMs })
       breaker.sent(found.channel, attempt.configurationVersion)
       delivery = { ...delivery, receipts: [...delivery.receipts, receipt], unsureSince: undefined }
-      remember(delivery, claim)
+      progress.remember(delivery, claim)
     }
     return settle.delivered(delivery, now() - startedAt)
   }
+}
 
-  /** Remembers what was sent, because a claim may be lost with everything that it has not written. */
-  function remember(delivery: DeliveryRecord, { task }: Claim): void {
-    progress.delete(delivery.id)
-    progress.set(delivery.id, { delivery, claims: task.claims })
-  }
+/** Waits until the next part may be sent, or settles. No part is sent before the receipts so far are on disk. */
+function createPermits(parts: PerformerParts) {
+  const { now, timers, breaker, settle } = parts
 
-  function withProgress(stored: DeliveryRecord, { task }: Claim): DeliveryRecord {
-    const known = progress.get(stored.id)
-    if (known === undefined || known.delivery.channel !== stored.channel || known.delivery.to !== stored.to)
-      return stored
-    const { receipts, unsureSince, firstTriedAt, code, reason } = known.delivery
-    if (receipts.length > stored.receipts.length) return { ...stored, receipts, unsureSince, firstTriedAt }
-    const isLost = task.claims > known.claims && receipts.length === stored.receipts.length
-    return isLost && unsureSince !== undefined && stored.unsureSince === undefined
-      ? { ...stored, unsureSince, firstTriedAt, code, reason }
-      : stored
-  }
-
-  /** Waits until the next part may be sent, or settles. No part is sent before the receipts so far are on disk. */
-  async function permitToSend(
-    claim: Claim,
-    { target, limits }: Plan,
-    delivery: DeliveryRecord,
-    found: DeliveryRecord,
-  ): Promise<Extract<SendPermit, { kind: 'granted' }> | Settlement> {
-    let isStored = delivery === found
-    for (;;) {
-      if (stopsOf(claim).some((signal) => signal.aborted)) return settle.resume(now(), delivery)
-      const permit = breaker.requestPermit(found.channel, target.key, limits)
-      if (permit.kind === 'release') return release(claim, permit, delivery, found)
-      isStored ||= await isRecorded(claim, delivery)
-      if (!isStored) return settle.resume(now() + storePauseMs, delivery)
-      if (permit.kind === 'granted') return permit
-      await pause(permit.ms, stopsOf(claim), timers)
-    }
-  }
-
-  function stopsOf(claim: Claim): readonly AbortSignal[] {
-    return [claim.lease, options.stopping]
-  }
-
-  /** This comes before the call, because the service may post the message back to a hook before it answers. */
-  function reportSentMessage(reply: string, part: string) {
-    options.onDelivered?.(reply)
-    if (part !== reply) options.onDelivered?.(part)
-  }
-
-  function isRecorded(claim: Claim, delivery: DeliveryRecord): Promise<boolean> {
-    return claim.checkpoint({ delivery: progressOf(delivery) }).then(
-      () => true,
-      () => false,
-    )
-  }
-
-  /** Releases the place of a delivery that may not send now. If it waits for its channel it is due at once: its pool holds it back. */
+  /** Releases the slot of a delivery that may not send now. If it waits for its channel it is due at once: its pool holds it back. */
   function release(
-    claim: Claim,
+    { claim, found }: Sending,
     { whose, until }: Extract<SendPermit, { kind: 'release' }>,
     delivery: DeliveryRecord,
-    found: DeliveryRecord,
   ): Settlement {
     const again = whose === 'channel' && isPooled(claim, delivery) ? now() : until
     return delivery === found ? settle.untouched(again) : settle.resume(again, delivery, until)
   }
 
-  function unsent(
-    claim: Claim,
+  return async function permitToSend(
+    sending: Sending,
+    delivery: DeliveryRecord,
+  ): Promise<Extract<SendPermit, { kind: 'granted' }> | Settlement> {
+    const { claim, plan, found } = sending
+    const stops = stopsOf(parts, claim)
+    let isStored = delivery === found
+    for (;;) {
+      if (stops.some((signal) => signal.aborted)) return settle.resume(now(), delivery)
+      const permit = breaker.requestPermit(found.channel, plan.target.key, plan.limits)
+      if (permit.kind === 'release') return release(sending, permit, delivery)
+      isStored ||= await isRecorded(claim, delivery)
+      if (!isStored) return settle.resume(now() + storePauseMs, delivery)
+      if (permit.kind === 'granted') return permit
+      await pause(permit.ms, stops, timers)
+    }
+  }
+}
+
+/** Settles a delivery of which a part was not sent: parks it, or says when it is tried again. */
+function createFailures(parts: PerformerParts) {
+  const { now, random, breaker, settle, progress } = parts
+
+  /** While its channel is held a delivery waits only for that, unless the vendor asked to wait before writing to its target. */
+  function nextTry(claim: Claim, delivery: DeliveryRecord, failure: Failure, at: number) {
+    const own = failure.code === 'rate-limited' ? limitedBackoff : backoff
+    const ownAt =
+      at + Math.max(minRetryMs, retryDelayMs(failure, Math.max(1, delivery.attempts), own, random))
+    const until = breaker.blockedUntil(delivery.channel)
+    if (until === undefined) return { again: ownAt, nextAt: ownAt, quiet: false }
+    const isForTarget = !failure.wholeService && (failure.retryAfterMs ?? 0) > 0
+    const nextAt = isForTarget ? Math.max(until, ownAt) : until
+    return { again: !isForTarget && isPooled(claim, delivery) ? at : nextAt, nextAt, quiet: true }
+  }
+
+  return function settleUnsent(
+    { claim, plan }: Sending,
     before: DeliveryRecord,
-    outcome: SendOutcome,
-    plan: Plan,
-    attempt: SendAttempt,
+    attempt: SendAttempt & { readonly outcome: SendOutcome; readonly timeoutMs: number },
   ): Settlement {
-    const failure = withoutQuotes(failureToSend(outcome, attempt.timeoutMs), attempt.text)
+    const { outcome, text, configurationVersion } = attempt
+    const failure = withoutQuotes(failureToSend(outcome, attempt.timeoutMs), text)
     const isInterrupted = outcome.kind === 'interrupted'
-    if (!isInterrupted) breaker.failed(before.channel, attempt.configurationVersion, before.id, failure)
+    if (!isInterrupted) breaker.failed(before.channel, configurationVersion, before.id, failure)
 
     const at = now()
     const counts = !isNoAttempt(failure)
@@ -191,44 +179,74 @@ export function createDeliveryPerformer(
       unsureSince: before.unsureSince ?? (failure.maybeDelivered ? attempt.at : undefined),
     }
     if (tried.unsureSince !== undefined)
-      remember({ ...tried, code: failure.code, reason: failure.message }, claim)
+      progress.remember({ ...tried, code: failure.code, reason: failure.message }, claim)
     const next = isInterrupted ? { again: at, nextAt: at, quiet: true } : nextTry(claim, tried, failure, at)
-    if (isRepeatUnknown(tried, plan, next.nextAt)) return settle.park(tried, prefixed(unsure, failure))
+    if (isRepeatUnknown(parts, tried, plan, next.nextAt)) return settle.park(tried, prefixed(unsure, failure))
     if (isInterrupted) return settle.resume(at, tried)
     if (!failure.retryable && counts) return settle.park(tried, failure)
-    const expired = retryWindowExpired(tried, deliveries().retryForMs, at)
+    const expired = retryWindowExpired(tried, rulesOf(parts).retryForMs, at)
     if (expired !== undefined) return settle.park(tried, prefixed(expired, failure))
     return settle.retry(tried, failure, { ...next, counts })
   }
+}
 
-  /** While its channel is held a delivery waits only for that, unless the vendor asked to wait before writing to its target. */
-  function nextTry(claim: Claim, delivery: DeliveryRecord, failure: Failure, at: number) {
-    const own = failure.code === 'rate-limited' ? limitedBackoff : backoff
-    const delayMs = retryDelayMs(failure, Math.max(1, delivery.attempts), own, options.random)
-    const ownAt = at + Math.max(minRetryMs, delayMs)
-    const until = breaker.blockedUntil(delivery.channel)
-    if (until === undefined) return { again: ownAt, nextAt: ownAt, quiet: false }
-    const isForTarget = !failure.wholeService && (failure.retryAfterMs ?? 0) > 0
-    const nextAt = isForTarget ? Math.max(until, ownAt) : until
-    return { again: !isForTarget && isPooled(claim, delivery) ? at : nextAt, nextAt, quiet: true }
+/** Remembers what was sent, because a claim may be lost with everything that it has not written. */
+function createProgress() {
+  /** `claims`: how often the task had been claimed. A replay makes a new task, which begins at one. */
+  const known = new BoundedMap<string, { readonly delivery: DeliveryRecord; readonly claims: number }>(
+    maxRemembered,
+  )
+  return {
+    remember(delivery: DeliveryRecord, { task }: Claim): void {
+      known.delete(delivery.id)
+      known.set(delivery.id, { delivery, claims: task.claims })
+    },
+    /** Returns the delivery as far as it has got, whether or not that is on disk. */
+    appliedTo(stored: DeliveryRecord, { task }: Claim): DeliveryRecord {
+      const { delivery, claims = 0 } = known.get(stored.id) ?? {}
+      if (delivery === undefined || delivery.channel !== stored.channel || delivery.to !== stored.to)
+        return stored
+      const { receipts, unsureSince, firstTriedAt, code, reason } = delivery
+      if (receipts.length > stored.receipts.length) return { ...stored, receipts, unsureSince, firstTriedAt }
+      const isLost = task.claims > claims && receipts.length === stored.receipts.length
+      return isLost && unsureSince !== undefined && stored.unsureSince === undefined
+        ? { ...stored, unsureSince, firstTriedAt, code, reason }
+        : stored
+    },
   }
+}
 
-  /** Returns whether the service would no longer recognise a repeat of the part that may have arrived. */
-  function isRepeatUnknown({ unsureSince }: DeliveryRecord, { windowMs }: Plan, at: number): boolean {
-    return unsureSince !== undefined && at >= unsureSince + windowMs && !deliveries().retryUnsure
-  }
+function stopsOf({ stopping }: DeliveryPerformerOptions, claim: Claim): readonly AbortSignal[] {
+  return [claim.lease, stopping]
+}
 
-  function planOf(channel: Channel, delivery: DeliveryRecord): Plan | Failure {
-    try {
-      const plan = planParts(channel, delivery, deliveries().maxMessages)
-      return { ...plan, limits: channel.limits, windowMs: channel.idempotency?.windowMs ?? 0 }
-    } catch (error) {
-      return failureOf(error, ownFault, { place: true })
-    }
-  }
+function rulesOf({ current }: DeliveryPerformerOptions) {
+  return current().snapshot.settings.deliveries
+}
 
-  function deliveries() {
-    return options.current().snapshot.settings.deliveries
+function isRecorded(claim: Claim, delivery: DeliveryRecord): Promise<boolean> {
+  return claim.checkpoint({ delivery: progressOf(delivery) }).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Returns whether the service would no longer recognise a repeat of the part that may have arrived. */
+function isRepeatUnknown(
+  options: DeliveryPerformerOptions,
+  { unsureSince }: DeliveryRecord,
+  { windowMs }: Plan,
+  at: number,
+): boolean {
+  return unsureSince !== undefined && at >= unsureSince + windowMs && !rulesOf(options).retryUnsure
+}
+
+function planOf(channel: Channel, delivery: DeliveryRecord, maxMessages: number): Plan | Failure {
+  try {
+    const plan = planParts(channel, delivery, maxMessages)
+    return { ...plan, limits: channel.limits, windowMs: channel.idempotency?.windowMs ?? 0 }
+  } catch (error) {
+    return failureOf(error, ownFault, { place: true })
   }
 }
 

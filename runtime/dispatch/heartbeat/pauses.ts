@@ -8,6 +8,8 @@ import type { PerformerOptions } from '../performer-options.ts'
 import { quietUntil } from './quiet-hours.ts'
 import type { HeartbeatBoard } from './state.ts'
 
+export type HeartbeatPauses = ReturnType<typeof createHeartbeatPauses>
+
 /**
  * One task stands for the timer and for the events that ask for `now`, and does not say which of them scheduled it: the
  * pending events decide. A heartbeat that is put off therefore settles its task as done and schedules it for later. A task

@@ -22,7 +22,7 @@ import type { Reservation } from '../budget.ts'
 import { names, stateKept } from '../changes.ts'
 import { planDeliveries, reportUnsent } from '../delivery/outgoing.ts'
 import type { PerformerOptions } from '../performer-options.ts'
-import { createHeartbeatPauses } from './pauses.ts'
+import { createHeartbeatPauses, type HeartbeatPauses } from './pauses.ts'
 import { beginHeartbeat, type Heartbeat } from './record.ts'
 import { createHeartbeatBoard, type HeartbeatBoard } from './state.ts'
 
@@ -49,6 +49,9 @@ export function createHeartbeatPerformer(
   const { budgets, current, log, mintId, now } = options
   const ask = createAsk(options)
   const pauses = createHeartbeatPauses(options, board)
+  const conclude = createConclusion(options, pauses)
+  const settleUnanswered = createFailures(options, pauses, board)
+  const settings = () => current().snapshot.settings.agents.defaults
   let tidied = false
 
   return async function performHeartbeat(claim) {
@@ -99,6 +102,11 @@ export function createHeartbeatPerformer(
       ? conclude(asked, succeeded(outcome), compact)
       : settleUnanswered(asked, outcome)
   }
+}
+
+/** Settles a heartbeat that was answered. */
+function createConclusion(options: PerformerOptions, pauses: HeartbeatPauses) {
+  const { current, log, mintId } = options
 
   function conclude(asked: AskedHeartbeat, result: Answered, compact: Effects['compact']): Settlement {
     const { run, shown, work, spend, at } = asked
@@ -106,7 +114,7 @@ export function createHeartbeatPerformer(
     const { deliveries, tasks, open } = planDeliveries(run, isElsewhere ? undefined : result.reply, {
       route: work.route,
       channels: { channel: options.channel, channels: current().snapshot.settings.channels },
-      ackToken: settings().heartbeat.ackToken,
+      ackToken: current().snapshot.settings.agents.defaults.heartbeat.ackToken,
       mintId,
       at,
     })
@@ -160,6 +168,13 @@ export function createHeartbeatPerformer(
     })
   }
 
+  return conclude
+}
+
+/** Settles a heartbeat that was not answered. */
+function createFailures(options: PerformerOptions, pauses: HeartbeatPauses, board: HeartbeatBoard) {
+  const { log } = options
+
   function settleUnanswered(
     asked: AskedHeartbeat,
     outcome: Exclude<TurnOutcome, { kind: 'answered' }>,
@@ -212,9 +227,7 @@ export function createHeartbeatPerformer(
     return { effects: { run: fields, spend }, again: at + waitMs, counts: true }
   }
 
-  function settings() {
-    return current().snapshot.settings.agents.defaults
-  }
+  return settleUnanswered
 }
 
 function failedFields(

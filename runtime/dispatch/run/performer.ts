@@ -60,8 +60,9 @@ interface RunAttempt {
  * asking the model. A stage that does not apply is passed at once, and a run without a reply ends at `summarised`.
  */
 export function createRunPerformer(options: RunPerformerOptions): (claim: Claim) => Promise<Settlement> {
-  const { budgets, current, log, now, timers } = options
+  const { budgets, log, now, timers } = options
   const conclude = createConclude(options)
+  const settle = createSettling(options, conclude)
   const parking = createParking(options)
   const ask = createAsk(options)
 
@@ -133,6 +134,11 @@ export function createRunPerformer(options: RunPerformerOptions): (claim: Claim)
     await claim.checkpoint(start)
     return async () => {}
   }
+}
+
+/** Settles an attempt by what became of its turn. */
+function createSettling(options: RunPerformerOptions, conclude: ReturnType<typeof createConclude>) {
+  const { current, log, now } = options
 
   /** An answer wins over a cancel that came while it was on its way. A cancel wins over another attempt. */
   function settle(runAttempt: RunAttempt, outcome: TurnOutcome, spend: Effects['spend']): Settlement {
@@ -193,7 +199,7 @@ export function createRunPerformer(options: RunPerformerOptions): (claim: Claim)
 
   /** Returns when the run is tried again, or undefined if it is not: also if that would be after its deadline. */
   function retryAt(run: StartedRun, failure: Failure, at: number): number | undefined {
-    const { attempts, ...backoff } = defaults().retry
+    const { attempts, ...backoff } = current().snapshot.settings.agents.defaults.retry
     const failures = countOf(run, 'failed')
     if (!failure.retryable || failures >= attempts) return undefined
     const left = deadlineOf(run) - at
@@ -201,9 +207,7 @@ export function createRunPerformer(options: RunPerformerOptions): (claim: Claim)
     return waitMs < left ? at + waitMs : undefined
   }
 
-  function defaults() {
-    return current().snapshot.settings.agents.defaults
-  }
+  return settle
 }
 
 /** Returns whether nothing is left to do: the turn is over and summarised, or the run is parked or cancelled. */
