@@ -78,6 +78,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['dispatch/', 'reload/', 'replay/', 'sources/', 'trust/', 'tunnel.ts'],
     ['issues/'],
     ['api/'],
+    ['assembly/'],
     ['gateway.ts'],
     ['cli/', 'index.ts'],
     ['main.ts'],

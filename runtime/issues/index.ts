@@ -30,8 +30,6 @@ export interface IssuesOptions {
   readonly leads?: () => boolean
   /** The name of this process, where several share a store. */
   readonly node?: string
-  /** Returns the states of the sources, from memory. */
-  readonly sources: () => readonly SourceState[]
   /** How a person is told. Default: nobody is. */
   readonly alerts?: Pick<AlertOptions, 'send' | 'fetch' | 'mask'>
   /** Default: timers that do not keep the process alive. */
@@ -65,6 +63,7 @@ export function createIssues(options: IssuesOptions) {
   const work = createWorkWatch({ ledger, current, read: store.read, now, files, leads })
   const endpoints = createEndpointWatch({ ledger, onExpected: silence.seen })
   const refusals = createRefusalWatch({ ledger, read: store.read })
+  const working = new Set<string>()
   let areFilesRefused = false
   let loadedAt = Number.NEGATIVE_INFINITY
 
@@ -74,8 +73,7 @@ export function createIssues(options: IssuesOptions) {
     if (!isFirst || isShared || store.leftOpen.issues) await ledger.load()
     loadedAt = now()
     if (!areFilesRefused) ledger.resolve('RELOAD_REFUSED', files)
-    for (const { source, state } of options.sources())
-      if (state === 'working') ledger.resolve('SOURCE_STOPPED', source)
+    for (const source of working) ledger.resolve('SOURCE_STOPPED', source)
     work.endGone()
     await silence.apply()
     // Other nodes have found some, and a start has left some without an alert.
@@ -107,7 +105,11 @@ export function createIssues(options: IssuesOptions) {
     /** Is called for each request that the engine has decided about. */
     requestResolved: createDriftWatch(ledger).sample,
     observer: work.observer,
-    sourceChanged: work.sourceChanged,
+    sourceChanged(state: SourceState): void {
+      if (state.state === 'working') working.add(state.source)
+      else working.delete(state.source)
+      work.sourceChanged(state)
+    },
     storeChanged: createStoreWatch(ledger).changed,
     reloaded(event: ReloadEvent): void {
       if (event.type === 'candidate-rejected' && event.rollbackTo === undefined) areFilesRefused = true

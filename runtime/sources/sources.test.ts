@@ -407,7 +407,7 @@ test('a request that was being received when a run ends is refused, so that its 
 
 test('a source learns that the process receives no requests', async () => {
   const { source, calls } = createScripted('tides', untilAborted)
-  await using bed = await createBed([source], { receives: false })
+  await using bed = await createBed([source], { pushHandlers: undefined })
   bed.apply()
   await bed.until(() => calls.length === 1, 'it runs')
   assert.equal(

@@ -3,9 +3,8 @@
 import { join } from 'node:path'
 import type { SourceStorage } from '@reveille/kit'
 import type { Logger } from 'pino'
-import type { PushHandler } from '../http/index.ts'
 import type { CallOptions, GatewayAccess, RunnableSource } from './call.ts'
-import { createPushHandlers } from './push-handlers.ts'
+import type { PushHandlers } from './push-handlers.ts'
 import { createSourceStorage } from './source-storage.ts'
 import type { SourceState } from './state.ts'
 import { type Supervisor, superviseSource } from './supervisor.ts'
@@ -18,8 +17,8 @@ export interface SourcesOptions extends GatewayAccess, Pick<CallOptions, 'hold' 
   readonly log: Logger
   /** Where a source keeps its values. Default: in its folder. */
   readonly storageOf?: (source: string, folder: string) => SourceStorage
-  /** Whether this process receives requests. Default: true. */
-  readonly receives?: boolean
+  /** Where sources take over endpoints. Default: this process receives no requests. */
+  readonly pushHandlers?: PushHandlers
   /** Called with each change of a state, and each report. */
   readonly onState?: (state: SourceState) => void
   /** Default: `Math.random`. */
@@ -29,9 +28,8 @@ export interface SourcesOptions extends GatewayAccess, Pick<CallOptions, 'hold' 
 export type Sources = ReturnType<typeof createSources>
 
 export function createSources(options: SourcesOptions) {
-  const { live, folder, random = Math.random, receives = true, onState = () => {} } = options
+  const { live, folder, random = Math.random, pushHandlers, onState = () => {} } = options
   const { storageOf = (_source: string, own: string) => createSourceStorage(own) } = options
-  const pushHandlers = createPushHandlers()
   /** The last supervisor of each source, by its name. */
   const supervisors = new Map<string, Supervisor>()
   /** One storage for each name, whatever its configuration, so that writes come one after the other. */
@@ -48,7 +46,7 @@ export function createSources(options: SourcesOptions) {
       storage,
       random,
       onState,
-      pushHandlers: receives ? pushHandlers : undefined,
+      pushHandlers,
     })
     supervisors.set(name, supervisor)
     supervisor.ended.then(() => {
@@ -71,8 +69,6 @@ export function createSources(options: SourcesOptions) {
     },
     /** Returns the state of each source that runs, is about to run, or ends. */
     states: () => [...supervisors.values()].map((supervisor) => supervisor.state()),
-    /** Returns the push handler that takes the requests of an endpoint now. */
-    pushHandlerOf: (endpoint: string): PushHandler | undefined => pushHandlers.of(endpoint),
     /** Ends all sources. Resolves when they have ended or were abandoned. */
     async close(): Promise<void> {
       isClosed = true

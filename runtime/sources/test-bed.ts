@@ -7,7 +7,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Posted, PostLimits, SourceCall, SourceClock } from '@reveille/kit'
 import { pino } from 'pino'
 import type { RunnableSource } from './call.ts'
-import { createSources, type SourcesOptions } from './index.ts'
+import { createPushHandlers, createSources, type SourcesOptions } from './index.ts'
 
 export interface ManualSourceClock extends SourceClock {
   /** Returns the remaining milliseconds of each sleep, the shortest first. */
@@ -89,6 +89,7 @@ export async function createBed(live: RunnableSource[], options: Partial<Sources
   const lines: Record<string, unknown>[] = []
   const posts: Parameters<SourcesOptions['post']>[0][] = []
   const log = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  const pushHandlers = createPushHandlers()
   const sources = createSources({
     live: () => live,
     async post(request): Promise<Posted> {
@@ -100,6 +101,7 @@ export async function createBed(live: RunnableSource[], options: Partial<Sources
     log,
     clock,
     random: () => 1,
+    pushHandlers,
     ...options,
   })
 
@@ -114,6 +116,7 @@ export async function createBed(live: RunnableSource[], options: Partial<Sources
 
   return {
     ...sources,
+    pushHandlerOf: pushHandlers.of,
     live,
     clock,
     lines,

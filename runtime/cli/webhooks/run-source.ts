@@ -50,7 +50,6 @@ export async function runSource({ name }: Connected, options: CommandOptions, io
     live: () => [source],
     folder: sourcesFolder(settings.gateway.dataDir),
     log,
-    receives: false,
     onUnreceived: () =>
       ended.resolve(
         new CommandFailure(

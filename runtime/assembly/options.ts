@@ -1,0 +1,53 @@
+/** The options of a gateway, and what all stages of its assembly share. */
+
+import type { SourceClock } from '@reveille/kit'
+import type { LogOptions } from '../observe/log.ts'
+import type { NodeRole, StoreOptions } from '../store/port.ts'
+import type { TunnelOptions } from '../tunnel.ts'
+import type { Parts } from './parts.ts'
+
+export interface GatewayOptions {
+  /** The configuration file; relative to the working directory. */
+  readonly configFile: string
+  /** Default: `process.env`. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** The address that is listened on in the place of `gateway.host`. */
+  readonly host?: string
+  /** Listened on in the place of `gateway.port`. */
+  readonly port?: number
+  /** Opens a second listener that serves hooks alone, for a tunnel on this machine. Default: there is none. */
+  readonly tunnel?: TunnelOptions
+  /** What this process does of what its cluster does. Default: `all`. */
+  readonly role?: NodeRole
+  /** What the other nodes call it. Default: the name of the machine. */
+  readonly node?: string | undefined
+  /** How long nodes believe each other to be alive, for tests. Default: as the store has it. */
+  readonly leases?: StoreOptions['leases']
+  /** Milliseconds since the Unix epoch. Default: `Date.now`. */
+  readonly now?: () => number
+  /** How keys of providers are fetched, and subscriptions confirmed. Default: the platform's. */
+  readonly fetch?: typeof globalThis.fetch
+  /** The clock of sources. Default: the real time. */
+  readonly clock?: SourceClock
+  /** Where log lines go. Default: standard error. */
+  readonly logStream?: LogOptions['stream']
+  /** Whether files are watched for changes. Default: true. */
+  readonly watch?: boolean
+  /**
+   * Whether a configuration that does not load is replaced by the last generation, with its settings and all other files.
+   * Mapping files and transforms are replaced one by one in any case. Default: false.
+   */
+  readonly lastGood?: boolean
+  /** Whether files are looked at regularly, for file systems without events. Default: `hooks.reload.poll`. */
+  readonly poll?: boolean
+}
+
+/** What every stage gets. */
+export interface Assembly {
+  readonly options: GatewayOptions
+  readonly parts: Parts
+  /** Aborted when the gateway begins to close. */
+  readonly draining: AbortController
+  /** Whether the gateway has begun to accept. */
+  readonly listening: { began: boolean }
+}
