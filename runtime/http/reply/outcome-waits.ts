@@ -44,7 +44,7 @@ export interface OutcomeWaitsOptions {
   readonly draining: AbortSignal
 }
 
-interface Waiter extends Waiting {
+export interface Waiter extends Waiting {
   readonly runId: Id
   /** Reads the run and ends the wait if its turn is over; the run may have been resumed since. */
   check(): void
