@@ -166,7 +166,7 @@ export function testPackages(install: Installer, short?: readonly string[]): voi
     assert.equal(JSON.parse(stdout).ok, true)
     for (const which of ['configuration', 'mappings'])
       assert.match(JSON.parse((await command('schema', which)).stdout).title, /Reveille/)
-    assert.match((await command('docs', 'mappings')).stdout, /^# Writing mappings\n/)
+    assert.match((await command('docs', 'mappings')).stdout, /^# Mappings\n/)
     assert.match((await command('docs', 'skill')).stdout, /^name: reveille$/m)
   })
 
