@@ -10,7 +10,7 @@ import { obtainConsent, realGoogle } from './consent.ts'
 import { nameResources } from './names.ts'
 import { checkPush, ensurePublisher, ensureSubscription, ensureTopic } from './pubsub.ts'
 import { askForMissing } from './questions.ts'
-import { configurationOf, readWanted, settle, settleBaseUrls } from './wanted.ts'
+import { configurationOf, settle, settleBaseUrls, type Wanted } from './wanted.ts'
 import { ensureWatch } from './watch.ts'
 
 export type { Wanted } from './wanted.ts'
@@ -20,8 +20,8 @@ export type { Wanted } from './wanted.ts'
  * done.
  */
 export async function connectMailbox(call: ConnectCall, access = realGoogle): Promise<Connection> {
-  const wanted = readWanted(await askForMissing(call))
-  const config = readWanted(call.config, 'hooks.gmail')
+  const wanted: Wanted = await askForMissing(call)
+  const config: Wanted = call.config
   const settings = settle(wanted, config)
   const baseUrls = settleBaseUrls(wanted, config)
   checkPush(wanted, settings.mode, config.mode)

@@ -11,7 +11,9 @@ import {
   textOf,
 } from '@reveille/kit'
 import { readStored } from './client.ts'
-import { problemOf } from './wanted.ts'
+
+const checkAddress = (answer: string) =>
+  /^[^\s@]+@[^\s@]+$/.test(answer) ? undefined : 'It must be an address such as ada@example.com.'
 
 const modes = {
   'pull: the gateway asks Google; no public address is needed': 'pull',
@@ -32,7 +34,7 @@ export async function askForMissing({ config, wanted, storage, person }: Connect
   const isMissing = (key: string) => all[key] === undefined && config[key] === undefined
   const isFirst = Object.keys(config).every((key) => key === 'baseUrls')
   const ask = async (key: string, question: Question) => {
-    all[key] ??= await questions.text({ validate: (answer) => problemOf(key, answer), ...question })
+    all[key] ??= await questions.text(question)
   }
 
   const [client, credentials] = [
@@ -47,6 +49,7 @@ export async function askForMissing({ config, wanted, storage, person }: Connect
     await ask('account', {
       message: 'The mailbox to watch',
       placeholder: account ?? 'ada@example.com',
+      validate: checkAddress,
       ...known,
     })
   }
@@ -63,6 +66,7 @@ export async function askForMissing({ config, wanted, storage, person }: Connect
     await ask('pushServiceAccount', {
       message: 'The service account whose tokens Google sends with notifications',
       placeholder: 'reveille-push@project.iam.gserviceaccount.com',
+      validate: checkAddress,
     })
   }
   return all
