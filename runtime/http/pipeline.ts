@@ -137,7 +137,7 @@ function createSteps(options: RequestPipelineOptions) {
 async function admit(steps: Steps, arrived: RequestContext): Promise<Concluded<RequestContext> | Admitted> {
   const { endpoint, incoming, live } = arrived
   const { snapshot } = live
-  if (!snapshot.settings.hooks.enabled) return ended(arrived, 'NOT_FOUND')
+  if (!snapshot.settings.hooks.enabled) return refusedWith(arrived, 'NOT_FOUND')
   const endpointAuth = steps.authTableOf(snapshot).authFor(endpoint)
   const query = parseFields(arrived.query)
   const admission = await authenticateSender(steps, arrived, endpointAuth, query)
@@ -150,15 +150,16 @@ async function admit(steps: Steps, arrived: RequestContext): Promise<Concluded<R
       ? { facts, outcome: refusal }
       : { facts, by, refusal, endpoint, endpointAuth, query, maxBytes }
   }
-  if (!isValidAddress(incoming.url ?? '')) return ended(facts, 'INVALID_ADDRESS')
+  if (!isValidAddress(incoming.url ?? '')) return refusedWith(facts, 'INVALID_ADDRESS')
   const pushHandler = endpoint === undefined ? undefined : steps.pushHandlerOf(endpoint)
-  if (endpoint === undefined || !(pushHandler || snapshot.covers(endpoint))) return ended(facts, 'NOT_FOUND')
+  if (endpoint === undefined || !(pushHandler || snapshot.covers(endpoint)))
+    return refusedWith(facts, 'NOT_FOUND')
   if (token !== undefined) steps.warnings.ofToken(facts, token)
   // Whether a signature is good is only known once the body is read, and its request counts then.
   const limited = by === 'signature' ? undefined : overEndpointRate(steps, endpointAuth)
   const unable = (limited && (await limited)) ?? inability(steps, endpoint)
   if (unable) return { facts, outcome: unable }
-  if (declaredBytes(incoming) > limit) return ended(facts, 'BODY_TOO_LARGE')
+  if (declaredBytes(incoming) > limit) return refusedWith(facts, 'BODY_TOO_LARGE')
   return { facts, by, endpoint, endpointAuth, query, maxBytes: limit, pushHandler }
 }
 
@@ -199,21 +200,24 @@ async function authenticateSender(
 }
 
 async function receive(steps: Steps, admitted: Admitted, sent: Buffer): Promise<Concluded<RequestContext>> {
-  const { endpoint, endpointAuth, query, pushHandler, refusal, by, maxBytes } = admitted
-  let facts: RequestContext = { ...admitted.facts, body: sent }
+  const { facts: head, endpoint, endpointAuth, query, pushHandler, refusal, by, maxBytes } = admitted
+  let body = sent
+  let { timings, isAuthenticated } = head
+  const facts = () => ({ ...head, body, timings, ...(isAuthenticated && { isAuthenticated }) })
+  const ended = (outcome: Concluded['outcome']) => ({ facts: facts(), outcome })
   try {
     if (refusal !== undefined)
-      return { facts, outcome: (await steps.handshakes.ofUnauthenticated(admitted, sent)) ?? refusal }
+      return ended((await steps.handshakes.ofUnauthenticated(admitted, sent)) ?? refusal)
     if (by === 'signature') {
-      const outcome =
-        (await steps.verifySignature(facts, endpointAuth, sent)) ??
+      const refused =
+        (await steps.verifySignature(head, endpointAuth, sent)) ??
         (await overEndpointRate(steps, endpointAuth))
-      if (outcome) return { facts, outcome }
-      facts = { ...facts, isAuthenticated: true }
+      if (refused) return ended(refused)
+      isAuthenticated = true
     }
-    const { 'content-encoding': encoding, 'content-type': type } = facts.headers
-    const body = encoding === undefined ? sent : await decompress(sent, encoding, maxBytes)
-    facts = { ...facts, body, timings: { read: elapsed(facts, steps.clock) } }
+    const { 'content-encoding': encoding, 'content-type': type } = head.headers
+    if (encoding !== undefined) body = await decompress(sent, encoding, maxBytes)
+    timings = { read: elapsed(head, steps.clock) }
     let decoded: Decoded | undefined
     const decode = () => {
       decoded ??= decodeFor(endpoint, body, type)
@@ -221,13 +225,13 @@ async function receive(steps: Steps, admitted: Admitted, sent: Buffer): Promise<
     }
     if (endpointAuth.verify?.value.handshakes) {
       const received = { query, payload: payloadOf(body, decode), isTrusted: by !== 'open' }
-      const outcome = await steps.handshakes.ofSender(facts, endpointAuth, received)
-      if (outcome) return { facts, outcome }
+      const handshake = await steps.handshakes.ofSender(head, endpointAuth, received)
+      if (handshake) return ended(handshake)
     }
-    if (pushHandler) return { facts, outcome: await steps.handlePush(facts, pushHandler, decodeJson(body)) }
-    return await decide(steps, facts, endpointAuth, query, body, decode())
+    if (pushHandler) return ended(await steps.handlePush(head, pushHandler, decodeJson(body)))
+    return await decide(steps, facts(), endpointAuth, query, body, decode())
   } catch (error) {
-    return { facts, outcome: outcomeOfError(error) }
+    return ended(outcomeOfError(error))
   }
 }
 
@@ -235,12 +239,12 @@ async function internal(steps: Steps, begun: RequestFacts, body: Buffer): Promis
   const { endpoint, headers, live, replay } = begun
   const { snapshot } = live
   if (endpoint === undefined || !snapshot.settings.hooks.enabled || !snapshot.covers(endpoint))
-    return ended(begun, 'NOT_FOUND')
+    return refusedWith(begun, 'NOT_FOUND')
   const endpointAuth = steps.authTableOf(snapshot).authFor(endpoint)
   const unable =
     (replay ? undefined : await overEndpointRate(steps, endpointAuth)) ?? inability(steps, endpoint)
   if (unable) return { facts: begun, outcome: unable }
-  if (body.length > maxBytesFor(snapshot, endpoint)) return ended(begun, 'BODY_TOO_LARGE')
+  if (body.length > maxBytesFor(snapshot, endpoint)) return refusedWith(begun, 'BODY_TOO_LARGE')
   const facts = { ...begun, body }
   try {
     const decoded = decodeFor(endpoint, body, headers['content-type'])
@@ -286,38 +290,47 @@ async function decide<Facts extends RequestFacts>(
     id: begun.requestId,
     sender: begun.client,
   }
-  let facts = { ...begun, deliveryId: verify?.value.deliveryIdOf(request)?.trim() || undefined }
+  const deliveryId = verify?.value.deliveryIdOf(request)?.trim() || undefined
+  let { timings } = begun
+  let bodyDigest: string | undefined
+  const ended = (outcome: Concluded['outcome']): Concluded<Facts> => ({
+    facts: { ...begun, deliveryId, timings, ...(bodyDigest && { bodyDigest }) },
+    outcome,
+  })
   try {
     const caused = steps.loopIn(request)
     const loop = caused && (await caused)
-    if (loop !== undefined) return { facts, outcome: { outcome: 'ignored', reason: loop, isLoop: true } }
+    if (loop !== undefined) return ended({ outcome: 'ignored', reason: loop, isLoop: true })
     const decision = await snapshot.resolve(request)
-    facts = { ...facts, timings: { ...facts.timings, resolve: elapsed(facts, steps.clock) } }
+    timings = { ...timings, resolve: elapsed(begun, steps.clock) }
     steps.onResolved?.(request, snapshot)
     const source = decision.outcome === 'ignored' && !isInternal ? sourceOf(endpoint, sources) : undefined
-    if (source !== undefined) return { facts, outcome: refusedWithoutSource(source) }
+    if (source !== undefined) return ended(refusedWithoutSource(source))
     if (decision.outcome !== 'accepted') {
       const outcome = 'code' in decision ? refusedByEngine(decision) : decision
-      return { facts, outcome, ...(hasTrace(decision) && { decided: { request, decision } }) }
+      return { ...ended(outcome), ...(hasTrace(decision) && { decided: { request, decision } }) }
     }
     const { actions, mapping, reply, warnings } = decision
-    if (warnings) steps.warnings.ofUnknownFields(facts, warnings)
-    if (actions.some(({ dedupe }) => dedupe && isChosenKey(dedupe, facts)))
-      facts = { ...facts, bodyDigest: await digestOfBody(body) }
+    if (warnings) steps.warnings.ofUnknownFields(begun, warnings)
+    if (actions.some(({ dedupe }) => dedupe && isChosenKey(dedupe, deliveryId)))
+      bodyDigest = await digestOfBody(body)
     const persisted = actions.map((action) => ({ id: firstRunIn(action) ?? steps.mintId(), action }))
     const more = { ...(warnings && { warnings }), ...(reply && { reply }) }
-    return { facts, outcome: { outcome: 'accepted', actions: persisted, mapping, ...more } }
+    return ended({ outcome: 'accepted', actions: persisted, mapping, ...more })
   } catch (error) {
-    return { facts, outcome: outcomeOfError(error) }
+    return ended(outcomeOfError(error))
   }
 }
 
-function ended<Facts extends RequestFacts>(facts: Facts, code: ErrorCode): Concluded<Facts> {
+function refusedWith<Facts extends RequestFacts>(facts: Facts, code: ErrorCode): Concluded<Facts> {
   return { facts, outcome: refused(code) }
 }
 
 /** Whether the sender or the mapping chose the key. The id of a delivery is the provider's, whose body may differ from try to try. */
-function isChosenKey({ key, isGiven }: NonNullable<Action['dedupe']>, { deliveryId }: RequestFacts): boolean {
+function isChosenKey(
+  { key, isGiven }: NonNullable<Action['dedupe']>,
+  deliveryId: string | undefined,
+): boolean {
   return isGiven || deliveryId === undefined || !key.includes(deliveryId)
 }
 

@@ -94,7 +94,7 @@ function send(
   reply.code(status).header('x-request-id', requestId)
   // Fastify asks for the end of the connection after every error while a body is read.
   if (hasUnreadBody || isLast) reply.header('connection', 'close')
-  else reply.removeHeader('connection')
+  else if (reply.hasHeader('connection')) reply.removeHeader('connection')
   if (hasUnreadBody) {
     reply.header('content-length', Buffer.byteLength(text))
     reply.send(lingering(text, reply.request.raw, timers))
