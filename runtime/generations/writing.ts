@@ -20,13 +20,20 @@ const ahead = 8
 
 export type WriteState = ReturnType<typeof createWriting>
 
+/** A generation on disk. */
+interface Written {
+  readonly folder: string
+  readonly sources: ReadonlyMap<string, string>
+  readonly hashes: ReadonlyMap<string, string>
+}
+
 export function createWriting(layout: Layout, found: Pick<ArchiveOnDisk, 'kept' | 'refused'>) {
   const records = new Map(found.kept.map(({ record }) => [record.generation, record]))
   const refusedNumbers = new Set(found.refused.map(({ number }) => number))
   let index = ''
   let isTidy = false
   /** The generation that was written last; an equal file becomes a link to its copy. */
-  let last: { folder: string; sources: ReadonlyMap<string, string>; hashes: Map<string, string> } | undefined
+  let last: Written | undefined
 
   /** Removes what a crash left behind. */
   async function tidy(): Promise<void> {
@@ -48,7 +55,7 @@ export function createWriting(layout: Layout, found: Pick<ArchiveOnDisk, 'kept' 
       const file = join(draft, layout.copyName(path))
       if (!folders.has(dirname(file))) await makeFolder(dirname(file))
       folders.add(dirname(file))
-      hashes.set(path, await copy(file, path, text))
+      hashes.set(path, await copy({ file, path, text }, last, layout))
     }
     const files = [...hashes].map(
       ([path, sha256]): CopiedFile => ({ path: layout.toWritten(path, 'configuration'), sha256 }),
@@ -58,22 +65,6 @@ export function createWriting(layout: Layout, found: Pick<ArchiveOnDisk, 'kept' 
     await removeFolder(folder)
     await rename(draft, folder)
     last = { folder, sources: content.sources, hashes }
-  }
-
-  /** @returns the hash of its bytes */
-  async function copy(file: string, path: string, text: string): Promise<string> {
-    const hash = last?.sources.get(path) === text ? last.hashes.get(path) : undefined
-    if (last && hash !== undefined) {
-      const linked = await link(join(last.folder, layout.copyName(path)), file).then(
-        () => true,
-        // Not every file system has links, and the linked file may be lost.
-        () => false,
-      )
-      if (linked) return hash
-    }
-    const bytes = Buffer.from(text)
-    await writeFile(file, bytes, { mode: 0o600, flag: 'wx' })
-    return hashOf(bytes)
   }
 
   async function writeKept(entry: KeptGeneration): Promise<void> {
@@ -129,6 +120,26 @@ export function createWriting(layout: Layout, found: Pick<ArchiveOnDisk, 'kept' 
     index = text
     await remove(state)
   }
+}
+
+/** Links the file of the last generation where it is the same. @returns the hash of its bytes */
+async function copy(
+  { file, path, text }: { readonly file: string; readonly path: string; readonly text: string },
+  last: Written | undefined,
+  layout: Layout,
+): Promise<string> {
+  const hash = last?.sources.get(path) === text ? last.hashes.get(path) : undefined
+  if (last && hash !== undefined) {
+    const linked = await link(join(last.folder, layout.copyName(path)), file).then(
+      () => true,
+      // Not every file system has links, and the linked file may be lost.
+      () => false,
+    )
+    if (linked) return hash
+  }
+  const bytes = Buffer.from(text)
+  await writeFile(file, bytes, { mode: 0o600, flag: 'wx' })
+  return hashOf(bytes)
 }
 
 async function makeFolder(folder: string): Promise<void> {

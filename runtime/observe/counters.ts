@@ -48,7 +48,7 @@ export const otherEndpoint = 'other'
 
 export function createCounters(options: { now(): number; backlog(): number }) {
   const series = createSeries(options)
-  const requests = new Map<string, Map<number, { count: number }>>()
+  const requests = createRequestCells()
   const mappings = new Map<string, { hits: number; lastAt: number }>()
   const accepting = createHistogram()
   const committing = createHistogram()
@@ -59,37 +59,12 @@ export function createCounters(options: { now(): number; backlog(): number }) {
   const tokens = createCells<'model' | 'kind'>()
   const costs = createCells<'model'>()
   let areFilesRefused = false
-  let known: Pick<Snapshot, 'endpoints' | 'mappings'> | undefined
-  let names: ReadonlySet<string> = new Set()
-
-  function labelOf(snapshot: CountedRequest['snapshot'], endpoint = ''): string {
-    if (snapshot !== known) {
-      known = snapshot
-      names = namesIn(snapshot)
-    }
-    return names.has(endpoint) ? endpoint : otherEndpoint
-  }
-
-  function cellOf(label: string, key: number): { count: number } {
-    let cells = requests.get(label)
-    if (cells === undefined) {
-      if (requests.size >= maxNames && label !== otherEndpoint) return cellOf(otherEndpoint, key)
-      cells = new Map()
-      requests.set(label, cells)
-    }
-    let cell = cells.get(key)
-    if (cell === undefined) {
-      cell = { count: 0 }
-      cells.set(key, cell)
-    }
-    return cell
-  }
 
   return {
     /** Called once for each request that is recorded, after its reply. */
     noteRequest({ snapshot, endpoint, outcome, status, mapping, ms, resolveMs, at }: CountedRequest): void {
       const number = numberOfOutcome.get(outcome) as number
-      cellOf(labelOf(snapshot, endpoint), number * 1000 + status).count += 1
+      requests.add(snapshot, endpoint, number * 1000 + status)
       const isAccepted = outcome === 'accepted'
       series.noteRequest(at, number, isAccepted ? ms : undefined)
       if (isAccepted) {
@@ -132,29 +107,11 @@ export function createCounters(options: { now(): number; backlog(): number }) {
     /** How often each mapping decided since the start, and when it did last, by its id. */
     mappingHits: (): ReadonlyMap<string, MappingHits> => mappings,
     hitsOf: (mapping: string): number => mappings.get(mapping)?.hits ?? 0,
-    /** The requests of an endpoint by outcome; all zero for one that no policy and no mapping names. */
-    countsOf(endpoint: string): Readonly<Record<RequestOutcome, number>> {
-      const counts = Object.fromEntries(requestOutcomes.map((outcome) => [outcome, 0])) as Record<
-        RequestOutcome,
-        number
-      >
-      for (const [key, { count }] of requests.get(endpoint) ?? [])
-        counts[requestOutcomes[Math.floor(key / 1000)] as RequestOutcome] += count
-      return counts
-    },
+    countsOf: requests.countsOf,
     series: series.read,
     /** Everything for the metrics. */
     read: () => ({
-      requests: [...requests].flatMap(([endpoint, cells]) =>
-        [...cells].map(([key, { count }]) => ({
-          labels: {
-            endpoint,
-            outcome: requestOutcomes[Math.floor(key / 1000)] as RequestOutcome,
-            status: String(key % 1000),
-          },
-          count,
-        })),
-      ),
+      requests: requests.read(),
       accepting: accepting.read(),
       committing: committing.read(),
       oldTokens: oldTokens.read(),
@@ -165,6 +122,63 @@ export function createCounters(options: { now(): number; backlog(): number }) {
       costs: costs.read(),
       areFilesRefused,
     }),
+  }
+}
+
+/** Counts requests by endpoint, outcome and status; the last two are one number. */
+function createRequestCells() {
+  const requests = new Map<string, Map<number, { count: number }>>()
+  let known: Pick<Snapshot, 'endpoints' | 'mappings'> | undefined
+  let names: ReadonlySet<string> = new Set()
+
+  function labelOf(snapshot: CountedRequest['snapshot'], endpoint = ''): string {
+    if (snapshot !== known) {
+      known = snapshot
+      names = namesIn(snapshot)
+    }
+    return names.has(endpoint) ? endpoint : otherEndpoint
+  }
+
+  function cellOf(label: string, key: number): { count: number } {
+    let cells = requests.get(label)
+    if (cells === undefined) {
+      if (requests.size >= maxNames && label !== otherEndpoint) return cellOf(otherEndpoint, key)
+      cells = new Map()
+      requests.set(label, cells)
+    }
+    let cell = cells.get(key)
+    if (cell === undefined) {
+      cell = { count: 0 }
+      cells.set(key, cell)
+    }
+    return cell
+  }
+
+  return {
+    add(snapshot: CountedRequest['snapshot'], endpoint: string | undefined, key: number): void {
+      cellOf(labelOf(snapshot, endpoint), key).count += 1
+    },
+    /** The requests of an endpoint by outcome; all zero for one that no policy and no mapping names. */
+    countsOf(endpoint: string): Readonly<Record<RequestOutcome, number>> {
+      const counts = Object.fromEntries(requestOutcomes.map((outcome) => [outcome, 0])) as Record<
+        RequestOutcome,
+        number
+      >
+      for (const [key, { count }] of requests.get(endpoint) ?? [])
+        counts[requestOutcomes[Math.floor(key / 1000)] as RequestOutcome] += count
+      return counts
+    },
+    read: () =>
+      [...requests].flatMap(([endpoint, cells]) =>
+        [...cells].map(([key, { count }]) => ({
+          labels: {
+            endpoint,
+            outcome: requestOutcomes[Math.floor(key / 1000)] as RequestOutcome,
+            status: String(key % 1000),
+          },
+          count,
+        })),
+      ),
   }
 }
 

@@ -9,6 +9,7 @@ import type { Timers } from '@reveille/engine'
 import type { MintId } from '../store/id.ts'
 import {
   type Id,
+  type Reader,
   type ReplayJob,
   type RequestFilters,
   type RequestOutcome,
@@ -62,8 +63,9 @@ interface Settled {
 export type ReplayJobs = ReturnType<typeof createReplayJobs>
 
 export function createReplayJobs(options: ReplayJobsOptions) {
-  const { store, replays, mintId, now, timers, log, draining, lookMs, leads = () => true } = options
+  const { store, mintId, now, timers, log, draining, lookMs, leads = () => true } = options
   const { read } = store
+  const perform = createItemPerformer(options)
   let running: Promise<void> | undefined
   /** A job was begun, perhaps after the runner found that there was none. */
   let isAsked = false
@@ -86,7 +88,7 @@ export function createReplayJobs(options: ReplayJobsOptions) {
       isAsked = false
       if (!leads()) return
       try {
-        const job = await oldestRunning()
+        const job = await oldestRunning(read)
         // Another process may lead since the question was asked.
         if (job === undefined || !leads()) return
         await performSome(job)
@@ -96,19 +98,6 @@ export function createReplayJobs(options: ReplayJobsOptions) {
           log.error({ event: 'replay-job-faulted', err: error }, 'a replay job failed unexpectedly')
         await pause(retryMs)
       }
-    }
-  }
-
-  async function oldestRunning(): Promise<ReplayJob | undefined> {
-    for (let cursor: string | undefined, oldest: ReplayJob | undefined; ; ) {
-      const page = await read.jobs({
-        state: 'running',
-        limit: stride,
-        ...(cursor !== undefined && { cursor }),
-      })
-      oldest = page.items.at(-1) ?? oldest
-      cursor = page.next
-      if (cursor === undefined) return oldest
     }
   }
 
@@ -125,40 +114,9 @@ export function createReplayJobs(options: ReplayJobsOptions) {
     const terms = { ...(job.options as JobTerms), by: job.by }
     const results = await Promise.all(items.map((item) => perform(item, terms, isNew.has(item.replay))))
     const settled = results.filter((result) => result !== undefined)
-    await settle(job.id, settled)
+    await settle(options, job.id, settled)
     const took = now() - began
     await pause(settled.length < items.length ? retryMs : Math.max(0, paceMs - took))
-  }
-
-  async function settle(job: Id, items: readonly Settled[]): Promise<void> {
-    if (items.length === 0) return
-    await store.command({ type: 'job-settle', job, at: now(), items })
-    const after = await read.job(job)
-    if (after === undefined || after.state === 'running') return
-    const { state, total, done, failed, skipped } = after
-    log.info({ event: 'replay-job-ended', jobId: job, state, total, done, failed, skipped })
-  }
-
-  /** Undefined where the gateway cannot take it now, so that the item stays open. */
-  async function perform(
-    item: Item,
-    terms: JobTerms & Pick<ReplayJob, 'by'>,
-    isNew: boolean,
-  ): Promise<Settled | undefined> {
-    const { request, replay: requestId } = item
-    // Whether an item of an earlier process was performed is known by its replay alone.
-    const stored = isNew ? undefined : await read.request(requestId)
-    if (stored !== undefined) return { request, ...fateOf(stored.outcome, stored) }
-    try {
-      const answer = await replays.perform(request, { ...terms, requestId, onlyUndone: true })
-      if (!answer.ok && isOfGateway(answer.code)) return undefined
-      if (!answer.ok) return { request, state: 'skipped', reason: `${answer.code}: ${answer.sentence}` }
-      return { request, ...fateOf(answer.outcome, answer) }
-    } catch (error) {
-      if (error instanceof StoreError) return undefined
-      log.error({ event: 'replay-job-faulted', err: error }, 'a replay of a job failed unexpectedly')
-      return { request, state: 'failed', reason: 'INTERNAL: the gateway failed; its log says why' }
-    }
   }
 
   /** Resolves early when the gateway drains. */
@@ -237,4 +195,54 @@ function fateOf(
   if (outcome === 'accepted') return { state: 'done' }
   const state = outcome === 'failed' || outcome === 'refused' ? 'failed' : 'skipped'
   return { state, reason: [code ?? outcome, reason].filter(Boolean).join(': ') }
+}
+
+async function settle(
+  { store, now, log }: ReplayJobsOptions,
+  job: Id,
+  items: readonly Settled[],
+): Promise<void> {
+  if (items.length === 0) return
+  await store.command({ type: 'job-settle', job, at: now(), items })
+  const after = await store.read.job(job)
+  if (after === undefined || after.state === 'running') return
+  const { state, total, done, failed, skipped } = after
+  log.info({ event: 'replay-job-ended', jobId: job, state, total, done, failed, skipped })
+}
+
+async function oldestRunning(read: Pick<Reader, 'jobs'>): Promise<ReplayJob | undefined> {
+  for (let cursor: string | undefined, oldest: ReplayJob | undefined; ; ) {
+    const page = await read.jobs({
+      state: 'running',
+      limit: stride,
+      ...(cursor !== undefined && { cursor }),
+    })
+    oldest = page.items.at(-1) ?? oldest
+    cursor = page.next
+    if (cursor === undefined) return oldest
+  }
+}
+
+function createItemPerformer({ store: { read }, replays, log }: ReplayJobsOptions) {
+  /** Undefined where the gateway cannot take it now, so that the item stays open. */
+  return async function perform(
+    item: Item,
+    terms: JobTerms & Pick<ReplayJob, 'by'>,
+    isNew: boolean,
+  ): Promise<Settled | undefined> {
+    const { request, replay: requestId } = item
+    // Whether an item of an earlier process was performed is known by its replay alone.
+    const stored = isNew ? undefined : await read.request(requestId)
+    if (stored !== undefined) return { request, ...fateOf(stored.outcome, stored) }
+    try {
+      const answer = await replays.perform(request, { ...terms, requestId, onlyUndone: true })
+      if (!answer.ok && isOfGateway(answer.code)) return undefined
+      if (!answer.ok) return { request, state: 'skipped', reason: `${answer.code}: ${answer.sentence}` }
+      return { request, ...fateOf(answer.outcome, answer) }
+    } catch (error) {
+      if (error instanceof StoreError) return undefined
+      log.error({ event: 'replay-job-faulted', err: error }, 'a replay of a job failed unexpectedly')
+      return { request, state: 'failed', reason: 'INTERNAL: the gateway failed; its log says why' }
+    }
+  }
 }
