@@ -1,14 +1,12 @@
 /** Defines what a check is and returns, and runs checks side by side. */
 
 import { CommandFailure } from '../command-failure.ts'
-import { NotChecked } from './not-checked.ts'
 import type { Subject } from './subject.ts'
 
 export type State = 'ok' | 'warning' | 'problem' | 'not-checked'
 
 /** The groups of a report, in its order. */
 export const groups = ['configuration', 'files', 'gateway', 'cluster', 'work', 'machine'] as const
-export type Group = (typeof groups)[number]
 
 export interface Result {
   readonly state: State
@@ -26,7 +24,7 @@ export interface Result {
 export interface Check {
   /** Stable, kebab-case. */
   readonly name: string
-  readonly group: Group
+  readonly group: (typeof groups)[number]
   /** One or two words for what it looks at. */
   readonly title: string
   /**
@@ -41,16 +39,33 @@ export interface Checked {
   readonly results: readonly Result[]
 }
 
-export function ok(message: string): Result {
-  return { state: 'ok', message }
+/** A check throws this error for something that it cannot look at. The message is a clause, as that of a result. */
+export class NotChecked extends Error {
+  readonly code: string
+
+  constructor(code: string, message: string) {
+    super(message)
+    this.code = code
+  }
 }
 
-export function warning(code: string, message: string, fix?: string): Result {
-  return { state: 'warning', code, message, fix }
-}
+export const ok = (message: string): Result => ({ state: 'ok', message })
+export const warning = (code: string, message: string, fix?: string): Result => ({
+  state: 'warning',
+  code,
+  message,
+  fix,
+})
+export const problem = (code: string, message: string, fix?: string): Result => ({
+  state: 'problem',
+  code,
+  message,
+  fix,
+})
 
-export function problem(code: string, message: string, fix?: string): Result {
-  return { state: 'problem', code, message, fix }
+/** What was found, or that all is well. */
+export function orOk(found: readonly Result[], message: string): Result | readonly Result[] {
+  return found.length > 0 ? found : ok(message)
 }
 
 /** The time for one check, which is longer than any single question takes. */
@@ -85,12 +100,9 @@ async function runCheck(check: Check, subject: Subject, limitMs: number) {
 
 function reasonOf(error: unknown): { readonly code: string; readonly message: string } {
   if (error instanceof NotChecked) return { code: error.code, message: error.message }
-  if (error instanceof CommandFailure) return { code: 'GATEWAY_ANSWER', message: clauseOf(error.message) }
+  if (error instanceof CommandFailure)
+    return { code: 'GATEWAY_ANSWER', message: (error.message.split('\n', 1)[0] ?? '').replace(/\.$/, '') }
   // The message may quote a secret, while the code is only a name.
   const { code } = error as { readonly code?: unknown }
   return { code: 'CHECK_FAILED', message: typeof code === 'string' ? `it failed: ${code}` : 'it failed' }
-}
-
-function clauseOf(sentence: string): string {
-  return sentence.split('\n', 1)[0]?.replace(/\.$/, '') ?? ''
 }

@@ -1,16 +1,19 @@
 /** `reveille doctor` looks at a configuration, its files and its gateway, and says what to do. It changes nothing. */
 
+import type { Paint } from '../../observe/paint.ts'
+import { printable } from '../../observe/printable.ts'
+import { wrapWords } from '../../observe/wrap-words.ts'
 import { withCompiled } from '../authoring/compile.ts'
 import { findConfiguration, load, shownPath } from '../configuration.ts'
 import { type CommandOptions, type Io, paintFor } from '../io.ts'
-import { type Checked, runChecks } from './check.ts'
+import { counted, listed, print } from '../print.ts'
+import { type Checked, groups, type Result, runChecks, type State } from './check.ts'
 import { clusterChecks } from './checks/cluster.ts'
 import { configurationChecks } from './checks/configuration.ts'
 import { fileChecks } from './checks/files.ts'
 import { gatewayChecks } from './checks/gateway.ts'
 import { machineChecks } from './checks/machine.ts'
 import { workChecks } from './checks/work.ts'
-import { countsOf, formatCounts, formatReport } from './report.ts'
 import { openSubject } from './subject.ts'
 
 interface DoctorOptions extends CommandOptions {
@@ -50,16 +53,77 @@ export async function doctor(options: DoctorOptions, io: Io): Promise<number> {
 }
 
 function report(checked: readonly Checked[], file: string, options: DoctorOptions, io: Io): number {
-  const counts = countsOf(checked)
+  const counts = { ok: 0, warning: 0, problem: 0, 'not-checked': 0 }
+  for (const { results } of checked) for (const { state } of results) counts[state] += 1
   const ok = counts.problem === 0 && !(options.strict && counts.warning > 0)
-  if (options.json) {
-    const results = checked.flatMap(({ check: { name, group }, results }) =>
-      results.map(({ state, ...others }) => ({ check: name, group, state, ...others })),
-    )
-    io.out(`${JSON.stringify({ ok, file, counts, results }, null, 2)}\n`)
-  } else {
-    const lines = formatReport(checked, paintFor(io), io.columns ?? Number.POSITIVE_INFINITY)
-    io.out(`${[...lines, `${shownPath(file, io)}: ${formatCounts(counts)}.`].join('\n')}\n`)
-  }
+  const results = checked.flatMap(({ check: { name, group }, results }) =>
+    results.map(({ state, ...others }) => ({ check: name, group, state, ...others })),
+  )
+  print(io, options.json, { ok, file, counts, results }, () => {
+    const totals = [
+      counts.problem > 0 && counted(counts.problem, 'problem'),
+      counts.warning > 0 && counted(counts.warning, 'warning'),
+      `${counts.ok} ok`,
+      counts['not-checked'] > 0 && `${counts['not-checked']} not checked`,
+    ]
+    const total = totals.filter(Boolean).join(', ')
+    return [...reportLines(checked, io), `${shownPath(file, io)}: ${total}.`].join('\n')
+  })
   return ok ? 0 : 1
+}
+
+/** The narrowest column for texts; a narrower terminal wraps lines itself. */
+const minRoom = 30
+
+interface Line {
+  readonly title: string
+  readonly result: Result
+}
+
+/** Groups, a line for each result, and what to do below it. */
+function reportLines(checked: readonly Checked[], io: Io): string[] {
+  const sections = groups.map((group) => ({
+    group,
+    lines: linesOf(checked.filter(({ check }) => check.group === group)),
+  }))
+  const width = Math.max(0, ...sections.flatMap(({ lines }) => lines.map(({ title }) => title.length)))
+  const paint = paintFor(io)
+  return sections.flatMap(({ group, lines }) => {
+    if (lines.length === 0) return []
+    const title = group.replace(/^./, (first) => first.toUpperCase())
+    return [paint.bold(title), ...lines.flatMap((line) => formatLine(line, width, paint, io)), '']
+  })
+}
+
+/** Checks that were skipped for the same reason share one line, after the others. */
+function linesOf(checked: readonly Checked[]): readonly Line[] {
+  const all = checked.flatMap(({ check: { title }, results }) => results.map((result) => ({ title, result })))
+  const skipped = all.filter(({ result }) => result.state === 'not-checked')
+  const byReason = Map.groupBy(skipped, ({ result }) => result.message)
+  const shared = [...byReason].map(([message, lines]): Line => {
+    const names = listed([...new Set(lines.map(({ title }) => title))])
+    return { title: 'not checked', result: { state: 'not-checked', message: `${names}: ${message}` } }
+  })
+  return [...all.filter((line) => !skipped.includes(line)), ...shared]
+}
+
+function formatLine({ title, result }: Line, width: number, paint: Paint, { columns }: Io): string[] {
+  const { state, fix, place, message, code } = result
+  const isSkipped = state === 'not-checked'
+  const shade = (text: string) => (isSkipped ? paint.dim(text) : text)
+  const head = `  ${markOf(state, paint)} ${shade(title.padEnd(width))}  `
+  const left = ' '.repeat(width + 6)
+  const room = Math.max(minRoom, (columns ?? Number.POSITIVE_INFINITY) - left.length)
+  const text = `${place === undefined ? '' : `${place}: `}${message}${code === undefined || isSkipped ? '' : ` [${code}]`}`
+  return [
+    ...wrapWords(printable(text), room).map((line, at) => `${at === 0 ? head : left}${shade(line)}`),
+    ...wrapWords(printable(fix), room - 2).map(
+      (line, at) => `${left}${at === 0 ? paint.cyan('→') : ' '} ${line}`,
+    ),
+  ]
+}
+
+function markOf(state: State, { green, yellow, red, dim }: Paint): string {
+  const marks = { ok: green('✓'), warning: yellow('!'), problem: red('✗'), 'not-checked': dim('-') }
+  return marks[state]
 }

@@ -2,8 +2,7 @@
 
 import { type Client, type Connection, createClient, endedText } from '../client.ts'
 import type { Io } from '../io.ts'
-import { pasted } from '../pasted.ts'
-import { NotChecked } from './not-checked.ts'
+import { NotChecked } from './check.ts'
 
 /** The longest time that one answer may take, in milliseconds. */
 const answerMs = 5_000
@@ -21,7 +20,12 @@ export function createGatewayView(connection: Connection, io: Io) {
   const { address, token, pid, note, endedPid } = connection
   const known = createClient(connection, io)
   const reach = once(probe)
-  const admission = once(askForAdmission)
+  /** Returns 401 where it accepts another token, and 404 where it has no admin surface. @throws NotChecked as `statusOf` */
+  const admission = once(async () => {
+    const status = await statusOf('/api/status', { authorization: `Bearer ${token}` })
+    // The gateway accepts the token, but cannot read its store.
+    return status === 503 ? 200 : status
+  })
   const status = once(async () => (await admin()).ask('readStatus'))
 
   const ask = (path: string, headers: Record<string, string> = {}) =>
@@ -33,13 +37,12 @@ export function createGatewayView(connection: Connection, io: Io) {
     try {
       response = await ask('/healthz')
     } catch (error) {
-      const isLate = error instanceof Error && error.name === 'TimeoutError'
-      return {
-        is: 'silent',
-        why: isLate
-          ? `what listens at ${address} does not answer within ${answerMs / 1000} s`
-          : `no gateway answers at ${address}${endedPid === undefined ? '' : `. ${endedText(endedPid).slice(0, -1)}`}`,
+      if (error instanceof Error && error.name === 'TimeoutError') {
+        const why = `what listens at ${address} does not answer within ${answerMs / 1000} s`
+        return { is: 'silent', why }
       }
+      const end = endedPid === undefined ? '' : `. ${endedText(endedPid).slice(0, -1)}`
+      return { is: 'silent', why: `no gateway answers at ${address}${end}` }
     }
     const body = (await response.json().catch(() => undefined)) as { ok?: unknown } | null | undefined
     if (response.status !== 200 || body?.ok !== true) return { is: 'foreign' }
@@ -48,19 +51,18 @@ export function createGatewayView(connection: Connection, io: Io) {
   }
 
   async function mustAnswer(): Promise<void> {
-    const { is } = await reach()
-    if (is !== 'there') throw new NotChecked('GATEWAY_DOWN', 'no gateway answers')
+    if ((await reach()).is !== 'there') throw new NotChecked('GATEWAY_DOWN', 'no gateway answers')
   }
 
   /** Says in one sentence why it accepts nothing; undefined where it accepts. @throws NotChecked where no gateway answers */
   async function notReady(): Promise<string | undefined> {
     await mustAnswer()
-    const response = await ask('/readyz')
-    const body = (await response.json().catch(() => undefined)) as { reason?: string } | null | undefined
-    if (response.status === 200) return undefined
-    // A gateway of another version or with another token does not say.
+    const { status, body } = await known.probe('/readyz')
+    if (status === 200) return undefined
+    // A gateway with another token does not say.
     const health = token === undefined ? undefined : await known.ask('readHealth').catch(() => undefined)
-    return health?.reason ?? body?.reason ?? `it answers ${response.status}`
+    const { reason } = (body ?? {}) as { readonly reason?: string }
+    return health?.reason ?? reason ?? `it answers ${status}`
   }
 
   /** Returns the status of a GET without a token. @throws NotChecked where no gateway answers */
@@ -69,12 +71,6 @@ export function createGatewayView(connection: Connection, io: Io) {
     const response = await ask(path, headers)
     await response.body?.cancel()
     return response.status
-  }
-
-  async function askForAdmission(): Promise<number> {
-    const status = await statusOf('/api/status', { authorization: `Bearer ${token}` })
-    // The gateway accepts the token, but cannot read its store.
-    return status === 503 ? 200 : status
   }
 
   /** Asks with the token of the configuration. @throws NotChecked where the gateway refuses it */
@@ -95,17 +91,11 @@ export function createGatewayView(connection: Connection, io: Io) {
     reach,
     notReady,
     statusOf: (path: string) => statusOf(path),
-    /** Returns 401 where it accepts another token, and 404 where it has no admin surface. @throws NotChecked as `statusOf` */
     admission,
     admin,
     /** @throws NotChecked */
     status,
   }
-}
-
-/** Returns the command that starts a gateway of this configuration. */
-export function startCommand(io: Io): string {
-  return `Start it: ${pasted('start', io)}`
 }
 
 /** A header has no fractions of a second, so only a certain difference counts. It is positive where the other clock is ahead. */
@@ -114,7 +104,7 @@ export function skewOf(date: number, asked: number, answered: number): number {
   return Math.min(0, date + 999 - asked)
 }
 
-function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+export function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   let made: Promise<Value> | undefined
   return () => {
     made ??= make()

@@ -1,14 +1,16 @@
-/** Opens the subject of all checks: one configuration, its folder, and the gateway that it describes. */
+/** Opens the subject of all checks: one configuration, its folder, the gateway that it describes, and its records. */
 
 import path from 'node:path'
-import type { Configuration, Snapshot } from '@reveille/engine'
+import type { Configuration, Settings, Snapshot } from '@reveille/engine'
+import type { ItemOf } from '../../api/routes/client.ts'
 import { loadGatewayBlock } from '../../reload/gateway-block.ts'
+import { type OpenDeliveries, type RequestRecord, StoreError } from '../../store/port.ts'
+import { readStoreSummary, type StoreSummary } from '../../store/sqlite/index.ts'
 import type { Compiled } from '../authoring/compile.ts'
-import { connectionTo } from '../client.ts'
+import { type Client, connectionTo } from '../client.ts'
 import type { Io } from '../io.ts'
-import { createGatewayView } from './gateway-view.ts'
-import { NotChecked } from './not-checked.ts'
-import { createRecordsView } from './records-view.ts'
+import { NotChecked } from './check.ts'
+import { createGatewayView, type GatewayView, once } from './gateway-view.ts'
 
 export type Subject = Awaited<ReturnType<typeof openSubject>>
 
@@ -17,15 +19,23 @@ export async function openSubject(file: string, compiled: Compiled, isOnline: bo
     ? compiled.configuration.settings
     : (await loadGatewayBlock({ file, env: io.env }))?.settings
   const gateway = settings && createGatewayView(await connectionTo(settings, io), io)
-  const records = gateway && createRecordsView(settings, gateway)
+  let summary: StoreSummary | undefined
+  const records = once(async (): Promise<Records> => {
+    const view = known(gateway)
+    try {
+      return fromGateway(await view.admin(), view)
+    } catch (error) {
+      if (!(error instanceof NotChecked)) throw error
+    }
+    summary = await openSummary(known(settings))
+    return fromStore(summary, known(settings).gateway.limits.backlog)
+  })
 
   /** @throws NotChecked */
   function known<Value>(value: Value | undefined): Value {
     if (value !== undefined) return value
-    throw new NotChecked(
-      'CONFIGURATION_BROKEN',
-      'the configuration has errors, and so has its block `gateway:`',
-    )
+    const message = 'the configuration has errors, and so has its block `gateway:`'
+    throw new NotChecked('CONFIGURATION_BROKEN', message)
   }
 
   return {
@@ -48,8 +58,69 @@ export async function openSubject(file: string, compiled: Compiled, isOnline: bo
     },
     /** @throws NotChecked */
     gateway: () => known(gateway),
-    /** Reads what was received and what waits from the running gateway, else from its store. @throws NotChecked */
-    records: async () => known(records).open(),
-    close: () => records?.close(),
+    /** Reads what was received and what waits from the running gateway, else from its store, which is not changed. @throws NotChecked */
+    records,
+    close: () => summary?.close(),
+  }
+}
+
+interface Records {
+  /** Names for people where the records come from. */
+  readonly source: string
+  /** The newest requests first. `more`: there are older ones. */
+  requests(): Promise<{
+    readonly items: readonly (RequestRecord | ItemOf<'listRequests'>)[]
+    readonly more: boolean
+  }>
+  openDeliveries(): Promise<readonly Pick<OpenDeliveries, 'parked'>[]>
+  /** `more`: the count is a lower bound. */
+  parkedRuns(): Promise<{ readonly count: number; readonly more: boolean }>
+  backlog(): Promise<{ readonly waiting: number; readonly limit: number }>
+}
+
+/** The most requests that are looked at. */
+const maxRequests = 2_000
+const limit = 500
+
+function fromGateway(client: Client, gateway: GatewayView): Records {
+  return {
+    source: 'the gateway',
+    async requests() {
+      const items: ItemOf<'listRequests'>[] = []
+      let cursor: string | undefined
+      do {
+        const page = await client.ask('listRequests', { query: { limit, ...(cursor && { cursor }) } })
+        items.push(...page.items)
+        cursor = page.next
+      } while (cursor !== undefined && items.length < maxRequests)
+      return { items, more: cursor !== undefined }
+    },
+    openDeliveries: async () => (await gateway.status()).channels,
+    async parkedRuns() {
+      const { items, next } = await client.ask('listRuns', { query: { state: 'parked', limit } })
+      return { count: items.length, more: next !== undefined }
+    },
+    backlog: async () => (await gateway.status()).backlog,
+  }
+}
+
+async function openSummary({ gateway: { store, dataDir } }: Settings): Promise<StoreSummary> {
+  if (store !== 'sqlite')
+    throw new NotChecked('STORE_UNREADABLE', 'no gateway answers, which alone reads what is in the database')
+  try {
+    return await readStoreSummary(dataDir)
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    throw new NotChecked('STORE_UNREADABLE', `no gateway answers, and ${error.message}`)
+  }
+}
+
+function fromStore(summary: StoreSummary, backlog: number): Records {
+  return {
+    source: 'its store',
+    requests: async () => summary.requests(maxRequests),
+    openDeliveries: async () => summary.openDeliveries(),
+    parkedRuns: async () => ({ count: await summary.parkedRuns(), more: false }),
+    backlog: async () => ({ waiting: await summary.backlog(), limit: backlog }),
   }
 }

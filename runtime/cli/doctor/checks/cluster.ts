@@ -1,12 +1,10 @@
 /** Checks a cluster: its nodes, its database, and whether clocks, versions and configurations agree. */
 
-import type { GatewayStatus } from '../../../api/index.ts'
 import { examineDatabase } from '../../../store/examination.ts'
 import { type DatabaseState, type NodeRecord, StoreError } from '../../../store/port.ts'
 import { listed } from '../../print.ts'
 import { differences, oldTransactionText } from '../../status-text.ts'
-import { type Check, ok, problem, type Result, warning } from '../check.ts'
-import { NotChecked } from '../not-checked.ts'
+import { type Check, NotChecked, ok, orOk, problem, type Result, warning } from '../check.ts'
 import type { Subject } from '../subject.ts'
 import { judgeSkew } from './machine.ts'
 
@@ -17,7 +15,7 @@ export const clusterChecks: readonly Check[] = [
     name: 'nodes',
     group: 'cluster',
     title: 'nodes',
-    run: async (subject) => judgeNodes(await nodesOf(subject)),
+    run: async (subject) => judgeNodes((await subject.gateway().status()).nodes),
   },
   { name: 'node-clocks', group: 'cluster', title: 'clocks', run: clocks },
 ]
@@ -27,14 +25,9 @@ async function database(subject: Subject): Promise<readonly Result[]> {
   try {
     const place = { location: subject.settings().gateway.store, configFile: subject.file }
     const { state, skewMs, hasStore } = await examineDatabase(place, subject.io.now)
-    const fix = 'Have both machines keep their time by NTP'
-    return [
-      ok(
-        `PostgreSQL ${state.version}, ${hasStore ? 'with all privileges' : 'empty: the first start makes the tables'}`,
-      ),
-      ...judgeTransaction(state),
-      judgeSkew(-skewMs, "the database's clock", fix),
-    ]
+    const rights = hasStore ? 'with all privileges' : 'empty: the first start makes the tables'
+    const skew = judgeSkew(-skewMs, "the database's clock", 'Have both machines keep their time by NTP')
+    return [ok(`PostgreSQL ${state.version}, ${rights}`), ...judgeTransaction(state), skew]
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     if (error.code === 'SCHEMA_NEWER')
@@ -51,62 +44,42 @@ export function judgeTransaction({ oldestTransaction }: DatabaseState): readonly
   return [warning('OLD_TRANSACTION', text, `${end}; idle_in_transaction_session_timeout ends forgotten ones`)]
 }
 
-async function nodesOf(subject: Subject): Promise<readonly NodeRecord[]> {
-  // A gateway of an earlier version does not send them.
-  const { nodes } = (await subject.gateway().status()) as Partial<GatewayStatus>
-  if (nodes !== undefined) return nodes
-  throw new NotChecked('GATEWAY_OLDER', 'the gateway is of a version that does not report it')
-}
-
 export function judgeNodes(nodes: readonly NodeRecord[]): readonly Result[] {
   const found: Result[] = []
   const versions = [...new Set(nodes.map(({ version }) => version))]
-  if (versions.length > 1)
-    found.push(
-      warning(
-        'NODE_VERSIONS',
-        `they are of the versions ${listed(versions)}`,
-        'Finish the upgrade, node by node',
-      ),
-    )
+  if (versions.length > 1) {
+    const text = `they are of the versions ${listed(versions)}`
+    found.push(warning('NODE_VERSIONS', text, 'Finish the upgrade, node by node'))
+  }
   const text = differences(nodes)
-  if (text !== undefined)
-    found.push(
-      warning(
-        'NODE_CONFIGURATIONS',
-        text,
-        'Bring the same files to all machines; `reveille status` on each says whether it refuses them',
-      ),
-    )
-  if (nodes.every(({ role }) => role === 'ingress'))
-    found.push(
-      problem(
-        'NOTHING_PERFORMED',
-        'all are of the role ingress, so nothing is performed',
-        'Start one without --role ingress',
-      ),
-    )
+  if (text !== undefined) {
+    const fix = 'Bring the same files to all machines; `reveille status` on each says whether it refuses them'
+    found.push(warning('NODE_CONFIGURATIONS', text, fix))
+  }
+  if (nodes.every(({ role }) => role === 'ingress')) {
+    const text = 'all are of the role ingress, so nothing is performed'
+    found.push(problem('NOTHING_PERFORMED', text, 'Start one without --role ingress'))
+  }
   const polling = nodes.filter(({ wakeUp }) => wakeUp === 'poll').map(({ name }) => name)
-  if (polling.length > 0)
-    found.push(
-      warning(
-        'NO_NOTIFICATIONS',
-        `${listed(polling)} ${polling.length === 1 ? 'asks' : 'ask'} four times a second, as no notification of the database arrives`,
-        'A pooler in transaction mode is in between: use its session mode, or name the database itself in `gateway.store`',
-      ),
-    )
-  if (found.length > 0) return found
-  return [ok(`${nodes.length}, of one version and with one configuration`)]
+  if (polling.length > 0) {
+    const text = `${listed(polling)} ${polling.length === 1 ? 'asks' : 'ask'} four times a second, as no notification of the database arrives`
+    const fix =
+      'A pooler in transaction mode is in between: use its session mode, or name the database itself in `gateway.store`'
+    found.push(warning('NO_NOTIFICATIONS', text, fix))
+  }
+  return [orOk(found, `${nodes.length}, of one version and with one configuration`)].flat()
 }
 
-async function clocks(subject: Subject): Promise<readonly Result[]> {
-  const nodes = await nodesOf(subject)
-  const known = nodes.flatMap(({ name, skewMs }) => (skewMs === undefined ? [] : [{ name, skewMs }]))
-  if (known.length === 0) throw new NotChecked('GATEWAY_ANSWER', 'no node has compared its clock yet')
-  const judged = known.map(({ name, skewMs }) => {
+async function clocks(subject: Subject) {
+  const { nodes } = await subject.gateway().status()
+  const judged = nodes.flatMap(({ name, skewMs }) => {
+    if (skewMs === undefined) return []
     const result = judgeSkew(-skewMs, "the database's", `Have ${name} keep its time by NTP`)
-    return result.state === 'ok' ? result : { ...result, message: `${name}: ${result.message}` }
+    return [{ ...result, message: `${name}: ${result.message}` }]
   })
-  const off = judged.filter(({ state }) => state !== 'ok')
-  return off.length > 0 ? off : [ok("as the database's")]
+  if (judged.length === 0) throw new NotChecked('GATEWAY_ANSWER', 'no node has compared its clock yet')
+  return orOk(
+    judged.filter(({ state }) => state !== 'ok'),
+    "as the database's",
+  )
 }

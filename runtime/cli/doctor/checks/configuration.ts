@@ -4,7 +4,7 @@ import { type Diagnostic, type EffectivePolicy, formatPlace, providerRow } from 
 import { shownPath } from '../../configuration.ts'
 import { pasted } from '../../pasted.ts'
 import { counted, listed } from '../../print.ts'
-import { type Check, ok, problem, type Result, warning } from '../check.ts'
+import { type Check, ok, orOk, problem, type Result, warning } from '../check.ts'
 import { createSecretKeys, type SecretKeys } from '../secret-key.ts'
 import type { Subject } from '../subject.ts'
 
@@ -50,7 +50,7 @@ async function signatures(subject: Subject) {
   const more = results.length - maxReported
   if (more > 0) results.splice(maxReported, more, rest(results.slice(maxReported)))
   if (verified > 0) return [ok(`verified for ${counted(verified, 'endpoint')}`), ...results]
-  return results.length > 0 ? results : ok('no endpoint names a provider that signs')
+  return orOk(results, 'no endpoint names a provider that signs')
 }
 
 function judgeEndpoint(

@@ -8,9 +8,8 @@ import { promisify } from 'node:util'
 import { shownPath } from '../../configuration.ts'
 import { shellWord } from '../../pasted.ts'
 import { listed } from '../../print.ts'
-import { type Check, ok, problem, type Result, warning } from '../check.ts'
+import { type Check, NotChecked, ok, orOk, problem, type Result, warning } from '../check.ts'
 import { type GuardedFile, guardedFiles } from '../guarded-files.ts'
-import { NotChecked } from '../not-checked.ts'
 import type { Subject } from '../subject.ts'
 
 export const fileChecks: readonly Check[] = [
@@ -41,38 +40,29 @@ export function judgeMounts(
     const isBelow = folders.some((each) => point.startsWith(path.join(each, '/')) && /\.\w+$/.test(point))
     if (!isBelow && !files.includes(point)) return []
     const fix = `Mount the folder ${path.dirname(point)} instead, and restart the container`
-    return root.endsWith('//deleted')
-      ? [problem('FILE_REPLACED', `${point} was replaced, and its mount still shows the old file`, fix)]
-      : [
-          warning(
-            'SINGLE_FILE_MOUNT',
-            `${point} is mounted by itself, so edits that replace it go unseen`,
-            fix,
-          ),
-        ]
+    if (root.endsWith('//deleted'))
+      return [problem('FILE_REPLACED', `${point} was replaced, and its mount still shows the old file`, fix)]
+    const text = `${point} is mounted by itself, so edits that replace it go unseen`
+    return [warning('SINGLE_FILE_MOUNT', text, fix)]
   })
-  return results.length > 0 ? results : ok('no file is mounted by itself')
+  return orOk(results, 'no file is mounted by itself')
 }
 
 /** Checks that other users cannot read what is secret, nor change what the gateway does. */
 async function fileModes(subject: Subject) {
   if (process.platform === 'win32') throw new NotChecked('NOT_POSIX', 'files have no modes on Windows')
   const files = await guardedFiles(subject)
-  const results = judgeModes(files)
-  return results.length > 0 ? results : ok('other users cannot read what is secret, or change what is run')
-}
-
-function judgeModes(files: readonly GuardedFile[]): readonly Result[] {
   const withBits = (bits: number) => (file: GuardedFile) => (file.stats.mode & bits) !== 0
   const secret = files.filter(({ isSecret }) => isSecret)
   const readable = secret.filter(withBits(0o004))
   const byGroup = secret.filter((file) => withBits(0o040)(file) && !readable.includes(file))
   const writable = files.filter((file) => withBits(0o002)(file) && !readable.includes(file))
-  return [
+  const found = [
     ...resultsFor(readable, problem, 'READABLE_BY_OTHERS', 'everybody on this machine can read'),
     ...resultsFor(byGroup, warning, 'READABLE_BY_GROUP', 'others of its group can read'),
     ...resultsFor(writable, problem, 'WRITABLE_BY_OTHERS', 'everybody on this machine can change'),
   ]
+  return orOk(found, 'other users cannot read what is secret, or change what is run')
 }
 
 function resultsFor(

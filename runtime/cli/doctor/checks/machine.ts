@@ -3,18 +3,12 @@
 import type { StatsFs } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import path from 'node:path'
-import { type Check, ok, problem, type Result, warning } from '../check.ts'
+import { type Check, NotChecked, ok, problem, type Result, warning } from '../check.ts'
 import { skewOf } from '../gateway-view.ts'
-import { NotChecked } from '../not-checked.ts'
 import type { Subject } from '../subject.ts'
 
 export const machineChecks: readonly Check[] = [
-  {
-    name: 'node-version',
-    group: 'machine',
-    title: 'Node.js',
-    run: async () => judgeNode(process.versions.node),
-  },
+  { name: 'node-version', group: 'machine', title: 'Node.js', run: async () => judgeNode() },
   { name: 'clock-gateway', group: 'machine', title: 'clock', run: clockAgainstGateway },
   { name: 'clock-online', group: 'machine', title: 'time', run: clockOnline },
   { name: 'disk-space', group: 'machine', title: 'disk', run: diskSpace },
@@ -23,7 +17,7 @@ export const machineChecks: readonly Check[] = [
 /** The version that `engines` in `package.json` asks for. */
 const least = 24
 
-export function judgeNode(version: string): Result {
+export function judgeNode(version = process.versions.node): Result {
   if (Number.parseInt(version, 10) >= least) return ok(version)
   return problem(
     'NODE_TOO_OLD',
@@ -104,7 +98,7 @@ async function statfsNear(folder: string): Promise<StatsFs> {
 
 function sizeText(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB']
-  const unit = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)))
+  const unit = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
   const value = bytes / 1000 ** unit
   return `${value < 10 && unit > 0 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`
 }
