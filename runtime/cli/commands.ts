@@ -173,7 +173,7 @@ no question is asked, because a list of processes shows what --set says.`,
     name: 'init plugin',
     about: 'write a complete small plugin, with the tests that it passes; never over a file',
     args: [
-      ['<kind>', 'channel, runner or source'],
+      ['<kind>', 'of plugin', ['channel', 'runner', 'source']],
       ['<name>', 'of the channel, runner or source: lower-case letters, digits and hyphens'],
       ['[dir]', 'the folder to put it into (default: this one)'],
     ],
@@ -291,7 +291,7 @@ ignored or failed; with its body kept, it also says what is live, or a generatio
       'reveille explain eeb30a',
       'reveille explain eeb30a --generation live',
     ],
-    run: async () => (await import('./authoring/try/explain.ts')).explain,
+    run: async () => (await import('./authoring/try/try.ts')).explain,
   },
 ]
 

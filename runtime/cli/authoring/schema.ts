@@ -7,7 +7,7 @@ import { shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
 
 export async function schema(
-  which: 'configuration' | 'mappings',
+  which: 'configuration' | 'mappings' = 'configuration',
   options: { readonly out?: string; readonly json?: boolean },
   io: Io,
 ): Promise<number> {

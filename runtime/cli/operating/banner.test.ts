@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
-import { type BannerFacts, findTokenSource, formatBanner } from './banner.ts'
+import { type BannerFacts, findBearer, formatBanner } from './banner.ts'
 
 const facts: BannerFacts = {
   address: 'http://127.0.0.1:8787',
@@ -15,7 +15,7 @@ const facts: BannerFacts = {
   hooksEnabled: true,
   hooksPath: '/hooks',
   admin: true,
-  tokenSource: { kind: 'file', file: 'local/.env', name: 'REVEILLE_HOOK_TOKEN' },
+  bearer: '$(sed -n s/^REVEILLE_HOOK_TOKEN=//p local/.env)',
   configFile: 'local/reveille.yaml',
   configWords: ' --config local/reveille.yaml',
   mappingsFolder: 'local/mappings',
@@ -70,14 +70,6 @@ test('the banner names the model where there is one', () => {
   assert.match(formatBanner({ ...facts, model: 'openai/gpt-5.2' }), /no model is asked/)
 })
 
-test('the lines read the token from its place, also in a folder whose name needs quotes', () => {
-  const file = "my gateway's/.env"
-  const banner = formatBanner({ ...facts, tokenSource: { kind: 'file', file, name: 'HOOK' } })
-  assert.ok(banner.includes(`"Authorization: Bearer $(sed -n s/^HOOK=//p 'my gateway'\\''s/.env')"`))
-  const environment = formatBanner({ ...facts, tokenSource: { kind: 'environment', name: 'HOOK' } })
-  assert.ok(environment.includes('"Authorization: Bearer $HOOK"'))
-})
-
 test('without a github mapping there are two lines, and none while hooks are off', () => {
   const count = (text: string) => text.split('\n').filter((line) => line.startsWith('curl ')).length
   assert.equal(count(formatBanner({ ...facts, mappings: [] })), 2)
@@ -86,19 +78,21 @@ test('without a github mapping there are two lines, and none while hooks are off
   assert.match(off, /Hooks are off/)
 })
 
-test('the token is found in .env, the environment wins, and a literal token is never shown', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'reveille-token-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
-  const config = path.join(folder, 'reveille.yaml')
-  const file = path.join(folder, '.env')
-  await writeFile(file, 'HOOK=abc_-123\nQUOTED="abc"\n')
-  const source = async (token: string, env = {}) => {
-    await writeFile(config, `hooks: { token: ${token} }`)
-    return findTokenSource(config, env)
+test('the token is read from .env, the environment wins, and a literal token is never shown', async (t) => {
+  const folder = path.join(await mkdtemp(path.join(tmpdir(), 'reveille-token-')), "my gateway's")
+  t.after(() => rm(path.dirname(folder), { recursive: true, force: true }))
+  await mkdir(folder)
+  await writeFile(path.join(folder, '.env'), 'HOOK=abc_-123\nQUOTED="abc"\n')
+  const inEnv = `$(sed -n s/^HOOK=//p 'my gateway'\\''s/.env')`
+  for (const [token, env, expected] of [
+    ['"${HOOK}"', {}, inEnv],
+    ['["${HOOK}", "${OLD}"]', {}, inEnv],
+    ['"${HOOK}"', { HOOK: 'x' }, '$HOOK'],
+    ['"${QUOTED}"', {}, '<your hook token>'],
+    ['secret-in-plain-sight', {}, '<your hook token>'],
+  ] as const) {
+    await writeFile(path.join(folder, 'reveille.yaml'), `hooks: { token: ${token} }`)
+    const io = { env, cwd: path.dirname(folder) }
+    assert.equal(await findBearer(path.join(folder, 'reveille.yaml'), io), expected, token)
   }
-  assert.deepEqual(await source('"${HOOK}"'), { kind: 'file', file, name: 'HOOK' })
-  assert.deepEqual(await source('["${HOOK}", "${OLD}"]'), { kind: 'file', file, name: 'HOOK' })
-  assert.deepEqual(await source('"${HOOK}"', { HOOK: 'x' }), { kind: 'environment', name: 'HOOK' })
-  assert.deepEqual(await source('"${QUOTED}"'), { kind: 'unknown' })
-  assert.deepEqual(await source('secret-in-plain-sight'), { kind: 'unknown' })
 })

@@ -11,37 +11,36 @@ import { documentOf } from '../../written-document.ts'
 import { configWords, shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
 import { programName, shellWord } from '../pasted.ts'
-
-/** The place where a command finds the hook token, so that a line to paste need not hold it. */
-export type TokenSource =
-  | { readonly kind: 'file'; readonly file: string; readonly name: string }
-  | { readonly kind: 'environment'; readonly name: string }
-  | { readonly kind: 'unknown' }
+import { addressText } from '../status-text.ts'
 
 /** What the banner shows; each path is as the user would write it from the working directory. */
 export type BannerFacts = Awaited<ReturnType<typeof bannerFacts>>
 
+interface Started {
+  readonly address: string
+  /** The address of the tunnel on the internet. */
+  readonly publicUrl?: string | undefined
+  readonly configFile: string
+  /** Whether edits go live by themselves. */
+  readonly watch: boolean
+}
+
 export async function bannerFacts(
   gateway: Pick<Gateway, 'current' | 'tunnelAddress'>,
-  {
-    address,
-    publicUrl,
-    configFile,
-    watch,
-  }: { address: string; publicUrl?: string | undefined; configFile: string; watch: boolean },
+  { address, publicUrl, configFile, watch }: Started,
   io: Io,
 ) {
   const { generation, snapshot } = gateway.current()
   const { agents, channels, gateway: surface, hooks } = snapshot.settings
   const { runner, model } = agents.defaults
-  const source = await findTokenSource(configFile, io.env)
+  const sample = path.join('samples', 'github-pull-request.json')
+  // The path of the package is too long for a line.
+  const copy = path.join(path.dirname(configFile), sample)
   return {
     address,
     /** Where a tunnel leads to. */
     tunnelAddress: gateway.tunnelAddress(),
-    /** The address of the tunnel on the internet. */
     publicUrl,
-    /** Whether edits go live by themselves. */
     watch,
     runner,
     ...(model !== undefined && { model }),
@@ -51,7 +50,7 @@ export async function bannerFacts(
     hooksPath: hooks.path,
     /** Whether there is an admin surface. */
     admin: surface.tokens.length > 0,
-    tokenSource: source.kind === 'file' ? { ...source, file: shownPath(source.file, io) } : source,
+    bearer: await findBearer(configFile, io),
     configFile: shownPath(configFile, io),
     configWords: configWords(configFile, io),
     mappingsFolder: shownPath(hooks.mappingsDir, io),
@@ -60,54 +59,32 @@ export async function bannerFacts(
     mappings: snapshot.mappings,
     /** Whether a token alone opens an endpoint; a request that a provider must sign cannot be pasted. */
     takesToken: (endpoint: string) => authOf(snapshot.effectivePolicyOf(endpoint) ?? {}) === 'token',
-    sampleFile: shownPath(sampleFor(configFile), io),
+    sampleFile: shownPath(existsSync(copy) ? copy : packageFile('scaffold', sample), io),
   }
 }
 
-/** The copy beside the configuration, because the path of the package is too long for a line. */
-function sampleFor(configFile: string): string {
-  const name = path.join('samples', 'github-pull-request.json')
-  const copy = path.join(path.dirname(configFile), name)
-  return existsSync(copy) ? copy : packageFile('scaffold', name)
-}
-
 export function formatBanner(facts: BannerFacts): string {
-  const { address, channels, route, mappings, generation } = facts
+  const { address, channels, route, mappings, generation, runner, model, watch, program, hooksPath } = facts
+  const withModel = model === undefined ? runner : `${runner}, with ${model}`
+  const whenLive = watch ? 'when saved' : `with \`${program} reload\``
+  const { publicUrl, tunnelAddress } = facts
+  const tunnel =
+    publicUrl === undefined
+      ? `leads to ${tunnelAddress}, which serves ${hooksPath} alone; an address on the internet is not known yet`
+      : `${publicUrl}${hooksPath}, until the gateway stops; nothing else is reachable there`
   const lines = [
-    ['runner', runnerText(facts)],
+    ['runner', runner === 'echo' ? 'echo (answers with its prompt; no model is asked)' : withModel],
     ['channels', channels.length === 0 ? 'none' : channels.join(', ')],
-    ['replies', route ? `to ${[route.channel, route.to].filter(Boolean).join(':')}` : 'have no route yet'],
+    ['replies', route ? `to ${addressText(route)}` : 'have no route yet'],
     ['mappings', `${mappings.length}; files in ${facts.mappingsFolder}`],
-    ['config', `${facts.configFile}, generation ${generation}; edits go live ${whenLive(facts)}`],
+    ['config', `${facts.configFile}, generation ${generation}; edits go live ${whenLive}`],
     ['console', facts.admin ? `${address}/console` : 'off: the configuration has no gateway.auth.token'],
-  ]
-  if (facts.tunnelAddress !== undefined) lines.push(['tunnel', tunnelText(facts)])
-  return [
-    '',
-    `Reveille listens on ${address}`,
-    '',
-    ...lines.map(([label, value]) => `  ${String(label).padEnd(9)} ${value}`),
-    '',
-    ...invitation(facts),
-    '',
-  ].join('\n')
+    ...(tunnelAddress === undefined ? [] : [['tunnel', tunnel]]),
+  ].map(([label = '', value]) => `  ${label.padEnd(9)} ${value}`)
+  return ['', `Reveille listens on ${address}`, '', ...lines, '', ...invitation(facts), ''].join('\n')
 }
 
-function tunnelText({ publicUrl, tunnelAddress, hooksPath }: BannerFacts): string {
-  return publicUrl === undefined
-    ? `leads to ${tunnelAddress}, which serves ${hooksPath} alone; an address on the internet is not known yet`
-    : `${publicUrl}${hooksPath}, until the gateway stops; nothing else is reachable there`
-}
-
-function runnerText({ runner, model }: BannerFacts): string {
-  if (runner === 'echo') return 'echo (answers with its prompt; no model is asked)'
-  return model === undefined ? runner : `${runner}, with ${model}`
-}
-
-function whenLive({ watch, program }: BannerFacts): string {
-  return watch ? 'when saved' : `with \`${program} reload\``
-}
-
+/** Commands of several lines, each of which fits a terminal of 80 columns. */
 function invitation(facts: BannerFacts): string[] {
   if (!facts.hooksEnabled) return ['Hooks are off: set hooks.enabled to true.']
   const pullRequest = [`-H 'x-github-event: pull_request'`, `--data @${shellWord(facts.sampleFile)}`]
@@ -119,64 +96,36 @@ function invitation(facts: BannerFacts): string[] {
     samples.push(['Send what GitHub sends when a pull request is opened:', 'github', pullRequest])
   const lines = samples
     .filter(([, endpoint]) => facts.takesToken(endpoint))
-    .map(([title, endpoint, rest]) => [title, curl(facts, endpoint, rest)])
-  if (facts.admin) {
-    const { program } = facts
-    lines.push(['See what became of them:', `${program} runs${facts.configWords}`])
-  }
+    .map(([title, endpoint, rest]) => [
+      title,
+      [
+        `curl ${facts.address}${facts.hooksPath}/${endpoint}`,
+        `-H "Authorization: Bearer ${facts.bearer}"`,
+        ...rest,
+      ].join(' \\\n  '),
+    ])
+  if (facts.admin) lines.push(['See what became of them:', `${facts.program} runs${facts.configWords}`])
   return [
     'Paste one of these into another terminal:',
     ...lines.flatMap(([title, line]) => ['', `# ${title}`, String(line)]),
   ]
 }
 
-/** A command of several lines, each of which fits a terminal of 80 columns. */
-function curl(facts: BannerFacts, endpoint: string, rest: readonly string[]): string {
-  const { address, hooksPath, tokenSource } = facts
-  const words = [
-    `curl ${address}${hooksPath}/${endpoint}`,
-    `-H "Authorization: Bearer ${bearer(tokenSource)}"`,
-    ...rest,
-  ]
-  return words.join(' \\\n  ')
-}
-
-/** The shell reads the token when the line runs, so that no secret is on the screen or in a history. */
-function bearer(source: TokenSource): string {
-  switch (source.kind) {
-    case 'file':
-      return `$(sed -n s/^${source.name}=//p ${shellWord(source.file)})`
-    case 'environment':
-      return `$${source.name}`
-    case 'unknown':
-      return '<your hook token>'
-  }
-}
-
-const reference = /^\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-[^}]*)?\}$/
-
-/** Finds where a sender can read the hook token, without reading it. The environment wins over `.env`, as for loading. */
-export async function findTokenSource(
-  configFile: string,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<TokenSource> {
-  const name = await nameIn(configFile)
-  if (name === undefined) return { kind: 'unknown' }
-  if (env[name]) return { kind: 'environment', name }
-  const file = path.join(path.dirname(configFile), '.env')
-  const lines = (await readOrNothing(file)).split('\n')
-  // The pasted line would misread a value that is quoted or exported.
-  return lines.some((line) => new RegExp(`^${name}=[\\w.~+/-]+\\r?$`).test(line))
-    ? { kind: 'file', file, name }
-    : { kind: 'unknown' }
-}
-
-/** The variable that `hooks.token`, or the first of several tokens, refers to. */
-async function nameIn(configFile: string): Promise<string | undefined> {
+/**
+ * What a line to paste says in the place of the hook token, which the shell reads when the line runs, so that no secret is on the screen or
+ * in a history. The environment wins over `.env`, as for loading.
+ */
+export async function findBearer(configFile: string, io: Pick<Io, 'cwd' | 'env'>): Promise<string> {
   const document = documentOf(await readOrNothing(configFile))
-  const token = document.getIn(['hooks', 'token']) ?? undefined
+  const token = document.getIn(['hooks', 'token'])
   const first = typeof token === 'string' ? token : document.getIn(['hooks', 'token', 0])
-  return typeof first === 'string' ? reference.exec(first)?.[1] : undefined
+  const [, name] = /^\$\{([A-Za-z_]\w*)(?::-[^}]*)?\}$/.exec(String(first)) ?? []
+  if (name !== undefined && io.env[name]) return `$${name}`
+  const file = path.join(path.dirname(configFile), '.env')
+  const lines = name === undefined ? [] : (await readOrNothing(file)).split('\n')
+  // The pasted line would misread a value that is quoted or exported.
+  const isRead = lines.some((line) => new RegExp(`^${name}=[\\w.~+/-]+\\r?$`).test(line))
+  return isRead ? `$(sed -n s/^${name}=//p ${shellWord(shownPath(file, io))})` : '<your hook token>'
 }
 
 async function readOrNothing(file: string): Promise<string> {

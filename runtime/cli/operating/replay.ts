@@ -3,7 +3,7 @@
 import type { Decision } from '@reveille/engine'
 import type { Answer, Asked } from '../../api/routes/client.ts'
 import { printable } from '../../observe/printable.ts'
-import { formatOutcome } from '../authoring/try/outcome.ts'
+import { formatOutcome } from '../authoring/try/text.ts'
 import { type Client, openClient, type Refused } from '../client.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { type CommandOptions, type Io, paintFor } from '../io.ts'

@@ -82,7 +82,8 @@ export async function start(options: StartOptions, io: Io): Promise<number> {
   })
   // A service's journal needs no lines to paste.
   if (options.init || isFirst || io.columns !== undefined) {
-    const publicUrl = await inTime(Promise.race([gateway.publicUrl(), stop.first.then(() => undefined)]))
+    const tunnelled = Promise.race([gateway.publicUrl(), stop.first.then(() => undefined)])
+    const publicUrl = await within(maxTunnelMs, tunnelled)
     const watch = options.watch ?? true
     const facts = await bannerFacts(gateway, { address, publicUrl, configFile, watch }, io)
     io.out(`${formatBanner(facts)}\n`)
@@ -92,7 +93,8 @@ export async function start(options: StartOptions, io: Io): Promise<number> {
   // A supervisor restarts a gateway whose exit code is not 0.
   const end = await Promise.race([stop.first, gateway.failed])
   const isFailure = typeof end !== 'string'
-  const isClosed = await closedInTime(gateway.close(isFailure ? { graceMs: 0 } : {}))
+  const closing = gateway.close(isFailure ? { graceMs: 0 } : {}).then(() => true)
+  const isClosed = await within(maxCloseMs, closing)
   stop.close()
   reloading.close()
   // The handlers are gone, so the signal ends the process; a failure must not look like a stop on request.
@@ -101,34 +103,16 @@ export async function start(options: StartOptions, io: Io): Promise<number> {
   return isFailure ? 1 : 0
 }
 
-/** How long the banner waits for the address of a tunnel. Milliseconds. */
+/** How long the banner waits for the address of a tunnel; the log then has it later. Milliseconds. */
 const maxTunnelMs = 15_000
-
-/** Undefined where the address takes too long; the log then has it later. */
-async function inTime(address: Promise<string | undefined>): Promise<string | undefined> {
-  const late = Promise.withResolvers<undefined>()
-  const timer = setTimeout(late.resolve, maxTunnelMs, undefined)
-  try {
-    return await Promise.race([address, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
 /** The grace period of running turns, and the time that the rest of a close takes unless a disk hangs. Milliseconds. */
 const maxCloseMs = 45_000
 
-/** False where the close takes so long that waiting for it is of no use. */
-async function closedInTime(closing: Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, maxCloseMs, false)
-  })
-  try {
-    return await Promise.race([closing.then(() => true), late])
-  } finally {
-    clearTimeout(timer)
-  }
+/** Undefined where the time is over first. */
+async function within<Value>(ms: number, work: Promise<Value>): Promise<Value | undefined> {
+  const late = Promise.withResolvers<undefined>()
+  const timer = setTimeout(late.resolve, ms, undefined)
+  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer))
 }
 
 /** The log says what came of it, as after a changed file, also where nothing did. */

@@ -62,16 +62,6 @@ test('an editor knows the types: the scaffold is free of errors, and a mistake i
   })
 })
 
-test('check --types names the command that checks types now, and what writes the tsconfig.json for it', async (t) => {
-  const line = await createCommandLine(t, { 'reveille.yaml': 'hooks: { transformsDir: ./my modules }\n' })
-  const { code, out, err } = await line.run('check', '--types')
-  assert.deepEqual([code, out], [2, ''])
-  assert.match(
-    err,
-    /^my modules: --types is gone; .* Run: npx tsc -p 'my modules'\n`reveille init transform NAME`/,
-  )
-})
-
 test('where `npm init` has made CommonJS of everything, transforms are ES modules by a package.json of their own', async (t) => {
   const { cwd, ...line } = await createCommandLine(t, { ...files, 'package.json': '{ "type": "commonjs" }' })
   const { out } = await line.run('init', 'transform', 'review')

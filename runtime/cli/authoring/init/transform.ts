@@ -22,133 +22,90 @@ export async function initTransform(
   options: CommandOptions,
   io: Io,
 ): Promise<number> {
-  checkName(name)
+  if (!/^[a-z0-9][a-z0-9-]{0,63}$/i.test(name)) {
+    const advice = /\.[cm]?[jt]s$/.test(name) ? ' Leave the ending out: it becomes a .ts file.' : ''
+    const what = `${JSON.stringify(name)} is no name of a transform: letters, digits and hyphens, at most 64.`
+    throw new CommandFailure(2, `${what}${advice}`)
+  }
   const configuration = findConfiguration({ config: options.config ?? folder }, io)
   const { mappingsDir, transformsDir } = await contentFolders(configuration, io)
   await mkdir(transformsDir, { recursive: true })
-  const earlier = existingModule(name, transformsDir)
-  const editorFiles = await writeEditorFiles(transformsDir, configuration, io)
-  const module = earlier ?? path.join(transformsDir, `${name}.${await moduleEnding(transformsDir)}`)
-  const written = [...(await writeFiles(name, module, earlier === undefined, io)), ...editorFiles]
-  const linked = await linkPackage(transformsDir, '@reveille/engine')
-  const shown = { module: shownPath(module, io), written, ...(linked && { linked: shownPath(linked, io) }) }
-  if (options.json) io.out(`${JSON.stringify(shown)}\n`)
-  else {
-    io.out(summaryOf(shown))
-    if (earlier === undefined) io.out(nextSteps(name, { module, mappingsDir, configuration }, io))
-  }
-  return 0
-}
-
-/** Writes what Node and an editor look for around modules. @returns the files that were not there, as shown */
-async function writeEditorFiles(
-  transformsDir: string,
-  configuration: string,
-  io: Io,
-): Promise<readonly string[]> {
-  const written: string[] = []
-  const manifest = path.join(transformsDir, 'package.json')
-  // Without it, an `npm init` further up would make CommonJS of every module, which modules that are there may be on purpose.
-  const isNeeded = (await packageType(transformsDir)) !== 'module' && !(await holdsModules(transformsDir))
-  if (isNeeded && (await writeNew(manifest, '{ "type": "module" }\n'))) written.push(shownPath(manifest, io))
+  const inFolder = (file: string) => path.join(transformsDir, file)
+  const earlier = ['ts', 'mts']
+    .map((ending) => inFolder(`${name}.${ending}`))
+    .find((file) => existsSync(file))
+  const type = await packageType(transformsDir)
+  const hasModules = (await listOwnFiles(transformsDir)).some((file) => /\.[jt]sx?$/.test(file))
+  // A package.json of `npm init` says that files are CommonJS, unless one is written below.
+  const ending = type === 'commonjs' && hasModules ? 'mts' : 'ts'
+  const module = earlier ?? inFolder(`${name}.${ending}`)
+  const test = module.replace(/\.(m?ts)$/, '.test.$1')
   const launch = path.join(path.dirname(configuration), '.vscode', 'launch.json')
   await mkdir(path.dirname(launch), { recursive: true })
-  const text = await readFile(packageFile('scaffold', 'transform', 'launch.json'), 'utf8')
-  if (await writeNew(launch, text)) written.push(shownPath(launch, io))
-  return written
-}
-
-async function holdsModules(folder: string): Promise<boolean> {
-  return (await listOwnFiles(folder)).some((name) => /\.[jt]sx?$/.test(name))
-}
-
-function existingModule(name: string, folder: string): string | undefined {
-  const files = ['ts', 'mts'].map((ending) => path.join(folder, `${name}.${ending}`))
-  return files.find((file) => existsSync(file))
-}
-
-/** @returns the files that were not there, as shown, the module first */
-async function writeFiles(name: string, module: string, isNew: boolean, io: Io): Promise<readonly string[]> {
-  const files = {
-    [path.join(path.dirname(module), 'tsconfig.json')]: 'tsconfig.json',
-    ...(isNew && { [testOf(module)]: 'module-test.ts.txt', [module]: 'module.ts.txt' }),
-  }
+  const template = async (file: string) =>
+    (await readFile(packageFile('scaffold', 'transform', file), 'utf8'))
+      .replaceAll('NAME.ts', path.basename(module))
+      .replaceAll('NAME', name)
+  const files = [
+    ...(earlier === undefined
+      ? ([
+          [module, await template('module.ts.txt')],
+          [test, await template('module-test.ts.txt')],
+        ] as const)
+      : []),
+    [inFolder('tsconfig.json'), await template('tsconfig.json')],
+    // Without it, an `npm init` further up would make CommonJS of every module, which modules that are there may be on purpose.
+    ...(type === 'module' || hasModules
+      ? []
+      : ([[inFolder('package.json'), '{ "type": "module" }\n']] as const)),
+    [launch, await template('launch.json')],
+  ] as const
   const written: string[] = []
-  for (const [file, template] of Object.entries(files)) {
-    const text = await readFile(packageFile('scaffold', 'transform', template), 'utf8')
-    const filled = text.replaceAll('NAME.ts', path.basename(module)).replaceAll('NAME', name)
-    if (await writeNew(file, filled)) written.unshift(shownPath(file, io))
+  for (const [file, text] of files) if (await writeNew(file, text)) written.push(shownPath(file, io))
+  const linked = await linkPackage(transformsDir, '@reveille/engine')
+  const shown = { module: shownPath(module, io), written, ...(linked && { linked: shownPath(linked, io) }) }
+  if (options.json) {
+    io.out(`${JSON.stringify(shown)}\n`)
+    return 0
   }
-  return written
-}
-
-function testOf(module: string): string {
-  const ending = path.extname(module)
-  return `${module.slice(0, -ending.length)}.test${ending}`
-}
-
-function checkName(name: string): void {
-  if (/^[a-z0-9][a-z0-9-]{0,63}$/i.test(name)) return
-  const advice = /\.[cm]?[jt]s$/.test(name) ? ' Leave the ending out: it becomes a .ts file.' : ''
-  throw new CommandFailure(
-    2,
-    `${JSON.stringify(name)} is no name of a transform: letters, digits and hyphens, at most 64.${advice}`,
+  io.out(
+    [
+      ...(written.includes(shown.module) ? [] : [`${shown.module} is there; it was left as it is.`]),
+      ...written.map((file) => `wrote ${file}`),
+      ...(shown.linked ? [`linked ${shown.linked}, for your editor and the test`] : []),
+      '',
+    ].join('\n'),
   )
-}
-
-interface Shown {
-  readonly module: string
-  readonly written: readonly string[]
-  readonly linked?: string
-}
-
-function summaryOf({ module, written, linked }: Shown): string {
-  return [
-    ...(written.includes(module) ? [] : [`${module} is there; it was left as it is.`]),
-    ...written.map((file) => `wrote ${file}`),
-    ...(linked ? [`linked ${linked}, for your editor and the test`] : []),
-    '',
-  ].join('\n')
+  if (earlier === undefined) io.out(nextSteps(name, { module, test, mappingsDir, configuration }, io))
+  return 0
 }
 
 interface Places {
   readonly module: string
+  readonly test: string
   readonly mappingsDir: string
   readonly configuration: string
 }
 
-function nextSteps(name: string, { module, mappingsDir, configuration }: Places, io: Io): string {
+function nextSteps(name: string, { module, test, mappingsDir, configuration }: Places, io: Io): string {
   const config = configWords(configuration, io)
   const mappings = path.join(mappingsDir, `${name}.yaml`)
-  return [
-    '',
-    `A mapping calls it. Give \`transform\` to one that you have, or write into ${shownPath(mappings, io)}:`,
-    '',
-    'mappings:',
-    `  - id: ${name}`,
-    `    match: { path: ${name} }`,
-    `    transform: { module: ${path.basename(module)} }`,
-    'tests:',
-    '  - name: what is opened is read by an agent',
-    `    request: { endpoint: ${name}, body: { action: opened, title: The lamp is dark, id: 42 } }`,
-    `    expect: { mapping: ${name}, sessionKey: "hook:${name}:42" }`,
-    '',
-    `Test both:  ${programName(io)} test${config}`,
-    `One alone:  ${programName(io)} test ${shellWord(shownPath(testOf(module), io))}${config}`,
-    `Try it:     ${programName(io)} try ${name} --payload body.json${config}`,
-    '',
-  ].join('\n')
-}
+  return `
+A mapping calls it. Give \`transform\` to one that you have, or write into ${shownPath(mappings, io)}:
 
-/**
- * The ending by which Node takes a new file for an ES module. A package.json of `npm init` says that files are CommonJS;
- * without a package.json Node looks into the file.
- *
- * @param folder absolute
- */
-async function moduleEnding(folder: string): Promise<'ts' | 'mts'> {
-  const type = await packageType(folder)
-  return type === 'commonjs' ? 'mts' : 'ts'
+mappings:
+  - id: ${name}
+    match: { path: ${name} }
+    transform: { module: ${path.basename(module)} }
+tests:
+  - name: what is opened is read by an agent
+    request: { endpoint: ${name}, body: { action: opened, title: The lamp is dark, id: 42 } }
+    expect: { mapping: ${name}, sessionKey: "hook:${name}:42" }
+
+Test both:  ${programName(io)} test${config}
+One alone:  ${programName(io)} test ${shellWord(shownPath(test, io))}${config}
+Try it:     ${programName(io)} try ${name} --payload body.json${config}
+`
 }
 
 /** The `type` in the nearest package.json, from an absolute folder upwards. */

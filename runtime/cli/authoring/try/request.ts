@@ -1,9 +1,8 @@
 /** Reads the request that `try` and `explain` are given, as the gateway would receive it. */
 
 import { authOf, nearestName, parseFields, type ReceivedRequest, type Snapshot } from '@reveille/engine'
-import { printable } from '../../../observe/printable.ts'
 import { CommandFailure } from '../../command-failure.ts'
-import { type CommandOptions, type Io, wrapText } from '../../io.ts'
+import type { CommandOptions, Io } from '../../io.ts'
 import { readGivenFile, readRequestFile } from '../../request-file.ts'
 
 export interface RequestOptions extends CommandOptions {
@@ -14,24 +13,6 @@ export interface RequestOptions extends CommandOptions {
   readonly generation?: string
   /** Whether transforms may leave the process. */
   readonly callOut?: boolean
-}
-
-/** The way out for a stop, as lines. */
-export function formatStops(stops: readonly Stopped[], io: Io): string[] {
-  if (stops.length === 0) return []
-  const lines = stops.map(({ module, target, place }) => {
-    const where = place === undefined ? '' : ` (${place})`
-    return `stopped  ${printable(`${module} at ${target}${where}`)}`
-  })
-  const advice = 'A dry run reaches nothing outside; --call-out lets transforms do so.'
-  return [...lines, ...wrapText(advice, io).split('\n')]
-}
-
-export interface Stopped {
-  readonly module: string
-  readonly target: string
-  /** `file:line:column`. */
-  readonly place?: string
 }
 
 /** A request without its endpoint. */

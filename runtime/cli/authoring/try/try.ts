@@ -1,112 +1,157 @@
-/** `reveille try`: shows what the gateway would make of a request. Nothing is sent, and nothing is stored. */
+/**
+ * `reveille try` shows what the gateway would make of a request, and `reveille explain` why. Nothing is sent, and nothing is stored. A stored
+ * request is tried by a running gateway.
+ */
 
+import path from 'node:path'
 import {
   type Action,
   type Decision,
+  explainRequest,
+  formatPlace,
   inLargestUnit,
-  type Reply,
+  type ReceivedRequest,
   type Snapshot,
-  type TryResult,
+  type Stop,
   tryRequest,
 } from '@reveille/engine'
+import type { Answer } from '../../../api/routes/client.ts'
 import { trySurface } from '../../../http/index.ts'
-import type { Paint } from '../../../observe/paint.ts'
-import { printable } from '../../../observe/printable.ts'
-import { wrapWords } from '../../../observe/wrap-words.ts'
+import type { RequestDryRun } from '../../../reload/request-dry-runs.ts'
+import type { RequestRecord } from '../../../store/records.ts'
+import { openClient } from '../../client.ts'
+import { CommandFailure } from '../../command-failure.ts'
+import { findConfiguration, placeFrom } from '../../configuration.ts'
 import { type Io, paintFor } from '../../io.ts'
 import { programName } from '../../pasted.ts'
-import { type Facts, formatFacts } from '../../print.ts'
+import { type Facts, formatFacts, print } from '../../print.ts'
+import { generationQuery } from '../../records/filters.ts'
+import { findOne } from '../../records/records.ts'
 import { withSnapshot } from '../compile.ts'
-import { formatOutcome, formatReading, withoutCause } from './outcome.ts'
 import {
   describeEndpoints,
   describeSignature,
   endpointIn,
-  formatStops,
   type RequestOptions,
   readRequest,
 } from './request.ts'
-import { askDryRun, formatDryRun, refuseGeneration, shownStops } from './stored.ts'
+import {
+  formatCandidates,
+  formatExplanation,
+  formatOutcome,
+  formatReading,
+  formatStops,
+  frame,
+  type Setting,
+  type Stopped,
+} from './text.ts'
 
-export async function tryEndpoint(given: string, options: RequestOptions, io: Io): Promise<number> {
-  if (options.payload === undefined) return tryStored(given, options, io)
-  refuseGeneration(options)
-  const read = await readRequest(options, io)
-  return withSnapshot(options, io, async (snapshot) => {
-    const endpoint = endpointIn(given, snapshot.settings.hooks.path)
-    const received = { ...read, endpoint }
-    const dryRun = options.callOut ? 'call-out' : 'refuse'
-    const tried = await tryRequest(received, snapshot, trySurface, { dryRun })
-    const { decision } = tried
-    report(endpoint, tried, snapshot, options, io)
-    return 'code' in decision ? 1 : 0
-  })
-}
-
-/** Tries a stored request again, which a running gateway does. */
-async function tryStored(id: string, options: RequestOptions, io: Io): Promise<number> {
-  const { dryRun, endpoint } = await askDryRun(id, options, io)
-  const { decision, explanation } = dryRun
-  if (options.json) io.out(`${JSON.stringify({ endpoint, ...dryRun }, null, 2)}\n`)
-  else {
-    const prompts = explanation.actions.flatMap(({ prompt }) =>
-      prompt === undefined ? [] : ['', ...frame('prompt', prompt, paintFor(io), io.columns)],
-    )
-    io.out(`${[...formatDryRun(endpoint, dryRun, options, io), ...prompts].join('\n')}\n`)
-  }
-  return 'code' in decision ? 1 : 0
-}
-
-function report(
-  endpoint: string,
-  { decision, status, request, stops }: TryResult,
-  snapshot: Snapshot,
-  options: RequestOptions,
-  io: Io,
-): void {
-  const paint = paintFor(io)
-  const stopped = shownStops(stops, snapshot)
-  if (options.json) {
+export async function tryEndpoint(subject: string, options: RequestOptions, io: Io): Promise<number> {
+  if (options.payload === undefined) return tryStored(subject, options, io)
+  return tryGiven(subject, options, io, async (received, snapshot, dryRun) => {
+    const { decision, status, request, stops } = await tryRequest(received, snapshot, trySurface, { dryRun })
+    const { endpoint } = received
+    const stopped = shownStops(stops, snapshot)
     const answer = {
       endpoint,
       status,
       ...withoutCause(decision),
       ...(stops.length > 0 && { stops: stopped }),
     }
-    io.out(`${JSON.stringify(answer, null, 2)}\n`)
-  } else {
-    const lines = [
-      ...formatOutcome(endpoint, decision, status, paint),
-      ...formatReading(request),
-      ...describeSignature(endpoint, snapshot),
-      ...(decision.outcome === 'accepted' ? formatActions(decision.actions, paint, io) : []),
-      ...('reply' in decision && decision.reply ? formatReply(decision.reply, paint, io) : []),
-      ...formatStops(stopped, io),
-      ...adviceFor(decision, endpoint, snapshot, io),
-    ]
-    io.out(`${lines.join('\n')}\n`)
-  }
-  if (!snapshot.settings.hooks.enabled)
-    io.err('`hooks.enabled` is false: the gateway would answer 404 to everyone.\n')
+    const paint = paintFor(io)
+    print(io, options.json, answer, () =>
+      [
+        ...formatOutcome(endpoint, decision, status, paint),
+        ...formatReading(request),
+        ...describeSignature(endpoint, snapshot),
+        ...(decision.outcome === 'accepted' ? formatActions(decision.actions, io) : []),
+        ...('reply' in decision && decision.reply
+          ? ['', ...frame(`reply, ${decision.reply.contentType}`, decision.reply.body, io)]
+          : []),
+        ...formatStops(stopped, io),
+        ...(decision.outcome === 'ignored'
+          ? ['', `${programName(io)} explain, asked the same way, says why.`]
+          : []),
+        ...adviceFor(decision, endpoint, snapshot),
+      ].join('\n'),
+    )
+    if (!snapshot.settings.hooks.enabled)
+      io.err('`hooks.enabled` is false: the gateway would answer 404 to everyone.\n')
+    return decision
+  })
 }
 
-/** The reply that the sender would read in place of the gateway's own answer. */
-function formatReply({ contentType, body }: Reply, paint: Paint, io: Io): string[] {
-  return ['', ...frame(`reply, ${contentType}`, body, paint, io.columns)]
+export async function explain(subject: string, options: RequestOptions, io: Io): Promise<number> {
+  if (options.payload === undefined) return explainStored(subject, options, io)
+  return tryGiven(subject, options, io, async (received, snapshot, dryRun) => {
+    const { explanation, status, request, stops } = await explainRequest(received, snapshot, trySurface, {
+      dryRun,
+    })
+    const { decision } = explanation
+    const stopped = shownStops(stops, snapshot)
+    // The traces show the actions without secrets; `try` shows them whole.
+    const end =
+      decision.outcome === 'accepted'
+        ? { outcome: decision.outcome, mapping: decision.mapping }
+        : withoutCause(decision)
+    const answer = { ...explanation, decision: end, status, ...(stops.length > 0 && { stops: stopped }) }
+    print(io, options.json, answer, () =>
+      [
+        ...formatExplanation(explanation, status, settingFor(io, findConfiguration(options, io)), request),
+        ...(stops.length > 0 ? ['', ...formatStops(stopped, io)] : []),
+        ...adviceFor(decision, received.endpoint, snapshot),
+      ].join('\n'),
+    )
+    return decision
+  })
 }
 
-function formatActions(actions: readonly Action[], paint: Paint, io: Io): string[] {
+/** @returns 1 where the decision is an error */
+async function tryGiven(
+  given: string,
+  options: RequestOptions,
+  io: Io,
+  work: (received: ReceivedRequest, snapshot: Snapshot, dryRun: 'call-out' | 'refuse') => Promise<Decision>,
+): Promise<number> {
+  if (options.generation !== undefined)
+    throw new CommandFailure(2, '--generation is for a stored request: give its id, without --payload.')
+  const read = await readRequest(options, io)
+  return withSnapshot(options, io, async (snapshot) => {
+    const endpoint = endpointIn(given, snapshot.settings.hooks.path)
+    const decision = await work({ ...read, endpoint }, snapshot, options.callOut ? 'call-out' : 'refuse')
+    return 'code' in decision ? 1 : 0
+  })
+}
+
+/** JSON has no form for an error. */
+function withoutCause(decision: Decision): object {
+  if (!('code' in decision)) return decision
+  const { cause: _cause, ...rest } = decision
+  return rest
+}
+
+function shownStops(stops: readonly Stop[], { settings }: Snapshot): Stopped[] {
+  const folder = path.dirname(settings.file)
+  return stops.map(({ module, target, place }) => ({
+    module,
+    target,
+    ...(place && { place: formatPlace(place, folder) }),
+  }))
+}
+
+function adviceFor(decision: Decision, endpoint: string, snapshot: Snapshot): string[] {
+  const isUnknown = 'code' in decision && decision.code === 'NOT_FOUND'
+  return isUnknown ? ['', ...describeEndpoints(endpoint, snapshot)] : []
+}
+
+function formatActions(actions: readonly Action[], io: Io): string[] {
   return actions.flatMap((action, index) => {
     const place = actions.length > 1 ? ` ${index + 1} of ${actions.length}` : ''
+    const facts = formatFacts(factsOf(action, actions.length > 1))
+      .trimEnd()
+      .split('\n')
     const title = action.trusted ? 'prompt, without the boundary' : 'prompt'
-    return [
-      '',
-      paint.bold(`${action.kind}${place}`),
-      ...formatFacts(factsOf(action, actions.length > 1))
-        .trimEnd()
-        .split('\n'),
-      ...frame(title, action.prompt, paint, io.columns),
-    ]
+    return ['', paintFor(io).bold(`${action.kind}${place}`), ...facts, ...frame(title, action.prompt, io)]
   })
 }
 
@@ -115,29 +160,117 @@ function factsOf(action: Action, isOneOfSeveral: boolean): Facts {
   const shown = ['kind', 'prompt', 'text', 'message', 'trusted', 'sessionKeyGiven']
   if (!isOneOfSeveral) shown.push('mapping')
   const facts = Object.fromEntries(Object.entries(action).filter(([name]) => !shown.includes(name)))
-  return { ...facts, ...(action.dedupe && { dedupe: factsOfDedupe(action.dedupe) }) }
+  if (action.dedupe === undefined) return facts
+  const { key, windowMs, isGiven } = action.dedupe
+  return {
+    ...facts,
+    dedupe: { key, window: inLargestUnit(windowMs), ...(isGiven && { chosen: 'by the sender' }) },
+  }
 }
 
-function factsOfDedupe({ key, windowMs, isGiven }: NonNullable<Action['dedupe']>): Facts {
-  return { key, window: inLargestUnit(windowMs), ...(isGiven && { chosen: 'by the sender' }) }
+/** Tries a stored request again, which a running gateway does. */
+async function tryStored(id: string, options: RequestOptions, io: Io): Promise<number> {
+  const dryRun = await askDryRun(id, options, io)
+  const prompts = dryRun.explanation.actions.flatMap(({ prompt }) =>
+    prompt === undefined ? [] : ['', ...frame('prompt', prompt, io)],
+  )
+  return reportDryRun(dryRun, options, io, prompts)
 }
 
-function adviceFor(decision: Decision, endpoint: string, snapshot: Snapshot, io: Io): string[] {
-  if (decision.outcome === 'ignored') return ['', `${programName(io)} explain, asked the same way, says why.`]
-  const isUnknown = 'code' in decision && decision.code === 'NOT_FOUND'
-  return isUnknown ? ['', ...describeEndpoints(endpoint, snapshot)] : []
+/** @throws CommandFailure where the gateway cannot try it, such as without its body */
+async function askDryRun(id: string, options: RequestOptions, io: Io): Promise<RequestDryRun> {
+  refuseOtherThanId(id)
+  const client = await openClient(options, io)
+  const { generation = 'live', callOut } = options
+  const by = generation === 'live' ? {} : generationQuery(generation)
+  const params = { id: await findOne(client, 'request', id) }
+  const body = { dryRun: true, ...by, ...(callOut && { callOut }) }
+  return (await client.ask('replayRequest', { params, body })) as RequestDryRun
 }
 
-/** Returns the lines of a text behind a bar, which a text from a payload cannot leave. */
-function frame(title: string, text: string, paint: Paint, columns = Number.POSITIVE_INFINITY): string[] {
-  const bar = paint.cyan('│')
-  const lines = text
-    .split(/\r?\n/)
-    .map(printable)
-    .flatMap((line) => wrapWords(line, Math.max(columns - 2, 20)))
-  return [
-    `${paint.cyan('╭')} ${paint.bold(title)}`,
-    ...lines.map((line) => (line === '' ? bar : `${bar} ${line}`)),
-    paint.cyan('╰'),
+/** @throws CommandFailure for what is no id */
+function refuseOtherThanId(text: string): void {
+  if (/^[0-9a-f-]{4,36}$/i.test(text)) return
+  const message = `Name the body with --payload FILE (- reads standard input), or give the id of a request instead of "${text}".`
+  throw new CommandFailure(2, message)
+}
+
+function reportDryRun(
+  dryRun: RequestDryRun,
+  options: RequestOptions,
+  io: Io,
+  more: readonly string[] = [],
+): number {
+  const { decision, status, explanation, stops } = dryRun
+  const { isForm, endpoint, actions } = explanation
+  // The line of the outcome names the mappings of the actions.
+  const tried = { ...explanation, decision: { ...decision, actions } }
+  const lines = () => [
+    ...formatExplanation(tried as never, status, settingFor(io, options.config), isForm && { isForm }),
+    ...(stops.length > 0 ? ['', ...formatStops(stops, io)] : []),
+    ...more,
   ]
+  print(io, options.json, { endpoint, ...dryRun }, () => lines().join('\n'))
+  return 'code' in decision ? 1 : 0
+}
+
+async function explainStored(id: string, options: RequestOptions, io: Io): Promise<number> {
+  refuseOtherThanId(id)
+  // Transforms that may call out are no reading, so that it is a replay that stores nothing.
+  if (options.callOut) return reportDryRun(await askDryRun(id, options, io), options, io)
+  const client = await openClient(options, io)
+  const params = { id: await findOne(client, 'request', id) }
+  const record = (await client.ask('readRequest', { params })) as RequestRecord
+  if (record.failure !== undefined) {
+    const { trace: _trace, ...facts } = record
+    print(io, options.json, facts, () => headOf(record, io))
+    if (!options.json) io.err(`${whyUntraced(record)}\n`)
+    return 1
+  }
+  const { generation } = options
+  const query = generation === undefined ? {} : { generation }
+  const explained = await client.ask('explainRequest', { params, query })
+  if (isDryRun(explained)) return reportDryRun(explained, options, io)
+  const trace = explained.explanation as Pick<RequestDryRun['explanation'], 'candidates' | 'isForm'> & {
+    readonly more: number
+  }
+  print(io, options.json, { ...record, trace }, () =>
+    [
+      headOf(record, io),
+      ...formatReading(trace),
+      '',
+      ...formatCandidates(trace.candidates, settingFor(io, options.config)),
+      ...(trace.more > 0 ? [`… and ${trace.more} more`] : []),
+    ].join('\n'),
+  )
+  return 0
+}
+
+/** What was noted at the time has no stops. */
+function isDryRun(
+  explained: Answer<'explainRequest'>,
+): explained is Answer<'explainRequest'> & RequestDryRun {
+  return explained.stops !== undefined
+}
+
+function headOf({ endpoint, outcome, status, reason, mapping }: RequestRecord, io: Io): string {
+  const about = reason ?? (mapping === undefined ? '' : `by ${mapping}`)
+  return `/${endpoint}  ${paintFor(io).bold(String(status))}  ${outcome}  ${about}`.trimEnd()
+}
+
+function whyUntraced({ endpoint, failure }: RequestRecord): string {
+  const why = 'No mapping was asked: its sender was not authenticated.'
+  if (failure?.startsWith('TOKEN_') || failure === 'NOT_LOCAL') return why
+  const name = endpoint === '' ? '<endpoint>' : endpoint
+  return `${why} With the request in a file,\n\`reveille doctor signature --endpoint ${name} --request FILE\` says why.`
+}
+
+/** Places are relative to the folder of the configuration, which is not known for a gateway elsewhere. */
+function settingFor(io: Io, configuration: string | undefined): Setting {
+  const folder = configuration === undefined ? undefined : path.dirname(path.resolve(io.cwd, configuration))
+  return {
+    paint: paintFor(io),
+    columns: io.columns,
+    placeOf: (place) => (folder === undefined ? place : placeFrom(place, folder, io)),
+  }
 }

@@ -1,8 +1,9 @@
-/** Formats an explanation: the mappings in their order, then the fields of each action with their sources. */
+/** Formats how a request ends, or would end: the outcome, the mappings in their order, the fields of each action. Functions return lines. */
 
 import type {
   ActionTrace,
   CandidateTrace,
+  Decision,
   Explanation,
   FieldTrace,
   HookRequest,
@@ -11,9 +12,9 @@ import type {
 import type { Paint } from '../../../observe/paint.ts'
 import { printable } from '../../../observe/printable.ts'
 import { wrapWords } from '../../../observe/wrap-words.ts'
+import { type Io, paintFor, wrapText } from '../../io.ts'
 import { fitWidth } from '../../print.ts'
 import { formatClause } from '../clause.ts'
-import { formatOutcome, formatReading } from './outcome.ts'
 
 const gap = '  '
 /** The indentation of a clause. */
@@ -27,37 +28,95 @@ export interface Setting {
   placeOf(place: string): string
 }
 
-/** Returns lines. */
+export function formatOutcome(endpoint: string, decision: Decision, status: number, paint: Paint): string[] {
+  const outcome = 'code' in decision ? paint.red(decision.outcome) : paint.green(decision.outcome)
+  const head = `/${printable(endpoint)}  ${paint.bold(String(status))}  ${outcome}`
+  const pointed = (all: readonly { readonly pointer: string; readonly message: string }[]) =>
+    all.map(({ pointer, message }) => `  ${printable(pointer)}  ${printable(message)}`)
+  if (decision.outcome === 'accepted') {
+    const mappings = [...new Set(decision.actions.map(({ mapping }) => mapping))].filter(Boolean)
+    const by = mappings.length > 0 ? `  by ${printable(mappings.join(', '))}` : ''
+    return [`${head}${by}`, ...pointed(decision.warnings ?? [])]
+  }
+  if (!('code' in decision)) return [`${head}  ${printable(decision.reason)}`]
+  const { code, message, reason, details, cause } = decision
+  const isBare = reason === undefined && decision.outcome === 'failed' && cause instanceof Error
+  return [
+    `${head}  ${code}  ${printable(reason ?? message)}`,
+    ...pointed(details),
+    ...(isBare ? [`  ${printable(cause.message)}`] : []),
+  ]
+}
+
+/** Says how a body was read that is no JSON, since its author may have meant JSON. */
+export function formatReading(
+  request: Partial<Pick<HookRequest, 'isForm' | 'unwrapped'>> | undefined,
+): string[] {
+  if (request?.unwrapped !== undefined) return ['  body  read as a form, and its field `payload` as JSON']
+  return request?.isForm === true ? ['  body  read as a form: every value is a text'] : []
+}
+
+export interface Stopped {
+  readonly module: string
+  readonly target: string
+  /** `file:line:column`. */
+  readonly place?: string
+}
+
+/** Where transforms were stopped, and the way out. */
+export function formatStops(stops: readonly Stopped[], io: Io): string[] {
+  if (stops.length === 0) return []
+  const lines = stops.map(({ module, target, place }) => {
+    const where = place === undefined ? '' : ` (${place})`
+    return `stopped  ${printable(`${module} at ${target}${where}`)}`
+  })
+  const advice = 'A dry run reaches nothing outside; --call-out lets transforms do so.'
+  return [...lines, ...wrapText(advice, io).split('\n')]
+}
+
+/** A text behind a bar, which a text from a payload cannot leave. */
+export function frame(title: string, text: string, io: Io): string[] {
+  const { bold, cyan } = paintFor(io)
+  const room = Math.max((io.columns ?? Number.POSITIVE_INFINITY) - 2, 20)
+  const lines = text.split(/\r?\n/).flatMap((line) => wrapWords(printable(line), room))
+  return [
+    `${cyan('╭')} ${bold(title)}`,
+    ...lines.map((line) => (line === '' ? cyan('│') : `${cyan('│')} ${line}`)),
+    cyan('╰'),
+  ]
+}
+
 export function formatExplanation(
-  explanation: Explanation,
+  { endpoint, decision, candidates, actions }: Explanation,
   status: number,
   setting: Setting,
-  request?: HookRequest,
+  request?: Parameters<typeof formatReading>[0],
 ): string[] {
-  const { endpoint, decision, candidates, actions } = explanation
+  // An action that failed before it had a field is left out.
+  const traced = actions.filter(({ vars, fields }) => vars.length > 0 || fields.length > 0)
   return [
     ...formatOutcome(endpoint, decision, status, setting.paint),
     ...formatReading(request),
     ...(candidates.length > 0 ? ['', ...formatCandidates(candidates, setting)] : []),
-    ...actions.filter(hasTrace).flatMap((action) => ['', ...formatAction(action, setting)]),
+    ...traced.flatMap((action) => ['', ...formatAction(action, setting)]),
   ]
 }
 
-/** Returns lines: each mapping with its verdict, and the clause of those that failed. */
+/** Each mapping with its verdict, and the clause of those that failed. */
 export function formatCandidates(
   candidates: readonly CandidateTrace[],
   { paint, columns = Number.POSITIVE_INFINITY, placeOf }: Setting,
 ): string[] {
   const width = Math.max(...candidates.map(({ mapping }) => mapping.length))
   const isMatched = candidates.some(({ verdict }) => verdict === 'matched')
+  const marks = { matched: paint.green('✓'), failed: paint.red('✗'), other: paint.dim('-') }
   return candidates.flatMap((candidate) => {
     const { mapping, place, verdict, clause, params = {} } = candidate
     const name = printable(mapping).padEnd(width)
     const took = Object.entries(params).map(([key, value]) => `:${key} = ${JSON.stringify(value)}`)
-    const notes = [placeOf(place), noteOn(candidate, isMatched), ...took]
-      .filter((note) => note !== '')
-      .map(printable)
-    const head = `${markOf(verdict, paint)} ${verdict === 'matched' ? paint.bold(name) : name}`
+    const notes = [placeOf(place), noteOn(candidate, isMatched), ...took].filter(Boolean).map(printable)
+    const mark = verdict === 'matched' || verdict === 'failed' ? marks[verdict] : marks.other
+    const head = `${mark} ${verdict === 'matched' ? paint.bold(name) : name}`
     const room = columns - width - 2 - gap.length
     const beside = notes.filter((_, index) => notes.slice(0, index + 1).join(gap).length <= room)
     const below = notes.slice(beside.length).flatMap((note) => wrapWords(note, columns - indent.length))
@@ -76,16 +135,6 @@ function noteOn({ verdict, clause }: CandidateTrace, isMatched: boolean): string
   return isMatched ? 'not reached: an earlier mapping matched' : 'not reached: the request was ignored before'
 }
 
-function markOf(verdict: CandidateTrace['verdict'], paint: Paint): string {
-  if (verdict === 'matched') return paint.green('✓')
-  return verdict === 'failed' ? paint.red('✗') : paint.dim('-')
-}
-
-/** An action that failed before it had a field is left out. */
-function hasTrace({ vars, fields }: ActionTrace): boolean {
-  return vars.length > 0 || fields.length > 0
-}
-
 function formatAction({ mapping, index, vars, fields }: ActionTrace, setting: Setting): string[] {
   const { paint, columns = Number.POSITIVE_INFINITY } = setting
   const element = index === undefined ? '' : `, element ${index} of \`forEach\``
@@ -97,6 +146,9 @@ function formatAction({ mapping, index, vars, fields }: ActionTrace, setting: Se
   ]
 }
 
+/** The longest word for where a field comes from. */
+const origins = 'expression'.length
+
 /** Field, where it comes from, value; below it what of the request went into it. */
 function formatFields(fields: readonly FieldTrace[], paint: Paint, columns: number): string[] {
   const width = Math.max(0, ...fields.map(({ field }) => field.length))
@@ -106,17 +158,13 @@ function formatFields(fields: readonly FieldTrace[], paint: Paint, columns: numb
     const [setting] = from === 'default' ? sources : []
     // The value of a setting is that of the field.
     if (setting !== undefined) return [`${head}${printable(value)}${gap}${paint.dim(`← ${setting.path}`)}`]
+    const left = ' '.repeat(width + 2 * gap.length)
     return [
       `${head}${fitWidth(printable(value), room)}`,
-      ...columnsOf(sources).map((line) =>
-        paint.dim(fitWidth(`${' '.repeat(width + 2 * gap.length)}← ${line}`, columns)),
-      ),
+      ...columnsOf(sources).map((line) => paint.dim(fitWidth(`${left}← ${line}`, columns))),
     ]
   })
 }
-
-/** The longest word for where a field comes from. */
-const origins = 'expression'.length
 
 function columnsOf(sources: readonly SourceTrace[]): string[] {
   const width = Math.max(0, ...sources.map(({ path }) => path.length))
