@@ -120,7 +120,7 @@ function addCommand(program: CliCommand, row: CommandRow, run: Run): void {
     command.addArgument(made)
   }
   for (const option of row.options ?? []) command.addOption(option)
-  if (row.json !== undefined) command.option('--json', row.json)
+  if (row.json !== false) command.option('--json', row.json ?? 'answer as JSON')
   if (row.help !== undefined) command.addHelpText('after', row.help)
   if (row.gateway) command.gatewayExamples(...row.examples)
   else if (row.examples.length > 0) command.examples(...row.examples)

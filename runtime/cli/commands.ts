@@ -19,8 +19,8 @@ export interface CommandRow {
   readonly options?: readonly Option[]
   /** It asks a running gateway, whose address and token come from the configuration. */
   readonly gateway?: true
-  /** What `--json` says; undefined where there is no such option. */
-  readonly json?: string
+  /** What `--json` says; false where there is no such option. Default: `answer as JSON`. */
+  readonly json?: string | false
   readonly help?: string
   readonly examples: readonly string[]
   /** Loads the function of the command, which takes the arguments, the options and `io`. Absent: a group of commands. */
@@ -40,7 +40,6 @@ function option(
   return fallback === undefined ? made : made.default(fallback)
 }
 
-const asJson = 'answer as JSON'
 const config = configOption()
 const besideConfig = option('--config <file>', 'the configuration, instead of its folder')
 const dir = ['[dir]', "the configuration's folder (default: this one, or local)"] as const
@@ -54,16 +53,9 @@ const ofRequest = [
   option('--raw', 'of a request: write the bytes of its body as they came, which the gateway logs'),
   option('--as-test', 'of a request: write an entry of `tests:` that expects what happened'),
 ]
-const withOther = option(
-  '--with <generation>',
-  'of a generation: the one to compare with, in place of the one before',
-  wholeGeneration,
-)
+const withOther = option('--with <generation>', 'of a generation: the one to compare with', wholeGeneration)
 const allIssues = option('--all', 'of issues: those that are muted or resolved too')
-const callOut = option(
-  '--call-out',
-  'let transforms reach the network and other programs, which a dry run stops',
-)
+const callOut = option('--call-out', 'let transforms reach the network, which a dry run stops')
 const dryRun = [
   option('--dry-run', 'only say what would change, for requests that are stored too'),
   option('--limit <n>', 'how many stored requests a dry run looks at (default: 100)', whole(1, 10_000)),
@@ -74,23 +66,15 @@ const settingUp: readonly CommandRow[] = [
   {
     name: 'start',
     about: 'run the gateway until it is stopped',
+    json: false,
     options: [
       config,
-      option(
-        '--inspect [port]',
-        'let a debugger attach, from this machine; transforms then have no deadline (default port: 9229)',
-      ),
+      option('--inspect [port]', 'let a debugger of this machine attach; transforms then have no deadline'),
       option('--init', "scaffold the configuration's folder first, if it has no configuration"),
       option('--yes', 'write a first configuration here if there is none, beside other files too'),
       option('--first', '', 'hidden'),
-      option(
-        '--host <address>',
-        'listen there instead of at `gateway.host` (default: REVEILLE_HOST, if it is set)',
-      ),
-      option(
-        '--port <n>',
-        'listen there instead of at `gateway.port` (default: REVEILLE_PORT, if it is set)',
-      ),
+      option('--host <address>', 'listen there instead of at `gateway.host` (default: REVEILLE_HOST)'),
+      option('--port <n>', 'listen there instead of at `gateway.port` (default: REVEILLE_PORT)'),
       option('--tunnel', 'let the internet reach hooks, and nothing else, through `cloudflared`'),
       option('--tunnel-port <n>', 'where hooks are served for another tunnel, on the loopback address'),
       option('--poll', 'look at the files regularly, for file systems that report no changes'),
@@ -101,7 +85,7 @@ const settingUp: readonly CommandRow[] = [
       ]),
       option(
         '--node <name>',
-        'what other nodes on the same database call it (default: REVEILLE_NODE, else the name of the machine)',
+        'what other nodes call it (default: REVEILLE_NODE, else the name of the machine)',
       ),
       option('--no-watch', 'read changed files only on `reveille reload` or SIGHUP'),
     ],
@@ -110,19 +94,13 @@ const settingUp: readonly CommandRow[] = [
 local have none, at once into an empty folder, otherwise after a yes, and starts.
 Changed files go live by themselves, but for --no-watch; SIGHUP reads them again
 at once.`,
-    examples: [
-      'reveille start',
-      'reveille start --port 21000',
-      'reveille start --tunnel',
-      'reveille start --config /etc/reveille/reveille.yaml',
-    ],
+    examples: ['reveille start', 'reveille start --port 21000'],
     run: async () => (await import('./operating/start.ts')).start,
   },
   {
     name: 'init',
     about: 'write a first configuration; never over a file',
     args: [['[dir]', 'the folder to write (default: this one)']],
-    json: asJson,
     examples: ['reveille init', 'reveille init /etc/reveille', 'reveille init mapping github'],
     run: async () => (await import('./operating/init.ts')).init,
   },
@@ -131,12 +109,7 @@ at once.`,
     about: 'copy a preset beside the configuration, to edit; never over a file',
     args: [['[name]', 'the preset; without one, all are listed'], dir],
     options: [besideConfig, option('--as <name>', 'what the copy is called, instead of as the preset')],
-    json: asJson,
-    examples: [
-      'reveille init mapping',
-      'reveille init mapping github --as my-github',
-      'reveille init mapping linear /etc/reveille',
-    ],
+    examples: ['reveille init mapping', 'reveille init mapping github --as my-github'],
     run: async () => (await import('./authoring/init/mapping.ts')).initMapping,
   },
   {
@@ -156,7 +129,6 @@ no question is asked, because a list of processes shows what --set says.`,
     examples: [
       'reveille init channel slack',
       'SLACK_BOT_TOKEN=xoxb-… reveille init channel slack --set defaultTo=C0123456789',
-      'reveille init channel signal --set account=+4915112345678 --no-check',
     ],
     run: async () => (await import('./authoring/init/channel.ts')).initChannel,
   },
@@ -165,7 +137,6 @@ no question is asked, because a list of processes shows what --set says.`,
     about: 'write a first transform, with a test beside it and the types for an editor; never over a file',
     args: [['<name>', 'of the module: letters, digits and hyphens'], dir],
     options: [besideConfig],
-    json: asJson,
     examples: ['reveille init transform review', 'reveille init transform push-digest /etc/reveille'],
     run: async () => (await import('./authoring/init/transform.ts')).initTransform,
   },
@@ -177,17 +148,13 @@ no question is asked, because a list of processes shows what --set says.`,
       ['<name>', 'of the channel, runner or source: lower-case letters, digits and hyphens'],
       ['[dir]', 'the folder to put it into (default: this one)'],
     ],
-    json: asJson,
     examples: ['reveille init plugin channel ntfy', 'reveille init plugin runner butler plugins'],
     run: async () => (await import('./authoring/init/plugin.ts')).initPlugin,
   },
 ]
 
 const tried = [
-  option(
-    '--payload <file>',
-    'the body, JSON or (*.form) a form, or (*.http) a whole HTTP message; - reads standard input',
-  ),
+  option('--payload <file>', 'the body as JSON, *.form or a whole *.http message; - reads standard input'),
   option('--header <line>', "a header, as 'name: value'; again for more", collect),
   option('--query <pair>', "a part of the query, as 'name=value'; again for more", collect),
   option(
@@ -204,7 +171,6 @@ const authoring: readonly CommandRow[] = [
     name: 'check',
     about: 'load and compile the configuration as the gateway would, and start nothing',
     options: [config, option('--without-secrets', 'ignore missing variables and files')],
-    json: asJson,
     examples: ['reveille check', 'reveille check --config /etc/reveille --json'],
     run: async () => (await import('./authoring/check.ts')).check,
   },
@@ -216,18 +182,13 @@ const authoring: readonly CommandRow[] = [
       option('--samples <dir>', 'payloads to look fields up in, as <dir>/<endpoint>/<name>.json or .http'),
       option('--allow <code...>', 'let these findings be'),
     ],
-    json: asJson,
     help: `
 Besides the warnings of loading, it reports a mapping that
 ${listCodes()}
 
 The bodies of tests are samples too. A comment lets one finding be:
   # reveille-lint-disable-next-line CODE`,
-    examples: [
-      'reveille lint',
-      'reveille lint --samples payloads',
-      'reveille lint --allow SHARED_SESSION MISSING_TESTS',
-    ],
+    examples: ['reveille lint', 'reveille lint --samples payloads'],
     run: async () => (await import('./authoring/lint/lint.ts')).lint,
   },
   {
@@ -249,14 +210,7 @@ The bodies of tests are samples too. A comment lets one finding be:
       option('--presets <which>', 'test every preset', ['all']),
       option('--watch', 'run again when a file changes, until Ctrl-C'),
     ],
-    json: asJson,
-    examples: [
-      'reveille test',
-      'reveille test mappings/github.yaml --watch',
-      'reveille test "pull request"',
-      'reveille test --preset github --preset linear',
-      'reveille test --presets all --json',
-    ],
+    examples: ['reveille test', 'reveille test mappings/github.yaml --watch'],
     run: async () => (await import('./authoring/testing/test.ts')).test,
   },
   {
@@ -265,14 +219,11 @@ The bodies of tests are samples too. A comment lets one finding be:
     args: [['<endpoint>', 'the <name> of /hooks/<name>, or the id of a stored request']],
     options: tried,
     gateway: true,
-    json: asJson,
     help: `
 With the id of a stored request whose body is kept, a running gateway tries it again.`,
     examples: [
       "reveille try github --payload pull-request.json --header 'x-github-event: pull_request'",
       'curl -s https://example.com/body.json | reveille try generic --payload -',
-      'reveille try wake --payload wake.json --json',
-      'reveille try eeb30a --generation 12',
     ],
     run: async () => (await import('./authoring/try/try.ts')).tryEndpoint,
   },
@@ -282,14 +233,12 @@ With the id of a stored request whose body is kept, a running gateway tries it a
     args: [['<endpoint>', 'the <name> of /hooks/<name>, or the id of a request']],
     options: tried,
     gateway: true,
-    json: asJson,
     help: `
 With the id of a stored request, a running gateway is asked. It noted why a request was
 ignored or failed; with its body kept, it also says what is live, or a generation, makes of it.`,
     examples: [
       "reveille explain github --payload pull-request.json --header 'x-github-event: pull_request'",
       'reveille explain eeb30a',
-      'reveille explain eeb30a --generation live',
     ],
     run: async () => (await import('./authoring/try/try.ts')).explain,
   },
@@ -327,8 +276,6 @@ const reading: readonly CommandRow[] = [
     name: 'status',
     about: 'whether a running gateway can accept, what waits in it, and how its channels and sources fare',
     options: [config],
-    gateway: true,
-    json: asJson,
     examples: ['reveille status', 'reveille status --json'],
     run: async () => (await import('./operating/status.ts')).status,
   },
@@ -340,7 +287,6 @@ const reading: readonly CommandRow[] = [
       option('--endpoint <name>', 'only those to /hooks/<name>'),
       option('--ignored', 'only those that no mapping matched'),
     ],
-    gateway: true,
     json: 'answer as JSON: one record a line',
     examples: ['reveille tail', 'reveille tail --endpoint github --ignored'],
     run: async () => (await import('./operating/tail.ts')).tail,
@@ -355,7 +301,6 @@ const reading: readonly CommandRow[] = [
       option('--until <day>', 'up to that day (default: today)', day),
       ...pages,
     ],
-    gateway: true,
     json: 'answer as JSON: {items, next, today, month}',
     examples: ['reveille spend', 'reveille spend --by mapping --since 2026-01-01', 'reveille spend --json'],
     run: async () => (await import('./operating/spend.ts')).spend,
@@ -365,18 +310,13 @@ const reading: readonly CommandRow[] = [
     about: 'list records of a kind, newest first',
     args: [['<kind>', 'of which kind', Object.keys(kinds)]],
     options: [config, ...pages, ...filterOptions(allFilters), allIssues],
-    gateway: true,
     json: 'answer as JSON: {items, next}',
     help: `
 Each kind has filters of its own: \`reveille runs --help\` names those of runs.
 ${Object.entries(kinds)
   .map(([name, { about }]) => `  ${name.padEnd(12)} ${about}`)
   .join('\n')}`,
-    examples: [
-      'reveille list runs --state failed',
-      'reveille list mappings',
-      'reveille list requests --since 8h --json',
-    ],
+    examples: ['reveille list runs --state failed', 'reveille list mappings'],
     run: async () => (await import('./records/records.ts')).list,
   },
   {
@@ -389,14 +329,8 @@ ${Object.entries(kinds)
       ],
     ],
     options: [config, ...ofRequest, withOther],
-    gateway: true,
     json: 'answer as JSON: the record',
-    examples: [
-      'reveille show 3f9a1c',
-      'reveille show 3f9a1c --body',
-      'reveille show hook:github:42',
-      'reveille show 12 --with 9',
-    ],
+    examples: ['reveille show 3f9a1c', 'reveille show 3f9a1c --body'],
     run: async () => (await import('./records/records.ts')).show,
   },
   kindRow('requests', {
@@ -404,8 +338,6 @@ ${Object.entries(kinds)
     examples: [
       'reveille requests --endpoint orders --outcome failed --since 8h',
       'reveille requests --delivery 72d3162e-cc78-11e3-81ab-4c9367dc0958',
-      'reveille requests 3f9a1c --body',
-      'reveille requests 3f9a1c --as-test > mappings/orders.test.yaml',
     ],
   }),
   kindRow('runs'),
@@ -444,7 +376,6 @@ function issueRow(
     about,
     args: [['<key...>', 'the key of an issue, or its beginning where no other has it']],
     options: [config, ...options],
-    gateway: true,
     json: 'answer as JSON: {items}',
     examples: [example],
     run: async () => (await import('./records/issues.ts')).changeIssues.bind(undefined, name),
@@ -456,8 +387,6 @@ const operating: readonly CommandRow[] = [
     name: 'reload',
     about: 'have a running gateway read its files again; changed files go live by themselves',
     options: [config, ...dryRun],
-    gateway: true,
-    json: asJson,
     examples: ['reveille reload', 'reveille reload --dry-run --limit 500', 'reveille reload --json'],
     run: async () => (await import('./operating/reload.ts')).reload,
   },
@@ -466,8 +395,6 @@ const operating: readonly CommandRow[] = [
     about: 'have a running gateway serve an earlier generation, until the files change',
     args: [['<generation>', 'its number; `reveille generations` lists them', wholeGeneration]],
     options: [config, ...dryRun],
-    gateway: true,
-    json: asJson,
     examples: ['reveille rollback 12 --dry-run', 'reveille rollback 12'],
     run: async () => (await import('./operating/reload.ts')).rollback,
   },
@@ -476,7 +403,6 @@ const operating: readonly CommandRow[] = [
     about: 'end runs that are queued, parked or running',
     args: [['<run...>', id]],
     options: [config],
-    gateway: true,
     json: 'answer as JSON: {items}',
     examples: ['reveille cancel 3f9a1c', 'reveille cancel 3f9a1c 07be42'],
     run: async () => (await import('./operating/orders.ts')).cancel,
@@ -490,7 +416,6 @@ const operating: readonly CommandRow[] = [
       option('--all', 'every run that is parked'),
       option('--code <code>', 'with --all: only those parked with this code: BUDGET, LOOP, NO_PRICE'),
     ],
-    gateway: true,
     json: 'answer as JSON: {items}, or {ok, done, refused} for all',
     examples: ['reveille resume 3f9a1c', 'reveille resume --all --code BUDGET'],
     run: async () => (await import('./operating/orders.ts')).resume,
@@ -507,13 +432,8 @@ const operating: readonly CommandRow[] = [
       ),
       option('--dry-run', 'only say how many would be retried'),
     ],
-    gateway: true,
     json: 'answer as JSON: {items}, or {ok, done, refused} for many',
-    examples: [
-      'reveille retry 3f9a1c',
-      'reveille retry --state failed --since 8h --dry-run',
-      'reveille retry --code exit --endpoint github',
-    ],
+    examples: ['reveille retry 3f9a1c', 'reveille retry --state failed --since 8h --dry-run'],
     run: async () => (await import('./operating/orders.ts')).retry,
   },
   issueRow(
@@ -533,18 +453,13 @@ const operating: readonly CommandRow[] = [
     about: 'erase the body, headers and texts of requests for good; their records stay',
     args: [['[id...]', id]],
     options: [config, ...filterOptions(requestFilters), option('--yes', 'do not ask first')],
-    gateway: true,
     json: 'answer as JSON: {forgotten, refused}',
     help: `
 Texts, bodies and headers are erased from this gateway's store, replays included.
 Not erased: the facts of the records, summaries that a long session was shortened
 to, values that an issue names, backups, and what models, programs, channels and
 other systems were given or have logged.`,
-    examples: [
-      'reveille forget 3f9a1c',
-      'reveille forget --client 192.0.2.7 --yes',
-      'reveille forget --endpoint orders --until 2026-01-31',
-    ],
+    examples: ['reveille forget 3f9a1c', 'reveille forget --client 192.0.2.7 --yes'],
     run: async () => (await import('./records/forget.ts')).forget,
   },
   {
@@ -552,12 +467,7 @@ other systems were given or have logged.`,
     about: 'send a text to a channel, and wait for what becomes of it',
     args: [['<text>', 'Markdown; - for standard input']],
     options: [
-      option(
-        '--channel <name>',
-        'a configured channel, or last: where the last route leads',
-        undefined,
-        'last',
-      ),
+      option('--channel <name>', 'a configured channel, or last: the last route', undefined, 'last'),
       option('--to <recipient>', "as the channel writes it (default: the last route's, else the channel's)"),
       config,
       option(
@@ -568,7 +478,6 @@ other systems were given or have logged.`,
       ),
       option('--no-wait', 'only store it, and do not wait for its end'),
     ],
-    gateway: true,
     json: 'answer as JSON: the delivery',
     help: `
 The text is Markdown, and goes the same way as every reply: kept, paced, tried
@@ -577,7 +486,6 @@ gateway.`,
     examples: [
       'reveille send "The deployment is **done**."',
       'reveille send --channel slack --to C0123456789 "Good morning"',
-      'git log -1 --format=%B | reveille send --channel telegram -',
     ],
     run: async () => (await import('./operating/send.ts')).send,
   },
@@ -599,7 +507,6 @@ gateway.`,
       option('--channel <name>', 'with --parked: only those to this channel'),
       config,
     ],
-    gateway: true,
     json: 'answer as JSON: {items}, or the job',
     help: `
 A request is done again with its own headers and body, as if it came now; its
@@ -608,19 +515,13 @@ request whose reply was delivered, or may be yet, delivers none, unless
 --deliver-again says so. Requests that are chosen by filters are done by the
 gateway, each once, and it goes on when this command is ended or the gateway is
 restarted.`,
-    examples: [
-      'reveille replay 3f9a1c',
-      'reveille replay --failed --endpoint orders --since 8h --dry-run',
-      'reveille replay --failed --endpoint orders --since 8h',
-      'reveille replay --parked --channel slack',
-    ],
+    examples: ['reveille replay 3f9a1c', 'reveille replay --failed --endpoint orders --since 8h --dry-run'],
     run: async () => (await import('./operating/replay.ts')).replay,
   },
   {
     name: 'route',
     about: 'show the last route of the main session: where replies to `last` go',
     options: [config],
-    gateway: true,
     json: 'answer as JSON: {route}',
     examples: ['reveille route', 'reveille route set slack C0123456789'],
     run: async () => (await import('./operating/route.ts')).showRoute,
@@ -633,7 +534,6 @@ restarted.`,
       ['[to]', "as the channel writes it (default: the channel's defaultTo)"],
     ],
     options: [config],
-    gateway: true,
     json: 'answer as JSON: {route}',
     examples: ['reveille route set slack C0123456789', 'reveille route set terminal stderr'],
     run: async () => (await import('./operating/route.ts')).setRoute,
@@ -641,13 +541,12 @@ restarted.`,
 ]
 
 const storing: readonly CommandRow[] = [
-  { name: 'store', about: 'look after the data of a gateway', examples: [] },
+  { name: 'store', about: 'look after the data of a gateway', json: false, examples: [] },
   {
     name: 'store backup',
     about: 'copy the store to a new file, whether or not the gateway runs',
     args: [['<file>', 'the copy; must not exist']],
     options: [config],
-    json: asJson,
     help: `
 What sources keep, such as consents and how far they have read, is in plain files
 of the data folder, in sources/: copy those as they are.`,
@@ -693,16 +592,11 @@ const examining: readonly CommandRow[] = [
       option('--strict', 'let a warning count as a problem'),
       option('--online', 'ask a public server for the time, to compare the clock with'),
     ],
-    json: asJson,
     help: `
 It looks at the configuration, at who may read its files, and at the gateway of
 that configuration, whether or not it runs. It changes nothing.
 Exit code: 1 where there is a problem, and with --strict where there is a warning.`,
-    examples: [
-      'reveille doctor',
-      'reveille doctor --config /etc/reveille/reveille.yaml --strict',
-      'reveille doctor --json',
-    ],
+    examples: ['reveille doctor', 'reveille doctor --config /etc/reveille/reveille.yaml --strict'],
     run: async () => (await import('./doctor/doctor.ts')).doctor,
   },
   {
@@ -715,7 +609,6 @@ Exit code: 1 where there is a problem, and with --strict where there is a warnin
       option('--offline', 'fetch no keys'),
       config,
     ],
-    json: asJson,
     help: `
 The file holds what was sent, as an HTTP message: the request line, the headers, a
 blank line, and the body as it came.
@@ -728,7 +621,6 @@ Exit code: 0 where the request would be taken, 1 where it would not.`,
     examples: [
       'reveille doctor signature --endpoint github --request sent.http',
       'reveille doctor signature --endpoint billing --request sent.http --now 2026-01-31T12:00:00Z',
-      'pbpaste | reveille doctor signature --endpoint slack --request - --json',
     ],
     run: async () => (await import('./doctor/signature.ts')).doctorSignature,
   },
@@ -751,7 +643,8 @@ Exit code: 0 where the request would be taken, 1 where it would not.`,
 ]
 
 /** The help lists the commands in this order. */
-export const commandsBeforeWebhooks = [...settingUp, ...authoring, ...reading, ...operating]
+const asking = [...reading, ...operating].map((row) => ({ ...row, gateway: true as const }))
+export const commandsBeforeWebhooks = [...settingUp, ...authoring, ...asking]
 export const commandsAfterWebhooks = [...storing, ...examining]
 
 /** Collects the values of an option that may be given several times. */

@@ -1,6 +1,7 @@
 /** Defines what a check is and returns, and runs checks side by side. */
 
 import { CommandFailure } from '../command-failure.ts'
+import { NotChecked } from './not-checked.ts'
 import type { Subject } from './subject.ts'
 
 export type State = 'ok' | 'warning' | 'problem' | 'not-checked'
@@ -37,16 +38,6 @@ export interface Check {
 export interface Checked {
   readonly check: Check
   readonly results: readonly Result[]
-}
-
-/** A check throws this error for something that it cannot look at. The message is a clause, as that of a result. */
-export class NotChecked extends Error {
-  readonly code: string
-
-  constructor(code: string, message: string) {
-    super(message)
-    this.code = code
-  }
 }
 
 export const ok = (message: string): Result => ({ state: 'ok', message })

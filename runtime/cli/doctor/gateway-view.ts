@@ -2,7 +2,7 @@
 
 import { type Client, type Connection, createClient, endedText } from '../client.ts'
 import type { Io } from '../io.ts'
-import { NotChecked } from './check.ts'
+import { NotChecked } from './not-checked.ts'
 
 /** The longest time that one answer may take, in milliseconds. */
 const answerMs = 5_000

@@ -136,20 +136,14 @@ async function writeFile<Made>(
 
 /** Splits at line feeds alone: texts may hold other separators of lines. */
 async function* linesOf(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<string> {
-  let rest: Buffer[] = []
-  for await (const bytes of chunks) {
-    const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    let from = 0
-    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
-      const line = Buffer.concat([...rest, chunk.subarray(from, end)]).toString()
-      rest = []
-      from = end + 1
-      if (line !== '') yield line
-    }
-    rest.push(chunk.subarray(from))
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of chunks) {
+    const lines = `${rest}${decoder.decode(chunk, { stream: true })}`.split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines.filter((line) => line !== '')
   }
-  const last = Buffer.concat(rest).toString()
-  if (last !== '') yield last
+  if (rest !== '') yield rest
 }
 
 /** @throws CommandFailure */

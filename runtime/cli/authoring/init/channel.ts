@@ -13,7 +13,6 @@ import { CommandFailure } from '../../command-failure.ts'
 import { configWords, findConfiguration, load, shownPath } from '../../configuration.ts'
 import type { CommandOptions, Io } from '../../io.ts'
 import { programName } from '../../pasted.ts'
-import type { Prompts } from '../../prompts.ts'
 import { type Gathered, gather, isMissing, parseAssignments } from './channel-questions.ts'
 
 interface InitChannelOptions extends CommandOptions {
@@ -34,8 +33,9 @@ export async function initChannel(
   const settings = await settingsOf(file, io)
   const offer = await orFailure(async () => offerOf(name, settings))
   const text = await readFile(file, 'utf8')
+  const shown = shownPath(file, io)
   // This fails before a person types a credential for nothing.
-  addable(text, name, {}, file, io)
+  addable(text, name, {}, shown)
 
   const envFile = path.join(path.dirname(file), '.env')
   const kept = readEnvFile(envFile)
@@ -47,49 +47,44 @@ export async function initChannel(
   prompts?.begin(`Channel ${name}`)
   const sources = { given, known, prompts, asksUsual: options.set === undefined }
   const examine = await orFailure(() => offer.examiner())
-
-  const { gathered, health, isWanted } = await settle(async () => {
-    const gathered = await gather(offer, examine, sources, io)
-    const health = options.check === false ? undefined : await look(name, gathered, settings, prompts, io)
-    return { gathered, health }
-  }, prompts)
-  if (!isWanted) {
-    return answer({ channel: name, written: false, check: health }, options, io, [
-      `${name}: ${health?.detail ?? 'the service cannot be used'}`,
+  let gathered: Gathered
+  let check: ChannelHealth | undefined
+  for (;;) {
+    gathered = await gather(offer, examine, sources, io)
+    const { config } = gathered
+    const trying = () => orFailure(() => tryChannel(name, config, settings, { fetch: io.fetch }))
+    if (options.check === false) break
+    check = await (prompts?.during('Asking the service whether this is good', trying, healthText) ?? trying())
+    if (check?.ok !== false) break
+    // A credential that was not asked for cannot be asked for again.
+    const again = gathered.found.length === 0 ? ['Ask me again'] : []
+    const ways = [...again, 'Write nothing', 'Write it all the same']
+    const chosen = prompts === undefined ? 'Write nothing' : await prompts.choose('What now?', ways)
+    if (chosen === 'Write it all the same') break
+    if (chosen === again[0]) continue
+    const lines = [
+      `${name}: ${check.detail ?? 'the service cannot be used'}`,
       'Nothing was written. To write it all the same: --no-check',
-    ])
+    ]
+    if (options.json) io.out(`${JSON.stringify({ channel: name, written: false, check }, null, 2)}\n`)
+    else io.err(`${lines.join('\n')}\n`)
+    return 1
   }
 
-  const entry = entryOf(gathered)
-  const added = addable(text, name, entry, file, io)
+  const added = addable(text, name, entryOf(gathered), shown)
   // The variables come first, so that a gateway that watches both files finds what the configuration names.
   await addToEnvFile(envFile, secretsOf(gathered), file)
   await replaceFile(file, added)
-  const shown = shownPath(file, io)
-  const facts = { channel: name, written: true, file: shown, variables: [...gathered.variables.values()] }
   const summary = summaryLines(name, gathered, shown, { shown: shownPath(envFile, io), kept }, io)
-  if (prompts === undefined) {
-    const good = health?.detail === undefined ? [] : [`${name}: ${health.detail}`]
-    return answer({ ...facts, ...(health && { check: health }) }, options, io, [...good, ...summary])
-  }
-  prompts.note(summary.join('\n'))
-  prompts.end('Done.')
+  const variables = [...gathered.variables.values()]
+  const facts = { channel: name, written: true, file: shown, variables, ...(check && { check }) }
+  const good = check?.detail === undefined ? [] : [`${name}: ${check.detail}`]
+  if (prompts !== undefined) {
+    prompts.note(summary.join('\n'))
+    prompts.end('Done.')
+  } else if (options.json) io.out(`${JSON.stringify(facts, null, 2)}\n`)
+  else io.out(`${[...good, ...summary].join('\n')}\n`)
   return 0
-}
-
-/** Asks again for a credential that the service refuses, as often as the person likes, unless it was not asked for. */
-async function settle<Tried extends { gathered: Gathered; health: ChannelHealth | undefined }>(
-  tryOnce: () => Promise<Tried>,
-  prompts: Prompts | undefined,
-): Promise<Tried & { readonly isWanted: boolean }> {
-  for (;;) {
-    const tried = await tryOnce()
-    if (tried.health?.ok !== false) return { ...tried, isWanted: true }
-    if (prompts === undefined) return { ...tried, isWanted: false }
-    const again = tried.gathered.found.length === 0 ? ['Ask me again'] : []
-    const chosen = await prompts.choose('What now?', [...again, 'Write nothing', 'Write it all the same'])
-    if (chosen !== again[0]) return { ...tried, isWanted: chosen !== 'Write nothing' }
-  }
 }
 
 /**
@@ -117,30 +112,23 @@ function sentence({ key, message, hint }: PluginProblem): string {
 }
 
 /** The configuration with the channel in it. @throws CommandFailure where the channel cannot be added */
-function addable(text: string, name: string, entry: object, file: string, io: Io): string {
+function addable(
+  text: string,
+  name: string,
+  entry: Readonly<Record<string, unknown>>,
+  shown: string,
+): string {
   try {
-    return addToConfiguration(text, 'channels', name, entry as Record<string, unknown>)
+    return addToConfiguration(text, 'channels', name, entry)
   } catch (error) {
     if (!(error instanceof NotEditable)) throw error
-    throw new CommandFailure(1, `${shownPath(file, io)}: ${error.message} Nothing was written.`)
+    throw new CommandFailure(1, `${shown}: ${error.message} Nothing was written.`)
   }
 }
 
-async function look(
-  name: string,
-  { config }: Gathered,
-  settings: Pick<Settings, 'agents' | 'plugins'>,
-  prompts: Prompts | undefined,
-  io: Io,
-): Promise<ChannelHealth | undefined> {
-  const trying = () => orFailure(() => tryChannel(name, config, settings, { fetch: io.fetch }))
-  if (prompts === undefined) return trying()
-  return prompts.during('Asking the service whether this is good', trying, (health) =>
-    health === undefined ? 'The channel cannot be tried without sending.' : healthText(health),
-  )
-}
-
-function healthText({ ok, detail }: ChannelHealth): string {
+function healthText(health: ChannelHealth | undefined): string {
+  if (health === undefined) return 'The channel cannot be tried without sending.'
+  const { ok, detail } = health
   return `${ok ? 'It works' : 'It does not work'}${detail === undefined ? '.' : `: ${detail}`}`
 }
 
@@ -170,16 +158,15 @@ function summaryLines(
 ): string[] {
   const program = programName(io)
   const options = configWords(file, io)
-  const to = config['defaultTo'] === undefined ? ' --to …' : ''
+  const [to, more] = config['defaultTo'] === undefined ? [' --to …', ' …'] : ['', '']
   const added = [...variables.values()].filter((variable) => !found.includes(variable))
   const secrets = added.length === 0 ? '' : `, ${added.join(' and ')} in ${envFile.shown}`
   const foreign = found.filter((variable) => !envFile.kept[variable])
-  const elsewhere = `${foreign.join(' and ')} ${foreign.length === 1 ? 'comes' : 'come'} from the environment`
   const needed =
     foreign.length === 0
       ? ['A running gateway takes it up by itself. Try it:']
       : [
-          `${elsewhere}, and a gateway that was started without`,
+          `${foreign.join(' and ')} ${foreign.length === 1 ? 'comes' : 'come'} from the environment, and a gateway that was started without`,
           `refuses the change: write it into ${envFile.shown}, or restart the gateway where it is set.`,
           '',
           'Then try it:',
@@ -190,18 +177,6 @@ function summaryLines(
     ...needed,
     `  ${program} send --channel ${name}${to}${options} 'Good morning'`,
     'Where replies go when nothing else says:',
-    `  ${program} route set ${name}${to === '' ? '' : ' …'}${options}`,
+    `  ${program} route set ${name}${more}${options}`,
   ]
-}
-
-function answer(
-  facts: { readonly written: boolean } & Record<string, unknown>,
-  options: InitChannelOptions,
-  io: Io,
-  lines: readonly string[],
-): number {
-  if (options.json) io.out(`${JSON.stringify(facts, null, 2)}\n`)
-  else if (facts.written) io.out(`${lines.join('\n')}\n`)
-  else io.err(`${lines.join('\n')}\n`)
-  return facts.written ? 0 : 1
 }

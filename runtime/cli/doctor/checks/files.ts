@@ -8,8 +8,9 @@ import { promisify } from 'node:util'
 import { shownPath } from '../../configuration.ts'
 import { shellWord } from '../../pasted.ts'
 import { listed } from '../../print.ts'
-import { type Check, NotChecked, ok, orOk, problem, type Result, warning } from '../check.ts'
+import { type Check, ok, orOk, problem, type Result, warning } from '../check.ts'
 import { type GuardedFile, guardedFiles } from '../guarded-files.ts'
+import { NotChecked } from '../not-checked.ts'
 import type { Subject } from '../subject.ts'
 
 export const fileChecks: readonly Check[] = [

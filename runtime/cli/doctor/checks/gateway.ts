@@ -6,7 +6,8 @@ import { pasted } from '../../pasted.ts'
 import { shortTime } from '../../print.ts'
 import { errorsOf } from '../../records/generations.ts'
 import { lastGoodText } from '../../status-text.ts'
-import { type Check, NotChecked, ok, problem, type Result, warning } from '../check.ts'
+import { type Check, ok, problem, type Result, warning } from '../check.ts'
+import { NotChecked } from '../not-checked.ts'
 import type { Subject } from '../subject.ts'
 
 export const gatewayChecks: readonly Check[] = [
