@@ -498,3 +498,109 @@ test('the backup of a missing store is a problem that is reported in one line', 
   assert.equal(code, 1)
   assert.match(err, /^There is no store in .*data\.\n$/)
 })
+
+test('status says how channels, sources, nodes and the database fare, and what to do, in the width of the terminal', async (t) => {
+  const node = {
+    id: '1',
+    version: '1.0.0',
+    role: 'all',
+    startedAt: noon,
+    generation: 3,
+    leads: [],
+    isSelf: false,
+  }
+  const gateway = await createFakeGateway(t, {
+    '/api/status': {
+      heartbeat: { state: 'failing', failures: 2, since: noon, nextAt: noon, code: 'timeout' },
+      day: '2026-03-02',
+      budgets: [],
+      channels: [
+        {
+          channel: 'slack',
+          state: 'held',
+          until: noon + 240_000,
+          pending: 3,
+          parked: 1,
+          code: 'bad-credential',
+          reason: 'Slack refuses the token: \u001b[31mno\u001b[0m.',
+        },
+        { channel: 'pager', state: 'unconfigured', pending: 2, parked: 0 },
+        { channel: 'mail', state: 'open', pending: 0, parked: 0, health: { ok: false, at: noon } },
+      ],
+      sources: [
+        {
+          source: 'gmail',
+          state: 'waiting',
+          detail: 'Run setup.',
+          since: noon,
+          times: { watchEnds: noon },
+          counts: { posted: 1200 },
+        },
+      ],
+      nodes: [
+        { ...node, name: 'a', digest: 'abc', isSelf: true, leads: ['retention'] },
+        { ...node, name: 'b', digest: 'abd', wakeUp: 'poll' },
+      ],
+      database: { version: '18.1', oldestTransaction: { ageMs: 360_000, by: 'a report' } },
+    },
+  })
+  const { out } = await gateway.run('status')
+  const time = String.raw`\d\d:0\d:00`
+  for (const expected of [
+    `main +failing since ${time} \\(timeout, 2 failures\\), tried again at ${time}`,
+    `channels\n {2}slack: held until \\d\\d:04:00, 3 pending, 1 parked: bad-credential: Slack refuses the token: {2}\\[31mno \\[0m\\.`,
+    ' {2}pager: not configured, 2 pending',
+    ' {2}mail: open: its check failed: no reason was given',
+    `nodes\n {2}a \\(this one\\), all, 1\\.0\\.0, generation 3 \\(abc\\), since ${time}, leads retention`,
+    ' {2}they serve different configurations: abc on a; abd on b',
+    'database +PostgreSQL 18\\.1; a transaction of a report is open for 6 minutes, .*',
+    `sources\n {2}gmail\n {4}waits for an operator since ${time}\n {4}Run setup\\.\n {4}watch ends ${time}\n {4}1,200 posted`,
+    'next\n {2}add channels\\.pager: .*\n {2}fix channels\\.slack: .*\n {2}`reveille deliveries --state parked --channel slack` says .*',
+  ])
+    assert.match(out, new RegExp(`^${expected}$`, 'm'))
+  gateway.columns = 60
+  const narrow = (await gateway.run('status')).out.split('\n')
+  assert.deepEqual(
+    narrow.filter((line) => line.length > 60 && !line.includes('`')),
+    [],
+  )
+})
+
+test('times are spans or moments, and each kind is listed by its own columns', async (t) => {
+  const { run, asked } = await createFakeGateway(t, {
+    '/api/jobs': {
+      items: [{ id: ids[0], state: 'done', total: 3, done: 2, failed: 1, skipped: 0, createdAt: noon }],
+    },
+    '/api/endpoints': {
+      items: [
+        {
+          name: 'github',
+          policy: { auth: 'signature', provider: 'github' },
+          counts: { accepted: 2, failed: 0 },
+        },
+      ],
+    },
+    '/api/mappings': {
+      items: [{ id: 'pushed', action: 'wake', hits: 3, place: 'mappings/a.yaml:1:1', lastMatch: noon }],
+    },
+  })
+  for (const [given, expected] of [
+    ['8h', '2026-03-02T04:00:00.000Z'],
+    ['1 w', '2026-02-23T12:00:00.000Z'],
+    ['2026-01-31T08:00Z', '2026-01-31T08:00:00.000Z'],
+    ['2026-01-31 08:00:30.5+01:00', '2026-01-31T07:00:30.500Z'],
+    ['yesterday', undefined],
+    ['2026-13-01', undefined],
+  ] as const) {
+    const { code, err } = await run('list', 'requests', '--since', given)
+    assert.equal(code, expected === undefined ? 2 : 0, given)
+    if (expected === undefined) assert.match(err, /^--since takes a span such as 30m, 8h or 7d/)
+    else assert.equal(new URL(`http://x${asked.at(-1)}`).searchParams.get('since'), expected)
+  }
+  for (const [kind, expected] of [
+    ['jobs', / 0000aa +done +3 +2 +1 +0$/m],
+    ['endpoints', /^github +signature +github +never +2 accepted$/m],
+    ['mappings', /^pushed +\(all\) +wake +3 +\d\d:00:00 +mappings\/a\.yaml:1:1$/m],
+  ] as const)
+    assert.match((await run('list', kind)).out, expected)
+})
