@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createCommandLine } from '../io-fixture.ts'
-import { scaffoldFolder, scaffoldHere } from './init.ts'
+import { scaffoldFolder, writeFirst } from './init.ts'
 
 async function createFolder(t: TestContext, ...names: readonly string[]) {
   const cwd = await realpath(await mkdtemp(path.join(tmpdir(), 'reveille-first-')))
@@ -23,21 +23,25 @@ function ioIn(cwd: string, answer?: 'yes' | 'no', env: Record<string, string> = 
       return answer ?? ''
     },
   }
-  const io = { cwd, env, ...(answer && { prompts: async () => prompts }) }
-  return { io: io as unknown as Parameters<typeof scaffoldHere>[1], asked }
+  const io = { cwd, env, out: () => {}, ...(answer && { prompts: async () => prompts }) }
+  return { io: io as unknown as Parameters<typeof writeFirst>[1], asked }
 }
 
 test('a folder is empty although version control, a shell or npm began with it', async (t) => {
   const cwd = await createFolder(t, 'gateway.log', 'nohup.out', 'package.json', 'package-lock.json')
   for (const name of ['.git', 'node_modules']) await mkdir(path.join(cwd, name))
-  const { written } = await scaffoldHere({}, ioIn(cwd).io)
+  assert.ok(await writeFirst({ first: true }, ioIn(cwd).io))
+  const written = await readdir(cwd)
   assert.ok(written.includes('reveille.yaml') && written.includes('.env'), String(written))
 })
 
 test('beside other files the person is asked, and --yes answers', async (t) => {
   const cwd = await createFolder(t, 'notes.txt')
   const declined = ioIn(cwd, 'no')
-  await assert.rejects(scaffoldHere({}, declined.io), { exitCode: 2, message: 'Nothing was written.' })
+  await assert.rejects(writeFirst({ first: true }, declined.io), {
+    exitCode: 2,
+    message: 'Nothing was written.',
+  })
   assert.deepEqual(await readdir(cwd), ['notes.txt'])
   assert.match(
     declined.asked.join(' '),
@@ -45,10 +49,10 @@ test('beside other files the person is asked, and --yes answers', async (t) => {
   )
 
   const accepted = ioIn(cwd, 'yes')
-  assert.ok((await scaffoldHere({}, accepted.io)).written.length > 0)
+  assert.ok(await writeFirst({ first: true }, accepted.io))
 
   const other = await createFolder(t, 'notes.txt')
-  assert.ok((await scaffoldHere({ yes: true }, ioIn(other).io)).written.length > 0)
+  assert.ok(await writeFirst({ yes: true }, ioIn(other).io))
 })
 
 test('beside other files and without a terminal nothing is written, and the ways on are named', async (t) => {
@@ -71,10 +75,10 @@ test('nothing is ever written to the root folder or the home folder', async (t) 
     ),
   })
   await assert.rejects(
-    scaffoldHere({ yes: true }, ioIn(home, 'yes', { HOME: home }).io),
+    writeFirst({ yes: true }, ioIn(home, 'yes', { HOME: home }).io),
     refused('your home folder'),
   )
-  await assert.rejects(scaffoldHere({ yes: true }, ioIn('/').io), refused('the root folder'))
+  await assert.rejects(writeFirst({ yes: true }, ioIn('/').io), refused('the root folder'))
   assert.deepEqual(await readdir(home), [])
 
   const commands = await createCommandLine(t, {}, { env: { HOME: home } })

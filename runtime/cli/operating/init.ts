@@ -7,10 +7,15 @@ import { packageFile } from '../../package-folder.ts'
 import { type Scaffolded, scaffold } from '../../scaffold/scaffold.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { configWords, findUsual, shownPath, usualFile } from '../configuration.ts'
-import type { CommandOptions, Io } from '../io.ts'
+import { type CommandOptions, type Io, wrapText } from '../io.ts'
 import { programName } from '../pasted.ts'
 
 export interface FirstOptions {
+  readonly config?: string
+  /** Whether the command line named no command. */
+  readonly first?: boolean
+  /** Whether to write where the configuration is expected to be. */
+  readonly init?: boolean
   /** Whether a folder that holds other files is written into without a question. */
   readonly yes?: boolean
 }
@@ -46,7 +51,7 @@ export function scaffoldFolder({ config }: { readonly config?: string }, io: Io)
  *
  * @throws CommandFailure (bad usage) for the root folder and the home folder
  */
-export async function scaffoldInto(folder: string, io: Pick<Io, 'env'>): Promise<Scaffolded> {
+async function scaffoldInto(folder: string, io: Pick<Io, 'env'>): Promise<Scaffolded> {
   if (!existsSync(path.join(folder, usualFile))) refuseCommonFolder(folder, io)
   return scaffold({
     folder,
@@ -56,14 +61,28 @@ export async function scaffoldInto(folder: string, io: Pick<Io, 'env'>): Promise
 }
 
 /**
- * Writes a first configuration into the working directory: at once where it is empty, otherwise after a yes.
+ * Writes a first configuration before a start, if there is none: with `init` where `--config` says; else into this folder, where none is
+ * named, at once if it is empty or with `yes`, otherwise after a question.
  *
+ * @returns whether a configuration was written
  * @throws CommandFailure (bad usage) where the answer is no, or there is no terminal to ask at
  */
-export async function scaffoldHere({ yes }: FirstOptions, io: Io): Promise<Scaffolded> {
-  refuseCommonFolder(io.cwd, io)
-  if (!yes && !isEmpty(io.cwd)) await askFor(io)
-  return scaffoldInto(io.cwd, io)
+export async function writeFirst(options: FirstOptions, io: Io): Promise<boolean> {
+  const { config, first = false, init = false, yes = false } = options
+  const isNamed = config !== undefined || Boolean(io.env['REVEILLE_CONFIG'])
+  if (!init && (isNamed || !(first || yes) || findUsual(io) !== undefined)) return false
+  const folder = scaffoldFolder(options, io)
+  if (!init && !yes) {
+    refuseCommonFolder(folder, io)
+    if (!readdirSync(folder).every((name) => neutralNames.test(name))) await askFor(io)
+  }
+  const { written, ignored } = await scaffoldInto(folder, io)
+  if (written.length === 0) return false
+  const where = folder === io.cwd ? 'this folder' : `${shownPath(folder, io)}${path.sep}`
+  const tops = [...new Set(written.map((file) => file.replace(/[\\/].*$/, path.sep)))]
+  io.out(`Wrote a first configuration to ${where}:\n${wrapText(tops.join(', '), { columns: 80 })}\n`)
+  if (ignored) io.out('Added its secrets, data and packages to .gitignore.\n')
+  return true
 }
 
 /** Secrets and data would lie among everything else there, and `.gitignore` would apply to all of it. */
@@ -90,10 +109,6 @@ function realPath(folder: string): string {
 /** Files that version control, a desktop, a disk, a shell (`reveille > gateway.log`) or npm put into a folder of a gateway before its start. */
 const neutralNames =
   /^(\.git|\.gitignore|\.DS_Store|lost\+found|nohup\.out|.*\.log|package(-lock)?\.json|node_modules)$/
-
-function isEmpty(folder: string): boolean {
-  return readdirSync(folder).every((name) => neutralNames.test(name))
-}
 
 async function askFor(io: Io): Promise<void> {
   const what = `There is no ${usualFile} in ${io.cwd}, nor in its folder local, and it holds other files.`

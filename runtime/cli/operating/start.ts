@@ -3,7 +3,6 @@
 import inspector from 'node:inspector'
 import { flushCompileCache } from 'node:module'
 import { constants } from 'node:os'
-import path from 'node:path'
 import { createGateway, type Gateway } from '../../gateway.ts'
 import { ListenError } from '../../http/index.ts'
 import { neverBlock } from '../../observe/standard-error.ts'
@@ -11,19 +10,14 @@ import { ConfigurationError } from '../../reload/start.ts'
 import { type NodeRole, StoreError } from '../../store/port.ts'
 import { findCloudflared, type TunnelOptions } from '../../tunnel.ts'
 import { CommandFailure, storeFailure } from '../command-failure.ts'
-import { findConfiguration, findUsual, formatDiagnostics, shownPath } from '../configuration.ts'
-import { type Io, wrapText } from '../io.ts'
+import { findConfiguration, formatDiagnostics } from '../configuration.ts'
+import type { Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
 import { createReloadSignal, createStopSignal } from '../signals.ts'
 import { bannerFacts, formatBanner } from './banner.ts'
-import { type FirstOptions, scaffoldFolder, scaffoldHere, scaffoldInto } from './init.ts'
+import { type FirstOptions, writeFirst } from './init.ts'
 
 export interface StartOptions extends FirstOptions {
-  readonly config?: string
-  /** Whether the command line named no command. */
-  readonly first?: boolean
-  /** Whether to scaffold first where there is no configuration. */
-  readonly init?: boolean
   /** Replaces `gateway.host`. Default: REVEILLE_HOST, where it is set. */
   readonly host?: string
   /** Replaces `gateway.port`. Default: REVEILLE_PORT, where it is set. */
@@ -54,7 +48,7 @@ export async function start(options: StartOptions, io: Io): Promise<number> {
   const port = portOf(options, io)
   const tunnel = await tunnelOf(options, io)
   openInspector(options, io)
-  const isFirst = await scaffoldWhereMissing(options, io)
+  const isFirst = await writeFirst(options, io)
   const configFile = findConfiguration(options, io)
   const { gateway, address } = await openGateway(
     configFile,
@@ -173,31 +167,6 @@ function openInspector({ inspect }: StartOptions, io: Io): void {
   io.err(
     'Every program of this machine that reaches that port can run code as this user. Transforms have no deadline.\n',
   )
-}
-
-/**
- * With `--init`, scaffolds in the folder that `--config` names, else in this one, where there is no configuration. Without it a configuration
- * that is named must be there, and one that is not named is written into this folder.
- *
- * @returns whether a configuration was written
- */
-async function scaffoldWhereMissing(options: StartOptions, io: Io): Promise<boolean> {
-  const named = options.config ?? (io.env['REVEILLE_CONFIG'] || undefined)
-  const usual = findUsual(io)
-  if (!options.init) {
-    if (named !== undefined || usual !== undefined || !(options.first || options.yes)) return false
-    const { written, ignored } = await scaffoldHere(options, io)
-    const tops = [...new Set(written.map((file) => file.split(path.sep)[0]))]
-    const shown = tops.map((name) => (written.includes(String(name)) ? name : `${name}${path.sep}`))
-    io.out(`Wrote a first configuration to this folder:\n${wrapText(shown.join(', '), { columns: 80 })}\n`)
-    if (ignored) io.out('Added its secrets, data and packages to .gitignore.\n')
-    return true
-  }
-  const folder = scaffoldFolder(options, io)
-  const { written } = await scaffoldInto(folder, io)
-  if (written.length === 0) return false
-  io.out(`Wrote a first configuration to ${shownPath(folder, io) || '.'}${path.sep}\n\n`)
-  return true
 }
 
 /** What the options and the environment say, in the place of the configuration. */
