@@ -86,10 +86,7 @@ test('a text is sent, and the command ends when it has arrived or cannot', async
     return state === 'delivered' || undefined
   }, 'the message to bob is delivered')
   const status = await run('status')
-  assert.match(
-    status.out,
-    /^channels\n {2}CHANNEL +STATE +PENDING +PARKED +DETAIL\n {2}terminal +open +0 +0\n {2}board +open +0 +2$/m,
-  )
+  assert.match(status.out, /^channels\n {2}terminal: open\n {2}board: open, 2 parked$/m)
   assert.match(
     status.out,
     /^next\n {2}`reveille deliveries --state parked --channel board` says why they are parked\n {2}`reveille replay --parked --channel board` sends them again$/m,
@@ -145,7 +142,7 @@ test('a parked delivery is replayed once the configuration is fixed, alone or wi
   const runs = [await parked('one'), await parked('two'), await parked('three')] as const
   const [first = '', second = '', third = ''] = runs.map(({ deliveryIds }) => deliveryIds[0])
   const status = await run('status')
-  assert.match(status.out, /^ {2}whatsapp +not configured +0 +3$/m)
+  assert.match(status.out, /^ {2}whatsapp: not configured, 3 parked$/m)
   const early = await run('replay', first)
   assert.deepEqual([early.code, early.out], [1, ''])
   assert.match(early.err, /: The delivery cannot be replayed: channel whatsapp is not configured: /)
@@ -159,10 +156,9 @@ test('a parked delivery is replayed once the configuration is fixed, alone or wi
     err: '',
   })
   assert.equal((await ended(runs[2].id)).stage, 'delivered')
-  const rest = [first, second].map((id) => id.slice(-6))
   assert.deepEqual(await run('replay', '--parked', '--channel', 'whatsapp'), {
     code: 0,
-    out: `${rest.map((id) => `${id}: on its way again to board:team\n`).join('')}2 deliveries.\n`,
+    out: '2 deliveries on the way again.\n',
     err: '',
   })
   for (const { id } of runs) await ended(id)
@@ -170,7 +166,7 @@ test('a parked delivery is replayed once the configuration is fixed, alone or wi
     (await shown()).map(({ text }) => text),
     [runs[2], runs[0], runs[1]].map(({ reply }) => reply),
   )
-  assert.equal((await run('replay', '--parked')).out, 'No delivery is parked.\n')
+  assert.equal((await run('replay', '--parked')).out, '0 deliveries on the way again.\n')
 
   const again = await run('replay', first, '--json')
   const [item] = JSON.parse(again.out).items
@@ -184,7 +180,7 @@ test('a parked delivery is replayed once the configuration is fixed, alone or wi
   assert.deepEqual(await run('replay', 'cafe12'), {
     code: 1,
     out: '',
-    err: 'None of the 500 newest deliveries ends in cafe12.\n',
+    err: 'Nothing is called cafe12: give an id whole, or at least its last 4 characters.\n',
   })
   const shownOne = await run('deliveries', first)
   assert.match(shownOne.out, /^parts\n {2}sent\n {2}1 {2}[0-9a-f-]{36}:1$/m)
