@@ -30,7 +30,10 @@ export function makeChange(text: string, change: Change): string {
   const { document, value, isJson, unit } = parseText(text)
   refuseUnknown(document.contents, change)
   const after = changed(value, change.path, change)
-  if (isJson) return `${JSON.stringify(after, null, text.trim().includes('\n') ? unit : 0)}\n`
+  if (isJson) {
+    const json = JSON.stringify(after, null, text.trim().includes('\n') ? unit : 0)
+    return withLineEndsOf(text, `${json}\n`)
+  }
   for (const { start, end } of [
     sectionOf(text, document, change.path[0] ?? ''),
     { start: 0, end: text.length },
