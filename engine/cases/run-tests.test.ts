@@ -6,25 +6,142 @@ import { mismatchesOf, plainSurface, resultOf, testOf } from './fixture.ts'
 import { runTests } from './run-tests.ts'
 import { checkValue } from './value-check.ts'
 
+type Expected = Parameters<typeof resultOf>[0]
+type Situation = NonNullable<Parameters<typeof resultOf>[1]>
+
 const wake = { action: 'wake', text: 'Seen {{title}}', mode: 'next-heartbeat' } as const
 
-test('a test passes when everything that it names is as expected', async () => {
-  const result = await resultOf({
-    mapping: 'first',
-    action: 'agent',
-    message: 'See crash',
-    prompt: { contains: 'See [title]' },
-    sessionKey: { prefix: 'hook:' },
-    deliver: true,
-    channel: 'last',
-    to: { exists: false },
-    timeoutSeconds: 600,
-    trusted: false,
-    status: 200,
-  })
-  assert.deepEqual(mismatchesOf(result), [])
-  assert.equal(result.passed, true)
+const several = [
+  { id: 'one', continue: true, action: 'wake', text: 'Seen {{title}}' },
+  { id: 'each', forEach: 'items', message: 'Item {{item}}' },
+] as const
+const absent = { mappings: [{ message: '{{absent}}' }] }
+const coalesce = { key: 'ref', windowMs: 1, maxWaitMs: 1, keep: 'latest', maxRunsPerHour: 1 } as const
+const busy = { mappings: [{ message: 'x', busy: 'reject', coalesce } as const] }
+const deduping = (action: 'agent' | 'wake') => ({
+  mappings: [{ action, message: 'x', text: 'x', dedupe: { enabled: true, key: 'id' } }],
 })
+const items = { mappings: several, body: { title: 'crash', items: ['a', 'b'] } }
+
+/** Under a title: what a test expects, in which situation if not in the usual one, and the mismatches that are reported. */
+const cases: Readonly<Record<string, readonly (readonly [Expected, Situation, ...string[]])[]>> = {
+  'a test passes when everything that it names is as expected': [
+    [{ mapping: 'first', action: 'agent', message: 'See crash', prompt: { contains: 'See [title]' } }, {}],
+    [{ sessionKey: { prefix: 'hook:' }, deliver: true, channel: 'last', to: { exists: false } }, {}],
+    [{ timeoutSeconds: 600, trusted: false, status: 200 }, {}],
+  ],
+  'several tests of a value must all hold, and each that fails is reported': [
+    [
+      {
+        message: { prefix: 'See', contains: ['crash', 'burn'], suffix: '!', pattern: '^See c', exists: true },
+      },
+      {},
+      'expect.message.contains[1]: text that contains "burn", not "See crash"',
+      'expect.message.suffix: text that ends with "!", not "See crash"',
+    ],
+  ],
+  '`not` negates a value or a test, and several tests must not all hold': [
+    [{ message: { not: 'See it' }, to: { not: 'C1' } }, {}],
+    [{ message: { not: { contains: ['burn', 'crash'] } } }, {}],
+    [{ message: { not: { prefix: 'x' } } }, {}],
+    [{ message: { not: 'See crash' } }, {}, 'expect.message.not: anything but "See crash", not "See crash"'],
+    [
+      { message: { not: { contains: 'crash', prefix: 'See' } } },
+      {},
+      'expect.message.not: text that does not contain "crash", or text that does not begin with "See", not "See crash"',
+    ],
+  ],
+  'a pattern that cannot be read is reported': [
+    [{ message: { pattern: '(' } }, {}, 'expect.message.pattern: a pattern that can be read, not none'],
+  ],
+  'mode and wakeMode stand for each other, as in mappings': [
+    [{ wakeMode: 'next-heartbeat' }, { mappings: [wake] }],
+    [{ mode: 'now' }, {}],
+  ],
+  'busy and keys are expected like fields, and what is not written is queue and no key': [
+    [
+      { busy: 'reject', coalesce: { suffix: 'main' } },
+      { ...busy, body: { ref: 'refs/main' } },
+    ],
+    [
+      { busy: 'reject', coalesce: { suffix: 'main' } },
+      { ...busy, body: { ref: 'dev' } },
+      'expect.coalesce.suffix: text that ends with "main", not "dev"',
+    ],
+    [{ busy: 'queue', coalesce: { exists: false } }, {}],
+    ...(['agent', 'wake'] as const).flatMap((action): [Expected, Situation, ...string[]][] => [
+      [{ dedupe: 'e1' }, { ...deduping(action), body: { id: 'e1' } }],
+      [
+        { dedupe: { prefix: 'f' } },
+        { ...deduping(action), body: { id: 'e1' } },
+        'expect.dedupe.prefix: text that begins with "f", not "e1"',
+      ],
+      [{ dedupe: { exists: false } }, { ...deduping(action), body: {} }],
+    ]),
+  ],
+  'expecting fields of an action, a mapping, or nothing in particular expects it to be accepted': [
+    [{ message: 'x' }, absent, 'expect: accepted, not refused, by "first"'],
+    [{ mapping: 'first' }, absent, 'expect: accepted, not refused, by "first"'],
+    [{}, absent, 'expect: accepted, not refused, by "first"'],
+  ],
+  'another outcome than expected is the only mismatch, because all else follows from it': [
+    [
+      { outcome: 'ignored', status: 200, reason: 'x' },
+      {},
+      'expect.outcome: ignored, not accepted, by "first"',
+    ],
+  ],
+  'a refusal is expected by its outcome, status, code, reason or mapping, and a skipped request by its outcome':
+    [
+      [{ outcome: 'refused', status: 400, code: 'BLANK_TEXT', mapping: 'first' }, absent],
+      [{ status: 400 }, absent],
+      [{ code: 'BLANK_TEXT' }, absent],
+      [{ reason: { contains: 'message' } }, absent],
+      [
+        { outcome: 'skipped', mapping: 'each' },
+        { mappings: several.slice(1), body: { items: [] } },
+      ],
+    ],
+  'an endpoint that nothing covers is refused, as the gateway would, and a built-in one is tested like any other':
+    [
+      [
+        { outcome: 'refused', code: 'NOT_FOUND' },
+        { mappings: [{ match: { path: 'github' }, message: 'x' }], endpoint: 'gitlab' },
+      ],
+      [
+        { action: 'wake', text: 'hi' },
+        { endpoint: 'wake', body: { text: 'hi', mode: 'now' } },
+      ],
+    ],
+  'several actions are expected one by one, in their order, and each element by its position': [
+    [
+      {
+        actions: [
+          { mapping: 'one', action: 'wake', text: 'Seen crash' },
+          { mapping: 'each', index: 0, message: 'Item a' },
+          { mapping: 'each', index: 1, message: 'Item c' },
+        ],
+      },
+      items,
+      'expect.actions[2].message: "Item c", not "Item b"',
+    ],
+    [
+      { actions: [{ mapping: 'one' }, { mapping: 'each' }] },
+      items,
+      'expect.actions: 2 actions, not 3 actions',
+    ],
+    [{ message: 'Item a' }, items, 'expect: one action, not 3 actions'],
+  ],
+}
+
+for (const [title, rows] of Object.entries(cases))
+  test(title, async () => {
+    for (const [expect, situation, ...mismatches] of rows) {
+      const result = await resultOf(expect, situation)
+      assert.deepEqual(mismatchesOf(result), mismatches, JSON.stringify(expect))
+      assert.equal(result.passed, mismatches.length === 0)
+    }
+  })
 
 test('each field that is not as expected is reported with its place in the test', async () => {
   const result = await resultOf({ action: 'wake', message: 'See it', deliver: false })
@@ -33,130 +150,35 @@ test('each field that is not as expected is reported with its place in the test'
     'expect.message: "See it", not "See crash"',
     'expect.deliver: false, not true',
   ])
-  assert.deepEqual(
-    result.mismatches.map(({ place }) => place.text),
-    ['expect.action', 'expect.message', 'expect.deliver'],
-  )
+  const places = result.mismatches.map(({ place }) => place.text)
+  assert.deepEqual(places, ['expect.action', 'expect.message', 'expect.deliver'])
 })
 
-test('several tests of a value must all hold, and each that fails is reported', async () => {
-  const message = { prefix: 'See', contains: ['crash', 'burn'], suffix: '!', pattern: '^See c', exists: true }
-  assert.deepEqual(mismatchesOf(await resultOf({ message })), [
-    'expect.message.contains[1]: text that contains "burn", not "See crash"',
-    'expect.message.suffix: text that ends with "!", not "See crash"',
-  ])
-})
-
-test('`not` negates a value or a test, and several tests must not all hold', async () => {
-  const passing = [{ not: 'See it' }, { not: { contains: ['burn', 'crash'] } }, { not: { prefix: 'x' } }]
-  for (const message of passing) assert.deepEqual(mismatchesOf(await resultOf({ message })), [])
-  assert.equal((await resultOf({ to: { not: 'C1' } })).passed, true)
-  assert.deepEqual(mismatchesOf(await resultOf({ message: { not: 'See crash' } })), [
-    'expect.message.not: anything but "See crash", not "See crash"',
-  ])
-  assert.deepEqual(mismatchesOf(await resultOf({ message: { not: { contains: 'crash', prefix: 'See' } } })), [
-    'expect.message.not: text that does not contain "crash", or text that does not begin with "See", not "See crash"',
-  ])
-})
-
-test('a pattern that cannot be read, and a text too long for one, are reported and do not throw', async () => {
-  const unread = await resultOf({ message: { pattern: '(' } })
-  assert.deepEqual(mismatchesOf(unread), ['expect.message.pattern: a pattern that can be read, not none'])
+test('a string too long for a pattern is reported and does not throw', () => {
   const [long] = checkValue({ pattern: 'x' }, 'x'.repeat(300_000), [])
   assert.equal(long?.expected, 'a text that can be searched')
 })
 
-test('a number where the action has text is reported with what to do about it', async () => {
-  const mappings = [{ message: 'x', channel: 'slack', to: '42' }]
-  const { mismatches } = await resultOf({ to: 42, timeoutSeconds: '600' }, { mappings })
-  assert.deepEqual(
-    mismatches.map(({ hint }) => hint),
+test('a hint says how a value should have been written', async () => {
+  const quoted = { mappings: [{ message: 'x', channel: 'slack', to: '42' }] }
+  for (const [expect, situation, ...hints] of [
+    [{ to: 42 }, quoted, 'It is text: put the expected value in quotes.'],
+    [{ timeoutSeconds: '600' }, quoted, 'It is no text: take the quotes off the expected value.'],
+    [{ message: 'See crash\n' }, {}, /`\|-` instead of `\|`/],
+    [{ text: 'See crash' }, {}, '`text` is a field of the action `wake`, and this is `agent`.'],
     [
-      'It is text: put the expected value in quotes.',
-      'It is no text: take the quotes off the expected value.',
+      { coalesce: 'main' },
+      { mappings: [wake] },
+      '`coalesce` is a field of the action `agent`, and this is `wake`.',
     ],
-  )
-})
-
-test('for a text that differs only in its last line break, the hint says how YAML leaves it out', async () => {
-  const { mismatches } = await resultOf({ message: 'See crash\n' })
-  assert.match(mismatches[0]?.hint ?? '', /`\|-` instead of `\|`/)
-})
-
-test('a field of the other action is reported as one', async () => {
-  const { mismatches } = await resultOf({ text: 'See crash' })
-  assert.equal(mismatches[0]?.hint, '`text` is a field of the action `wake`, and this is `agent`.')
-})
-
-test('mode and wakeMode stand for each other, as in mappings', async () => {
-  assert.equal((await resultOf({ wakeMode: 'next-heartbeat' }, { mappings: [wake] })).passed, true)
-  assert.equal((await resultOf({ mode: 'now' })).passed, true)
-})
-
-test('busy and the key of coalesce are expected like fields, and what is not written is queue and no key', async () => {
-  const coalesce = { key: 'ref', windowMs: 1, maxWaitMs: 1, keep: 'latest', maxRunsPerHour: 1 } as const
-  const mappings = [{ message: 'x', busy: 'reject', coalesce } as const]
-  const expected = { busy: 'reject', coalesce: { suffix: 'main' } }
-  assert.equal((await resultOf(expected, { mappings, body: { ref: 'refs/main' } })).passed, true)
-  assert.deepEqual(mismatchesOf(await resultOf(expected, { mappings, body: { ref: 'dev' } })), [
-    'expect.coalesce.suffix: text that ends with "main", not "dev"',
-  ])
-  assert.equal((await resultOf({ busy: 'queue', coalesce: { exists: false } })).passed, true)
-  const { mismatches } = await resultOf({ coalesce: 'main' }, { mappings: [wake] })
-  assert.equal(mismatches[0]?.hint, '`coalesce` is a field of the action `agent`, and this is `wake`.')
-})
-
-test('the key of dedupe is expected like a field, of a wake too, and is none where every request counts', async () => {
-  for (const action of ['agent', 'wake'] as const) {
-    const mappings = [{ action, message: 'x', text: 'x', dedupe: { enabled: true, key: 'id' } }]
-    const body = { id: 'e1' }
-    assert.equal((await resultOf({ dedupe: 'e1' }, { mappings, body })).passed, true)
-    assert.deepEqual(mismatchesOf(await resultOf({ dedupe: { prefix: 'f' } }, { mappings, body })), [
-      'expect.dedupe.prefix: text that begins with "f", not "e1"',
-    ])
-    assert.equal((await resultOf({ dedupe: { exists: false } }, { mappings, body: {} })).passed, true)
+    [{ message: 'Item a' }, items, 'Write `actions:` with what is expected of each of the 3.'],
+  ] as const) {
+    const { mismatches } = await resultOf(expect, situation)
+    const hint = mismatches[0]?.hint ?? ''
+    for (const wanted of hints)
+      if (typeof wanted === 'string') assert.equal(hint, wanted)
+      else assert.match(hint, wanted)
   }
-})
-
-test('expecting fields of an action, a mapping, or nothing in particular expects it to be accepted', async () => {
-  const mappings = [{ message: '{{absent}}' }]
-  for (const expect of [{ message: 'x' }, { mapping: 'first' }, {}]) {
-    assert.deepEqual(mismatchesOf(await resultOf(expect, { mappings })), [
-      'expect: accepted, not refused, by "first"',
-    ])
-  }
-})
-
-test('another outcome than expected is the only mismatch, because all else follows from it', async () => {
-  const result = await resultOf({ outcome: 'ignored', status: 200, reason: 'x' })
-  assert.deepEqual(mismatchesOf(result), ['expect.outcome: ignored, not accepted, by "first"'])
-})
-
-test('a refusal is expected by its outcome, status, code, reason or mapping', async () => {
-  const mappings = [{ message: '{{absent}}' }]
-  const whole = { outcome: 'refused', status: 400, code: 'BLANK_TEXT', mapping: 'first' } as const
-  for (const expect of [
-    whole,
-    { status: 400 },
-    { code: 'BLANK_TEXT' },
-    { reason: { contains: 'message' } },
-  ]) {
-    assert.deepEqual(mismatchesOf(await resultOf(expect, { mappings })), [])
-  }
-})
-
-test('an endpoint that nothing covers is refused, as the gateway would', async () => {
-  const mappings = [{ match: { path: 'github' }, message: 'x' }]
-  const result = await resultOf({ outcome: 'refused', code: 'NOT_FOUND' }, { mappings, endpoint: 'gitlab' })
-  assert.deepEqual(mismatchesOf(result), [])
-})
-
-test('the built-in endpoints are tested like any other', async () => {
-  const body = { text: 'hi', mode: 'now' }
-  assert.deepEqual(
-    mismatchesOf(await resultOf({ action: 'wake', text: 'hi' }, { endpoint: 'wake', body })),
-    [],
-  )
 })
 
 test('a body is passed on as it would be received, and its time is the first of 2026 unless the test says another', async () => {
@@ -198,38 +220,4 @@ test('tests are not run after the run was given up', async () => {
   const isGivenUp = () => ++asked > 2
   const snapshot = snapshotOf([{ message: 'x' }])
   assert.equal((await runTests({ tests, snapshot, surface: plainSurface, isGivenUp })).length, 2)
-})
-
-const several = [
-  { id: 'one', continue: true, action: 'wake', text: 'Seen {{title}}' },
-  { id: 'each', forEach: 'items', message: 'Item {{item}}' },
-] as const
-
-test('several actions are expected one by one, in their order, and each element by its position', async () => {
-  const situation = { mappings: several, body: { title: 'crash', items: ['a', 'b'] } }
-  const actions = [
-    { mapping: 'one', action: 'wake', text: 'Seen crash' },
-    { mapping: 'each', index: 0, message: 'Item a' },
-    { mapping: 'each', index: 1, message: 'Item c' },
-  ] as const
-  assert.deepEqual(mismatchesOf(await resultOf({ actions }, situation)), [
-    'expect.actions[2].message: "Item c", not "Item b"',
-  ])
-  assert.deepEqual(mismatchesOf(await resultOf({ actions: actions.slice(0, 2) }, situation)), [
-    'expect.actions: 2 actions, not 3 actions',
-  ])
-})
-
-test('fields at the top are for a single action, and a hint says that several belong under `actions`', async () => {
-  const situation = { mappings: several, body: { items: ['a', 'b'] } }
-  const { mismatches } = await resultOf({ message: 'Item a' }, situation)
-  assert.deepEqual(
-    mismatches.map(({ expected, actual, hint }) => [expected, actual, hint]),
-    [['one action', '3 actions', 'Write `actions:` with what is expected of each of the 3.']],
-  )
-})
-
-test('a skipped request is expected by its outcome and mapping', async () => {
-  const situation = { mappings: several.slice(1), body: { items: [] } }
-  assert.deepEqual(mismatchesOf(await resultOf({ outcome: 'skipped', mapping: 'each' }, situation)), [])
 })

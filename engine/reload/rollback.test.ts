@@ -11,7 +11,7 @@ import type { Bundle, OpenedModule } from '../transform/port.ts'
 import { noChanges } from './changes.ts'
 import type { GenerationArchive } from './generation.ts'
 import { createMemoryArchive } from './memory-archive.ts'
-import type { ReloadEvent } from './reload-event.ts'
+import type { ReloadEvent, ReloadResult } from './reload-event.ts'
 import { createReloader, type ReloaderOptions } from './reloader.ts'
 
 const file = '/etc/reveille.yaml'
@@ -103,17 +103,81 @@ function states({ reloader }: Bench) {
   return reloader.generations().map(({ generation, state }) => `${generation ?? '-'} ${state}`)
 }
 
-test('an old generation goes live again under its own number, and is reported as a rollback', async () => {
-  const bench = await withThree(createBench())
-  const result = await bench.reloader.rollback(1)
-  assert.deepEqual([result.ok, result.outcome, result.generation, result.rolledBack], [true, 'live', 1, true])
-  assert.deepEqual(result.changes.mappings, {
-    added: ['one'],
-    changed: [],
-    removed: ['three'],
-    reordered: false,
+/**
+ * What is done to a gateway whose generations 1 `one`, 2 `two` and 3 `three` went live in turn, and behind each arrow the
+ * outcome, the live generation and its text, with the codes of diagnostics. A rollback is marked with `*`.
+ */
+const scripts = `
+# an old generation goes live again under its own number, and is reported as a rollback
+rollback 1 → live* 1 one
+# a reload of unchanged files leaves the rollback in force, and reports why
+rollback 1 → live* 1 one; reload → unchanged 1 one ROLLED_BACK
+# an edit goes live after a rollback, and may then be changed back to what was rolled back from
+rollback 1 → live* 1 one; edit four → live 4 four; edit three → live 3 three
+# files that are restored to the live content end the rollback
+rollback 2 → live* 2 two; edit two → unchanged 2 two; edit three → live 3 three
+# a refused edit leaves the rollback in force
+rollback 1 → live* 1 one; edit broken → rejected 1 one BAD; edit unfit → rejected 1 one BAD; edit three → unchanged 1 one ROLLED_BACK
+# broken files can be rolled back from, and are not refused repeatedly
+edit broken → rejected 3 three BAD; rollback 2 → live* 2 two; reload → unchanged 2 two ROLLED_BACK; edit fixed → live 4 fixed
+# going back to the content of the files is not a rollback
+rollback 1 → live* 1 one; rollback 3 → live 3 three; reload → unchanged 3 three
+# a rollback to the live generation changes nothing, and stays in force if the files differ from it
+rollback 3 → unchanged 3 three; edit unfit → rejected 3 three BAD; rollback 3 → unchanged 3 three ROLLED_BACK; restart → live* 3 three ROLLED_BACK; edit four → live 4 four
+# an old generation with new secrets is a new generation
+secret rotated; rollback 1 → live* 4 one; rollback 4 → unchanged 4 one ROLLED_BACK
+# boot-only settings keep their values in a rollback too
+port 2; rollback 1 → live* 1 one gateway.port
+# a rollback uses the kept bundles, even if the modules have changed
+bundle b1; edit four → live 4 four; bundle b2; edit five → live 5 five; rollback 4 → live* 4 four; opened b1; reload → unchanged 4 four ROLLED_BACK
+# after a restart the rollback stays in force until the files change
+rollback 1 → live* 1 one; restart → live* 1 one ROLLED_BACK; reload → unchanged 1 one ROLLED_BACK; edit four → live 4 four
+# files that changed while the gateway was stopped go live at the restart
+rollback 1 → live* 1 one; restart four → live 4 four
+# a reload that ends the rollback makes the files live, and refused files end nothing
+rollback 1 → live* 1 one; end → live 3 three; rollback 1 → live* 1 one; text unfit; end → rejected 1 one BAD; edit three → unchanged 1 one ROLLED_BACK
+# the same content has its earlier number after a restart
+restart two → live 2 two; edit five → live 4 five
+`
+
+for (const [, title = '', steps = ''] of scripts.matchAll(/^# (.*)\n(.*)$/gm))
+  test(title, async () => {
+    const archive = createMemoryArchive()
+    let bench = await withThree(createBench(archive))
+    for (const step of steps.split('; ')) {
+      const [command = '', expected] = step.split(' → ')
+      const [verb, word = ''] = command.split(' ')
+      if (verb === 'restart') {
+        const { text } = bench.world
+        await bench.reloader.close()
+        bench = createBench(archive)
+        bench.world.text = word || text
+      }
+      if (verb === 'opened') assert.equal(bench.opened.at(-1), word)
+      if (expected === undefined)
+        Object.assign(bench.world, { [`${verb}`]: verb === 'port' ? Number(word) : word })
+      else assert.equal(lineOf(bench, await perform(bench, verb, word)), expected, step)
+    }
   })
-  assert.deepEqual(bench.live(), ['one', 1])
+
+function perform({ reloader, edit }: Bench, verb: string | undefined, word: string): Promise<ReloadResult> {
+  if (verb === 'restart') return reloader.start()
+  if (verb === 'edit') return edit(word)
+  if (verb === 'rollback') return reloader.rollback(Number(word))
+  return reloader.reload({ endsRollback: verb === 'end' })
+}
+
+function lineOf(bench: Bench, { ok, outcome, rolledBack, diagnostics, changes }: ReloadResult): string {
+  assert.equal(ok, outcome !== 'rejected')
+  const [text, generation] = bench.live()
+  const codes = diagnostics.map(({ code }) => code)
+  return [`${outcome}${rolledBack ? '*' : ''}`, generation, text, ...codes, ...changes.restart].join(' ')
+}
+
+test('a rollback is reported with its changes, and generations are listed with their states', async () => {
+  const bench = await withThree(createBench())
+  const { changes } = await bench.reloader.rollback(1)
+  assert.deepEqual(changes.mappings, { added: ['one'], changed: [], removed: ['three'], reordered: false })
   assert.deepEqual(states(bench), ['1 live', '3 retired', '2 retired'])
   const lastEvent = bench.events.at(-1)
   assert.ok(lastEvent?.type === 'snapshot-swapped' && lastEvent.rolledBack)
@@ -133,74 +197,6 @@ test('a dry run of a rollback says what would change, and changes nothing', asyn
   assert.deepEqual(states(bench), ['3 live', '2 retired', '1 retired'])
 })
 
-test('a reload of unchanged files leaves the rollback in force, and reports why', async () => {
-  const bench = await withThree(createBench())
-  await bench.reloader.rollback(1)
-  const result = await bench.reloader.reload()
-  assert.deepEqual([result.outcome, result.generation], ['unchanged', 1])
-  assert.deepEqual(
-    result.diagnostics.map(({ code }) => code),
-    ['ROLLED_BACK'],
-  )
-  assert.deepEqual(bench.live(), ['one', 1])
-})
-
-test('an edit goes live after a rollback, and may then be changed back to what was rolled back from', async () => {
-  const bench = await withThree(createBench())
-  await bench.reloader.rollback(1)
-  assert.deepEqual([(await bench.edit('four')).generation, ...bench.live()], [4, 'four', 4])
-  assert.equal((await bench.edit('three')).generation, 3)
-  assert.deepEqual(states(bench), ['3 live', '4 retired', '1 retired', '2 retired'])
-})
-
-test('files that are restored to the live content end the rollback', async () => {
-  const bench = await withThree(createBench())
-  await bench.reloader.rollback(2)
-  const same = await bench.edit('two')
-  assert.deepEqual([same.outcome, same.generation, same.diagnostics], ['unchanged', 2, []])
-  const again = await bench.edit('three')
-  assert.deepEqual([again.outcome, again.generation], ['live', 3])
-})
-
-test('a refused edit leaves the rollback in force', async () => {
-  const bench = await withThree(createBench())
-  await bench.reloader.rollback(1)
-  for (const text of ['broken', 'unfit']) {
-    assert.equal((await bench.edit(text)).outcome, 'rejected')
-    assert.deepEqual(bench.live(), ['one', 1])
-  }
-  assert.equal((await bench.edit('three')).outcome, 'unchanged')
-  assert.deepEqual(bench.live(), ['one', 1])
-})
-
-test('broken files can be rolled back from, and are not refused repeatedly', async () => {
-  const bench = await withThree(createBench())
-  await bench.edit('broken')
-  const result = await bench.reloader.rollback(2)
-  assert.equal(result.ok, true)
-  assert.equal((await bench.reloader.reload()).outcome, 'unchanged')
-  assert.equal((await bench.edit('mended')).outcome, 'live')
-})
-
-test('going back to the content of the files is not a rollback', async () => {
-  const bench = await withThree(createBench())
-  await bench.reloader.rollback(1)
-  const back = await bench.reloader.rollback(3)
-  assert.deepEqual([back.generation, back.rolledBack], [3, undefined])
-  const lastEvent = bench.events.at(-1)
-  assert.ok(lastEvent?.type === 'snapshot-swapped' && lastEvent.rolledBack === undefined)
-  const result = await bench.reloader.reload()
-  assert.deepEqual([result.outcome, result.diagnostics], ['unchanged', []])
-})
-
-test('a rollback to the live generation changes nothing', async () => {
-  const bench = await withThree(createBench())
-  const before = bench.reloader.current()
-  const result = await bench.reloader.rollback(3)
-  assert.deepEqual([result.outcome, result.generation], ['unchanged', 3])
-  assert.equal(bench.reloader.current(), before)
-})
-
 test('a rollback to a generation that is not kept is refused to its caller alone', async () => {
   const bench = await withThree(createBench())
   const count = bench.events.length
@@ -210,14 +206,6 @@ test('a rollback to a generation that is not kept is refused to its caller alone
   assert.match(String(result.diagnostics[0]?.hint), /3, 2, 1/)
   assert.equal(bench.events.length, count)
   assert.equal(states(bench).length, 3)
-})
-
-test('an old generation with new secrets is a new generation', async () => {
-  const bench = await withThree(createBench())
-  bench.world.secret = 'rotated'
-  const result = await bench.reloader.rollback(1)
-  assert.deepEqual([result.generation, ...bench.live()], [4, 'one', 4])
-  assert.equal((await bench.reloader.rollback(4)).outcome, 'unchanged')
 })
 
 test('an old generation that cannot be built any more is refused, and the refusal names it', async () => {
@@ -238,90 +226,6 @@ test('an old generation that cannot be built any more is refused, and the refusa
   assert.equal((await bench.reloader.reload()).outcome, 'unchanged')
 })
 
-test('boot-only settings keep their values in a rollback too', async () => {
-  const bench = await withThree(createBench())
-  bench.world.port = 2
-  const result = await bench.reloader.rollback(1)
-  assert.deepEqual(result.changes.restart, ['gateway.port'])
-  assert.equal(bench.reloader.current().snapshot.settings.gateway.port, 1)
-})
-
-test('a rollback uses the kept bundles, even if the modules have changed', async () => {
-  const bench = createBench()
-  bench.world.bundle = 'b1'
-  await bench.reloader.start()
-  bench.world.bundle = 'b2'
-  await bench.reloader.reload()
-  assert.deepEqual(bench.opened, ['b1', 'b2'])
-  const result = await bench.reloader.rollback(1)
-  assert.deepEqual([result.outcome, result.generation, bench.opened.at(-1)], ['live', 1, 'b1'])
-  assert.equal((await bench.reloader.reload()).outcome, 'unchanged', 'the files are still those of b2')
-})
-
-test('after a restart the rollback stays in force until the files change', async () => {
-  const archive = createMemoryArchive()
-  const before = await withThree(createBench(archive))
-  await before.reloader.rollback(1)
-  await before.reloader.close()
-
-  const after = createBench(archive)
-  after.world.text = 'three'
-  const started = await after.reloader.start()
-  assert.deepEqual([started.ok, started.generation], [true, 1])
-  assert.deepEqual(
-    started.diagnostics.map(({ code }) => code),
-    ['ROLLED_BACK'],
-  )
-  assert.deepEqual(after.live(), ['one', 1])
-  assert.equal((await after.reloader.reload()).outcome, 'unchanged')
-  assert.equal((await after.edit('four')).generation, 4)
-})
-
-test('a rollback to the live generation stays in force too, if the files differ from it', async () => {
-  const archive = createMemoryArchive()
-  const before = createBench(archive)
-  await before.reloader.start()
-  assert.equal((await before.edit('unfit')).outcome, 'rejected')
-  const result = await before.reloader.rollback(1)
-  assert.deepEqual(
-    [result.outcome, ...result.diagnostics.map(({ code }) => code)],
-    ['unchanged', 'ROLLED_BACK'],
-  )
-
-  const after = createBench(archive)
-  after.world.text = 'unfit'
-  assert.equal((await after.reloader.start()).generation, 1)
-  assert.deepEqual(after.live(), ['one', 1])
-  assert.equal((await after.edit('two')).generation, 2)
-})
-
-test('a reload that ends the rollback makes the files live, and refused files end nothing', async () => {
-  const archive = createMemoryArchive()
-  const bench = await withThree(createBench(archive))
-  await bench.reloader.rollback(1)
-  const ended = await bench.reloader.reload({ endsRollback: true })
-  assert.deepEqual([ended.outcome, ended.generation, ended.rolledBack], ['live', 3, undefined])
-  assert.deepEqual(bench.live(), ['three', 3])
-  assert.equal(archive.rollback(), undefined)
-
-  await bench.reloader.rollback(1)
-  bench.world.text = 'unfit'
-  assert.equal((await bench.reloader.reload({ endsRollback: true })).outcome, 'rejected')
-  assert.equal(archive.rollback()?.generation, 1)
-  assert.equal((await bench.edit('three')).outcome, 'unchanged', 'only that one reload ends it')
-  assert.deepEqual(bench.live(), ['one', 1])
-})
-
-test('files that changed while the gateway was stopped go live at the restart', async () => {
-  const archive = createMemoryArchive()
-  const before = await withThree(createBench(archive))
-  await before.reloader.rollback(1)
-  const after = createBench(archive)
-  after.world.text = 'four'
-  assert.equal((await after.reloader.start()).generation, 4)
-  assert.deepEqual(after.live(), ['four', 4])
-})
-
 test('after a restart a rollback that cannot stay in force is reported, and the files are live', async () => {
   const archive = createMemoryArchive()
   const before = await withThree(createBench(archive))
@@ -331,15 +235,6 @@ test('after a restart a rollback that cannot stay in force is reported, and the 
   const started = await after.reloader.start()
   assert.deepEqual([started.generation, ...started.diagnostics.map(({ code }) => code)], [3, 'ROLLBACK_LOST'])
   assert.equal(archive.rollback(), undefined)
-})
-
-test('the same content has its earlier number after a restart', async () => {
-  const archive = createMemoryArchive()
-  await withThree(createBench(archive))
-  const after = createBench(archive)
-  after.world.text = 'two'
-  assert.equal((await after.reloader.start()).generation, 2)
-  assert.equal((await after.edit('five')).generation, 4)
 })
 
 test('the last twenty of many generations are kept', async () => {

@@ -4,8 +4,8 @@ const scalars = [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }, { 
 
 const operators = {
   exists: { type: 'boolean', description: 'Whether the field is there; a null is.' },
-  prefix: { type: 'string', minLength: 1, description: 'The text begins with this one.' },
-  suffix: { type: 'string', minLength: 1, description: 'The text ends with this one.' },
+  prefix: { type: 'string', minLength: 1, description: 'The string begins with this one.' },
+  suffix: { type: 'string', minLength: 1, description: 'The string ends with this one.' },
   'anything-but': {
     anyOf: [...scalars, { type: 'array', minItems: 1, items: { anyOf: scalars } }],
     description: 'The field is there and equals neither this nor any of these.',
@@ -14,12 +14,12 @@ const operators = {
     type: 'array',
     minItems: 2,
     items: { anyOf: [{ type: 'string', enum: ['=', '!=', '<', '<=', '>', '>='] }, { type: 'number' }] },
-    description: 'Pairs that must all hold: [">", 10, "<=", 20]. A text is no number.',
+    description: 'Pairs that must all hold: [">", 10, "<=", 20]. A string is no number.',
   },
   pattern: {
     type: 'string',
     minLength: 1,
-    description: 'This regular expression (RE2) is found somewhere in the text.',
+    description: 'This regular expression (RE2) is found somewhere in the string.',
   },
 }
 

@@ -144,7 +144,7 @@ const transforms = section('What transforms may use.', {
   memoryMb: { ...transformLimits.memoryMb, default: 128 },
   concurrency: { ...transformLimits.concurrency, default: 4 },
   modules: byName(
-    'Other limits for single modules, by the text of `transform.module`.',
+    'Other limits for single modules, by the value of `transform.module`.',
     keys(optional(transformLimits)),
     { default: {} },
   ),

@@ -40,7 +40,7 @@ const match = keys(
     path: text('The endpoint name; `:id` is any one segment. Absent or `/`: every endpoint.'),
     source: Type.String({ description: "The body's top-level `source` equals it." }),
     headers: byName(
-      'Name -> text, list of which any may be equal, or tests; names fold case.',
+      'Name -> string, list of which any may be equal, or tests; names fold case.',
       headerPattern,
     ),
     body: Type.Unsafe<Record<string, unknown>>({

@@ -49,7 +49,7 @@ const hmac = keys(
       timestampElement: text('The element of the same header where the time of the signature stands.'),
     }),
     timestampUnit: oneOf(
-      'Seconds or milliseconds since 1970, or text such as `2026-01-15T12:00:00Z`.',
+      'Seconds or milliseconds since 1970, or a string such as `2026-01-15T12:00:00Z`.',
       ['s', 'ms', 'rfc3339'],
       { default: 's' },
     ),
@@ -203,7 +203,7 @@ export type Auth = NonNullable<EndpointPolicy['auth']>
 export type RatePolicy = NonNullable<EndpointPolicy['rate']>
 
 export const endpointPolicies = byName(
-  'Policies by endpoint name, as the text of `match.path`.',
+  'Policies by endpoint name, as in `match.path`.',
   endpointPolicySchema,
   { default: {} },
 )

@@ -19,9 +19,9 @@ const tests = optional({
     expects: 'a string, a number, true or false',
     description: 'The value is this one.',
   }),
-  contains: textOrTexts('This text is in it; of a list, every one.'),
-  prefix: Type.String({ description: 'It begins with this text.' }),
-  suffix: Type.String({ description: 'It ends with this text.' }),
+  contains: textOrTexts('This string is in it; of a list, every one.'),
+  prefix: Type.String({ description: 'It begins with this string.' }),
+  suffix: Type.String({ description: 'It ends with this string.' }),
   pattern: text('This regular expression is found somewhere in it.'),
   exists: flag('Whether the action has the field at all.'),
 })
@@ -104,8 +104,8 @@ const request = keys(
   {
     endpoint: text('The endpoint: `github` for /hooks/github.'),
     ...optional({
-      headers: byName('Header -> text.', Type.String({ description: 'What the header says.' })),
-      query: byName('Query parameter -> text.', Type.String({ description: 'What the parameter says.' })),
+      headers: byName('Header -> string.', Type.String({ description: 'What the header says.' })),
+      query: byName('Query parameter -> string.', Type.String({ description: 'What the parameter says.' })),
       body: Type.Unsafe<unknown>({ description: 'The payload.' }),
       bodyFile: text('A file that holds the body instead, relative to this one.'),
     }),
