@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parse } from 'yaml'
+import { testDecisions } from '../compile/decision-fixture.ts'
 import { type Fixture, type Mapping, requestOf, snapshotOf } from '../compile/fixture.ts'
 import type { HookRequest } from './model/decision.ts'
 import type { ActionTrace, Explanation } from './model/trace.ts'
@@ -18,72 +20,73 @@ function fieldsOf(action: ActionTrace | undefined): Record<string, unknown> {
   return Object.fromEntries((action?.fields ?? []).map(({ field, value, from }) => [field, [from, value]]))
 }
 
-test('each mapping of the endpoint is listed with its verdict, in matching order', async () => {
+const off = (id: string, line: number, path?: string) => ({
+  id,
+  line,
+  message: 'x',
+  ...(path && { match: { path } }),
+})
+
+/** Mappings, payload and endpoint as YAML, and behind the arrow the verdict about each mapping. */
+const listed = `
+# each mapping of the endpoint is listed with its verdict, in matching order, and a disabled one in its place
+[{ id: a, match: { path: test, source: x } }, { id: other, match: { path: elsewhere } }, { id: b, match: { when: n > 3 } }, { id: c }, { id: d }] { source: y, n: 3 } test → a failed, off disabled, b failed, c matched, d not-reached, off everywhere disabled
+[] {} elsewhere → off elsewhere disabled, off everywhere disabled
+# a mapping with continue is followed by the next one, unless it refuses the request
+[{ id: a, continue: true, message: '{{text}}' }, { id: other, match: { path: elsewhere } }, { id: b }, { id: c }] { text: x } test → a matched, off disabled, b matched, c not-reached, off everywhere disabled
+[{ id: a, continue: true, message: '{{text}}' }, { id: other, match: { path: elsewhere } }, { id: b }, { id: c }] {} test → a matched, off disabled, b not-reached, c not-reached, off everywhere disabled
+# built-in and unknown endpoints have a decision and nothing else
+[{ id: any }] { text: x } wake →
+[{ id: a, match: { path: a } }] {} b → off everywhere disabled
+`
+
+for (const block of listed.trim().split(/^# /m).slice(1)) {
+  const [title = '', ...rows] = block.trim().split('\n')
+  test(title, async () => {
+    const disabled = [off('off', 2, 'test'), off('off elsewhere', 2, 'elsewhere'), off('off everywhere', 9)]
+    for (const row of rows) {
+      const [, mappings = '', payload = '', endpoint = '', expected] =
+        /^(\[.*?\]) (\{.*?\}) (\w+) →(?: (.*))?$/.exec(row) ?? []
+      const written = (parse(mappings) as Mapping[]).map((each) => ({ message: 'x', ...each }))
+      const explained = await explain(written, parse(payload), {
+        fixture: { disabled },
+        request: { endpoint },
+      })
+      assert.equal(
+        verdicts(explained)
+          .map((each) => each.join(' '))
+          .join(', '),
+        expected ?? '',
+        row,
+      )
+    }
+  })
+}
+
+test('a mapping that does not match is listed with its place and the clause that fails', async () => {
   const mappings: Mapping[] = [
     { id: 'a', match: { path: 'test', source: 'x' }, message: 'x' },
-    { id: 'other', match: { path: 'elsewhere' }, message: 'x' },
     { id: 'b', match: { when: 'n > 3' }, message: 'x' },
-    { id: 'c', message: 'x' },
-    { id: 'd', message: 'x' },
   ]
-  const explanation = await explain(mappings, { source: 'y', n: 3 })
-  assert.deepEqual(verdicts(explanation), [
-    ['a', 'failed'],
-    ['b', 'failed'],
-    ['c', 'matched'],
-    ['d', 'not-reached'],
-  ])
-  const [first, second] = explanation.candidates
+  const { candidates, actions } = await explain(mappings, { source: 'y', n: 3 })
+  const [first, second] = candidates
   assert.equal(first?.place, 'mappings/test.yaml:1:1')
   assert.deepEqual([first?.clause?.path, first?.clause?.actual], ['match.source', '"y"'])
   assert.match(first?.clause?.expected ?? '', /"x"/)
-  assert.equal(second?.clause?.path, 'match.when')
+  assert.deepEqual([second?.clause?.path, actions], ['match.when', []])
 })
 
-test('a disabled mapping is listed in its place', async () => {
-  const mappings: Mapping[] = [
-    { id: 'a', match: { path: 'test', source: 'x' }, message: 'x' },
-    { id: 'c', match: { path: 'elsewhere' }, message: 'x' },
-    { id: 'e', message: 'x' },
-  ]
-  const fixture: Fixture = {
-    disabled: [
-      { id: 'off', line: 2, match: { path: 'test' }, message: 'x' },
-      { id: 'off elsewhere', line: 2, match: { path: 'elsewhere' }, message: 'x' },
-      { id: 'off everywhere', line: 9, message: 'x' },
-    ],
-  }
-  const explanation = await explain(mappings, {}, { fixture })
-  assert.deepEqual(verdicts(explanation), [
-    ['a', 'failed'],
-    ['off', 'disabled'],
-    ['e', 'matched'],
-    ['off everywhere', 'disabled'],
-  ])
-  const only = await explain([], {}, { fixture, request: { endpoint: 'elsewhere' } })
-  assert.deepEqual(verdicts(only), [
-    ['off elsewhere', 'disabled'],
-    ['off everywhere', 'disabled'],
-  ])
-})
-
-test('a mapping with continue is followed by the next one, unless it refuses the request', async () => {
-  const mappings: Mapping[] = [
-    { id: 'a', continue: true, message: '{{text}}' },
-    { id: 'b', message: 'x' },
-    { id: 'c', message: 'x' },
-  ]
-  assert.deepEqual(verdicts(await explain(mappings, { text: 'x' })), [
-    ['a', 'matched'],
-    ['b', 'matched'],
-    ['c', 'not-reached'],
-  ])
-  assert.deepEqual(verdicts(await explain(mappings, {})), [
-    ['a', 'matched'],
-    ['b', 'not-reached'],
-    ['c', 'not-reached'],
-  ])
-})
+testDecisions(String.raw`
+# a refused request lists what was rendered
+{ message: '{{a}}', name: n, model: 'x/{{b}}', allowPayloadRouting: true } ⇒ { a: ' ', b: y } ⇒ { code: BLANK_TEXT /message, explain: { message: '/^template:  $/', name: 'literal: n', model: 'template: x/y' } }
+# the actions of elements are listed with their targets
+{ forEach: list, message: '{{item}}', mode: next-heartbeat, runner: claude, deliverTo: [{ channel: slack, to: '{{item}}' }, { channel: terminal }], allowPayloadRouting: true } ⇒ { list: [b] } ⇒ { message: b, explain: { 'deliverTo[0].to': 'template: b', 'deliverTo[1].channel': 'literal: terminal', runner: 'literal: claude', wakeMode: 'literal: next-heartbeat', channel: null } }
+# two secrets with the same beginning are both hidden to their ends, and a word that only begins or ends like a short one is shown
+{ message: '{% one & " " & other.text %}' } ⇒ { one: 'https://hooks.example/a/first-9', other: { text: 'https://hooks.example/a/other-9' }, secrets: ['https://hooks.example/a/first-9', 'https://hooks.example/a/other-9'] } ⇒ { explain: { message: 'expression: … …' } }
+{ message: '{{text}}' } ⇒ { password: bird, text: 'birds, a bird' } ⇒ { explain: { message: 'template: birds, a …' } }
+# the key of an issue is not a secret
+{ sessionKey: 'hook:jira:{{issue.key}}', message: x, name: '{{issue.apiKey}}' } ⇒ { issue: { key: PROJ-1, apiKey: sekret } } ⇒ { explain: { sessionKey: 'template: hook:jira:PROJ-1', name: 'template: …' } }
+`)
 
 test('every field is listed with its origin and the values of the request in it', async () => {
   const mapping: Mapping = {
@@ -130,49 +133,6 @@ test('every field is listed with its origin and the values of the request in it'
   ])
 })
 
-test('the actions of all elements are listed, with their targets', async () => {
-  const mapping: Mapping = {
-    forEach: 'list',
-    message: '{{item}}',
-    mode: 'next-heartbeat',
-    runner: 'claude',
-    deliverTo: [{ channel: 'slack', to: '{{item}}' }, { channel: 'terminal' }],
-    allowPayloadRouting: true,
-  }
-  const { actions } = await explain([mapping], { list: ['a', 'b'] })
-  assert.deepEqual(
-    actions.map(({ index }) => index),
-    [0, 1],
-  )
-  const fields = fieldsOf(actions[1])
-  assert.deepEqual(fields['deliverTo[0].to'], ['template', 'b'])
-  assert.deepEqual(fields['deliverTo[1].channel'], ['literal', 'terminal'])
-  assert.deepEqual(
-    [fields['runner'], fields['wakeMode']],
-    [
-      ['literal', 'claude'],
-      ['literal', 'next-heartbeat'],
-    ],
-  )
-  assert.equal(fields['channel'], undefined)
-})
-
-test('a refused request lists what was rendered', async () => {
-  const { decision, actions } = await explain(
-    [{ message: '{{a}}', name: 'n', model: 'x/{{b}}', allowPayloadRouting: true }],
-    {
-      a: ' ',
-      b: 'y',
-    },
-  )
-  assert.equal(decision.outcome, 'refused')
-  assert.deepEqual(fieldsOf(actions[0]), {
-    message: ['template', ' '],
-    name: ['literal', 'n'],
-    model: ['template', 'x/y'],
-  })
-})
-
 test("the decision is the same as the request's own", async () => {
   const mappings: Mapping[] = [
     { id: 'a', match: { source: 'a' }, continue: true, forEach: 'list', message: '{{item}} {{id}}' },
@@ -195,18 +155,6 @@ test("the decision is the same as the request's own", async () => {
     const explanation = await snapshot.explain(requestOf(body))
     assert.equal(withoutIds(explanation.decision), withoutIds(decision))
   }
-})
-
-test('built-in and unknown endpoints have a decision and nothing else', async () => {
-  const mappings: Mapping[] = [{ id: 'any', message: 'x' }]
-  const wake = await explain(mappings, { text: 'x' }, { request: { endpoint: 'wake' } })
-  assert.deepEqual([wake.decision.outcome, wake.candidates, wake.actions], ['accepted', [], []])
-  const unknown = await explain(
-    [{ ...mappings[0], match: { path: 'a' } } as Mapping],
-    {},
-    { request: { endpoint: 'b' } },
-  )
-  assert.deepEqual([unknown.decision.outcome, unknown.candidates, unknown.actions], ['ignored', [], []])
 })
 
 test('no secret of the request is shown, wherever it was rendered', async () => {
@@ -293,34 +241,6 @@ test('a text that contains a secret as forms, addresses and JSON do is shown wit
     'template',
     'https://…@example.com/?a=1&api_key=…&b=2 {"token": "…", "pin_secret":…, "ok": "fine"} auth: mend the token',
   ])
-})
-
-test('two secrets with the same beginning are both hidden to their ends', async () => {
-  const [one, other] = ['https://hooks.example/a/first-9', 'https://hooks.example/a/other-9']
-  const { actions } = await explain([{ message: '{% one & " " & other.text %}' }], {
-    one,
-    other: { text: other },
-    secrets: [one, other],
-  })
-  assert.deepEqual(fieldsOf(actions[0])['message'], ['expression', '… …'])
-})
-
-test('a word that only begins or ends like a short secret is shown', async () => {
-  const { actions } = await explain([{ message: '{{text}}' }], { password: 'bird', text: 'birds, a bird' })
-  assert.deepEqual(fieldsOf(actions[0])['message'], ['template', 'birds, a …'])
-})
-
-test('the key of an issue is not a secret', async () => {
-  const mapping: Mapping = { sessionKey: 'hook:jira:{{issue.key}}', message: 'x', name: '{{issue.apiKey}}' }
-  const { actions } = await explain([mapping], { issue: { key: 'PROJ-1', apiKey: 'sekret' } })
-  const { sessionKey, name } = fieldsOf(actions[0])
-  assert.deepEqual(
-    [sessionKey, name],
-    [
-      ['template', 'hook:jira:PROJ-1'],
-      ['template', '…'],
-    ],
-  )
 })
 
 test('long values are cut, and huge ones take no longer', async () => {
