@@ -22,7 +22,7 @@ async function found(mapping: Mapping, body: unknown = pull): Promise<readonly s
 }
 
 /** A mapping, as YAML, and behind the arrow what is found in it; nothing, if there is none. */
-const cases = String.raw`
+const cases = `
 # a field that no sample has is reported with the nearest one beside it, or elsewhere
 { message: '{{pull_request.titel}} {{full_name}}' } → pull_request.titel Did you mean pull_request.title? → full_name Did you mean repository.full_name?
 { message: '{{#each commits}}{{idd}} {{number}}{{/each}}' } → commits.idd Did you mean commits.id? → commits.number Did you mean number?

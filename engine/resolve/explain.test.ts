@@ -76,7 +76,7 @@ test('a mapping that does not match is listed with its place and the clause that
   assert.deepEqual([second?.clause?.path, actions], ['match.when', []])
 })
 
-testDecisions(String.raw`
+testDecisions(`
 # a refused request lists what was rendered
 { message: '{{a}}', name: n, model: 'x/{{b}}', allowPayloadRouting: true } ⇒ { a: ' ', b: y } ⇒ { code: BLANK_TEXT /message, explain: { message: '/^template:  $/', name: 'literal: n', model: 'template: x/y' } }
 # the actions of elements are listed with their targets

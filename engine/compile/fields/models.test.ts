@@ -45,7 +45,7 @@ testDecisions(
   },
 )
 
-testDecisions(String.raw`
+testDecisions(`
 # without a list any model of a provider is allowed @ { request: { endpoint: agent } }
 { message: x, model: a/b/c } ⇒ { model: a/b/c }
 

@@ -8,7 +8,7 @@ const payload = '{ item: { title: Launch }, index: 4, params: { tenant: b }, var
 const mails = '{ messages: [{ id: m1, subject: One }, { id: m2, subject: Two }] }'
 
 for (const message of [template, expression])
-  testDecisions(String.raw`
+  testDecisions(`
 # ${message}: a reserved name is the payload’s own where it has no value, and has its own meaning where it has one
 { message: ${message} } ⇒ ${payload} ⇒ { message: 'New: Launch #4 b 9', explain: { message: '/: New: Launch #4 b 9$/' } }
 { message: ${message}, match: { when: 'item.title = "Launch" and index = 4' } } ⇒ ${payload} ⇒ { message: 'New: Launch #4 b 9' }

@@ -21,7 +21,7 @@ async function blame(
 }
 
 /** Match and payload, as YAML, with the clause that is blamed; a request may follow the payload. */
-const blamed = String.raw`
+const blamed = `
 # a mapping that matches has no failing clause
 { source: x, body: { a: 1 }, when: a = 1 } ⇒ { source: x, a: 1 } ⇒ undefined
 

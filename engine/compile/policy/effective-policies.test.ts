@@ -4,7 +4,7 @@ import { testDecisions } from '../decision-fixture.ts'
 import { requestOf, snapshotOf } from '../fixture.ts'
 
 testDecisions(
-  String.raw`
+  `
 # the timeout of a run is the request’s, else its mapping’s, else its endpoint’s, else the default @ { defaults: { timeoutSeconds: 600 }, endpoints: { ci: { timeoutSeconds: 60 }, agent: { timeoutSeconds: 90 } } }
 {} @ { endpoint: other } ⇒ { timeoutSeconds: 600, explain: { timeoutSeconds: 'default: 600' } }
 {} @ { endpoint: ci } ⇒ { timeoutSeconds: 60 }
