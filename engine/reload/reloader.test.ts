@@ -127,14 +127,15 @@ test('a first load that fails leaves nothing live and watches nothing', async ()
 test('a good candidate replaces the snapshot as a whole, and a holder of the old snapshot keeps it', async () => {
   const { reloader, start, answer } = createBench()
   await start()
-  const before = reloader.current()
+  const { current } = reloader
+  const before = current()
   const reloaded = reloader.reload()
   await answer(1, loadedWith('two'))
   const result = await reloaded
   assert.deepEqual([result.outcome, result.generation, result.digest], ['live', 2, 'two'])
   assert.equal(before.snapshot.digest, 'one')
-  assert.deepEqual([reloader.current().generation, reloader.current().snapshot.digest], [2, 'two'])
-  assert.ok(Object.isFrozen(reloader.current()))
+  assert.deepEqual([current().generation, current().snapshot.digest], [2, 'two'])
+  assert.ok(Object.isFrozen(current()))
 })
 
 test('the same content makes no new generation', async () => {

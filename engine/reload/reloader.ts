@@ -151,7 +151,8 @@ class LiveReloader implements Reloader {
     })
   }
 
-  current(): Live {
+  /** Bound, because whoever serves requests holds this function alone. */
+  readonly current: CurrentLive = () => {
     if (!this.#serving) throw new Error('Nothing is live before the first load went well')
     return this.#serving.live
   }
