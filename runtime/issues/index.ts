@@ -1,7 +1,6 @@
 /** The issues of a gateway: each open problem once, with its cause and the next step, from what the other rooms report. */
 
 import { backgroundTimers, type CurrentLive, type ReloadEvent, type Timers } from '@reveille/engine'
-import type { SourceState } from '../sources/index.ts'
 import type { MintId } from '../store/id.ts'
 import type { IssueRecord, Page, Reader, Store } from '../store/port.ts'
 import { heartbeatTask, heartbeatWindowMs } from '../store/task-keys.ts'
@@ -63,7 +62,6 @@ export function createIssues(options: IssuesOptions) {
   const work = createWorkWatch({ ledger, current, read: store.read, now, files, leads })
   const endpoints = createEndpointWatch({ ledger, onExpected: silence.seen })
   const refusals = createRefusalWatch({ ledger, read: store.read })
-  const working = new Set<string>()
   let areFilesRefused = false
   let loadedAt = Number.NEGATIVE_INFINITY
 
@@ -73,7 +71,6 @@ export function createIssues(options: IssuesOptions) {
     if (!isFirst || isShared || store.leftOpen.issues) await ledger.load()
     loadedAt = now()
     if (!areFilesRefused) ledger.resolve('RELOAD_REFUSED', files)
-    for (const source of working) ledger.resolve('SOURCE_STOPPED', source)
     work.endGone()
     await silence.apply()
     // Other nodes have found some, and a start has left some without an alert.
@@ -105,11 +102,7 @@ export function createIssues(options: IssuesOptions) {
     /** Is called for each request that the engine has decided about. */
     requestResolved: createDriftWatch(ledger).sample,
     observer: work.observer,
-    sourceChanged(state: SourceState): void {
-      if (state.state === 'working') working.add(state.source)
-      else working.delete(state.source)
-      work.sourceChanged(state)
-    },
+    sourceChanged: work.sourceChanged,
     storeChanged: createStoreWatch(ledger).changed,
     reloaded(event: ReloadEvent): void {
       if (event.type === 'candidate-rejected' && event.rollbackTo === undefined) areFilesRefused = true

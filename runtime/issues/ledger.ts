@@ -99,8 +99,8 @@ export function createLedger(options: LedgerOptions) {
     const key = keyOf(code, subject)
     if (!keys.open.delete(key)) return
     const waiting = writer.pending(key)
-    if (waiting === undefined) writer.add(key, { at: now(), count: 0, isOver: true })
-    else waiting.isOver = true
+    if (waiting) waiting.isOver = true
+    else writer.add(key, { at: now(), count: 0, isOver: true })
   }
 
   async function command(change: IssueChange): Promise<CommandResult> {
@@ -112,10 +112,7 @@ export function createLedger(options: LedgerOptions) {
 
   function learn({ key, code, subject, state, last, mutedUntil, reportedOn }: IssueRecord): void {
     if (reportedOn !== undefined) events.reported(key, reportedOn)
-    if (state === 'muted') {
-      keys.mute(key, mutedUntil)
-      return
-    }
+    if (state !== 'open') return void keys.mute(key, mutedUntil)
     keys.open.add(key)
     const row = partsOf(key) && issueCodes[code as IssueCode]
     if (row?.endsQuietly && last < now() - quietMs) resolve(code as IssueCode, subject)
@@ -164,7 +161,6 @@ export function createLedger(options: LedgerOptions) {
         return [{ ...recordOf(key, problem), ...times }]
       }),
 
-    /** An operator has found that it is over. */
     resolveManually(key: string): Promise<CommandResult> {
       keys.forget(key)
       return command({ key, resolve: true })

@@ -36,8 +36,11 @@ export function createWorkWatch(options: WorkWatchOptions) {
   /** The day (UTC) of the last alarm of each budget. */
   const alarmedOn = new Map<BudgetKey, string>()
 
-  /** Ends the issues about what the configuration no longer has. */
+  const working = new Set<string>()
+
+  /** Ends the issues about what the configuration no longer has, and about sources that work. */
   function endGone(): void {
+    for (const source of working) ledger.resolve('SOURCE_STOPPED', source)
     if (!leads()) return
     const { snapshot } = current()
     for (const { code, subject } of ledger.open())
@@ -99,7 +102,10 @@ export function createWorkWatch(options: WorkWatchOptions) {
   return {
     observer: createObserver(options, alarmedOn),
     sourceChanged(state: SourceState): void {
-      if (state.state === 'working') ledger.resolve('SOURCE_STOPPED', state.source)
+      if (state.state === 'working') {
+        working.add(state.source)
+        ledger.resolve('SOURCE_STOPPED', state.source)
+      } else working.delete(state.source)
       if (stoppedStates.has(state.state)) ledger.note(sourceStopped(state))
     },
     reloaded,
