@@ -74,6 +74,22 @@ test('occurrences are counted, and written together with one event', async () =>
   assert.doesNotMatch(event?.text ?? '', /secret/)
 })
 
+test('a problem is written with the time when it happened last', async () => {
+  const { ledger, changes, state } = createFixture()
+  ledger.note(problem('orders'))
+  state.now += 300
+  ledger.note(problem('shop'))
+  state.now += 200
+  ledger.note(problem('orders'))
+  state.now += 400
+  await ledger.flush()
+  const times = changes.flat().map((change) => [change.key, 'count' in change && (change.last ?? 0) - start])
+  assert.deepEqual(times, [
+    ['TRANSFORM_FAILING:orders', 500],
+    ['TRANSFORM_FAILING:shop', 300],
+  ])
+})
+
 test('the main session gets an event about an issue once a day, and never of its own failure', async () => {
   const { ledger, changes, state } = createFixture()
   const said = async (more: Partial<Problem> = {}) => {

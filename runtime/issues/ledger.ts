@@ -55,8 +55,8 @@ export interface LedgerOptions {
 export type Ledger = ReturnType<typeof createLedger>
 
 interface Pending {
-  /** When it was counted first. */
-  readonly at: number
+  /** When it was counted last, or found to be over. */
+  at: number
   problem?: Problem
   count: number
   /** It is over, after what was counted. */
@@ -87,11 +87,14 @@ export function createLedger(options: LedgerOptions) {
     },
   })
 
-  function changesOf([key, { problem, count, isOver }]: [string, Pending], at: number): IssueChange[] {
+  function changesOf(
+    [key, { at: last, problem, count, isOver }]: [string, Pending],
+    at: number,
+  ): IssueChange[] {
     const over: IssueChange[] = isOver ? [{ key, resolve: true }] : []
     if (problem === undefined) return over
     const report = !isOver && !keys.isMuted(key) && events.of(key, problem, at)
-    return [{ ...recordOf(key, problem), count, ...(report && { report }) }, ...over]
+    return [{ ...recordOf(key, problem), count, last, ...(report && { report }) }, ...over]
   }
 
   /** Ends an issue, if it is open. */
@@ -125,7 +128,7 @@ export function createLedger(options: LedgerOptions) {
       const { count = 1 } = problem
       const waiting = writer.pending(key)
       if (waiting !== undefined)
-        Object.assign(waiting, { problem, count: waiting.count + count, isOver: false })
+        Object.assign(waiting, { at: now(), problem, count: waiting.count + count, isOver: false })
       else if (!writer.add(key, { at: now(), problem, count, isOver: false })) return
       if (!keys.isMuted(key)) keys.open.add(key)
     },

@@ -375,6 +375,8 @@ export type IssueChange =
   | (Pick<IssueRecord, 'key' | 'code' | 'severity' | 'subject' | 'cause'> & {
       readonly next: NextStep
       readonly count: number
+      /** When it happened last. Default: the time of the command */
+      readonly last?: number
       readonly report?: { readonly event: EventRecord; readonly task?: NewTask; readonly day: string }
     })
   | { readonly key: string; readonly resolve: true }

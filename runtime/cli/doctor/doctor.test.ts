@@ -64,6 +64,7 @@ test('what init writes has nothing wrong; that no gateway runs is a warning with
   assert.match(answer.out, /✓ files +they load: 5 mappings\n/)
   assert.match(answer.out, /! answers +no gateway answers at http:\/\/127\.0\.0\.1:8787 \[GATEWAY_DOWN\]\n/)
   assert.match(answer.out, /→ Start it: `reveille start --config local\/reveille\.yaml`/)
+  assert.doesNotMatch(answer.out, /→ *$/m)
   assert.match(answer.out, /- not checked +hooks, admin and live: no gateway answers\n/)
   assert.match(answer.out, /local\/reveille\.yaml: 1 warning, \d+ ok, \d+ not checked\.\n$/)
   assert.equal((await run('doctor', '--config', 'local/reveille.yaml', '--strict')).code, 1)

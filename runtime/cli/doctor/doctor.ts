@@ -117,7 +117,7 @@ function formatLine({ title, result }: Line, width: number, paint: Paint, { colu
   const text = `${place === undefined ? '' : `${place}: `}${message}${code === undefined || isSkipped ? '' : ` [${code}]`}`
   return [
     ...wrapWords(printable(text), room).map((line, at) => `${at === 0 ? head : left}${shade(line)}`),
-    ...wrapWords(printable(fix), room - 2).map(
+    ...(fix === undefined ? [] : wrapWords(printable(fix), room - 2)).map(
       (line, at) => `${left}${at === 0 ? paint.cyan('→') : ' '} ${line}`,
     ),
   ]

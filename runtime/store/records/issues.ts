@@ -75,16 +75,17 @@ export async function changeIssues(
 
 /** Opens an issue, counts it up, or opens a resolved one again; a muted one stays muted. Its event is posted at most once a day. */
 async function countIssue(tx: Context, { key: text, report, ...seen }: Seen, at: number): Promise<void> {
+  const { last = at } = seen
   const key = encodeString(text)
   const [subject, cause] = [encodeString(seen.subject), encodeString(seen.cause)]
   const fields = [seen.code, severities.indexOf(seen.severity), subject, cause, JSON.stringify(seen.next)]
   const [before] = await tx.all<IssueRow>(`SELECT * FROM ${issuesAt('?1')} WHERE key = ?2`, [at, key])
   if (before === undefined)
-    await tx.insert(tables.issues, [[key, ...fields, seen.count, at, at, 'open', null, null, null, '']])
+    await tx.insert(tables.issues, [[key, ...fields, seen.count, last, last, 'open', null, null, null, '']])
   else
     await tx.run(
       `UPDATE issues SET code = ?2, severity = ?3, subject = ?4, cause = ?5, next = ?6, count = ?7, last = ?8 WHERE key = ?1`,
-      [key, ...fields, before.count + seen.count, Math.max(before.last, at)],
+      [key, ...fields, before.count + seen.count, Math.max(before.last, last)],
     )
   const isMuted = before?.shown === 'muted'
   if (before !== undefined && !isMuted) await setState(tx, key, ['open', null, null])
