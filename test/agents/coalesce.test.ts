@@ -1,3 +1,3 @@
 import { testBurst } from './coalesce.ts'
 
-testBurst({ window: 5, betweenMs: 5 })
+testBurst({ window: 10, betweenMs: 5 })

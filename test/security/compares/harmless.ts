@@ -44,7 +44,6 @@ export const harmless: readonly Harmless[] = [
     'digestOf(consentOf(found)) !== digestOf(consentOf(credentials))',
   ]),
   ...of('plugins/gmail/google/calls.ts', 'two tokens that the plugin was given by its vendor', [
-    'last?.token !== accessToken',
     'latestToken !== otherToken',
   ]),
   ...of('plugins/gmail/google/gmail.ts', 'two places in a list, which its vendor calls tokens', [
@@ -86,7 +85,7 @@ export const harmless: readonly Harmless[] = [
   ...of('engine/reload/memory-archive.ts', ofContent, ['content.digest === digest']),
   ...of('engine/reload/reloader.ts', ofContent, [
     'digest === rollback?.filesDigest',
-    'filesDigest === rollback.filesDigest',
+    'this.#filesDigest === rollback.filesDigest',
     'filesDigest !== digest',
   ]),
   ...of('engine/transform/bundle/bundler.ts', ofContent, ['digests.has(digest)']),
@@ -108,7 +107,10 @@ export const harmless: readonly Harmless[] = [
   ...of('engine/compile/template/rendering.ts', ofGrammar, ['token === resultFollows']),
   ...of('runtime/store/requests.ts', 'names a body, whose sender has it', ['digest !== bodyDigest']),
   ...of('runtime/reload/start.ts', ofContent, ['loaded.configuration.digest === digest']),
-  ...of('engine/reload/reloader.ts', ofContent, ['resting?.digest === digest', 'resting?.digest !== digest']),
+  ...of('engine/reload/reloader.ts', ofContent, [
+    'this.#resting?.digest === digest',
+    'this.#resting?.digest !== digest',
+  ]),
   ...of('engine/reload/unfinished.ts', 'two configured secrets, compared when they are loaded', [
     'after.secrets.includes(secret)',
   ]),
