@@ -153,6 +153,7 @@ const catchUp = Type.Unsafe<Record<string, unknown> & { every: string; lookBack:
     }),
     lookBack: duration('How old what is caught up may be. Each provider has a maximum.', { default: '3d' }),
   },
+  required: ['every', 'lookBack'],
   description:
     'Asks the provider, at the start and from time to time, for what it could not deliver. `reveille connect` writes it, with the keys of the provider.',
 })

@@ -29,7 +29,7 @@ const keys = [configurationSchema, mappingFileSchema].flatMap((schema) => [...ke
 
 /** Matches required parts of an optional value. */
 const requiredPart =
-  /^agents\.(runners\.<name>\.kind|route\.channel|prices\.<name>\.(input|output))$|deliverTo\.\[\]\.channel$|transform\.module$|coalesce\.key$|verify\.hmac\.header$|catchUp\.(hookId|token)$|quietHours\.(from|to)$|issues\.webhook\.(url|secret)$|auth\.tokens\.\[\]\.(name|token|may)$|^hooks\.presets\.\[\]\.name$|^tests\.\[\]\.(request|request\.endpoint|expect)$/
+  /^agents\.(runners\.<name>\.kind|route\.channel|prices\.<name>\.(input|output))$|deliverTo\.\[\]\.channel$|transform\.module$|coalesce\.key$|verify\.hmac\.header$|quietHours\.(from|to)$|issues\.webhook\.(url|secret)$|auth\.tokens\.\[\]\.(name|token|may)$|^hooks\.presets\.\[\]\.name$|^tests\.\[\]\.(request|request\.endpoint|expect)$/
 
 test('every schema is valid JSON Schema', () => {
   const ajv = new Ajv()
