@@ -35,7 +35,7 @@ for (const [file, ask] of Object.entries(files)) {
     describe(breaks, () => ask(options))
   }
 }
-describe('accepts as `baseUrl` an address to which a path can be appended', () =>
+describe('accepts as `baseUrl` the address of a service, without a name or a password', () =>
   configurationTests(optionsFor({}, misaddressed)))
 describe('describes its configuration in a schema', () => configurationTests(optionsFor({}, undescribed)))
 
