@@ -1,3 +1,4 @@
+/// <reference types="handlebars" preserve="true" />
 /** Parses a template by Handlebars, plus `a[0]` for `a.[0]`. Places are offsets in the source as written. */
 
 import Handlebars from 'handlebars'
