@@ -23,23 +23,22 @@ async function send(config: Partial<HttpConfig>, addresses: readonly string[] = 
     [Symbol.asyncDispose]: () => vendor.close(),
   })
   const given = { defaultTo: 'ops', ...vendor.config, allowPrivateAddresses: false, ...config } as HttpConfig
-  const looked: string[] = []
-  const channel = createHttpChannel({
-    config: given,
-    // What is called is the receiver, wherever the name leads.
-    fetch: (_url, init) => fetch(`${vendor.url}/hook`, init),
-    now: Date.now,
-    async lookup(host) {
-      looked.push(host)
-      return addresses.map((address) => ({ address }))
-    },
-  })
-  const [part = assert.fail('there is no part')] = channel.render('**Done**: 3 of 3')
-  const outcome = await channel.send(part, { ...call, target: channel.target('ops') }).catch((error) => {
+  async function deliver() {
+    const channel = createHttpChannel({
+      config: given,
+      // What is called is the receiver, wherever the name leads.
+      fetch: (_url, init) => fetch(`${vendor.url}/hook`, init),
+      now: Date.now,
+      lookup: async () => addresses.map((address) => ({ address })),
+    })
+    const [part = assert.fail('there is no part')] = channel.render('**Done**: 3 of 3')
+    return channel.send(part, { ...call, target: channel.target('ops') })
+  }
+  const outcome = await deliver().catch((error) => {
     assert.ok(isPluginError(error), String(error))
     return `${error.code}${error.retryable ? ', again' : ''}`
   })
-  return { outcome, looked, messages: vendor.messages }
+  return { outcome, messages: vendor.messages }
 }
 
 test('a message is an event whose id is the same for each attempt', async () => {

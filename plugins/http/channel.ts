@@ -40,7 +40,7 @@ const limits = { part: 16_384, unit: 'utf16' } as const
 export function createHttpChannel(context: HttpContext): Channel {
   const { config, fetch, now, lookup = (host) => systemLookup(host, { all: true }) } = context
   const { url, secret, defaultTo, allowPrivateAddresses } = config
-  checkDefaultTo(defaultTo, parseTarget)
+  checkConfig(config)
 
   /** @throws PluginError for every answer that is not a success */
   async function post(
@@ -86,10 +86,16 @@ export function parseTarget(to: string): Target {
   )
 }
 
+/** @throws PluginError that names the key */
+export function checkConfig({ defaultTo, url, allowPrivateAddresses }: HttpConfig): void {
+  checkDefaultTo(defaultTo, parseTarget)
+  if (!allowPrivateAddresses) checkUrl(url)
+}
+
 const howToAllow = 'set `allowPrivateAddresses: true` if that is meant'
 
 /** Refuses what a name does not have to be resolved for. @throws PluginError `bad-request` that names the key */
-export function checkUrl(url: string): void {
+function checkUrl(url: string): void {
   const { protocol, hostname } = new URL(url)
   if (protocol !== 'https:')
     throw channelError('bad-request', `\`url\` is not an https address; ${howToAllow}.`)
@@ -103,7 +109,6 @@ export function checkUrl(url: string): void {
  * way: the service would need a certificate for that name.
  */
 async function checkAddress(url: string, lookup: NonNullable<HttpContext['lookup']>): Promise<void> {
-  checkUrl(url)
   // The connection reports a name that is not found.
   const found = await lookup(new URL(url).hostname.replace(/^\[|\]$/g, '')).catch(() => [])
   if (found.every(({ address }) => isPublicAddress(address))) return
