@@ -26,8 +26,6 @@ export interface Notes {
   hint?: string
   /** The name by which others refer to the schema, which is then compiled once. */
   $id?: string
-  /** The release that brought the key: `0.2.0`. Default: 0.1.0. Plugins write it as `x-since`. */
-  since?: string
 }
 
 /** What strings can be tested for. */
@@ -64,7 +62,7 @@ export interface SchemaNode extends Readonly<Notes> {
   readonly $ref?: string
 }
 
-export const keywords = ['expects', 'references', 'editor', 'since', 'hint'] as const
+export const keywords = ['expects', 'references', 'editor', 'hint'] as const
 
 /** Makes a map with exactly these keys. */
 export function keys<Properties extends TProperties>(
