@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sample, seeded, silent as silentMappings } from '../mistakes/seeded-mappings.ts'
 import { inTransforms } from '../mistakes/seeded-transforms.ts'
-import { settings, silent as silentSettings } from '../mistakes/settings.ts'
+import { settings } from '../mistakes/settings.ts'
 import {
   type Call,
   type Fact,
@@ -98,11 +98,7 @@ function* mistakes(): Generator<Mistake> {
         'mappings/a.yaml': mappingFile('message: "{{title}}"\ntransform: { module: a.ts }', 'a'),
       },
     }
-  for (const { name, whole, bytes, files = {}, env = {} } of [...settings, ...silentSettings]) {
-    const lines = Object.entries(env).map(([variable, value]) => `${variable}=${value}\n`)
-    const environment: Files = lines.length === 0 ? {} : { '.env': lines.join('') }
-    yield { name: `setting ${name}`, files: { ...environment, ...files, 'reveille.yaml': bytes ?? whole } }
-  }
+  for (const { name, files } of settings) yield { name: `setting ${name}`, files }
 }
 
 function mappingFile(lines: string, endpoint: string): string {
