@@ -104,6 +104,9 @@ test("the chart's values fit their schema, and their configuration loads with th
   assert.ok(!fits({ ...values, replicas: 2 }), 'several gateways cannot share one SQLite file')
   assert.ok(fits({ ...values, replicas: 2, store: 'postgres://db/reveille' }))
   assert.ok(!fits({ ...values, replicsa: 1 }))
+  assert.ok(fits({ ...values, image: { ...values.image, digest: `sha256:${'0'.repeat(64)}` } }))
+  assert.ok(!fits({ ...values, image: { ...values.image, digest: 'sha256:latest' } }))
+  assert.ok(!fits({ ...values, extraVolumeMounts: [{ name: 'certificates' }] }))
   assert.equal(parse(read(`${chart}/Chart.yaml`)).version, version)
   assert.equal(parse(read(`${chart}/Chart.yaml`)).appVersion, version)
 
@@ -142,10 +145,18 @@ test('helm renders the chart, on SQLite and on PostgreSQL', (t) => {
   }
 })
 
-test('systemd knows every line of the unit', (t) => {
+test('a pod waits before it ends for the requests that are still led to it, and then has its time', () => {
+  const deployment = read(`${chart}/templates/deployment.yaml`)
+  const [, pauseMs] = /preStop: .*setTimeout\(\(\) => \{\}, (\d+)\)/.exec(deployment) ?? []
+  const [, graceSeconds] = /terminationGracePeriodSeconds: (\d+)/.exec(deployment) ?? []
+  const [, stopSeconds] = /TimeoutStopSec=(\d+)/.exec(read('deploy/systemd/reveille.service')) ?? []
+  assert.equal(Number(graceSeconds), Number(stopSeconds) + Number(pauseMs) / 1000)
+})
+
+test('systemd knows every line of the units', (t) => {
   if (!isThere('systemd-analyze', '--version')) return t.skip('there is no systemd-analyze here')
-  const unit = path.join(root, 'deploy', 'systemd', 'reveille.service')
-  const printed = execFileSync('systemd-analyze', ['verify', unit], {
+  const units = ['reveille.service', 'reveille.socket'].map((unit) => path.join(root, 'deploy/systemd', unit))
+  const printed = execFileSync('systemd-analyze', ['verify', ...units], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
   })

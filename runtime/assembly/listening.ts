@@ -38,7 +38,7 @@ export function createListening(
     tunnelOpened: async () => tunnel?.opened,
     /** @throws ListenError */
     async begin(): Promise<string> {
-      const url = await listen(app, { host, port })
+      const url = await listen(app, { host, port, fd: passedSocket(options.env ?? process.env) })
       listening.began = true
       await announce(url, settings, log)
       if (options.tunnel) await openTunnel(options.tunnel)
@@ -50,6 +50,14 @@ export function createListening(
     /** Requests under way have their replies before the tunnel ends. */
     endTunnel: () => tunnelListener?.close().then(() => tunnel?.close()),
   }
+}
+
+/**
+ * The descriptor of the socket that systemd passes to the process that it starts, and keeps open while that is restarted:
+ * https://www.freedesktop.org/software/systemd/man/latest/sd_listen_fds.html
+ */
+function passedSocket({ LISTEN_PID: pid, LISTEN_FDS: count }: NodeJS.ProcessEnv): number | undefined {
+  return pid === String(process.pid) && Number(count) > 0 ? 3 : undefined
 }
 
 /** Writes the address to the log, and to the file in which commands look for it. */

@@ -45,16 +45,18 @@ export function readWorkspaces(root: string): readonly Workspace[] {
 
 interface RootDescription {
   readonly workspaces: readonly string[]
+  readonly author?: string
   readonly keywords?: readonly string[]
   /** `git+https://….git` */
   readonly repository?: string
 }
 
 /** Where a package comes from, which the root's package.json names for all of them. */
-function originOf({ keywords, repository }: RootDescription, directory: string) {
-  if (repository === undefined) return { keywords }
+function originOf({ author, keywords, repository }: RootDescription, directory: string) {
+  if (repository === undefined) return { author, keywords }
   const page = repository.replace(/^git\+/, '').replace(/\.git$/, '')
   return {
+    author,
     keywords,
     repository: { type: 'git', url: repository, directory },
     homepage: `${page}#readme`,

@@ -81,11 +81,12 @@ test('a dependency on a workspace is refused when it is not published in that ve
 test('each package names its place in the repository', async (t) => {
   const root = await createTree(t, {
     'package.json':
-      '{ "workspaces": ["one"], "keywords": ["hook"], "repository": "git+https://example.org/house.git" }',
+      '{ "workspaces": ["one"], "author": "The House", "keywords": ["hook"], "repository": "git+https://example.org/house.git" }',
     'one/package.json': described({}),
   })
   const [{ description } = assert.fail('there is no workspace')] = readWorkspaces(root)
   assert.partialDeepStrictEqual(description, {
+    author: 'The House',
     keywords: ['hook'],
     repository: { type: 'git', url: 'git+https://example.org/house.git', directory: 'one' },
     homepage: 'https://example.org/house#readme',

@@ -11,8 +11,8 @@ import { explainFailure } from './failure.ts'
 import { publishedPage } from './readme.ts'
 import type { Places } from './stage.ts'
 
-/** The unit that starts the package as a service of systemd. */
-const unit = 'reveille.service'
+/** The units that start the package as a service of systemd. */
+const units = ['reveille.service', 'reveille.socket']
 
 /** `target`: the staged package. It depends on what the bundled workspaces depend on, in the same versions. */
 export async function stageBundle(
@@ -35,8 +35,8 @@ export async function stageBundle(
   const manifest = path.join(target, 'package.json')
   const published = JSON.parse(await readFile(manifest, 'utf8'))
   const dependencies = Object.assign({}, ...added, published.dependencies)
-  await cp(path.join(root, 'deploy', 'systemd', unit), path.join(target, unit))
-  const files = [...published.files, 'console', 'docs', unit]
+  for (const unit of units) await cp(path.join(root, 'deploy', 'systemd', unit), path.join(target, unit))
+  const files = [...published.files, 'console', 'docs', ...units]
   await writeFile(manifest, `${JSON.stringify({ ...published, files, dependencies }, null, 2)}\n`)
 }
 

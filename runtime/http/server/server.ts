@@ -1,7 +1,7 @@
 /** Creates the app that all surfaces are registered with, its HTTP server, and the listener for tunnels. */
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { realTimers, type Timers } from '@reveille/engine'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { addressOf } from '../clients/client.ts'
@@ -151,13 +151,21 @@ export class ListenError extends Error {
   }
 }
 
-/** listen resolves with the address, such as `http://127.0.0.1:8787`. @throws ListenError */
+/**
+ * listen resolves with the address, such as `http://127.0.0.1:8787`. `fd`: a socket that a supervisor has opened at this address.
+ * @throws ListenError
+ */
 export async function listen(
   app: FastifyInstance,
-  { host, port }: { readonly host: string; readonly port: number },
+  { host, port, fd }: { readonly host: string; readonly port: number; readonly fd?: number | undefined },
 ): Promise<string> {
   try {
-    return await app.listen({ host, port })
+    // Node.js prefers the descriptor to the address.
+    const url = await app.listen({ host, port, ...(fd !== undefined && { fd }) })
+    const opened = app.server.address() as AddressInfo
+    if (fd === undefined || (opened.address === host && (opened.port === port || port === 0))) return url
+    const message = `The socket of the supervisor is at ${url}, and the gateway at ${host}:${port}. Set gateway.host and gateway.port.`
+    throw new ListenError('ADDRESS_UNAVAILABLE', message)
   } catch (error) {
     throw listenError(error, { host, port }, 'gateway.port')
   }
