@@ -67,6 +67,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
       'package-folder.ts',
       'random-id.ts',
       'strike-out.ts',
+      'trace-context.ts',
       'write-whole.ts',
       'presets-folder.ts',
       'bin/',

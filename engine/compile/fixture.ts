@@ -60,6 +60,7 @@ const fixtureSettings: Settings = {
   deliveries: { retryForMs: 86_400_000, retryUnsure: false, maxMessages: 10 },
   channels: { terminal: {}, slack: {} },
   sources: {},
+  observers: {},
   plugins: [],
 }
 

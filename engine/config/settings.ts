@@ -32,7 +32,7 @@ export function resolveSettings(
   file: string,
   resolvePath: (path: string) => string,
 ) {
-  const { gateway, hooks, history, agents, deliveries, channels, sources, plugins } = value
+  const { gateway, hooks, history, agents, deliveries, channels, sources, observers, plugins } = value
   const { auth, metrics, trustedProxies, ...gatewayRest } = gateway
   const {
     token,
@@ -117,6 +117,7 @@ export function resolveSettings(
     channels,
     /** For the plugins to validate. */
     sources: { ...sources, ...mailboxSource(block) },
+    observers,
     plugins: plugins.map((plugin) => (/^(?:\.{0,2}|~)[/\\]/.test(plugin) ? resolvePath(plugin) : plugin)),
   }
 }

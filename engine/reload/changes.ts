@@ -158,6 +158,7 @@ const named = new Set([
   'agents.providers',
   'channels',
   'sources',
+  'observers',
 ])
 
 /** Reported as one, because there are several ways to write it. */

@@ -2,6 +2,7 @@
 
 import type { Channel, Target } from './channel.ts'
 import type { ConnectCall, Connection } from './connect.ts'
+import type { Observer } from './observer.ts'
 import type { Provider, Registration } from './provider.ts'
 import type { Runner } from './runner.ts'
 import type { Source } from './source.ts'
@@ -20,6 +21,7 @@ export interface PluginManifest {
   readonly sources?: readonly string[]
   /** The providers, by the names that `verify.provider` has, whose `catchUp` and `connect` it provides. */
   readonly providers?: readonly string[]
+  readonly observers?: readonly string[]
   /** The keys of `agents` that its runners are given besides their own, such as `providers`. */
   readonly inherits?: readonly string[]
   /** Whether its runners pass the events of the main session on instead of answering them, so that no event waits here. */
@@ -64,6 +66,7 @@ export interface Provided {
   readonly runners?: readonly Runner[]
   readonly sources?: readonly Source[]
   readonly providers?: readonly Provider[]
+  readonly observers?: readonly Observer[]
   close?(): Promise<void> | void
 }
 
@@ -81,7 +84,7 @@ export interface Plugin<Config = unknown> {
    */
   target?(to: string, channel: string): Target
   /**
-   * Sets up one channel, runner, source or provider. It is called once for each that is configured, with its configuration
+   * Sets up one channel, runner, source, provider or observer. It is called once for each that is configured, with its configuration
    * (of a provider the `catchUp` of one endpoint), and must provide one whose `id` is its name, or the kind of the runner. A throw refuses the whole
    * configuration, so an unreachable service is no reason to throw. `reveille check` and dry runs of a reload call it too, with a `fetch`
    * that reaches nobody, and close what it provides at once.

@@ -66,7 +66,7 @@ function createHooks(stages: Stages, pushHandlers: PushHandlers) {
   const { options, parts, draining, app } = stages
   const { current, settings, plugins, mask, log, now, mintId } = stages.configured
   const { store, shared, counters } = stages.stored
-  const { issues, sentMessages } = stages.working
+  const { issues, observing, sentMessages } = stages.working
   const { fetch = globalThis.fetch } = options
   const relaysEvents = () => plugins.relays(current().snapshot.settings.agents.defaults.runner)
   const recorder = parts.add(createRecorder({ store, now, relaysEvents, mask: mask.text }))
@@ -81,7 +81,10 @@ function createHooks(stages: Stages, pushHandlers: PushHandlers) {
     isBoundToLoopback: isLoopback(options.host ?? settings.gateway.host),
     verifyDependencies: trust.verifyDependencies,
     performHandshakeEffects: trust.performHandshakeEffects,
-    onConcluded: issues.requestConcluded,
+    onConcluded(facts, result, ms) {
+      issues.requestConcluded(facts, result, ms)
+      observing.request(facts, result, ms)
+    },
     onResolved: issues.requestResolved,
     loopIn: createLoopGuard(sentMessages, () =>
       loadSentMessages(sentMessages, store.read, now()).catch(onForgotten),

@@ -11,6 +11,7 @@ import { createSentMessages, followSentMessages } from '../guard/index.ts'
 import { createIssues } from '../issues/index.ts'
 import type { createCounters } from '../observe/counters.ts'
 import type { Configured } from './configure.ts'
+import { createObserving } from './observing.ts'
 import type { Stored } from './open-store.ts'
 import type { Assembly } from './options.ts'
 
@@ -39,6 +40,7 @@ export function createWork({ options, parts }: Assembly, configured: Configured,
   stored.followHealth(issues.storeChanged)
   if (store.health().outage !== undefined) issues.storeChanged(store.health())
   const progress = createProgressBoard({ now })
+  const observing = createObserving(plugins, now)
   const sentMessages = createSentMessages({ now })
   const following = new AbortController()
   parts.onClose(() => following.abort())
@@ -53,7 +55,7 @@ export function createWork({ options, parts }: Assembly, configured: Configured,
       timers: realTimers,
       performs: node.role === 'all',
       onSending: sentMessages.note,
-      observer: both(issues.observer, countingObserver(counters)),
+      observer: toAll([issues.observer, countingObserver(counters), observing.dispatch]),
     }),
   )
   plugins.onCommitted(dispatch.applyChannels)
@@ -64,7 +66,7 @@ export function createWork({ options, parts }: Assembly, configured: Configured,
     applySettings()
     dispatch.applySettings().catch((error) => log.error({ event: 'settings-not-applied', err: error }))
   })
-  return { deliveries, issues, progress, sentMessages, dispatch }
+  return { deliveries, issues, observing, progress, sentMessages, dispatch }
 }
 
 function countingObserver(counters: ReturnType<typeof createCounters>): DispatchObserver {
@@ -88,11 +90,10 @@ const moments = {
   channelChecked: true,
 } satisfies Record<keyof DispatchObserver, true>
 
-/** An observer that passes everything on to both. */
-function both(one: DispatchObserver, other: DispatchObserver): DispatchObserver {
+/** An observer that passes everything on to all. */
+function toAll(observers: readonly DispatchObserver[]): DispatchObserver {
   const passOn = (moment: keyof DispatchObserver) => (first: never, second: never, third: never) => {
-    one[moment]?.(first, second, third)
-    other[moment]?.(first, second, third)
+    for (const observer of observers) observer[moment]?.(first, second, third)
   }
   return Object.fromEntries(
     Object.keys(moments).map((moment) => [moment, passOn(moment as keyof DispatchObserver)]),

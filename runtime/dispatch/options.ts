@@ -6,7 +6,7 @@ import type { ProgressBoard } from '../agent/progress.ts'
 import type { RunResult } from '../agent/run-result.ts'
 import type { Fence } from '../session/history.ts'
 import type { MintId } from '../store/id.ts'
-import type { DeliveryRecord, RunError, RunRecord, Store } from '../store/port.ts'
+import type { DeliveryRecord, EventRecord, RunError, RunRecord, Store } from '../store/port.ts'
 import type { ChannelState } from './delivery/channel-state.ts'
 
 export interface DispatchOptions {
@@ -52,8 +52,9 @@ export interface DispatchObserver {
   runParked?(run: RunRecord, error: RunError, budget: BudgetKey | undefined): void
   /** A turn of the main session was answered, or failed. One that was interrupted is neither. */
   heartbeatEnded?(
-    heartbeat: Pick<RunRecord, 'id' | 'runner' | 'model' | 'usage'>,
-    failure?: { readonly code: string; readonly reason: string },
+    heartbeat: RunRecord,
+    failure: { readonly code: string; readonly reason: string } | undefined,
+    shown: readonly EventRecord[],
   ): void
   /** A delivery has ended. `why` is present unless it was delivered; its `reason` quotes nothing. */
   deliveryEnded?(

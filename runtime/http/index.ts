@@ -10,6 +10,7 @@ export { type ErrorCode, isErrorCode, renderErrorTable, statusOf } from './error
 export { createHookSurface, type HookSurface } from './hooks.ts'
 export type { HookLog } from './log/request-log.ts'
 export { shownOfDigest, statusOfOutcome } from './record/entry.ts'
+export { observedRequest } from './record/observed.ts'
 export { createRecorder, type Recorder } from './record/recorder.ts'
 export { restoreRequest } from './record/replayable-request.ts'
 export type { AskedReplay, Replayed, ReplayRequest } from './replay.ts'

@@ -92,7 +92,7 @@ test('the failure of the runner that the main session runs on is silent', async 
   const { watch, state, ended, observer, open } = createFixture()
   ended(run, failed())
   assert.equal(open.get('RUNNER_FAILS:codex')?.isSilent, false)
-  observer.heartbeatEnded?.({ id: 'h1', runner: 'ai' }, { code: 'down', reason: 'It is down.' })
+  observer.heartbeatEnded?.({ runner: 'ai' } as never, { code: 'down', reason: 'It is down.' }, [])
   assert.equal(open.get('RUNNER_FAILS:ai')?.isSilent, true)
   state.heartbeats = [{ runner: 'ai', state: 'failed' }]
   await watch.sweep()

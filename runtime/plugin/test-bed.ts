@@ -47,7 +47,13 @@ export function settings(changes: {
   }
   const sessions = { maxCharacters: 1, maxMessages: 1, compaction: 'drop', idleMs: 1 } as const
   return {
-    settings: { agents: { defaults, runners, sessions, prices: {}, providers }, channels, sources, plugins },
+    settings: {
+      agents: { defaults, runners, sessions, prices: {}, providers },
+      channels,
+      sources,
+      observers: {},
+      plugins,
+    },
   }
 }
 

@@ -36,6 +36,8 @@ export interface RequestRecord {
   readonly deliveryId?: string
   /** The request that this one repeats. */
   readonly replayOf?: Id
+  /** The W3C Trace Context that an authenticated sender gave it. */
+  readonly traceparent?: string
   /** `provider-api`: it was not received but fetched from the provider's API, whose answer is trusted. */
   readonly authenticatedBy?: 'provider-api'
   /** The beginning of the digest of its generation's content. */
@@ -227,6 +229,8 @@ export interface RunOrder {
 export interface RunRecord {
   readonly id: Id
   readonly kind: 'run' | 'heartbeat'
+  /** The W3C Trace Context of its cause. Absent: it is derived from `requestId`. */
+  readonly traceparent?: string
   /** The request that caused the run. A heartbeat has none. */
   readonly requestId?: Id
   readonly endpoint?: string
@@ -321,7 +325,7 @@ export interface EventRecord {
   readonly mode: 'now' | 'next-heartbeat'
   readonly trusted: boolean
   /** What posted it: a request's wake action, or a run's summary. */
-  readonly origin: { readonly requestId?: Id; readonly runId?: Id }
+  readonly origin: { readonly requestId?: Id; readonly runId?: Id; readonly traceparent?: string }
   readonly endpoint?: string
   readonly mapping?: string
   readonly generation: number
@@ -338,6 +342,8 @@ export interface DeliveryRecord {
   readonly id: Id
   /** The run whose reply it is. Absent if an operator sent it. */
   readonly runId?: Id
+  /** The W3C Trace Context of that run. */
+  readonly traceparent?: string
   /** The token whose holder sent it, or replayed it last. */
   readonly by?: string
   readonly state: (typeof deliveryStates)[number]

@@ -47,4 +47,4 @@ function isSecret(key: string, value: unknown, above: Path): boolean {
 }
 
 const authKinds = new Set(['token', 'signature', 'both', 'none'])
-const namedMaps = new Set(['channels', 'endpoints', 'providers', 'runners', 'sources'])
+const namedMaps = new Set(['channels', 'endpoints', 'observers', 'providers', 'runners', 'sources'])

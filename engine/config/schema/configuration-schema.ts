@@ -405,6 +405,13 @@ export const configurationSchema = keys({
       expects: `lower-case letters, digits and hyphens, a letter first; \`${mailbox}\` has its place in \`${keyOfSource(mailbox)}\``,
     },
   }),
+  observers: byName(
+    'Plugins that report what the gateway has done elsewhere, by name; one that is named is configured.',
+    open,
+    {
+      default: {},
+    },
+  ),
   plugins: texts('More plugins: packages, or paths.', { default: [] }),
 })
 

@@ -21,6 +21,8 @@ export const route = Type.Object(
   { $id: 'Route' },
 )
 
+const traceparent = Type.String({ description: 'The W3C Trace Context of its cause.' })
+
 const forgottenAt = Type.Integer({ description: 'When an operator had its texts erased.' })
 
 const requestFields = {
@@ -52,6 +54,7 @@ const requestFields = {
     client: Type.String({ description: 'The address of the client.' }),
     deliveryId: Type.String({ description: 'The id that the sender gave the delivery.' }),
     replayOf: id,
+    traceparent,
     authenticatedBy: Type.Enum(['provider-api'], {
       description:
         'Present where it was asked for at the API of its provider, and was no request that came in.',
@@ -123,6 +126,7 @@ const runFields = {
   deliveryIds: Type.Array(id),
   ...optional({
     requestId: id,
+    traceparent,
     endpoint: Type.String(),
     mapping: Type.String(),
     name: Type.String(),
@@ -192,7 +196,7 @@ export const event = Type.Object(
     prompt: Type.String({ description: 'The text as the model gets it.' }),
     mode: Type.Enum(['now', 'next-heartbeat']),
     trusted: Type.Boolean(),
-    origin: Type.Object(optional({ requestId: id, runId: id })),
+    origin: Type.Object(optional({ requestId: id, runId: id, traceparent })),
     generation: Type.Integer(),
     createdAt: time,
     ...optional({
@@ -218,6 +222,7 @@ export const delivery = Type.Object(
     createdAt: time,
     ...optional({
       runId: id,
+      traceparent,
       by: Type.String({ description: 'The name of the token whose holder sent it, or replayed it last.' }),
       to: Type.String(),
       code: Type.String({ description: 'Why it is parked or skipped, as a stable code.' }),

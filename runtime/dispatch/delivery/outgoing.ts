@@ -4,6 +4,7 @@ import { withoutTokens } from '../../session/ack.ts'
 import type { MintId } from '../../store/id.ts'
 import type { DeliveryRecord, NewTask, Route, RunRecord } from '../../store/port.ts'
 import { deliveryTask } from '../../store/task-keys.ts'
+import { causeOf, contextOf } from '../../trace-context.ts'
 import { names } from '../changes.ts'
 import type { DispatchOptions } from '../options.ts'
 import { type ConfiguredChannels, type Destination, resolveDestination } from './destination.ts'
@@ -16,7 +17,10 @@ interface Facts {
   readonly at: number
 }
 
-type Deliverable = Pick<RunRecord, 'id' | 'deliver' | 'channel' | 'to' | 'deliverTo' | 'generation'>
+type Deliverable = Pick<
+  RunRecord,
+  'id' | 'requestId' | 'traceparent' | 'deliver' | 'channel' | 'to' | 'deliverTo' | 'generation'
+>
 
 /**
  * Returns the deliveries of a reply, none if the run delivers nothing or there is no reply, and one task for each of them that
@@ -45,6 +49,7 @@ function planDelivery(
   const base = {
     id: facts.mintId(),
     runId: run.id,
+    traceparent: contextOf(run.id, causeOf(run)),
     channel: destination.channel,
     ...(destination.to === undefined ? {} : { to: destination.to }),
     text: silence ? reply : text,

@@ -135,7 +135,7 @@ function createConclusion(options: PerformerOptions, pauses: HeartbeatPauses) {
       'heartbeat succeeded',
     )
     for (const delivery of deliveries) reportUnsent(options, run, delivery)
-    options.observer?.heartbeatEnded?.({ ...run, usage: result.usage })
+    options.observer?.heartbeatEnded?.({ ...run, usage: result.usage }, undefined, shown)
     return {
       effects: {
         run: {
@@ -222,7 +222,7 @@ function createFailures(options: PerformerOptions, pauses: HeartbeatPauses, boar
       'heartbeat failed; the main session backs off',
     )
     board.failed(at, at + waitMs, { failures, code })
-    options.observer?.heartbeatEnded?.({ ...run, usage }, { code, reason: result.reason })
+    options.observer?.heartbeatEnded?.({ ...run, usage }, { code, reason: result.reason }, asked.shown)
     const fields = failedFields(run, result, { outcome: result.state, reason: message }, at, usage)
     return { effects: { run: fields, spend }, again: at + waitMs, counts: true }
   }

@@ -4,6 +4,7 @@ import type { Settings } from '@reveille/engine'
 import { heartbeatPrompt } from '../../agent/heartbeat-prompt.ts'
 import { mainSession } from '../../session/main.ts'
 import type { EventRecord, Id, Work } from '../../store/port.ts'
+import { causeOf } from '../../trace-context.ts'
 import type { StartedRun } from '../ask.ts'
 
 export interface Heartbeat {
@@ -27,9 +28,11 @@ export function beginHeartbeat(work: Work, facts: HeartbeatFacts): Heartbeat {
   const limit = relays ? Number.POSITIVE_INFINITY : undefined
   const pending = work.pending.all
   const { text, shown } = heartbeatPrompt({ events: work.events, pending, instruction, limit })
+  const [traceparent] = shown.flatMap(({ origin }) => causeOf(origin) ?? [])
   const run = {
     id: facts.id,
     kind: 'heartbeat',
+    ...(traceparent && { traceparent }),
     generation: facts.generation,
     sessionKey: mainSession,
     state: 'running',

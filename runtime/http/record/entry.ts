@@ -4,6 +4,7 @@ import type { Action, AgentAction, WakeAction } from '@reveille/engine'
 import { cut } from '../../cut.ts'
 import type { Acceptance, Dedupe, Entry, NewAction, RequestRecord, RunRecord } from '../../store/port.ts'
 import { generatedSessionKey, heartbeatTask, heartbeatWindowMs, runTask } from '../../store/task-keys.ts'
+import { contextOf, readTraceparent } from '../../trace-context.ts'
 import { statusOf } from '../errors.ts'
 import {
   type Accepted,
@@ -110,6 +111,7 @@ export function composeRecord(
   result: Exclude<RequestOutcome, Duplicate>,
 ): RequestRecord {
   const { live, body, timings, replay } = context
+  const traceparent = traceparentOf(context)
   const record = {
     id: context.requestId,
     endpoint: endpointToKeep(context, result),
@@ -120,6 +122,7 @@ export function composeRecord(
     client: context.client,
     ...(context.deliveryId !== undefined && { deliveryId: cut(context.deliveryId, longestDeliveryId) }),
     ...(replay !== undefined && { replayOf: replay.of, ...(replay.by && { by: replay.by }) }),
+    ...(traceparent && { traceparent }),
     ...(context.authenticatedBy && { authenticatedBy: context.authenticatedBy }),
     generationDigest: live.snapshot.digest.slice(0, shownOfDigest),
     ...(context.node !== undefined && { node: context.node }),
@@ -138,6 +141,18 @@ export function composeRecord(
     return { ...record, code, reason, ...(failure && { failure }) }
   }
   return reason === undefined ? record : { ...record, reason }
+}
+
+/** A client that is not authenticated writes into nobody's trace, and a replay has one of its own. */
+export function traceparentOf({ headers, isAuthenticated, replay }: RequestFacts): string | undefined {
+  const traceparent = headers['traceparent']
+  if (traceparent === undefined || isAuthenticated !== true || replay !== undefined) return undefined
+  return readTraceparent(traceparent)
+}
+
+/** The context of the request, for what it causes. Absent: it is derived from the request's id. */
+function causeOf({ id, traceparent }: RequestRecord): { readonly traceparent?: string } {
+  return traceparent === undefined ? {} : { traceparent: contextOf(id, traceparent) }
 }
 
 /** Why a request ended as it did, as its record says it. */
@@ -190,7 +205,7 @@ function composeEvent(
       prompt: action.prompt,
       mode: action.mode,
       trusted: action.trusted,
-      origin: { requestId: request.id },
+      origin: { requestId: request.id, ...causeOf(request) },
       endpoint: request.endpoint,
       mapping: action.mapping,
       generation: request.generation,
@@ -209,6 +224,7 @@ function composeRun(request: RequestRecord, id: string, action: AgentAction, now
       id,
       kind: 'run',
       requestId: request.id,
+      ...causeOf(request),
       endpoint: request.endpoint,
       mapping: action.mapping,
       generation: request.generation,

@@ -7,7 +7,7 @@ import { asFileUrl, createDirectory, type PluginPlaces } from '../configuration/
 import { catalogOf, isSet, locate, type Specification, specify } from '../configuration/specify.ts'
 import { setupProblem, setupRefusal } from '../instance/load.ts'
 
-type Checked = Pick<Settings, 'agents' | 'channels' | 'sources'> & PluginPlaces
+type Checked = Pick<Settings, 'agents' | 'channels' | 'sources' | 'observers'> & PluginPlaces
 
 /**
  * Returns the names that exist, if everything that is configured fits its schema. Runs no plugin code.

@@ -1,4 +1,4 @@
-/** Finds the package that provides a channel, a runner, a source or a provider by its name. */
+/** Finds the package that provides a channel, a runner, a source, a provider or an observer by its name. */
 
 import { isAbsolute } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -23,13 +23,14 @@ export const builtIn = {
   runners: ['echo', 'ai', 'command', 'openclaw'],
   sources: ['gmail'],
   providers: ['github', 'stripe'],
+  observers: ['otel'],
 } as const
 
 function packageOf(name: string): string {
   return `@reveille/plugin-${name}`
 }
 
-export type ProvidedKind = 'channel' | 'runner' | 'source' | 'provider'
+export type ProvidedKind = 'channel' | 'runner' | 'source' | 'provider' | 'observer'
 
 /** Where a manifest and a directory list the names of each kind. */
 export const listOf = {
@@ -37,8 +38,9 @@ export const listOf = {
   runner: 'runners',
   source: 'sources',
   provider: 'providers',
+  observer: 'observers',
 } as const
-const kinds = ['channel', 'runner', 'source', 'provider'] as const
+const kinds = ['channel', 'runner', 'source', 'provider', 'observer'] as const
 
 export interface Directory {
   /** Every channel name that exists, installed or not: the error for a missing package says more than "unknown". */
@@ -49,6 +51,8 @@ export interface Directory {
   readonly sources: readonly string[]
   /** Every provider that can be asked for what it could not deliver. */
   readonly providers: readonly string[]
+  /** Every observer name that exists, installed or not. */
+  readonly observers: readonly string[]
   /** Returns undefined for a name that no package provides. `key` is the configuration key to blame. @throws PluginSetupError */
   find(kind: ProvidedKind, name: string, key: string): PluginPackage | undefined
 }
@@ -68,6 +72,7 @@ export function createDirectory({ plugins, file }: PluginPlaces, from: URL): Dir
     runner: new Map<string, PluginPackage>(),
     source: new Map<string, PluginPackage>(),
     provider: new Map<string, PluginPackage>(),
+    observer: new Map<string, PluginPackage>(),
   }
   for (const [index, specifier] of plugins.entries()) {
     const key = `plugins[${index}]`
@@ -101,6 +106,7 @@ export function createDirectory({ plugins, file }: PluginPlaces, from: URL): Dir
     runners: [...new Set([...builtIn.runners.filter(isInstalled), ...extras.runner.keys()])],
     sources: [...new Set([...builtIn.sources, ...extras.source.keys()])],
     providers: [...new Set([...builtIn.providers, ...extras.provider.keys()])],
+    observers: [...new Set([...builtIn.observers, ...extras.observer.keys()])],
     find,
   }
 }

@@ -22,6 +22,7 @@ const manifestKeys: readonly string[] = [
   'runners',
   'sources',
   'providers',
+  'observers',
   'configSchema',
   'setup',
   'inherits',
@@ -37,6 +38,7 @@ export interface PluginPackage {
   readonly runners: readonly string[]
   readonly sources: readonly string[]
   readonly providers: readonly string[]
+  readonly observers: readonly string[]
   /** The keys of `agents` that its runners inherit. */
   readonly inherits: readonly InheritedKey[]
   /** Whether its runners pass the events of the main session on instead of answering them. */
@@ -78,6 +80,7 @@ export function readPluginPackage(specifier: string, from: readonly URL[], key: 
     runners = [],
     sources = [],
     providers = [],
+    observers = [],
     inherits = [],
     configSchema,
   } = manifest
@@ -90,7 +93,14 @@ export function readPluginPackage(specifier: string, from: readonly URL[], key: 
     }
     throw new PluginSetupError('PLUGIN_KIT', name, [problem])
   }
-  for (const [list, names] of Object.entries({ channels, runners, sources, providers, inherits })) {
+  for (const [list, names] of Object.entries({
+    channels,
+    runners,
+    sources,
+    providers,
+    observers,
+    inherits,
+  })) {
     if (!isNames(names)) throw refuse(`names a plugin whose \`reveille.${list}\` is not a list of names`)
   }
   if (!isInheritable(inherits)) {
@@ -119,6 +129,7 @@ export function readPluginPackage(specifier: string, from: readonly URL[], key: 
     runners,
     sources,
     providers,
+    observers,
     inherits,
     relays,
     needsConfiguration,

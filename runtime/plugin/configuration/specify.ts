@@ -1,4 +1,4 @@
-/** Lists what a configuration asks for: one specification for each channel, runner, source and provider. */
+/** Lists what a configuration asks for: one specification for each channel, runner, source, provider and observer. */
 
 import {
   type Catalog,
@@ -13,7 +13,7 @@ import { type Directory, listOf, type ProvidedKind } from './directory.ts'
 import type { InheritedKey, PluginPackage } from './package.ts'
 import { mapJoined, PluginSetupError } from './setup-error.ts'
 
-/** One channel, runner, source or provider that is to run. Equal specifications share one instance. */
+/** One channel, runner, source, provider or observer that is to run. Equal specifications share one instance. */
 export interface Specification {
   readonly kind: ProvidedKind
   /** The name that configuration uses: a channel's, a source's, a runner's own, or the endpoint of a provider. */
@@ -37,7 +37,7 @@ export type Inheritance = Pick<Settings['agents'], InheritedKey>
 
 /** The default runner is always included. @throws PluginSetupError with everything that is missing */
 export function specify(
-  settings: Pick<Settings, 'agents' | 'channels' | 'sources'>,
+  settings: Pick<Settings, 'agents' | 'channels' | 'sources' | 'observers'>,
   directory: Directory,
   endpoints: Snapshot['endpoints'] = {},
 ): Specification[] {
@@ -50,6 +50,8 @@ export function specify(
   if (!Object.hasOwn(runners, defaults.runner))
     asked.push(unconfiguredRunner(defaults.runner, 'agents.defaults.runner'))
   for (const [name, given] of Object.entries(settings.sources)) asked.push(askedSource(name, given))
+  for (const [name, given] of Object.entries(settings.observers))
+    asked.push({ kind: 'observer', name, id: name, key: `observers.${name}`, given })
   for (const [name, { catchUp, verify }] of Object.entries(endpoints))
     if (catchUp !== undefined && verify?.provider !== undefined)
       asked.push({

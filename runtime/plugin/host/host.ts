@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Catalog, Settings, Snapshot } from '@reveille/engine'
-import { type Channel, PluginError, type Runner } from '@reveille/kit'
+import { type Channel, type Observer, PluginError, type Runner } from '@reveille/kit'
 import { onceForEach } from '../../once-for-each.ts'
 import type { AddressRules } from '../configuration/addresses.ts'
 import {
@@ -46,7 +46,7 @@ export interface PluginHostOptions
 
 /** The part of a snapshot that plugins depend on. */
 export interface PluginSnapshot {
-  readonly settings: Pick<Settings, 'agents' | 'channels' | 'plugins' | 'sources'>
+  readonly settings: Pick<Settings, 'agents' | 'channels' | 'plugins' | 'sources' | 'observers'>
   /** The policies by name, whose budgets in US dollars need runners that count tokens. */
   readonly endpoints?: Snapshot['endpoints']
 }
@@ -78,7 +78,7 @@ interface PluginSet {
 }
 
 const nothing: PluginSet = {
-  directory: { channels: [], runners: [], sources: [], providers: [], find: () => undefined },
+  directory: { channels: [], runners: [], sources: [], providers: [], observers: [], find: () => undefined },
   instances: new Map(),
   late: new Map(),
   lateStarted: new Map(),
@@ -256,6 +256,9 @@ export function createPluginHost(options: PluginHostOptions) {
     /** What is caught up. Each instance has one object. */
     providers(): readonly LiveProvider[] {
       return runningOf('provider').map(providerHandleOf)
+    },
+    observers(): readonly Observer[] {
+      return runningOf('observer').map(({ provided }) => provided as Observer)
     },
     /** The listener is called after each commit, when `channel`, `runner` and `sources` find the new instances. */
     onCommitted: (listener: () => void) => void listeners.push(listener),

@@ -12,6 +12,7 @@ import {
   type Channel,
   compileRedaction,
   createPluginFetch,
+  type Observer,
   type Plugin,
   type Provided,
   type Provider,
@@ -41,7 +42,7 @@ export interface InstanceOptions {
 export interface Instance {
   readonly specification: Specification
   /** What the plugin brought. */
-  readonly provided: Channel | Runner | Source | Provider
+  readonly provided: Channel | Runner | Source | Provider | Observer
   /** Removes the secrets of the plugin from a text. */
   readonly redact: Redact
   /** Returns false if the instance is closed or closing, and cannot be held any more. */
@@ -143,9 +144,7 @@ export async function startInstance(
 /** What a setup returns is checked before it is used, because plugins need not be typed. */
 function offerProblem(brought: Provided | undefined): string | undefined {
   const { close, ...lists } = { ...brought }
-  const wrong = (['channels', 'runners', 'sources', 'providers'] as const).find(
-    (name) => lists[name] !== undefined && !Array.isArray(lists[name]),
-  )
+  const wrong = Object.values(listOf).find((name) => lists[name] !== undefined && !Array.isArray(lists[name]))
   if (wrong !== undefined) return `its setup has to return \`${wrong}\` as a list`
   const isClosable = close === undefined || typeof close === 'function'
   return isClosable ? undefined : '`close`, which its setup returned, has to be a function'

@@ -46,6 +46,7 @@ const rules: Readonly<Record<ProvidedKind, readonly Rule[]>> = {
     ['checkModel', aFunction, optional(isFunction)],
   ],
   source: [['run', aFunction, isFunction]],
+  observer: [['observe', aFunction, isFunction]],
   provider: [
     ['title', 'a text', (value) => typeof value === 'string'],
     ['missedSince', aFunction, isFunction],
