@@ -141,7 +141,7 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
    */
   function beginAgain(job: Running, work?: number): void {
     if (isClosed || work === 0 || (work !== undefined && job.attempts === maxAttempts)) {
-      job.result.reject(new EvaluationEnded('the request takes more time or memory than one may'))
+      job.result.reject(new EvaluationEnded('the request exceeds the limit of time or memory'))
       return
     }
     if (work === undefined) job.attempts -= 1

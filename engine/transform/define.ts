@@ -81,7 +81,7 @@ export interface TransformAction {
   readonly deliverTo?: readonly { readonly channel: string; readonly to?: string }[] | null
   /** Agent: `<provider>/<model>` or an alias. */
   readonly model?: string | null
-  /** Agent: how much the model thinks. */
+  /** Agent: thinking level. */
   readonly thinking?: 'off' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | null
   /** Agent: the timeout of the run in seconds, 1 to 86400. */
   readonly timeoutSeconds?: number | null

@@ -136,7 +136,7 @@ test('the same key with another body is a conflict that reveals nothing about th
   assert.equal(status, 409)
   assert.deepEqual(body, {
     ok: false,
-    error: 'The idempotency key was used before, with another body.',
+    error: 'The idempotency key was already used with a different body.',
     code: 'IDEMPOTENCY_CONFLICT',
     requestId: headers['x-request-id'],
   })

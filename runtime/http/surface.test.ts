@@ -191,7 +191,7 @@ test('an engine that throws, or refuses with an unknown code, is answered with a
   assert.equal(thrown.status, 500)
   assert.deepEqual(thrown.body, {
     ok: false,
-    error: 'The gateway failed; the request id finds the cause in its log.',
+    error: 'The gateway failed; find the cause in its log by the request id.',
     code: 'INTERNAL',
     requestId: thrown.headers['x-request-id'],
   })
@@ -252,7 +252,7 @@ test('a missing and a wrong token get the same 401', async (t) => {
     assert.equal(status, 401)
     assert.equal(headers['www-authenticate'], 'Bearer')
     const { requestId: _, ...rest } = body
-    const error = 'The token or the signature is missing or wrong.'
+    const error = 'The token or signature is missing or wrong.'
     assert.deepEqual(rest, { ok: false, error, code: 'UNAUTHORIZED' })
   }
   assert.equal(notes.length, tries.length)

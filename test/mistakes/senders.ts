@@ -104,13 +104,13 @@ const againstSchema = (name: string, body: string, says: string, headers: Sent['
 
 /** The sender reads no reason, because it may be anybody. */
 const stranger = (name: string, headers: Sent['headers'], record: string) =>
-  refused(name, 'orders', order, [401, 'UNAUTHORIZED'], 'The token or the signature is missing or wrong.', {
+  refused(name, 'orders', order, [401, 'UNAUTHORIZED'], 'The token or signature is missing or wrong.', {
     headers: headers ?? {},
     record,
     issue: ['TOKEN_REFUSED:orders', ''],
   })
 const unverified = (name: string, path: string, body: string, headers: Sent['headers'], record: string) =>
-  refused(name, path, body, [401, 'UNAUTHORIZED'], 'The token or the signature is missing or wrong.', {
+  refused(name, path, body, [401, 'UNAUTHORIZED'], 'The token or signature is missing or wrong.', {
     headers: headers ?? {},
     record,
     issue: [`SIGNATURE_REFUSED:${path}`, ''],
@@ -140,7 +140,7 @@ const long = `{"status":"${'x'.repeat(30_000)}"}`
 const payed = '{"type":"invoice.payed"}'
 const notInCharset = 'not valid in the charset of its content type'
 const notAsEncoded = 'cannot be decoded as its content encoding says'
-const tooLarge = 'The body is over the size limit.'
+const tooLarge = 'The body exceeds the size limit.'
 const absent = 'names text, which is absent'
 const strict: More = { issue: ['MAPPING_REFUSES:strict', '/message'] }
 const noElements = 'forEach of "alerts" gave no elements'

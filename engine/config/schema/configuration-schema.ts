@@ -39,7 +39,7 @@ const heartbeatPrompt = `This is a heartbeat: a regular look at what happened si
 Read the events above, if there are any. Do what they ask of you within your own instructions, and tell the user what needs their attention, the most important first.
 If nothing needs attention, answer with exactly {ackToken} and nothing else.`
 
-const gateway = section('The process: where it listens, what it keeps, who is its admin.', {
+const gateway = section('The process: listener, store, admin tokens.', {
   host: text('Address to listen on. Read at start only.', {
     default: '127.0.0.1',
     form: 'host',
@@ -55,25 +55,25 @@ const gateway = section('The process: where it listens, what it keeps, who is it
     'Who may use the admin surface.',
     optional({
       token: textOrTexts(
-        'Opens the admin API, console and metrics; absent: neither. A list during rotation.',
+        'Token of the admin API, console and metrics; absent: both are off. A list during rotation.',
       ),
       tokens: Type.Array(
         keys({
-          name: text('Who has it. The log and the records name it with what it is used for.', {
+          name: text('Name of the holder, shown in the log and in records.', {
             pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
             expects: 'a name of at most 64 letters, digits, dots, dashes and underscores',
           }),
-          token: text('Opens the same surface for what its holder may do.'),
+          token: text('The token.'),
           may: oneOf('`operate` also replays, cancels, sends and forgets; `configure` also reloads.', rights),
         }),
-        { description: 'More tokens, each with a name and with what its holder may do.' },
+        { description: 'More tokens, each with a name and rights.' },
       ),
     }),
   ),
   metrics: section(
-    'Who may read the metrics, besides the admin.',
+    'Access to metrics without admin rights.',
     optional({
-      token: textOrTexts('Opens only `/metrics` and the details of `/readyz`. A list during rotation.'),
+      token: textOrTexts('Token of `/metrics` and the details of `/readyz` only. A list during rotation.'),
     }),
   ),
   trustedProxies: texts(
@@ -85,7 +85,7 @@ const gateway = section('The process: where it listens, what it keeps, who is it
       hint: 'Write it as 10.0.0.7, 10.0.0.0/8 or fd00::/8, or take `loopback`, `linklocal` or `uniquelocal`.',
     },
   ),
-  dataDir: text('Folder of everything that is stored. Read at start only.', { default: './data' }),
+  dataDir: text('Folder of all stored data. Read at start only.', { default: './data' }),
   store: text('`sqlite`, or the address of a PostgreSQL database. Read at start only.', {
     pattern: '^(sqlite|postgres(ql)?://\\S+)$',
     default: 'sqlite',
@@ -93,7 +93,7 @@ const gateway = section('The process: where it listens, what it keeps, who is it
   }),
   log: section('What the gateway writes to standard error.', {
     level: oneOf(
-      'The least important lines that are still written.',
+      'The lowest level that is logged.',
       ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
       { default: 'info' },
     ),
@@ -106,14 +106,16 @@ const gateway = section('The process: where it listens, what it keeps, who is it
     }),
   }),
   issues: section('The open problems that `reveille issues` lists.', {
-    notify: flag('Whether the main session gets an event about each, at most one a day.', { default: true }),
+    notify: flag('Whether the main session gets an event per issue, at most once a day each.', {
+      default: true,
+    }),
     severity: oneOf(
-      'The lowest severity that `channel` and `webhook` are notified of.',
+      'The lowest severity sent to `channel` and `webhook`.',
       ['losing-events', 'failing', 'degraded', 'suspicious'],
       { default: 'failing' },
     ),
     ...optional({
-      channel: text('A configured channel by which a person is told. Nothing of it depends on an agent.'),
+      channel: text('A configured channel that alerts a person, independent of any agent.'),
       to: text('An address of that channel. Default: its `defaultTo`.'),
       webhook: keys(
         {
@@ -127,19 +129,19 @@ const gateway = section('The process: where it listens, what it keeps, who is it
             expects: '`whsec_` and 24 or more bytes in base64, as `openssl rand -base64 32` prints them',
           }),
         },
-        { description: 'An address that is called when an issue opens and when it closes.' },
+        { description: 'An address that is called when an issue opens or closes.' },
       ),
     }),
   }),
 })
 
 const transformLimits = {
-  timeout: duration('How long one call may take.', { maxMs: maxTimerMs }),
+  timeout: duration('Time limit of one call.', { maxMs: maxTimerMs }),
   memoryMb: integer('Memory of one worker, in megabytes.', { minimum: 16, maximum: 65_536 }),
-  concurrency: integer('Calls of one module at one time.', { minimum: 1, maximum: 64 }),
+  concurrency: integer('Concurrent calls of one module.', { minimum: 1, maximum: 64 }),
 }
 
-const transforms = section('What transforms may use.', {
+const transforms = section('Limits of transforms.', {
   timeout: { ...transformLimits.timeout, default: '5s' },
   memoryMb: { ...transformLimits.memoryMb, default: 128 },
   concurrency: { ...transformLimits.concurrency, default: 4 },
@@ -151,18 +153,18 @@ const transforms = section('What transforms may use.', {
 })
 
 const reload = section('How changed files go live.', {
-  requireTests: flag('Whether a failing test of a mapping file keeps a change from going live.', {
+  requireTests: flag('Whether a failing test in a mapping file refuses a change.', {
     default: true,
   }),
-  debounce: duration('How long files must rest before they are read again.', {
+  debounce: duration('How long files must be unchanged before they are reloaded.', {
     default: '50ms',
     maxMs: 60_000,
   }),
-  rest: duration('How long a change that removes something, or may be half saved, must rest.', {
+  rest: duration('The same for a change that removes something or may be half saved.', {
     default: '1s',
     maxMs: 60_000,
   }),
-  poll: flag('Whether files are looked at regularly, for file systems that report no changes.', {
+  poll: flag('Whether to poll files, for file systems without change events.', {
     default: false,
   }),
 })
@@ -174,37 +176,37 @@ const mailboxBlock = Type.Unsafe<
   type: 'object',
   properties: {
     model: text(`Of the runs that the preset \`${mailbox}\` makes; \`hooks.presets\` may say another.`),
-    thinking: oneOf('The same for how much the model thinks.', thinkingLevels),
-    allowUnsafeExternalContent: flag('Whether mails are handed over without the boundary.'),
+    thinking: oneOf('Thinking level of those runs.', thinkingLevels),
+    allowUnsafeExternalContent: flag('Whether mails bypass the boundary.'),
   },
   default: {},
   description: `The mailbox that is watched; written by \`${mailboxSetup}\`. Empty: none is.`,
 })
 
-const hooks = section('Who may send what, and what comes of it.', {
-  enabled: flag('Whether hooks are answered at all.', { default: false }),
+const hooks = section('Endpoints, senders and mappings.', {
+  enabled: flag('Whether hooks are served.', { default: false }),
   ...optional({ token: textOrTexts('The token of all senders. A list during rotation.') }),
-  path: text('Where hooks live; not `/`.', { default: '/hooks' }),
-  allowQueryToken: flag('Whether `?token=` (deprecated) is still taken.', { default: true }),
+  path: text('Path prefix of hooks; not `/`.', { default: '/hooks' }),
+  allowQueryToken: flag('Whether `?token=` (deprecated) is accepted.', { default: true }),
   ...optional({
-    allowedSessionKeyPrefixes: texts('What a session key must begin with. Absent: anything.'),
+    allowedSessionKeyPrefixes: texts('Prefixes of which a session key must have one. Absent: any key.'),
     defaultSessionKey: text('Session key of runs that name none. Absent: each has its own session.'),
   }),
   allowRequestSessionKey: flag('Whether a request to /agent may choose its session.', { default: true }),
   ...optional({
     allowedAgentIds: texts('Allowed values of `agentId`; `*` or absent: any. One agent answers all.'),
   }),
-  maxBodyBytes: integer('The longest body, decoded, in bytes.', {
+  maxBodyBytes: integer('Limit of the decoded body, in bytes.', {
     minimum: 1,
     maximum: 104_857_600,
     default: 1_048_576,
   }),
-  bodyTimeout: duration('How long a sender may take for its body.', {
+  bodyTimeout: duration('Time limit for receiving the body.', {
     default: '10s',
     maxMs: maxTimerMs,
   }),
-  maxActions: integer('The most actions of one request.', { minimum: 1, default: 100 }),
-  maxRenderedBytes: integer('The most bytes that the templates of one request may render.', {
+  maxActions: integer('Limit of actions per request.', { minimum: 1, default: 100 }),
+  maxRenderedBytes: integer('Limit of rendered bytes per request.', {
     minimum: 1,
     default: 262_144,
   }),
@@ -218,8 +220,8 @@ const hooks = section('Who may send what, and what comes of it.', {
   [mailbox]: mailboxBlock,
 })
 
-const history = section('What is kept of the past.', {
-  bodies: oneOf('Whose bodies are kept.', ['none', 'failed', 'all'], { default: 'failed' }),
+const history = section('Retention.', {
+  bodies: oneOf('Which bodies are kept.', ['none', 'failed', 'all'], { default: 'failed' }),
   keep: duration('How long history is kept; of requests without effect the newest 100,000 per outcome.', {
     default: '7d',
   }),
@@ -231,14 +233,14 @@ const history = section('What is kept of the past.', {
   }),
 })
 
-const deliveries = section('What becomes of replies that a channel does not take at once.', {
-  retryFor: duration('How long a delivery is tried before it is parked, from its first try on.', {
+const deliveries = section('Retries of replies.', {
+  retryFor: duration('How long a delivery is retried before it is parked.', {
     default: '24h',
   }),
-  retryUnsure: flag('Whether what may have arrived is sent again where that may double it.', {
+  retryUnsure: flag('Whether to resend a message that may have arrived, at the risk of a duplicate.', {
     default: false,
   }),
-  maxMessages: integer('The limit of messages of one reply; the rest is dropped with a note.', {
+  maxMessages: integer('Limit of messages per reply; the rest is dropped with a note.', {
     minimum: 1,
     maximum: 1000,
     default: 10,
@@ -258,7 +260,7 @@ const models = Type.Unsafe<readonly string[] | Record<string, { alias?: string }
     }),
   ),
   expects: 'a list of <provider>/<model>, or a map of them to {alias}',
-  description: 'The models that may be asked for. Absent: any.',
+  description: 'Allowed models. Absent: any.',
 })
 
 function timeOfDay(description: string) {
@@ -271,58 +273,58 @@ function timeOfDay(description: string) {
 
 const quietHours = keys(
   {
-    from: timeOfDay('When they begin.'),
-    to: timeOfDay('When they end, on the next day if that is earlier.'),
-    timezone: text('Where the clock stands: an IANA name such as Europe/Berlin.', { default: 'UTC' }),
+    from: timeOfDay('Begin, as HH:mm.'),
+    to: timeOfDay('End, as HH:mm; on the next day if earlier than `from`.'),
+    timezone: text('IANA time zone, such as Europe/Berlin.', { default: 'UTC' }),
   },
-  { description: 'When the timer starts no turn. Events with the mode `now` still do.' },
+  { description: 'When the timer starts no heartbeat. Events with mode `now` still do.' },
 )
 
-const agentDefaults = section('What holds for every run that does not say otherwise.', {
+const agentDefaults = section('Defaults of all runs.', {
   runner: text('A kind of runner, or a name in `agents.runners`.', { default: 'echo' }),
   ...optional({
     model: text('<provider>/<model> or an alias of `models`.'),
     models,
     systemPrompt: text('The system prompt of every agent.'),
-    thinking: oneOf('How much the model thinks.', thinkingLevels),
+    thinking: oneOf('Thinking level.', thinkingLevels),
   }),
-  timeoutSeconds: integer('Time for one run, all its attempts together, in seconds.', {
+  timeoutSeconds: integer('Time limit of a run, all attempts together, in seconds.', {
     minimum: 1,
     maximum: 86_400,
     default: 600,
   }),
-  concurrency: integer('Runs of different sessions at one time.', { minimum: 1, maximum: 1000, default: 4 }),
-  retry: section('What becomes of a turn that failed and may succeed later.', {
-    attempts: integer('Turns of one run that may fail, the first included.', {
+  concurrency: integer('Concurrent runs of different sessions.', { minimum: 1, maximum: 1000, default: 4 }),
+  retry: section('Retries of failed turns.', {
+    attempts: integer('Attempts per run, the first included.', {
       minimum: 1,
       maximum: 100,
       default: 3,
     }),
-    backoff: duration('Wait before the second attempt; it doubles for each one after that.', {
+    backoff: duration('Delay before the second attempt; it doubles with each further one.', {
       default: '2s',
       maxMs: maxTimerMs,
     }),
-    maxBackoff: duration('The longest of those waits.', { default: '2m', maxMs: maxTimerMs }),
+    maxBackoff: duration('Limit of that delay.', { default: '2m', maxMs: maxTimerMs }),
   }),
   heartbeat: section('The regular turn of the main session.', {
     every: duration('Time between two heartbeats of the main session.', {
       default: '30m',
       maxMs: maxTimerMs,
     }),
-    idle: flag('Whether a heartbeat without events asks the model.', { default: false }),
-    ackToken: text('A reply of only this text is not delivered.', { default: 'HEARTBEAT_OK' }),
-    prompt: text('What a heartbeat asks; `{ackToken}` stands for that text.', { default: heartbeatPrompt }),
+    idle: flag('Whether a heartbeat without events calls the model.', { default: false }),
+    ackToken: text('A reply that is only this string is not delivered.', { default: 'HEARTBEAT_OK' }),
+    prompt: text('Prompt of a heartbeat; `{ackToken}` is replaced.', { default: heartbeatPrompt }),
     ...optional({ quietHours }),
   }),
 })
 
-const sessions = section('What is remembered of conversations.', {
-  maxCharacters: integer('The longest history that a turn is shown, in characters.', {
+const sessions = section('History of conversations.', {
+  maxCharacters: integer('Limit of the history in a prompt, in characters.', {
     minimum: 1000,
     maximum: 1_000_000,
     default: 200_000,
   }),
-  maxMessages: integer('The most messages of a history that a turn is shown.', {
+  maxMessages: integer('Limit of the history in a prompt, in messages.', {
     minimum: 2,
     maximum: 1000,
     default: 200,
@@ -343,21 +345,21 @@ const prices = byName(
   'Prices by <provider>/<model>, besides or instead of the built-in list.',
   keys(
     {
-      input: dollars('For a million input tokens.', priceNotes),
+      input: dollars('Per million input tokens.', priceNotes),
       ...optional({
         cachedInput: dollars("For those from the vendor's cache. Default: `input`.", priceNotes),
       }),
-      output: dollars('For a million output tokens.', priceNotes),
+      output: dollars('Per million output tokens.', priceNotes),
     },
-    { description: 'US dollars for a million tokens.' },
+    { description: 'US dollars per million tokens.' },
   ),
   { default: {} },
 )
 
-const agents = section('Who answers, and how.', {
+const agents = section('Runners, models, sessions, budgets.', {
   defaults: agentDefaults,
   sessions,
-  ...optional({ budget: dailyBudget('What all runs of one day (UTC) may cost.') }),
+  ...optional({ budget: dailyBudget('Budget of all runs of a day (UTC).') }),
   prices,
   providers: byName(
     'Providers of the runner `ai`, by the prefix of models: {apiKey}, or {kind, baseUrl, …}.',
@@ -379,7 +381,7 @@ const agents = section('Who answers, and how.', {
         channel: text('A configured channel.'),
         ...optional({ to: text('An address of that channel. Default: its `defaultTo`.') }),
       },
-      { description: "Where the main session's first replies go." },
+      { description: 'Where replies of the main session go until `last` is known.' },
     ),
   }),
 })
@@ -391,27 +393,23 @@ export const configurationSchema = keys({
   history,
   agents,
   deliveries,
-  channels: byName('Channels by name; one that is named is configured.', open, {
+  channels: byName('Channels by name.', open, {
     default: {},
     names: {
       pattern: '^(?!last$)[a-z][a-z0-9-]*$',
       expects: 'lower-case letters, digits and hyphens, a letter first; `last` is the last route',
     },
   }),
-  sources: byName('What plugins fetch events from, by name; one that is named is configured.', open, {
+  sources: byName('Sources by name.', open, {
     default: {},
     names: {
       pattern: `^(?!${mailbox}$)[a-z][a-z0-9-]*$`,
       expects: `lower-case letters, digits and hyphens, a letter first; \`${mailbox}\` has its place in \`${keyOfSource(mailbox)}\``,
     },
   }),
-  observers: byName(
-    'Plugins that report what the gateway has done elsewhere, by name; one that is named is configured.',
-    open,
-    {
-      default: {},
-    },
-  ),
+  observers: byName('Observers (tracing) by name.', open, {
+    default: {},
+  }),
   plugins: texts('More plugins: packages, or paths.', { default: [] }),
 })
 

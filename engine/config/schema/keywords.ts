@@ -85,7 +85,7 @@ export function optional<Properties extends TProperties>(properties: Properties)
 
 /** The key in which editors look for the schema of a file. */
 export const schemaKey = Type.Optional(
-  Type.String({ references: false, description: 'Where editors find the JSON Schema of this file.' }),
+  Type.String({ references: false, description: 'JSON Schema of this file, for editors.' }),
 )
 
 export function flag(description: string, notes: Notes & { default?: boolean } = {}) {
@@ -155,9 +155,9 @@ export function byteSize(description: string, notes: Notes & { default?: string 
 /** Makes the limits on the cost of runs in one day. At least one of the keys is required. */
 export function dailyBudget(description: string) {
   const amounts = optional({
-    runs: integer('Turns that were asked for.', { minimum: 1 }),
-    tokens: integer('Input and output together, as the runner counts them.', { minimum: 1 }),
-    usd: dollars('US dollars, by the prices of the models; the runner must count tokens.', {
+    runs: integer('Turns.', { minimum: 1 }),
+    tokens: integer('Input and output tokens, as the runner reports them.', { minimum: 1 }),
+    usd: dollars('US dollars, by model prices; the runner must report tokens.', {
       minimum: 0.01,
       expects: 'an amount of US dollars of at least 0.01, without a sign',
     }),

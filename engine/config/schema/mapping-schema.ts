@@ -27,8 +27,8 @@ const headerPattern = Type.Unsafe<HeaderPattern>({
   items: { type: 'string' },
   minItems: 1,
   properties: {
-    exists: flag('Whether the header must be there, or must not.'),
-    pattern: text('A regular expression that is found somewhere in it.'),
+    exists: flag('Whether the header must be present or absent.'),
+    pattern: text('A regular expression that must match part of it.'),
   },
   minProperties: 1,
   additionalProperties: false,
@@ -39,10 +39,7 @@ const match = keys(
   optional({
     path: text('The endpoint name; `:id` is any one segment. Absent or `/`: every endpoint.'),
     source: Type.String({ description: "The body's top-level `source` equals it." }),
-    headers: byName(
-      'Name -> string, list of which any may be equal, or tests; names fold case.',
-      headerPattern,
-    ),
+    headers: byName('Header -> string, list of alternatives, or tests. Names ignore case.', headerPattern),
     body: Type.Unsafe<Record<string, unknown>>({
       type: 'object',
       minProperties: 1,
@@ -52,7 +49,7 @@ const match = keys(
     }),
     when: text('A JSONata expression; only `true` matches.'),
   }),
-  { description: 'Which requests are meant; absent: all. Everything under it must hold.' },
+  { description: 'Conditions; all must hold. Absent: every request.' },
 )
 
 const deliverTo = Type.Array(
@@ -80,7 +77,7 @@ const transform = keys(
       }),
     }),
   },
-  { description: 'A module that looks at the rendered action and may change it.' },
+  { description: 'A module that may change the rendered action.' },
 )
 
 const dedupe = keys(
@@ -91,29 +88,29 @@ const dedupe = keys(
       window: duration("Default: the provider's retry period, at least 24h.", { maxMs: maxDedupeMs }),
     }),
   },
-  { description: 'What makes a request one that was seen before.' },
+  { description: 'When a request counts as a duplicate.' },
 )
 
 const coalesce = keys(
   {
     key: text('JSONata or a template: requests with an equal key become one run; without one, none.'),
-    window: duration('The run starts when no request has come for so long.', {
+    window: duration('The run starts after this long without a request.', {
       default: '10s',
       maxMs: maxCoalesceMs,
     }),
-    maxWait: duration('It starts at the latest so long after its first request.', {
+    maxWait: duration('Limit of that, from the first request on.', {
       default: '5m',
       maxMs: maxCoalesceMs,
     }),
-    keep: oneOf('Whether the agent reads the newest message, or all of them.', ['latest', 'all'], {
+    keep: oneOf('Whether the prompt has the newest message or all.', ['latest', 'all'], {
       default: 'latest',
     }),
-    maxRunsPerHour: integer('Runs of one key within an hour; what is more is parked as a loop.', {
+    maxRunsPerHour: integer('Runs per key and hour; further ones are parked as a loop.', {
       minimum: 1,
       default: 60,
     }),
   },
-  { description: 'Agent: several requests become one run.' },
+  { description: 'Agent: merges several requests into one run.' },
 )
 
 export const mappingSchema = keys(
@@ -124,7 +121,7 @@ export const mappingSchema = keys(
         maxLength: 200,
         expects: 'a string of at most 200 characters on one line',
       }),
-      description: Type.String({ description: 'For people.' }),
+      description: Type.String({ description: 'A note for readers.' }),
     }),
     enabled: flag('False: checked, but never matched.', { default: true }),
     ...optional({
@@ -133,9 +130,9 @@ export const mappingSchema = keys(
         type: ['string', 'boolean', 'object'],
         minLength: 1,
         expects: 'a JSON Schema, or the name of a file that holds one',
-        description: 'JSON Schema of the payload, or its file, relative to this one; failing it is 400.',
+        description: 'JSON Schema of the payload, or its file relative to this one; a violation is 400.',
       }),
-      forEach: text('A JSONata expression that gives a list; one action per element.'),
+      forEach: text('A JSONata expression that returns a list; one action per element.'),
       vars: byName('Name -> JSONata expression, computed once per action.', text('A JSONata expression.'), {
         names: {
           pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
@@ -143,37 +140,37 @@ export const mappingSchema = keys(
         },
       }),
     }),
-    action: oneOf('What a matching request does.', ['wake', 'agent'], { default: 'agent' }),
+    action: oneOf('The action of a matching request.', ['wake', 'agent'], { default: 'agent' }),
     ...optional({
       text: template('Wake: the event.'),
       textTemplate: template('Another name of `text`.'),
       mode: template('Wake: `now` or `next-heartbeat`.'),
-      message: template('Agent: what the agent is asked.'),
+      message: template('Agent: the prompt.'),
       messageTemplate: template('Another name of `message`.'),
-      name: template('Agent: who asks, for summaries.'),
-      sessionKey: template('Agent: reusing one continues that conversation.'),
-      wakeMode: template('Agent: when the summary is looked at, `now` or `next-heartbeat`.'),
+      name: template('Agent: name of the sender in summaries.'),
+      sessionKey: template('Agent: session; runs with the same key share a conversation.'),
+      wakeMode: template('Agent: when the main session reads the summary, `now` or `next-heartbeat`.'),
       deliver: Type.Unsafe<boolean | string>({
         type: ['boolean', 'string'],
         expects: 'true or false, or a template',
-        description: 'Agent: whether the reply goes to a channel.',
+        description: 'Agent: whether the reply is delivered.',
       }),
       channel: template('Agent: a configured channel, or `last`.'),
       to: template('Agent: an address of the channel.'),
       model: template('Agent: <provider>/<model> or an alias.'),
-      thinking: template('Agent: how much the model thinks.'),
+      thinking: template('Agent: thinking level.'),
       timeoutSeconds: Type.Unsafe<number | string>({
         type: ['integer', 'string'],
         minimum: 1,
         maximum: 86_400,
         expects: 'a whole number from 1 to 86400, or a template',
-        description: 'Agent: time for the run in seconds.',
+        description: 'Agent: time limit of the run in seconds.',
       }),
       deliverTo,
       runner: text("Agent: a runner's name."),
       transform,
       dedupe,
-      busy: oneOf('Agent: whether a run of a busy session waits or is cancelled. Default: queue.', [
+      busy: oneOf('Agent: whether a run waits or is cancelled while its session is busy. Default: queue.', [
         'queue',
         'reject',
       ]),

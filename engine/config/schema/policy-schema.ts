@@ -28,25 +28,25 @@ const header = (description: string) =>
 
 const hmac = keys(
   {
-    header: header('Where the signature stands.'),
-    algorithm: oneOf('The digest.', ['sha1', 'sha256', 'sha384', 'sha512'], { default: 'sha256' }),
-    encoding: oneOf('How the signature is written.', ['hex', 'base64', 'base64url'], { default: 'hex' }),
-    key: oneOf('How the secret becomes the key: as it is, or decoded.', ['text', 'hex', 'base64'], {
+    header: header('Header of the signature.'),
+    algorithm: oneOf('Hash algorithm.', ['sha1', 'sha256', 'sha384', 'sha512'], { default: 'sha256' }),
+    encoding: oneOf('Encoding of the signature.', ['hex', 'base64', 'base64url'], { default: 'hex' }),
+    key: oneOf('Encoding of the secret.', ['text', 'hex', 'base64'], {
       default: 'text',
     }),
     signed: text(
-      'What is signed, with {body}, {timestamp}, {id}, {url} and {method}: `{timestamp}.{body}`.',
+      'The signed string, of {body}, {timestamp}, {id}, {url} and {method}: `{timestamp}.{body}`.',
       { default: '{body}', references: false },
     ),
     ...optional({
-      prefix: text('What stands before the signature, such as `sha256=`.'),
+      prefix: text('Prefix of the signature, such as `sha256=`.'),
       divider: Type.String({
         minLength: 1,
-        description: 'What stands between several signatures of one header.',
+        description: 'Separator of several signatures in the header.',
       }),
-      element: text('The header is a list such as `t=…,v1=…`, and the signature its element of this name.'),
-      timestampHeader: header('Where the time of the signature stands.'),
-      timestampElement: text('The element of the same header where the time of the signature stands.'),
+      element: text('Name of the element with the signature, in a header such as `t=…,v1=…`.'),
+      timestampHeader: header('Header of the timestamp.'),
+      timestampElement: text('Name of the element with the timestamp, in the same header.'),
     }),
     timestampUnit: oneOf(
       'Seconds or milliseconds since 1970, or a string such as `2026-01-15T12:00:00Z`.',
@@ -54,60 +54,65 @@ const hmac = keys(
       { default: 's' },
     ),
     ...optional({
-      idHeader: header('Where the `{id}` that is signed stands.'),
-      deliveryIdHeader: header('Where the id of a delivery stands; the same when it is sent again.'),
+      idHeader: header('Header of the signed `{id}`.'),
+      deliveryIdHeader: header('Header of the delivery id; repeats have the same id.'),
     }),
   },
-  { description: 'How a sender signs that `provider` has no name for.' },
+  { description: 'The signature of a sender that is not a known provider.' },
 )
 
 const challenge = keys(
   {
-    method: oneOf('How the sender asks.', ['GET', 'HEAD', 'POST'], { default: 'GET' }),
+    method: oneOf('Method of the request.', ['GET', 'HEAD', 'POST'], { default: 'GET' }),
     ...optional({
-      query: text('The parameter of the query that is to be echoed.'),
-      header: header('The header that is to be echoed.'),
-      body: text('The field of the JSON body that is to be echoed; of a signed POST.'),
+      query: text('Query parameter to echo.'),
+      header: header('Header to echo.'),
+      body: text('Field of the JSON body to echo; POST only, which must be signed.'),
     }),
     answer: oneOf(
-      'The answer: plain text, JSON with one `field`, or the same header.',
+      'Form of the answer: plain text, JSON with one `field`, or the same header.',
       ['text', 'json', 'header'],
       { default: 'text' },
     ),
     ...optional({
-      field: text('The field of the JSON that is answered. Default: the name of what is echoed.'),
+      field: text('Field of the JSON answer. Default: the name of the echoed value.'),
     }),
-    hmac: flag('Whether its digest is answered instead, made and written as `verify.hmac` says.', {
+    hmac: flag('Whether to answer with the digest of the value, as `verify.hmac` defines it.', {
       default: false,
     }),
-    issuesSecret: flag('Whether it is the secret to sign with: kept in a file until `secret` is set.', {
-      default: false,
-    }),
+    issuesSecret: flag(
+      'Whether the value is the signing secret; it is kept in a file until `secret` is set.',
+      {
+        default: false,
+      },
+    ),
   },
-  { description: 'How a sender that has no row of its own asks whether the address is yours.' },
+  { description: 'How a sender that is not a known provider checks the address.' },
 )
 
 const verify = keys(
   optional({
-    provider: text('Whose signature it is: `github`, `slack`, … or `hmac` for any other.'),
-    secret: textOrTexts('What it signs with, as displayed there; during rotation a list, the newest first.'),
-    publicKey: textOrTexts('What it is verified with, where the sender keeps the secret.'),
-    tolerance: duration('How far the time of a signature may lie from now. Default: as the provider says.', {
+    provider: text('Provider: `github`, `slack`, … or `hmac` for any other.'),
+    secret: textOrTexts(
+      'Signing secret, as the provider shows it. A list during rotation, the newest first.',
+    ),
+    publicKey: textOrTexts('Public key of a sender that signs with a private key.'),
+    tolerance: duration('Allowed age of a signature. Default: that of the provider.', {
       maxMs: 86_400_000,
     }),
-    publicUrl: text('The address that the provider calls, as it was given to it; for those that sign it.', {
+    publicUrl: text('The address that the provider calls, for providers that sign it.', {
       pattern: '^https?://[^\\s/?#]+',
       expects: 'an address such as https://hooks.example.com/hooks/twilio',
     }),
-    verifyToken: text('The token that the provider shows when it checks the address; not the secret.'),
-    audience: text('Google: whom its tokens are for. Default: `publicUrl`.'),
-    serviceAccount: text('Google: the address of the account that pushes.', {
+    verifyToken: text('Meta: the token of its address check; not the secret.'),
+    audience: text('Google: audience of its tokens. Default: `publicUrl`.'),
+    serviceAccount: text('Google: service account that pushes.', {
       pattern: '^[^\\s@]{1,256}@[^\\s@]{1,256}$',
       expects: 'the e-mail address of an account',
       hint: 'It looks like push@project.iam.gserviceaccount.com.',
     }),
     topicArns: texts(
-      'AWS SNS: the topics that are believed.',
+      'AWS SNS: accepted topics.',
       { minItems: 1 },
       {
         pattern: '^arn:aws[a-z-]{0,20}:sns:[a-z0-9-]{1,40}:\\d{12}:[\\w-]{1,256}(\\.fifo)?$',
@@ -118,10 +123,10 @@ const verify = keys(
     signatureVersion: Type.Unsafe<1 | 2>({
       type: 'integer',
       enum: [1, 2],
-      description: 'AWS SNS: the only version that is believed. Default: both.',
+      description: 'AWS SNS: the only accepted version. Default: both.',
     }),
     allowedOrigins: texts(
-      'CloudEvents: who may ask to send.',
+      'CloudEvents: origins that may ask to send.',
       { minItems: 1 },
       {
         pattern: '^[A-Za-z0-9.-]{1,253}(:\\d{1,5})?$',
@@ -147,15 +152,15 @@ export type ChallengePolicy = Static<typeof challenge>
 const catchUp = Type.Unsafe<Record<string, unknown> & { every: string; lookBack: string }>({
   type: 'object',
   properties: {
-    every: duration('How often it is asked. At least 1m, and less than `lookBack`.', {
+    every: duration('Interval. At least 1m, and less than `lookBack`.', {
       default: '10m',
       maxMs: 86_400_000,
     }),
-    lookBack: duration('How old what is caught up may be. Each provider has a maximum.', { default: '3d' }),
+    lookBack: duration('Maximum age of events. Each provider has its own limit.', { default: '3d' }),
   },
   required: ['every', 'lookBack'],
   description:
-    'Asks the provider, at the start and from time to time, for what it could not deliver. `reveille connect` writes it, with the keys of the provider.',
+    'Fetches events that the provider could not deliver, at start and regularly. `reveille connect` writes it, with the keys of the provider.',
 })
 
 /** Asks a provider for what was missed. Its kind is that of `verify.provider`. */
@@ -174,20 +179,26 @@ export const endpointPolicySchema = keys(
     ]),
     token: textOrTexts('Opens this endpoint alone, besides `hooks.token`. A list during rotation.'),
     verify,
-    concurrency: integer('Runs of this endpoint at one time.', { minimum: 1, maximum: 1000 }),
-    timeoutSeconds: integer('Time for a run in seconds, where neither the request nor its mapping says.', {
+    concurrency: integer('Concurrent runs of this endpoint.', { minimum: 1, maximum: 1000 }),
+    timeoutSeconds: integer('Time limit of a run in seconds, unless the request or its mapping sets one.', {
       minimum: 1,
       maximum: 86_400,
     }),
-    rate: keys(optional({ endpoint: rate('Of all clients together.'), client: rate('Of each client.') }), {
-      minProperties: 1,
-      description: 'How many requests are taken in a time; those above it are answered 429.',
-    }),
-    budget: dailyBudget('What its runs may cost in one day (UTC); those after that are parked.'),
+    rate: keys(
+      optional({
+        endpoint: rate('Limit of all clients together, such as `600/1m`.'),
+        client: rate('Limit per client, such as `60/1m`.'),
+      }),
+      {
+        minProperties: 1,
+        description: 'Rate limits; requests above them are answered 429.',
+      },
+    ),
+    budget: dailyBudget('Budget of its runs per day (UTC); further ones are parked.'),
     bots: texts('Actors whose requests are ignored: `dependabot[bot]`; `*` is a wildcard.', {
       minItems: 1,
     }),
-    expectEvery: duration('An issue opens when no request arrives for this long.', {
+    expectEvery: duration('An issue opens when no request has arrived for this long.', {
       maxMs: 2_592_000_000,
     }),
     catchUp,

@@ -41,7 +41,7 @@ export const presetList = Type.Array(
     pattern: '\\S',
     properties: {
       name: text('The preset.'),
-      ...optional({ path: text('The endpoint to serve it under, instead of its own.') }),
+      ...optional({ path: text('Endpoint, in place of the usual one.') }),
       ...fields,
     },
     required: ['name'],
@@ -50,6 +50,6 @@ export const presetList = Type.Array(
   }),
   {
     default: [],
-    description: 'Built-in mappings: a name, or a name and what differs in all its mappings.',
+    description: 'Built-in mappings: a name, or a name with keys that override those of its mappings.',
   },
 )

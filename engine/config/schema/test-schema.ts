@@ -17,13 +17,13 @@ const tests = optional({
   equals: Type.Unsafe<Scalar>({
     type: scalar,
     expects: 'a string, a number, true or false',
-    description: 'The value is this one.',
+    description: 'The value equals this.',
   }),
-  contains: textOrTexts('This string is in it; of a list, every one.'),
+  contains: textOrTexts('It contains this string; of a list, all of them.'),
   prefix: Type.String({ description: 'It begins with this string.' }),
   suffix: Type.String({ description: 'It ends with this string.' }),
-  pattern: text('This regular expression is found somewhere in it.'),
-  exists: flag('Whether the action has the field at all.'),
+  pattern: text('This regular expression matches part of it.'),
+  exists: flag('Whether the action has the field.'),
 })
 
 type Tests = Static<TObject<typeof tests>>
@@ -38,7 +38,7 @@ const heldAgainst = {
 const not = Type.Unsafe<Scalar | Tests>({
   ...heldAgainst,
   properties: tests,
-  description: 'The value is not this one, or not all of these tests hold.',
+  description: 'The value differs, or not all of these tests hold.',
 })
 
 /** Other schemas refer to this by its `$id`. */
@@ -60,12 +60,12 @@ const ofAction = optional({
   mapping: text('The id of the mapping that matched.'),
   action: oneOf('What it does.', ['wake', 'agent']),
   ...fields,
-  prompt: expected('What the model will see: `message` or `text` with the boundary applied.'),
+  prompt: expected('The prompt: `message` or `text` with the boundary applied.'),
   runner: expected("The action's `runner`."),
   busy: expected("The action's `busy`."),
-  coalesce: expected("The key of the action's `coalesce`; it has none where the request stands alone."),
-  dedupe: expected("The key of the action's `dedupe`; it has none where every request counts."),
-  trusted: flag('Whether it goes without the boundary.'),
+  coalesce: expected('The key of `coalesce`; absent where the request is not merged.'),
+  dedupe: expected('The key of `dedupe`; absent where every request counts.'),
+  trusted: flag('Whether it bypasses the boundary.'),
   index: integer("The element's position, from 0, for a mapping with `forEach`.", { minimum: 0 }),
   deliverTo: Type.Array(
     keys({ channel: expected('A channel.'), ...optional({ to: expected('An address of the channel.') }) }),
@@ -75,13 +75,13 @@ const ofAction = optional({
 
 const expectation = keys(
   optional({
-    outcome: oneOf('How the request ends. Default: accepted, where an action is spoken of.', [
+    outcome: oneOf('Outcome. Default: `accepted`, where a key of an action is given.', [
       'accepted',
       'ignored',
       'skipped',
       'refused',
     ]),
-    status: integer('The status that the sender is answered.', { minimum: 200, maximum: 599 }),
+    status: integer('Status of the answer.', { minimum: 200, maximum: 599 }),
     code: text('The code of a refusal.', {
       pattern: '^[A-Z][A-Z0-9_]*$',
       expects: 'a code such as INVALID_FIELD',
@@ -96,7 +96,7 @@ const expectation = keys(
   {
     minProperties: 1,
     expects: 'a map of at least one key, such as `outcome` or `mapping`',
-    description: 'What comes of the request; a key that is left out may be anything.',
+    description: 'The expected result; keys left out may have any value.',
   },
 )
 
@@ -107,14 +107,14 @@ const request = keys(
       headers: byName('Header -> string.', Type.String({ description: 'What the header says.' })),
       query: byName('Query parameter -> string.', Type.String({ description: 'What the parameter says.' })),
       body: Type.Unsafe<unknown>({ description: 'The payload.' }),
-      bodyFile: text('A file that holds the body instead, relative to this one.'),
+      bodyFile: text('A file with the body, relative to this one.'),
     }),
   },
-  { description: 'What is received.' },
+  { description: 'The request.' },
 )
 
 const testSchema = keys({
-  ...optional({ name: text('A sentence about what happens. Unique in its file.') }),
+  ...optional({ name: text('The name, unique in its file.') }),
   request,
   ...optional({
     now: text(`The time, as ISO 8601 with its zone. Default: ${defaultTestTime}.`, {
@@ -132,5 +132,5 @@ export type TestValue = Static<typeof testSchema>
 export const testList = Type.Array(testSchema, {
   default: [],
   references: false,
-  description: 'Requests and what is expected of them; `reveille test` runs them, and so does every reload.',
+  description: 'Requests and their expected results; `reveille test` and every reload run them.',
 })

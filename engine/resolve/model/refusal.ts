@@ -8,31 +8,30 @@ import type { FieldError, Refusal } from './decision.ts'
 
 /** The codes are API and stay. The sentence explains the code; the message of a refusal says more. */
 export const refusalCodes = {
-  INVALID_TEXT: 'The body is not valid in the charset of its content type, which is UTF-8 by default.',
+  INVALID_TEXT: 'The body is not valid in its charset (default UTF-8).',
   MULTIPART_BODY:
-    'The body is multipart/form-data; choose JSON or application/x-www-form-urlencoded at the sender.',
+    'The body is multipart/form-data; set the sender to JSON or application/x-www-form-urlencoded.',
   INVALID_JSON: 'The body is not valid JSON.',
-  NESTED_TOO_DEEP: 'The body nests more than 1,000 levels deep.',
+  NESTED_TOO_DEEP: 'The body is nested more than 1,000 levels deep.',
   TOO_MANY_FIELDS: 'The form has more than 1,000 fields.',
   INVALID_BODY: 'The body is not a JSON object.',
-  PAYLOAD_SCHEMA: "The payload does not satisfy the mapping's `schema`.",
+  PAYLOAD_SCHEMA: "The payload violates the mapping's `schema`.",
   INVALID_FIELD: 'A field has the wrong type or a value that is not allowed.',
   BLANK_TEXT: 'The text or message is missing or blank.',
-  UNKNOWN_CHANNEL: 'There is no channel of that name.',
-  CHANNEL_NOT_CONFIGURED: 'The channel exists but is not configured, and the reply was to be delivered.',
-  MODEL_NOT_ALLOWED: 'The model is neither <provider>/<model> nor an alias, or is not one of those allowed.',
-  UNKNOWN_THINKING: 'There is no thinking level of that name.',
-  RESERVED_SESSION_KEY: 'The session key `main` belongs to the main session.',
-  SESSION_KEY_NOT_ALLOWED: 'The session key has none of the allowed prefixes, or a value in it is absent.',
-  ABSENT_FIELD: 'The mapping is `strict`, and a template names a field that is absent or null.',
-  TOO_MANY_ACTIONS: 'The request gives more actions than `maxActions` allows.',
-  TOO_LARGE_RENDERED: 'The request renders to more than `maxRenderedBytes` allows.',
+  UNKNOWN_CHANNEL: 'No channel has that name.',
+  CHANNEL_NOT_CONFIGURED: 'The channel is not configured, so the reply could not be delivered.',
+  MODEL_NOT_ALLOWED: 'The model is not an allowed <provider>/<model> or alias.',
+  UNKNOWN_THINKING: 'No thinking level has that name.',
+  RESERVED_SESSION_KEY: 'The session key `main` is reserved for the main session.',
+  SESSION_KEY_NOT_ALLOWED: 'The session key lacks an allowed prefix, or contains an absent value.',
+  ABSENT_FIELD: 'The mapping is `strict`, and a template uses a field that is absent or null.',
+  TOO_MANY_ACTIONS: 'The request produces more actions than `maxActions`.',
+  TOO_LARGE_RENDERED: 'The request renders more than `maxRenderedBytes`.',
   EXPRESSION_FAILED: 'An expression could not be evaluated for this payload.',
   TRANSFORM_FAILED: "The mapping's transform failed; the cause is in the log.",
-  TRANSFORM_REFUSED:
-    "The mapping's transform refused the request, and says why; the status is its choice, from 400 to 499.",
-  TRANSFORM_TIMEOUT: "The mapping's transform did not answer in time.",
-  TRANSFORM_BUSY: "Too many requests wait for the mapping's transform; try again later.",
+  TRANSFORM_REFUSED: "The mapping's transform refused the request, with a status of its choice (400 to 499).",
+  TRANSFORM_TIMEOUT: "The mapping's transform timed out.",
+  TRANSFORM_BUSY: "Too many requests are waiting for the mapping's transform; try again later.",
   ENGINE_FAILED: 'The engine failed unexpectedly; the cause is in the log.',
 } as const
 
@@ -57,7 +56,7 @@ export class RefusalError extends Error {
 }
 
 /** The message for a request whose thread was ended, if no field of the mapping is to blame. */
-export const tooMuchWork = 'the request takes more time or memory than one may'
+export const tooMuchWork = 'the request exceeds the limit of time or memory'
 
 /**
  * Reports a transform's answer that cannot be used. `by` names the module and the element of its list. `problem` is one

@@ -82,7 +82,7 @@ test('an internal request counts for the rate of the endpoint, and not for that 
   assert.deepEqual(posted, {
     status: 429,
     code: 'RATE_LIMITED',
-    message: 'More requests came than are taken in this time; try again later.',
+    message: 'The rate limit is exceeded; try again later.',
   })
   assert.ok(retryAfter !== undefined && retryAfter > 0 && retryAfter <= 60)
 })
