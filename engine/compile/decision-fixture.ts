@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'yaml'
+import { fits } from '../config/load-fixture.ts'
 import { isRecord } from '../config/values/is-record.ts'
 import type { Decision, HookRequest } from '../resolve/model/decision.ts'
 import type { ActionTrace } from '../resolve/model/trace.ts'
@@ -91,19 +92,6 @@ function assertCode(decision: Decision, expected: string, what: string): void {
 }
 
 type Wanted = Readonly<Record<string, unknown>>
-
-function fits(expected: unknown, actual: unknown, what: string): void {
-  if (expected === null) assert.ok(actual === undefined || actual === null, what)
-  else if (typeof expected === 'string' && /^\/.+\/$/s.test(expected))
-    assert.match(String(actual), new RegExp(expected.slice(1, -1), 's'), what)
-  else if (Array.isArray(expected)) {
-    assert.ok(Array.isArray(actual) && actual.length === expected.length, what)
-    for (const [index, each] of expected.entries()) fits(each, actual[index], what)
-  } else if (isRecord(expected)) {
-    for (const [key, each] of Object.entries(expected))
-      fits(each, (actual as Wanted)?.[key], `${key} of ${what}`)
-  } else if (expected !== undefined) assert.equal(actual, expected, what)
-}
 
 /** Returns each field of an explained action as `origin: value`. */
 export function fieldsOf(action: ActionTrace | undefined): Record<string, string> {

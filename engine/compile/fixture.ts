@@ -1,8 +1,11 @@
 /** Makes the configurations that tests compile; used by tests only. */
 
+import { join, resolve } from 'node:path'
 import type { Configuration, MappingEntry, MappingSource } from '../config/configuration.ts'
 import type { Place } from '../config/file/diagnostic.ts'
-import type { Settings } from '../config/settings.ts'
+import { checkValue } from '../config/schema/check.ts'
+import { type ConfigurationValue, configurationSchema } from '../config/schema/configuration-schema.ts'
+import { resolveSettings, type Settings } from '../config/settings.ts'
 import type { Action, AgentAction, Decision, HookRequest, WakeAction } from '../resolve/model/decision.ts'
 import type { TransformFunction } from '../transform/port.ts'
 import { type Compiled, compileSnapshot } from './compile-snapshot.ts'
@@ -13,56 +16,22 @@ export const catalog: Catalog = {
   runners: ['echo', 'command'],
 }
 
-const fixtureSettings: Settings = {
-  file: '/etc/reveille/reveille.yaml',
-  gateway: {
-    host: '127.0.0.1',
-    port: 8787,
-    tokens: [],
-    holders: [],
-    metricsTokens: [],
-    trustedProxies: [],
-    dataDir: '/var/lib/reveille',
-    store: 'sqlite',
-    log: { level: 'info' },
-    limits: { backlog: 1_000_000 },
-    issues: { notify: true, severity: 'failing' },
-  },
-  hooks: {
-    enabled: true,
-    tokens: ['hook-token'],
-    path: '/hooks',
-    allowQueryToken: true,
-    allowRequestSessionKey: true,
-    maxBodyBytes: 1_048_576,
-    bodyTimeoutMs: 10_000,
-    maxActions: 100,
-    maxRenderedBytes: 262_144,
-    mappingsDir: '/etc/reveille/mappings',
-    transformsDir: '/etc/reveille/transforms',
-    transforms: { defaults: { timeoutMs: 5000, memoryMb: 128, concurrency: 4 }, modules: {} },
-    reload: { requireTests: true, debounceMs: 50, restMs: 1000, poll: false },
-  },
-  history: { bodies: 'failed', keepMs: 604_800_000, ignoredMs: 3_600_000, maxBodyBytes: 1_073_741_824 },
+const value = {
+  gateway: { dataDir: '/var/lib/reveille' },
+  hooks: { enabled: true, token: 'hook-token' },
   agents: {
-    defaults: {
-      runner: 'echo',
-      timeoutSeconds: 600,
-      heartbeat: { everyMs: 1_800_000, idle: false, ackToken: 'HEARTBEAT_OK', prompt: 'Anything to do?' },
-      concurrency: 8,
-      retry: { attempts: 3, firstMs: 2000, maxMs: 120_000 },
-    },
-    sessions: { maxCharacters: 200_000, maxMessages: 200, compaction: 'drop', idleMs: 86_400_000 },
-    prices: {},
-    providers: {},
+    defaults: { concurrency: 8, heartbeat: { prompt: 'Anything to do?' } },
     runners: { claude: { kind: 'command' } },
   },
-  deliveries: { retryForMs: 86_400_000, retryUnsure: false, maxMessages: 10 },
   channels: { terminal: {}, slack: {} },
-  sources: {},
-  observers: {},
-  plugins: [],
 }
+checkValue(configurationSchema, value)
+const folder = '/etc/reveille'
+const fixtureSettings: Settings = resolveSettings(
+  value as unknown as ConfigurationValue,
+  join(folder, 'reveille.yaml'),
+  (path) => resolve(folder, path),
+)
 
 export type Mapping = Omit<MappingSource, 'action'> & {
   readonly id?: string

@@ -1,52 +1,23 @@
 import assert from 'node:assert/strict'
-import test, { type TestContext } from 'node:test'
-import { loadGood, onlyOne } from './load-fixture.ts'
+import test from 'node:test'
+import { onlyOne, testLoads } from './load-fixture.ts'
 
-async function agentsOf(context: TestContext, text: string) {
-  return (await loadGood(context, text)).settings.agents
-}
+testLoads(
+  `
+# quiet hours are times of day in a time zone, and may extend past midnight
+defaults: { heartbeat: { quietHours: { from: "22:30", to: "07:05", timezone: America/New_York } } } ⇒ { defaults: { heartbeat: { quietHours: { from: 1350, to: 425, timezone: America/New_York } } } }
+defaults: { heartbeat: { quietHours: { from: 09:00, to: 10:00 } } } ⇒ { defaults: { heartbeat: { quietHours: { from: 540, to: 600, timezone: UTC } } } }
 
-const quiet = (hours: string) => `agents: { defaults: { heartbeat: { quietHours: { ${hours} } } } }\n`
+# the longest wait between attempts may be as short as the first
+defaults: { retry: { attempts: 5, backoff: 5m, maxBackoff: 5m } } ⇒ { defaults: { retry: { attempts: 5, firstMs: 300000, maxMs: 300000 } } }
 
-test('quiet hours are times of day in a time zone, and may extend past midnight', async (context) => {
-  const { defaults } = await agentsOf(
-    context,
-    quiet('from: "22:30", to: "07:05", timezone: America/New_York'),
-  )
-  assert.deepEqual(
-    { ...defaults.heartbeat.quietHours },
-    { from: 1350, to: 425, timezone: 'America/New_York' },
-  )
-  const here = await agentsOf(context, quiet('from: 09:00, to: 10:00'))
-  assert.deepEqual({ ...here.defaults.heartbeat.quietHours }, { from: 540, to: 600, timezone: 'UTC' })
-})
+# budgets and session settings are loaded as written
+budget: { tokens: 5 }, sessions: { maxCharacters: 1000, maxMessages: 2, compaction: summarise, idleExpiry: 2h } ⇒ { budget: { tokens: 5 }, sessions: { maxCharacters: 1000, maxMessages: 2, compaction: summarise, idleMs: 7200000 } }
+`.replaceAll(/ ⇒ (.*)/g, ' ⇒ { settings: { agents: $1 } }'),
+  (text) => `agents: { ${text} }\n`,
+)
 
-test('waits between attempts grow, so the longest must not be shorter than the first', async (context) => {
-  const { code, message, place } = await onlyOne(
-    context,
-    'agents: { defaults: { retry: { backoff: 5m } } }\n',
-  )
-  assert.deepEqual([code, place?.column], ['INVALID_VALUE', 41])
-  assert.match(message, /`maxBackoff` \(2m\)/)
-  const { defaults } = await agentsOf(
-    context,
-    'agents: { defaults: { retry: { attempts: 5, backoff: 5m, maxBackoff: 5m } } }\n',
-  )
-  assert.deepEqual({ ...defaults.retry }, { attempts: 5, firstMs: 300_000, maxMs: 300_000 })
-})
-
-test('budgets and session settings are loaded as written', async (context) => {
-  const text =
-    'agents: { budget: { tokens: 5 }, sessions: { maxCharacters: 1000, maxMessages: 2, compaction: summarise, idleExpiry: 2h } }\n'
-  const { budget, sessions } = await agentsOf(context, text)
-  assert.deepEqual({ ...budget }, { tokens: 5 })
-  assert.deepEqual(
-    { ...sessions },
-    { maxCharacters: 1000, maxMessages: 2, compaction: 'summarise', idleMs: 7_200_000 },
-  )
-})
-
-test('the same holds for the budget of an endpoint, in whichever file it stands', async (context) => {
+test('a budget of an endpoint asks for a priced model too, in whichever file it stands', async (context) => {
   const files = {
     'reveille.yaml': 'agents: { defaults: { model: ollama/llama } }\n',
     'mappings/a.yaml':

@@ -2,11 +2,13 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { parse } from 'yaml'
 import type { Loaded } from './configuration.ts'
 import type { Diagnostic } from './file/diagnostic.ts'
 import type { Environment } from './file/load-context.ts'
 import { createSampleFolder } from './folder-fixture.ts'
 import { loadConfiguration } from './load.ts'
+import { isRecord } from './values/is-record.ts'
 
 /** Contents by name. A text alone is the configuration, which is otherwise `hooks: {}`. Presets are in `shipped/`. */
 export type Files = Readonly<Record<string, string | Uint8Array>> | string
@@ -60,6 +62,65 @@ export function summary(diagnostics: readonly Diagnostic[]): string[] {
   return diagnostics.map(({ code, place }) => `${code} ${place?.line}:${place?.column}`)
 }
 
+/**
+ * Registers one test for each title of a table, a line that begins with `#`; the lines below it are its cases:
+ * `text @ variables ⇒ expected`, the last two as YAML. `wrap` makes files of the text, in which `⏎` is a line break and `␍` a carriage return; by default it is
+ * the configuration, and behind ` || ` stand other files: `mappings/a.yaml: …`. Expected are parts of what is loaded, as {@link fits}
+ * compares them; `{folder}` is the folder.
+ */
+export function testLoads(table: string, wrap: (text: string) => Files = filesOf): void {
+  for (const block of table.trim().split(/^# /m).slice(1)) {
+    const [title = '', ...rows] = block.trim().split('\n')
+    test(title, async (context) => {
+      for (const row of rows) {
+        const [, text = '', env = '{}', expected = ''] = /^(.*?)(?: @ (\{[^⇒]*\}))? ⇒ (.*)$/.exec(row) ?? []
+        const { folder, ...configuration } = await loadGood(
+          context,
+          wrap(text.replaceAll('␍', '\r').replaceAll('⏎', '\n')),
+          parse(env),
+        )
+        const { settings, mappings, disabled, tests, endpoints, warnings, secrets } = configuration
+        const found = {
+          settings,
+          mappings,
+          disabled,
+          tests,
+          endpoints,
+          secrets,
+          warnings: warnings.map(({ code }) => code),
+        }
+        fits(parse(expected), JSON.parse(JSON.stringify(found).replaceAll(folder.path, '{folder}')), row)
+      }
+    })
+  }
+}
+
+function filesOf(text: string): Files {
+  const parts = text
+    .split(' || ')
+    .map((part) => /^([\w./-]+\.\w+|\.env): (.*)$/s.exec(part) ?? ['', 'reveille.yaml', part])
+  return Object.fromEntries(parts.map(([, name, content]) => [name, `${content}\n`]))
+}
+
+type Wanted = Readonly<Record<string, unknown>>
+
+/** A `null` expects nothing, a text between slashes a match, a list as many items, and a map those of its keys. */
+export function fits(expected: unknown, actual: unknown, what: string): void {
+  if (expected === null) assert.ok(actual === undefined || actual === null, what)
+  else if (typeof expected === 'string' && /^\/.+\/$/s.test(expected))
+    assert.match(String(actual), new RegExp(expected.slice(1, -1), 's'), what)
+  else if (Array.isArray(expected)) {
+    assert.ok(
+      Array.isArray(actual) && actual.length === expected.length,
+      `${JSON.stringify(actual)} in ${what}`,
+    )
+    for (const [index, each] of expected.entries()) fits(each, actual[index], what)
+  } else if (isRecord(expected)) {
+    for (const [key, each] of Object.entries(expected))
+      fits(each, (actual as Wanted)?.[key], `${key} of ${what}`)
+  } else if (expected !== undefined) assert.equal(actual, expected, what)
+}
+
 /** Returns a value as JSON has it. */
 export function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
@@ -79,7 +140,7 @@ export function testTable(
   for (const row of table.trim().split('\n')) {
     const [, codes = '', text = '', advice = ''] = /^\s*(\S+)\s+(.*?)(?: => (.*))?$/.exec(row) ?? []
     test(`${what}: ${row.trim()}`, async (context) => {
-      const wrapped = wrap(text.replaceAll('⏎', '\n'))
+      const wrapped = wrap(text.replaceAll('␍', '\r').replaceAll('⏎', '\n'))
       const marked = typeof wrapped === 'string' ? { 'reveille.yaml': wrapped } : wrapped
       const files = Object.entries(marked).map(([name, content]) => [name, `${content}`] as const)
       const places = files.flatMap(([name, content]) => placesIn(name, content))

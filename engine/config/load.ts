@@ -97,15 +97,9 @@ async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextPars
     allowsUnset,
   })
   const diagnostics = createDiagnostics()
-  const dotEnv = startOf(resolve(context.folder, '.env'))
-  try {
-    for (const { line, ...fault } of await context.readEnvironment())
-      diagnostics.add({ severity: 'warning', ...fault, place: { ...dotEnv, line } })
-  } catch (error) {
-    // Without its variables, every reference to one would be reported too, with useless advice.
-    const unread = [unreadable(dotEnv.file, error)]
-    return { ok: false, diagnostics: unread, watched: [...context.watched], digest: context.digest() }
-  }
+  const unread = await readEnvironment(context, diagnostics)
+  if (unread !== undefined)
+    return { ok: false, diagnostics: [unread], watched: [...context.watched], digest: context.digest() }
   const main = await loadMain(file, context, diagnostics)
   if (main) applyRules(main, diagnostics)
   const files = await loadMappingFiles(main, file, context, diagnostics)
@@ -161,6 +155,18 @@ async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextPars
   }
   Object.freeze(configuration)
   return isRefused ? { ...refused, rest: configuration } : { ok: true, configuration }
+}
+
+/** Returns why `.env` cannot be read: without its variables, every reference to one would be reported too, with useless advice. */
+async function readEnvironment(context: LoadContext, diagnostics: Diagnostics) {
+  const place = startOf(resolve(context.folder, '.env'))
+  try {
+    for (const { line, ...fault } of await context.readEnvironment())
+      diagnostics.add({ severity: 'warning', ...fault, place: { ...place, line } })
+    return undefined
+  } catch (error) {
+    return unreadable(place.file, error)
+  }
 }
 
 /** Whether all mistakes are in mappings and tests. */

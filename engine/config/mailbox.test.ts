@@ -4,47 +4,35 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { countingRandomness } from '../compile/fixture.ts'
 import { compileSnapshot } from '../index.ts'
-import { loadGood as load } from './load-fixture.ts'
+import { loadGood as load, testLoads } from './load-fixture.ts'
 
 const mailbox =
   'account: ada@example.com, topic: projects/p/topics/t, subscription: projects/p/subscriptions/s'
 const preset =
   'mappings:\n  - { id: mail, match: { path: gmail }, message: "{{messages[0].subject}}", thinking: high }\n'
 
-const loadGood = (context: TestContext, hooks: string) =>
-  load(context, {
-    'reveille.yaml': `hooks:\n  token: a-hook-token-0123456789abcdef\n${hooks}`,
-    'shipped/gmail.yaml': preset,
-    'shipped/other.yaml': preset.replaceAll('gmail', 'other').replace('id: mail', 'id: other'),
-  })
-
-test('a mailbox is a source without the keys for its preset, and an empty one is none', async (context) => {
-  const { settings } = await loadGood(
-    context,
-    `  gmail: { ${mailbox}, model: a/b, thinking: low, serve: { port: 8788 } }\n`,
-  )
-  assert.deepEqual(settings.sources, {
-    gmail: {
-      account: 'ada@example.com',
-      topic: 'projects/p/topics/t',
-      subscription: 'projects/p/subscriptions/s',
-    },
-  })
-  for (const none of ['', '  gmail: {}\n', '  gmail: { model: a/b }\n'])
-    assert.deepEqual((await loadGood(context, none)).settings.sources, {}, none)
+const filesOf = (hooks: string) => ({
+  'reveille.yaml': `hooks:\n  token: a-hook-token-0123456789abcdef\n${hooks}\n`,
+  'shipped/gmail.yaml': preset,
+  'shipped/other.yaml': preset.replaceAll('gmail', 'other').replace('id: mail', 'id: other'),
 })
+const loadGood = (context: TestContext, hooks: string) => load(context, filesOf(hooks))
 
-test('the runs of the preset gmail have model and thinking of the mailbox, unless the preset sets others', async (context) => {
-  const of = async (hooks: string) => {
-    const { mappings } = await loadGood(context, `  gmail: { model: a/b, thinking: low }\n${hooks}`)
-    const [{ value } = assert.fail()] = mappings
-    assert.ok(value.action === 'agent')
-    return [value.model, value.thinking]
-  }
-  assert.deepEqual(await of('  presets: [gmail]\n'), ['a/b', 'low'])
-  assert.deepEqual(await of('  presets: [{ name: gmail, model: c/d }]\n'), ['c/d', 'low'])
-  assert.deepEqual(await of('  presets: [other]\n'), [undefined, 'high'], 'no other preset hears of it')
-})
+testLoads(
+  `
+# a mailbox is a source without the keys for its preset, and an empty one is none
+  gmail: { ${mailbox}, model: a/b, thinking: low, serve: { port: 8788 } } ⇒ { settings: { sources: { gmail: { ${mailbox}, model: null, thinking: null, serve: null } } } }
+  enabled: false ⇒ { settings: { sources: { gmail: null } } }
+  gmail: {} ⇒ { settings: { sources: { gmail: null } } }
+  gmail: { model: a/b } ⇒ { settings: { sources: { gmail: null } } }
+
+# the runs of the preset gmail have model and thinking of the mailbox, unless the preset sets others
+  gmail: { model: a/b, thinking: low }⏎  presets: [gmail] ⇒ { mappings: [{ value: { model: a/b, thinking: low } }] }
+  gmail: { model: a/b, thinking: low }⏎  presets: [{ name: gmail, model: c/d }] ⇒ { mappings: [{ value: { model: c/d, thinking: low } }] }
+  gmail: { model: a/b, thinking: low }⏎  presets: [other] ⇒ { mappings: [{ value: { model: null, thinking: high } }] }
+`,
+  (text) => filesOf(`  ${text.trimStart()}`),
+)
 
 test('allowUnsafeExternalContent of the mailbox removes the boundary from its preset, and from no other', async (context) => {
   const { mappings } = await loadGood(

@@ -3,32 +3,18 @@ import { symlink } from 'node:fs/promises'
 import test from 'node:test'
 import { createSampleFolder } from './folder-fixture.ts'
 import { loadConfiguration } from './load.ts'
-import { loadBad, loadGood } from './load-fixture.ts'
+import { loadBad, loadGood, testLoads } from './load-fixture.ts'
 
-const one = 'mappings: [{ message: x }]\n'
+const one = 'mappings: [{ message: x }]'
 
-test('entries come in matching order: the configuration, then files by relative path', async (context) => {
-  const { mappings } = await loadGood(context, {
-    'reveille.yaml': 'hooks: { mappings: [{ id: own, message: x }, { message: y }] }\n',
-    'mappings/b.yml': one,
-    'mappings/a/z.json': '{"mappings": [{"message": "x"}, {"message": "y"}]}',
-    'mappings/B.yaml': one,
-    'mappings/.hidden.yaml': 'no: good\n',
-    'mappings/.git/x.yaml': 'no: good\n',
-    'mappings/notes.md': 'no good',
-  })
-  assert.deepEqual(
-    mappings.map(({ id, label }) => `${id} at ${label}`),
-    [
-      'own at reveille.yaml:1:21',
-      'reveille.yaml#2 at reveille.yaml:1:46',
-      'mappings/B.yaml#1 at mappings/B.yaml:1:12',
-      'mappings/a/z.json#1 at mappings/a/z.json:1:15',
-      'mappings/a/z.json#2 at mappings/a/z.json:1:33',
-      'mappings/b.yml#1 at mappings/b.yml:1:12',
-    ],
-  )
-})
+testLoads(`
+# entries come in matching order: the configuration, then files by relative path
+hooks: { mappings: [{ id: own, message: x }, { message: y }] } || mappings/b.yml: ${one} || mappings/a/z.json: {"mappings": [{"message": "x"}, {"message": "y"}]} || mappings/B.yaml: ${one} || mappings/.hidden.yaml: no: good || mappings/.git/x.yaml: no: good || mappings/notes.md: no good ⇒ { mappings: [{ id: own, label: 'reveille.yaml:1:21' }, { id: 'reveille.yaml#2', label: 'reveille.yaml:1:46' }, { id: 'mappings/B.yaml#1', label: 'mappings/B.yaml:1:12' }, { id: 'mappings/a/z.json#1', label: 'mappings/a/z.json:1:15' }, { id: 'mappings/a/z.json#2', label: 'mappings/a/z.json:1:33' }, { id: 'mappings/b.yml#1', label: 'mappings/b.yml:1:12' }] }
+
+# a file that is the schema or the body of another is no mapping file, and one of mappings that is named so by mistake is
+{} || mappings/a.yaml: {mappings: [{ message: x, schema: a/schema.json }], tests: [{ request: { endpoint: a, bodyFile: a/body.json }, expect: { status: 400 } }]} || mappings/a/schema.json: {"type": "object"} || mappings/a/body.json: {"broken": ⇒ { warnings: [], mappings: [{ value: { schema: { type: object } } }], tests: [{ value: { request: { bodyText: '/^{"broken":/' } } }] }
+{} || mappings/a.yaml: mappings: [{ message: x, schema: b.yaml }] || mappings/b.yaml: ${one} ⇒ { mappings: [{}, {}] }
+`)
 
 test('links to files and folders are followed, and circular ones are refused', async (context) => {
   const folder = await createSampleFolder(context, {
@@ -134,25 +120,4 @@ test('alternative names of a field are merged, and keep their places', async (co
   const { line, column, text } = agent.locate(['message'], 'first\nsecond '.length)
   assert.equal(`${line}:${column}`, '8:14')
   assert.equal(text.slice(column - 1), '{{b}}')
-})
-
-test('a file that is the schema or the body of another is not a mapping file', async (context) => {
-  const files = {
-    'mappings/a.yaml': `mappings: [{ message: x, schema: a/schema.json }]
-tests: [{ request: { endpoint: a, bodyFile: a/body.json }, expect: { status: 400 } }]
-`,
-    'mappings/a/schema.json': '{"type": "object"}',
-    'mappings/a/body.json': '{"broken": ',
-  }
-  const { mappings, tests } = await loadGood(context, files)
-  assert.equal(mappings.length, 1)
-  assert.equal(tests[0]?.value.request.bodyText, '{"broken": ')
-})
-
-test('a file of mappings that is named as a schema by mistake still counts as a mapping file', async (context) => {
-  const { mappings } = await loadGood(context, {
-    'mappings/a.yaml': 'mappings: [{ message: x, schema: b.yaml }]\n',
-    'mappings/b.yaml': one,
-  })
-  assert.equal(mappings.length, 2)
 })

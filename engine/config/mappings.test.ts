@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict'
-import test, { type TestContext } from 'node:test'
-import { load, loadBad, loadGood, plain } from './load-fixture.ts'
-
-async function mappingOf(context: TestContext, entry: string) {
-  const [mapping] = (await loadGood(context, { 'mappings/a.yaml': `mappings:\n  - ${entry}\n` })).mappings
-  assert.ok(mapping)
-  return mapping
-}
+import test from 'node:test'
+import { load, loadBad, loadGood, plain, testLoads } from './load-fixture.ts'
 
 test('every key of a mapping is in its entry as written', async (context) => {
-  const { value } = await mappingOf(
-    context,
-    `{
+  const { mappings } = await loadGood(context, {
+    'mappings/a.yaml': `mappings:
+  - {
       message: x,
       description: "for people",
       match: {
@@ -23,9 +17,10 @@ test('every key of a mapping is in its entry as written', async (context) => {
       forEach: "{% items %}", vars: { first: "items[0]", _2: "{% 1 %}" },
       strict: true, continue: true,
       deliverTo: [{ channel: slack, to: C1 }, { channel: last }],
-    }`,
-  )
-  assert.deepEqual(plain(value), {
+    }
+`,
+  })
+  assert.deepEqual(plain(mappings[0]?.value), {
     action: 'agent',
     message: 'x',
     description: 'for people',
@@ -48,28 +43,13 @@ test('every key of a mapping is in its entry as written', async (context) => {
   })
 })
 
-test('references in a mapping are plain text in every key', async (context) => {
-  const { value } = await mappingOf(
-    context,
-    '{ message: "${A}", vars: { a: "${A}" }, forEach: "${A}", match: { body: { a: "${A}" } }, schema: { const: "${A}" } }',
-  )
-  assert.equal(JSON.stringify(value).match(/\$\{A\}/g)?.length, 5)
-})
+testLoads(`
+# references in a mapping are plain text in every key
+{} || mappings/a.yaml: mappings: [{ message: "\${A}", vars: { a: "\${A}" }, forEach: "\${A}", match: { body: { a: "\${A}" } }, schema: { const: "\${A}" } }] ⇒ { mappings: [{ value: { message: '\${A}', vars: { a: '\${A}' }, forEach: '\${A}', match: { body: { a: '\${A}' } }, schema: { const: '\${A}' } } }] }
 
-test('an entry has its place in matching order, among enabled and disabled mappings', async (context) => {
-  const on = (id: string) => `{ id: ${id}, message: x }`
-  const off = (id: string) => `{ id: ${id}, enabled: false, message: x }`
-  const { mappings, disabled } = await loadGood(context, {
-    'reveille.yaml': `hooks: { mappings: [${[off('first'), on('a'), off('second')].join(', ')}] }\n`,
-    'mappings/a.yaml': `mappings: [${[off('third'), on('b'), off('fourth'), on('c'), off('fifth')].join(', ')}]\n`,
-    'mappings/b.yaml': `mappings: [${off('sixth')}]\n`,
-    'mappings/c.yaml': `mappings: [${[on('d'), off('seventh')].join(', ')}]\n`,
-  })
-  assert.deepEqual(
-    [...mappings, ...disabled].sort((one, other) => one.order - other.order).map(({ id }) => id),
-    ['first', 'a', 'second', 'third', 'b', 'fourth', 'c', 'fifth', 'sixth', 'd', 'seventh'],
-  )
-})
+# an entry has its place in matching order, among enabled and disabled mappings
+hooks: { mappings: [{ id: a, enabled: false, message: x }, { id: b, message: x }] } || mappings/a.yaml: mappings: [{ id: c, enabled: false, message: x }, { id: d, message: x }] || mappings/b.yaml: mappings: [{ id: e, message: x }, { id: f, enabled: false, message: x }] ⇒ { mappings: [{ id: b, order: 1 }, { id: d, order: 3 }, { id: e, order: 4 }], disabled: [{ id: a, order: 0 }, { id: c, order: 2 }, { id: f, order: 5 }] }
+`)
 
 test('a schema may be in a file beside the one that names it, as JSON or YAML', async (context) => {
   const files = {

@@ -24,6 +24,7 @@ INVALID_VALUE+INVALID_VALUE hooks:⏎  endpoints:⏎    one: &base⏎      maxBo
 INVALID_VALUE               gateway: { store: §mysql://ada:4fK29sLq0ZpVx81m@db/x }
 INVALID_VALUE               gateway: { store: §db.example.com }
 INVALID_VALUE               gateway: { store: §"postgres:// ada@db" }
+INVALID_VALUE               gateway: { store: §Sqlite }
 ~SECRET_WEAK                gateway: { store: §"postgres://ada:changeme-changeme@db/reveille" } => has a password that can be guessed
 INVALID_VALUE               gateway: { trustedProxies: [10.0.0.0/8, §proxy.example, loopback] }
 HOOK_TOKEN_MISSING          hooks:⏎  enabled: §true

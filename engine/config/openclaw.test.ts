@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { loadGood as load } from './load-fixture.ts'
+import { loadGood as load, testLoads } from './load-fixture.ts'
 
 /** Loads a configuration where one preset is shipped. */
 const loadGood = (context: TestContext, text: string) =>
@@ -9,35 +9,12 @@ const loadGood = (context: TestContext, text: string) =>
 const gmail =
   'mappings:\n  - id: gmail-message\n    match: { path: gmail }\n    message: "{{messages[0].subject}}"\n'
 
-test('keys of OpenClaw that ask for the default behaviour load without a warning, and have no effect', async (context) => {
-  const { mappings, settings, warnings } = await loadGood(
-    context,
-    `hooks:
-  defaultSessionKey: " hook:ingress "
-  allowRequestSessionKey: true
-  allowedSessionKeyPrefixes: ["hook:"]
-  allowedAgentIds: ["*", main]
-  mappings:
-    - { message: x, agentId: Main, sessionMode: persistent, sessionKey: "hook:x" }
-    - { message: x, sessionMode: isolated }
-    - { message: x, busy: reject }
-`,
-  )
-  assert.deepEqual(warnings, [])
-  assert.deepEqual(
-    mappings.map(({ value }) => value),
-    [
-      { action: 'agent', message: 'x', sessionKey: 'hook:x' },
-      { action: 'agent', message: 'x' },
-      { action: 'agent', message: 'x', busy: 'reject' },
-    ],
-  )
-  const { defaultSessionKey, allowRequestSessionKey, allowedAgentIds } = settings.hooks
-  assert.deepEqual(
-    [defaultSessionKey, allowRequestSessionKey, allowedAgentIds],
-    ['hook:ingress', true, ['*', 'main']],
-  )
-})
+testLoads(`
+# keys of OpenClaw that ask for the default behaviour load without a warning, and have no effect
+hooks: { defaultSessionKey: " hook:ingress ", allowRequestSessionKey: true, allowedSessionKeyPrefixes: ["hook:"], allowedAgentIds: ["*", main] } ⇒ { warnings: [], settings: { hooks: { defaultSessionKey: 'hook:ingress', allowRequestSessionKey: true, allowedAgentIds: ['*', main] } } }
+hooks: { mappings: [{ message: x, agentId: Main, sessionMode: persistent, sessionKey: "hook:x" }] } ⇒ { warnings: [], mappings: [{ value: { agentId: null, sessionMode: null, sessionKey: 'hook:x' } }] }
+hooks: { defaultSessionKey: a, mappings: [{ message: x, sessionMode: isolated }, { message: x, busy: reject }] } ⇒ { warnings: [], mappings: [{ value: { sessionMode: null } }, { value: { busy: reject } }] }
+`)
 
 test('comments of JSON5 are recognised between brackets and around them, also in lists of texts', async (context) => {
   const text = `// ~/.openclaw/openclaw.json

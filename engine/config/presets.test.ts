@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { createSampleFolder } from './folder-fixture.ts'
 import { loadConfiguration } from './load.ts'
-import { loadGood as good, load as loadFiles, onlyOne, plain, testTable } from './load-fixture.ts'
+import { loadGood as good, load as loadFiles, onlyOne, testLoads, testTable } from './load-fixture.ts'
 
 type Files = Readonly<Record<string, string>>
 
@@ -84,47 +84,35 @@ test('two presets that differ about an id or an endpoint are refused, and so is 
   })
 })
 
-test("a preset's mappings and tests have places that name the preset", async (context) => {
-  const { mappings, tests } = await loadGood(context, 'presets: [forge]')
-  assert.deepEqual([mappings[0]?.label, tests[0]?.label], ['preset forge:4:5', 'preset forge:16:5'])
-  assert.equal(mappings[0]?.locate(['message']).calledFile, 'preset forge')
-})
+testLoads(
+  `
+# presets come last, in their listed order, with their policies and tests
+presets: [shop, forge]⏎  mappings: [{ id: own, message: x }] || mappings/a.yaml: mappings: [{ id: file, message: x }] ⇒ { mappings: [{ id: own, origin: { kind: configuration, name: reveille.yaml } }, { id: file, origin: { kind: file, name: mappings/a.yaml } }, { id: shop-paid, origin: { kind: preset, name: shop } }, { id: forge-opened, origin: { kind: preset, name: forge }, label: 'preset forge:4:5' }, { id: forge-pushed }], tests: [{ value: { name: opened }, label: 'preset forge:16:5', origin: { kind: preset, name: forge } }, { value: { name: routed } }, { value: { name: pushed } }], endpoints: { shop: { maxBodyBytes: 5 }, forge: { maxBodyBytes: 100 } } }
 
-test('presets come last, in their listed order, with their policies and tests', async (context) => {
-  const { folder, loaded } = await load(
-    context,
-    'presets: [shop, forge]\n  mappings: [{ id: own, message: x }]',
-    {
-      'mappings/a.yaml': 'mappings: [{ id: file, message: x }]\n',
-    },
-  )
-  assert.ok(loaded.ok)
-  const { mappings, tests, endpoints, watched } = loaded.configuration
-  assert.deepEqual(
-    mappings.map(({ id, origin }) => `${id} of ${origin.kind} ${origin.name}`),
-    [
-      'own of configuration reveille.yaml',
-      'file of file mappings/a.yaml',
-      'shop-paid of preset shop',
-      'forge-opened of preset forge',
-      'forge-pushed of preset forge',
-    ],
-  )
-  assert.deepEqual(
-    tests.map(({ value, origin }) => `${value.name} of ${origin.kind} ${origin.name}`),
-    ['opened of preset forge', 'routed of preset forge', 'pushed of preset forge'],
-  )
-  assert.deepEqual(plain(endpoints), { shop: { maxBodyBytes: 5 }, forge: { maxBodyBytes: 100 } })
-  assert.ok(watched.includes(folder.at('shipped/forge.yaml')))
-})
+# a preset that is not in use is not read
+presets: [shop] || shipped/forge.yaml: no: [good ⇒ { mappings: [{ id: shop-paid }] }
 
-test('a preset that is not in use is not read', async (context) => {
-  const { mappings } = await loadGood(context, 'presets: [shop]', { 'shipped/forge.yaml': 'no: [good\n' })
-  assert.deepEqual(
-    mappings.map(({ id }) => id),
-    ['shop-paid'],
-  )
-})
+# an adjustment applies to every mapping whose action has the field, and tests expect nothing of it
+presets: [{ name: forge, channel: telegram, wakeMode: next-heartbeat, mode: next-heartbeat, model: a/b, deliver: false }] ⇒ { mappings: [{ value: { message: 'opened {{title}}', channel: telegram, to: null, wakeMode: next-heartbeat, mode: null, model: a/b, deliver: false } }, { value: { text: pushed, mode: next-heartbeat, wakeMode: null, channel: null } }], tests: [{ value: { name: opened, expect: { mapping: forge-opened, channel: null, to: null } } }, { value: { name: pushed, expect: { actions: [{ mapping: forge-pushed, mode: null }] } } }] }
+presets: [{ name: forge, deliverTo: [{ channel: last }] }] ⇒ { mappings: [{ value: { channel: null, to: null, deliverTo: [{ channel: last }] } }, {}] }
+
+# a preset may be served under another endpoint, its policy and tests with it
+presets: [{ name: forge, path: team/forge }] ⇒ { mappings: [{ value: { match: { path: team/forge } } }, { value: { match: { path: team/forge/push } } }], endpoints: { forge: null, team/forge: { maxBodyBytes: 100 } }, tests: [{ value: { request: { endpoint: team/forge } } }, {}, { value: { request: { endpoint: team/forge/push } } }] }
+
+# a mapping of the operator replaces the preset's with the same id, and drops the tests of that one
+presets: [forge]⏎  mappings: [{ id: forge-opened, message: mine }] ⇒ { mappings: [{ id: forge-opened, value: { message: mine } }, { id: forge-pushed }], tests: [{ value: { name: routed } }, { value: { name: pushed } }] }
+presets: [forge] || mappings/a.yaml: mappings: [{ id: forge-opened, message: mine }] ⇒ { mappings: [{ id: forge-opened, value: { message: mine } }, { id: forge-pushed }], tests: [{ value: { name: routed } }, { value: { name: pushed } }] }
+presets: [forge]⏎  mappings: [{ id: forge-opened, enabled: false, message: x }] ⇒ { mappings: [{ id: forge-pushed }], disabled: [{ id: forge-opened }] }
+
+# a policy of the configuration takes precedence over a file's, and that over a preset's, key by key
+presets: [forge, shop]⏎  endpoints: { shop: { maxBodyBytes: 1 } } || mappings/a.yaml: endpoints: { shop: { maxBodyBytes: 2 }, forge: { maxBodyBytes: 3 } } ⇒ { endpoints: { forge: { maxBodyBytes: 3 }, shop: { maxBodyBytes: 1 } } }
+`,
+  (text) => {
+    const [hooks = '', ...others] = text.split(' || ')
+    const files = others.map((each) => each.split(/: (.*)/s).slice(0, 2))
+    return filesOf(hooks, Object.fromEntries(files.map(([name, content]) => [name, `${content}\n`])))
+  },
+)
 
 test('without built-in presets, naming one is an error that says so', async (context) => {
   const folder = await createSampleFolder(context, { 'reveille.yaml': 'hooks: { presets: [shop] }\n' })
@@ -158,101 +146,20 @@ for (const use of [
   })
 }
 
-test('an adjustment applies to every mapping whose action has the field, and its place is that of the list', async (context) => {
-  const { mappings, tests } = await loadGood(
-    context,
-    'presets: [{ name: forge, channel: "${ROUTE:-telegram}", wakeMode: next-heartbeat, mode: next-heartbeat, model: a/b, deliver: false }]',
-  )
-  const [opened, pushed] = mappings
-  assert.deepEqual(plain(opened?.value), {
-    action: 'agent',
-    match: { path: 'forge', body: { action: 'opened' } },
-    message: 'opened {{title}}',
-    channel: 'telegram',
-    wakeMode: 'next-heartbeat',
-    model: 'a/b',
-    deliver: false,
-  })
-  assert.deepEqual(plain(pushed?.value), {
-    action: 'wake',
-    match: { path: 'forge/push' },
-    text: 'pushed',
-    mode: 'next-heartbeat',
-  })
+test('a field that an adjustment sets has its place in the list of presets', async (context) => {
+  const hooks = 'presets: [{ name: forge, channel: "${ROUTE:-telegram}", path: team/forge }]'
+  const [opened] = (await loadGood(context, hooks)).mappings
   const place = opened?.locate(['channel'])
   assert.deepEqual([place?.file.endsWith('/reveille.yaml'), place?.line, place?.column], [true, 2, 37])
-  assert.match(opened?.locate(['message']).file ?? '', /forge\.yaml$/)
-  assert.deepEqual(
-    tests.map(({ value }) => plain([value.name, value.expect])),
-    [
-      ['opened', { mapping: 'forge-opened' }],
-      ['pushed', { actions: [{ mapping: 'forge-pushed' }] }],
-    ],
-  )
+  assert.match(opened?.locate(['match', 'path']).file ?? '', /reveille\.yaml$/)
+  const own = opened?.locate(['message'])
+  assert.match(own?.file ?? '', /forge\.yaml$/)
+  assert.equal(own?.calledFile, 'preset forge')
 })
 
-test('several targets replace a channel and its address', async (context) => {
-  const { mappings } = await loadGood(context, 'presets: [{ name: forge, deliverTo: [{ channel: last }] }]')
-  const { channel, to, deliverTo } = mappings[0]?.value ?? {}
-  assert.deepEqual(plain([channel, to, deliverTo]), [null, null, [{ channel: 'last' }]])
-})
-
-test('a preset may be served under another endpoint, its policy and tests with it', async (context) => {
-  const { mappings, endpoints, tests } = await loadGood(
-    context,
-    'presets: [{ name: forge, path: team/forge }]',
-  )
-  assert.deepEqual(
-    mappings.map(({ value }) => value.match?.path),
-    ['team/forge', 'team/forge/push'],
-  )
-  assert.deepEqual(Object.keys(endpoints), ['team/forge'])
-  assert.deepEqual(
-    [...new Set(tests.map(({ value }) => value.request.endpoint))],
-    ['team/forge', 'team/forge/push'],
-  )
-  assert.match(mappings[0]?.locate(['match', 'path']).file ?? '', /reveille\.yaml$/)
-})
-
-for (const [where, hooks, files] of [
-  ['the configuration', 'presets: [forge]\n  mappings: [{ id: forge-opened, message: mine }]', {}],
-  ['a file', 'presets: [forge]', { 'mappings/a.yaml': 'mappings: [{ id: forge-opened, message: mine }]\n' }],
-] as const) {
-  test(`a mapping of ${where} replaces the preset’s with the same id, and drops the tests of that one`, async (context) => {
-    const { mappings, tests } = await loadGood(context, hooks, files)
-    assert.deepEqual(
-      mappings.map(({ id, value }) => `${id} ${value.message ?? value.text}`),
-      ['forge-opened mine', 'forge-pushed pushed'],
-    )
-    assert.deepEqual(
-      tests.map(({ value }) => value.name),
-      ['routed', 'pushed'],
-    )
-  })
-}
-
-test('a disabled mapping switches off the preset’s with the same id', async (context) => {
-  const hooks = 'presets: [forge]\n  mappings: [{ id: forge-opened, enabled: false, message: x }]'
-  const { mappings, disabled } = await loadGood(context, hooks)
-  assert.deepEqual(
-    [mappings.map(({ id }) => id), disabled.map(({ id }) => id)],
-    [['forge-pushed'], ['forge-opened']],
-  )
-})
-
-test('a policy of the configuration takes precedence over a file’s, and that over a preset’s, key by key', async (context) => {
-  const { endpoints } = await loadGood(
-    context,
-    'presets: [forge, shop]\n  endpoints: { shop: { maxBodyBytes: 1 } }',
-    {
-      'mappings/a.yaml': 'endpoints: { shop: { maxBodyBytes: 2 }, forge: { maxBodyBytes: 3 } }\n',
-    },
-  )
-  assert.deepEqual(plain(endpoints), { forge: { maxBodyBytes: 3 }, shop: { maxBodyBytes: 1 } })
-})
-
-test('the digest covers the presets in use', async (context) => {
-  const { digest } = await loadGood(context, 'presets: [shop]')
+test('the presets in use are watched, and the digest covers them', async (context) => {
+  const { digest, watched } = await loadGood(context, 'presets: [shop]')
+  assert.ok(watched.some((file) => file.endsWith('shipped/shop.yaml')))
   const changed = await loadGood(context, 'presets: [shop]', { 'shipped/shop.yaml': `# changed\n${shop}` })
   const other = await loadGood(context, 'presets: [shop]', { 'shipped/forge.yaml': `# changed\n${forge}` })
   assert.notEqual(changed.digest, digest)

@@ -32,7 +32,7 @@ export function resolveSettings(
   file: string,
   resolvePath: (path: string) => string,
 ) {
-  const { gateway, hooks, history, agents, deliveries, channels, sources, observers, plugins } = value
+  const { gateway, hooks, history, deliveries, channels, sources, observers, plugins } = value
   const { auth, metrics, trustedProxies, ...gatewayRest } = gateway
   const {
     token,
@@ -45,12 +45,8 @@ export function resolveSettings(
     [mailbox]: block,
     ...hooksRest
   } = hooks
-  const { model, models, heartbeat, retry, ...defaults } = agents.defaults
-  const { every, quietHours, ...heartbeatRest } = heartbeat
-  const { idleExpiry, ...sessions } = agents.sessions
   const { retryFor, ...deliveriesRest } = deliveries
   const { debounce, rest, ...reloadRest } = reload
-  const rules = modelRules(models)
   return {
     file,
     gateway: {
@@ -86,39 +82,47 @@ export function resolveSettings(
     },
     /** How long a delivery is tried before it is parked, from its first attempt on. */
     deliveries: { ...deliveriesRest, retryForMs: parseDuration(retryFor) },
-    agents: {
-      ...agents,
-      runners: agents.runners as Readonly<Record<string, Readonly<Record<string, unknown>>>>,
-      defaults: {
-        ...defaults,
-        ...(model !== undefined && { model: namedModel(model, models) }),
-        /** Absent: any model is allowed. */
-        ...(rules && { models: rules }),
-        /** The wait doubles from the first to the longest for each further attempt, give or take a third. */
-        retry: {
-          attempts: retry.attempts,
-          firstMs: parseDuration(retry.backoff),
-          maxMs: parseDuration(retry.maxBackoff),
-        },
-        heartbeat: {
-          ...heartbeatRest,
-          everyMs: parseDuration(every),
-          prompt: heartbeat.prompt.replaceAll('{ackToken}', heartbeat.ackToken),
-          ...(quietHours && {
-            quietHours: { ...quietHours, from: minutesOf(quietHours.from), to: minutesOf(quietHours.to) },
-          }),
-        },
-      },
-      ...(agents.budget && { budget: { ...agents.budget } }),
-      ...(agents.route && { route: { ...agents.route } }),
-      /** How long a session with a generated key lives. */
-      sessions: { ...sessions, idleMs: parseDuration(idleExpiry) },
-    },
+    agents: agentSettings(value.agents),
     channels,
     /** For the plugins to validate. */
     sources: { ...sources, ...mailboxSource(block) },
     observers,
     plugins: plugins.map((plugin) => (/^(?:\.{0,2}|~)[/\\]/.test(plugin) ? resolvePath(plugin) : plugin)),
+  }
+}
+
+function agentSettings(agents: ConfigurationValue['agents']) {
+  const { model, models, heartbeat, retry, ...defaults } = agents.defaults
+  const { every, quietHours, ...heartbeatRest } = heartbeat
+  const { idleExpiry, ...sessions } = agents.sessions
+  const rules = modelRules(models)
+  return {
+    ...agents,
+    runners: agents.runners as Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+    defaults: {
+      ...defaults,
+      ...(model !== undefined && { model: namedModel(model, models) }),
+      /** Absent: any model is allowed. */
+      ...(rules && { models: rules }),
+      /** The wait doubles from the first to the longest for each further attempt, give or take a third. */
+      retry: {
+        attempts: retry.attempts,
+        firstMs: parseDuration(retry.backoff),
+        maxMs: parseDuration(retry.maxBackoff),
+      },
+      heartbeat: {
+        ...heartbeatRest,
+        everyMs: parseDuration(every),
+        prompt: heartbeat.prompt.replaceAll('{ackToken}', heartbeat.ackToken),
+        ...(quietHours && {
+          quietHours: { ...quietHours, from: minutesOf(quietHours.from), to: minutesOf(quietHours.to) },
+        }),
+      },
+    },
+    ...(agents.budget && { budget: { ...agents.budget } }),
+    ...(agents.route && { route: { ...agents.route } }),
+    /** How long a session with a generated key lives. */
+    sessions: { ...sessions, idleMs: parseDuration(idleExpiry) },
   }
 }
 

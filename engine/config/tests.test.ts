@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { load, loadGood, plain } from './load-fixture.ts'
+import { load, loadBad, loadGood, plain, testLoads } from './load-fixture.ts'
 
 async function testsOf(context: TestContext, tests: string) {
   return (await loadGood(context, { 'mappings/a.yaml': `tests:\n${tests}` })).tests
@@ -72,54 +72,26 @@ test('a body may be in a file, which is watched and included in the digest', asy
   assert.notEqual(changed.loaded.configuration.digest, digest)
 })
 
-test('a body with numbers that YAML cannot hold keeps their digits', async (context) => {
-  const [one] = await testsOf(
-    context,
-    `  - request:
-      endpoint: shop
-      body: { id: 820982911946154508, same: [-820982911946154508, 1.5, 7], "__proto__": { a: "\\"" }, none: null }
-    expect: { outcome: ignored }
+testLoads(
+  `
+# a body with numbers that YAML cannot hold keeps their digits
+- { request: { endpoint: shop, body: { id: 820982911946154508, same: [-820982911946154508, 1.5, 7], "__proto__": { a: "\\"" }, none: null } }, expect: { outcome: ignored } } ⇒ { tests: [{ value: { request: { body: null, bodyText: '{"id":820982911946154508,"same":[-820982911946154508,1.5,7],"__proto__":{"a":"\\""},"none":null}' } } }] }
+
+# a time may have another zone, or be a day alone
+- { request: { endpoint: a }, now: 2026-01-01T00:00Z, expect: { status: 200 } } ⇒ { tests: [{ value: { now: '2026-01-01T00:00Z' } }] }
+- { request: { endpoint: a }, now: "2026-01-01T00:00:00.123+05:30", expect: { status: 200 } } ⇒ { tests: [{ value: { now: '2026-01-01T00:00:00.123+05:30' } }] }
+- { request: { endpoint: a }, now: 2024-02-29, expect: { status: 200 } } ⇒ { tests: [{ value: { now: '2024-02-29' } }] }
+- { request: { endpoint: a }, now: "2026-12-31T23:59:59-11:00", expect: { status: 200 } } ⇒ { tests: [{ value: { now: '2026-12-31T23:59:59-11:00' } }] }
 `,
-  )
-  assert.equal(one?.value.request.body, undefined)
-  assert.equal(
-    one?.value.request.bodyText,
-    '{"id":820982911946154508,"same":[-820982911946154508,1.5,7],"__proto__":{"a":"\\""},"none":null}',
-  )
-})
+  (text) => ({ 'mappings/a.yaml': `tests:\n  ${text}\n` }),
+)
 
 test('two tests of one file have different names, and two files may share one', async (context) => {
   const one = '{ name: same, request: { endpoint: a }, expect: { status: 200 } }'
-  const twice = await load(context, { 'mappings/a.yaml': `tests: [${one}, ${one}]\n` })
-  assert.ok(!twice.loaded.ok)
-  assert.deepEqual(
-    twice.loaded.diagnostics.map(({ code }) => code),
-    ['DUPLICATE_NAME'],
-  )
-  const { loaded } = await load(context, {
-    'mappings/a.yaml': `tests: [${one}]\n`,
-    'mappings/b.yaml': `tests: [${one}]\n`,
-  })
-  assert.ok(loaded.ok)
-  assert.deepEqual(
-    loaded.configuration.tests.map(({ label }) => label),
-    ['mappings/a.yaml:1:9', 'mappings/b.yaml:1:9'],
-  )
-})
-
-test('a time may have another zone, or be a day alone', async (context) => {
-  const times = [
-    '2026-01-01T00:00Z',
-    '2026-01-01T00:00:00.123+05:30',
-    '2024-02-29',
-    '2026-12-31T23:59:59-11:00',
-  ]
-  const tests = await testsOf(
-    context,
-    times.map((now) => `  - { request: { endpoint: a }, now: "${now}", expect: { status: 200 } }\n`).join(''),
-  )
-  assert.deepEqual(
-    tests.map(({ value }) => value.now),
-    times,
-  )
+  const [twice, ...others] = await loadBad(context, { 'mappings/a.yaml': `tests: [${one}, ${one}]\n` })
+  assert.deepEqual([twice?.code, others], ['DUPLICATE_NAME', []])
+  const file = `tests: [${one}]\n`
+  const { tests } = await loadGood(context, { 'mappings/a.yaml': file, 'mappings/b.yaml': file })
+  const labels = tests.map(({ label }) => label)
+  assert.deepEqual(labels, ['mappings/a.yaml:1:9', 'mappings/b.yaml:1:9'])
 })

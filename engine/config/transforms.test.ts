@@ -2,33 +2,16 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createSampleFolder } from './folder-fixture.ts'
 import { loadConfiguration } from './load.ts'
-import { loadGood } from './load-fixture.ts'
+import { testLoads } from './load-fixture.ts'
 
-const mapping = '  mappings: [{ transform: { module: ./a/../review.ts, export: pull } }]\n'
+testLoads(`
+# a transform is called by its module's normalised name, and limits apply to all modules, or to one of them
+hooks:⏎  transforms: { timeout: 2s, concurrency: 8, modules: { ./review.ts: { timeout: 1m, memoryMb: 512 } } }⏎  mappings: [{ transform: { module: ./a/../review.ts, export: pull } }] ⇒ { mappings: [{ value: { transform: { module: review.ts, export: pull } } }], settings: { hooks: { transforms: { defaults: { timeoutMs: 2000, memoryMb: 128, concurrency: 8 }, modules: { review.ts: { timeoutMs: 60000, memoryMb: 512 } } } } }, warnings: [] }
+hooks: { reload: { requireTests: false, debounce: 1s, rest: 2s, poll: true } } ⇒ { settings: { hooks: { reload: { requireTests: false, debounceMs: 1000, restMs: 2000, poll: true } } } }
 
-test('a transform is called by its module’s normalised name', async (context) => {
-  const { mappings } = await loadGood(context, `hooks:\n${mapping}`)
-  assert.deepEqual(mappings[0]?.value.transform, { module: 'review.ts', export: 'pull' })
-})
-
-test('limits apply to all modules, or to one of them', async (context) => {
-  const { settings, warnings } = await loadGood(
-    context,
-    `hooks:
-  transforms:
-    timeout: 2s
-    concurrency: 8
-    modules: { ./review.ts: { timeout: 1m, memoryMb: 512 } }
-  reload: { requireTests: false, debounce: 1s, rest: 2s, poll: true }
-${mapping}`,
-  )
-  assert.deepEqual(settings.hooks.transforms, {
-    defaults: { timeoutMs: 2000, memoryMb: 128, concurrency: 8 },
-    modules: { 'review.ts': { timeoutMs: 60_000, memoryMb: 512 } },
-  })
-  assert.deepEqual(settings.hooks.reload, { requireTests: false, debounceMs: 1000, restMs: 2000, poll: true })
-  assert.deepEqual(warnings, [])
-})
+# known secrets are the values of keys that are named like secrets, from eight characters on
+hooks:⏎  token: literal-hook-token-1⏎  mappings: [{ transform: { module: a.ts, with: { apiKey: literal-key, pin: { password: short, note: harmless text } } } }] ⇒ { secrets: [literal-hook-token-1, literal-key] }
+`)
 
 test('only transform.with of a mapping may refer to the environment and to files', async (context) => {
   const folder = await createSampleFolder(context, {
@@ -72,10 +55,7 @@ test('only transform.with of a mapping may refer to the environment and to files
   assert.equal(jira?.value.transform?.with?.['token'], '${JIRA_TOKEN}', 'the mapping keeps the reference')
   assert.ok(Object.isFrozen(jira?.parameters?.['labels']))
   assert.ok(watched.includes(folder.at('secrets/key')), 'a change of the file is seen')
-  assert.ok(
-    !JSON.stringify([...sources]).includes('0123'),
-    'what generations keep has no value of a reference',
-  )
+  assert.ok(!JSON.stringify([...sources]).includes('0123'), 'generations keep no value of a reference')
   assert.deepEqual([...secrets].sort(), ['4fK29sLq0ZpVx81mWnB7cRtY', 'file-key-0123', 'jira-token-0123'])
   const rotated = await loadConfiguration({
     file: folder.at('reveille.yaml'),
@@ -83,16 +63,4 @@ test('only transform.with of a mapping may refer to the environment and to files
   })
   assert.ok(rotated.ok)
   assert.notEqual(rotated.configuration.digest, loaded.configuration.digest)
-})
-
-test('known secrets are the values of references and of keys that are named like secrets, from eight characters on', async (context) => {
-  const { secrets } = await loadGood(
-    context,
-    `hooks:
-  token: literal-hook-token-1
-  mappings: [{ transform: { module: a.ts, with: { apiKey: literal-key, pin: { password: short, note: harmless text } } } }]
-store: sqlite
-`.replace('store: sqlite\n', ''),
-  )
-  assert.deepEqual([...secrets].sort(), ['literal-hook-token-1', 'literal-key'])
 })

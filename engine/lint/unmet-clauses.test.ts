@@ -26,26 +26,27 @@ async function found(
   return diagnostics.map(({ code, hint }) => `${code} ${hint}`)
 }
 
-test('a clause of the wrong type is reported with the right spelling', async () => {
-  assert.deepEqual(await found({ body: { draft: 'no' } }), ['UNMET_CLAUSE Write `false`, without quotes.'])
-  assert.deepEqual(await found({ body: { draft: 'false' } }), ['UNMET_CLAUSE Write `false`, without quotes.'])
-  assert.deepEqual(await found({ body: { number: '42' } }), ['UNMET_CLAUSE Write `42`, without quotes.'])
-  assert.deepEqual(await found({ body: { size: 17 } }), ['UNMET_CLAUSE Put it in quotes: "17".'])
-  assert.deepEqual(await found({ body: { size: { numeric: ['>', 5] } } }), [
-    'UNMET_CLAUSE `numeric` takes numbers alone; write `when: "$number(size) > …"`.',
-  ])
-  assert.deepEqual(await found({ body: { number: { prefix: '4' } } }), [
-    'UNMET_CLAUSE `prefix` takes texts alone; compare another value in `match.when`.',
-  ])
-})
+const cases: readonly (readonly [NonNullable<Mapping['match']>, string])[] = [
+  [{ body: { draft: 'no' } }, 'Write `false`, without quotes.'],
+  [{ body: { draft: 'false' } }, 'Write `false`, without quotes.'],
+  [{ body: { number: '42' } }, 'Write `42`, without quotes.'],
+  [{ body: { size: 17 } }, 'Put it in quotes: "17".'],
+  [
+    { body: { size: { numeric: ['>', 5] } } },
+    '`numeric` takes numbers alone; write `when: "$number(size) > …"`.',
+  ],
+  [
+    { body: { number: { prefix: '4' } } },
+    '`prefix` takes texts alone; compare another value in `match.when`.',
+  ],
+  [{ body: { action: 'Opened' } }, 'Did you mean "opened"?'],
+  [{ body: { labels: { name: ['bugs', 'fault'] } } }, 'Did you mean "bug"?'],
+  [{ headers: { 'X-Event': 'pushed' } }, 'Did you mean "push"?'],
+]
 
-test('a misspelt value is reported with the one that samples hold', async () => {
-  assert.deepEqual(await found({ body: { action: 'Opened' } }), ['UNMET_CLAUSE Did you mean "opened"?'])
-  assert.deepEqual(await found({ body: { labels: { name: ['bugs', 'fault'] } } }), [
-    'UNMET_CLAUSE Did you mean "bug"?',
-  ])
-  assert.deepEqual(await found({ headers: { 'X-Event': 'pushed' } }), ['UNMET_CLAUSE Did you mean "push"?'])
-})
+for (const [match, hint] of cases)
+  test(`${JSON.stringify(match)} is satisfied by no sample: ${hint}`, async () =>
+    assert.deepEqual(await found(match), [`UNMET_CLAUSE ${hint}`]))
 
 test('another value is reported where recorded samples lack it, and left to MISSING_TESTS where tests do', async () => {
   const match = { body: { action: 'synchronize' } }

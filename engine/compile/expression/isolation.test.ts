@@ -7,44 +7,14 @@ import { requestOf } from '../fixture.ts'
 import { compileExpression, ExpressionSyntaxError } from './compile-expression.ts'
 
 /** Names that lead out of plain data in JavaScript. */
-const names = [
-  'constructor',
-  '__proto__',
-  'prototype',
-  'toString',
-  'valueOf',
-  'hasOwnProperty',
-  '__defineGetter__',
-  '__lookupGetter__',
-  'process',
-  'globalThis',
-  'global',
-  'require',
-  'Function',
-  'Object',
-  'implementation',
-  'environment',
-  'body',
-  'length',
-  'push',
-  'sequence',
-  'lookup',
-  'base',
-]
+const names =
+  'constructor __proto__ prototype toString valueOf hasOwnProperty __defineGetter__ __lookupGetter__ process globalThis global require Function Object implementation environment body length push sequence lookup base'.split(
+    ' ',
+  )
 
 const name = fc.constantFrom(...names)
 const start = fc.constantFrom(
-  'a',
-  'list',
-  '$',
-  '$$',
-  'text',
-  '$sum',
-  '$now',
-  'function($x) { $x }',
-  '/x/',
-  '[a]',
-  '{"a": a}',
+  ...['a', 'list', '$', '$$', 'text', '$sum', '$now', 'function($x) { $x }', '/x/', '[a]', '{"a": a}'],
 )
 const reach = fc.constantFrom<(from: string, key: string) => string>(
   (from, key) => `${from}.${key}`,
@@ -72,14 +42,7 @@ const reach = fc.constantFrom<(from: string, key: string) => string>(
   (from, key) => `$clone(${from}).${key}.${key}`,
 )
 
-const roots = [
-  Object.prototype,
-  Array.prototype,
-  Function.prototype,
-  String.prototype,
-  RegExp.prototype,
-  Promise.prototype,
-]
+const roots = [Object, Array, Function, String, RegExp, Promise].map(({ prototype }) => prototype as object)
 
 function shapes(): string {
   return JSON.stringify(roots.map((root) => Reflect.ownKeys(root).map(String)))

@@ -32,7 +32,7 @@ test('the official suite is installed', { skip: absent }, () => {})
 if (absent === false) {
   // The test runner follows every promise, which makes evaluating several times slower. It does not follow those of a
   // worker.
-  const worker = new Worker(new URL('./official-suite-worker.ts', import.meta.url), { workerData: folder })
+  const worker = new Worker(new URL('./official-suite-fixture.ts', import.meta.url), { workerData: folder })
   after(() => worker.terminate())
   for (const file of globSync('groups/*/*.json', { cwd: folder }).sort()) {
     const name = file.slice('groups/'.length, -'.json'.length)

@@ -6,11 +6,21 @@ import { isMatch, missOf } from './pattern.ts'
 import { readBody } from './read-pattern.ts'
 
 function read(body: unknown) {
-  const errors: Finding[] = []
-  const report = { error: (found: Finding) => void errors.push(found), warn: () => undefined }
+  const [errors, warnings]: [Finding[], Finding[]] = [[], []]
+  const report = {
+    error: (found: Finding) => void errors.push(found),
+    warn: (found: Finding) => void warnings.push(found),
+  }
   const pattern = readBody(body, ['match', 'body'], report)
   assert.equal(pattern === undefined, errors.length > 0, 'an error leaves no pattern')
-  return { pattern, errors: errors.map(({ path, message }) => `${path.slice(2).join('/')}: ${message}`) }
+  const shown = (all: readonly Finding[]) =>
+    all.map(({ path, message }) => `${path.slice(2).join('/')}: ${message}`)
+  return {
+    pattern,
+    errors: shown(errors),
+    warnings: shown(warnings),
+    keys: pattern?.keys.map(([key]) => key),
+  }
 }
 
 /** What is asked of a field, its words, values that have it, and values that have not. `undefined` is an absent field. */
@@ -81,6 +91,7 @@ const refused: readonly (readonly [unknown, ...string[]])[] = [
   ],
   [{ a: { suffix: '' } }, 'a/suffix: must be text, and not empty'],
   [{ a: { pattern: 5 } }, 'a/pattern: must be a regular expression'],
+  [{ a: { pattern: 'v(' } }, 'a/pattern: a ( is not closed'],
   [{ a: Number.POSITIVE_INFINITY }, 'a: must be a number that JSON has: no payload holds an infinite one'],
   [{ a: [new Date(0)] }, 'a: must be text, a number, true, false or null'.replace('a:', 'a/0:')],
   [{ a: { exists: false, prefix: 'x' } }, 'a: asks a field that is absent for more, which never holds'],
@@ -104,3 +115,19 @@ function boundsOf(text: string): unknown[] {
 for (const [body, ...errors] of refused)
   test(`${JSON.stringify(body)} has ${errors.length || 'no'} errors`, () =>
     assert.deepEqual(read(body).errors, errors))
+
+test('the top level lists keys, whatever their names, and the cheap ones are tested first', () => {
+  assert.deepEqual(read({ exists: true, prefix: 'a' }).keys, ['exists', 'prefix'])
+  assert.deepEqual(read({ exists: true, prefix: 'a' }).warnings, [])
+  assert.deepEqual(read(JSON.parse('{"__proto__": {"a": 1}}')).keys, ['__proto__'])
+  const mixed = { a: { pattern: 'x' }, b: { c: { pattern: 'y' } }, d: { prefix: 'z' }, e: 1 }
+  assert.deepEqual(read(mixed).keys, ['e', 'd', 'a', 'b'])
+})
+
+test('a map with both operators and other keys is keys, with a warning', () => {
+  const { pattern, warnings } = read({ ref: { prefix: 'refs/', sufix: 'x' } })
+  assert.equal(pattern?.keys[0]?.[1].kind, 'keys')
+  assert.deepEqual(warnings, [
+    'ref: takes `prefix` for keys of the payload, because `sufix` beside it is no operator',
+  ])
+})

@@ -3,23 +3,13 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { RefusalError } from '../../resolve/model/refusal.ts'
 import { rendered } from './fixture.ts'
+import { foreignTemplate } from './foreign-template.ts'
 import { TemplateError } from './parse.ts'
 
-const inherited = [
-  '__proto__',
-  'constructor',
-  'prototype',
-  'toString',
-  'valueOf',
-  'hasOwnProperty',
-  '__defineGetter__',
-  '__lookupGetter__',
-  'map',
-  'push',
-  'charAt',
-  'toFixed',
-  'call',
-]
+const inherited =
+  '__proto__ constructor prototype toString valueOf hasOwnProperty __defineGetter__ __lookupGetter__ map push charAt toFixed call'.split(
+    ' ',
+  )
 
 const bases = ['', 'payload.', 'o.', 'l.', 's.', 'n.', 't.', 'headers.', 'query.', '@root.', 'o.o.', 'l.[0].']
 const payload = { o: { o: {} }, l: [[1]], s: 'text', n: 1, t: true }
@@ -68,17 +58,7 @@ const templates = [
 ]
 
 test('rendering throws nothing but refusals, whatever the payload', () => {
-  const key = fc.constantFrom(
-    'a',
-    'b',
-    '__proto__',
-    'constructor',
-    'length',
-    'toString',
-    'toJSON',
-    'rawJSON',
-    '',
-  )
+  const key = fc.constantFrom(...' a b __proto__ constructor length toString toJSON rawJSON'.split(' '))
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof(
       { maxDepth: 4 },
@@ -99,4 +79,12 @@ test('rendering throws nothing but refusals, whatever the payload', () => {
     }),
     { seed: 11, numRuns: 2000 },
   )
+})
+
+test('a placeholder of another language is found after one without an end', () => {
+  assert.equal(foreignTemplate('{{a {{commits.size()}}')?.place, 6)
+})
+
+test('a long text of placeholders without an end is searched only once', { timeout: 5000 }, () => {
+  for (const text of ['{{', '{{a', '{', '{{{']) assert.equal(foreignTemplate(text.repeat(50_000)), undefined)
 })

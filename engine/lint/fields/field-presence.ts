@@ -3,6 +3,7 @@
 import { anyStep } from '../../compile/template/reference.ts'
 import type { MappingEntry } from '../../config/configuration.ts'
 import { readClauses } from '../implication.ts'
+import { follow } from './known-fields.ts'
 import { mappingReferences } from './mapping-references.ts'
 
 export interface FieldPresence {
@@ -14,9 +15,8 @@ export interface FieldPresence {
 
 /** The most fields of one endpoint that are looked for. */
 const maxFields = 50
-/** The most values of one payload that are visited for one field, and the most elements of one list. */
-const maxVisited = 200
-const maxElements = 20
+/** The most elements of one list that are looked into, and the most values that are visited at one step. */
+const limits = { maxElements: 20, maxVisited: 200 }
 
 /** Reads the mappings once; asking for a payload then takes bounded time, whatever the payload holds. */
 export function compileFieldPresence(entries: readonly MappingEntry[]): FieldPresence {
@@ -32,49 +32,11 @@ export function compileFieldPresence(entries: readonly MappingEntry[]): FieldPre
   const all = [...fields.values()]
   return {
     fields: all.map(({ mapping, path }) => ({ mapping, path })),
-    of: (payload) => all.map(({ steps }) => isPresent(payload, steps, { left: maxVisited })),
+    of: (payload) => all.map(({ steps }) => isPresent(payload, steps)),
   }
 }
 
-function isPresent(
-  value: unknown,
-  [step, ...rest]: readonly string[],
-  visits: { left: number },
-): boolean | undefined {
-  if (step === undefined) return value !== undefined
-  visits.left -= 1
-  if (value === null || visits.left < 0) return undefined
-  // `name[0]` is an initial.
-  if (typeof value === 'string' && /^\d+$/.test(step)) return true
-  if (typeof value !== 'object') return false
-  if (Array.isArray(value)) {
-    const below = step === anyStep || /^\d+$/.test(step) ? rest : [step, ...rest]
-    return inAny(value.slice(0, maxElements), below, visits)
-  }
-  if (step === anyStep) return inAny(someValues(value), rest, visits)
-  if (Object.hasOwn(value, step))
-    return isPresent((value as Readonly<Record<string, unknown>>)[step], rest, visits)
-  return someValues(value).length === 0 ? undefined : false
-}
-
-function inAny(
-  values: readonly unknown[],
-  steps: readonly string[],
-  visits: { left: number },
-): boolean | undefined {
-  let result: boolean | undefined = values.length === 0 ? undefined : false
-  for (const value of values) {
-    const isThere = isPresent(value, steps, visits)
-    if (isThere) return true
-    if (isThere === undefined) result = undefined
-  }
-  return result
-}
-
-function someValues(value: object): readonly unknown[] {
-  const values: unknown[] = []
-  for (const key in value) {
-    if (values.push((value as Readonly<Record<string, unknown>>)[key]) === maxElements) break
-  }
-  return values
+function isPresent(payload: unknown, steps: readonly string[]): boolean | undefined {
+  const { values, isUnsure } = follow([payload], steps, limits)
+  return values.length > 0 || (isUnsure ? undefined : false)
 }

@@ -38,36 +38,53 @@ export function valuesAt(
   payloads: readonly unknown[],
   steps: readonly string[],
 ): readonly unknown[] | 'unsure' | 'none' {
-  let values: readonly unknown[] = payloads
-  for (const step of steps) {
-    const next: unknown[] = []
-    for (const value of values) {
-      const values = stepInto(value, step)
-      if (values === 'unsure') return 'unsure'
-      for (const each of values) next.push(each)
-    }
-    values = next
-  }
+  const { values, isUnsure } = follow(payloads, steps)
+  if (isUnsure) return 'unsure'
   return values.length === 0 ? 'none' : values
 }
 
-function stepInto(value: unknown, step: string): readonly unknown[] | 'unsure' {
-  if (value === null) return 'unsure'
-  if (step === 'length' && (typeof value === 'string' || Array.isArray(value))) return [value.length]
-  // `name[0]` is an initial.
-  if (typeof value === 'string' && /^\d+$/.test(step)) return [value]
-  if (typeof value !== 'object') return []
-  if (Array.isArray(value)) {
-    if (value.length === 0) return 'unsure'
-    // `commits[0]`, an iteration of a loop, or a name that is meant for each element.
-    if (step === anyStep || /^\d+$/.test(step)) return value
-    const values = value.map((each) => stepInto(each, step))
-    return values.includes('unsure') ? 'unsure' : values.flat()
+/**
+ * Follows the steps from each payload. `isUnsure`: some end on the way at a null, or at something empty. At most `maxElements` of
+ * a list or an object are followed, and `maxVisited` values at each step.
+ */
+export function follow(
+  payloads: readonly unknown[],
+  steps: readonly string[],
+  { maxElements = Infinity, maxVisited = Infinity } = {},
+): { readonly values: readonly unknown[]; readonly isUnsure: boolean } {
+  let values = payloads
+  let isUnsure = false
+  for (const step of steps) {
+    const next: unknown[] = []
+    const isIndex = /^\d+$/.test(step)
+    // A payload may be nested deeper than the stack allows.
+    const waiting = values.toReversed()
+    for (let visited = 0; waiting.length > 0; visited++) {
+      const value = waiting.pop()
+      if (value === null || visited === maxVisited) isUnsure = true
+      if (visited === maxVisited) break
+      if (step === 'length' && (typeof value === 'string' || Array.isArray(value))) next.push(value.length)
+      // `name[0]` is an initial.
+      else if (typeof value === 'string' && isIndex) next.push(value)
+      else if (typeof value === 'object' && value !== null) {
+        const inside = firstValues(value, maxElements)
+        isUnsure ||= inside.length === 0
+        // `commits[0]`, an iteration of a loop, or a name that is meant for each element.
+        if (step === anyStep || (isIndex && Array.isArray(value))) for (const each of inside) next.push(each)
+        else if (Array.isArray(value)) for (const each of inside.toReversed()) waiting.push(each)
+        else if (Object.hasOwn(value, step)) next.push((value as Readonly<Record<string, unknown>>)[step])
+      }
+    }
+    values = next
   }
-  const keys = Object.keys(value)
-  if (keys.length === 0) return 'unsure'
-  if (step === anyStep) return Object.values(value)
-  return Object.hasOwn(value, step) ? [(value as Readonly<Record<string, unknown>>)[step]] : []
+  return { values, isUnsure }
+}
+
+function firstValues(value: object, max: number): readonly unknown[] {
+  if (Array.isArray(value)) return value.slice(0, max)
+  const values: unknown[] = []
+  for (const key in value) if (values.push((value as Readonly<Record<string, unknown>>)[key]) >= max) break
+  return values
 }
 
 function keysOf(value: unknown): readonly string[] {
