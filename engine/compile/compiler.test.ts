@@ -119,38 +119,26 @@ test('findings about a cached mapping are reported again, at its current place',
   }
 })
 
-/** Title, mapping, settings that refuse it, code. */
+const otherModel = { defaults: { models: { allowed: ['other/model'], aliases: {} } } }
+const otherPrefix = { hooks: { allowedSessionKeyPrefixes: ['other:'] } }
+
+/** Title, fields of a mapping, settings that refuse it, code. */
 const settings: readonly (readonly [string, Mapping, Fixture, string])[] = [
-  ['a channel', { message: 'x', channel: 'slack' }, { channels: {} }, 'CHANNEL_NOT_CONFIGURED'],
+  ['a channel', { channel: 'slack' }, { channels: {} }, 'CHANNEL_NOT_CONFIGURED'],
   [
-    'a channel of several',
-    { message: 'x', deliverTo: [{ channel: 'slack' }] },
+    'one of several channels',
+    { deliverTo: [{ channel: 'slack' }] },
     { channels: {} },
     'CHANNEL_NOT_CONFIGURED',
   ],
-  [
-    'a model',
-    { message: 'x', model: 'openai/gpt-5' },
-    { defaults: { models: { allowed: ['other/model'], aliases: {} } } },
-    'MODEL_NOT_ALLOWED',
-  ],
-  [
-    'a session key',
-    { message: 'x', sessionKey: 'hook:a' },
-    { hooks: { allowedSessionKeyPrefixes: ['other:'] } },
-    'SESSION_KEY_NOT_ALLOWED',
-  ],
-  [
-    'the prefix of a session key',
-    { message: 'x', sessionKey: 'hook:{{a}}' },
-    { hooks: { allowedSessionKeyPrefixes: ['other:'] } },
-    'SESSION_KEY_NOT_ALLOWED',
-  ],
+  ['a model', { model: 'openai/gpt-5' }, otherModel, 'MODEL_NOT_ALLOWED'],
+  ['a session key', { sessionKey: 'hook:a' }, otherPrefix, 'SESSION_KEY_NOT_ALLOWED'],
+  ['the prefix of a session key', { sessionKey: 'hook:{{a}}' }, otherPrefix, 'SESSION_KEY_NOT_ALLOWED'],
 ]
 for (const [title, mapping, fixture, code] of settings) {
   test(`${title} of a cached mapping is checked against new settings`, async () => {
     const { compile } = createCompiler({ randomness })
-    const before = configurationOf([{ match: { when: 'a = 1' }, ...mapping }])
+    const before = configurationOf([{ match: { when: 'a = 1' }, message: 'x', ...mapping }])
     const now = { ...configurationOf([], fixture), mappings: before.mappings }
     for (let time = 0; time < 2; time++) {
       snapshotOf(await compile(before, catalog))

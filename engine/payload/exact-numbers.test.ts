@@ -6,32 +6,44 @@ import { parseExact, parseTexts } from './exact-numbers.ts'
 
 const large = '820982911946154508'
 
-test('a large integer keeps its digits in a template', async () => {
-  const { message } = await agentOf(
-    { message: 'Order {{order.id}}, {{order.total}}' },
-    `{"order":{"id":${large},"total":12.5}}`,
-  )
-  assert.equal(message, `Order ${large}, 12.5`)
-})
+const other = '820982911946154509'
+const several = `{"a":${large},"b":${large},"c":${other},"text":"${large}","n":7,"list":[${other},${large}]}`
+const compared =
+  '{{eq a b}} {{eq a c}} {{eq a text}} {{eq a n}} {{eq n 7}}{{#each list}}{{#if (eq this ../a)}} {{@index}}{{/if}}{{/each}}'
+const ids = `{"ids":[1,${large}]}`
 
-test('a large integer keeps its digits inside the JSON of an object, and stays a number there', async () => {
-  const { message } = await agentOf({ message: '{{order}}' }, `{"order":{"id":${large},"ids":[-${large}]}}`)
-  assert.equal(message, `{"id":${large},"ids":[-${large}]}`)
-})
+/** What happens to a large integer, a message, a body, and the rendered message. */
+const cases: readonly (readonly [string, string, string, string])[] = [
+  ['keeps its digits', 'Order {{a.id}}, {{a.b}}', `{"a":{"id":${large},"b":12.5}}`, `Order ${large}, 12.5`],
+  [
+    'stays a number in JSON',
+    '{{a}}',
+    `{"a":{"id":${large},"b":[-${large}]}}`,
+    `{"id":${large},"b":[-${large}]}`,
+  ],
+  ['is compared by its digits', compared, several, 'true false false false true 1'],
+  [
+    'is compared by them after another one',
+    `{{a}} ${compared}`,
+    several,
+    `${large} true false false false true 1`,
+  ],
+  ['is no list', '{{a}} {{#each a}}{{this}}{{else}}none{{/each}}', `{"a":${large}}`, `${large} none`],
+  ['is an element of a loop', '{{#each ids}}{{this}} {{/each}}', ids, `1 ${large} `],
+  ['is joined', '{{join ids}}', ids, `1, ${large}`],
+  ['is the value of a block', '{{#with ids.[1]}}{{json this}}{{/with}}', ids, large],
+  ['is text in an expression', '{% $type(id) & " " & id %}', `{"id":${large}}`, `string ${large}`],
+  [
+    'is one only if written as one',
+    '{{a}} {{b}}',
+    '{"a":1e300,"b":123456789012345680000.5}',
+    '1e+300 123456789012345680000',
+  ],
+]
 
-test('large integers are compared by their digits', async () => {
-  const other = '820982911946154509'
-  const body = `{"a":${large},"b":${large},"c":${other},"text":"${large}","n":7,"list":[${other},${large}]}`
-  const compared = '{{eq a b}} {{eq a c}} {{eq a text}} {{eq a n}} {{eq n 7}}'
-  // With and without another large integer that is rendered before.
-  for (const [before, expected] of [
-    ['', ''],
-    ['{{a}} ', `${large} `],
-  ]) {
-    const message = `${before}${compared}{{#each list}}{{#if (eq this ../a)}} {{@index}}{{/if}}{{/each}}`
-    assert.equal((await agentOf({ message }, body)).message, `${expected}true false false false true 1`)
-  }
-})
+for (const [what, message, body, expected] of cases)
+  test(`a large integer ${what}`, async () =>
+    assert.equal((await agentOf({ message }, body)).message, expected))
 
 test('the shortest large integer is noticed anywhere in the body', () => {
   const shortest = '9007199254740992'
@@ -40,11 +52,6 @@ test('the shortest large integer is noticed anywhere in the body', () => {
     for (const each of [body, Buffer.from(body)])
       assert.deepEqual(parseTexts(each), { text: 'x'.repeat(length), id: shortest })
   }
-})
-
-test('a large integer is no list', async () => {
-  const message = '{{a}} {{#each a}}{{this}}{{else}}none{{/each}}'
-  assert.equal((await agentOf({ message }, `{"a":${large}}`)).message, `${large} none`)
 })
 
 test('a number in a template that would lose digits is refused at load', () => {
@@ -58,29 +65,10 @@ test('a number in a template that would lose digits is refused at load', () => {
   assert.equal(compileFixture([{ message: '{{eq a 9007199254740991}}' }]).ok, true)
 })
 
-test('a large integer reaches a template through loops, blocks and helpers', async () => {
-  const body = `{"ids":[1,${large}]}`
-  assert.equal((await agentOf({ message: '{{#each ids}}{{this}} {{/each}}' }, body)).message, `1 ${large} `)
-  assert.equal((await agentOf({ message: '{{join ids}}' }, body)).message, `1, ${large}`)
-  assert.equal((await agentOf({ message: '{{#with ids.[1]}}{{json this}}{{/with}}' }, body)).message, large)
-})
-
-test('an expression sees a large integer as text', async () => {
-  const { message } = await agentOf({ message: '{% $type(id) & " " & id %}' }, `{"id":${large}}`)
-  assert.equal(message, `string ${large}`)
-})
-
-test('a large number whose source is not an integer stays as it was', async () => {
-  const { message } = await agentOf({ message: '{{a}} {{b}}' }, '{"a":1e300,"b":123456789012345680000.5}')
-  assert.equal(message, '1e+300 123456789012345680000')
-})
-
 test('rendering again counts the bytes once', async () => {
   const fixture = { hooks: { maxRenderedBytes: 30 } }
-  assert.equal(
-    (await agentOf({ message: '{{a}}{{id}}' }, `{"a":"aaaaaaaaaa","id":${large}}`, fixture)).message.length,
-    28,
-  )
+  const { message } = await agentOf({ message: '{{a}}{{id}}' }, `{"a":"aaaaaaaaaa","id":${large}}`, fixture)
+  assert.equal(message.length, 28)
 })
 
 test('a body that is not JSON leaves the payload as it was parsed', async () => {
@@ -91,13 +79,8 @@ test('a body that is not JSON leaves the payload as it was parsed', async () => 
 })
 
 test('a body is parsed again only if it holds a large integer', () => {
-  for (const body of [
-    '{"a":123456789012345}',
-    '{"a":"d1234567890123456789"}',
-    '{"a":" 1234567890123456789"}',
-  ]) {
-    assert.equal(parseExact(Buffer.from(body)), undefined, body)
-  }
+  for (const value of ['123456789012345', '"d1234567890123456789"', '" 1234567890123456789"'])
+    assert.equal(parseExact(Buffer.from(`{"a":${value}}`)), undefined, value)
   assert.deepEqual(parseTexts(Buffer.from(`{"a":[${large}, 9007199254740991]}`)), {
     a: [large, 9007199254740991],
   })

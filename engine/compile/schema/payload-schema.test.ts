@@ -94,37 +94,19 @@ test('checking does not change the payload', async () => {
 /** Title, schema, place, message, hint. */
 const bad: readonly (readonly [string, Schema, string, RegExp, RegExp])[] = [
   [
-    'a type that there is not',
+    'another type',
     { properties: { a: { type: 'strin' } } },
     'schema.properties.a.type',
     /string, number/,
     /^$/,
   ],
-  [
-    'a misspelt keyword',
-    { items: { requierd: ['a'] } },
-    'schema.items.requierd',
-    /no keyword/,
-    /Did you mean required/,
-  ],
+  ['a misspelt keyword', { items: { requierd: [] } }, 'schema.items.requierd', /no keyword/, /mean required/],
   ['a rule of the wrong kind', { required: 'a' }, 'schema.required', /must be array/, /^$/],
   ['an unknown format', { format: 'date-tim' }, 'schema.format', /a format that there is not/, /date-time/],
   ['a pattern that cannot be read', { allOf: [{ pattern: '(' }] }, 'schema.allOf[0].pattern', /./, /^/],
   ['a pattern as a name', { patternProperties: { '[': {} } }, 'schema.patternProperties["["]', /./, /^/],
-  [
-    'a reference to nothing',
-    { items: { $ref: '#/$defs/x' } },
-    'schema.items.$ref',
-    /leads to nothing/,
-    /\$defs/,
-  ],
-  [
-    'a reference outside',
-    { $ref: 'https://example.com/s.json' },
-    'schema.$ref',
-    /nothing is fetched/,
-    /Copy/,
-  ],
+  ['a reference to nothing', { items: { $ref: '#/$defs/x' } }, 'schema.items.$ref', /to nothing/, /\$defs/],
+  ['a reference outside', { $ref: 'https://a.example/s' }, 'schema.$ref', /nothing is fetched/, /Copy/],
   ['a reference to a file', { $ref: 'other.json#/a' }, 'schema.$ref', /nothing is fetched/, /Copy/],
   ['a keyword of 2020-12', { prefixItems: [{}] }, 'schema.prefixItems', /./, /2020-12/],
   ['a schema that waits', { $async: true }, 'schema.$async', /no keyword/, /./],
@@ -168,12 +150,8 @@ test('an ordinary body of a megabyte is checked as a whole', async () => {
     },
     additionalProperties: false,
   }
-  const list = Array.from({ length: 12_000 }, (_, id) => ({
-    id,
-    name: `name${id}`,
-    kind: 'b',
-    at: '2026-01-01T00:00:00Z',
-  }))
+  const at = '2026-01-01T00:00:00Z'
+  const list = Array.from({ length: 12_000 }, (_, id) => ({ id, name: `name${id}`, kind: 'b', at }))
   assert.equal(await outcome({ items: item, uniqueItems: true }, list), 'accepted')
   assert.deepEqual(await detailOf({ items: item }, [...list, { id: 1, name: 'x' }]), [
     '/12000/name',
