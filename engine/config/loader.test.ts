@@ -47,8 +47,10 @@ tests:
     expect: { outcome: ignored }
 `
 
+const mapped = (mappings: string) => ({ 'reveille.yaml': '{}\n', 'mappings/m.yaml': mappings })
+
 test('an unchanged entry is the same object, wherever its lines moved', async (context) => {
-  const { folder, loader } = await setUp(context, { 'reveille.yaml': '{}\n', 'mappings/m.yaml': three })
+  const { folder, loader } = await setUp(context, mapped(three))
   const before = await good(loader)
   await folder.write(
     'mappings/m.yaml',
@@ -68,7 +70,7 @@ test('an unchanged entry is the same object, wherever its lines moved', async (c
 })
 
 test('an entry with an equal value is the same object, however it is written', async (context) => {
-  const { folder, loader } = await setUp(context, { 'reveille.yaml': '{}\n', 'mappings/m.yaml': three })
+  const { folder, loader } = await setUp(context, mapped(three))
   const before = await valuesOf(loader)
   await folder.write('mappings/m.yaml', three.replace('message: two', '# why\n    message: "two"'))
   assert.equal((await valuesOf(loader))['b'], before['b'])
@@ -76,10 +78,7 @@ test('an entry with an equal value is the same object, however it is written', a
 
 test('two entries with the same text are two objects', async (context) => {
   const item = '  - message: x\n'
-  const { folder, loader } = await setUp(context, {
-    'reveille.yaml': '{}\n',
-    'mappings/m.yaml': `mappings:\n${item}${item}`,
-  })
+  const { folder, loader } = await setUp(context, mapped(`mappings:\n${item}${item}`))
   const [a, b] = (await good(loader)).mappings
   assert.notEqual(a?.value, b?.value)
   await folder.write('mappings/m.yaml', `mappings:\n${item}${item}${item}`)
@@ -89,7 +88,7 @@ test('two entries with the same text are two objects', async (context) => {
 })
 
 test('undoing an edit brings back the objects that were live before it', async (context) => {
-  const { folder, loader } = await setUp(context, { 'reveille.yaml': '{}\n', 'mappings/m.yaml': three })
+  const { folder, loader } = await setUp(context, mapped(three))
   const before = await valuesOf(loader)
   for (const bad of [three.replace('message: two', 'mesage: two'), 'mappings: [\n', 'mappings:\n  - "\n']) {
     await folder.write('mappings/m.yaml', bad)
@@ -105,8 +104,7 @@ test('undoing an edit brings back the objects that were live before it', async (
 
 test('a payload schema in a file stays the same object until its content changes', async (context) => {
   const { folder, loader } = await setUp(context, {
-    'reveille.yaml': '{}\n',
-    'mappings/m.yaml': 'mappings:\n  - { id: a, message: x, schema: s.json }\n',
+    ...mapped('mappings:\n  - { id: a, message: x, schema: s.json }\n'),
     'mappings/s.json': '{ "type": "object" }',
   })
   const [before] = (await good(loader)).mappings
@@ -133,7 +131,7 @@ test('policies and adjusted presets stay the same objects too', async (context) 
 })
 
 test('an edit that keeps time and length is noticed, because bytes are compared', async (context) => {
-  const { folder, loader } = await setUp(context, { 'reveille.yaml': '{}\n', 'mappings/m.yaml': three })
+  const { folder, loader } = await setUp(context, mapped(three))
   const { digest } = await good(loader)
   await folder.write('mappings/m.yaml', three.replace('one', 'uno'))
   const after = await good(loader)
@@ -143,7 +141,7 @@ test('an edit that keeps time and length is noticed, because bytes are compared'
 
 test('a warning is repeated as long as it applies', async (context) => {
   const text = 'mappings:\n  - id: a\n    message: x\n    text: y\n'
-  const { folder, loader } = await setUp(context, { 'reveille.yaml': '{}\n', 'mappings/m.yaml': text })
+  const { folder, loader } = await setUp(context, mapped(text))
   const first = await good(loader)
   assert.deepEqual((await good(loader)).warnings, first.warnings)
   await folder.write('mappings/m.yaml', text.replace('mappings:\n', 'mappings:\n  - message: z\n'))
@@ -172,26 +170,18 @@ function outcomeOf(loaded: Loaded): unknown {
     return { ...loaded, watched: loaded.watched.toSorted(), rest }
   }
   const { locate, mappings, disabled, tests, sources, watched, ...rest } = loaded.configuration
-  const entry = ({
-    value,
-    label,
-    origin,
-    locate,
-    ...more
-  }: (typeof mappings)[number] | (typeof tests)[number]) => ({
+  const paths = [
+    [],
+    ['id'],
+    ['message'],
+    ['match', 'path'],
+    ['schema', 'type'],
+    ['request', 'body'],
+    ['nope', 1],
+  ]
+  const entry = ({ locate, ...more }: (typeof mappings)[number] | (typeof tests)[number]) => ({
     ...more,
-    value,
-    label,
-    origin,
-    places: [
-      [],
-      ['id'],
-      ['message'],
-      ['match', 'path'],
-      ['schema', 'type'],
-      ['request', 'body'],
-      ['nope', 1],
-    ].map((path) => [locate(path), locate(path, 1)]),
+    places: paths.map((path) => [locate(path), locate(path, 1)]),
   })
   return {
     ...rest,
@@ -262,7 +252,7 @@ test('a loader gives the same result as a first load, whatever is edited', async
 })
 
 test('entries that neither of the last two loads has are dropped', async (context) => {
-  const { folder, loader } = await setUp(context, { 'reveille.yaml': '{}\n', 'mappings/m.yaml': three })
+  const { folder, loader } = await setUp(context, mapped(three))
   const old = await firstValue(loader)
   for (const word of ['uno', 'due']) {
     await folder.write('mappings/m.yaml', three.replace('one', word))

@@ -5,8 +5,8 @@ import { createScope } from '../../resolve/model/scope.ts'
 import { requestOf } from '../fixture.ts'
 import { compileExpression, ExpressionSyntaxError } from './compile-expression.ts'
 
-async function evaluate(source: string, payload: unknown = {}): Promise<unknown> {
-  return await compileExpression(source).evaluate(createScope(requestOf(payload)))
+async function evaluate(source: string, payload: unknown = {}, now = Date.UTC(2026, 0, 2, 3, 4, 5)) {
+  return await compileExpression(source).evaluate(createScope({ ...requestOf(payload), now }))
 }
 
 test('results are plain JSON, without the hidden properties of the library', async () => {
@@ -69,23 +69,47 @@ test('a time zone or a picture of the payload that cannot be read is an error, a
   }
 })
 
-/** Title, expression, code. */
-const failing: readonly (readonly [string, string, string])[] = [
-  ['endless recursion', '($f := function($x) { 1 + $f($x) }; $f(1))', 'D1011'],
-  ['an endless loop', '($f := function($x) { $f($x) }; $f(1))', 'D1012'],
-  ['a list without measure', '[1..10000000]', 'D2015'],
-  ['an error of the author’s', '$error(word)', 'D3137'],
-  ['a type that does not fit', 'word + 1', 'T2001'],
-  ['a text that is no number', '$number(word)', 'D3030'],
-  ['a function of a wrong type', '$sum(word)', 'T0412'],
+/** Expression, payload, the error's code and a part of its text. The payload's word `free` is in none. */
+const failing: readonly (readonly [string, unknown, string, RegExp])[] = [
+  ['($f := function($x) { 1 + $f($x) }; $f(1))', {}, 'D1011', /./],
+  ['($f := function($x) { $f($x) }; $f(1))', {}, 'D1012', /./],
+  ['[1..10000000]', {}, 'D2015', /./],
+  ['$error(a)', { a: 'free' }, 'D3137', /./],
+  ['$number(a)', { a: 'free' }, 'D3030', /./],
+  [
+    '$sum(items.price)',
+    { items: [{ price: 'free' }] },
+    'T0412',
+    /`\$sum\(items\.price\)` failed at column 1: \$sum takes numbers, and was given text \(T0412\)/,
+  ],
+  [
+    '1 + total',
+    { total: 'free' },
+    'T2002',
+    /column 3: the right side of \+ must be a number, and is text \(T2002\)/,
+  ],
+  ['a + 1', { a: 'free' }, 'T2001', /the left side of \+ must be a number/],
+  ['a < b', { a: 'free', b: 1 }, 'T2009', /column 3: < cannot compare text and a number/],
+  ['$uppercase(a)', { a: [1] }, 'T0410', /\$uppercase does not take a list as argument 1 \(T0410\)/],
+  ['($f := a; $f(1))', { a: {} }, 'T1006', /what it calls is no function \(T1006\)/],
+  ['$pad(a, 1e9)', { a: 'free' }, 'LIMIT', /a text of more than 2097152 characters/],
+  ['$join(a, b)', { a: Array(50).fill('x'), b: 'free'.repeat(20_000) }, 'LIMIT', /a text of more than/],
+  ['$contains(a, /x/)', { a: 'free'.repeat(80_000) }, 'LIMIT', /more than 262144 characters is not searched/],
+  [
+    '$formatNumber(1, "0", o)',
+    { o: { 'zero-digit': '', 'decimal-separator': '' } },
+    'D3086',
+    /a picture of \$formatNumber cannot be read \(D3086\)/,
+  ],
 ]
 
-for (const [what, source, code] of failing) {
-  test(`${what} fails with its code and without a value`, async () => {
-    await assert.rejects(evaluate(source, { word: 'secret' }), (error) => {
+for (const [source, payload, code, what] of failing) {
+  test(`${source} fails with its code, and with a sentence that names no value`, async () => {
+    await assert.rejects(evaluate(source, payload), (error) => {
       assert.ok(error instanceof ExpressionError)
       assert.equal(error.code, code)
-      assert.doesNotMatch(error.message, /secret/)
+      assert.match(error.message, what)
+      assert.doesNotMatch(error.message, /free/)
       return true
     })
   })
@@ -116,4 +140,35 @@ test('an expression does not change the payload', async () => {
 test('reserved names hide a payload’s keys from expressions as they do from templates', async () => {
   const payload = { path: 5, now: 6, other: 7 }
   assert.deepEqual(await evaluate('[path, other, payload.path]', payload), ['test', 7, 5])
+})
+
+test('$now and $millis are constant in one evaluation and those of its request beside others', async () => {
+  const source = '[$millis(), $reduce([1..300], function($a, $b) { $a + $b }), $millis(), $now("[Y]-[M01]")]'
+  const [one, other] = await Promise.all([
+    evaluate(source, {}, Date.UTC(2020, 0, 1)),
+    evaluate(source, {}, Date.UTC(2030, 5, 1)),
+  ])
+  assert.deepEqual(one, [Date.UTC(2020, 0, 1), 45_150, Date.UTC(2020, 0, 1), '2020-01'])
+  assert.deepEqual(other, [Date.UTC(2030, 5, 1), 45_150, Date.UTC(2030, 5, 1), '2030-06'])
+})
+
+test('a time of day is on the day of the request', async () => {
+  assert.equal(
+    await evaluate('$toMillis("13:45", "[H]:[m]")', {}, Date.UTC(2024, 1, 29)),
+    Date.UTC(2024, 1, 29, 13, 45),
+  )
+})
+
+test('an empty list of the payload is still empty after it was grouped', async () => {
+  for (const source of [
+    'a{"k": 1}',
+    '(a){"k": 1}',
+    '$reverse(a){"k": 1}',
+    '($l := a; $l{"k": 1})',
+    'b.a{"k": 1}',
+  ]) {
+    const payload = { a: [], b: { a: [] } }
+    assert.deepEqual(await evaluate(source, payload), { k: 1 })
+    assert.deepEqual(payload, { a: [], b: { a: [] } }, source)
+  }
 })
