@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { watchEventLoop } from '../resolve/watch-event-loop.ts'
 import type { EndpointPolicy } from './configuration.ts'
 import { createDiagnostics } from './file/diagnostics.ts'
 import type { ParsedFile } from './file/parsed-file.ts'
@@ -100,17 +101,10 @@ test('checking ten thousand policies yields to the event loop', async () => {
   const value = { gateway, hooks: { token: hook } } as unknown as ConfigurationValue
 
   const diagnostics = createDiagnostics()
-  let iterations = 0
-  let checked = false
-  const others = () => {
-    iterations += 1
-    if (!checked) setImmediate(others)
-  }
-  setImmediate(others)
   const file = { source, value } as CheckedFile<ConfigurationValue>
-  await checkPolicies({ endpoints, writtenAbout }, file, diagnostics).finally(() => {
-    checked = true
-  })
+  const { iterations } = await watchEventLoop(() =>
+    checkPolicies({ endpoints, writtenAbout }, file, diagnostics),
+  )
   assert.ok(iterations > 2, 'the event loop did not go on')
   assert.deepEqual(
     diagnostics.warnings().map(({ code, message }) => [code, message]),

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { silent } from '../compile/fields/report.ts'
 import { compileMatch } from '../compile/match/compile-match.ts'
+import { headerPattern, pattern, payload, scalar, text } from '../compile/match/random-fixture.ts'
 import type { MappingSource } from '../config/configuration.ts'
 import type { HeaderPattern } from '../config/schema/mapping-schema.ts'
 import { createScope } from '../resolve/model/scope.ts'
@@ -92,74 +93,23 @@ test('a header implies those that its every value satisfies', () => {
   assert.ok(!implied({}, { headers: { h: { exists: false } } }))
 })
 
-// There are few words, so that clauses often match payloads.
-const text = fc.constantFrom('a', 'ab', 'abc', 'b', 'bc', '')
-const scalar = fc.oneof(text, fc.integer({ min: -2, max: 4 }), fc.boolean(), fc.constant(null))
-const key = fc.constantFrom('x', 'y', 'source')
-const word = fc.constantFrom('a', 'ab', 'abc', 'b', 'c')
-
-const operators = fc
-  .record(
-    {
-      exists: fc.constant(true),
-      prefix: word,
-      suffix: word,
-      'anything-but': fc.oneof(scalar, fc.array(scalar, { minLength: 1, maxLength: 3 })),
-      numeric: fc
-        .array(fc.tuple(fc.constantFrom('=', '!=', '<', '<=', '>', '>='), fc.integer({ min: -2, max: 4 })), {
-          minLength: 1,
-          maxLength: 2,
-        })
-        .map((pairs) => pairs.flat()),
-      pattern: fc.constantFrom('^a', 'b$', '^ab?c?$'),
-    },
-    { requiredKeys: [] },
-  )
-  .filter((value) => Object.keys(value).length > 0)
-
-const { pattern } = fc.letrec<{ pattern: unknown }>((tie) => ({
-  pattern: fc.oneof(
-    { maxDepth: 3 },
-    scalar,
-    operators,
-    fc.constant({ exists: false }),
-    fc.array(tie('pattern'), { minLength: 1, maxLength: 3 }),
-    fc.dictionary(key, tie('pattern'), { minKeys: 1, maxKeys: 2 }),
-  ),
-}))
-
 /** One test on one value, of so few that two of them are often related. */
 const single = fc.oneof(
   scalar,
   fc.record({ exists: fc.boolean() }),
-  fc.record({ prefix: word }),
-  fc.record({ suffix: word }),
-  fc.record({ 'anything-but': fc.uniqueArray(word, { minLength: 1, maxLength: 2 }) }),
+  fc.record({ prefix: text }),
+  fc.record({ suffix: text }),
+  fc.record({ 'anything-but': fc.uniqueArray(text, { minLength: 1, maxLength: 2 }) }),
   fc.record({
     numeric: fc.tuple(fc.constantFrom('=', '!=', '<', '<=', '>', '>='), fc.integer({ min: 0, max: 2 })),
   }),
-  fc.record({ y: fc.record({ exists: fc.boolean() }) }),
+  fc.record({ b: fc.record({ exists: fc.boolean() }) }),
 )
 
-const { value } = fc.letrec<{ value: unknown }>((tie) => ({
-  value: fc.oneof(
-    { maxDepth: 4 },
-    scalar,
-    fc.array(tie('value'), { maxLength: 3 }),
-    fc.dictionary(key, tie('value'), { maxKeys: 3 }),
-  ),
-}))
-
-const headerPattern: fc.Arbitrary<HeaderPattern> = fc.oneof(
-  word,
-  fc.array(word, { minLength: 1, maxLength: 2 }),
-  fc.record({ exists: fc.boolean() }),
-  fc.record({ pattern: fc.constantFrom('^a', 'b$') }),
-)
-
+const key = fc.constantFrom('a', 'b', 'source')
 const anyMatch: fc.Arbitrary<Match> = fc.record(
   {
-    source: word,
+    source: text,
     headers: fc.dictionary(fc.constantFrom('h', 'i'), headerPattern, { maxKeys: 2 }),
     body: fc.dictionary(key, pattern, { minKeys: 1, maxKeys: 2 }),
   },
@@ -175,8 +125,8 @@ const pair = fc.tuple(anyMatch, anyMatch, fc.boolean()).map(([given, other, rela
 })
 
 const request = fc.record({
-  payload: value,
-  headers: fc.dictionary(fc.constantFrom('h', 'i'), fc.oneof(word, fc.array(word, { maxLength: 2 })), {
+  payload,
+  headers: fc.dictionary(fc.constantFrom('h', 'i'), fc.oneof(text, fc.array(text, { maxLength: 2 })), {
     maxKeys: 2,
   }),
 })
@@ -218,7 +168,7 @@ test('no request satisfies a match without satisfying those that it is said to i
 
 test('whatever a single pattern matches, the patterns that it implies match too', () => {
   let found = 0
-  const values = fc.array(value, { minLength: 30, maxLength: 30 })
+  const values = fc.array(payload, { minLength: 30, maxLength: 30 })
   const some = fc.oneof(single, pattern, fc.array(single, { minLength: 2, maxLength: 2 }))
   const property = fc.property(some, some, values, (given, wanted, samples) => {
     const one = { body: { x: given } }

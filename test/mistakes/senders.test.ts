@@ -36,7 +36,7 @@ interface Issue {
 }
 
 async function isOpen({ read }: Installation, key: string, cause: string): Promise<true | undefined> {
-  const { items } = await read<{ items: Issue[] }>('/api/issues')
+  const { items } = await read<{ items: Issue[] }>('/api/issues?state=open')
   return items.some((issue) => issue.key === key && issue.cause.includes(cause)) || undefined
 }
 

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'yaml'
+import { createRandom } from '../sample-edits.ts'
 import { blankComments } from './json5-comments.ts'
 
 const blanked = (text: string) => blankComments(text).text
@@ -74,18 +75,17 @@ test('the built-in presets contain no comments of JSON5', async () => {
 })
 
 test('a JSON text keeps its meaning whatever comments stand between its tokens', () => {
-  const random = seeded(16)
-  const pick = <One>(list: readonly One[]) => list[Math.floor(random() * list.length)] as One
+  const random = createRandom(16)
   const comments = ['// a\n', '/* ]}" */', '\n  // it\'s { "\n', '/*\n*/', ' ', '\n', '']
   const texts = ['"x // y"', '"\\"/*"', '"\\\\"', "'it''s'", 'true', 'null', '-1.5', '[]', '{}']
   function write(depth: number): readonly [text: string, plain: string] {
-    const gap = () => pick(comments)
-    if (depth === 0 || random() < 0.3) {
-      const text = pick(texts)
+    const gap = () => random.pick(comments)
+    if (depth === 0 || random.chance(0.3)) {
+      const text = random.pick(texts)
       return [text, text]
     }
-    const isList = random() < 0.5
-    const parts = Array.from({ length: Math.floor(random() * 4) }, (_, index) => {
+    const isList = random.chance(0.5)
+    const parts = Array.from({ length: random.below(4) }, (_, index) => {
       const [own, plain] = write(depth - 1)
       const key = isList ? '' : `"k${index}": `
       return [`${gap()} ${key}${gap()} ${own} ${gap()}`, `${key}${plain}`] as const
@@ -101,14 +101,3 @@ test('a JSON text keeps its meaning whatever comments stand between its tokens',
     assert.deepEqual(parse(blanked(`[ ${text} ]`)), parse(`[ ${plain} ]`), text)
   }
 })
-
-/** Mulberry32, a small generator of random numbers. */
-function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
