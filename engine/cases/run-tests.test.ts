@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parse } from 'yaml'
 import { snapshotOf } from '../compile/fixture.ts'
 import { watchEventLoop } from '../resolve/watch-event-loop.ts'
 import { mismatchesOf, plainSurface, resultOf, testOf } from './fixture.ts'
@@ -15,133 +16,96 @@ const several = [
   { id: 'one', continue: true, action: 'wake', text: 'Seen {{title}}' },
   { id: 'each', forEach: 'items', message: 'Item {{item}}' },
 ] as const
-const absent = { mappings: [{ message: '{{absent}}' }] }
 const coalesce = { key: 'ref', windowMs: 1, maxWaitMs: 1, keep: 'latest', maxRunsPerHour: 1 } as const
-const busy = { mappings: [{ message: 'x', busy: 'reject', coalesce } as const] }
-const deduping = (action: 'agent' | 'wake') => ({
-  mappings: [{ action, message: 'x', text: 'x', dedupe: { enabled: true, key: 'id' } }],
-})
+const deduping = { message: 'x', text: 'x', dedupe: { enabled: true, key: 'id' } }
 const items = { mappings: several, body: { title: 'crash', items: ['a', 'b'] } }
 
-/** Under a title: what a test expects, in which situation if not in the usual one, and the mismatches that are reported. */
-const cases: Readonly<Record<string, readonly (readonly [Expected, Situation, ...string[]])[]>> = {
-  'a test passes when everything that it names is as expected': [
-    [{ mapping: 'first', action: 'agent', message: 'See crash', prompt: { contains: 'See [title]' } }, {}],
-    [{ sessionKey: { prefix: 'hook:' }, deliver: true, channel: 'last', to: { exists: false } }, {}],
-    [{ timeoutSeconds: 600, trusted: false, status: 200 }, {}],
-  ],
-  'several tests of a value must all hold, and each that fails is reported': [
-    [
-      {
-        message: { prefix: 'See', contains: ['crash', 'burn'], suffix: '!', pattern: '^See c', exists: true },
-      },
-      {},
-      'expect.message.contains[1]: text that contains "burn", not "See crash"',
-      'expect.message.suffix: text that ends with "!", not "See crash"',
-    ],
-  ],
-  '`not` negates a value or a test, and several tests must not all hold': [
-    [{ message: { not: 'See it' }, to: { not: 'C1' } }, {}],
-    [{ message: { not: { contains: ['burn', 'crash'] } } }, {}],
-    [{ message: { not: { prefix: 'x' } } }, {}],
-    [{ message: { not: 'See crash' } }, {}, 'expect.message.not: anything but "See crash", not "See crash"'],
-    [
-      { message: { not: { contains: 'crash', prefix: 'See' } } },
-      {},
-      'expect.message.not: text that does not contain "crash", or text that does not begin with "See", not "See crash"',
-    ],
-  ],
-  'a pattern that cannot be read is reported': [
-    [{ message: { pattern: '(' } }, {}, 'expect.message.pattern: a pattern that can be read, not none'],
-  ],
-  'mode and wakeMode stand for each other, as in mappings': [
-    [{ wakeMode: 'next-heartbeat' }, { mappings: [wake] }],
-    [{ mode: 'now' }, {}],
-  ],
-  'busy and keys are expected like fields, and what is not written is queue and no key': [
-    [
-      { busy: 'reject', coalesce: { suffix: 'main' } },
-      { ...busy, body: { ref: 'refs/main' } },
-    ],
-    [
-      { busy: 'reject', coalesce: { suffix: 'main' } },
-      { ...busy, body: { ref: 'dev' } },
-      'expect.coalesce.suffix: text that ends with "main", not "dev"',
-    ],
-    [{ busy: 'queue', coalesce: { exists: false } }, {}],
-    ...(['agent', 'wake'] as const).flatMap((action): [Expected, Situation, ...string[]][] => [
-      [{ dedupe: 'e1' }, { ...deduping(action), body: { id: 'e1' } }],
-      [
-        { dedupe: { prefix: 'f' } },
-        { ...deduping(action), body: { id: 'e1' } },
-        'expect.dedupe.prefix: text that begins with "f", not "e1"',
-      ],
-      [{ dedupe: { exists: false } }, { ...deduping(action), body: {} }],
-    ]),
-  ],
-  'expecting fields of an action, a mapping, or nothing in particular expects it to be accepted': [
-    [{ message: 'x' }, absent, 'expect: accepted, not refused, by "first"'],
-    [{ mapping: 'first' }, absent, 'expect: accepted, not refused, by "first"'],
-    [{}, absent, 'expect: accepted, not refused, by "first"'],
-  ],
-  'another outcome than expected is the only mismatch, because all else follows from it': [
-    [
-      { outcome: 'ignored', status: 200, reason: 'x' },
-      {},
-      'expect.outcome: ignored, not accepted, by "first"',
-    ],
-  ],
-  'a refusal is expected by its outcome, status, code, reason or mapping, and a skipped request by its outcome':
-    [
-      [{ outcome: 'refused', status: 400, code: 'BLANK_TEXT', mapping: 'first' }, absent],
-      [{ status: 400 }, absent],
-      [{ code: 'BLANK_TEXT' }, absent],
-      [{ reason: { contains: 'message' } }, absent],
-      [
-        { outcome: 'skipped', mapping: 'each' },
-        { mappings: several.slice(1), body: { items: [] } },
-      ],
-    ],
-  'an endpoint that nothing covers is refused, as the gateway would, and a built-in one is tested like any other':
-    [
-      [
-        { outcome: 'refused', code: 'NOT_FOUND' },
-        { mappings: [{ match: { path: 'github' }, message: 'x' }], endpoint: 'gitlab' },
-      ],
-      [
-        { action: 'wake', text: 'hi' },
-        { endpoint: 'wake', body: { text: 'hi', mode: 'now' } },
-      ],
-    ],
-  'several actions are expected one by one, in their order, and each element by its position': [
-    [
-      {
-        actions: [
-          { mapping: 'one', action: 'wake', text: 'Seen crash' },
-          { mapping: 'each', index: 0, message: 'Item a' },
-          { mapping: 'each', index: 1, message: 'Item c' },
-        ],
-      },
-      items,
-      'expect.actions[2].message: "Item c", not "Item b"',
-    ],
-    [
-      { actions: [{ mapping: 'one' }, { mapping: 'each' }] },
-      items,
-      'expect.actions: 2 actions, not 3 actions',
-    ],
-    [{ message: 'Item a' }, items, 'expect: one action, not 3 actions'],
-  ],
+/** What a row may name instead of the usual mapping. */
+const situations: Readonly<Record<string, Situation>> = {
+  wake: { mappings: [wake] },
+  absent: { mappings: [{ message: '{{absent}}' }] },
+  busy: { mappings: [{ message: 'x', busy: 'reject', coalesce }] },
+  each: { mappings: several.slice(1) },
+  items,
+  elsewhere: { mappings: [{ match: { path: 'github' }, message: 'x' }], endpoint: 'gitlab' },
+  builtIn: { endpoint: 'wake' },
+  dedupe: { mappings: [deduping] },
+  dedupeWake: { mappings: [{ ...deduping, action: 'wake' }] },
 }
 
-for (const [title, rows] of Object.entries(cases))
+/** Under a title: what a test expects, perhaps ` @ situation body`, and the mismatches that are reported. */
+const cases = `
+# a test passes when everything that it names is as expected
+{ mapping: first, action: agent, message: See crash, prompt: { contains: 'See [title]' } }
+{ sessionKey: { prefix: 'hook:' }, deliver: true, channel: last, to: { exists: false } }
+{ timeoutSeconds: 600, trusted: false, status: 200 }
+
+# several tests of a value must all hold, and each that fails is reported
+{ message: { prefix: See, contains: [crash, burn], suffix: '!', pattern: ^See c, exists: true } } ⇒ expect.message.contains[1]: text that contains "burn", not "See crash" ⇒ expect.message.suffix: text that ends with "!", not "See crash"
+
+# \`not\` negates a value or a test, and several tests must not all hold
+{ message: { not: See it }, to: { not: C1 } }
+{ message: { not: { contains: [burn, crash] } } }
+{ message: { not: { prefix: x } } }
+{ message: { not: See crash } } ⇒ expect.message.not: anything but "See crash", not "See crash"
+{ message: { not: { contains: crash, prefix: See } } } ⇒ expect.message.not: text that does not contain "crash", or text that does not begin with "See", not "See crash"
+
+# a pattern that cannot be read is reported
+{ message: { pattern: ( } } ⇒ expect.message.pattern: a pattern that can be read, not none
+
+# mode and wakeMode stand for each other, as in mappings
+{ wakeMode: next-heartbeat } @ wake { title: crash }
+{ mode: now }
+
+# busy and keys are expected like fields, and what is not written is queue and no key
+{ busy: reject, coalesce: { suffix: main } } @ busy { ref: refs/main }
+{ busy: reject, coalesce: { suffix: main } } @ busy { ref: dev } ⇒ expect.coalesce.suffix: text that ends with "main", not "dev"
+{ busy: queue, coalesce: { exists: false } }
+{ dedupe: e1 } @ dedupe { id: e1 }
+{ dedupe: { prefix: f } } @ dedupe { id: e1 } ⇒ expect.dedupe.prefix: text that begins with "f", not "e1"
+{ dedupe: { exists: false } } @ dedupe {}
+{ dedupe: e1 } @ dedupeWake { id: e1 }
+{ dedupe: { prefix: f } } @ dedupeWake { id: e1 } ⇒ expect.dedupe.prefix: text that begins with "f", not "e1"
+{ dedupe: { exists: false } } @ dedupeWake {}
+
+# expecting fields of an action, a mapping, or nothing in particular expects it to be accepted
+{ message: x } @ absent {} ⇒ expect: accepted, not refused, by "first"
+{ mapping: first } @ absent {} ⇒ expect: accepted, not refused, by "first"
+{} @ absent {} ⇒ expect: accepted, not refused, by "first"
+
+# another outcome than expected is the only mismatch, because all else follows from it
+{ outcome: ignored, status: 200, reason: x } ⇒ expect.outcome: ignored, not accepted, by "first"
+
+# a refusal is expected by its outcome, status, code, reason or mapping, and a skipped request by its outcome
+{ outcome: refused, status: 400, code: BLANK_TEXT, mapping: first } @ absent {}
+{ status: 400 } @ absent {}
+{ code: BLANK_TEXT } @ absent {}
+{ reason: { contains: message } } @ absent {}
+{ outcome: skipped, mapping: each } @ each { items: [] }
+
+# an endpoint that nothing covers is refused, as the gateway would, and a built-in one is tested like any other
+{ outcome: refused, code: NOT_FOUND } @ elsewhere {}
+{ action: wake, text: hi } @ builtIn { text: hi, mode: now }
+
+# several actions are expected one by one, in their order, and each element by its position
+{ actions: [{ mapping: one, action: wake, text: Seen crash }, { mapping: each, index: 0, message: Item a }, { mapping: each, index: 1, message: Item c }] } @ items ⇒ expect.actions[2].message: "Item c", not "Item b"
+{ actions: [{ mapping: one }, { mapping: each }] } @ items ⇒ expect.actions: 2 actions, not 3 actions
+{ message: Item a } @ items ⇒ expect: one action, not 3 actions
+`
+
+for (const block of cases.trim().split(/^# /m).slice(1)) {
+  const [title = '', ...rows] = block.trim().split('\n')
   test(title, async () => {
-    for (const [expect, situation, ...mismatches] of rows) {
-      const result = await resultOf(expect, situation)
-      assert.deepEqual(mismatchesOf(result), mismatches, JSON.stringify(expect))
+    for (const row of rows) {
+      const [sent = '', ...mismatches] = row.split(' ⇒ ')
+      const [, expect = '', name = '', body] = /^(.*?)(?: @ (\w+) ?(\{.*\})?)?$/.exec(sent) ?? []
+      const situation = { ...situations[name], ...(body !== undefined && { body: parse(body) }) }
+      const result = await resultOf(parse(expect) as Expected, situation)
+      assert.deepEqual(mismatchesOf(result), mismatches, row)
       assert.equal(result.passed, mismatches.length === 0)
     }
   })
+}
 
 test('each field that is not as expected is reported with its place in the test', async () => {
   const result = await resultOf({ action: 'wake', message: 'See it', deliver: false })

@@ -66,53 +66,23 @@ test('absent keys have their documented defaults', async (context) => {
   )
 })
 
-test('written keys are in the settings, resolved and frozen', async (context) => {
-  const { settings, folder } = await loadGood(context, {
-    'b/comment.yaml': '# none\n',
-    'reveille.yaml': `gateway: { host: 0.0.0.0, port: 0, auth: { token: admin }, dataDir: ../d, log: { level: trace, format: json } }
-hooks:
-  enabled: true
-  token: [one, two]
-  path: in/hooks/
-  allowQueryToken: false
-  allowedSessionKeyPrefixes: ["hook:"]
-  bodyTimeout: 250ms
-  mappingsDir: a/../b
-history: { bodies: all, keep: 30d }
-agents:
-  defaults:
-    model: fast
-    models: { openai/gpt-5: { alias: fast }, anthropic/claude-x: }
-    thinking: low
-    heartbeat: { every: 1h, idle: true, ackToken: OK, prompt: "say {ackToken}" }
-  runners: { claude: { kind: command, preset: claude } }
-  route: { channel: terminal, to: stdout }
-channels: { terminal: , slack: { botToken: x, nested: { a: [1] } } }
-plugins: [./mine, a-package]
-`,
-  })
-  assert.deepEqual(settings.gateway.tokens, ['admin'])
-  assert.equal(settings.gateway.dataDir, folder.at('../d'))
-  assert.deepEqual(settings.hooks.tokens, ['one', 'two'])
-  assert.equal(settings.hooks.path, '/in/hooks')
-  assert.equal(settings.hooks.bodyTimeoutMs, 250)
-  assert.equal(settings.hooks.mappingsDir, folder.at('b'))
-  assert.equal(settings.agents.defaults.model, 'openai/gpt-5')
-  assert.deepEqual(plain(settings.agents.defaults.models), {
-    allowed: ['openai/gpt-5', 'anthropic/claude-x'],
-    aliases: { fast: 'openai/gpt-5' },
-  })
-  assert.deepEqual(settings.agents.defaults.heartbeat, {
-    everyMs: 3_600_000,
-    idle: true,
-    ackToken: 'OK',
-    prompt: 'say OK',
-  })
-  assert.deepEqual(plain(settings.agents.runners), { claude: { kind: 'command', preset: 'claude' } })
-  assert.deepEqual(settings.agents.route, { channel: 'terminal', to: 'stdout' })
-  assert.deepEqual(plain(settings.channels), { terminal: {}, slack: { botToken: 'x', nested: { a: [1] } } })
+testLoads(`
+# written keys are in the settings, resolved
+gateway: { host: 0.0.0.0, port: 0, auth: { token: admin }, dataDir: ./d, log: { level: trace, format: json } } ⇒ { settings: { gateway: { host: 0.0.0.0, port: 0, tokens: [admin], dataDir: '{folder}/d', log: { level: trace, format: json } } } }
+hooks: { enabled: true, token: [one, two], path: in/hooks/, allowQueryToken: false, allowedSessionKeyPrefixes: ["hook:"], bodyTimeout: 250ms, mappingsDir: a/../b } || b/none.yaml: # none ⇒ { settings: { hooks: { enabled: true, tokens: [one, two], path: /in/hooks, allowQueryToken: false, allowedSessionKeyPrefixes: ['hook:'], bodyTimeoutMs: 250, mappingsDir: '{folder}/b' } } }
+history: { bodies: all, keep: 30d } ⇒ { settings: { history: { bodies: all, keepMs: 2592000000 } } }
+agents: { defaults: { model: fast, models: { openai/gpt-5: { alias: fast }, anthropic/claude-x: }, thinking: low } } ⇒ { settings: { agents: { defaults: { model: openai/gpt-5, models: { allowed: [openai/gpt-5, anthropic/claude-x], aliases: { fast: openai/gpt-5 } }, thinking: low } } } }
+agents: { defaults: { heartbeat: { every: 1h, idle: true, ackToken: OK, prompt: "say {ackToken}" } } } ⇒ { settings: { agents: { defaults: { heartbeat: { everyMs: 3600000, idle: true, ackToken: OK, prompt: say OK } } } } }
+agents: { runners: { claude: { kind: command, preset: claude } }, route: { channel: terminal, to: stdout } }⏎channels: { terminal: , slack: { botToken: x, nested: { a: [1] } } } ⇒ { settings: { agents: { runners: { claude: { kind: command, preset: claude } }, route: { channel: terminal, to: stdout } }, channels: { terminal: {}, slack: { botToken: x, nested: { a: [1] } } } } }
+plugins: [./mine, a-package] ⇒ { settings: { plugins: ['{folder}/mine', a-package] } }
+`)
+
+test('settings are frozen, and maps by name have no prototype', async (context) => {
+  const { settings } = await loadGood(
+    context,
+    'hooks: { token: one }\nchannels: { slack: { botToken: x } }\n',
+  )
   assert.equal(Object.getPrototypeOf(settings.channels), null)
-  assert.deepEqual(settings.plugins, [folder.at('mine'), 'a-package'])
   assert.ok(Object.isFrozen(settings.hooks.tokens) && Object.isFrozen(settings.channels['slack']))
 })
 
