@@ -61,6 +61,7 @@ test('absent keys have their documented defaults', async (context) => {
       },
       channels: {},
       sources: {},
+      observers: {},
       plugins: [],
     },
   )
