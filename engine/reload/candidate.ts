@@ -35,8 +35,11 @@ export interface Prepared {
 }
 
 export interface CandidateParts {
-  /** `kept` are the files of an earlier generation, in place of the current ones. */
-  load(kept?: GenerationContent['sources']): Promise<Loaded>
+  /**
+   * `kept` are the files of an earlier generation, in place of the current ones. `changed` are texts in place of some
+   * of the current files, by path.
+   */
+  load(kept?: GenerationContent['sources'], changed?: ReadonlyMap<string, string>): Promise<Loaded>
   /** Absent: mappings with transforms do not compile. */
   bundle?(modules: readonly WantedModule[], configuration: Configuration): Promise<Bundled>
   /** `secrets` are hidden in everything that the modules print. */
@@ -105,6 +108,8 @@ export interface BuildContext {
   readonly boot?: Settings
   /** Stored content to build again, instead of the files. */
   readonly kept?: GenerationContent
+  /** Texts in place of some of the files, by path. Of a dry run alone. */
+  readonly changed?: ReadonlyMap<string, string>
   /** Whether it is a dry run. */
   readonly isDryRun?: boolean
   /** Whether the host starts nothing but transforms, because only requests are tried. */
@@ -152,9 +157,9 @@ class CandidateBuild {
   }
 
   async #build(): Promise<Built> {
-    const { live, kept } = this.#context
+    const { live, kept, changed } = this.#context
     const early = kept || !live ? undefined : this.#bundleAgain(live.configuration)
-    const loaded = await this.#parts.load(kept?.sources)
+    const loaded = await this.#parts.load(kept?.sources, changed)
     const watched = loaded.ok ? loaded.configuration.watched : loaded.watched
     this.#digest = loaded.ok ? loaded.configuration.digest : loaded.digest
     if (this.#context.isSuperseded()) return { outcome: 'superseded' }
@@ -272,9 +277,9 @@ class CandidateBuild {
     )
   }
 
-  /** The files of a kept generation are not on the disk, so there is nothing to watch. */
+  /** What is not on the disk cannot be watched. */
   #reportWatched(paths: readonly string[]): void {
-    if (!this.#context.kept) this.#context.onWatched(paths)
+    if (!this.#context.kept && !this.#context.changed) this.#context.onWatched(paths)
   }
 
   /** Reports errors of compiling together with those of loading, so that an author fixes them at once. */

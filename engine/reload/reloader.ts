@@ -52,6 +52,9 @@ export interface ReloaderOptions extends CandidateParts {
   readonly boot?: Settings
 }
 
+/** A generation that is kept, or texts in place of some of the files, by path. */
+export type DryRunOf = number | ReadonlyMap<string, string>
+
 interface ReloadWanted {
   readonly endsRollback?: boolean
   /** Who asks. The record of the generation keeps it. */
@@ -75,10 +78,11 @@ export interface Reloader {
    */
   rollback(generation: number, by?: string): Promise<ReloadResult>
   /**
-   * Builds a candidate of the current files, passes it to `inspect`, and releases it. Nothing goes live. With
-   * `generation` the candidate is that of a rollback. @throws Error once closed, or before the first successful load
+   * Builds a candidate of the current files, passes it to `inspect`, and releases it. Nothing goes live. With a
+   * generation the candidate is that of a rollback; with texts by path they are read in place of these files.
+   * @throws Error once closed, or before the first successful load
    */
-  dryRun<Seen>(inspect: InspectCandidate<Seen>, generation?: number): Promise<DryRunResult<Seen>>
+  dryRun<Seen>(inspect: InspectCandidate<Seen>, of?: DryRunOf): Promise<DryRunResult<Seen>>
   /**
    * Builds the snapshot of a generation that is kept, passes it to `use`, and releases it. Its tests are not run.
    * Resolves with undefined for one that is not kept any more. @throws Error once closed, or before the first
@@ -174,10 +178,10 @@ class LiveReloader implements Reloader {
     })
   }
 
-  async dryRun<Seen>(inspect: InspectCandidate<Seen>, generation?: number): Promise<DryRunResult<Seen>> {
+  async dryRun<Seen>(inspect: InspectCandidate<Seen>, of?: DryRunOf): Promise<DryRunResult<Seen>> {
     this.#refuseClosed()
     this.current()
-    return this.#queue.add(() => this.#dryRun(inspect, generation))
+    return this.#queue.add(() => this.#dryRun(inspect, of))
   }
 
   async withGeneration<Result>(
@@ -408,14 +412,19 @@ class LiveReloader implements Reloader {
     }
   }
 
-  async #dryRun<Seen>(inspect: InspectCandidate<Seen>, generation?: number): Promise<DryRunResult<Seen>> {
+  async #dryRun<Seen>(inspect: InspectCandidate<Seen>, of?: DryRunOf): Promise<DryRunResult<Seen>> {
+    const [generation, changed] = typeof of === 'number' ? [of] : [undefined, of]
     const kept = generation === undefined ? undefined : await this.#archive.read(generation)
     if (generation !== undefined && kept === undefined) {
       return { result: this.#results.declined(notKept(generation, this.#archive.list()), this.#now()) }
     }
     return dryRunCandidate(inspect, {
       parts: this.#options,
-      context: { ...this.#contextOf(kept), isSuperseded: () => this.#closed || this.#rollbacks > 0 },
+      context: {
+        ...this.#contextOf(kept),
+        ...(changed && { changed }),
+        isSuperseded: () => this.#closed || this.#rollbacks > 0,
+      },
       live: this.current(),
       now: this.#now,
       isClosed: () => this.#closed,

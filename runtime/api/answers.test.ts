@@ -181,6 +181,13 @@ function askedOf(ids: Readonly<Record<string, string>>): Readonly<Record<string,
       { path: '/api/reload', method: 'POST' },
       { path: '/api/reload?dryRun=true&limit=10', method: 'POST' },
     ],
+    saveMapping: [
+      {
+        path: '/api/mappings?dryRun=true',
+        ...json({ file: 'saved.yaml', mapping: '{ id: saved, match: { path: saved }, message: x }' }),
+      },
+      { path: '/api/mappings', ...json({ file: 'saved.yaml', mapping: 'mesage: x' }), status: 409 },
+    ],
     readGenerationFile: [
       { path: '/api/generations/1/file?path=reveille.yaml' },
       { path: '/api/generations/1/file?path=/etc/passwd', status: 404 },

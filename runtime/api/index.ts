@@ -11,6 +11,7 @@ import { createGenerationHandlers } from './generations.ts'
 import type { Handlers } from './handlers.ts'
 import { protectAnswers } from './headers.ts'
 import { createIssueHandlers } from './issues.ts'
+import { createMappingFileHandlers } from './mapping-files.ts'
 import { exposeMetrics } from './metrics.ts'
 import { readOpenapi } from './openapi.ts'
 import type { AdminOptions } from './options.ts'
@@ -106,6 +107,7 @@ function createHandlers(options: AdminOptions) {
     ...createOverviewHandlers(options),
     ...createIssueHandlers(options),
     ...createDryRunHandlers(options),
+    ...createMappingFileHandlers(options),
     readStatus: () => readStatus(options),
     readSeries: async ({ query: { minutes = 60 } }) => options.counters.series(minutes),
     readSpend: ({ query }) => readSpend(options, query),

@@ -11,7 +11,7 @@ import {
   type ReloadListener,
   type Settings,
 } from '@reveille/engine'
-import { createKeptFiles, openGenerationArchive } from '../generations/index.ts'
+import { createChangedFiles, createKeptFiles, openGenerationArchive } from '../generations/index.ts'
 import { createLog, type Log } from '../observe/log.ts'
 import { createPluginHost } from '../plugin/index.ts'
 import { createRandomIds } from '../random-id.ts'
@@ -53,7 +53,10 @@ export async function configure(
     createReloading({
       first,
       configuration,
-      load: (kept) => (kept ? loader.load(createKeptFiles(kept)) : lastGood.load()),
+      load: (kept, changed) =>
+        kept || changed
+          ? loader.load(kept ? createKeptFiles(kept) : createChangedFiles(changed))
+          : lastGood.load(),
       archive,
       transforms: lastGood.transformParts(transforms.parts),
       plugins,

@@ -1,4 +1,4 @@
 /** The public face of the archive of generations. */
 
 export { type ArchiveOptions, type DiskArchive, openGenerationArchive } from './archive.ts'
-export { createKeptFiles } from './kept-files.ts'
+export { createChangedFiles, createKeptFiles } from './kept-files.ts'

@@ -25,6 +25,24 @@ export function createKeptFiles(sources: GenerationContent['sources'], others: F
   }
 }
 
+/** Presents the file system with these texts in place of some of its files, or beside them, by path. */
+export function createChangedFiles(texts: ReadonlyMap<string, string> = new Map()): Files {
+  const changed = createKeptFiles(texts)
+  return {
+    readFile: changed.readFile,
+    async readdir(path) {
+      const added = await changed.readdir(path)
+      const names = await realFiles.readdir(path).catch((error) => {
+        if (added.length > 0) return []
+        throw error
+      })
+      return [...new Set([...names, ...added])]
+    },
+    stat: (path) =>
+      texts.has(path) ? changed.stat(path) : realFiles.stat(path).catch(() => changed.stat(path)),
+  }
+}
+
 /** Each folder above the files, with the names in it. */
 function foldersOf(files: Iterable<string>): ReadonlyMap<string, ReadonlySet<string>> {
   const folders = new Map<string, Set<string>>()

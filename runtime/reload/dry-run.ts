@@ -1,6 +1,13 @@
 /** Carries a reload as far as the swap, and finds what it would change for the requests that are kept. */
 
-import { type PastRequest, type Reloader, type ReloadResult, runShadow, type Shadow } from '@reveille/engine'
+import {
+  type DryRunOf,
+  type PastRequest,
+  type Reloader,
+  type ReloadResult,
+  runShadow,
+  type Shadow,
+} from '@reveille/engine'
 import { restoreRequest, trySurface } from '../http/index.ts'
 import type { Reader, RequestRecord } from '../store/port.ts'
 
@@ -12,21 +19,21 @@ export interface DryRunResult {
 }
 
 /**
- * `limit` is how many requests are looked at: the newest ones whose bodies are kept. With `generation` it tries a rollback
- * to it, and else a reload of the files. `callsOut`: whether transforms may leave the process.
+ * `limit` is how many requests are looked at: the newest ones whose bodies are kept. With a generation in `of` it tries a
+ * rollback to it, and else a reload of the files. `callsOut`: whether transforms may leave the process.
  */
 export type DryRun = (
   limit: number,
-  options?: { readonly callsOut?: boolean; readonly generation?: number },
+  options?: { readonly callsOut?: boolean; readonly of?: DryRunOf },
 ) => Promise<DryRunResult>
 
 export function createDryRun(reloader: Pick<Reloader, 'dryRun'>, read: Pick<Reader, 'recentBodies'>): DryRun {
-  return async (limit, { callsOut = false, generation } = {}) => {
+  return async (limit, { callsOut = false, of } = {}) => {
     const { result, seen } = await reloader.dryRun(async ({ live, candidate, isGivenUp }) => {
       const requests = (await read.recentBodies({ limit })).flatMap(pastRequest)
       const dryRun = callsOut ? 'call-out' : 'refuse'
       return runShadow({ requests, live, candidate, surface: trySurface, dryRun, isGivenUp })
-    }, generation)
+    }, of)
     return { reload: result, ...(seen && { shadow: seen }) }
   }
 }

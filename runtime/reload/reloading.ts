@@ -29,8 +29,8 @@ export interface ReloadingOptions {
   readonly first: Loaded
   /** What the gateway starts with: the files, or what stands in for files that do not load. */
   readonly configuration: Configuration
-  /** Loads the current files, or those of an earlier generation. */
-  load(kept?: GenerationContent['sources']): Promise<Loaded>
+  /** Loads the current files, those of an earlier generation, or the current ones with other texts in place of some. */
+  load(kept?: GenerationContent['sources'], changed?: ReadonlyMap<string, string>): Promise<Loaded>
   readonly archive: GenerationArchive
   readonly plugins: PluginHost
   readonly randomness: Randomness
@@ -56,10 +56,10 @@ export function createReloading(options: ReloadingOptions): Reloader {
   return createReloader({
     ...options.transforms,
     boot: options.configuration.settings,
-    async load(kept) {
-      const first = kept ? undefined : unread
+    async load(kept, changed) {
+      const first = kept || changed ? undefined : unread
       if (!kept) unread = undefined
-      return withPluginContent(first ?? (await options.load(kept)))
+      return withPluginContent(first ?? (await options.load(kept, changed)))
     },
     compile(configuration, transforms) {
       candidate = configuration

@@ -148,6 +148,12 @@ export function createRequestDryRuns({
     return { ok: true, ...answer, ...(diagnostics.length > 0 && { diagnostics }) }
   }
 
+  /** Says why a pasted text does not compile; nothing where it does. */
+  async function check(text: string): Promise<readonly Diagnostic[]> {
+    const compiled = await compile(text)
+    return compiled.ok ? [] : compiled.diagnostics
+  }
+
   type Compiled =
     | { readonly ok: true; readonly snapshot: Snapshot; readonly diagnostics: readonly Diagnostic[] }
     | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
@@ -207,6 +213,7 @@ export function createRequestDryRuns({
 
   return {
     run,
+    check,
     fieldPaths,
     samples,
     /** Writes a `tests:` entry of a stored request. */

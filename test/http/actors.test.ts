@@ -228,6 +228,15 @@ const actions: readonly Action[] = [
     asks: async (gateway) => ['/api/issues/resolve', await ofIssue(gateway)],
     logs: 'issue-resolved',
   },
+  {
+    does: 'saveMapping',
+    asks: async () => [
+      '/api/mappings',
+      { file: 'saved.yaml', mapping: '{ id: saved, match: { path: saved }, message: hello }' },
+    ],
+    keeps: async ({ gateway, ...more }) =>
+      byOf({ gateway, ...more }, `/api/generations/${gateway.current().generation}`),
+  },
   { does: 'tryRequest', asks: async () => ['/api/try', { endpoint: 'plain', payload: '{}' }] },
 ]
 

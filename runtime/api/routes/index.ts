@@ -4,6 +4,7 @@ import { accessRoutes } from './access.ts'
 import { dryRunRoutes } from './dry-runs.ts'
 import { gatewayRoutes } from './gateway.ts'
 import { issueRoutes } from './issues.ts'
+import { mappingFileRoutes } from './mapping-files.ts'
 import { replayRoutes } from './replays.ts'
 import { requestRoutes } from './requests.ts'
 import { streamRoutes } from './stream.ts'
@@ -13,6 +14,7 @@ export const routes = {
   ...requestRoutes,
   ...replayRoutes,
   ...dryRunRoutes,
+  ...mappingFileRoutes,
   ...workRoutes,
   ...gatewayRoutes,
   ...streamRoutes,
