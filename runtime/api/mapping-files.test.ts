@@ -34,14 +34,14 @@ interface Saved {
   readonly saved: boolean
   readonly digest?: string
   readonly after?: string
-  readonly diagnostics?: readonly Found[]
+  readonly diagnostics?: readonly Fault[]
   readonly reload?: {
     readonly outcome: string
     readonly generation: number
-    readonly diagnostics: readonly Found[]
+    readonly diagnostics: readonly Fault[]
   }
 }
-interface Found {
+interface Fault {
   readonly code: string
   readonly message: string
   readonly place?: { readonly file: string; readonly line: number }
