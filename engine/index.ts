@@ -88,7 +88,13 @@ export { isRefusedAgain, keptGenerations } from './reload/generation.ts'
 export type { CurrentLive, Live } from './reload/live.ts'
 export { createMemoryArchive, newestFirst } from './reload/memory-archive.ts'
 export type { ReloadEvent, ReloadListener, ReloadResult } from './reload/reload-event.ts'
-export { createReloader, type DryRunOf, type LiveSource, type Reloader, type ReloaderOptions } from './reload/reloader.ts'
+export {
+  createReloader,
+  type DryRunOf,
+  type LiveSource,
+  type Reloader,
+  type ReloaderOptions,
+} from './reload/reloader.ts'
 export { textsMayBeUnfinished } from './reload/unfinished.ts'
 export {
   createWatcher,
