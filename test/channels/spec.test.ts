@@ -124,10 +124,13 @@ const cases: readonly Case[] = [
   },
 ]
 
-for (const { spec: name, good, bad } of cases) {
-  test(`the description of ${name} accepts a good request, and reports what is wrong with others`, (t) => {
+const absent = openSpec('telegram') === undefined
+if (absent) test.skip('the vendors’ descriptions are not at hand')
+
+for (const { spec: name, good, bad } of absent ? [] : cases) {
+  test(`the description of ${name} accepts a good request, and reports what is wrong with others`, () => {
     const spec = openSpec(name)
-    if (spec === undefined) return t.skip('the vendors’ descriptions are not at hand')
+    assert.ok(spec)
     assert.deepEqual(spec.problems(requestOf(good)), [])
     for (const [said, change] of Object.entries(bad)) {
       const problems = spec.problems(requestOf({ ...good, ...change })).join('; ')

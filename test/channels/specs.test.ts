@@ -35,7 +35,10 @@ const answer = 42 < 43
 
 const ajv = new Ajv2020({ validateFormats: false, keywords: ['x-secret', 'x-env', 'x-ask', 'x-form'] })
 
-for (const vendor of vendors) {
+const absent = openSpec('telegram') === undefined
+if (absent) test.skip('the vendors’ descriptions are not at hand')
+
+for (const vendor of absent ? [] : vendors) {
   for (const [way, open] of Object.entries(vendor.ways)) {
     test(`${vendor.name} (${way}): requests conform to the vendor’s description`, async (t) => {
       const check = openChecks(t, vendor)

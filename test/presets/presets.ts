@@ -90,3 +90,22 @@ function countingRandomness() {
   let count = 0
   return { mint: () => `minted-${++count}`, randomId: () => `fence${++count}` }
 }
+
+/** Returns the ids of the mappings, or the outcome. A refusal or failure is returned whole. */
+export function outcomeOf({ decision }: TryResult): string {
+  if (decision.outcome === 'accepted') return decision.actions.map(({ mapping }) => mapping).join(', ')
+  return 'code' in decision ? JSON.stringify(decision) : decision.outcome
+}
+
+/** Returns the sample with other values at JSON Pointers that begin with `/body` or `/headers`. @throws TypeError at a missing value */
+export function withChanges(sample: Sample, changes: Readonly<Record<string, unknown>>): Sample {
+  // biome-ignore lint/suspicious/noExplicitAny: a body has any shape.
+  const whole: Record<string, any> = { headers: { ...sample.headers }, body: JSON.parse(sample.body) }
+  for (const [pointer, value] of Object.entries(changes)) {
+    const keys = pointer.split('/').slice(1)
+    const last = keys.pop() ?? ''
+    keys.reduce((holder, key) => holder[key], whole)[last] = value
+  }
+  const name = `${sample.name} with ${JSON.stringify(changes)}`
+  return { name, headers: whole['headers'], body: JSON.stringify(whole['body']) }
+}

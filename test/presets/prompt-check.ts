@@ -41,7 +41,10 @@ const gaps: readonly (readonly [string, RegExp])[] = [
 export function flawsOf(prompt: Prompt, payload: unknown, template: string): string[] {
   const flaws = gaps.flatMap(([flaw, pattern]) => {
     const found = pattern.exec(prompt.outside)
-    return found === null ? [] : [`${flaw}: ${JSON.stringify(around(prompt.outside, found.index))}`]
+    const isOwn =
+      found !== null &&
+      template.includes(prompt.outside.slice(Math.max(0, found.index - 9), found.index) + found[0])
+    return found === null || isOwn ? [] : [`${flaw}: ${JSON.stringify(around(prompt.outside, found.index))}`]
   })
   for (const text of speakingTexts(payload)) {
     if (prompt.outside.includes(text) && !template.includes(text))
@@ -69,10 +72,15 @@ function* speakingTexts(value: unknown): Iterable<string> {
 }
 
 /** Describes the faults of a session key that a preset made. */
-export function keyFlaw(key: string, preset: string): string | undefined {
-  const prefix = `hook:${preset}:`
-  if (!key.startsWith(prefix)) return `does not begin with ${prefix}`
-  if (/undefined|null|\[object|\{\{|[\p{C}\n]/u.test(key)) return 'holds what no key should'
-  if (/[:#!/]$|::|:#|:!|^\s|\s$/.test(key)) return 'has a part that is empty'
-  return key.length > 300 ? 'is very long' : undefined
+export function keyFlaws(key: string, preset: string): readonly string[] {
+  const flaws = [
+    [
+      `does not begin with hook:${preset}:`,
+      !key.startsWith(`hook:${preset}:`) && !/^hook:minted-\d+$/.test(key),
+    ],
+    ['holds what no key should', /undefined|null|\[object|\{\{|[\p{C}\n]/u.test(key)],
+    ['has a part that is empty', /[:#!/]$|::|:#|:!|^\s|\s$/.test(key)],
+    ['is very long', key.length > 300],
+  ] as const
+  return flaws.flatMap(([flaw, isThere]) => (isThere ? [`the session key ${key} ${flaw}`] : []))
 }

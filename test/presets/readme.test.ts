@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { knownPresets } from '../../runtime/cli/authoring/presets.ts'
 import { presetsFolder } from '../../runtime/presets-folder.ts'
-import { expectedExamples, expectedMappings } from './expected.ts'
 import { soundPresets } from './presets.ts'
+import { expected } from './samples.ts'
 
 const mark = ' °'
 
@@ -20,11 +20,8 @@ test('the table lists each mapping by its action, and marks those that no record
       ),
   )
   const { configuration } = await soundPresets(knownPresets())
-  const reached = new Set(
-    [...Object.values(expectedMappings).flatMap(Object.values), ...Object.values(expectedExamples)].flatMap(
-      (ids: string) => ids.split(', '),
-    ),
-  )
+  const rows = Object.values(expected.recorded).flatMap((each) => Object.values(each))
+  const reached = new Set([...rows.flatMap((ids) => ids.split(', ')), ...Object.keys(expected.examples)])
   const meant = configuration.mappings.map(
     ({ id, value: { action } }) => `${action} \`${id}\`${reached.has(id) ? '' : mark}`,
   )

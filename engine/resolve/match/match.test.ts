@@ -113,37 +113,33 @@ test('for a request of a bot no mapping is tried, and explain and tests say so',
   assert.equal(named.unmatched[0]?.reason, 'was not asked')
 })
 
-/** Recorded bodies with their actors. */
-const recorded = `
-bitbucket/pullrequest.created.json Hookdeck Write
-bitbucket/repo.commit_status_created.json emmap1
-discord/interaction.application-command.json mason
-gitlab/issue.json hookdeckwrite
-gitlab/pipeline.json user1
-gitlab/push.json hookdeckwrite
-jira/comment_created.json admin
-jira/issue_updated.resolved.json Test User
-linear/reaction.create.json Priya Nair
-pagerduty/incident.acknowledged.json Jamie Chen
-sentry/issue.created.json Sentry
-slack/app_mention.json U061F7AUR
-slack/message_changed.json U061F7AUR
-slack/slash-command.form Steve
-telegram/callback_query.json priyanair
-telegram/message.json priyanair`
+/** Bodies in the shapes of their senders, with their actors. */
+const actors = `
+Bitbucket: {"actor":{"type":"user","display_name":"Ada Lock","nickname":"ada"},"pullrequest":{"author":{"nickname":"bo"}}} ⇒ Ada Lock
+Bitbucket: {"actor":{"nickname":"ada"},"commit_status":{"name":"build"}} ⇒ ada
+Discord: {"type":2,"member":{"user":{"id":"1","username":"ada"}},"data":{"name":"tide"}} ⇒ ada
+Discord: {"type":2,"user":{"id":"1","username":"ada"},"data":{"name":"tide"}} ⇒ ada
+GitLab: {"object_kind":"issue","user":{"name":"Ada Lock","username":"ada"},"assignees":[{"username":"bo"}]} ⇒ ada
+GitLab: {"object_kind":"push","user_name":"Ada Lock","user_username":"ada","commits":[{"author":{"name":"Bo"}}]} ⇒ ada
+Jira: {"webhookEvent":"comment_created","comment":{"author":{"name":"bo"},"updateAuthor":{"name":"ada"}}} ⇒ ada
+Jira: {"webhookEvent":"jira:issue_updated","user":{"displayName":"Ada Lock"},"issue":{"fields":{"reporter":{"name":"bo"}}}} ⇒ Ada Lock
+Linear: {"type":"Reaction","actor":{"type":"user","name":"Ada Lock"},"data":{"user":{"name":"Bo"}}} ⇒ Ada Lock
+PagerDuty: {"event":{"agent":{"summary":"Ada Lock"},"data":{"assignees":[{"summary":"Bo"}]}}} ⇒ Ada Lock
+Sentry: {"action":"created","actor":{"id":"sentry","name":"Sentry","type":"application"}} ⇒ Sentry
+Slack: {"type":"event_callback","event":{"type":"app_mention","user":"U061F7AUR","text":"<@U0LAN0Z89>"}} ⇒ U061F7AUR
+Slack: {"type":"event_callback","event":{"subtype":"message_changed","message":{"user":"U061F7AUR"}}} ⇒ U061F7AUR
+Slack: {"command":"/tide","user_id":"U2147483697","user_name":"ada"} ⇒ ada
+Telegram: {"callback_query":{"from":{"username":"ada"},"message":{"from":{"username":"our_bot"}}}} ⇒ ada
+Telegram: {"message":{"from":{"id":1,"username":"ada"},"chat":{"title":"Harbour"}}} ⇒ ada`
 
-for (const [, name = '', actor = ''] of recorded.matchAll(/^(\S+) (.+)$/gm)) {
-  const sample = recordedSamples(name.split('/')[0] ?? '')?.find((each) => each.name === name)
-  const skip = sample ? false : `${name} is not at hand`
-  test(`the actor of ${name} is found, and no other`, { skip }, async () => {
-    const body = sample?.body ?? ''
-    const payload = name.endsWith('.form') ? Object.fromEntries(new URLSearchParams(body)) : JSON.parse(body)
+for (const [, sender, body = '', actor = ''] of actors.matchAll(/^(\w+): (.+) ⇒ (.+)$/gm)) {
+  test(`${actor} is the actor of ${body} from ${sender}, and no other`, async () => {
     for (const [bot, outcome] of [
       [actor.toUpperCase(), 'ignored'],
-      ['somebody-else', 'accepted'],
+      ['bo', 'accepted'],
     ] as const) {
       const snapshot = snapshotOf([{ message: 'x' }], { endpoints: { test: { bots: [bot] } } })
-      assert.equal((await snapshot.resolve(requestOf(payload))).outcome, outcome)
+      assert.equal((await snapshot.resolve(requestOf(JSON.parse(body)))).outcome, outcome)
     }
   })
 }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { expectedMappings } from '../../presets/expected.ts'
+import { knownPresets } from '../../../runtime/cli/authoring/presets.ts'
 import { soundPresets } from '../../presets/presets.ts'
 import { type HostileCase, hostileCases } from './cases.ts'
 import { type Answer, openWatched, type WatchedGateway } from './watched.ts'
@@ -34,7 +34,7 @@ const maxTries = 3
 const concurrent = 6
 
 export async function holdAgainstHostility(t: TestContext, { stride, longestHold }: HostileRun) {
-  const presets = Object.keys(expectedMappings)
+  const presets = knownPresets()
   const { configuration } = await soundPresets(presets)
   const cases = hostileCases(configuration.tests)
   const sent = cases.filter((_, index) => index % stride === 0)
