@@ -24,28 +24,29 @@ const lazy = (
   load: () => Promise<{ readonly default: Page }>,
 ): PageEntry => ({ pattern, title, section, load, isLazy: true })
 
-const runs = () => import('../pages/runs.tsx')
-const run = () => import('../pages/run.tsx')
-const sessions = () => import('../pages/sessions.tsx')
-const deliveries = () => import('../pages/deliveries.tsx')
-const jobs = () => import('../pages/jobs.tsx')
+/** A chunk with several pages, of which one is picked by its name. */
+const picked =
+  <Name extends string>(load: () => Promise<Readonly<Record<Name, Page>>>, name: NoInfer<Name>) =>
+  async () => ({ default: (await load())[name] })
+const lists = () => import('../pages/lists.tsx')
+const records = () => import('../pages/records.tsx')
 
 const entries: readonly PageEntry[] = [
   { pattern: '/live', title: 'Live', section: '/live', load: Live },
   { pattern: '/requests/:id', title: 'Request', section: '/live', load: Request },
   lazy('/issues', 'Issues', '/issues', () => import('../pages/issues.tsx')),
-  lazy('/runs', 'Runs', '/runs', runs),
-  lazy('/runs/:id', 'Run', '/runs', run),
-  lazy('/sessions', 'Sessions', '/runs', sessions),
-  lazy('/sessions/:key', 'Session', '/runs', async () => ({ default: (await sessions()).Session })),
-  lazy('/deliveries', 'Deliveries', '/runs', deliveries),
-  lazy('/deliveries/:id', 'Delivery', '/runs', async () => ({ default: (await deliveries()).Delivery })),
-  lazy('/events/:id', 'Event', '/runs', async () => ({ default: (await deliveries()).Event })),
+  lazy('/runs', 'Runs', '/runs', picked(lists, 'Runs')),
+  lazy('/runs/:id', 'Run', '/runs', picked(records, 'Run')),
+  lazy('/sessions', 'Sessions', '/runs', picked(lists, 'Sessions')),
+  lazy('/sessions/:key', 'Session', '/runs', picked(records, 'Session')),
+  lazy('/deliveries', 'Deliveries', '/runs', picked(lists, 'Deliveries')),
+  lazy('/deliveries/:id', 'Delivery', '/runs', picked(records, 'Delivery')),
+  lazy('/events/:id', 'Event', '/runs', picked(records, 'Event')),
   lazy('/playground', 'Playground', '/playground', () => import('../pages/playground.tsx')),
   lazy('/changes', 'Changes', '/changes', () => import('../pages/changes.tsx')),
   lazy('/health', 'Health', '/health', () => import('../pages/health.tsx')),
-  lazy('/jobs', 'Replay jobs', '/runs', jobs),
-  lazy('/jobs/:id', 'Replay job', '/runs', async () => ({ default: (await jobs()).Job })),
+  lazy('/jobs', 'Replay jobs', '/runs', picked(lists, 'Jobs')),
+  lazy('/jobs/:id', 'Replay job', '/runs', picked(records, 'Job')),
   lazy('/search', 'Search', '', () => import('../pages/search.tsx')),
 ]
 

@@ -9,7 +9,7 @@ import { address, go, hrefOf, type PageProps, path } from '../browser/router.ts'
 import { setTheme, type Theme, theme } from '../browser/theme.ts'
 import { session } from '../data/api.ts'
 import { useLoaded, useReloadOn } from '../data/load.ts'
-import { openIssues } from '../data/open-issues.ts'
+import { openIssues, severities } from '../data/open-issues.ts'
 import { connection } from '../data/stream.ts'
 import type { IssueRecord, Page } from '../data/types.ts'
 import { Icon, Logo } from '../parts/icons.tsx'
@@ -183,7 +183,8 @@ function OpenIssuesReader() {
   const { data, reload } = useLoaded<Page<IssueRecord>>('/issues', { state: 'open', limit: 100 })
   useReloadOn(({ issues }) => issues === true, reload)
   useEffect(() => {
-    openIssues.value = data?.items
+    const rankOf = ({ severity }: IssueRecord) => severities.indexOf(severity)
+    openIssues.value = data?.items.toSorted((one, other) => rankOf(one) - rankOf(other))
   }, [data])
   return null
 }

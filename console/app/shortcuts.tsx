@@ -41,6 +41,10 @@ export function useShortcuts(): void {
         leave(event)
         return
       }
+      if ((key === 'ArrowDown' || key === 'ArrowUp') && isNothing(target) && pressed(key)) {
+        event.preventDefault()
+        return
+      }
       if (!areOn.value) return
       if (event.timeStamp < chordUntil) {
         chordUntil = 0
@@ -70,6 +74,11 @@ function leave(event: Event): void {
 
 function isField(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || target.matches(fields))
+}
+
+/** The page itself has the focus, and no control on it. */
+function isNothing(target: EventTarget | null): boolean {
+  return target === document.body || (target instanceof HTMLElement && target.id === 'main')
 }
 
 const fields = 'input:not([type=radio], [type=checkbox], [type=button]), textarea, select'

@@ -13,22 +13,28 @@ export interface Loaded<Answer> {
   readonly reload: () => void
 }
 
-/** `path` undefined: nothing is read. */
-export function useLoaded<Answer>(path: string | undefined, query?: Query): Loaded<Answer> {
-  const key = path === undefined ? undefined : JSON.stringify([path, query])
-  const [state, setState] = useState<{ key?: string; data?: Answer; error?: ApiError; isLoading: boolean }>({
-    isLoading: true,
-  })
-  const [turn, setTurn] = useState(0)
-  // `key` stands for path and query, and `turn` for a reload.
+interface State<Answer> {
+  readonly key?: string
+  readonly data?: Answer
+  readonly error?: ApiError
+  readonly isLoading: boolean
+}
+
+/** `key` stands for what is read; undefined: nothing is. */
+function useRead<Answer>(
+  key: string | undefined,
+  read: (signal: AbortSignal) => Promise<Answer>,
+): Loaded<Answer> {
+  const [state, setState] = useState<State<Answer>>({ isLoading: true })
+  const [revision, setRevision] = useState(0)
   useEffect(() => {
-    if (path === undefined) {
+    if (key === undefined) {
       setState({ isLoading: false })
       return
     }
     const leaving = new AbortController()
     setState((last) => (last.key === key ? { ...last, isLoading: true } : { key, isLoading: true }))
-    get<Answer>(path, query, leaving.signal).then(
+    read(leaving.signal).then(
       (data) => setState({ key, data, isLoading: false }),
       (error: unknown) => {
         if (leaving.signal.aborted) return
@@ -36,15 +42,25 @@ export function useLoaded<Answer>(path: string | undefined, query?: Query): Load
       },
     )
     return () => leaving.abort()
-  }, [key, turn])
-  const reload = useCallback(() => setTurn((last) => last + 1), [])
-  const isOfKey = state.key === key
-  return {
-    data: isOfKey ? state.data : undefined,
-    error: isOfKey ? state.error : undefined,
-    isLoading: state.isLoading || !isOfKey,
-    reload,
-  }
+  }, [key, revision])
+  const reload = useCallback(() => setRevision((last) => last + 1), [])
+  const { data, error, isLoading } =
+    state.key === key ? state : { ...state, data: undefined, error: undefined }
+  return { data, error, isLoading: isLoading || state.key !== key, reload }
+}
+
+/** `path` undefined: nothing is read. */
+export function useLoaded<Answer>(path: string | undefined, query?: Query): Loaded<Answer> {
+  const key = path && JSON.stringify([path, query])
+  return useRead(key, (signal) => get<Answer>(path ?? '', query, signal))
+}
+
+const maxShownBytes = 262_144
+
+/** Reads something that is shown as text, whatever it holds. `isCut`: only its beginning. */
+export function useText(path: string | undefined) {
+  const { data, ...loaded } = useRead(path, (signal) => getText(path ?? '', maxShownBytes, signal))
+  return { ...loaded, text: data?.text, isCut: data?.isCut === true }
 }
 
 export interface LoadedList<Item> extends Loaded<readonly Item[]> {
@@ -107,45 +123,19 @@ export function useReloadOn(concerns: (frame: Frame) => boolean, reload: () => v
 
 const reloadPauseMs = 600
 
+/** Calls back at these intervals while the page is looked at. `ms` undefined: not at all. */
+export function useEvery(ms: number | undefined, act: () => void): void {
+  useEffect(() => {
+    if (ms === undefined) return
+    const timer = setInterval(() => document.hidden || act(), ms)
+    return () => clearInterval(timer)
+  }, [ms, act])
+}
+
 export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   return new ApiError(0, {
     error: error instanceof Error ? error.message : 'Something failed.',
     code: 'UNEXPECTED',
   })
-}
-
-const maxShownBytes = 262_144
-
-export interface LoadedText {
-  readonly text: string | undefined
-  /** Only the beginning is shown. */
-  readonly isCut: boolean
-  readonly error: ApiError | undefined
-  readonly reload: () => void
-}
-
-/** Reads something that is shown as text, whatever it holds. */
-export function useText(path: string | undefined): LoadedText {
-  const [state, setState] = useState<{ of?: string; text?: string; isCut?: boolean; error?: ApiError }>({})
-  const [turn, setTurn] = useState(0)
-  // `turn` stands for a reload.
-  useEffect(() => {
-    if (path === undefined) return
-    const leaving = new AbortController()
-    getText(path, maxShownBytes, leaving.signal).then(
-      (read) => setState({ of: path, ...read }),
-      (error: unknown) => {
-        if (!leaving.signal.aborted) setState({ of: path, error: asApiError(error) })
-      },
-    )
-    return () => leaving.abort()
-  }, [path, turn])
-  const isOfPath = state.of === path
-  return {
-    text: isOfPath ? state.text : undefined,
-    isCut: isOfPath && state.isCut === true,
-    error: isOfPath ? state.error : undefined,
-    reload: () => setTurn((last) => last + 1),
-  }
 }

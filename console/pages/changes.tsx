@@ -2,44 +2,60 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { announce } from '../browser/announce.tsx'
-import { hrefOf, type PageProps, setQuery } from '../browser/router.ts'
-import { ApiError, mayDo, post } from '../data/api.ts'
+import { type PageProps, setQuery } from '../browser/router.ts'
+import { type ApiError, mayDo, post } from '../data/api.ts'
 import { asApiError, useLoaded, useLoadedList, useReloadOn } from '../data/load.ts'
 import type { Answer, ItemOf } from '../data/types.ts'
 import { Badge } from '../parts/badge.tsx'
-import { type Diagnostic, DiagnosticList, Rich } from '../parts/code-frame.tsx'
-import { DiffView, FileChangeName } from '../parts/diff-view.tsx'
-import { Marked } from '../parts/marked.tsx'
+import { type Diagnostic, DiagnosticList } from '../parts/code-frame.tsx'
+import { DiffView } from '../parts/diff-view.tsx'
+import { Code, Rich } from '../parts/marked.tsx'
 import { Empty, Loading, Problem } from '../parts/notice.tsx'
+import {
+  ChangesView,
+  changesText,
+  type DryRun,
+  DryRunView,
+  Names,
+  outcomeText,
+  type ReloadResult,
+  refusedToo,
+} from '../parts/reload-result.tsx'
 import { Ago, counted, duration, Time } from '../parts/time.tsx'
 
-export type Generation = ItemOf<'listGenerations'>
-type DryRun = Extract<Answer<'reload'>, { readonly reload: unknown }>
-type ReloadResult = DryRun['reload']
-type Changes = ReloadResult['changes']
-type Shadow = NonNullable<DryRun['shadow']>
-type FileChange = Answer<'compareGenerations'>['files'][number]
+type Generation = ItemOf<'listGenerations'>
 
 export default function ChangesPage({ query }: PageProps) {
   const list = useLoadedList<Generation>('/generations', { limit: 50 })
-  useReloadOn((frame) => frame.reload === true || frame.generation !== undefined, list.reload)
-  const items = list.data ?? []
+  const { data, error, loadMore, reload } = list
+  useReloadOn((frame) => frame.reload === true || frame.generation !== undefined, reload)
+  const items = data ?? []
   const live = items.find(({ state }) => state === 'live')
   const standing = items.find(({ stands }) => stands)
   const folder = folderOf(items)
-  useRefusalAnnounced(standing, list.data !== undefined)
+  const [from, to] = [query.get('from'), query.get('to')]
+  useRefusalAnnounced(standing, data !== undefined)
   return (
     <>
       <h1>Changes</h1>
-      {list.error !== undefined && <Problem error={list.error} retry={list.reload} />}
-      {list.data === undefined && list.isLoading && <Loading what="the generations" />}
-      {live !== undefined && <Live live={live} standing={standing} folder={folder} reload={list.reload} />}
-      {query.get('from') !== null && query.get('to') !== null && (
-        <Comparison from={query.get('from') ?? ''} to={query.get('to') ?? ''} items={items} />
+      {error !== undefined && <Problem error={error} retry={reload} />}
+      {data === undefined && list.isLoading && <Loading what="the generations" />}
+      {live !== undefined && <Live live={live} standing={standing} folder={folder} reload={reload} />}
+      {from !== null && to !== null && <Comparison from={from} to={to} items={items} />}
+      {items.length > 0 && (
+        <section aria-label="Generations">
+          <h2>Generations</h2>
+          <ol class="stack plain">
+            {items.map((item, index) => (
+              <li key={`${item.at} ${item.generation} ${item.digest}`}>
+                <Entry item={item} before={olderOf(items, index)} folder={folder} reload={reload} />
+              </li>
+            ))}
+          </ol>
+        </section>
       )}
-      {items.length > 0 && <History items={items} folder={folder} reload={list.reload} />}
-      {list.loadMore !== undefined && (
-        <button type="button" class="button" onClick={list.loadMore}>
+      {loadMore !== undefined && (
+        <button type="button" class="button" onClick={loadMore}>
           Show older ones
         </button>
       )}
@@ -53,9 +69,8 @@ function useRefusalAnnounced(standing: Generation | undefined, isRead: boolean):
   const wasRead = useRef(false)
   useEffect(() => {
     if (!isRead) return
-    if (wasRead.current && standing !== undefined && last.current !== standing.at) {
-      announce(`The change on disk was refused, with ${counted(standing.diagnostics.length, 'message')}.`)
-    }
+    if (wasRead.current && standing !== undefined && last.current !== standing.at)
+      announce(`Your last change was refused, with ${counted(standing.diagnostics.length, 'message')}.`)
     if (last.current !== undefined && standing === undefined) announce('The files are good again.')
     last.current = standing?.at
     wasRead.current = true
@@ -74,13 +89,13 @@ function Live({ live, standing, folder, reload }: LiveProps) {
   return (
     <section aria-label="What is live" class="card">
       <p class="lead">
-        <Badge state="live" /> <strong>Generation {live.generation}</strong> serves{' '}
+        <Badge state="live" /> <strong>Generation {live.generation}</strong> with{' '}
         {counted(live.mappings ?? 0, 'mapping')} since <Time at={live.at} /> (<Ago at={live.at} />)
-        {live.by !== undefined && `, by order of ${live.by}`}.
+        {live.by !== undefined && `, by ${live.by}`}.
       </p>
       {live.rolledBack && (
         <p class="edge tone-warn note">
-          It was rolled back to, and stands in for the files until they change, or until a reload ends that.
+          It was rolled back to. It stays live until the files change, or until a reload.
         </p>
       )}
       {live.changes.restart.length > 0 && (
@@ -89,20 +104,17 @@ function Live({ live, standing, folder, reload }: LiveProps) {
         </p>
       )}
       {standing !== undefined && (
-        <div class="refused" role="alert">
+        <div class="card refused" role="alert">
           <h2>
-            The change on disk is refused <span class="quiet">since</span> <Time at={standing.at} />
+            Your last change was refused <span class="quiet">at</span> <Time at={standing.at} />
           </h2>
-          <p>
-            Generation {live.generation} goes on serving. Save the file again when it is mended; nothing else
-            has to be done.
-          </p>
-          <DiagnosticList diagnostics={standing.diagnostics} folder={folder} label="Why it is refused" />
+          <p>Generation {live.generation} is still live. The files are loaded again when you save.</p>
+          <DiagnosticList diagnostics={standing.diagnostics} folder={folder} label="Why it was refused" />
         </div>
       )}
       {warnings.length > 0 && (
         <details>
-          <summary>{counted(warnings.length, 'warning')} of what is live</summary>
+          <summary>{counted(warnings.length, 'warning')}</summary>
           <DiagnosticList diagnostics={warnings} folder={folder} label="Warnings" />
         </details>
       )}
@@ -120,16 +132,16 @@ interface StepProps {
   readonly onDone: () => void
 }
 
+interface StepState {
+  readonly isBusy: boolean
+  readonly dry?: DryRun
+  readonly done?: ReloadResult
+  readonly error?: ApiError
+}
+
 /** Something that changes what is live: a dry run first, whose result says what would change, and then for real. */
 function Step({ path, verb, what, folder, onDone }: StepProps) {
-  const [state, setState] = useState<{
-    isBusy: boolean
-    dry?: DryRun
-    done?: ReloadResult
-    error?: ApiError
-  }>({
-    isBusy: false,
-  })
+  const [{ isBusy, dry, done, error }, setState] = useState<StepState>({ isBusy: false })
   const result = useRef<HTMLDivElement>(null)
 
   async function run(isDry: boolean) {
@@ -143,17 +155,16 @@ function Step({ path, verb, what, folder, onDone }: StepProps) {
         announce(outcomeText(answer))
         onDone()
       }
-    } catch (error) {
-      setState({ isBusy: false, error: asApiError(error) })
+    } catch (cause) {
+      setState({ isBusy: false, error: asApiError(cause) })
     }
     result.current?.focus()
   }
 
-  const { isBusy, dry, done, error } = state
   if (!mayDo('configure')) return null
   return (
-    <div class="step">
-      <p class="actions">
+    <div class="stack">
+      <p class="toolbar">
         <button type="button" class="button" disabled={isBusy} onClick={() => void run(true)}>
           {verb}: dry run
         </button>
@@ -164,113 +175,17 @@ function Step({ path, verb, what, folder, onDone }: StepProps) {
         )}
         {isBusy && <span class="quiet">Working …</span>}
       </p>
-      <div ref={result} tabIndex={-1} class="step-result">
+      <div ref={result} tabIndex={-1}>
         {error !== undefined && <Problem error={error} />}
         {dry !== undefined && <DryRunView dry={dry} what={what} folder={folder} />}
         {done !== undefined && (
-          <>
-            <p class={`edge note tone-${done.ok ? 'good' : 'bad'}`}>{outcomeText(done)}</p>
-            {done.diagnostics.length > 0 && (
-              <DiagnosticList diagnostics={done.diagnostics} folder={folder} label="Messages" />
-            )}
-          </>
+          <p class={`edge note tone-${done.ok ? 'good' : 'bad'}`}>{outcomeText(done)}</p>
+        )}
+        {done !== undefined && done.diagnostics.length > 0 && (
+          <DiagnosticList diagnostics={done.diagnostics} folder={folder} label="Messages" />
         )}
       </div>
     </div>
-  )
-}
-
-/** A refused candidate is answered 409 with the same body. */
-async function refusedToo<Answer>(answer: Promise<Answer>): Promise<Answer> {
-  try {
-    return await answer
-  } catch (error) {
-    const { body } = error instanceof ApiError ? error : { body: undefined }
-    if (typeof body === 'object' && body !== null && ('reload' in body || 'outcome' in body))
-      return body as Answer
-    throw error
-  }
-}
-
-function outcomeText({ outcome, generation }: ReloadResult): string {
-  if (outcome === 'live') return `Generation ${generation} is live.`
-  return outcome === 'unchanged'
-    ? `Nothing changed: generation ${generation} is live already.`
-    : `Refused: generation ${generation} goes on serving.`
-}
-
-function DryRunView({
-  dry: { reload, shadow },
-  what,
-  folder,
-}: {
-  dry: DryRun
-  what: string
-  folder: string
-}) {
-  return (
-    <div class="dry-run">
-      <p class={`edge note tone-${reload.ok ? 'good' : 'bad'}`}>
-        {reload.outcome === 'live' && `Dry run: ${what} would go live.`}
-        {reload.outcome === 'unchanged' && `Dry run: ${what} would change nothing.`}
-        {reload.outcome === 'rejected' && `Dry run: ${what} would be refused.`}
-      </p>
-      {reload.diagnostics.length > 0 && (
-        <DiagnosticList diagnostics={reload.diagnostics} folder={folder} label="Messages of the dry run" />
-      )}
-      {reload.ok && <ChangesView changes={reload.changes} />}
-      {shadow !== undefined && <ShadowView shadow={shadow} />}
-    </div>
-  )
-}
-
-const maxDifferences = 20
-
-function ShadowView({ shadow: { compared, same, summary, differences } }: { readonly shadow: Shadow }) {
-  if (compared === 0) return <p class="quiet">No stored request has its body, so nothing was compared.</p>
-  return (
-    <div class="shadow">
-      <p>
-        Of the last {counted(compared, 'request')} with a body, {same === compared ? 'all' : same} would end
-        the same. {summary.join('; ')}
-      </p>
-      {differences.length > 0 && (
-        <ul>
-          {differences.slice(0, maxDifferences).map(({ id, endpoint, receivedAt, change }) => (
-            <li key={id}>
-              <a href={hrefOf(`/requests/${id}`)}>
-                <Marked text={endpoint} /> at <Time at={receivedAt} />
-              </a>{' '}
-              {change}
-            </li>
-          ))}
-          {differences.length > maxDifferences && <li>and {differences.length - maxDifferences} more</li>}
-        </ul>
-      )}
-    </div>
-  )
-}
-
-function History({
-  items,
-  folder,
-  reload,
-}: {
-  items: readonly Generation[]
-  folder: string
-  reload: () => void
-}) {
-  return (
-    <section aria-label="Generations">
-      <h2>Generations</h2>
-      <ol class="generations">
-        {items.map((item, index) => (
-          <li key={`${item.at} ${item.generation} ${item.digest}`}>
-            <Entry item={item} before={olderOf(items, index)} folder={folder} reload={reload} />
-          </li>
-        ))}
-      </ol>
-    </section>
   )
 }
 
@@ -281,46 +196,36 @@ function olderOf(items: readonly Generation[], index: number): number | undefine
     ?.generation
 }
 
-function Entry({
-  item,
-  before,
-  folder,
-  reload,
-}: {
+interface EntryProps {
   readonly item: Generation
   readonly before: number | undefined
   readonly folder: string
   readonly reload: () => void
-}) {
-  const { generation, state, at, by, tookMs, changes, diagnostics } = item
+}
+
+function Entry({ item, before, folder, reload }: EntryProps) {
+  const { generation, state, at, by, tookMs, changes, diagnostics, digest } = item
   const name = generation === undefined ? 'A refused change' : `Generation ${generation}`
   return (
-    <details class="generation" data-generation={generation ?? 'refused'}>
-      <summary>
-        <span class="generation-name">{name}</span> <Badge state={state} />
+    <details class="card" data-generation={generation ?? 'refused'}>
+      <summary class="line">
+        <strong>{name}</strong> <Badge state={state} />
         <span class="quiet">
           <Time at={at} />
           {by !== undefined && ` by ${by}`}
         </span>
-        <span class="generation-what">
-          <Rich text={state === 'rejected' ? refusalText(diagnostics) : changesText(changes)} />
-        </span>
+        <Rich text={state === 'rejected' ? refusalText(diagnostics) : changesText(changes)} />
       </summary>
-      <div class="generation-body">
+      <div class="stack">
         <p class="quiet">
-          Loaded and checked in {duration(tookMs)}.{' '}
-          {item.digest !== undefined && (
-            <>
-              Digest <code>{item.digest.slice(0, 12)}</code>.
-            </>
-          )}
+          Loaded and checked in {duration(tookMs)}. {digest !== undefined && `Digest ${digest.slice(0, 12)}.`}
         </p>
         {state !== 'rejected' && <ChangesView changes={changes} />}
         {diagnostics.length > 0 && (
           <DiagnosticList diagnostics={diagnostics} folder={folder} label={`Messages of ${name}`} />
         )}
         {generation !== undefined && before !== undefined && (
-          <p class="actions">
+          <p class="toolbar">
             <button
               type="button"
               class="button"
@@ -351,64 +256,14 @@ function refusalText(diagnostics: readonly Diagnostic[]): string {
   return errors.length === 1 ? first.message : `${first.message} (and ${errors.length - 1} more)`
 }
 
-const kinds = ['mappings', 'endpoints', 'transforms'] as const
-
-/** `2 mappings changed, 1 added`. */
-function changesText(changes: Changes): string {
-  const parts = kinds.flatMap((kind) =>
-    (['added', 'changed', 'removed'] as const).flatMap((how) => {
-      const { length } = changes[kind][how]
-      return length === 0 ? [] : [`${counted(length, kind.slice(0, -1))} ${how}`]
-    }),
-  )
-  if (changes.mappings.reordered) parts.push('mappings in another order')
-  if (changes.settings.length > 0) parts.push(`${counted(changes.settings.length, 'setting')} changed`)
-  return parts.length === 0 ? 'no named change' : parts.join(', ')
+interface ComparisonProps {
+  readonly from: string
+  readonly to: string
+  readonly items: readonly Generation[]
 }
 
-function ChangesView({ changes }: { readonly changes: Changes }) {
-  const rows = kinds.flatMap((kind) =>
-    (['added', 'changed', 'removed'] as const).flatMap((how) =>
-      changes[kind][how].length === 0 ? [] : [{ title: `${kind} ${how}`, names: changes[kind][how] }],
-    ),
-  )
-  if (changes.settings.length > 0) rows.push({ title: 'settings changed', names: changes.settings })
-  if (rows.length === 0)
-    return <p class="quiet">No mapping, endpoint, transform or setting differs by name.</p>
-  return (
-    <dl class="fields">
-      {rows.map(({ title, names }) => (
-        <div key={title}>
-          <dt>{title}</dt>
-          <dd>
-            <Names names={names} />
-          </dd>
-        </div>
-      ))}
-    </dl>
-  )
-}
-
-const maxNames = 30
-
-function Names({ names }: { readonly names: readonly string[] }) {
-  return (
-    <>
-      {names.slice(0, maxNames).map((name, index) => (
-        <span key={name}>
-          {index > 0 && ', '}
-          <code>
-            <Marked text={name} />
-          </code>
-        </span>
-      ))}
-      {names.length > maxNames && ` and ${names.length - maxNames} more`}
-    </>
-  )
-}
-
-function Comparison({ from, to, items }: { from: string; to: string; items: readonly Generation[] }) {
-  const { data, error, isLoading } = useLoaded<{ files: readonly FileChange[] }>(
+function Comparison({ from, to, items }: ComparisonProps) {
+  const { data, error, isLoading } = useLoaded<Answer<'compareGenerations'>>(
     `/generations/${encodeURIComponent(to)}/compare`,
     { with: from },
   )
@@ -420,9 +275,9 @@ function Comparison({ from, to, items }: { from: string; to: string; items: read
   const numbers = [...new Set(items.flatMap(({ generation }) => generation ?? []))].sort(
     (one, other) => other - one,
   )
-  const choice = (name: 'from' | 'to', value: string) => (
-    <label>
-      {name === 'from' ? 'From generation' : 'To generation'}
+  const choice = (name: 'from' | 'to', label: string, value: string) => (
+    <label class="field">
+      {label}
       <select value={value} onChange={(event) => setQuery({ [name]: event.currentTarget.value })}>
         {numbers.map((number) => (
           <option key={number} value={String(number)}>
@@ -433,12 +288,12 @@ function Comparison({ from, to, items }: { from: string; to: string; items: read
     </label>
   )
   return (
-    <section class="comparison card" aria-label="Comparison">
+    <section class="card" aria-label="Comparison">
       <h2 ref={heading} tabIndex={-1}>
         Generation {from} to {to}
       </h2>
-      <div class="actions">
-        {choice('from', from)} {choice('to', to)}
+      <div class="toolbar">
+        {choice('from', 'From generation', from)} {choice('to', 'To generation', to)}
         <button type="button" class="button" onClick={() => setQuery({ from: undefined, to: undefined })}>
           Close the comparison
         </button>
@@ -452,9 +307,9 @@ function Comparison({ from, to, items }: { from: string; to: string; items: read
         </Empty>
       )}
       {data?.files.map(({ name, change, before = '', after = '', isCut }) => (
-        <section key={name} class="file-change">
+        <section key={name} class="stack">
           <h3>
-            <FileChangeName name={name} change={change} />
+            <Code text={name} /> <span class="quiet">{change}</span>
           </h3>
           {isCut ? (
             <p class="quiet">It is too long to be shown here.</p>

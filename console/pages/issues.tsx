@@ -6,12 +6,12 @@ import { useLoadedList, useReloadOn } from '../data/load.ts'
 import type { IssueRecord } from '../data/types.ts'
 import { Badge, toneOf } from '../parts/badge.tsx'
 import { Command } from '../parts/copy.tsx'
+import { link, text } from '../parts/facts.tsx'
 import { Choices } from '../parts/filters.tsx'
-import { JobLink } from '../parts/job-link.tsx'
-import { Marked } from '../parts/marked.tsx'
+import { Rich } from '../parts/marked.tsx'
 import { Empty, Loading, Problem } from '../parts/notice.tsx'
 import { OrderButton } from '../parts/order.tsx'
-import { Ago, Time } from '../parts/time.tsx'
+import { Ago, counted, Time } from '../parts/time.tsx'
 
 export default function Issues({ query }: PageProps) {
   const state = query.get('state') ?? 'open'
@@ -23,14 +23,12 @@ export default function Issues({ query }: PageProps) {
   return (
     <>
       <h1>Issues</h1>
-      <div class="toolbar">
-        <Choices
-          name="state"
-          label="State"
-          value={state}
-          choices={['open', 'muted', 'resolved', 'all'].map((value) => ({ value, label: value }))}
-        />
-      </div>
+      <Choices
+        name="state"
+        label="State"
+        value={state}
+        choices={['open', 'muted', 'resolved', 'all'].map((value) => [value, value] as const)}
+      />
       {error !== undefined && <Problem error={error} retry={reload} />}
       {data === undefined && error === undefined && <Loading what="issues" />}
       {data?.length === 0 && (
@@ -39,9 +37,11 @@ export default function Issues({ query }: PageProps) {
             'A problem shows here once, however many requests it costs, and goes when it is over.'}
         </Empty>
       )}
-      <ul class="issues">
+      <ul class="stack plain">
         {data?.map((issue) => (
-          <Issue key={issue.key} issue={issue} reload={reload} />
+          <li key={issue.key}>
+            <Issue issue={issue} reload={reload} />
+          </li>
         ))}
       </ul>
       {loadMore !== undefined && (
@@ -56,41 +56,31 @@ export default function Issues({ query }: PageProps) {
 function Issue({ issue, reload }: { readonly issue: IssueRecord; readonly reload: () => void }) {
   const { key, code, severity, subject, cause, next, count, first, last, state, mutedUntil } = issue
   return (
-    <li class={`issue is-${state} tone-${toneOf(severity)}`}>
-      <article>
-        <header class="issue-head">
-          <h2>
-            <Marked text={cause} />
-          </h2>
-          <p class="quiet">
-            <Badge state={severity} /> <code>{code}</code>{' '}
-            {subject !== undefined && subject !== '' && <Marked text={subject} />} · {count}{' '}
-            {count === 1 ? 'time' : 'times'} · first <Time at={first} />, last <Ago at={last} />
-            {state !== 'open' && (
-              <>
-                {' '}
-                · <Badge state={state} />
-              </>
-            )}
-            {mutedUntil !== undefined && state === 'muted' && (
-              <>
-                {' '}
-                until <Time at={mutedUntil} />
-              </>
-            )}
-          </p>
-        </header>
-        <div class="next-step">
-          <p>
-            <span class="next-label">Next</span> <Marked text={next.label} />
-          </p>
-          {next.command !== undefined && <Command text={next.command} />}
-          <div class="toolbar">
-            {next.action !== undefined && <NextAction action={next.action} reload={reload} />}
-            {next.command !== undefined && <NextPage command={next.command} />}
-          </div>
-        </div>
-        <div class="issue-orders">
+    <article class={`card edge issue tone-${state === 'open' ? toneOf(severity) : 'quiet'}`}>
+      <header>
+        <Badge state={severity} /> <code>{code}</code> {text(subject)}
+        <span class="quiet">
+          {counted(count, 'time')}, last <Ago at={last} />, first <Time at={first} />
+        </span>
+        {state !== 'open' && <Badge state={state} />}
+        {mutedUntil !== undefined && state === 'muted' && (
+          <span>
+            until <Time at={mutedUntil} />
+          </span>
+        )}
+      </header>
+      <h2>
+        <Rich text={cause} />
+      </h2>
+      <p>
+        <span class="next-label">Next</span>
+        <Rich text={next.label} />
+      </p>
+      {next.command !== undefined && <Command text={next.command} />}
+      <div class="toolbar">
+        {next.action !== undefined && <NextAction action={next.action} reload={reload} />}
+        {next.command !== undefined && <NextPage command={next.command} />}
+        <span class="line mute">
           {state === 'open' ? (
             <>
               <OrderButton
@@ -111,9 +101,9 @@ function Issue({ issue, reload }: { readonly issue: IssueRecord; readonly reload
               after={reload}
             />
           )}
-        </div>
-      </article>
-    </li>
+        </span>
+      </div>
+    </article>
   )
 }
 
@@ -146,33 +136,28 @@ function NextAction({
       question="Do it now?"
       done={done}
       after={reload}
-      shows={(answer) => (
-        <>
-          <JobLink answer={answer} />
-          <OrderedAll answer={answer} />
-        </>
-      )}
+      shows={resultOf}
       isPrimary
     />
   )
 }
 
-/** How many an order about all that is parked concerned, and why it was refused for others. */
-function OrderedAll({ answer }: { readonly answer: unknown }) {
-  const { done, refused } = (answer ?? {}) as {
+/** The job that was begun, or for how many it was carried out and why not for others. */
+function resultOf(answer: unknown) {
+  const { job, total, done, refused } = (answer ?? {}) as {
+    readonly job?: string
+    readonly total?: number
     readonly done?: number
     readonly refused?: readonly { readonly reason: string }[]
   }
-  if (done === undefined || refused === undefined) return null
-  const [first] = refused
+  if (job !== undefined)
+    return link('/jobs', job, total === undefined ? 'Its progress' : counted(total, 'request'))
+  const [first] = refused ?? []
+  if (done === undefined) return null
   return (
     <span>
-      {done} done
-      {first !== undefined && (
-        <>
-          , {refused.length} refused: <Marked text={first.reason} />
-        </>
-      )}
+      {done} done{first && `, ${refused?.length} refused: `}
+      {text(first?.reason)}
     </span>
   )
 }
@@ -180,8 +165,7 @@ function OrderedAll({ answer }: { readonly answer: unknown }) {
 /** The page that shows what the command shows. */
 function NextPage({ command }: { readonly command: string }) {
   const href = pageOf(command)
-  if (href === undefined) return null
-  return (
+  return href === undefined ? null : (
     <a class="button" href={href}>
       Open it here
     </a>
@@ -192,16 +176,25 @@ function pageOf(command: string): string | undefined {
   const id = /\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b/.exec(command)?.[0]
   if (id !== undefined) return hrefOf('/search', { q: id })
   const option = (name: string) => new RegExp(` --${name} (\\S+)`).exec(command)?.[1]
-  const [, verb] = command.split(' ')
-  if (verb === 'requests')
-    return hrefOf('/live', { endpoint: option('endpoint'), outcome: option('outcome'), code: option('code') })
-  if (verb === 'runs') return hrefOf('/runs', { state: option('state') })
-  if (verb === 'resume') return hrefOf('/runs', { state: 'parked' })
-  if (verb === 'deliveries' || verb === 'replay')
-    return hrefOf('/deliveries', { state: option('state') ?? 'parked' })
-  if (verb === 'check' || verb === 'generations') return hrefOf('/changes')
-  if (verb === 'spend') return hrefOf('/health')
-  return undefined
+  const [, verb = ''] = command.split(' ')
+  const [endpoint, outcome, code, mapping] = ['endpoint', 'outcome', 'code', 'mapping'].map(option)
+  const pages: Readonly<Record<string, () => string>> = {
+    requests: () => hrefOf('/live', { endpoint, outcome, code, mapping }),
+    runs: () => hrefOf('/runs', { state: option('state') }),
+    retry: () => hrefOf('/runs', { state: 'failed' }),
+    resume: () => hrefOf('/runs', { state: 'parked' }),
+    deliveries: () => hrefOf('/deliveries', { state: option('state'), channel: option('channel') }),
+    // A parked delivery can be sent to another address on its page.
+    route: () => hrefOf('/deliveries', { state: 'parked' }),
+    replay: () =>
+      command.includes('--parked')
+        ? hrefOf('/deliveries', { state: 'parked', channel: option('channel') })
+        : hrefOf('/live', { endpoint, outcome, code, mapping }),
+    check: () => hrefOf('/changes'),
+    generations: () => hrefOf('/changes'),
+    spend: () => hrefOf('/health'),
+  }
+  return pages[verb]?.()
 }
 
 const dayMs = 86_400_000
@@ -209,7 +202,7 @@ const dayMs = 86_400_000
 function Mute({ issueKey, reload }: { readonly issueKey: string; readonly reload: () => void }) {
   const [days, setDays] = useState(1)
   return (
-    <span class="mute">
+    <>
       <OrderButton
         path="/issues/mute"
         body={{ key: issueKey, until: Date.now() + days * dayMs }}
@@ -225,6 +218,6 @@ function Mute({ issueKey, reload }: { readonly issueKey: string; readonly reload
           <option value={30}>30 days</option>
         </select>
       </label>
-    </span>
+    </>
   )
 }

@@ -6,16 +6,15 @@ import { go, hrefOf, type PageProps, setQuery } from '../browser/router.ts'
 import { type ApiError, post } from '../data/api.ts'
 import { asApiError, useFrames, useLoaded, useLoadedList } from '../data/load.ts'
 import type { Answer, Page, RequestRow } from '../data/types.ts'
-import { Badge, outcomes, toneOf } from '../parts/badge.tsx'
+import { endOf, outcomes } from '../parts/badge.tsx'
 import { Choices, TextFilter } from '../parts/filters.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { useKey } from '../parts/keys.ts'
 import { type Row, RowList } from '../parts/list.tsx'
-import { Marked } from '../parts/marked.tsx'
 import { Empty, Loading, Problem } from '../parts/notice.tsx'
 import { OpenIssues } from '../parts/open-issues.tsx'
 import { OrderButton } from '../parts/order.tsx'
-import { counted, Time } from '../parts/time.tsx'
+import { counted } from '../parts/time.tsx'
 
 /** Rows of the first page, and as many as a page holds that stays open for days. */
 const pageRows = 100
@@ -102,8 +101,8 @@ function Feed({ filters }: { readonly filters: Filters }) {
           label="Outcome"
           value={filters.outcome ?? ''}
           choices={[
-            { value: '', label: 'all', count: counts.all },
-            ...outcomes.map((value) => ({ value, label: value, count: counts.of(value) })),
+            ['', 'all', counts.all],
+            ...outcomes.map((value) => [value, value, counts.of(value)] as const),
           ]}
         />
         <MoreFilters filters={filters} />
@@ -164,7 +163,7 @@ function MoreFilters({ filters }: { readonly filters: Filters }) {
         <TextFilter name="code" label="Error code" value={filters.code ?? ''} />
         <TextFilter name="client" label="Client address" value={filters.client ?? ''} />
         <TextFilter name="deliveryId" label="Sender's delivery id" value={filters.deliveryId ?? ''} />
-        <label class="text-filter">
+        <label class="field">
           <span>Since</span>
           <select
             value={sinceValue(filters.since)}
@@ -209,7 +208,7 @@ function ReplayAll({ filters: filter }: { readonly filters: Filters }) {
     )
   if (error !== undefined) return <Problem error={error} />
   return (
-    <p class="replay-all">
+    <p>
       {total === undefined ? (
         <button type="button" class="button" onClick={() => void count()}>
           <Icon name="replay" /> Replay all that pass …
@@ -257,28 +256,16 @@ function NothingYet({ isFiltered }: { readonly isFiltered: boolean }) {
 }
 
 function rowOf(request: RequestRow): Row {
-  const { id, endpoint, outcome, status, receivedAt, count, replayOf } = request
+  const { id, endpoint, status, receivedAt, count = 1, replayOf } = request
   return {
     id,
     href: hrefOf(`/requests/${id}`),
-    tone: toneOf(outcome),
-    content: (
-      <>
-        <span class="row-time">
-          <Time at={receivedAt} />
-        </span>
-        <Badge state={outcome} />
-        <span class="row-name">
-          <Marked text={`/${endpoint}`} />
-        </span>
-        <span class="row-status">{status}</span>
-        <span class="row-about">
-          {replayOf !== undefined && <span class="tag">replay</span>}
-          {count !== undefined && count > 1 && <span class="tag">× {count}</span>}
-          <Marked text={about(request)} />
-        </span>
-      </>
-    ),
+    at: receivedAt,
+    ...endOf(request),
+    name: `/${endpoint}`,
+    status,
+    tags: [...(replayOf === undefined ? [] : ['replay']), ...(count > 1 ? [`× ${count}`] : [])],
+    about: about(request),
   }
 }
 

@@ -19,6 +19,7 @@ import { Trace } from '../parts/trace.tsx'
 import { composeTest } from './playground/as-test.ts'
 import { change, covers, draft, load, loads, parseHeaders } from './playground/draft.ts'
 import { type Tried, useDryRun } from './playground/dry-run.ts'
+import { Save } from './playground/save.tsx'
 import {
   loadRequest,
   type Mapping,
@@ -28,7 +29,7 @@ import {
 } from './playground/sources.tsx'
 
 export default function Playground({ query }: PageProps) {
-  const { endpoint, headers, query: queryText, payload, mapping, request } = draft.value
+  const { endpoint, headers, query: queryText, payload, mapping, request, file } = draft.value
   const dryRun = useDryRun(draft.value)
   const asked = query.get('request')
   const problem = useAskedRequest(asked)
@@ -42,13 +43,17 @@ export default function Playground({ query }: PageProps) {
   const known = useKnownFields(endpoint, headers, payload, endpoints)
   const messages = useMemo(() => messagesOf(dryRun.tried), [dryRun.tried])
   useOutcomeAnnounced(dryRun.tried)
+  const fileName = file ?? `${endpoint.split('/')[0]?.replace(/[^\w.-]/g, '') || 'new'}.yaml`
 
   return (
     <>
       <h1>Playground</h1>
-      <p class="quiet lead">What the gateway would do with a request. Nothing is stored, sent or written.</p>
+      <p class="quiet lead">
+        What the gateway would do with a request. Nothing is stored or sent, and nothing written until you
+        save.
+      </p>
       {problem !== undefined && <Problem error={problem} />}
-      <div class="playground-request">
+      <div class="toolbar">
         <label>
           Endpoint
           <input
@@ -87,7 +92,7 @@ export default function Playground({ query }: PageProps) {
         />
       )}
       <div class="playground-editors">
-        <section aria-label="Request" class="playground-side">
+        <section aria-label="Request" class="stack">
           <CodeEditor
             label="Payload"
             language="json"
@@ -95,7 +100,7 @@ export default function Playground({ query }: PageProps) {
             loads={loads.value}
             onChange={(text) => change({ payload: text })}
           />
-          <details class="playground-more">
+          <details class="stack">
             <summary>Headers and query</summary>
             <label>
               Headers, one a line
@@ -118,7 +123,7 @@ export default function Playground({ query }: PageProps) {
             </label>
           </details>
         </section>
-        <section aria-label="Mapping" class="playground-side">
+        <section aria-label="Mapping" class="stack">
           <CodeEditor
             label="Mapping"
             language="yaml"
@@ -129,7 +134,7 @@ export default function Playground({ query }: PageProps) {
             goTo={goTo}
             known={known}
           />
-          <div class="playground-more actions">
+          <div class="toolbar">
             <MappingSelect mappings={mappings} />
             {mapping.trim() === '' ? (
               <span class="quiet">Empty: the live mappings are tried.</span>
@@ -141,7 +146,7 @@ export default function Playground({ query }: PageProps) {
           </div>
         </section>
       </div>
-      <section class="playground-result" id="result" aria-label="Result" aria-busy={dryRun.isBusy}>
+      <section class="stack result" id="result" aria-label="Result" aria-busy={dryRun.isBusy}>
         <h2>Result</h2>
         {dryRun.error !== undefined && <Problem error={dryRun.error} />}
         {endpoint.trim() === '' && <p class="quiet">Name an endpoint, or load a stored request.</p>}
@@ -154,6 +159,7 @@ export default function Playground({ query }: PageProps) {
         )}
         {dryRun.tried !== undefined && <Result tried={dryRun.tried} callOut={dryRun.callOut} />}
       </section>
+      {mapping.trim() !== '' && <Save mapping={mapping} test={testOf(dryRun.tried)} suggested={fileName} />}
       {dryRun.tried !== undefined && (
         <a class="outcome-bar" href="#result">
           <Badge state={dryRun.tried.decision?.outcome ?? 'failed'} />
@@ -177,20 +183,17 @@ function Result({ tried, callOut }: { readonly tried: Tried; readonly callOut: (
         mood="would"
       />
       {stops.length > 0 && (
-        <p class="actions">
+        <p class="toolbar">
           <button type="button" class="button" onClick={callOut}>
             Try once and let it call out
           </button>
         </p>
       )}
-      <details class="playground-test">
+      <details class="stack">
         <summary>As a test</summary>
-        <p class="quiet">
-          To put into a mapping file, where it is run before each change goes live. The console writes no
-          file.
-        </p>
+        <p class="quiet">In a mapping file it is run before each change goes live.</p>
         <TextBlock text={test} label="Test" />
-        <p class="actions">
+        <p class="toolbar">
           <CopyButton text={test} what="the test" />
           <button
             type="button"
@@ -203,6 +206,12 @@ function Result({ tried, callOut }: { readonly tried: Tried; readonly callOut: (
       </details>
     </>
   )
+}
+
+/** Undefined where nothing was decided, or the payload is no JSON, which a test reads from a file of its own. */
+function testOf({ decision, explanation }: Tried = {}): string | undefined {
+  const test = decision && composeTest(draft.value, decision, explanation?.actions)
+  return test?.includes('bodyFile:') ? undefined : test
 }
 
 /** Loads the request that the address names, once. */

@@ -1,51 +1,54 @@
 /** One request, from its bytes to what became of it: why it ended so, what it caused, what was sent, and doing it again. */
 
 import { useState } from 'preact/hooks'
-import { goBack, hrefOf, type PageProps } from '../browser/router.ts'
+import { hrefOf, type PageProps } from '../browser/router.ts'
 import { mayDo } from '../data/api.ts'
 import { useLoaded, useReloadOn, useText } from '../data/load.ts'
 import type { Explained, Explanation, RequestDetail, RunDetail } from '../data/types.ts'
-import { Badge } from '../parts/badge.tsx'
+import { Badge, endOf } from '../parts/badge.tsx'
 import { CopyButton, IdText } from '../parts/copy.tsx'
-import { Facts } from '../parts/facts.tsx'
+import { Facts, link, time } from '../parts/facts.tsx'
+import { Choices } from '../parts/filters.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { useKey } from '../parts/keys.ts'
-import { Marked, TextBlock } from '../parts/marked.tsx'
+import { Code, Marked, TextBlock } from '../parts/marked.tsx'
 import { Loading, Problem } from '../parts/notice.tsx'
 import { OrderButton } from '../parts/order.tsx'
+import { BackLink } from '../parts/record-page.tsx'
 import { RunOutcome } from '../parts/run-outcome.tsx'
-import { bytes, duration, Time } from '../parts/time.tsx'
+import { bytes, duration } from '../parts/time.tsx'
 import { Trace } from '../parts/trace.tsx'
 import { Payload } from './request/payload.tsx'
 import { Replay } from './request/replay.tsx'
 
-export function Request({ params }: PageProps) {
+export function Request({ params, query }: PageProps) {
   const { id = '' } = params
   const { data, error, reload } = useLoaded<RequestDetail>(`/requests/${encodeURIComponent(id)}`)
   if (error !== undefined && data === undefined) {
     return (
       <>
-        <BackLink />
+        <BackLink parent={live} />
         <h1>Request</h1>
         <Problem error={error} retry={reload} />
       </>
     )
   }
   if (data === undefined) return <Loading what="the request" />
-  return <Shown key={data.id} request={data} reload={reload} />
+  return <Shown key={data.id} request={data} reload={reload} by={query.get('by')} />
 }
 
-function BackLink() {
-  return (
-    <button type="button" class="back" onClick={() => goBack('/live')}>
-      <Icon name="back" /> Live
-    </button>
-  )
-}
+const live = ['/live', 'Live'] as const
 
 type ReplayMode = 'closed' | 'as-it-was' | 'edited'
 
-function Shown({ request, reload }: { readonly request: RequestDetail; readonly reload: () => void }) {
+interface ShownProps {
+  readonly request: RequestDetail
+  readonly reload: () => void
+  /** By what it is explained: `stored` or `live`. */
+  readonly by: string | null
+}
+
+function Shown({ request, reload, by }: ShownProps) {
   const [mode, setMode] = useState<ReplayMode>('closed')
   const { id, endpoint, outcome, status, bodyKept, forgottenAt } = request
   const canReplay = bodyKept === true && forgottenAt === undefined && mayDo('operate')
@@ -53,14 +56,14 @@ function Shown({ request, reload }: { readonly request: RequestDetail; readonly 
   useReloadOn(({ requests = [] }) => requests.some(({ replayOf }) => replayOf === id), reload)
   return (
     <article>
-      <BackLink />
+      <BackLink parent={live} />
       <header class="record-head">
         <h1>
           <Marked text={`/${endpoint}`} />
         </h1>
-        <Badge state={outcome} />
-        <span class="status">{status}</span>
-        <div class="actions">
+        <Badge {...endOf(request)} />
+        <span class="quiet">{status}</span>
+        <div class="toolbar">
           <button
             type="button"
             class={`button ${mode === 'closed' ? 'primary' : ''}`}
@@ -83,7 +86,7 @@ function Shown({ request, reload }: { readonly request: RequestDetail; readonly 
         <Replay key={mode} request={request} isEdited={mode === 'edited'} close={() => setMode('closed')} />
       )}
       {outcome === 'accepted' && <Caused request={request} />}
-      <Why request={request} />
+      <Why request={request} by={by ?? (request.trace === undefined ? 'live' : 'stored')} />
       {outcome !== 'accepted' && <Caused request={request} />}
       <Received request={request} />
       <Payload request={request} />
@@ -115,15 +118,7 @@ function Reason({ request: { reason, code, failure, mapping } }: { readonly requ
   return (
     <p class="lead">
       {reason !== undefined && <Marked text={reason} />}{' '}
-      <span class="codes">
-        {[code, failure]
-          .filter((each) => each !== undefined)
-          .map((each) => (
-            <code key={each}>
-              <Marked text={each} />
-            </code>
-          ))}
-      </span>
+      {[code, failure].map((each) => each !== undefined && <Code key={each} text={each} isQuiet />)}
     </p>
   )
 }
@@ -142,9 +137,8 @@ function whyNoReplay({ outcome, failure, forgottenAt, mapping, trace }: RequestD
 }
 
 /** The trace as it was when the request came, and by the mappings of today where the body is kept. */
-function Why({ request }: { readonly request: RequestDetail }) {
+function Why({ request, by }: { readonly request: RequestDetail; readonly by: string }) {
   const { id, trace, bodyKept, failure, outcome, endpoint } = request
-  const [by, setBy] = useState<'stored' | 'live'>(trace === undefined ? 'live' : 'stored')
   const explained = useLoaded<Explained>(
     by === 'live' && bodyKept === true ? `/requests/${id}/explain` : undefined,
     { generation: 'live' },
@@ -160,18 +154,18 @@ function Why({ request }: { readonly request: RequestDetail }) {
   const stored: Explanation | undefined = trace && { endpoint, candidates: trace.candidates }
   return (
     <section>
-      <header class="section-head">
-        <h2>Why {outcome === 'accepted' ? 'it matched' : 'it ended so'}</h2>
+      <header class="line">
+        <h2>{outcome === 'accepted' ? 'Why it matched' : 'Why'}</h2>
         {trace !== undefined && bodyKept === true && (
-          <fieldset class="choices">
-            <legend class="visually-hidden">Explained by</legend>
-            {(['stored', 'live'] as const).map((value) => (
-              <label key={value} class="choice">
-                <input type="radio" name="by" checked={by === value} onChange={() => setBy(value)} />
-                <span>{value === 'stored' ? 'as it was' : "by today's mappings"}</span>
-              </label>
-            ))}
-          </fieldset>
+          <Choices
+            name="by"
+            label="Explained by"
+            value={by}
+            choices={[
+              ['stored', 'as it was'],
+              ['live', "by today's mappings"],
+            ]}
+          />
         )}
       </header>
       {by === 'stored' && stored !== undefined && (
@@ -207,11 +201,10 @@ function Caused({ request: { actions, replays = [] } }: { readonly request: Requ
         <section>
           <h2>What it caused</h2>
           {actions.map(({ kind, id, duplicateOf }) => (
-            <div key={id} class="caused">
+            <div key={id} class="card">
               {duplicateOf !== undefined && (
                 <p class="quiet">
-                  Came before, with request{' '}
-                  <a href={hrefOf(`/requests/${duplicateOf}`)}>{duplicateOf.slice(-8)}</a>.
+                  Came before, with request {link('/requests', duplicateOf, duplicateOf.slice(-8))}.
                 </p>
               )}
               {kind === 'agent' ? <CausedRun id={id} /> : <CausedEvent id={id} />}
@@ -222,11 +215,9 @@ function Caused({ request: { actions, replays = [] } }: { readonly request: Requ
       {replays.length > 0 && (
         <section>
           <h2>Replays of it</h2>
-          <ul class="plain">
+          <ul class="stack plain">
             {replays.map((replay) => (
-              <li key={replay}>
-                <a href={hrefOf(`/requests/${replay}`)}>{replay}</a>
-              </li>
+              <li key={replay}>{link('/requests', replay)}</li>
             ))}
           </ul>
         </section>
@@ -283,9 +274,9 @@ function Received({ request }: { readonly request: RequestDetail }) {
       <h2>Received</h2>
       <Facts
         facts={[
-          ['id', <IdText key="id" id={id} />],
-          ['at', <Time key="at" at={receivedAt} />],
-          ['replay of', replayOf && <a href={hrefOf(`/requests/${replayOf}`)}>{replayOf}</a>],
+          ['id', IdText({ id })],
+          ['at', time(receivedAt)],
+          ['replay of', link('/requests', replayOf)],
           ['replayed by', request.by],
           ["sender's delivery id", deliveryId && <IdText id={deliveryId} />],
           ['client', client && <a href={hrefOf('/live', { client })}>{<Marked text={client} />}</a>],
@@ -304,7 +295,7 @@ function Received({ request }: { readonly request: RequestDetail }) {
           ['body', bytes(bodyBytes)],
           ['took', spent.join(', ')],
           ['node', node],
-          ['forgotten', request.forgottenAt && <Time at={request.forgottenAt} />],
+          ['forgotten', time(request.forgottenAt)],
           ['forgotten by', request.forgottenBy],
         ]}
       />
@@ -329,7 +320,7 @@ function TestText({ id }: { readonly id: string }) {
   return (
     <>
       <p class="quiet">Put this below `tests:` in the file of the mapping.</p>
-      <div class="with-copy">
+      <div class="stack">
         <TextBlock label="Test case" text={text} />
         <CopyButton text={text} what="the test case" />
       </div>

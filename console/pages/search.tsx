@@ -6,7 +6,6 @@ import { go, hrefOf, type PageProps } from '../browser/router.ts'
 import { useLoaded } from '../data/load.ts'
 import type { FoundRecord, Page } from '../data/types.ts'
 import { RowList } from '../parts/list.tsx'
-import { Marked } from '../parts/marked.tsx'
 import { Empty, Loading, Problem } from '../parts/notice.tsx'
 import { counted } from '../parts/time.tsx'
 
@@ -43,7 +42,7 @@ export default function Search({ query }: PageProps) {
       <h1>Search</h1>
       <search>
         <form
-          class="search-page"
+          class="toolbar"
           onSubmit={(event) => {
             event.preventDefault()
             go(hrefOf('/search', { q: field.current?.value.trim() }), { replace: true })
@@ -79,14 +78,8 @@ export default function Search({ query }: PageProps) {
           rows={found.map(({ kind, id }) => ({
             id: `${kind} ${id}`,
             href: pages[kind](id),
-            content: (
-              <>
-                <span class="badge tone-quiet">{kind}</span>
-                <span class="row-name">
-                  <Marked text={id} />
-                </span>
-              </>
-            ),
+            state: kind,
+            name: id,
           }))}
         />
       )}

@@ -61,11 +61,16 @@ const tones: Readonly<Record<string, Tone>> = {
   suspicious: 'quiet',
 }
 
+/** How a request ended. A transform that refuses does what its author wants, which is no failure. */
+export function endOf({ outcome, code }: { readonly outcome: string; readonly code?: string }) {
+  return code === 'TRANSFORM_REFUSED' ? ({ state: 'refused', tone: 'quiet' } as const) : { state: outcome }
+}
+
 export function toneOf(state: string): Tone {
   return tones[state] ?? 'quiet'
 }
 
 /** `tone` replaces the usual one of a state. */
 export function Badge({ state, tone }: { readonly state: string; readonly tone?: Tone }) {
-  return <span class={`badge tone-${tone ?? toneOf(state)}`}>{state}</span>
+  return <span class={`badge tone-${tone ?? toneOf(state)}`}>{state.replaceAll('-', ' ')}</span>
 }

@@ -1,8 +1,7 @@
-/** Shows a diagnostic at its line: the place, the line with the fault marked, what is wrong and how to mend it. */
+/** Shows a diagnostic at its line: the place, the line with the fault marked, what is wrong and how to fix it. */
 
-import type { ComponentChildren } from 'preact'
 import type { ItemOf } from '../data/types.ts'
-import { Marked, shown } from './marked.tsx'
+import { Code, Rich, shown } from './marked.tsx'
 import { piecesOf } from './pieces.ts'
 
 /** As the gateway writes it. Line, column and caret count from 1. */
@@ -22,16 +21,14 @@ interface DiagnosticProps {
 export function CodeFrame({ diagnostic, folder, onGoTo }: DiagnosticProps) {
   const { severity, code, message, place, hint } = diagnostic
   return (
-    <div class={`code-frame edge tone-${severity === 'error' ? 'bad' : 'warn'}`}>
-      <p class="code-frame-message">
+    <div class={`card edge tone-${severity === 'error' ? 'bad' : 'warn'}`}>
+      <p>
         <span class={`badge tone-${severity === 'error' ? 'bad' : 'warn'}`}>{severity}</span>{' '}
         <Rich text={message} /> <code class="quiet">{code}</code>
       </p>
       {place !== undefined && (
-        <p class="code-frame-place">
-          <code>
-            <Marked text={placeText(place, folder)} />
-          </code>
+        <p class="line">
+          <Code text={placeText(place, folder)} />
           {onGoTo !== undefined && (
             <button type="button" class="button small" onClick={() => onGoTo(place.line, place.column)}>
               Go to line {place.line}
@@ -41,7 +38,7 @@ export function CodeFrame({ diagnostic, folder, onGoTo }: DiagnosticProps) {
       )}
       {place !== undefined && place.text.trim() !== '' && <FrameLine place={place} />}
       {hint !== undefined && (
-        <p class="code-frame-hint">
+        <p>
           <span class="quiet">Hint:</span> <Rich text={hint} />
         </p>
       )}
@@ -80,7 +77,7 @@ export function DiagnosticList({
   readonly onGoTo?: DiagnosticProps['onGoTo']
 }) {
   return (
-    <ul class="diagnostics" aria-label={label}>
+    <ul class="stack plain" aria-label={label}>
       {diagnostics.map((diagnostic, index) => (
         <li key={index}>
           <CodeFrame diagnostic={diagnostic} folder={folder} onGoTo={onGoTo} />
@@ -97,17 +94,4 @@ function placeText(
   const isBelow = folder !== '' && file.startsWith(`${folder}/`)
   const name = isBelow ? file.slice(folder.length + 1) : (calledFile ?? file)
   return `${name}:${line}:${column}`
-}
-
-/** What stands between backquotes is code. */
-export function Rich({ text }: { readonly text: string }): ComponentChildren {
-  return text.split(/(`[^`]+`)/).map((part, index) =>
-    index % 2 === 1 ? (
-      <code key={index}>
-        <Marked text={part.slice(1, -1)} />
-      </code>
-    ) : (
-      part !== '' && <Marked text={part} />
-    ),
-  )
 }

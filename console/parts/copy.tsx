@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { announce } from '../browser/announce.tsx'
 import { Icon } from './icons.tsx'
-import { Marked } from './marked.tsx'
+import { Code } from './marked.tsx'
 
 const shownMs = 2_000
 
@@ -63,9 +63,7 @@ function copyBySelection(text: string): boolean {
 export function Command({ text }: { readonly text: string }) {
   return (
     <div class="command">
-      <code>
-        <Marked text={text} />
-      </code>
+      <Code text={text} />
       <CopyButton text={text} what="the command" isSmall />
     </div>
   )
@@ -74,10 +72,8 @@ export function Command({ text }: { readonly text: string }) {
 /** An id in full, to copy. */
 export function IdText({ id }: { readonly id: string }) {
   return (
-    <span class="id">
-      <code>
-        <Marked text={id} />
-      </code>
+    <span class="line id">
+      <Code text={id} />
       <CopyButton text={id} what="the id" isSmall />
     </span>
   )

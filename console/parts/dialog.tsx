@@ -22,7 +22,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   }, [])
   return (
     <dialog ref={dialog} class="dialog" aria-labelledby={name} onClose={onClose}>
-      <header class="dialog-head">
+      <header class="line">
         <h2 id={name}>{title}</h2>
         <button type="button" class="icon-button" aria-label="Close" onClick={() => dialog.current?.close()}>
           <Icon name="close" />

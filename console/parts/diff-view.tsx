@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { type DiffLine, diffLinesOf } from './diff-lines.ts'
-import { Marked, shown } from './marked.tsx'
+import { shown } from './marked.tsx'
 import { piecesOf } from './pieces.ts'
 
 interface DiffProps {
@@ -63,16 +63,4 @@ function DiffText({ line: { kind, parts } }: { readonly line: DiffLine }): Compo
   if (kind === 'added') return <ins>{content}</ins>
   if (kind === 'removed') return <del>{content}</del>
   return <bdi>{content}</bdi>
-}
-
-/** A name of a file with what happened to it. */
-export function FileChangeName({ name, change }: { readonly name: string; readonly change: string }) {
-  return (
-    <>
-      <code>
-        <Marked text={name} />
-      </code>{' '}
-      <span class="quiet">{change}</span>
-    </>
-  )
 }

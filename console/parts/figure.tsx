@@ -1,42 +1,44 @@
-/** A plot with its title, its lines named, a sentence that says what it shows, and the same numbers as a table. */
+/** A plot over time with its title, its lines named, a sentence that says what it shows, and the same numbers as a table. */
 
-import { useEffect, useRef, useState } from 'preact/hooks'
-import { isDark } from '../browser/theme.ts'
-import type { PlotOptions } from '../plot/plot.ts'
 import { shortTime } from './time.tsx'
 
-export type FigureProps = Pick<PlotOptions, 'times' | 'span' | 'lines' | 'format' | 'formatSecond'> & {
-  readonly title: string
-  /** What it shows, for those who do not see it, and for those in a hurry. */
-  readonly summary: string
+export interface PlotLine {
+  readonly label: string
+  /** The name of a custom property: `--good`. */
+  readonly colour: string
+  /** One for each step; null where nothing is known. */
+  readonly values: readonly (number | null)[]
+  /** Fills the area below it. */
+  readonly isArea?: boolean
+  /** Its values have a scale of their own, at the right. */
+  readonly isOfSecondScale?: boolean
+  readonly dash?: string
 }
 
-const height = 200
-/** The rows of the table; several points are put together in each. */
+export interface FigureProps {
+  readonly title: string
+  /** For those who do not see it, and for those in a hurry. */
+  readonly summary: string
+  /** When the first step begins, and how long each is. Milliseconds. */
+  readonly from: number
+  readonly stepMs: number
+  readonly lines: readonly PlotLine[]
+  readonly format: (value: number) => string
+  readonly formatSecond?: (value: number) => string
+}
+
+/** The rows of the table; several steps are put together in each. */
 const maxRows = 12
+/** In the units of the drawing, which is stretched to its place. */
+const width = 600
+const height = 160
+const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 
 export function Figure(props: FigureProps) {
-  const { title, summary, times, span, lines, format, formatSecond } = props
-  const place = useRef<HTMLDivElement>(null)
-  const [hasPlot, setHasPlot] = useState(true)
-  const dark = isDark.value
-  useEffect(() => {
-    let close = () => {}
-    let isLeft = false
-    import('../plot/plot.ts').then(
-      ({ createPlot }) => {
-        if (!isLeft && place.current) {
-          const plot = createPlot({ parent: place.current, times, span, lines, format, formatSecond, height })
-          close = plot.close
-        }
-      },
-      () => setHasPlot(false),
-    )
-    return () => {
-      isLeft = true
-      close()
-    }
-  }, [times, lines, dark])
+  const { title, summary, from, stepMs, lines, format, formatSecond = format } = props
+  const [first, second] = [scaleOf(lines, false), scaleOf(lines, true)]
+  const count = lines[0]?.values.length ?? 0
+  const marks = [0, 0.25, 0.5, 0.75, 1]
   return (
     <figure class="figure card">
       <figcaption>
@@ -46,19 +48,36 @@ export function Figure(props: FigureProps) {
       <ul class="legend" aria-hidden="true">
         {lines.map(({ label, colour, dash }) => (
           <li key={label}>
-            <svg viewBox="0 0 16 4" class="legend-line" aria-hidden="true">
-              <path
-                d="M0 2h16"
-                stroke={`var(${colour})`}
-                stroke-width="3"
-                stroke-dasharray={dash?.join(' ')}
-              />
+            <svg viewBox="0 0 16 4" aria-hidden="true">
+              <path d="M0 2h16" stroke={`var(${colour})`} stroke-width="3" stroke-dasharray={dash} />
             </svg>
             {label}
           </li>
         ))}
       </ul>
-      {hasPlot && <div class="plot" ref={place} aria-hidden="true" data-height={height} />}
+      <div class="plot" aria-hidden="true">
+        <Scale max={first} format={format} />
+        <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
+          {marks.map((mark) => (
+            <path key={mark} class="grid" d={`M0 ${mark * height}H${width}M${mark * width} 0V${height}`} />
+          ))}
+          {lines.map(({ label, colour, dash, isArea, isOfSecondScale, values }) => {
+            const max = isOfSecondScale ? second : first
+            return (
+              <g key={label} stroke={`var(${colour})`} fill={`var(${colour})`}>
+                {isArea && <path class="area" d={`${stepsOf(values.map(orZero), max)}V${height}H0Z`} />}
+                <path class="line" d={stepsOf(values, max)} stroke-dasharray={dash} />
+              </g>
+            )
+          })}
+        </svg>
+        {lines.some(({ isOfSecondScale }) => isOfSecondScale) && <Scale max={second} format={formatSecond} />}
+        <div class="plot-times">
+          {marks.map((mark) => (
+            <span key={mark}>{clock.format(from + mark * count * stepMs)}</span>
+          ))}
+        </div>
+      </div>
       <details>
         <summary>As a table</summary>
         <Table {...props} />
@@ -67,9 +86,44 @@ export function Figure(props: FigureProps) {
   )
 }
 
-function Table({ title, times, lines, format, formatSecond }: FigureProps) {
-  const size = Math.max(1, Math.ceil(times.length / maxRows))
-  const rows = Array.from({ length: Math.ceil(times.length / size) }, (_, row) => row * size)
+function Scale({ max, format }: { readonly max: number; readonly format: (value: number) => string }) {
+  return (
+    <div class="plot-scale">
+      {[1, 0.5, 0].map((share) => (
+        <span key={share}>{format(share * max)}</span>
+      ))}
+    </div>
+  )
+}
+
+/** The end of a scale that begins at zero: 1, 2 or 5 with zeros behind. A plot of nothing still has one. */
+function scaleOf(lines: readonly PlotLine[], isSecond: boolean): number {
+  const values = lines.flatMap((line) => ((line.isOfSecondScale ?? false) === isSecond ? line.values : []))
+  const max = Math.max(0, ...values.filter((value) => value !== null))
+  if (max === 0) return 1
+  const power = 10 ** Math.floor(Math.log10(max))
+  return power * ([1, 2, 5].find((each) => each * power >= max) ?? 10)
+}
+
+const orZero = (value: number | null) => value ?? 0
+
+/** Each value is a level for the whole of its step, so that no line rises above what was counted. */
+function stepsOf(values: readonly (number | null)[], max: number): string {
+  const step = width / Math.max(1, values.length)
+  return values
+    .map((value, index) => {
+      if (value === null) return ''
+      const isNew = (values[index - 1] ?? null) === null
+      const y = (height - (value / max) * height).toFixed(1)
+      return `${isNew ? 'M' : 'L'}${(index * step).toFixed(1)} ${y}H${((index + 1) * step).toFixed(1)}`
+    })
+    .join('')
+}
+
+function Table({ title, from, stepMs, lines, format, formatSecond }: FigureProps) {
+  const count = lines[0]?.values.length ?? 0
+  const size = Math.max(1, Math.ceil(count / maxRows))
+  const rows = Array.from({ length: Math.ceil(count / size) }, (_, row) => row * size)
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard.
     <section class="table-scroll" aria-label={`${title} as a table`} tabIndex={0}>
@@ -85,12 +139,12 @@ function Table({ title, times, lines, format, formatSecond }: FigureProps) {
           </tr>
         </thead>
         <tbody>
-          {rows.toReversed().map((from) => (
-            <tr key={from}>
-              <th scope="row">{shortTime(times[from] ?? 0)}</th>
-              {lines.map(({ label, values, isOfSecondAxis }) => (
+          {rows.toReversed().map((row) => (
+            <tr key={row}>
+              <th scope="row">{shortTime(from + row * stepMs)}</th>
+              {lines.map(({ label, values, isOfSecondScale }) => (
                 <td key={label}>
-                  {mean(values.slice(from, from + size), (isOfSecondAxis && formatSecond) || format)}
+                  {mean(values.slice(row, row + size), (isOfSecondScale && formatSecond) || format)}
                 </td>
               ))}
             </tr>

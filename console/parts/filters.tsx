@@ -3,39 +3,32 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { setQuery } from '../browser/router.ts'
 
-export interface Choice {
-  readonly value: string
-  readonly label: string
-  readonly count?: number
-}
+export type Choice = readonly [value: string, label: string, count?: number]
 
-/** A row of choices of which one holds; the first stands for all. */
-export function Choices({
-  name,
-  label,
-  value,
-  choices,
-}: {
+interface ChoicesProps {
   readonly name: string
   readonly label: string
   readonly value: string
   readonly choices: readonly Choice[]
-}) {
+}
+
+/** A row of choices of which one holds. */
+export function Choices({ name, label, value: chosen, choices }: ChoicesProps) {
   return (
     <fieldset class="choices">
       <legend class="visually-hidden">{label}</legend>
-      {choices.map((choice) => (
-        <label key={choice.value} class="choice">
+      {choices.map(([value, shown, count]) => (
+        <label key={value} class="choice">
           <input
             type="radio"
             name={name}
-            value={choice.value}
-            checked={choice.value === value}
-            onChange={() => setQuery({ [name]: choice.value, cursor: undefined })}
+            value={value}
+            checked={value === chosen}
+            onChange={() => setQuery({ [name]: value, cursor: undefined })}
           />
           <span>
-            {choice.label}
-            {choice.count !== undefined && <span class="count">{choice.count.toLocaleString('en')}</span>}
+            {shown}
+            {count !== undefined && <span class="count">{count.toLocaleString('en')}</span>}
           </span>
         </label>
       ))}
@@ -67,7 +60,7 @@ export function TextFilter({
     timer.current = setTimeout(() => setQuery({ [name]: text.trim() }), pauseMs)
   }
   return (
-    <label class="text-filter">
+    <label class="field">
       <span>{label}</span>
       <input
         type="search"

@@ -5,13 +5,27 @@
 
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { Badge, type Tone, toneOf } from './badge.tsx'
+import { useKey } from './keys.ts'
+import { Marked } from './marked.tsx'
+import { Time } from './time.tsx'
 
+/** A record in a list. Texts may be from outside. */
 export interface Row {
   readonly id: string
   readonly href: string
-  readonly content: ComponentChildren
-  /** Colours the edge of the row. */
-  readonly tone?: string
+  /** Milliseconds since the epoch. */
+  readonly at?: number
+  /** Colours the edge of the row too. */
+  readonly state?: string
+  /** In place of the usual one of the state. */
+  readonly tone?: Tone
+  readonly name: string
+  /** Short labels before the text. */
+  readonly tags?: readonly string[]
+  readonly about?: string
+  /** At the end of the row: `202`. */
+  readonly status?: ComponentChildren
 }
 
 export function RowList({ rows, label }: { readonly rows: readonly Row[]; readonly label: string }) {
@@ -27,28 +41,53 @@ export function RowList({ rows, label }: { readonly rows: readonly Row[]; readon
     const at = links.indexOf(document.activeElement as HTMLAnchorElement)
     if (at < 0) return
     event.preventDefault()
-    const next = links[Math.min(links.length - 1, Math.max(0, step(at, links.length)))]
-    next?.focus()
-    next?.scrollIntoView({ block: 'nearest' })
+    focusRow(links[Math.min(links.length - 1, Math.max(0, step(at, links.length)))])
   }
+
+  /** Where nothing has the focus, an arrow enters the list. */
+  const enter = () => focusRow(list.current?.querySelector<HTMLAnchorElement>('a.row[tabindex="0"]'))
+  useKey('ArrowDown', enter)
+  useKey('ArrowUp', enter)
 
   return (
     <ul class="rows" ref={list} aria-label={label} onKeyDown={move}>
-      {rows.map(({ id, href, content, tone }) => (
+      {rows.map(({ id, href, state, tone, ...row }) => (
         <li key={id}>
           <a
-            class={`row ${tone === undefined ? '' : `edge tone-${tone}`}`}
+            class={`row ${state === undefined ? '' : `edge tone-${tone ?? toneOf(state)}`}`}
             href={href}
             data-id={id}
             tabIndex={id === reachable ? 0 : -1}
             onFocus={() => setCurrent(id)}
           >
-            {content}
+            {row.at !== undefined && (
+              <span class="row-time">
+                <Time at={row.at} />
+              </span>
+            )}
+            {state !== undefined && <Badge state={state} tone={tone} />}
+            <span class="row-name">
+              <Marked text={row.name} />
+            </span>
+            {row.status !== undefined && <span class="row-status">{row.status}</span>}
+            <span class="row-about">
+              {row.tags?.map((tag) => (
+                <span key={tag} class="tag">
+                  {tag}
+                </span>
+              ))}
+              {row.about !== undefined && <Marked text={row.about} />}
+            </span>
           </a>
         </li>
       ))}
     </ul>
   )
+}
+
+function focusRow(row: HTMLAnchorElement | null | undefined): void {
+  row?.focus()
+  row?.scrollIntoView({ block: 'nearest' })
 }
 
 const pageRows = 10

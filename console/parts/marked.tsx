@@ -11,6 +11,24 @@ export function Marked({ text }: { readonly text: string }) {
   return <bdi>{shown(piecesOf(text, { isLine: true }))}</bdi>
 }
 
+/** Text from outside in a line of code: an id, a path, a name. */
+export function Code({ text, isQuiet }: { readonly text: string; readonly isQuiet?: boolean }) {
+  return (
+    <code class={isQuiet ? 'quiet' : undefined}>
+      <Marked text={text} />
+    </code>
+  )
+}
+
+/** What is between backquotes is code. */
+export function Rich({ text }: { readonly text: string }): ComponentChildren {
+  return text
+    .split(/(`[^`]+`)/)
+    .map((part, index) =>
+      index % 2 === 1 ? <Code key={index} text={part.slice(1, -1)} /> : part !== '' && <Marked text={part} />,
+    )
+}
+
 /** Text from outside as a block, with its own line breaks. It can be scrolled by keyboard. */
 export function TextBlock({ text, label }: { readonly text: string; readonly label: string }) {
   return (

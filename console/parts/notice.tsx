@@ -17,7 +17,7 @@ export function Empty({
 }) {
   return (
     <div class="notice">
-      <p class="notice-title">{title}</p>
+      <p class="strong">{title}</p>
       {children !== undefined && <div class="quiet">{children}</div>}
     </div>
   )
@@ -26,7 +26,7 @@ export function Empty({
 export function Problem({ error, retry }: { readonly error: ApiError; readonly retry?: () => void }) {
   return (
     <div class="notice problem" role="alert">
-      <p class="notice-title">
+      <p class="strong">
         <Marked text={error.message} />
       </p>
       {error.details.length > 0 && (

@@ -60,7 +60,7 @@ export function OrderButton({
   if (!mayDo('operate')) return null
   if (isAsking) {
     return (
-      <span class="order">
+      <span class="line">
         <span>{question}</span>
         <button type="button" class="button primary" ref={yes} onClick={() => void order()}>
           {label}
@@ -72,7 +72,7 @@ export function OrderButton({
     )
   }
   return (
-    <span class="order">
+    <span class="line">
       <button
         type="button"
         class={`button ${isPrimary ? 'primary' : ''}`}

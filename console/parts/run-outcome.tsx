@@ -3,9 +3,10 @@
 import { hrefOf } from '../browser/router.ts'
 import type { DeliveryRecord, RunDetail } from '../data/types.ts'
 import { Badge } from './badge.tsx'
-import { Facts } from './facts.tsx'
+import { Facts, link, text } from './facts.tsx'
 import { Marked, TextBlock } from './marked.tsx'
 import { OrderButton } from './order.tsx'
+import { addressText, dollars, filterText } from './texts.ts'
 import { duration, Time } from './time.tsx'
 
 export interface RunOutcomeProps {
@@ -19,17 +20,13 @@ export function RunOutcome({ run, reload, isLinked = false }: RunOutcomeProps) {
   const { id, state, stage, error, reply, warnings = [], handedOver, summary, deliveries = [] } = run
   const isWithoutReply = state === 'failed' || state === 'timed-out' || state === 'cancelled'
   return (
-    <div class="outcome">
+    <div class="stack">
       <div class="record-head">
-        {isLinked && (
-          <h3>
-            <a href={hrefOf(`/runs/${id}`)}>Run {run.name === undefined ? '' : <Marked text={run.name} />}</a>
-          </h3>
-        )}
+        {isLinked && <h3>{link('/runs', id, `Run ${run.name ?? ''}`)}</h3>}
         <Badge state={state} />
         {isWithoutReply && <span class="quiet">no reply was sent</span>}
         {!isWithoutReply && stage !== state && <span class="quiet">reached: {stage}</span>}
-        <div class="actions">
+        <div class="toolbar">
           <RunOrders run={run} reload={reload} />
         </div>
       </div>
@@ -67,7 +64,7 @@ export function RunOutcome({ run, reload, isLinked = false }: RunOutcomeProps) {
       {deliveries.some((each) => each !== undefined && each !== null) && (
         <>
           <h4>Deliveries</h4>
-          <ul class="plain">
+          <ul class="stack plain">
             {deliveries.map(
               (delivery) =>
                 delivery && <DeliveryLine key={delivery.id} delivery={delivery} reload={reload} />,
@@ -79,36 +76,34 @@ export function RunOutcome({ run, reload, isLinked = false }: RunOutcomeProps) {
   )
 }
 
-export function RunOrders({ run: { id, kind, state, cancelRequestedAt }, reload }: RunOutcomeProps) {
-  const canCancel = ['queued', 'running', 'parked'].includes(state) && cancelRequestedAt === undefined
+/** The orders that a state allows: the part of the address, the label, what is asked before, and what is said after. */
+const orders = {
+  resume: ['Resume', undefined, 'The run is queued again.'],
+  retry: ['Retry', undefined, 'The run is queued again.'],
+  cancel: ['Cancel', 'Cancel this run?', 'The run is cancelled.'],
+} as const
+
+function RunOrders({ run: { id, kind, state, cancelRequestedAt }, reload }: RunOutcomeProps) {
+  const allowed = {
+    resume: state === 'parked',
+    retry: kind === 'run' && (state === 'failed' || state === 'timed-out'),
+    cancel: ['queued', 'running', 'parked'].includes(state) && cancelRequestedAt === undefined,
+  }
   return (
     <>
-      {state === 'parked' && (
-        <OrderButton
-          path={`/runs/${id}/resume`}
-          label="Resume"
-          done="The run is queued again."
-          after={reload}
-          isPrimary
-        />
-      )}
-      {kind === 'run' && (state === 'failed' || state === 'timed-out') && (
-        <OrderButton
-          path={`/runs/${id}/retry`}
-          label="Retry"
-          done="The run is queued again."
-          after={reload}
-          isPrimary
-        />
-      )}
-      {canCancel && (
-        <OrderButton
-          path={`/runs/${id}/cancel`}
-          label="Cancel"
-          question="Cancel this run?"
-          done="The run is cancelled."
-          after={reload}
-        />
+      {Object.entries(orders).map(
+        ([name, [label, question, done]]) =>
+          allowed[name as keyof typeof orders] && (
+            <OrderButton
+              key={name}
+              path={`/runs/${id}/${name}`}
+              label={label}
+              question={question}
+              done={done}
+              after={reload}
+              isPrimary={name !== 'cancel'}
+            />
+          ),
       )}
       {cancelRequestedAt !== undefined && state === 'running' && (
         <span class="quiet">is being cancelled</span>
@@ -118,47 +113,29 @@ export function RunOrders({ run: { id, kind, state, cancelRequestedAt }, reload 
 }
 
 function RunFacts({ run }: { readonly run: RunDetail }) {
-  const { timings, usage, coalesce, sessionKey, runner, model, progress, orders = [] } = run
-  const tokens = usage && [
-    usage.inputTokens !== undefined && `${usage.inputTokens.toLocaleString('en')} in`,
-    usage.cachedInputTokens !== undefined && `${usage.cachedInputTokens.toLocaleString('en')} of them cached`,
-    usage.outputTokens !== undefined && `${usage.outputTokens.toLocaleString('en')} out`,
-  ]
+  const { timings, usage = {}, coalesce, sessionKey, runner, model, progress = {} } = run
+  const tokens = [
+    [usage.inputTokens, 'in'],
+    [usage.cachedInputTokens, 'of them cached'],
+    [usage.outputTokens, 'out'],
+  ].flatMap(([count, what]) => (count === undefined ? [] : [`${count.toLocaleString('en')} ${what}`]))
+  const took = (ms: number | undefined) => ms !== undefined && duration(ms)
   return (
     <Facts
       facts={[
-        [
-          'session',
-          <a key="s" href={hrefOf(`/sessions/${encodeURIComponent(sessionKey)}`)}>
-            {<Marked text={sessionKey} />}
-          </a>,
-        ],
-        ['runner', <Marked key="r" text={model === undefined ? runner : `${runner}, ${model}`} />],
-        ['waited', timings?.queuedMs !== undefined && duration(timings.queuedMs)],
-        ['ran', timings?.runMs !== undefined && duration(timings.runMs)],
-        ['in all', timings?.totalMs !== undefined && duration(timings.totalMs)],
-        ['tokens', tokens?.filter(Boolean).join(', ')],
-        ['cost', usage?.usd !== undefined && `$${usage.usd.toFixed(4)}`],
+        ['session', link('/sessions', sessionKey)],
+        ['runner', text(model === undefined ? runner : `${runner}, ${model}`)],
+        ['waited', took(timings?.queuedMs)],
+        ['ran', took(timings?.runMs)],
+        ['in all', took(timings?.totalMs)],
+        ['tokens', tokens.join(', ')],
+        ['cost', usage.usd !== undefined && dollars(usage.usd)],
         [
           'requests',
           coalesce?.count !== undefined && coalesce.count > 1 && `${coalesce.count} became this run`,
         ],
-        [
-          'ordered',
-          orders.length > 0 && (
-            <Marked text={orders.map(({ order, by }) => `${order} by ${by}`).join(', ')} />
-          ),
-        ],
-        [
-          'progress',
-          progress && (
-            <Marked
-              text={Object.entries(progress)
-                .map(([name, value]) => `${name} ${value}`)
-                .join(', ')}
-            />
-          ),
-        ],
+        ['ordered', text(run.orders?.map(({ order, by }) => `${order} by ${by}`).join(', '))],
+        ['progress', text(filterText(progress))],
       ]}
     />
   )
@@ -166,7 +143,7 @@ function RunFacts({ run }: { readonly run: RunDetail }) {
 
 function Attempts({ run: { attempts } }: { readonly run: RunDetail }) {
   return (
-    <ol class="attempts" aria-label="Attempts">
+    <ol class="stack plain" aria-label="Attempts">
       {attempts.map(({ number, startedAt, endedAt, outcome, reason }) => (
         <li key={number}>
           Attempt {number}, <Time at={startedAt} /> <Badge state={outcome ?? 'running'} />
@@ -191,9 +168,9 @@ export function DeliveryLine({
   readonly reload: () => void
 }) {
   return (
-    <li class="delivery">
+    <li class="line">
       <a href={hrefOf(`/deliveries/${id}`)}>
-        <Marked text={to === undefined ? channel : `${channel} to ${to}`} />
+        <Marked text={addressText({ channel, to })} />
       </a>{' '}
       <Badge state={state} />
       {attempts > 1 && <span class="quiet"> {attempts} tries</span>}

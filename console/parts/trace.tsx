@@ -3,7 +3,8 @@
 import type { ComponentChildren } from 'preact'
 import type { ActionTrace, CandidateTrace, Decision, Explanation, Segment, Stop } from '../data/types.ts'
 import { Badge } from './badge.tsx'
-import { Marked, shown, TextBlock } from './marked.tsx'
+import { type Fact, Facts, text } from './facts.tsx'
+import { Code, Marked, shown, TextBlock } from './marked.tsx'
 import { piecesOf } from './pieces.ts'
 import { counted } from './time.tsx'
 
@@ -19,11 +20,11 @@ export interface TraceProps {
 export function Trace({ explanation, stops = [], status, mood = 'was' }: TraceProps) {
   const { decision, candidates, actions = [] } = explanation
   return (
-    <div class="trace">
+    <div class="stack">
       {decision !== undefined && (
-        <DecisionView decision={decision} status={status} mood={mood} explanation={explanation} />
+        <DecisionView decision={decision} status={status} isPast={mood === 'was'} explanation={explanation} />
       )}
-      <Stops stops={stops} />
+      {stops.length > 0 && <Stops stops={stops} />}
       <Candidates candidates={candidates} />
       {actions.map((action, index) => (
         <ActionView
@@ -38,24 +39,21 @@ export function Trace({ explanation, stops = [], status, mood = 'was' }: TracePr
   )
 }
 
-/** The decision as a sentence. */
-function DecisionView({
-  decision,
-  status,
-  mood,
-  explanation,
-}: {
+interface DecisionProps {
   readonly decision: Decision
   readonly status: number | undefined
-  readonly mood: 'was' | 'would'
+  readonly isPast: boolean
   readonly explanation: Explanation
-}) {
+}
+
+/** The decision as a sentence. */
+function DecisionView({ decision, status, isPast, explanation }: DecisionProps) {
   const { outcome, code, details = [] } = decision
   const sentence = decision.message ?? decision.reason
   return (
-    <div class="decision" data-outcome={outcome}>
-      <p class="decision-line">
-        <Badge state={outcome} /> <span>{summary(decision, mood, explanation)}</span>
+    <div class="stack" data-outcome={outcome}>
+      <p class="lead">
+        <Badge state={outcome} /> {summary(decision, isPast, explanation)}
         {status !== undefined && <span class="quiet"> HTTP {status}</span>}
       </p>
       {sentence !== undefined && (
@@ -77,68 +75,54 @@ function DecisionView({
 }
 
 function summary(
-  decision: Decision,
-  mood: 'was' | 'would',
-  { candidates: tried, actions = [] }: Explanation,
+  { outcome, mapping: decided }: Decision,
+  isPast: boolean,
+  { candidates, actions = [] }: Explanation,
 ): ComponentChildren {
-  const { outcome } = decision
-  const isPast = mood === 'was'
-  const name = decision.mapping ?? tried.find(({ verdict }) => verdict === 'matched')?.mapping
-  const mapping = name !== undefined && (
-    <code>
-      <Marked text={name} />
-    </code>
-  )
+  const name = decided ?? candidates.find(({ verdict }) => verdict === 'matched')?.mapping
+  const mapping = name !== undefined && <Code text={name} />
+  const say = (past: string, otherwise: string) => (isPast ? past : otherwise)
   switch (outcome) {
     case 'accepted':
       return (
         <>
-          {isPast ? 'It was accepted' : 'It would be accepted'}: {mapping || 'the endpoint'}{' '}
-          {verbs(actions, mood)}.
+          {say('It was accepted', 'It would be accepted')}: {mapping || 'the endpoint'}{' '}
+          {verbs(actions, isPast)}.
         </>
       )
     case 'ignored':
-      return (
-        <>
-          {isPast ? 'No mapping matched' : 'No mapping matches'}, of {counted(tried.length, 'mapping')} of
-          this endpoint.
-        </>
-      )
+      return `${say('No mapping matched', 'No mapping matches')}, of ${counted(candidates.length, 'mapping')} of this endpoint.`
     case 'skipped':
       return (
         <>
-          {mapping} {isPast ? 'matched, and did nothing.' : 'matches, and would do nothing.'}
+          {mapping} {say('matched, and did nothing.', 'matches, and would do nothing.')}
         </>
       )
-    case 'failed':
+    default: {
+      const isFailure = outcome === 'failed'
+      const verb = isFailure
+        ? say('It failed', 'It would fail')
+        : say('It was refused', 'It would be refused')
       return (
         <>
-          {isPast ? 'It failed' : 'It would fail'}
-          {mapping && <> in {mapping}</>}.
+          {verb}
+          {mapping && (isFailure ? ' in ' : ' by ')}
+          {mapping}.
         </>
       )
-    default:
-      return (
-        <>
-          {isPast ? 'It was refused' : 'It would be refused'}
-          {mapping && <> by {mapping}</>}.
-        </>
-      )
+    }
   }
 }
 
-function verbs(actions: readonly ActionTrace[], mood: 'was' | 'would'): string {
+function verbs(actions: readonly ActionTrace[], isPast: boolean): string {
   const wakes = actions.filter(({ fields }) => fields.some(({ field }) => field === 'text')).length
   const runs = actions.length - wakes
+  const [run, wake] = isPast ? ['ran', 'woke'] : ['runs', 'wakes']
   const parts = [
-    ...(runs === 0 ? [] : [runs === 1 ? 'runs an agent' : `runs ${runs} agents`]),
-    ...(wakes === 0
-      ? []
-      : [wakes === 1 ? 'wakes the main session' : `wakes the main session ${wakes} times`]),
+    runs > 0 && (runs === 1 ? `${run} an agent` : `${run} ${runs} agents`),
+    wakes > 0 && `${wake} the main session${wakes === 1 ? '' : ` ${wakes} times`}`,
   ]
-  if (parts.length === 0) return 'takes it'
-  const text = parts.join(' and ')
-  return mood === 'was' ? text.replace(/^runs/, 'ran').replaceAll('wakes the', 'woke the') : text
+  return parts.filter(Boolean).join(' and ') || (isPast ? 'accepted it' : 'accepts it')
 }
 
 function detailText(detail: unknown): string {
@@ -149,34 +133,15 @@ function detailText(detail: unknown): string {
 
 /** Where a dry run stopped a transform that wanted to reach out. */
 function Stops({ stops }: { readonly stops: readonly Stop[] }) {
-  if (stops.length === 0) return null
   return (
-    <div class="stops note tone-warn">
-      <p>
-        {stops.length === 1
-          ? 'This dry run stopped one call.'
-          : `This dry run stopped ${stops.length} calls.`}{' '}
-        Without that, it may end in another way.
-      </p>
+    <div class="edge note tone-warn">
+      <p>This dry run stopped {counted(stops.length, 'call')}. Without that, the result may differ.</p>
       <ul>
         {stops.map(({ module, target, place }, index) => (
           <li key={index}>
-            <code>
-              <Marked text={module} />
-            </code>{' '}
-            wanted to reach{' '}
-            <code>
-              <Marked text={target} />
-            </code>
-            {place !== undefined && (
-              <>
-                {' '}
-                at{' '}
-                <code>
-                  <Marked text={place} />
-                </code>
-              </>
-            )}
+            <Code text={module} /> wanted to reach <Code text={target} />
+            {place !== undefined && ' at '}
+            {place !== undefined && <Code text={place} />}
           </li>
         ))}
       </ul>
@@ -196,20 +161,20 @@ function Candidates({ candidates }: { readonly candidates: readonly CandidateTra
   return (
     <section>
       <h3>Mappings, in the order in which they are tried</h3>
-      <ol class="candidates">
-        {candidates.map((candidate) => (
-          <li key={`${candidate.place} ${candidate.mapping}`} class={`candidate is-${candidate.verdict}`}>
-            <p class="candidate-line">
-              <Badge state={candidate.verdict} tone={candidate.verdict === 'failed' ? 'warn' : undefined} />
+      <ol class="stack plain">
+        {candidates.map(({ mapping, place, verdict, clause }) => (
+          <li key={`${place} ${mapping}`} class="card candidate">
+            <p class="line">
+              <Badge
+                state={verdicts[verdict]}
+                tone={verdict === 'matched' ? 'good' : verdict === 'failed' ? 'warn' : 'quiet'}
+              />
               <strong>
-                <Marked text={candidate.mapping} />
+                <Marked text={mapping} />
               </strong>
-              <span class="visually-hidden">{verdicts[candidate.verdict]}</span>
-              <code class="quiet">
-                <Marked text={candidate.place} />
-              </code>
+              <Code text={place} isQuiet />
             </p>
-            {candidate.clause !== undefined && <Clause clause={candidate.clause} />}
+            {clause !== undefined && <Facts facts={clauseFacts(clause)} />}
           </li>
         ))}
       </ol>
@@ -217,57 +182,31 @@ function Candidates({ candidates }: { readonly candidates: readonly CandidateTra
   )
 }
 
-function Clause({ clause }: { readonly clause: NonNullable<CandidateTrace['clause']> }) {
-  const { path, expected, actual, error, isOnly, isNear } = clause
+/** In the words of `reveille explain`. */
+function clauseFacts({
+  path,
+  expected,
+  actual,
+  error,
+  isOnly,
+  isNear,
+}: NonNullable<CandidateTrace['clause']>): Fact[] {
+  const missing = path.startsWith('match.headers.') ? 'the header is missing' : 'nothing'
+  const found = actual === undefined ? <span class="quiet">{missing}</span> : <OutsideCode text={actual} />
+  return [
+    ['clause', Code({ text: path })],
+    ['expected', text(expected)],
+    ['found', error === undefined ? found : `an error: ${error}`],
+    ['near', isNear && 'it differs only in its type, its case or the space around it'],
+    ['otherwise', isOnly && 'all other conditions match'],
+  ]
+}
+
+function OutsideCode({ text: value }: { readonly text: string }) {
   return (
-    <dl class="clause">
-      <div>
-        <dt>Clause</dt>
-        <dd>
-          <code>
-            <Marked text={path} />
-          </code>
-        </dd>
-      </div>
-      <div>
-        <dt>Expected</dt>
-        <dd>
-          <Marked text={expected} />
-        </dd>
-      </div>
-      <div>
-        <dt>Found</dt>
-        <dd>
-          {actual === undefined ? (
-            <span class="quiet">no such field</span>
-          ) : (
-            <code class="outside">
-              <Marked text={actual} />
-            </code>
-          )}
-        </dd>
-      </div>
-      {isNear && (
-        <div>
-          <dt>Near</dt>
-          <dd>it differs only in its type, its case or the space around it</dd>
-        </div>
-      )}
-      {isOnly && (
-        <div>
-          <dt>Else</dt>
-          <dd>all other conditions match</dd>
-        </div>
-      )}
-      {error !== undefined && (
-        <div>
-          <dt>Error</dt>
-          <dd>
-            <Marked text={error} />
-          </dd>
-        </div>
-      )}
-    </dl>
+    <code class="outside">
+      <Marked text={value} />
+    </code>
   )
 }
 
@@ -275,12 +214,9 @@ function ActionView({ action, title }: { readonly action: ActionTrace; readonly 
   const { mapping, vars, fields, segments, prompt: whole } = action
   const prompt = fields.find(({ field }) => field === 'message' || field === 'text')
   return (
-    <section class="rendered">
+    <section class="stack">
       <h3>
-        {title} <span class="quiet">of</span>{' '}
-        <code>
-          <Marked text={mapping} />
-        </code>
+        {title} <span class="quiet">of</span> <Code text={mapping} />
       </h3>
       {prompt !== undefined && (
         <>
@@ -301,51 +237,36 @@ function ActionView({ action, title }: { readonly action: ActionTrace; readonly 
           <TextBlock text={whole} label="Prompt" />
         </details>
       )}
-      <dl class="fields">
-        {fields
-          .filter((field) => field !== prompt)
-          .map(({ field, value, from, sources }) => (
-            <div key={field}>
-              <dt>
-                <code>
-                  <Marked text={field} />
-                </code>
-              </dt>
-              <dd>
-                <Marked text={value} /> <span class="quiet">{from}</span>{' '}
-                {sources.map(({ path, value: taken }) => (
-                  <span key={path} class="source">
-                    <code>
-                      <Marked text={path} />
-                    </code>
-                    {from !== 'default' && ' = '}
-                    {from !== 'default' && (
-                      <span class="outside">
-                        <Marked text={taken} />
-                      </span>
-                    )}
-                  </span>
-                ))}
-              </dd>
-            </div>
-          ))}
-        {vars.map(({ path, value }) => (
-          <div key={`vars.${path}`}>
-            <dt>
-              <code>
-                <Marked text={`vars.${path}`} />
-              </code>
-            </dt>
-            <dd>
-              <span class="outside">
-                <Marked text={value} />
-              </span>
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Facts
+        facts={[
+          ...fields.filter((field) => field !== prompt).map(fieldFact),
+          ...vars.map(
+            ({ path, value }): Fact => [Code({ text: `vars.${path}` }), OutsideCode({ text: value })],
+          ),
+        ]}
+      />
     </section>
   )
+}
+
+function fieldFact({ field, value, from, sources }: ActionTrace['fields'][number]): Fact {
+  return [
+    Code({ text: field }),
+    <>
+      <Marked text={value} /> <span class="quiet">{from}</span>{' '}
+      {sources.map(({ path, value: taken }) => (
+        <span key={path} class="source">
+          <Code text={path} />
+          {from !== 'default' && ' = '}
+          {from !== 'default' && (
+            <span class="outside">
+              <Marked text={taken} />
+            </span>
+          )}
+        </span>
+      ))}
+    </>,
+  ]
 }
 
 function Segments({ segments }: { readonly segments: readonly Segment[] }) {

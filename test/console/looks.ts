@@ -117,7 +117,7 @@ export function testLooks({ dark }: { readonly dark: AxeRules }): void {
       await look('changes')
 
       await open('/health')
-      await page.locator('canvas').nth(2).waitFor()
+      await page.locator('.plot > svg').nth(2).waitFor()
       await look('health')
       assert.deepEqual(browserErrors(), [])
     },

@@ -193,7 +193,11 @@ test(
     const rows = page.locator('a.row')
     await page.locator('.connection.is-live').waitFor()
     await rows.nth(2).waitFor()
-    await rows.nth(1).focus()
+    await page.evaluate('document.activeElement?.blur()')
+    for (const row of [0, 1]) {
+      await page.keyboard.press('ArrowDown')
+      await becomesTrue(page, `document.querySelectorAll('a.row')[${row}] === document.activeElement`)
+    }
     const focused = () =>
       page.evaluate<[string, number]>(
         `[document.activeElement.getAttribute('data-id'), document.activeElement.getBoundingClientRect().top]`,
@@ -216,6 +220,48 @@ test(
     assert.deepEqual(browserErrors(), [])
   },
 )
+
+test('what a transform refuses is no failure, and a run shows how long it took', inBrowser, async (t) => {
+  const refusing = transform("if (payload.order.id === 'no') refuse(422, 'no such order')").replace(
+    '{ defineTransform }',
+    '{ defineTransform, refuse }',
+  )
+  const { page, open, signIn, post, ended } = await openConsole(t, {
+    ...files,
+    'transforms/orders.ts': refusing,
+  })
+  const refused = await post('/hooks/orders', { order: { id: 'no' } })
+  assert.equal(refused.status, 422)
+  await open('/live')
+  await signIn()
+  const row = page.locator('a.row', { hasText: '/orders' })
+  await row.locator('.badge.tone-quiet', { hasText: 'refused' }).waitFor()
+  assert.equal(await row.evaluate((element) => element.classList.contains('tone-bad')), false)
+  await ended((await post('/hooks/news', { title: 'one' })).body['runId'])
+  await open('/runs')
+  await page.locator('a.row .row-status', { hasText: /^(< 1|\d+) ms|\d s/ }).waitFor()
+})
+
+test('a parked delivery is sent to another address', inBrowser, async (t) => {
+  const yaml = files['reveille.yaml'].replace(/$/, 'agents: { route: { channel: board, to: nobody } }\n')
+  const { page, open, signIn, post, board, read } = await openConsole(t, { ...files, 'reveille.yaml': yaml })
+  await post('/hooks/news', { title: 'It rains' })
+  const parked = await until(async () => {
+    const { items } = await read<{ items: { id: string; state: string }[] }>('/api/deliveries')
+    return items.find(({ state }) => state === 'parked')
+  }, 'the parked delivery')
+  await open(`/deliveries/${parked.id}`)
+  await signIn()
+  await page.getByLabel('Another channel').fill('board')
+  await page.getByLabel('Recipient').fill('ada')
+  await page.getByRole('button', { name: 'Send its text there' }).click()
+  await page.getByText('The parked delivery stays.').waitFor()
+  await page.getByRole('button', { name: 'Send its text there' }).click()
+  await until(
+    async () => ((await board()).some(({ to }) => to === 'ada') ? true : undefined),
+    'the message to Ada',
+  )
+})
 
 test('filters are in the address, and what arrives passes them too', inBrowser, async (t) => {
   const { page, open, signIn, post, browserErrors } = await openConsole(t, files)
@@ -243,7 +289,7 @@ test(
     for (const id of ['A-1', 'A-2', 'A-3']) await post('/hooks/orders', { order: { id } })
     await write('transforms/orders.ts', transform('return {}'))
     assert.equal((await gateway.reload()).ok, true)
-    await open('/live?outcome=failed')
+    await open('/live?outcome=failed&since=2026-01-01T00:00:00Z')
     await signIn()
     await page.locator('.choice', { hasText: /^failed3$/ }).waitFor()
     await page.getByRole('button', { name: 'Replay all that pass' }).click()
@@ -254,6 +300,10 @@ test(
     await job.waitFor()
     await job.click()
     await page.locator('.facts > div', { hasText: 'accepted' }).getByText('3').waitFor()
+    await page
+      .locator('.facts > div', { hasText: 'filter' })
+      .getByText(/^outcome failed, since .*\d\d:\d\d:\d\d$/)
+      .waitFor()
     assert.deepEqual(browserErrors(), [])
   },
 )

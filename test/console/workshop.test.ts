@@ -1,11 +1,21 @@
 /** Works on mappings in the console: the playground, the changes and the health page, with a pointer and by keyboard alone. */
 
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { gatewayToken, hookToken, rehearsalPlugin } from '../installation.ts'
 import { octokitSamples } from '../sample-data.ts'
-import { inBrowser, keyboard, type Operator, openConsole, pointer, reach } from './browser.ts'
+import {
+  inBrowser,
+  keyboard,
+  type Operator,
+  openConsole,
+  pointer,
+  reach,
+  takeScreenshots,
+} from './browser.ts'
 
 const files = {
   'reveille.yaml': `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: debug, format: json } }
@@ -99,6 +109,54 @@ for (const operator of [pointer, keyboard]) {
     assert.equal(items.length, 1, 'nothing was stored')
   })
 
+  test(
+    `what was tried is shown as a change, saved with its test, live, and undone, ${operator.name}`,
+    inBrowser,
+    async (t) => {
+      const { page, open, signIn, post, browserErrors, gateway, folder } = await openConsole(t, files)
+      const ignored = await post('/hooks/github', opened?.body, opened?.headers)
+      const file = () => readFile(join(folder, 'mappings', 'github.yaml'), 'utf8')
+      await open(`/playground?request=${ignored.body['requestId']}`)
+      await signIn()
+      await choose(operator, page, page.getByLabel('Start from a live mapping'), 'review')
+      await operator.use(page, page.getByRole('button', { name: 'Load the mapping' }))
+      const mapping = editorOf(page, 'Mapping')
+      const save = page.getByRole('region', { name: 'Save' })
+      await mapping.getByText('closed').waitFor()
+      await select(operator, page, mapping, 'closed')
+      await page.keyboard.type('opened')
+      await page.locator('#result [data-outcome=accepted]').waitFor()
+
+      assert.equal(await save.getByLabel('File to save in').inputValue(), 'github.yaml')
+      await operator.use(page, save.getByRole('button', { name: 'Show the change' }))
+      await save.locator('.diff-removed mark', { hasText: 'closed' }).waitFor()
+      await save.locator('.diff-added', { hasText: 'a request to github reaches review' }).waitFor()
+      assert.equal(await file(), mappings('closed'), 'nothing is written yet')
+      await takeScreenshots(page, 'playground-save')
+
+      await operator.use(page, save.getByRole('button', { name: 'Save and go live' }))
+      await save.getByText('github.yaml is saved, and generation 2 is live.').waitFor()
+      assert.ok((await file()).startsWith(mappings('opened').trimEnd()), await file())
+      assert.equal((await post('/hooks/github', opened?.body, opened?.headers)).status, 202)
+      await operator.use(page, save.getByRole('button', { name: 'Undo' }))
+      await operator.use(page, save.getByRole('button', { name: 'Undo' }))
+      await page
+        .locator('#live-region', { hasText: 'Generation 1 is live again.' })
+        .waitFor({ state: 'attached' })
+      assert.equal(gateway.current().generation, 1)
+
+      await select(operator, page, mapping, 'Review')
+      await page.keyboard.type('x: y')
+      await save.getByRole('button', { name: 'Save and go live' }).waitFor({ state: 'detached' })
+      await operator.use(page, save.getByRole('button', { name: 'Show the change' }))
+      await save.getByRole('list', { name: 'Why the mapping does not compile' }).waitFor()
+      assert.deepEqual(
+        browserErrors().filter((each) => !/status of 409/.test(each)),
+        [],
+      )
+    },
+  )
+
   test(`a mistake in the playground is named at its line, ${operator.name}`, inBrowser, async (t) => {
     const { page, open, signIn, browserErrors } = await openConsole(t, files)
     await open('/playground')
@@ -169,19 +227,27 @@ test(
   async (t) => {
     const { page, open, signIn, post, browserErrors } = await openConsole(t, files)
     for (let count = 0; count < 5; count++) await post('/hooks/github', opened?.body, opened?.headers)
+    for (let count = 0; count < 3; count++)
+      await post('/hooks/github', '{}', { authorization: 'Bearer wrong' })
     const scripts: string[] = []
     page.on('request', (request) => scripts.push(request.url()))
     await open('/health')
     await signIn()
     for (const name of ['Requests per minute', 'Time to accept', 'Backlog and spend']) {
       const figure = page.getByRole('figure').filter({ has: page.getByRole('heading', { name }) })
-      await figure.locator('canvas').waitFor()
+      await figure.locator('.plot > svg').waitFor()
       await figure.getByText('As a table').click()
       await figure.getByRole('table').waitFor()
     }
     for (const part of ['Store', 'Channel board', 'agents.budget', 'Main session'])
       await page.getByRole('region', { name: part }).waitFor()
-    assert.ok(scripts.some((address) => address.includes('/plot-')))
+    // Eight requests are no more than eight a minute, and the next mark of the scale is ten.
+    await page
+      .locator('.plot-scale', { hasText: /^(10|5)/ })
+      .first()
+      .waitFor()
+    await page.locator('.open-issues summary', { hasText: /^1 open issue: 1 suspicious$/ }).waitFor()
+    assert.equal(await page.getByText('Everything works.').count(), 0, 'an issue is open')
     assert.ok(
       !scripts.some((address) => address.includes('/editor-')),
       'the editor is loaded by the playground alone',

@@ -12,6 +12,8 @@ export interface Draft {
   readonly payload: string
   /** Empty: the live mappings are tried. */
   readonly mapping: string
+  /** The file in the folder of mapping files that the mapping is from. */
+  readonly file?: string
   /** The stored request that it came from. */
   readonly request?: string
 }

@@ -48,7 +48,7 @@ export function RequestPicker({
   return (
     <Dialog title="Load a stored request" onClose={onClose}>
       <form
-        class="actions"
+        class="toolbar"
         onSubmit={(event) => {
           event.preventDefault()
           const id = new FormData(event.currentTarget).get('id')
@@ -72,7 +72,7 @@ export function RequestPicker({
       {error !== undefined && <Problem error={error} />}
       {data === undefined && error === undefined && <Loading what="the requests" />}
       {data?.items.length === 0 && <Empty title="No request came yet." />}
-      <ul class="picker">
+      <ul class="stack plain">
         {data?.items.map(({ id, endpoint: of, outcome, receivedAt, bodyKept }) => (
           <li key={id}>
             <button type="button" class="button" onClick={() => onChosen(id)}>
@@ -98,7 +98,7 @@ interface LoadFromProps {
 function LoadFrom({ label, what, options, onLoad }: LoadFromProps) {
   const [chosen, setChosen] = useState('0')
   return (
-    <div class="load-from">
+    <div class="line">
       <label>
         {label}
         <select value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
@@ -147,7 +147,10 @@ export function MappingSelect({ mappings }: { readonly mappings: readonly Mappin
     if (mapping === undefined) return
     setProblem(undefined)
     try {
-      load({ mapping: await readMapping(mapping.place) })
+      load({
+        mapping: await readMapping(mapping.place),
+        file: /^[^/]+\/(.+\.ya?ml):/.exec(mapping.place)?.[1],
+      })
       announce(`Loaded the mapping ${mapping.id}.`)
     } catch (error) {
       setProblem(asApiError(error).message)

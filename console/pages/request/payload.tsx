@@ -7,9 +7,10 @@ import { type ApiError, getBlob, mayDo } from '../../data/api.ts'
 import { asApiError, useText } from '../../data/load.ts'
 import type { RequestDetail } from '../../data/types.ts'
 import { CopyButton } from '../../parts/copy.tsx'
+import { Facts, text } from '../../parts/facts.tsx'
 import { Icon } from '../../parts/icons.tsx'
 import { layOut } from '../../parts/json-layout.ts'
-import { Marked, TextBlock } from '../../parts/marked.tsx'
+import { Code, TextBlock } from '../../parts/marked.tsx'
 import { Loading, Problem } from '../../parts/notice.tsx'
 
 export function Payload({ request }: { readonly request: RequestDetail }) {
@@ -50,20 +51,7 @@ function Headers({ request: { headers, query } }: { readonly request: RequestDet
         return (
           <section key={title}>
             <h2>{title}</h2>
-            <dl class="facts tight">
-              {rows.map(([name, value], index) => (
-                <div key={index}>
-                  <dt>
-                    <Marked text={name} />
-                  </dt>
-                  <dd>
-                    <code>
-                      <Marked text={value} />
-                    </code>
-                  </dd>
-                </div>
-              ))}
-            </dl>
+            <Facts isTight facts={rows.map(([name, value]) => [text(name), Code({ text: value })])} />
           </section>
         )
       })}
@@ -72,12 +60,12 @@ function Headers({ request: { headers, query } }: { readonly request: RequestDet
 }
 
 function Body({ request: { id, endpoint } }: { readonly request: RequestDetail }) {
-  const { text, isCut, error, reload } = useText(`/requests/${id}/body`)
+  const { text: body, isCut, error, reload } = useText(`/requests/${id}/body`)
   const [isRaw, setRaw] = useState(false)
   const [unsaved, setUnsaved] = useState<ApiError>()
   if (error !== undefined) return <Problem error={error} retry={reload} />
-  if (text === undefined) return <Loading what="the body" />
-  const laidOut = isCut ? undefined : layOut(text)
+  if (body === undefined) return <Loading what="the body" />
+  const laidOut = isCut ? undefined : layOut(body)
 
   async function saveRaw() {
     try {
@@ -91,7 +79,7 @@ function Body({ request: { id, endpoint } }: { readonly request: RequestDetail }
   return (
     <>
       <div class="toolbar">
-        <CopyButton text={text} what="the body" />
+        <CopyButton text={body} what="the body" />
         {mayDo('operate') && (
           <button type="button" class="button" onClick={saveRaw}>
             <Icon name="download" /> Raw
@@ -112,7 +100,7 @@ function Body({ request: { id, endpoint } }: { readonly request: RequestDetail }
         )}
       </div>
       {unsaved !== undefined && <Problem error={unsaved} retry={saveRaw} />}
-      <TextBlock label={`Body of the request to /${endpoint}`} text={isRaw ? text : (laidOut ?? text)} />
+      <TextBlock label={`Body of the request to /${endpoint}`} text={isRaw ? body : (laidOut ?? body)} />
       {isCut && <p class="quiet">Only the beginning is shown. The raw file has all of it.</p>}
     </>
   )

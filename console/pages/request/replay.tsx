@@ -19,7 +19,7 @@ interface Props {
 }
 
 /** What the gateway shows in the place of a secret. */
-const struck = '[redacted]'
+const redacted = '[redacted]'
 
 type Step =
   | { readonly name: 'ready' | 'trying' | 'replaying' }
@@ -54,14 +54,14 @@ export function Replay({ request: { id, endpoint }, isEdited, close }: Props) {
 
   async function send(dryRun: boolean) {
     setStep({ name: dryRun ? 'trying' : 'replaying' })
-    const wish = {
+    const asked = {
       ...(dryRun && { dryRun: true }),
       ...(isEdited && text !== undefined && { payload: text }),
       ...(dryRun && callOut && { callOut: true }),
       ...(!dryRun && deliverAgain && { deliverAgain: true }),
     }
     try {
-      const answer = await post<Replayed>(`/requests/${id}/replay`, wish)
+      const answer = await post<Replayed>(`/requests/${id}/replay`, asked)
       setStep({ name: 'ready' })
       if (dryRun) {
         setTried(answer)
@@ -77,7 +77,7 @@ export function Replay({ request: { id, endpoint }, isEdited, close }: Props) {
   }
 
   return (
-    <section class="panel" aria-labelledby="replay-title">
+    <section class="card panel" aria-labelledby="replay-title">
       <h2 id="replay-title" ref={heading} tabIndex={-1}>
         {done !== undefined ? 'Replayed' : isEdited ? 'Edit and replay' : 'Replay'}
       </h2>
@@ -90,10 +90,10 @@ export function Replay({ request: { id, endpoint }, isEdited, close }: Props) {
               {body.error !== undefined && <Problem error={body.error} retry={body.reload} />}
               {body.text === undefined && body.error === undefined && <Loading what="the body" />}
               {body.isCut && <p class="notice">The body is too large to be edited here.</p>}
-              {!isRaw && original?.includes(struck) && (
+              {!isRaw && original?.includes(redacted) && (
                 <p class="notice">
-                  Known secrets are shown as <code>{struck}</code>, and a payload with that in their place is
-                  not replayed.{' '}
+                  Known secrets are shown as <code>{redacted}</code>, and a payload with that in their place
+                  is not replayed.{' '}
                   <button
                     type="button"
                     class="button"
@@ -113,7 +113,6 @@ export function Replay({ request: { id, endpoint }, isEdited, close }: Props) {
                   <span>Payload</span>
                   <textarea
                     ref={field}
-                    class="payload-field"
                     rows={14}
                     spellcheck={false}
                     autocapitalize="off"
@@ -131,7 +130,7 @@ export function Replay({ request: { id, endpoint }, isEdited, close }: Props) {
           {tried !== undefined && <Tried replayed={tried} endpoint={endpoint} />}
           {step.name === 'trying' && tried === undefined && <Loading what="the dry run" />}
           {step.name === 'failed' && <Problem error={step.error} />}
-          <div class="choices-column">
+          <div class="stack">
             <label class="check">
               <input
                 type="checkbox"
@@ -188,7 +187,7 @@ function outcomeOf({ outcome, decision }: Replayed): string {
 function Tried({ replayed, endpoint }: { readonly replayed: Replayed; readonly endpoint: string }) {
   const { status, decision, explanation, stops } = replayed
   return (
-    <div class="tried">
+    <div class="tried stack">
       <p>
         A dry run, which changed nothing: it would end as <Badge state={outcomeOf(replayed)} /> with{' '}
         <b>{status}</b>

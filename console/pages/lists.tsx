@@ -1,0 +1,201 @@
+/** The lists of what requests cause: runs, sessions, deliveries and replay jobs. One page draws them all from a table of kinds. */
+
+import type { ComponentChildren } from 'preact'
+import { hrefOf, type PageProps, path } from '../browser/router.ts'
+import { useEvery, useLoadedList, useReloadOn } from '../data/load.ts'
+import type { DeliveryRecord, Frame, ReplayJob, RunRecord, SessionSummary } from '../data/types.ts'
+import { deliveryStates, runStates } from '../parts/badge.tsx'
+import { Choices, TextFilter } from '../parts/filters.tsx'
+import { type Row, RowList } from '../parts/list.tsx'
+import { Empty, Loading, Problem } from '../parts/notice.tsx'
+import { OrderButton } from '../parts/order.tsx'
+import { addressText, filterText, spentText } from '../parts/texts.ts'
+import { counted } from '../parts/time.tsx'
+
+/** A filter in the address. `choices`: values and their labels, of which the first is the default. */
+interface Filter {
+  readonly name: string
+  readonly label: string
+  readonly choices?: readonly (readonly [value: string, label: string])[]
+}
+
+interface Kind<Item> {
+  readonly title: string
+  /** The route of the API, and the page of the console. */
+  readonly path: string
+  readonly order: string
+  readonly filters: readonly Filter[]
+  readonly rowOf: (item: Item) => Row
+  readonly isNews?: (frame: Frame) => boolean
+  /** Whether the list is read again every second, since the stream does not carry its progress. */
+  readonly isMoving?: (items: readonly Item[]) => boolean
+  readonly empty: (asked: Readonly<Record<string, string>>) => ComponentChildren
+  readonly above?: (asked: Readonly<Record<string, string>>, reload: () => void) => ComponentChildren
+}
+
+const states = (values: readonly string[]): Filter => ({
+  name: 'state',
+  label: 'State',
+  choices: [['', 'all'], ...values.map((value) => [value, value] as const)],
+})
+
+const runs: Kind<RunRecord> = {
+  title: 'Runs',
+  path: '/runs',
+  order: 'newest first',
+  filters: [
+    states(runStates),
+    {
+      name: 'kind',
+      label: 'Kind',
+      choices: [
+        ['run', 'Hook runs'],
+        ['heartbeat', 'Heartbeats'],
+        ['all', 'All'],
+      ],
+    },
+    { name: 'sessionKey', label: 'Session' },
+  ],
+  rowOf: ({ id, state, createdAt, endpoint, kind, sessionKey, mapping, error, ...run }) => ({
+    id,
+    href: hrefOf(`/runs/${id}`),
+    at: createdAt,
+    state,
+    name: run.name ?? (endpoint === undefined ? kind : `/${endpoint}`),
+    status: spentText(run),
+    about: error
+      ? `${error.code}: ${error.message}`
+      : [mapping, sessionKey, run.runner].filter(Boolean).join(' · '),
+  }),
+  isNews: ({ runs: changed = [] }) => changed.length > 0,
+  empty: () => (
+    <Empty title="There is no such run.">
+      A request that a mapping with <code>action: agent</code> matches begins one.
+    </Empty>
+  ),
+  above: ({ state, kind, sessionKey }, reload) =>
+    (state === 'failed' || state === 'timed-out') &&
+    kind === 'run' &&
+    sessionKey === '' && (
+      <OrderButton
+        path="/runs/retry"
+        body={{ state }}
+        label={`Retry all that ${state === 'failed' ? 'failed' : 'timed out'}`}
+        question="Perform all of them again from their stored prompts?"
+        done="The runs are queued again."
+        after={reload}
+      />
+    ),
+}
+
+const sessions: Kind<SessionSummary> = {
+  title: 'Sessions',
+  path: '/sessions',
+  order: 'the last used first',
+  filters: [],
+  rowOf: ({ key, turns, lastAt }) => ({
+    id: key,
+    href: hrefOf(`/sessions/${encodeURIComponent(key)}`),
+    at: lastAt,
+    name: key,
+    about: counted(turns, 'turn'),
+  }),
+  isNews: ({ runs: changed = [] }) => changed.length > 0,
+  empty: () => <Empty title="There is no session yet.">The first turn of an agent begins one.</Empty>,
+}
+
+const deliveries: Kind<DeliveryRecord> = {
+  title: 'Deliveries',
+  path: '/deliveries',
+  order: 'newest first',
+  filters: [states(deliveryStates), { name: 'channel', label: 'Channel' }],
+  rowOf: ({ id, state, createdAt, code, reason, attempts, text, ...to }) => ({
+    id,
+    href: hrefOf(`/deliveries/${id}`),
+    at: createdAt,
+    state,
+    name: addressText(to),
+    status: attempts > 1 && `${attempts} tries`,
+    about: [code, reason].filter(Boolean).join(': ') || text.slice(0, 160),
+  }),
+  isNews: ({ deliveries: changed = [] }) => changed.length > 0,
+  empty: ({ state }) => (
+    <Empty title={state === 'parked' ? 'Nothing is parked.' : 'There is no such delivery.'} />
+  ),
+}
+
+const jobs: Kind<ReplayJob> = {
+  title: 'Replay jobs',
+  path: '/jobs',
+  order: 'newest first',
+  filters: [],
+  rowOf: ({ id, state, createdAt, total, filter }) => ({
+    id,
+    href: hrefOf(`/jobs/${id}`),
+    at: createdAt,
+    state,
+    name: counted(total, 'request'),
+    about: filterText(filter),
+  }),
+  isMoving: (items) => items.some(({ state }) => state === 'running'),
+  empty: () => (
+    <Empty title="There is no job.">
+      Set filters on <a href={hrefOf('/live')}>Live</a>, and replay all requests that pass them.
+    </Empty>
+  ),
+}
+
+const all = [runs, sessions, deliveries, jobs]
+
+export const Runs = (props: PageProps) => <List kind={runs} {...props} />
+export const Sessions = (props: PageProps) => <List kind={sessions} {...props} />
+export const Deliveries = (props: PageProps) => <List kind={deliveries} {...props} />
+export const Jobs = (props: PageProps) => <List kind={jobs} {...props} />
+
+function List<Item>({ kind, query }: { readonly kind: Kind<Item> } & PageProps) {
+  const { title, filters, rowOf, isNews, isMoving } = kind
+  const asked: Record<string, string> = {}
+  for (const { name, choices } of filters) asked[name] = query.get(name) ?? choices?.[0]?.[0] ?? ''
+  const wanted = Object.entries(asked).map(([name, value]) => [name, value === 'all' ? '' : value])
+  const list = useLoadedList<Item>(kind.path, { ...Object.fromEntries(wanted), limit: 100 })
+  const { data, error, loadMore, reload } = list
+  useReloadOn((frame) => isNews?.(frame) === true, reload)
+  useEvery(data && isMoving?.(data) ? 1_000 : undefined, reload)
+  const what = title.toLowerCase()
+  return (
+    <>
+      <h1>{title}</h1>
+      <nav class="tabs" aria-label="Runs and what belongs to them">
+        {all.map(({ path: to, title: name }) => (
+          <a key={to} href={hrefOf(to)} aria-current={path.value === to ? 'page' : undefined}>
+            {name}
+          </a>
+        ))}
+      </nav>
+      {filters.length > 0 && (
+        <div class="toolbar">
+          {filters.map(({ name, label, choices }) => {
+            const props = { name, label, value: asked[name] ?? '' }
+            return choices === undefined ? (
+              <TextFilter key={name} {...props} />
+            ) : (
+              <Choices key={name} {...props} choices={choices} />
+            )
+          })}
+        </div>
+      )}
+      {kind.above?.(asked, reload)}
+      {error !== undefined && <Problem error={error} retry={reload} />}
+      {data === undefined && error === undefined && <Loading what={what} />}
+      {data?.length === 0 && kind.empty(asked)}
+      {data !== undefined && data.length > 0 && (
+        <RowList label={`${title}, ${kind.order}`} rows={data.map(rowOf)} />
+      )}
+      {loadMore !== undefined && (
+        <button type="button" class="button more" onClick={loadMore}>
+          Show older {what}
+        </button>
+      )}
+    </>
+  )
+}

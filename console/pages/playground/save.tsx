@@ -1,0 +1,122 @@
+/** Saves what was tried as a mapping file: the change is shown first, then everything with it goes live, or nothing is written. */
+
+import { useEffect, useState } from 'preact/hooks'
+import { announce } from '../../browser/announce.tsx'
+import { type ApiError, mayDo, post } from '../../data/api.ts'
+import { asApiError } from '../../data/load.ts'
+import type { Answer } from '../../data/types.ts'
+import { DiagnosticList } from '../../parts/code-frame.tsx'
+import { DiffView } from '../../parts/diff-view.tsx'
+import { Problem } from '../../parts/notice.tsx'
+import { OrderButton } from '../../parts/order.tsx'
+import { DryRunView, refusedToo } from '../../parts/reload-result.tsx'
+
+type Saved = Answer<'saveMapping'>
+
+interface SaveProps {
+  readonly mapping: string
+  /** A file with the test of what was tried. Absent: it cannot be written as one. */
+  readonly test: string | undefined
+  /** The file that the mapping is from, or one that is named after the endpoint. */
+  readonly suggested: string
+}
+
+export function Save({ mapping, test, suggested }: SaveProps) {
+  const [file, setFile] = useState(suggested)
+  const [isWithTest, setWithTest] = useState(true)
+  const [shown, setShown] = useState<Saved>()
+  const [error, setError] = useState<ApiError>()
+  const [isBusy, setBusy] = useState(false)
+  /** What was live when the change was shown. */
+  const [previous, setPrevious] = useState<number>()
+  useEffect(() => setFile(suggested), [suggested])
+  // What was shown is no longer what would be saved.
+  useEffect(() => setShown((last) => (last?.saved ? last : undefined)), [mapping, test, file, isWithTest])
+
+  async function send(isDry: boolean) {
+    setBusy(true)
+    setError(undefined)
+    const body = {
+      file: file.trim(),
+      mapping,
+      ...(isWithTest && test !== undefined && { test }),
+      ...(!isDry && { digest: shown?.digest }),
+    }
+    try {
+      const answer = await refusedToo(post<Saved>('/mappings', body, isDry ? { dryRun: true } : {}))
+      setShown(answer)
+      if (isDry) setPrevious(answer.reload?.generation)
+      announce(sentenceOf(answer))
+    } catch (cause) {
+      setShown(undefined)
+      setError(asApiError(cause))
+    }
+    setBusy(false)
+  }
+
+  if (!mayDo('configure')) return null
+  const { before = '', after, diagnostics = [], reload, shadow } = shown ?? {}
+  return (
+    <section class="stack" aria-label="Save">
+      <h2>Save</h2>
+      <div class="toolbar">
+        <label class="field">
+          File to save in
+          <input
+            value={file}
+            spellcheck={false}
+            autocapitalize="off"
+            onInput={(event) => setFile(event.currentTarget.value)}
+          />
+        </label>
+        {test !== undefined && (
+          <label class="check">
+            <input type="checkbox" checked={isWithTest} onChange={() => setWithTest(!isWithTest)} />
+            with this request as a test
+          </label>
+        )}
+        <button type="button" class="button" disabled={isBusy} onClick={() => void send(true)}>
+          Show the change
+        </button>
+        {shown !== undefined && !shown.saved && reload?.ok && (
+          <button type="button" class="button primary" disabled={isBusy} onClick={() => void send(false)}>
+            Save and go live
+          </button>
+        )}
+      </div>
+      {error !== undefined && <Problem error={error} />}
+      {shown?.saved && (
+        <p class={`edge note tone-${reload?.ok ? 'good' : 'bad'}`}>
+          {sentenceOf(shown)} {reload?.ok && previous !== undefined && <Undo generation={previous} />}
+        </p>
+      )}
+      {diagnostics.length > 0 && (
+        <DiagnosticList diagnostics={diagnostics} label="Why the mapping does not compile" />
+      )}
+      {after !== undefined && shown?.saved === false && (
+        <DiffView name={shown.file} before={before} after={after} />
+      )}
+      {reload !== undefined && !shown?.saved && (
+        <DryRunView dry={{ reload, ...(shadow && { shadow }) }} what="all files with it" folder="" />
+      )}
+    </section>
+  )
+}
+
+function Undo({ generation }: { readonly generation: number }) {
+  return (
+    <OrderButton
+      path={`/generations/${generation}/rollback`}
+      label="Undo"
+      question={`Roll back to generation ${generation}? The file keeps the change.`}
+      done={`Generation ${generation} is live again.`}
+    />
+  )
+}
+
+function sentenceOf({ file, saved, reload }: Saved): string {
+  if (!saved) return reload?.ok ? 'This change would go live.' : 'This change would be refused.'
+  return reload?.ok
+    ? `${file} is saved, and generation ${reload.generation} is live.`
+    : `${file} is saved, and was refused after all: see Changes.`
+}

@@ -1,0 +1,309 @@
+/** The pages of one record each: a run, a session, a delivery, an event, a replay job. */
+
+import { useState } from 'preact/hooks'
+import { hrefOf, type PageProps } from '../browser/router.ts'
+import { mayDo } from '../data/api.ts'
+import { useEvery, useLoaded, useReloadOn } from '../data/load.ts'
+import type {
+  DeliveryRecord,
+  EventRecord,
+  ReplayJob,
+  RunDetail,
+  Session as SessionRecord,
+} from '../data/types.ts'
+import { Badge } from '../parts/badge.tsx'
+import { IdText } from '../parts/copy.tsx'
+import { Facts, link, text, time } from '../parts/facts.tsx'
+import { Code, Marked, TextBlock } from '../parts/marked.tsx'
+import { Empty } from '../parts/notice.tsx'
+import { OrderButton } from '../parts/order.tsx'
+import { RecordPage } from '../parts/record-page.tsx'
+import { ReplayDelivery, RunOutcome } from '../parts/run-outcome.tsx'
+import { addressText, filterText } from '../parts/texts.ts'
+import { Time } from '../parts/time.tsx'
+
+export function Run({ params: { id = '' } }: PageProps) {
+  const loaded = useLoaded<RunDetail>(`/runs/${encodeURIComponent(id)}`)
+  const { data, reload } = loaded
+  useReloadOn(({ runs = [], deliveries = [] }) => {
+    const mine = new Set(data?.deliveryIds)
+    return runs.some((run) => run.id === id) || deliveries.some((delivery) => mine.has(delivery.id))
+  }, reload)
+  const title = data?.name === undefined ? 'Run' : <Marked text={data.name} />
+  return (
+    <RecordPage parent={['/runs', 'Runs']} loaded={loaded} title={title} what="the run">
+      {(run) => (
+        <>
+          <RunOutcome run={run} reload={reload} />
+          <section>
+            <h2>What it was given</h2>
+            <Facts
+              facts={[
+                ['id', IdText({ id: run.id })],
+                ['at', time(run.createdAt)],
+                ['request', link('/requests', run.requestId)],
+                ['endpoint', text(run.endpoint && `/${run.endpoint}`)],
+                ['mapping', text(run.mapping)],
+                ['reply goes to', text(destinationOf(run))],
+                ['timeout', `${run.timeoutSeconds} s`],
+              ]}
+            />
+            <h3>Prompt</h3>
+            <TextBlock label="Prompt" text={run.prompt} />
+            {run.message !== run.prompt && (
+              <details class="fold">
+                <summary>Message as rendered, without the boundary</summary>
+                <TextBlock label="Message" text={run.message} />
+              </details>
+            )}
+          </section>
+          <Joined run={run} />
+        </>
+      )}
+    </RecordPage>
+  )
+}
+
+function destinationOf({ deliver, deliverTo, channel, to }: RunDetail): string {
+  return deliver ? (deliverTo ?? [{ channel, to }]).map(addressText).join(', ') : 'nowhere'
+}
+
+/** The requests of a coalesced group, each with its message where that is kept. */
+function Joined({ run: { coalesce, joined = [], requestId } }: { readonly run: RunDetail }) {
+  const ids = coalesce?.requestIds ?? []
+  const others: readonly { requestId: string; at?: number; message?: string }[] =
+    joined.length > 0 ? joined : ids.map((id) => ({ requestId: id }))
+  if (coalesce === undefined || others.every((each) => each.requestId === requestId)) return null
+  return (
+    <section>
+      <h2>Requests that became this run</h2>
+      <ul class="stack plain">
+        {others.map(({ requestId: id, at, message }) => (
+          <li key={id}>
+            {link('/requests', id)} {time(at)}
+            {message !== undefined && <TextBlock label="Message" text={message} />}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+const roles = { user: 'To the agent', assistant: 'The agent', summary: 'Summary of older messages' } as const
+
+export function Session({ params: { key = '' } }: PageProps) {
+  const loaded = useLoaded<SessionRecord>(`/sessions/${encodeURIComponent(key)}`)
+  useReloadOn(({ runs = [] }) => runs.length > 0, loaded.reload)
+  const title = <Marked text={key} />
+  return (
+    <RecordPage parent={['/sessions', 'Sessions']} loaded={loaded} title={title} what="the session">
+      {({ messages = [] }) => (
+        <>
+          <p>
+            <a href={hrefOf('/runs', { sessionKey: key, kind: 'all' })}>Runs of this session</a>
+          </p>
+          {messages.length === 0 && <Empty title="It holds no messages." />}
+          <ol class="stack plain" aria-label="Messages, oldest first">
+            {messages.map(({ role, text: said, at, turn }, index) => (
+              <li key={index} class={`message of-${role}`}>
+                <p class="quiet">
+                  <strong>{roles[role]}</strong> <Time at={at} /> {link('/runs', turn, 'run')}
+                </p>
+                <TextBlock label={roles[role]} text={said} />
+              </li>
+            ))}
+          </ol>
+        </>
+      )}
+    </RecordPage>
+  )
+}
+
+export function Delivery({ params: { id = '' } }: PageProps) {
+  const loaded = useLoaded<DeliveryRecord>(`/deliveries/${encodeURIComponent(id)}`)
+  const { reload } = loaded
+  useReloadOn(({ deliveries = [] }) => deliveries.some((each) => each.id === id), reload)
+  return (
+    <RecordPage
+      parent={['/deliveries', 'Deliveries']}
+      loaded={loaded}
+      title="Delivery"
+      what="the delivery"
+      stateOf={({ state }) => state}
+      actions={({ state }) => state === 'parked' && <ReplayDelivery id={id} after={reload} />}
+    >
+      {(delivery) => (
+        <>
+          {(delivery.code !== undefined || delivery.reason !== undefined) && (
+            <p class="lead">
+              {delivery.code !== undefined && <Code text={delivery.code} />} {text(delivery.reason)}
+            </p>
+          )}
+          {delivery.state === 'parked' && <OtherAddress delivery={delivery} reload={reload} />}
+          <Facts
+            facts={[
+              ['id', IdText({ id })],
+              ['to', text(addressText(delivery))],
+              ['run', link('/runs', delivery.runId)],
+              ['made', time(delivery.createdAt)],
+              [delivery.runId === undefined ? 'sent by' : 'replayed by', delivery.by],
+              ['tries', String(delivery.attempts)],
+              ['messages sent', delivery.receipts.length > 0 && String(delivery.receipts.length)],
+              ['next try', delivery.state === 'pending' && time(delivery.nextAt)],
+              ['ended', time(delivery.endedAt)],
+            ]}
+          />
+          {delivery.unsureSince !== undefined && (
+            <p class="notice">
+              Since <Time at={delivery.unsureSince} /> it is not known whether the last message arrived.
+            </p>
+          )}
+          <h2>Text</h2>
+          <TextBlock label="Text of the delivery" text={delivery.text} />
+        </>
+      )}
+    </RecordPage>
+  )
+}
+
+/** A parked text can go elsewhere: without a route the route is set, and otherwise the text is sent to the other address as well. */
+function OtherAddress({
+  delivery,
+  reload,
+}: {
+  readonly delivery: DeliveryRecord
+  readonly reload: () => void
+}) {
+  const [channel, setChannel] = useState('')
+  const [to, setTo] = useState('')
+  const hasNoRoute = delivery.code === 'NO_ROUTE'
+  const address = { channel, ...(to !== '' && { to }) }
+  if (!mayDo('operate')) return null
+  return (
+    <div class="toolbar address">
+      <label class="field">
+        Another channel
+        <input
+          value={channel}
+          spellcheck={false}
+          onInput={(event) => setChannel(event.currentTarget.value)}
+        />
+      </label>
+      <label class="field">
+        Recipient
+        <input value={to} spellcheck={false} onInput={(event) => setTo(event.currentTarget.value)} />
+      </label>
+      {hasNoRoute ? (
+        <OrderButton
+          path="/route"
+          method="PUT"
+          body={address}
+          label="Set where replies go"
+          done="The route is set. Send the delivery again."
+          after={reload}
+        />
+      ) : (
+        <OrderButton
+          path="/deliveries"
+          body={{ ...address, text: delivery.text }}
+          label="Send its text there"
+          question="Send the text to this address? The parked delivery stays."
+          done="The text is sent."
+          shows={(answer) => link('/deliveries', (answer as { readonly deliveryId?: string }).deliveryId)}
+        />
+      )}
+    </div>
+  )
+}
+
+export function Event({ params: { id = '' } }: PageProps) {
+  const loaded = useLoaded<EventRecord>(`/events/${encodeURIComponent(id)}`)
+  return (
+    <RecordPage
+      parent={['/runs', 'Back']}
+      loaded={loaded}
+      title="Event"
+      what="the event"
+      stateOf={({ state }) => state}
+    >
+      {({ createdAt, session, mode, origin, consumedBy, prompt }) => (
+        <>
+          <Facts
+            facts={[
+              ['id', IdText({ id })],
+              ['at', time(createdAt)],
+              ['session', text(session)],
+              ['wakes it', mode === 'now' ? 'at once' : 'at the next heartbeat'],
+              ['from request', link('/requests', origin.requestId)],
+              ['from run', link('/runs', origin.runId)],
+              ['shown by', link('/runs', consumedBy)],
+            ]}
+          />
+          <h2>As a model sees it</h2>
+          <TextBlock label="Prompt of the event" text={prompt} />
+        </>
+      )}
+    </RecordPage>
+  )
+}
+
+export function Job({ params: { id = '' } }: PageProps) {
+  const loaded = useLoaded<ReplayJob>(`/jobs/${encodeURIComponent(id)}`)
+  const { data, reload } = loaded
+  useEvery(data?.state === 'running' ? 1_000 : undefined, reload)
+  return (
+    <RecordPage
+      parent={['/jobs', 'Replay jobs']}
+      loaded={loaded}
+      title="Replay job"
+      what="the job"
+      stateOf={({ state }) => state}
+      actions={({ state }) =>
+        state === 'running' && (
+          <OrderButton
+            path={`/jobs/${id}/cancel`}
+            label="Cancel"
+            question="Leave the rest as it is?"
+            done="The job is cancelled."
+            after={reload}
+          />
+        )
+      }
+    >
+      {({ total, done, failed, skipped, filter, createdAt, by, endedAt, failures = [] }) => (
+        <>
+          <progress
+            value={done + failed + skipped}
+            max={Math.max(1, total)}
+            aria-label={`${done + failed + skipped} of ${total}`}
+          />
+          <Facts
+            facts={[
+              ['id', IdText({ id })],
+              ['requests', String(total)],
+              ['accepted', String(done)],
+              ['failed again', String(failed)],
+              ['skipped', String(skipped)],
+              ['filter', text(filterText(filter))],
+              ['begun', time(createdAt)],
+              ['begun by', by],
+              ['ended', time(endedAt)],
+            ]}
+          />
+          {failures.length > 0 && (
+            <section>
+              <h2>Which failed or were skipped</h2>
+              <ul class="stack plain">
+                {failures.map(({ request, replay, state, reason }) => (
+                  <li key={request}>
+                    <Badge state={state} /> {link('/requests', replay ?? request, request)} {text(reason)}
+                  </li>
+                ))}
+              </ul>
+            </section>
+          )}
+        </>
+      )}
+    </RecordPage>
+  )
+}

@@ -1,0 +1,132 @@
+/** What a reload, a rollback or a saved mapping changes, or would change: diagnostics, names, and what stored requests would become. */
+
+import { hrefOf } from '../browser/router.ts'
+import { ApiError } from '../data/api.ts'
+import type { Answer } from '../data/types.ts'
+import { DiagnosticList } from './code-frame.tsx'
+import { type Fact, Facts } from './facts.tsx'
+import { Code, Marked } from './marked.tsx'
+import { counted, Time } from './time.tsx'
+
+export type DryRun = Extract<Answer<'reload'>, { readonly reload: unknown }>
+export type ReloadResult = DryRun['reload']
+export type Changes = ReloadResult['changes']
+type Shadow = NonNullable<DryRun['shadow']>
+
+/** A refused candidate is answered 409 with the same body. */
+export async function refusedToo<Body>(answer: Promise<Body>): Promise<Body> {
+  try {
+    return await answer
+  } catch (error) {
+    const { body } = error instanceof ApiError ? error : { body: undefined }
+    const isResult = (name: string) => typeof body === 'object' && body !== null && name in body
+    if (['reload', 'outcome', 'diagnostics'].some(isResult)) return body as Body
+    throw error
+  }
+}
+
+export function outcomeText({ outcome, generation }: ReloadResult): string {
+  if (outcome === 'live') return `Generation ${generation} is live.`
+  return outcome === 'unchanged'
+    ? `Nothing changed: generation ${generation} is live already.`
+    : `Refused: generation ${generation} stays live.`
+}
+
+const wouldBe = { live: 'would go live', unchanged: 'would change nothing', rejected: 'would be refused' }
+
+interface DryRunProps {
+  readonly dry: DryRun
+  /** Begins a sentence: `a reload of the files`. */
+  readonly what: string
+  readonly folder: string
+}
+
+export function DryRunView({ dry: { reload, shadow }, what, folder }: DryRunProps) {
+  return (
+    <div class="stack">
+      <p class={`edge note tone-${reload.ok ? 'good' : 'bad'}`}>
+        Dry run: {what} {wouldBe[reload.outcome]}.
+      </p>
+      {reload.diagnostics.length > 0 && (
+        <DiagnosticList diagnostics={reload.diagnostics} folder={folder} label="Messages of the dry run" />
+      )}
+      {reload.ok && <ChangesView changes={reload.changes} />}
+      {shadow !== undefined && <ShadowView shadow={shadow} />}
+    </div>
+  )
+}
+
+const maxDifferences = 20
+
+function ShadowView({ shadow: { compared, same, summary, differences } }: { readonly shadow: Shadow }) {
+  if (compared === 0) return <p class="quiet">No stored request has its body, so nothing was compared.</p>
+  return (
+    <>
+      <p>
+        {same === compared
+          ? `None of the ${counted(compared, 'newest request')} with a body would have a different result.`
+          : `Of the ${counted(compared, 'newest request')} with a body, ${compared - same} would have a different result.`}{' '}
+        {summary.join('; ')}
+      </p>
+      <ul>
+        {differences.slice(0, maxDifferences).map(({ id, endpoint, receivedAt, change }) => (
+          <li key={id}>
+            <a href={hrefOf(`/requests/${id}`)}>
+              <Marked text={endpoint} /> at <Time at={receivedAt} />
+            </a>{' '}
+            {change}
+          </li>
+        ))}
+        {differences.length > maxDifferences && <li>and {differences.length - maxDifferences} more</li>}
+      </ul>
+    </>
+  )
+}
+
+const kinds = ['mappings', 'endpoints', 'transforms'] as const
+
+/** What changed, by kind and how: `mappings changed`, with the names. */
+function changesIn(changes: Changes) {
+  return kinds.flatMap((kind) =>
+    (['added', 'changed', 'removed'] as const).flatMap((how) => {
+      const names = changes[kind][how]
+      return names.length === 0 ? [] : [{ kind, how, names }]
+    }),
+  )
+}
+
+/** `2 mappings changed, 1 added`. */
+export function changesText(changes: Changes): string {
+  const parts = changesIn(changes).map(
+    ({ kind, how, names }) => `${counted(names.length, kind.slice(0, -1))} ${how}`,
+  )
+  if (changes.mappings.reordered) parts.push('mappings in another order')
+  if (changes.settings.length > 0) parts.push(`${counted(changes.settings.length, 'setting')} changed`)
+  return parts.length === 0 ? 'no named change' : parts.join(', ')
+}
+
+export function ChangesView({ changes }: { readonly changes: Changes }) {
+  const rows = changesIn(changes).map(({ kind, how, names }): Fact => [`${kind} ${how}`, Names({ names })])
+  if (changes.settings.length > 0) rows.push(['settings changed', Names({ names: changes.settings })])
+  return rows.length === 0 ? (
+    <p class="quiet">No mapping, endpoint, transform or setting differs by name.</p>
+  ) : (
+    <Facts facts={rows} />
+  )
+}
+
+const maxNames = 30
+
+export function Names({ names }: { readonly names: readonly string[] }) {
+  return (
+    <>
+      {names.slice(0, maxNames).map((name, index) => (
+        <span key={name}>
+          {index > 0 && ', '}
+          <Code text={name} />
+        </span>
+      ))}
+      {names.length > maxNames && ` and ${names.length - maxNames} more`}
+    </>
+  )
+}
