@@ -58,10 +58,8 @@ export function useLoaded<Answer>(path: string | undefined, query?: Query): Load
 const maxShownBytes = 262_144
 
 /** Reads something that is shown as text, whatever it holds. `isCut`: only its beginning. */
-export function useText(path: string | undefined) {
-  const { data, ...loaded } = useRead(path, (signal) => getText(path ?? '', maxShownBytes, signal))
-  return { ...loaded, text: data?.text, isCut: data?.isCut === true }
-}
+export const useText = (path: string | undefined) =>
+  useRead(path, (signal) => getText(path ?? '', maxShownBytes, signal))
 
 export interface LoadedList<Item> extends Loaded<readonly Item[]> {
   /** Reads the next page of older items; absent where there is none. */

@@ -10,7 +10,7 @@ import { Badge } from '../parts/badge.tsx'
 import { type Diagnostic, DiagnosticList } from '../parts/code-frame.tsx'
 import { DiffView } from '../parts/diff-view.tsx'
 import { Code, Rich } from '../parts/marked.tsx'
-import { Empty, Loading, Problem } from '../parts/notice.tsx'
+import { Empty, Loading, Problem, Read } from '../parts/notice.tsx'
 import {
   ChangesView,
   changesText,
@@ -263,10 +263,9 @@ interface ComparisonProps {
 }
 
 function Comparison({ from, to, items }: ComparisonProps) {
-  const { data, error, isLoading } = useLoaded<Answer<'compareGenerations'>>(
-    `/generations/${encodeURIComponent(to)}/compare`,
-    { with: from },
-  )
+  const compared = useLoaded<Answer<'compareGenerations'>>(`/generations/${encodeURIComponent(to)}/compare`, {
+    with: from,
+  })
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     heading.current?.focus()
@@ -298,26 +297,37 @@ function Comparison({ from, to, items }: ComparisonProps) {
           Close the comparison
         </button>
       </div>
-      {error !== undefined && <Problem error={error} />}
-      {data === undefined && isLoading && <Loading what="the files" />}
-      {data?.files.length === 0 && (
-        <Empty title="The files are the same.">
-          A value of the environment, the target of a reference or a transform may differ; those are not kept
-          as text.
-        </Empty>
+      <Read of={compared} what="the files">
+        {({ files }) => (
+          <>
+            {files.length === 0 && (
+              <Empty title="The files are the same.">
+                A value of the environment, the target of a reference or a transform may differ; those are not
+                kept as text.
+              </Empty>
+            )}
+            {files.map((file) => (
+              <ChangedFile key={file.name} file={file} />
+            ))}
+          </>
+        )}
+      </Read>
+    </section>
+  )
+}
+
+function ChangedFile({ file }: { readonly file: Answer<'compareGenerations'>['files'][number] }) {
+  const { name, change, before = '', after = '', isCut } = file
+  return (
+    <section class="stack">
+      <h3>
+        <Code text={name} /> <span class="quiet">{change}</span>
+      </h3>
+      {isCut ? (
+        <p class="quiet">It is too long to be shown here.</p>
+      ) : (
+        <DiffView name={name} before={before} after={after} />
       )}
-      {data?.files.map(({ name, change, before = '', after = '', isCut }) => (
-        <section key={name} class="stack">
-          <h3>
-            <Code text={name} /> <span class="quiet">{change}</span>
-          </h3>
-          {isCut ? (
-            <p class="quiet">It is too long to be shown here.</p>
-          ) : (
-            <DiffView name={name} before={before} after={after} />
-          )}
-        </section>
-      ))}
     </section>
   )
 }

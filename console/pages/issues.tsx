@@ -9,16 +9,14 @@ import { Command } from '../parts/copy.tsx'
 import { link, text } from '../parts/facts.tsx'
 import { Choices } from '../parts/filters.tsx'
 import { Rich } from '../parts/marked.tsx'
-import { Empty, Loading, Problem } from '../parts/notice.tsx'
+import { Empty, Read } from '../parts/notice.tsx'
 import { OrderButton } from '../parts/order.tsx'
 import { Ago, counted, Time } from '../parts/time.tsx'
 
 export default function Issues({ query }: PageProps) {
   const state = query.get('state') ?? 'open'
-  const { data, error, loadMore, reload } = useLoadedList<IssueRecord>('/issues', {
-    state: state === 'all' ? '' : state,
-    limit: 50,
-  })
+  const list = useLoadedList<IssueRecord>('/issues', { state: state === 'all' ? '' : state, limit: 50 })
+  const { loadMore, reload } = list
   useReloadOn(({ issues }) => issues === true, reload)
   return (
     <>
@@ -29,21 +27,25 @@ export default function Issues({ query }: PageProps) {
         value={state}
         choices={['open', 'muted', 'resolved', 'all'].map((value) => [value, value] as const)}
       />
-      {error !== undefined && <Problem error={error} retry={reload} />}
-      {data === undefined && error === undefined && <Loading what="issues" />}
-      {data?.length === 0 && (
-        <Empty title={state === 'open' ? 'No problem is open.' : 'There is none.'}>
-          {state === 'open' &&
-            'A problem shows here once, however many requests it costs, and goes when it is over.'}
-        </Empty>
-      )}
-      <ul class="stack plain">
-        {data?.map((issue) => (
-          <li key={issue.key}>
-            <Issue issue={issue} reload={reload} />
-          </li>
-        ))}
-      </ul>
+      <Read of={list} what="issues">
+        {(issues) => (
+          <>
+            {issues.length === 0 && (
+              <Empty title={state === 'open' ? 'No problem is open.' : 'There is none.'}>
+                {state === 'open' &&
+                  'A problem shows here once, however many requests it costs, and goes when it is over.'}
+              </Empty>
+            )}
+            <ul class="stack plain">
+              {issues.map((issue) => (
+                <li key={issue.key}>
+                  <Issue issue={issue} reload={reload} />
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </Read>
       {loadMore !== undefined && (
         <button type="button" class="button more" onClick={loadMore}>
           Show more

@@ -7,7 +7,7 @@ import type { DeliveryRecord, Frame, ReplayJob, RunRecord, SessionSummary } from
 import { deliveryStates, runStates } from '../parts/badge.tsx'
 import { Choices, TextFilter } from '../parts/filters.tsx'
 import { type Row, RowList } from '../parts/list.tsx'
-import { Empty, Loading, Problem } from '../parts/notice.tsx'
+import { Empty, Read } from '../parts/notice.tsx'
 import { OrderButton } from '../parts/order.tsx'
 import { addressText, filterText, spentText } from '../parts/texts.ts'
 import { counted } from '../parts/time.tsx'
@@ -158,7 +158,7 @@ function List<Item>({ kind, query }: { readonly kind: Kind<Item> } & PageProps) 
   for (const { name, choices } of filters) asked[name] = query.get(name) ?? choices?.[0]?.[0] ?? ''
   const wanted = Object.entries(asked).map(([name, value]) => [name, value === 'all' ? '' : value])
   const list = useLoadedList<Item>(kind.path, { ...Object.fromEntries(wanted), limit: 100 })
-  const { data, error, loadMore, reload } = list
+  const { data, loadMore, reload } = list
   useReloadOn((frame) => isNews?.(frame) === true, reload)
   useEvery(data && isMoving?.(data) ? 1_000 : undefined, reload)
   const what = title.toLowerCase()
@@ -185,12 +185,15 @@ function List<Item>({ kind, query }: { readonly kind: Kind<Item> } & PageProps) 
         </div>
       )}
       {kind.above?.(asked, reload)}
-      {error !== undefined && <Problem error={error} retry={reload} />}
-      {data === undefined && error === undefined && <Loading what={what} />}
-      {data?.length === 0 && kind.empty(asked)}
-      {data !== undefined && data.length > 0 && (
-        <RowList label={`${title}, ${kind.order}`} rows={data.map(rowOf)} />
-      )}
+      <Read of={list} what={what}>
+        {(items) =>
+          items.length === 0 ? (
+            kind.empty(asked)
+          ) : (
+            <RowList label={`${title}, ${kind.order}`} rows={items.map(rowOf)} />
+          )
+        }
+      </Read>
       {loadMore !== undefined && (
         <button type="button" class="button more" onClick={loadMore}>
           Show older {what}

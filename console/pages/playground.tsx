@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { announce } from '../browser/announce.tsx'
-import { hrefOf, type PageProps, setQuery } from '../browser/router.ts'
+import { type PageProps, setQuery } from '../browser/router.ts'
 import { saveFile } from '../browser/save.ts'
 import type { ApiError } from '../data/api.ts'
 import { asApiError, useLoaded } from '../data/load.ts'
@@ -13,6 +13,7 @@ import { Badge } from '../parts/badge.tsx'
 import { CodeEditor } from '../parts/code-editor.tsx'
 import { DiagnosticList } from '../parts/code-frame.tsx'
 import { CopyButton } from '../parts/copy.tsx'
+import { link } from '../parts/facts.tsx'
 import { TextBlock } from '../parts/marked.tsx'
 import { Problem } from '../parts/notice.tsx'
 import { Trace } from '../parts/trace.tsx'
@@ -29,11 +30,10 @@ import {
 } from './playground/sources.tsx'
 
 export default function Playground({ query }: PageProps) {
-  const { endpoint, headers, query: queryText, payload, mapping, request, file } = draft.value
+  const { endpoint, headers, payload, mapping, file } = draft.value
   const dryRun = useDryRun(draft.value)
   const asked = query.get('request')
   const problem = useAskedRequest(asked)
-  const [isPicking, setPicking] = useState(false)
   const [goTo, setGoTo] = useState<{ line: number; column: number }>()
   const named = useLoaded<Page<{ name: string }>>('/endpoints').data
   const endpoints = useMemo(() => named?.items.map(({ name }) => name) ?? [], [named])
@@ -49,80 +49,13 @@ export default function Playground({ query }: PageProps) {
     <>
       <h1>Playground</h1>
       <p class="quiet lead">
-        What the gateway would do with a request. Nothing is stored or sent, and nothing written until you
+        What the gateway would do with a request. Nothing is stored or sent, and nothing is written until you
         save.
       </p>
       {problem !== undefined && <Problem error={problem} />}
-      <div class="toolbar">
-        <label>
-          Endpoint
-          <input
-            list="playground-endpoints"
-            value={endpoint}
-            placeholder="github"
-            autocomplete="off"
-            autocapitalize="off"
-            spellcheck={false}
-            onInput={(event) => change({ endpoint: event.currentTarget.value })}
-          />
-          <datalist id="playground-endpoints">
-            {endpoints.map((name) => (
-              <option key={name} value={name} />
-            ))}
-          </datalist>
-        </label>
-        <button type="button" class="button" onClick={() => setPicking(true)}>
-          Load a stored request
-        </button>
-        <SampleSelect endpoint={endpoint} />
-        {request !== undefined && (
-          <a class="quiet" href={hrefOf(`/requests/${request}`)}>
-            from request {request.slice(-8)}
-          </a>
-        )}
-      </div>
-      {isPicking && (
-        <RequestPicker
-          endpoint={endpoint}
-          onClose={() => setPicking(false)}
-          onChosen={(id) => {
-            setPicking(false)
-            setQuery({ request: id })
-          }}
-        />
-      )}
+      <RequestSource endpoints={endpoints} />
       <div class="playground-editors">
-        <section aria-label="Request" class="stack">
-          <CodeEditor
-            label="Payload"
-            language="json"
-            text={payload}
-            loads={loads.value}
-            onChange={(text) => change({ payload: text })}
-          />
-          <details class="stack">
-            <summary>Headers and query</summary>
-            <label>
-              Headers, one a line
-              <textarea
-                rows={5}
-                value={headers}
-                spellcheck={false}
-                autocapitalize="off"
-                onInput={(event) => change({ headers: event.currentTarget.value })}
-              />
-            </label>
-            <label>
-              Query
-              <input
-                value={queryText}
-                spellcheck={false}
-                autocapitalize="off"
-                onInput={(event) => change({ query: event.currentTarget.value })}
-              />
-            </label>
-          </details>
-        </section>
+        <RequestEditor />
         <section aria-label="Mapping" class="stack">
           <CodeEditor
             label="Mapping"
@@ -167,6 +100,85 @@ export default function Playground({ query }: PageProps) {
         </a>
       )}
     </>
+  )
+}
+
+/** What the request is: its endpoint, a stored one, or a sample. */
+function RequestSource({ endpoints }: { readonly endpoints: readonly string[] }) {
+  const { endpoint, request } = draft.value
+  const [isPicking, setPicking] = useState(false)
+  return (
+    <div class="toolbar">
+      <label class="field">
+        Endpoint
+        <input
+          list="playground-endpoints"
+          value={endpoint}
+          placeholder="github"
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck={false}
+          onInput={(event) => change({ endpoint: event.currentTarget.value })}
+        />
+        <datalist id="playground-endpoints">
+          {endpoints.map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+      </label>
+      <button type="button" class="button" onClick={() => setPicking(true)}>
+        Load a stored request
+      </button>
+      <SampleSelect endpoint={endpoint} />
+      {link('/requests', request, `from request ${request?.slice(-8)}`)}
+      {isPicking && (
+        <RequestPicker
+          endpoint={endpoint}
+          onClose={() => setPicking(false)}
+          onChosen={(id) => {
+            setPicking(false)
+            setQuery({ request: id })
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+function RequestEditor() {
+  const { payload, headers, query } = draft.value
+  return (
+    <section aria-label="Request" class="stack">
+      <CodeEditor
+        label="Payload"
+        language="json"
+        text={payload}
+        loads={loads.value}
+        onChange={(text) => change({ payload: text })}
+      />
+      <details>
+        <summary>Headers and query</summary>
+        <label class="field">
+          Headers, one a line
+          <textarea
+            rows={5}
+            value={headers}
+            spellcheck={false}
+            autocapitalize="off"
+            onInput={(event) => change({ headers: event.currentTarget.value })}
+          />
+        </label>
+        <label class="field">
+          Query
+          <input
+            value={query}
+            spellcheck={false}
+            autocapitalize="off"
+            onInput={(event) => change({ query: event.currentTarget.value })}
+          />
+        </label>
+      </details>
+    </section>
   )
 }
 

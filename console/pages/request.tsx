@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { hrefOf, type PageProps } from '../browser/router.ts'
 import { mayDo } from '../data/api.ts'
 import { useLoaded, useReloadOn, useText } from '../data/load.ts'
-import type { Explained, Explanation, RequestDetail, RunDetail } from '../data/types.ts'
+import type { EventRecord, Explained, Explanation, RequestDetail, RunDetail } from '../data/types.ts'
 import { Badge, endOf } from '../parts/badge.tsx'
 import { CopyButton, IdText } from '../parts/copy.tsx'
 import { Facts, link, time } from '../parts/facts.tsx'
@@ -12,7 +12,7 @@ import { Choices } from '../parts/filters.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { useKey } from '../parts/keys.ts'
 import { Code, Marked, TextBlock } from '../parts/marked.tsx'
-import { Loading, Problem } from '../parts/notice.tsx'
+import { Read } from '../parts/notice.tsx'
 import { OrderButton } from '../parts/order.tsx'
 import { BackLink } from '../parts/record-page.tsx'
 import { RunOutcome } from '../parts/run-outcome.tsx'
@@ -23,18 +23,18 @@ import { Replay } from './request/replay.tsx'
 
 export function Request({ params, query }: PageProps) {
   const { id = '' } = params
-  const { data, error, reload } = useLoaded<RequestDetail>(`/requests/${encodeURIComponent(id)}`)
-  if (error !== undefined && data === undefined) {
-    return (
-      <>
-        <BackLink parent={live} />
-        <h1>Request</h1>
-        <Problem error={error} retry={reload} />
-      </>
-    )
-  }
-  if (data === undefined) return <Loading what="the request" />
-  return <Shown key={data.id} request={data} reload={reload} by={query.get('by')} />
+  const loaded = useLoaded<RequestDetail>(`/requests/${encodeURIComponent(id)}`)
+  if (loaded.data !== undefined)
+    return <Shown key={id} request={loaded.data} reload={loaded.reload} by={query.get('by')} />
+  return (
+    <>
+      <BackLink parent={live} />
+      <h1>Request</h1>
+      <Read of={loaded} what="the request">
+        {() => null}
+      </Read>
+    </>
+  )
 }
 
 const live = ['/live', 'Live'] as const
@@ -175,19 +175,17 @@ function Why({ request, by }: { readonly request: RequestDetail; readonly by: st
           {trace?.isForm === true && <p class="quiet">Its body was read as a form.</p>}
         </>
       )}
-      {by === 'live' && explained.data !== undefined && (
-        <>
-          {explained.data.by !== 'stored' && trace === undefined && (
-            <p class="quiet">By today's mappings, as no trace was stored with it.</p>
+      {by === 'live' && (
+        <Read of={explained} what="the explanation">
+          {({ explanation, stops }) => (
+            <>
+              {trace === undefined && (
+                <p class="quiet">By today's mappings, as no trace was stored with it.</p>
+              )}
+              <Trace explanation={explanation} stops={stops} />
+            </>
           )}
-          <Trace explanation={explained.data.explanation} stops={explained.data.stops} />
-        </>
-      )}
-      {by === 'live' && explained.error !== undefined && (
-        <Problem error={explained.error} retry={explained.reload} />
-      )}
-      {by === 'live' && explained.isLoading && explained.data === undefined && (
-        <Loading what="the explanation" />
+        </Read>
       )}
     </section>
   )
@@ -227,27 +225,29 @@ function Caused({ request: { actions, replays = [] } }: { readonly request: Requ
 }
 
 function CausedRun({ id }: { readonly id: string }) {
-  const { data, error, reload } = useLoaded<RunDetail>(`/runs/${id}`)
-  useReloadOn(({ runs = [] }) => runs.some((run) => run.id === id), reload)
-  if (data === undefined)
-    return error === undefined ? <Loading what="the run" /> : <Problem error={error} retry={reload} />
-  return <RunOutcome run={data} reload={reload} isLinked />
+  const loaded = useLoaded<RunDetail>(`/runs/${id}`)
+  useReloadOn(({ runs = [] }) => runs.some((run) => run.id === id), loaded.reload)
+  return (
+    <Read of={loaded} what="the run">
+      {(run) => <RunOutcome run={run} reload={loaded.reload} isLinked />}
+    </Read>
+  )
 }
 
 function CausedEvent({ id }: { readonly id: string }) {
-  const { data, error, reload } = useLoaded<{ state: string; text: string; createdAt: number; mode: string }>(
-    `/events/${id}`,
-  )
-  useReloadOn(({ events = [] }) => events.some((event) => event.id === id), reload)
-  if (data === undefined)
-    return error === undefined ? <Loading what="the event" /> : <Problem error={error} retry={reload} />
+  const loaded = useLoaded<EventRecord>(`/events/${id}`)
+  useReloadOn(({ events = [] }) => events.some((event) => event.id === id), loaded.reload)
   return (
-    <>
-      <p>
-        <a href={hrefOf(`/events/${id}`)}>Event for the main session</a> <Badge state={data.state} />
-      </p>
-      <TextBlock label="Text of the event" text={data.text} />
-    </>
+    <Read of={loaded} what="the event">
+      {({ state, text }) => (
+        <>
+          <p>
+            {link('/events', id, 'Event for the main session')} <Badge state={state} />
+          </p>
+          <TextBlock label="Text of the event" text={text} />
+        </>
+      )}
+    </Read>
   )
 }
 
@@ -314,16 +314,15 @@ function AsTest({ id }: { readonly id: string }) {
 }
 
 function TestText({ id }: { readonly id: string }) {
-  const { text, error, reload } = useText(`/requests/${id}/as-test`)
-  if (error !== undefined) return <Problem error={error} retry={reload} />
-  if (text === undefined) return <Loading what="the test case" />
   return (
-    <>
-      <p class="quiet">Put this below `tests:` in the file of the mapping.</p>
-      <div class="stack">
-        <TextBlock label="Test case" text={text} />
-        <CopyButton text={text} what="the test case" />
-      </div>
-    </>
+    <Read of={useText(`/requests/${id}/as-test`)} what="the test case">
+      {({ text }) => (
+        <>
+          <p class="quiet">Put this below `tests:` in the file of the mapping.</p>
+          <TextBlock label="Test case" text={text} />
+          <CopyButton text={text} what="the test case" />
+        </>
+      )}
+    </Read>
   )
 }

@@ -2,10 +2,29 @@
 
 import type { ComponentChildren } from 'preact'
 import type { ApiError } from '../data/api.ts'
+import type { Loaded } from '../data/load.ts'
 import { Marked } from './marked.tsx'
 
 export function Loading({ what }: { readonly what: string }) {
   return <p class="notice quiet">Loading {what} …</p>
+}
+
+interface ReadProps<Answer> {
+  readonly of: Loaded<Answer>
+  /** Ends "Loading …": `the run`. */
+  readonly what: string
+  readonly children: (answer: Answer) => ComponentChildren
+}
+
+/** What was read, or that it is being read, or what went wrong. */
+export function Read<Answer>({ of: { data, error, reload }, what, children }: ReadProps<Answer>) {
+  return (
+    <>
+      {error !== undefined && <Problem error={error} retry={reload} />}
+      {data === undefined && error === undefined && <Loading what={what} />}
+      {data !== undefined && children(data)}
+    </>
+  )
 }
 
 export function Empty({

@@ -5,7 +5,7 @@ import { goBack } from '../browser/router.ts'
 import type { Loaded } from '../data/load.ts'
 import { Badge } from './badge.tsx'
 import { Icon } from './icons.tsx'
-import { Loading, Problem } from './notice.tsx'
+import { Read } from './notice.tsx'
 
 /** The list that a record belongs to. */
 export type Parent = readonly [path: string, title: string]
@@ -30,7 +30,7 @@ interface RecordPageProps<Item> {
 }
 
 export function RecordPage<Item>({ parent, loaded, title, what, ...of }: RecordPageProps<Item>) {
-  const { data, error, reload } = loaded
+  const { data } = loaded
   return (
     <article>
       <BackLink parent={parent} />
@@ -39,9 +39,9 @@ export function RecordPage<Item>({ parent, loaded, title, what, ...of }: RecordP
         {data !== undefined && of.stateOf !== undefined && <Badge state={of.stateOf(data)} />}
         <div class="toolbar">{data !== undefined && of.actions?.(data)}</div>
       </div>
-      {error !== undefined && <Problem error={error} retry={reload} />}
-      {data === undefined && error === undefined && <Loading what={what} />}
-      {data !== undefined && of.children(data)}
+      <Read of={loaded} what={what}>
+        {of.children}
+      </Read>
     </article>
   )
 }

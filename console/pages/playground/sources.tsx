@@ -8,7 +8,7 @@ import type { ItemOf, Page, RequestDetail, RequestRow } from '../../data/types.t
 import { Badge } from '../../parts/badge.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Marked } from '../../parts/marked.tsx'
-import { Empty, Loading, Problem } from '../../parts/notice.tsx'
+import { Empty, Read } from '../../parts/notice.tsx'
 import { Time } from '../../parts/time.tsx'
 import { entryAt, headersText, load, payloadText, queryText, readPlace } from './draft.ts'
 
@@ -44,7 +44,7 @@ export function RequestPicker({
 }) {
   const [isOfAll, setOfAll] = useState(endpoint === '')
   const query = { limit: 30, ...(isOfAll ? {} : { endpoint }) }
-  const { data, error } = useLoaded<Page<RequestRow>>('/requests', query)
+  const loaded = useLoaded<Page<RequestRow>>('/requests', query)
   return (
     <Dialog title="Load a stored request" onClose={onClose}>
       <form
@@ -55,7 +55,7 @@ export function RequestPicker({
           if (typeof id === 'string' && id.trim() !== '') onChosen(id.trim())
         }}
       >
-        <label>
+        <label class="field">
           Its id
           <input name="id" autocomplete="off" spellcheck={false} />
         </label>
@@ -69,19 +69,24 @@ export function RequestPicker({
           Requests of all endpoints
         </label>
       )}
-      {error !== undefined && <Problem error={error} />}
-      {data === undefined && error === undefined && <Loading what="the requests" />}
-      {data?.items.length === 0 && <Empty title="No request came yet." />}
-      <ul class="stack plain">
-        {data?.items.map(({ id, endpoint: of, outcome, receivedAt, bodyKept }) => (
-          <li key={id}>
-            <button type="button" class="button" onClick={() => onChosen(id)}>
-              <Badge state={outcome} /> <Marked text={of} /> <Time at={receivedAt} />
-              {bodyKept === false && <span class="quiet"> body not kept</span>}
-            </button>
-          </li>
-        ))}
-      </ul>
+      <Read of={loaded} what="the requests">
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title="No request came yet." />
+          ) : (
+            <ul class="stack plain">
+              {items.map(({ id, endpoint: of, outcome, receivedAt, bodyKept }) => (
+                <li key={id}>
+                  <button type="button" class="button" onClick={() => onChosen(id)}>
+                    <Badge state={outcome} /> <Marked text={of} /> <Time at={receivedAt} />
+                    {bodyKept === false && <span class="quiet"> body not kept</span>}
+                  </button>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Read>
     </Dialog>
   )
 }
@@ -99,7 +104,7 @@ function LoadFrom({ label, what, options, onLoad }: LoadFromProps) {
   const [chosen, setChosen] = useState('0')
   return (
     <div class="line">
-      <label>
+      <label class="field">
         {label}
         <select value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
           {options.map((option, index) => (

@@ -11,7 +11,7 @@ import { Facts, text } from '../../parts/facts.tsx'
 import { Icon } from '../../parts/icons.tsx'
 import { layOut } from '../../parts/json-layout.ts'
 import { Code, TextBlock } from '../../parts/marked.tsx'
-import { Loading, Problem } from '../../parts/notice.tsx'
+import { Problem, Read } from '../../parts/notice.tsx'
 
 export function Payload({ request }: { readonly request: RequestDetail }) {
   const { bodyKept, bodyBytes, forgottenAt } = request
@@ -60,12 +60,8 @@ function Headers({ request: { headers, query } }: { readonly request: RequestDet
 }
 
 function Body({ request: { id, endpoint } }: { readonly request: RequestDetail }) {
-  const { text: body, isCut, error, reload } = useText(`/requests/${id}/body`)
   const [isRaw, setRaw] = useState(false)
   const [unsaved, setUnsaved] = useState<ApiError>()
-  if (error !== undefined) return <Problem error={error} retry={reload} />
-  if (body === undefined) return <Loading what="the body" />
-  const laidOut = isCut ? undefined : layOut(body)
 
   async function saveRaw() {
     try {
@@ -76,32 +72,36 @@ function Body({ request: { id, endpoint } }: { readonly request: RequestDetail }
     }
   }
 
+  const shown = (body: string, isCut: boolean) => {
+    const laidOut = isCut ? undefined : layOut(body)
+    return (
+      <>
+        <div class="toolbar">
+          <CopyButton text={body} what="the body" />
+          {mayDo('operate') && (
+            <button type="button" class="button" onClick={saveRaw}>
+              <Icon name="download" /> Raw
+            </button>
+          )}
+          <a class="button" href={hrefOf('/playground', { request: id })}>
+            Open in the playground
+          </a>
+          {laidOut !== undefined && (
+            <label class="check">
+              <input type="checkbox" checked={isRaw} onChange={() => setRaw(!isRaw)} />
+              unformatted
+            </label>
+          )}
+        </div>
+        {unsaved !== undefined && <Problem error={unsaved} retry={saveRaw} />}
+        <TextBlock label={`Body of the request to /${endpoint}`} text={isRaw ? body : (laidOut ?? body)} />
+        {isCut && <p class="quiet">Only the beginning is shown. The raw file has all of it.</p>}
+      </>
+    )
+  }
   return (
-    <>
-      <div class="toolbar">
-        <CopyButton text={body} what="the body" />
-        {mayDo('operate') && (
-          <button type="button" class="button" onClick={saveRaw}>
-            <Icon name="download" /> Raw
-          </button>
-        )}
-        <a class="button" href={hrefOf('/playground', { request: id })}>
-          Open in the playground
-        </a>
-        {laidOut !== undefined && (
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={isRaw}
-              onChange={(event) => setRaw(event.currentTarget.checked)}
-            />
-            unformatted
-          </label>
-        )}
-      </div>
-      {unsaved !== undefined && <Problem error={unsaved} retry={saveRaw} />}
-      <TextBlock label={`Body of the request to /${endpoint}`} text={isRaw ? body : (laidOut ?? body)} />
-      {isCut && <p class="quiet">Only the beginning is shown. The raw file has all of it.</p>}
-    </>
+    <Read of={useText(`/requests/${id}/body`)} what="the body">
+      {({ text: body, isCut }) => shown(body, isCut)}
+    </Read>
   )
 }

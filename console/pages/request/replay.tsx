@@ -9,7 +9,7 @@ import type { Replayed, RequestDetail } from '../../data/types.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { layOut } from '../../parts/json-layout.ts'
 import { Marked } from '../../parts/marked.tsx'
-import { Loading, Problem } from '../../parts/notice.tsx'
+import { Loading, Problem, Read } from '../../parts/notice.tsx'
 import { Trace } from '../../parts/trace.tsx'
 
 interface Props {
@@ -21,25 +21,16 @@ interface Props {
 /** What the gateway shows in the place of a secret. */
 const redacted = '[redacted]'
 
-type Step =
-  | { readonly name: 'ready' | 'trying' | 'replaying' }
-  | { readonly name: 'failed'; readonly error: ApiError }
+type Step = 'ready' | 'trying' | 'replaying' | ApiError
 
 export function Replay({ request: { id, endpoint }, isEdited, close }: Props) {
-  const [isRaw, setIsRaw] = useState(false)
-  const body = useText(isEdited ? `/requests/${id}/body${isRaw ? '?raw=true' : ''}` : undefined)
   const [payload, setPayload] = useState<string>()
-  const [deliverAgain, setDeliverAgain] = useState(false)
-  const [callOut, setCallOut] = useState(false)
-  const [step, setStep] = useState<Step>({ name: 'ready' })
+  const [choice, setChoice] = useState<Choice>({})
+  const [step, setStep] = useState<Step>('ready')
   const [tried, setTried] = useState<Replayed>()
   const [done, setDone] = useState<Replayed>()
   const heading = useRef<HTMLHeadingElement>(null)
-  const field = useRef<HTMLTextAreaElement>(null)
-
-  const original = body.text === undefined ? undefined : (layOut(body.text) ?? body.text)
-  const text = payload ?? original
-  const isBusy = step.name === 'trying' || step.name === 'replaying'
+  const isBusy = step === 'trying' || step === 'replaying'
 
   // The panel opens below the buttons that open it, so that the keyboard goes on inside of it.
   useEffect(() => heading.current?.focus(), [])
@@ -47,35 +38,30 @@ export function Replay({ request: { id, endpoint }, isEdited, close }: Props) {
     if (!isEdited) void send(true)
   }, [])
 
-  // The button that asked for it is gone.
-  useEffect(() => {
-    if (isRaw && body.text !== undefined) field.current?.focus()
-  }, [isRaw, body.text])
-
   async function send(dryRun: boolean) {
-    setStep({ name: dryRun ? 'trying' : 'replaying' })
-    const asked = {
-      ...(dryRun && { dryRun: true }),
-      ...(isEdited && text !== undefined && { payload: text }),
-      ...(dryRun && callOut && { callOut: true }),
-      ...(!dryRun && deliverAgain && { deliverAgain: true }),
-    }
+    setStep(dryRun ? 'trying' : 'replaying')
+    const { callOut, deliverAgain } = choice
+    const asked = dryRun ? { dryRun, ...(callOut && { callOut }) } : { ...(deliverAgain && { deliverAgain }) }
     try {
-      const answer = await post<Replayed>(`/requests/${id}/replay`, asked)
-      setStep({ name: 'ready' })
-      if (dryRun) {
-        setTried(answer)
-        announce(`Dry run: it would end as ${outcomeOf(answer)}, with ${answer.status}.`)
-      } else {
-        setDone(answer)
-        announce(`Replayed: it ended as ${outcomeOf(answer)}, with ${answer.status}.`)
-        heading.current?.focus()
-      }
+      const answer = await post<Replayed>(`/requests/${id}/replay`, {
+        ...asked,
+        ...(isEdited && { payload }),
+      })
+      setStep('ready')
+      if (dryRun) setTried(answer)
+      else setDone(answer)
+      const said = dryRun ? 'Dry run: it would end' : 'Replayed: it ended'
+      announce(`${said} as ${outcomeOf(answer)}, with ${answer.status}.`)
+      if (!dryRun) heading.current?.focus()
     } catch (cause) {
-      setStep({ name: 'failed', error: asApiError(cause) })
+      setStep(asApiError(cause))
     }
   }
 
+  const edit = (text: string | undefined) => {
+    setPayload(text)
+    setTried(undefined)
+  }
   return (
     <section class="card panel" aria-labelledby="replay-title">
       <h2 id="replay-title" ref={heading} tabIndex={-1}>
@@ -85,82 +71,20 @@ export function Replay({ request: { id, endpoint }, isEdited, close }: Props) {
         <Done replayed={done} close={close} />
       ) : (
         <>
-          {isEdited && (
-            <>
-              {body.error !== undefined && <Problem error={body.error} retry={body.reload} />}
-              {body.text === undefined && body.error === undefined && <Loading what="the body" />}
-              {body.isCut && <p class="notice">The body is too large to be edited here.</p>}
-              {!isRaw && original?.includes(redacted) && (
-                <p class="notice">
-                  Known secrets are shown as <code>{redacted}</code>, and a payload with that in their place
-                  is not replayed.{' '}
-                  <button
-                    type="button"
-                    class="button"
-                    onClick={() => {
-                      setIsRaw(true)
-                      setPayload(undefined)
-                      setTried(undefined)
-                    }}
-                  >
-                    Edit raw payload
-                  </button>{' '}
-                  <span class="quiet">which is logged</span>
-                </p>
-              )}
-              {text !== undefined && !body.isCut && (
-                <label class="field">
-                  <span>Payload</span>
-                  <textarea
-                    ref={field}
-                    rows={14}
-                    spellcheck={false}
-                    autocapitalize="off"
-                    autocomplete="off"
-                    value={text}
-                    onInput={(event) => {
-                      setPayload(event.currentTarget.value)
-                      setTried(undefined)
-                    }}
-                  />
-                </label>
-              )}
-            </>
-          )}
+          {isEdited && <PayloadField id={id} payload={payload} edit={edit} />}
           {tried !== undefined && <Tried replayed={tried} endpoint={endpoint} />}
-          {step.name === 'trying' && tried === undefined && <Loading what="the dry run" />}
-          {step.name === 'failed' && <Problem error={step.error} />}
-          <div class="stack">
-            <label class="check">
-              <input
-                type="checkbox"
-                checked={deliverAgain}
-                onChange={(event) => setDeliverAgain(event.currentTarget.checked)}
-              />
-              <span>
-                Send its reply again <span class="quiet">even where one was delivered before</span>
-              </span>
-            </label>
-            <label class="check">
-              <input
-                type="checkbox"
-                checked={callOut}
-                onChange={(event) => setCallOut(event.currentTarget.checked)}
-              />
-              <span>
-                Let transforms reach the network <span class="quiet">in the dry run too</span>
-              </span>
-            </label>
-          </div>
+          {step === 'trying' && tried === undefined && <Loading what="the dry run" />}
+          {typeof step === 'object' && <Problem error={step} />}
+          <Choices choice={choice} setChoice={setChoice} />
           <div class="toolbar">
             {/* A replay that was not tried before is one step further away than the dry run. */}
             <button
               type="button"
               class={`button ${tried === undefined ? 'primary' : ''}`}
-              disabled={isBusy || (isEdited && (text === undefined || body.isCut))}
+              disabled={isBusy || (isEdited && payload === undefined)}
               onClick={() => void send(true)}
             >
-              {step.name === 'trying' ? 'Trying …' : tried === undefined ? 'Dry run' : 'Dry run again'}
+              {step === 'trying' ? 'Trying …' : tried === undefined ? 'Dry run' : 'Dry run again'}
             </button>
             <button
               type="button"
@@ -168,7 +92,7 @@ export function Replay({ request: { id, endpoint }, isEdited, close }: Props) {
               disabled={isBusy || tried === undefined}
               onClick={() => void send(false)}
             >
-              {step.name === 'replaying' ? 'Replaying …' : isEdited ? 'Replay edited' : 'Replay now'}
+              {step === 'replaying' ? 'Replaying …' : isEdited ? 'Replay edited' : 'Replay now'}
             </button>
             <button type="button" class="button ghost" onClick={close}>
               Cancel
@@ -177,6 +101,98 @@ export function Replay({ request: { id, endpoint }, isEdited, close }: Props) {
         </>
       )}
     </section>
+  )
+}
+
+interface PayloadFieldProps {
+  readonly id: string
+  /** Undefined until it was read. */
+  readonly payload: string | undefined
+  readonly edit: (payload: string | undefined) => void
+}
+
+function PayloadField({ id, payload, edit }: PayloadFieldProps) {
+  const [isRaw, setIsRaw] = useState(false)
+  const body = useText(`/requests/${id}/body${isRaw ? '?raw=true' : ''}`)
+  const field = useRef<HTMLTextAreaElement>(null)
+  const original = body.data && (layOut(body.data.text) ?? body.data.text)
+  useEffect(() => {
+    if (original === undefined || body.data?.isCut) return
+    edit(original)
+    // The button that asked for it is gone.
+    if (isRaw) field.current?.focus()
+  }, [original])
+  return (
+    <Read of={body} what="the body">
+      {({ isCut }) => (
+        <>
+          {isCut && <p class="notice">The body is too large to be edited here.</p>}
+          {!isRaw && original?.includes(redacted) && (
+            <p class="notice">
+              <span>
+                Known secrets are shown as <code>{redacted}</code>, and a payload with that in their place is
+                not replayed.
+              </span>
+              <span>
+                <button type="button" class="button" onClick={() => setIsRaw(true)}>
+                  Edit raw payload
+                </button>{' '}
+                <span class="quiet">which is logged</span>
+              </span>
+            </p>
+          )}
+          {payload !== undefined && (
+            <label class="field">
+              Payload
+              <textarea
+                ref={field}
+                rows={14}
+                spellcheck={false}
+                autocapitalize="off"
+                autocomplete="off"
+                value={payload}
+                onInput={(event) => edit(event.currentTarget.value)}
+              />
+            </label>
+          )}
+        </>
+      )}
+    </Read>
+  )
+}
+
+interface Choice {
+  readonly deliverAgain?: boolean
+  readonly callOut?: boolean
+}
+
+const choices = [
+  ['deliverAgain', 'Send its reply again', 'even where one was delivered before'],
+  ['callOut', 'Let transforms reach the network', 'in the dry run too'],
+] as const
+
+function Choices({
+  choice,
+  setChoice,
+}: {
+  readonly choice: Choice
+  readonly setChoice: (next: Choice) => void
+}) {
+  return (
+    <div class="stack">
+      {choices.map(([name, label, note]) => (
+        <label key={name} class="check">
+          <input
+            type="checkbox"
+            checked={choice[name] ?? false}
+            onChange={(event) => setChoice({ ...choice, [name]: event.currentTarget.checked })}
+          />
+          <span>
+            {label} <span class="quiet">{note}</span>
+          </span>
+        </label>
+      ))}
+    </div>
   )
 }
 
