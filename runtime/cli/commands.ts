@@ -551,7 +551,7 @@ const storing: readonly CommandRow[] = [
 What sources keep, such as consents and how far they have read, is in plain files
 of the data folder, in sources/: copy those as they are.`,
     examples: ['reveille store backup /var/backups/reveille.db'],
-    run: async () => (await import('./operating/store-backup.ts')).storeBackup,
+    run: async () => (await import('./operating/store.ts')).storeBackup,
   },
   {
     name: 'store export',
@@ -567,7 +567,7 @@ it. What sources keep goes along; generations stay in the data folder.`,
       'reveille store export reveille.ndjson',
       'reveille store export - | gzip > reveille.ndjson.gz',
     ],
-    run: async () => (await import('./operating/store-transfer.ts')).storeExport,
+    run: async () => (await import('./operating/store.ts')).storeExport,
   },
   {
     name: 'store import',
@@ -579,7 +579,7 @@ it. What sources keep goes along; generations stay in the data folder.`,
 The store that the configuration names must be empty, and no gateway may use it. All
 of the file is imported, in one transaction, or nothing.`,
     examples: ['reveille store import reveille.ndjson', 'zcat reveille.ndjson.gz | reveille store import -'],
-    run: async () => (await import('./operating/store-transfer.ts')).storeImport,
+    run: async () => (await import('./operating/store.ts')).storeImport,
   },
 ]
 

@@ -15,6 +15,7 @@ import { presetsFolder } from '../presets-folder.ts'
 import { CommandFailure } from './command-failure.ts'
 import { type Io, wrapText } from './io.ts'
 import { programName, shellWord } from './pasted.ts'
+import { counted, print } from './print.ts'
 
 export const usualFile = 'reveille.yaml'
 
@@ -105,6 +106,42 @@ export async function loadOrFail(options: { readonly config?: string }, io: Io):
 
 export function formatDiagnostics(diagnostics: readonly Diagnostic[], io: Io): string {
   return diagnostics.map((diagnostic) => wrapText(formatDiagnostic(diagnostic, io.cwd), io)).join('\n\n')
+}
+
+/** Reports what is wrong with a file. `good` follows its name where nothing is. @returns the exit code */
+export function reportDiagnostics(
+  {
+    ok,
+    file,
+    diagnostics,
+    ...facts
+  }: {
+    readonly ok: boolean
+    readonly file: string
+    readonly diagnostics: readonly Diagnostic[]
+    readonly mappings?: number | undefined
+  },
+  good: string,
+  json: boolean | undefined,
+  io: Io,
+): number {
+  if (json) print(io, json, { ok, file, ...facts, diagnostics }, () => '')
+  else {
+    if (diagnostics.length > 0) io.err(`${formatDiagnostics(diagnostics, io)}\n\n`)
+    if (ok) io.out(`${shownPath(file, io)}${good}\n`)
+    else io.err(`${shownPath(file, io)}: ${countOf(diagnostics)}.\n`)
+  }
+  return ok ? 0 : 1
+}
+
+/** `2 errors, 1 warning`. */
+function countOf(diagnostics: readonly Diagnostic[]): string {
+  const { error = [], warning = [] } = Object.groupBy(diagnostics, ({ severity }) => severity)
+  const counts = [
+    error.length > 0 && counted(error.length, 'error'),
+    warning.length > 0 && counted(warning.length, 'warning'),
+  ]
+  return counts.filter(Boolean).join(', ')
 }
 
 /** The path as the user would write it: relative where it lies below the user's folder. */

@@ -8,7 +8,7 @@ import { presetsFolder } from '../presets-folder.ts'
 import { CommandFailure } from './command-failure.ts'
 import type { CommandOptions, Io } from './io.ts'
 import { programName } from './pasted.ts'
-import { formatTable } from './print.ts'
+import { formatTable, print } from './print.ts'
 
 interface Page {
   /** The path below the folder of pages, without `.md`: `reference/http`. */
@@ -23,12 +23,12 @@ export async function docs(asked: string | undefined, { json }: CommandOptions, 
   const pages = findPages()
   if (asked === undefined) {
     const rows = pages.map(({ name, title }) => [name, title])
-    io.out(json ? `${JSON.stringify({ pages })}\n` : formatTable(['PAGE', 'TITLE'], rows, io.columns))
+    print(io, json, { pages }, () => formatTable(['PAGE', 'TITLE'], rows, io.columns))
     return 0
   }
   const page = pick(pages, asked, io)
   const text = readFileSync(page.file, 'utf8')
-  io.out(json ? `${JSON.stringify({ ...page, text })}\n` : text)
+  print(io, json, { ...page, text }, () => text)
   return 0
 }
 

@@ -1,12 +1,13 @@
 /** Defines what a command may touch of the world around it, and gives it that of the process; a test gives it another. */
 
+import { createInterface, type Interface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createPaint, type Paint } from '../observe/paint.ts'
 import { wrapWords } from '../observe/wrap-words.ts'
 import type { Prompts } from './prompts.ts'
 import type { Signals } from './signals.ts'
-import { createLineReader } from './standard-input.ts'
 
 /** The options that most commands have. */
 export interface CommandOptions {
@@ -88,5 +89,47 @@ export function processIo(): Io {
       ? { prompts: () => import('./prompts.ts').then(({ terminalPrompts }) => terminalPrompts()) }
       : {}),
     signals: process,
+  }
+}
+
+/** Reads standard input line by line where it is no terminal and may stay open. Each call resolves with the next line; a call after the last line settles only when its signal is aborted. */
+export function createLineReader(input: Readable): (signal: AbortSignal) => Promise<string> {
+  let lines: Interface | undefined
+  /** Lines that came with others, before they were needed. */
+  const early: string[] = []
+  let take: ((line: string) => void) | undefined
+  let isOver = false
+
+  function open(): Interface {
+    const opened = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
+    opened.on('line', (line) => {
+      if (take === undefined) early.push(line)
+      else take(line)
+      take = undefined
+    })
+    opened.on('close', () => {
+      isOver = true
+    })
+    return opened
+  }
+
+  return async (signal) => {
+    signal.throwIfAborted()
+    const known = early.shift()
+    if (known !== undefined) return known
+    lines ??= open()
+    if (!isOver) lines.resume()
+    const { promise, resolve, reject } = Promise.withResolvers<string>()
+    const abort = () => reject(signal.reason)
+    signal.addEventListener('abort', abort)
+    take = resolve
+    try {
+      return await promise
+    } finally {
+      take = undefined
+      signal.removeEventListener('abort', abort)
+      // An input that is read keeps the process alive.
+      if (!isOver) lines.pause()
+    }
   }
 }

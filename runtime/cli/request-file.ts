@@ -1,5 +1,6 @@
 /** Reads a file that holds a request as an HTTP message: request line, headers, a blank line, and the body byte for byte. */
 
+import { isUtf8 } from 'node:buffer'
 import { open } from 'node:fs/promises'
 import path from 'node:path'
 import { CommandFailure } from './command-failure.ts'
@@ -31,6 +32,11 @@ export async function readRequestFile(file: string, io: FileIo): Promise<FiledRe
   return parseMessage(withoutMark(Buffer.from(bytes)), (line, message) => {
     throw new CommandFailure(2, `${shown}:${line}:1: error: ${message}`)
   })
+}
+
+/** Undefined where the bytes are not UTF-8. A byte order mark stays. */
+export function utf8Of(bytes: Uint8Array): string | undefined {
+  return isUtf8(bytes) ? Buffer.from(bytes).toString() : undefined
 }
 
 /** @throws CommandFailure (bad usage) for a file that is missing, is a folder or is too large */

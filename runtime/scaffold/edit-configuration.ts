@@ -20,6 +20,8 @@ export interface SetEdit {
   readonly was?: unknown
   /** Keys of the map at `set` that are not changed. All others that `to` lacks are removed. */
   readonly keep?: readonly string[]
+  /** Adds to the map at `set`: its other keys stay, and references in `to` count as such. */
+  readonly adds?: true
 }
 
 /** Adds an item at the end of a list, unless `is` accepts one of its items. */
@@ -42,10 +44,13 @@ export function editConfiguration(text: string, edits: readonly Edit[]): string 
   }, text)
 }
 
-function changesOfSet(written: unknown, { set, to, was, keep = [] }: SetEdit): readonly Change[] {
+function changesOfSet(written: unknown, { set, to, was, keep = [], adds }: SetEdit): readonly Change[] {
   const existing = valueAt(written, set)
   if (to === undefined) return existing === undefined ? [] : [{ kind: 'remove', path: set }]
-  return differences(set, existing, plain(to), was, keep)
+  if (!adds || !isRecord(existing)) return differences(set, existing, plain(to), was, keep, adds)
+  return Object.entries(to as object).flatMap(([key, value]) =>
+    putUnlessEqual([...set, key], valueAt(existing, [key]), value, adds),
+  )
 }
 
 function changesOfInclude(written: unknown, { include, item, is }: IncludeEdit): readonly Change[] {
@@ -62,9 +67,10 @@ function differences(
   to: unknown,
   was: unknown,
   keep: readonly string[] = [],
+  hasReferences = false,
 ): readonly Change[] {
   if (written !== undefined && isDeepStrictEqual(to, was)) return []
-  if (!isRecord(written) || !isRecord(to)) return putUnlessEqual(path, written, to)
+  if (!isRecord(written) || !isRecord(to)) return putUnlessEqual(path, written, to, hasReferences)
   const gone = Object.keys(written).filter((key) => !Object.hasOwn(to, key) && !keep.includes(key))
   if (gone.length === Object.keys(written).length) return putUnlessEqual(path, written, to)
   return [
@@ -77,12 +83,17 @@ function differences(
   ]
 }
 
-function putUnlessEqual(path: readonly string[], written: unknown, to: unknown): readonly Change[] {
-  const value = escapeReferences(to)
+function putUnlessEqual(
+  path: readonly string[],
+  written: unknown,
+  to: unknown,
+  hasReferences = false,
+): readonly Change[] {
+  const value = hasReferences ? to : escapeReferences(to)
   return isDeepStrictEqual(written, value) ? [] : [{ kind: 'put', path, value }]
 }
 
-function valueAt(value: unknown, path: readonly string[]): unknown {
+export function valueAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>(
     (inner, name) => (isRecord(inner) && Object.hasOwn(inner, name) ? inner[name] : undefined),
     value,

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { packageFile } from '../../package-folder.ts'
 import { shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
+import { print } from '../print.ts'
 
 export async function schema(
   which: 'configuration' | 'mappings' = 'configuration',
@@ -20,7 +21,7 @@ export async function schema(
   await mkdir(path.dirname(target), { recursive: true })
   await writeFile(target, text)
   const file = shownPath(target, io)
-  io.out(options.json ? `${JSON.stringify({ file })}\n` : `wrote ${file}\n\n${advice(which, target, io)}`)
+  print(io, options.json, { file }, () => `wrote ${file}\n\n${advice(which, target, io)}`)
   return 0
 }
 

@@ -1,7 +1,7 @@
 /** Defines what a check is and returns, and runs checks side by side. */
 
 import { CommandFailure } from '../command-failure.ts'
-import { NotChecked } from './not-checked.ts'
+import { NotChecked } from './gateway-view.ts'
 import type { Subject } from './subject.ts'
 
 export type State = 'ok' | 'warning' | 'problem' | 'not-checked'

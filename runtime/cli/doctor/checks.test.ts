@@ -7,9 +7,8 @@ import { judgeNodes, judgeTransaction } from './checks/cluster.ts'
 import { gatewayUser, judgeAccess, judgeMounts, judgeOwners, type Step } from './checks/files.ts'
 import { judgeNode, judgeSkew, judgeSpace } from './checks/machine.ts'
 import { judgeBacklog, judgeSource } from './checks/work.ts'
-import { skewOf } from './gateway-view.ts'
+import { NotChecked, skewOf } from './gateway-view.ts'
 import type { GuardedFile } from './guarded-files.ts'
-import { NotChecked } from './not-checked.ts'
 import type { Subject } from './subject.ts'
 
 const subject = {} as Subject

@@ -2,7 +2,16 @@
 
 import { type Client, type Connection, createClient, endedText } from '../client.ts'
 import type { Io } from '../io.ts'
-import { NotChecked } from './not-checked.ts'
+
+/** A check throws this error for something that it cannot look at. The message is a clause, as that of a result. */
+export class NotChecked extends Error {
+  readonly code: string
+
+  constructor(code: string, message: string) {
+    super(message)
+    this.code = code
+  }
+}
 
 /** The longest time that one answer may take, in milliseconds. */
 const answerMs = 5_000

@@ -30,7 +30,7 @@ import { withSnapshot } from '../authoring/compile.ts'
 import { describeEndpoints, endpointIn } from '../authoring/try/request.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { type CommandOptions, type Io, paintFor } from '../io.ts'
-import { formatFacts } from '../print.ts'
+import { formatFacts, print } from '../print.ts'
 import { type FiledRequest, readRequestFile } from '../request-file.ts'
 import { signsNothing } from './checks/configuration.ts'
 
@@ -69,8 +69,9 @@ export async function doctorSignature(given: SignatureOptions, io: Io): Promise<
       ...judged,
       compared: comparedOf(request, verify),
     }
-    if (given.json) io.out(`${JSON.stringify({ ok: judged.taken, endpoint, results: [result] }, null, 2)}\n`)
-    else io.out(formatResult(result, endpoint, given.now !== undefined, io))
+    print(io, given.json, { ok: judged.taken, endpoint, results: [result] }, () =>
+      formatResult(result, endpoint, given.now !== undefined, io),
+    )
     if (!snapshot.settings.hooks.enabled)
       io.err('`hooks.enabled` is false: the gateway would answer 404 to everyone.\n')
     return judged.taken ? 0 : 1
@@ -191,7 +192,8 @@ function formatResult(result: Result, endpoint: string, isNowGiven: boolean, io:
 
 function reportUnknown(endpoint: string, snapshot: Snapshot, { json }: SignatureOptions, io: Io): number {
   const head = `/${endpoint}  404  refused  NOT_FOUND  no mapping and no policy covers this endpoint`
-  if (json) io.out(`${JSON.stringify({ ok: false, endpoint, code: 'NOT_FOUND', results: [] }, null, 2)}\n`)
-  else io.out(`${[head, '', ...describeEndpoints(endpoint, snapshot)].join('\n')}\n`)
+  print(io, json, { ok: false, endpoint, code: 'NOT_FOUND', results: [] }, () =>
+    [head, '', ...describeEndpoints(endpoint, snapshot)].join('\n'),
+  )
   return 1
 }

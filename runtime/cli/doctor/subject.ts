@@ -9,8 +9,7 @@ import { readStoreSummary, type StoreSummary } from '../../store/sqlite/index.ts
 import type { Compiled } from '../authoring/compile.ts'
 import { type Client, connectionTo } from '../client.ts'
 import type { Io } from '../io.ts'
-import { createGatewayView, type GatewayView, once } from './gateway-view.ts'
-import { NotChecked } from './not-checked.ts'
+import { createGatewayView, type GatewayView, NotChecked, once } from './gateway-view.ts'
 
 export type Subject = Awaited<ReturnType<typeof openSubject>>
 

@@ -9,6 +9,7 @@ import { CommandFailure } from '../command-failure.ts'
 import { configWords, findUsual, shownPath, usualFile } from '../configuration.ts'
 import { type CommandOptions, type Io, wrapText } from '../io.ts'
 import { programName } from '../pasted.ts'
+import { print } from '../print.ts'
 
 export interface FirstOptions {
   readonly config?: string
@@ -25,14 +26,17 @@ export async function init(given: string | undefined, options: CommandOptions, i
   const target = given === undefined ? scaffoldFolder({}, io) : path.resolve(io.cwd, given)
   const { written, ignored } = await scaffoldInto(target, io)
   const folder = shownPath(target, io) || '.'
-  if (options.json) io.out(`${JSON.stringify({ folder, written })}\n`)
-  else if (written.length === 0)
-    io.out(`${path.join(folder, 'reveille.yaml')} is there; nothing was written.\n`)
-  else {
-    io.out(written.map((file) => `wrote ${path.join(folder, file)}\n`).join(''))
-    if (ignored) io.out(`added to ${path.join(folder, '.gitignore')}\n`)
-    io.out(`\nStart it: ${programName(io)} start${configWords(path.join(folder, 'reveille.yaml'), io)}\n`)
-  }
+  const file = path.join(folder, usualFile)
+  print(io, options.json, { folder, written }, () =>
+    written.length === 0
+      ? `${file} is there; nothing was written.`
+      : [
+          ...written.map((each) => `wrote ${path.join(folder, each)}`),
+          ...(ignored ? [`added to ${path.join(folder, '.gitignore')}`] : []),
+          '',
+          `Start it: ${programName(io)} start${configWords(file, io)}`,
+        ].join('\n'),
+  )
   return 0
 }
 

@@ -10,7 +10,7 @@ import { type CommandOptions, type Io, paintFor } from '../io.ts'
 import { print, shortId, withShortIds } from '../print.ts'
 import { type FilterOptions, queryOf } from '../records/filters.ts'
 import { find } from '../records/records.ts'
-import { readGivenFile } from '../request-file.ts'
+import { readGivenFile, utf8Of } from '../request-file.ts'
 import { orderAll, orderEach } from './orders.ts'
 import { cancelJob, followJob, replayByFilter } from './replay-job.ts'
 
@@ -111,11 +111,9 @@ function termsOf({ dryRun, callOut, deliverAgain }: ReplayOptions) {
 /** The file is a body, and stands for the body of the request as it is. */
 async function textOf(file: string, io: Io): Promise<string> {
   const bytes = file === '-' ? ((await io.input?.()) ?? new Uint8Array()) : await readGivenFile(file, io)
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch (cause) {
-    throw new CommandFailure(2, `${file} is no text in UTF-8.`, { cause })
-  }
+  const text = utf8Of(bytes)
+  if (text === undefined) throw new CommandFailure(2, `${file} is not valid UTF-8.`)
+  return text
 }
 
 function isDone(answer: Replayed): boolean {

@@ -9,6 +9,7 @@ import { pasted } from '../pasted.ts'
 import { counted, print, shortId, shortTime } from '../print.ts'
 import { missed } from '../records/facts.ts'
 import { waitsFor } from '../records/records.ts'
+import { utf8Of } from '../request-file.ts'
 import { addressText } from '../status-text.ts'
 
 type Delivery = Answer<'readDelivery'>
@@ -47,11 +48,9 @@ export async function send(text: string, options: SendOptions, io: Io): Promise<
 /** The line feed at the end, which every program writes, is not part of the text. */
 async function readInput({ input }: Io): Promise<string> {
   if (input === undefined) throw new CommandFailure(2, 'There is no standard input to read the text from.')
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(await input()).replace(/\r?\n$/, '')
-  } catch (cause) {
-    throw new CommandFailure(2, 'The text on standard input is not valid UTF-8.', { cause })
-  }
+  const text = utf8Of(await input())
+  if (text === undefined) throw new CommandFailure(2, 'The text on standard input is not valid UTF-8.')
+  return text.replace(/^\ufeff|\r?\n$/g, '')
 }
 
 /** The pause before the delivery is looked up again, in milliseconds; most have ended by the second time. */

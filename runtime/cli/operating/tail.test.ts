@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { createCommandLine } from '../io-fixture.ts'
-import { readEventStream, type StreamEvent } from './event-stream.ts'
+import { readEventStream, type StreamEvent } from './tail.ts'
 
 const token = 'test-gateway-token-0123456789abc'
 const at = Date.UTC(2026, 2, 2, 12)

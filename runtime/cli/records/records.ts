@@ -7,6 +7,7 @@ import { CommandFailure } from '../command-failure.ts'
 import type { CommandOptions, Io } from '../io.ts'
 import { programName, shellWord } from '../pasted.ts'
 import { formatFacts, formatTable, listed, print, shortId, shortTime } from '../print.ts'
+import { utf8Of } from '../request-file.ts'
 import { holdText } from '../status-text.ts'
 import { deliveryFacts } from './facts.ts'
 import { type FilterOptions, flagOf, queryOf, refuseOther } from './filters.ts'
@@ -179,7 +180,7 @@ function showSession(session: Answer<'readSession'>, json: boolean | undefined, 
 /** A terminal is shown printable text only: the body is an unauthenticated client's, and could steer it. */
 async function showBody(client: Client, id: string, { raw, json }: RecordOptions, io: Io): Promise<number> {
   const bytes = await client.bytes('readRequestBody', { params: { id }, query: raw ? { raw } : {} })
-  const text = textOf(bytes)
+  const text = utf8Of(bytes)
   const buffer = Buffer.from(bytes)
   if (json) {
     const content = text === undefined ? { base64: buffer.toString('base64') } : { text }
@@ -188,15 +189,6 @@ async function showBody(client: Client, id: string, { raw, json }: RecordOptions
   else if (io.columns === undefined) io.out(buffer.toString('utf8'))
   else io.out(`${(text ?? buffer.toString('latin1')).split(/\r?\n/).map(printable).join('\n')}\n`)
   return 0
-}
-
-/** Undefined where the bytes are no text. */
-function textOf(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
 }
 
 /** Prints an entry of `tests:`, which a mapping file can take. */

@@ -3,8 +3,8 @@
 import { builtInSetups } from '../../plugin/index.ts'
 import { type CliCommand, configOption, type Run } from '../command-parts.ts'
 import type { Io } from '../io.ts'
-import type { Given } from './connected.ts'
 import { describeConnect, describeDisconnect, describeSource } from './described-commands.ts'
+import type { Given } from './task.ts'
 
 const ownHelp = `
 NAME is that of a plugin's own source or provider, whose options its page lists.`

@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { type Configuration, keyOfSource } from '@reveille/engine'
-import { contentOf, documentOf } from '../../written-document.ts'
+import { documentOf } from '../../written-document.ts'
 import { withCompiled } from '../authoring/compile.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { formatDiagnostics, loadText } from '../configuration.ts'
@@ -58,11 +58,4 @@ export async function checkText(file: string, text: string, io: Io) {
     },
     { startsPlugins: true },
   )
-}
-
-/** The keys of the map at a path, as they are written. */
-export function keysAt(text: string, path: readonly string[]): readonly string[] {
-  let value: unknown = contentOf(documentOf(text))
-  for (const name of path) value = (value as Readonly<Record<string, unknown>> | null | undefined)?.[name]
-  return Object.keys(value ?? {})
 }

@@ -1,7 +1,7 @@
 /** `reveille connect NAME`: registers the webhook by the provider's API, and writes what the gateway needs for it. */
 
 import { randomBytes } from 'node:crypto'
-import { type Configuration, coversPath, isLoopback, isRecord } from '@reveille/engine'
+import { type Configuration, coversPath, isLoopback } from '@reveille/engine'
 import type { RegisteredWebhook, Registrar, WantedWebhook, WebhookOwner } from '@reveille/kit'
 import type { GatewayStatus } from '../../api/index.ts'
 import { readEnvFile } from '../../scaffold/add-to-env-file.ts'
@@ -10,12 +10,12 @@ import type { GatewayView } from '../doctor/gateway-view.ts'
 import type { Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
 import { proveArrival } from './arrival.ts'
-import type { Connected } from './connected.ts'
 import {
   type ConnectionEntry,
   configurationOf,
   editOrFail,
   envFileOf,
+  hookIdIn,
   valueAt,
   variableIn,
   withConnection,
@@ -32,7 +32,7 @@ import {
   tokenFor,
   withProvider,
 } from './provider-task.ts'
-import type { Done } from './task.ts'
+import type { Connected, Done } from './task.ts'
 
 export function connectProvider(connected: Connected, options: ConnectOptions, io: Io): Promise<number> {
   return withProvider(connected, options, io, async (task) => {
@@ -246,8 +246,7 @@ function ownHook(
   address: string,
   written: unknown,
 ): readonly [RegisteredWebhook | undefined, readonly string[]] {
-  const catchUp = isRecord(written) ? written['catchUp'] : undefined
-  const known = isRecord(catchUp) ? String(catchUp['hookId']) : undefined
+  const known = hookIdIn(written)
   const same = hooks.filter(({ url }) => url.replace(/\/+$/, '') === address)
   const own = hooks.find(({ id }) => id === known) ?? same[0]
   return [own, same.filter(({ id }) => id !== own?.id).map(({ id }) => `The webhook ${id}`)]

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Configuration, isRecord } from '@reveille/engine'
 import { setInEnvFile } from '../../scaffold/add-to-env-file.ts'
 import { makeChange } from '../../scaffold/change.ts'
+import { type Edit, editConfiguration, valueAt as valueIn } from '../../scaffold/edit-configuration.ts'
 import { NotEditable } from '../../scaffold/parsed-text.ts'
 import { replaceFile } from '../../scaffold/replace-file.ts'
 import { contentOf, documentOf } from '../../written-document.ts'
@@ -32,37 +33,24 @@ export function withConnection(text: string, entry: ConnectionEntry): string {
   const { endpoint, provider, addsPreset, secret, catchUp } = entry
   const policy = ['hooks', 'endpoints', endpoint]
   const verify = { provider, ...(secret !== undefined && { secret }) }
-  let edited = addsPreset ? withPreset(text, endpoint, provider) : text
-  edited = withValue(edited, [...policy, 'verify'], verify)
-  if (catchUp !== undefined) edited = withValue(edited, [...policy, 'catchUp'], catchUp)
-  return edited
+  return editConfiguration(text, [
+    ...(addsPreset ? [presetEdit(provider, endpoint)] : []),
+    { set: [...policy, 'verify'], to: verify, adds: true },
+    ...(catchUp === undefined ? [] : [{ set: [...policy, 'catchUp'], to: catchUp, adds: true } as const]),
+  ])
 }
 
 /** Adds the preset, unless it is listed: it serves one endpoint. */
-function withPreset(text: string, endpoint: string, preset: string): string {
-  const listed = valueAt(text, ['hooks', 'presets'])
-  const item = endpoint === preset ? preset : { name: preset, path: endpoint }
-  const items: readonly unknown[] = Array.isArray(listed) ? listed : []
-  if (items.some((each) => each === preset || (isRecord(each) && each['name'] === preset))) return text
-  return makeChange(
-    text,
-    Array.isArray(listed)
-      ? { kind: 'append', path: ['hooks', 'presets'], value: item }
-      : { kind: 'put', path: ['hooks', 'presets'], value: [item] },
-  )
+export function presetEdit(preset: string, endpoint = preset): Edit {
+  return {
+    include: ['hooks', 'presets'],
+    item: presetItem(preset, endpoint),
+    is: (existing) => existing === preset || (isRecord(existing) && existing['name'] === preset),
+  }
 }
 
-/** Sets the keys of a map, and keeps its others. What is written already stays as it is written. */
-function withValue(text: string, place: Path, value: Readonly<Record<string, unknown>>): string {
-  const written = valueAt(text, place)
-  if (!isRecord(written)) return makeChange(text, { kind: 'put', path: place, value })
-  return Object.entries(value).reduce(
-    (edited, [key, each]) =>
-      isDeepStrictEqual(written[key], each)
-        ? edited
-        : makeChange(edited, { kind: 'put', path: [...place, key], value: each }),
-    text,
-  )
+function presetItem(preset: string, endpoint: string) {
+  return endpoint === preset ? preset : { name: preset, path: endpoint }
 }
 
 /** The text without what `withConnection` writes. Keys and presets that a person has changed stay. @throws NotEditable */
@@ -81,7 +69,7 @@ export function withoutConnection(text: string, endpoint: string, preset: string
   const edited = isThere ? gone.reduce(withoutKey, text) : text
   const listed = valueAt(edited, ['hooks', 'presets'])
   if (!Array.isArray(listed)) return edited
-  const own = endpoint === preset ? preset : { name: preset, path: endpoint }
+  const own = presetItem(preset, endpoint)
   const kept = listed.filter((item) => !isDeepStrictEqual(item, own))
   if (kept.length === listed.length) return edited
   return kept.length === 0
@@ -95,9 +83,18 @@ function withoutKey(text: string, place: Path): string {
 
 /** A value as it is written, with its references. */
 export function valueAt(text: string, place: Path): unknown {
-  let value: unknown = contentOf(documentOf(text))
-  for (const name of place) value = isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined
-  return value
+  return valueIn(contentOf(documentOf(text)), place)
+}
+
+/** The keys of the map at a path, as they are written. */
+export function keysAt(text: string, place: Path): readonly string[] {
+  return Object.keys(valueAt(text, place) ?? {})
+}
+
+/** The id of the webhook that a written policy names. */
+export function hookIdIn(policy: unknown): string | undefined {
+  const catchUp = isRecord(policy) ? policy['catchUp'] : undefined
+  return isRecord(catchUp) ? String(catchUp['hookId']) : undefined
 }
 
 /** The variable that a written value refers to: `"${NAME}"` and `"${NAME:-}"`. */

@@ -5,7 +5,7 @@ import type { CommandDescription, OptionDescription } from '@reveille/kit'
 import { InvalidArgumentError, Option } from 'commander'
 import { type CliCommand, configOption, type Run, whole } from '../command-parts.ts'
 import type { Io } from '../io.ts'
-import type { Connected, Given } from './connected.ts'
+import type { Connected, Given } from './task.ts'
 
 /** `connect NAME` of a provider. */
 export function describeConnect(command: CliCommand, connected: Connected, run: Run): void {

@@ -4,10 +4,10 @@ import { type Configuration, isRecord } from '@reveille/engine'
 import type { RegisteredWebhook } from '@reveille/kit'
 import { CommandFailure } from '../command-failure.ts'
 import type { Io } from '../io.ts'
-import type { Connected } from './connected.ts'
 import {
   configurationOf,
   editOrFail,
+  hookIdIn,
   valueAt,
   variableIn,
   withoutConnection,
@@ -22,7 +22,7 @@ import {
   tokenFor,
   withProvider,
 } from './provider-task.ts'
-import type { Done } from './task.ts'
+import type { Connected, Done } from './task.ts'
 
 export function disconnectProvider(connected: Connected, options: ConnectOptions, io: Io): Promise<number> {
   return withProvider(connected, options, io, async (task) => {
@@ -94,8 +94,7 @@ function ownHooks(
   policy: unknown,
   { endpoint, options, configuration }: ProviderTask,
 ): readonly RegisteredWebhook[] {
-  const catchUp = isRecord(policy) ? policy['catchUp'] : undefined
-  const known = isRecord(catchUp) ? String(catchUp['hookId']) : undefined
+  const known = hookIdIn(policy)
   const base = options.url?.replace(/\/+$/, '')
   const path = `${configuration.settings.hooks.path}/${endpoint}`
   return hooks.filter(

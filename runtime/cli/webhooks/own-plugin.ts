@@ -6,8 +6,8 @@ import { CommandFailure } from '../command-failure.ts'
 import { CliCommand, type Run } from '../command-parts.ts'
 import { formatDiagnostics, load } from '../configuration.ts'
 import type { CommandOptions, Io } from '../io.ts'
-import type { Connected } from './connected.ts'
 import { describeConnect, describeDisconnect, describeSource } from './described-commands.ts'
+import type { Connected } from './task.ts'
 
 /** `words` begin with the names of the command. @returns the exit code */
 export async function runOwn(words: readonly string[], options: CommandOptions, io: Io): Promise<number> {

@@ -17,8 +17,8 @@ import { CommandFailure } from '../command-failure.ts'
 import { createGatewayView, type GatewayView } from '../doctor/gateway-view.ts'
 import type { CommandOptions, Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
-import type { Connected } from './connected.ts'
 import { configurationOf, envFileOf, valueAt } from './connection-file.ts'
+import type { Connected } from './task.ts'
 import { type Done, perform, type Task } from './task.ts'
 
 export interface ConnectOptions extends CommandOptions {

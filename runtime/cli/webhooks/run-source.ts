@@ -12,8 +12,8 @@ import { findConfiguration, shownPath } from '../configuration.ts'
 import { type CommandOptions, type Io, wrapText } from '../io.ts'
 import { pasted } from '../pasted.ts'
 import { createStopSignal } from '../signals.ts'
-import type { Connected } from './connected.ts'
 import { createPost, type Target } from './post-over-http.ts'
+import type { Connected } from './task.ts'
 
 /** @returns 0 once it was stopped; 1 where another process runs the source, or it is not configured */
 export async function runSource({ name }: Connected, options: CommandOptions, io: Io): Promise<number> {

@@ -6,8 +6,8 @@ import { type Configuration, coversPath } from '@reveille/engine'
 import type { Connection } from '@reveille/kit'
 import { stringify } from 'yaml'
 import { type Edit, editConfiguration } from '../../scaffold/edit-configuration.ts'
-import { type Configured, keysAt, pathOfSource, readConfigured } from './configured.ts'
-import { writeFiles } from './connection-file.ts'
+import { type Configured, pathOfSource, readConfigured } from './configured.ts'
+import { keysAt, presetEdit, writeFiles } from './connection-file.ts'
 import type { Task } from './task.ts'
 
 type Values = Readonly<Record<string, unknown>>
@@ -66,15 +66,6 @@ function inWords(edits: readonly Setting[]): string {
     ...(gone.length === 0 ? [] : [`took out ${gone.join(' and ')}`]),
   ]
   return parts.join(', ').replace(/^./, (first) => first.toUpperCase())
-}
-
-function presetEdit(preset: string): Edit {
-  return {
-    include: ['hooks', 'presets'],
-    item: preset,
-    is: (existing) =>
-      existing === preset || (existing as { readonly name?: unknown } | null | undefined)?.name === preset,
-  }
 }
 
 /** Leaves out what the file has already, as a value or by a reference. */

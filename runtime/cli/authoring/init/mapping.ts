@@ -6,6 +6,7 @@ import { CommandFailure } from '../../command-failure.ts'
 import { configWords, contentFolders, findConfiguration, shownPath } from '../../configuration.ts'
 import { type CommandOptions, type Io, wrapText } from '../../io.ts'
 import { programName } from '../../pasted.ts'
+import { print } from '../../print.ts'
 import { writeNew } from '../own-files.ts'
 import { knownPresets, presetFile } from '../presets.ts'
 
@@ -38,17 +39,21 @@ export async function initMapping(
   await mkdir(mappingsDir, { recursive: true })
   const written = await writeNew(target, text)
   const file = shownPath(target, io)
-  if (options.json) io.out(`${JSON.stringify({ file, written })}\n`)
-  else if (!written)
-    io.err(`${wrapText(thereText(name, file, text === (await readFile(target, 'utf8')), io), io)}\n`)
-  else io.out(explain(name, file, configuration, io))
+  if (written || options.json)
+    print(io, options.json, { file, written }, () => explain(name, file, configuration, io))
+  else io.err(`${wrapText(thereText(name, file, text === (await readFile(target, 'utf8')), io), io)}\n`)
   return written ? 0 : 1
 }
 
 function listPresets({ json }: InitMappingOptions, io: Io): number {
   const presets = knownPresets()
-  const text = `${wrapText(`There are ${presets.join(', ')}.`, io)}\n\nCopy one, to edit: ${programName(io)} init mapping ${presets[0]}\n`
-  io.out(json ? `${JSON.stringify({ presets })}\n` : text)
+  const all = wrapText(`There are ${presets.join(', ')}.`, io)
+  print(
+    io,
+    json,
+    { presets },
+    () => `${all}\n\nCopy one, to edit: ${programName(io)} init mapping ${presets[0]}`,
+  )
   return 0
 }
 

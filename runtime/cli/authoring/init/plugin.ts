@@ -8,6 +8,7 @@ import { CommandFailure } from '../../command-failure.ts'
 import { shownPath } from '../../configuration.ts'
 import type { CommandOptions, Io } from '../../io.ts'
 import { programName, shellWord } from '../../pasted.ts'
+import { print } from '../../print.ts'
 import { customaryVariable } from './channel-questions.ts'
 import { linkPackage } from './link-package.ts'
 
@@ -46,13 +47,12 @@ export async function initPlugin(
   const written = (await writeFiles(kind, name, variable, target)).map((file) => shownPath(file, io))
   const linked = await linkPackage(target, '@reveille/kit')
   const shown = { folder: shownTarget, written, ...(linked && { linked: shownPath(linked, io) }) }
-  if (options.json) {
-    io.out(`${JSON.stringify(shown)}\n`)
-    return 0
-  }
-  for (const file of written) io.out(`wrote ${file}\n`)
-  if (shown.linked) io.out(`linked ${shown.linked}, for the tests and your editor\n`)
-  io.out(`
+  const link = shown.linked ? `linked ${shown.linked}, for the tests and your editor\n` : ''
+  print(
+    io,
+    options.json,
+    shown,
+    () => `${written.map((file) => `wrote ${file}\n`).join('')}${link}
 It speaks to a service that does not exist: put your own into index.js, and into the test what that service answers.
 
 Test it:  cd ${shellWord(shownTarget)} && node --test     (on Node.js 24)
@@ -66,7 +66,8 @@ and to the file .env beside it:
 ${variable}=…
 
 Check it: ${programName(io)} check
-`)
+`,
+  )
   return 0
 }
 

@@ -9,6 +9,7 @@ import { CommandFailure } from '../../command-failure.ts'
 import { configWords, contentFolders, findConfiguration, shownPath } from '../../configuration.ts'
 import type { CommandOptions, Io } from '../../io.ts'
 import { programName, shellWord } from '../../pasted.ts'
+import { print } from '../../print.ts'
 import { listOwnFiles, writeNew } from '../own-files.ts'
 import { linkPackage } from './link-package.ts'
 
@@ -64,19 +65,14 @@ export async function initTransform(
   for (const [file, text] of files) if (await writeNew(file, text)) written.push(shownPath(file, io))
   const linked = await linkPackage(transformsDir, '@reveille/engine')
   const shown = { module: shownPath(module, io), written, ...(linked && { linked: shownPath(linked, io) }) }
-  if (options.json) {
-    io.out(`${JSON.stringify(shown)}\n`)
-    return 0
-  }
-  io.out(
+  print(io, options.json, shown, () =>
     [
       ...(written.includes(shown.module) ? [] : [`${shown.module} is there; it was left as it is.`]),
       ...written.map((file) => `wrote ${file}`),
       ...(shown.linked ? [`linked ${shown.linked}, for your editor and the test`] : []),
-      '',
+      ...(earlier === undefined ? [nextSteps(name, { module, test, mappingsDir, configuration }, io)] : []),
     ].join('\n'),
   )
-  if (earlier === undefined) io.out(nextSteps(name, { module, test, mappingsDir, configuration }, io))
   return 0
 }
 

@@ -1,14 +1,22 @@
 /** `reveille lint`: finds what a configuration that compiles probably does not mean. */
 
-import { readFileSync } from 'node:fs'
-import { type Diagnostic, inFileOrder, lintConfiguration, nearestName } from '@reveille/engine'
+import { existsSync, readFileSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import {
+  type Diagnostic,
+  inFileOrder,
+  type LintSample,
+  lintConfiguration,
+  nearestName,
+} from '@reveille/engine'
+import { parseJson } from '@reveille/kit'
 import { CommandFailure } from '../../command-failure.ts'
-import { findConfiguration, formatDiagnostics, load, reportUnset, shownPath } from '../../configuration.ts'
+import { findConfiguration, load, reportDiagnostics, reportUnset } from '../../configuration.ts'
 import type { CommandOptions, Io } from '../../io.ts'
-import { counted } from '../../print.ts'
+import { readRequestFile } from '../../request-file.ts'
 import { withCompiled } from '../compile.ts'
 import { lintCodes } from './codes.ts'
-import { readSamples } from './samples.ts'
 
 interface LintOptions extends CommandOptions {
   readonly samples?: string
@@ -20,10 +28,9 @@ export async function lint(options: LintOptions, io: Io): Promise<number> {
   const file = findConfiguration(options, io)
   const samples = options.samples === undefined ? [] : await readSamples(options.samples, io)
   return withCompiled(await load({ ...options, allowsUnset: true }, io), io, async (compiled) => {
-    if (!compiled.ok) {
-      report(false, compiled.diagnostics, file, options, io)
-      return 1
-    }
+    const report = (ok: boolean, diagnostics: readonly Diagnostic[]) =>
+      reportDiagnostics({ ok, file, diagnostics }, ': no findings.', options.json, io)
+    if (!compiled.ok) return report(false, compiled.diagnostics)
     const { configuration, snapshot, warnings } = compiled
     const findings = await lintConfiguration({ configuration, snapshot, samples })
     const found = inFileOrder([...warnings, ...findings])
@@ -31,8 +38,7 @@ export async function lint(options: LintOptions, io: Io): Promise<number> {
     const reported = found.filter(
       (each) => each.code !== 'UNRESOLVED_REFERENCE' && !allowed.has(each.code) && !isSuppressed(each),
     )
-    report(reported.length === 0, reported, file, options, io)
-    return reported.length === 0 ? 0 : 1
+    return report(reported.length === 0, reported)
   })
 }
 
@@ -46,30 +52,6 @@ function checkCodes(codes: readonly string[]): ReadonlySet<string> {
     if (!/^[A-Z_]+$/.test(code)) throw new CommandFailure(2, `${code} is no code; --help lists them.`)
   }
   return new Set(codes)
-}
-
-function report(
-  ok: boolean,
-  diagnostics: readonly Diagnostic[],
-  file: string,
-  options: LintOptions,
-  io: Io,
-): void {
-  if (options.json) {
-    io.out(`${JSON.stringify({ ok, file, diagnostics }, null, 2)}\n`)
-    return
-  }
-  if (diagnostics.length > 0) io.err(`${formatDiagnostics(diagnostics, io)}\n\n`)
-  if (ok) io.out(`${shownPath(file, io)}: no findings.\n`)
-  else io.err(`${shownPath(file, io)}: ${countOf(diagnostics)}.\n`)
-}
-
-function countOf(diagnostics: readonly Diagnostic[]): string {
-  const { error = [], warning = [] } = Object.groupBy(diagnostics, ({ severity }) => severity)
-  return [
-    ...(error.length > 0 ? [counted(error.length, 'error')] : []),
-    ...(warning.length > 0 ? [counted(warning.length, 'warning')] : []),
-  ].join(', ')
 }
 
 /** Whether a comment right above the finding's line suppresses it: `# reveille-lint-disable-next-line CODE, CODE`. */
@@ -92,4 +74,58 @@ function linesOf(file: string): readonly string[] {
   } catch {
     return []
   }
+}
+
+const headersEnding = '.headers.json'
+
+/**
+ * `<folder>/<endpoint>/<any name>.json`, or `<folder>/<endpoint>.json`. Where `<any name>.headers.json` stands beside
+ * one, those are its headers. A file `*.http` is a whole HTTP message, its body JSON.
+ *
+ * @throws CommandFailure (bad usage) for a folder that is not there and a file that is no JSON
+ */
+async function readSamples(folder: string, io: Io): Promise<readonly LintSample[]> {
+  const root = path.resolve(io.cwd, folder)
+  if (!existsSync(root)) throw new CommandFailure(2, `There is no folder ${folder}.`)
+  const names = await readdir(root, { recursive: true })
+  const files = names.filter((name) => /\.(json|http)$/.test(name) && !name.endsWith(headersEnding)).sort()
+  if (files.length === 0)
+    throw new CommandFailure(2, `${folder} holds no payload; they are <endpoint>/<name>.json or .http.`)
+  return Promise.all(
+    files.map((file) =>
+      file.endsWith('.http') ? readMessage(root, file, io) : readSample(root, file, folder),
+    ),
+  )
+}
+
+async function readMessage(root: string, file: string, io: Io): Promise<LintSample> {
+  const { headers, rawBody } = await readRequestFile(path.join(root, file), io)
+  const payload = parsed(Buffer.from(rawBody).toString('utf8'), `The body of ${file}`)
+  return { endpoint: endpointOf(file.slice(0, -'.http'.length)), payload, headers }
+}
+
+/** The endpoint is named by the folder of a file, else by the file itself. */
+function endpointOf(name: string): string {
+  const parent = path.dirname(name)
+  return (parent === '.' ? name : parent).replaceAll('\\', '/')
+}
+
+async function readSample(root: string, file: string, folder: string): Promise<LintSample> {
+  const name = file.slice(0, -'.json'.length)
+  const endpoint = endpointOf(name)
+  const beside = `${name}${headersEnding}`
+  const payload = await readJson(root, file, folder)
+  if (!existsSync(path.join(root, beside))) return { endpoint, payload }
+  const headers = (await readJson(root, beside, folder)) as Readonly<Record<string, string>>
+  return { endpoint, payload, headers }
+}
+
+async function readJson(root: string, file: string, folder: string): Promise<unknown> {
+  return parsed(await readFile(path.join(root, file), 'utf8'), path.join(folder, file))
+}
+
+function parsed(text: string, name: string): unknown {
+  const value = parseJson(text)
+  if (value === undefined) throw new CommandFailure(2, `${name} is no JSON.`)
+  return value
 }

@@ -5,7 +5,7 @@ import { type DatabaseState, type NodeRecord, StoreError } from '../../../store/
 import { listed } from '../../print.ts'
 import { differences, oldTransactionText } from '../../status-text.ts'
 import { type Check, ok, orOk, problem, type Result, warning } from '../check.ts'
-import { NotChecked } from '../not-checked.ts'
+import { NotChecked } from '../gateway-view.ts'
 import type { Subject } from '../subject.ts'
 import { judgeSkew } from './machine.ts'
 

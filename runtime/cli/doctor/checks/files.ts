@@ -9,8 +9,8 @@ import { shownPath } from '../../configuration.ts'
 import { shellWord } from '../../pasted.ts'
 import { listed } from '../../print.ts'
 import { type Check, ok, orOk, problem, type Result, warning } from '../check.ts'
+import { NotChecked } from '../gateway-view.ts'
 import { type GuardedFile, guardedFiles } from '../guarded-files.ts'
-import { NotChecked } from '../not-checked.ts'
 import type { Subject } from '../subject.ts'
 
 export const fileChecks: readonly Check[] = [

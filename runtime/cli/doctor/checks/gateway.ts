@@ -7,7 +7,7 @@ import { shortTime } from '../../print.ts'
 import { errorsOf } from '../../records/generations.ts'
 import { lastGoodText } from '../../status-text.ts'
 import { type Check, ok, problem, type Result, warning } from '../check.ts'
-import { NotChecked } from '../not-checked.ts'
+import { NotChecked } from '../gateway-view.ts'
 import type { Subject } from '../subject.ts'
 
 export const gatewayChecks: readonly Check[] = [

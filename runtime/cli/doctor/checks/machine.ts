@@ -4,8 +4,7 @@ import type { StatsFs } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import path from 'node:path'
 import { type Check, ok, problem, type Result, warning } from '../check.ts'
-import { skewOf } from '../gateway-view.ts'
-import { NotChecked } from '../not-checked.ts'
+import { NotChecked, skewOf } from '../gateway-view.ts'
 import type { Subject } from '../subject.ts'
 
 export const machineChecks: readonly Check[] = [

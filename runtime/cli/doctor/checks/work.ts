@@ -6,7 +6,7 @@ import { pasted } from '../../pasted.ts'
 import { counted, listed, shortTime } from '../../print.ts'
 import { heartbeatText, holdText, nextSteps, type SourceStatus } from '../../status-text.ts'
 import { type Check, ok, orOk, problem, type Result, warning } from '../check.ts'
-import { NotChecked } from '../not-checked.ts'
+import { NotChecked } from '../gateway-view.ts'
 import type { Subject } from '../subject.ts'
 
 export const workChecks: readonly Check[] = [

@@ -14,7 +14,7 @@ import { migrate, tables } from '../../store/schema.ts'
 import { openSqliteStore } from '../../store/sqlite/index.ts'
 import { openOffline } from '../../store/sqlite/offline.ts'
 import { createCommandLine } from '../io-fixture.ts'
-import { useDump } from './store-backup.ts'
+import { useDump } from './store.ts'
 
 const on = (gateway: string) => `gateway: { ${gateway}, auth: { token: a-token-of-the-operator-1 } }\n`
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
-import { createLineReader } from './standard-input.ts'
+import { createLineReader } from './io.ts'
 
 const never = new AbortController().signal
 

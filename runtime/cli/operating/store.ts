@@ -1,4 +1,4 @@
-/** `reveille store export` and `import`: moves a store that no gateway uses, also into another database. */
+/** `reveille store backup`, `export` and `import`: copies the store, and moves one that no gateway uses into another database. */
 
 import { createReadStream } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
@@ -8,12 +8,38 @@ import type { Driver } from '@reveille/kit'
 import { createStoredValues } from '../../sources/index.ts'
 import { isDatabase, openDriver } from '../../store/driver-package.ts'
 import { StoreError } from '../../store/port.ts'
+import { backupSqliteStore } from '../../store/sqlite/index.ts'
 import { openOffline } from '../../store/sqlite/offline.ts'
 import { exportStore, importStore, type RowCounts, type TransferOptions } from '../../store/transfer.ts'
-import { CommandFailure, storeFailure } from '../command-failure.ts'
+import { CommandFailure, sentence, storeFailure } from '../command-failure.ts'
 import { loadOrFail } from '../configuration.ts'
 import type { CommandOptions, Io } from '../io.ts'
-import { counted, createBar } from '../print.ts'
+import { shellWord } from '../pasted.ts'
+import { counted, createBar, print } from '../print.ts'
+
+export async function storeBackup(target: string, options: CommandOptions, io: Io): Promise<number> {
+  const file = path.resolve(io.cwd, target)
+  const { settings } = await loadOrFail(options, io)
+  const { dataDir: location, store } = settings.gateway
+  if (isDatabase(store)) throw new CommandFailure(1, useDump(store, target))
+  // The copy is one call of SQLite, which says nothing meanwhile.
+  if (io.columns !== undefined && !options.json) io.err(`Copying the store of ${location} …\n`)
+  try {
+    await backupSqliteStore({ location, file })
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    throw new CommandFailure(1, sentence(error.message), { cause: error })
+  }
+  print(io, options.json, { file, location }, () => `Copied the store of ${location} to ${target}.`)
+  return 0
+}
+
+/** Says how PostgreSQL's own program copies the store. It asks for the password, or takes it from PGPASSWORD or ~/.pgpass. */
+export function useDump(store: string, target: string): string {
+  const address = store.replace(/^([^/]*\/\/[^:@/]*):.*@/, '$1@')
+  const command = ['pg_dump', '--format', 'custom', '--schema', 'reveille', '--file', target, address]
+  return `The store is in PostgreSQL, whose own program copies it, also while gateways run:\n${command.map(shellWord).join(' ')}`
+}
 
 export async function storeExport(target: string, options: CommandOptions, io: Io): Promise<number> {
   const isOutput = target === '-'
@@ -78,11 +104,8 @@ async function transfer(
     const { file, counts, done, where } = made
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
     const parts = `${counted(counts['requests'] ?? 0, 'request')} and ${counted(counts['runs'] ?? 0, 'run')}`
-    io.out(
-      options.json
-        ? `${JSON.stringify({ file, counts }, null, 2)}\n`
-        : `${done} ${counted(total, 'row')} ${where}, among them ${parts}.\n`,
-    )
+    const text = `${done} ${counted(total, 'row')} ${where}, among them ${parts}.`
+    print(io, options.json, { file, counts }, () => text)
     return 0
   } catch (error) {
     bar.clear()
