@@ -66,7 +66,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
       'once-for-each.ts',
       'package-folder.ts',
       'random-id.ts',
-      'strike-out.ts',
+      'redact.ts',
       'trace-context.ts',
       'write-whole.ts',
       'presets-folder.ts',

@@ -88,7 +88,7 @@ export function testPackages(install: Installer, short?: readonly string[]): voi
         logLevel: 'silent',
       })
       for (const each of modules) assert.ok(each in metafile.inputs, `${each} was read`)
-      const strangers = Object.entries(metafile.inputs).flatMap(([input, { imports }]) => [
+      const outsiders = Object.entries(metafile.inputs).flatMap(([input, { imports }]) => [
         ...(input.startsWith('..') ? [input] : []),
         ...imports
           .filter(
@@ -96,7 +96,7 @@ export function testPackages(install: Installer, short?: readonly string[]): voi
           )
           .map(({ path: imported }) => `${input} imports ${imported}`),
       ])
-      assert.deepEqual(strangers, [], name)
+      assert.deepEqual(outsiders, [], name)
     }
   })
 

@@ -189,7 +189,7 @@ function createReader(t: TestContext, { cwd, reveille, entry, user }: Reader, ma
 }
 
 function outcomesOf(log: string): number {
-  return [...log.matchAll(/^\d\d:\d\d:\d\d {2}(live|rejected|mended) /gm)].length
+  return [...log.matchAll(/^\d\d:\d\d:\d\d {2}(live|rejected|fixed) /gm)].length
 }
 
 /** Splits a command line at spaces outside of quotes. */

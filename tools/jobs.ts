@@ -111,9 +111,7 @@ async function runTests(
     const hasLostProcess = failures.some((file) => file.startsWith('..'))
     const isWhole = places === workspaces
     if (!isWhole || hasLostProcess || failed.length === 0 || failed.length > maxRepeated) return first
-    process.stderr.write(
-      `\nThese files failed. They run once more, one at a time:\n  ${failed.join('\n  ')}\n\n`,
-    )
+    process.stderr.write(`\nThese files failed. They run again, one at a time:\n  ${failed.join('\n  ')}\n\n`)
     const again = await run([{ room: 'again', files: failed }], [])
     if (again.code === 0)
       process.stderr.write(`\nFlaky, as they pass alone. The run has failed:\n  ${failed.join('\n  ')}\n`)

@@ -1,6 +1,6 @@
 /**
  * Limits the time of a process of `npm test`. Node.js limits a test, not what the test leaves open: a gateway that was not closed would
- * keep its file, and with it the whole run, for ever.
+ * keep its file, and with it the whole run, forever.
  */
 
 import { isMainThread } from 'node:worker_threads'

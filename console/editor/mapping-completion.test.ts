@@ -8,7 +8,7 @@ import { pathsOf } from './payload-paths.ts'
 const payload = {
   action: 'opened',
   number: 42,
-  pull_request: { draft: false, title: 'Mend it', user: { login: 'ada' } },
+  pull_request: { draft: false, title: 'Fix it', user: { login: 'ada' } },
   commits: [{ message: 'one' }],
 }
 const complete = completeMapping(() => ({

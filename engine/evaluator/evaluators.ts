@@ -315,7 +315,7 @@ async function answerOf(
   }
 }
 
-/** Returns what tells whether the deadline has passed, which begins anew with each piece of work. */
+/** Returns what tells whether the deadline has passed, which starts over with each piece of work. */
 function deadlineOf(shared: Int32Array, { request: { rawBody } }: Running): () => boolean {
   const maxMs = maxWorkMs + (maxWorkMsOfMegabyte * rawBody.length) / 1_048_576
   let last = 0

@@ -43,11 +43,11 @@ test('a test among several actions counts, and so does one whose request leads t
 })
 
 test('a test of another file does not count, and a preset needs no tests from the user', async () => {
-  const stranger: TestEntry = {
+  const outsider: TestEntry = {
     ...testOf('one', { body: { action: 'one' } }),
     origin: { kind: 'file', name: 'mappings/other.yaml' },
   }
-  assert.equal((await missing([stranger])).length, 1)
+  assert.equal((await missing([outsider])).length, 1)
   const configuration = configurationOf(mappings)
   const ofPreset = configuration.mappings.map((entry) => ({
     ...entry,

@@ -7,7 +7,7 @@ import { lintOf, mappingOf, testOf } from './fixture.ts'
 const pull = {
   action: 'opened',
   number: 7,
-  pull_request: { title: 'Mend', draft: false, user: { login: 'ada' }, milestone: null, labels: [] },
+  pull_request: { title: 'Fix', draft: false, user: { login: 'ada' }, milestone: null, labels: [] },
   commits: [{ id: 'c1', author: { name: 'Ada' }, files: ['a', 'b'] }, { id: 'c2' }],
   repository: { full_name: 'harbour/lamp' },
 }

@@ -172,7 +172,7 @@ function nearestHint(
   if (nearest === undefined && field[0] === 'vars' && steps.length === 1)
     return `A text stands in quotes of its own: ${field[1]}: "'${steps[0]}'".`
   return nearest === undefined
-    ? 'Samples are the bodies of the tests, and the files of --samples. Add one that has it, or mend the name.'
+    ? 'Samples are the bodies of the tests, and the files of --samples. Add one that has it, or fix the name.'
     : `Did you mean ${nearest}?`
 }
 

@@ -1,4 +1,4 @@
-/** Matches regular expressions of authors in linear time, whatever text a stranger sends. */
+/** Matches regular expressions of authors in linear time, whatever text an unauthenticated client sends. */
 
 import { RE2JS } from 're2js'
 import { checkDialect, readLibraryError } from './dialect.ts'

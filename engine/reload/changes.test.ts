@@ -236,7 +236,7 @@ test('a changed setting is reported by the key that the operator wrote, without 
     const next = await load({ 'reveille.yaml': JSON.stringify(withKey(base, key.split('.'), value)) })
     const changes = findChanges(first, next)
     assert.ok(changes.settings.length > 0, key)
-    for (const name of changes.settings) assert.ok(isBelow(name, key), `${key} is told as ${name}`)
+    for (const name of changes.settings) assert.ok(isBelow(name, key), `${key} is reported as ${name}`)
     assert.doesNotMatch(JSON.stringify(changes), /canary/i, key)
     assert.deepEqual(findChanges(next, first).settings, changes.settings, key)
   }

@@ -195,9 +195,9 @@ for (const [what, { options, loaded, code }] of Object.entries(refusals)) {
       lastEvent.diagnostics.map((diagnostic) => diagnostic.code),
       [code],
     )
-    const mended = reloader.reload()
+    const fixed = reloader.reload()
     await answer(2, loadedWith('one'))
-    assert.ok((await mended).ok)
+    assert.ok((await fixed).ok)
   })
 }
 
@@ -225,7 +225,7 @@ test('callers during a load share the next one, and the outdated load is given u
   assert.deepEqual(types(), ['snapshot-swapped', 'snapshot-swapped'])
 })
 
-test('files that change constantly cannot keep a candidate from going live for ever', async () => {
+test('files that change constantly cannot keep a candidate from going live forever', async () => {
   const { reloader, start, began, answer } = createBench()
   await start()
   const first = reloader.reload()

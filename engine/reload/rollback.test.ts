@@ -285,11 +285,11 @@ test('a waiting rollback does not skip a change that comes meanwhile', async () 
   const edited = bench.edit('four')
   await testing.promise
   const back = bench.reloader.rollback(1)
-  const mended = bench.edit('five')
+  const fixed = bench.edit('five')
   isHeldUp = false
   tested.resolve()
   await Promise.all([edited, back])
-  assert.equal((await mended).outcome, 'live')
+  assert.equal((await fixed).outcome, 'live')
   assert.equal(bench.live()[0], 'five')
 })
 

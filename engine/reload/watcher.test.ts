@@ -150,7 +150,7 @@ test('a log that grows in a watched folder causes no change signal', limit, asyn
   const before = count()
   for (let line = 0; line < 500; line++) await appendFile(folder.at('mappings/server.log'), 'x\n')
   await after(() => writeFile(folder.at('mappings/a.yaml'), 'x'))
-  // A file that is younger than a tick of the clock may be reported once more.
+  // A file that is younger than a tick of the clock may be reported again.
   assert.ok(count() <= before + 2, `${count() - before} signals`)
 })
 
@@ -251,7 +251,7 @@ test('scans of unchanged files give no signals', limit, async (context) => {
   const folder = await createSampleFolder(context, files)
   const { watcher, after, count } = createWatching(context, { watchFiles: noEvents, scanMs: 1 })
   await after(async () => watcher.watch([folder.at('mappings')]))
-  // Files that are younger than a tick of the clock may be reported once more.
+  // Files that are younger than a tick of the clock may be reported again.
   await after(() => atomicSave(folder.at('mappings/0.yaml'), 'y'))
   const before = count()
   const witness = createWatching(context, { watchFiles: noEvents, scanMs: 1 })

@@ -132,7 +132,7 @@ class FileWatcher implements Watcher {
     await once(opened, 'ready', { signal }).catch(() => undefined)
   }
 
-  /** Watches anew: by events or by polling, and what is at the paths now. */
+  /** Watches again: by events or by polling, and what is at the paths now. */
   async #reopen(): Promise<void> {
     this.#isStale = false
     await this.#files?.close()

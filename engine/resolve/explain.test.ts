@@ -231,7 +231,7 @@ test('a text that contains a secret as forms, addresses and JSON do is shown wit
   const payload = {
     url: 'https://bot:sekret@example.com/?a=1&api_key=sekret-2&b=2',
     message: '{"token": "sekret 3", "pin_secret":123456, "ok": "fine"}',
-    commit: 'auth: mend the token',
+    commit: 'auth: fix the token',
   }
   const text = '{{url}} {{message}} {{commit}}'
   const { actions } = await explain([{ message: text, vars: { all: '$string(payload)' } }], payload)
@@ -239,7 +239,7 @@ test('a text that contains a secret as forms, addresses and JSON do is shown wit
   assert.ok(!/sekret|123456/.test(shown), shown)
   assert.deepEqual(fieldsOf(actions[0])['message'], [
     'template',
-    'https://…@example.com/?a=1&api_key=…&b=2 {"token": "…", "pin_secret":…, "ok": "fine"} auth: mend the token',
+    'https://…@example.com/?a=1&api_key=…&b=2 {"token": "…", "pin_secret":…, "ok": "fine"} auth: fix the token',
   ])
 })
 

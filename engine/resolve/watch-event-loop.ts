@@ -14,7 +14,7 @@ export interface Watched<Result> {
   readonly longest: number
 }
 
-/** Also stops if the work fails, because an immediate that schedules the next one would keep the process alive for ever. */
+/** Also stops if the work fails, because an immediate that schedules the next one would keep the process alive forever. */
 export async function watchEventLoop<Result>(work: () => Result | Promise<Result>): Promise<Watched<Result>> {
   let iterations = 0
   let longest = 0

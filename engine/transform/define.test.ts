@@ -47,7 +47,7 @@ test('a type error names the field that is wrong', async (t) => {
   const define = path.join(import.meta.dirname, 'define.ts')
   const lines = [
     `import { defineTransform } from '${define}'`,
-    "export const stranger = defineTransform(({ payload }) => ({ message: payload.a, sesionKey: 'x' }))",
+    "export const outsider = defineTransform(({ payload }) => ({ message: payload.a, sesionKey: 'x' }))",
     "export const value = defineTransform(async ({ payload }) => ({ message: payload.a, mode: 'later' }))",
   ]
   await writeFile(file, lines.join('\n'))

@@ -74,7 +74,7 @@ export function createIMessageChannel({ config, fetch, now }: VendorContext<IMes
     const found = chats.get(key) ?? (await firstChatOf(guids, signal))
     if (found !== undefined) chats.set(key, found)
     else if (newChat === undefined) {
-      const text = 'There is no such chat on the Mac: mend the address, or begin the chat in Messages.'
+      const text = 'There is no such chat on the Mac: fix the address, or begin the chat in Messages.'
       throw channelError('bad-target', text)
     }
     return found

@@ -44,7 +44,7 @@ export function errorFrom(answer: VendorAnswer, { delivers, hidden, now }: Error
   if (status === 400 && /already queued/i.test(said))
     return unsure('BlueBubbles is still sending an earlier attempt at this message (400).')
   if (status === 404) {
-    const text = 'There is no such chat on the Mac (404): mend the address, or begin the chat in Messages.'
+    const text = 'There is no such chat on the Mac (404): fix the address, or begin the chat in Messages.'
     return channelError('bad-target', text)
   }
   if (status === 500 && type === 'iMessage Error') {

@@ -23,7 +23,7 @@ test('a refusing page has delivered nothing, and affects the whole channel if it
     )
     assert.match(
       message,
-      new RegExp(`^What answers at \`baseUrl\` is not the API of Post \\(${status}\\): mend `),
+      new RegExp(`^What answers at \`baseUrl\` is not the API of Post \\(${status}\\): fix `),
     )
   }
 })

@@ -52,7 +52,7 @@ export function foreignAnswer(
     const text = `${vendor} was not reached: what stands before it answers ${status}.`
     return channelError('unavailable', text, { retryAfter })
   }
-  const text = `What answers at \`baseUrl\` is not ${vendor} (${status}): mend the address, or what stands before it.`
+  const text = `What answers at \`baseUrl\` is not ${vendor} (${status}): fix the address, or what stands before it.`
   const maybeDelivered = delivers && !isRefusal
   return channelError('unavailable', text, { retryAfter, maybeDelivered, wholeService: noWay.has(status) })
 }

@@ -98,7 +98,7 @@ test('a refusal of the connector becomes a sentence with its own code and the fi
     retryable: false,
     message: /BotNotInConversationRoster\): install the app/,
   })
-  await assert.rejects(send('x', vendor.strangerTo), {
+  await assert.rejects(send('x', vendor.outsiderTo), {
     code: 'forbidden',
     message: /ForbiddenOperationException\): install the app/,
   })

@@ -42,7 +42,7 @@ export function createTeamsChannel({ config, fetch, now }: VendorContext<TeamsCo
   /** The chat with each user, by the key of the target. */
   const chats = new BoundedMap<string, string>(maxChats)
 
-  /** Calls the connector, and calls it once more with a new token if the first one is refused, as it may have been revoked. */
+  /** Calls the connector, and calls it again with a new token if the first one is refused, as it may have been revoked. */
   async function call(url: string, { body, delivers, signal }: ConnectorCall): Promise<VendorAnswer> {
     for (let isSecond = false; ; isSecond = true) {
       const token = await tokens.get(signal)

@@ -79,7 +79,7 @@ export function tokenErrorFrom({ status, headers, json }: VendorAnswer, now: num
     return channelError('unavailable', `${said}.`, facts)
   }
   if (typeof word !== 'string') {
-    const text = `What answers at \`authority\` is not Microsoft Entra (${status}): mend the address.`
+    const text = `What answers at \`authority\` is not Microsoft Entra (${status}): fix the address.`
     return channelError('unavailable', text, { wholeService: true })
   }
   const number = Array.isArray(numbers) ? numbers.find((each) => Number.isSafeInteger(each)) : undefined

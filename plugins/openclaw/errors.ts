@@ -35,7 +35,7 @@ export function errorFrom(answer: Answer, { config, hook, retryAfter }: ErrorOpt
   // The path may be that of OpenClaw's control page, which accepts no POST.
   if (status === 404 || status === 405) {
     const { pathname } = new URL(addressOf(config, hook))
-    const fix = 'set `hooks.enabled: true` there, or mend `url` or `hooksPath` of this runner'
+    const fix = 'set `hooks.enabled: true` there, or fix `url` or `hooksPath` of this runner'
     return permanent('not-found', `OpenClaw has nothing at ${pathname} (${status}); ${fix}`, true)
   }
   if (status === 413) {

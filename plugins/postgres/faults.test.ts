@@ -88,7 +88,7 @@ for (const what of ['question', 'answer'] as const)
   })
 
 for (const how of ['restore', 'forget'] as const)
-  test(`a network that is silent, and then ${how === 'forget' ? 'for ever on connections that were open' : 'works again'}, is noticed, and writing goes on by itself`, async (t) => {
+  test(`a network that is silent, and then ${how === 'forget' ? 'forever on connections that were open' : 'works again'}, is noticed, and writing goes on by itself`, async (t) => {
     const { network, driver } = await openThroughNetwork(t)
     const [known, during, later] = [randomUUID(), randomUUID(), randomUUID()]
     await add(driver, known)

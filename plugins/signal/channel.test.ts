@@ -8,7 +8,7 @@ import { rpcError } from './fake-server/account.ts'
 import { groups, openRestVendor, openVendor, ownNumber, people, visibleText } from './fake-server/index.ts'
 import { restError } from './fake-server/rest.ts'
 
-const { ada, stranger, gone } = people
+const { ada, outsider, gone } = people
 
 const suite = {
   plugin: new URL('./index.ts', import.meta.url),
@@ -163,7 +163,7 @@ test('a message that reached no member of its group is a failure', async () => {
   await using bed = await open()
   const { code, retryable, message } = await bed.failure(`group:${groups.lost.id}`)
   assert.deepEqual([code, retryable], ['bad-target', false])
-  assert.match(message, /^signal-cli answers -1: Failed to send message, not registered with Signal\. Mend/)
+  assert.match(message, /^signal-cli answers -1: Failed to send message, not registered with Signal\. Fix/)
 })
 
 test('a result without any reached recipient is a failure', async () => {
@@ -179,7 +179,7 @@ test('a result without any reached recipient is a failure', async () => {
     [
       'bad-target',
       false,
-      'Signal reached nobody: not registered with Signal. Mend the address, or let them install it.',
+      'Signal reached nobody: not registered with Signal. Fix the address, or let them install it.',
     ],
   )
 })
@@ -225,7 +225,7 @@ test('a server that is not a JSON-RPC daemon is recognised by its status', async
 
 test('a person whose safety number has changed is not written to', async () => {
   await using bed = await open()
-  const { code, retryable, message } = await bed.failure(stranger.number)
+  const { code, retryable, message } = await bed.failure(outsider.number)
   assert.deepEqual([code, retryable], ['forbidden', false])
   assert.match(message, /signal-cli trust/)
 })

@@ -127,7 +127,7 @@ const untrusted: Meaning = {
 
 const unregistered: Meaning = {
   code: 'bad-target',
-  hint: 'Mend the address, or let them install it.',
+  hint: 'Fix the address, or let them install it.',
 }
 
 /** Returns what the results mean if all of them are the same. */

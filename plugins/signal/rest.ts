@@ -37,7 +37,7 @@ export function createRestDaemon({ config, fetch, now }: DaemonOptions): Daemon 
   }
 }
 
-/** Returns the recipients. This API names a group by `group.` and its id, encoded in base64 once more. */
+/** Returns the recipients. This API names a group by `group.` and its id, encoded in base64 again. */
 function recipientsOf({ address }: SignalTarget): readonly string[] {
   const groups = (address.groupId ?? []).map((id) => `group.${Buffer.from(id).toString('base64')}`)
   return [...(address.recipient ?? []), ...(address.username ?? []), ...groups]

@@ -119,14 +119,14 @@ const forTheWholeApp = new Set(['rate_limited', 'message_limit_exceeded'])
 
 const fixes = new Map<string, string>([
   ['not_authed', 'set `botToken` of this channel'],
-  ['invalid_auth', 'mend `botToken` of this channel'],
+  ['invalid_auth', 'fix `botToken` of this channel'],
   ['account_inactive', 'install the app in the workspace again and set its new `botToken`'],
   ['token_revoked', 'install the app in the workspace again and set its new `botToken`'],
   ['token_expired', 'set a new `botToken`, or turn token rotation off for the app'],
   ['not_allowed_token_type', '`botToken` has to be a bot token, xoxb-…'],
   ['ekm_access_denied', "an administrator has suspended the workspace's messages"],
-  ['channel_not_found', 'mend the address, or invite the bot where the channel is private: `/invite @bot`'],
-  ['user_not_found', 'mend the address'],
+  ['channel_not_found', 'fix the address, or invite the bot where the channel is private: `/invite @bot`'],
+  ['user_not_found', 'fix the address'],
   ['is_archived', 'the channel is archived'],
   ['not_in_channel', 'invite the bot: `/invite @bot`'],
   ['no_permission', 'invite the bot: `/invite @bot`'],

@@ -75,7 +75,7 @@ export function createTelegramChannel({ config, fetch, log, now }: TelegramOptio
     return callVendor(fetch, { url: urlBelow(baseUrl, `/bot${botToken}/${method}`), body, signal })
   }
 
-  /** Sends a part as HTML, or once more as plain text if Telegram cannot parse the HTML. */
+  /** Sends a part as HTML, or again as plain text if Telegram cannot parse the HTML. */
   async function sendText({ text, html }: MessagePart, call: SendCall): Promise<Receipt> {
     const plain = { text: neutralise(text), ...preview }
     const message = html === undefined ? plain : { text: html, parse_mode: 'HTML', ...preview }

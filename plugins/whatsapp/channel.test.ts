@@ -141,7 +141,7 @@ test('a reply too long for the template is sent in part, and the rest waits unti
     const { vendor } = bed
     const error = await bed.failure(reply, vendor.silentTo)
     assert.deepEqual([error.code, error.retryable, error.maybeDelivered], ['window-closed', false, false])
-    assert.match(error.message, /the template reply_ready has told them how the reply begins/)
+    assert.match(error.message, /the template reply_ready has shown them how the reply begins/)
     assert.equal(vendor.messages.length, 1, 'the template is sent once')
     assert.match(vendor.messages[0]?.body ?? '', /^A long line\. A long line\. .{800,}…$/)
 

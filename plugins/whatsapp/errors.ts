@@ -54,7 +54,7 @@ const tooMany: Meaning = {
 const notNow: Meaning = { code: 'unavailable', text: 'cannot take it now' }
 const badTemplate = (text: string): Meaning => ({
   code: 'bad-request',
-  text: `${text}; mend the template, or \`channels.whatsapp.template\``,
+  text: `${text}; fix the template, or \`channels.whatsapp.template\``,
 })
 const refused: Meaning = { code: 'bad-request', text: 'refused the message' }
 
@@ -155,13 +155,13 @@ export function closedWindow(template: string | undefined): PluginError {
   const fix =
     template === undefined
       ? 'set `channels.whatsapp.template` to an approved template, which reaches them, or replay this when they have written'
-      : `the template ${template} has told them how the reply begins, and is too short for it: replay this when they have written`
+      : `the template ${template} has shown them how the reply begins, and is too short for it: replay this when they have written`
   return channelError('window-closed', `${rule}; ${fix} (${windowClosed}).`)
 }
 
 /** Returns the error for a paused template. Meta accepts such a message and does not send it. */
 export function pausedTemplate(): PluginError {
-  const text = 'Meta has paused the template for its quality, and sent nothing; mend it in WhatsApp Manager.'
+  const text = 'Meta has paused the template for its quality, and sent nothing; fix it in WhatsApp Manager.'
   return channelError('bad-request', text)
 }
 

@@ -25,7 +25,7 @@ interface FailureOptions {
   readonly place?: boolean
 }
 
-/** Returns the failure. Anything but a PluginError is permanent: it is a bug, and waiting does not mend it. */
+/** Returns the failure. Anything but a PluginError is permanent: it is a bug, and waiting does not fix it. */
 export function failureOf(error: unknown, code: string, options: FailureOptions = {}): Failure {
   try {
     return readFailure(error, code, options)

@@ -69,7 +69,7 @@ export function createAdminAuth({ current, store, mintId, now, log, issues }: Au
     reply.header('x-request-id', mintId()).header('cache-control', 'no-store')
   }
 
-  async function refuseStranger(
+  async function refuseUnauthenticated(
     request: FastifyRequest,
     reply: FastifyReply,
     isGuess: boolean,
@@ -124,7 +124,7 @@ export function createAdminAuth({ current, store, mintId, now, log, issues }: Au
         const isGuess =
           givenToken(request) !== undefined ||
           (pageKeyOf(request) !== undefined && isUnexpired(cookieOf(request), now()))
-        return refuseStranger(request, reply, isGuess, 'The admin surface wants the gateway token.')
+        return refuseUnauthenticated(request, reply, isGuess, 'The admin surface wants the gateway token.')
       }
       if (admission.until !== undefined && !safeMethods.has(request.method)) {
         const foreign = foreignOrigin(request)
@@ -142,7 +142,7 @@ export function createAdminAuth({ current, store, mintId, now, log, issues }: Au
       if (gateway.tokens.length + gateway.metricsTokens.length === 0) return sendRefusal(reply, 'NOT_FOUND')
       if (await refuseBlocked(request, reply)) return reply
       if (!mayReadMetrics(request))
-        return refuseStranger(
+        return refuseUnauthenticated(
           request,
           reply,
           givenToken(request) !== undefined,
@@ -214,7 +214,7 @@ export function createAdminAuth({ current, store, mintId, now, log, issues }: Au
       async signIn({ body, request, reply }) {
         const holder = holderOf(body.token, settingsOfNow())
         if (holder === undefined)
-          return refuseStranger(request, reply, true, 'This is no token of this gateway.')
+          return refuseUnauthenticated(request, reply, true, 'This is no token of this gateway.')
         const { until, value, pageKey, maxAgeSeconds } = createCookie(body.token, now())
         reply.setCookie(cookieName, value, { ...cookieOptions(request), maxAge: maxAgeSeconds })
         return { ok: true, until, key: pageKey, ...holder }
@@ -267,7 +267,7 @@ function foreignOrigin(request: FastifyRequest): string | undefined {
   return `The request comes from a page of ${shown(origin)}, and the address of this gateway is ${shown(own)}. A proxy has to pass on the header Host, or has to be in gateway.trustedProxies.`
 }
 
-/** What a stranger sends into a sentence. */
+/** Makes a sentence of what an unauthenticated client sends. */
 function shown(text: string): string {
   return /^[\w.:/[\]-]{1,200}$/.test(text) ? text : 'another site'
 }

@@ -8,7 +8,7 @@ import { refuseUnkept, refuseUntried } from './dry-runs.ts'
 import { missing, refuse } from './errors.ts'
 import { type Handlers, hasLeft } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
-import { maskedBody, maxStruckBytes } from './request-bodies.ts'
+import { maskedBody, maxRedactedBytes } from './request-bodies.ts'
 import { generationNumber, refuseNoFilter, shownRequest, storeFilters } from './requests.ts'
 import type { replayRoutes } from './routes/replays.ts'
 
@@ -107,7 +107,7 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
   async function lacksSecret(id: Id, edited: Buffer): Promise<boolean> {
     if (!edited.includes(redacted)) return false
     const body = (await read.request(id))?.body
-    if (body === undefined || body.byteLength > maxStruckBytes) return false
+    if (body === undefined || body.byteLength > maxRedactedBytes) return false
     return !maskedBody(body, mask).equals(body)
   }
 

@@ -12,7 +12,7 @@ import type { replayRoutes } from './routes/replays.ts'
 type BodyHandlers = Pick<Handlers<typeof replayRoutes>, 'readRequestBody' | 'forgetRequests'>
 
 /** Secrets are looked for in the main thread, so that a longer body is answered raw alone. Bytes. */
-export const maxStruckBytes = 4 * 1024 * 1024
+export const maxRedactedBytes = 4 * 1024 * 1024
 /** As many as the store erases at a time. */
 const stride = 500
 
@@ -26,10 +26,10 @@ export function createRequestBodyHandlers(options: AdminOptions): BodyHandlers {
       if (record === undefined) return missing('request')
       const { body, endpoint } = record
       if (body === undefined) return refuse('BODY_NOT_KEPT', { sentence: notKept(record) })
-      if (!raw && body.length > maxStruckBytes)
+      if (!raw && body.length > maxRedactedBytes)
         return refuse('BODY_TOO_LARGE', {
           sentence:
-            `The body has ${body.length} bytes, and secrets are struck out of at most ${maxStruckBytes}: ` +
+            `The body has ${body.length} bytes, and secrets are redacted in at most ${maxRedactedBytes}: ` +
             'ask for it as it came, by `?raw=true` or `--raw`.',
         })
       if (raw) log.info({ event: 'request-body-read', requestId: id, endpoint, bytes: body.length, by })

@@ -1,4 +1,4 @@
-/** Tests what each token of the gateway may do, that the log names who did something, and that tokens are told apart. */
+/** Tests what each token of the gateway may do, that the log names who did something, and that tokens are distinguished. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

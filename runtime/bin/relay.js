@@ -10,7 +10,7 @@ const require = createRequire(import.meta.url)
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 /**
- * Ctrl-C reaches every process of the terminal's group, and npm forwards it once more. Within this time equal
+ * Ctrl-C reaches every process of the terminal's group, and npm forwards it again. Within this time equal
  * signals count as one. Milliseconds.
  */
 const sameSignalMs = 1000

@@ -49,7 +49,7 @@ const pages = [
   option('--cursor <cursor>', 'go on where a list ended'),
 ]
 const ofRequest = [
-  option('--body', 'of a request: write its body, known secrets struck out'),
+  option('--body', 'of a request: write its body, known secrets redacted'),
   option('--raw', 'of a request: write the bytes of its body as they came, which the gateway logs'),
   option('--as-test', 'of a request: write an entry of `tests:` that expects what happened'),
 ]

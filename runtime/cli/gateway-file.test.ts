@@ -84,7 +84,7 @@ test(
   limit,
   async (t) => {
     const { run, file, gateway, read } = await createBench(t)
-    const stranger = await createForeignServer(t)
+    const outsider = await createForeignServer(t)
     const left = await read()
     await gateway.close({ graceMs: 0 })
     const status = async (facts: object) => {
@@ -94,14 +94,14 @@ test(
     await writeFile(file, '{}')
     await chmod(file, 0o644)
     assert.match(
-      await status({ address: stranger.address }),
+      await status({ address: outsider.address }),
       /data\/gateway\.json is not trusted: it is open to other users\./,
     )
     await chmod(file, 0o600)
     if (process.getuid?.() === 0) {
       await chown(file, 4321, 4321)
       assert.match(
-        await status({ address: stranger.address }),
+        await status({ address: outsider.address }),
         /it belongs to another user than the data folder\./,
       )
       await chown(file, 0, 0)
@@ -110,10 +110,10 @@ test(
       await status({ address: 'http://192.0.2.1:80' }),
       /it leads to another machine than `gateway\.host` names\./,
     )
-    assert.equal(stranger.shown.length, 0)
-    await status({ address: stranger.address })
+    assert.equal(outsider.shown.length, 0)
+    await status({ address: outsider.address })
     assert.ok(
-      stranger.shown.includes(`Bearer ${gatewayToken}`),
+      outsider.shown.includes(`Bearer ${gatewayToken}`),
       'the same file, owner and mode as they should be',
     )
   },

@@ -1,4 +1,4 @@
-/** Keeps the daily budgets: whether a model may be asked once more today (UTC), and what turns have cost. */
+/** Keeps the daily budgets: whether a model may be asked again today (UTC), and what turns have cost. */
 
 import { type Live, priceOf, type Settings } from '@reveille/engine'
 import type { TurnOutcome } from '../agent/turn.ts'
@@ -52,7 +52,7 @@ interface Account {
 
 type Cost = Pick<Spent, 'runs' | 'tokens' | 'usd'>
 
-/** Shares of a budget in percent at which an operator is told that much of it is spent. */
+/** Shares of a budget in percent at which an operator is notified that much of it is spent. */
 const alarmedShares = [100, 80, 50] as const satisfies readonly BudgetAlarm['percent'][]
 
 type Scope = 'all' | 'budget'

@@ -4,7 +4,7 @@ import { longestRetryAfterMs, outageCodes } from '@reveille/kit'
 import type { Failure } from '../agent/failure.ts'
 
 /**
- * `refused`: the operator has to mend something. `limited`: the service said for how long it takes nothing from us. `down`:
+ * `refused`: the operator has to fix something. `limited`: the service said for how long it takes nothing from us. `down`:
  * the service could not be reached, which a single failure does not prove. `answered`: the service is there, and the
  * delivery itself is at fault. `unclear`: the failure shows none of these.
  */

@@ -1,4 +1,4 @@
-/** Tests how a stored request passes through the pipeline once more. */
+/** Tests how a stored request passes through the pipeline again. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

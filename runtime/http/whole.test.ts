@@ -103,7 +103,7 @@ test('what the reply names is in the store, whole', async (t) => {
 test('mapped endpoints take JSON and forms, and ignore what no mapping wants', async (t) => {
   const { store, post } = await openWhole(t)
   const headers = { 'x-github-event': 'pull_request' }
-  const payload = { action: 'opened', number: 42, title: 'Mend' }
+  const payload = { action: 'opened', number: 42, title: 'Fix' }
 
   const json = await post('github', payload, headers)
   assert.equal(json.status, 202)

@@ -1,4 +1,4 @@
-/** Tests when a person is told of issues, in whose words, and what becomes of an alert that fails. The clock is the test's. */
+/** Tests when a person is alerted to issues, in whose words, and what becomes of an alert that fails. The clock is the test's. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -127,7 +127,7 @@ function createFixture(ways: Partial<Ways>, stored: IssueRecord[] = []) {
 }
 
 for (const [index, severity] of severities.entries())
-  test(`severity ${severity}: that and worse is told by both ways, and nothing less`, async () => {
+  test(`severity ${severity}: that and worse is sent both ways, and nothing less`, async () => {
     const all = severities.map((each: Severity) => issue(each, { severity: each }))
     const { changed, messages, calls } = createFixture(
       { severity, channel: 'board', to: 'oncall', webhook },
@@ -147,7 +147,7 @@ for (const [index, severity] of severities.entries())
     )
   })
 
-test('what was told is told again to the same person when it is over, once, and nothing else is', async () => {
+test('the end of an issue is sent to the person who was alerted to it, once, and nothing else is', async () => {
   const { changed, end, messages, calls, issues } = createFixture(
     { channel: 'board', to: 'oncall', webhook },
     [issue('orders')],
@@ -170,7 +170,7 @@ test('what was told is told again to the same person when it is over, once, and 
   )
 })
 
-test('of an issue that is muted nothing more is told, neither that it is open nor that it is over', async () => {
+test('of an issue that is muted nothing more is sent, neither that it is open nor that it is over', async () => {
   const issues = [issue('orders', { state: 'muted' }), issue('shop')]
   const { changed, end, messages, calls } = createFixture({ channel: 'board', webhook }, issues)
   await changed(minute)
@@ -204,7 +204,7 @@ test('issues that do not cease make few messages, each with all that is new', as
   assert.ok(reported.reduce((sum, count) => sum + count) > 250)
 })
 
-for (const [way, fail, mend] of [
+for (const [way, fail, fix] of [
   ['channel', { refusal: 'board is not configured' }, { refusal: '' }],
   ['webhook', { status: 500 }, { status: 204 }],
 ] as const)
@@ -225,14 +225,14 @@ for (const [way, fail, mend] of [
       way === 'channel' ? 0 : 1,
       'one id for all attempts',
     )
-    Object.assign(state, mend)
+    Object.assign(state, fix)
     await pass(11 * minute)
     assert.equal(messages.length + calls.length, 1)
     assert.deepEqual([...open], [])
     for (const { id } of calls) assert.equal(id, failed[0]?.id)
   })
 
-test('an issue about the channel that alerts, or about alerts, is told by the other way alone', async () => {
+test('an issue about the channel that alerts, or about alerts, is sent the other way alone', async () => {
   const { changed, messages, calls } = createFixture({ channel: 'board', webhook }, [
     issue('board', { code: 'CHANNEL_REFUSES' }),
     issue('slack', { code: 'CHANNEL_REFUSES' }),
@@ -247,7 +247,7 @@ test('an issue about the channel that alerts, or about alerts, is told by the ot
   )
 })
 
-test('what a person was told is not told again by another process, while the store cannot write nor after it can', async () => {
+test('an alert that was sent is not sent again by another process, while the store cannot write nor after it can', async () => {
   const stored = [issue('orders')]
   const first = createFixture({ webhook }, stored)
   first.state.writes = false

@@ -2,7 +2,7 @@
  * Tells a person of issues: by a message of a configured channel, and by a signed call of a webhook. Neither needs an agent.
  *
  * What a person knows is on record with each issue, and is compared with what is true. So an issue that opens and closes between
- * two looks is not told, nothing is lost by a restart or an outage, and what could not be told is told later.
+ * two looks raises no alert, nothing is lost by a restart or an outage, and an alert that could not be sent is sent later.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -136,8 +136,8 @@ export function createAlerts(options: AlertOptions) {
 
 function alertsFail(subject: string, reason: string): Problem {
   const describe = () => ({
-    cause: `Nobody can be told of issues by ${subject}: ${reason}.`,
-    label: `Fix ${subject}; what could not be told is sent then`,
+    cause: `Nobody can be alerted by ${subject}: ${reason}.`,
+    label: `Fix ${subject}; alerts that could not be sent are sent then`,
     command: 'reveille check',
   })
   return { code: 'ALERTS_FAIL', subject, describe }

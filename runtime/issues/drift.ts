@@ -86,7 +86,7 @@ export function createDriftWatch(ledger: Ledger) {
       subject: `${endpoint}:${path}`,
       describe: () => ({
         cause: `The mapping "${mapping}" reads ${path}, which ${before}none of the last ${field.absent} requests to /${endpoint} has.`,
-        label: 'See what the sender sends now, and mend the name of the field in the mapping',
+        label: 'See what the sender sends now, and fix the name of the field in the mapping',
         command: `reveille requests${endpointOption(endpoint)} --limit 5`,
       }),
     })

@@ -81,7 +81,7 @@ test('a wrong signature names the provider, its header and the check; a missing 
   assert.equal(token?.command, 'reveille requests --endpoint orders --outcome refused')
 })
 
-test('names that a stranger made up open nothing', () => {
+test('names that a client made up open nothing', () => {
   const { watch, keys, request } = createFixture()
   for (const name of ['made-up', 'made/up/deeper', ''])
     request(name, refused('TOKEN_MISSING', 'no token came'))

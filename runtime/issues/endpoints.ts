@@ -41,8 +41,8 @@ const slowMs = 2500
 /** The name of the endpoints that only a catch-all covers. */
 const elsewhere = ''
 
-/** Refusals that any stranger gets. They say nothing about the sender that the endpoint is for. */
-const ofStrangers: ReadonlySet<string> = new Set([
+/** Refusals that any unauthenticated client gets. They say nothing about the sender that the endpoint is for. */
+const ofUnauthenticated: ReadonlySet<string> = new Set([
   'NOT_FOUND',
   'METHOD_NOT_ALLOWED',
   'UNAUTHORIZED',
@@ -122,7 +122,7 @@ export function createEndpointWatch({ ledger, onExpected }: EndpointWatchOptions
     concluded(context: RequestFacts, result: RequestOutcome, ms: number): void {
       if (result.outcome === 'handshake') return
       const name = configuredName(context.live.snapshot, context.endpoint) ?? elsewhere
-      if ('code' in result && (ofStrangers.has(result.code) || result.failure !== undefined)) {
+      if ('code' in result && (ofUnauthenticated.has(result.code) || result.failure !== undefined)) {
         if (result.failure !== undefined && name !== elsewhere)
           ledger.note(credentialsRefused(context.live.snapshot, name, result))
         return

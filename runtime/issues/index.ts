@@ -29,7 +29,7 @@ export interface IssuesOptions {
   readonly leads?: () => boolean
   /** The name of this process, where several share a store. */
   readonly node?: string
-  /** How a person is told. Default: nobody is. */
+  /** How a person is alerted. Default: nobody is. */
   readonly alerts?: Pick<AlertOptions, 'send' | 'fetch' | 'mask'>
   /** Default: timers that do not keep the process alive. */
   readonly timers?: Timers

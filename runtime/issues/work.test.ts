@@ -179,7 +179,7 @@ test('a channel is an issue while it is held, and a source until it works', () =
   observer.channelChanged?.({ channel: 'slack', state: 'probing' })
   watch.sourceChanged({ source: 'gmail', state: 'failing', detail: 'The consent is gone.', since: 1 })
   watch.sourceChanged({ source: 'gmail', state: 'starting', detail: '', since: 1 })
-  // The gateway stops, which mends nothing.
+  // The gateway stops, which fixes nothing.
   watch.sourceChanged({ source: 'gmail', state: 'stopped', detail: '', since: 1 })
   assert.deepEqual(keys(), ['CHANNEL_REFUSES:slack', 'SOURCE_STOPPED:gmail'])
   observer.channelChanged?.({ channel: 'slack', state: 'open' })

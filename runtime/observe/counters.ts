@@ -40,7 +40,7 @@ const numberOfOutcome = new Map<RequestOutcome, number>(
   requestOutcomes.map((outcome, index) => [outcome, index]),
 )
 
-/** Names come from configuration and ids from mapping files, but reloads may bring new ones for ever. */
+/** Names come from configuration and ids from mapping files, but reloads may bring new ones forever. */
 const maxNames = 10_000
 
 /** The label of endpoints that no policy and no mapping names. */

@@ -22,7 +22,7 @@ export const logMessages: Record<string, Line | ((facts: Facts) => Line) | undef
   'last-good-served': [
     'LAST GOOD',
     'broken since before the start: {files:list ,}',
-    'served as generation {generation} had it; mend it, and it goes live by itself',
+    'served as generation {generation} had it; fix it, and it goes live by itself',
   ],
   'hooks-off': ['warning', 'hooks are off: every request to {path} is answered 404', '{hint}'],
   'tunnel-listening': ['listening', '{address} for a tunnel, which reaches hooks and nothing else'],
@@ -61,7 +61,7 @@ export const logMessages: Record<string, Line | ((facts: Facts) => Line) | undef
     '/{endpoint}  {status} {refusal}  {reason}',
     `${failure === undefined && status !== 429 ? '' : 'from {client}  '}request {requestId:id}`,
   ],
-  'requests-untold': [
+  'requests-suppressed': [
     'refused',
     '{count:count more request} within a minute, not listed one by one{reasons}',
     'from {clients:count client}  reveille requests sums them up',
@@ -84,22 +84,22 @@ export const logMessages: Record<string, Line | ((facts: Facts) => Line) | undef
   'subscription-not-confirmed': [
     'warning',
     '/{endpoint} is not subscribed  {reason}',
-    'ask its provider for the confirmation once more',
+    'ask its provider for the confirmation again',
   ],
-  'entrusted-kept': [
-    'entrusted',
+  'secret-stored': [
+    'secret',
     '/{endpoint} was sent a {name} by {client}',
     'if you asked for it just now, make it the secret: "${file:{file}}"',
   ],
-  'entrusted-replaced': [
+  'secret-replaced': [
     'warning',
     '/{endpoint} was sent another {name}, by {client}: anybody can send one until a secret is set',
     'if you asked for it just now, compare it with the first, {first}, and with what the provider shows; the last is "${file:{file}}"',
   ],
-  'entrusted-not-kept': [
+  'secret-not-stored': [
     'warning',
     '/{endpoint} was sent a {name} that could not be kept',
-    'ask its provider to send it once more',
+    'ask its provider to send it again',
   ],
   'request-body-read': ['body', 'read as it came, by {by}', '{bytes:count byte}  request {requestId:id}'],
   'request-replay-asked': ['replay', '{outcome}  asked by {by}', 'request {requestId:id} of {replayOf:id}'],
@@ -156,7 +156,7 @@ export const logMessages: Record<string, Line | ((facts: Facts) => Line) | undef
     `${rollbackTo === undefined ? 'the change' : 'generation {rollbackTo}'} ${isAgain ? 'still has {errors:count error}, as above' : 'has {errors:count error}'}; what was live goes on serving`,
     '{tookMs:took}',
   ],
-  'files-mended': ['mended', 'the files have no error any more; generation {generation} goes on serving'],
+  'files-fixed': ['fixed', 'the files have no error any more; generation {generation} goes on serving'],
   // The output of a module is shown as it was printed.
   'transform-output': ({ requestId }) => [
     undefined,

@@ -111,7 +111,7 @@ test('the format can change at run time, and back to the default of the target',
     const child = log.child({ part: 'child' })
     for (const format of [undefined, 'pretty', 'json', undefined] as const) {
       configure({ level: 'info', ...(format && { format }) })
-      child.info({ event: 'told' })
+      child.info({ event: 'logged' })
     }
     const seen = stream.text.trimEnd().split('\n')
     assert.deepEqual(

@@ -113,7 +113,7 @@ test('each event with a message is laid out in one line', () => {
     ],
     [
       {
-        event: 'requests-untold',
+        event: 'requests-suppressed',
         count: 1204,
         clients: 3,
         reasons: { HANDSHAKE: 4, TOKEN_WRONG: 1200 },
@@ -297,8 +297,8 @@ test('each event with a message is laid out in one line', () => {
       'rejected    the change still has 2 errors, as above; what was live goes on serving  3 ms',
     ],
     [
-      { event: 'files-mended', generation: 4 },
-      'mended      the files have no error any more; generation 4 goes on serving',
+      { event: 'files-fixed', generation: 4 },
+      'fixed       the files have no error any more; generation 4 goes on serving',
     ],
     [
       { ...delivery, event: 'delivery-retried', code: 'rate-limited', reason: 'Too fast.', inMs: 30_000 },
@@ -391,7 +391,7 @@ test('each event with a message is laid out in one line', () => {
     ],
     [
       { event: 'last-good-served', generation: 12, files: ['mappings/a.yaml', 'b.ts'] },
-      'LAST GOOD   broken since before the start: mappings/a.yaml, b.ts  served as generation 12 had it; mend it, and it goes live by itself',
+      'LAST GOOD   broken since before the start: mappings/a.yaml, b.ts  served as generation 12 had it; fix it, and it goes live by itself',
     ],
     [
       { event: 'hooks-off', path: '/hooks', hint: 'Write `enabled: true` under `hooks:`.' },
@@ -496,7 +496,7 @@ test('an error is shown with its frames and its causes', () => {
   )
 })
 
-test('no name that a stranger chose can steer the terminal in any message', () => {
+test('no name that a client chose can steer the terminal in any message', () => {
   const evil = 'a\u001b[2J\u009b1m\u202eb\r\n\u0007\u2028\u200bc'
   const facts = {
     endpoint: evil,

@@ -59,7 +59,7 @@ test('a repeated refusal for the same reasons is logged in one line', () => {
 
 test('files that return to the live content after a refusal are logged once', () => {
   assert.deepEqual(logged(unchanged), [])
-  assert.deepEqual(logged(refused('a'), unchanged, unchanged).slice(2), ['files-mended'])
+  assert.deepEqual(logged(refused('a'), unchanged, unchanged).slice(2), ['files-fixed'])
   assert.deepEqual(logged(refused('a'), swapped, unchanged).slice(2), ['snapshot-swapped'])
 })
 

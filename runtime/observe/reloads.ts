@@ -68,7 +68,7 @@ export function createReloadReporter(log: Log, folder: string): (event: ReloadEv
       }
       case 'content-unchanged':
         log.debug({ event: type, ...facts })
-        if (standing !== undefined) log.info({ event: 'files-mended', generation: event.generation })
+        if (standing !== undefined) log.info({ event: 'files-fixed', generation: event.generation })
         standing = undefined
         return
       case 'restart-required':

@@ -6,16 +6,13 @@ test('an excerpt is cut to the part around its caret, which stands below the sam
   const line = 'message: one two three four five six seven eight nine ten eleven twelve'
   const excerpt = (word: string) => {
     const before = ' '.repeat(line.indexOf(word))
-    return wrapWords(
-      `a.yaml:12:3: error: it is wrong\n  12 | ${line}\n     | ${before}^\n  hint: mend it`,
-      40,
-    )
+    return wrapWords(`a.yaml:12:3: error: it is wrong\n  12 | ${line}\n     | ${before}^\n  hint: fix it`, 40)
   }
   assert.deepEqual(excerpt('one'), [
     'a.yaml:12:3: error: it is wrong',
     '  12 | message: one two three four five…',
     '     |          ^',
-    '  hint: mend it',
+    '  hint: fix it',
   ])
   assert.deepEqual(excerpt('seven').slice(1, 3), [
     '  12 | … four five six seven eight nine…',

@@ -304,8 +304,8 @@ test('a check finds what a start would, and runs no plugin code', async () => {
 
 test('an unusable schema is refused, and accepted once it is fixed', async () => {
   const { host } = createHost()
-  const path = await install('mended')
-  const candidate = settings({ plugins: [path], channels: { radio: { station: 'mended' } } })
+  const path = await install('fixed')
+  const candidate = settings({ plugins: [path], channels: { radio: { station: 'fixed' } } })
   const named = { ...schema, $id: 'https://example.org/radio' }
   await writeFile(join(path, 'schema.json'), JSON.stringify({ ...named, tpye: 'object' }))
   await assert.rejects(host.prepare(candidate), refusal('PLUGIN_MANIFEST', 'channels.radio needs a plugin'))

@@ -89,7 +89,7 @@ test('a runner whose plugin inherits the providers is given them, and one that d
   const reply = (await host.runner('thinker')?.run(turn, call))?.reply ?? ''
   assert.deepEqual(JSON.parse(reply).config, { providers })
 
-  const others = [await install('stranger', { inherits: undefined })]
+  const others = [await install('outsider', { inherits: undefined })]
   const other = await start(t, settings({ plugins: others, providers, runner: 'thinker' }))
   const alone = (await other.host.runner('thinker')?.run(turn, call))?.reply ?? ''
   assert.deepEqual(JSON.parse(alone).config, {})

@@ -3,15 +3,15 @@
 import { type ReceivedRequest, redactRequest, type Snapshot } from '@reveille/engine'
 import { stringify } from 'yaml'
 import { trySurface } from '../http/index.ts'
+import { redact } from '../redact.ts'
 import type { RequestRecord } from '../store/port.ts'
-import { strikeOut } from '../strike-out.ts'
 
 /** Headers of the way from the sender to the gateway, which no mapping has a reason to read. */
 const ofTransport =
   /^(?:host|connection|content-(?:length|encoding|type)|transfer-encoding|accept(?:-.+)?|user-agent|te|via|forwarded|x-forwarded-.+|x-real-ip|expect|date|traceparent|tracestate|cdn-loop|cf-.+|x-amzn-.+|x-request-id|sentry-trace|baggage|prefer|keep-alive|upgrade-insecure-requests|sec-.+)$/
 
 /**
- * Returns the entry as YAML, below `tests:`, or the reason why there is none. Secrets are struck out; where a mapping reads one, the
+ * Returns the entry as YAML, below `tests:`, or the reason why there is none. Secrets are redacted; where a mapping reads one, the
  * test needs another value.
  */
 export async function testEntryOf(
@@ -25,7 +25,7 @@ export async function testEntryOf(
     return { problem: `It would be refused before any mapping is asked: ${admitted.message}` }
   if (admitted.isUndecoded === true)
     return { problem: 'Its body is too long for an entry: keep it in a file, and name that as `bodyFile`.' }
-  const { payload, headers, query } = strikeOut(redactRequest(admitted), mask)
+  const { payload, headers, query } = redact(redactRequest(admitted), mask)
   const kept = Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
       ofTransport.test(name) || value === undefined ? [] : [[name, [value].flat().join(', ')]],

@@ -45,7 +45,7 @@ export function createSourceStorage(folder: string): SourceStorage {
         return JSON.parse(text) as unknown
       } catch {
         // There is no cause: the parser's message quotes the file, which may hold credentials.
-        throw permanentError('kept-damaged', `${file} is damaged. Remove it, and set up anew what it held.`)
+        throw permanentError('kept-damaged', `${file} is damaged. Remove it, and set up again what it held.`)
       }
     },
     async write(name, value) {

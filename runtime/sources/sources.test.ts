@@ -321,10 +321,13 @@ test('a source that changes its state all the time does not fill the log, and it
       event: 'source-working',
       source: 'tides',
       detail: 'It is working.',
-      untold: last['untold'],
+      suppressed: last['suppressed'],
     },
   })
-  const reported = bed.lines.reduce((sum, { untold }) => sum + Number(untold ?? 0), bed.lines.length - 1)
+  const reported = bed.lines.reduce(
+    (sum, { suppressed }) => sum + Number(suppressed ?? 0),
+    bed.lines.length - 1,
+  )
   assert.equal(reported, 1001 + 1, 'each change is reported or counted')
 })
 

@@ -110,7 +110,7 @@ export function createStateLog(log: Logger, now: () => number, initial: SourceSt
       if (isChange) suppressed += 1
       return
     }
-    logState(log, state, { ...(suppressed > 0 && { untold: suppressed }), ...facts })
+    logState(log, state, { ...(suppressed > 0 && { suppressed }), ...facts })
     logged = news
     suppressed = 0
   }

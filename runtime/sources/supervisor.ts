@@ -136,7 +136,7 @@ export function superviseSource(
     const { retryAfter, retryable } = error
     const retryAfterMs = typeof retryAfter === 'number' && retryAfter > 0 ? retryAfter * 1000 : 0
     const waitMs = retryDelayMs({ retryAfterMs }, failures, backoff, random)
-    // An operator may mend it.
+    // An operator may fix it.
     return retryable ? waitMs : Math.max(backoff.maxMs, waitMs)
   }
 

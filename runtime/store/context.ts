@@ -33,7 +33,7 @@ export interface Context extends Transaction {
   due(pool: Pool, at: number): void
   /** Notes that a pool that was full has room. */
   room(pool: Pool): void
-  /** Notes that the holder of a lease has to be told of a cancel. */
+  /** Notes that the holder of a lease has to be notified of a cancel. */
   cancelled(lease: string): void
 }
 

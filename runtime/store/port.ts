@@ -153,7 +153,7 @@ export interface Acceptance {
 
 /**
  * One thing to do later. Tasks are upserted by `key`: an unclaimed task gets the earliest due time. A task that waits for
- * `again` keeps its time, so that new work never cuts a backoff short. A claimed task is scheduled once more when its claim
+ * `again` keeps its time, so that new work never cuts a backoff short. A claimed task is scheduled again when its claim
  * settles as done.
  */
 export interface NewTask {

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { UnavailableError } from '@reveille/engine'
 import { createLogLines } from '../http/surface-fixture.ts'
 import { createWebFixture } from './fixture.ts'
-import { createConfirmations, createEntrustedFiles } from './handshake-effects.ts'
+import { createConfirmations, createStoredSecrets } from './handshake-effects.ts'
 
 const address = 'https://sns.eu-central-1.amazonaws.com/?Action=ConfirmSubscription&Token=hidden'
 
@@ -99,18 +99,18 @@ test('the number of simultaneous confirmations is bounded', async (t) => {
 
 const name = 'verification-token'
 
-async function beginEntrusted(context: TestContext) {
-  const data = await mkdtemp(join(tmpdir(), 'reveille-entrusted-'))
+async function beginStoring(context: TestContext) {
+  const data = await mkdtemp(join(tmpdir(), 'reveille-secrets-'))
   context.after(() => rm(data, { recursive: true, force: true }))
-  const folder = join(data, 'entrusted')
+  const folder = join(data, 'stored-secrets')
   const lines = createLogLines()
   const clock = { now: Date.UTC(2026, 0, 1) }
-  const { keep } = createEntrustedFiles({ folder, log: lines as never, now: () => clock.now })
+  const { keep } = createStoredSecrets({ folder, log: lines as never, now: () => clock.now })
   return { data, folder, lines, clock, keep }
 }
 
 test('a secret from a provider is written to a file for the operator alone, which the log names', async (t) => {
-  const { folder, lines, keep } = await beginEntrusted(t)
+  const { folder, lines, keep } = await beginStoring(t)
   await keep('notion', { name, value: 'secret_value' }, '192.0.2.1')
   const file = join(folder, 'notion-verification-token')
   assert.equal(await readFile(file, 'utf8'), 'secret_value\n')
@@ -119,12 +119,12 @@ test('a secret from a provider is written to a file for the operator alone, whic
     assert.equal((await stat(folder)).mode & 0o777, 0o700)
   }
   assert.deepEqual(lines.all, [
-    { level: 'warn', event: 'entrusted-kept', endpoint: 'notion', name, file, client: '192.0.2.1' },
+    { level: 'warn', event: 'secret-stored', endpoint: 'notion', name, file, client: '192.0.2.1' },
   ])
 })
 
 test('each policy keeps its first and its last secret, says which client replaced one, and writes at most one every two seconds', async (t) => {
-  const { folder, clock, keep, lines } = await beginEntrusted(t)
+  const { folder, clock, keep, lines } = await beginStoring(t)
   await keep('notion', { name, value: 'first' }, '192.0.2.1')
   await assert.rejects(keep('notion', { name, value: 'flood' }, '192.0.2.1'), UnavailableError)
   await keep('other', { name, value: 'of another' }, '192.0.2.1')
@@ -139,7 +139,7 @@ test('each policy keeps its first and its last secret, says which client replace
   ])
   const first = join(folder, `notion-${name}.first`)
   assert.equal(await readFile(first, 'utf8'), 'first\n')
-  const replaced = lines.all.filter(({ event }) => event === 'entrusted-replaced')
+  const replaced = lines.all.filter(({ event }) => event === 'secret-replaced')
   assert.deepEqual(
     replaced.map((line) => [line['client'], line['first']]),
     [
@@ -152,19 +152,19 @@ test('each policy keeps its first and its last secret, says which client replace
 })
 
 test('no name of a policy leads out of the folder or to the file of another policy', async (t) => {
-  const { data, folder, keep } = await beginEntrusted(t)
+  const { data, folder, keep } = await beginStoring(t)
   const policies = ['../../up', '/etc/passwd', 'a/:b', 'a-b', 'A-b', 'a b', '', '.', 'con:', 'ä'.repeat(300)]
   for (const policy of policies) await keep(policy, { name, value: 'v' }, '192.0.2.1')
   const files = await readdir(folder)
   assert.equal(new Set(files.map((file) => file.toLowerCase())).size, policies.length)
   for (const file of files) assert.match(file, /^[a-z0-9.-]{1,100}$/)
-  assert.deepEqual(await readdir(data), ['entrusted'])
+  assert.deepEqual(await readdir(data), ['stored-secrets'])
 })
 
 test('when the disk fails, the sender has to come again, and the secret is not logged', async (t) => {
-  const { data, keep, lines } = await beginEntrusted(t)
-  await writeFile(join(data, 'entrusted'), 'a file where the folder should be')
+  const { data, keep, lines } = await beginStoring(t)
+  await writeFile(join(data, 'stored-secrets'), 'a file where the folder should be')
   await assert.rejects(keep('notion', { name, value: 'secret_value' }, '192.0.2.1'), UnavailableError)
-  assert.equal(lines.all[0]?.['event'], 'entrusted-not-kept')
+  assert.equal(lines.all[0]?.['event'], 'secret-not-stored')
   assert.ok(!JSON.stringify(lines.all).includes('secret_value'))
 })

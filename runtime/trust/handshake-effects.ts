@@ -83,7 +83,7 @@ function pause(ms: number, { timers, signal }: Web): Promise<void> {
 const momentMs = 2000
 
 /** `folder`: below the data folder, made when it is needed. `now`: milliseconds since the Unix epoch. */
-export function createEntrustedFiles(options: {
+export function createStoredSecrets(options: {
   readonly folder: string
   readonly log: Pick<Log, 'warn' | 'error'>
   readonly now: () => number
@@ -101,12 +101,12 @@ export function createEntrustedFiles(options: {
      */
     async keep(
       policy: string,
-      { name, value }: NonNullable<Handshake['entrusted']>,
+      { name, value }: NonNullable<Handshake['issuedSecret']>,
       client: string,
     ): Promise<void> {
       const sinceLast = now() - (lastAt.get(policy) ?? Number.NEGATIVE_INFINITY)
       if (writing.has(policy) || (sinceLast >= 0 && sinceLast < momentMs))
-        throw new UnavailableError('The policy was entrusted with something only a moment ago.')
+        throw new UnavailableError('A secret of this policy was stored only a moment ago.')
       writing.add(policy)
       lastAt.set(policy, now())
       try {
@@ -116,17 +116,17 @@ export function createEntrustedFiles(options: {
         const facts = { endpoint: policy, name, file, client }
         if (before === undefined || before === `${value}\n`) {
           await writeWhole(file, `${value}\n`)
-          log.warn({ event: 'entrusted-kept', ...facts })
+          log.warn({ event: 'secret-stored', ...facts })
         } else {
           const first = `${file}.first`
           if ((await readFile(first, 'utf8').catch(unlessMissing)) === undefined)
             await writeWhole(first, before)
           await writeWhole(file, `${value}\n`)
-          log.warn({ event: 'entrusted-replaced', ...facts, first })
+          log.warn({ event: 'secret-replaced', ...facts, first })
         }
       } catch (cause) {
-        log.error({ event: 'entrusted-not-kept', endpoint: policy, name, err: cause })
-        throw new UnavailableError('What was entrusted to the operator could not be kept.', { cause })
+        log.error({ event: 'secret-not-stored', endpoint: policy, name, err: cause })
+        throw new UnavailableError('The secret that the provider issued could not be stored.', { cause })
       } finally {
         writing.delete(policy)
       }

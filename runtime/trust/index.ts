@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Handshake, Timers } from '@reveille/engine'
 import type { Log } from '../observe/log.ts'
 import { createDownloads } from './downloads.ts'
-import { createConfirmations, createEntrustedFiles } from './handshake-effects.ts'
+import { createConfirmations, createStoredSecrets } from './handshake-effects.ts'
 
 export { createDownloads } from './downloads.ts'
 
@@ -20,7 +20,7 @@ export function createTrust(options: {
   const closing = new AbortController()
   const web = { fetch, timers, signal: closing.signal }
   const confirmations = createConfirmations({ web, log })
-  const entrustedFiles = createEntrustedFiles({ folder: join(dataDir, 'entrusted'), log, now })
+  const storedSecrets = createStoredSecrets({ folder: join(dataDir, 'stored-secrets'), log, now })
 
   return {
     /** What verifiers may ask for. */
@@ -33,10 +33,10 @@ export function createTrust(options: {
      */
     async performHandshakeEffects(
       policy: string,
-      { confirm, entrusted }: Handshake,
+      { confirm, issuedSecret }: Handshake,
       client: string,
     ): Promise<void> {
-      if (entrusted) await entrustedFiles.keep(policy, entrusted, client)
+      if (issuedSecret) await storedSecrets.keep(policy, issuedSecret, client)
       if (confirm !== undefined) confirmations.confirm(policy, confirm)
     },
     /** Ends downloads and confirmations that are under way. */

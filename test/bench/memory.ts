@@ -1,6 +1,6 @@
 /**
  * Measures resident memory. All gateways of a comparison live at the same time, so that they are waited for once; no memory is counted less
- * for that, because each is told what it shares with the others too.
+ * for that, because each is charged what it shares with the others too.
  */
 
 import { setTimeout as pause } from 'node:timers/promises'

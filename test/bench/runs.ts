@@ -10,7 +10,7 @@ import { type Checkout, gatewayToken, hookToken, startGateway } from './server.t
 const connections = 32
 
 /** With fewer runs left at the end of the posts, their CPU is not counted: what ends with the last requests would be most of it. */
-const fewestLeft = 300
+const minLeft = 300
 
 interface Kind {
   readonly name: string
@@ -59,7 +59,7 @@ async function measure({ sessions, concurrency, runs }: Kind, checkout?: Checkou
     const left = await backlog(server.url)
     for (let open = left; open > 0; open = await backlog(server.url))
       await pause(Math.min(100, 2 + open / 10))
-    const cpu = left < fewestLeft ? {} : cpuFigures(spent(), left)
+    const cpu = left < minLeft ? {} : cpuFigures(spent(), left)
     const ms = performance.now() - start
     return { performedPerSecond: (runs * 1000) / ms, acceptedPerSecond: accepted.perSecond, left, ...cpu }
   } finally {

@@ -225,10 +225,10 @@ test('a refused credential holds its channel without using up attempts, and the 
   for (const name of vendorNames) vendors.of[name].always(undefined)
 
   const before = await readFile(`${folder}/reveille.yaml`, 'utf8')
-  const mended = Object.fromEntries(
+  const fixed = Object.fromEntries(
     vendorNames.map((name) => [name, { ...vendors.of[name].config, defaultTo: vendors.of[name].to }]),
   )
-  await write('reveille.yaml', before.replace(/^channels: .*$/m, `channels: ${JSON.stringify(mended)}`))
+  await write('reveille.yaml', before.replace(/^channels: .*$/m, `channels: ${JSON.stringify(fixed)}`))
   assert.equal((await gateway.reload()).outcome, 'live')
   for (const name of vendorNames) {
     await ended(runId, name)

@@ -25,7 +25,7 @@ async function open() {
   return {
     vendor,
     rest: new REST(options).setToken(botToken),
-    stranger: new REST(options).setToken(`${botToken.slice(0, -1)}9`),
+    outsider: new REST(options).setToken(`${botToken.slice(0, -1)}9`),
     channel: createDiscordChannel({
       config: { botToken, baseUrl, linkPreviews: false },
       fetch,
@@ -71,7 +71,7 @@ test('a mention by discord.js without `allowed_mentions` notifies, and one in a 
 
 test("the fake server's refusals are refusals to discord.js, with Discord's own codes", async () => {
   await using bed = await open()
-  const { rest, stranger, vendor } = bed
+  const { rest, outsider, vendor } = bed
   assert.deepEqual(await refusalOf(rest.post(nowhere, { body: { content: 'x' } })), [
     404,
     10003,
@@ -92,7 +92,7 @@ test("the fake server's refusals are refusals to discord.js, with Discord's own 
     50035,
     'Invalid Form Body',
   ])
-  assert.deepEqual(await refusalOf(stranger.get('/users/@me')), [401, 0, '401: Unauthorized'])
+  assert.deepEqual(await refusalOf(outsider.get('/users/@me')), [401, 0, '401: Unauthorized'])
   assert.deepEqual(vendor.messages, [])
 })
 

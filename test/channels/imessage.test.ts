@@ -45,12 +45,12 @@ test("a person's chat is looked up once", async (t) => {
 
 test('a chat is begun if there is none, and remembered from then on', async (t) => {
   const { send, calls, stored, vendor } = await open(t)
-  const receipt = await send(existing.stranger, 'One.')
-  await send(existing.stranger, 'Two.')
+  const receipt = await send(existing.outsider, 'One.')
+  await send(existing.outsider, 'Two.')
   assert.deepEqual(calls().slice(-2), ['POST chat/new', 'POST message/text'])
   assert.deepEqual(stored(), [
-    `iMessage;-;${existing.stranger}: One.`,
-    `iMessage;-;${existing.stranger}: Two.`,
+    `iMessage;-;${existing.outsider}: One.`,
+    `iMessage;-;${existing.outsider}: Two.`,
   ])
   assert.match(receipt.id, /^0{8}-/)
   assert.equal(vendor.messages[0]?.['tempGuid'], 'reveille-delivery-1')

@@ -200,7 +200,7 @@ export async function openFakeStripe({
       await deliver(kept)
       return id
     },
-    /** Sends once more what was not taken, as Stripe does for three days. */
+    /** Sends again what was not taken, as Stripe does for three days. */
     async retry(): Promise<void> {
       for (const kept of events) if (kept.pending.size > 0) await deliver(kept)
     },

@@ -78,7 +78,7 @@ for (const operator of [pointer, keyboard]) {
   )
 
   test(
-    `a failed request is tried and then replayed once its mapping is mended, ${operator.name}`,
+    `a failed request is tried and then replayed once its mapping is fixed, ${operator.name}`,
     inBrowser,
     async (t) => {
       const { page, open, signIn, post, write, gateway, read, browserErrors } = await openConsole(t, files)
@@ -121,9 +121,9 @@ for (const operator of [pointer, keyboard]) {
     assert.match(await field.inputValue(), /"note": "\[redacted\]"/)
     await operator.use(page, page.getByRole('button', { name: 'Edit raw payload' }))
     await becomesTrue(page, `document.activeElement?.value?.includes('${hookToken}')`)
-    const mended = '{"order":{"id":"A-18","customer":"Ada"}}'
-    if (operator === keyboard) await reachAndReplace(page, field, mended)
-    else await field.fill(mended)
+    const fixed = '{"order":{"id":"A-18","customer":"Ada"}}'
+    if (operator === keyboard) await reachAndReplace(page, field, fixed)
+    else await field.fill(fixed)
     await operator.use(page, page.getByRole('button', { name: 'Dry run' }))
     await page.locator('.tried').getByText('accepted').first().waitFor()
     const list = () => read<{ items: { outcome: string; id: string }[] }>('/api/requests')

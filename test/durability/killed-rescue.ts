@@ -29,7 +29,7 @@ interface Scene {
 
 /**
  * `isTaken` chooses the steps before which the process is killed, from the second on: the first leaves the mark, before which no later
- * process can know that the disk has failed, as nobody is told of a lost write twice.
+ * process can know that the disk has failed, as a lost write is reported once.
  */
 export function testKilledRescue(isTaken: (step: number) => boolean, create = createDisk): void {
   const install = useKilledGateways()

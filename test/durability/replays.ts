@@ -29,7 +29,7 @@ const hooks = `  mappings:
       transform: { module: order.ts }
 `
 const broken = 'export default () => { throw new Error("broken") }\n'
-const mended = 'export default () => undefined\n'
+const fixed = 'export default () => undefined\n'
 
 /** The same seed gives the same kills at the same moments. */
 export function testReplays(requests: number, kills: number): void {
@@ -44,9 +44,9 @@ export function testReplays(requests: number, kills: number): void {
     for (let n = 0; n < requests; n += 50)
       await Promise.all(Array.from({ length: Math.min(50, requests - n) }, (_, i) => post(gateway, n + i)))
 
-    await writeFile(join(gateway.folder, 'transforms', 'order.ts'), mended)
+    await writeFile(join(gateway.folder, 'transforms', 'order.ts'), fixed)
     const { code } = await (await runCommand(t, gateway, 'reload')).ended
-    assert.ok(code === 0 || code === null, 'the transform is mended')
+    assert.ok(code === 0 || code === null, 'the transform is fixed')
 
     const first = await replayWhileKilled(t, gateway, { requests, kills, random }, '--failed')
     assert.deepEqual([first.total, first.done, first.failed, first.skipped], [requests, requests, 0, 0])
@@ -56,7 +56,7 @@ export function testReplays(requests: number, kills: number): void {
     assert.equal(new Set(sent.map(({ text }) => text)).size, requests, 'each reply went out')
     assert.equal(new Set(sent.map(({ key }) => key)).size, requests, 'and none of them as another message')
 
-    // Everything is done once more, with no reply going out again.
+    // Everything is done again, with no reply going out again.
     const again = await replayWhileKilled(t, gateway, { requests, kills, random }, '--outcome', 'accepted')
     assert.deepEqual([again.total, again.done], [requests, requests])
     await gateway.everyRunEnded()

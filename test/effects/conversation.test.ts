@@ -31,7 +31,11 @@ test('a session key that is used again continues its conversation, and no other'
   )
   for (let turn = 0; turn < 2; turn += 1) {
     const { body } = await post('/hooks/agent', { ...quiet, message: 'alone' })
-    assert.equal((await ended(body['runId'])).reply, '0 earlier', 'without a key every run is a stranger')
+    assert.equal(
+      (await ended(body['runId'])).reply,
+      '0 earlier',
+      'without a key every run has a session of its own',
+    )
   }
 })
 

@@ -36,7 +36,7 @@ const mappings = `mappings:
     transform: { module: order.ts }
 `
 const broken = 'export default () => { throw new Error("broken") }\n'
-const mended = 'export default () => undefined\n'
+const fixed = 'export default () => undefined\n'
 
 async function open(t: TestContext, bodies = 'failed', module = broken): Promise<Installation> {
   return install(
@@ -46,8 +46,8 @@ async function open(t: TestContext, bodies = 'failed', module = broken): Promise
   )
 }
 
-async function mend({ write, gateway }: Installation): Promise<void> {
-  await write('transforms/order.ts', mended)
+async function fix({ write, gateway }: Installation): Promise<void> {
+  await write('transforms/order.ts', fixed)
   assert.ok((await gateway.reload()).ok)
 }
 
@@ -74,7 +74,7 @@ async function jobOf(installed: Installation, body: object) {
   return { total: begun.body['total'], job }
 }
 
-test('a failed request is done again once its transform is mended, and its provider’s next try is a duplicate', async (t) => {
+test('a failed request is done again once its transform is fixed, and its provider’s next try is a duplicate', async (t) => {
   const installed = await open(t)
   const { post, read, ended, board } = installed
   const id = await postFailing(installed, { id: 7 }, { 'x-trace': 'abc' })
@@ -84,7 +84,7 @@ test('a failed request is done again once its transform is mended, and its provi
     [again.status, again.body['outcome'], again.body['code']],
     [200, 'failed', 'TRANSFORM_FAILED'],
   )
-  await mend(installed)
+  await fix(installed)
   const { status, body } = await replayOf(installed, id)
   assert.deepEqual([status, body['outcome'], body['status'], body['replayOf']], [200, 'accepted', 202, id])
   const [action] = body['actions'] as [{ id: string }]
@@ -102,7 +102,7 @@ test('a failed request is done again once its transform is mended, and its provi
 })
 
 test('a reply that was delivered goes out again only if it is asked for', async (t) => {
-  const installed = await open(t, 'all', mended)
+  const installed = await open(t, 'all', fixed)
   const { post, ended, board, read } = installed
   const first = await post('/hooks/shop', { id: 8 })
   await ended(first.body['runId'])
@@ -128,7 +128,7 @@ test('an edited payload is done in the place of the old one', async (t) => {
   const installed = await open(t)
   const { ended } = installed
   const id = await postFailing(installed, { id: 9 })
-  await mend(installed)
+  await fix(installed)
   for (const [payload, message] of [
     [{ id: 10 }, 'Order 10'],
     ['{"id": 12345678901234567890}', 'Order 12345678901234567890'],
@@ -144,7 +144,7 @@ test('an edited payload is done in the place of the old one', async (t) => {
 test('a dry run says what a replay would come to, by the live mappings or an earlier generation, and does nothing', async (t) => {
   const installed = await open(t)
   const id = await postFailing(installed, { id: 5 })
-  await mend(installed)
+  await fix(installed)
   for (const [given, outcome, status] of [
     [{}, 'accepted', 202],
     [{ generation: 1 }, 'failed', 500],
@@ -173,7 +173,7 @@ test('many failed requests are done again by one order, and a second order skips
 
   const vain = await jobOf(installed, { filter })
   assert.deepEqual([vain.total, vain.job.failed, vain.job.failures.length], [30, 30, 20])
-  await mend(installed)
+  await fix(installed)
   const { total, job } = await jobOf(installed, { filter })
   assert.deepEqual([total, job.done, job.failed, job.skipped], [30, 30, 0, 0])
   const again = await jobOf(installed, { filter })
@@ -192,13 +192,13 @@ test('an order with the key of an earlier one is answered with its job', async (
 })
 
 test('what cannot be replayed is refused with a code', async (t) => {
-  const installed = await open(t, 'failed', mended)
+  const installed = await open(t, 'failed', fixed)
   const { post, ask } = installed
   const accepted = await post('/hooks/shop', { id: 1 })
-  const stranger = await post('/hooks/shop', { id: 1 }, { authorization: 'Bearer wrong' })
+  const outsider = await post('/hooks/shop', { id: 1 }, { authorization: 'Bearer wrong' })
   for (const [id, body, status, code] of [
     [accepted.body['requestId'], {}, 409, 'BODY_NOT_KEPT'],
-    [stranger.body['requestId'], {}, 409, 'NOT_REPLAYABLE'],
+    [outsider.body['requestId'], {}, 409, 'NOT_REPLAYABLE'],
     ['019bd0a0-0000-7000-8000-0000003f9a1c', {}, 404, 'NOT_FOUND'],
     [accepted.body['requestId'], { generation: 1 }, 400, 'INVALID_FIELD'],
     [accepted.body['requestId'], { unknown: 1 }, 400, 'INVALID_FIELD'],
@@ -238,7 +238,7 @@ test('a body is answered without known secrets, never with the type of its sende
   assert.equal(record.headers['authorization'], undefined)
 })
 
-test('an edited payload that has the mark of a struck out secret in its place is refused', async (t) => {
+test('an edited payload that has the mark of a redacted secret in its place is refused', async (t) => {
   const installed = await open(t)
   const { ask, read } = installed
   const id = await postFailing(installed, { id: stripeSecret, text: '[redacted]' })
@@ -265,7 +265,7 @@ test('secrets are not looked for in a long body, which is answered as it came an
   assert.deepEqual([status, body['code']], [413, 'BODY_TOO_LARGE'])
   assert.match(
     String(body['error']),
-    /^The body has 5000017 bytes, and secrets are struck out of at most 4194304/,
+    /^The body has 5000017 bytes, and secrets are redacted in at most 4194304/,
   )
   assert.equal((await installed.ask(`/api/requests/${id}/body?raw=true`)).text.length, 5_000_017)
 })

@@ -41,7 +41,7 @@ export interface FakeGoogle {
   relabel(id: string, change: { add?: readonly string[]; remove?: readonly string[] }): void
   /** Forgets the history up to now: it gets 404. */
   expireHistory(): void
-  /** Notifies once more, as Pub/Sub may. */
+  /** Notifies again, as Pub/Sub may. */
   notifyAgain(): void
   /** Never publishes the next notifications, this many, as Gmail says may happen. */
   loseNotifications(count: number): void

@@ -119,7 +119,7 @@ test('the senders that the page lists get their challenges answered and their ev
   await t.test('Asana sends its own secret, which is stored until it is configured', async () => {
     const { status, headers } = await post('asana', { 'x-hook-secret': secret }, '{}')
     assert.deepEqual([status, headers['x-hook-secret']], [200, secret])
-    const folder = join(gateway.folder, 'data', 'entrusted')
+    const folder = join(gateway.folder, 'data', 'stored-secrets')
     const [file = ''] = await readdir(folder)
     assert.equal(await readFile(join(folder, file), 'utf8'), `${secret}\n`)
     assert.doesNotMatch(gateway.log(), new RegExp(secret))

@@ -161,7 +161,7 @@ test('what /hooks/agent refuses by the configuration is kept, and what its sende
     })
     assert.equal(status, isKept ? 200 : 409, code)
   }
-  const strangers = await installed.post('/hooks/agent', { message: 'a' }, { authorization: 'Bearer no' })
+  const outsiders = await installed.post('/hooks/agent', { message: 'a' }, { authorization: 'Bearer no' })
   const { items } = await installed.read<Page<Listed>>('/api/requests?outcome=refused&code=UNAUTHORIZED')
-  assert.deepEqual([strangers.status, items.map(({ bodyKept }) => bodyKept)], [401, [false]])
+  assert.deepEqual([outsiders.status, items.map(({ bodyKept }) => bodyKept)], [401, [false]])
 })

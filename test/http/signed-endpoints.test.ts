@@ -189,7 +189,7 @@ test('endpoints of real providers', async (t) => {
     const { status } = await send('notion', { body: JSON.stringify({ verification_token: value }) })
     assert.equal(status, 200)
     assert.equal((await send('notion', { body: '{"type":"page.created"}' })).status, 401)
-    const kept = join(folder, 'data', 'entrusted')
+    const kept = join(folder, 'data', 'stored-secrets')
     const [file = ''] = await readdir(kept)
     assert.match(await readFile(join(kept, file), 'utf8'), new RegExp(value))
     const everything = JSON.stringify(await requests('limit=500'))

@@ -1,4 +1,4 @@
-/** How a person is told of issues: by a channel and by a signed webhook, with an agent that works or not. */
+/** How a person is alerted to issues: by a channel and by a signed webhook, with an agent that works or not. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -95,7 +95,7 @@ test('a webhook is called with a signature of Standard Webhooks, again with the 
   assert.ok(!gateway.log().includes(secret))
 })
 
-test('what could not be told before a restart is told after it, and what was told is not told again', async (t) => {
+test('an alert that could not be sent before a restart is sent after it, and one that was sent is not sent again', async (t) => {
   const issues = `{ webhook: { url: "${url}", secret: ${secret} } }`
   const down = createReceiver(Array(50).fill(503))
   const first = await install(t, files(issues), { fetch: down.fetch })
@@ -118,7 +118,7 @@ test('what could not be told before a restart is told after it, and what was tol
   assert.deepEqual(again.calls, [])
 })
 
-test('an issue of less severity is not told, and a wrong way to tell is refused with its place', async (t) => {
+test('an issue of less severity is not sent, and a wrong way to send is refused with its place', async (t) => {
   const receiver = createReceiver()
   const gateway = await install(
     t,

@@ -58,13 +58,13 @@ test('of the seeded failures each is one issue with its cause and its next step'
     gateway,
     items.filter(({ key }) => expected.includes(key)),
   )
-  await mendAll(gateway, seededFiles)
+  await fixAll(gateway, seededFiles)
   // What a mapping refused waits to be replayed.
   const unmendable = ['BUDGET_SPENT', 'DUPLICATES', 'LOOP', 'MAPPING_REFUSES', 'SOURCE_STOPPED', 'TIMEOUTS']
   await until(async () => {
     const left = (await read()).items.filter(({ state }) => state === 'open').map(({ code }) => code)
     return left.every((code) => unmendable.includes(code)) || undefined
-  }, 'the end of what was mended')
+  }, 'the end of what was fixed')
 })
 
 /** The main session gets at most one event about each issue, which shows nothing that a sender sent. */
@@ -87,16 +87,16 @@ async function checkEvents({ read }: Installation, issues: readonly IssueRecord[
 }
 
 /** Removes the causes, and lets requests show that they are gone. */
-async function mendAll(
+async function fixAll(
   { folder, post, write, ask }: Installation,
   files: Readonly<Record<string, string>>,
 ): Promise<void> {
   await rm(join(folder, 'mappings/broken.yaml'))
   await write('transforms/order.ts', 'export default () => ({ message: "An order." })\n')
-  const mended = String(files['reveille.yaml'])
+  const fixed = String(files['reveille.yaml'])
     .replace('locked: {}', 'locked: { key: right }')
     .replace('expectEvery: 1s', 'expectEvery: 1h')
-  await write('reveille.yaml', mended)
+  await write('reveille.yaml', fixed)
   assert.equal((await ask('/api/reload', { method: 'POST' })).status, 200)
   const signed = JSON.stringify({ number: 2 })
   const signature = createHmac('sha256', 'the-right-secret-of-github').update(signed).digest('hex')

@@ -40,7 +40,7 @@ const long = {
   'opened.http':
     'POST /hooks/github?a=1 HTTP/1.1\r\nX-GitHub-Event: ping\r\nContent-Type: application/json\r\n\r\n{"action":"opened"}',
 }
-const mended = { ...long, 'mappings/a.yaml': long['mappings/a.yaml'].replace(' {{#if x}}', '') }
+const fixed = { ...long, 'mappings/a.yaml': long['mappings/a.yaml'].replace(' {{#if x}}', '') }
 
 /** In the notation of the table: `⏎` is a line break, and `¦` a bar. */
 const underCaret = `mappings/a.yaml:5:99: error: \`text\` of mapping
@@ -140,23 +140,23 @@ reveille.yaml is good: 2 mappings.⏎ | /^reveille\\.yaml:1:18: warning: \`gatew
 ${underCaret}
 
 # an explanation fits a terminal of 80 columns, a note that has no room below its mapping
-0 COLUMNS=80 explain /hooks/github --payload opened.http --header x-github-event:pull_request | mended
+0 COLUMNS=80 explain /hooks/github --payload opened.http --header x-github-event:pull_request | fixed
 /\\n- github-pull-request-opened {27}preset github:\\d+:\\d+\\n {4}not reached: an earlier mapping matched\\n/
 
 # a path is tried in place of the name of an endpoint, and an HTTP message in place of a payload
-0 try /hooks/github --payload opened.http | mended
+0 try /hooks/github --payload opened.http | fixed
 /^\\/github {2}200 {2}ignored {2}no mapping of endpoint "github" matched/
 
 # the address of an endpoint that there is not is tried
-1 try http://127.0.0.1:8787/hooks/githb --payload opened.http | mended
+1 try http://127.0.0.1:8787/hooks/githb --payload opened.http | fixed
  | /^\\/githb {2}404 .*\\n\\nDid you mean github\\?\\nEndpoints: github, wake, agent\\n$/
 
 # lint takes HTTP messages as samples
-2 lint --samples samples | mended | samples/github/opened.http: POST /hooks/github HTTP/1.1⏎⏎{"action":
+2 lint --samples samples | fixed | samples/github/opened.http: POST /hooks/github HTTP/1.1⏎⏎{"action":
 The body of github/opened.http is no JSON.⏎
 `
 
-const sets: Readonly<Record<string, Files>> = { secretless, long, mended }
+const sets: Readonly<Record<string, Files>> = { secretless, long, fixed }
 const lines = (text: string) => text.replaceAll('⏎', '\n').replaceAll(' ¦ ', ' | ')
 
 for (const block of mistakes.trim().slice(2).split('\n\n# ')) {

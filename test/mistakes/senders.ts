@@ -103,7 +103,7 @@ const againstSchema = (name: string, body: string, says: string, headers: Sent['
   })
 
 /** The sender reads no reason, because it may be anybody. */
-const stranger = (name: string, headers: Sent['headers'], record: string) =>
+const outsider = (name: string, headers: Sent['headers'], record: string) =>
   refused(name, 'orders', order, [401, 'UNAUTHORIZED'], 'The token or signature is missing or wrong.', {
     headers: headers ?? {},
     record,
@@ -280,19 +280,19 @@ const addresses: readonly SendersMistake[] = [
   refused('a query in Latin-1', 'orders?name=M%FCller', order, [400, 'INVALID_ADDRESS'], 'not valid UTF-8', {
     record: 'INVALID_ADDRESS',
   }),
-  stranger('no token', {}, 'no token came'),
-  stranger('another token', bearer('nonsense-0123456789'), unknownToken),
-  stranger('the token of the gateway', bearer(gatewayToken), unknownToken),
-  stranger('the token without `Bearer`', { authorization: hookToken }, noBearer),
-  stranger('`Token` for `Bearer`', { authorization: `Token ${hookToken}` }, noBearer),
-  stranger('the token as a password', { authorization: `Basic ${btoa(`hook:${hookToken}`)}` }, noBearer),
-  stranger('the token in quotes', bearer(`"${hookToken}"`), unknownToken),
-  stranger('an escaped line break after the token', bearer(`${hookToken}\\n`), unknownToken),
-  stranger('a variable that nobody replaced', bearer('$REVEILLE_HOOK_TOKEN'), unknownToken),
-  stranger('the token in another header', { 'x-api-key': hookToken }, 'no token came'),
+  outsider('no token', {}, 'no token came'),
+  outsider('another token', bearer('nonsense-0123456789'), unknownToken),
+  outsider('the token of the gateway', bearer(gatewayToken), unknownToken),
+  outsider('the token without `Bearer`', { authorization: hookToken }, noBearer),
+  outsider('`Token` for `Bearer`', { authorization: `Token ${hookToken}` }, noBearer),
+  outsider('the token as a password', { authorization: `Basic ${btoa(`hook:${hookToken}`)}` }, noBearer),
+  outsider('the token in quotes', bearer(`"${hookToken}"`), unknownToken),
+  outsider('an escaped line break after the token', bearer(`${hookToken}\\n`), unknownToken),
+  outsider('a variable that nobody replaced', bearer('$REVEILLE_HOOK_TOKEN'), unknownToken),
+  outsider('the token in another header', { 'x-api-key': hookToken }, 'no token came'),
   wronglySigned('a signature by another secret', signedByGitHub(issue, 'another'), otherSecret),
   wronglySigned('a line break after the secret', signedByGitHub(issue, `${secret}\n`), otherSecret),
-  wronglySigned('a body that was written anew', signedByGitHub(`${issue}\n`, secret), otherSecret),
+  wronglySigned('a body that was written again', signedByGitHub(`${issue}\n`, secret), otherSecret),
   wronglySigned('no signature', {}, 'no signature came'),
   wronglySigned('a token for a signature', token, 'a token did, which this endpoint does not ask for'),
   wronglySigned(

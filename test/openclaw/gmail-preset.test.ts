@@ -45,7 +45,7 @@ for (const [language, configuration] of [
     const [first, second] = runs
     assert.match(String(first?.message), /^From: Grace\nSubject: Lunch\?\nText: Are you free at noon\?$/m)
     assert.match(String(second?.message), /^From: Ada\nSubject: Hello\nBeginning: Hi$/m)
-    assert.doesNotMatch(String(first?.prompt), /^Subject: Lunch/m, 'a stranger’s subject is no instruction')
+    assert.doesNotMatch(String(first?.prompt), /^Subject: Lunch/m, 'a sender’s subject is no instruction')
     const replies = (await board()).map(({ to, text }) => [to, text])
     for (const { reply } of runs) assert.ok(replies.some(([to, text]) => to === 'team' && text === reply))
   })
@@ -61,7 +61,7 @@ test('the documented example, whose message has no id, causes one run in a fresh
     keys.add(body['sessionKey'])
     assert.match((await ended(body['runId'])).message, /^From: Ada\nSubject: Hello\nBeginning: Hi$/m)
   }
-  assert.equal(keys.size, 2, 'strangers share no session')
+  assert.equal(keys.size, 2, 'unrelated senders share no session')
 })
 
 test("a user's mapping for gmail is tried before the preset's", async (t) => {

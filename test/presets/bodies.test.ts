@@ -141,7 +141,7 @@ test('a body in which any one field is null causes no internal error', async () 
     for (const [path, lacking] of withoutEachField(sample)) {
       const { decision } = await trySample(presets.snapshot, preset, lacking)
       const at = `${sample.name} with null as ${path}`
-      // A session key without its value must be refused, because strangers would share one session.
+      // A session key without its value must be refused, because unrelated senders would share one session.
       if ('code' in decision) assert.equal(decision.code, 'SESSION_KEY_NOT_ALLOWED', at)
       if (decision.outcome !== 'accepted') continue
       for (const action of decision.actions) {

@@ -1,4 +1,4 @@
-/** Finds faults in a prompt that a preset made: gaps in its sentences, and strangers' words outside the fence. */
+/** Finds faults in a prompt that a preset made: gaps in its sentences, and senders' words outside the fence. */
 
 import { isHarmless } from '../../engine/boundary/harmless.ts'
 import { neutralise } from '../../engine/boundary/neutralise.ts'

@@ -23,7 +23,7 @@ test('without a terminal the log is JSON, and standard output has replies alone'
       body: JSON.stringify(body),
     })
   assert.equal((await post('/hooks/wake', { text: 'The doorbell\nrang', mode: 'now' })).status, 200)
-  assert.equal((await post('/hooks/wake', { text: 'A stranger' }, 'wrong')).status, 401)
+  assert.equal((await post('/hooks/wake', { text: 'An unauthenticated client' }, 'wrong')).status, 401)
   await gateway.line('delivery-delivered')
   gateway.send('SIGTERM')
   assert.equal((await gateway.ended).code, 0)

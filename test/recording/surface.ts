@@ -17,20 +17,20 @@ export async function* recordHelp(recorder: Recorder): AsyncGenerator<Fact> {
   }
 }
 
-/** Yields what each route answers to a stranger, and to an operator who names a record that is not there. */
+/** Yields what each route answers to a outsider, and to an operator who names a record that is not there. */
 export async function* recordRoutes(call: Call): AsyncGenerator<Fact> {
   const openapi = (await call('GET', '/api/openapi.json')).body as { paths: Record<string, Json> }
   for (const [path, methods] of Object.entries(openapi.paths)) {
     for (const method of Object.keys(methods).map((each) => each.toUpperCase())) {
       if (/stream$|openapi\.json$/.test(path)) continue
       const target = path.replace(/\{\w+\}/g, 'unknown')
-      const stranger = await call(method, target, { token: '' })
+      const outsider = await call(method, target, { token: '' })
       const operator = await call(method, target)
       const { code, error } = operator.body as Json
       yield {
         key: `route ${method} ${path}`,
         value: {
-          stranger: stranger.status,
+          outsider: outsider.status,
           operator: operator.status,
           code,
           error,

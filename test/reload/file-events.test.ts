@@ -191,12 +191,12 @@ test(
     await write('transforms/node_modules/left/index.js', sibling('package-edited'))
     await says('package-edited')
     await rename(at('transforms/node_modules/left'), at('transforms/node_modules/.left'))
-    await write('transforms/node_modules/left/index.js', sibling('installed-anew'))
-    await says('installed-anew')
+    await write('transforms/node_modules/left/index.js', sibling('installed-again'))
+    await says('installed-again')
 
     await write('transforms/say.ts', `import { word } from './late.ts'\n${answer}`)
     await line('candidate-rejected')
-    await says('installed-anew')
+    await says('installed-again')
     await write('transforms/late.ts', sibling('late'))
     await says('late')
     // At most one reload for the first set of paths and one for each change of it: reading files must not cause

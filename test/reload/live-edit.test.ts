@@ -110,10 +110,10 @@ test(
       assert.equal((await post('/hooks/bell', {})).status, 202)
     }
     assert.equal(gateway.current().generation, 1)
-    await write('mappings/bell.yaml', mapping('mended'))
+    await write('mappings/bell.yaml', mapping('fixed'))
     await becomes(installed, 2)
     const { body } = await post('/hooks/bell', {})
-    assert.equal((await read<RunRecord>(`/api/runs/${body['runId']}`)).message, 'mended')
+    assert.equal((await read<RunRecord>(`/api/runs/${body['runId']}`)).message, 'fixed')
   },
 )
 

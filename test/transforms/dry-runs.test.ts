@@ -168,7 +168,7 @@ test(
     const { dryRun, ask, reached } = installed
     const payload = JSON.stringify({
       action: 'opened',
-      title: 'Mend it, now. <b>',
+      title: 'Fix it, now. <b>',
       token: 'secret-of-payload',
     })
     const { status, body } = await dryRun({ endpoint: 'tickets', payload })
@@ -179,7 +179,7 @@ test(
     )
     const { actions } = body['explanation'] as unknown as { actions: Record<string, unknown>[] }
     const [action] = actions
-    assert.deepEqual(action?.['segments'], [{ value: 'Mend it, now. <b>', path: 'title' }])
+    assert.deepEqual(action?.['segments'], [{ value: 'Fix it, now. <b>', path: 'title' }])
     assert.match(String(action?.['prompt']), /<outside-data/)
     assert.doesNotMatch(JSON.stringify(body), /secret-of-payload/)
     const calling = { endpoint: 'tickets', payload: '{"action": "opened", "title": "x", "calls": true}' }

@@ -112,7 +112,7 @@ test('a module that misbehaves fails its own request with a located cause, and t
   }
 })
 
-test('while one call loops for ever, other calls of its module and of other mappings are answered at once', {
+test('while one call loops forever, other calls of its module and of other mappings are answered at once', {
   timeout: 60_000,
 }, async (t) => {
   const installed = await start(t, loopMs)

@@ -81,9 +81,9 @@ test(
     const launched = await chromium.launch({ executablePath: browser, args: browserArguments() })
     t.after(() => launched.close())
     const page = await launched.newPage()
-    const strangers: string[] = []
+    const outsiders: string[] = []
     page.on('request', (request) => {
-      if (!request.url().startsWith(origin)) strangers.push(request.url())
+      if (!request.url().startsWith(origin)) outsiders.push(request.url())
     })
     const problems: string[] = []
     page.on('pageerror', (error) => problems.push(String(error)))
@@ -105,7 +105,7 @@ test(
         await page.locator('.result', { hasText: 'Trust' }).first().waitFor()
         await shoot(`search-${device}-${colorScheme}`)
       }
-    assert.deepEqual({ strangers, problems }, { strangers: [], problems: [] })
+    assert.deepEqual({ outsiders, problems }, { outsiders: [], problems: [] })
 
     async function shoot(name: string): Promise<void> {
       if (!shots) return

@@ -1,4 +1,4 @@
-/** Does a request over again: a dry run first, which changes nothing, and then for real. */
+/** Does a request again: a dry run first, which changes nothing, and then for real. */
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { announce } from '../../browser/announce.tsx'

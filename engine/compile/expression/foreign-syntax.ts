@@ -20,8 +20,8 @@ export type Slip = Hint
 /** Rewrites calls of other languages, and returns the expression if JSONata can then read it. */
 export function withoutMethods(source: string): string | undefined {
   const hidden = hideLiterals(source)
-  const text = writeRegexes(hidden.restore(mendMethods(hidden.text)))
-  return text === source ? undefined : mended(text)
+  const text = writeRegexes(hidden.restore(fixMethods(hidden.text)))
+  return text === source ? undefined : fixed(text)
 }
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
@@ -44,7 +44,7 @@ function writeRegexes(text: string): string {
   })
 }
 
-function mendMethods(text: string): string {
+function fixMethods(text: string): string {
   return callFixes.reduce((before, [find, fix]) => before.replace(find, fix), text)
 }
 
@@ -57,7 +57,7 @@ export function foreignSyntax(source: string): Slip | undefined {
   const [find, message, hint] = found
   const place = hidden.restore(hidden.text.slice(0, hidden.text.search(find))).length
   const all = rows.filter((each) => each === found || !lastExpressionHints.includes(each))
-  const text = mended(writeRegexes(hidden.restore(mendMethods(all.reduce(mendOne, hidden.text)))))
+  const text = fixed(writeRegexes(hidden.restore(fixMethods(all.reduce(fixOne, hidden.text)))))
   return { message, hint: text === undefined ? hint : writeHint(text, source), place }
 }
 
@@ -67,13 +67,13 @@ export function writeHint(text: string, source: string): string {
   return `Write \`${text}\`.${isEither ? ' That asks a list; a string is asked with `$contains(field, "x")`.' : ''}`
 }
 
-function mendOne(text: string, [find, , , fix]: HintRow): string {
+function fixOne(text: string, [find, , , fix]: HintRow): string {
   if (fix === undefined) return text
   return fix === inLowerCase ? text.replace(find, (word) => word.toLowerCase()) : text.replace(find, fix)
 }
 
 /** Returns the text in one line, if JSONata can read it. */
-export function mended(text: string): string | undefined {
+export function fixed(text: string): string | undefined {
   try {
     jsonata(text)
   } catch {

@@ -5,7 +5,7 @@
 
 import type { ScopeNames } from '../../resolve/model/scope.ts'
 import { ExpressionSyntaxError, startOfToken } from './fault.ts'
-import { mended } from './foreign-syntax.ts'
+import { fixed } from './foreign-syntax.ts'
 import type { SyntaxNode } from './syntax-tree.ts'
 
 /** A name that an expression or a template looks up at its root. */
@@ -195,7 +195,7 @@ function asksForFirst(node: SyntaxNode): boolean {
 function unreachable(reached: readonly Reach[], source: string, offset: number): ExpressionSyntaxError {
   const { name, place } = reached[0] as Reach
   const own = `A field of the payload that is called so is \`payload.${name}\`.`
-  const text = mendReach(reached, source)
+  const text = fixReach(reached, source)
   const hint =
     text === undefined
       ? `Hand it on in a variable: \`($${name} := ${name}; … $${name} …)\`.`
@@ -208,7 +208,7 @@ function unreachable(reached: readonly Reach[], source: string, offset: number):
 }
 
 /** At the root the name alone is enough. Where names are those of an element, a variable is needed. */
-function mendReach(reached: readonly Reach[], source: string): string | undefined {
+function fixReach(reached: readonly Reach[], source: string): string | undefined {
   const isAtRoot = reached.every(({ span }) => span?.isAtRoot)
   let text = source
   for (const { name, span } of reached.toReversed()) {
@@ -216,5 +216,5 @@ function mendReach(reached: readonly Reach[], source: string): string | undefine
     text = `${text.slice(0, span.start)}${isAtRoot ? '' : '$'}${name}${text.slice(span.end)}`
   }
   const bindings = [...new Set(reached.map(({ name }) => `$${name} := ${name}; `))].join('')
-  return mended(isAtRoot ? text : `(${bindings}${text.trim()})`)
+  return fixed(isAtRoot ? text : `(${bindings}${text.trim()})`)
 }

@@ -3,7 +3,7 @@
 import { functionNames, wordHints } from '../../config/values/hints.ts'
 import { editDistance, nearestName } from '../../config/values/nearest.ts'
 import { ExpressionSyntaxError, startOfToken } from './fault.ts'
-import { mended, type Slip, withoutMethods, writeHint } from './foreign-syntax.ts'
+import { fixed, type Slip, withoutMethods, writeHint } from './foreign-syntax.ts'
 import { functionTypes } from './functions.ts'
 import { type Kind, kindOf } from './kind.ts'
 import type { SyntaxNode } from './syntax-tree.ts'
@@ -135,13 +135,13 @@ function callWithoutSign(node: SyntaxNode, { source }: SyntaxTree): ReturnType<C
   const steps = procedure.steps ?? []
   const name = String(steps.at(-1)?.value)
   const text = functionTypes.has(name)
-    ? mended(source.replace(new RegExp(`(?<![$.\\w])${name}\\s*\\(`, 'g'), `$$${name}(`))
+    ? fixed(source.replace(new RegExp(`(?<![$.\\w])${name}\\s*\\(`, 'g'), `$$${name}(`))
     : undefined
   const written = text === source.trim() ? undefined : text
-  const mend = written ?? withoutMethods(source)
+  const fix = written ?? withoutMethods(source)
   return {
     message: `a function begins with \`$\`, and \`${name}\` does not`,
-    hint: mend === undefined ? nearestFunctions(name) : writeHint(mend, source),
+    hint: fix === undefined ? nearestFunctions(name) : writeHint(fix, source),
   }
 }
 
@@ -158,7 +158,7 @@ function arithmeticOfTexts(node: SyntaxNode, { source, kindOf }: SyntaxTree): Re
       message: `\`${value}\` takes numbers, not a ${wrong}`,
       hint: 'A text is made a number with `$number(…)`.',
     }
-  const text = mended(replaceOutsideTexts(source, /\+/g, '&'))
+  const text = fixed(replaceOutsideTexts(source, /\+/g, '&'))
   return {
     message: '`+` adds numbers; texts are joined with `&`',
     hint: text === undefined ? "Write `'Review ' & title`." : `Write \`${text}\`.`,
@@ -191,7 +191,7 @@ const comparing = new Set<unknown>([...comparisons, '=', '!='])
 function comparisonOfComparison({ value, lhs }: SyntaxNode, { source }: SyntaxTree): ReturnType<Check> {
   if (value !== '=' && value !== '!=') return undefined
   if (lhs?.type !== 'binary' || !comparing.has(lhs.value)) return undefined
-  const text = mended(replaceOutsideTexts(source, /&/g, 'and'))
+  const text = fixed(replaceOutsideTexts(source, /&/g, 'and'))
   return {
     message: `\`${value}\` compares what the comparison before it gives`,
     hint: `Join conditions with \`and\`: \`${text === source.trim() || text === undefined ? "action = 'opened' and draft = false" : text}\`.`,
@@ -204,7 +204,7 @@ function textAsCondition({ value, rhs, lhs }: SyntaxNode, { source }: SyntaxTree
   if (![lhs, rhs].some((side) => side?.type === 'string')) return undefined
   return {
     message: `a text beside \`${value}\` is a condition of its own, which always holds`,
-    hint: `Write \`${mended(asList(source)) ?? "action in ['opened', 'reopened']"}\`.`,
+    hint: `Write \`${fixed(asList(source)) ?? "action in ['opened', 'reopened']"}\`.`,
   }
 }
 
@@ -226,13 +226,13 @@ function stringAsRegex(node: SyntaxNode, { source }: SyntaxTree): ReturnType<Che
   if (!/^\^.|.\$$|\.[*+]|\\[dwsb]|^\(\?i\)/.test(text)) return undefined
   const pattern = text.replace(/^\(\?i\)/, '')
   const regex = `/${pattern.replaceAll('/', '\\/')}/${pattern === text ? '' : 'i'}`
-  const mend = mended(
+  const fix = fixed(
     source.replace(/(\$contains\([^"']*,\s*)(?:"[^"]*"|'[^']*')/, (_all, before: string) => before + regex),
   )
   return {
     isDoubtful: true,
     message: 'looks for a string letter for letter, and this one looks like a regular expression',
-    hint: `Write \`${mend ?? regex}\`.`,
+    hint: `Write \`${fix ?? regex}\`.`,
   }
 }
 
@@ -299,7 +299,7 @@ function templateLiteral({ value }: SyntaxNode): ReturnType<Check> {
     if (part === '') return []
     return [index % 2 === 0 ? JSON.stringify(part) : part.trim()]
   })
-  const text = mended(parts.join(' & '))
+  const text = fixed(parts.join(' & '))
   return {
     message: 'backquotes hold the name of a field; texts are joined with `&`',
     hint: `Write \`${text ?? '"Review " & title'}\`.`,

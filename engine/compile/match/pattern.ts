@@ -164,7 +164,7 @@ function missInList(
 /** The limit on keys that are searched for a name with a similar spelling. */
 const keysSearched = 1_000
 
-/** Mentions a key that differs from the wanted one in case only. Its name is the author's own text, not a stranger's. */
+/** Mentions a key that differs from the wanted one in case only. Its name is the author's own text, not a sender's. */
 function withOtherCase(miss: FailedClause, value: unknown, key: string): FailedClause {
   if (typeof value !== 'object') return miss
   let searched = 0

@@ -45,7 +45,8 @@ function* checkDigest({ issuesSecret }: ChallengePolicy, verify: VerifyPolicy): 
     yield fault('hmac', 'answers with a digest, and nothing says how it is made', hint, 'MISSING_KEY')
   } else if (!hmac.signed.includes('{body}')) {
     // `{form}` does not suffice: it is signed without its dividers, so that a challenge could imitate one.
-    const problem = 'would sign anything that a stranger asks for, as `hmac.signed` does not hold `{body}`'
+    const problem =
+      'would sign anything that an unauthenticated client asks for, as `hmac.signed` does not hold `{body}`'
     yield fault('hmac', problem, 'Remove it, or write what the sender signs into `hmac.signed`.')
   } else if (issuesSecret) yield fault('hmac', 'stands beside `issuesSecret`', 'Keep one of the two.')
   else if (secretsOf(verify.secret).length === 0) {

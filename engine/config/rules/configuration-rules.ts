@@ -166,7 +166,7 @@ function* checkModules({ hooks }: ConfigurationValue): Iterable<Finding> {
     yield* checkModuleName(name, path, 'key')
     const other = taken.get(moduleName(name))
     taken.set(moduleName(name), name)
-    const problem = `is the module \`${other}\` once more`
+    const problem = `is the module \`${other}\` again`
     if (other !== undefined)
       yield { path, at: 'key', code: 'DUPLICATE_FIELD', problem, hint: 'Keep one of the two.' }
   }

@@ -26,7 +26,7 @@ export function* verifyValueRules({ schemes }: ProviderRow, verify: VerifyPolicy
   }
 }
 
-const copyAgain = 'Copy it once more from the provider, whole.'
+const copyAgain = 'Copy it again from the provider, whole.'
 
 const writtenAs = {
   whsec: 'base64, with or without `whsec_` before it',

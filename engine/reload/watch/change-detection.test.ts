@@ -50,7 +50,7 @@ function createReader(
   let next = Promise.withResolvers<void>()
   let isReading = false
   let isAgain = false
-  /** Loads one at a time, and once more for signals that come meanwhile, as the reloader does. */
+  /** Loads one at a time, and again for signals that come meanwhile, as the reloader does. */
   async function load(): Promise<void> {
     isAgain = isReading
     if (isReading) return

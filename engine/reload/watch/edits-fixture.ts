@@ -254,7 +254,7 @@ export const editKinds: readonly EditKind[] = [
     ],
   },
   {
-    name: 'a package that is installed anew',
+    name: 'a package that is installed again',
     files: { 'node_modules/left/index.js': 'first', 'node_modules/left/lib/pad.js': 'first' },
     watched: ['node_modules/left/index.js', 'node_modules/left/lib/pad.js'],
     steps: [

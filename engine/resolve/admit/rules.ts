@@ -158,7 +158,7 @@ export function checkSessionKey(value: unknown, rules: Rules): Checked<string> {
   if (isProblem(text)) return text
   const key = text.value.trim()
   if (key.length > maxSessionKeyLength) return invalid(`must have at most ${maxSessionKeyLength} characters`)
-  // The store would write the same replacement character for each lone surrogate, so strangers would share a session.
+  // The store would write the same replacement character for each lone surrogate, so unrelated senders would share a session.
   if (!key.isWellFormed()) return invalid('must be well-formed Unicode text')
   if (key.toLowerCase() === 'main') {
     return { code: 'RESERVED_SESSION_KEY', message: 'must not be "main", the key of the main session' }

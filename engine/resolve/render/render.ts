@@ -115,7 +115,7 @@ function renderField(path: Path, field: Rendered, rendering: Rendering): readonl
 }
 
 /**
- * Refuses a session key of which only the prefix is left, because its values were in a condition or a loop. Strangers
+ * Refuses a session key of which only the prefix is left, because its values were in a condition or a loop. Unrelated senders
  * would share the session.
  */
 function refuseBarePrefix(segments: readonly Segment[], path: Path): void {
@@ -127,7 +127,7 @@ function refuseBarePrefix(segments: readonly Segment[], path: Path): void {
   )
 }
 
-/** An absent value in a session key is always refused, because strangers would share the session. */
+/** An absent value in a session key is always refused, because unrelated senders would share the session. */
 function locate(error: unknown, path: Path, strict: Strictness): unknown {
   if (strict !== 'blank' || !(error instanceof AbsentValueError)) return locateError(error, path)
   return refusalAt(path, 'SESSION_KEY_NOT_ALLOWED', `needs ${error.path}, which is absent or blank`)

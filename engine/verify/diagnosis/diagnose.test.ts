@@ -29,14 +29,15 @@ interface Asked {
 async function ask(request: SignedRequest, verify: VerifyPolicy, asked: Asked = {}): Promise<Diagnosis> {
   const { others = [], dependencies = noNetwork } = asked
   const diagnosis = await diagnose(request, verify, others, dependencies)
-  const told = JSON.stringify(diagnosis)
+  const message = JSON.stringify(diagnosis)
   const kept = [verify, ...others.map((each) => each.verify)].flatMap((each) => [
     ...[each.secret ?? []].flat(),
     ...[each.publicKey ?? []].flat(),
   ])
   const values = Object.values(request.headers).map(String)
   for (const secret of [...kept, ...values, canary]) {
-    if (secret.trim().length > 5) assert.ok(!told.includes(JSON.stringify(secret.trim()).slice(1, -1)), told)
+    if (secret.trim().length > 5)
+      assert.ok(!message.includes(JSON.stringify(secret.trim()).slice(1, -1)), message)
   }
   return diagnosis
 }
@@ -62,7 +63,10 @@ for (const [name, sender] of all) {
       [diagnosis.taken, diagnosis.code, first(diagnosis)],
       [false, 'SIGNATURE_MISSING', 'HEADER_MISSING'],
     )
-    assert.ok(diagnosis.findings[0]?.told.includes(`\`${signatureHeader}\``), diagnosis.findings[0]?.told)
+    assert.ok(
+      diagnosis.findings[0]?.message.includes(`\`${signatureHeader}\``),
+      diagnosis.findings[0]?.message,
+    )
   })
 
   test(`a changed body of ${name} stays unexplained`, async () => {
@@ -84,7 +88,7 @@ for (const [name, sender] of all) {
         assert.deepEqual([diagnosis.code, first(diagnosis)], ['TIMESTAMP_OUTSIDE', 'CLOCK'])
         assert.equal(diagnosis.skewSeconds, -ms / 1000)
         assert.match(
-          diagnosis.findings[0]?.told ?? '',
+          diagnosis.findings[0]?.message ?? '',
           new RegExp(`60 min in the ${side}, where \\d+ (s|min) are allowed$`),
         )
       }
@@ -107,7 +111,7 @@ for (const [name, { verify, body, headers, sign }] of withSecret) {
     const others = [{ place: 'endpoints.elsewhere.verify', verify: { provider: 'slack', secret } }]
     const diagnosis = await ask(request, { ...verify, secret: 'whsec_bmV3ZXN0LXNlY3JldA==' }, { others })
     assert.equal(first(diagnosis), 'OTHER_ENDPOINT')
-    assert.match(diagnosis.findings[0]?.told ?? '', /endpoints\.elsewhere\.verify/)
+    assert.match(diagnosis.findings[0]?.message ?? '', /endpoints\.elsewhere\.verify/)
   })
 }
 
@@ -129,10 +133,10 @@ const rewritten: readonly (readonly [string, (json: string) => string, RegExp])[
 
 for (const [name, { verify, body, sign }] of all.filter(([, { signsBytes }]) => signsBytes)) {
   test(`the diagnosis says how the body of ${name} was rewritten on its way`, async () => {
-    for (const [way, rewrite, told] of rewritten) {
+    for (const [way, rewrite, message] of rewritten) {
       const diagnosis = await ask(requestOf(rewrite(body), sign(body)), verify)
       assert.deepEqual([diagnosis.taken, first(diagnosis)], [false, 'BODY_FORM'], way)
-      assert.match(diagnosis.findings[0]?.told ?? '', told, way)
+      assert.match(diagnosis.findings[0]?.message ?? '', message, way)
     }
   })
 }
@@ -150,10 +154,10 @@ test('the form in which a body was signed is found, whichever program wrote it',
     [body.replaceAll('&', '\\u0026'), /with \\uXXXX for `<`, `>` and `&`/],
     [new URLSearchParams({ payload: body }).toString(), /as a form, in its field `payload`/],
   ]
-  for (const [signed, told] of writings) {
+  for (const [signed, message] of writings) {
     const diagnosis = await ask(requestOf(body, sign(signed)), verify)
-    assert.equal(first(diagnosis), 'BODY_FORM', String(told))
-    assert.match(diagnosis.findings[0]?.told ?? '', told)
+    assert.equal(first(diagnosis), 'BODY_FORM', String(message))
+    assert.match(diagnosis.findings[0]?.message ?? '', message)
   }
 })
 
@@ -172,7 +176,7 @@ test('the SHA-1 signature of GitHub alone is reported as weaker', async () => {
   const weak = `sha1=${createHmac('sha1', verify.secret).update(body).digest('hex')}`
   const { code, findings } = await ask(requestOf(body, { 'x-hub-signature': weak }), verify)
   assert.deepEqual([code, findings[0]?.code], ['SIGNATURE_WEAKER', 'WEAKER_ONLY'])
-  assert.match(findings[0]?.told ?? '', /`x-hub-signature` came, and `x-hub-signature-256` did not/)
+  assert.match(findings[0]?.message ?? '', /`x-hub-signature` came, and `x-hub-signature-256` did not/)
 })
 
 test('for an address that differs from the one that Twilio signed, the difference is named', async () => {
@@ -182,7 +186,7 @@ test('for an address that differs from the one that Twilio signed, the differenc
     { ...headers, ...sign(body), host: 'hooks.example.com' },
     { target: '/hooks/twilio' },
   )
-  for (const [publicUrl, told] of [
+  for (const [publicUrl, message] of [
     ['http://hooks.example.com/hooks/twilio', /https in place of http/],
     ['https://hooks.example.com/hooks/twilio/', /without the slash at its end/],
     ['https://internal.example/hooks/twilio', /the host that the request names/],
@@ -191,17 +195,17 @@ test('for an address that differs from the one that Twilio signed, the differenc
   ] as const) {
     const diagnosis = await ask(request, { ...verify, publicUrl })
     assert.deepEqual([diagnosis.taken, first(diagnosis)], [false, 'URL'], publicUrl)
-    assert.match(diagnosis.findings[0]?.told ?? '', told)
+    assert.match(diagnosis.findings[0]?.message ?? '', message)
   }
   const withQuery = await ask({ ...request, target: '/hooks/twilio?added=by-a-proxy' }, verify)
-  assert.match(withQuery.findings[0]?.told ?? '', /without the query that came/)
+  assert.match(withQuery.findings[0]?.message ?? '', /without the query that came/)
 })
 
 test('another public key is not explained by a secret', async () => {
   const { publicKey } = generateKeyPairSync('ed25519')
   const other = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('hex')
   const { findings } = await ask(good(senders.discord), { provider: 'discord', publicKey: other })
-  assert.match(findings[0]?.told ?? '', /^the public key is another one/)
+  assert.match(findings[0]?.message ?? '', /^the public key is another one/)
 })
 
 const sns = { provider: 'aws-sns', topicArns: [topic] }
@@ -215,7 +219,7 @@ test('a message of SNS is accepted; another topic, a changed message and a missi
   const changed = requestOf(snsMessage().replace('a4d6fd4f', 'b4d6fd4f'), snsHeaders)
   const forged = await ask(changed, sns)
   assert.deepEqual([forged.code, first(forged)], ['SIGNATURE_MISMATCH', 'UNEXPLAINED'])
-  assert.match(forged.findings[0]?.told ?? '', /changed on its way, or is forged/)
+  assert.match(forged.findings[0]?.message ?? '', /changed on its way, or is forged/)
   const without = { download: () => Promise.reject(new UnavailableError('not now')) }
   assert.equal((await ask(request, sns, { dependencies: without })).code, 'KEYS_UNAVAILABLE')
   const base64 = requestOf(Buffer.from(snsMessage()).toString('base64'), snsHeaders)
@@ -236,7 +240,7 @@ test('a sender that the configuration describes itself is diagnosed like any oth
   const value = sign(body)['x-hub-signature-256'].slice('sha256='.length)
   assert.equal((await ask(requestOf(body, { 'x-own': value }), verify)).code, 'TAKEN')
   const missing = await ask(requestOf(body, {}), verify)
-  assert.match(missing.findings[0]?.told ?? '', /`x-own` is missing/)
+  assert.match(missing.findings[0]?.message ?? '', /`x-own` is missing/)
   assert.equal(first(await ask(requestOf(`${body}\n`, { 'x-own': value }), verify)), 'BODY_FORM')
 })
 

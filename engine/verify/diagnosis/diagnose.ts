@@ -34,7 +34,7 @@ export interface Diagnosis {
   /** The code that the log and the record of a refused request have; `TAKEN` or `HANDSHAKE` for one that is accepted. */
   readonly code: string
   /** One sentence, without a full stop. */
-  readonly told: string
+  readonly message: string
   readonly scheme?: string
   /** The number of the secret that matched, from 1, the newest first. */
   readonly secret?: number
@@ -50,7 +50,7 @@ export interface Diagnosis {
 interface Finding {
   /** The codes are stable, because programs read them. The sentences are not. */
   readonly code: string
-  readonly told: string
+  readonly message: string
   /** What to do about it, in one sentence or two. */
   readonly advice?: string
 }
@@ -72,8 +72,8 @@ const advice = {
     'Copy the secret or key again from the page of the sender, and compare `verify.publicUrl` where there is one. If that does not help: compare the digest of the body with that of what was sent.',
 } as const
 
-function finding(code: keyof typeof advice, told: string): Finding {
-  return { code, told, advice: advice[code] }
+function finding(code: keyof typeof advice, message: string): Finding {
+  return { code, message, advice: advice[code] }
 }
 
 /** @param others the values that other endpoints are verified with, because a sender may have been given the wrong secret */
@@ -92,14 +92,14 @@ export async function diagnose(
     return {
       taken: true,
       code: 'TAKEN',
-      told: 'the signature is right',
+      message: 'the signature is right',
       scheme,
       ...(secrets > 0 && { secret: secret + 1, secrets }),
       findings: secret > 0 ? [finding('OLDER_SECRET', older)] : [],
     }
   }
   const { code, reason, skewSeconds } = result
-  const refused = { taken: false, code, told: reason ?? signatureFailures[code] }
+  const refused = { taken: false, code, message: reason ?? signatureFailures[code] }
   const clock = (skew = 0) => finding('CLOCK', clockSentence(skew, verify, schemes))
   if (code === 'TIMESTAMP_OUTSIDE' || code === 'TOKEN_EXPIRED')
     return { ...refused, skewSeconds, findings: [clock(skewSeconds)] }
@@ -109,12 +109,12 @@ export async function diagnose(
   for (const variant of variantsOf(request, verify, schemes, others)) {
     const tried = await verifyAsGateway(variant.verify, variant.request, dependencies)
     if (!isSignatureRight(tried)) continue
-    const match = finding(variant.code, variant.told)
+    const match = finding(variant.code, variant.message)
     return { ...refused, findings: tried.ok ? [match] : [match, clock(tried.skewSeconds)] }
   }
   const isOpen = code === 'SIGNATURE_MISMATCH' && (reason === undefined || reason === otherAddress)
-  const told = unexplained[schemes[0]?.family ?? 'hmac']
-  return { ...refused, findings: isOpen ? [finding('UNEXPLAINED', told)] : [] }
+  const message = unexplained[schemes[0]?.family ?? 'hmac']
+  return { ...refused, findings: isOpen ? [finding('UNEXPLAINED', message)] : [] }
 }
 
 /** Verifies as the gateway does, with a result of its own for keys that cannot be fetched. */

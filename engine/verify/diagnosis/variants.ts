@@ -9,7 +9,7 @@ import type { SignedRequest } from '../verifier.ts'
 /** A change that explains the request if the policy accepts the request. */
 export interface Variant {
   readonly code: 'OTHER_ENDPOINT' | 'URL' | 'BODY_FORM'
-  readonly told: string
+  readonly message: string
   readonly verify: VerifyPolicy
   readonly request: SignedRequest
 }
@@ -30,22 +30,24 @@ export function* variantsOf(
 ): Iterable<Variant> {
   for (const { place, verify: other } of others) {
     const { secret, publicKey } = other
-    const told = `it fits the secret of ${place}`
-    yield { code: 'OTHER_ENDPOINT', told, verify: { ...verify, secret, publicKey }, request }
+    const message = `it fits the secret of ${place}`
+    yield { code: 'OTHER_ENDPOINT', message, verify: { ...verify, secret, publicKey }, request }
   }
   const which = verify.publicUrl === undefined ? 'the address that was called' : 'the configured address'
-  for (const { told: how, publicUrl, target } of schemes.some(signsUrl) ? addresses(request, verify) : []) {
-    const told = `it fits ${which} ${how}`.trimEnd()
-    yield { code: 'URL', told, verify: { ...verify, publicUrl }, request: { ...request, target } }
+  for (const { message: how, publicUrl, target } of schemes.some(signsUrl)
+    ? addresses(request, verify)
+    : []) {
+    const message = `it fits ${which} ${how}`.trimEnd()
+    yield { code: 'URL', message, verify: { ...verify, publicUrl }, request: { ...request, target } }
   }
   for (const [how, rawBody] of bodies(Buffer.from(request.rawBody).toString())) {
-    const told = `it fits the body ${how}: something between the sender and the gateway rewrote it`
-    yield { code: 'BODY_FORM', told, verify, request: { ...request, rawBody } }
+    const message = `it fits the body ${how}: something between the sender and the gateway rewrote it`
+    yield { code: 'BODY_FORM', message, verify, request: { ...request, rawBody } }
   }
 }
 
 /** Pairs a sentence with the choice that it describes. A choice without a sentence changes nothing. */
-type Choices<Choice> = readonly (readonly [told: string, choice: Choice])[]
+type Choices<Choice> = readonly (readonly [message: string, choice: Choice])[]
 
 /**
  * Returns addresses that the sender may have been given: the configured one with one part changed, and the one that was
@@ -70,9 +72,9 @@ function addresses({ headers, target }: SignedRequest, { publicUrl }: VerifyPoli
     ['without the query that came', { target: asked }],
     ['with https, and the host and path that were called', { protocol: 'https:', host: named, path: asked }],
   ]
-  return changes.map(([told, change]) => {
+  return changes.map(([message, change]) => {
     const { protocol, host, ...address } = { ...configured, ...change }
-    return { told, publicUrl: `${protocol}//${host}${address.path}`, target: address.target }
+    return { message, publicUrl: `${protocol}//${host}${address.path}`, target: address.target }
   })
 }
 
@@ -82,17 +84,17 @@ type Rewrite = (text: string) => string | Buffer | undefined
  * Yields forms in which a sender may have signed a body that was written again on its way. Each is made when it is
  * needed.
  */
-function* bodies(text: string): Iterable<readonly [told: string, rawBody: Buffer]> {
-  for (const [told, rewrite] of encodings) {
+function* bodies(text: string): Iterable<readonly [message: string, rawBody: Buffer]> {
+  for (const [message, rewrite] of encodings) {
     const form = rewrite(text)
-    if (form !== undefined) yield [told, Buffer.from(form as string)]
+    if (form !== undefined) yield [message, Buffer.from(form as string)]
   }
   for (const [layout, write] of layoutsOf(text)) {
     const laidOut = write()
     for (const [slash, writeSlashes] of slashes) {
       for (const [character, writeCharacters] of characters) {
-        const told = [layout, slash, character].filter(Boolean).join(', ')
-        yield [`written ${told}`, Buffer.from(writeCharacters(writeSlashes(laidOut)))]
+        const message = [layout, slash, character].filter(Boolean).join(', ')
+        yield [`written ${message}`, Buffer.from(writeCharacters(writeSlashes(laidOut)))]
       }
     }
   }

@@ -176,7 +176,7 @@ test('a token that contains its own key is verified with ours', async () => {
   assert.equal(await codeOf(createToken(claims, header, bySecond)), 'SIGNATURE_MISMATCH')
 })
 
-test('for an unknown key the key set is fetched once more', async () => {
+test('for an unknown key the key set is fetched again', async () => {
   const bySecond = (text: string) => sign('sha256', Buffer.from(text), second.privateKey)
   const token = createToken(claims, { alg: 'RS256', kid: 'second' }, bySecond)
   const rotated = createHost(oneKey, bothKeys)

@@ -191,7 +191,7 @@ test('a compressed message is refused, because mappings would see another text t
   assert.equal(await codeOf(signed, { headers: { 'content-encoding': 'identity' } }), 'ok')
 })
 
-test('a text that is not a certificate is fetched once more, so that an error page is not cached as one', async () => {
+test('a text that is not a certificate is fetched again, so that an error page is not cached as one', async () => {
   const answers = ['<html>we are sorry</html>', certificate]
   const asked: (boolean | undefined)[] = []
   const host: VerifyDependencies = {

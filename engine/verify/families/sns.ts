@@ -54,7 +54,7 @@ export function createSnsVerifier(
 
   return {
     isPresent: (headers) => headers[typeHeader] !== undefined,
-    /** The topic is checked before anything is downloaded, so that strangers' topics cost nothing. */
+    /** The topic is checked before anything is downloaded, so that other senders' topics cost nothing. */
     async verify({ headers, rawBody, now }, dependencies) {
       if (headers[rawHeader] === 'true') return unverified('SIGNATURE_MISSING', { reason: rawDelivery })
       if (isPacked(headers)) return packedBody

@@ -18,8 +18,8 @@ import {
 } from './handshake.ts'
 
 /**
- * The only texts that a stranger can have digested with the secret. No meaningful JSON and no meaningful form looks like
- * this, and `withoutChallenges` refuses a body that does; otherwise a stranger could have a body signed.
+ * The only texts that an unauthenticated client can have digested with the secret. No meaningful JSON and no meaningful form looks like
+ * this, and `withoutChallenges` refuses a body that does; otherwise an unauthenticated client could have a body signed.
  */
 const digestible = /^[\w+/.-]{1,256}={0,2}$/
 const likeChallenge = /^[\w+/.=-]*$/
@@ -48,7 +48,7 @@ export function createChallenge(challenge: ChallengePolicy, policy: VerifyPolicy
       if (text === undefined) return undefined
       const answer = answerWith(challenge, text)
       return issuesSecret
-        ? { ...answer, reason: issuedReason, entrusted: { name: 'webhook-secret', value: asked } }
+        ? { ...answer, reason: issuedReason, issuedSecret: { name: 'webhook-secret', value: asked } }
         : answer
     },
   }

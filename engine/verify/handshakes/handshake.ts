@@ -27,7 +27,7 @@ export interface Handshake {
   /** An address that has to be fetched once, after the answer. */
   readonly confirm?: string
   /** A value that only the operator may see, and the name to store it under. */
-  readonly entrusted?: { readonly name: string; readonly value: string }
+  readonly issuedSecret?: { readonly name: string; readonly value: string }
 }
 
 export interface Handshakes {

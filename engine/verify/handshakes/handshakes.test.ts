@@ -181,14 +181,14 @@ test('which methods are a handshake, and which handshakes need no signature', ()
 test("Notion's secret is stored for the operator until a secret is configured, and is not shown", () => {
   const value = 'secret_0123456789'
   const answer = ask('notion', { secret: '' }, { payload: { verification_token: value } })
-  assert.deepEqual(answer?.entrusted, { name: 'verification-token', value })
+  assert.deepEqual(answer?.issuedSecret, { name: 'verification-token', value })
   assert.ok(!`${answer?.reason}${answer?.body}`.includes(value))
   for (const policy of [{ secret: 'known' }, {}]) {
     const payload = {
       verification_token: value,
       ...(policy.secret === undefined && { type: 'page.created' }),
     }
-    assert.equal(ask('notion', policy, { payload, ...trusted })?.entrusted, undefined)
+    assert.equal(ask('notion', policy, { payload, ...trusted })?.issuedSecret, undefined)
   }
 })
 

@@ -65,7 +65,7 @@ test('every known handshake has its answer', { skip: known ? false : 'no ../shar
       for (const [name, value] of Object.entries(lowerCased(response.headers ?? {})))
         assert.equal(answered[name], value, name)
       assert.equal(answer.confirm, response.thenGet)
-      assert.equal(answer.entrusted?.value, response.showOperator)
+      assert.equal(answer.issuedSecret?.value, response.showOperator)
     })
   }
 })

@@ -37,7 +37,7 @@ const kinds: Readonly<Record<HandshakeKind, (policy: VerifyPolicy) => Handshakes
   /** https://docs.slack.dev/reference/events/url_verification/ */
   slack() {
     return {
-      /** Echoed to strangers, the challenge would let anybody register the address for an app of their own. */
+      /** Echoed to unauthenticated clients, the challenge would let anybody register the address for an app of their own. */
       answer({ isTrusted, payload }) {
         const challenge = fieldOf(payload, 'challenge')
         if (!isTrusted || fieldOf(payload, 'type') !== 'url_verification' || !isEcho(challenge))
@@ -164,10 +164,10 @@ const kinds: Readonly<Record<HandshakeKind, (policy: VerifyPolicy) => Handshakes
         const value = onlyFieldOf(payload, 'verification_token')
         if (!hasSecret && isIssuedSecret(value)) {
           const reason = 'Notion handed out its secret, which is kept for the operator'
-          return { ...emptyAnswer(200, reason), entrusted: { name: 'verification-token', value } }
+          return { ...emptyAnswer(200, reason), issuedSecret: { name: 'verification-token', value } }
         }
         if (!isTrusted || fieldOf(payload, 'verification_token') === undefined) return undefined
-        return emptyAnswer(200, 'Notion showed a secret once more, which is no event')
+        return emptyAnswer(200, 'Notion showed a secret again, which is no event')
       },
     }
   },
@@ -186,7 +186,7 @@ const kinds: Readonly<Record<HandshakeKind, (policy: VerifyPolicy) => Handshakes
   },
 
   /**
-   * A sender of CloudEvents asks whether it may send. Its `WebHook-Request-Callback` is an address that a stranger chose, and
+   * A sender of CloudEvents asks whether it may send. Its `WebHook-Request-Callback` is an address that a client chose, and
    * is never fetched. https://github.com/cloudevents/spec/blob/main/cloudevents/http-webhook.md#4-abuse-protection
    */
   cloudevents({ allowedOrigins = [] }) {

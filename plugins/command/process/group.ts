@@ -37,7 +37,7 @@ export function createProcessGroup(child: ChildProcess, isWindows: boolean) {
     if (!signal('SIGTERM')) return
     if (await isGoneWithin(graceMs)) return
     signal('SIGKILL')
-    // A dead process that its parent never collects seems to exist for ever, so the wait is bounded.
+    // A dead process that its parent never collects seems to exist forever, so the wait is bounded.
     await isGoneWithin(deathMs)
     if (isRunning(child)) await exited
   }

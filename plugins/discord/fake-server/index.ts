@@ -50,7 +50,7 @@ const thread = '1400000000000000002'
 const hiddenChannel = '1400000000000000003'
 const readOnlyChannel = '1400000000000000004'
 const friend = '1500000000000000001'
-const stranger = '1500000000000000002'
+const outsider = '1500000000000000002'
 const longestMessage = 2000
 const longestNonce = 25
 /** Discord's "past few minutes", in milliseconds. */
@@ -88,7 +88,7 @@ export async function openVendor({
 
   function openDirectChannel({ recipient_id: user }: Facts): FakeServerAnswer {
     if (typeof user !== 'string' || !isSnowflake(user)) return formError('recipient_id', 'NUMBER_TYPE_COERCE')
-    if (user !== friend && user !== stranger) return refusal(400, 50033, 'Invalid Recipient(s)')
+    if (user !== friend && user !== outsider) return refusal(400, 50033, 'Invalid Recipient(s)')
     const id = directChannels.get(user) ?? String(++lastId)
     directChannels.set(user, id)
     return { body: { id, type: 1, last_message_id: null, flags: 0, recipients: [{ ...self, id: user }] } }
@@ -122,7 +122,7 @@ export async function openVendor({
     const { content = '', nonce, enforce_nonce: isEnforced, flags = 0, allowed_mentions: allowed } = body
     if (channel === hiddenChannel) return refusal(403, 50001, 'Missing Access')
     if (channel === readOnlyChannel) return forbidden
-    if (channel === directChannels.get(stranger)) {
+    if (channel === directChannels.get(outsider)) {
       return refusal(403, 50007, 'Cannot send messages to this user')
     }
     const isKnown = channel === openChannel || channel === thread || channel === directChannels.get(friend)
@@ -167,7 +167,7 @@ export async function openVendor({
     unknownTo: 'channel:1499999999999999999',
     threadTo: `channel:${thread}`,
     userTo: `user:${friend}`,
-    closedUserTo: `user:${stranger}`,
+    closedUserTo: `user:${outsider}`,
     hiddenTo: `channel:${hiddenChannel}`,
     refusals: {
       badCredential,

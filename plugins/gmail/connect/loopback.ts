@@ -38,7 +38,7 @@ const pages = {
   },
   incomplete: {
     title: 'This address holds no answer',
-    text: 'Open the address that the terminal shows once more.',
+    text: 'Open the address that the terminal shows again.',
   },
   late: {
     title: 'Google has answered already',

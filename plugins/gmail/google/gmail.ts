@@ -12,7 +12,7 @@ import { gmailService as service } from './service.ts'
  * holds pictures in its HTML. It is then asked for without its text.
  */
 const longestMail = 16 * 1_048_576
-/** A longer mail is asked for again, one at a time: several that a stranger sends at once would fill the memory. */
+/** A longer mail is asked for again, one at a time: several that a sender sends at once would fill the memory. */
 const usualMail = 2 * 1_048_576
 /** The time for a longer mail, on a slow line. */
 const secondsOfLong = 120

@@ -80,7 +80,7 @@ export interface ListPage {
 }
 
 /**
- * A mail as Gmail gives it (`users.messages`, format `full` or `metadata`). Strangers wrote it, so any field may be
+ * A mail as Gmail gives it (`users.messages`, format `full` or `metadata`). Senders wrote it, so any field may be
  * wrong.
  */
 export interface RawMessage {
@@ -121,7 +121,7 @@ export interface PubSub {
   /** Without `push` the subscription is pulled. */
   changePush(name: string, push: Push | undefined, signal: AbortSignal): Promise<void>
   /**
-   * Returns whether the member had the role already. Reads, changes and writes the policy, and once more if another
+   * Returns whether the member had the role already. Reads, changes and writes the policy, and again if another
    * process wrote meanwhile. @throws PluginError `policy-forbids`: a policy of the organisation allows no such member
    */
   grant(topic: string, role: string, member: string, signal: AbortSignal): Promise<'granted' | 'had'>

@@ -175,7 +175,7 @@ test('granting a role keeps the rest of the policy', async () => {
   }
 })
 
-test('a policy that another process changed meanwhile is read and written once more', async () => {
+test('a policy that another process changed meanwhile is read and written again', async () => {
   const first = { body: { etag: 'one' } }
   const second = { body: { etag: 'two', bindings: [{ role, members: ['user:ada@example.com'] }] } }
   await using google = await openScripted({ [get]: [first, second], [set]: [aborted, {}] })

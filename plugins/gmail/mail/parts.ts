@@ -29,7 +29,7 @@ interface PendingPart {
 }
 
 /**
- * Returns the passages in order, and whether the mail has more parts than are read. A list replaces the stack, because a stranger's tree may be deeper than the stack.
+ * Returns the passages in order, and whether the mail has more parts than are read. A list replaces the stack, because a sender's tree may be deeper than the stack.
  */
 export function passagesOf(payload: unknown) {
   const passages: OpenPassage[] = []
@@ -74,7 +74,7 @@ function toPassage({ plain, html }: OpenPassage): Passage {
   return { plain: plain?.parts ?? [], html: html?.parts ?? [] }
 }
 
-/** Reads a part as an object, whatever a stranger sent in its place. */
+/** Reads a part as an object, whatever a sender sent in its place. */
 export function partOf(value: unknown): RawPart {
   return typeof value === 'object' && value !== null ? value : {}
 }

@@ -86,12 +86,12 @@ test('each field has a limit', () => {
 
 test('plain text is preferred to HTML that says the same', () => {
   const plain = plainPart(
-    'Are you free at noon? It is about the signal box, of which I told you.\r\n\r\n-- \r\nGrace',
+    'Are you free at noon? It is about the signal box, of which I wrote you.\r\n\r\n-- \r\nGrace',
   )
   const html = htmlPart(
-    '<p>Are you <b>free</b> at noon? It is about the signal box, of which I told you.</p>',
+    '<p>Are you <b>free</b> at noon? It is about the signal box, of which I wrote you.</p>',
   )
-  const text = 'Are you free at noon? It is about the signal box, of which I told you.\n\n--\nGrace'
+  const text = 'Are you free at noon? It is about the signal box, of which I wrote you.\n\n--\nGrace'
   assert.equal(bodyOf(multipart('alternative', plain, html)), text)
   assert.equal(bodyOf(multipart('alternative', html, plain)), text)
 })

@@ -9,7 +9,7 @@ import { cleanLine } from './text/clean.ts'
 import { cutToLength } from './text/cut.ts'
 import { decodeWords } from './text/encoded-words.ts'
 
-/** A mail as it is posted. A stranger wrote everything in it but the ids. */
+/** A mail as it is posted. A sender wrote everything in it but the ids. */
 export interface MailItem {
   readonly id: string
   readonly threadId: string
@@ -38,7 +38,7 @@ const maxOfSnippet = 500
 const maxLabels = 100
 const maxOfLabel = 200
 
-/** Never throws, whatever a stranger wrote. */
+/** Never throws, whatever a sender wrote. */
 export function readMail(raw: RawMessage, { includeBody, maxBytes }: ReadOptions): MailItem {
   const payload = partOf(raw.payload)
   const id = textOf(raw.id) ?? ''

@@ -385,7 +385,7 @@ test('when Google gives out no mail at all, few mails are blamed and none is giv
   await world.stop(run)
 })
 
-test('a mail that Google announces too early is looked for once more, and a deleted mail does not block others', async () => {
+test('a mail that Google announces too early is looked for again, and a deleted mail does not block others', async () => {
   const world = createWorld()
   const { clock, gateway, google } = world
   const run = world.start()

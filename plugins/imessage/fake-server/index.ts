@@ -80,12 +80,12 @@ export const existing = {
   /** A person with only a chat of green messages (SMS). */
   green: '+15550100002',
   /** A person without a chat. */
-  stranger: '+15550100003',
+  outsider: '+15550100003',
   mail: 'ada@example.org',
   group: 'chat100200300',
 } as const
 
-const reachable = new Set<string>([existing.person, existing.green, existing.stranger, existing.mail])
+const reachable = new Set<string>([existing.person, existing.green, existing.outsider, existing.mail])
 
 /** Apple's error number for a person who has no iMessage. */
 const notRegistered = 22

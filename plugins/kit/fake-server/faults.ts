@@ -51,7 +51,7 @@ export type Outcome =
   | { readonly end: 'cut' | 'hang' }
 
 export interface Faults {
-  /** Every request in order of arrival, including those that a fault struck. */
+  /** Every request in order of arrival, including those that met a fault. */
   readonly requests: readonly FakeServerRequest[]
   /** Adds faults, each for one of the next requests that `isSend` accepts. */
   script(...faults: readonly Fault[]): void

@@ -25,7 +25,7 @@ export interface FakeTeams extends FakeVendor {
   readonly foreignTo: string
   /** The address of a user who has the app, and of one in the tenant who does not. */
   readonly userTo: string
-  readonly strangerTo: string
+  readonly outsiderTo: string
   /** Returns how many tokens were issued. */
   tokensIssued(): number
   /** Revokes all tokens that were issued. */
@@ -58,7 +58,7 @@ const foreign = '19:foreign0000000000000000000000000@thread.tacv2'
 const groupChat = '19:meeting_group00000000000000@thread.v2'
 const firstMessage = '1763682000000'
 const person = '5b649834-7412-4cce-9e69-176e95a394f5'
-const stranger = '520e4d1e-2108-43ee-a092-46a9507c6200'
+const outsider = '520e4d1e-2108-43ee-a092-46a9507c6200'
 /** The most bytes of a whole message in UTF-16. */
 const largestMessage = 100 * 1024
 const formats: readonly unknown[] = ['markdown', 'plain', 'xml']
@@ -138,7 +138,7 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeT
     const named = recordOf(recordOf(channelData)?.['tenant'])?.['id'] ?? tenant
     if (named !== tenantId) return connector(400, 'BadArgument', 'Malformed tenant id.')
     const id = String(recordOf(listOf(members)[0])?.['id'])
-    if (id === stranger) {
+    if (id === outsider) {
       return connector(
         403,
         'ForbiddenOperationException',
@@ -203,7 +203,7 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeT
     threadTo: `conversation:${general};messageid=${firstMessage}`,
     foreignTo: foreign,
     userTo: `user:${person}`,
-    strangerTo: `user:${stranger}`,
+    outsiderTo: `user:${outsider}`,
     refusals: {
       badCredential: denied,
       forbidden: connector(

@@ -10,7 +10,7 @@ export interface Network {
   cut(): void
   /** Nothing arrives any more, in neither direction, and nothing is cut. What is sent meanwhile is kept. */
   silence(): void
-  /** All connections that are silent stay so for ever; new ones work. */
+  /** All connections that are silent stay so forever; new ones work. */
   forget(): void
   /** What was kept arrives, and everything after it. */
   restore(): void
@@ -24,11 +24,11 @@ export interface Network {
 /** How COMMIT, and the answer to it, look on the wire, which is not encrypted. */
 const commits = { question: Buffer.from('Q\0\0\0\x0bCOMMIT\0'), answer: Buffer.from('C\0\0\0\x0bCOMMIT\0') }
 
-/** The server's process and its secret, as a client is told at its start. */
+/** The server's process and its secret, as a client learns at its start. */
 const backendKey = Buffer.from('K\0\0\0\x0c')
 
 export interface NetworkOptions {
-  /** Clients are told of another process than the one that serves them, as a pooler does. Default: false. */
+  /** Clients learn of another process than the one that serves them, as a pooler does. Default: false. */
   readonly isPooler?: boolean
 }
 

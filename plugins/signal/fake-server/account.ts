@@ -20,7 +20,7 @@ export const people = {
     uuid: '11111111-2222-4333-8444-555555555555',
     type: 'UNREGISTERED_FAILURE',
   },
-  stranger: {
+  outsider: {
     number: '+41792222222',
     uuid: '22222222-2222-4333-8444-555555555555',
     type: 'IDENTITY_FAILURE',
@@ -28,7 +28,7 @@ export const people = {
   offline: { number: '+41793333333', uuid: '33333333-2222-4333-8444-555555555555', type: 'NETWORK_FAILURE' },
 } as const satisfies Record<string, Person>
 
-const { ada, gone, stranger, offline } = people
+const { ada, gone, outsider, offline } = people
 
 /** The groups, whose ids are 32 bytes in base64. */
 export const groups = {
@@ -38,7 +38,7 @@ export const groups = {
 } as const satisfies Record<string, { id: string; members: readonly Person[] }>
 
 function personOf(address: unknown): Person | undefined {
-  return [ada, gone, stranger, offline].find((person: Person) =>
+  return [ada, gone, outsider, offline].find((person: Person) =>
     [person.number, person.uuid, person.username].includes(String(address)),
   )
 }

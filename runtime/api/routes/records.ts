@@ -285,7 +285,7 @@ export const diagnostic = Type.Object(
         file: Type.String(),
         line: Type.Integer({ description: 'From 1.' }),
         column: Type.Integer({ description: 'From 1.' }),
-        text: Type.String({ description: 'The line, with secrets struck out.' }),
+        text: Type.String({ description: 'The line, with secrets redacted.' }),
         ...optional({ calledFile: Type.String(), caret: Type.Integer() }),
       }),
       hint: Type.String({ description: 'The suggested fix.' }),

@@ -117,7 +117,7 @@ test('files belong to the owner of the data folder, and those that the operator 
   assert.equal(judge(file('.env', 1001)).code, 'OWNED_BY_ANOTHER')
 })
 
-test('root is never told to take files from the user that the gateway is being set up for', async () => {
+test('root is never message to take files from the user that the gateway is being set up for', async () => {
   const [asking, operator] = [
     { uid: 0, gid: 0 },
     { uid: 990, gid: 990 },
@@ -161,7 +161,7 @@ test('every code that a check can answer stands in the README, and no other', as
   assert.deepEqual(listedCodes.toSorted(), [...used].toSorted())
 })
 
-test('a file that the user of the gateway may not read is a problem, with the line that mends it', () => {
+test('a file that the user of the gateway may not read is a problem, with the line that fixes it', () => {
   const step = (shown: string, mode: number, uid: number, gid = uid): Step => ({
     shown,
     isFolder: shown.endsWith('c'),

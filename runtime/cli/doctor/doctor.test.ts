@@ -372,7 +372,7 @@ test('files that others can read or change are reported with the chmod', {
   const { run, cwd } = await withoutGateway(t, {
     'reveille.yaml': plain.replace(gatewayToken, '${REVEILLE_GATEWAY_TOKEN}').replace(hookToken, '${HOOK}'),
     '.env': `REVEILLE_GATEWAY_TOKEN=${gatewayToken}\nHOOK=${hookToken}\n`,
-    'data/entrusted/a-token': 'x',
+    'data/stored-secrets/a-token': 'x',
     'mappings/a.yaml': 'mappings: []\n',
   })
   const at = (name: string) => path.join(cwd, name)
@@ -393,11 +393,11 @@ test('files that others can read or change are reported with the chmod', {
   ])
   await chmod(at('.env'), 0o644)
   await chmod(at('data'), 0o755)
-  await chmod(at('data/entrusted'), 0o755)
-  await chmod(at('data/entrusted/a-token'), 0o644)
+  await chmod(at('data/stored-secrets'), 0o755)
+  await chmod(at('data/stored-secrets/a-token'), 0o644)
   await chmod(at('mappings'), 0o777)
   assert.deepEqual(await modes(), [
-    'problem | READABLE_BY_OTHERS | everybody on this machine can read .env, data/, data/entrusted/ and data/entrusted/a-token | chmod -R go-rwx .env data',
+    'problem | READABLE_BY_OTHERS | everybody on this machine can read .env, data/, data/stored-secrets/ and data/stored-secrets/a-token | chmod -R go-rwx .env data',
     'problem | WRITABLE_BY_OTHERS | everybody on this machine can change mappings/ | chmod -R o-w mappings',
   ])
   assert.equal((await stat(at('.env'))).mode & 0o777, 0o644, 'it changes nothing')

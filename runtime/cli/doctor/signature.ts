@@ -117,14 +117,14 @@ async function judge(
     const payload = payloadIn('agent', Buffer.from(rawBody), headers['content-type'])
     const answer = handshakes?.answer({ method, headers, query, payload, isTrusted })
     if (answer === undefined) return undefined
-    const { status, reason: told } = answer
+    const { status, reason: message } = answer
     const taken = status < 400
-    return { taken, code: taken ? 'HANDSHAKE' : 'HANDSHAKE_WRONG', told, status, findings: [] }
+    return { taken, code: taken ? 'HANDSHAKE' : 'HANDSHAKE_WRONG', message, status, findings: [] }
   }
   if (method !== 'POST') {
-    const told = 'the method is not POST, and it is no handshake'
+    const message = 'the method is not POST, and it is no handshake'
     const answer = handshakes?.methods?.includes(method) ? answerHandshake(false) : undefined
-    return answer ?? { taken: false, code: 'METHOD_NOT_ALLOWED', told, findings: [] }
+    return answer ?? { taken: false, code: 'METHOD_NOT_ALLOWED', message, findings: [] }
   }
   const owned = auth === 'both' ? verify?.value.tokenHeaders : undefined
   const presented = presentedToken(headers, query, settings.hooks.allowQueryToken, owned)
@@ -134,10 +134,11 @@ async function judge(
     // A sender that shows a wrong token is guessing, and gets no answer to a handshake.
     const answer = handshakes?.unsigned && !isWrongTry(shown) ? answerHandshake(false) : undefined
     const known = shown.failure === 'SIGNATURE_MISSING' ? (await explain()).findings : findings
-    return answer ?? { taken: false, code: shown.failure, told: sentenceOf(shown), findings: known }
+    return answer ?? { taken: false, code: shown.failure, message: sentenceOf(shown), findings: known }
   }
-  const told = shown.kind === 'open' ? 'nothing is asked of a sender on this machine' : 'the token is right'
-  const taken = { taken: true, code: 'TAKEN', told, findings }
+  const message =
+    shown.kind === 'open' ? 'nothing is asked of a sender on this machine' : 'the token is right'
+  const taken = { taken: true, code: 'TAKEN', message, findings }
   const judged = shown.kind === 'signature' ? await explain() : taken
   const answer = judged.taken ? answerHandshake(shown.kind !== 'open') : undefined
   return { ...judged, ...answer, findings: judged.findings }
@@ -157,14 +158,14 @@ function unsignedFindings({ auth, verify }: EndpointAuth): Diagnosis['findings']
   if (isAsked && verifier !== undefined) return []
   const ofProvider = verifier === undefined ? 'NO_SECRET' : 'SIGNATURE_NOT_ASKED'
   const code = name === undefined ? 'NO_VERIFY' : signsNothing(name) ? 'SIGNS_NOTHING' : ofProvider
-  return [{ code, told: unsigned[code] }]
+  return [{ code, message: unsigned[code] }]
 }
 
 type Result = Diagnosis & { readonly provider?: string; readonly compared: ReturnType<typeof comparedOf> }
 
 /** Says for people what the result is, what explains it, what to do, and what was looked at. The text ends with a line break. */
 function formatResult(result: Result, endpoint: string, isNowGiven: boolean, io: Io): string {
-  const { taken, code, told, status, findings, provider, scheme, secret, secrets, compared } = result
+  const { taken, code, message, status, findings, provider, scheme, secret, secrets, compared } = result
   const paint = paintFor(io)
   const { columns = Number.POSITIVE_INFINITY } = io
   // The status of an accepted request is 200 or 202, depending on what it asks for.
@@ -175,7 +176,7 @@ function formatResult(result: Result, endpoint: string, isNowGiven: boolean, io:
     wrapWords(printable(text), columns - next.length).map((line, at) => `${at === 0 ? first : next}${line}`)
   const marked = (isReason: boolean) => (isReason ? paint.red('✗') : paint.yellow('!'))
   const lines = findings.flatMap((each, index) => [
-    ...wrapped(`${each.told} [${each.code}]`, `${marked(!taken && index === 0)} `, '  '),
+    ...wrapped(`${each.message} [${each.code}]`, `${marked(!taken && index === 0)} `, '  '),
     ...(each.advice === undefined ? [] : wrapped(each.advice, `  ${paint.cyan('→')} `, '    ')),
   ])
   const facts = {
@@ -186,7 +187,7 @@ function formatResult(result: Result, endpoint: string, isNowGiven: boolean, io:
     'SHA-256': compared.bodySha256,
     clock: isNowGiven ? `${compared.now}, by --now` : compared.now,
   }
-  const head = `/${printable(endpoint)}  ${paint.bold(String(status ?? usual))}  ${outcome}  ${printable(told)}`
+  const head = `/${printable(endpoint)}  ${paint.bold(String(status ?? usual))}  ${outcome}  ${printable(message)}`
   return [head, '', ...lines, ...(lines.length > 0 ? [''] : []), formatFacts(facts)].join('\n')
 }
 

@@ -12,7 +12,7 @@ const items = [
     severity: 'failing',
     subject: 'orders',
     cause: 'Requests to /orders end with TRANSFORM_FAILED: order.ts: \u202eboom (transforms/order.ts:2:3).',
-    next: { label: 'Mend the transform', command: 'reveille try 0123' },
+    next: { label: 'Fix the transform', command: 'reveille try 0123' },
     count: 12,
     first: now - 3_600_000,
     last: now - 60_000,
@@ -63,7 +63,7 @@ test('open issues are listed with cause and next step, and nothing in them contr
   )
   assert.match(
     out.replaceAll(/\s+/g, ' '),
-    /boom \(transforms\/order\.ts:2:3\)\. → Mend the transform: reveille try 0123/,
+    /boom \(transforms\/order\.ts:2:3\)\. → Fix the transform: reveille try 0123/,
   )
   assert.doesNotMatch(out, /\u202e|SILENCE/)
   assert.ok(

@@ -446,7 +446,7 @@ test('references in an incomplete mailbox are used and stay; one that is not set
   const refused = await other.setup(...flags)
   assert.equal(refused.code, 1)
   assert.match(refused.err, /refers to the variable LABEL, which is not set[\s\S]*Fix this first\.\n$/)
-  assert.doesNotMatch(refused.err, /is required/, 'what setup would write is nobody’s to mend')
+  assert.doesNotMatch(refused.err, /is required/, 'what setup would write is nobody’s to fix')
   assert.equal(await other.read(), begun)
 })
 

@@ -25,7 +25,7 @@ test("the gateway's answer is passed on: status, code, sentence and how long to 
 })
 
 test('a success that another program answers counts as no answer', async () => {
-  const strangers = [
+  const outsiders = [
     () => new Response('<html>Sign in</html>', { status: 200 }),
     () => Response.json({ ok: false }),
     () => Response.json(null),
@@ -34,8 +34,8 @@ test('a success that another program answers counts as no answer', async () => {
     () => new Response('<html>Bad request</html>', { status: 400 }),
     () => new Response('', { status: 409 }),
   ]
-  for (const stranger of strangers) {
-    await assert.rejects(posting(stranger), (error: PluginError) => {
+  for (const outsider of outsiders) {
+    await assert.rejects(posting(outsider), (error: PluginError) => {
       assert.ok(error instanceof PluginError)
       assert.deepEqual([error.code, error.retryable], ['network', true])
       return /is no gateway/.test(error.message)

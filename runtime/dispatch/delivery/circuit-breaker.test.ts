@@ -202,7 +202,7 @@ test('a changed configuration is tried at once, and failures under the old one d
   fail(refused)
   assert.deepEqual(configure({ slack: {}, discord: {} }), [])
   assert.equal(room(), 0)
-  assert.deepEqual(configure({ slack: { botToken: 'mended' }, discord: {} }), ['slack'])
+  assert.deepEqual(configure({ slack: { botToken: 'fixed' }, discord: {} }), ['slack'])
   assert.deepEqual([room(), state()?.state], [1, 'probing'])
   fail(refused, 'd2', before)
   assert.equal(room(), 1)

@@ -46,20 +46,20 @@ test('while a channel is held its deliveries are neither claimed nor written, an
   assert.equal(bed.log('channel-held').length, 1)
 })
 
-test('after a reload that mends the channel everything is sent at once, in order', async (t) => {
-  let isMended = false
+test('after a reload that fixes the channel everything is sent at once, in order', async (t) => {
+  let isFixed = false
   const bed = await openTestBed(t, {
     async send() {
-      if (!isMended) throw refused()
+      if (!isFixed) throw refused()
     },
   })
   await bed.start()
   const first = await acceptEach(bed, 'Ada')
   await untilSome(bed, ({ code }) => code === 'bad-credential')
   const ids = [...first, ...(await acceptEach(bed, 'Bob', 'Cleo', 'Bob', 'Ada'))]
-  isMended = true
+  isFixed = true
   await bed.reload()
-  assert.equal(stateOf(bed)?.state, 'held', 'a reload of something else mends nothing')
+  assert.equal(stateOf(bed)?.state, 'held', 'a reload of something else fixes nothing')
   bed.reconfigureChannel('wall')
   await bed.reload()
   for (const id of ids) await bed.untilRun(id, ({ stage }) => stage === 'delivered')
@@ -68,10 +68,10 @@ test('after a reload that mends the channel everything is sent at once, in order
 })
 
 test('a task of an earlier version, which has no pool, waits for its channel too', async (t) => {
-  let isMended = false
+  let isFixed = false
   const bed = await openTestBed(t, {
     async send() {
-      if (!isMended) throw refused()
+      if (!isFixed) throw refused()
     },
   })
   await bed.start()
@@ -83,7 +83,7 @@ test('a task of an earlier version, which has no pool, waits for its channel too
   // Cleo's delivery is performed after Bob's has been considered.
   await acceptEach(bed, 'Cleo')
   assert.equal(bed.sending(), 1)
-  isMended = true
+  isFixed = true
   bed.clock.advance(60_000)
   await bed.until(async () => bed.sent.length === 3)
   assert.deepEqual(bed.sent.map(({ to }) => to).toSorted(), ['Ada', 'Bob', 'Cleo'])

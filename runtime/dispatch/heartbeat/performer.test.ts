@@ -187,7 +187,7 @@ test('a new event does not cut the backoff of a failing main session short', asy
 test('a failing main session is tried again at once when another model is configured or the gateway restarts', async (t) => {
   const bed = await openTestBed(t, {
     async run({ model }) {
-      if (model !== 'mended/model') throw new PluginError('no', { code: 'unknown-model', retryable: false })
+      if (model !== 'fixed/model') throw new PluginError('no', { code: 'unknown-model', retryable: false })
       return { reply: 'HEARTBEAT_OK' }
     },
   })
@@ -206,7 +206,7 @@ test('a failing main session is tried again at once when another model is config
   await dispatch.close()
   const again = await bed.start()
   await untilHeartbeats(bed, 3, 'failed')
-  bed.configure({ model: 'mended/model' })
+  bed.configure({ model: 'fixed/model' })
   await again.applySettings()
   await untilHeartbeats(bed, 1)
 })

@@ -78,7 +78,7 @@ test('too many runs of one key within an hour are parked as a loop without an ev
   await bed.start()
   const ids: string[] = []
   for (const number of [1, 2, 3, 4]) {
-    ids.push(await acceptBurst(bed, 1, { maxPerHour: 2, key: 'what a stranger wrote' }))
+    ids.push(await acceptBurst(bed, 1, { maxPerHour: 2, key: 'what an unauthenticated client wrote' }))
     bed.clock.advance(burstWindowMs)
     await bed.untilRun(ids.at(-1) ?? '', ({ state }) => state === (number > 2 ? 'parked' : 'succeeded'))
   }
@@ -88,7 +88,7 @@ test('too many runs of one key within an hour are parked as a loop without an ev
   const reports = (await bed.events()).filter(({ trusted }) => trusted)
   assert.deepEqual(reports, [], 'the open issue says it')
   assert.equal(run?.error?.message, 'more than 2 runs of one coalesce key were accepted within an hour')
-  assert.doesNotMatch(JSON.stringify(bed.lines), /stranger/)
+  assert.doesNotMatch(JSON.stringify(bed.lines), /unauthenticated/)
 
   for (const each of [third, fourth ?? '']) {
     await bed.command({ type: 'resume', run: each, at: bed.clock.now() })

@@ -132,7 +132,7 @@ test('a sender that still uses a token where a signature is required gets a reas
   )
 })
 
-test('an endpoint name that a stranger made up is not recorded', async (t) => {
+test('an endpoint name that a client made up is not recorded', async (t) => {
   const { post, app, notes } = await openSurface(t)
   await post('made-up', body, {})
   await app.inject({ method: 'GET', url: '/hooks/made-up' })

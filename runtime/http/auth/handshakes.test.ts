@@ -162,7 +162,7 @@ test('an unsigned handshake is read where its provider sends them so, and only u
   }
 })
 
-test('a stranger that sends without end is answered 401 and disconnected', async (t) => {
+test('an unauthenticated client that sends without end is answered 401 and disconnected', async (t) => {
   const { dial, timers } = await shaking(
     t,
     ({ payload }) => assert.equal(payload, undefined) as undefined,
@@ -187,18 +187,18 @@ test('a handshake with the token is trusted', async (t) => {
 })
 
 test('the effects of a handshake are performed before its reply, and its secret is kept nowhere else', async (t) => {
-  const entrusted = { name: 'verification-token', value: 'c4n4ry' }
+  const issuedSecret = { name: 'verification-token', value: 'c4n4ry' }
   const confirm = 'https://confirm.example/c4n4ry'
   const performed: unknown[] = []
   let fails = false
   const { app, notes, lines } = await shaking(
     t,
-    () => ({ ...good, entrusted, confirm }),
+    () => ({ ...good, issuedSecret, confirm }),
     {},
     {
       bodies: 'all',
       async performHandshakeEffects(policy, handshake) {
-        performed.push([policy, handshake.entrusted, handshake.confirm])
+        performed.push([policy, handshake.issuedSecret, handshake.confirm])
         if (fails) throw new UnavailableError('c4n4ry')
       },
     },
@@ -216,7 +216,7 @@ test('the effects of a handshake are performed before its reply, and its secret 
   assert.deepEqual([shaken?.outcome, shaken?.body, shaken?.head], ['handshake', undefined, undefined])
   assert.deepEqual(
     performed,
-    [['gh/:any', entrusted, confirm]],
+    [['gh/:any', issuedSecret, confirm]],
     'by the policy, not by the name in the address',
   )
   fails = true

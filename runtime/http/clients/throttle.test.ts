@@ -108,7 +108,7 @@ test('a rate is counted by its policy, and goes on after a reload that does not 
   assert.equal(await take('teams/:team', 1), undefined)
   assert.equal(await take('teams/:team', 1), 60)
   assert.equal(await take('other', 1), undefined)
-  assert.equal(await take('teams/:team', 2), undefined, 'one that says something else begins anew')
+  assert.equal(await take('teams/:team', 2), undefined, 'one that says something else starts over')
   assert.equal(await take('teams/:team', 1), 60)
 })
 

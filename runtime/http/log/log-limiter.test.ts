@@ -24,7 +24,7 @@ function openLines() {
       }
       return lines.all.slice(from).map(({ level }) => level)
     },
-    suppressed: () => lines.all.filter(({ event }) => event === 'requests-untold'),
+    suppressed: () => lines.all.filter(({ event }) => event === 'requests-suppressed'),
   }
 }
 
@@ -41,7 +41,9 @@ test('the first twenty-one refusals of a client within a minute are logged, and 
   assert.deepEqual(suppressed(), [])
   timers.fire()
   const reasons = { TOKEN_WRONG: 4, NOT_FOUND: 2 }
-  assert.deepEqual(suppressed(), [{ level: 'info', event: 'requests-untold', count: 6, clients: 1, reasons }])
+  assert.deepEqual(suppressed(), [
+    { level: 'info', event: 'requests-suppressed', count: 6, clients: 1, reasons },
+  ])
   assert.deepEqual(logLines('203.0.113.7', 1), levels(1, 0), 'a new minute')
 })
 
@@ -119,10 +121,10 @@ test('a surface logs twenty guesses, then the first wait, and the number of the 
   assert.deepEqual([logged[19]?.['code'], logged[20]?.['code']], ['UNAUTHORIZED', 'TOO_MANY_TRIES'])
   assert.equal(notes.length, 30, 'records have them all')
   await app.close()
-  assert.equal((await lines.line('requests-untold'))['count'], 9)
+  assert.equal((await lines.line('requests-suppressed'))['count'], 9)
 })
 
-test('a long endpoint name that a stranger made up is shortened in the log', async (t) => {
+test('a long endpoint name that a client made up is shortened in the log', async (t) => {
   const { post, lines } = await openSurface(t)
   await post('x'.repeat(5000), {}, {})
   const line = await lines.line('request-refused')

@@ -1,5 +1,5 @@
 /**
- * Limits how much of the log strangers can fill. Of the requests that anybody can send, the first of each client and the first
+ * Limits how much of the log unauthenticated clients can fill. Of the requests that anybody can send, the first of each client and the first
  * of all clients are logged within a minute; the others are counted and reported in one line. At `debug` each of them is logged.
  */
 
@@ -52,7 +52,7 @@ export function createLogLimiter({ log, clock, timers }: LogLimiterOptions) {
     minute = undefined
     if (past === undefined || past.suppressed === 0) return
     const facts = {
-      event: 'requests-untold',
+      event: 'requests-suppressed',
       count: past.suppressed,
       clients: past.clients.size,
       reasons: Object.fromEntries(past.reasons),

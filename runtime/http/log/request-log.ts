@@ -22,10 +22,10 @@ export interface HookLog {
   error(facts: object): void
 }
 
-/** The longest name of an endpoint in a line, in UTF-16 units: a stranger may make up one as long as an address may be. */
+/** The longest name of an endpoint in a line, in UTF-16 units: an unauthenticated client may make up one as long as an address may be. */
 const longestName = 200
 
-/** The sender can do nothing about these refusals; the operator may have something to mend. */
+/** The sender can do nothing about these refusals; the operator may have something to fix. */
 const operatorProblems: ReadonlySet<ErrorCode> = new Set([
   'VERIFIER_UNAVAILABLE',
   'HANDSHAKE_UNAVAILABLE',

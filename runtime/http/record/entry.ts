@@ -172,11 +172,15 @@ function isDelivered({ actions }: Accepted): boolean {
 }
 
 /** The codes that a sender may be answered without knowing anything. */
-const ofStrangers: ReadonlySet<string> = new Set(['METHOD_NOT_ALLOWED', 'UNAUTHORIZED', 'TOO_MANY_TRIES'])
+const ofUnauthenticated: ReadonlySet<string> = new Set([
+  'METHOD_NOT_ALLOWED',
+  'UNAUTHORIZED',
+  'TOO_MANY_TRIES',
+])
 
-/** A name that a stranger made up is not worth keeping, and an unlimited number of names could not be summed up. */
+/** A name that a client made up is not worth keeping, and an unlimited number of names could not be summed up. */
 function endpointToKeep({ live, endpoint = '' }: RequestFacts, result: RequestOutcome): string {
-  if (!('code' in result) || !ofStrangers.has(result.code)) return endpoint
+  if (!('code' in result) || !ofUnauthenticated.has(result.code)) return endpoint
   return live.snapshot.covers(endpoint) ? endpoint : ''
 }
 

@@ -4,8 +4,8 @@
  */
 
 import type { CandidateTrace, HookRequest, Snapshot } from '@reveille/engine'
+import { redact } from '../../redact.ts'
 import type { Id, Reader, RequestRecord, RequestTrace, Store } from '../../store/port.ts'
-import { strikeOut } from '../../strike-out.ts'
 import {
   type Concluded,
   type Decided,
@@ -190,9 +190,9 @@ function withoutSecrets(candidate: CandidateTrace, mask: RecorderOptions['mask']
   return {
     ...candidate,
     ...(clause && {
-      clause: { ...clause, ...strikeOut({ ...(actual && { actual }), ...(error && { error }) }, mask) },
+      clause: { ...clause, ...redact({ ...(actual && { actual }), ...(error && { error }) }, mask) },
     }),
-    ...(params && { params: strikeOut(params, mask) }),
+    ...(params && { params: redact(params, mask) }),
   }
 }
 

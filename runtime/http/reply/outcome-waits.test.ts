@@ -144,7 +144,7 @@ test('a waiting sender gets the outcome as soon as the turn is over', async (t) 
   )
   assert.equal(headers.get('x-request-id'), body['requestId'])
   assert.deepEqual([bed.streams.open, bed.timers.running], [0, 0], 'nobody listens any more')
-  assert.equal((await accepted(bed))['status'], 202, 'the log told of the acceptance')
+  assert.equal((await accepted(bed))['status'], 202, 'the log reported the acceptance')
 })
 
 test('a failed turn is answered with its error, and a parked run ends the wait too', async (t) => {

@@ -107,7 +107,7 @@ test('the deadline ends once the body is whole', async (t) => {
   assert.match(await sender.received('eventId'), /^HTTP\/1\.1 200 /)
 })
 
-test('a stranger that sends without end gets its reply, is read up to the bound, and is disconnected', async (t) => {
+test('an unauthenticated client that sends without end gets its reply, is read up to the bound, and is disconnected', async (t) => {
   const { app, dial, timers } = await openSurface(t)
   const accepted = once(app.server, 'connection') as Promise<[Socket]>
   const sender = await dial()
@@ -122,7 +122,7 @@ test('a stranger that sends without end gets its reply, is read up to the bound,
   assert.ok(server.bytesRead < 2 * lingerBytes, `${server.bytesRead} bytes were read`)
 })
 
-test('the connection of a stranger closes as soon as its large body ends', async (t) => {
+test('the connection of an unauthenticated client closes as soon as its large body ends', async (t) => {
   const { dial, timers } = await openSurface(t)
   const sender = await dial()
   sender.send(post('/hooks/wake', 'x'.repeat(100_000)))
@@ -189,9 +189,9 @@ test('a request is carried to its end by the snapshot that it began with', async
 test('a sender that expects 100-continue gets it only after its token was right', async (t) => {
   const { dial } = await openSurface(t)
   const expect = ['Content-Length: 2', 'Expect: 100-continue']
-  const stranger = await dial()
-  stranger.send('POST /hooks/wake HTTP/1.1', host, ...expect, ...end)
-  assert.match(await stranger.closed(), /^HTTP\/1\.1 401 /)
+  const outsider = await dial()
+  outsider.send('POST /hooks/wake HTTP/1.1', host, ...expect, ...end)
+  assert.match(await outsider.closed(), /^HTTP\/1\.1 401 /)
   const friend = await dial()
   friend.send('POST /hooks/wake HTTP/1.1', host, auth, ...expect, ...end)
   assert.match(await friend.received('100 Continue'), /^HTTP\/1\.1 100 Continue\r\n\r\n$/)

@@ -42,7 +42,7 @@ export function heartbeatContract(subject: ContractSubject): void {
       claim.done()
     })
 
-    test('a task that is scheduled while it is claimed is claimed once more after it settled', async (t) => {
+    test('a task that is scheduled while it is claimed is claimed again after it settled', async (t) => {
       const bench = await openBench(t, subject)
       const worker = startManualWorker(bench.store, ['heartbeat'])
       const schedule = (ms: number) =>

@@ -296,12 +296,12 @@ export function readingContract(subject: ContractSubject): void {
       const refused = { outcome: 'refused', status: 400, code: 'BLANK_TEXT', mapping: 'm' } as const
       const kept = { ...sample.request(refused), body: new Uint8Array([1]), head }
       await bench.store.accept({ request: kept, actions: [] })
-      const stranger = sample.request({ outcome: 'refused', status: 401 })
-      bench.store.note(stranger)
+      const outsider = sample.request({ outcome: 'refused', status: 401 })
+      bench.store.note(outsider)
       const listed = async (filters: RequestFilters) =>
         (await bench.store.read.requests(filters)).items.map(({ id, bodyKept }) => [id, bodyKept])
       const all = [
-        [stranger.id, undefined],
+        [outsider.id, undefined],
         [kept.id, true],
       ]
       assert.deepEqual(await listed({ outcome: 'refused' }), all)

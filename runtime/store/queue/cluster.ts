@@ -348,7 +348,7 @@ export async function joinCluster(options: ClusterOptions) {
     options.onHappened({ changes: c.map((value) => value ?? undefined), cancelled })
   }
 
-  /** Looks without having been told. */
+  /** Looks without a notification. */
   function look(): void {
     if (isClosed) return
     core.forgetPools()

@@ -50,7 +50,7 @@ export const isBacklog = (kind: string): boolean => kind === 'run' || kind === '
 
 /**
  * Adds tasks. One that is there already takes the earlier due time, unless it waits for its next attempt; a claimed one is scheduled
- * once more when its claim settles.
+ * again when its claim settles.
  */
 export async function addTasks(tx: Context, tasks: readonly NewTask[]): Promise<void> {
   if (tasks.length === 0) return

@@ -14,7 +14,7 @@
  * 5. The log is deleted, and only then the file gets the name of the database: a log belongs to the database beside it.
  *
  * Each step may be the last of a process. A start goes on where the one before ended. Only a process that is killed after the failed fsync
- * and before the mark leaves nothing that the next one could see: nobody is told of a lost write twice.
+ * and before the mark leaves nothing that the next one could see: a lost write is reported once.
  */
 
 import {

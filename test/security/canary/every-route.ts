@@ -90,7 +90,7 @@ export async function holdEveryRoute(t: TestContext, isThorough: boolean): Promi
         `it answered ${[...statuses]}`,
       )
       assert.deepEqual(leaks, [])
-      if (echoing.has(path)) assert.ok(shown > 0, 'secrets were struck out')
+      if (echoing.has(path)) assert.ok(shown > 0, 'secrets were redacted')
     })
   }
   await t.test('the stream, the console, the metrics, the probes and the log', async () => {
@@ -99,7 +99,7 @@ export async function holdEveryRoute(t: TestContext, isThorough: boolean): Promi
     look('the stream', stream())
     look('the log', installed.log())
     assert.match(stream(), /event: frame/)
-    assert.ok(shown >= 2, 'both showed that something was struck out')
+    assert.ok(shown >= 2, 'both showed that something was redacted')
     assert.deepEqual(leaks, [])
   })
 

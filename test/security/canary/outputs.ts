@@ -89,7 +89,7 @@ export async function readApi(address: string): Promise<Output[]> {
   await ask('/api/runs/resume', 'POST', { code: note })
   await ask('/api/deliveries/replay', 'POST', { channel: note })
   await ask('/api/requests/forget', 'POST', { filter: { client: note }, dryRun: true })
-  outputs.push(...(await readStrangers(address)))
+  outputs.push(...(await readUnauthenticated(address)))
   for (const path of [
     `runs/${note}/cancel`,
     `deliveries/${note}/replay`,
@@ -100,8 +100,8 @@ export async function readApi(address: string): Promise<Output[]> {
   return outputs
 }
 
-/** Says what those are told that may not do what they ask for: a token without the right, and pages of another site. */
-async function readStrangers(address: string): Promise<Output[]> {
+/** The answers to those that may not do what they ask for: a token without the right, and pages of another site. */
+async function readUnauthenticated(address: string): Promise<Output[]> {
   const json = { 'content-type': 'application/json' }
   const foreign = { ...json, origin: 'https://example.org', cookie: `reveille_session=${credentials.cookie}` }
   const reader = { ...json, authorization: `Bearer ${configured['reader-token']}`, 'x-note': heads.header }

@@ -57,10 +57,7 @@ const makers: readonly ((random: Random, id: string) => GoodRequest)[] = [
     const request = bytesOf('once', { headers: bearer, body: JSON.stringify({ id }) })
     return {
       pieces: [Buffer.concat([request, request])],
-      expected: [
-        accepted('a delivery'),
-        { name: 'the same once more', statuses: [200], holding: '"duplicate"' },
-      ],
+      expected: [accepted('a delivery'), { name: 'the same again', statuses: [200], holding: '"duplicate"' }],
     }
   },
   (_, id) => {

@@ -13,7 +13,7 @@ export function headersOf(random: Random): Header[] {
     ...(random.chance(0.4) ? signatureOf(random) : []),
     ...(random.chance(0.5) ? [['Content-Type', random.pick(contentTypes)] as const] : []),
     ...(random.chance(0.1) ? [['Content-Encoding', random.pick(contentEncodings)] as const] : []),
-    ...(random.chance(0.3) ? strangers(random) : []),
+    ...(random.chance(0.3) ? outsiders(random) : []),
   ].map(([name, value]) => [name, value.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '?')])
 }
 
@@ -150,7 +150,7 @@ const contentEncodings = [
   'x-gzip',
 ]
 
-const strangersMakers: readonly ((random: Random) => Header[])[] = [
+const outsidersMakers: readonly ((random: Random) => Header[])[] = [
   (random) => [['X-Event', textOf(random, 8)]],
   (random) => [[random.pick(['__proto__', 'constructor', 'toString', 'hasOwnProperty']), textOf(random)]],
   (random) => Array.from({ length: sizeOf(random, 1500) }, (_, index) => [`x-${index}`, 'a'] as const),
@@ -168,4 +168,4 @@ const strangersMakers: readonly ((random: Random) => Header[])[] = [
   ],
   (random) => [['Connection', random.pick(['close', 'keep-alive', 'upgrade', textOf(random)])]],
 ]
-const strangers = (random: Random): Header[] => chosen(random, strangersMakers)
+const outsiders = (random: Random): Header[] => chosen(random, outsidersMakers)

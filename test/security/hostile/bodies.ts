@@ -1,4 +1,4 @@
-/** Makes what a stranger may send at the size limit: deep, wide, repeated, and aimed at certain parsers. */
+/** Makes what an unauthenticated client may send at the size limit: deep, wide, repeated, and aimed at certain parsers. */
 
 /** The default of `hooks.maxBodyBytes`. */
 const maxBytes = 1_048_576

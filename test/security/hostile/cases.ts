@@ -65,11 +65,11 @@ const growths: Readonly<Record<string, (body: object) => unknown>> = {
     const lists = count(body, Array.isArray)
     return changed(body, (value) => (Array.isArray(value) ? repeated(value, bytes / (lists || 1)) : value))
   },
-  'deep strangers': (body) => {
+  'deep unknown keys': (body) => {
     const tower = JSON.parse(
       `[${Array.from({ length: 400 }, () => '['.repeat(900) + ']'.repeat(900)).join()}]`,
     )
-    return { ...body, stranger: tower, ['__proto__x']: { constructor: tower.slice(0, 20) } }
+    return { ...body, outsider: tower, ['__proto__x']: { constructor: tower.slice(0, 20) } }
   },
 }
 

@@ -85,7 +85,7 @@ async function measure(
   }
 }
 
-/** A stranger's request is accepted, ignored or refused. A challenge is answered in the form that its sender asks for. */
+/** An unauthenticated client's request is accepted, ignored or refused. A challenge is answered in the form that its sender asks for. */
 function assertOurs({ status, text }: Answer, name: string): void {
   const shown = `${name}: ${status} ${text.slice(0, 200)}`
   assert.ok(status >= 200 && status < 500, shown)

@@ -20,7 +20,7 @@ const hiddenText = 'smuggling-hidden'
 export function shapesOf(token: string): Shape[] {
   const rest = `Host: x\r\nAuthorization: Bearer ${token}\r\n`
   const head = `POST /hooks/wake HTTP/1.1\r\n${rest}`
-  const strangers = 'POST /hooks/wake HTTP/1.1\r\nHost: x\r\n'
+  const outsiders = 'POST /hooks/wake HTTP/1.1\r\nHost: x\r\n'
   const old = head.replace('1.1', '1.0')
   const body = JSON.stringify({ text: seenText, mode: 'next-heartbeat' })
   const size = body.length
@@ -142,11 +142,11 @@ export function shapesOf(token: string): Shape[] {
 
     refused('a request in a body', `${head}${around(hidden)}`),
     refused('a request in a chunk', `${chunked}${chunks(hidden)}`),
-    answered(401, 'a request in the body of a stranger', `${strangers}${around(hidden)}`),
+    answered(401, 'a request in the body of an unauthenticated client', `${outsiders}${around(hidden)}`),
     answered(
       401,
-      'a request in a chunk of a stranger',
-      `${strangers}Transfer-Encoding: chunked\r\n\r\n${chunks(hidden)}`,
+      'a request in a chunk of an unauthenticated client',
+      `${outsiders}Transfer-Encoding: chunked\r\n\r\n${chunks(hidden)}`,
     ),
     answered(200, 'a request in the body of a GET', `GET /healthz HTTP/1.1\r\nHost: x\r\n${around(hidden)}`),
     answered(

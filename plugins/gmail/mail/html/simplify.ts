@@ -1,5 +1,5 @@
 /**
- * Reduces a stranger's HTML to few tags, all of them closed and none deep. A library then makes text of it, in time
+ * Reduces a sender's HTML to few tags, all of them closed and none deep. A library then makes text of it, in time
  * that grows with the square of the nesting, and faster within quotes, lists and links.
  */
 

@@ -1,4 +1,4 @@
-/** Cleans a stranger's text, so that only what a reader can see is passed on, in the order in which it is written. */
+/** Cleans a sender's text, so that only what a reader can see is passed on, in the order in which it is written. */
 
 /**
  * Returns lines of text with at most this many blank lines in a row, none at the ends, and no white space at the end

@@ -14,7 +14,7 @@ const shadowed = `mappings:
     message: Look at {{title}}.
 tests:
   - name: an opened one is looked at
-    request: { endpoint: github, body: { action: opened, title: Mend it } }
+    request: { endpoint: github, body: { action: opened, title: Fix it } }
     expect: { mapping: all }
 `
 

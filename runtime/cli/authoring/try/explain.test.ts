@@ -223,8 +223,8 @@ test('the words of the gateway say why a request cannot be explained', async (t)
   const { asked: _asked, ...gateway } = gatewayWith({ [`/${id}`]: record })
   const { run } = await createCommandLine(t, files, gateway)
   assert.deepEqual(await run('explain', id), { code: 1, out: '', err: 'Its body is not kept.\n' })
-  const stranger = { ...record, outcome: 'refused', status: 401, failure: 'BAD_SIGNATURE' }
-  const { asked: _none, ...other } = gatewayWith({ [`/${id}`]: stranger })
+  const outsider = { ...record, outcome: 'refused', status: 401, failure: 'BAD_SIGNATURE' }
+  const { asked: _none, ...other } = gatewayWith({ [`/${id}`]: outsider })
   const { run: runOther } = await createCommandLine(t, files, other)
   assert.match(
     (await runOther('explain', id)).err,

@@ -210,8 +210,8 @@ test('neither try nor explain shows the parameters of a transform, also where th
   return { name: team }
 }
 `,
-    'good.json': '{"title": "Mend it"}',
-    'bad.json': '{"title": "Mend it", "fail": true}',
+    'good.json': '{"title": "Fix it"}',
+    'bad.json': '{"title": "Fix it", "fail": true}',
   })
   const good = await run('try', 'jira', '--payload', 'good.json')
   assert.deepEqual([good.code, good.err], [0, 'jira.ts: asking with [redacted]\n'])

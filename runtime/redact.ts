@@ -1,7 +1,7 @@
 /** Strikes known secrets out of what is shown, wherever a text has them. */
 
 /** Returns a copy of plain data. `mask` returns a text without secrets. */
-export function strikeOut<Value>(value: Value, mask: (text: string) => string): Value {
+export function redact<Value>(value: Value, mask: (text: string) => string): Value {
   return strikeIn(value, mask) as Value
 }
 
