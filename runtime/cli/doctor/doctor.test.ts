@@ -213,9 +213,7 @@ test('a diagnosis leaves nothing among the requests that it looks at', limit, as
   assert.deepEqual(JSON.parse((await run('requests', '--json')).out).items, [])
 })
 
-test('hooks that are off are reported, whether the files or the gateway say so', limit, async (t) => {
-  const off = await withoutGateway(t, { 'reveille.yaml': '{}\n' })
-  assert.deepEqual(states(await off.run('doctor', '--json'), 'hooks'), ['warning HOOKS_DISABLED'])
+test('hooks that answer elsewhere are reported', limit, async (t) => {
   const { run, write } = await createBench(t)
   await write('reveille.yaml', configuration.replace('enabled: true', 'enabled: true, path: /other'))
   assert.deepEqual(states(await run('doctor', '--json'), 'hooks'), ['warning HOOKS_NOT_ANSWERED'])
@@ -311,38 +309,44 @@ test('a preset without its secret names the variable, and the policy of an endpo
   )
 })
 
-test('which sessions a sender may name is said, and no limit is no warning', async (t) => {
-  const { run, write } = await withoutGateway(t, { 'reveille.yaml': plain })
-  const open = await run('doctor', '--json')
-  assert.deepEqual(states(open, 'session-keys'), ['ok'])
-  assert.match(resultsOf(open, 'session-keys')[0]?.message ?? '', /any session but `main`/)
-  await write('reveille.yaml', plain.replace('hooks: {', 'hooks: { allowedSessionKeyPrefixes: ["hook:"],'))
-  const limited = await run('doctor', '--json')
-  assert.match(resultsOf(limited, 'session-keys')[0]?.message ?? '', /those that begin with hook:$/)
-})
+const endpoints = (text: string) => `hooks:\n  endpoints:\n    ${text}\n`
+const anyIsVerified = '":any": { auth: signature, verify: { provider: github, secret: 4fK29sLq0ZpVx81mWnB7cRtY } }'
 
-test('an endpoint that no sender can enter is reported with the configuration, and one that every sender can enter is a warning', async (t) => {
-  const { run, write } = await withoutGateway(t, {
-    'reveille.yaml': 'hooks:\n  endpoints:\n    open: { auth: none }\n',
-  })
-  const answer = await run('doctor', '--json')
-  assert.deepEqual(states(answer, 'open-endpoints'), ['warning OPEN_ENDPOINT'])
-  assert.match(resultsOf(answer, 'open-endpoints')[0]?.message ?? '', /may post without a token to \/open$/)
-  await write('reveille.yaml', 'hooks:\n  endpoints:\n    shut: { auth: signature }\n')
-  assert.deepEqual(states(await run('doctor', '--json'), 'configuration'), ['problem AUTH_UNVERIFIABLE'])
-})
+/** Each configuration with a check, its results, and the message of the last. */
+const judged: readonly (readonly [text: string, check: string, states: readonly string[], message: RegExp])[] = [
+  ['{}\n', 'hooks', ['warning HOOKS_DISABLED'], /off: every hook is answered 404/],
+  [plain, 'session-keys', ['ok'], /any session but `main`/],
+  [
+    plain.replace('hooks: {', 'hooks: { allowedSessionKeyPrefixes: ["hook:"],'),
+    'session-keys',
+    ['ok'],
+    /those that begin with hook:$/,
+  ],
+  [
+    endpoints('open: { auth: none }'),
+    'open-endpoints',
+    ['warning OPEN_ENDPOINT'],
+    /may post without a token to \/open$/,
+  ],
+  [endpoints('shut: { auth: signature }'), 'configuration', ['problem AUTH_UNVERIFIABLE'], /signature/],
+  [
+    endpoints(`${anyIsVerified}\n    shut: { verify: { provider: stripe } }`),
+    'signatures',
+    ['ok', 'problem NOTHING_TO_VERIFY_WITH'],
+    /^\/shut turns everybody away/,
+  ],
+  ['gateway: { host: 0.0.0.0 }\n', 'exposure', ['warning NO_TLS'], /speaks no TLS/],
+  ['gateway: { host: 0.0.0.0, trustedProxies: [10.0.0.0/8] }\n', 'exposure', ['ok'], /has to end TLS$/],
+  ['gateway: { host: localhost }\n', 'exposure', ['ok'], /^only this machine/],
+]
 
-test('an endpoint that asks for signatures as a policy that covers it says, and has no secret, is a problem', async (t) => {
-  const { run } = await withoutGateway(t, {
-    'reveille.yaml': `hooks:
-  endpoints:
-    ":any": { auth: signature, verify: { provider: github, secret: 4fK29sLq0ZpVx81mWnB7cRtY } }
-    shut: { verify: { provider: stripe } }
-`,
-  })
-  const answer = await run('doctor', '--json')
-  assert.deepEqual(states(answer, 'signatures'), ['ok', 'problem NOTHING_TO_VERIFY_WITH'])
-  assert.match(resultsOf(answer, 'signatures')[1]?.message ?? '', /^\/shut turns everybody away/)
+test('a configuration is judged: hooks, sessions, open and closed endpoints, signatures, exposure', async (t) => {
+  for (const [text, check, expected, message] of judged) {
+    const { run } = await withoutGateway(t, { 'reveille.yaml': text })
+    const answer = await run('doctor', '--json')
+    assert.deepEqual(states(answer, check), expected, text)
+    assert.match(resultsOf(answer, check).at(-1)?.message ?? '', message)
+  }
 })
 
 test('a report about thousands of endpoints stays short enough to read', async (t) => {
@@ -354,16 +358,6 @@ test('a report about thousands of endpoints stays short enough to read', async (
     [results[50]?.state, results[50]?.code, results[50]?.message],
     ['warning', 'MORE_ENDPOINTS', 'there are 450 more like these'],
   )
-})
-
-test('a gateway that other machines reach is advised to stand behind TLS', async (t) => {
-  const at = async (gateway: string) => {
-    const { run } = await withoutGateway(t, { 'reveille.yaml': `gateway: { ${gateway} }\n` })
-    return states(await run('doctor', '--json'), 'exposure')
-  }
-  assert.deepEqual(await at('host: 0.0.0.0'), ['warning NO_TLS'])
-  assert.deepEqual(await at('host: 0.0.0.0, trustedProxies: [10.0.0.0/8]'), ['ok'])
-  assert.deepEqual(await at('host: localhost'), ['ok'])
 })
 
 test('files that others can read or change are reported with the chmod', {

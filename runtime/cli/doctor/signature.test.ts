@@ -206,62 +206,42 @@ async function createAsking(t: TestContext) {
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
-test('signed handshakes are reported as handshakes, and refused without a signature', async (t) => {
-  const ask = await createAsking(t)
-  const challenge = JSON.stringify({ type: 'url_verification', challenge: 'canary', token: 'x' })
-  const signed = signedBySlack(challenge, 'sekret-of-slack-0123456789', at)
-  assert.deepEqual(await ask('slack', signed, challenge), [true, 'HANDSHAKE', 200])
-  assert.deepEqual(await ask('slack', {}, challenge), [false, 'SIGNATURE_MISSING', 'HEADER_MISSING'])
-  const ping = JSON.stringify({ type: 1, id: '1' })
-  const ofDiscord = signedByDiscord(ping, discord.privateKey, at)
-  assert.deepEqual(await ask('discord', ofDiscord, ping), [true, 'HANDSHAKE', 200])
-})
+const challenge = JSON.stringify({ type: 'url_verification', challenge: 'canary', token: 'x' })
+const ping = JSON.stringify({ type: 1, id: '1' })
+const signed = { 'x-hub-signature-256': signatureOf(body) }
+const question = (token: string) =>
+  `GET /hooks/meta?hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=${token}`
 
-test('an unsigned handshake is answered, but not to a sender with a wrong token', async (t) => {
-  const ask = await createAsking(t)
-  const challenge = JSON.stringify({ challenge: 'canary' })
-  assert.deepEqual(await ask('monday', {}, challenge), [true, 'HANDSHAKE', 200])
-  assert.deepEqual(await ask('monday', bearer('another'), challenge), [false, 'TOKEN_WRONG', 'SIGNS_NOTHING'])
-  const ping = JSON.stringify({ type: 1, id: '1' })
-  assert.deepEqual(
-    (await ask('opendiscord', {}, ping)).slice(0, 2),
-    [true, 'TAKEN'],
-    'the sender is not authenticated',
-  )
-})
+type Asking = Parameters<Awaited<ReturnType<typeof createAsking>>>
+const slackSigned = signedBySlack(challenge, 'sekret-of-slack-0123456789', at)
+/** The request; whether it is accepted, the code, and the status or the first finding. */
+const cases: readonly (readonly [name: string, asking: Asking, expected: readonly unknown[]])[] = [
+  ['a signed handshake', ['slack', slackSigned, challenge], [true, 'HANDSHAKE', 200]],
+  ['a handshake without its signature', ['slack', {}, challenge], [false, 'SIGNATURE_MISSING', 'HEADER_MISSING']],
+  ['a ping', ['discord', signedByDiscord(ping, discord.privateKey, at), ping], [true, 'HANDSHAKE', 200]],
+  ['an unsigned handshake', ['monday', {}, challenge], [true, 'HANDSHAKE', 200]],
+  ['one with a wrong token', ['monday', bearer('another'), challenge], [false, 'TOKEN_WRONG', 'SIGNS_NOTHING']],
+  ['a ping to an open endpoint', ['opendiscord', {}, ping], [true, 'TAKEN', 'SIGNATURE_NOT_ASKED']],
+  ["Meta's question", ['meta', {}, '', question('sekret-verify-token-0123')], [true, 'HANDSHAKE', 200]],
+  ['one with another token', ['meta', {}, '', question('another')], [false, 'HANDSHAKE_WRONG', 403]],
+  ['a GET that asks nothing', ['meta', {}, '', 'GET /hooks/meta'], [false, 'METHOD_NOT_ALLOWED', undefined]],
+  ['no policy, no token', ['plain', {}, body], [false, 'TOKEN_MISSING', 'NO_VERIFY']],
+  ['a policy without its secret', ['empty', bearer(hookToken), body], [true, 'TAKEN', 'NO_SECRET']],
+  ['a sender that signs nothing', ['monday', bearer(hookToken), body], [true, 'TAKEN', 'SIGNS_NOTHING']],
+  ['a wrong token', ['bytoken', bearer('another'), body], [false, 'TOKEN_WRONG', 'SIGNATURE_NOT_ASKED']],
+  ['an open endpoint', ['open', {}, body], [true, 'TAKEN', 'SIGNATURE_NOT_ASKED']],
+  ['both asked, no token', ['both', signed, body], [false, 'TOKEN_MISSING', undefined]],
+  ['both asked, both right', ['both', { ...signed, ...bearer(hookToken) }, body], [true, 'TAKEN', undefined]],
+  [
+    'both asked, another body',
+    ['both', { ...signed, ...bearer(hookToken) }, `${body}\n`],
+    [false, 'SIGNATURE_MISMATCH', 'BODY_FORM'],
+  ],
+]
 
-test("Meta's question with the wrong token is reported as wrong, and a GET that asks nothing has the wrong method", async (t) => {
+test('each request is judged as the gateway would: handshakes, tokens, signatures, and why one is not looked at', async (t) => {
   const ask = await createAsking(t)
-  const question = (token: string) =>
-    `GET /hooks/meta?hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=${token}`
-  assert.deepEqual(await ask('meta', {}, '', question('sekret-verify-token-0123')), [true, 'HANDSHAKE', 200])
-  assert.deepEqual(await ask('meta', {}, '', question('another')), [false, 'HANDSHAKE_WRONG', 403])
-  assert.deepEqual(await ask('meta', {}, '', 'GET /hooks/meta'), [false, 'METHOD_NOT_ALLOWED', undefined])
-})
-
-test('an endpoint that looks at no signature accepts the token, and the report says why', async (t) => {
-  const ask = await createAsking(t)
-  assert.deepEqual(await ask('plain', {}, body), [false, 'TOKEN_MISSING', 'NO_VERIFY'])
-  assert.deepEqual(await ask('empty', bearer(hookToken), body), [true, 'TAKEN', 'NO_SECRET'])
-  assert.deepEqual(await ask('monday', bearer(hookToken), body), [true, 'TAKEN', 'SIGNS_NOTHING'])
-  assert.deepEqual(await ask('bytoken', bearer('another'), body), [
-    false,
-    'TOKEN_WRONG',
-    'SIGNATURE_NOT_ASKED',
-  ])
-  assert.deepEqual(await ask('open', {}, body), [true, 'TAKEN', 'SIGNATURE_NOT_ASKED'])
-})
-
-test('where both are asked for, the token is checked first, and the signature too', async (t) => {
-  const ask = await createAsking(t)
-  const signed = { 'x-hub-signature-256': signatureOf(body) }
-  assert.deepEqual((await ask('both', signed, body)).slice(0, 2), [false, 'TOKEN_MISSING'])
-  assert.deepEqual(await ask('both', { ...signed, ...bearer(hookToken) }, body), [true, 'TAKEN', undefined])
-  assert.deepEqual(await ask('both', { ...signed, ...bearer(hookToken) }, `${body}\n`), [
-    false,
-    'SIGNATURE_MISMATCH',
-    'BODY_FORM',
-  ])
+  for (const [name, asking, expected] of cases) assert.deepEqual(await ask(...asking), expected, name)
 })
 
 test('a signature made with the hook token or with the secret of another endpoint is reported with the place of that secret', async (t) => {

@@ -44,38 +44,28 @@ test('the banner names the address, the runner, the channels and the console, an
   for (const line of banner.split('\n')) assert.ok(line.length <= 80, line)
 })
 
-test('the banner names the address of a tunnel, or where a tunnel has to lead', () => {
-  const tunnelAddress = 'http://127.0.0.1:8788'
+const tunnelAddress = 'http://127.0.0.1:8788'
+const publicUrl = 'https://calm-lamp.trycloudflare.com'
+const model = 'openai/gpt-5.2'
+
+/** What is different, what the banner shows then, and how many lines it gives to paste. */
+const variants: readonly (readonly [Partial<BannerFacts>, shown: RegExp, lines: number])[] = [
+  [{ tunnelAddress }, /^ {2}tunnel +leads to http:\/\/127\.0\.0\.1:8788, /m, 3],
+  [{ tunnelAddress, publicUrl }, /^ {2}tunnel +https:\/\/calm-lamp\.trycloudflare\.com\/hooks, /m, 3],
+  [{ takesToken: (endpoint) => endpoint !== 'github' }, /\/hooks\/agent/, 2],
+  [{ runner: 'ai', model }, /^ {2}runner +ai, with openai\/gpt-5\.2$/m, 3],
+  [{ model }, /no model is asked/, 3],
+  [{ mappings: [] }, /^ {2}mappings +0/m, 2],
+  [{ hooksEnabled: false }, /Hooks are off/, 0],
+]
+
+test('the banner names a tunnel and a model where there is one, and only lines that a token opens', () => {
   assert.doesNotMatch(formatBanner(facts), /tunnel/)
-  assert.match(
-    formatBanner({ ...facts, tunnelAddress }),
-    /^ {2}tunnel +leads to http:\/\/127\.0\.0\.1:8788, /m,
-  )
-  const publicUrl = 'https://calm-lamp.trycloudflare.com'
-  assert.match(
-    formatBanner({ ...facts, tunnelAddress, publicUrl }),
-    /^ {2}tunnel +https:\/\/calm-lamp\.trycloudflare\.com\/hooks, /m,
-  )
-})
-
-test('no line to paste is shown for an endpoint that a token does not open', () => {
-  const banner = formatBanner({ ...facts, takesToken: (endpoint) => endpoint !== 'github' })
-  assert.match(banner, /\/hooks\/agent/)
-  assert.doesNotMatch(banner, /\/hooks\/github/)
-})
-
-test('the banner names the model where there is one', () => {
-  const banner = formatBanner({ ...facts, runner: 'ai', model: 'openai/gpt-5.2' })
-  assert.match(banner, /^ {2}runner +ai, with openai\/gpt-5\.2$/m)
-  assert.match(formatBanner({ ...facts, model: 'openai/gpt-5.2' }), /no model is asked/)
-})
-
-test('without a github mapping there are two lines, and none while hooks are off', () => {
-  const count = (text: string) => text.split('\n').filter((line) => line.startsWith('curl ')).length
-  assert.equal(count(formatBanner({ ...facts, mappings: [] })), 2)
-  const off = formatBanner({ ...facts, hooksEnabled: false })
-  assert.equal(count(off), 0)
-  assert.match(off, /Hooks are off/)
+  for (const [change, shown, count] of variants) {
+    const banner = formatBanner({ ...facts, ...change })
+    assert.match(banner, shown)
+    assert.equal(banner.split('\n').filter((line) => line.startsWith('curl ')).length, count, String(shown))
+  }
 })
 
 test('the token is read from .env, the environment wins, and a literal token is never shown', async (t) => {
