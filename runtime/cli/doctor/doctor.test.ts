@@ -310,10 +310,16 @@ test('a preset without its secret names the variable, and the policy of an endpo
 })
 
 const endpoints = (text: string) => `hooks:\n  endpoints:\n    ${text}\n`
-const anyIsVerified = '":any": { auth: signature, verify: { provider: github, secret: 4fK29sLq0ZpVx81mWnB7cRtY } }'
+const anyIsVerified =
+  '":any": { auth: signature, verify: { provider: github, secret: 4fK29sLq0ZpVx81mWnB7cRtY } }'
 
 /** Each configuration with a check, its results, and the message of the last. */
-const judged: readonly (readonly [text: string, check: string, states: readonly string[], message: RegExp])[] = [
+const judged: readonly (readonly [
+  text: string,
+  check: string,
+  states: readonly string[],
+  message: RegExp,
+])[] = [
   ['{}\n', 'hooks', ['warning HOOKS_DISABLED'], /off: every hook is answered 404/],
   [plain, 'session-keys', ['ok'], /any session but `main`/],
   [

@@ -217,10 +217,18 @@ const slackSigned = signedBySlack(challenge, 'sekret-of-slack-0123456789', at)
 /** The request; whether it is accepted, the code, and the status or the first finding. */
 const cases: readonly (readonly [name: string, asking: Asking, expected: readonly unknown[]])[] = [
   ['a signed handshake', ['slack', slackSigned, challenge], [true, 'HANDSHAKE', 200]],
-  ['a handshake without its signature', ['slack', {}, challenge], [false, 'SIGNATURE_MISSING', 'HEADER_MISSING']],
+  [
+    'a handshake without its signature',
+    ['slack', {}, challenge],
+    [false, 'SIGNATURE_MISSING', 'HEADER_MISSING'],
+  ],
   ['a ping', ['discord', signedByDiscord(ping, discord.privateKey, at), ping], [true, 'HANDSHAKE', 200]],
   ['an unsigned handshake', ['monday', {}, challenge], [true, 'HANDSHAKE', 200]],
-  ['one with a wrong token', ['monday', bearer('another'), challenge], [false, 'TOKEN_WRONG', 'SIGNS_NOTHING']],
+  [
+    'one with a wrong token',
+    ['monday', bearer('another'), challenge],
+    [false, 'TOKEN_WRONG', 'SIGNS_NOTHING'],
+  ],
   ['a ping to an open endpoint', ['opendiscord', {}, ping], [true, 'TAKEN', 'SIGNATURE_NOT_ASKED']],
   ["Meta's question", ['meta', {}, '', question('sekret-verify-token-0123')], [true, 'HANDSHAKE', 200]],
   ['one with another token', ['meta', {}, '', question('another')], [false, 'HANDSHAKE_WRONG', 403]],
