@@ -23,7 +23,7 @@ export function observedRequest(facts: RequestFacts, result: RequestOutcome, ms:
     traceparent: contextOf(id, parent),
     ...(parent && { parent }),
     ...(method && { method }),
-    // Strangers make up names of endpoints.
+    // Unauthenticated clients make up names of endpoints.
     ...(endpoint !== undefined &&
       snapshot.covers(endpoint) && { route: `${snapshot.settings.hooks.path}/${endpoint}` }),
     ...('mapping' in result && result.mapping && { mapping: result.mapping }),
