@@ -25,10 +25,10 @@ export interface Recorder {
 
 /**
  * Whether the short run records a fact: all of what one gateway says anyway and of mistakes, whose texts no other test has; an eighth of
- * what takes a request each, and less of what takes a process.
+ * what takes a request each or calls a transform, and less of what takes a process.
  */
 export function isInPart(key: string): boolean {
-  if (/^(help$|lint|scene|vendor|log|metric|mistake|route)/.test(key)) return true
+  if (/^(help$|lint|scene|vendor|log|metric|mistake (?!transform )|route)/.test(key)) return true
   // The help of a command names those below it.
   const unit = key.startsWith('help ') ? key.split(' ', 2).join(' ') : key
   const takesProcess = /^(help|command)/.test(key)
