@@ -54,7 +54,10 @@ export const tables = {
     record: 'text',
     changes: 'text?',
   }),
-  /** `pending` is 1 until the event is consumed; urgency 0 asks for a heartbeat now. */
+  /**
+   * `pending` is 1 until the event is consumed; urgency 0 asks for a heartbeat now. Until then `consumed_at` and `consumed_by` hold values of
+   * the same width, so that SQLite overwrites the row in place.
+   */
   events: table('events', {
     id: 'id',
     pending: 'integer?',
@@ -106,7 +109,7 @@ export const tables = {
     size: 'integer',
     content: 'text?',
   }),
-  /** `ready` is 1 for a task that may be claimed once it is due: the head of its lane, or one without a lane. */
+  /** `state` is null behind the head of a lane; `ready` tasks may be claimed once they are due. */
   tasks: table(
     'tasks',
     {
@@ -117,7 +120,7 @@ export const tables = {
       pool: 'text',
       due_at: 'integer',
       subject: 'id?',
-      ready: 'integer',
+      state: 'text?',
       attempt: 'integer',
       claims: 'integer',
       waits_again: 'integer',
@@ -242,9 +245,8 @@ const indexes = `
   CREATE UNIQUE INDEX coalesced_by_run ON coalesced (run);
   CREATE UNIQUE INDEX joined_by_run ON joined (run, number);
   CREATE UNIQUE INDEX tasks_by_key ON tasks (key);
-  CREATE INDEX tasks_ready ON tasks (kind, pool, due_at, sequence) WHERE ready = 1;
+  CREATE INDEX tasks_by_state ON tasks (state, kind, pool, due_at, sequence) WHERE state IS NOT NULL;
   CREATE INDEX tasks_by_lane ON tasks (lane, sequence) WHERE lane IS NOT NULL;
-  CREATE INDEX tasks_leased ON tasks (kind, pool, leased_until) WHERE leased_by IS NOT NULL;
   CREATE UNIQUE INDEX job_items_once ON job_items (job, request);
   CREATE INDEX job_items_open ON job_items (job, number) WHERE state = 'open'`
 

@@ -119,7 +119,7 @@ test('a task that its own node claims again, as after a failover to a standby th
   await store.accept(sample.entry(sample.runAction()))
   const worker = startManualWorker(store, ['run'])
   const old = await worker.next()
-  await query('UPDATE reveille.tasks SET leased_by = NULL, leased_until = NULL, ready = 1, claims = 0')
+  await query(`UPDATE reveille.tasks SET leased_by = NULL, leased_until = NULL, state = 'ready', claims = 0`)
   await store.accept(sample.entry(sample.eventAction()))
   const claim = await worker.next()
   assert.equal(claim.task.subject, old.task.subject)
@@ -575,7 +575,9 @@ for (const [what, agoMs, takesOver] of [
     const now = Date.now()
     await query(`INSERT INTO reveille.nodes VALUES
       ('${dead}', 'dead', '1.0.0', 'all', NULL, 0, ${now - agoMs}, 0, 0, 'poll')`)
-    await query(`UPDATE reveille.tasks SET leased_by = '${dead}', leased_until = ${now - 1}, ready = 0`)
+    await query(
+      `UPDATE reveille.tasks SET leased_by = '${dead}', leased_until = ${now - 1}, state = 'leased'`,
+    )
     const next = await join(nodeTimes)
     const worker = startManualWorker(next, ['run'])
     await settled(next)

@@ -137,7 +137,7 @@ function insertedOf({ columns }: Table): readonly string[] {
 /** A claim stays behind: its task may be claimed again, as after the death of its process. */
 function unclaimed(row: Readonly<Record<string, SqlValue>>): Readonly<Record<string, SqlValue>> {
   if (typeof row['leased_by'] !== 'string') return row
-  return { ...row, leased_by: null, leased_until: null, ready: 1, interrupted: 1 }
+  return { ...row, leased_by: null, leased_until: null, state: 'ready', interrupted: 1 }
 }
 
 function lineOf({ name }: Table, row: Row): string {

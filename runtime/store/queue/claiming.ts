@@ -112,7 +112,7 @@ async function leaseTasks(
 ): Promise<readonly TaskRow[]> {
   if (sequences.length === 0) return []
   const rows = await tx.all<TaskRow>(
-    `UPDATE tasks SET leased_by = ?1, leased_until = ?2, ready = 0, cancelled = 0, claims = claims + 1, waits_again = 0
+    `UPDATE tasks SET leased_by = ?1, leased_until = ?2, state = 'leased', cancelled = 0, claims = claims + 1, waits_again = 0
      WHERE sequence IN ${tx.dialect.among('?3', 'integer')} RETURNING *`,
     [tx.node, tx.isShared ? Math.round(clock + times.expireMs) : forever, sequences],
   )
@@ -131,12 +131,12 @@ export async function readyPools(tx: Context, kinds: readonly TaskKind[]): Promi
 async function readyPoolsOf({ all }: Context, kind: TaskKind): Promise<readonly Place[]> {
   const rows = await all<{ pool: string; due_at: number }>(
     `WITH RECURSIVE pools (pool) AS (
-       SELECT min(pool) FROM tasks WHERE kind = ?1 AND ready = 1
+       SELECT min(pool) FROM tasks WHERE state = 'ready' AND kind = ?1
        UNION ALL
-       SELECT (SELECT min(t.pool) FROM tasks AS t WHERE t.kind = ?1 AND t.ready = 1 AND t.pool > pools.pool)
+       SELECT (SELECT min(t.pool) FROM tasks AS t WHERE t.state = 'ready' AND t.kind = ?1 AND t.pool > pools.pool)
        FROM pools WHERE pools.pool IS NOT NULL
      )
-     SELECT pool, (SELECT min(t.due_at) FROM tasks AS t WHERE t.kind = ?1 AND t.pool = pools.pool AND t.ready = 1) AS due_at
+     SELECT pool, (SELECT min(t.due_at) FROM tasks AS t WHERE t.state = 'ready' AND t.kind = ?1 AND t.pool = pools.pool) AS due_at
      FROM pools WHERE pool IS NOT NULL`,
     [kind],
   )
@@ -146,7 +146,7 @@ async function readyPoolsOf({ all }: Context, kind: TaskKind): Promise<readonly 
 /** Returns the place of what is left in a pool; undefined if nothing is. */
 async function firstOf({ all }: Context, place: Place): Promise<Place | undefined> {
   const [row] = await all<{ due_at: number }>(
-    `SELECT due_at FROM tasks WHERE kind = ?1 AND pool = ?2 AND ready = 1 AND due_at >= ?3 ORDER BY due_at LIMIT 1`,
+    `SELECT due_at FROM tasks WHERE state = 'ready' AND kind = ?1 AND pool = ?2 AND due_at >= ?3 ORDER BY due_at LIMIT 1`,
     [place.kind, place.pool, place.dueAt],
   )
   return row && { ...place, dueAt: row.due_at }
@@ -163,7 +163,7 @@ async function roomIn(tx: Context, place: Pool, offer: Offer, options: ClaimOpti
   if (limit === undefined) return Number.POSITIVE_INFINITY
   const [row] = await tx.all<{ count: number }>(
     `SELECT count(*) AS count FROM tasks
-     WHERE kind = ?1 AND pool = ?2 AND leased_by IS NOT NULL AND leased_until > ?3`,
+     WHERE state = 'leased' AND kind = ?1 AND pool = ?2 AND leased_until > ?3`,
     [kind, pool, Math.round(options.clock)],
   )
   return limit - Number(row?.count ?? 0)
@@ -176,7 +176,7 @@ async function dueTasks(
 ): Promise<readonly { readonly sequence: number; readonly due_at: number }[]> {
   if (limit === 0) return []
   return await all(
-    `SELECT sequence, due_at FROM tasks WHERE kind = ?1 AND pool = ?2 AND ready = 1 AND due_at >= ?3 AND due_at <= ?4
+    `SELECT sequence, due_at FROM tasks WHERE state = 'ready' AND kind = ?1 AND pool = ?2 AND due_at >= ?3 AND due_at <= ?4
      ORDER BY due_at, sequence LIMIT ?5 ${dialect.skipLocked}`,
     [kind, pool, dueAt, now, limit],
   )
@@ -212,12 +212,12 @@ export async function renewLeases(
   { times, clock }: ClaimOptions,
 ): Promise<ReadonlyMap<number, Lease>> {
   const rows = await tx.all<LeaseToken & { readonly leased_until: number }>(
-    'SELECT sequence, claims, key, leased_until FROM tasks WHERE leased_by = ?1',
+    `SELECT sequence, claims, key, leased_until FROM tasks WHERE state = 'leased' AND leased_by = ?1`,
     [tx.node],
   )
   const renewed = await tx.all<{ sequence: number }>(
     `UPDATE tasks SET leased_until = ?1 WHERE sequence IN
-     (SELECT sequence FROM tasks WHERE leased_by = ?2 ORDER BY sequence ${tx.dialect.skipLocked}) RETURNING sequence`,
+     (SELECT sequence FROM tasks WHERE state = 'leased' AND leased_by = ?2 ORDER BY sequence ${tx.dialect.skipLocked}) RETURNING sequence`,
     [Math.round(clock + times.expireMs), tx.node],
   )
   const isRenewed = new Set(renewed.map(({ sequence }) => sequence))
@@ -240,7 +240,7 @@ export async function renewLease(
 /** Returns when the first lease of another node expires, by the database's clock. */
 export async function nextExpiry({ all, node }: Context): Promise<number> {
   const [row] = await all<{ at: number | null }>(
-    `SELECT min(at) AS at FROM (SELECT min(leased_until) AS at FROM tasks WHERE leased_by IS NOT NULL AND leased_by <> ?1
+    `SELECT min(at) AS at FROM (SELECT min(leased_until) AS at FROM tasks WHERE state = 'leased' AND leased_by <> ?1
      UNION ALL SELECT min(until) FROM leases WHERE owner <> ?1 AND name LIKE 'lead:%') AS expiries`,
     [node],
   )
@@ -262,7 +262,7 @@ export async function giveUpPools(tx: Context): Promise<void> {
 /** Makes tasks ready again whose leases have expired; where there is no other process, all that another one held. Returns how many each node held. */
 export async function freeExpired(tx: Context, clock: number): Promise<ReadonlyMap<Id, number>> {
   const rows = await tx.all<{ sequence: number; leased_by: Id }>(
-    `SELECT sequence, leased_by FROM tasks WHERE leased_by IS NOT NULL AND leased_until <= ?1 ${tx.dialect.skipLocked}`,
+    `SELECT sequence, leased_by FROM tasks WHERE state = 'leased' AND leased_until <= ?1 ${tx.dialect.skipLocked}`,
     [tx.isShared ? Math.round(clock) : forever],
   )
   const expired = rows.filter(({ leased_by }) => tx.isShared || leased_by !== tx.node)
@@ -279,7 +279,7 @@ export async function freeExpired(tx: Context, clock: number): Promise<ReadonlyM
 export async function freeTasks(tx: Context, sequences: readonly number[]): Promise<void> {
   if (sequences.length === 0) return
   const rows = await tx.all<TaskRow>(
-    `UPDATE tasks SET leased_by = NULL, leased_until = NULL, ready = 1, interrupted = 1
+    `UPDATE tasks SET leased_by = NULL, leased_until = NULL, state = 'ready', interrupted = 1
      WHERE sequence IN ${tx.dialect.among('?1', 'integer')} RETURNING *`,
     [sequences],
   )

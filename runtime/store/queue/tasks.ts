@@ -25,7 +25,7 @@ export interface TaskRow {
   readonly pool: string
   readonly due_at: number
   readonly subject: Id | null
-  readonly ready: number
+  readonly state: 'ready' | 'leased' | null
   readonly attempt: number
   readonly claims: number
   readonly waits_again: number
@@ -88,7 +88,7 @@ function rowOfTask(task: NewTask, lane: string | null, isReady: boolean): RowVal
   const { key, kind, dueAt, subject = null, pool = '' } = task
   const fresh = { attempt: 1, claims: 0, waits_again: 0, again_at: null, interrupted: 0, cancelled: 0 }
   return [
-    ...[encodeString(key), kind, lane, encodeString(pool), dueAt, subject, isReady ? 1 : 0],
+    ...[encodeString(key), kind, lane, encodeString(pool), dueAt, subject, isReady ? 'ready' : null],
     ...Object.values(fresh),
     null,
     null,
@@ -170,7 +170,7 @@ async function bringForward(tx: Context, row: TaskRow, dueAt: number): Promise<v
 
 async function moveTask(tx: Context, row: TaskRow, dueAt: number): Promise<void> {
   await tx.run('UPDATE tasks SET due_at = ?1 WHERE sequence = ?2', [dueAt, row.sequence])
-  if (row.ready === 1) tx.due(row, dueAt)
+  if (row.state === 'ready') tx.due(row, dueAt)
 }
 
 /** Moves a task that waits for its next attempt to an earlier time. Does nothing for any other task. */
@@ -194,7 +194,7 @@ export async function deleteTasks(tx: Context, rows: readonly TaskRow[]): Promis
   await tx.lock(rows.flatMap(({ lane }) => (lane === null ? [] : `lane:${lane}`)))
   const among = tx.dialect.among('?1', 'integer')
   const sequencesOf = (some: readonly Pick<TaskRow, 'sequence'>[]) => some.map(({ sequence }) => sequence)
-  const heads = rows.filter((row) => row.lane !== null && (row.ready === 1 || row.leased_by !== null))
+  const heads = rows.filter((row) => row.lane !== null && row.state !== null)
   const next =
     heads.length === 0
       ? []
@@ -205,7 +205,7 @@ export async function deleteTasks(tx: Context, rows: readonly TaskRow[]): Promis
           [sequencesOf(heads)],
         )
   if (next.length > 0)
-    tx.later(tx.run(`UPDATE tasks SET ready = 1 WHERE sequence IN ${among}`, [sequencesOf(next)]))
+    tx.later(tx.run(`UPDATE tasks SET state = 'ready' WHERE sequence IN ${among}`, [sequencesOf(next)]))
   tx.later(tx.run(`DELETE FROM tasks WHERE sequence IN ${among}`, [sequencesOf(rows)]))
   for (const row of next) tx.due(row, row.due_at)
   tx.count('backlog', -rows.filter(({ kind }) => isBacklog(kind)).length)
@@ -245,7 +245,7 @@ function noteRoom(tx: Context, row: TaskRow): void {
 const waiting = {
   leased_by: null,
   leased_until: null,
-  ready: 1,
+  state: 'ready',
   interrupted: 0,
   cancelled: 0,
   waits_again: 1,

@@ -116,7 +116,7 @@ async function follow(
     )
     if (event === undefined) return
     found.events.set(id, event)
-    if (event.consumed_by !== null) await followRun(event.consumed_by)
+    if (event.pending === null && event.consumed_by !== null) await followRun(event.consumed_by)
     for (const heartbeat of showedBy.get(id) ?? []) await followRun(heartbeat)
   }
 
@@ -155,7 +155,8 @@ async function eraseRun(tx: Context, { id, sessionKey, deliveryIds }: RunRecord,
 /** Erases the texts of an event. If it is pending it is consumed, so that no heartbeat shows an empty one. */
 async function forgetEvent(tx: Context, id: Id, { pending, urgency, record }: EventRow, at: number) {
   await tx.run(
-    `UPDATE events SET record = ?1, pending = NULL, consumed_at = coalesce(consumed_at, ?2), forgotten_at = coalesce(forgotten_at, ?2)
+    `UPDATE events SET record = ?1, pending = NULL, forgotten_at = coalesce(forgotten_at, ?2),
+       consumed_at = CASE pending WHEN 1 THEN ?2 ELSE coalesce(consumed_at, ?2) END, consumed_by = CASE pending WHEN 1 THEN NULL ELSE consumed_by END
      WHERE id = ?3`,
     [JSON.stringify({ ...JSON.parse(record), text: '', prompt: '' }), at, id],
   )

@@ -185,7 +185,7 @@ export interface EventRow {
   readonly consumed_at: number | null
   readonly consumed_by: Id | null
   readonly forgotten_at: number | null
-  /** JSON of all other fields. */
+  /** JSON of all other fields. Where the prompt holds the text, `text` says from where to where. */
   readonly record: string
 }
 
@@ -193,15 +193,18 @@ export const wholeEvent = Object.keys(tables.events.columns).join(', ')
 
 export function rowOfEvent(event: EventRecord): RowValues {
   const { session, text, prompt, trusted, origin, endpoint, mapping, generation } = event
+  const isPending = event.state === 'pending'
+  const at = prompt.indexOf(text)
+  const kept = { session, text: at < 0 ? text : [at, at + text.length], prompt }
   return [
     event.id,
-    event.state === 'pending' ? 1 : null,
+    isPending ? 1 : null,
     event.mode === 'now' ? 0 : 1,
     event.createdAt,
-    event.consumedAt ?? null,
-    event.consumedBy ?? null,
+    isPending ? event.createdAt : (event.consumedAt ?? null),
+    isPending ? event.id : (event.consumedBy ?? null),
     event.forgottenAt ?? null,
-    JSON.stringify({ session, text, prompt, trusted, origin, endpoint, mapping, generation }),
+    JSON.stringify({ ...kept, trusted, origin, endpoint, mapping, generation }),
   ]
 }
 
@@ -210,15 +213,15 @@ export function eventOf(row: EventRow): EventRecord {
   return {
     id: row.id,
     session,
-    text,
+    text: typeof text === 'string' ? text : prompt.slice(...text),
     prompt,
     mode: row.urgency === 0 ? 'now' : 'next-heartbeat',
     trusted,
     ...others,
     createdAt: row.created_at,
     state: row.pending === null ? 'consumed' : 'pending',
-    ...(row.consumed_at !== null && { consumedAt: row.consumed_at }),
-    ...(row.consumed_by !== null && { consumedBy: row.consumed_by }),
+    ...(row.pending === null && row.consumed_at !== null && { consumedAt: row.consumed_at }),
+    ...(row.pending === null && row.consumed_by !== null && { consumedBy: row.consumed_by }),
     ...(row.forgotten_at !== null && { forgottenAt: row.forgotten_at }),
   }
 }

@@ -7,9 +7,9 @@ export function faultsSql(schema = ''): string {
     `(SELECT coalesce(sum(value), 0) FROM ${of('counts')} WHERE name = '${name}')`
   return `
     SELECT 'a task that is never claimed' AS wrong FROM ${of('tasks')} AS t
-      WHERE t.leased_by IS NULL AND t.ready = 0
+      WHERE t.state IS NULL
       AND NOT EXISTS (SELECT 1 FROM ${of('tasks')} AS head WHERE head.lane = t.lane AND head.sequence < t.sequence)
-    UNION ALL SELECT 'two ready tasks in a lane' FROM ${of('tasks')} WHERE ready = 1 AND lane IS NOT NULL GROUP BY lane HAVING count(*) > 1
+    UNION ALL SELECT 'two ready tasks in a lane' FROM ${of('tasks')} WHERE state = 'ready' AND lane IS NOT NULL GROUP BY lane HAVING count(*) > 1
     UNION ALL SELECT 'a wrong backlog' WHERE ${counted('backlog')}
       <> (SELECT count(*) FROM ${of('tasks')} WHERE kind IN ('run', 'delivery'))
     UNION ALL SELECT 'a wrong count of events' WHERE ${counted('pending')}
