@@ -83,24 +83,23 @@ const settings = ({ statementMs, lockMs, idleMs }: Times, scope: 'SESSION' | 'LO
     .map(([name, value]) => `SET ${scope} ${name} = ${value}`)
     .join('; ')
 
+/** One host of the address, and its pool. */
+interface Host {
+  readonly config: pg.PoolConfig
+  readonly pool: pg.Pool
+}
+
 /** @throws DriverError for an address that cannot be read */
 export function createConnections(location: string, times: Times) {
   const sessions = new WeakMap<pg.ClientBase, Session>()
-  const sockets = new Set<Socket>()
-  const hosts = parseLocation(location).map((config) => {
+  const sockets = createSockets()
+  const begin = async (client: pg.ClientBase, config: pg.ClientConfig) =>
+    void sessions.set(client, await beginSession(client, config, times))
+  const hosts = parseLocation(location).map((config): Host => {
     const whole: pg.PoolConfig = {
       ...config,
-      pipeline: true,
-      application_name: 'reveille',
-      connectionTimeoutMillis: times.connectMs,
-      query_timeout: times.statementMs + times.silenceMs,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: keepAliveMs,
-      types: { getTypeParser },
-      stream: openSocket,
-      max: maxConnections - 1,
-      min: 2,
-      idleTimeoutMillis: unusedMs,
+      ...poolConfig(times),
+      stream: sockets.open,
       onConnect: (client) => begin(client, config),
     }
     const pool = new pg.Pool(whole)
@@ -112,34 +111,13 @@ export function createConnections(location: string, times: Times) {
   let current = 0
   let closing: Promise<void> | undefined
 
-  function openSocket(): Socket {
-    const socket = new Socket()
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-    return socket
-  }
-
-  /** Examines the server, and makes the settings. @throws DriverError */
-  async function begin(client: pg.ClientBase, config: pg.ClientConfig): Promise<void> {
-    // Without a listener an error would end the process. Whoever waits for a statement hears of it.
-    client.on('error', () => undefined)
-    const { rows } = await client.query(startOfSession)
-    const [{ is_read_only: isReadOnly, version, process, run }] = rows
-    if (version < minVersion) throw tooOld(config, version, minVersion)
-    if (isReadOnly) throw readOnly(config)
-    // Behind a pooler the number that the client was given is none of the server.
-    const isPooled = process !== (client as pg.ClientBase & { readonly processID: number }).processID
-    sessions.set(client, { run, isPooled, begin: isPooled ? `BEGIN; ${settings(times, 'LOCAL')}` : 'BEGIN' })
-    if (!isPooled) await client.query(settings(times, 'SESSION'))
-  }
-
   /** Tries the hosts, the one that was used last first. @throws DriverError */
-  async function first<Made>(make: (host: (typeof hosts)[number]) => Promise<Made>): Promise<Made> {
+  async function first<Made>(make: (host: Host) => Promise<Made>): Promise<Made> {
     const failures = []
     for (let tried = 0; tried < hosts.length; tried += 1) {
       if (closing !== undefined) throw unavailable('the store is closed')
       const index = (current + tried) % hosts.length
-      const host = hosts[index] as (typeof hosts)[number]
+      const host = hosts[index] as Host
       try {
         const made = await make(host)
         current = index
@@ -150,10 +128,8 @@ export function createConnections(location: string, times: Times) {
     }
     const [failure] = failures
     if (failures.length === 1 && failure !== undefined) throw failure
-    throw unavailable(failures.map(({ message }) => message).join('; '), {
-      cause: failure,
-      fix: failure?.fix,
-    })
+    const message = failures.map((each) => each.message).join('; ')
+    throw unavailable(message, { cause: failure, fix: failure?.fix })
   }
 
   return {
@@ -181,23 +157,63 @@ export function createConnections(location: string, times: Times) {
 
     /** Says goodbye, and hangs up if the server does not listen, or a transaction does not end. */
     close(): Promise<void> {
-      closing ??= end()
+      closing ??= sockets.close(Promise.all(hosts.map(({ pool }) => pool.end())))
       return closing
     },
   }
+}
 
-  async function end(): Promise<void> {
-    const ended = Promise.all(hosts.map(({ pool }) => pool.end()))
-    const late = Promise.withResolvers<void>()
-    const timer = setTimeout(late.resolve, goodbyeMs)
-    await Promise.race([ended.then(allClosed), late.promise])
-    clearTimeout(timer)
-    for (const socket of sockets) socket.destroy()
-    await allClosed()
-  }
+const poolConfig = ({ connectMs, statementMs, silenceMs }: Times): pg.PoolConfig => ({
+  pipeline: true,
+  application_name: 'reveille',
+  connectionTimeoutMillis: connectMs,
+  query_timeout: statementMs + silenceMs,
+  keepAlive: true,
+  keepAliveInitialDelayMillis: keepAliveMs,
+  types: { getTypeParser },
+  max: maxConnections - 1,
+  min: 2,
+  idleTimeoutMillis: unusedMs,
+})
+
+/** Examines the server, and makes the settings. @throws DriverError */
+async function beginSession(client: pg.ClientBase, config: pg.ClientConfig, times: Times): Promise<Session> {
+  // Without a listener an error would end the process. Whoever waits for a statement hears of it.
+  client.on('error', () => undefined)
+  const { rows } = await client.query(startOfSession)
+  const [{ is_read_only: isReadOnly, version, process, run }] = rows
+  if (version < minVersion) throw tooOld(config, version, minVersion)
+  if (isReadOnly) throw readOnly(config)
+  // Behind a pooler the number that the client was given is none of the server.
+  const isPooled = process !== (client as pg.ClientBase & { readonly processID: number }).processID
+  if (!isPooled) await client.query(settings(times, 'SESSION'))
+  return { run, isPooled, begin: isPooled ? `BEGIN; ${settings(times, 'LOCAL')}` : 'BEGIN' }
+}
+
+/** The sockets of all connections, so that they can be hung up. */
+function createSockets() {
+  const sockets = new Set<Socket>()
 
   async function allClosed(): Promise<void> {
     await Promise.all([...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve))))
+  }
+
+  return {
+    open(): Socket {
+      const socket = new Socket()
+      sockets.add(socket)
+      socket.once('close', () => sockets.delete(socket))
+      return socket
+    },
+    /** Waits for goodbyes, and hangs up where they take too long. */
+    async close(ended: Promise<unknown>): Promise<void> {
+      const late = Promise.withResolvers<void>()
+      const timer = setTimeout(late.resolve, goodbyeMs)
+      await Promise.race([ended.then(allClosed), late.promise])
+      clearTimeout(timer)
+      for (const socket of sockets) socket.destroy()
+      await allClosed()
+    },
   }
 }
 

@@ -2,7 +2,13 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Driver, DriverOptions, SqlValue, Statements, Transaction } from '@reveille/kit'
-import { type Connection, createConnections, defaultTimes, type Times } from './connections.ts'
+import {
+  type Connection,
+  type Connections,
+  createConnections,
+  defaultTimes,
+  type Times,
+} from './connections.ts'
 import { driverErrorOf, grants, isCollision, isLost, stateOf, unavailable } from './errors.ts'
 import { createNotifications } from './notifications.ts'
 import { dialect, send } from './statements.ts'
@@ -58,6 +64,14 @@ export interface Faults {
   readonly except?: string
 }
 
+/** What the driver's functions share. */
+interface Parts {
+  readonly connections: Connections
+  readonly faults: Faults
+  /** Aborted when the driver is closed. */
+  readonly closing: AbortSignal
+}
+
 /** @throws DriverError which says why the database cannot be used */
 export async function openPostgresDriver({
   location,
@@ -66,101 +80,19 @@ export async function openPostgresDriver({
 }: PostgresDriverOptions): Promise<Driver> {
   const connections = createConnections(location, { ...defaultTimes, ...times })
   const closing = new AbortController()
-  const notifications = createNotifications(connections, notify)
-
-  async function transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await attempt(work)
-      } catch (error) {
-        if (!(error instanceof Undone)) throw error
-        const most = isCollision(error.cause) ? maxCollisions : maxLosses
-        if (tries >= most) throw driverErrorOf(error.cause)
-        await pause(Math.random() * maxPauseMs)
-      }
-    }
-  }
-
-  async function attempt<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
-    const connection = await connections.take()
-    const running = beginTransaction(connection)
-    let result: Result
-    try {
-      result = await work(running.tx)
-      await running.ready()
-      if (isConcerned(running)) failBefore(faults)
-    } catch (error) {
-      await running.rollBack()
-      const doomed = running.doomed()
-      connection.release(isLost(doomed))
-      throw doomed === undefined ? error : new Undone('', { cause: doomed })
-    }
-    try {
-      await running.commit()
-      if (isConcerned(running)) failAfter(faults)
-    } catch (error) {
-      connection.release(isLost(error))
-      if (!isLost(error)) throw isCollision(error) ? new Undone('', { cause: error }) : driverErrorOf(error)
-      if (!(await wasCommitted(await running.trace()))) throw new Undone('', { cause: error })
-      return result
-    }
-    connection.release()
-    return result
-  }
-
-  function isConcerned({ hasWritten, inserted }: Running): boolean {
-    return hasWritten() && (faults.except === undefined || !inserted.has(faults.except))
-  }
-
-  /** Asks until it is known whether a transaction was committed. */
-  async function wasCommitted(trace: Trace): Promise<boolean> {
-    if (trace.number === undefined) return true
-    for (let ms = askPauseMs; !closing.signal.aborted; ms = Math.min(2 * ms, maxAskPauseMs)) {
-      const known = await read((statements, session) => outcomeOf(trace, statements, session.run)).catch(
-        notYet,
-      )
-      if (known !== undefined) return known
-      await pause(ms, undefined, { signal: closing.signal }).catch(() => undefined)
-    }
-    throw unavailable('the store was closed before it was known whether a transaction was committed')
-  }
-
-  async function read<Result>(
-    work: (statements: Statements, session: Connection['session']) => Promise<Result>,
-  ): Promise<Result> {
-    for (let tries = 1; ; tries += 1) {
-      const connection = await connections.take()
-      const { client, session, release } = connection
-      let failure: unknown
-      const statements = session.isPooled
-        ? beginTransaction(connection).tx
-        : plain(connection, (error) => (failure ??= error))
-      try {
-        return await work(statements, session)
-      } catch (error) {
-        failure ??= (error as Error).cause
-        if (!isLost(failure) || tries >= maxLosses) throw error
-      } finally {
-        if (session.isPooled) await client.query('COMMIT').catch((error) => (failure ??= error))
-        release(isLost(failure))
-      }
-    }
-  }
-
-  function one<Row>(text: string, values?: readonly SqlValue[]): Promise<Row | undefined> {
-    return read(async ({ all }) => (await all<Row>(text, values))[0])
-  }
-
-  async function notify(text: string): Promise<void> {
+  const parts: Parts = { connections, faults, closing: closing.signal }
+  const one = async <Row>(text: string, values?: readonly SqlValue[]): Promise<Row | undefined> =>
+    await read(parts, async ({ all }) => (await all<Row>(text, values))[0])
+  const notifications = createNotifications(connections, async (text) => {
     await one(sql.notify, [text]).catch(() => undefined)
-  }
+  })
 
   const driver: Driver = {
     dialect,
     isShared: true,
-    transaction,
+    transaction: (work) => transaction(parts, work),
     createNamespace: createSchema,
-    read,
+    read: (work) => read(parts, work),
     async clock() {
       return (await one<{ at: number }>(sql.clock))?.at ?? 0
     },
@@ -187,6 +119,89 @@ export async function openPostgresDriver({
     throw error
   }
   return driver
+}
+
+type Work<Result> = (tx: Transaction) => Promise<Result>
+
+async function transaction<Result>(parts: Parts, work: Work<Result>): Promise<Result> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await attempt(parts, work)
+    } catch (error) {
+      if (!(error instanceof Undone)) throw error
+      const most = isCollision(error.cause) ? maxCollisions : maxLosses
+      if (tries >= most) throw driverErrorOf(error.cause)
+      await pause(Math.random() * maxPauseMs)
+    }
+  }
+}
+
+async function attempt<Result>(parts: Parts, work: Work<Result>): Promise<Result> {
+  const { connections, faults } = parts
+  const connection = await connections.take()
+  const running = beginTransaction(connection)
+  let result: Result
+  try {
+    result = await work(running.tx)
+    await running.ready()
+    if (isConcerned(running, faults)) failBefore(faults)
+  } catch (error) {
+    await running.rollBack()
+    const doomed = running.doomed()
+    connection.release(isLost(doomed))
+    throw doomed === undefined ? error : new Undone('', { cause: doomed })
+  }
+  try {
+    await running.commit()
+    if (isConcerned(running, faults)) failAfter(faults)
+  } catch (error) {
+    connection.release(isLost(error))
+    if (!isLost(error)) throw isCollision(error) ? new Undone('', { cause: error }) : driverErrorOf(error)
+    if (!(await wasCommitted(parts, await running.trace()))) throw new Undone('', { cause: error })
+    return result
+  }
+  connection.release()
+  return result
+}
+
+function isConcerned({ hasWritten, inserted }: Running, { except }: Faults): boolean {
+  return hasWritten() && (except === undefined || !inserted.has(except))
+}
+
+/** Asks until it is known whether a transaction was committed. */
+async function wasCommitted(parts: Parts, trace: Trace): Promise<boolean> {
+  const { closing } = parts
+  if (trace.number === undefined) return true
+  for (let ms = askPauseMs; !closing.aborted; ms = Math.min(2 * ms, maxAskPauseMs)) {
+    const ask = read(parts, (statements, session) => outcomeOf(trace, statements, session.run))
+    const known = await ask.catch(notYet)
+    if (known !== undefined) return known
+    await pause(ms, undefined, { signal: closing }).catch(() => undefined)
+  }
+  throw unavailable('the store was closed before it was known whether a transaction was committed')
+}
+
+async function read<Result>(
+  { connections }: Parts,
+  work: (statements: Statements, session: Connection['session']) => Promise<Result>,
+): Promise<Result> {
+  for (let tries = 1; ; tries += 1) {
+    const connection = await connections.take()
+    const { client, session, release } = connection
+    let failure: unknown
+    const statements = session.isPooled
+      ? beginTransaction(connection).tx
+      : plain(connection, (error) => (failure ??= error))
+    try {
+      return await work(statements, session)
+    } catch (error) {
+      failure ??= (error as Error).cause
+      if (!isLost(failure) || tries >= maxLosses) throw error
+    } finally {
+      if (session.isPooled) await client.query('COMMIT').catch((error) => (failure ??= error))
+      release(isLost(failure))
+    }
+  }
 }
 
 /** Statements without a transaction around them. */

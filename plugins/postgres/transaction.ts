@@ -22,113 +22,121 @@ export interface Trace {
 
 export type Running = ReturnType<typeof beginTransaction>
 
-export function beginTransaction(connection: Connection) {
-  const { client, session } = connection
-  let doomed: unknown
-  let failure: unknown
-  let number: Promise<string> | undefined
-  let row: Trace['row']
-  const inserted = new Set<string>()
-  const begun = client.query(session.begin)
-  begun.catch(note)
+/** What has become of a transaction so far. */
+interface State {
+  readonly connection: Connection
+  /** The error for which it can be run again as a whole. */
+  doomed?: unknown
+  /** The first error of a statement. */
+  failure?: unknown
+  number: Promise<string> | undefined
+  row: Trace['row']
+  /** The names of tables into which rows were inserted. */
+  readonly inserted: Set<string>
+}
 
-  function note(error: unknown): void {
-    failure ??= error
-    if (isLost(error) || isCollision(error)) doomed ??= error
+function note(state: State, error: unknown): void {
+  state.failure ??= error
+  if (isLost(error) || isCollision(error)) state.doomed ??= error
+}
+
+/** Asked together with the first statement that writes. */
+function askNumber(state: State): void {
+  const asked = state.connection.client
+    .query('SELECT pg_current_xact_id()::text AS number')
+    .then(({ rows }) => rows[0].number as string)
+  state.number = asked
+  asked.catch((error) => {
+    note(state, error)
+    state.number = undefined
+  })
+}
+
+async function statement(state: State, sql: string, values?: readonly SqlValue[]) {
+  if (state.doomed !== undefined) throw driverErrorOf(state.doomed)
+  if (state.number === undefined && prepare(sql).isWriting) askNumber(state)
+  try {
+    return await send(state.connection, sql, values)
+  } catch (error) {
+    note(state, error)
+    // What comes after a statement that failed says only that it came after.
+    throw driverErrorOf(stateOf(error) === '25P02' ? state.failure : error)
   }
+}
 
-  /** Asked together with the first statement that writes. */
-  function askNumber(): void {
-    const asked = client
-      .query('SELECT pg_current_xact_id()::text AS number')
-      .then(({ rows }) => rows[0].number as string)
-    number = asked
-    asked.catch((error) => {
-      note(error)
-      number = undefined
-    })
-  }
-
-  async function statement(sql: string, values?: readonly SqlValue[]) {
-    if (doomed !== undefined) throw driverErrorOf(doomed)
-    if (number === undefined && prepare(sql).isWriting) askNumber()
-    try {
-      return await send(connection, sql, values)
-    } catch (error) {
-      note(error)
-      // What comes after a statement that failed says only that it came after.
-      throw driverErrorOf(stateOf(error) === '25P02' ? failure : error)
-    }
-  }
-
-  const tx: Transaction = {
+function transactionOf(state: State): Transaction {
+  return {
     async all<Row>(sql: string, values?: readonly SqlValue[]) {
-      return (await statement(sql, values)).rows as Row[]
+      return (await statement(state, sql, values)).rows as Row[]
     },
     async run(sql, values) {
-      return (await statement(sql, values)).rowCount ?? 0
+      return (await statement(state, sql, values)).rowCount ?? 0
     },
     async insert(table, rows, onConflict) {
       const [first] = rows
       if (first === undefined) return 0
-      const { rowCount } = await statement(insertInto(table, onConflict), arraysOf(rows))
-      inserted.add(table.name)
-      if (onConflict === undefined) row ??= rowOf(table, first)
+      const { rowCount } = await statement(state, insertInto(table, onConflict), arraysOf(rows))
+      state.inserted.add(table.name)
+      if (onConflict === undefined) state.row ??= rowOf(table, first)
       return rowCount ?? 0
     },
     async update(table, columns, rows) {
       if (rows.length === 0) return 0
-      return (await statement(updateOf(table, columns), arraysOf(rows))).rowCount ?? 0
+      return (await statement(state, updateOf(table, columns), arraysOf(rows))).rowCount ?? 0
     },
     async lock(keys) {
-      if (keys.length > 0) await statement(lockAll, [lockNumbers(keys)])
+      if (keys.length > 0) await statement(state, lockAll, [lockNumbers(keys)])
     },
     async nested(work) {
-      const before = failure
-      const rowBefore = row
-      await statement('SAVEPOINT nested')
+      const { failure, row } = state
+      await statement(state, 'SAVEPOINT nested')
       try {
         const result = await work()
-        await statement('RELEASE nested')
+        await statement(state, 'RELEASE nested')
         return result
       } catch (error) {
-        if (doomed === undefined) {
-          await statement('ROLLBACK TO nested')
-          await statement('RELEASE nested')
-          failure = before
-          row = rowBefore
+        if (state.doomed === undefined) {
+          await statement(state, 'ROLLBACK TO nested')
+          await statement(state, 'RELEASE nested')
+          Object.assign(state, { failure, row })
         }
         throw error
       }
     },
   }
+}
+
+export function beginTransaction(connection: Connection) {
+  const { client, session } = connection
+  const state: State = { connection, number: undefined, row: undefined, inserted: new Set() }
+  const begun = client.query(session.begin)
+  begun.catch((error) => note(state, error))
 
   return {
-    tx,
+    tx: transactionOf(state),
     /** The error for which it can be run again as a whole; undefined if there is none. */
-    doomed: () => doomed,
-    hasWritten: () => number !== undefined,
-    /** The names of tables into which rows were inserted. */
-    inserted,
+    doomed: () => state.doomed,
+    hasWritten: () => state.number !== undefined,
+    inserted: state.inserted,
     /** Resolves when it may be committed. */
     async ready(): Promise<void> {
       try {
         await begun
-        await number
+        await state.number
       } catch (error) {
-        throw driverErrorOf(failure ?? error)
+        throw driverErrorOf(state.failure ?? error)
       }
-      if (doomed !== undefined) throw driverErrorOf(doomed)
+      if (state.doomed !== undefined) throw driverErrorOf(state.doomed)
     },
     async commit(): Promise<void> {
       const { command } = await client.query('COMMIT')
       // One in which a statement failed is rolled back by its COMMIT.
-      if (command !== 'COMMIT') throw failure ?? new TypeError('the transaction was rolled back')
+      if (command !== 'COMMIT') throw state.failure ?? new TypeError('the transaction was rolled back')
     },
     async rollBack(): Promise<void> {
-      await client.query('ROLLBACK').catch(note)
+      await client.query('ROLLBACK').catch((error) => note(state, error))
     },
-    trace: async (): Promise<Trace> => ({ number: await number, row, run: session.run }),
+    trace: async (): Promise<Trace> => ({ number: await state.number, row: state.row, run: session.run }),
   }
 }
 

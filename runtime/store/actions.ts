@@ -84,7 +84,7 @@ function lanesOf(actions: readonly Action[], claims: Claims): readonly Pick<NewT
       case 'checkpoint':
         return action.effects.tasks ?? []
       case 'settle': {
-        const lane = claims.laneOf(action.claim)
+        const lane = claims.get(action.claim)?.task.lane
         const { tasks = [] } = action.settlement.effects
         return lane === undefined ? tasks : [...tasks, { lane }]
       }
@@ -176,7 +176,7 @@ const leaseLost = plainError(
 /** Writes checkpoints and settlements with the same few statements, however many they are. Returns a result for each. */
 async function writeReports(tx: Context, reports: readonly Report[], claims: Claims): Promise<Result[]> {
   if (reports.length === 0) return []
-  const tokens = reports.map(({ claim }) => claims.tokenOf(claim))
+  const tokens = reports.map(({ claim }) => claims.get(claim)?.token)
   const taskOf = await leasedTasks(
     tx,
     tokens.flatMap((token) => token ?? []),

@@ -48,105 +48,36 @@ const ownCommands: ReadonlySet<string> = new Set([
   'job-settle',
 ])
 
-export function createClient({ now, post, maxUnanswered, maxActions, onLate, onStalled }: ClientOptions) {
+/** What the functions of a client share. */
+interface Parts extends ClientOptions {
   /** Actions that are not posted yet, and those of posts without a reply. */
-  let queued: Waiting[] = []
-  const posted = new Map<number, readonly Waiting[]>()
-  let lastPost = 0
-  let isPosting = false
-  let failure: StoreError | undefined
+  queued: Waiting[]
+  readonly posted: Map<number, readonly Waiting[]>
+  lastPost: number
+  isPosting: boolean
+  failure: StoreError | undefined
   /** Set while the disk has failed: what was posted waits, and nothing else is accepted. */
-  let lost: StoreError | undefined
-  const noted = createNotedRequests(maxNotes)
-  let ticks = 0
-  let replies = 0
-  let repliesAtTick = 0
-  let stall = newStall()
+  lost: StoreError | undefined
+  stall: ReturnType<typeof newStall>
   /** Requests whose senders were answered while it was not known whether the store keeps them. */
-  const undecided = new Set<Id>()
+  readonly undecided: Set<Id>
+}
 
-  function postSoon(): void {
-    if (isPosting || posted.size >= maxUnanswered || failure !== undefined) return
-    isPosting = true
-    gather(queued.length, posted.size > 0 ? maxTurns : 1)
+export function createClient(options: ClientOptions) {
+  const noted = createNotedRequests(maxNotes)
+  const watched = createWatch()
+  const client: Parts = {
+    ...options,
+    queued: [],
+    posted: new Map(),
+    lastPost: 0,
+    isPosting: false,
+    failure: undefined,
+    lost: undefined,
+    stall: newStall(),
+    undecided: new Set(),
   }
-
-  /** Posts at the end of the turn, or of the first further one that brings no more. */
-  function gather(seen: number, turns: number): void {
-    setImmediate(() => {
-      if (queued.length > seen && turns > 1) gather(queued.length, turns - 1)
-      else postNow()
-    })
-  }
-
-  function postNow(): void {
-    isPosting = false
-    if (failure !== undefined || queued.length === 0) return
-    const batch = queued.slice(0, maxActions)
-    queued = queued.slice(maxActions)
-    lastPost += 1
-    posted.set(lastPost, batch)
-    try {
-      post({ number: lastPost, now: now(), actions: batch.map(({ action }) => action) })
-    } catch {
-      postWhatCanBeCloned(lastPost, batch)
-    }
-    if (queued.length > 0) postSoon()
-  }
-
-  /** An action that cannot be cloned, such as one with a receipt that holds a function, is refused without its neighbours. */
-  function postWhatCanBeCloned(number: number, batch: readonly Waiting[]): void {
-    const kept = batch.filter(({ action, reject }) => {
-      try {
-        structuredClone(action)
-        return true
-      } catch (error) {
-        reject(new StoreError('BAD_ENTRY', 'an effect holds what is no data', { cause: error }))
-        return false
-      }
-    })
-    posted.set(number, kept)
-    post({ number, now: now(), actions: kept.map(({ action }) => action) })
-  }
-
-  function enqueue(action: Action, failsOnStall: boolean): Promise<unknown> {
-    if (failure !== undefined) return Promise.reject(failure)
-    if (failsOnStall && lost !== undefined) return Promise.reject(lost)
-    if (failsOnStall && stall.isOn) return Promise.reject(slowError())
-    return new Promise((resolve, reject) => {
-      queued.push({ action, failsOnStall, resolve, reject })
-      postSoon()
-    })
-  }
-
-  function settleOne({ action, resolve, reject }: Waiting, result: Result): void {
-    const error = result !== undefined && 'error' in result ? storeError(result.error) : undefined
-    if (action.type === 'accept' && undecided.delete(idOf(action.entry)))
-      onLate(idOf(action.entry), error === undefined)
-    if (error === undefined) resolve(result !== undefined && 'value' in result ? result.value : undefined)
-    else reject(error)
-  }
-
-  /** The store may still keep entries that were posted. Those that were not are withdrawn. */
-  function beginStall(): void {
-    stall.isOn = true
-    for (const { action, failsOnStall, reject } of [...posted.values()].flat()) {
-      if (!failsOnStall) continue
-      if (action.type === 'accept') undecided.add(idOf(action.entry))
-      reject(
-        slowError(
-          action.type === 'accept'
-            ? ' It may still be kept: send it again with the same key.'
-            : ' It may still be done.',
-        ),
-      )
-    }
-    const withdrawn = queued.filter(({ failsOnStall }) => failsOnStall)
-    queued = queued.filter(({ failsOnStall }) => !failsOnStall)
-    for (const { reject } of withdrawn) reject(slowError())
-    stall.resolve()
-    onStalled()
-  }
+  const { posted, undecided } = client
 
   return {
     async accept(entry: Entry): Promise<Acceptance> {
@@ -156,17 +87,15 @@ export function createClient({ now, post, maxUnanswered, maxActions, onLate, onS
       } catch (error) {
         throw new StoreError('BAD_ENTRY', 'the entry cannot be serialised', { cause: error })
       }
-      return ((await enqueue(action, true)) as Acceptance | undefined) ?? acceptedWhole(entry)
+      return ((await enqueue(client, action, true)) as Acceptance | undefined) ?? acceptedWhole(entry)
     },
 
     note(request: RequestRecord) {
-      const kept = failure === undefined ? noted.add(request) : undefined
+      const kept = client.failure === undefined ? noted.add(request) : undefined
       if (kept === undefined) return
       const settled = () => noted.done(kept.id)
-      enqueue({ type: 'note', request: plainEntry({ request: kept, actions: [] }) }, false).then(
-        settled,
-        settled,
-      )
+      const action: Action = { type: 'note', request: plainEntry({ request: kept, actions: [] }) }
+      enqueue(client, action, false).then(settled, settled)
     },
 
     /** A noted request whose commit is under way. */
@@ -175,57 +104,149 @@ export function createClient({ now, post, maxUnanswered, maxActions, onLate, onS
     /** Asks for an action that is answered after its commit. */
     call(action: Action): Promise<unknown> {
       const isForeign = action.type === 'command' && !ownCommands.has(action.command.type)
-      return enqueue(action, action.type === 'pause' || action.type === 'give-up' || isForeign)
+      return enqueue(client, action, action.type === 'pause' || action.type === 'give-up' || isForeign)
     },
 
     /** Asks for an action whose end nobody waits for. */
     send(action: Action) {
-      enqueue(action, false).catch(() => undefined)
+      enqueue(client, action, false).catch(() => undefined)
     },
 
     /** The store calls it once a second. Returns whether the core has nothing to do. */
     watch(): boolean {
       const isIdle = posted.size === 0
-      if (isIdle || replies !== repliesAtTick) ticks = 0
-      repliesAtTick = replies
-      if (isIdle) return queued.length === 0
-      ticks += 1
-      if (ticks > stallAfterTicks && !stall.isOn) beginStall()
-      return false
+      if (watched.hasStalled(isIdle) && !client.stall.isOn) beginStall(client)
+      return isIdle && client.queued.length === 0
     },
 
     /** Whether a commit takes so long that no caller waits for it any more. */
-    isStalled: () => stall.isOn,
+    isStalled: () => client.stall.isOn,
     /** Resolves as soon as a commit has stalled. */
-    whenStalled: () => stall.promise,
+    whenStalled: () => client.stall.promise,
     /** Whether the sender of the request was answered before it was known whether the store keeps it. */
     isUndecided: (request: Id): boolean => undecided.has(request),
-    /** Whether nothing is queued or without a reply. */
-    isIdle: () => queued.length === 0 && posted.size === 0,
 
     settle({ post: number, results }: Pick<Reply, 'post' | 'results'>) {
-      replies += 1
-      ticks = 0
-      if (stall.isOn) stall = newStall()
+      watched.replied()
+      if (client.stall.isOn) client.stall = newStall()
       const batch = posted.get(number) ?? []
       posted.delete(number)
-      if (queued.length > 0) postSoon()
-      for (const [index, waiting] of batch.entries()) settleOne(waiting, results[index])
+      if (client.queued.length > 0) postSoon(client)
+      for (const [index, waiting] of batch.entries()) settleOne(client, waiting, results[index])
     },
 
     /** The disk has failed, or the store is on a new file. */
     lose(error: StoreError | undefined) {
-      lost = error
+      client.lost = error
     },
 
     /** Rejects every call that waits, and every later one. */
     fail(error: StoreError) {
-      failure = error
-      for (const { reject } of [...posted.values()].flat().concat(queued)) reject(error)
+      client.failure = error
+      for (const { reject } of [...posted.values()].flat().concat(client.queued)) reject(error)
       posted.clear()
-      queued = []
+      client.queued = []
     },
   }
+}
+
+/** Counts the calls of `watch` since the last reply. */
+function createWatch() {
+  let ticks = 0
+  return {
+    replied() {
+      ticks = 0
+    },
+    hasStalled(isIdle: boolean): boolean {
+      ticks = isIdle ? 0 : ticks + 1
+      return ticks > stallAfterTicks
+    },
+  }
+}
+
+function enqueue(client: Parts, action: Action, failsOnStall: boolean): Promise<unknown> {
+  const { failure, lost, stall } = client
+  if (failure !== undefined) return Promise.reject(failure)
+  if (failsOnStall && lost !== undefined) return Promise.reject(lost)
+  if (failsOnStall && stall.isOn) return Promise.reject(slowError())
+  return new Promise((resolve, reject) => {
+    client.queued.push({ action, failsOnStall, resolve, reject })
+    postSoon(client)
+  })
+}
+
+function postSoon(client: Parts): void {
+  const { isPosting, posted, maxUnanswered, failure } = client
+  if (isPosting || posted.size >= maxUnanswered || failure !== undefined) return
+  client.isPosting = true
+  gather(client, client.queued.length, posted.size > 0 ? maxTurns : 1)
+}
+
+/** Posts at the end of the turn, or of the first further one that brings no more. */
+function gather(client: Parts, seen: number, turns: number): void {
+  setImmediate(() => {
+    if (client.queued.length > seen && turns > 1) gather(client, client.queued.length, turns - 1)
+    else postNow(client)
+  })
+}
+
+function postNow(client: Parts): void {
+  const { now, maxActions, posted, post } = client
+  client.isPosting = false
+  if (client.failure !== undefined || client.queued.length === 0) return
+  const batch = client.queued.slice(0, maxActions)
+  client.queued = client.queued.slice(maxActions)
+  client.lastPost += 1
+  posted.set(client.lastPost, batch)
+  try {
+    post({ number: client.lastPost, now: now(), actions: batch.map(({ action }) => action) })
+  } catch {
+    postWhatCanBeCloned(client, client.lastPost, batch)
+  }
+  if (client.queued.length > 0) postSoon(client)
+}
+
+/** An action that cannot be cloned, such as one with a receipt that holds a function, is refused without its neighbours. */
+function postWhatCanBeCloned({ now, posted, post }: Parts, number: number, batch: readonly Waiting[]): void {
+  const kept = batch.filter(({ action, reject }) => {
+    try {
+      structuredClone(action)
+      return true
+    } catch (error) {
+      reject(new StoreError('BAD_ENTRY', 'an effect holds what is no data', { cause: error }))
+      return false
+    }
+  })
+  posted.set(number, kept)
+  post({ number, now: now(), actions: kept.map(({ action }) => action) })
+}
+
+function settleOne({ undecided, onLate }: Parts, { action, resolve, reject }: Waiting, result: Result): void {
+  const error = result !== undefined && 'error' in result ? storeError(result.error) : undefined
+  if (action.type === 'accept' && undecided.delete(idOf(action.entry)))
+    onLate(idOf(action.entry), error === undefined)
+  if (error === undefined) resolve(result !== undefined && 'value' in result ? result.value : undefined)
+  else reject(error)
+}
+
+/** The store may still keep entries that were posted. Those that were not are withdrawn. */
+function beginStall(client: Parts): void {
+  const { posted, undecided, queued, stall, onStalled } = client
+  stall.isOn = true
+  for (const { action, failsOnStall, reject } of [...posted.values()].flat()) {
+    if (!failsOnStall) continue
+    const isEntry = action.type === 'accept'
+    if (isEntry) undecided.add(idOf(action.entry))
+    reject(
+      slowError(
+        isEntry ? ' It may still be kept: send it again with the same key.' : ' It may still be done.',
+      ),
+    )
+  }
+  client.queued = queued.filter(({ failsOnStall }) => !failsOnStall)
+  for (const { failsOnStall, reject } of queued) if (failsOnStall) reject(slowError())
+  stall.resolve()
+  onStalled()
 }
 
 function acceptedWhole(entry: Entry): Acceptance {

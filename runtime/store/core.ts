@@ -29,6 +29,7 @@ import {
   type CoreState,
   type Happened,
   nothingHappened,
+  type Opened,
   type PlainError,
   type Post,
   type Reply,
@@ -36,7 +37,13 @@ import {
 } from './protocol.ts'
 import { createClaimer, type Looked } from './queue/claimer.ts'
 import { freeExpired, giveUpPools, type LeaseTimes } from './queue/claiming.ts'
-import { type ClaimName, createClaims, type LoadedClaim, type OpenClaim } from './queue/claims.ts'
+import {
+  type ClaimName,
+  type Claims,
+  createClaims,
+  type LoadedClaim,
+  type OpenClaim,
+} from './queue/claims.ts'
 import { shiftTasks } from './queue/tasks.ts'
 import { shiftCoalesced } from './records/coalescing.ts'
 import { cancelPartialJobs } from './records/jobs.ts'
@@ -75,265 +82,62 @@ interface Committed {
   readonly looked: Looked | undefined
 }
 
+/** What the functions of the core share. */
+interface Parts extends CoreOptions {
+  /** Changed in place; see `configure`. */
+  readonly limits: Limits
+  readonly claims: Claims
+  readonly retention: ReturnType<typeof createRetention>
+  readonly counts: ReturnType<typeof createCounts>
+  readonly claimer: ReturnType<typeof createClaimer>
+  readonly memory: {
+    /** Whether somebody listens to changes. Other processes may. */
+    isListening: boolean
+    commits: number
+    lastNow: number
+    failure?: PlainError
+    /** Whether this process deletes old history: always, where there is no other. */
+    sweeps: boolean
+    isSweeping: boolean
+  }
+}
+
 export function createCore(options: CoreOptions) {
-  const { driver, node, historyMessages, times, time, clock } = options
-  const limits = { ...options.limits }
+  const { driver, times, time, clock } = options
   const claims = createClaims()
-  const retention = createRetention(options.now)
-  const counts = createCounts()
-  // Other processes may listen.
-  let isListening = driver.isShared
-  let commits = 0
-  let lastNow = options.now
-  let failure: PlainError | undefined
-  /** Whether this process deletes old history: always, where there is no other. */
-  let sweeps = !driver.isShared
-  let isSweeping = false
   const claimer = createClaimer({
     claims,
     times,
     isApart: driver.isShared,
     time,
     clock,
-    async commit(now, look) {
-      const { made: looked, notes } = await transact(now, look)
-      const happened = await publish({ looked, settled: [], notes }, now)
-      // What was lost while its work was loaded is performed elsewhere, or by a later claim.
-      options.onHappened({ ...happened, claims: happened.claims.filter(({ claim }) => claims.isOpen(claim)) })
-      return looked
-    },
+    commit: (now, look) => claimIn(core, now, look),
   })
-
-  const sweepAt = () => (sweeps ? retention.nextAt : Number.POSITIVE_INFINITY)
-
-  function state(): CoreState {
-    const { backlog, pending } = counts.all()
-    const { reason, brief, outage } = options.diskHealth?.() ?? {}
-    const shown = reason === undefined ? failure : { message: reason, brief }
-    const isIdle = shown !== undefined && !driver.isShared
-    return {
-      writable: shown === undefined,
-      ...(shown && { reason: shown.message, ...(shown.brief !== undefined && { brief: shown.brief }) }),
-      ...(outage && { outage }),
-      backlog,
-      pending,
-      commits,
-      wakeAt: isIdle ? Number.POSITIVE_INFINITY : Math.min(claimer.nextAt(), sweepAt()),
-    }
-  }
-
-  /** Runs a transaction with the context of this process. What it notes holds once it has committed. */
-  async function transact<Made>(
-    now: number,
-    work: (tx: Context, notes: Notes) => Promise<Made>,
-    isErasing = false,
-  ): Promise<{ readonly made: Made; readonly notes: Notes }> {
-    const run = async (tx: Transaction) => {
-      const settings = { counters: counts.all(), driver, node, limits, isListening }
-      const { context, notes, sent } = createContext(tx, now, settings)
-      const made = await work(context, notes)
-      writeCounts(context, notes)
-      await sent()
-      return { made, notes }
-    }
-    const committed = await driver.transaction(run, { isErasing })
-    counts.add(committed.notes.counts)
-    for (const news of committed.notes.pools.values()) claimer.note(news)
-    options.onCommit?.(committed.notes)
-    return committed
-  }
-
-  /** By how much the clock was set back. On a server, due times are by the database's clock. */
-  function stepBack(now: number): number {
-    return !driver.isShared && lastNow - now > toleratedStepBackMs ? lastNow - now : 0
-  }
-
-  function mustWrite({ now, actions }: Post): boolean {
-    return stepBack(now) > 0 || actions.some(isWriting) || (!driver.isShared && state().wakeAt <= now)
-  }
-
-  async function runPost(post: Post, isolated: boolean): Promise<Committed> {
-    const back = stepBack(post.now)
-    if (back > 0) claimer.forget()
-    const work = async (tx: Context, notes: Notes) => {
-      if (back > 0) {
-        await shiftTasks(tx, back)
-        await shiftCoalesced(tx, back)
-      }
-      const { results, settled } = await runActions(tx, post, { claims, isolated })
-      const looked = await claimer.lookIn(tx, notes, settled)
-      if (!driver.isShared && retention.nextAt <= post.now) await retention.sweep(tx)
-      return { results, settled, looked }
-    }
-    const { made, notes } = await transact(post.now, work, post.actions.some(isErasing))
-    commits += 1
-    if (back > 0) retention.shift(back)
-    return { ...made, notes }
-  }
-
-  async function commit(post: Post): Promise<Committed> {
-    try {
-      return await runPost(post, false)
-    } catch (failed) {
-      const error = storeErrorOf(failed)
-      retention.restart()
-      if (isUnavailable(error)) throw error
-      return await runPost(post, true)
-    }
-  }
-
-  /** Makes what was committed hold in memory. */
-  async function publish(committed: Omit<Committed, 'results'>, now: number): Promise<Happened> {
-    const { notes, settled, looked } = committed
-    const cancelled = claims.cancel(notes.cancelled)
-    claims.end(settled)
-    const given = looked === undefined ? [] : claimer.take(looked)
-    const lost = claims.replacedBy(given)
-    claims.end(lost.map(({ claim }) => claim))
-    // Before anything else is waited for: what they still begin would be begun twice.
-    if (lost.length > 0) options.onHappened({ ...nothingHappened, lost: lost.map(nameOf), state: state() })
-    lastNow = now
-    const loaded = await loadAll(given, now)
-    return {
-      ...nothingHappened,
-      claims: loaded,
-      // What was cancelled before it is given is passed on with it.
-      cancelled: [
-        ...cancelled.filter(({ claim }) => claims.isOpen(claim)),
-        ...given.filter(claims.isCancelled),
-      ].map(nameOf),
-      changes: notes.changes,
-      state: state(),
-    }
-  }
-
-  async function loadAll(given: readonly OpenClaim[], now: number): Promise<readonly LoadedClaim[]> {
-    if (given.length === 0) return []
-    // Claims whose work cannot be read are given without it: their holders ask for it, and hear why.
-    const works = await load(given, now).catch(() => [])
-    return given.map(({ workerPool, claim, task }, index) => {
-      const work = works[index]
-      return { workerPool, claim, task, ...(work && { work }) }
-    })
-  }
-
-  function load(claimed: readonly OpenClaim[], now: number) {
-    const { pending: all, pendingNow } = counts.all()
-    const options = { dialect: driver.dialect, now, pending: { all, now: pendingNow }, historyMessages }
-    const tasks = claimed.map(({ task }) => task)
-    return driver.read((statements) => loadWorks(statements, tasks, options))
-  }
-
-  function configure(next: StoreLimits, now: number): void {
-    const before = { ...limits }
-    // A limit that the configuration no longer names no longer holds.
-    Object.assign(
-      limits,
-      { sessionIdleMs: undefined, maxBodyBytes: undefined, ignoredBodiesMs: undefined },
-      next,
-    )
-    if (keptLess(before, limits)) retention.begin(now)
-  }
-
-  /** Carries out actions that change only memory. A new listener gets changes from the same post. */
-  function applyInMemory(action: Action, now: number): void {
-    switch (action.type) {
-      case 'listen':
-        isListening = action.on || driver.isShared
-        break
-      case 'register':
-        claims.register(action.workerPool, action)
-        claimer.forget()
-        break
-      case 'resize':
-        if (claims.resize(action.workerPool, action.concurrency, action.pools)) claimer.forget()
-        break
-      case 'pause':
-        claims.pause(action.workerPool)
-        break
-      case 'configure':
-        configure(action.limits, now)
-    }
-  }
-
-  async function loadResult(claim: number, now: number): Promise<Result> {
-    try {
-      const [work] = await load([claims.find(claim)], now)
-      return { value: work }
-    } catch (error) {
-      return { error: plainError(error) }
-    }
-  }
-
-  /** Deletes old history in a transaction of its own. */
-  function sweepApart(now: number): void {
-    isSweeping = true
-    void transact(now, (tx) => retention.sweep(tx))
-      .catch(() => retention.restart())
-      .finally(() => {
-        isSweeping = false
-        options.onHappened({ ...nothingHappened, state: state() })
-      })
-  }
-
-  /** Does what is due in transactions of their own, so that no post waits for it. */
-  async function workApart({ now, actions }: Post): Promise<void> {
-    if (sweepAt() <= now && !isSweeping) sweepApart(now)
-    const claimed = claimer.claimApart(now)
-    if (actions.some(({ type }) => type === 'give-up'))
-      await transact(now, giveUpPools).catch(() => undefined)
-    // The answer to a command comes once what it has made due is claimed, and a pool is paused once what was being claimed has been given.
-    if (actions.some(({ type }) => type === 'command' || type === 'pause')) await claimed
+  const core: Parts = {
+    ...options,
+    limits: { ...options.limits },
+    claims,
+    claimer,
+    retention: createRetention(options.now),
+    counts: createCounts(),
+    memory: {
+      isListening: driver.isShared,
+      commits: 0,
+      lastNow: options.now,
+      sweeps: !driver.isShared,
+      isSweeping: false,
+    },
   }
 
   return {
-    state,
     claims,
-    transact,
-
+    state: () => stateOf(core),
+    /** Runs a transaction with the context of this process. What it notes holds once it has committed. */
+    transact: <Made>(now: number, work: (tx: Context, notes: Notes) => Promise<Made>) =>
+      transact(core, now, work),
     /** Frees what an earlier process had claimed, and reads what is counted. Called once, before the first post. */
-    async open() {
-      const { made } = await transact(options.now, async (tx) => {
-        if (!driver.isShared) {
-          await foldCounts(tx)
-          await freeExpired(tx, options.now)
-          await cancelPartialJobs(tx, 'SELECT id FROM nodes')
-        }
-        counts.setForeign(await readCounts(tx))
-        const [jobs] = await tx.all(`SELECT 1 FROM jobs WHERE state = 'running' LIMIT 1`)
-        const [issues] = await tx.all(`SELECT 1 FROM issues WHERE state <> 'resolved' LIMIT 1`)
-        return {
-          newestAt: await newestTime(tx),
-          leftOpen: { replayJobs: jobs !== undefined, issues: issues !== undefined },
-        }
-      })
-      return { state: state(), ...made }
-    },
-
-    async run(post: Post): Promise<Reply> {
-      for (const action of post.actions) applyInMemory(action, post.now)
-      let results: readonly Result[] = post.actions.map(() => undefined)
-      let happened = nothingHappened
-      try {
-        if (mustWrite(post)) {
-          const committed = await commit(post)
-          failure = undefined
-          results = committed.results
-          happened = await publish(committed, post.now)
-        }
-      } catch (error) {
-        failure = plainError(error)
-        const refused = { error: failure }
-        results = post.actions.map((action) => (isWriting(action) ? refused : undefined))
-      }
-      results = await Promise.all(
-        post.actions.map((action, index) =>
-          action.type === 'load' ? loadResult(action.claim, post.now) : results[index],
-        ),
-      )
-      if (driver.isShared) await workApart(post)
-      return { post: post.number, results, ...happened, state: state() }
-    },
+    open: () => open(core),
+    run: (post: Post) => run(core, post),
 
     /** Examines the disk, and refuses everything from now on if it is at fault. Returns whether it is. */
     checkDisk(check: () => void): boolean {
@@ -341,7 +145,7 @@ export function createCore(options: CoreOptions) {
         check()
         return false
       } catch (error) {
-        failure = plainError(error)
+        core.memory.failure = plainError(error)
         return true
       }
     },
@@ -352,12 +156,255 @@ export function createCore(options: CoreOptions) {
     claimingSince: claimer.claimingSince,
     /** What all other nodes have counted. What this one has is known exactly. */
     setForeignCounters(next: Counters) {
-      counts.setForeign(next)
+      core.counts.setForeign(next)
     },
     setSweeps(on: boolean) {
-      sweeps = on
+      core.memory.sweeps = on
     },
   }
+}
+
+function stateOf({ driver, counts, claimer, memory, retention, diskHealth }: Parts): CoreState {
+  const { backlog, pending } = counts.all()
+  const { reason, brief, outage } = diskHealth?.() ?? {}
+  const shown = reason === undefined ? memory.failure : { message: reason, brief }
+  const isIdle = shown !== undefined && !driver.isShared
+  const sweepAt = memory.sweeps ? retention.nextAt : Number.POSITIVE_INFINITY
+  return {
+    writable: shown === undefined,
+    ...(shown && { reason: shown.message, ...(shown.brief !== undefined && { brief: shown.brief }) }),
+    ...(outage && { outage }),
+    backlog,
+    pending,
+    commits: memory.commits,
+    wakeAt: isIdle ? Number.POSITIVE_INFINITY : Math.min(claimer.nextAt(), sweepAt),
+  }
+}
+
+async function open(core: Parts): Promise<Opened> {
+  const { driver, now } = core
+  const { made } = await transact(core, now, async (tx) => {
+    if (!driver.isShared) {
+      await foldCounts(tx)
+      await freeExpired(tx, now)
+      await cancelPartialJobs(tx, 'SELECT id FROM nodes')
+    }
+    core.counts.setForeign(await readCounts(tx))
+    const [jobs] = await tx.all(`SELECT 1 FROM jobs WHERE state = 'running' LIMIT 1`)
+    const [issues] = await tx.all(`SELECT 1 FROM issues WHERE state <> 'resolved' LIMIT 1`)
+    const leftOpen = { replayJobs: jobs !== undefined, issues: issues !== undefined }
+    return { newestAt: await newestTime(tx), leftOpen }
+  })
+  return { state: stateOf(core), ...made }
+}
+
+async function run(core: Parts, post: Post): Promise<Reply> {
+  for (const action of post.actions) applyInMemory(core, action, post.now)
+  let results: readonly Result[] = post.actions.map(() => undefined)
+  let happened = nothingHappened
+  try {
+    if (mustWrite(core, post)) {
+      const committed = await commit(core, post)
+      delete core.memory.failure
+      results = committed.results
+      happened = await publish(core, committed, post.now)
+    }
+  } catch (error) {
+    const failure = plainError(error)
+    core.memory.failure = failure
+    results = post.actions.map((action) => (isWriting(action) ? { error: failure } : undefined))
+  }
+  results = await Promise.all(
+    post.actions.map((action, index) =>
+      action.type === 'load' ? loadResult(core, action.claim, post.now) : results[index],
+    ),
+  )
+  if (core.driver.isShared) await workApart(core, post)
+  return { post: post.number, results, ...happened, state: stateOf(core) }
+}
+
+async function transact<Made>(
+  core: Parts,
+  now: number,
+  work: (tx: Context, notes: Notes) => Promise<Made>,
+  isErasing = false,
+): Promise<{ readonly made: Made; readonly notes: Notes }> {
+  const { driver, node, limits, counts, claimer, memory } = core
+  const run = async (tx: Transaction) => {
+    const settings = { counters: counts.all(), driver, node, limits, isListening: memory.isListening }
+    const { context, notes, sent } = createContext(tx, now, settings)
+    const made = await work(context, notes)
+    writeCounts(context, notes)
+    await sent()
+    return { made, notes }
+  }
+  const committed = await driver.transaction(run, { isErasing })
+  counts.add(committed.notes.counts)
+  for (const news of committed.notes.pools.values()) claimer.note(news)
+  core.onCommit?.(committed.notes)
+  return committed
+}
+
+/** By how much the clock was set back. On a server, due times are by the database's clock. */
+function stepBack({ driver, memory: { lastNow } }: Parts, now: number): number {
+  return !driver.isShared && lastNow - now > toleratedStepBackMs ? lastNow - now : 0
+}
+
+function mustWrite(core: Parts, { now, actions }: Post): boolean {
+  const isDue = !core.driver.isShared && stateOf(core).wakeAt <= now
+  return stepBack(core, now) > 0 || actions.some(isWriting) || isDue
+}
+
+async function commit(core: Parts, post: Post): Promise<Committed> {
+  try {
+    return await runPost(core, post, false)
+  } catch (failed) {
+    const error = storeErrorOf(failed)
+    core.retention.restart()
+    if (isUnavailable(error)) throw error
+    return await runPost(core, post, true)
+  }
+}
+
+async function runPost(core: Parts, post: Post, isolated: boolean): Promise<Committed> {
+  const { claims, claimer, driver, memory, retention } = core
+  const back = stepBack(core, post.now)
+  if (back > 0) claimer.forget()
+  const work = async (tx: Context, notes: Notes) => {
+    if (back > 0) {
+      await shiftTasks(tx, back)
+      await shiftCoalesced(tx, back)
+    }
+    const { results, settled } = await runActions(tx, post, { claims, isolated })
+    const looked = await claimer.lookIn(tx, notes, settled)
+    if (!driver.isShared && retention.nextAt <= post.now) await retention.sweep(tx)
+    return { results, settled, looked }
+  }
+  const { made, notes } = await transact(core, post.now, work, post.actions.some(isErasing))
+  memory.commits += 1
+  if (back > 0) retention.shift(back)
+  return { ...made, notes }
+}
+
+/** Makes what was committed hold in memory. */
+async function publish(core: Parts, committed: Omit<Committed, 'results'>, now: number): Promise<Happened> {
+  const { claims, claimer, memory, onHappened } = core
+  const { notes, settled, looked } = committed
+  const cancelled = claims.cancel(notes.cancelled)
+  claims.end(settled)
+  const given = looked === undefined ? [] : claimer.take(looked)
+  const lost = claims.replacedBy(given)
+  claims.end(lost.map(({ claim }) => claim))
+  // Before anything else is waited for: what they still begin would be begun twice.
+  if (lost.length > 0) onHappened({ ...nothingHappened, lost: lost.map(nameOf), state: stateOf(core) })
+  memory.lastNow = now
+  const loaded = await loadAll(core, given, now)
+  return {
+    ...nothingHappened,
+    claims: loaded,
+    // What was cancelled before it is given is passed on with it.
+    cancelled: [
+      ...cancelled.filter(({ claim }) => claims.isOpen(claim)),
+      ...given.filter(claims.isCancelled),
+    ].map(nameOf),
+    changes: notes.changes,
+    state: stateOf(core),
+  }
+}
+
+/** Commits a look for due tasks apart from any post. What was lost while its work was loaded is performed elsewhere, or by a later claim. */
+async function claimIn(core: Parts, now: number, look: (tx: Context) => Promise<Looked>): Promise<Looked> {
+  const { made: looked, notes } = await transact(core, now, look)
+  const happened = await publish(core, { looked, settled: [], notes }, now)
+  const claims = happened.claims.filter(({ claim }) => core.claims.isOpen(claim))
+  core.onHappened({ ...happened, claims })
+  return looked
+}
+
+async function loadAll(
+  core: Parts,
+  given: readonly OpenClaim[],
+  now: number,
+): Promise<readonly LoadedClaim[]> {
+  if (given.length === 0) return []
+  // Claims whose work cannot be read are given without it: their holders ask for it, and hear why.
+  const works = await load(core, given, now).catch(() => [])
+  return given.map(({ workerPool, claim, task }, index) => {
+    const work = works[index]
+    return { workerPool, claim, task, ...(work && { work }) }
+  })
+}
+
+function load({ driver, counts, historyMessages }: Parts, claimed: readonly OpenClaim[], now: number) {
+  const { pending: all, pendingNow } = counts.all()
+  const options = { dialect: driver.dialect, now, pending: { all, now: pendingNow }, historyMessages }
+  const tasks = claimed.map(({ task }) => task)
+  return driver.read((statements) => loadWorks(statements, tasks, options))
+}
+
+async function loadResult(core: Parts, claim: number, now: number): Promise<Result> {
+  try {
+    const [work] = await load(core, [core.claims.find(claim)], now)
+    return { value: work }
+  } catch (error) {
+    return { error: plainError(error) }
+  }
+}
+
+/** Carries out actions that change only memory. A new listener gets changes from the same post. */
+function applyInMemory(core: Parts, action: Action, now: number): void {
+  const { claims, claimer, driver, memory } = core
+  switch (action.type) {
+    case 'listen':
+      memory.isListening = action.on || driver.isShared
+      break
+    case 'register':
+      claims.register(action.workerPool, action)
+      claimer.forget()
+      break
+    case 'resize':
+      if (claims.resize(action.workerPool, action.concurrency, action.pools)) claimer.forget()
+      break
+    case 'pause':
+      claims.pause(action.workerPool)
+      break
+    case 'configure':
+      configure(core, action.limits, now)
+  }
+}
+
+function configure({ limits, retention }: Parts, next: StoreLimits, now: number): void {
+  const before = { ...limits }
+  // A limit that the configuration no longer names no longer holds.
+  Object.assign(
+    limits,
+    { sessionIdleMs: undefined, maxBodyBytes: undefined, ignoredBodiesMs: undefined },
+    next,
+  )
+  if (keptLess(before, limits)) retention.begin(now)
+}
+
+/** Does what is due in transactions of their own, so that no post waits for it. */
+async function workApart(core: Parts, { now, actions }: Post): Promise<void> {
+  const { memory, retention } = core
+  if (memory.sweeps && retention.nextAt <= now && !memory.isSweeping) sweepApart(core, now)
+  const claimed = core.claimer.claimApart(now)
+  if (actions.some(({ type }) => type === 'give-up'))
+    await transact(core, now, giveUpPools).catch(() => undefined)
+  // The answer to a command comes once what it has made due is claimed, and a pool is paused once what was being claimed has been given.
+  if (actions.some(({ type }) => type === 'command' || type === 'pause')) await claimed
+}
+
+/** Deletes old history in a transaction of its own. */
+function sweepApart(core: Parts, now: number): void {
+  const { memory, retention, onHappened } = core
+  memory.isSweeping = true
+  void transact(core, now, (tx) => retention.sweep(tx))
+    .catch(() => retention.restart())
+    .finally(() => {
+      memory.isSweeping = false
+      onHappened({ ...nothingHappened, state: stateOf(core) })
+    })
 }
 
 /** What this process knows of the counts: what the others have counted, and what it has. */

@@ -1,19 +1,20 @@
 /** Assembles a store of its core, which may run in another thread, its reader, and what is answered from memory. */
 
 import { createChangeFeed } from './change-feed.ts'
-import { createClient, slowCommitReason } from './client.ts'
+import { type Client, createClient, slowCommitReason } from './client.ts'
 import {
   type Cluster,
   type Command,
   type CommandResult,
   type Health,
+  type SetTimer,
   type Store,
   StoreError,
   type StoreOptions,
 } from './port.ts'
 import type { CoreState, Happened, Opened, Post, Reply } from './protocol.ts'
 import { createReader, type Question } from './reading.ts'
-import { createRefusedRequests } from './refused-requests.ts'
+import { createRefusedRequests, type RefusedRequests } from './refused-requests.ts'
 import { createWakeUp, setSystemTimer } from './wake-up.ts'
 import { type ClaimTaker, createWorkerPool } from './worker-pool.ts'
 
@@ -56,12 +57,32 @@ const maxRescuePause = 30_000
 /** Milliseconds between two checks that commits end and that the files are in place. */
 const watchPause = 1_000
 
+/** What the functions of a store share. */
+interface Parts {
+  readonly options: StoreOptions
+  readonly setTimer: SetTimer
+  readonly engine: Engine
+  readonly client: Client
+  readonly refused: RefusedRequests
+  readonly changes: ReturnType<typeof createChangeFeed>
+  readonly wakeUp: ReturnType<typeof createWakeUp>
+  readonly workerPools: ClaimTaker[]
+  readonly closed: PromiseWithResolvers<void>
+  state: CoreState
+  backlog: number
+  cancelWriteCheck: (() => void) | undefined
+  cancelWatch: () => void
+  isRescuing: boolean
+  closing: Promise<void> | undefined
+  isStopped: boolean
+  isStuck: boolean
+  wasWritable: boolean
+}
+
 export async function assembleStore(
   options: StoreOptions,
   connect: (handlers: Handlers) => Promise<{ readonly engine: Engine; readonly opened: Opened }>,
 ): Promise<Store> {
-  const { now, setTimer = setSystemTimer, setWatchTimer = setSystemTimer } = options
-  const refused = createRefusedRequests()
   /** What happens before the store is assembled is handled then. */
   let early: (() => void)[] | undefined = []
   const later =
@@ -70,12 +91,24 @@ export async function assembleStore(
       early === undefined ? handle(message) : void early.push(() => handle(message))
   const { engine, opened } = await connect({
     onReply: later((reply) => {
-      client.settle(reply)
-      take(reply)
+      store.client.settle(reply)
+      take(store, reply)
     }),
-    onHappened: later((happened) => take(happened)),
-    onStopped: later((cause) => stopped(cause)),
+    onHappened: later((happened) => take(store, happened)),
+    onStopped: later((cause) => stopped(store, cause)),
   })
+  const store = partsOf(options, engine, opened.state)
+  watch(store)
+  takeState(store, opened.state)
+  const waiting = early
+  early = undefined
+  for (const handle of waiting) handle()
+  return storeOf(store, opened)
+}
+
+function partsOf(options: StoreOptions, engine: Engine, state: CoreState): Parts {
+  const { now, setTimer = setSystemTimer, backlog } = options
+  const refused = createRefusedRequests()
   const client = createClient({
     now,
     post: engine.post,
@@ -88,151 +121,52 @@ export async function assembleStore(
       } else
         refused.amend(request, 'the store could not keep it; its sender was answered before that was known')
     },
-    onStalled: () => reportHealth(),
+    onStalled: () => reportHealth(store),
   })
-  const changes = createChangeFeed((on) => client.send({ type: 'listen', on }))
-  const wakeUp = createWakeUp(now, setTimer, () => client.send({ type: 'tick' }))
-  const workerPools: ClaimTaker[] = []
-  let state: CoreState = opened.state
-  let { backlog } = options
-  let cancelWriteCheck: (() => void) | undefined
-  let isRescuing = false
-  const closed = Promise.withResolvers<void>()
-  let closing: Promise<void> | undefined
-  let isStopped = false
-  let isStuck = false
-  let wasWritable = true
-  let cancelWatch = setWatchTimer(watch, watchPause)
-
-  function watch(): void {
-    engine.watch(client.watch())
-    cancelWatch = setWatchTimer(watch, watchPause)
+  const store: Parts = {
+    options,
+    setTimer,
+    engine,
+    client,
+    refused,
+    changes: createChangeFeed((on) => client.send({ type: 'listen', on })),
+    wakeUp: createWakeUp(now, setTimer, () => client.send({ type: 'tick' })),
+    workerPools: [],
+    closed: Promise.withResolvers(),
+    state,
+    backlog,
+    cancelWriteCheck: undefined,
+    cancelWatch: () => undefined,
+    isRescuing: false,
+    closing: undefined,
+    isStopped: false,
+    isStuck: false,
+    wasWritable: true,
   }
+  return store
+}
 
-  function health(): Health {
-    const isSlow = client.isStalled() && state.writable
-    const reason = isSlow ? `${slowCommitReason}: its disk does not answer` : state.reason
-    const brief = isSlow ? slowCommitReason : state.brief
-    return {
-      writable: state.writable && !isSlow,
-      backlog: state.backlog,
-      full: state.backlog >= backlog,
-      events: state.pending,
-      fullOfEvents: state.pending >= backlog,
-      commits: state.commits,
-      ...(reason !== undefined && { reason }),
-      ...(brief !== undefined && { brief }),
-      ...(state.outage !== undefined && { outage: state.outage }),
-    }
-  }
-
-  function reportHealth(): void {
-    const next = health()
-    if (next.writable === wasWritable) return
-    wasWritable = next.writable
-    options.onHealth?.(next)
-  }
-
-  function take(happened: Happened): void {
-    takeState(happened.state)
-    reportHealth()
-    changes.push(happened.changes)
-    for (const claim of happened.claims) workerPools[claim.workerPool]?.take(claim)
-    for (const { workerPool, claim } of happened.cancelled) workerPools[workerPool]?.cancel(claim)
-    for (const { workerPool, claim } of happened.lost) workerPools[workerPool]?.lose(claim)
-  }
-
-  function takeState(next: CoreState): void {
-    state = next
-    wakeUp.at(next.wakeAt)
-    client.lose(
-      isLost(next)
-        ? new StoreError('STORE_UNAVAILABLE', next.reason ?? '', { brief: next.brief })
-        : undefined,
-    )
-    if (isLost(next) && !isRescuing) void keepRescuing()
-    if (!isLost(next) && !next.writable && cancelWriteCheck === undefined && closing === undefined) {
-      cancelWriteCheck = setTimer(() => {
-        cancelWriteCheck = undefined
-        client.send({ type: 'write-check' })
-      }, writeCheckPause)
-    }
-  }
-
-  /** Asks for the store to be put into a new file, at once and then less and less often. */
-  async function keepRescuing(): Promise<void> {
-    isRescuing = true
-    for (
-      let pause = rescuePause;
-      isLost(state) && closing === undefined;
-      pause = Math.min(2 * pause, maxRescuePause)
-    ) {
-      await engine.rescue?.(now())
-      if (isLost(state))
-        await Promise.race([new Promise<void>((resolve) => void setTimer(resolve, pause)), closed.promise])
-    }
-    isRescuing = false
-    if (closing === undefined) engine.resume?.()
-  }
-
-  /** A dead core is not started again: it may have died of its input, and a new process starts from a clean state. */
-  function stopped(cause: Error): void {
-    if (isStopped || closing !== undefined) return
-    isStopped = true
-    const error = new StoreError('STORE_UNAVAILABLE', 'the writer stopped', { cause })
-    state = { ...state, writable: false, reason: error.message }
-    client.fail(error)
-    options.onStopped?.(error)
-  }
-
-  async function shut(): Promise<void> {
-    await Promise.all(workerPools.map((workerPool) => workerPool.drain(0)))
-    cancelWriteCheck?.()
-    closed.resolve()
-    // What was handed in is committed, unless the disk has failed.
-    if (!isLost(state) && !isStopped)
-      await Promise.race([client.call({ type: 'tick' }).catch(() => undefined), client.whenStalled()])
-    const committed = engine.close()
-    await Promise.race([committed, client.whenStalled()])
-    isStuck = client.isStalled()
-    client.fail(closedError())
-    wakeUp.close()
-    cancelWatch()
-    changes.close()
-    if (isStuck) engine.abandon()
-    else await committed
-  }
-
-  takeState(opened.state)
-  const waiting = early
-  early = undefined
-  for (const handle of waiting) handle()
-
+function storeOf(store: Parts, { newestAt, leftOpen }: Opened): Store {
+  const { options, setTimer, engine, client, refused, changes, workerPools } = store
+  const { now } = options
   return {
-    accept: (entry) => (closing === undefined ? client.accept(entry) : Promise.reject(closedError())),
+    accept: (entry) => (store.closing === undefined ? client.accept(entry) : Promise.reject(closedError())),
     note(request) {
-      if (closing !== undefined) return
+      if (store.closing !== undefined) return
       if (!refused.takes(request.outcome)) return client.note(request)
       refused.add(request, { alone: client.isUndecided(request.id) })
       changes.push(['request', request.id, request.outcome, undefined])
     },
     work(workOptions) {
       const { hold } = engine
-      const id = workerPools.length
-      const workerPool = createWorkerPool({
-        id,
-        options: workOptions,
-        client,
-        now,
-        setTimer,
-        ...(hold && { hold }),
-      })
+      const parts = { id: workerPools.length, options: workOptions, client, now, setTimer }
+      const workerPool = createWorkerPool({ ...parts, ...(hold && { hold }) })
       workerPools.push(workerPool)
       return workerPool
     },
     command: (command: Command) => client.call({ type: 'command', command }) as Promise<CommandResult>,
-    configure({ backlog: limit, keepMs, sessionIdleMs, maxBodyBytes, ignoredBodiesMs }) {
-      backlog = limit
+    configure({ backlog, keepMs, sessionIdleMs, maxBodyBytes, ignoredBodiesMs }) {
+      store.backlog = backlog
       const limits = { keepMs, backlog, sessionIdleMs, maxBodyBytes, ignoredBodiesMs }
       client.send({ type: 'configure', limits })
     },
@@ -240,15 +174,113 @@ export async function assembleStore(
     changes: changes.listen,
     cluster: engine.cluster,
     now,
-    newestAt: opened.newestAt,
-    leftOpen: opened.leftOpen,
-    health,
-    isStuck: () => isStuck || client.isStalled(),
+    newestAt,
+    leftOpen,
+    health: () => healthOf(store),
+    isStuck: () => store.isStuck || client.isStalled(),
     close() {
-      closing ??= shut()
-      return closing
+      store.closing ??= shut(store)
+      return store.closing
     },
   }
+}
+
+function watch(store: Parts, isFirst = true): void {
+  const { engine, client, options } = store
+  if (!isFirst) engine.watch(client.watch())
+  store.cancelWatch = (options.setWatchTimer ?? setSystemTimer)(() => watch(store, false), watchPause)
+}
+
+function healthOf({ client, state, backlog }: Parts): Health {
+  const isSlow = client.isStalled() && state.writable
+  const reason = isSlow ? `${slowCommitReason}: its disk does not answer` : state.reason
+  const brief = isSlow ? slowCommitReason : state.brief
+  return {
+    writable: state.writable && !isSlow,
+    backlog: state.backlog,
+    full: state.backlog >= backlog,
+    events: state.pending,
+    fullOfEvents: state.pending >= backlog,
+    commits: state.commits,
+    ...(reason !== undefined && { reason }),
+    ...(brief !== undefined && { brief }),
+    ...(state.outage !== undefined && { outage: state.outage }),
+  }
+}
+
+function reportHealth(store: Parts): void {
+  const next = healthOf(store)
+  if (next.writable === store.wasWritable) return
+  store.wasWritable = next.writable
+  store.options.onHealth?.(next)
+}
+
+function take(store: Parts, happened: Happened): void {
+  const { changes, workerPools } = store
+  takeState(store, happened.state)
+  reportHealth(store)
+  changes.push(happened.changes)
+  for (const claim of happened.claims) workerPools[claim.workerPool]?.take(claim)
+  for (const { workerPool, claim } of happened.cancelled) workerPools[workerPool]?.cancel(claim)
+  for (const { workerPool, claim } of happened.lost) workerPools[workerPool]?.lose(claim)
+}
+
+function takeState(store: Parts, next: CoreState): void {
+  const { client, wakeUp, setTimer } = store
+  store.state = next
+  wakeUp.at(next.wakeAt)
+  const { reason = '', brief } = next
+  client.lose(isLost(next) ? new StoreError('STORE_UNAVAILABLE', reason, { brief }) : undefined)
+  if (isLost(next) && !store.isRescuing) void keepRescuing(store)
+  const isChecked = store.cancelWriteCheck !== undefined || store.closing !== undefined
+  if (isLost(next) || next.writable || isChecked) return
+  store.cancelWriteCheck = setTimer(() => {
+    store.cancelWriteCheck = undefined
+    client.send({ type: 'write-check' })
+  }, writeCheckPause)
+}
+
+/** Asks for the store to be put into a new file, at once and then less and less often. */
+async function keepRescuing(store: Parts): Promise<void> {
+  const { engine, options, setTimer, closed } = store
+  const isNeeded = () => isLost(store.state) && store.closing === undefined
+  store.isRescuing = true
+  for (let pause = rescuePause; isNeeded(); pause = Math.min(2 * pause, maxRescuePause)) {
+    await engine.rescue?.(options.now())
+    if (isLost(store.state))
+      await Promise.race([new Promise<void>((resolve) => void setTimer(resolve, pause)), closed.promise])
+  }
+  store.isRescuing = false
+  if (store.closing === undefined) engine.resume?.()
+}
+
+/** A dead core is not started again: it may have died of its input, and a new process starts from a clean state. */
+function stopped(store: Parts, cause: Error): void {
+  if (store.isStopped || store.closing !== undefined) return
+  store.isStopped = true
+  const error = new StoreError('STORE_UNAVAILABLE', 'the writer stopped', { cause })
+  store.state = { ...store.state, writable: false, reason: error.message }
+  store.client.fail(error)
+  store.options.onStopped?.(error)
+}
+
+async function shut(store: Parts): Promise<void> {
+  const { workerPools, closed, client, engine, wakeUp, changes } = store
+  await Promise.all(workerPools.map((workerPool) => workerPool.drain(0)))
+  store.cancelWriteCheck?.()
+  closed.resolve()
+  // What was handed in is committed, unless the disk has failed.
+  if (!isLost(store.state) && !store.isStopped)
+    await Promise.race([client.call({ type: 'tick' }).catch(() => undefined), client.whenStalled()])
+  const committed = engine.close()
+  await Promise.race([committed, client.whenStalled()])
+  store.isStuck = client.isStalled()
+  client.fail(closedError())
+  wakeUp.close()
+  store.cancelWatch()
+  changes.close()
+  if (store.isStuck) engine.abandon()
+  else await committed
 }
 
 /** Whether the disk has failed, and the store is not in a new file yet. */

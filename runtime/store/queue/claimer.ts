@@ -37,29 +37,58 @@ export interface ClaimerOptions {
   commit(now: number, look: (tx: Context) => Promise<Looked>): Promise<Looked>
 }
 
-export function createClaimer({ claims, times, isApart, time, clock, commit }: ClaimerOptions) {
+/** What is known of the pools in which tasks may be due. */
+function createPlaces({ claims }: Pick<ClaimerOptions, 'claims'>) {
   const places: Places = new Map()
   /** Tasks may be ready that no place tells of. */
   let isUnknown = true
   let retryAt = 0
+
+  return {
+    /** When there is something to look for; Infinity while there is no room for it. */
+    nextAt(offers: readonly Offer[] = claims.offers(), known: Places = places): number {
+      if (offers.length === 0) return Number.POSITIVE_INFINITY
+      if (isUnknown) return retryAt
+      let next = Number.POSITIVE_INFINITY
+      for (const { kind, dueAt, isFull } of known.values())
+        if (!isFull && dueAt < next && offers.some(({ kinds }) => kinds.includes(kind))) next = dueAt
+      return Math.max(next, retryAt)
+    },
+    note(news: Place, known: Places = places) {
+      // Nothing says that a pool is full that is not known, or that is being looked at.
+      lower(known, known.has(nameOf(news)) ? news : { ...news, isFull: false })
+    },
+    forget() {
+      isUnknown = true
+    },
+    copy: (): Places => new Map(places),
+    /** The places to look in; undefined where all pools have to be looked for. */
+    known: (all: Places = places): readonly Place[] | undefined =>
+      isUnknown ? undefined : [...all.values()],
+    /** A look begins, and what is noted from now on is kept. Returns what to do if it fails: all is as before, and looked for later. */
+    clear(): (retry: number) => void {
+      const [before, wasUnknown] = [[...places.values()], isUnknown]
+      places.clear()
+      isUnknown = false
+      return (retry) => {
+        for (const place of before) lower(places, place)
+        isUnknown ||= wasUnknown
+        retryAt = retry
+      }
+    },
+    /** What a look has left. */
+    left(all: readonly Place[]) {
+      for (const place of all) if (place.dueAt < Number.POSITIVE_INFINITY) lower(places, place)
+    },
+  }
+}
+
+export function createClaimer(options: ClaimerOptions) {
+  const { claims, times, isApart, time, clock, commit } = options
+  const places = createPlaces(options)
   let claiming: Promise<void> | undefined
   /** Since when a transaction that claims is under way, by `performance.now()`. */
   let claimingSince = Number.POSITIVE_INFINITY
-
-  /** When there is something to look for; Infinity while there is no room for it. */
-  function nextAt(offers: readonly Offer[] = claims.offers(), known: Places = places): number {
-    if (offers.length === 0) return Number.POSITIVE_INFINITY
-    if (isUnknown) return retryAt
-    let next = Number.POSITIVE_INFINITY
-    for (const { kind, dueAt, isFull } of known.values())
-      if (!isFull && dueAt < next && offers.some(({ kinds }) => kinds.includes(kind))) next = dueAt
-    return Math.max(next, retryAt)
-  }
-
-  function note(news: Place, known: Places = places): void {
-    // Nothing says that a pool is full that is not known, or that is being looked at.
-    lower(known, known.has(nameOf(news)) ? news : { ...news, isFull: false })
-  }
 
   /** Claims due tasks, as many as the worker pools have room for. */
   async function look(
@@ -74,20 +103,14 @@ export function createClaimer({ claims, times, isApart, time, clock, commit }: C
   }
 
   async function lookApart(now: number): Promise<void> {
-    const before = [...places.values()]
-    const wasUnknown = isUnknown
-    // What is noted meanwhile is kept.
-    places.clear()
-    isUnknown = false
+    const known = places.known()
+    const undo = places.clear()
     claimingSince = performance.now()
     let looked: Looked
     try {
-      const known = wasUnknown ? undefined : before
       looked = await commit(now, (tx) => look(tx, claims.offers(), known, clock?.() ?? now))
     } catch (error) {
-      for (const place of before) lower(places, place)
-      isUnknown ||= wasUnknown
-      retryAt = now + pauseMs
+      undo(now + pauseMs)
       throw error
     } finally {
       claimingSince = Number.POSITIVE_INFINITY
@@ -97,19 +120,17 @@ export function createClaimer({ claims, times, isApart, time, clock, commit }: C
 
   async function keepClaiming(now: number): Promise<void> {
     try {
-      for (let at = now; nextAt() <= at; at = time?.() ?? now) await lookApart(at)
+      for (let at = now; places.nextAt() <= at; at = time?.() ?? now) await lookApart(at)
     } finally {
       claiming = undefined
     }
   }
 
   return {
-    nextAt: () => nextAt(),
-    note: (news: Place) => note(news),
+    nextAt: () => places.nextAt(),
+    note: (news: Place) => places.note(news),
     /** Anything may be due: the next look finds out what is. */
-    forget() {
-      isUnknown = true
-    },
+    forget: places.forget,
     /** Since when it is not known what was claimed, by `performance.now()`; Infinity if all is known. */
     claimingSince: () => claimingSince,
 
@@ -117,25 +138,23 @@ export function createClaimer({ claims, times, isApart, time, clock, commit }: C
     async lookIn(tx: Context, notes: Notes, settled: readonly number[]): Promise<Looked | undefined> {
       if (isApart) return undefined
       const offers = claims.offers(settled)
-      const known = new Map(places)
-      for (const news of notes.pools.values()) note(news, known)
-      if (nextAt(offers, known) > tx.now) return undefined
-      return await look(tx, offers, isUnknown ? undefined : [...known.values()], tx.now)
+      const known = places.copy()
+      for (const news of notes.pools.values()) places.note(news, known)
+      if (places.nextAt(offers, known) > tx.now) return undefined
+      return await look(tx, offers, places.known(known), tx.now)
     },
 
     /** Takes what was claimed, once it is committed. */
     take({ claimed, leasedAt, left }: Looked): readonly OpenClaim[] {
-      if (!isApart) {
-        places.clear()
-        isUnknown = false
-      }
-      for (const place of left) if (place.dueAt < Number.POSITIVE_INFINITY) lower(places, place)
+      if (!isApart) places.clear()
+      places.left(left)
       return claimed.map(({ workerPool, row }) => claims.take(workerPool, row, leasedAt))
     },
 
     /** Claims what is due in transactions of their own. Resolves when what is due now is claimed; a failure is tried again later. */
     async claimApart(now: number): Promise<void> {
-      if (claiming === undefined && nextAt() <= now) claiming = keepClaiming(now).catch(() => undefined)
+      if (claiming === undefined && places.nextAt() <= now)
+        claiming = keepClaiming(now).catch(() => undefined)
       await claiming
     },
   }

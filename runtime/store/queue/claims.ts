@@ -33,10 +33,15 @@ export interface OpenClaim extends ClaimName {
 export type Claims = ReturnType<typeof createClaims>
 
 export function createClaims() {
-  const workerPools = new Map<number, WorkerPool>()
   const open = new Map<number, OpenClaim>()
-  const cancelled = new Set<string>()
-  let last = 0
+  return { ...createWorkerPools(open), ...createOpenClaims(open) }
+}
+
+type OpenClaims = Map<number, OpenClaim>
+
+/** The worker pools of this process, which have room while fewer of their claims are open than they may have. */
+function createWorkerPools(open: OpenClaims) {
+  const workerPools = new Map<number, WorkerPool>()
 
   function openOf(workerPool: number): number {
     let count = 0
@@ -90,7 +95,13 @@ export function createClaims() {
     kinds: (): readonly TaskKind[] => [
       ...new Set([...workerPools.values()].flatMap(({ kinds, isPaused }) => (isPaused ? [] : kinds))),
     ],
+  }
+}
 
+function createOpenClaims(open: OpenClaims) {
+  const cancelled = new Set<string>()
+  let last = 0
+  return {
     /** Notes a task that was claimed for a worker pool. */
     take(workerPool: number, row: TaskRow, leasedAt: number): OpenClaim {
       last += 1
@@ -107,23 +118,15 @@ export function createClaims() {
         throw new StoreError('LEASE_LOST', 'the claim was settled before, or taken back')
       return found
     },
-
-    /** The lease token of an open claim. */
-    tokenOf: (claim: number): LeaseToken | undefined => open.get(claim)?.token,
+    get: (claim: number): OpenClaim | undefined => open.get(claim),
+    isOpen: (claim: number): boolean => open.has(claim),
+    all: (): readonly OpenClaim[] => [...open.values()],
 
     /** Notes that the lease of an open claim was renewed. */
     renew(claim: number, leasedAt: number) {
       const found = open.get(claim)
       if (found !== undefined) open.set(claim, { ...found, leasedAt })
     },
-
-    /** When the lease of an open claim was given or renewed; undefined for one that is not open. */
-    leasedAt: (claim: number): number | undefined => open.get(claim)?.leasedAt,
-
-    isOpen: (claim: number): boolean => open.has(claim),
-
-    /** The lane of a claim's task. */
-    laneOf: (claim: number): string | undefined => open.get(claim)?.task.lane,
 
     /** Forgets claims that were settled or lost, and that they were cancelled: SQLite gives the number of a task again. */
     end(claims: readonly number[]) {
@@ -148,7 +151,5 @@ export function createClaims() {
     isCancelled: ({ token }: OpenClaim): boolean => cancelled.has(leaseName(token)),
     /** What was cancelled is known by then of every claim. */
     forgetCancelled: () => cancelled.clear(),
-
-    all: (): readonly OpenClaim[] => [...open.values()],
   }
 }

@@ -92,7 +92,7 @@ export function createRenewal(options: RenewalOptions) {
     },
     /** Resolves while no other node can have taken over a claim, or what this node leads. A renewal may have left out a claim. */
     async hold(claim?: number): Promise<void> {
-      const isHeld = () => isFresh(claim === undefined ? renewedAt : core.claims.leasedAt(claim))
+      const isHeld = () => isFresh(claim === undefined ? renewedAt : core.claims.get(claim)?.leasedAt)
       while (!isHeld()) {
         if (isClosed) throw new StoreError('DRAINING', 'the store is closed')
         await renew().catch(() => undefined)

@@ -97,22 +97,14 @@ async function createBatch(tx: Context, actions: readonly PlainAction[]) {
     actions.flatMap(({ join }) => join?.key ?? []),
   )
   const busy = await busySessions(tx, actions)
-  const requests: Pick<PlainEntry, 'row'>[] = []
-  const runs: RowValues[] = []
-  const events: RowValues[] = []
-  const tasks: NewTask[] = []
-  const planned = { backlog: 0, pending: 0, urgent: 0 }
-
-  function whyRefused({ actions }: PlainEntry): StoreError | undefined {
-    try {
-      const { counters, limits } = tx
-      if (actions.length > 0) refuseOverBacklog({ backlog: counters.backlog + planned.backlog }, limits)
-      if (actions.some(({ type }) => type === 'event'))
-        refuseOverEvents({ pending: counters.pending + planned.pending }, limits)
-      return undefined
-    } catch (error) {
-      return error as StoreError
-    }
+  const planned: Planned = {
+    requests: [],
+    runs: [],
+    events: [],
+    tasks: [],
+    backlog: 0,
+    pending: 0,
+    urgent: 0,
   }
 
   async function acceptAction(action: PlainAction, request: Id): Promise<Outcome> {
@@ -124,7 +116,7 @@ async function createBatch(tx: Context, actions: readonly PlainAction[]) {
   }
 
   async function insertAction(action: PlainAction, request: Id): Promise<Outcome & { readonly id: Id }> {
-    const { type, join, rejectsIfBusy } = action
+    const { join, rejectsIfBusy } = action
     const id = idOf(action)
     const run = join && (await coalescing.join(id, join, request))
     if (run !== undefined) {
@@ -132,56 +124,86 @@ async function createBatch(tx: Context, actions: readonly PlainAction[]) {
       return { outcome: 'joined', id: run }
     }
     if (rejectsIfBusy !== undefined && busy.has(rejectsIfBusy)) {
-      runs.push(busyRow(action.row, tx.now))
+      planned.runs.push(busyRow(action.row, tx.now))
       tx.changed('run', id, 'cancelled', 'cancelled')
       return { outcome: 'busy', id }
     }
     if (join !== undefined) coalescing.begin(id, join, action.tasks[0]?.dueAt ?? join.dueAt)
-    if (type === 'run') {
-      runs.push(action.row)
-      tx.changed('run', id, 'queued', 'accepted')
-      busy.add(action.session ?? '')
-    } else {
-      events.push(action.row)
-      tx.changed('event', id, 'pending')
-      planned.pending += 1
-      if (action.row[urgencyAt] === 0) planned.urgent += 1
-    }
-    tasks.push(...action.tasks)
-    planned.backlog += action.tasks.filter(({ kind }) => isBacklog(kind)).length
+    if (action.session !== undefined) busy.add(action.session)
+    plan(tx, planned, action)
     return { outcome: 'accepted', id }
   }
 
   return {
     async accept(entry: PlainEntry): Promise<Acceptance | StoreError | undefined> {
-      const refusal = whyRefused(entry)
+      const refusal = whyRefused(tx, planned, entry)
       if (refusal !== undefined) return refusal
       const outcomes: Outcome[] = []
       for (const action of entry.actions) outcomes.push(await acceptAction(action, idOf(entry)))
       const isWhole = outcomes.every(({ outcome }) => outcome === 'accepted')
-      requests.push(isWhole ? entry : withOutcome(entry, outcomes))
+      planned.requests.push(isWhole ? entry : withOutcome(entry, outcomes))
       return isWhole ? undefined : { actions: outcomes }
     },
 
     async write(): Promise<void> {
-      tx.later(tx.insert(tables.runs, runs))
-      tx.later(tx.insert(tables.events, events))
+      tx.later(tx.insert(tables.runs, planned.runs))
+      tx.later(tx.insert(tables.events, planned.events))
       tx.count('pending', planned.pending)
       tx.count('pendingNow', planned.urgent)
       await coalescing.write()
       await seen.write()
+      const own = planned.tasks.filter(({ subject }) => subject !== undefined)
       await insertTasks(
         tx,
-        tasks.flatMap((task) =>
-          task.subject === undefined ? [] : { ...task, dueAt: coalescing.dueAt(task.subject) ?? task.dueAt },
-        ),
+        own.map((task) => ({ ...task, dueAt: coalescing.dueAt(task.subject as Id) ?? task.dueAt })),
       )
       await addTasks(
         tx,
-        tasks.filter(({ subject }) => subject === undefined),
+        planned.tasks.filter(({ subject }) => subject === undefined),
       )
-      await addRequests(tx, requests)
+      await addRequests(tx, planned.requests)
     },
+  }
+}
+
+/** What a batch writes at its end. */
+interface Planned {
+  readonly requests: Pick<PlainEntry, 'row'>[]
+  readonly runs: RowValues[]
+  readonly events: RowValues[]
+  readonly tasks: NewTask[]
+  /** What it adds to the counts of the same names. */
+  backlog: number
+  pending: number
+  urgent: number
+}
+
+function plan(tx: Context, planned: Planned, { type, row, tasks }: PlainAction): void {
+  if (type === 'run') {
+    planned.runs.push(row)
+    tx.changed('run', idOf({ row }), 'queued', 'accepted')
+  } else {
+    planned.events.push(row)
+    tx.changed('event', idOf({ row }), 'pending')
+    planned.pending += 1
+    if (row[urgencyAt] === 0) planned.urgent += 1
+  }
+  planned.tasks.push(...tasks)
+  planned.backlog += tasks.filter(({ kind }) => isBacklog(kind)).length
+}
+
+function whyRefused(
+  { counters, limits }: Context,
+  { backlog, pending }: Planned,
+  { actions }: PlainEntry,
+): StoreError | undefined {
+  try {
+    if (actions.length > 0) refuseOverBacklog({ backlog: counters.backlog + backlog }, limits)
+    if (actions.some(({ type }) => type === 'event'))
+      refuseOverEvents({ pending: counters.pending + pending }, limits)
+    return undefined
+  } catch (error) {
+    return error as StoreError
   }
 }
 

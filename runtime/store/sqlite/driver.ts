@@ -44,178 +44,211 @@ export interface DiskHealth {
 
 export type EmbeddedDriver = ReturnType<typeof createEmbeddedDriver>
 
-/** `onFailure` is called when the disk has failed. */
-export function createEmbeddedDriver(
-  folder: string,
-  { now, onFailure }: { now: () => number; onFailure: () => void },
-) {
-  const disk = createFaultyDisk()
-  const files = createOpenFiles(folder)
-  let current: Connection | undefined = open()
-  let failure: StoreError | undefined
+/** What the functions of a driver share. */
+interface State {
+  readonly folder: string
+  readonly now: () => number
+  /** Called when the disk has failed. */
+  readonly onFailure: () => void
+  readonly disk: ReturnType<typeof createFaultyDisk>
+  readonly files: ReturnType<typeof createOpenFiles>
+  current: Connection | undefined
+  failure: StoreError | undefined
   /** Since an I/O error, until the store is in a new file and the issue about it is on disk. */
-  let outage: Outage | undefined = markIn(folder)
-  let unclear: Unclear | undefined
+  outage: Outage | undefined
+  unclear: Unclear | undefined
   /** The number of the last commit that was acknowledged. */
-  let committed = current.commitNumber()
+  committed: number
   /** Something was erased, and the log may still hold it. */
-  let isLogToEmpty = false
+  isLogToEmpty: boolean
+}
 
-  function open(): Connection {
-    const connection = openConnection(folder)
-    try {
-      files.opened()
-      return connection
-    } catch (error) {
-      connection.abandon()
-      throw error
-    }
-  }
-
-  function connection(): Connection {
-    if (current === undefined) throw failure ?? new StoreError('STORE_UNAVAILABLE', 'the store is not open')
-    return current
-  }
-
-  /** Nothing is written any more, and nothing is acknowledged, until `rescue` has succeeded. */
-  function beginOutage(error: unknown): void {
-    const since = outage?.until === undefined ? (outage?.since ?? now()) : now()
-    outage = { since, reason: reasonOf(error) }
-    leaveMark(folder, { ...outage, commits: committed })
-    current?.abandon()
-    current = undefined
-    failure = new StoreError(
-      'STORE_UNAVAILABLE',
-      `the disk lost writes (${outage.reason}), and the store is put into a new file`,
-      { brief: 'its disk lost writes' },
-    )
-    onFailure()
-  }
-
-  /** Waits until it is known whether a transaction is on the disk. */
-  function untilClear(error: unknown): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<boolean>()
-    unclear = { error, settle: resolve }
-    beginOutage(error)
-    return promise
-  }
-
-  async function transaction<Result>(
-    work: (tx: Transaction) => Promise<Result>,
-    { isErasing = false }: { readonly isErasing?: boolean } = {},
-  ): Promise<Result> {
-    const to = connection()
-    let made: { readonly result: Result } | undefined
-    try {
-      // An entry is never acknowledged if it was written to a file that no process would find again.
-      files.check()
-      to.begin()
-      if (isErasing) to.secureDelete('ON')
-      const result = await work(to.statements)
-      if (isErasing) to.wipeFreePages()
-      to.countCommit()
-      made = { result }
-      disk.commit(to.commit)
-      committed += 1
-    } catch (error) {
-      if (isIoError(error)) {
-        if ((await untilClear(error)) && made !== undefined) return made.result
-        throw storeErrorOf(error)
-      }
-      to.rollback()
-      throw storeErrorOf(error)
-    } finally {
-      if (isErasing) to.secureDelete('FAST')
-    }
-    if (isErasing) isLogToEmpty = true
-    checkpoint(to)
-    return made.result
-  }
-
-  /** Copies the log into the database where it is long or holds what was erased. One that fails takes nothing back. */
-  function checkpoint(to: Connection): void {
-    try {
-      disk.checkpoint()
-      if (isLogToEmpty) isLogToEmpty = !to.emptyLog()
-      else to.checkpoint()
-    } catch (error) {
-      if (isIoError(error)) beginOutage(error)
-    }
+export function createEmbeddedDriver(folder: string, options: Pick<State, 'now' | 'onFailure'>) {
+  const { now } = options
+  const files = createOpenFiles(folder)
+  const current = open(folder, files)
+  const state: State = {
+    ...options,
+    folder,
+    disk: createFaultyDisk(),
+    files,
+    current,
+    failure: undefined,
+    outage: markIn(folder),
+    unclear: undefined,
+    committed: current.commitNumber(),
+    isLogToEmpty: false,
   }
 
   return {
     dialect,
     isShared: false,
-    transaction,
-    read: async <Result>(work: (statements: Statements) => Promise<Result>) => work(connection().statements),
+    transaction: <Result>(
+      work: (tx: Transaction) => Promise<Result>,
+      { isErasing = false }: { readonly isErasing?: boolean } = {},
+    ) => transaction(state, work, isErasing),
+    read: async <Result>(work: (statements: Statements) => Promise<Result>) =>
+      work(connectionOf(state).statements),
     clock: async () => now(),
     notify: async () => undefined,
     listen: () => undefined,
     describe: async () => undefined,
 
-    health: (): DiskHealth => ({
-      ...(failure !== undefined && { reason: failure.message }),
-      ...(failure?.brief !== undefined && { brief: failure.brief }),
-      ...(outage !== undefined && { outage }),
-    }),
+    health(): DiskHealth {
+      const { failure, outage } = state
+      return {
+        ...(failure !== undefined && { reason: failure.message }),
+        ...(failure?.brief !== undefined && { brief: failure.brief }),
+        ...(outage !== undefined && { outage }),
+      }
+    },
 
     /** @throws StoreError if the open files are no longer those at their paths */
     checkFiles: () => files.check(),
-
     /** Puts the store into a new file and goes on there. Does nothing unless the disk has failed. */
-    rescue() {
-      if (current !== undefined || outage === undefined || outage.until !== undefined) return
-      try {
-        if (!isRescued(folder)) files.checkDatabase()
-        rescueStore(folder, committed)
-        files.replaced()
-        finishRescue(folder)
-        current = open()
-      } catch (error) {
-        failure = storeErrorOf(error)
-        return
-      }
-      outage = { ...outage, until: now() }
-      leaveMark(folder, { ...outage, commits: committed })
-      failure = undefined
-      const found = current.commitNumber()
-      unclear?.settle(found > committed)
-      committed = found
-      unclear = undefined
-    },
+    rescue: () => rescue(state),
 
     /** The issue about an outage is on the disk, so its mark is of no more use. */
     endOutage() {
-      if (outage?.until === undefined) return
+      if (state.outage?.until === undefined) return
       removeMark(folder)
-      outage = undefined
+      state.outage = undefined
     },
 
     /** Gives up what may be on the disk, because the store is closed before that is known. */
     giveUp() {
-      unclear?.settle(false)
-      unclear = undefined
+      state.unclear?.settle(false)
+      state.unclear = undefined
     },
 
     /** Makes the disk fail, for tests. */
-    fault: (fault: Parameters<typeof disk.ask>[0]) => disk.ask(fault, connection().db),
+    fault: (fault: Parameters<State['disk']['ask']>[0]) => state.disk.ask(fault, connectionOf(state).db),
 
     /** Closes the database, and leaves no log beside it unless the disk fails. */
-    async close() {
-      const closing = current
-      if (closing === undefined) return
-      try {
-        disk.checkpoint()
-        closing.emptyLog()
-        closing.close()
-      } catch (error) {
-        if (isIoError(error)) beginOutage(error)
-        else closing.abandon()
-      } finally {
-        current = undefined
-      }
-    },
+    close: async () => close(state),
   } satisfies Driver & Record<string, unknown>
+}
+
+function open(folder: string, files: State['files']): Connection {
+  const connection = openConnection(folder)
+  try {
+    files.opened()
+    return connection
+  } catch (error) {
+    connection.abandon()
+    throw error
+  }
+}
+
+function connectionOf({ current, failure }: State): Connection {
+  if (current === undefined) throw failure ?? new StoreError('STORE_UNAVAILABLE', 'the store is not open')
+  return current
+}
+
+/** Nothing is written any more, and nothing is acknowledged, until `rescue` has succeeded. */
+function beginOutage(state: State, error: unknown): void {
+  const { outage, now, folder, committed } = state
+  const since = outage?.until === undefined ? (outage?.since ?? now()) : now()
+  state.outage = { since, reason: reasonOf(error) }
+  leaveMark(folder, { ...state.outage, commits: committed })
+  state.current?.abandon()
+  state.current = undefined
+  state.failure = new StoreError(
+    'STORE_UNAVAILABLE',
+    `the disk lost writes (${state.outage.reason}), and the store is put into a new file`,
+    { brief: 'its disk lost writes' },
+  )
+  state.onFailure()
+}
+
+/** Waits until it is known whether a transaction is on the disk. */
+function untilClear(state: State, error: unknown): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  state.unclear = { error, settle: resolve }
+  beginOutage(state, error)
+  return promise
+}
+
+async function transaction<Result>(
+  state: State,
+  work: (tx: Transaction) => Promise<Result>,
+  isErasing: boolean,
+): Promise<Result> {
+  const to = connectionOf(state)
+  let made: { readonly result: Result } | undefined
+  try {
+    // An entry is never acknowledged if it was written to a file that no process would find again.
+    state.files.check()
+    to.begin()
+    if (isErasing) to.secureDelete('ON')
+    const result = await work(to.statements)
+    if (isErasing) to.wipeFreePages()
+    to.countCommit()
+    made = { result }
+    state.disk.commit(to.commit)
+    state.committed += 1
+  } catch (error) {
+    if (isIoError(error)) {
+      if ((await untilClear(state, error)) && made !== undefined) return made.result
+      throw storeErrorOf(error)
+    }
+    to.rollback()
+    throw storeErrorOf(error)
+  } finally {
+    if (isErasing) to.secureDelete('FAST')
+  }
+  if (isErasing) state.isLogToEmpty = true
+  checkpoint(state, to)
+  return made.result
+}
+
+/** Copies the log into the database where it is long or holds what was erased. One that fails takes nothing back. */
+function checkpoint(state: State, to: Connection): void {
+  try {
+    state.disk.checkpoint()
+    if (state.isLogToEmpty) state.isLogToEmpty = !to.emptyLog()
+    else to.checkpoint()
+  } catch (error) {
+    if (isIoError(error)) beginOutage(state, error)
+  }
+}
+
+function rescue(state: State): void {
+  const { folder, files, committed, outage, now } = state
+  if (state.current !== undefined || outage === undefined || outage.until !== undefined) return
+  let current: Connection
+  try {
+    if (!isRescued(folder)) files.checkDatabase()
+    rescueStore(folder, committed)
+    files.replaced()
+    finishRescue(folder)
+    current = open(folder, files)
+  } catch (error) {
+    state.failure = storeErrorOf(error)
+    return
+  }
+  state.current = current
+  state.outage = { ...outage, until: now() }
+  leaveMark(folder, { ...state.outage, commits: committed })
+  state.failure = undefined
+  state.committed = current.commitNumber()
+  state.unclear?.settle(state.committed > committed)
+  state.unclear = undefined
+}
+
+function close(state: State): void {
+  const { current, disk } = state
+  if (current === undefined) return
+  try {
+    disk.checkpoint()
+    current.emptyLog()
+    current.close()
+  } catch (error) {
+    if (isIoError(error)) beginOutage(state, error)
+    else current.abandon()
+  } finally {
+    state.current = undefined
+  }
 }
 
 function openConnection(folder: string) {
