@@ -4,8 +4,8 @@ import type { Driver, Transaction } from '@reveille/kit'
 import { driverConformance, driverTests, sharedDriverTests } from '@reveille/kit/conformance'
 import { migrate, schemaOf } from '../../runtime/store/schema.ts'
 import { openPostgresDriver } from './driver.ts'
-import { type TestDatabase, testPostgres } from './test-server/index.ts'
-import { createNetwork, type Network } from './test-server/network.ts'
+import { type TestDatabase, testPostgres } from './testing/index.ts'
+import { createNetwork, type Network } from './testing/network.ts'
 
 let database: Promise<TestDatabase> | undefined
 after(async () => (await database)?.drop())

@@ -10,9 +10,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type Driver, isDriverError, type Table } from '@reveille/kit'
 import pg from 'pg'
 import { openPostgresDriver, type PostgresDriverOptions } from './driver.ts'
-import { type EmbeddedServer, startEmbeddedServer } from './test-server/embedded-server.ts'
-import { testPostgres } from './test-server/index.ts'
-import { createNetwork } from './test-server/network.ts'
+import { type EmbeddedServer, startEmbeddedServer } from './testing/embedded-server.ts'
+import { testPostgres } from './testing/index.ts'
+import { createNetwork } from './testing/network.ts'
 
 const things: Table = {
   name: 'things',

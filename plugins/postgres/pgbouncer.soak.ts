@@ -4,8 +4,8 @@ import { after, describe, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { driverTests, sharedDriverTests } from '@reveille/kit/conformance'
 import { openPostgresDriver } from './driver.ts'
-import { testPostgres } from './test-server/index.ts'
-import { poolModes, startPgbouncer, withPgbouncer } from './test-server/pgbouncer.ts'
+import { testPostgres } from './testing/index.ts'
+import { poolModes, startPgbouncer, withPgbouncer } from './testing/pgbouncer.ts'
 
 /** What its transaction mode cannot do: the connection that listens is another one with each transaction. */
 const hearing = 'hears what others send, once it has said that something may have been missed'

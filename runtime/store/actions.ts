@@ -7,7 +7,7 @@ import { type Effects, type NewTask, type Settlement, StoreError } from './port.
 import type { Action, Post, Result } from './protocol.ts'
 import type { Claims } from './queue/claims.ts'
 import { addTasks, finishTasks, leasedTasks, lockLanes, postponeTasks, type TaskRow } from './queue/tasks.ts'
-import { applyEffects } from './records/effects.ts'
+import { applyEffects, each } from './records/effects.ts'
 import { acceptEntries, addRequests, answerAgain, refusedBeforeCommit } from './records/entries.ts'
 import { addSpent } from './records/spending.ts'
 import { laneOf } from './task-keys.ts'
@@ -193,11 +193,8 @@ async function writeReports(tx: Context, reports: readonly Report[], claims: Cla
   })
   await applyEffects(tx, all)
   const again = await endClaims(tx, ended)
-  await addTasks(tx, [...all.flatMap(({ tasks }) => tasks ?? []), ...again])
-  addSpent(
-    tx,
-    all.flatMap(({ spend }) => spend ?? []),
-  )
+  await addTasks(tx, [...each(all, 'tasks'), ...again])
+  addSpent(tx, each(all, 'spend'))
   return results
 }
 

@@ -80,15 +80,7 @@ export function createClient(options: ClientOptions) {
   const { posted, undecided } = client
 
   return {
-    async accept(entry: Entry): Promise<Acceptance> {
-      let action: Action
-      try {
-        action = { type: 'accept', entry: plainEntry(entry) }
-      } catch (error) {
-        throw new StoreError('BAD_ENTRY', 'the entry cannot be serialised', { cause: error })
-      }
-      return ((await enqueue(client, action, true)) as Acceptance | undefined) ?? acceptedWhole(entry)
-    },
+    accept: (entry: Entry) => accept(client, entry),
 
     note(request: RequestRecord) {
       const kept = client.failure === undefined ? noted.add(request) : undefined
@@ -148,6 +140,16 @@ export function createClient(options: ClientOptions) {
       client.queued = []
     },
   }
+}
+
+async function accept(client: Parts, entry: Entry): Promise<Acceptance> {
+  let action: Action
+  try {
+    action = { type: 'accept', entry: plainEntry(entry) }
+  } catch (error) {
+    throw new StoreError('BAD_ENTRY', 'the entry cannot be serialised', { cause: error })
+  }
+  return ((await enqueue(client, action, true)) as Acceptance | undefined) ?? acceptedWhole(entry)
 }
 
 /** Counts the calls of `watch` since the last reply. */

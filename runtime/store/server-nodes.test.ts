@@ -4,7 +4,7 @@ import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 import type { Driver } from '@reveille/kit'
 import pg from 'pg'
 import { openPostgresDriver } from '../../plugins/postgres/driver.ts'
-import { testPostgres } from '../../plugins/postgres/test-server/index.ts'
+import { testPostgres } from '../../plugins/postgres/testing/index.ts'
 import { type HeldClaim, startManualWorker } from './contract/bench/manual-worker.ts'
 import { createSampler, idOf } from './contract/bench/samples.ts'
 import { migrated } from './contract/server-subject.ts'
@@ -48,13 +48,13 @@ async function openNodes(t: TestContext, ...times: LeaseTimes[]) {
     await operator.end()
     await drop()
   })
-  // Each knows of the others from here on.
-  await Promise.all(nodes.map((node) => knows(node, nodes.length)))
+  // Each knows of the others from here on. One that does not renew by itself may be taken for dead before on a slow machine.
+  for (const node of nodes)
+    while ((await node.cluster.nodes()).length < nodes.length) {
+      for (const each of nodes) each.cluster.report({ generation: 1, digest: '' })
+      await wait(5)
+    }
   return { nodes, query, join, takeovers }
-}
-
-async function knows(node: Store, count: number): Promise<void> {
-  while ((await node.cluster.nodes()).length < count) await wait(5)
 }
 
 type Query = Awaited<ReturnType<typeof openNodes>>['query']

@@ -1,4 +1,4 @@
-import { poolModes } from '../../plugins/postgres/test-server/pgbouncer.ts'
+import { poolModes } from '../../plugins/postgres/testing/pgbouncer.ts'
 import { testClocks, testFailover, testKilledTurn, testPause, testPooler, testSilence } from './drills.ts'
 
 const options = { roles: ['ingress', 'ingress', 'all', 'all'] as const, seconds: 15, paceMs: 100 }

@@ -12,13 +12,9 @@ import {
   type EmbeddedServer,
   followed,
   startEmbeddedServer,
-} from '../../plugins/postgres/test-server/embedded-server.ts'
-import { createNetwork, type Network } from '../../plugins/postgres/test-server/network.ts'
-import {
-  type poolModes,
-  startPgbouncer,
-  withPgbouncer,
-} from '../../plugins/postgres/test-server/pgbouncer.ts'
+} from '../../plugins/postgres/testing/embedded-server.ts'
+import { createNetwork, type Network } from '../../plugins/postgres/testing/network.ts'
+import { type poolModes, startPgbouncer, withPgbouncer } from '../../plugins/postgres/testing/pgbouncer.ts'
 import type { RunRecord } from '../../runtime/store/port.ts'
 import { atEnd } from '../at-end.ts'
 import { type Machine, type Machines, type MachinesOptions, startMachines } from './machines.ts'

@@ -7,10 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import {
-  type EmbeddedServer,
-  startEmbeddedServer,
-} from '../../plugins/postgres/test-server/embedded-server.ts'
+import { type EmbeddedServer, startEmbeddedServer } from '../../plugins/postgres/testing/embedded-server.ts'
 import type { NodeRole, Page } from '../../runtime/store/port.ts'
 import { writeBundle } from '../../tools/bundle.ts'
 import { freePort } from '../durability/gateway-process.ts'

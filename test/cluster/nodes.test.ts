@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { testPostgres } from '../../plugins/postgres/test-server/index.ts'
+import { testPostgres } from '../../plugins/postgres/testing/index.ts'
 import type { GatewayStatus } from '../../runtime/api/index.ts'
 import type { Page, RequestRecord } from '../../runtime/store/port.ts'
 import { atEnd } from '../at-end.ts'

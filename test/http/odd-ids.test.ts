@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { testPostgres } from '../../plugins/postgres/test-server/index.ts'
+import { testPostgres } from '../../plugins/postgres/testing/index.ts'
 import type { RouteDeclaration } from '../../runtime/api/routes/declaration.ts'
 import { routes } from '../../runtime/api/routes/index.ts'
 import { atEnd } from '../at-end.ts'

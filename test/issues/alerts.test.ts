@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
-import { testPostgres } from '../../plugins/postgres/test-server/index.ts'
+import { testPostgres } from '../../plugins/postgres/testing/index.ts'
 import type { DeliveryRecord, IssueRecord, Page } from '../../runtime/store/port.ts'
 import { atEnd } from '../at-end.ts'
 import { gatewayToken, hookToken, install, rehearsalPlugin, until } from '../installation.ts'

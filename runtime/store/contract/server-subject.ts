@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import pg from 'pg'
 import { type Faults, openPostgresDriver } from '../../../plugins/postgres/driver.ts'
-import { testPostgres } from '../../../plugins/postgres/test-server/index.ts'
+import { testPostgres } from '../../../plugins/postgres/testing/index.ts'
 import type { ContractSubject } from '../contract.ts'
 import type { OpenStore, StoreOptions } from '../port.ts'
 import type { LeaseTimes } from '../queue/claiming.ts'

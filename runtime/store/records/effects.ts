@@ -15,36 +15,23 @@ import { appendTurns, compactSession, keepRunnerStates } from './sessions.ts'
 
 /** Effects of one kind are written together, those of one claim in their order. */
 export async function applyEffects(tx: Context, all: readonly Effects[]): Promise<void> {
-  await writeRuns(
-    tx,
-    all.flatMap(({ run }) => run ?? []),
-  )
-  await appendTurns(
-    tx,
-    all.flatMap(({ append }) => append ?? []),
-  )
-  for (const { compact } of all) if (compact !== undefined) await compactSession(tx, compact)
-  keepRunnerStates(
-    tx,
-    all.flatMap(({ runnerState }) => runnerState ?? []),
-  )
-  for (const { consume } of all) if (consume !== undefined) await consumeEvents(tx, consume)
-  await insertEvents(
-    tx,
-    all.flatMap(({ events }) => events ?? []),
-  )
-  await insertDeliveries(
-    tx,
-    all.flatMap(({ deliveries }) => deliveries ?? []),
-  )
-  await changeDeliveries(
-    tx,
-    all.flatMap(({ delivery }) => delivery ?? []),
-  )
-  await settleDelivered(
-    tx,
-    all.flatMap(({ delivered }) => delivered ?? []),
-  )
+  await writeRuns(tx, each(all, 'run'))
+  await appendTurns(tx, each(all, 'append'))
+  for (const compact of each(all, 'compact')) await compactSession(tx, compact)
+  keepRunnerStates(tx, each(all, 'runnerState'))
+  for (const consume of each(all, 'consume')) await consumeEvents(tx, consume)
+  await insertEvents(tx, each(all, 'events'))
+  await insertDeliveries(tx, each(all, 'deliveries'))
+  await changeDeliveries(tx, each(all, 'delivery'))
+  await settleDelivered(tx, each(all, 'delivered'))
+}
+
+type One<Value> = Value extends readonly (infer Item)[] ? Item : Value
+
+/** The effects of one kind, in their order. */
+export function each<Kind extends keyof Effects>(all: readonly Effects[], kind: Kind) {
+  const found: readonly unknown[] = all.map((effects) => effects[kind] ?? [])
+  return found.flat() as One<NonNullable<Effects[Kind]>>[]
 }
 
 /** A run's deliveries go on lanes of their own and end in any order, so only the last one completes the run. */

@@ -56,55 +56,31 @@ export const listedRequest = `${knownColumns}, CASE WHEN body IS NULL THEN 0 ELS
 export const wholeRequest = `${knownColumns}, body, head, trace`
 
 export function rowOfRequest(request: RequestRecord): RowValues {
-  const { body, head, trace } = request
+  const { id, outcome, endpoint, mapping, code, client, deliveryId, replayOf, generation, ...more } = request
+  const { generationDigest, node, receivedAt, bodyKept: _bodyKept, body, head, trace, ...others } = more
   const keptHead = body === undefined || head === undefined ? null : JSON.stringify(head)
   const keptTrace = trace === undefined ? null : encodeTrace(trace)
+  const kept = (body?.byteLength ?? 0) + byteLength(keptHead) + byteLength(keptTrace)
   return [
-    request.id,
-    request.outcome,
-    encodeString(request.endpoint),
-    columnOf(request.mapping),
-    columnOf(request.code),
-    columnOf(request.client),
-    columnOf(request.deliveryId),
-    request.replayOf ?? null,
-    request.generation,
-    columnOf(request.generationDigest),
-    columnOf(request.node),
-    request.receivedAt,
-    otherFields(request),
-    body === undefined && trace === undefined
-      ? null
-      : (body?.byteLength ?? 0) + byteLength(keptHead) + byteLength(keptTrace),
+    id,
+    outcome,
+    encodeString(endpoint),
+    columnOf(mapping),
+    columnOf(code),
+    columnOf(client),
+    columnOf(deliveryId),
+    replayOf ?? null,
+    generation,
+    columnOf(generationDigest),
+    columnOf(node),
+    receivedAt,
+    JSON.stringify(others),
+    body === undefined && trace === undefined ? null : kept,
     // A copy: a Buffer is a view of a pool, and cloning it would clone the whole pool.
     body === undefined ? null : new Uint8Array(body),
     keptHead,
     keptTrace,
   ]
-}
-
-/** Fields of a request with a column of their own, and what says whether its body is kept. */
-const fieldsInColumns: ReadonlySet<string> = new Set<keyof RequestRecord>([
-  ...([
-    'id',
-    'outcome',
-    'endpoint',
-    'mapping',
-    'code',
-    'client',
-    'deliveryId',
-    'replayOf',
-    'generation',
-  ] as const),
-  ...(['generationDigest', 'node', 'receivedAt', 'bodyKept', 'body', 'head', 'trace'] as const),
-])
-
-/** JSON of all other fields. */
-function otherFields(request: RequestRecord): string {
-  const others: Record<string, unknown> = {}
-  for (const name in request)
-    if (!fieldsInColumns.has(name)) others[name] = request[name as keyof RequestRecord]
-  return JSON.stringify(others)
 }
 
 function byteLength(text: string | null): number {
