@@ -6,12 +6,23 @@
 import type { ColumnType, Dialect, Driver, Table, Transaction } from '@reveille/kit'
 import { StoreError } from './port.ts'
 
-/** `text?` is a column that may be null. The last argument names the primary key; default: the first column. */
-function table<Name extends string>(
+/** `text?` is a column that may be null. */
+type Column = ColumnType | `${ColumnType}?`
+
+type ValueOf<Of> = Of extends `${infer Type}?`
+  ? ValueOf<Type> | null
+  : Of extends 'integer' | 'number' | 'sequence'
+    ? number
+    : Of extends 'bytes'
+      ? Uint8Array
+      : string
+
+/** The last argument names the primary key; default: the first column. `row` is only a type. */
+function table<const Columns extends Readonly<Record<string, Column>>>(
   name: string,
-  columns: Readonly<Record<Name, ColumnType | `${ColumnType}?`>>,
-  primaryKey: readonly NoInfer<Name>[] = [Object.keys(columns)[0] as Name],
-): Table {
+  columns: Columns,
+  primaryKey: readonly (keyof Columns & string)[] = [Object.keys(columns)[0] as string],
+): Table & { readonly row?: { readonly [Name in keyof Columns]: ValueOf<Columns[Name]> } } {
   const entries = Object.entries<string>(columns).map(([column, type]) => [
     column,
     { type: type.replace('?', '') as ColumnType, isNullable: type.endsWith('?') },
@@ -219,6 +230,9 @@ export const tables = {
   route: table('route', { one: 'integer', channel: 'text', target: 'text?', set_by: 'text?' }),
   source_values: table('source_values', { source: 'text', name: 'text', value: 'text' }, ['source', 'name']),
 } as const satisfies Readonly<Record<string, Table>>
+
+/** A row of a table, as it is read. */
+export type Row<Name extends keyof typeof tables> = NonNullable<(typeof tables)[Name]['row']>
 
 /** What is kept of each request and of what it caused, under ids in the order of time. */
 export const recordTables = [tables.requests, tables.runs, tables.events, tables.deliveries]

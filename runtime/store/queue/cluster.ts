@@ -9,7 +9,7 @@ import type { Context } from '../context.ts'
 import type { Cluster, Id, Lead, NodeRecord, StoreOptions } from '../port.ts'
 import { decodeString, encodeString } from '../records/rows.ts'
 import { createSourceValues } from '../records/source-values.ts'
-import { tables } from '../schema.ts'
+import { type Row, tables } from '../schema.ts'
 import { freeTasks, giveUpLease } from './claiming.ts'
 import { createLeads } from './leads.ts'
 import { createAnnouncer, readNews } from './news.ts'
@@ -172,22 +172,9 @@ function readNodes({ driver, clock, times }: ClusterOptions) {
   }))
 }
 
-interface LeaseRow {
-  readonly name: string
-  readonly owner: Id
-}
+type LeaseRow = Pick<Row<'leases'>, 'name' | 'owner'>
 
-interface NodeRow {
-  readonly id: Id
-  readonly name: string
-  readonly version: string
-  readonly role: NodeRecord['role']
-  readonly live: string | null
-  readonly started_at: number
-  readonly renewed_at: number
-  readonly skew_ms: number
-  readonly wake_up: 'notify' | 'poll'
-}
+type NodeRow = Row<'nodes'> & { readonly role: NodeRecord['role']; readonly wake_up: 'notify' | 'poll' }
 
 function nodeOf(row: NodeRow, isSelf: boolean, leads: readonly string[]): NodeRecord {
   return {

@@ -12,27 +12,14 @@
  */
 
 import type { Context } from '../context.ts'
-import type { ClaimedTask, Id, NewTask, TaskKind } from '../port.ts'
+import type { ClaimedTask, NewTask, TaskKind } from '../port.ts'
 import { decodeString, encodeString, type RowValues } from '../records/rows.ts'
-import { tables } from '../schema.ts'
+import { type Row, tables } from '../schema.ts'
 import { firstTaskOf, laneOf } from '../task-keys.ts'
 
-export interface TaskRow {
-  readonly sequence: number
-  readonly key: string
+export type TaskRow = Row<'tasks'> & {
   readonly kind: TaskKind
-  readonly lane: string | null
-  readonly pool: string
-  readonly due_at: number
-  readonly subject: Id | null
   readonly state: 'ready' | 'leased' | null
-  readonly attempt: number
-  readonly claims: number
-  readonly waits_again: number
-  readonly again_at: number | null
-  readonly interrupted: number
-  readonly cancelled: number
-  readonly leased_by: Id | null
 }
 
 /** The task of a node, as long as no other claim was made of it. */

@@ -16,7 +16,7 @@ import {
   requestsOf,
 } from '../port.ts'
 import { deferTask } from '../queue/tasks.ts'
-import { tables } from '../schema.ts'
+import { type Row, tables } from '../schema.ts'
 import { encodeString, type RowValues } from './rows.ts'
 
 /** The most UTF-16 units of contents that are kept for one run. */
@@ -31,16 +31,7 @@ export interface PlainJoin extends Join {
   readonly prompt: string
 }
 
-interface CoalescedRow {
-  readonly key: string
-  readonly number: number
-  readonly run: Id
-  readonly at: number
-  readonly deadline: number | null
-  readonly joined: number
-  readonly first_kept: number
-  readonly size: number
-}
+type CoalescedRow = Row<'coalesced'>
 
 /** A run that the batch itself begins, and when its task is due. */
 interface Begun {
@@ -186,11 +177,7 @@ export async function readCoalesced(
   return { count: row.joined + 1, ...requestsOf(ownRequest, ids, row.joined) }
 }
 
-interface JoinedRow {
-  readonly request: Id
-  readonly at: number
-  readonly content: string | null
-}
+type JoinedRow = Pick<Row<'joined'>, 'request' | 'at' | 'content'>
 
 /** Returns the requests that joined a run, as far as they are known by id, oldest first, and how many joined in all. */
 export async function readJoined(statements: Statements, run: Id) {

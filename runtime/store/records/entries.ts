@@ -16,7 +16,7 @@ import {
 } from '../port.ts'
 import { addTasks, insertTasks, isBacklog, isSessionOpen, lockLanes } from '../queue/tasks.ts'
 import { repetitionOf, withOutcomes } from '../requests.ts'
-import { tables } from '../schema.ts'
+import { type Row, tables } from '../schema.ts'
 import { laneOf } from '../task-keys.ts'
 import { dropOverBounds } from './bounds.ts'
 import { createCoalescing, joinedTo, type PlainJoin } from './coalescing.ts'
@@ -253,12 +253,7 @@ function withOutcome(entry: PlainEntry, outcomes: readonly Outcome[]) {
   return { row: changedRow(entry.row, (request) => withOutcomes(request, outcomes)) }
 }
 
-interface DedupeRow {
-  readonly key: string
-  readonly digest: string | null
-  readonly original: Id
-  readonly request: Id
-}
+type DedupeRow = Omit<Row<'dedupe'>, 'until'>
 
 const nameOf = ({ scope, key }: Pick<Dedupe, 'scope' | 'key'>) => JSON.stringify([scope, key])
 

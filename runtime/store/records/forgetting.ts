@@ -11,7 +11,7 @@ import { doneBut, refuseOver } from '../results.ts'
 import { heartbeatKey } from '../task-keys.ts'
 import { dropKept } from './bounds.ts'
 import { forgetJoined } from './coalescing.ts'
-import { type RunRow, runOf, wholeRun } from './rows.ts'
+import { type EventRow, type RunRow, runOf, wholeEvent, wholeRun } from './rows.ts'
 import { countPending, findDelivery, findRun, forgetDelivery, forgetRun } from './runs.ts'
 import { forgetTurn } from './sessions.ts'
 
@@ -21,13 +21,6 @@ type Forget = Command & { readonly type: 'forget' }
 interface Consequences {
   readonly runs: Map<Id, RunRecord>
   readonly events: Map<Id, EventRow>
-}
-
-interface EventRow {
-  readonly pending: 1 | null
-  readonly urgency: number
-  readonly consumed_by: Id | null
-  readonly record: string
 }
 
 /** The heartbeats that showed each event without success. Only the one that consumed an event is named by it. */
@@ -111,7 +104,7 @@ async function follow(
   async function followEvent(id: Id): Promise<void> {
     if (found.events.has(id)) return
     const [event] = await tx.all<EventRow>(
-      `SELECT pending, urgency, consumed_by, record FROM events WHERE id = ?1 ${tx.dialect.forUpdate}`,
+      `SELECT ${wholeEvent} FROM events WHERE id = ?1 ${tx.dialect.forUpdate}`,
       [id],
     )
     if (event === undefined) return

@@ -11,7 +11,7 @@ import {
 } from '../port.ts'
 import { addTasks } from '../queue/tasks.ts'
 import { doneBut } from '../results.ts'
-import { tables } from '../schema.ts'
+import { type Row, tables } from '../schema.ts'
 import { decodeString, encodeString } from './rows.ts'
 import { insertEvents } from './runs.ts'
 
@@ -27,20 +27,8 @@ export function issuesAt(now: string): string {
   return `(SELECT *, ${rank} AS rank, -last AS age FROM (SELECT *, ${shown} AS shown FROM issues) AS states) AS issues`
 }
 
-interface IssueRow
-  extends Pick<IssueRecord, 'key' | 'code' | 'subject' | 'cause' | 'count' | 'first' | 'last'> {
-  readonly shown: IssueRecord['state']
-  /** An index in `severities`. */
-  readonly severity: number
-  /** JSON. */
-  readonly next: string
-  readonly muted_until: number | null
-  readonly resolved_at: number | null
-  /** The day on which an event about it was posted last. */
-  readonly reported_on: string | null
-  /** Joined by commas. */
-  readonly alerted: string
-}
+/** `severity` is an index in `severities`; `reported_on` is the day on which an event about it was posted last. */
+type IssueRow = Row<'issues'> & { readonly shown: IssueRecord['state'] }
 
 export function issueOf(row: IssueRow): IssueRecord {
   const { code, count, first, last, shown: state } = row

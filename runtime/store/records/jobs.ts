@@ -7,27 +7,15 @@ import type { Context } from '../context.ts'
 import { isId } from '../id.ts'
 import type { Command, CommandResult, Id, ReplayJob, ReplayJobItem } from '../port.ts'
 import { done, refuseOver, unknown, wrongState } from '../results.ts'
-import { tables } from '../schema.ts'
+import { type Row, tables } from '../schema.ts'
 import { decodeString, encodeString } from './rows.ts'
 
 type Of<Type extends Command['type']> = Command & { readonly type: Type }
 
-interface JobRow extends Pick<ReplayJob, 'id' | 'state' | 'total' | 'done' | 'failed' | 'skipped'> {
-  /** JSON. */
-  readonly filter: string
-  /** JSON, with who began it. */
-  readonly options: string
-  /** 1 once all items were added. */
-  readonly whole: number
-  readonly created_at: number
-  readonly ended_at: number | null
-}
+/** `whole` is 1 once all items were added; `options` also says who began it. */
+type JobRow = Row<'jobs'> & Pick<ReplayJob, 'state'>
 
-interface ItemRow extends Pick<ReplayJobItem, 'request' | 'state'> {
-  readonly number: number
-  readonly replay: Id | null
-  readonly reason: string | null
-}
+type ItemRow = Row<'job_items'> & Pick<ReplayJobItem, 'state'>
 
 /** How many items one command adds, hands out or settles. */
 const maxItems = 1_000

@@ -3,7 +3,7 @@
 import type { SqlValue } from '@reveille/kit'
 import type { DeliveryRecord, EventRecord, Id, RequestRecord, RunRecord } from '../port.ts'
 import { encodeTrace } from '../requests.ts'
-import { tables } from '../schema.ts'
+import { type Row, tables } from '../schema.ts'
 
 export type RowValues = readonly SqlValue[]
 
@@ -26,21 +26,9 @@ function columnOf(text: string | undefined): string | null {
   return text === undefined ? null : encodeString(text)
 }
 
-export interface RequestRow {
-  readonly id: Id
+/** `record` is the JSON of all other fields. */
+export interface RequestRow extends Omit<Row<'requests'>, 'outcome' | 'kept' | 'body' | 'head' | 'trace'> {
   readonly outcome: RequestRecord['outcome']
-  readonly endpoint: string
-  readonly mapping: string | null
-  readonly code: string | null
-  readonly client: string | null
-  readonly delivery: string | null
-  readonly replay_of: Id | null
-  readonly generation: number
-  readonly digest: string | null
-  readonly node: string | null
-  readonly received_at: number
-  /** JSON of all other fields. */
-  readonly record: string
   /** In lists, whether the body is kept: 1 or 0. */
   readonly has_body?: number
   readonly body?: Uint8Array | null
@@ -130,12 +118,7 @@ export function changedRow(row: RowValues, change: (request: RequestRecord) => R
   return [...changed.slice(0, first), ...row.slice(first)]
 }
 
-export interface RunRow {
-  readonly id: Id
-  readonly state: RunRecord['state']
-  readonly record: string
-  readonly changes: string | null
-}
+export type RunRow = Pick<Row<'runs'>, 'id' | 'record' | 'changes'> & Pick<RunRecord, 'state'>
 
 export const wholeRun = 'id, state, record, changes'
 
@@ -153,17 +136,8 @@ export function runOf({ record, changes, state }: RunRow): RunRecord {
   return run
 }
 
-export interface EventRow {
-  readonly id: Id
-  readonly pending: 1 | null
-  readonly urgency: 0 | 1
-  readonly created_at: number
-  readonly consumed_at: number | null
-  readonly consumed_by: Id | null
-  readonly forgotten_at: number | null
-  /** JSON of all other fields. Where the prompt holds the text, `text` says from where to where. */
-  readonly record: string
-}
+/** `record` is the JSON of all other fields. Where the prompt holds the text, its `text` says from where to where. */
+export type EventRow = Row<'events'>
 
 export const wholeEvent = Object.keys(tables.events.columns).join(', ')
 
@@ -202,9 +176,7 @@ export function eventOf(row: EventRow): EventRecord {
   }
 }
 
-export interface DeliveryRow {
-  readonly record: string
-}
+export type DeliveryRow = Pick<Row<'deliveries'>, 'record'>
 
 export function rowOfDelivery(delivery: DeliveryRecord): RowValues {
   const { id, state, channel } = delivery
