@@ -65,10 +65,6 @@ export const format: Job = (root, args) =>
 
 export const bench: Job = (root, args) => runNode(root, ['test/bench/run.ts', ...args])
 
-const benchScale: Job = (root, args) => runNode(root, ['test/bench/scale/run.ts', ...args])
-
-export { benchScale as 'bench:scale' }
-
 export const dev: Job = async (root, args) => {
   const { startArguments } = await import('./start.js')
   const { watchConsole } = await import('./console.js')

@@ -18,7 +18,6 @@ const jobs = new Map([
   ['check', './jobs.ts'],
   ['format', './jobs.ts'],
   ['bench', './jobs.ts'],
-  ['bench:scale', './jobs.ts'],
   ['soak', './jobs.ts'],
   ['test:cli', './jobs.ts'],
   ['setup:browser', './browser.ts'],

@@ -21,8 +21,6 @@ export interface Burst {
   readonly connections: number
   readonly seconds?: number
   readonly requests?: number
-  /** Requests a second, at most. Default: as many as are answered. */
-  readonly pace?: number
 }
 
 export interface BurstResult {
@@ -87,9 +85,7 @@ export async function fire(shot: Shot, burst: Burst): Promise<BurstResult> {
           socket.destroy()
           return
         }
-        const early = burst.pace === undefined ? 0 : start + (sent * 1000) / burst.pace - sentAt
-        if (early > 0) setTimeout(next, early)
-        else socket.write(requests[sent++ % requests.length] as Buffer)
+        socket.write(requests[sent++ % requests.length] as Buffer)
       }
 
       function onData(size: number, buffer: Uint8Array): boolean {

@@ -21,6 +21,8 @@ export interface Report {
   /** Of the other checkout, if there was one. */
   readonly base?: string
   readonly openClaw?: string
+  /** Describes the server, if there was one. */
+  readonly postgres?: string
   readonly machine: Machine
   readonly rounds: number
   readonly burstSeconds: number
@@ -83,11 +85,12 @@ export function inWords(sample: Sample): string {
 }
 
 export function renderPage(report: Report): string {
-  const { machine, openClaw, base } = report
+  const { machine, openClaw, postgres, base } = report
   const of = [
     `commit ${report.commit}`,
     ...(base ? [`\`${baseName}\` is ${base}`] : []),
     ...(openClaw ? [`OpenClaw ${openClaw}`] : []),
+    ...(postgres ? [postgres] : []),
   ]
   return `# What it costs
 

@@ -1,6 +1,6 @@
 /**
- * Runs `npm run bench`: what accepting and performing cost, beside a bare Fastify echo and, if they are named, another checkout of Reveille
- * and OpenClaw's gateway in the same run; starting and memory; resolving and reloading by the number of mappings; and verifying a signature.
+ * Runs `npm run bench`: what accepting and performing cost, beside a bare Fastify echo and, if they are named, another checkout of Reveille,
+ * OpenClaw's gateway and several gateways on one PostgreSQL in the same run; starting and memory; resolving and reloading by the number of mappings; and verifying a signature.
  */
 
 import { existsSync, rmSync } from 'node:fs'
@@ -26,9 +26,11 @@ import { inWords, type Report, renderPage } from './report.ts'
 import { requestComparisons } from './requests.ts'
 import { resolveComparisons } from './resolve.ts'
 import { runComparisons } from './runs.ts'
+import { claimComparison } from './scale/claims.ts'
+import { type Databases, openDatabases } from './scale/databases.ts'
+import { gatewayComparisons } from './scale/gateways.ts'
 import { type Checkout, here, workFolder } from './server.ts'
 import { startComparisons } from './start.ts'
-import { streamComparison } from './stream.ts'
 
 const reportName = path.join(here.root, 'build/bench-report')
 
@@ -36,10 +38,15 @@ const usage = `Usage: npm run bench -- [options]
 
 Measures, and writes build/bench-report.json and build/bench-report.md.
 
-  --only TEXT           measure only what has this in its name, such as /wake, /agent, GitHub, stream, runs, start,
+  --only TEXT           measure only what has this in its name, such as /wake, /agent, GitHub, runs, start,
                         memory, resolve, reload, verify, OpenClaw; may be repeated
   --base FOLDER         measure another checkout of Reveille too, in turns with this one
   --openclaw FOLDER     measure OpenClaw's gateway too; FOLDER is where \`npm install openclaw\` was run
+  --postgres            measure only several gateways on one PostgreSQL: one that is started for this run, with fsync, or
+                        the one that REVEILLE_TEST_POSTGRES_URL names, whose role has to be allowed to create databases
+  --gateways 1,2,4      how many gateways share PostgreSQL
+  --backlogs 1000,50000,200000
+                        how many tasks wait there
   --rounds 5            samples of each variant
   --seconds 2           length of a burst of requests
   --connections 1,32,128
@@ -49,12 +56,15 @@ Measures, and writes build/bench-report.json and build/bench-report.md.
 
 await runBench(main)
 
-async function main(): Promise<void> {
+function readArguments() {
   const { values, positionals } = parseArgs({
     options: {
       base: { type: 'string' },
       connections: { type: 'string', default: '1,32,128' },
       openclaw: { type: 'string' },
+      postgres: { type: 'boolean', default: false },
+      gateways: { type: 'string', default: '1,2,4' },
+      backlogs: { type: 'string', default: '1000,50000,200000' },
       only: { type: 'string', multiple: true, default: [''] },
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '2' },
@@ -64,29 +74,57 @@ async function main(): Promise<void> {
     },
     allowPositionals: true,
   })
-  if (values.help) return void process.stdout.write(usage)
-  if (values.publish) return publish(path.resolve(positionals[0] ?? `${reportName}.json`))
-  if (positionals.length > 0) throw new BenchError(`${positionals[0]} is no option. --help lists them.`)
+  if (!values.publish && positionals.length > 0)
+    throw new BenchError(`${positionals[0]} is no option. --help lists them.`)
+  return {
+    ...values,
+    published: path.resolve(positionals[0] ?? `${reportName}.json`),
+    rounds: wholeNumber('rounds', values.rounds),
+    seconds: wholeNumber('seconds', values.seconds),
+    connections: wholeNumbers('connections', values.connections),
+    gateways: wholeNumbers('gateways', values.gateways),
+    backlogs: wholeNumbers('backlogs', values.backlogs),
+    base: values.base === undefined ? undefined : checkoutAt(values.base),
+    openClaw: values.openclaw === undefined ? undefined : findOpenClaw(values.openclaw),
+  }
+}
 
-  const rounds = wholeNumber('rounds', values.rounds)
-  const seconds = wholeNumber('seconds', values.seconds)
-  const connections = wholeNumbers('connections', values.connections)
-  const base = values.base === undefined ? undefined : checkoutAt(values.base)
-  const openClaw = values.openclaw === undefined ? undefined : findOpenClaw(values.openclaw)
+function comparisonsOf(
+  asked: ReturnType<typeof readArguments>,
+  databases: () => Promise<Databases>,
+): readonly Comparison[] {
+  const { only, base, openClaw, rounds, seconds } = asked
   const checkouts = [here, ...(base ? [base] : [])]
-  const comparisons: readonly Comparison[] = [
-    ...requestComparisons(checkouts, connections, seconds),
-    ...(openClaw ? openClawComparisons(openClaw, checkouts, seconds) : []),
-    streamComparison(),
-    ...runComparisons(checkouts),
-    ...startComparisons(checkouts),
-    ...memoryComparisons(checkouts, rounds),
-    ...resolveComparisons(),
-    reloadComparison,
-  ].filter(({ name }) => values.only.some((text) => name.includes(text)))
-  if (comparisons.length === 0)
-    throw new BenchError(`--only ${values.only.join(' ')}: nothing has this in its name`)
+  const all = asked.postgres
+    ? [
+        ...gatewayComparisons(databases, asked.gateways, seconds),
+        claimComparison(databases, asked.backlogs, seconds),
+      ]
+    : [
+        ...requestComparisons(checkouts, asked.connections, seconds),
+        ...(openClaw ? openClawComparisons(openClaw, checkouts, seconds) : []),
+        ...runComparisons(checkouts),
+        ...startComparisons(checkouts),
+        ...memoryComparisons(checkouts, rounds),
+        ...resolveComparisons(),
+        reloadComparison,
+      ]
+  const chosen = all.filter(({ name }) => only.some((text) => name.includes(text)))
+  if (chosen.length === 0) throw new BenchError(`--only ${only.join(' ')}: nothing has this in its name`)
+  return chosen
+}
 
+async function main(): Promise<void> {
+  const asked = readArguments()
+  if (asked.help) return void process.stdout.write(usage)
+  if (asked.publish) return publish(asked.published)
+  const { base, openClaw, rounds, seconds } = asked
+  let opening: Promise<Databases> | undefined
+  const databases = () => {
+    opening ??= openDatabases()
+    return opening
+  }
+  const comparisons = comparisonsOf(asked, databases)
   const machine = describeMachine()
   const start = performance.now()
   const foreign = startForeignCount()
@@ -97,12 +135,17 @@ async function main(): Promise<void> {
   // Servers end with this process, however it ends.
   process.on('exit', () => rmSync(workFolder, { recursive: true, force: true, maxRetries: 3 }))
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1))
-  const measures = await measureAll(comparisons, rounds, progress)
+  const postgres = asked.postgres ? (await databases()).described : undefined
+  // What the server took counts as this run's only once it has ended, and a server that runs would keep this process alive.
+  const measures = await measureAll(comparisons, rounds, progress).finally(async () =>
+    (await opening)?.close(),
+  )
   const report: Report = {
     date: new Date().toISOString().slice(0, 10),
     commit: commitOf(here),
     ...(base && { base: commitOf(base) }),
     ...(openClaw && { openClaw: openClaw.version }),
+    ...(postgres && { postgres }),
     machine,
     rounds,
     burstSeconds: seconds,
@@ -111,7 +154,7 @@ async function main(): Promise<void> {
     measures,
   }
   const { json, page } = await writeReport(reportName, report, renderPage)
-  process.stdout.write(values.json ? json : page)
+  process.stdout.write(asked.json ? json : page)
 }
 
 function checkoutAt(folder: string): Checkout {

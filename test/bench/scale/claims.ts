@@ -1,89 +1,54 @@
-/** Measures what a claim costs while tasks wait, with an old transaction open, and beside libraries for jobs on PostgreSQL. */
+/** Measures what a claim on PostgreSQL costs while tasks wait, and with an old transaction open. */
 
 import pg from 'pg'
+import { openPostgresDriver } from '../../../plugins/postgres/driver.ts'
+import { createSampler } from '../../../runtime/store/contract/bench/samples.ts'
+import { dayOf } from '../../../runtime/store/day.ts'
+import { createIdMinter } from '../../../runtime/store/id.ts'
+import { openServerStore } from '../../../runtime/store/server.ts'
 import { type Comparison, quantile, type Sample } from '../measure.ts'
 import type { Databases } from './databases.ts'
-import { type Engine, graphileWorker, pgBoss, type Queue, reveilleStore } from './engines.ts'
-
-export const claiming = 'claims while others wait'
-export const besideLibraries = 'claims beside libraries'
-
-export const waiting = (backlog: number) => `${backlog.toLocaleString('en')} waiting`
-export const besideOld = (backlog: number) => `${waiting(backlog)}, an old transaction open`
+import { createPlaces } from './places.ts'
 
 /** Tasks that are performed before as many are added, so that the backlog stays what it is. */
 const perSlice = 1000
 /** A sample is over after so many tasks, or after its seconds. */
 const perSample = 10_000
 const fillPerSecond = 4000
+/** Tasks that are performed at one time. */
+const concurrency = 32
+/** Tasks of one key that come one after the other. */
+const perKey = 10
+const perInsert = 500
 
-/** What is filled once is used by all comparisons of a run. */
-export function claimComparisons(
-  databases: () => Promise<Databases>,
-  backlogs: readonly number[],
-  seconds: number,
-): readonly Comparison[] {
-  const filled = createFilled(databases)
-  const take = async (place: Place) => sampleOf(await filled(place), (await databases()).settle, seconds)
-  const ofReveille = (backlog: number, isPinned: boolean) => ({ engine: reveilleStore, backlog, isPinned })
-  const variants = new Map<string, Place>([
-    ...backlogs.map((backlog) => [waiting(backlog), ofReveille(backlog, false)] as const),
-    ...backlogs.map((backlog) => [besideOld(backlog), ofReveille(backlog, true)] as const),
-  ])
-  return [
-    comparison(claiming, variants, seconds, take),
-    ...backlogs.map((backlog) => {
-      const engines = [reveilleStore, pgBoss, graphileWorker]
-      const places = engines.map((engine) => [engine.name, { engine, backlog, isPinned: false }] as const)
-      return comparison(`${besideLibraries}, ${waiting(backlog)}`, new Map(places), seconds, take)
-    }),
-  ]
-}
-
-/** A database of an engine in which tasks wait. `isPinned`: a transaction is open since it was filled. */
-interface Place {
-  readonly engine: Engine
-  readonly backlog: number
-  readonly isPinned: boolean
-}
-
+/** A database in which tasks wait. */
 interface Filled {
-  readonly engine: Engine
   readonly url: string
   /** How many tasks are to be added before the next sample. */
   missing: number
 }
 
-function comparison(
-  name: string,
-  places: ReadonlyMap<string, Place>,
+/** Each database is filled once, and serves both variants as copies. */
+export function claimComparison(
+  databases: () => Promise<Databases>,
+  backlogs: readonly number[],
   seconds: number,
-  take: (place: Place) => Promise<Sample>,
 ): Comparison {
-  const all = [...places.values()]
-  return {
-    name,
-    compared: 'claimsPerSecond',
-    variants: [...places.keys()],
-    openSeconds: all.reduce(
-      (sum, { backlog, isPinned }) => sum + (isPinned ? 5 : 5 + backlog / fillPerSecond),
-      0,
-    ),
-    sampleSeconds: seconds + 2,
-    async open() {
-      return { take: (variant) => take(places.get(variant) as Place), close: async () => {} }
-    },
-  }
-}
-
-function createFilled(databases: () => Promise<Databases>): (place: Place) => Promise<Filled> {
-  const originals = new Map<string, Promise<string>>()
+  const originals = new Map<number, Promise<string>>()
   const copies = new Map<string, Promise<Filled>>()
+  const variants = new Map(
+    [false, true].flatMap((isPinned) =>
+      backlogs.map((backlog) => {
+        const name = `${backlog.toLocaleString('en')} waiting${isPinned ? ', an old transaction open' : ''}`
+        return [name, { backlog, isPinned }] as const
+      }),
+    ),
+  )
 
-  async function fill(engine: Engine, backlog: number): Promise<string> {
-    process.stderr.write(`${engine.name}: filling with ${backlog.toLocaleString('en')} tasks …\n`)
+  async function fill(backlog: number): Promise<string> {
+    process.stderr.write(`Filling with ${backlog.toLocaleString('en')} tasks …\n`)
     const url = await (await databases()).create()
-    const queue = await engine.open(url)
+    const queue = await openQueue(url)
     // A slice begins with more, and ends with the backlog.
     await queue.add(backlog + perSlice)
     await queue.close()
@@ -91,21 +56,29 @@ function createFilled(databases: () => Promise<Databases>): (place: Place) => Pr
     return url
   }
 
-  /** What is performed is a copy, so that each place begins with the same. */
-  async function copy({ engine, backlog, isPinned }: Place): Promise<Filled> {
-    const name = `${engine.name} ${backlog}`
-    const original = originals.get(name) ?? fill(engine, backlog)
-    originals.set(name, original)
+  async function copy(variant: string): Promise<Filled> {
+    const { backlog = 0, isPinned = false } = variants.get(variant) ?? {}
+    const original = originals.get(backlog) ?? fill(backlog)
+    originals.set(backlog, original)
     const url = await (await databases()).create(await original)
     if (isPinned) await pin(url)
-    return { engine, url, missing: 0 }
+    return { url, missing: 0 }
   }
 
-  return (place) => {
-    const name = `${place.engine.name} ${place.backlog} ${place.isPinned}`
-    const copied = copies.get(name) ?? copy(place)
-    copies.set(name, copied)
-    return copied
+  return {
+    name: 'PostgreSQL: claims while others wait',
+    compared: 'claimsPerSecond',
+    variants: [...variants.keys()],
+    openSeconds: backlogs.reduce((sum, backlog) => sum + 10 + backlog / fillPerSecond, 0),
+    sampleSeconds: seconds + 2,
+    open: async () => ({
+      async take(variant) {
+        const copied = copies.get(variant) ?? copy(variant)
+        copies.set(variant, copied)
+        return sampleOf(await copied, (await databases()).settle, seconds)
+      },
+      close: async () => {},
+    }),
   }
 }
 
@@ -126,14 +99,14 @@ async function askAt(url: string, statement: string): Promise<void> {
 }
 
 async function sampleOf(filled: Filled, settle: () => Promise<void>, seconds: number): Promise<Sample> {
-  const queue: Queue = await filled.engine.open(filled.url)
+  const queue = await openQueue(filled.url)
   const total = { ended: 0, ms: 0, waits: [] as number[] }
   const slice = async (most: number) => {
     await queue.add(filled.missing)
     filled.missing = 0
-    const { ended, ms, waits } = await queue.perform(perSlice, most)
-    filled.missing = ended
-    return { ended, ms, waits }
+    const performed = await queue.perform(perSlice, most)
+    filled.missing = performed.ended
+    return performed
   }
   try {
     await settle()
@@ -152,5 +125,49 @@ async function sampleOf(filled: Filled, settle: () => Promise<void>, seconds: nu
     claimsPerSecond: (total.ended * 1000) / total.ms,
     p50Ms: quantile(total.waits, 0.5),
     p99Ms: quantile(total.waits, 0.99),
+  }
+}
+
+let added = 0
+
+/** The store on a database: adds runs, with new session keys each time, and performs them. */
+async function openQueue(location: string) {
+  const store = await openServerStore(await openPostgresDriver({ location }), {
+    location,
+    now: Date.now,
+    keepMs: 9e9,
+    backlog: 1e7,
+    historyMessages: 20,
+  })
+  const sample = createSampler({ mintId: createIdMinter(Date.now), clock: { now: Date.now } })
+  const places = createPlaces()
+  let workers: ReturnType<typeof store.work> | undefined
+  return {
+    async add(count: number) {
+      for (let at = 0; at < count; at += perInsert) {
+        const actions = Array.from({ length: Math.min(perInsert, count - at) }, () =>
+          sample.runAction({ sessionKey: `session:${process.pid}:${Math.floor(added++ / perKey)}` }),
+        )
+        await store.accept(sample.entry(...actions))
+      }
+    },
+    /** Performs `count` tasks, or as many as end within `seconds`. */
+    perform(count: number, seconds: number) {
+      workers ??= store.work({
+        kinds: ['run'],
+        concurrency,
+        async perform({ task: { subject: id = '' } }) {
+          await places.enter()
+          const spend = { day: dayOf(Date.now()), runs: 1, tokens: 1200, of: { mapping: 'bench' } }
+          return { done: true, effects: { run: { id, state: 'succeeded', stage: 'delivered' }, spend } }
+        },
+      })
+      return places.measure(count, seconds)
+    },
+    async close() {
+      places.close()
+      await workers?.drain(5000)
+      await store.close()
+    },
   }
 }

@@ -13,10 +13,6 @@ import { type Comparison, quantile, type Sample } from '../measure.ts'
 import { type GatewayOptions, hookToken, type Server, startGateway, workFolder } from '../server.ts'
 import type { Databases } from './databases.ts'
 
-export const accepting = 'accepting'
-export const starting = 'accept to start of the run'
-export const sqlite = 'SQLite'
-
 /** Gateways that are measured together. Without `roles` there is one, on SQLite. */
 interface Setting {
   readonly name: string
@@ -40,9 +36,9 @@ const startingRunner = {
   name: 'starting',
 }
 
-export const postgresql = (count: number) =>
+const postgresql = (count: number) =>
   `PostgreSQL, ${['no', 'one', 'two', 'three', 'four'][count] ?? count} ${count === 1 ? 'gateway' : 'gateways'}`
-export const elsewhere = 'PostgreSQL, accepted at one gateway, performed at another'
+const elsewhere = 'PostgreSQL, accepted at one gateway, performed at another'
 
 /** `counts` are numbers of gateways on PostgreSQL. */
 export function gatewayComparisons(
@@ -55,17 +51,21 @@ export function gatewayComparisons(
     roles: Array<'all'>(count).fill('all'),
   }))
   const apart: Setting = { name: elsewhere, roles: ['ingress', 'all'] }
-  const usual: readonly Setting[] = [{ name: sqlite }, ...several]
+  const usual: readonly Setting[] = [{ name: 'SQLite' }, ...several]
   return [
     comparison(
-      `${accepting}, runs held back, ${connections} connections`,
+      `PostgreSQL: accepting, runs held back, ${connections} connections`,
       'perSecond',
       usual,
       seconds,
       (setting) => sampleOfAccepting(databases, setting, seconds),
     ),
-    comparison(`${starting}, 100 accepts a second`, 'p50Ms', [...usual, apart], seconds, (setting) =>
-      sampleOfStarting(databases, setting, seconds),
+    comparison(
+      'PostgreSQL: accept to start of the run, 100 accepts a second',
+      'p50Ms',
+      [...usual, apart],
+      seconds,
+      (setting) => sampleOfStarting(databases, setting, seconds),
     ),
   ]
 }

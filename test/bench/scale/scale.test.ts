@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createPlaces } from './places.ts'
-import { type ScaleReport, targetsOf } from './report.ts'
 
 test('a slice ends when the task after its last one comes, and measures how long places were free', async () => {
   const places = createPlaces()
@@ -21,38 +20,4 @@ test('a slice ends when the task after its last one comes, and measures how long
 test('a slice without tasks ends with its time', async () => {
   const { ended, waits } = await createPlaces().measure(10, 0.001)
   assert.deepEqual([ended, waits], [0, []])
-})
-
-test('a report says of each promise what was measured', () => {
-  const variant = (name: string, sample: Record<string, number>) => ({ name, samples: [sample] })
-  const report: Pick<ScaleReport, 'measures' | 'backlogs'> = {
-    backlogs: [1000, 50_000],
-    measures: [
-      {
-        name: 'accept to start of the run, 100 accepts a second',
-        compared: 'p50Ms',
-        variants: [variant('SQLite', { p50Ms: 3 }), variant('PostgreSQL, one gateway', { p50Ms: 9 })],
-      },
-      {
-        name: 'claims while others wait',
-        compared: 'claimsPerSecond',
-        variants: [
-          variant('1,000 waiting', { claimsPerSecond: 900, p99Ms: 10 }),
-          variant('50,000 waiting', { claimsPerSecond: 600, p99Ms: 10 }),
-          variant('1,000 waiting, an old transaction open', { claimsPerSecond: 900, p99Ms: 15 }),
-          variant('50,000 waiting, an old transaction open', { claimsPerSecond: 900, p99Ms: 30 }),
-        ],
-      },
-    ],
-  }
-  assert.deepEqual(
-    targetsOf(report).map(({ most, measured }) => [most, measured]),
-    [
-      [20, 9],
-      [1.2, 1.5],
-      [2, 1.5],
-      [2, 3],
-    ],
-  )
-  assert.deepEqual(targetsOf({ ...report, measures: [] }), [])
 })
