@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { parse } from 'yaml'
 
 const root = join(import.meta.dirname, '..')
 const exclude = (name: string) => name === 'node_modules'
@@ -15,88 +16,16 @@ const pages = ['README.md', ...globSync('docs/**/*.md', { cwd: root })].filter(
   (page) => page !== 'docs/glossary.md',
 )
 
-/** Each retired word, or words in a row, with the words that replaced it. */
-const retired: Readonly<Record<string, string>> = {
-  ladder: 'pipeline',
-  climb: 'handle',
-  climbs: 'handle',
-  rung: 'step',
-  rungs: 'step',
-  door: 'endpoint authentication',
-  entrance: 'endpoint authentication',
-  distrust: 'AuthFailure',
-  'turn away': 'rejectUnauthenticated',
-  honour: 'performHandshakeEffects',
-  placing: 'insertion',
-  'own post': 'internal request',
-  'own words': 'sent messages',
-  desk: 'WriterConnection',
-  tally: 'counters',
-  pulse: 'commit number',
-  beat: 'countCommit; heartbeat',
-  hire: 'register',
-  hired: 'register',
-  workforce: 'WorkerPool',
-  founder: 'first run',
-  hasten: 'expedite',
-  rearm: 'reschedule',
-  glance: 'readStoreSummary',
-  joining: 'coalescing',
-  'take turn': 'yieldIfDue',
-  'next turn': 'yieldToEventLoop',
-  'at pace': 'yieldIfDue',
-  suspects: 'failures',
-  era: 'configuration version',
-  trouble: 'failure scope',
-  complaint: 'ParkReason; violation',
-  complaints: 'ParkReason; violations',
-  patience: 'retry window; timeout',
-  'let go': 'release',
-  recall: 'session context; lookUp',
-  recollection: 'session context',
-  recollections: 'session context',
-  stretch: 'chunk',
-  stretches: 'chunks',
-  surroundings: 'CompileContext',
-  'serving memory': 'compile cache',
-  told: 'logged; reported',
-  tell: 'report',
-  tells: 'reports',
-  untold: 'suppressed',
-  pictures: 'formats',
-  weigh: 'estimateSize',
-  shelf: 'bundle cache',
-  'blank thread': 'warm spare',
-  trial: 'dry run',
-  survey: 'scan',
-  stories: 'log messages',
-  'stand in': 'fake server',
-}
+const retired: Readonly<Record<string, string>> = parse(
+  readFileSync(join(root, 'test/glossary.yaml'), 'utf8'),
+)
 
-/** Names of types that stood for several things each; as parts of longer names these words are good. */
-const retiredTypes = new Set([
-  'Distrust',
-  'Ending',
-  'Exchange',
-  'Found',
-  'Hands',
-  'Placed',
-  'Proof',
-  'Term',
-  'Terms',
-  'Trial',
-])
-
-/** Names that are part of an interface, with the files that know them: columns of the store, fields of the log, the API and commands. */
+/** Names of stored data and answers, with the files that know them. */
 const interfaces: Readonly<Record<string, RegExp>> = {
-  rearm_at: /^runtime\/store\/sqlite\//,
   standIn: /^runtime\/(api|cli)\//,
-  told: /^(engine\/verify|runtime\/cli\/doctor|runtime\/store\/sqlite)\//,
+  told: /^(engine\/verify|runtime\/cli\/doctor)\//,
   untold: /^runtime\/sources\//,
 }
-
-/** Identifiers that still hold a retired word. This list only becomes shorter. */
-const stillUsed = new Set<string>([])
 
 /** Texts, lines of comment, and regular expressions where one may stand. */
 const textsAndComments =
@@ -124,31 +53,11 @@ test('no name of a type, a function, a variable or a file holds a retired word',
     const names = [...identifiersOf(file), ...file.split(/[/.]/)]
     return names.flatMap((name) => {
       const word = retiredWordIn(name)
-      if (word === undefined || interfaces[name]?.test(file) || stillUsed.has(name)) return []
+      if (word === undefined || interfaces[name]?.test(file)) return []
       return [`${file}: ${name} (write: ${retired[word]})`]
     })
   })
   assert.deepEqual(found, [])
-})
-
-test('no type has a name that stood for several things', () => {
-  const declared = files.flatMap((file) => {
-    const code = readFileSync(join(root, file), 'utf8')
-    const names = [...code.matchAll(/^(?:export )?(?:type|interface|class) (\w+)/gm)].map(
-      ([, name = '']) => name,
-    )
-    return names.filter((name) => retiredTypes.has(name)).map((name) => `${file}: ${name}`)
-  })
-  assert.deepEqual(declared, [])
-})
-
-test('the list of retired words that are still used names only identifiers that exist', () => {
-  const identifiers = new Set(files.flatMap((file) => [...identifiersOf(file)]))
-  assert.deepEqual(
-    [...stillUsed].filter((name) => !identifiers.has(name)),
-    [],
-    'remove these from `stillUsed`',
-  )
 })
 
 test('a retired word is found in any part of a name, and in no other word', () => {

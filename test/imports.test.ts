@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -11,67 +11,17 @@ import { ensureInstalled } from '../tools/install.js'
 
 const root = resolve(import.meta.dirname, '..')
 
-/** `type` marks the import of a type. */
-const allowed = [
-  'plugins/echo/index.ts -> plugins/kit/index.ts',
-  'plugins/kit/conformance/index.ts -> plugins/kit/channel.ts',
-  'runtime/http/index.ts -> engine/index.ts',
-  'runtime/gateway.ts -> runtime/dispatch/index.ts',
-  'runtime/gateway.ts -> runtime/http/index.ts',
-  'runtime/http/index.ts -> runtime/store/port.ts',
-  'transforms/review.ts -> engine/transform/define.ts',
-  'engine/resolve/render.test.ts -> runtime/http/index.ts',
-  'engine/compile/match/a.ts -> engine/resolve/payload.ts',
-  'plugins/gmail/mail/body.ts -> type plugins/gmail/google/port.ts',
-  'console/data/allowed.ts -> type runtime/store/records.ts',
-  'console/pages/live.tsx -> console/parts/parts.tsx',
-]
-
-const refused = [
-  ['plugins/kit/types.ts -> type engine/index.ts', 'plugins/kit imports no other package'],
-  ['engine/resolve/admit/rates.ts -> type plugins/kit/index.ts', 'engine imports no other package'],
-  ['plugins/slack/index.ts -> plugins/telegram/index.ts', 'a plugin imports only the kit'],
-  ['plugins/slack/parts.ts -> plugins/kit/split.ts', 'a plugin imports only the kit'],
-  ['plugins/slack/past.ts -> @reveille/kit/split.ts', 'this import leads nowhere'],
-  ['transforms/wrong.ts -> engine/index.ts', 'a transform imports only engine/transform/define'],
-  ['runtime/http/load.ts -> type engine/config/load.ts', 'runtime imports only the index files'],
-  ['runtime/plugin/host/host.ts -> plugins/echo/index.ts', 'runtime imports only the index files'],
-  ['runtime/http/fixture.ts -> test/fixture.ts', 'only tests and tools import tests'],
-  ['runtime/http/above.ts -> type runtime/dispatch/options.ts', 'runtime: on a higher floor'],
-  ['runtime/dispatch/performer.ts -> type runtime/http/prefer.ts', 'the store is the wall'],
-  ['runtime/guard/loop.ts -> runtime/dispatch/index.ts', 'runtime: on a higher floor'],
-  ['engine/config/values/duration.ts -> engine/compile/mapping.ts', 'engine: on a higher floor'],
-  ['engine/config/file/syntax.ts -> type engine/config/schema/rule.ts', 'engine/config: on a higher floor'],
-  ['plugins/gmail/watch/html.ts -> node_modules/html-to-text', 'only plugins/gmail/mail/html/'],
-  [
-    'plugins/gmail/google/gmail.ts -> type plugins/gmail/watch/cursor.ts',
-    'google knows nothing of its users',
-  ],
-  ['plugins/gmail/mail/posts.ts -> plugins/gmail/google/failure.ts', 'mail knows of Google only'],
-  ['plugins/gmail/watch/waiting.ts -> plugins/gmail/connect/credentials.ts', 'watch reads what setup wrote'],
-  ['runtime/sources/keeping.ts -> runtime/dispatch/index.ts', 'runtime: on the same floor'],
-  ['engine/compile/match/pattern.ts -> type engine/index.ts', 'engine: on a higher floor'],
-  ['runtime/reload/main.ts -> runtime/cli/index.ts', 'runtime: on a higher floor'],
-  ['console/data/value.ts -> runtime/store/records.ts', 'console imports only the types'],
-  ['console/data/engine.ts -> type engine/index.ts', 'console imports only what the API answers'],
-  ['console/parts/list.tsx -> console/pages/live.tsx', 'console: on a higher floor'],
-  ['runtime/parlour/a.ts -> runtime/store/port.ts', 'runtime: this room has no floor'],
-  // A third file hides what the first reaches.
-  [
-    'plugins/gmail/google/calls.ts -> plugins/gmail/account.ts -> plugins/gmail/watch/far.ts',
-    'google knows nothing of its users',
-  ],
-  // Types close a circle too.
-  [
-    'runtime/agent/a.ts -> type runtime/agent/b.ts -> runtime/agent/a.ts',
-    'files import each other in a circle',
-  ],
-] as const
+const rows = readFileSync(join(import.meta.dirname, 'imports.txt'), 'utf8')
+  .split('\n')
+  .filter((row) => /^[^#]/.test(row))
+  .map((row) => row.split(' ⇒ '))
+const chains = rows.map(([chain = '']) => chain)
+const refused = rows.flatMap(([chain = '', rule]) => (rule === undefined ? [] : [[chain, rule] as const]))
 
 test('imports that break a rule are refused, and no others', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'reveille-imports-'))
   t.after(() => rm(folder, { recursive: true }))
-  await plant(folder, [...allowed, ...refused.map(([chain]) => chain)])
+  await plant(folder, chains)
   const violations = await check(folder)
   for (const [chain, rule] of refused) {
     const files = chain.split(/ -> (?:type )?/)

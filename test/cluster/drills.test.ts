@@ -9,5 +9,4 @@ const options = {
 }
 
 testFailover('synchronous', options)
-testFailover('lagging', options)
 testKilledTurn(2, options)

@@ -1,7 +1,5 @@
 /** A cluster in processes of this machine: nodes that may be killed and paused, a database that may be restarted, and a balancer. */
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { type EmbeddedServer, startEmbeddedServer } from '../../plugins/postgres/testing/embedded-server.ts'
 import type { NodeRole, Page } from '../../runtime/store/port.ts'
 import { writeBundle } from '../../tools/bundle.ts'
-import { freePort } from '../durability/gateway-process.ts'
+import { createGatewayProcess, freePort, type GatewayProcess } from '../durability/gateway-process.ts'
 import { createBalancer } from './balancer.ts'
 import type { WitnessLine } from './witness-plugin/index.ts'
 
@@ -19,16 +17,9 @@ export const gatewayToken = 'cluster-gateway-token-0123456789abc'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-export interface Machine {
+export interface Machine extends GatewayProcess {
   readonly name: string
   readonly role: NodeRole
-  readonly url: string
-  pid(): number | undefined
-  /** Resolves when the node accepts. */
-  start(): Promise<void>
-  /** Ends the process, or sends it a signal that does not. */
-  kill(signal: NodeJS.Signals): Promise<void>
-  output(): string
 }
 
 export interface Machines {
@@ -83,7 +74,7 @@ export async function startMachines(t: TestContext, options: MachinesOptions): P
       install(folder, { role, index, address: addressOf(index), witness }, { ...options, program }),
     ),
   )
-  for (const node of nodes) stack.defer(() => node.kill('SIGKILL'))
+  for (const node of nodes) stack.defer(async () => void (await node.kill('SIGKILL')))
   // The first node makes the tables, and the others start side by side.
   const [first, ...others] = nodes
   await first?.start()
@@ -147,7 +138,6 @@ async function install(
 ): Promise<Machine> {
   const name = `${role}-${index}`
   const port = await freePort()
-  const url = `http://127.0.0.1:${port}`
   const own = join(folder, name)
   const file = join(own, 'reveille.yaml')
   await mkdir(own)
@@ -166,59 +156,20 @@ channels: { witness: {} }
 plugins: ['${fileURLToPath(new URL('./witness-plugin', import.meta.url))}']
 `,
   )
-  let child: ChildProcess | undefined
-  let output = ''
-
-  return {
-    name,
-    role,
-    url,
-    pid: () => child?.pid,
-    async start() {
-      const env = {
-        NODE_COMPILE_CACHE: join(folder, 'compiled'),
-        ...process.env,
-        REVEILLE_DATABASE: address,
-        REVEILLE_NODE: name,
-        REVEILLE_TEST_WITNESS: witness,
-        ...(options.leases && { REVEILLE_TEST_LEASES: JSON.stringify(options.leases) }),
-        ...(options.clocks && {
-          NODE_OPTIONS: `--import=${new URL('./other-clock.mjs', import.meta.url)}`,
-          REVEILLE_TEST_CLOCK: String(options.clocks[index] ?? 0),
-        }),
-      }
-      const started = spawn(process.execPath, options.program(index, { file, role }), {
-        stdio: ['ignore', 'pipe', 'pipe'],
-        env,
-      })
-      child = started
-      for (const stream of [started.stdout, started.stderr])
-        stream.on('data', (chunk: Buffer) => {
-          output = `${output}${chunk}`.slice(-20_000)
-        })
-      const ended = once(started, 'exit').then(([code, signal]) => {
-        throw new Error(`${name} ended (${code ?? signal}) before it was ready:\n${output}`)
-      })
-      ended.catch(() => {})
-      await Promise.race([ready(url, started), ended])
+  const gateway = await createGatewayProcess({
+    command: () => options.program(index, { file, role }),
+    port,
+    env: {
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(folder, 'compiled'),
+      REVEILLE_DATABASE: address,
+      REVEILLE_NODE: name,
+      REVEILLE_TEST_WITNESS: witness,
+      ...(options.leases && { REVEILLE_TEST_LEASES: JSON.stringify(options.leases) }),
+      ...(options.clocks && {
+        NODE_OPTIONS: `--import=${new URL('./other-clock.mjs', import.meta.url)}`,
+        REVEILLE_TEST_CLOCK: String(options.clocks[index] ?? 0),
+      }),
     },
-    async kill(signal) {
-      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
-      const exit = signal === 'SIGSTOP' || signal === 'SIGCONT' ? undefined : once(child, 'exit')
-      child.kill(signal)
-      // A paused process dies of SIGKILL alone.
-      await exit
-    },
-    output: () => `${name}:\n${output}`,
-  }
-}
-
-/** Asks no longer once the process has ended, which its caller hears of by itself. */
-async function ready(url: string, child: ChildProcess): Promise<void> {
-  for (const deadline = Date.now() + 30_000; Date.now() < deadline; ) {
-    const answer = await fetch(`${url}/readyz`).catch(() => undefined)
-    if (answer?.ok || child.exitCode !== null || child.signalCode !== null) return
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  }
-  throw new Error(`The node at ${url} did not become ready within 30 s.`)
+  })
+  return { ...gateway, name, role, output: () => `${name}:\n${gateway.output()}` }
 }

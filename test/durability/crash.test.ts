@@ -1,3 +1,3 @@
 import { testCrashes } from './crash.ts'
 
-testCrashes(5)
+testCrashes(3)

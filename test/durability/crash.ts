@@ -46,7 +46,7 @@ export function testCrashes(kills: number): void {
       await sender.answered()
       await new Promise((resolve) => setTimeout(resolve, random() * 150))
       await gateway.kill('SIGKILL')
-      if (kill % 5 === 0) await dieWhileStarting(gateway, random() * 300)
+      if (kill % 3 === 0) await dieWhileStarting(gateway, random() * 300)
       await gateway.start()
     }
     await sender.stop()

@@ -1,4 +1,4 @@
-/** Runs a gateway in its own process, which a test may kill at any moment and start again on the same data. */
+/** Runs a gateway in its own process, which a test may kill or pause at any moment and start again on the same data. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,29 +8,32 @@ export interface GatewayProcess {
   readonly url: string
   /** Resolves when the gateway is ready. */
   start(): Promise<void>
-  /** Resolves when the process is gone. */
-  kill(signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT'): Promise<{ code: number | null }>
+  /** Resolves when the process is gone, at once after a signal that pauses it or lets it go on. */
+  kill(signal: NodeJS.Signals): Promise<{ code: number | null }>
+  pid(): number | undefined
   /** Resolves when the process has ended by itself. */
   died(): Promise<void>
   output(): string
 }
 
 export async function createGatewayProcess(options: {
-  /** The arguments after `node`. */
-  command: readonly string[]
+  /** The arguments after `node`, which a start may ask for. */
+  command: readonly string[] | (() => readonly string[])
   port: number
-  env?: Record<string, string>
+  env?: Readonly<Record<string, string | undefined>>
   /** Default: the environment of this process. */
   cwd?: string
 }): Promise<GatewayProcess> {
   const url = `http://127.0.0.1:${options.port}`
+  const { command: given } = options
+  const command = typeof given === 'function' ? given : () => given
   let child: ChildProcess | undefined
   let output = ''
 
   return {
     url,
     async start() {
-      const started = spawn(process.execPath, options.command, {
+      const started = spawn(process.execPath, command(), {
         stdio: ['ignore', 'pipe', 'pipe'],
         env: { ...process.env, ...options.env },
         cwd: options.cwd,
@@ -45,15 +48,16 @@ export async function createGatewayProcess(options: {
         throw new Error(`The gateway ended before it was ready:\n${output}`)
       })
       ended.catch(() => {})
-      await Promise.race([ready(url), ended])
+      await Promise.race([ready(url, started), ended])
     },
     async kill(signal) {
-      if (!child) throw new Error('The gateway was never started.')
-      const exit = isOver(child) ? undefined : once(child, 'exit')
+      if (child === undefined || isOver(child)) return { code: child?.exitCode ?? null }
+      const exit = signal === 'SIGSTOP' || signal === 'SIGCONT' ? undefined : once(child, 'exit')
       child.kill(signal)
       await exit
       return { code: child.exitCode }
     },
+    pid: () => child?.pid,
     async died() {
       if (child && !isOver(child)) await once(child, 'exit')
     },
@@ -65,13 +69,14 @@ function isOver({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null
 }
 
-async function ready(url: string): Promise<void> {
-  for (const deadline = Date.now() + 15_000; Date.now() < deadline; ) {
+/** Asks no longer once the process has ended, which its caller hears of by itself. */
+async function ready(url: string, child: ChildProcess): Promise<void> {
+  for (const deadline = Date.now() + 30_000; Date.now() < deadline; ) {
     const answer = await fetch(`${url}/readyz`).catch(() => undefined)
-    if (answer?.ok) return
-    await new Promise((resolve) => setTimeout(resolve, 10))
+    if (answer?.ok || isOver(child)) return
+    await new Promise((resolve) => setTimeout(resolve, 20))
   }
-  throw new Error('The gateway did not become ready within 15 s.')
+  throw new Error(`The gateway at ${url} did not become ready within 30 s.`)
 }
 
 export async function freePort(): Promise<number> {

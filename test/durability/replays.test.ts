@@ -1,3 +1,3 @@
 import { testReplays } from './replays.ts'
 
-testReplays(60, 2)
+testReplays(30, 1)

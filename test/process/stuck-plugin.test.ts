@@ -54,8 +54,8 @@ export default { name: 'radio', async setup() { for (;;) await setImmediate() } 
   },
 ]
 
-for (const { name, code, says } of stuck)
-  for (const command of ['check', 'start'])
+for (const [index, { name, code, says }] of stuck.entries())
+  for (const command of index === 0 ? ['check', 'start'] : ['check'])
     test(`${command} refuses a plugin ${name}, with the place and the deadline`, limit, async (t) => {
       const cwd = await createFolder(t, files(code))
       const { code: exitCode, out, err } = await runReveille(t, [command], { cwd, env })
@@ -64,7 +64,7 @@ for (const { name, code, says } of stuck)
       assert.doesNotMatch(out + err, /unsettled/)
     })
 
-for (const { name, code, says } of stuck)
+for (const { name, code, says } of stuck.slice(0, 1))
   test(`a reload refuses a plugin ${name}, and the gateway goes on and reloads again`, limit, async (t) => {
     const cwd = await createFolder(t, files(good))
     const gateway = await startReveille(t, cwd, { env })

@@ -16,7 +16,6 @@ hooks: { enabled: true, token: ${hookToken} }
 
 test('two servers never see different requests in the same bytes, even if Node.js parses leniently', async (t) => {
   const { address } = await openChildGateway(t, {
-    entry: new URL('child/serving-gateway.ts', import.meta.url),
     files: { 'reveille.yaml': configuration },
     flags: ['--insecure-http-parser'],
   })

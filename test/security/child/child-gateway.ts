@@ -22,8 +22,6 @@ export interface ChildGateway {
 }
 
 export interface ChildOptions {
-  /** The module that the process runs. Its first message is `{ address }`, and `close` ends it. */
-  readonly entry: URL
   readonly files: Files
   /** Arguments for Node.js. */
   readonly flags?: readonly string[]
@@ -33,11 +31,11 @@ const maxOutput = 200_000
 
 export async function openChildGateway(
   t: TestContext,
-  { entry, files, flags = [] }: ChildOptions,
+  { files, flags = [] }: ChildOptions,
 ): Promise<ChildGateway> {
   const folder = await createFolder(t, files)
-  const child = fork(entry, [join(folder, 'reveille.yaml')], {
-    execArgv: ['--expose-gc', ...flags],
+  const child = fork(new URL('serving-gateway.ts', import.meta.url), [join(folder, 'reveille.yaml')], {
+    execArgv: [...flags],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   let output = ''

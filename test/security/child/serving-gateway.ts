@@ -1,23 +1,24 @@
 /**
- * Runs a gateway in its own process with a timer that ticks all the time. Two ticks that are far apart show that the
- * event loop was held. It reports to its parent: `{ address }`, and a {@link Vitals} for each `report`.
+ * Runs a gateway in its own process with a timer that ticks all the time: two ticks that are far apart show that the event loop was held,
+ * which keeps everything else waiting. It reports to its parent: `{ address }`, and for each `report` {@link Vitals}, once it is at rest.
  */
 
 import { PerformanceObserver } from 'node:perf_hooks'
+import { setTimeout as pause } from 'node:timers/promises'
 import { createGateway } from '../../../runtime/index.ts'
 
 export interface Vitals {
-  /** The longest time between two ticks since the last report: milliseconds of processor time, without garbage. */
+  /** The longest time between two ticks since the last report: milliseconds of processor time, without collecting garbage. */
   readonly held: number
-  /** Live memory after a collection: heap, buffers and all. Bytes. */
-  readonly live: number
-  /** The memory that the process holds. Bytes. */
-  readonly resident: number
   /** The processor time since the start of the process. Milliseconds. */
   readonly spent: number
 }
 
 const tickMs = 1
+/** Shorter holds do not count as work of the gateway. Milliseconds. */
+const shortHold = 5
+/** The gateway is at rest when it has done nothing for this long. Milliseconds. */
+const quietMs = 25
 
 let garbage = 0
 const observer = new PerformanceObserver((found) => {
@@ -32,6 +33,7 @@ process.send?.({ address: await gateway.listen() })
 
 let held = 0
 let last = { busy: busyMs(), at: performance.now() }
+let quietSince = last.at
 setInterval(tick, tickMs)
 
 function tick(): void {
@@ -40,6 +42,7 @@ function tick(): void {
   const passed = next.at - last.at
   const busy = Math.min(next.busy - last.busy, passed)
   last = next
+  if (busy > shortHold) quietSince = next.at
   // Collections are reported a little later, so a long hold is corrected when they are known.
   if (busy > held) setTimeout(settle, 5, busy, passed, garbage)
 }
@@ -55,19 +58,11 @@ async function receive(message: unknown): Promise<void> {
     await gateway.close({ graceMs: 0 })
     process.exit()
   }
-  await new Promise((resolve) => setTimeout(resolve, 10))
-  const worst = held
-  globalThis.gc?.()
-  const { heapUsed, external, rss } = process.memoryUsage()
+  quietSince = performance.now()
+  while (performance.now() - quietSince < quietMs) await pause(quietMs / 2)
   const { user, system } = process.cpuUsage()
-  last = { busy: busyMs(), at: performance.now() }
+  const vitals: Vitals = { held, spent: (user + system) / 1000 }
   held = 0
-  const vitals: Vitals = {
-    held: worst,
-    live: heapUsed + external,
-    resident: rss,
-    spent: (user + system) / 1000,
-  }
   process.send?.(vitals)
 }
 

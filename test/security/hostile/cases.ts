@@ -2,7 +2,7 @@
 
 import type { TestEntry } from '@reveille/engine'
 import { type HostileBody, hostileBodies } from './bodies.ts'
-import { hostileMappings } from './mappings.ts'
+import { endpoints as mapped } from './mappings.ts'
 
 export interface HostileCase {
   readonly name: string
@@ -16,7 +16,7 @@ const bytes = 1_000_000
 
 /** Lists the cases in the order of their bodies, so that each body is made once. */
 export function hostileCases(presetTests: readonly TestEntry[]): HostileCase[] {
-  const endpoints = [...Object.keys(hostileMappings), 'wake', 'agent']
+  const endpoints = [...mapped, 'wake', 'agent']
   return [
     ...hostileBodies.flatMap((body) => {
       const made = once(body.make)
