@@ -63,11 +63,13 @@ export function SignIn() {
 
   return (
     <main class="sign-in" id="main">
-      <form onSubmit={signIn}>
+      <form class="card" onSubmit={signIn}>
         <h1 class="wordmark">
           <Logo /> Reveille
         </h1>
-        <label for="token">Gateway token</label>
+        <label class="strong" for="token">
+          Gateway token
+        </label>
         <input
           ref={field}
           id="token"
@@ -89,8 +91,8 @@ export function SignIn() {
           {isAsking ? 'Signing in …' : 'Sign in'}
         </button>
         <p class="quiet" id="token-help">
-          It is <code>REVEILLE_GATEWAY_TOKEN</code> in the <code>.env</code> beside <code>reveille.yaml</code>
-          . The session lasts twelve hours.
+          It is <code>REVEILLE_GATEWAY_TOKEN</code> in the <code>.env</code> next to{' '}
+          <code>reveille.yaml</code>, and lasts twelve hours.
         </p>
       </form>
     </main>

@@ -12,6 +12,7 @@ import { useLoaded, useReloadOn } from '../data/load.ts'
 import { openIssues, severities } from '../data/open-issues.ts'
 import { connection } from '../data/stream.ts'
 import type { IssueRecord, Page } from '../data/types.ts'
+import { Button } from '../parts/button.tsx'
 import { Icon, Logo } from '../parts/icons.tsx'
 import { Empty, Loading } from '../parts/notice.tsx'
 import { findPage, type PageEntry, sections } from './pages.ts'
@@ -97,9 +98,9 @@ function Head() {
       <button type="button" class="icon-button not-phone" aria-label="Keyboard shortcuts" onClick={openHelp}>
         <kbd>?</kbd>
       </button>
-      <button type="button" class="button ghost small" onClick={() => void signOut()}>
+      <Button class="ghost small" onClick={() => void signOut()}>
         Sign out
-      </button>
+      </Button>
     </header>
   )
 }
@@ -242,9 +243,7 @@ function Loaded({ entry, ...props }: { readonly entry: PageEntry } & PageProps) 
   return (
     <Empty title="This page cannot be loaded.">
       The gateway may have been replaced by another version.{' '}
-      <button type="button" class="button" onClick={() => window.location.reload()}>
-        Load the console again
-      </button>
+      <Button onClick={() => window.location.reload()}>Load the console again</Button>
     </Empty>
   )
 }
@@ -264,9 +263,7 @@ class Contained extends Component<{ readonly children: ComponentChildren }, { re
     return (
       <Empty title="This page failed.">
         That is a mistake in the console, not in what you did. The browser's own console has the details.{' '}
-        <button type="button" class="button" onClick={() => this.setState({ failed: false })}>
-          Try again
-        </button>
+        <Button onClick={() => this.setState({ failed: false })}>Try again</Button>
       </Empty>
     )
   }

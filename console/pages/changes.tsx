@@ -7,6 +7,7 @@ import { type ApiError, mayDo, post } from '../data/api.ts'
 import { asApiError, useLoaded, useLoadedList, useReloadOn } from '../data/load.ts'
 import type { Answer, ItemOf } from '../data/types.ts'
 import { Badge } from '../parts/badge.tsx'
+import { Button } from '../parts/button.tsx'
 import { type Diagnostic, DiagnosticList } from '../parts/code-frame.tsx'
 import { DiffView } from '../parts/diff-view.tsx'
 import { Code, Rich } from '../parts/marked.tsx'
@@ -54,11 +55,7 @@ export default function ChangesPage({ query }: PageProps) {
           </ol>
         </section>
       )}
-      {loadMore !== undefined && (
-        <button type="button" class="button" onClick={loadMore}>
-          Show older ones
-        </button>
-      )}
+      {loadMore !== undefined && <Button onClick={loadMore}>Show older ones</Button>}
     </>
   )
 }
@@ -165,13 +162,13 @@ function Step({ path, verb, what, folder, onDone }: StepProps) {
   return (
     <div class="stack">
       <p class="toolbar">
-        <button type="button" class="button" disabled={isBusy} onClick={() => void run(true)}>
+        <Button disabled={isBusy} onClick={() => void run(true)}>
           {verb}: dry run
-        </button>
+        </Button>
         {dry?.reload.ok && (
-          <button type="button" class="button primary" disabled={isBusy} onClick={() => void run(false)}>
+          <Button class="primary" disabled={isBusy} onClick={() => void run(false)}>
             {verb} now
-          </button>
+          </Button>
         )}
         {isBusy && <span class="quiet">Working …</span>}
       </p>
@@ -226,13 +223,9 @@ function Entry({ item, before, folder, reload }: EntryProps) {
         )}
         {generation !== undefined && before !== undefined && (
           <p class="toolbar">
-            <button
-              type="button"
-              class="button"
-              onClick={() => setQuery({ from: String(before), to: String(generation) })}
-            >
+            <Button onClick={() => setQuery({ from: String(before), to: String(generation) })}>
               Compare files with generation {before}
-            </button>
+            </Button>
           </p>
         )}
         {state === 'retired' && (
@@ -293,9 +286,7 @@ function Comparison({ from, to, items }: ComparisonProps) {
       </h2>
       <div class="toolbar">
         {choice('from', 'From generation', from)} {choice('to', 'To generation', to)}
-        <button type="button" class="button" onClick={() => setQuery({ from: undefined, to: undefined })}>
-          Close the comparison
-        </button>
+        <Button onClick={() => setQuery({ from: undefined, to: undefined })}>Close the comparison</Button>
       </div>
       <Read of={compared} what="the files">
         {({ files }) => (

@@ -5,6 +5,7 @@ import { hrefOf, type PageProps } from '../browser/router.ts'
 import { useLoadedList, useReloadOn } from '../data/load.ts'
 import type { IssueRecord } from '../data/types.ts'
 import { Badge, toneOf } from '../parts/badge.tsx'
+import { Button } from '../parts/button.tsx'
 import { Command } from '../parts/copy.tsx'
 import { link, text } from '../parts/facts.tsx'
 import { Choices } from '../parts/filters.tsx'
@@ -47,9 +48,9 @@ export default function Issues({ query }: PageProps) {
         )}
       </Read>
       {loadMore !== undefined && (
-        <button type="button" class="button more" onClick={loadMore}>
+        <Button class="more" onClick={loadMore}>
           Show more
-        </button>
+        </Button>
       )}
     </>
   )

@@ -5,6 +5,7 @@ import { hrefOf, type PageProps, path } from '../browser/router.ts'
 import { useEvery, useLoadedList, useReloadOn } from '../data/load.ts'
 import type { DeliveryRecord, Frame, ReplayJob, RunRecord, SessionSummary } from '../data/types.ts'
 import { deliveryStates, runStates } from '../parts/badge.tsx'
+import { Button } from '../parts/button.tsx'
 import { Choices, TextFilter } from '../parts/filters.tsx'
 import { type Row, RowList } from '../parts/list.tsx'
 import { Empty, Read } from '../parts/notice.tsx'
@@ -195,9 +196,9 @@ function List<Item>({ kind, query }: { readonly kind: Kind<Item> } & PageProps) 
         }
       </Read>
       {loadMore !== undefined && (
-        <button type="button" class="button more" onClick={loadMore}>
+        <Button class="more" onClick={loadMore}>
           Show older {what}
-        </button>
+        </Button>
       )}
     </>
   )

@@ -7,6 +7,7 @@ import { type ApiError, post } from '../data/api.ts'
 import { asApiError, useFrames, useLoaded, useLoadedList } from '../data/load.ts'
 import type { Answer, Page, RequestRow } from '../data/types.ts'
 import { endOf, outcomes } from '../parts/badge.tsx'
+import { Button } from '../parts/button.tsx'
 import { Choices, TextFilter } from '../parts/filters.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { useKey } from '../parts/keys.ts'
@@ -106,28 +107,27 @@ function Feed({ filters }: { readonly filters: Filters }) {
           ]}
         />
         <MoreFilters filters={filters} />
-        <button
-          type="button"
-          class={`button pause ${isPaused ? 'primary' : ''}`}
+        <Button
+          class={`pause ${isPaused ? 'primary' : ''}`}
           aria-pressed={isPaused}
           aria-keyshortcuts="p"
           onClick={togglePause}
         >
           <Icon name={isPaused ? 'play' : 'pause'} />
           <span>{isPaused ? 'Go on' : 'Pause'}</span>
-        </button>
+        </Button>
       </div>
       {isPaused && waiting.length > 0 && (
-        <button type="button" class="button arrivals" onClick={togglePause}>
+        <Button class="arrivals" onClick={togglePause}>
           {counted(waiting.length, 'new request')}: show and go on
-        </button>
+        </Button>
       )}
       {missed > 0 && (
         <p class="notice quiet">
           {counted(missed, 'request')} came faster than this page shows them.{' '}
-          <button type="button" class="button small" onClick={again}>
+          <Button class="small" onClick={again}>
             Read the list again
-          </button>
+          </Button>
         </p>
       )}
       {rows !== undefined && rows.length > 1 && canReplayAll(filters) && <ReplayAll filters={filters} />}
@@ -138,9 +138,9 @@ function Feed({ filters }: { readonly filters: Filters }) {
         <RowList label="Requests, newest first" rows={rows.map(rowOf)} />
       )}
       {loadMore !== undefined && (
-        <button type="button" class="button more" onClick={loadMore}>
+        <Button class="more" onClick={loadMore}>
           Show older requests
-        </button>
+        </Button>
       )}
     </>
   )
@@ -178,13 +178,12 @@ function MoreFilters({ filters }: { readonly filters: Filters }) {
           </select>
         </label>
         {set.length > 0 && (
-          <button
-            type="button"
-            class="button ghost"
+          <Button
+            class="ghost"
             onClick={() => setQuery(Object.fromEntries(set.map((name) => [name, undefined])))}
           >
             Clear
-          </button>
+          </Button>
         )}
       </div>
     </details>
@@ -210,9 +209,9 @@ function ReplayAll({ filters: filter }: { readonly filters: Filters }) {
   return (
     <p>
       {total === undefined ? (
-        <button type="button" class="button" onClick={() => void count()}>
+        <Button onClick={() => void count()}>
           <Icon name="replay" /> Replay all that pass …
-        </button>
+        </Button>
       ) : total === 0 ? (
         'None of them can be replayed: their bodies are not kept.'
       ) : (

@@ -10,6 +10,7 @@ import type { Answer, Page } from '../data/types.ts'
 import type { KnownFields, Message } from '../editor/editor.ts'
 import { pathsOf } from '../editor/payload-paths.ts'
 import { Badge } from '../parts/badge.tsx'
+import { Button, Field } from '../parts/button.tsx'
 import { CodeEditor } from '../parts/code-editor.tsx'
 import { DiagnosticList } from '../parts/code-frame.tsx'
 import { CopyButton } from '../parts/copy.tsx'
@@ -72,9 +73,7 @@ export default function Playground({ query }: PageProps) {
             {mapping.trim() === '' ? (
               <span class="quiet">Empty: the live mappings are tried.</span>
             ) : (
-              <button type="button" class="button" onClick={() => load({ mapping: '' })}>
-                Try the live mappings
-              </button>
+              <Button onClick={() => load({ mapping: '' })}>Try the live mappings</Button>
             )}
           </div>
         </section>
@@ -109,26 +108,14 @@ function RequestSource({ endpoints }: { readonly endpoints: readonly string[] })
   const [isPicking, setPicking] = useState(false)
   return (
     <div class="toolbar">
-      <label class="field">
-        Endpoint
-        <input
-          list="playground-endpoints"
-          value={endpoint}
-          placeholder="github"
-          autocomplete="off"
-          autocapitalize="off"
-          spellcheck={false}
-          onInput={(event) => change({ endpoint: event.currentTarget.value })}
-        />
-        <datalist id="playground-endpoints">
-          {endpoints.map((name) => (
-            <option key={name} value={name} />
-          ))}
-        </datalist>
-      </label>
-      <button type="button" class="button" onClick={() => setPicking(true)}>
-        Load a stored request
-      </button>
+      <Field
+        label="Endpoint"
+        value={endpoint}
+        placeholder="github"
+        options={endpoints}
+        onText={(text) => change({ endpoint: text })}
+      />
+      <Button onClick={() => setPicking(true)}>Load a stored request</Button>
       <SampleSelect endpoint={endpoint} />
       {link('/requests', request, `from request ${request?.slice(-8)}`)}
       {isPicking && (
@@ -158,25 +145,13 @@ function RequestEditor() {
       />
       <details>
         <summary>Headers and query</summary>
-        <label class="field">
-          Headers, one a line
-          <textarea
-            rows={5}
-            value={headers}
-            spellcheck={false}
-            autocapitalize="off"
-            onInput={(event) => change({ headers: event.currentTarget.value })}
-          />
-        </label>
-        <label class="field">
-          Query
-          <input
-            value={query}
-            spellcheck={false}
-            autocapitalize="off"
-            onInput={(event) => change({ query: event.currentTarget.value })}
-          />
-        </label>
+        <Field
+          label="Headers, one a line"
+          rows={5}
+          value={headers}
+          onText={(text) => change({ headers: text })}
+        />
+        <Field label="Query" value={query} onText={(text) => change({ query: text })} />
       </details>
     </section>
   )
@@ -196,9 +171,7 @@ function Result({ tried, callOut }: { readonly tried: Tried; readonly callOut: (
       />
       {stops.length > 0 && (
         <p class="toolbar">
-          <button type="button" class="button" onClick={callOut}>
-            Try once and let it call out
-          </button>
+          <Button onClick={callOut}>Try once and let it call out</Button>
         </p>
       )}
       <details class="stack">
@@ -207,13 +180,9 @@ function Result({ tried, callOut }: { readonly tried: Tried; readonly callOut: (
         <TextBlock text={test} label="Test" />
         <p class="toolbar">
           <CopyButton text={test} what="the test" />
-          <button
-            type="button"
-            class="button"
-            onClick={() => saveFile('test.yaml', new Blob([test], { type: 'application/yaml' }))}
-          >
+          <Button onClick={() => saveFile('test.yaml', new Blob([test], { type: 'application/yaml' }))}>
             Download
-          </button>
+          </Button>
         </p>
       </details>
     </>

@@ -12,6 +12,7 @@ import type {
   Session as SessionRecord,
 } from '../data/types.ts'
 import { Badge } from '../parts/badge.tsx'
+import { Field } from '../parts/button.tsx'
 import { IdText } from '../parts/copy.tsx'
 import { Facts, link, text, time } from '../parts/facts.tsx'
 import { Code, Marked, TextBlock } from '../parts/marked.tsx'
@@ -181,18 +182,8 @@ function OtherAddress({
   if (!mayDo('operate')) return null
   return (
     <div class="toolbar address">
-      <label class="field">
-        Another channel
-        <input
-          value={channel}
-          spellcheck={false}
-          onInput={(event) => setChannel(event.currentTarget.value)}
-        />
-      </label>
-      <label class="field">
-        Recipient
-        <input value={to} spellcheck={false} onInput={(event) => setTo(event.currentTarget.value)} />
-      </label>
+      <Field label="Another channel" value={channel} onText={setChannel} />
+      <Field label="Recipient" value={to} onText={setTo} />
       {hasNoRoute ? (
         <OrderButton
           path="/route"

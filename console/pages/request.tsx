@@ -6,6 +6,7 @@ import { mayDo } from '../data/api.ts'
 import { useLoaded, useReloadOn, useText } from '../data/load.ts'
 import type { EventRecord, Explained, Explanation, RequestDetail, RunDetail } from '../data/types.ts'
 import { Badge, endOf } from '../parts/badge.tsx'
+import { Button } from '../parts/button.tsx'
 import { CopyButton, IdText } from '../parts/copy.tsx'
 import { Facts, link, time } from '../parts/facts.tsx'
 import { Choices } from '../parts/filters.tsx'
@@ -64,18 +65,17 @@ function Shown({ request, reload, by }: ShownProps) {
         <Badge {...endOf(request)} />
         <span class="quiet">{status}</span>
         <div class="toolbar">
-          <button
-            type="button"
-            class={`button ${mode === 'closed' ? 'primary' : ''}`}
+          <Button
+            class={mode === 'closed' ? 'primary' : ''}
             disabled={!canReplay}
             aria-keyshortcuts="r"
             onClick={() => setMode('as-it-was')}
           >
             <Icon name="replay" /> Replay
-          </button>
-          <button type="button" class="button" disabled={!canReplay} onClick={() => setMode('edited')}>
+          </Button>
+          <Button disabled={!canReplay} onClick={() => setMode('edited')}>
             Edit and replay
-          </button>
+          </Button>
         </div>
       </header>
       <Reason request={request} />

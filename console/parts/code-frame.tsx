@@ -1,6 +1,7 @@
 /** Shows a diagnostic at its line: the place, the line with the fault marked, what is wrong and how to fix it. */
 
 import type { ItemOf } from '../data/types.ts'
+import { Button } from './button.tsx'
 import { Code, Rich, shown } from './marked.tsx'
 import { piecesOf } from './pieces.ts'
 
@@ -30,9 +31,9 @@ export function CodeFrame({ diagnostic, folder, onGoTo }: DiagnosticProps) {
         <p class="line">
           <Code text={placeText(place, folder)} />
           {onGoTo !== undefined && (
-            <button type="button" class="button small" onClick={() => onGoTo(place.line, place.column)}>
+            <Button class="small" onClick={() => onGoTo(place.line, place.column)}>
               Go to line {place.line}
-            </button>
+            </Button>
           )}
         </p>
       )}

@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { announce } from '../browser/announce.tsx'
+import { Button } from './button.tsx'
 import { Icon } from './icons.tsx'
 import { Code } from './marked.tsx'
 
@@ -24,15 +25,10 @@ export function CopyButton({ text, what, isSmall }: { text: string; what: string
     timer.current = setTimeout(() => setDone(false), shownMs)
   }
   return (
-    <button
-      type="button"
-      class={`button ${isSmall ? 'icon-button small' : ''}`}
-      aria-label={`Copy ${what}`}
-      onClick={copy}
-    >
+    <Button class={isSmall ? 'icon-button small' : ''} aria-label={`Copy ${what}`} onClick={copy}>
       <Icon name={isDone ? 'check' : 'copy'} />
       {isSmall ? null : <span>{isDone ? 'Copied' : 'Copy'}</span>}
-    </button>
+    </Button>
   )
 }
 

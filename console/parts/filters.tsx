@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { setQuery } from '../browser/router.ts'
+import { Field } from './button.tsx'
 
 export type Choice = readonly [value: string, label: string, count?: number]
 
@@ -38,18 +39,16 @@ export function Choices({ name, label, value: chosen, choices }: ChoicesProps) {
 
 const pauseMs = 300
 
-/** A text to filter by, which is taken over when typing pauses. `options`: values that are known. */
-export function TextFilter({
-  name,
-  label,
-  value,
-  options = [],
-}: {
+interface TextFilterProps {
   readonly name: string
   readonly label: string
   readonly value: string
+  /** Values that are known. */
   readonly options?: readonly string[]
-}) {
+}
+
+/** A text to filter by, which is taken over when typing pauses. */
+export function TextFilter({ name, value, ...props }: TextFilterProps) {
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
   const [typed, setTyped] = useState(value)
   useEffect(() => setTyped(value), [value])
@@ -59,25 +58,5 @@ export function TextFilter({
     clearTimeout(timer.current)
     timer.current = setTimeout(() => setQuery({ [name]: text.trim() }), pauseMs)
   }
-  return (
-    <label class="field">
-      <span>{label}</span>
-      <input
-        type="search"
-        value={typed}
-        list={options.length > 0 ? `known-${name}` : undefined}
-        spellcheck={false}
-        autocapitalize="off"
-        autocomplete="off"
-        onInput={(event) => take(event.currentTarget.value)}
-      />
-      {options.length > 0 && (
-        <datalist id={`known-${name}`}>
-          {options.map((option) => (
-            <option key={option} value={option} />
-          ))}
-        </datalist>
-      )}
-    </label>
-  )
+  return <Field type="search" value={typed} onText={take} {...props} />
 }

@@ -18,10 +18,8 @@ const drawings = {
   light:
     'M12 16.500a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9zM12 2v2.500M12 19.500V22M2 12h2.500M19.5 12H22M5 5l1.7 1.7M17.300 17.300 19 19M5 19l1.7-1.7M17.300 6.700 19 5',
   dark: 'M20 14.500A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.500z',
-  more: 'M5 12h.1M12 12h.1M19 12h.1',
   replay: 'M4 12a8 8 0 1 0 2.5-5.800M4 4v4.500h4.5',
   download: 'M12 3v12M7 10.500l5 5 5-5M4 20.500h16',
-  dot: 'M12 12h.1',
 } as const
 
 export type IconName = keyof typeof drawings

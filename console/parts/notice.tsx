@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import type { ApiError } from '../data/api.ts'
 import type { Loaded } from '../data/load.ts'
+import { Button } from './button.tsx'
 import { Marked } from './marked.tsx'
 
 export function Loading({ what }: { readonly what: string }) {
@@ -63,11 +64,7 @@ export function Problem({ error, retry }: { readonly error: ApiError; readonly r
       <p class="quiet">
         {[error.code, error.requestId && `request ${error.requestId}`].filter(Boolean).join(' · ')}
       </p>
-      {retry !== undefined && (
-        <button type="button" class="button" onClick={retry}>
-          Try again
-        </button>
-      )}
+      {retry !== undefined && <Button onClick={retry}>Try again</Button>}
     </div>
   )
 }

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { announce } from '../browser/announce.tsx'
 import { type ApiError, ask, type Method, mayDo } from '../data/api.ts'
 import { asApiError } from '../data/load.ts'
+import { Button } from './button.tsx'
 import { Marked } from './marked.tsx'
 
 export interface OrderProps {
@@ -62,20 +63,19 @@ export function OrderButton({
     return (
       <span class="line">
         <span>{question}</span>
-        <button type="button" class="button primary" ref={yes} onClick={() => void order()}>
+        <Button class="primary" ref={yes} onClick={() => void order()}>
           {label}
-        </button>
-        <button type="button" class="button ghost" onClick={() => setState('ready')}>
+        </Button>
+        <Button class="ghost" onClick={() => setState('ready')}>
           No
-        </button>
+        </Button>
       </span>
     )
   }
   return (
     <span class="line">
-      <button
-        type="button"
-        class={`button ${isPrimary ? 'primary' : ''}`}
+      <Button
+        class={isPrimary ? 'primary' : ''}
         aria-disabled={state === 'ordering'}
         onClick={() => {
           if (state === 'ordering') return
@@ -84,7 +84,7 @@ export function OrderButton({
         }}
       >
         {label}
-      </button>
+      </Button>
       {answer !== undefined && shows?.(answer)}
       {error !== undefined && (
         <span class="problem-text">

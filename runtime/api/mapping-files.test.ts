@@ -101,6 +101,17 @@ test('mappings that the file does not have are added, and a file that is not the
   assert.equal(gateway.current().generation, 3)
 })
 
+test('secrets of the file are hidden where it is shown, and stay in it', async (t) => {
+  const secret = 'shop-canary-4fK29sLq0ZpVx81mWnB7'
+  const withPolicy = `endpoints: { orders: { token: ${secret} } }\n${before}`
+  const { shown, save, file } = await open(t, { 'mappings/shop.yaml': withPolicy })
+  const dry = await shown({ mapping: other })
+  const { text } = await save({ mapping: other, digest: dry.digest })
+  assert.ok(!(JSON.stringify(dry) + text).includes(secret), text)
+  assert.match(text, /"saved":true/)
+  assert.ok((await file()).startsWith(`endpoints: { orders: { token: ${secret} } }`))
+})
+
 test('a candidate that is refused says where, is not written, and leaves what is live', async (t) => {
   const { save, shown, file, gateway } = await open(t)
   const { digest } = await shown()

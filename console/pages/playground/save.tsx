@@ -5,6 +5,7 @@ import { announce } from '../../browser/announce.tsx'
 import { type ApiError, mayDo, post } from '../../data/api.ts'
 import { asApiError } from '../../data/load.ts'
 import type { Answer } from '../../data/types.ts'
+import { Button, Field } from '../../parts/button.tsx'
 import { DiagnosticList } from '../../parts/code-frame.tsx'
 import { DiffView } from '../../parts/diff-view.tsx'
 import { Problem } from '../../parts/notice.tsx'
@@ -60,28 +61,20 @@ export function Save({ mapping, test, suggested }: SaveProps) {
     <section class="stack" aria-label="Save">
       <h2>Save</h2>
       <div class="toolbar">
-        <label class="field">
-          File to save in
-          <input
-            value={file}
-            spellcheck={false}
-            autocapitalize="off"
-            onInput={(event) => setFile(event.currentTarget.value)}
-          />
-        </label>
+        <Field label="File to save in" value={file} onText={setFile} />
         {test !== undefined && (
           <label class="check">
             <input type="checkbox" checked={isWithTest} onChange={() => setWithTest(!isWithTest)} />
             with this request as a test
           </label>
         )}
-        <button type="button" class="button" disabled={isBusy} onClick={() => void send(true)}>
+        <Button disabled={isBusy} onClick={() => void send(true)}>
           Show the change
-        </button>
+        </Button>
         {shown !== undefined && !shown.saved && reload?.ok && (
-          <button type="button" class="button primary" disabled={isBusy} onClick={() => void send(false)}>
+          <Button class="primary" disabled={isBusy} onClick={() => void send(false)}>
             Save and go live
-          </button>
+          </Button>
         )}
       </div>
       {error !== undefined && <Problem error={error} />}

@@ -6,6 +6,7 @@ import { get, getText } from '../../data/api.ts'
 import { asApiError, useLoaded } from '../../data/load.ts'
 import type { ItemOf, Page, RequestDetail, RequestRow } from '../../data/types.ts'
 import { Badge } from '../../parts/badge.tsx'
+import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Marked } from '../../parts/marked.tsx'
 import { Empty, Read } from '../../parts/notice.tsx'
@@ -77,10 +78,10 @@ export function RequestPicker({
             <ul class="stack plain">
               {items.map(({ id, endpoint: of, outcome, receivedAt, bodyKept }) => (
                 <li key={id}>
-                  <button type="button" class="button" onClick={() => onChosen(id)}>
+                  <Button onClick={() => onChosen(id)}>
                     <Badge state={outcome} /> <Marked text={of} /> <Time at={receivedAt} />
                     {bodyKept === false && <span class="quiet"> body not kept</span>}
-                  </button>
+                  </Button>
                 </li>
               ))}
             </ul>
@@ -114,9 +115,9 @@ function LoadFrom({ label, what, options, onLoad }: LoadFromProps) {
           ))}
         </select>
       </label>
-      <button type="button" class="button" aria-label={`Load ${what}`} onClick={() => onLoad(Number(chosen))}>
+      <Button aria-label={`Load ${what}`} onClick={() => onLoad(Number(chosen))}>
         Load
-      </button>
+      </Button>
     </div>
   )
 }

@@ -6,6 +6,7 @@ import { saveFile } from '../../browser/save.ts'
 import { type ApiError, getBlob, mayDo } from '../../data/api.ts'
 import { asApiError, useText } from '../../data/load.ts'
 import type { RequestDetail } from '../../data/types.ts'
+import { Button } from '../../parts/button.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Facts, text } from '../../parts/facts.tsx'
 import { Icon } from '../../parts/icons.tsx'
@@ -79,9 +80,9 @@ function Body({ request: { id, endpoint } }: { readonly request: RequestDetail }
         <div class="toolbar">
           <CopyButton text={body} what="the body" />
           {mayDo('operate') && (
-            <button type="button" class="button" onClick={saveRaw}>
+            <Button onClick={saveRaw}>
               <Icon name="download" /> Raw
-            </button>
+            </Button>
           )}
           <a class="button" href={hrefOf('/playground', { request: id })}>
             Open in the playground

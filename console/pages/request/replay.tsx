@@ -7,6 +7,7 @@ import { type ApiError, post } from '../../data/api.ts'
 import { asApiError, useText } from '../../data/load.ts'
 import type { Replayed, RequestDetail } from '../../data/types.ts'
 import { Badge } from '../../parts/badge.tsx'
+import { Button } from '../../parts/button.tsx'
 import { layOut } from '../../parts/json-layout.ts'
 import { Marked } from '../../parts/marked.tsx'
 import { Loading, Problem, Read } from '../../parts/notice.tsx'
@@ -78,25 +79,23 @@ export function Replay({ request: { id, endpoint }, isEdited, close }: Props) {
           <Choices choice={choice} setChoice={setChoice} />
           <div class="toolbar">
             {/* A replay that was not tried before is one step further away than the dry run. */}
-            <button
-              type="button"
-              class={`button ${tried === undefined ? 'primary' : ''}`}
+            <Button
+              class={tried === undefined ? 'primary' : ''}
               disabled={isBusy || (isEdited && payload === undefined)}
               onClick={() => void send(true)}
             >
               {step === 'trying' ? 'Trying …' : tried === undefined ? 'Dry run' : 'Dry run again'}
-            </button>
-            <button
-              type="button"
-              class={`button ${tried === undefined ? '' : 'primary'}`}
+            </Button>
+            <Button
+              class={tried === undefined ? '' : 'primary'}
               disabled={isBusy || tried === undefined}
               onClick={() => void send(false)}
             >
               {step === 'replaying' ? 'Replaying …' : isEdited ? 'Replay edited' : 'Replay now'}
-            </button>
-            <button type="button" class="button ghost" onClick={close}>
+            </Button>
+            <Button class="ghost" onClick={close}>
               Cancel
-            </button>
+            </Button>
           </div>
         </>
       )}
@@ -134,9 +133,7 @@ function PayloadField({ id, payload, edit }: PayloadFieldProps) {
                 not replayed.
               </span>
               <span>
-                <button type="button" class="button" onClick={() => setIsRaw(true)}>
-                  Edit raw payload
-                </button>{' '}
+                <Button onClick={() => setIsRaw(true)}>Edit raw payload</Button>{' '}
                 <span class="quiet">which is logged</span>
               </span>
             </p>
@@ -238,9 +235,9 @@ function Done({ replayed, close }: { readonly replayed: Replayed; readonly close
             Open the replay
           </a>
         )}
-        <button type="button" class="button ghost" onClick={close}>
+        <Button class="ghost" onClick={close}>
           Close
-        </button>
+        </Button>
       </div>
     </>
   )
