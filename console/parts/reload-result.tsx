@@ -64,8 +64,8 @@ function ShadowView({ shadow: { compared, same, summary, differences } }: { read
     <>
       <p>
         {same === compared
-          ? `None of the ${counted(compared, 'newest request')} with a body would have a different result.`
-          : `Of the ${counted(compared, 'newest request')} with a body, ${compared - same} would have a different result.`}{' '}
+          ? `None of ${counted(compared, 'stored request')} with a body would have a different result.`
+          : `${compared - same} of ${counted(compared, 'stored request')} with a body would have a different result.`}{' '}
         {summary.join('; ')}
       </p>
       <ul>

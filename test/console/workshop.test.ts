@@ -247,6 +247,7 @@ test(
       .first()
       .waitFor()
     await page.locator('.open-issues summary', { hasText: /^1 open issue: 1 suspicious$/ }).waitFor()
+    await takeScreenshots(page, 'health-issue')
     assert.equal(await page.getByText('Everything works.').count(), 0, 'an issue is open')
     assert.ok(
       !scripts.some((address) => address.includes('/editor-')),

@@ -104,7 +104,7 @@ interface LoadFromProps {
 function LoadFrom({ label, what, options, onLoad }: LoadFromProps) {
   const [chosen, setChosen] = useState('0')
   return (
-    <div class="line">
+    <div class="toolbar">
       <label class="field">
         {label}
         <select value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>

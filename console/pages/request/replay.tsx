@@ -64,7 +64,7 @@ export function Replay({ request: { id, endpoint }, isEdited, close }: Props) {
     setTried(undefined)
   }
   return (
-    <section class="card panel" aria-labelledby="replay-title">
+    <section class="card" aria-labelledby="replay-title">
       <h2 id="replay-title" ref={heading} tabIndex={-1}>
         {done !== undefined ? 'Replayed' : isEdited ? 'Edit and replay' : 'Replay'}
       </h2>
