@@ -30,8 +30,7 @@ export type Compiled =
 export interface Coverage {
   /** The mappings whose path covers an endpoint, including disabled ones, in matching order. */
   readonly covering: (endpoint: string) => readonly Covering[]
-  /** The mappings that may match a request. */
-  readonly candidates: DecisionIndex['candidates']
+  readonly index: DecisionIndex
   /** The enabled mappings in matching order. */
   readonly programs: readonly Program[]
 }
@@ -81,9 +80,8 @@ export function* compileSteps(parts: CompileParts, cache: CompileCache): Work<Co
   diagnostics.push(...checkMail(configuration, index))
   const covering = createCoverage(configuration, index)
   const snapshot = yield* makeSnapshot(parts, context, compiled.mappings, index, covering)
-  const { candidates } = index
   const programs = compiled.mappings.map(({ program }) => program)
-  return { ok: true, snapshot, warnings: inFileOrder(diagnostics), covering, candidates, programs }
+  return { ok: true, snapshot, warnings: inFileOrder(diagnostics), covering, index, programs }
 }
 
 /** Returns the object of the last compilation if nothing in it has changed. */
@@ -116,11 +114,12 @@ function* makeSnapshot(
     endpoints,
     mappings: Object.freeze(mappings.map(({ summary }) => summary)),
     covers: (endpoint) =>
-      builtInEndpoints.has(endpoint) || index.covers(endpoint) || policyOf(endpoint) !== undefined,
+      builtInEndpoints.has(endpoint) || index.count(endpoint) > 0 || policyOf(endpoint) !== undefined,
     entriesOf: (endpoint) => {
       const ids = new Set(index.covering(endpoint).map(({ program }) => program.id))
       return configuration.mappings.filter(({ id }) => ids.has(id))
     },
+    readsPayload: () => true,
     policyOf,
     effectivePolicyOf,
     resolve,
@@ -207,7 +206,7 @@ function* checkCatchUp({ endpoints, mappings }: Configuration): Iterable<Diagnos
 
 /** Warns of a watched mailbox that no mapping reads: its mails would be fetched and then ignored. */
 function* checkMail({ settings, locate }: Configuration, index: DecisionIndex): Iterable<Diagnostic> {
-  if (settings.sources[mailbox] === undefined || index.covers(mailbox)) return
+  if (settings.sources[mailbox] === undefined || index.count(mailbox) > 0) return
   yield {
     severity: 'warning',
     code: 'MAIL_UNMAPPED',

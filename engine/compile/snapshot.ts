@@ -18,6 +18,8 @@ export interface Snapshot {
   readonly endpoints: Configuration['endpoints']
   /** Whether a mapping's path, a policy or a catch-all covers the name; true for `wake` and `agent`. */
   covers(endpoint: string): boolean
+  /** Whether `resolve` reads `payload` of a request to the endpoint. Otherwise it reads the body in a thread. */
+  readsPayload(endpoint: string): boolean
   /** Returns the enabled mappings that cover the name, as they are written, in matching order. It looks at every mapping. */
   entriesOf(endpoint: string): readonly MappingEntry[]
   /** Returns the merged policy of all policies that cover the name, or undefined if there is none. */

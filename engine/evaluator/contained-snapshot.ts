@@ -31,6 +31,9 @@ interface Parts {
   readonly mint: Randomness['mint']
 }
 
+/** Up to so many mappings are tried without an index. */
+const maxUnindexed = 20
+
 type Sound = Extract<CompiledWithCoverage, { ok: true }>
 type OnLoop = Pick<ResolveOptions, 'containment' | 'callTransform'>
 
@@ -39,15 +42,21 @@ let lastGeneration = 0
 let lastProgram = 0
 
 export function containSnapshot(compiled: Sound, parts: Parts): Snapshot {
-  const { snapshot, covering, programs } = compiled
+  const { snapshot, covering, programs, index } = compiled
   const { evaluators, mint } = parts
   const generation = generationOf(parts)
   const changed = programs.filter(({ evaluates, number }) => evaluates && number > lastProgram)
   lastProgram = programs.reduce((last, { number }) => Math.max(last, number), lastProgram)
   evaluators.prepare(generation, changed)
 
+  /** Parsing a body twice costs more than trying a few mappings that cannot match. */
+  const readsPayload = (endpoint: string): boolean =>
+    index.count(endpoint) > maxUnindexed || !index.covering(endpoint).some(({ program }) => program.evaluates)
+
   function resolve(request: HookRequest): Promise<Decision> {
-    const job = { generation, request, ...mappingsFor(compiled, request) }
+    const isWhole = request.isUndecoded === true || !readsPayload(request.endpoint)
+    const tried = isWhole ? everyMapping(compiled, request) : mappingsFor(compiled, request)
+    const job = { generation, request, ...tried }
     return contain(
       job,
       (options) => snapshot.resolve(request, options),
@@ -81,7 +90,7 @@ export function containSnapshot(compiled: Sound, parts: Parts): Snapshot {
     )
   }
 
-  return Object.freeze({ ...snapshot, resolve, explain })
+  return Object.freeze({ ...snapshot, readsPayload, resolve, explain })
 }
 
 type Tried = Pick<EvaluatorJob, 'mappings' | 'isIndexed' | 'covering'>
@@ -94,9 +103,8 @@ function everyMapping({ covering }: Sound, { endpoint }: HookRequest): Tried {
   return { mappings, isIndexed: false, covering: mappings.length }
 }
 
-function mappingsFor(compiled: Sound, request: HookRequest): Tried {
-  if (request.isUndecoded === true) return everyMapping(compiled, request)
-  const { covering, next } = compiled.candidates(request)
+function mappingsFor({ index }: Sound, request: HookRequest): Tried {
+  const { covering, next } = index.candidates(request)
   const mappings: Candidate[] = []
   for (let each = next(); each !== undefined; each = next()) mappings.push(each)
   return { mappings, isIndexed: true, covering }

@@ -88,7 +88,7 @@ test('a transform is called once, although the request begins again in a thread'
   ])
 })
 
-test('a request that an expression may decide about is decided whole in a thread, and any other here', async (context) => {
+test('an endpoint with an expression is decided whole in a thread, which alone reads the bodies of a few mappings', async (context) => {
   const evaluators = evaluatorsOf(context)
   const run = context.mock.method(evaluators, 'run')
   const called: string[] = []
@@ -97,27 +97,32 @@ test('a request that an expression may decide about is decided whole in a thread
     return { kind: 'one', action: {} } as const
   }
   const transforms = { 'plain.ts': call('plain'), 'evaluated.ts': call('evaluated') }
-  const plain = { message: '{{a}}', transform: { module: 'plain.ts' }, continue: true }
-  const snapshot = await containedOf(
-    evaluators,
-    [
-      { id: 'a', match: { body: { kind: 'x' } }, ...plain },
-      { id: 'b', match: { when: "kind = 'y' and $exists(a)" }, message: 'b' },
-      { id: 'c', match: { body: { kind: 'y' } }, ...plain },
-      { id: 'd', match: { body: { kind: 'z' } }, vars: { n: 'a' }, message: '{{vars.n}}' },
-    ],
-    { transforms },
-  )
-  for (const [kind, trips, calls] of [
-    ['x', 0, ['plain']],
-    ['y', 1, []],
-    ['z', 1, []],
+  const plain = { message: '{{a}}', transform: { module: 'plain.ts' } }
+  const mappings = [
+    { id: 'a', match: { path: 'few', body: { kind: 'x' } }, ...plain },
+    { id: 'b', match: { path: 'few', when: "kind = 'y' and $exists(a)" }, message: 'b' },
+    { id: 'plain', match: { path: 'plain' }, ...plain },
+    ...Array.from({ length: 21 }, (_, index) => ({
+      id: `m${index}`,
+      match: { path: 'many', body: { kind: `${index}` } },
+      message: index === 20 ? '{% $string(a) %}' : '{{a}}',
+    })),
+  ]
+  const snapshot = await containedOf(evaluators, mappings, { transforms })
+  for (const [endpoint, kind, readsPayload, trips, calls] of [
+    ['few', 'x', false, 1, ['plain']],
+    ['few', 'y', false, 1, []],
+    ['plain', 'x', true, 0, ['plain']],
+    ['many', '1', true, 0, []],
+    ['many', '20', true, 1, []],
   ] as const) {
     run.mock.resetCalls()
     called.length = 0
-    assert.equal((await snapshot.resolve(requestOf({ kind, a: 1 }))).outcome, 'accepted')
+    const request = requestOf({ kind, a: 1 }, { endpoint })
+    const unread = Object.defineProperty({ ...request }, 'payload', { get: () => assert.fail('it is read') })
+    assert.equal(snapshot.readsPayload(endpoint), readsPayload)
+    assert.equal((await snapshot.resolve(readsPayload ? request : unread)).outcome, 'accepted')
     assert.equal(run.mock.callCount(), trips, kind)
-    // Nothing was called before the trip, so nothing was done twice.
     assert.deepEqual(called, calls)
   }
 })

@@ -382,14 +382,7 @@ function createSent(post: (message: ToThread) => void): Sent {
 }
 
 function orderOf(job: Running): RunOrder {
-  const {
-    payload: _payload,
-    unwrapped: _unwrapped,
-    isForm: _isForm,
-    onCall: _onCall,
-    onStop: _onStop,
-    ...request
-  } = job.request
+  const { endpoint, headers, query, sender, rawBody, id: requestId, dryRun, now } = job.request
   const { id, generation, isIndexed, covering, explain, failed, seed } = job
   const params = new Map<number, Readonly<Record<string, string>>>()
   for (const [position, { params: own }] of job.mappings.entries())
@@ -405,7 +398,16 @@ function orderOf(job: Running): RunOrder {
       covering,
     },
     // A buffer of Node may be part of a larger one, which would be copied as a whole.
-    request: { ...request, rawBody: new Uint8Array(request.rawBody) },
+    request: {
+      endpoint,
+      headers,
+      query,
+      sender,
+      rawBody: new Uint8Array(rawBody),
+      id: requestId,
+      dryRun,
+      now,
+    },
     ...(explain && {
       explain: {
         covering: explain.covering.map(({ program: _program, ...each }) => each),

@@ -23,18 +23,19 @@ export function createLoopGuard(sent: SentMessages, load: () => Promise<void>): 
   let loading: Promise<void> | undefined
   let isLoaded = false
 
-  function echoIn(payload: unknown): string | undefined {
-    if (sent.isEmpty() || !sent.isEchoedIn(payload)) return undefined
+  function echoIn(request: HookRequest): string | undefined {
+    if (sent.isEmpty() || !sent.isEchoedIn(request.payload)) return undefined
     return 'it repeats what this gateway delivered within the last 24 hours'
   }
 
-  return function loopIn({ endpoint, headers, payload }) {
+  return function loopIn(request) {
+    const { endpoint, headers } = request
     if (headers[runHeader]) return `a run of this gateway sent it: it has the header ${runHeader}`
     if (builtIn.has(endpoint)) return undefined
-    if (isLoaded) return echoIn(payload)
+    if (isLoaded) return echoIn(request)
     loading ??= load().then(() => {
       isLoaded = true
     })
-    return loading.then(() => echoIn(payload))
+    return loading.then(() => echoIn(request))
   }
 }

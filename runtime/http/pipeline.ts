@@ -26,7 +26,7 @@ import { presentedToken, withoutToken, withoutTokens } from './auth/presented-to
 import { createRejectUnauthenticated, overRate } from './auth/reject.ts'
 import { createSenderWarnings } from './auth/sender-warnings.ts'
 import { createSignatureStep } from './auth/signature.ts'
-import { type Decoded, decodeFor, decodeJson, maxBytesFor } from './body/decode.ts'
+import { type Decoded, decodedIfReadable, decodeJson, decoderFor, maxBytesFor } from './body/decode.ts'
 import { decompress } from './body/decompress.ts'
 import { declaredBytes, digestOfBody } from './body/read-body.ts'
 import type { Throttle } from './clients/throttle.ts'
@@ -218,18 +218,14 @@ async function receive(steps: Steps, admitted: Admitted, sent: Buffer): Promise<
     const { 'content-encoding': encoding, 'content-type': type } = head.headers
     if (encoding !== undefined) body = await decompress(sent, encoding, maxBytes)
     timings = { read: elapsed(head, steps.clock) }
-    let decoded: Decoded | undefined
-    const decode = () => {
-      decoded ??= decodeFor(endpoint, body, type)
-      return decoded
-    }
+    const decode = decoderFor(endpoint, body, type)
     if (endpointAuth.verify?.value.handshakes) {
       const received = { query, payload: payloadOf(body, decode), isTrusted: by !== 'open' }
       const handshake = await steps.handshakes.ofSender(head, endpointAuth, received)
       if (handshake) return ended(handshake)
     }
     if (pushHandler) return ended(await steps.handlePush(head, pushHandler, decodeJson(body)))
-    return await decide(steps, facts(), endpointAuth, query, body, decode())
+    return await decide(steps, facts(), endpointAuth, query, body, decode)
   } catch (error) {
     return ended(outcomeOfError(error))
   }
@@ -247,8 +243,8 @@ async function internal(steps: Steps, begun: RequestFacts, body: Buffer): Promis
   if (body.length > maxBytesFor(snapshot, endpoint)) return refusedWith(begun, 'BODY_TOO_LARGE')
   const facts = { ...begun, body }
   try {
-    const decoded = decodeFor(endpoint, body, headers['content-type'])
-    return await decide(steps, facts, endpointAuth, parseFields(facts.query), body, decoded)
+    const decode = decoderFor(endpoint, body, headers['content-type'])
+    return await decide(steps, facts, endpointAuth, parseFields(facts.query), body, decode)
   } catch (error) {
     return { facts, outcome: outcomeOfError(error) }
   }
@@ -275,21 +271,28 @@ async function decide<Facts extends RequestFacts>(
   { verify }: EndpointAuth,
   query: Readonly<Fields>,
   body: Buffer,
-  decoded: Decoded,
+  decode: () => Decoded,
 ): Promise<Concluded<Facts>> {
   const { endpoint = '', isInternal } = begun
   const { snapshot } = begun.live
   const { hooks, sources } = snapshot.settings
-  const request: HookRequest = {
+  const received = {
     endpoint,
     headers: withoutTokens(begun.headers, verify?.value.tokenHeaders ?? []),
     query: hooks.allowQueryToken ? withoutToken(query) : query,
-    ...decoded,
     rawBody: body,
     now: begun.receivedAt,
     id: begun.requestId,
     sender: begun.client,
   }
+  const request: HookRequest = snapshot.readsPayload(endpoint)
+    ? { ...received, ...decode() }
+    : {
+        ...received,
+        get payload() {
+          return decodedIfReadable(decode)?.payload
+        },
+      }
   const deliveryId = verify?.value.deliveryIdOf(request)?.trim() || undefined
   let { timings } = begun
   let bodyDigest: string | undefined

@@ -130,6 +130,7 @@ export function createSnapshot(options: SnapshotOptions = {}): Snapshot {
     mappings: [],
     endpoints: options.endpoints ?? {},
     covers: (endpoint) => covered.has(endpoint),
+    readsPayload: () => true,
     entriesOf: () => [],
     effectivePolicyOf: (endpoint) => options.policies?.[endpoint],
     policyOf: (endpoint) => options.endpoints?.[endpoint],

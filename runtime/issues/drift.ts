@@ -61,7 +61,7 @@ export function createDriftWatch(ledger: Ledger) {
 
   function lookAt(...[{ payload }, snapshot, endpoint]: Sample): void {
     const sampled = endpoints.get(endpoint)
-    if (sampled === undefined) return
+    if (sampled === undefined || payload === undefined) return
     const presence = readerOf(snapshot, endpoint)
     const found = presence.of(payload)
     presence.fields.forEach(({ path, mapping }, index) => {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { RunRecord } from '../../runtime/store/port.ts'
+import type { RequestRecord, RunRecord } from '../../runtime/store/port.ts'
 import { gatewayToken, hookToken, install } from '../installation.ts'
 
 function configured(mappings: string, more = ''): string {
@@ -77,4 +77,31 @@ test('a path parameter is decoded once, and an address may end with one slash', 
   assert.equal(run.message, 'a b%25 of orders/a b%25')
   for (const path of ['orders', 'orders/', 'orders//5', 'orders/5//', 'Orders/5', 'orders/5/6'])
     assert.equal((await post(`/hooks/${path}`, {})).status, 404, path)
+})
+
+type Kept = Pick<RequestRecord, 'outcome' | 'reason' | 'bodyKept'>
+
+test('a body that cannot be read is refused alike whether a thread or the main loop reads it', async (t) => {
+  const { post, read } = await install(t, {
+    'reveille.yaml': configured(`- { match: { path: plain }, message: "{{a}}" }
+- { match: { path: evaluated, when: a > 0 }, message: "{{a}}" }`),
+  })
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  for (const [body, headers, code] of [
+    ['{"a":', {}, 'INVALID_JSON'],
+    [`${'['.repeat(70_000)}`, {}, 'NESTED_TOO_DEEP'],
+    ['--x', { 'content-type': 'multipart/form-data; boundary=x' }, 'MULTIPART_BODY'],
+    [Array.from({ length: 20_000 }, (_, index) => `a${index}=`).join('&'), form, 'TOO_MANY_FIELDS'],
+  ] as const) {
+    const [plain, evaluated] = await Promise.all(
+      ['plain', 'evaluated'].map(async (endpoint) => {
+        const { status, body: answer } = await post(`/hooks/${endpoint}`, body, headers)
+        const { requestId, ...rest } = answer
+        const { outcome, reason, bodyKept } = await read<Kept>(`/api/requests/${requestId}`)
+        return { status, rest, outcome, reason, bodyKept }
+      }),
+    )
+    assert.equal(plain?.rest['code'], code)
+    assert.deepEqual(evaluated, plain)
+  }
 })

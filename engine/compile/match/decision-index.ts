@@ -12,7 +12,8 @@ export interface DecisionIndex {
   candidates(request: HookRequest): Candidates
   /** Returns every mapping whose path covers the endpoint, in matching order. */
   covering(endpoint: string): readonly Candidate[]
-  covers(endpoint: string): boolean
+  /** Returns how many mappings cover the endpoint. */
+  count(endpoint: string): number
 }
 
 export interface Indexed {
@@ -48,6 +49,9 @@ export function* indexMappings(mappings: readonly Indexed[]): Work<DecisionIndex
     return everywhere === undefined ? found : [...found, { value: everywhere, params: noParams }]
   }
 
+  const sizeOf = (groups: readonly CoveringPath<Group>[]) =>
+    groups.reduce((count, { value }) => count + value.all.length, 0)
+
   /** Returns what gives the mappings of these buckets in matching order, each once. */
   const inOrder = (
     groups: readonly CoveringPath<Group>[],
@@ -68,9 +72,8 @@ export function* indexMappings(mappings: readonly Indexed[]): Work<DecisionIndex
   return {
     candidates: (request) => {
       const groups = groupsOf(request.endpoint)
-      const covering = groups.reduce((count, { value }) => count + value.all.length, 0)
       return {
-        covering,
+        covering: sizeOf(groups),
         next: inOrder(
           groups,
           groups.flatMap(({ value }) => value.find(request)),
@@ -87,7 +90,7 @@ export function* indexMappings(mappings: readonly Indexed[]): Work<DecisionIndex
       for (let each = next(); each !== undefined; each = next()) candidates.push(each)
       return candidates
     },
-    covers: (endpoint) => groupsOf(endpoint).length > 0,
+    count: (endpoint) => sizeOf(groupsOf(endpoint)),
   }
 }
 

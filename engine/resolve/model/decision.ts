@@ -9,7 +9,7 @@ export interface HookRequest {
   /** The names are in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly query: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** The parsed body. */
+  /** The parsed body. It may be a getter that parses at its first use. */
   readonly payload: unknown
   /** Whether the payload has not been read from the body yet, because that may take long. Default: false. */
   readonly isUndecoded?: boolean

@@ -7,7 +7,7 @@ import {
   parseFields,
   UnavailableError,
 } from '@reveille/engine'
-import { type Decoded, decodeFor } from '../body/decode.ts'
+import { type Decoded, decodedIfReadable, decodeFor } from '../body/decode.ts'
 import { decompress } from '../body/decompress.ts'
 import type { Throttle } from '../clients/throttle.ts'
 import { RequestError } from '../errors.ts'
@@ -114,14 +114,9 @@ export function payloadIn(endpoint: string, body: Buffer, contentType: string | 
   return payloadOf(body, () => decodeFor(endpoint, body, contentType))
 }
 
-/** The same for a body that the request pipeline decodes as well. @throws what `decode` throws, unless it is a RequestError */
+/** The same for a body that the request pipeline decodes as well. */
 export function payloadOf(body: Buffer, decode: () => Decoded): unknown {
   if (body.length === 0) return undefined
-  try {
-    const { payload, isForm } = decode()
-    return isForm ? undefined : payload
-  } catch (error) {
-    if (error instanceof RequestError) return undefined
-    throw error
-  }
+  const decoded = decodedIfReadable(decode)
+  return decoded?.isForm ? undefined : decoded?.payload
 }

@@ -16,6 +16,25 @@ export function decodeFor(endpoint: string, body: Buffer, contentType: string | 
     : decodeWhole(endpoint, body, contentType)
 }
 
+/** Decodes the body when its payload is first needed, and once. */
+export function decoderFor(endpoint: string, body: Buffer, contentType: string | undefined): () => Decoded {
+  let decoded: Decoded | undefined
+  return () => {
+    decoded ??= decodeFor(endpoint, body, contentType)
+    return decoded
+  }
+}
+
+/** For readers that can do without: undefined where the body cannot be read. */
+export function decodedIfReadable(decode: () => Decoded): Decoded | undefined {
+  try {
+    return decode()
+  } catch (error) {
+    if (error instanceof RequestError) return undefined
+    throw error
+  }
+}
+
 /** The same for a body of any size. @throws RequestError */
 export function decodeWhole(endpoint: string, body: Buffer, contentType: string | undefined): Decoded {
   try {
