@@ -1,7 +1,8 @@
 /** Detects integers beyond 2^53 in a body, and parses it again without rounding them. */
 
-/** Node 24's JSON has these functions, and TypeScript's library does not declare them yet. */
-const { rawJSON, isRawJSON } = JSON as unknown as {
+/** Node 24's JSON has more functions than TypeScript's library declares. A transform may replace them, after this. */
+const { parse, rawJSON, isRawJSON } = JSON as unknown as {
+  parse(text: string): unknown
   rawJSON(text: string): ExactNumber
   isRawJSON(value: unknown): value is ExactNumber
 }
@@ -47,7 +48,7 @@ function parseMarked(body: Uint8Array | string, before: string, after: (value: u
   )
   if (written === text) return undefined
   try {
-    return after(JSON.parse(written))
+    return after(parse(written))
   } catch {
     return undefined
   }

@@ -4,7 +4,6 @@
  */
 
 import { createHash } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
 import type { Compiled } from '../compile/compile-snapshot.ts'
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { Configuration, Loaded } from '../config/configuration.ts'
@@ -158,7 +157,6 @@ class CandidateBuild {
 
   async #build(): Promise<Built> {
     const { live, kept, changed } = this.#context
-    const early = kept || !live ? undefined : this.#bundleAgain(live.configuration)
     const loaded = await this.#parts.load(kept?.sources, changed)
     const watched = loaded.ok ? loaded.configuration.watched : loaded.watched
     this.#digest = loaded.ok ? loaded.configuration.digest : loaded.digest
@@ -171,8 +169,7 @@ class CandidateBuild {
     const { heldKeys } = held
 
     const modules = wantedModules(held.configuration)
-    const bundled =
-      (await early?.(modules, held.configuration)) ?? (await this.#bundle(modules, held.configuration))
+    const bundled = await this.#bundle(modules, held.configuration)
     this.#reportWatched([...watched, ...bundled.watched])
     if (this.#context.isSuperseded()) return { outcome: 'superseded' }
     if (!bundled.ok) {
@@ -230,21 +227,6 @@ class CandidateBuild {
   #isGivenUp(): boolean {
     this.#overruled ??= this.#context.overruled?.()
     return this.#overruled !== undefined || this.#context.isSuperseded()
-  }
-
-  /**
-   * Bundles the live configuration while the files are loaded, because a change hardly ever concerns both. Returns a
-   * function that returns the bundles if the modules turn out to be the same.
-   */
-  #bundleAgain(serving: Configuration) {
-    const known = wantedModules(serving)
-    const { transformsDir } = serving.settings.hooks
-    const bundling = this.#bundle(known, serving)
-    bundling.catch(() => {})
-    return async (modules: readonly WantedModule[], { settings }: Configuration) => {
-      const isSame = settings.hooks.transformsDir === transformsDir && isDeepStrictEqual(modules, known)
-      return isSame ? await bundling : undefined
-    }
   }
 
   /** A kept generation has its own bundles. */

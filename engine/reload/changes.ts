@@ -66,18 +66,12 @@ export const noChanges: Changes = {
   restart: [],
 }
 
-/** An edit leaves most mappings and their positions unchanged, so only the rest is looked up by id. */
 function differingMappings(
   before: readonly MappingEntry[],
   after: readonly MappingEntry[],
 ): Changes['mappings'] {
-  const length = Math.min(before.length, after.length)
-  let start = 0
-  while (start < length && isUntouched(before[start], after[start])) start++
-  let end = 0
-  while (end < length - start && isUntouched(before.at(-1 - end), after.at(-1 - end))) end++
-  const known = byId(before.slice(start, before.length - end))
-  const given = byId(after.slice(start, after.length - end))
+  const known = byId(before)
+  const given = byId(after)
   return {
     ...differ(
       known,
@@ -86,11 +80,6 @@ function differingMappings(
     ),
     reordered: isReordered(known, given),
   }
-}
-
-function isUntouched(one: MappingEntry | undefined, other: MappingEntry | undefined): boolean {
-  const isWritten = one?.value === other?.value && one?.id === other?.id
-  return isWritten && isSame(one?.parameters, other?.parameters)
 }
 
 function byId(mappings: readonly MappingEntry[]): ReadonlyMap<string, MappingEntry> {

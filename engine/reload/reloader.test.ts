@@ -138,17 +138,6 @@ test('a good candidate replaces the snapshot as a whole, and a holder of the old
   assert.ok(Object.isFrozen(current()))
 })
 
-test('the same content makes no new generation', async () => {
-  const { reloader, start, answer, types } = createBench()
-  await start()
-  const reloaded = reloader.reload()
-  await answer(1, loadedWith('one'))
-  const result = await reloaded
-  assert.deepEqual([result.outcome, result.generation], ['unchanged', 1])
-  assert.equal(reloader.current().generation, 1)
-  assert.deepEqual(types(), ['snapshot-swapped', 'content-unchanged'])
-})
-
 const refusals: Readonly<
   Record<string, { options: Partial<ReloaderOptions>; loaded: Loaded; code: string }>
 > = {
@@ -241,33 +230,6 @@ test('files that change constantly cannot keep a candidate from going live forev
   await answer(4, loadedWith('rested'))
   await Promise.all(later)
   assert.equal(reloader.current().snapshot.digest, 'rested')
-})
-
-test('a changed file is loaded automatically', async () => {
-  const { reloader, start, answer, change, events } = createBench()
-  await start()
-  const swapped = new Promise<void>((resolve) => {
-    reloader.subscribe(({ type }) => type === 'snapshot-swapped' && resolve())
-  })
-  change()
-  await answer(1, loadedWith('two'))
-  await swapped
-  assert.equal(events.length, 2)
-})
-
-test('boot-only settings keep their values, in the snapshot too, and are named', async () => {
-  const { reloader, start, answer, events } = createBench()
-  await start()
-  const reloaded = reloader.reload()
-  await answer(1, loadedWith('two', { port: 2, dataDir: '/e' }))
-  await reloaded
-  const { gateway } = reloader.current().snapshot.settings
-  assert.deepEqual([gateway.port, gateway.dataDir, gateway.host], [1, '/d', 'h'])
-  assert.deepEqual(events.at(-1), {
-    type: 'restart-required',
-    generation: 2,
-    keys: ['gateway.port', 'gateway.dataDir'],
-  })
 })
 
 test('the host prepares before the swap, and releases the old snapshot after it', async () => {

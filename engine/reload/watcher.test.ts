@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { appendFile, chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, rename, writeFile } from 'node:fs/promises'
 import test, { type TestContext } from 'node:test'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { type FSWatcher, watch as watchFiles } from 'chokidar'
@@ -44,46 +44,6 @@ async function atomicSave(file: string, content: string): Promise<void> {
 }
 
 const limit = { timeout: 10_000 }
-
-test('a file is watched through edits, atomic saves, deletion and return', limit, async (context) => {
-  const folder = await createSampleFolder(context, { 'reveille.yaml': 'a: 1\n' })
-  const file = folder.at('reveille.yaml')
-  const { watcher, after } = createWatching(context)
-  await after(async () => watcher.watch([file, folder.at('.env')]))
-  await after(() => writeFile(file, 'a: 2\n'))
-  for (let save = 0; save < 3; save++) await after(() => atomicSave(file, `a: ${save} saved\n`))
-  await after(() => rm(file))
-  await after(() => writeFile(file, 'a: 3\n'))
-  await after(() => writeFile(folder.at('.env'), 'A=1\n'))
-})
-
-test(
-  'a folder is watched through new files, sub-folders, its deletion and return',
-  limit,
-  async (context) => {
-    const folder = await createSampleFolder(context, { 'mappings/a.yaml': '' })
-    const mappings = folder.at('mappings')
-    const { watcher, after } = createWatching(context)
-    await after(async () => watcher.watch([mappings]))
-    await after(() => folder.write('mappings/b.yaml', 'x'))
-    await after(() => folder.write('mappings/deep/er/c.json', '{}'))
-    await after(() => atomicSave(folder.at('mappings/deep/er/c.json'), '{"a":1}'))
-    await after(() => rm(mappings, { recursive: true }))
-    await after(() => folder.write('mappings/deep/er/c.json', '{}'))
-    await after(() => folder.write('mappings/deep/er/c.json', '{"b":1}'))
-  },
-)
-
-test('a folder that does not exist yet is noticed when it appears', limit, async (context) => {
-  const folder = await createSampleFolder(context, { 'reveille.yaml': '' })
-  const { watcher, after } = createWatching(context)
-  await after(async () => watcher.watch([folder.at('reveille.yaml'), folder.at('not/yet')]))
-  await after(async () => {
-    await mkdir(folder.at('not/yet'), { recursive: true })
-    await writeFile(folder.at('not/yet/a.yaml'), 'x')
-  })
-  await after(() => writeFile(folder.at('not/yet/a.yaml'), 'y'))
-})
 
 test('the watched paths can change, and removed ones give no signals', limit, async (context) => {
   const folder = await createSampleFolder(context, { 'one/a': '', 'two/a': '', 'three/a': '' })

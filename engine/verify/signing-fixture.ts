@@ -60,8 +60,13 @@ export type Row = readonly [
   more?: Sent & { readonly policy?: VerifyPolicy },
 ]
 
+/** The providers of which a good request is among the rows. */
+export const proven = new Set<string | undefined>()
+
 /** Registers a test that verifies one request for each row. */
 export function testRows(title: string, policy: VerifyPolicy, common: Sent, ...rows: readonly Row[]): void {
+  for (const [expected, , more] of rows)
+    if (expected === 'good') proven.add(more?.policy?.provider ?? policy.provider)
   test(title, async () => {
     for (const [index, [expected, headers, { policy: more, ...sent } = {}]] of rows.entries()) {
       const merged = { ...common, ...sent, headers: { ...common.headers, ...headers } }

@@ -3,11 +3,11 @@
  */
 
 import assert from 'node:assert/strict'
-import { appendFile, cp, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import type { RunRecord } from '../../runtime/store/port.ts'
-import { configuration, type Files, install, until } from '../installation.ts'
+import { configuration, type Files, hookToken, install, until } from '../installation.ts'
 
 const limit = { timeout: 60_000 }
 
@@ -37,41 +37,6 @@ async function watchGateway(t: TestContext, files: Files) {
       until(async () => ((await word(path)) === expected ? true : undefined), `${path} says ${expected}`),
   }
 }
-
-test('a file goes live however its editor saves it', limit, async (t) => {
-  const { at, says } = await watchGateway(t, { 'mappings/bell.yaml': mapping('first') })
-  const file = at('mappings/bell.yaml')
-  await says('first')
-
-  await writeFile(file, mapping('emptied-and-written'))
-  await says('emptied-and-written')
-
-  await writeFile(`${file}.tmp`, mapping('in-one-step'))
-  await rename(`${file}.tmp`, file)
-  await says('in-one-step')
-
-  await rename(file, `${file}~`)
-  await writeFile(file, mapping('backed-up'))
-  await rm(`${file}~`)
-  await says('backed-up')
-
-  await rm(file)
-  await says(404)
-  await writeFile(file, mapping('back'))
-  await says('back')
-})
-
-test('a file that grows in pieces is refused until it is whole', limit, async (t) => {
-  const { at, says, lines } = await watchGateway(t, { 'mappings/bell.yaml': mapping('first') })
-  const file = at('mappings/bell.yaml')
-  // The file is cut so that each beginning is invalid. YAML cannot know that a word goes on.
-  const [head = '', tail = ''] = mapping('grown').split('\n    deliver')
-  await writeFile(file, head.replace('message: grown', 'message: "gro'))
-  await until(() => lines('candidate-rejected')[0], 'the refusal of the first half')
-  await says('first')
-  await appendFile(file, `wn"\n    deliver${tail}`)
-  await says('grown')
-})
 
 test('a checkout that changes 200 files goes live', limit, async (t) => {
   const names = Array.from({ length: 200 }, (_, index) => `mappings/team-${index % 9}/${index}.yaml`)
@@ -158,18 +123,6 @@ test('folders that are deleted and made again, or moved, go live', limit, async 
   await says('from-nothing')
 })
 
-test('a file that becomes a folder and a file again goes live', limit, async (t) => {
-  const { at, says } = await watchGateway(t, { 'mappings/bell.yaml': mapping('first') })
-  const file = at('mappings/bell.yaml')
-  await rm(file)
-  await mkdir(file)
-  await writeFile(join(file, 'within.yaml'), mapping('within'))
-  await says('within')
-  await rm(file, { recursive: true })
-  await writeFile(file, mapping('again'))
-  await says('again')
-})
-
 test(
   'a change of anything that a transform imports goes live: siblings, packages and missing files',
   limit,
@@ -213,3 +166,26 @@ test('without file events the files are polled', limit, async (t) => {
   await write('mappings/bell.yaml', mapping('polled'))
   await says('polled')
 })
+
+test(
+  'variables, secret files and folders that the configuration begins to name are watched at once',
+  limit,
+  async (t) => {
+    const { says, write } = await watchGateway(t, {
+      '.env': 'FOLDER=one\n',
+      secret: `${hookToken}\n`,
+      'one/bell.yaml': mapping('one'),
+      'two/bell.yaml': mapping('two'),
+    })
+    await says(404)
+    const named = configuration.replace('hooks: {', 'hooks: { mappingsDir: "${FOLDER}", ')
+    await write('reveille.yaml', named.replace(`token: ${hookToken}`, 'token: "${file:secret}"'))
+    await says('one')
+    await write('.env', 'FOLDER=two\n')
+    await says('two')
+    await write('two/bell.yaml', mapping('edited'))
+    await says('edited')
+    await write('secret', 'another-hook-token-0123456789abcdef\n')
+    await says(401)
+  },
+)

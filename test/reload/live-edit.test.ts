@@ -4,9 +4,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
-import type { Page, RequestRecord, RunRecord } from '../../runtime/store/port.ts'
+import type { RequestRecord, RunRecord } from '../../runtime/store/port.ts'
 import { atEnd } from '../at-end.ts'
-import { createSender } from '../durability/sender.ts'
 import { gatewayToken, hookToken, type Installation, install, until } from '../installation.ts'
 
 const limit = { timeout: 20_000 }
@@ -39,16 +38,6 @@ function markOf({ mapping, name, message, sessionKey, timeoutSeconds }: RunRecor
   ].map((found) => Number(found?.[1]))
   assert.equal(new Set([...marks, timeoutSeconds - 1000]).size, 1, `one mark in ${marks} ${timeoutSeconds}`)
   return timeoutSeconds - 1000
-}
-
-async function all<Item>({ read }: Installation, list: string): Promise<Item[]> {
-  const items: Item[] = []
-  for (let cursor = ''; ; ) {
-    const page = await read<Page<Item>>(`/api/${list}?limit=500${cursor}`)
-    items.push(...page.items)
-    if (page.next === undefined) return items
-    cursor = `&cursor=${page.next}`
-  }
 }
 
 function becomes({ gateway }: Installation, generation: number): Promise<true> {
@@ -148,49 +137,4 @@ test('a request in flight ends on the generation that it started with', limit, a
   assert.deepEqual([run.generation, markOf(run)], [1, 1])
   const request = await read<RequestRecord>(`/api/requests/${run.requestId}`)
   assert.deepEqual([request.generation, request.mapping], [1, 'mapping-1'])
-})
-
-test('20 good and bad edits under load fail no request and mix no generations', limit, async (t) => {
-  const installed = await install(t, { 'reveille.yaml': marked(0) }, { watch: true })
-  const { gateway, write, lines } = installed
-  const url = await gateway.listen()
-  let number = 0
-  const next = () => ({ path: '/hooks/build', body: { number: ++number } })
-  const sender = createSender({ url, token: hookToken, connections: 4, next })
-  atEnd(t, () => sender.stop())
-
-  const markByGeneration = new Map([[1, 0]])
-  for (let edit = 1; edit <= 20; edit += 1) {
-    await sender.answered()
-    if (edit % 2 === 0) {
-      const bad = marked(edit).replace('{{number}}', edit % 4 === 0 ? '{{number' : '{{#each}}')
-      const before = lines('candidate-rejected').length
-      await write('reveille.yaml', bad)
-      await until(() => lines('candidate-rejected').length > before || undefined, `refusal of edit ${edit}`)
-    } else {
-      const generation = gateway.current().generation + 1
-      await write('reveille.yaml', marked(edit))
-      await becomes(installed, generation)
-      markByGeneration.set(generation, edit)
-    }
-  }
-  await sender.answered()
-  await sender.stop()
-
-  assert.deepEqual(sender.unexpected, [])
-  assert.equal(gateway.current().generation, 11)
-  const requests = await all<RequestRecord>(installed, 'requests')
-  assert.deepEqual([...new Set(requests.map(({ outcome }) => outcome))], ['accepted'])
-  assert.equal(requests.length, sender.acknowledged.length)
-  const generations = new Map(requests.map(({ id, generation }) => [id, generation]))
-  const runs = new Map((await all<RunRecord>(installed, 'runs')).map((run) => [run.id, run]))
-  for (const { requestId, runId } of sender.acknowledged) {
-    const run = runs.get(String(runId))
-    assert.ok(run)
-    assert.equal(markOf(run), markByGeneration.get(run.generation), `generation ${run.generation}`)
-    assert.equal(generations.get(requestId), run.generation)
-  }
-  const served = new Set([...runs.values()].map(({ generation }) => generation))
-  assert.equal(served.size, 11, 'each generation served')
-  t.diagnostic(`${runs.size} requests over ${served.size} generations`)
 })

@@ -1,18 +1,12 @@
 /** Makes the context of a transform from the bytes and texts that came from the main thread. */
 
 import { Buffer } from 'node:buffer'
+import { parseTexts } from '../../payload/exact-numbers.ts'
 import type { TransformContext } from '../define.ts'
 import { addUrl } from './openclaw.ts'
 import type { CallData, CallOrder } from './protocol.ts'
 
-const { parse, stringify } = JSON as unknown as {
-  stringify(value: unknown): string | undefined
-  parse(
-    text: string,
-    reviver?: (name: string, value: unknown, context: { source?: string }) => unknown,
-  ): unknown
-}
-const { isSafeInteger, isInteger } = Number
+const { parse, stringify } = JSON
 const { isArray } = Array
 const { keys, freeze } = Object
 const DateOf = Date
@@ -74,19 +68,8 @@ function joinRepeated(headers: CallData['headers']): TransformContext['headers']
   return joined
 }
 
-/** A run of digits that a safe integer cannot have, where JSON allows a number to begin. */
-const longInteger = /[:[,\s]-?\d{16}|^\ufeff?-?\d{16}/
-
-/**
- * Parses a body. An empty one is an empty object; an integer beyond 2^53 is its source text. A reviver is slow, but only
- * the call itself waits for this thread.
- */
-export function parsePayload(body: string): unknown {
+/** Parses a body. An empty one is an empty object; an integer beyond 2^53 is its source text. */
+function parsePayload(body: string): unknown {
   const text = body.charCodeAt(0) === 0xfeff ? body.slice(1) : body
-  if (!/\S/.test(text)) return {}
-  if (!longInteger.test(text)) return parse(text)
-  return parse(text, (_name, value, { source }) => {
-    if (source === undefined || !isInteger(value) || isSafeInteger(value)) return value
-    return /^-?\d+$/.test(source) ? source : value
-  })
+  return /\S/.test(text) ? (parseTexts(text) ?? parse(text)) : {}
 }
