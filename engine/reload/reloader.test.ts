@@ -5,7 +5,6 @@ import type { Snapshot } from '../compile/snapshot.ts'
 import type { Configuration, Loaded } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/file/diagnostic.ts'
 import type { Settings } from '../config/settings.ts'
-import { CandidateError } from './candidate.ts'
 import type { ReloadEvent } from './reload-event.ts'
 import { createReloader, type ReloaderOptions } from './reloader.ts'
 import type { WatchOptions } from './watcher.ts'
@@ -137,58 +136,6 @@ test('a good candidate replaces the snapshot as a whole, and a holder of the old
   assert.deepEqual([current().generation, current().snapshot.digest], [2, 'two'])
   assert.ok(Object.isFrozen(current()))
 })
-
-const refusals: Readonly<
-  Record<string, { options: Partial<ReloaderOptions>; loaded: Loaded; code: string }>
-> = {
-  'that does not load': { options: {}, loaded: failedLoad(), code: 'UNKNOWN_KEY' },
-  'that does not compile': {
-    options: { compile: (one) => (one.digest === 'one' ? compile(one) : { ok: false, diagnostics: [bad] }) },
-    loaded: loadedWith('two'),
-    code: 'UNKNOWN_KEY',
-  },
-  'whose compiler throws': {
-    options: {
-      compile(one) {
-        if (one.digest === 'one') return compile(one)
-        throw new TypeError('oops')
-      },
-    },
-    loaded: loadedWith('two'),
-    code: 'CANDIDATE_REFUSED',
-  },
-  'that the host cannot prepare': {
-    options: {
-      prepare({ digest }) {
-        if (digest !== 'one') throw new CandidateError([{ ...bad, code: 'BAD_CHANNEL' }])
-        return { commit() {}, discard() {} }
-      },
-    },
-    loaded: loadedWith('two'),
-    code: 'BAD_CHANNEL',
-  },
-}
-
-for (const [what, { options, loaded, code }] of Object.entries(refusals)) {
-  test(`a candidate ${what} leaves the old snapshot live and reports why`, async () => {
-    const { reloader, start, answer, events } = createBench(options)
-    await start()
-    const before = reloader.current()
-    const reloaded = reloader.reload()
-    await answer(1, loaded)
-    assert.equal((await reloaded).ok, false)
-    assert.equal(reloader.current(), before)
-    const lastEvent = events.at(-1)
-    assert.ok(lastEvent?.type === 'candidate-rejected')
-    assert.deepEqual(
-      lastEvent.diagnostics.map((diagnostic) => diagnostic.code),
-      [code],
-    )
-    const fixed = reloader.reload()
-    await answer(2, loadedWith('one'))
-    assert.ok((await fixed).ok)
-  })
-}
 
 test('a failed load still adds to the watched paths', async () => {
   const { reloader, start, answer, sets } = createBench()

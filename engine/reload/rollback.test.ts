@@ -1,178 +1,65 @@
-/** Tests the way back to a kept generation, and forward again. */
+/** Tests reloads and the way back to a kept generation, as scripts: each step with its outcome (see the fixture). */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { configurationOf, type Mapping } from '../compile/fixture.ts'
-import type { Snapshot } from '../compile/snapshot.ts'
-import type { Configuration, Loaded } from '../config/configuration.ts'
-import type { Diagnostic } from '../config/file/diagnostic.ts'
-import type { Settings } from '../config/settings.ts'
-import type { Bundle, OpenedModule } from '../transform/port.ts'
 import { noChanges } from './changes.ts'
-import type { GenerationArchive } from './generation.ts'
 import { createMemoryArchive } from './memory-archive.ts'
-import type { ReloadEvent, ReloadResult } from './reload-event.ts'
-import { createReloader, type ReloaderOptions } from './reloader.ts'
+import { createBench, runScript, states, withThree } from './scripts-fixture.ts'
 
-const file = '/etc/reveille.yaml'
-const bad: Diagnostic = { severity: 'error', code: 'BAD', message: 'bad' }
-
-interface World {
-  /** The text of the one file. `broken …` does not load, `unfit …` does not compile. */
-  text: string
-  /** The value of a reference in it. */
-  secret: string
-  port: number
-  bundle: string | undefined
-}
-
-/** Makes a reloader on one file. Another one with the same archive is the same gateway after a restart. */
-function createBench(
-  archive: GenerationArchive = createMemoryArchive(),
-  parts: Partial<ReloaderOptions> = {},
-) {
-  const world: World = { text: 'one', secret: 's', port: 1, bundle: undefined }
-  const events: ReloadEvent[] = []
-  const opened: string[] = []
-  let time = 0
-  const reloader = createReloader({
-    archive,
-    now: () => ++time,
-    async load(kept): Promise<Loaded> {
-      const text = kept ? String(kept.get(file)) : world.text
-      const digest = `${text} ${world.secret}`
-      if (text.startsWith('broken')) return { ok: false, diagnostics: [bad], watched: [file], digest }
-      const mapping: Mapping = world.bundle === undefined ? {} : { transform: { module: 'review.ts' } }
-      const base = configurationOf([{ id: text, ...mapping }])
-      const gateway = { ...base.settings.gateway, port: world.port } as Settings['gateway']
-      const settings = { ...base.settings, gateway }
-      const sources = new Map([[file, text]])
-      return { ok: true, configuration: { ...base, settings, digest, sources, watched: [file] } }
-    },
-    bundle: async () => ({
-      ok: true,
-      bundles: new Map<string, Bundle>([
-        ['review.ts', { module: 'review.ts', digest: String(world.bundle), file: '/x.mjs' }],
-      ]),
-      watched: [],
-    }),
-    openTransforms(modules: readonly OpenedModule[]) {
-      opened.push(...modules.map(({ bundle }) => bundle.digest))
-      return {
-        bind: () => async () => ({ kind: 'one', action: undefined }) as const,
-        start: async () => [],
-        release() {},
-      }
-    },
-    compile({ digest, settings, mappings }: Configuration) {
-      if (digest.startsWith('unfit')) return { ok: false, diagnostics: [bad] }
-      const snapshot = { digest, settings, mappings } as unknown as Snapshot
-      return { ok: true, warnings: [], snapshot }
-    },
-    ...parts,
-  })
-  reloader.subscribe((event) => events.push(event))
-  return {
-    reloader,
-    world,
-    events,
-    opened,
-    /** Returns the live text of the file, and its generation. */
-    live() {
-      const { generation, snapshot } = reloader.current()
-      return [(snapshot.mappings as unknown as { id: string }[])[0]?.id, generation]
-    },
-    async edit(text: string) {
-      world.text = text
-      return reloader.reload()
-    },
-  }
-}
-
-type Bench = ReturnType<typeof createBench>
-
-/** Makes the generations 1 `one`, 2 `two` and 3 `three`, the last one live. */
-async function withThree(bench: Bench): Promise<Bench> {
-  await bench.reloader.start()
-  await bench.edit('two')
-  await bench.edit('three')
-  return bench
-}
-
-function states({ reloader }: Bench) {
-  return reloader.generations().map(({ generation, state }) => `${generation ?? '-'} ${state}`)
-}
-
-/**
- * What is done to a gateway whose generations 1 `one`, 2 `two` and 3 `three` went live in turn, and behind each arrow the
- * outcome, the live generation and its text, with the codes of diagnostics. A rollback is marked with `*`.
- */
 const scripts = `
 # an old generation goes live again under its own number, and is reported as a rollback
 rollback 1 → live* 1 one
 # a reload of unchanged files leaves the rollback in force, and reports why
-rollback 1 → live* 1 one; reload → unchanged 1 one ROLLED_BACK
+rollback 1 → live* 1 one; reload → unchanged 1 one (ROLLED_BACK)
 # an edit goes live after a rollback, and may then be changed back to what was rolled back from
 rollback 1 → live* 1 one; edit four → live 4 four; edit three → live 3 three
 # files that are restored to the live content end the rollback
 rollback 2 → live* 2 two; edit two → unchanged 2 two; edit three → live 3 three
 # a refused edit leaves the rollback in force
-rollback 1 → live* 1 one; edit broken → rejected 1 one BAD; edit unfit → rejected 1 one BAD; edit three → unchanged 1 one ROLLED_BACK
+rollback 1 → live* 1 one; edit broken → rejected 1 one BAD; edit unfit → rejected 1 one BAD; edit three → unchanged 1 one (ROLLED_BACK)
 # broken files can be rolled back from, and are not refused repeatedly
-edit broken → rejected 3 three BAD; rollback 2 → live* 2 two; reload → unchanged 2 two ROLLED_BACK; edit fixed → live 4 fixed
+edit broken → rejected 3 three BAD; rollback 2 → live* 2 two; reload → unchanged 2 two (ROLLED_BACK); edit fixed → live 4 fixed
 # going back to the content of the files is not a rollback
 rollback 1 → live* 1 one; rollback 3 → live 3 three; reload → unchanged 3 three
 # a rollback to the live generation changes nothing, and stays in force if the files differ from it
-rollback 3 → unchanged 3 three; edit unfit → rejected 3 three BAD; rollback 3 → unchanged 3 three ROLLED_BACK; restart → live* 3 three ROLLED_BACK; edit four → live 4 four
+rollback 3 → unchanged 3 three; edit unfit → rejected 3 three BAD; rollback 3 → unchanged 3 three (ROLLED_BACK); restart → live* 3 three (ROLLED_BACK); edit four → live 4 four
 # an old generation with new secrets is a new generation
-secret rotated; rollback 1 → live* 4 one; rollback 4 → unchanged 4 one ROLLED_BACK
+secret rotated; rollback 1 → live* 4 one; rollback 4 → unchanged 4 one (ROLLED_BACK)
 # boot-only settings keep their values in a rollback too
 port 2; rollback 1 → live* 1 one gateway.port
 # a rollback uses the kept bundles, even if the modules have changed
-bundle b1; edit four → live 4 four; bundle b2; edit five → live 5 five; rollback 4 → live* 4 four; opened b1; reload → unchanged 4 four ROLLED_BACK
+bundle b1; edit four → live 4 four; bundle b2; edit five → live 5 five ~review.ts; rollback 4 → live* 4 four ~review.ts; story open b1, open b2, release b1, open b1, release b2; reload → unchanged 4 four (ROLLED_BACK)
 # after a restart the rollback stays in force until the files change
-rollback 1 → live* 1 one; restart → live* 1 one ROLLED_BACK; reload → unchanged 1 one ROLLED_BACK; edit four → live 4 four
+rollback 1 → live* 1 one; restart → live* 1 one (ROLLED_BACK); reload → unchanged 1 one (ROLLED_BACK); edit four → live 4 four
 # files that changed while the gateway was stopped go live at the restart
 rollback 1 → live* 1 one; restart four → live 4 four
 # a reload that ends the rollback makes the files live, and refused files end nothing
-rollback 1 → live* 1 one; end → live 3 three; rollback 1 → live* 1 one; text unfit; end → rejected 1 one BAD; edit three → unchanged 1 one ROLLED_BACK
+rollback 1 → live* 1 one; end → live 3 three; rollback 1 → live* 1 one; text unfit; end → rejected 1 one BAD; edit three → unchanged 1 one (ROLLED_BACK)
 # the same content has its earlier number after a restart
 restart two → live 2 two; edit five → live 4 five
+
+# a candidate whose compiler throws, or that the host cannot prepare, is refused, and the next one goes live
+fault compile; edit four → rejected 3 three CANDIDATE_REFUSED; fault prepare; edit four → rejected 3 three BAD_CHANNEL; fault ; edit five → live 4 five
+# a changed bundle makes another generation, and the old bundle is released after the swap
+bundle b1; edit four → live 4 four; bundle b2; reload → live 5 four ~review.ts; story open b1, open b2, release b1
+# an unchanged bundle makes no generation, and nothing is opened for it
+bundle b1; edit four → live 4 four; reload → unchanged 4 four; story open b1
+# a candidate whose transforms cannot be loaded, or whose tests fail, is refused, and its transforms are released
+bundle b1; edit four → live 4 four; bundle b2; fault load; reload → rejected 4 four TRANSFORM_NOT_LOADED; fault test; reload → rejected 4 four TEST_FAILED; story open b1, open b2, release b2, open b2, release b2
+# a warning about a test is reported and refuses nothing
+bundle b1; edit four → live 4 four; fault warn; edit five → live 5 five (TEST_CALLS_OUT)
+# failing tests are a warning if the operator does not require them, or if there is no earlier snapshot
+fault test; edit four → rejected 3 three TEST_FAILED; tests optional; reload → live 4 four (TEST_FAILED); tests required; restart five → live 5 five (TEST_FAILED)
+# a candidate that cannot be bundled is refused
+bundle b1; edit four → live 4 four; fault bundle; reload → rejected 4 four IMPORT_NOT_FOUND
+# a transform that breaks in another way is another change, even if nothing else changed
+bundle b1; edit four → live 4 four; fault bundle; reload → rejected 4 four IMPORT_NOT_FOUND; rollback 1 → live* 1 one; reload → unchanged 1 one (ROLLED_BACK); message other; reload → rejected 1 one IMPORT_NOT_FOUND
+# closing releases the live snapshot
+bundle b1; edit four → live 4 four; close; story open b1, release b1
 `
 
 for (const [, title = '', steps = ''] of scripts.matchAll(/^# (.*)\n(.*)$/gm))
-  test(title, async () => {
-    const archive = createMemoryArchive()
-    let bench = await withThree(createBench(archive))
-    for (const step of steps.split('; ')) {
-      const [command = '', expected] = step.split(' → ')
-      const [verb, word = ''] = command.split(' ')
-      if (verb === 'restart') {
-        const { text } = bench.world
-        await bench.reloader.close()
-        bench = createBench(archive)
-        bench.world.text = word || text
-      }
-      if (verb === 'opened') assert.equal(bench.opened.at(-1), word)
-      if (expected === undefined)
-        Object.assign(bench.world, { [`${verb}`]: verb === 'port' ? Number(word) : word })
-      else assert.equal(lineOf(bench, await perform(bench, verb, word)), expected, step)
-    }
-  })
-
-function perform({ reloader, edit }: Bench, verb: string | undefined, word: string): Promise<ReloadResult> {
-  if (verb === 'restart') return reloader.start()
-  if (verb === 'edit') return edit(word)
-  if (verb === 'rollback') return reloader.rollback(Number(word))
-  return reloader.reload({ endsRollback: verb === 'end' })
-}
-
-function lineOf(bench: Bench, { ok, outcome, rolledBack, diagnostics, changes }: ReloadResult): string {
-  assert.equal(ok, outcome !== 'rejected')
-  const [text, generation] = bench.live()
-  const codes = diagnostics.map(({ code }) => code)
-  return [`${outcome}${rolledBack ? '*' : ''}`, generation, text, ...codes, ...changes.restart].join(' ')
-}
+  test(title, () => runScript(steps))
 
 test('a rollback is reported with its changes, and generations are listed with their states', async () => {
   const bench = await withThree(createBench())

@@ -3,7 +3,7 @@
  * and steps, and each step changes the content at the watched paths.
  */
 
-import { cp, mkdir, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
+import { cp, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import type { SampleFolder } from '../../config/folder-fixture.ts'
 
 export interface EditKind {
@@ -88,183 +88,148 @@ async function checkOut({ at, write }: SampleFolder, branch: string): Promise<vo
   }
 }
 
+type Step = EditKind['steps'][number]
+
+/** An edit of the files above, unless others are given. */
+function edit(name: string, steps: readonly Step[], more: Partial<EditKind> = {}): EditKind {
+  return { name, files, watched, steps, ...more }
+}
+
+const each = <Content>(
+  contents: readonly Content[],
+  step: (folder: SampleFolder, content: Content) => Promise<unknown>,
+) =>
+  contents.map(
+    (content): Step =>
+      (folder) =>
+        step(folder, content),
+  )
+
+const left = 'node_modules/left'
+
 export const editKinds: readonly EditKind[] = [
-  {
-    name: 'a file that is emptied and written again',
-    files,
-    watched,
-    steps: ['second', 'third'].map(
-      (content) =>
-        ({ at }) =>
-          writeFile(at('etc/mappings/a.yaml'), content),
-    ),
-  },
-  {
-    name: 'a file that is saved in one step',
-    files,
-    watched,
-    steps: [
-      ({ at }) => saveInOneStep(at(file), 'second'),
-      ({ at }) => saveInOneStep(at(file), 'third'),
-      ({ at }) => saveInOneStep(at('etc/mappings/deep/b.json'), 'second'),
-    ],
-  },
-  {
-    name: 'an editor that backs up by renaming',
-    files,
-    watched,
-    steps: ['second', 'third'].map((content) => (folder) => saveLikeVim(folder, content)),
-  },
-  {
-    name: 'an edit that keeps length and time',
-    files,
-    watched,
-    steps: ['other', 'third'].map(
-      (content) =>
-        ({ at }) =>
-          editWithoutTrace(at(file), content),
-    ),
-  },
-  {
-    name: 'a file that grows in pieces',
-    files,
-    watched,
-    steps: [
-      async ({ at }) => {
-        await writeFile(at(file), '')
-        for (let piece = 0; piece < 20; piece++) await writeFile(at(file), `piece ${piece}\n`, { flag: 'a' })
-      },
-    ],
-  },
-  {
-    name: 'a file that comes, goes and comes back',
-    files,
-    watched,
-    steps: [
-      ({ write }) => write('etc/.env', 'A=1'),
-      ({ at }) => rm(at('etc/.env')),
-      ({ write }) => write('etc/.env', 'A=2'),
-      ({ at }) => rm(at('etc/mappings/a.yaml')),
-    ],
-  },
-  {
-    name: 'a checkout of many files',
-    files: { ...files, ...Object.fromEntries(manyNames.map((name) => [name, 'first'])) },
-    watched,
-    steps: [(folder) => checkOut(folder, 'small'), (folder) => checkOut(folder, 'large')],
-  },
-  {
-    name: 'folders that come with their files',
-    files,
-    watched,
-    steps: [
-      ({ write }) => write('etc/transforms/lib/deep/x.ts', 'first'),
-      ({ write }) => write('etc/transforms/lib/deep/x.ts', 'second'),
-      async ({ at }) => {
-        await mkdir(at('aside/folder'), { recursive: true })
-        await writeFile(at('aside/folder/c.yaml'), 'moved in')
-        await rename(at('aside'), at('etc/mappings/moved'))
-      },
-      ({ at }) => writeFile(at('etc/mappings/moved/folder/c.yaml'), 'edited'),
-    ],
-  },
-  {
-    name: 'a folder that is deleted and created again',
-    files,
-    watched,
-    steps: [
-      async ({ at, write }) => {
-        await rm(at('etc/mappings'), { recursive: true })
-        await write('etc/mappings/a.yaml', 'second')
-      },
-      ({ write }) => write('etc/mappings/a.yaml', 'third'),
-      ({ at }) => rm(at('etc/mappings'), { recursive: true }),
-      ({ write }) => write('etc/mappings/a.yaml', 'fourth'),
-    ],
-  },
-  {
-    name: 'a folder that another one is moved over',
-    isFoundByScan: true,
-    files,
-    watched,
-    steps: ['second', 'third'].map((content) => (folder) => replaceFolder(folder, 'etc/mappings', content)),
-  },
-  {
-    name: 'the folder of the configuration deleted and created again, and replaced',
-    files,
-    watched,
-    steps: [
-      async ({ at, write }) => {
-        await rm(at('etc'), { recursive: true })
-        await write(file, 'second')
-      },
-      ({ write }) => write('etc/mappings/a.yaml', 'second'),
-      (folder) => replaceFolder(folder, 'etc', 'third'),
-      ({ at }) => writeFile(at(file), 'third'),
-    ],
-  },
-  {
-    name: 'a swapped ConfigMap',
-    files: { [file]: 'first' },
-    watched,
-    async prepare(folder) {
-      await mountConfigMap(folder, undefined, 1)
-      await symlink('..data/a.yaml', folder.at('etc/mappings/a.yaml'))
+  edit(
+    'a file that is emptied and written again',
+    each(['second', 'third'], ({ at }, content) => writeFile(at('etc/mappings/a.yaml'), content)),
+  ),
+  edit('a file that is saved in one step', [
+    ...each(['second', 'third'], ({ at }, content) => saveInOneStep(at(file), content)),
+    ({ at }) => saveInOneStep(at('etc/mappings/deep/b.json'), 'second'),
+  ]),
+  edit('an editor that backs up by renaming', each(['second', 'third'], saveLikeVim)),
+  edit(
+    'an edit that keeps length and time',
+    each(['other', 'third'], ({ at }, content) => editWithoutTrace(at(file), content)),
+  ),
+  edit('a file that grows in pieces', [
+    async ({ at }) => {
+      await writeFile(at(file), '')
+      for (let piece = 0; piece < 20; piece++) await writeFile(at(file), `piece ${piece}\n`, { flag: 'a' })
     },
-    steps: [2, 3, 4].map((version) => (folder) => mountConfigMap(folder, version - 1, version)),
-  },
-  {
-    name: 'a link above the configuration that is pointed elsewhere',
-    isFoundByScan: true,
-    files: { 'releases/1/etc/reveille.yaml': 'one', 'releases/2/etc/reveille.yaml': 'two' },
-    prepare: (folder) => pointTo(folder, 'current', 'releases/1'),
-    watched: ['current/etc/reveille.yaml', 'current/etc/mappings'],
-    steps: [
+  ]),
+  edit('a file that comes, goes and comes back', [
+    ({ write }) => write('etc/.env', 'A=1'),
+    ({ at }) => rm(at('etc/.env')),
+    ({ write }) => write('etc/.env', 'A=2'),
+    ({ at }) => rm(at('etc/mappings/a.yaml')),
+  ]),
+  edit('a checkout of many files', each(['small', 'large'], checkOut), {
+    files: { ...files, ...Object.fromEntries(manyNames.map((name) => [name, 'first'])) },
+  }),
+  edit('folders that come with their files', [
+    ...each(['first', 'second'], ({ write }, content) => write('etc/transforms/lib/deep/x.ts', content)),
+    async ({ at, write }) => {
+      await write('aside/folder/c.yaml', 'moved in')
+      await rename(at('aside'), at('etc/mappings/moved'))
+    },
+    ({ at }) => writeFile(at('etc/mappings/moved/folder/c.yaml'), 'edited'),
+  ]),
+  edit('a folder that is deleted and created again', [
+    async ({ at, write }) => {
+      await rm(at('etc/mappings'), { recursive: true })
+      await write('etc/mappings/a.yaml', 'second')
+    },
+    ({ write }) => write('etc/mappings/a.yaml', 'third'),
+    ({ at }) => rm(at('etc/mappings'), { recursive: true }),
+    ({ write }) => write('etc/mappings/a.yaml', 'fourth'),
+  ]),
+  edit(
+    'a folder that another one is moved over',
+    each(['second', 'third'], (folder, content) => replaceFolder(folder, 'etc/mappings', content)),
+    { isFoundByScan: true },
+  ),
+  edit('the folder of the configuration deleted and created again, and replaced', [
+    async ({ at, write }) => {
+      await rm(at('etc'), { recursive: true })
+      await write(file, 'second')
+    },
+    ({ write }) => write('etc/mappings/a.yaml', 'second'),
+    (folder) => replaceFolder(folder, 'etc', 'third'),
+    ({ at }) => writeFile(at(file), 'third'),
+  ]),
+  edit(
+    'a swapped ConfigMap',
+    each([2, 3, 4], (folder, version) => mountConfigMap(folder, version - 1, version)),
+    {
+      files: { [file]: 'first' },
+      async prepare(folder) {
+        await mountConfigMap(folder, undefined, 1)
+        await symlink('..data/a.yaml', folder.at('etc/mappings/a.yaml'))
+      },
+    },
+  ),
+  edit(
+    'a link above the configuration that is pointed elsewhere',
+    [
       (folder) => pointTo(folder, 'current', 'releases/2'),
       ({ write }) => write('releases/2/etc/mappings/a.yaml', 'first'),
       (folder) => pointTo(folder, 'current', 'releases/1'),
       ({ write }) => write('releases/1/etc/reveille.yaml', 'edited'),
     ],
-  },
-  {
-    name: 'a folder that is linked into a watched one',
-    files: { ...files, 'shared/s.yaml': 'first', 'other/s.yaml': 'other' },
-    prepare: ({ at }) => symlink('../../shared', at('etc/mappings/shared')),
-    watched,
-    steps: [
+    {
+      isFoundByScan: true,
+      files: { 'releases/1/etc/reveille.yaml': 'one', 'releases/2/etc/reveille.yaml': 'two' },
+      prepare: (folder) => pointTo(folder, 'current', 'releases/1'),
+      watched: ['current/etc/reveille.yaml', 'current/etc/mappings'],
+    },
+  ),
+  edit(
+    'a folder that is linked into a watched one',
+    [
       ({ write }) => write('shared/s.yaml', 'second'),
       ({ write }) => write('shared/new.yaml', 'first'),
       (folder) => pointTo(folder, 'etc/mappings/shared', '../../other'),
       ({ write }) => write('other/s.yaml', 'second'),
     ],
-  },
-  {
-    name: 'a file that becomes a folder and a file again',
-    files,
-    watched,
-    steps: [
+    {
+      files: { ...files, 'shared/s.yaml': 'first', 'other/s.yaml': 'other' },
+      prepare: ({ at }) => symlink('../../shared', at('etc/mappings/shared')),
+    },
+  ),
+  edit('a file that becomes a folder and a file again', [
+    async ({ at, write }) => {
+      await rm(at(file))
+      await write(`${file}/within.yaml`, 'first')
+    },
+    async ({ at, write }) => {
+      await rm(at(file), { recursive: true })
+      await write(file, 'second')
+    },
+  ]),
+  edit(
+    'a package that is installed again',
+    [
       async ({ at, write }) => {
-        await rm(at(file))
-        await write(`${file}/within.yaml`, 'first')
-      },
-      async ({ at, write }) => {
-        await rm(at(file), { recursive: true })
-        await write(file, 'second')
-      },
-    ],
-  },
-  {
-    name: 'a package that is installed again',
-    files: { 'node_modules/left/index.js': 'first', 'node_modules/left/lib/pad.js': 'first' },
-    watched: ['node_modules/left/index.js', 'node_modules/left/lib/pad.js'],
-    steps: [
-      async ({ at, write }) => {
-        await rename(at('node_modules/left'), at('node_modules/.left-1'))
-        await write('node_modules/left/index.js', 'second')
-        await write('node_modules/left/lib/pad.js', 'first')
+        await rename(at(left), at('node_modules/.left-1'))
+        await write(`${left}/index.js`, 'second')
+        await write(`${left}/lib/pad.js`, 'first')
         await rm(at('node_modules/.left-1'), { recursive: true })
       },
-      ({ write }) => write('node_modules/left/lib/pad.js', 'second'),
+      ({ write }) => write(`${left}/lib/pad.js`, 'second'),
     ],
-  },
+    {
+      files: { [`${left}/index.js`]: 'first', [`${left}/lib/pad.js`]: 'first' },
+      watched: [`${left}/index.js`, `${left}/lib/pad.js`],
+    },
+  ),
 ]
