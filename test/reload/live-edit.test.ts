@@ -8,7 +8,7 @@ import type { RequestRecord, RunRecord } from '../../runtime/store/port.ts'
 import { atEnd } from '../at-end.ts'
 import { gatewayToken, hookToken, type Installation, install, until } from '../installation.ts'
 
-const limit = { timeout: 20_000 }
+const limit = { timeout: 60_000 }
 
 /** Mapping and settings carry the same mark, so that a mix of two generations would show. */
 function marked(mark: number, token = hookToken): string {
