@@ -292,6 +292,9 @@ async function decide<Facts extends RequestFacts>(
         get payload() {
           return decodedIfReadable(decode)?.payload
         },
+        get isForm() {
+          return decodedIfReadable(decode)?.isForm ?? false
+        },
       }
   const deliveryId = verify?.value.deliveryIdOf(request)?.trim() || undefined
   let { timings } = begun
