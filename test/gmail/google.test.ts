@@ -149,7 +149,7 @@ test('a role that another process is changing too is granted in the second attem
   await using bed = await open()
   const { fake, pubsub, signal } = bed
   const { topic } = fake.prepare()
-  fake.setRole({ isGranted: false })
+  fake.setRole(false)
   fake.fail('pubsub.projects.topics.setIamPolicy', { status: 409 })
   assert.equal(await pubsub.grant(topic, role, member, signal), 'granted')
   assert.deepEqual(fake.roles[role], [member])

@@ -1,102 +1,55 @@
 /** Writes Google's refusals in their own shapes. */
 
-import type { Service } from './description/operations.ts'
+import type { FakeServerAnswer } from '@reveille/kit/fake-server'
+import type { Service } from './requests.ts'
 
 export class Refusal extends Error {
-  readonly status: number
-  readonly body: object | string
-  readonly headers: Readonly<Record<string, string>>
+  readonly answer: FakeServerAnswer
   /** Whether the request is wrong whatever the state is, so that the caller made a mistake. */
   readonly isWrong: boolean
 
-  constructor(
-    message: string,
-    status: number,
-    body: object | string,
-    { headers = {}, isWrong = false }: { headers?: Readonly<Record<string, string>>; isWrong?: boolean } = {},
-  ) {
+  constructor(message: string, answer: FakeServerAnswer, isWrong = false) {
     super(message)
-    this.status = status
-    this.body = body
-    this.headers = headers
+    this.answer = answer
     this.isWrong = isWrong
   }
 }
 
-/** https://cloud.google.com/apis/design/errors#handling_errors */
-const statuses: Readonly<Record<number, string>> = {
-  400: 'INVALID_ARGUMENT',
-  401: 'UNAUTHENTICATED',
-  403: 'PERMISSION_DENIED',
-  404: 'NOT_FOUND',
-  409: 'ABORTED',
-  429: 'RESOURCE_EXHAUSTED',
-  499: 'CANCELLED',
-  500: 'INTERNAL',
-  501: 'UNIMPLEMENTED',
-  503: 'UNAVAILABLE',
-  504: 'DEADLINE_EXCEEDED',
-}
-
-/** Gmail's additional words. https://developers.google.com/workspace/gmail/api/guides/handle-errors */
-const reasons: Readonly<Record<number, string>> = {
-  400: 'invalidArgument',
-  401: 'authError',
-  403: 'forbidden',
-  404: 'notFound',
-  409: 'aborted',
-  412: 'failedPrecondition',
-  429: 'rateLimitExceeded',
-  500: 'backendError',
-  503: 'backendError',
+/**
+ * The status of a code, Gmail's additional word, and a sentence. https://cloud.google.com/apis/design/errors#handling_errors
+ * and https://developers.google.com/workspace/gmail/api/guides/handle-errors
+ */
+const codes: Readonly<Record<number, readonly [status: string, reason: string, sentence: string]>> = {
+  400: ['INVALID_ARGUMENT', 'invalidArgument', 'Precondition check failed.'],
+  401: ['UNAUTHENTICATED', 'authError', 'Request had invalid authentication credentials.'],
+  403: ['PERMISSION_DENIED', 'forbidden', 'The caller does not have permission'],
+  404: ['NOT_FOUND', 'notFound', 'Requested entity was not found.'],
+  409: ['ABORTED', 'aborted', 'There were concurrent policy changes.'],
+  429: ['RESOURCE_EXHAUSTED', 'rateLimitExceeded', 'Resource has been exhausted (e.g. check quota).'],
+  500: ['INTERNAL', 'backendError', 'Internal error encountered.'],
+  503: ['UNAVAILABLE', 'backendError', 'The service is currently unavailable.'],
+  504: ['DEADLINE_EXCEEDED', 'backendError', 'Deadline expired before operation could complete.'],
 }
 
 export interface Wrong {
   readonly code: number
-  readonly message: string
-  /** Default: the status that belongs to the code. */
+  /** Default: the sentence that belongs to the code. */
+  readonly message?: string
   readonly status?: string
   readonly reason?: string
-  /** The message of the entry in `errors`. Default: the message. */
-  readonly said?: string
-  readonly location?: { readonly location: string; readonly locationType: string }
   readonly details?: readonly object[]
-  readonly isWrong?: boolean
   readonly headers?: Readonly<Record<string, string>>
+  readonly isWrong?: boolean
 }
 
 /** Writes the error as Gmail does, with `errors`, or as newer services do, without. */
 export function refusal(service: Service, wrong: Wrong): Refusal {
-  const { code, message, status = statuses[code] ?? 'UNKNOWN', details, isWrong, headers } = wrong
-  const { reason = reasons[code] ?? 'badRequest', said = message, location } = wrong
-  const errors =
-    service === 'gmail' ? { errors: [{ message: said, domain: 'global', reason, ...location }] } : {}
-  const body = { error: { code, message, ...errors, status, ...(details === undefined ? {} : { details }) } }
-  return new Refusal(message, code, body, { isWrong, headers })
-}
-
-export interface Violation {
-  /** The field, as Google writes paths: `policy.bindings[0].role`. */
-  readonly field: string
-  readonly description: string
-}
-
-/** Refuses a request that differs from its description. */
-export function badRequest(service: Service, violations: readonly Violation[]): Refusal {
-  return refusal(service, {
-    code: 400,
-    message: violations.map(({ description }) => description).join('\n'),
-    reason: 'invalid',
-    details: [
-      {
-        '@type': 'type.googleapis.com/google.rpc.BadRequest',
-        fieldViolations: violations.map(({ field, description }) =>
-          field === '' ? { description } : { field, description },
-        ),
-      },
-    ],
-    isWrong: true,
-  })
+  const { code, details, headers, isWrong } = wrong
+  const [usual = 'UNKNOWN', word = 'badRequest', sentence = 'Unknown Error.'] = codes[code] ?? []
+  const { message = sentence, status = usual, reason = word } = wrong
+  const errors = service === 'gmail' ? { errors: [{ message, domain: 'global', reason }] } : {}
+  const body = { error: { code, message, ...errors, status, ...(details && { details }) } }
+  return new Refusal(message, { status: code, body, headers }, isWrong)
 }
 
 /** Refuses an argument that no state would make valid. */
@@ -105,13 +58,57 @@ export function badArgument(service: Service, message: string): Refusal {
 }
 
 /** Refuses a request to an OAuth endpoint, as RFC 6749, 5.2, says. */
-export function oauthRefusal(
-  code: number,
-  error: string,
-  description: string,
-  { isWrong = true }: { isWrong?: boolean } = {},
-): Refusal {
-  const headers = { 'cache-control': 'no-store' }
-  const message = `${error}: ${description}`
-  return new Refusal(message, code, { error, error_description: description }, { isWrong, headers })
+export function oauthRefusal(code: number, error: string, description: string, isWrong = true): Refusal {
+  const body = { error, error_description: description }
+  const answer = { status: code, body, headers: { 'cache-control': 'no-store' } }
+  return new Refusal(`${error}: ${description}`, answer, isWrong)
+}
+
+const errorInfo = (service: Service, reason: string, more: object = {}) => ({
+  '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+  reason,
+  domain: 'googleapis.com',
+  metadata: { service: `${service}.googleapis.com`, ...more },
+})
+
+/** Both services say this if a token is good, but not for the call. */
+export function missingScope(service: Service, isWrong: boolean): Refusal {
+  const message = 'Request had insufficient authentication scopes.'
+  const details = [errorInfo(service, 'ACCESS_TOKEN_SCOPE_INSUFFICIENT')]
+  return refusal(service, { code: 403, message, reason: 'insufficientPermissions', details, isWrong })
+}
+
+export interface Scripted {
+  readonly status: number
+  readonly reason?: string
+  readonly retryAfter?: number
+}
+
+const oauthErrors: Readonly<Record<number, readonly [error: string, sentence: string]>> = {
+  400: ['invalid_grant', 'Token has been expired or revoked.'],
+  401: ['invalid_client', 'The OAuth client was not found.'],
+  429: ['rate_limit_exceeded', 'Too many requests.'],
+  503: ['temporarily_unavailable', 'Try again.'],
+}
+
+/** Writes the refusal that a test has scripted, as the service of the operation does. */
+export function scriptedRefusal(operation: string, { status, reason, retryAfter }: Scripted): Refusal {
+  const headers = retryAfter === undefined ? undefined : { 'retry-after': String(retryAfter) }
+  if (operation.startsWith('oauth.')) {
+    const [error = 'internal_failure', sentence = ''] = oauthErrors[status] ?? []
+    return oauthRefusal(status, reason ?? error, sentence, false)
+  }
+  if (status === 502) {
+    // A server before the service answers without JSON.
+    const html = '<!DOCTYPE html><html lang=en><title>Error 502 (Server Error)!!1</title></html>'
+    return new Refusal('502', { status, body: html, headers: { 'content-type': 'text/html' } })
+  }
+  const service = operation.startsWith('pubsub.') ? 'pubsub' : 'gmail'
+  if (reason === 'insufficientPermissions') return missingScope(service, false)
+  const why = /quota|limit/i.test(reason ?? '') ? 'RATE_LIMIT_EXCEEDED' : undefined
+  const details =
+    reason === 'accessNotConfigured'
+      ? [errorInfo(service, 'SERVICE_DISABLED', { consumer: 'projects/4711' })]
+      : why && [errorInfo(service, why)]
+  return refusal(service, { code: status, reason, details, headers })
 }

@@ -12,6 +12,8 @@ export interface FakeServerRequest {
   readonly text: string
   /** The body parsed as JSON; undefined if it is not JSON. */
   readonly json: unknown
+  /** Aborted when the caller no longer waits. Absent where nothing carries requests. */
+  readonly signal?: AbortSignal
 }
 
 export interface FakeServerAnswer {
@@ -38,9 +40,14 @@ export type Fault =
   /** The fake sends half of the answer and cuts the connection. */
   | { readonly kind: 'cut-answer' }
 
+type Answered = FakeServerAnswer | 'cut' | 'hang'
+
 export interface FaultyVendor {
-  /** Answers as the vendor does, by its rules and the messages that it remembers. */
-  answer(request: FakeServerRequest): FakeServerAnswer | Promise<FakeServerAnswer>
+  /**
+   * Answers as the vendor does, by its rules and the messages that it remembers. A vendor with faults of its own may
+   * cut the connection, or let the request hang.
+   */
+  answer(request: FakeServerRequest): Answered | Promise<Answered>
   /** Whether faults strike this request; normally those that would store a message. Default: every request. */
   isSend?(request: FakeServerRequest): boolean
 }
@@ -90,6 +97,7 @@ export function createFaults<Waiter>({ answer, isSend = () => true }: FaultyVend
         return { end: 'hang' }
     }
     const given = await answer(request)
+    if (typeof given === 'string') return { end: given }
     switch (fault?.kind) {
       case undefined:
         return { end: 'answer', answer: given }

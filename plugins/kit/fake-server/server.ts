@@ -25,8 +25,12 @@ export type FakeServerOptions = FaultyVendor
 export async function openFakeServer(options: FakeServerOptions): Promise<FakeServer> {
   const { faults, expect, meet, release } = createFaults<ServerResponse>(options)
 
-  async function serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const outcome = await meet(response, await read(incoming))
+  async function serve(
+    incoming: IncomingMessage,
+    response: ServerResponse,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const outcome = await meet(response, { ...(await read(incoming)), signal })
     switch (outcome.end) {
       case 'answer':
         return write(response, outcome.answer)
@@ -43,9 +47,13 @@ export async function openFakeServer(options: FakeServerOptions): Promise<FakeSe
   }
 
   const server = createServer((incoming, response) => {
+    const gone = new AbortController()
     expect(response)
-    response.on('close', () => release(response))
-    serve(incoming, response).catch((error: unknown) => {
+    response.on('close', () => {
+      gone.abort()
+      release(response)
+    })
+    serve(incoming, response, gone.signal).catch((error: unknown) => {
       response.writeHead(599).end(String(error))
     })
   })
