@@ -110,7 +110,7 @@ export async function createFakeGoogle({ now: start, pullWait = 1_000 }: FakeGoo
     if (service === 'gmail' && owner !== 'me' && owner !== caller) {
       throw refusal(service, { code: 403, message: `Delegation denied for ${caller}`, isWrong: true })
     }
-    if (service === 'pubsub' && (caller !== account || owner.split('/')[1] !== project)) {
+    if (service === 'pubsub' && owner.split('/')[1] !== project) {
       throw refusal(service, { code: 403, message: 'User not authorized to perform this action.' })
     }
     const { signal = new AbortController().signal } = request

@@ -110,5 +110,6 @@ export function scriptedRefusal(operation: string, { status, reason, retryAfter 
     reason === 'accessNotConfigured'
       ? [errorInfo(service, 'SERVICE_DISABLED', { consumer: 'projects/4711' })]
       : why && [errorInfo(service, why)]
-  return refusal(service, { code: status, reason, details, headers })
+  const word = reason === 'failedPrecondition' ? 'FAILED_PRECONDITION' : undefined
+  return refusal(service, { code: status, status: word, reason, details, headers })
 }

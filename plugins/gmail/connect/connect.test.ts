@@ -1,159 +1,267 @@
+/** Tests setup by the plugin's door, against the fake Google, which checks each call. */
+
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import {
-  account,
-  clientFile,
-  createSetup,
-  dayMs,
-  goodCode,
-  names,
-  outcomes,
-  redirectOf,
-  refusal,
-  secrets,
-} from './fixture.ts'
+import { type TestContext, test } from 'node:test'
+import { inspect } from 'node:util'
+import { type Connection, type ConnectStep, createPluginFetch, type Facts } from '@reveille/kit'
+import { createFakeGoogle, type FakeGoogle, type Fault } from '../../../test/google/index.ts'
+import plugin from '../index.ts'
 
+const dayMs = 86_400_000
+const project = 'harbour-lights-4711'
+const topic = `projects/${project}/topics/reveille-gmail`
+const subscription = `projects/${project}/subscriptions/reveille-gmail`
+const pushEndpoint = 'https://hooks.example.com/hooks/gmail/push'
+const pushServiceAccount = `push@${project}.iam.gserviceaccount.com`
+const push = { mode: 'push', pushEndpoint, pushServiceAccount }
 const allSteps = ['client', 'consent', 'label', 'topic', 'publisher', 'subscription', 'watch']
+const [topics, subscriptions] = ['pubsub.projects.topics', 'pubsub.projects.subscriptions']
 
-test('a first setup does and reports every step, and returns a complete configuration', async () => {
-  const setup = createSetup()
-  const connection = await setup.run()
-  assert.deepEqual(connection, {
-    config: { account, ...names },
+async function open(t: TestContext) {
+  const google = await createFakeGoogle({ now: Date.UTC(2026, 0, 15, 12) })
+  t.after(() => google.close())
+  const stored = new Map<string, unknown>()
+  const calledOff = new AbortController()
+  const { signal } = calledOff
+  const setup = {
+    google,
+    stored,
+    calledOff,
+    client: google.clientFile as { installed: Record<string, unknown> },
+    steps: [] as ConnectStep[],
+    /** The short waits, which pass by themselves. */
+    slept: [] as number[],
+    /** Ends the long wait for a consent. */
+    late: () => {},
+    /** What the person does with the page. */
+    person: (page: string): unknown => google.consent(page),
+    /** What the person types, one text after the other, and then nothing more. */
+    pastes: [] as (string | Promise<string>)[],
+    questions: [] as string[],
+    /** The number of times that a consent was asked for. */
+    asked: 0,
+    async run(wanted: Facts = { client: google.clientFile }, config: Facts = {}): Promise<Connection> {
+      setup.steps = []
+      assert.ok(plugin.connect)
+      return plugin.connect({
+        config: { baseUrls: google.baseUrls, ...config },
+        wanted,
+        storage: {
+          read: async (name) => structuredClone(stored.get(name)),
+          write: async (name, value) => void stored.set(name, JSON.parse(JSON.stringify(value))),
+        },
+        fetch: createPluginFetch({ fetch, log: { debug() {} }, owner: { plugin: 'gmail' }, signal }),
+        clock: {
+          now: google.now,
+          sleep(ms, own) {
+            if (ms < 120_000) return Promise.resolve(void setup.slept.push(ms))
+            return new Promise((resolve, reject) => {
+              setup.late = resolve
+              own.addEventListener('abort', () => reject(own.reason))
+            })
+          },
+        },
+        signal,
+        person: {
+          async show(page) {
+            setup.asked += 1
+            void setup.person(page)
+          },
+          async ask(question) {
+            setup.questions.push(question)
+            return setup.pastes.shift() ?? new Promise(() => {})
+          },
+        },
+        report: (step) => void setup.steps.push(step),
+      })
+    },
+    /** Lists the calls since `from` that changed something at Google. */
+    changes: (from = 0) =>
+      google.calls
+        .slice(from)
+        .filter(
+          ({ operation, status }) => status === 200 && /create|setIam|modifyPush|watch$/.test(operation),
+        )
+        .map(({ operation }) => operation.split('.').slice(-2).join('.')),
+    outcomes: () => setup.steps.map(({ step, outcome }) => `${step} ${outcome}`),
+    cursor: () => stored.get('cursor') as Record<string, unknown> & { watch: { labelId: string } },
+  }
+  return setup
+}
+
+type Setup = Awaited<ReturnType<typeof open>>
+
+/** Returns the address to which Google would send the browser; `change` replaces parts of it. */
+async function redirectFrom(google: FakeGoogle, page: string, change: Readonly<Record<string, string>> = {}) {
+  const url = new URL(await google.consentByHand(page))
+  for (const [name, value] of Object.entries(change)) url.searchParams.set(name, value)
+  return url.href
+}
+
+function deniedFrom(page: string, error = 'access_denied'): string {
+  const { searchParams } = new URL(page)
+  const answer = new URLSearchParams({ state: searchParams.get('state') ?? '', error })
+  return `${searchParams.get('redirect_uri')}?${answer}`
+}
+
+/** Has a setup fail before anything is stored or asked. */
+async function refused(setup: Setup, wanted: Facts, config: Facts, error: object): Promise<void> {
+  await assert.rejects(setup.run(wanted, config), error, JSON.stringify([wanted, config]))
+  assert.deepEqual([setup.asked, setup.stored.has('credentials')], [0, false])
+}
+
+test('a first setup does and reports every step, and returns a complete configuration', async (t) => {
+  const setup = await open(t)
+  const { google } = setup
+  const { account } = google
+  const watchEnds = google.now() + 7 * dayMs
+  const names = { topic, subscription }
+  assert.deepEqual(await setup.run(), {
+    config: { baseUrls: google.baseUrls, account, ...names },
     preset: 'gmail',
     subject: account,
     howToTry: `Send a mail to ${account}`,
-    facts: { account, project: 'harbour-4711', ...names, label: 'INBOX', mode: 'pull', watchEnds: 7 * dayMs },
+    facts: { account, project, ...names, label: 'INBOX', mode: 'pull', watchEnds },
   })
   assert.deepEqual(
-    outcomes(setup.steps),
+    setup.outcomes(),
     allSteps.map((step) => `${step} ${step === 'label' ? 'unchanged' : 'done'}`),
   )
-  assert.deepEqual(setup.google.changes, ['createTopic', 'grant', 'createSubscription', 'watch'])
-  assert.deepEqual(
-    [...setup.google.members],
-    [`${names.topic} roles/pubsub.publisher serviceAccount:gmail-api-push@system.gserviceaccount.com`],
-  )
-  assert.deepEqual(setup.google.subscriptions.get(names.subscription), {
-    name: names.subscription,
-    topic: names.topic,
-    ackDeadline: 60,
+  const changes = ['topics.create', 'topics.setIamPolicy', 'subscriptions.create', 'users.watch']
+  assert.deepEqual(setup.changes(), changes)
+  const members = ['serviceAccount:gmail-api-push@system.gserviceaccount.com']
+  assert.deepEqual(google.roles, { 'roles/pubsub.publisher': members })
+  assert.deepEqual(google.callsOf(`${subscriptions}.create`)[0]?.body, {
+    topic,
+    ackDeadlineSeconds: 60,
+    expirationPolicy: {},
   })
-  assert.deepEqual(setup.storage.get('cursor'), {
-    account,
-    historyId: '1000',
-    readAt: 0,
-    recent: [],
-    refused: [],
-    watch: { topic: names.topic, labelId: 'INBOX', begunAt: 0, endsAt: 7 * dayMs },
-  })
+  const { historyId, ...cursor } = setup.cursor()
+  assert.match(String(historyId), /^\d+$/)
+  const watch = { topic, labelId: 'INBOX', begunAt: google.now(), endsAt: watchEnds }
+  assert.deepEqual(cursor, { account, readAt: google.now(), recent: [], refused: [], watch })
+  const { clientSecret, refreshToken, accessToken } = setup.stored.get('credentials') as Record<
+    string,
+    string
+  >
+  const shown = inspect([setup.steps, await setup.run({})], { depth: 10 })
+  for (const secret of [clientSecret, refreshToken, accessToken])
+    assert.ok(secret && !shown.includes(secret), 'no step or result has a secret')
+  google.deliver()
+  assert.ok(google.unacknowledged > 0, 'a mail reaches the subscription')
+  assert.deepEqual(google.mistakes, [])
 })
 
-test('a second setup changes nothing, needs no client file and no person, and returns the same configuration', async () => {
-  const setup = createSetup()
-  const first = await setup.run()
-  const before = structuredClone(setup.storage)
-  setup.google.changes = []
-  setup.show = () => assert.fail('nobody is asked')
-  const second = await setup.run({}, { ...first.config })
-  assert.deepEqual(second, first)
+test('a second setup changes nothing, needs no client file and no person, and returns the same configuration', async (t) => {
+  const setup = await open(t)
+  const first = await setup.run({ client: JSON.stringify(setup.client) })
+  const [before, known] = [structuredClone(setup.stored), setup.google.calls.length]
+  assert.deepEqual(await setup.run({}, { ...first.config }), first)
   assert.deepEqual(
-    outcomes(setup.steps),
+    setup.outcomes(),
     allSteps.map((step) => `${step} unchanged`),
   )
-  assert.deepEqual(setup.google.changes, [])
-  assert.deepEqual(setup.storage, before)
+  assert.deepEqual([setup.changes(known), setup.stored, setup.asked], [[], before, 1])
 })
 
-test('after a failed step a second setup goes on there without another consent', async () => {
+test('after a failure of any Google call, a second setup goes on with the first consent', async (t) => {
   for (const operation of [
-    'labels',
-    'topic',
-    'createTopic',
-    'grant',
-    'subscription',
-    'createSubscription',
-    'watch',
+    'gmail.users.labels.list',
+    `${topics}.get`,
+    `${topics}.create`,
+    `${topics}.getIamPolicy`,
+    `${topics}.setIamPolicy`,
+    `${subscriptions}.get`,
+    `${subscriptions}.create`,
+    'gmail.users.watch',
   ]) {
-    const setup = createSetup()
-    setup.google.faults.set(operation, [refusal('bad-client')])
-    await assert.rejects(setup.run(), { code: 'bad-client' }, operation)
-    setup.show = () => assert.fail('nobody is asked again')
-    const { config } = await setup.run({})
-    assert.deepEqual(config, { account, ...names }, operation)
-    assert.deepEqual(
-      setup.google.changes,
-      ['createTopic', 'grant', 'createSubscription', 'watch'],
-      `${operation}: each is changed once`,
-    )
+    const setup = await open(t)
+    setup.google.fail(operation, { status: 400, reason: 'invalidArgument' })
+    await assert.rejects(setup.run(), (error: Error & { code: string }) => {
+      const { clientSecret = '?' } = setup.stored.get('credentials') as { clientSecret?: string }
+      return error.code === 'bad-request' && !inspect(error, { showHidden: true }).includes(clientSecret)
+    })
+    await setup.run({})
+    assert.equal(setup.asked, 1, operation)
+    assert.equal(setup.changes().length, 4, `${operation}: each is changed once`)
+    assert.deepEqual(setup.google.mistakes, [])
   }
 })
 
-test('a temporary failure is retried, after the wait that Google asks for, but not forever', async () => {
-  const setup = createSetup()
-  setup.google.faults.set('createTopic', [refusal('unavailable', true), refusal('rate-limited', true, 7)])
-  await setup.run()
-  assert.deepEqual(setup.slept, [2000, 7000])
-  assert.match(
-    setup.steps.find(({ step }) => step === 'wait')?.detail ?? '',
-    /unavailable.*again in 2 seconds/,
-  )
-
-  setup.slept = []
-  setup.google.faults.set(
-    'labels',
-    Array.from({ length: 4 }, () => refusal('network', true)),
-  )
-  await assert.rejects(setup.run({}), { code: 'network', retryable: true })
-  assert.deepEqual(setup.slept, [2000, 4000, 8000])
-
-  setup.slept = []
-  setup.google.faults.set('labels', [refusal('rate-limited', true, 3600)])
-  await assert.rejects(setup.run({}), { code: 'rate-limited', retryAfter: 3600 })
-  assert.deepEqual(setup.slept, [])
+test('a temporary failure is retried, after the wait that Google asks for, but not forever', async (t) => {
+  const cases: readonly (readonly [
+    operation: string,
+    faults: readonly Fault[],
+    slept: number[],
+    code?: string,
+  ])[] = [
+    [`${topics}.create`, [{ status: 503 }, { status: 429, retryAfter: 7 }], [2000, 7000]],
+    [`${topics}.create`, [{ cut: 'after' }, { status: 503 }], [2000, 4000]],
+    [`${subscriptions}.create`, [{ cut: 'after' }], [2000]],
+    ['gmail.users.labels.list', Array(4).fill({ cut: 'before' }), [2000, 4000, 8000], 'network'],
+    ['gmail.users.labels.list', [{ status: 429, retryAfter: 3600 }], [], 'rate-limited'],
+    // A role that was just granted may not be in force yet.
+    ['gmail.users.watch', Array(3).fill({ status: 403 }), [2000, 4000, 8000]],
+    ['gmail.users.watch', Array(5).fill({ status: 403 }), [2000, 4000, 8000, 16_000], 'forbidden'],
+  ]
+  for (const [operation, faults, slept, code] of cases) {
+    const setup = await open(t)
+    setup.google.fail(operation, ...faults)
+    if (code === undefined) await setup.run()
+    else await assert.rejects(setup.run(), { code })
+    assert.deepEqual(setup.slept, slept, operation)
+    assert.equal(setup.steps.filter(({ step }) => step === 'wait').length, slept.length)
+  }
+  const setup = await open(t)
+  const { config } = await setup.run()
+  setup.google.fail('gmail.users.watch', { status: 403 })
+  const running = setup.run({ label: 'UNREAD' }, config)
+  await assert.rejects(running, { code: 'forbidden', message: /run the setup again in a while/ })
+  assert.deepEqual(setup.slept, [], 'a role that was there before is not waited for')
 })
 
-test('a subscription that another process made meanwhile is checked and not made again', async () => {
-  for (const [topic, outcome] of [
-    [names.topic, 'unchanged'],
-    ['projects/harbour-4711/topics/other', undefined],
-  ]) {
-    const setup = createSetup()
-    const { subscriptions, faults } = setup.google
-    // The subscription was made and its answer was cut off.
-    faults.set('createSubscription', [refusal('exists')])
-    const running = setup.run()
-    const found = subscriptions.get
-    let looks = 0
-    subscriptions.get = (name) => {
-      looks += 1
-      if (looks === 2) subscriptions.set(name, { name, topic: String(topic), ackDeadline: 60 })
-      return found.call(subscriptions, name)
-    }
-    if (outcome === undefined) await assert.rejects(running, { code: 'other-topic' })
-    else {
-      await running
-      assert.ok(outcomes(setup.steps).includes(`subscription ${outcome}`))
-    }
+test('what Google forbids is reported with the role, project or policy to look at', async (t) => {
+  const cases: readonly (readonly [string, Fault, code: string, RegExp])[] = [
+    [`${topics}.create`, { status: 403 }, 'forbidden', /Pub\/Sub Admin in the project harbour-lights-4711/],
+    [`${topics}.create`, { status: 404 }, 'not-found', /Is there a project harbour-lights-4711/],
+    [`${topics}.setIamPolicy`, { status: 403 }, 'forbidden', /Pub\/Sub Admin/],
+    [
+      `${topics}.setIamPolicy`,
+      { status: 400, reason: 'failedPrecondition' },
+      'policy-forbids',
+      /iam\.allowedPolicyMemberDomains.*restricting-domains/,
+    ],
+    [`${subscriptions}.create`, { status: 403 }, 'forbidden', /Pub\/Sub Admin/],
+    [
+      `${subscriptions}.get`,
+      { garbage: JSON.stringify({ name: subscription, topic: '_deleted-topic_', ackDeadlineSeconds: 10 }) },
+      'other-topic',
+      /was deleted/,
+    ],
+  ]
+  for (const [operation, fault, code, message] of cases) {
+    const setup = await open(t)
+    setup.google.fail(operation, fault)
+    await assert.rejects(setup.run(), { code, retryable: false, message })
   }
 })
 
-test('no step, result or error contains a secret', async () => {
-  const setup = createSetup()
-  const output = [await setup.run(), ...setup.steps]
-  for (const secret of secrets) assert.ok(!JSON.stringify(output).includes(secret))
-})
-
-test('without a valid OAuth client file, setup says which client to create', async () => {
-  await assert.rejects(createSetup().run({}), {
-    code: 'client-missing',
-    message: /"Desktop app".*console\.cloud\.google\.com.*--client-file/,
-  })
-  const { installed } = clientFile
+test('without a valid OAuth client file, setup says which client to create', async (t) => {
+  const setup = await open(t)
+  const { installed } = setup.client
+  await refused(
+    setup,
+    {},
+    {},
+    {
+      code: 'client-missing',
+      message: /"Desktop app".*console\.cloud\.google\.com.*--client-file/,
+    },
+  )
   for (const [client, message] of [
-    [{ web: installed }, /"Web application"/],
-    [{ type: 'service_account', private_key: 'p'.repeat(9), client_id: '1' }, /service account/],
-    [{ type: 'authorized_user', refresh_token: 'refresh' }, /gcloud/],
+    [{ web: installed }, /"Web application".*"Desktop app"/],
+    [{ type: 'service_account', private_key: 'private', client_id: '1' }, /service account/],
+    [{ type: 'authorized_user', refresh_token: 'private' }, /gcloud/],
     [{ installed: { ...installed, client_id: 'a b' } }, /client_id/],
     [{ installed: [] }, /not what the Google Cloud console gives/],
     ['{"installed":', /no JSON object/],
@@ -161,436 +269,315 @@ test('without a valid OAuth client file, setup says which client to create', asy
     [[], /no JSON object/],
     [{}, /not what/],
   ] as const) {
-    const setup = createSetup()
-    await assert.rejects(setup.run({ client }), (error: Error & { code: string }) => {
-      assert.equal(error.code, 'bad-client-file')
+    await refused(setup, { client }, {}, (error: Error & { code: string }) => {
       assert.match(error.message, message)
-      assert.match(error.message, /"Desktop app"/)
-      assert.doesNotMatch(error.message, /secret-of-client|ppppp|refresh/)
-      return true
+      assert.doesNotMatch(error.message, /GOCSPX|private/)
+      return error.code === 'bad-client-file'
     })
-    assert.equal(setup.storage.size, 0)
   }
 })
 
-test('the client file may be given as text', async () => {
-  const { config } = await createSetup().run({ client: JSON.stringify(clientFile) })
-  assert.equal(config['topic'], names.topic)
-})
-
-test("a topic outside the client's project is refused before the person is asked for consent", async () => {
-  for (const [wanted, config] of [
-    [{ project: 'other-1' }, {}],
-    [{ topic: 'projects/other-1/topics/mail' }, {}],
-    [{}, { topic: 'projects/other-1/topics/mail' }],
-    [{ project: 'harbour-4711', topic: 'projects/other-1/topics/mail' }, {}],
-  ]) {
-    const setup = createSetup()
-    setup.show = () => assert.fail('nobody is asked')
-    await assert.rejects(setup.run({ client: clientFile, ...wanted }, config), {
-      code: 'other-project',
-      message: /other-1.*harbour-4711/,
-    })
-    assert.deepEqual(setup.google.asked, [])
-  }
-  const { project_id: _unsaid, ...installed } = clientFile.installed
-  await assert.rejects(createSetup().run({ client: { installed } }), {
-    code: 'project-missing',
-    message: /--project/,
-  })
-  const { config } = await createSetup().run({ client: { installed }, project: 'example.com:own-1' })
-  assert.equal(config['topic'], 'projects/example.com:own-1/topics/reveille-gmail')
-})
-
-test('topic and subscription may be given by whole name, by last part, or by the earlier configuration', async () => {
-  const configured = { topic: 'projects/harbour-4711/topics/old', subscription: 'old-push' }
-  for (const [wanted, config, topic, subscription] of [
-    [{ topic: 'mail', subscription: 'mail-here' }, {}, 'harbour-4711 mail', 'harbour-4711 mail-here'],
-    [{ subscription: 'projects/else-1/subscriptions/one' }, {}, 'harbour-4711 reveille-gmail', 'else-1 one'],
-    [{}, configured, 'harbour-4711 old', 'harbour-4711 old-push'],
-    [{ topic: 'new' }, configured, 'harbour-4711 new', 'harbour-4711 old-push'],
+test('options that do not fit are refused before the person is asked for consent', async (t) => {
+  const setup = await open(t)
+  const { project_id: _, ...installed } = setup.client.installed
+  const other = { code: 'other-project', message: /other-1.*harbour-lights-4711/ }
+  const elsewhere = 'projects/other-1/topics/mail'
+  const option = { code: 'bad-option', message: /--push-endpoint|--mode push/ }
+  const cases: readonly (readonly [wanted: Facts, config: Facts, error: object])[] = [
+    [{ project: 'other-1' }, {}, other],
+    [{ topic: elsewhere }, {}, other],
+    [{}, { topic: elsewhere }, other],
+    [{ project, topic: elsewhere }, {}, other],
+    [{ client: { installed } }, {}, { code: 'project-missing', message: /--project/ }],
+    ...['goog-mail', '1mail', 'a', 'a/b', 'projects/p/subscriptions/mail', 'projects/p/topics/'].map(
+      (name) => [{ topic: name }, {}, { code: 'bad-name' }] as const,
+    ),
+    [{ pushEndpoint }, {}, option],
     [
-      { project: 'harbour-4711' },
-      { topic: 'projects/gone-1/topics/mail', subscription: 'projects/gone-1/subscriptions/mail' },
-      'harbour-4711 mail',
-      'harbour-4711 mail',
+      { ...push, pushEndpoint: undefined },
+      {},
+      { code: 'push-endpoint-missing', message: /--push-endpoint https:/ },
     ],
     [
-      { project: 'harbour-4711' },
-      { topic: 'projects/gone-1/topics/mail', subscription: 'projects/else-1/subscriptions/mail' },
-      'harbour-4711 mail',
-      'else-1 mail',
+      { ...push, pushServiceAccount: undefined },
+      {},
+      { code: 'push-account-missing', message: /serviceaccounts.*Service Account Token Creator/ },
     ],
+    ...[
+      'http://hooks.example.com/hooks/gmail/push',
+      'https://user:word@hooks.example.com/hooks/gmail/push',
+      'https://hooks.example.com',
+      'https://hooks.example.com/hooks/gmail/push#x',
+      'hooks.example.com/hooks/gmail/push',
+    ].map((bad) => [{ ...push, pushEndpoint: bad }, {}, option] as const),
+  ]
+  for (const [wanted, config, error] of cases)
+    await refused(setup, { client: setup.client, ...wanted }, config, error)
+})
+
+test('topic and subscription may be given by whole name, by last part, or by the earlier configuration', async (t) => {
+  const before = { topic: `projects/${project}/topics/old`, subscription: 'old-push' }
+  const gone = { topic: 'projects/gone-1/topics/mail', subscription: 'projects/gone-1/subscriptions/mail' }
+  for (const [wanted, config, topicId, subscriptionId] of [
+    [{ topic: 'mail', subscription: 'mail-here' }, {}, 'mail', 'mail-here'],
+    [{ subscription: `projects/${project}/subscriptions/one` }, {}, 'reveille-gmail', 'one'],
+    [{}, before, 'old', 'old-push'],
+    [{ topic: 'new' }, before, 'new', 'old-push'],
+    [{ project }, gone, 'mail', 'mail'],
   ] as const) {
-    const answer = await createSetup().run({ client: clientFile, ...wanted }, config)
+    const setup = await open(t)
+    const { config: found } = await setup.run({ client: setup.client, ...wanted }, config)
     assert.deepEqual(
-      [answer.config['topic'], answer.config['subscription']],
-      [
-        `projects/${topic.replace(' ', '/topics/')}`,
-        `projects/${subscription.replace(' ', '/subscriptions/')}`,
-      ],
+      [found['topic'], found['subscription']],
+      [`projects/${project}/topics/${topicId}`, `projects/${project}/subscriptions/${subscriptionId}`],
     )
   }
-  for (const topic of [
-    'goog-mail',
-    '1mail',
-    'a',
-    'a/b',
-    'projects/p/subscriptions/mail',
-    'projects/p/topics/',
-  ])
-    await assert.rejects(createSetup().run({ client: clientFile, topic }), { code: 'bad-name' }, topic)
-})
-
-test('an option for push without --mode push is refused before anything is changed', async () => {
-  const setup = createSetup()
-  const pushEndpoint = 'https://hooks.example.com/hooks/gmail/push'
-  const refused = { code: 'bad-option', message: /--mode push/ }
-  await assert.rejects(setup.run({ client: clientFile, pushEndpoint }), refused)
-  assert.equal(setup.storage.size, 0)
-})
-
-test('a label is found by name or id, and for a missing label the nearest names are suggested', async () => {
-  for (const [label, written, id] of [
-    ['Orders', 'Orders', 'Label_1'],
-    ['orders', 'Orders', 'Label_1'],
-    ['Label_1', 'Label_1', 'Label_1'],
+  // A project of others is asked, and says no.
+  const setup = await open(t)
+  const { project_id: _, ...installed } = setup.client.installed
+  for (const [wanted, config, owner] of [
+    [{ client: { installed }, project: 'example.com:own-1' }, {}, 'example.com:own-1'],
+    [{ subscription: 'projects/else-1/subscriptions/one' }, {}, 'else-1'],
+    [{ project }, { ...gone, subscription: 'projects/else-1/subscriptions/mail' }, 'else-1'],
   ] as const) {
-    const setup = createSetup()
-    const { config } = await setup.run({ client: clientFile, label })
-    assert.equal(config['label'], written)
-    assert.equal((setup.storage.get('cursor') as { watch: { labelId: string } }).watch.labelId, id)
+    const message = new RegExp(`Pub/Sub Admin in the project ${owner}`)
+    await assert.rejects(setup.run({ client: setup.client, ...wanted }, config), {
+      code: 'forbidden',
+      message,
+    })
   }
-  const setup = createSetup()
-  setup.google.labels = [
-    ...setup.google.labels,
-    ...Array.from({ length: 20 }, (_, at) => ({ id: `L${at}`, name: `zzzzzz ${at}` })),
-  ]
-  await assert.rejects(setup.run({ client: clientFile, label: 'Ordres' }), (error: Error) => {
-    assert.match(error.message, /no label "Ordres"\. Pass one with --label: Orders, /)
-    assert.equal(error.message.match(/zzzzzz \d+|Orders,|INBOX/g)?.length, 10)
-    assert.match(error.message, /12 more/)
+})
+
+test('a label is found by name or id, and for a missing label the nearest names are suggested', async (t) => {
+  const setup = await open(t)
+  const id = setup.google.addLabel('Orders')
+  for (const [label, written] of [
+    ['Orders', 'Orders'],
+    ['orders', 'Orders'],
+    [id, id],
+  ] as const) {
+    const { config } = await setup.run({ client: setup.client, label })
+    assert.deepEqual([config['label'], setup.cursor().watch.labelId], [written, id])
+  }
+  const known = setup.google.calls.length
+  await assert.rejects(setup.run({ label: 'Ordres' }), (error: Error) => {
+    const [, names = '', more] =
+      /no label "Ordres"\. Pass one with --label: (.*), or one of (\d+) more/.exec(error.message) ?? []
+    assert.deepEqual([names.split(', ')[0], names.split(', ').length, more], ['Orders', 10, '5'])
     return true
   })
-  assert.deepEqual(setup.google.changes, [])
+  assert.deepEqual(setup.changes(known), [])
 })
 
-test('only settings that differ from the defaults are written, and other keys stay', async () => {
-  const { config } = await createSetup().run(
-    { client: clientFile, includeBody: false, maxBytes: 20_000, mode: 'pull', renewEveryMinutes: 60 },
-    { model: 'openai/gpt-5.2', exclude: ['SPAM'], maxBytes: 500, label: 'INBOX' },
+test('only settings that differ from the defaults are written, and other keys stay', async (t) => {
+  const setup = await open(t)
+  const { gmail, ...others } = setup.google.baseUrls
+  const { config } = await setup.run(
+    {
+      client: setup.client,
+      includeBody: false,
+      maxBytes: 20_000,
+      mode: 'pull',
+      renewEveryMinutes: 60,
+      baseUrls: { gmail },
+    },
+    { model: 'openai/gpt-5.2', exclude: ['SPAM'], maxBytes: 500, label: 'INBOX', baseUrls: others },
   )
   assert.deepEqual(config, {
     model: 'openai/gpt-5.2',
     exclude: ['SPAM'],
     maxBytes: 20_000,
     label: 'INBOX',
-    account,
-    ...names,
+    baseUrls: setup.google.baseUrls,
+    account: setup.google.account,
+    topic,
+    subscription,
     includeBody: false,
     renewEveryMinutes: 60,
   })
 })
 
-test('the base URLs are used for every call and written into the configuration', async () => {
-  const setup = createSetup()
-  const baseUrls = { accounts: 'http://127.0.0.1:9/accounts' }
-  const { config } = await setup.run(
-    { client: clientFile, baseUrls },
-    { baseUrls: { gmail: 'http://127.0.0.1:9' } },
-  )
-  assert.deepEqual(config['baseUrls'], { gmail: 'http://127.0.0.1:9', ...baseUrls })
-  assert.deepEqual(setup.google.asked[0]?.baseUrls, {
-    accounts: 'http://127.0.0.1:9/accounts',
-    oauth: 'https://oauth2.googleapis.com',
-    gmail: 'http://127.0.0.1:9',
-    pubsub: 'https://pubsub.googleapis.com',
-  })
-})
-
-const pushEndpoint = 'https://hooks.example.com/hooks/gmail/push'
-const pushServiceAccount = 'push@harbour-4711.iam.gserviceaccount.com'
-const push = { endpoint: pushEndpoint, serviceAccount: pushServiceAccount, audience: pushEndpoint }
-
-test('in mode push the subscription posts with signed tokens, and the endpoint verifies them', async () => {
-  const setup = createSetup()
-  const connection = await setup.run({ client: clientFile, mode: 'push', pushEndpoint, pushServiceAccount })
-  assert.deepEqual(connection.config['mode'], 'push')
-  assert.deepEqual(connection.endpoints, {
-    'gmail/push': {
-      verify: { provider: 'google-pubsub', audience: pushEndpoint, serviceAccount: pushServiceAccount },
-    },
-  })
-  assert.deepEqual(setup.google.subscriptions.get(names.subscription)?.push, push)
-
-  setup.google.changes = []
-  assert.deepEqual(
-    await setup.run({}, { ...connection.config }),
-    connection,
-    'what is there need not be said again',
-  )
-  assert.deepEqual(setup.google.changes, [])
-})
-
-test('a subscription changes from pull to push and back, and nothing else changes', async () => {
-  const setup = createSetup()
-  const pull = await setup.run()
-  setup.google.changes = []
-  const pushed = await setup.run({ mode: 'push', pushEndpoint, pushServiceAccount }, { ...pull.config })
-  assert.deepEqual(setup.google.changes, ['changePush'])
+test('a subscription changes from pull to push and back, with an endpoint that verifies the signed tokens', async (t) => {
+  const setup = await open(t)
+  const { google } = setup
+  const first = await setup.run()
+  const known = google.calls.length
+  const pushed = await setup.run(push, { ...first.config })
+  const verify = { provider: 'google-pubsub', audience: pushEndpoint, serviceAccount: pushServiceAccount }
+  assert.deepEqual([pushed.config['mode'], pushed.endpoints], ['push', { 'gmail/push': { verify } }])
+  const oidcToken = { serviceAccountEmail: pushServiceAccount, audience: pushEndpoint }
+  const change = google.callsOf(`${subscriptions}.modifyPushConfig`)
+  assert.deepEqual(change[0]?.body, { pushConfig: { pushEndpoint, oidcToken } })
+  assert.deepEqual(await setup.run({}, { ...pushed.config }), pushed, 'Google remembers address and account')
   const pulled = await setup.run({ mode: 'pull' }, { ...pushed.config })
-  assert.deepEqual(setup.google.changes, ['changePush', 'changePush'])
-  assert.equal(setup.google.subscriptions.get(names.subscription)?.push, undefined)
-  assert.equal(pulled.config['mode'], 'pull', 'it is written where it was')
-  assert.deepEqual(pulled.endpoints, { 'gmail/push': {} }, 'nobody posts there any more')
+  assert.deepEqual([pulled.config['mode'], pulled.endpoints], ['pull', { 'gmail/push': {} }])
   assert.equal((await setup.run({}, { ...pulled.config })).endpoints, undefined, 'it is said once')
+  assert.deepEqual(setup.changes(known), ['subscriptions.modifyPushConfig', 'subscriptions.modifyPushConfig'])
+  assert.deepEqual(google.mistakes, [])
 })
 
-test('push without an address or a service account is refused before the person is asked for consent', async () => {
-  const first = createSetup()
-  await assert.rejects(first.run({ client: clientFile, mode: 'push', pushServiceAccount }), {
-    code: 'push-endpoint-missing',
-    message: /--push-endpoint https:/,
-  })
-  await assert.rejects(first.run({ client: clientFile, mode: 'push', pushEndpoint }), {
-    code: 'push-account-missing',
-    message: /serviceaccounts.*Service Account Token Creator/,
-  })
-  assert.equal(first.storage.size, 0)
-  for (const bad of [
-    'http://hooks.example.com/hooks/gmail/push',
-    'https://user:word@hooks.example.com/hooks/gmail/push',
-    'https://hooks.example.com',
-    'https://hooks.example.com/hooks/gmail/push#x',
-    'hooks.example.com/hooks/gmail/push',
-  ]) {
-    const setup = createSetup()
-    const running = setup.run({ client: clientFile, mode: 'push', pushEndpoint: bad, pushServiceAccount })
-    await assert.rejects(running, { code: 'bad-option', message: /--push-endpoint/ }, bad)
-    assert.equal(setup.storage.size, 0)
-  }
-  const here = 'http://127.0.0.1:8787/hooks/gmail/push'
-  await createSetup().run({ client: clientFile, mode: 'push', pushEndpoint: here, pushServiceAccount })
-})
-
-test('a subscription of another topic is not changed', async () => {
-  for (const [topic, message] of [
-    ['projects/harbour-4711/topics/other', /another topic, .*other.*--subscription/],
-    ['_deleted-topic_', /was deleted/],
-  ] as const) {
-    const setup = createSetup()
-    const foreign = { name: names.subscription, topic, ackDeadline: 10 }
-    setup.google.subscriptions.set(names.subscription, foreign)
-    await assert.rejects(setup.run(), { code: 'other-topic', message })
-    assert.deepEqual(setup.google.subscriptions.get(names.subscription), foreign)
-  }
-})
-
-test('when Google forbids a step, the error names the role or policy that allows it', async () => {
-  for (const [operation, code, message] of [
-    ['createTopic', 'forbidden', /Pub\/Sub Admin in the project harbour-4711/],
-    ['createTopic', 'not-found', /Is there a project harbour-4711/],
-    ['grant', 'forbidden', /Pub\/Sub Admin/],
-    ['grant', 'policy-forbids', /iam\.allowedPolicyMemberDomains.*restricting-domains/],
-    ['createSubscription', 'forbidden', /Pub\/Sub Admin/],
-  ] as const) {
-    const setup = createSetup()
-    setup.google.faults.set(operation, [refusal(code)])
-    await assert.rejects(setup.run(), { code, retryable: false, message })
-  }
-})
-
-test('setup waits for a role that is not in force yet, and reports the wait', async () => {
-  const setup = createSetup()
-  setup.google.faults.set('watch', [refusal('forbidden'), refusal('forbidden'), refusal('forbidden')])
-  await setup.run()
-  assert.deepEqual(setup.slept, [2000, 4000, 8000])
-  assert.equal(setup.steps.filter(({ step }) => step === 'wait').length, 3)
-  assert.equal(setup.steps.at(-1)?.step, 'watch')
-})
-
-test('setup gives up on a role that never comes into force, and does not wait for a role that was there before', async () => {
-  const setup = createSetup()
-  const never = () => Array.from({ length: 5 }, () => refusal('forbidden'))
-  setup.google.faults.set('watch', never())
-  await assert.rejects(setup.run(), { code: 'forbidden', message: /run the setup again in a while/ })
-  assert.deepEqual(setup.slept, [2000, 4000, 8000, 16_000])
-  setup.google.faults.set('watch', never())
-  await assert.rejects(setup.run({}), { code: 'forbidden' })
-  assert.equal(setup.slept.length, 4)
-})
-
-test('a watch is begun again when it is old, for another label, or when its topic was made again', async () => {
-  const setup = createSetup()
+test('a new topic replaces the earlier one, because Gmail serves only one, and not under its subscription', async (t) => {
+  const setup = await open(t)
+  const { google } = setup
   const { config } = await setup.run()
-  const begun = async (wanted = {}) => {
-    setup.google.changes = []
+  const message = /another topic, .*reveille-gmail.*--subscription/
+  await assert.rejects(setup.run({ topic: 'another' }, { ...config }), { code: 'other-topic', message })
+  await setup.run({ topic: 'another', subscription: 'another' }, { ...config })
+  assert.equal(google.watch?.topic, `projects/${project}/topics/another`)
+  assert.equal(google.callsOf('gmail.users.stop').length, 1)
+  assert.deepEqual(google.mistakes, [])
+})
+
+test('a watch is begun again when it is old or for another label, and keeps the cursor of its mailbox', async (t) => {
+  const setup = await open(t)
+  const { google, stored } = setup
+  const { config } = await setup.run()
+  const label = google.addLabel('Orders')
+  const begun = async (wanted: Facts = {}) => {
+    const known = google.calls.length
     await setup.run(wanted, { ...config })
-    return setup.google.changes.includes('watch')
+    return setup.changes(known).includes('users.watch')
   }
   assert.equal(await begun(), false)
-  setup.google.now = dayMs
+  google.advance(dayMs)
   assert.equal(await begun(), true, 'it has six days left, no more')
-  assert.equal(await begun(), false)
-  assert.equal(await begun({ label: 'Orders' }), true)
-  assert.equal(await begun({ label: 'Orders' }), false)
-  setup.google.topics.clear()
-  assert.equal(await begun({ label: 'Orders' }), true)
-})
+  assert.equal(await begun({ label }), true)
+  assert.equal(await begun({ label }), false)
 
-test('the cursor of the same mailbox is used however the address is written, and a damaged cursor leads to a listing', async () => {
-  const setup = createSetup()
-  const { config } = await setup.run()
-  const cursor = { historyId: '700', readAt: 5, recent: ['m0'], refused: [] }
-  setup.storage.set('cursor', { ...cursor, account: account.toUpperCase() })
-  await setup.run({}, { ...config, account: account.toUpperCase() })
-  const { watch: _watch, ...rest } = setup.storage.get('cursor') as Record<string, unknown>
-  assert.deepEqual(rest, { ...cursor, account })
-
+  const { watch: _, ...before } = setup.cursor()
+  const kept = { ...before, historyId: '1200', recent: ['m0'] }
+  stored.set('cursor', { ...kept, account: google.account.toUpperCase() })
+  await setup.run({}, { ...config, account: google.account.toUpperCase() })
+  const { watch, ...rest } = setup.cursor()
+  assert.deepEqual(rest, kept, 'however the address is written')
+  assert.ok(watch)
   for (const damaged of ['no cursor', {}]) {
-    setup.storage.set('cursor', damaged)
+    stored.set('cursor', damaged)
     await setup.run({}, { ...config })
-    const { historyId, watch } = setup.storage.get('cursor') as Record<string, unknown>
-    assert.equal(historyId, '0', 'what came since is not forgotten')
-    assert.ok(watch)
+    assert.equal(setup.cursor()['historyId'], '0', 'what came since is not forgotten')
   }
-})
-
-test('a new watch keeps the cursor of the same mailbox, and another mailbox gets a new cursor', async () => {
-  const setup = createSetup()
-  const { config } = await setup.run()
-  const refused = [{ id: 'm1', code: 'X', tries: 1, since: 1, nextTryAt: 2 }]
-  setup.storage.set('cursor', { account, historyId: '1200', readAt: 5, recent: ['m0'], refused })
-  setup.google.historyId = '2000'
-  setup.google.now = 3 * dayMs
-  await setup.run({}, { ...config })
-  assert.deepEqual(setup.storage.get('cursor'), {
-    account,
-    historyId: '1200',
-    readAt: 5,
-    recent: ['m0'],
-    refused,
-    watch: { topic: names.topic, labelId: 'INBOX', begunAt: 3 * dayMs, endsAt: 10 * dayMs },
-  })
-
-  setup.google.emailAddress = 'grace@example.com'
+  setup.person = (page) => google.consent(page, { as: 'grace@example.com' })
   const moved = await setup.run({ account: 'grace@example.com' }, { ...config })
   assert.equal(moved.config['account'], 'grace@example.com')
-  const { historyId, recent } = setup.storage.get('cursor') as { historyId: string; recent: unknown }
-  assert.deepEqual([historyId, recent], ['2000', []])
+  assert.notEqual(setup.cursor()['historyId'], '0', 'another mailbox has another cursor')
 })
 
-test('a consent that ended, is partial, is of another client or is to be replaced is asked for again', async () => {
-  for (const spoil of [
-    ({ google }: ReturnType<typeof createSetup>) => {
-      google.isRevoked = true
-    },
-    ({ storage }: ReturnType<typeof createSetup>) => {
-      storage.set('credentials', { ...(storage.get('credentials') as object), scopes: [] })
-    },
-    ({ storage }: ReturnType<typeof createSetup>) => {
-      storage.set('credentials', { ...(storage.get('credentials') as object), clientId: 'other' })
-    },
-    ({ storage }: ReturnType<typeof createSetup>) => {
-      storage.set('credentials', 'garbage')
-    },
-  ]) {
-    const setup = createSetup()
+test('a consent that ended, is partial, is of another client or is to be replaced is asked for again', async (t) => {
+  const spoilt = (change: object) => (setup: Setup) => {
+    setup.stored.set('credentials', { ...(setup.stored.get('credentials') as object), ...change })
+  }
+  const cases: readonly (readonly [spoil: (setup: Setup) => void, asked: number, wanted?: Facts])[] = [
+    [({ google }) => google.revoke(), 2],
+    [spoilt({ scopes: [] }), 2],
+    [spoilt({ clientId: 'other' }), 2],
+    [({ stored }) => stored.set('credentials', 'garbage'), 2],
+    [() => {}, 2, { again: true }],
+    // A replaced secret is tried with the stored consent.
+    [spoilt({ clientSecret: 'the-one-before' }), 1, { client: true }],
+  ]
+  for (const [spoil, asked, wanted = {}] of cases) {
+    const setup = await open(t)
+    const { client } = setup
     await setup.run()
     spoil(setup)
-    await setup.run({})
-    assert.equal(setup.google.asked.length, 2)
-    assert.ok(outcomes(setup.steps).includes('consent done'))
+    await setup.run('client' in wanted ? { client } : wanted)
+    assert.equal(setup.asked, asked)
+    assert.equal(setup.outcomes().includes('consent done'), asked === 2)
+    const { clientSecret } = setup.stored.get('credentials') as { clientSecret: string }
+    assert.equal(clientSecret, client.installed['client_secret'])
   }
-  const setup = createSetup()
-  await setup.run()
-  await setup.run({ again: true })
-  assert.equal(setup.google.asked.length, 2)
 })
 
-test('a failure that another consent would not fix does not lead to a new consent', async () => {
-  for (const code of ['network', 'unavailable', 'rate-limited', 'api-disabled', 'bad-client']) {
-    const setup = createSetup()
+test('a failure that another consent would not fix does not lead to a new consent', async (t) => {
+  const always = (fault: Fault) => Array<Fault>(4).fill(fault)
+  for (const [operation, faults, code] of [
+    ['gmail.users.getProfile', always({ cut: 'before' }), 'network'],
+    ['gmail.users.getProfile', always({ status: 503 }), 'unavailable'],
+    ['gmail.users.getProfile', always({ status: 429 }), 'rate-limited'],
+    ['gmail.users.getProfile', always({ status: 403, reason: 'accessNotConfigured' }), 'api-disabled'],
+    ['oauth.token', always({ status: 401, reason: 'invalid_client' }), 'bad-client'],
+  ] as const) {
+    const setup = await open(t)
     await setup.run()
-    setup.google.faults.set('profile', [refusal(code)])
+    setup.google.expireAccessTokens()
+    setup.google.fail(operation, ...faults)
     await assert.rejects(setup.run({}), { code })
-    assert.equal(setup.google.asked.length, 1)
+    assert.equal(setup.asked, 1)
   }
 })
 
-test('a partial consent is refused with the names of the missing boxes, and the earlier consent stays', async () => {
-  const setup = createSetup()
-  await setup.run()
-  const before = setup.storage.get('credentials')
-  setup.google.granted = ['https://www.googleapis.com/auth/pubsub', 'openid']
-  await assert.rejects(setup.run({ again: true }), {
-    code: 'missing-scope',
-    message: /tick "View your email messages and settings" on/,
-  })
-  assert.deepEqual(setup.storage.get('credentials'), before)
+test('a consent that is denied, partial, or of another account is refused, and the earlier one stays', async (t) => {
+  const setup = await open(t)
+  const { google, client } = setup
+  const only = ['https://www.googleapis.com/auth/pubsub']
+  // Renewed tokens of another account must not be stored either.
+  google.fail('gmail.users.getProfile', { status: 401, reason: 'authError' })
+  const cases: readonly (readonly [
+    person: (page: string) => unknown,
+    code: string,
+    message: RegExp,
+    wanted?: Facts,
+  ])[] = [
+    [(page) => google.consent(page, 'deny'), 'consent-denied', /test users/],
+    [(page) => fetch(deniedFrom(page, '<script>')), 'consent-failed', /\(unknown\)/],
+    [
+      (page) => google.consent(page, { only }),
+      'missing-scope',
+      /tick "View your email messages and settings" on/,
+    ],
+    [
+      (page) => google.consent(page, { as: 'grace@example.com' }),
+      'other-account',
+      /grace@example\.com consented, and ada@example\.com was asked for/,
+      { account: google.account },
+    ],
+  ]
+  for (const earlier of [undefined, { refreshToken: 'of the earlier consent' }]) {
+    if (earlier !== undefined) setup.stored.set('credentials', earlier)
+    for (const [person, code, message, wanted] of cases) {
+      setup.person = person
+      await assert.rejects(setup.run({ client, again: true, ...wanted }), { code, message })
+      assert.deepEqual(setup.stored.get('credentials'), earlier, code)
+    }
+  }
+  setup.person = (page) => google.consent(page, { as: 'adalovelace@gmail.com' })
+  const { config } = await setup.run({ client, account: 'Ada.Lovelace@googlemail.com' })
+  assert.equal(config['account'], 'adalovelace@gmail.com', 'dots in a Gmail address do not matter')
 })
 
-test('a consent from another account is refused, but dots in a Gmail address do not matter', async () => {
-  const setup = createSetup()
-  await assert.rejects(setup.run({ client: clientFile, account: 'grace@example.com' }), {
-    code: 'other-account',
-    message: /ada@example\.com consented, and grace@example\.com was asked for/,
-  })
-  assert.equal(setup.google.asked[0]?.loginHint, 'grace@example.com')
-  assert.equal(setup.storage.has('credentials'), false)
-
-  const dotted = createSetup()
-  dotted.google.emailAddress = 'adalovelace@gmail.com'
-  const { config } = await dotted.run({ client: clientFile, account: 'Ada.Lovelace@googlemail.com' })
-  assert.equal(config['account'], 'adalovelace@gmail.com')
+test('setup that waits for a consent ends after ten minutes or when it is cancelled, and its server is gone', async (t) => {
+  for (const [end, error] of [
+    [({ late }: Setup) => late(), { code: 'consent-timeout', message: /10 minutes/ }],
+    [({ calledOff }: Setup) => calledOff.abort(new Error('called off')), /called off/],
+  ] as const) {
+    const setup = await open(t)
+    const shown = Promise.withResolvers<string>()
+    setup.person = shown.resolve
+    const running = setup.run()
+    const page = await shown.promise
+    await new Promise(setImmediate)
+    end(setup)
+    await assert.rejects(running, error)
+    await assert.rejects(fetch(deniedFrom(page)), 'the server is gone')
+  }
 })
 
-test('when the person denies consent, setup says so and stores nothing but the client', async () => {
-  const setup = createSetup()
-  setup.show = (url) => fetch(redirectOf(url, { code: undefined, error: 'access_denied' }))
-  await assert.rejects(setup.run(), { code: 'consent-denied', message: /test users/ })
-  assert.deepEqual([...setup.storage.keys()], ['client'])
-  setup.show = (url) => fetch(redirectOf(url, { code: undefined, error: '<script>' }))
-  await assert.rejects(setup.run({}), { code: 'consent-failed', message: /\(unknown\)/ })
-})
-
-test('setup gives up ten minutes after it asked for consent', async () => {
-  const setup = createSetup()
-  setup.show = () => {}
-  const running = setup.run()
-  const shown = await setup.shown
-  assert.equal(setup.sleeps[0]?.ms, 600_000)
-  setup.sleeps[0]?.wake()
-  await assert.rejects(running, { code: 'consent-timeout', message: /10 minutes/ })
-  await assert.rejects(fetch(redirectOf(shown)), 'the server is gone')
-})
-
-test('cancelling setup ends the wait for consent and closes the server', async () => {
-  const setup = createSetup()
-  setup.show = () => {}
-  const running = setup.run()
-  const shown = await setup.shown
-  setup.calledOff.abort(new Error('called off'))
-  await assert.rejects(running, /called off/)
-  await assert.rejects(fetch(redirectOf(shown)), 'the server is gone')
-})
-
-test('without a browser the person pastes the address or the code, with or without quotes around it', async () => {
+test('without a browser the person pastes the address or the code, with or without quotes around it', async (t) => {
+  const codeIn = (url: string) => new URL(url).searchParams.get('code') ?? ''
   for (const dress of [
-    (url: string) => redirectOf(url),
-    (url: string) => `  "${redirectOf(url)}"  `,
-    (url: string) => `<${redirectOf(url).slice(0, 60)}\n${redirectOf(url).slice(60)}>`,
-    () => goodCode,
-    () => `'${encodeURIComponent(goodCode)}' `,
-    () => `code=${goodCode}&scope=x`,
-    (url: string) => redirectOf(url).replace(/^[^?]*/, ''),
+    (url: string) => url,
+    (url: string) => `  "${url}"  `,
+    (url: string) => `<${url.slice(0, 60)}\n${url.slice(60)}>`,
+    codeIn,
+    (url: string) => `'${encodeURIComponent(codeIn(url))}' `,
+    (url: string) => `code=${codeIn(url)}&scope=x`,
+    (url: string) => url.replace(/^[^?]*/, ''),
   ]) {
-    const setup = createSetup()
+    const setup = await open(t)
     const pasted = Promise.withResolvers<string>()
-    setup.show = (url) => pasted.resolve(dress(url))
-    setup.pastes = [pasted.promise as unknown as string]
+    setup.pastes = [pasted.promise]
+    setup.person = async (page) => pasted.resolve(dress(await redirectFrom(setup.google, page)))
     await setup.run()
-    assert.deepEqual(setup.google.exchanged, [goodCode])
     assert.match(
       setup.questions[0] ?? '',
       /cannot be reached, paste its address.*http:\/\/127\.0\.0\.1:\d+\//,
@@ -598,63 +585,56 @@ test('without a browser the person pastes the address or the code, with or witho
   }
 })
 
-test('a wrong paste is explained and asked for again, up to ten times', async () => {
-  const setup = createSetup()
-  setup.show = (url) => {
-    setup.pastes = [
-      '',
-      'what?',
-      url,
-      redirectOf(url, { state: 'other' }),
-      '4/0WrongCodeWrongCode',
-      redirectOf(url),
+test('a wrong paste is explained and asked for again, up to ten times', async (t) => {
+  const setup = await open(t)
+  const pasted = Array.from({ length: 6 }, () => Promise.withResolvers<string>())
+  setup.pastes = pasted.map(({ promise }) => promise)
+  setup.person = async (page) => {
+    const [other, good] = [
+      await redirectFrom(setup.google, page, { state: 'x' }),
+      await redirectFrom(setup.google, page),
     ]
+    for (const [index, text] of ['', 'what?', page, other, '4/0WrongCodeWrongCode', good].entries())
+      pasted[index]?.resolve(text)
   }
   await setup.run()
-  const reasons = setup.questions.map((question) => question.split('If the browser')[0]?.trim())
   const nothing = 'That holds no code of Google.'
-  assert.deepEqual(reasons, [
-    '',
-    nothing,
-    nothing,
-    nothing,
-    'That is the answer to another run of the setup.',
-    'Google does not know that code: it may be incomplete or used.',
-  ])
-
-  const stubborn = createSetup()
-  stubborn.show = () => {}
-  stubborn.pastes = Array.from({ length: 50 }, () => 'no')
+  assert.deepEqual(
+    setup.questions.map((question) => question.split('If the browser')[0]?.trim()),
+    [
+      '',
+      nothing,
+      nothing,
+      nothing,
+      'That is the answer to another run of the setup.',
+      'Google does not know that code: it may be incomplete or used.',
+    ],
+  )
+  const stubborn = await open(t)
+  stubborn.person = () => {}
+  stubborn.pastes = Array(50).fill('no')
   await assert.rejects(stubborn.run(), { code: 'consent-failed' })
   assert.equal(stubborn.pastes.length, 40)
+
+  const denied = Promise.withResolvers<string>()
+  stubborn.pastes = [denied.promise]
+  stubborn.person = (page) => denied.resolve(deniedFrom(page))
+  await assert.rejects(stubborn.run({}), { code: 'consent-denied' })
 })
 
-test('a denial can be pasted too', async () => {
-  const setup = createSetup()
-  setup.show = (url) => {
-    setup.pastes = [redirectOf(url, { code: undefined, error: 'access_denied' })]
-  }
-  await assert.rejects(setup.run(), { code: 'consent-denied' })
-})
-
-test('a code that is both redirected and pasted is redeemed once', async () => {
-  const setup = createSetup()
+test('a code that is both redirected and pasted is redeemed once', async (t) => {
+  const setup = await open(t)
+  const { google } = setup
   const both = Promise.withResolvers<void>()
-  setup.google.untilExchanged = both.promise
-  setup.show = async (url) => {
-    setup.pastes = [redirectOf(url)]
-    await (await fetch(redirectOf(url))).text()
+  google.fail('oauth.token', { until: both.promise })
+  const pasted = Promise.withResolvers<string>()
+  setup.pastes = [pasted.promise]
+  setup.person = async (page) => {
+    const url = await redirectFrom(google, page)
+    pasted.resolve(url)
+    await (await fetch(url)).text()
     both.resolve()
   }
   await setup.run()
-  assert.deepEqual(setup.google.exchanged, [goodCode])
-})
-
-test('a replaced client secret is tried with the stored consent, without asking the person', async () => {
-  const setup = createSetup()
-  await setup.run()
-  const client = { installed: { ...clientFile.installed, client_secret: 'another-secret' } }
-  await setup.run({ client })
-  assert.equal(setup.google.asked.length, 1)
-  assert.equal((setup.storage.get('credentials') as { clientSecret: string }).clientSecret, 'another-secret')
+  assert.equal(google.callsOf('oauth.token').length, 1)
 })

@@ -14,13 +14,8 @@ import { type Client, readStored } from './client.ts'
 import { hasCode } from './failure.ts'
 import { openLoopback } from './loopback.ts'
 
-/** Lists what setup asks of Google. Tests replace it. */
-export const realGoogle = { newVerifier, authorizationUrl, exchange, openGoogle }
-export type GoogleAccess = typeof realGoogle
-
 export interface ConsentOptions {
   readonly call: ConnectCall
-  readonly access: GoogleAccess
   readonly client: Client
   readonly baseUrls: BaseUrls
   /** The account that has to consent. Absent: any account. */
@@ -87,13 +82,13 @@ async function earlierConsent(options: ConsentOptions): Promise<Consent | undefi
 }
 
 async function newConsent(options: ConsentOptions): Promise<Credentials> {
-  const { call, access, client, baseUrls, account } = options
+  const { call, client, baseUrls, account } = options
   const state = randomBytes(32).toString('base64url')
-  const { verifier, challenge } = access.newVerifier()
+  const { verifier, challenge } = newVerifier()
   const loopback = await openLoopback(state)
   try {
     const { redirectUri } = loopback
-    const url = access.authorizationUrl({
+    const url = authorizationUrl({
       clientId: client.id,
       baseUrls,
       redirectUri,
@@ -108,7 +103,7 @@ async function newConsent(options: ConsentOptions): Promise<Credentials> {
       state,
       loopback,
       redeem: (code, signal) =>
-        access.exchange({ client, code, verifier, redirectUri, baseUrls, fetch, clock, signal }),
+        exchange({ client, code, verifier, redirectUri, baseUrls, fetch, clock, signal }),
     })
     refusePartialConsent(grant.scopes)
     const credentials = { clientId: client.id, clientSecret: client.secret, ...grant }
@@ -142,9 +137,9 @@ async function findAccount(options: ConsentOptions, credentials: Credentials): P
   )
 }
 
-function open({ call, access, baseUrls }: ConsentOptions, credentials: Credentials): Google {
+function open({ call, baseUrls }: ConsentOptions, credentials: Credentials): Google {
   const { storage, fetch, clock } = call
-  return access.openGoogle({ credentials, storage, baseUrls, fetch, clock })
+  return openGoogle({ credentials, storage, baseUrls, fetch, clock })
 }
 
 /** Stores nothing, because it is not yet known whose consent it is. */

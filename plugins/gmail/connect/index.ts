@@ -6,7 +6,7 @@ import type { Gmail, Label } from '../google/port.ts'
 import { findLabel, nearestNames } from '../watch/label.ts'
 import { ask } from './asking.ts'
 import { findClient } from './client.ts'
-import { obtainConsent, realGoogle } from './consent.ts'
+import { obtainConsent } from './consent.ts'
 import { nameResources } from './names.ts'
 import { checkPush, ensurePublisher, ensureSubscription, ensureTopic } from './pubsub.ts'
 import { askForMissing } from './questions.ts'
@@ -19,7 +19,7 @@ export type { Wanted } from './wanted.ts'
  * Connects a mailbox. Each step looks first and changes what differs; a step that fails leaves the steps before it
  * done.
  */
-export async function connectMailbox(call: ConnectCall, access = realGoogle): Promise<Connection> {
+export async function connectMailbox(call: ConnectCall): Promise<Connection> {
   const wanted: Wanted = await askForMissing(call)
   const config: Wanted = call.config
   const settings = settle(wanted, config)
@@ -30,7 +30,6 @@ export async function connectMailbox(call: ConnectCall, access = realGoogle): Pr
   const names = nameResources(wanted, config, client)
   const { google, account, isNew } = await obtainConsent({
     call,
-    access,
     client,
     baseUrls,
     account: wanted.account ?? config.account,
