@@ -6,31 +6,6 @@ const message = 'GET /gmail/v1/users/me/messages/19bc1a2f3e4d5c6b'
 const id = '19bc1a2f3e4d5c6b'
 const history = 'GET /gmail/v1/users/me/history'
 
-test('labels are read by name and id', async () => {
-  const labels = [
-    { id: 'INBOX', name: 'INBOX', type: 'system' },
-    { id: 'Label_7', name: 'Bills', type: 'user' },
-  ]
-  await using google = await openScripted({ 'GET /gmail/v1/users/me/labels': [{ body: { labels } }, {}] })
-  assert.deepEqual(await google.gmail.labels(google.signal), [
-    { id: 'INBOX', name: 'INBOX' },
-    { id: 'Label_7', name: 'Bills' },
-  ])
-  assert.deepEqual(await google.gmail.labels(google.signal), [])
-})
-
-test('a watch is begun for one label, and returns when it ends', async () => {
-  const body = { historyId: '18446744073709551615', expiration: '1768996800000' }
-  await using google = await openScripted({ 'POST /gmail/v1/users/me/watch': [{ body }] })
-  const watch = await google.gmail.watch({ topic: 'projects/p/topics/t', labelId: 'INBOX' }, google.signal)
-  assert.deepEqual(watch, { historyId: '18446744073709551615', endsAt: 1768996800000 })
-  assert.deepEqual(google.calls[0]?.body, {
-    topicName: 'projects/p/topics/t',
-    labelIds: ['INBOX'],
-    labelFilterBehavior: 'include',
-  })
-})
-
 test('the history lists added mails in order and once each, and the largest record id', async () => {
   const added = (...ids: string[]) => ids.map((each) => ({ message: { id: each, threadId: each } }))
   const body = {

@@ -52,33 +52,6 @@ test('a message without an acknowledgement id fails the pull', async () => {
   }
 })
 
-test('notifications are acknowledged or extended, and an empty list makes no call', async () => {
-  await using google = await openScripted({
-    [`POST /v1/${subscription}:acknowledge`]: [{}],
-    [`POST /v1/${subscription}:modifyAckDeadline`]: [{}],
-  })
-  await google.pubsub.acknowledge(subscription, ['a', 'b'], google.signal)
-  await google.pubsub.extend(subscription, ['a'], 60, google.signal)
-  await google.pubsub.acknowledge(subscription, [], google.signal)
-  await google.pubsub.extend(subscription, [], 60, google.signal)
-  assert.deepEqual(
-    google.calls.map((call) => call.body),
-    [{ ackIds: ['a', 'b'] }, { ackIds: ['a'], ackDeadlineSeconds: 60 }],
-  )
-})
-
-test('a topic is found, is made, or was made by another process', async () => {
-  await using google = await openScripted({
-    [`GET /v1/${topic}`]: [notFound, { body: { name: topic, labels: {} } }],
-    [`PUT /v1/${topic}`]: [{ body: { name: topic } }, exists],
-  })
-  assert.equal(await google.pubsub.topic(topic, google.signal), undefined)
-  await google.pubsub.createTopic(topic, google.signal)
-  await google.pubsub.createTopic(topic, google.signal)
-  assert.deepEqual(await google.pubsub.topic(topic, google.signal), { name: topic })
-  assert.deepEqual(google.callsOf(topic)[1]?.body, {})
-})
-
 test('special characters of a name are escaped in the path', async () => {
   const name = 'projects/example.com:p/topics/a+b%2Fc?x=1#y'
   await using google = await openScripted({

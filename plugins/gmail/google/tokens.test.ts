@@ -183,17 +183,6 @@ test('a consent that setup stored meanwhile is not overwritten', async () => {
   assert.equal(google.callsOf('/token').length, 1)
 })
 
-test('a client secret that setup stored meanwhile is not overwritten', async () => {
-  await using google = await openScripted(
-    { [route]: [profile], 'POST /token': [tokens('ya29.second')] },
-    { credentials: { accessToken: undefined } },
-  )
-  google.disk.set('credentials', { ...credentials, clientSecret: 'GOCSPX-of-a-second-setup' })
-  await google.gmail.profile(google.signal)
-  const { clientSecret, accessToken } = google.disk.get('credentials') as Record<string, unknown>
-  assert.deepEqual([clientSecret, accessToken], ['GOCSPX-of-a-second-setup', 'ya29.second'])
-})
-
 test('each refusal of the token server becomes an error that says what to do', async () => {
   const over = { credentials: { accessToken: undefined } }
   const cases = [
