@@ -208,7 +208,7 @@ test('a connection cut after the message was stored gives one message: retried i
 })
 
 test('a refused credential holds its channel without using up attempts, and the reply arrives once it is fixed', async (t) => {
-  const { review: send, vendors, ended, delivery, line, write, folder, gateway } = await open(t)
+  const { review: send, vendors, ended, delivery, line, read, write, folder, gateway } = await open(t)
   for (const name of vendorNames) {
     const vendor = vendors.of[name]
     vendor.always({ kind: 'answer', answer: vendor.refusals.badCredential })
@@ -222,6 +222,9 @@ test('a refused credential holds its channel without using up attempts, and the 
     }, `what ${name} said`)
     assert.deepEqual([state, code, attempts], ['pending', 'bad-credential', 0], name)
   }
+  const states = async () => (await read<{ channels: readonly ChannelState[] }>('/api/status')).channels
+  for (const { channel, state, code } of await states())
+    assert.deepEqual([state, code], ['held', 'bad-credential'], channel)
   for (const name of vendorNames) vendors.of[name].always(undefined)
 
   const before = await readFile(`${folder}/reveille.yaml`, 'utf8')
@@ -234,4 +237,5 @@ test('a refused credential holds its channel without using up attempts, and the 
     await ended(runId, name)
     assert.equal(vendors.of[name].messages.length, 1, `${name} has one message`)
   }
+  for (const { channel, health } of await states()) assert.equal(health?.ok, true, channel)
 })

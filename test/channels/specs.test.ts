@@ -63,6 +63,10 @@ for (const vendor of absent ? [] : vendors) {
         check(request).map((each) => [lineOf(request), each]),
       )
       assert.deepEqual(problems, [])
+      const request = fakeServer.requests.find(({ text }) => text.includes('A short text.'))
+      assert.ok(request)
+      const json = vendor.withText(request.json as Body, 7 as never)
+      assert.notDeepEqual(check({ ...request, json }), [], 'a text that is a number would be noticed')
     })
   }
 

@@ -119,7 +119,8 @@ export const vendors: readonly Vendor[] = [
       if (!path.startsWith('/api/v1/')) return { name: 'signal' }
       return (json as Body)?.method === 'send' ? { name: 'signal-jsonrpc' } : undefined
     },
-    withText: (body, message) => ({ ...body, params: { ...body.params, message } }),
+    withText: (body, message) =>
+      'params' in body ? { ...body, params: { ...body.params, message } } : { ...body, message },
     error: (code) => ({ jsonrpc: '2.0', error: { code, message: 'Something is wrong' }, id: '1' }),
     word: (body) => body.error?.code,
     taken: { '': 'A status of 400 is the REST wrapper’s, and the channel speaks to the daemon itself.' },
