@@ -1,10 +1,9 @@
 /** Implements Gmail's operations. https://developers.google.com/workspace/gmail/api/reference/rest */
 
 import type { gmail_v1 } from '@googleapis/gmail'
-import type { Handler } from './index.ts'
 import type { HistoryRecord, Mail, Mailbox } from './mailbox.ts'
 import { badArgument, refusal } from './refusal.ts'
-import type { Values } from './requests.ts'
+import type { Handler, Values } from './requests.ts'
 
 export interface Watch {
   readonly topic: string

@@ -1,48 +1,16 @@
-/** Assembles the fake Google, and serves each call from its request to its answer. */
+/** Assembles the fake Google. */
 
 import { randomBytes } from 'node:crypto'
 import { EventEmitter } from 'node:events'
-import { type FakeServerAnswer, type FakeServerRequest, openFakeServer } from '@reveille/kit/fake-server'
+import { openFakeServer } from '@reveille/kit/fake-server'
 import { createGmail } from './gmail.ts'
 import { createMailbox, type NewMail } from './mailbox.ts'
 import { type Answer, createOAuth } from './oauth.ts'
 import { createPubSub } from './pubsub.ts'
-import { publicKeys } from './push.ts'
-import { badArgument, missingScope, Refusal, refusal, type Scripted, scriptedRefusal } from './refusal.ts'
-import { mistakesIn, type Row, readQuery, rows, type Service, type Values } from './requests.ts'
+import type { Handler } from './requests.ts'
+import { type Call, createServing } from './serve.ts'
 
-/** Returns the JSON of the answer; undefined is an empty answer, 204. @throws Refusal */
-export type Handler = (request: {
-  /** The groups of the row's path: the mailbox or resource, and what is below it. */
-  readonly path: readonly string[]
-  readonly query: Values
-  // biome-ignore lint/suspicious/noExplicitAny: it has the shape of its row.
-  readonly body: any
-  /** The account that consented. */
-  readonly account: string
-  /** Aborted when the caller no longer waits for the answer. */
-  readonly signal: AbortSignal
-}) => object | undefined | Promise<object | undefined>
-
-/** `reason` is one of Google's: `rateLimitExceeded`, `accessNotConfigured`. */
-export type Fault =
-  | Scripted
-  /** Ends the connection before the answer, before or after the call took effect. */
-  | { readonly cut: 'before' | 'after' }
-  /** Gives no answer until the caller aborts. */
-  | { readonly hang: true }
-  /** Answers 200 with this text. */
-  | { readonly garbage: string }
-  /** Holds the call until the promise settles, and then answers as usual. */
-  | { readonly until: Promise<unknown> }
-
-export interface Call {
-  /** `gmail.users.history.list`, `pubsub.projects.subscriptions.pull`, `oauth.token`, `oauth.auth`. */
-  readonly operation: string
-  readonly body: unknown
-  /** The status of the answer, or 0 if the call was cut. */
-  status: number
-}
+export type { Call, Fault } from './serve.ts'
 
 export interface FakeGoogleOptions {
   /** The time at which its clock stands until it is advanced. Without it, the clock runs. */
@@ -77,93 +45,8 @@ export async function createFakeGoogle({ now: start, pullWait = 1_000 }: FakeGoo
   const gmail = createGmail({ project, mailbox, now, publish: pubsub.publish })
   const handlers: Readonly<Record<string, Handler>> = { ...gmail.handlers, ...pubsub.handlers }
 
-  const calls: Call[] = []
-  const mistakes: string[] = []
-  const faults = new Map<string, Fault[]>()
-
-  /** Returns the scopes' grant of the caller. @throws Refusal */
-  function authenticate(service: Service, { scopes }: Row, authorization = ''): string {
-    const [, text = ''] = /^Bearer ([\w.~+/-]+=*)$/i.exec(authorization) ?? []
-    const token = oauth.accessToken(text)
-    if (token === undefined || token.grant.isRevoked || token.endsAt <= now()) {
-      // A token that was good before is not the caller's mistake.
-      throw refusal(service, { code: 401, isWrong: token === undefined })
-    }
-    // A person may leave scopes out, which is not the caller's mistake.
-    if (!scopes.some((scope) => token.grant.scopes.includes(scope))) {
-      throw missingScope(service, !token.grant.isPartial)
-    }
-    return token.grant.account
-  }
-
-  /** Checks everything about a call of Gmail or Pub/Sub that does not depend on state. @throws Refusal */
-  function prepare(operation: string, service: Service, row: Row, request: FakeServerRequest) {
-    const caller = authenticate(service, row, request.headers['authorization'])
-    const { text, json, headers } = request
-    const isJson = headers['content-type']?.startsWith('application/json') && typeof json === 'object'
-    if (text !== '' && !isJson) throw badArgument(service, 'The body is no JSON.')
-    const query = readQuery(row, request.query)
-    const wrong = mistakesIn(row, query, json)
-    if (wrong.length > 0) throw badArgument(service, wrong.join('\n'))
-    const path = row.path.exec(request.path.slice(`/${service}`.length))?.slice(1) ?? []
-    const [owner = ''] = path
-    if (service === 'gmail' && owner !== 'me' && owner !== caller) {
-      throw refusal(service, { code: 403, message: `Delegation denied for ${caller}`, isWrong: true })
-    }
-    if (service === 'pubsub' && owner.split('/')[1] !== project) {
-      throw refusal(service, { code: 403, message: 'User not authorized to perform this action.' })
-    }
-    const { signal = new AbortController().signal } = request
-    return async (): Promise<FakeServerAnswer> => {
-      const answer = await handlers[operation]?.({ path, query, body: json ?? {}, account: caller, signal })
-      return answer === undefined ? { status: 204 } : { body: answer }
-    }
-  }
-
-  const plain: Readonly<Record<string, (request: FakeServerRequest) => () => Promise<FakeServerAnswer>>> = {
-    'oauth.auth': ({ query }) => {
-      oauth.checkPage(query)
-      return async () => ({ body: '<!doctype html><title>Sign in</title>' })
-    },
-    'oauth.token': ({ text }) => {
-      const form = new URLSearchParams(text)
-      oauth.checkForm(form)
-      return async () => ({ body: oauth.answerForm(form), headers: { 'cache-control': 'no-store' } })
-    },
-    'oauth.certs': () => async () => ({
-      body: await publicKeys(),
-      headers: { 'cache-control': 'public, max-age=20000, must-revalidate' },
-    }),
-  }
-
-  async function answer(request: FakeServerRequest): Promise<FakeServerAnswer | 'cut' | 'hang'> {
-    const { operation, service, row } = findOperation(request)
-    const form = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded')
-    const body = form ? Object.fromEntries(new URLSearchParams(request.text)) : request.json
-    const call: Call = { operation, body, status: 0 }
-    calls.push(call)
-    changed()
-    try {
-      const act = row ? prepare(operation, service, row, request) : plain[operation]?.(request)
-      if (act === undefined)
-        throw refusal(service, { code: 404, message: 'Method not found.', isWrong: true })
-      const fault = faults.get(operation)?.shift() ?? faults.get('*')?.shift()
-      const given = await meet(fault, operation, act)
-      if (typeof given === 'object') call.status = given.status ?? 200
-      return given
-    } catch (error) {
-      const isRefusal = error instanceof Refusal
-      if (!isRefusal || error.isWrong)
-        mistakes.push(`${operation} ${request.method} ${request.path}: ${error}`)
-      const refused: FakeServerAnswer = isRefusal ? error.answer : { status: 599, body: String(error) }
-      call.status = refused.status ?? 0
-      return refused
-    } finally {
-      changed()
-    }
-  }
-
-  const server = await openFakeServer({ answer })
+  const google = createServing({ project, handlers, oauth, now, changed })
+  const server = await openFakeServer({ answer: google.answer })
   const { url } = server
 
   /** Opens the page as a browser does. @throws Error if Google refuses to show it */
@@ -256,14 +139,12 @@ export async function createFakeGoogle({ now: start, pullWait = 1_000 }: FakeGoo
     tunnel: (from: string, to: string) => void pubsub.pushes.tunnels.set(new URL(from).origin, to),
 
     /** Adds faults, one for each of the next calls of an operation, in order. `*` is every operation. */
-    fail(operation: string, ...more: readonly Fault[]): void {
-      faults.set(operation, [...(faults.get(operation) ?? []), ...more])
-    },
+    fail: google.fail,
     /** All calls, in order. */
-    calls: calls as readonly Readonly<Call>[],
-    callsOf: (operation: string) => calls.filter((call) => call.operation === operation),
+    calls: google.calls as readonly Readonly<Call>[],
+    callsOf: (operation: string) => google.calls.filter((call) => call.operation === operation),
     /** Calls that Google would have refused. A test asserts that the list is empty at its end. */
-    mistakes: mistakes as readonly string[],
+    mistakes: google.mistakes as readonly string[],
     /**
      * Resolves when the condition holds. It is checked when a call comes or ends, after each push and each move of the
      * clock. @throws Error after 20 s
@@ -295,39 +176,4 @@ export async function createFakeGoogle({ now: start, pullWait = 1_000 }: FakeGoo
       await server.close()
     },
   }
-}
-
-async function meet(
-  fault: Fault | undefined,
-  operation: string,
-  act: () => Promise<FakeServerAnswer>,
-): Promise<FakeServerAnswer | 'cut' | 'hang'> {
-  if (fault === undefined) return act()
-  if ('status' in fault) throw scriptedRefusal(operation, fault)
-  if ('hang' in fault) return 'hang'
-  if ('garbage' in fault) return { body: fault.garbage, headers: { 'content-type': 'application/json' } }
-  if ('until' in fault) {
-    await fault.until
-    return act()
-  }
-  // A refusal would not be received either.
-  if (fault.cut === 'after') await act().catch(() => undefined)
-  return 'cut'
-}
-
-/** Endpoints that Google describes in words. */
-const described: Readonly<Record<string, string>> = {
-  'GET /accounts/o/oauth2/v2/auth': 'oauth.auth',
-  'POST /oauth/token': 'oauth.token',
-  'GET /certs/oauth2/v3/certs': 'oauth.certs',
-}
-
-function findOperation({ method, path }: FakeServerRequest) {
-  const service: Service = path.startsWith('/pubsub/') ? 'pubsub' : 'gmail'
-  const rest = path.slice(`/${service}`.length)
-  const known = Object.entries(rows).find(
-    ([id, each]) => id.startsWith(service) && each.method === method && each.path.test(rest),
-  )
-  const [operation, row] = known ?? [described[`${method} ${path}`] ?? 'unknown']
-  return { operation, service, row }
 }

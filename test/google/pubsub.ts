@@ -5,9 +5,9 @@
  */
 
 import { EventEmitter, once } from 'node:events'
-import type { Handler } from './index.ts'
-import { createPushes, type PushConfig } from './push.ts'
+import { createPushes, type Delivery, type PushConfig, type Subscription } from './push.ts'
 import { badArgument, type Refusal, refusal } from './refusal.ts'
+import type { Handler } from './requests.ts'
 
 type Binding = { role?: string; members?: string[]; condition?: object }
 
@@ -16,17 +16,6 @@ interface Topic {
   bindings: readonly Binding[]
   /** Grows with each change of the policy. */
   version: number
-}
-
-export interface Delivery {
-  readonly message: gapi.client.pubsub.PubsubMessage & { readonly messageId: string }
-  leasedUntil: number
-  attempts: number
-}
-
-export interface Subscription {
-  resource: gapi.client.pubsub.Subscription & { name: string; topic: string; ackDeadlineSeconds: number }
-  deliveries: Delivery[]
 }
 
 export interface PubSubOptions {

@@ -5,7 +5,6 @@
 
 import { generateKeyPair, type KeyObject, sign } from 'node:crypto'
 import { promisify } from 'node:util'
-import type { Delivery, Subscription } from './pubsub.ts'
 
 export interface Push {
   readonly endpoint: string
@@ -18,6 +17,17 @@ export interface Push {
 export interface PushConfig {
   readonly pushEndpoint?: string
   readonly oidcToken?: { readonly serviceAccountEmail?: string; readonly audience?: string }
+}
+
+export interface Delivery {
+  readonly message: gapi.client.pubsub.PubsubMessage & { readonly messageId: string }
+  leasedUntil: number
+  attempts: number
+}
+
+export interface Subscription {
+  resource: gapi.client.pubsub.Subscription & { name: string; topic: string; ackDeadlineSeconds: number }
+  deliveries: Delivery[]
 }
 
 const kid = '7c0b6913fe13820a333399ace426e70535a9a0bf'

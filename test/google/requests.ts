@@ -26,6 +26,19 @@ type KindOf<Value> = Value extends string
         : { fields: FieldsOf<Value> }
 type FieldsOf<Value> = { readonly [Name in keyof Value]?: KindOf<NonNullable<Value[Name]>> }
 
+/** Returns the JSON of the answer; undefined is an empty answer, 204. @throws Refusal */
+export type Handler = (request: {
+  /** The groups of the row's path: the mailbox or resource, and what is below it. */
+  readonly path: readonly string[]
+  readonly query: Values
+  // biome-ignore lint/suspicious/noExplicitAny: it has the shape of its row.
+  readonly body: any
+  /** The account that consented. */
+  readonly account: string
+  /** Aborted when the caller no longer waits for the answer. */
+  readonly signal: AbortSignal
+}) => object | undefined | Promise<object | undefined>
+
 export interface Row {
   readonly method: string
   /** Matches a path; its group is the resource. */
