@@ -1,7 +1,7 @@
 /** Tests what every channel must do. */
 
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import type { Channel, Part } from '../channel.ts'
 import { measureIn } from '../measure.ts'
 import { isPluginError } from '../plugin-error.ts'
@@ -48,23 +48,39 @@ export function channelConformance(options: ChannelConformance): void {
 
 /** The tests without their suite, for a suite that has more tests. */
 export function channelTests(options: Omit<ChannelConformance, 'name'>): void {
-  const { plugin, create, places, badAddresses, fences = true, secrets = [] } = options
-  const visibleText = options.visibleText ?? (({ text }: Part) => text)
-  const to = places[0]?.[0]
+  const { secrets = [], fences = true, visibleText = ({ text }: Part) => text } = options
+  const to = options.places[0]?.[0]
   assert.ok(to !== undefined, 'the suite needs a place to send to')
-  const secretsOf = (fixture: ChannelFixture) => [...secrets, ...(fixture.secrets ?? [])]
+  for (const [promise, ask] of Object.entries(promises))
+    test(promise, async (t) => {
+      const fixture = await options.create()
+      t.after(() => fixture.close?.())
+      const all = [...secrets, ...(fixture.secrets ?? [])]
+      await ask(fixture, { ...options, secrets: all, fences, visibleText, to, t })
+    })
+}
 
-  test('delivers a short text as one message', async () => {
-    await using used = await use(create)
-    await sendAll(used.fixture.channel, to, 'A short text.')
-    const seen = used.fixture.messages()
+/** What a test is given beside a fixture. */
+interface Asked extends Required<Omit<ChannelConformance, 'name'>> {
+  readonly t: TestContext
+  /** The address to send to. */
+  readonly to: string
+}
+
+/** The tests by name. */
+const promises: Readonly<Record<string, (fixture: ChannelFixture, asked: Asked) => Promise<void>>> = {
+  async 'delivers a short text as one message'(fixture, { to }) {
+    await sendAll(fixture.channel, to, 'A short text.')
+    const seen = fixture.messages()
     assert.equal(seen.length, 1)
     assert.ok(seen[0]?.includes('A short text.'), 'the message holds the text')
-  })
+  },
 
-  test('delivers a long text as parts within the limit that hold all of its words in order', async () => {
-    await using used = await use(create)
-    const { channel } = used.fixture
+  async 'delivers a long text as parts within the limit that hold all of its words in order'(
+    fixture,
+    { to, visibleText },
+  ) {
+    const { channel } = fixture
     const text = longProse(channel)
     const parts = channel.render(text)
     assert.ok(parts.length > 1, 'a text over the limit is cut')
@@ -74,13 +90,11 @@ export function channelTests(options: Omit<ChannelConformance, 'name'>): void {
       wordsOf(text),
     )
     await sendAll(channel, to, text)
-    assert.equal(used.fixture.messages().length, parts.length, 'one part is one message')
-  })
+    assert.equal(fixture.messages().length, parts.length, 'one part is one message')
+  },
 
-  test('closes a code fence at a cut and opens it again with its language', async (t) => {
+  async 'closes a code fence at a cut and opens it again with its language'({ channel }, { t, fences }) {
     if (!fences) return t.skip('the vendor has no fences')
-    await using used = await use(create)
-    const { channel } = used.fixture
     const line = 'const value = compute(value)'
     const code = repeatOver(`${line}\n`, channel)
     const parts = channel.render(`\`\`\`ts\n${code}\`\`\``)
@@ -92,11 +106,9 @@ export function channelTests(options: Omit<ChannelConformance, 'name'>): void {
       assert.equal(lines.at(-1), '```', 'a part closes the fence')
       assert.deepEqual(new Set(lines.slice(1, -1)), new Set([line]), 'a part holds whole lines of code')
     }
-  })
+  },
 
-  test('does not cut emoji and combined characters', async () => {
-    await using used = await use(create)
-    const { channel } = used.fixture
+  async 'does not cut emoji and combined characters'({ channel }, { visibleText }) {
     for (const cluster of ['👩🏽‍🚀', 'e\u0301', '🇨🇭', 'நி']) {
       const parts = channel.render(repeatOver(cluster, channel))
       assert.ok(parts.length > 1, 'a word over the limit is cut')
@@ -105,111 +117,91 @@ export function channelTests(options: Omit<ChannelConformance, 'name'>): void {
         assert.equal(visibleText(part).trim().replaceAll(cluster, ''), '', 'a part is whole')
       }
     }
-  })
+  },
 
-  test('renders the whole reply in as many messages as it takes, since the host decides how many are sent', async () => {
-    await using used = await use(create)
-    const { channel } = used.fixture
+  async 'renders the whole reply in as many messages as it takes, since the host decides how many are sent'(
+    { channel },
+    { visibleText },
+  ) {
     const { part, parts = 10 } = channel.limits
     const line = `${'Much to say. '.repeat(Math.ceil(part / 26))}\n\n`
     const rendered = channel.render(`${line.repeat(2 * parts + 3)}The end.`)
     assert.ok(rendered.length > parts + 1, `${rendered.length} messages`)
     assert.ok(visibleText(rendered.at(-1) as Part).includes('The end.'), 'the last message is the end')
-  })
+  },
 
-  test('sends nothing for blank text', async () => {
-    await using used = await use(create)
-    for (const blank of ['', ' \t', '\n\n']) assert.deepEqual(used.fixture.channel.render(blank), [])
-  })
+  async 'sends nothing for blank text'(fixture) {
+    for (const blank of ['', ' \t', '\n\n']) assert.deepEqual(fixture.channel.render(blank), [])
+  },
 
-  test('refuses a text that is not an address with bad-target', async () => {
-    await using used = await use(create)
+  async 'refuses a text that is not an address with bad-target'(fixture, { badAddresses }) {
     for (const address of ['', ' ', ...badAddresses]) {
       assert.throws(
-        () => used.fixture.channel.target(address),
+        () => fixture.channel.target(address),
         (error) => isPluginError(error) && error.code === 'bad-target' && !error.retryable,
         `'${address}' is refused`,
       )
     }
-  })
+  },
 
-  test('gives each place one key, and different places different keys', async () => {
-    await using used = await use(create)
-    const { channel } = used.fixture
+  async 'gives each place one key, and different places different keys'({ channel }, { places }) {
     const keys = places.map((addresses) => {
       const named = new Set([...addresses, ...addresses].map((address) => channel.target(address).key))
       assert.equal(named.size, 1, `one key for ${addresses.join(', ')}`)
       return [...named][0]
     })
     assert.equal(new Set(keys).size, places.length, 'a key for each place')
-  })
+  },
 
-  test('sends one message for a key that is sent twice', async (t) => {
-    await using used = await use(create)
-    const { channel, messages } = used.fixture
+  async 'sends one message for a key that is sent twice'({ channel, messages }, { t, to }) {
     if (channel.idempotency === undefined) return t.skip('the channel promises no idempotency')
     await sendAll(channel, to, 'Only once.')
     await sendAll(channel, to, 'Only once.')
     assert.equal(messages().length, 1)
-  })
+  },
 
-  test('returns a receipt that can be stored and shows no secret', async () => {
-    await using used = await use(create)
-    for (const receipt of await sendAll(used.fixture.channel, to, 'A short text.')) {
+  async 'returns a receipt that can be stored and shows no secret'(fixture, { to, secrets }) {
+    for (const receipt of await sendAll(fixture.channel, to, 'A short text.')) {
       assert.ok(typeof receipt.id === 'string' && receipt.id.trim() !== '', 'a receipt has an id')
       assert.ok(receipt.at === undefined || !Number.isNaN(Date.parse(receipt.at)), '`at` is a time')
-      assertStorable(receipt, secretsOf(used.fixture))
+      assertStorable(receipt, secrets)
     }
-  })
+  },
 
-  test('sends nothing and soon throws a PluginError when aborted before it starts', async () => {
-    await using used = await use(create)
-    const sending = sendFirst(used.fixture.channel, to, AbortSignal.abort())
-    await within(assertPluginError(sending, secretsOf(used.fixture)), 'an aborted send ends')
-    assert.deepEqual(used.fixture.messages(), [])
-  })
+  async 'sends nothing and soon throws a PluginError when aborted before it starts'(
+    fixture,
+    { to, secrets },
+  ) {
+    const sending = sendFirst(fixture.channel, to, AbortSignal.abort())
+    await within(assertPluginError(sending, secrets), 'an aborted send ends')
+    assert.deepEqual(fixture.messages(), [])
+  },
 
-  test('soon throws a PluginError when aborted in the middle', async (t) => {
-    await using used = await use(create)
-    if (used.fixture.stall === undefined) return t.skip('the fixture has no vendor that could stall')
-    used.fixture.stall()
+  async 'soon throws a PluginError when aborted in the middle'(fixture, { t, to, secrets }) {
+    if (fixture.stall === undefined) return t.skip('the fixture has no vendor that could stall')
+    fixture.stall()
     const abort = new AbortController()
-    const sending = assertPluginError(
-      sendFirst(used.fixture.channel, to, abort.signal),
-      secretsOf(used.fixture),
-    )
+    const sending = assertPluginError(sendFirst(fixture.channel, to, abort.signal), secrets)
     setImmediate(() => abort.abort())
     await within(sending, 'an aborted send ends')
-  })
+  },
 
-  test('throws a PluginError that shows no secret when the vendor refuses', async (t) => {
-    await using used = await use(create)
-    if (used.fixture.fail === undefined) return t.skip('the fixture has no vendor that could fail')
-    used.fixture.fail()
-    const sending = sendFirst(used.fixture.channel, to, new AbortController().signal)
-    await within(assertPluginError(sending, secretsOf(used.fixture)), 'a refused send ends')
-  })
+  async 'throws a PluginError that shows no secret when the vendor refuses'(fixture, { t, to, secrets }) {
+    if (fixture.fail === undefined) return t.skip('the fixture has no vendor that could fail')
+    fixture.fail()
+    const sending = sendFirst(fixture.channel, to, new AbortController().signal)
+    await within(assertPluginError(sending, secrets), 'a refused send ends')
+  },
 
-  test('leaves nothing open after close', async () => {
+  async 'leaves nothing open after close'(_fixture, { create, to }) {
     const before = openResources()
-    {
-      await using used = await use(create)
-      await sendAll(used.fixture.channel, to, 'A short text.')
-    }
+    const fixture = await create()
+    await sendAll(fixture.channel, to, 'A short text.')
+    await fixture.close?.()
     assert.deepEqual(await leaksOf(before), [])
-  })
+  },
 
-  test('does nothing on import', () => assertInertPlugin(plugin))
-}
-
-async function use(create: ChannelConformance['create']) {
-  const fixture = await create()
-  return {
-    fixture,
-    async [Symbol.asyncDispose]() {
-      await fixture.close?.()
-    },
-  }
+  'does nothing on import': (_fixture, { plugin }) => assertInertPlugin(plugin),
 }
 
 async function sendAll(channel: Channel, to: string, markdown: string) {

@@ -64,64 +64,72 @@ export interface RunnerConformance {
   readonly secrets?: readonly string[]
 }
 
-export function runnerConformance({ name, plugin, create, secrets = [] }: RunnerConformance): void {
+export function runnerConformance({ name, ...options }: RunnerConformance): void {
   describe(name, () => {
-    test('answers a turn', async () => {
-      await using used = await use(create)
-      await assertAnswered(used.fixture, turnOf(1), secrets)
-    })
+    for (const [promise, ask] of Object.entries(runnerTests))
+      test(promise, async (t) => {
+        const create = async () => {
+          const fixture = await options.create()
+          t.after(() => fixture.close?.())
+          return fixture
+        }
+        await ask(await create(), { secrets: [], ...options, create, t })
+      })
+  })
+}
 
-    test('answers a turn with only the required fields', async () => {
-      await using used = await use(create)
-      await assertAnswered(used.fixture, bareTurn(1), secrets)
-    })
+/** What a test is given beside a fixture. `create` makes another one, and closes it at the end of the test. */
+interface Asked extends Required<Omit<RunnerConformance, 'name'>> {
+  readonly t: TestContext
+}
 
-    test('answers a heartbeat', async () => {
-      await using used = await use(create)
-      assertResult(await run(used.fixture.runner, heartbeat()), secrets)
-    })
+/** The tests by name. */
+export const runnerTests: Readonly<Record<string, (fixture: RunnerFixture, asked: Asked) => Promise<void>>> =
+  {
+    async 'answers a turn'(fixture, { secrets }) {
+      await assertAnswered(fixture, turnOf(1), secrets)
+    },
 
-    test('answers a compaction with something to remember', async (t) => {
-      await using used = await use(create)
-      const { runner } = used.fixture
+    async 'answers a turn with only the required fields'(fixture, { secrets }) {
+      await assertAnswered(fixture, bareTurn(1), secrets)
+    },
+
+    async 'answers a heartbeat'(fixture, { secrets }) {
+      assertResult(await run(fixture.runner, heartbeat()), secrets)
+    },
+
+    async 'answers a compaction with something to remember'({ runner }, { t, secrets }) {
       if (runner.keepsHistory) return t.skip('the runner keeps its conversations elsewhere')
       const result = await run(runner, compaction())
       assertResult(result, secrets)
       assert.notEqual(result.reply.trim(), '', 'the summary says something')
-    })
+    },
 
-    test('answers a whole prompt of 200 KB', async () => {
-      await using used = await use(create)
-      await assertAnswered(used.fixture, { ...turnOf(1), prompt: hugePrompt }, secrets)
-    })
+    async 'answers a whole prompt of 200 KB'(fixture, { secrets }) {
+      await assertAnswered(fixture, { ...turnOf(1), prompt: hugePrompt }, secrets)
+    },
 
-    test('answers a prompt in any script to the last character', async () => {
-      await using used = await use(create)
-      await assertAnswered(used.fixture, { ...turnOf(1), prompt: unicodePrompt }, secrets)
-    })
+    async 'answers a prompt in any script to the last character'(fixture, { secrets }) {
+      await assertAnswered(fixture, { ...turnOf(1), prompt: unicodePrompt }, secrets)
+    },
 
-    test('lets a text from outside name no file to its program', async (t) => {
-      await using used = await use(create)
-      const { runner, startsProgram = false } = used.fixture
+    async 'lets a text from outside name no file to its program'({ runner, startsProgram = false }, { t }) {
       if (!startsProgram) return t.skip('the runner starts no program')
       const { reply } = await run(runner, { ...turnOf(1), prompt: referringPrompt })
       assert.ok(reply.includes('Follow @RULES.md'), 'the operator’s own words stay as they are')
       const outside = reply.slice(reply.indexOf('<outside-data'))
       assert.deepEqual(outside.match(/.{0,8}@(?! ).{0,8}/gs) ?? [], [], 'a space is behind each @ of a fence')
-    })
+    },
 
-    test('leaves the turn unchanged', async () => {
-      await using used = await use(create)
+    async 'leaves the turn unchanged'(fixture) {
       for (const turn of [turnOf(1), heartbeat()]) {
         const before = structuredClone(turn)
-        await run(used.fixture.runner, turn)
+        await run(fixture.runner, turn)
         assert.deepEqual(turn, before)
       }
-    })
+    },
 
-    test('keeps turns of different sessions apart', async () => {
-      await using used = await use(create)
-      const { fixture } = used
+    async 'keeps turns of different sessions apart'(fixture) {
       const numbers = Array.from({ length: 8 }, (_, index) => index + 1)
       const results = await Promise.all(numbers.map((number) => run(fixture.runner, turnOf(number))))
       const answered = (text: string) => numbers.filter((number) => text.includes(promptOf(number)))
@@ -133,11 +141,12 @@ export function runnerConformance({ name, plugin, create, secrets = [] }: Runner
       for (const [index, { reply }] of results.entries()) {
         assert.deepEqual(answered(reply), [numbers[index]], 'a reply answers its own turn and no other')
       }
-    })
+    },
 
-    test('gives each session a state of its own and continues from it', async (t) => {
-      await using used = await use(create)
-      const { runner, remembers = false } = used.fixture
+    async 'gives each session a state of its own and continues from it'(
+      { runner, remembers = false },
+      { t, secrets },
+    ) {
       if (!remembers) return t.skip('the runner remembers nothing')
       const states: (string | undefined)[] = []
       for (const number of [1, 2]) {
@@ -150,30 +159,27 @@ export function runnerConformance({ name, plugin, create, secrets = [] }: Runner
         states.push(first.state)
       }
       assert.notEqual(states[0], states[1], 'another session has another state')
-    })
+    },
 
-    test('has no reply to a turn that it handed over', async (t) => {
-      await using used = await use(create)
-      const { reply, handedOver } = await run(used.fixture.runner, turnOf(1))
-      if (handedOver === undefined && !used.fixture.handed) return t.skip('the runner hands nothing over')
+    async 'has no reply to a turn that it handed over'(fixture, { t }) {
+      const { reply, handedOver } = await run(fixture.runner, turnOf(1))
+      if (handedOver === undefined && !fixture.handed) return t.skip('the runner hands nothing over')
       assertSentence(handedOver, 'where the turn went', 200)
       assert.equal(reply, '')
-    })
+    },
 
-    test('warns in short sentences', async () => {
-      await using used = await use(create)
+    async 'warns in short sentences'(fixture) {
       for (const turn of [{ ...turnOf(1), thinking: 'xhigh' }, heartbeat()]) {
-        const { warnings = [] } = await run(used.fixture.runner, turn)
+        const { warnings = [] } = await run(fixture.runner, turn)
         for (const warning of warnings) assertSentence(warning, 'a warning')
       }
-    })
+    },
 
-    test('reports progress while the turn lasts and never after it', async () => {
-      await using used = await use(create)
+    async 'reports progress while the turn lasts and never after it'(fixture) {
       const reported: Progress[] = []
       const { signal } = new AbortController()
       const call = { signal, onProgress: (progress: Progress) => void reported.push(progress) }
-      await within(used.fixture.runner.run(turnOf(1), call), 'the turn ends')
+      await within(fixture.runner.run(turnOf(1), call), 'the turn ends')
       for (const { text, note } of reported) {
         assert.ok(text === undefined || typeof text === 'string', 'reported text is a string')
         assert.ok(note === undefined || typeof note === 'string', 'what is noted is a text')
@@ -181,112 +187,104 @@ export function runnerConformance({ name, plugin, create, secrets = [] }: Runner
       const during = reported.length
       await quiet()
       assert.equal(reported.length, during, 'nothing is reported after the turn')
-    })
+    },
 
-    test('soon throws a PluginError when aborted before it starts', async () => {
-      await using used = await use(create)
+    async 'soon throws a PluginError when aborted before it starts'(fixture, { secrets }) {
       const call = { signal: AbortSignal.abort() }
-      const turn = used.fixture.runner.run(turnOf(1), call)
+      const turn = fixture.runner.run(turnOf(1), call)
       await within(assertPluginError(turn, secrets), 'an aborted turn ends')
-    })
+    },
 
-    test('soon throws a PluginError when aborted in the middle', async (t) => {
-      await using used = await use(create)
-      if (used.fixture.stall === undefined) return t.skip('the fixture has no service that could stall')
-      used.fixture.stall()
+    async 'soon throws a PluginError when aborted in the middle'(fixture, { t, secrets }) {
+      if (fixture.stall === undefined) return t.skip('the fixture has no service that could stall')
+      fixture.stall()
       const abort = new AbortController()
-      const turn = assertPluginError(used.fixture.runner.run(turnOf(1), abort), secrets)
+      const turn = assertPluginError(fixture.runner.run(turnOf(1), abort), secrets)
       setImmediate(() => abort.abort())
       await within(turn, 'an aborted turn ends')
-    })
+    },
 
-    test('soon throws a PluginError when aborted while its answer arrives', async (t) => {
-      await using used = await use(create)
-      if (used.fixture.stallMidway === undefined)
+    async 'soon throws a PluginError when aborted while its answer arrives'(fixture, { t, secrets }) {
+      if (fixture.stallMidway === undefined)
         return t.skip('the fixture has no service that could stop midway')
-      const begun = used.fixture.stallMidway()
+      const begun = fixture.stallMidway()
       const abort = new AbortController()
-      const turn = assertPluginError(used.fixture.runner.run(turnOf(1), abort), secrets)
+      const turn = assertPluginError(fixture.runner.run(turnOf(1), abort), secrets)
       await within(begun, 'the service begins to answer')
       await quiet()
       abort.abort()
       await within(turn, 'an aborted turn ends')
-    })
+    },
 
-    test('throws a PluginError that shows no secret when its service fails', async (t) => {
-      await using used = await use(create)
-      const turn = failedTurn(used.fixture, t)
+    async 'throws a PluginError that shows no secret when its service fails'(fixture, { t, secrets }) {
+      const turn = failedTurn(fixture, t)
       if (turn) await within(assertPluginError(turn, secrets), 'a failed turn ends')
-    })
+    },
 
-    test('says in one short sentence why its service failed', async (t) => {
-      await using used = await use(create)
-      const error = await within(failedTurn(used.fixture, t)?.catch(asError) ?? nothing, 'a failed turn ends')
+    async 'says in one short sentence why its service failed'(fixture, { t }) {
+      const error = await within(failedTurn(fixture, t)?.catch(asError) ?? nothing, 'a failed turn ends')
       if (error) assertSentence((error as Error).message, 'the error’s message')
-    })
+    },
 
-    test('holds its runs back while its service fails every turn', async (t) => {
-      await assertScopes('outages', true, t)
-    })
+    async 'holds its runs back while its service fails every turn'(fixture, asked) {
+      await assertScopes('outages', true, fixture, asked)
+    },
 
-    test('holds no other run back when a turn fails for its own sake', async (t) => {
-      await assertScopes('ownFailures', false, t)
-    })
+    async 'holds no other run back when a turn fails for its own sake'(fixture, asked) {
+      await assertScopes('ownFailures', false, fixture, asked)
+    },
 
-    test('always says in a short sentence why it does not take a model', async (t) => {
-      await using used = await use(create)
-      const { runner } = used.fixture
+    async 'always says in a short sentence why it does not take a model'({ runner }, { t }) {
       if (runner.checkModel === undefined) return t.skip('the runner takes any model')
       for (const model of ['nobody/knows-this', 'nobody/knows-this', 'x']) {
         const reason = runner.checkModel(model)
         if (reason !== undefined) assertSentence(reason, 'the reason')
         assert.equal(runner.checkModel(model), reason, 'asked again it says the same')
       }
-    })
+    },
 
-    test('leaves no timer behind a turn', async () => {
-      await using used = await use(create)
+    async 'leaves no timer behind a turn'(fixture) {
       // The first turn may open a connection that later turns reuse.
-      await run(used.fixture.runner, turnOf(1))
+      await run(fixture.runner, turnOf(1))
       const before = openResources()
-      await run(used.fixture.runner, turnOf(2))
+      await run(fixture.runner, turnOf(2))
       assert.deepEqual(await leaksOf(before, ['Timeout']), [])
-    })
+    },
 
-    test('leaves no listener on the signal of a turn', async () => {
-      await using used = await use(create)
+    async 'leaves no listener on the signal of a turn'(fixture) {
       const { signal, left } = watchListeners(new AbortController().signal)
-      await within(used.fixture.runner.run(turnOf(1), { signal }), 'the turn ends')
+      await within(fixture.runner.run(turnOf(1), { signal }), 'the turn ends')
       await quiet()
       assert.equal(left(), 0, 'no listeners are left')
-    })
+    },
 
-    test('leaves nothing open after close', async () => {
+    async 'leaves nothing open after close'(_fixture, { create }) {
       const before = openResources()
-      {
-        await using used = await use(create)
-        await run(used.fixture.runner, turnOf(1))
-      }
+      const fixture = await create()
+      await run(fixture.runner, turnOf(1))
+      await fixture.close?.()
       assert.deepEqual(await leaksOf(before), [])
-    })
+    },
 
-    test('does nothing on import', () => assertInertPlugin(plugin))
-  })
+    'does nothing on import': (_fixture, { plugin }) => assertInertPlugin(plugin),
+  }
 
-  /** Asserts for each of the fixture's breakages whether the host takes its error for one of the whole service. */
-  async function assertScopes(kind: 'outages' | 'ownFailures', expected: boolean, t: TestContext) {
-    await using first = await use(create)
-    const names = Object.keys(first.fixture[kind] ?? {})
-    if (names.length === 0) return t.skip(`the fixture has no ${kind}`)
-    for (const name of names) {
-      await using used = await use(create)
-      const { runner, [kind]: breakages = {} } = used.fixture
-      await breakages[name]?.()
-      const turn = runner.run(turnOf(1), { signal: new AbortController().signal })
-      const error = await within(assertPluginError(turn, secrets), 'a failed turn ends')
-      const facts = `${name}: ${error.code}, retryable ${error.retryable}, wholeService ${error.wholeService}`
-      assert.equal(isOutage(error), expected, facts)
-    }
+/** Asserts for each of the fixture's breakages whether the host takes its error for one of the whole service. */
+async function assertScopes(
+  kind: 'outages' | 'ownFailures',
+  expected: boolean,
+  first: RunnerFixture,
+  { t, create, secrets }: Asked,
+): Promise<void> {
+  const names = Object.keys(first[kind] ?? {})
+  if (names.length === 0) return t.skip(`the fixture has no ${kind}`)
+  for (const name of names) {
+    const { runner, [kind]: breakages = {} } = await create()
+    await breakages[name]?.()
+    const turn = runner.run(turnOf(1), { signal: new AbortController().signal })
+    const error = await within(assertPluginError(turn, secrets), 'a failed turn ends')
+    const facts = `${name}: ${error.code}, retryable ${error.retryable}, wholeService ${error.wholeService}`
+    assert.equal(isOutage(error), expected, facts)
   }
 }
 
@@ -298,16 +296,6 @@ async function quiet(): Promise<void> {
 const nothing = Promise.resolve(undefined)
 
 const asError = (error: unknown) => error
-
-async function use(create: RunnerConformance['create']) {
-  const fixture = await create()
-  return {
-    fixture,
-    async [Symbol.asyncDispose]() {
-      await fixture.close?.()
-    },
-  }
-}
 
 function run(runner: Runner, turn: Turn): Promise<TurnResult> {
   return within(runner.run(turn, { signal: new AbortController().signal }), 'the turn ends')
