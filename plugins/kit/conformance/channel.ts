@@ -48,16 +48,20 @@ export function channelConformance(options: ChannelConformance): void {
 
 /** The tests without their suite, for a suite that has more tests. */
 export function channelTests(options: Omit<ChannelConformance, 'name'>): void {
+  for (const promise of Object.keys(promises)) channelTest(promise, options)
+}
+
+/** One of the tests, by its name. */
+export function channelTest(promise: string, options: Omit<ChannelConformance, 'name'>): void {
   const { secrets = [], fences = true, visibleText = ({ text }: Part) => text } = options
   const to = options.places[0]?.[0]
   assert.ok(to !== undefined, 'the suite needs a place to send to')
-  for (const [promise, ask] of Object.entries(promises))
-    test(promise, async (t) => {
-      const fixture = await options.create()
-      t.after(() => fixture.close?.())
-      const all = [...secrets, ...(fixture.secrets ?? [])]
-      await ask(fixture, { ...options, secrets: all, fences, visibleText, to, t })
-    })
+  test(promise, async (t) => {
+    const fixture = await options.create()
+    t.after(() => fixture.close?.())
+    const all = [...secrets, ...(fixture.secrets ?? [])]
+    await promises[promise]?.(fixture, { ...options, secrets: all, fences, visibleText, to, t })
+  })
 }
 
 /** What a test is given beside a fixture. */
