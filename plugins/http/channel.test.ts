@@ -103,4 +103,5 @@ for (const [status, headers, expected] of [
       (error) => error,
     )
     assert.equal(`${failure.code}${failure.retryable ? ', again' : ''}`, expected)
+    if ('content-type' in headers) assert.match(failure.message, /^What answers at `url` is not the webhook/)
   })

@@ -124,7 +124,7 @@ function errorFrom(answer: VendorAnswer, now: number): PluginError {
   const { status, headers } = answer
   const said = `The webhook answered ${status}`
   const retryAfter = readRetryAfter(headers.get('retry-after'), now)
-  if (isPage(answer)) return foreignAnswer(answer, { vendor: 'the webhook', now })
+  if (isPage(answer)) return foreignAnswer(answer, { vendor: 'the webhook', addressKey: 'url', now })
   if (status === 401) return channelError('bad-credential', `${said}: it has another secret.`)
   if (status === 403) return channelError('forbidden', `${said}.`)
   if (status === 404 || status === 410)

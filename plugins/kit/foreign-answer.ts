@@ -1,6 +1,6 @@
 /**
  * Turns an answer that is not in the vendor's form into an error. Such an answer comes from a proxy, a tunnel or a firewall
- * before the vendor, or `baseUrl` leads somewhere else.
+ * before the vendor, or the configured address leads somewhere else.
  */
 
 import { channelError } from './channel-error.ts'
@@ -11,6 +11,8 @@ import type { VendorAnswer } from './vendor-call.ts'
 export interface ForeignAnswerOptions {
   /** The vendor that did not answer, such as `Slack's Web API`. */
   readonly vendor: string
+  /** The key of the configuration that has the vendor's address. Default: `baseUrl`. */
+  readonly addressKey?: string
   /** Whether the call was the one that sends the message. Default: true. */
   readonly delivers?: boolean
   /** The time in milliseconds since the Unix epoch. Default: the system's clock. */
@@ -18,7 +20,7 @@ export interface ForeignAnswerOptions {
 }
 
 /** The call that was answered. */
-export type AnsweredCall = Required<Omit<ForeignAnswerOptions, 'vendor'>>
+export type AnsweredCall = Required<Omit<ForeignAnswerOptions, 'vendor' | 'addressKey'>>
 
 /**
  * The statuses with which a proxy says that it did not reach the vendor: 502, 503, and Cloudflare's own
@@ -37,7 +39,7 @@ const noWay: ReadonlySet<number> = new Set([401, 404, 405, 407])
  */
 export function foreignAnswer(
   { status, headers }: VendorAnswer,
-  { vendor, delivers = true, now = Date.now() }: ForeignAnswerOptions,
+  { vendor, addressKey = 'baseUrl', delivers = true, now = Date.now() }: ForeignAnswerOptions,
 ): PluginError {
   const retryAfter = readRetryAfter(headers.get('retry-after'), now)
   if (status === 429) {
@@ -52,7 +54,7 @@ export function foreignAnswer(
     const text = `${vendor} was not reached: what stands before it answers ${status}.`
     return channelError('unavailable', text, { retryAfter })
   }
-  const text = `What answers at \`baseUrl\` is not ${vendor} (${status}): fix the address, or what stands before it.`
+  const text = `What answers at \`${addressKey}\` is not ${vendor} (${status}): fix the address, or what stands before it.`
   const maybeDelivered = delivers && !isRefusal
   return channelError('unavailable', text, { retryAfter, maybeDelivered, wholeService: noWay.has(status) })
 }

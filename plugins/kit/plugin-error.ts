@@ -17,6 +17,8 @@ export interface PluginErrorOptions {
    * the runner's runs, none of which fails for it, and tries one of them from time to time. Default: false.
    */
   readonly wholeService?: boolean
+  /** Whether the connection broke off before the answer was read. Default: false. */
+  readonly cutOff?: boolean
   readonly cause?: unknown
 }
 
@@ -28,6 +30,7 @@ export class PluginError extends Error {
   readonly retryAfter: number | undefined
   readonly maybeDelivered: boolean
   readonly wholeService: boolean
+  readonly cutOff: boolean
 
   constructor(message: string, options: PluginErrorOptions) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -37,6 +40,7 @@ export class PluginError extends Error {
     this.retryAfter = options.retryAfter
     this.maybeDelivered = options.maybeDelivered ?? false
     this.wholeService = options.wholeService ?? false
+    this.cutOff = options.cutOff ?? false
   }
 }
 

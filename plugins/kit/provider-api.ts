@@ -118,7 +118,7 @@ async function send(
       throw permanentError('redirected', text)
     }
     const isLate = error.code === 'timeout'
-    if (!isLate && error.message !== 'The answer was cut off.') throw error
+    if (!isLate && !error.cutOff) throw error
     throw transientError(
       'network',
       `${title} ${isLate ? 'did not answer in time' : 'broke off'} about ${what}.`,

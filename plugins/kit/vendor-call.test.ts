@@ -100,6 +100,7 @@ test('an answer that is cut off or too long may mean that the message was delive
     await using vendor = await open(fault)
     const error = await vendor.failure({ body: {} })
     assert.deepEqual([error.code, error.retryable, error.maybeDelivered], [code, true, true])
+    assert.equal(error.cutOff, fault.kind === 'cut-answer')
   }
   await using vendor = await open({ kind: 'answer', answer: { body: long.slice(1) } })
   assert.equal((await vendor.call()).text.length, 1_048_576)

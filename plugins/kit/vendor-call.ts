@@ -60,7 +60,8 @@ export async function callVendor(fetch: typeof globalThis.fetch, call: VendorCal
   } catch (error) {
     if (signal.aborted) throw abortError(signal, delivers)
     if (!isPluginError(error)) {
-      throw transientError('network', 'The answer was cut off.', { maybeDelivered: delivers, cause: error })
+      const facts = { maybeDelivered: delivers, cutOff: true, cause: error }
+      throw transientError('network', 'The answer was cut off.', facts)
     }
     if (delivers || !error.maybeDelivered) throw error
     throw new PluginError(error.message, { ...error, cause: error.cause, maybeDelivered: false })

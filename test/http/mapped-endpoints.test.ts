@@ -37,6 +37,39 @@ test('integers beyond 2^53 keep their digits in the JSON of a form field', async
   assert.equal(run.message, '820982911946154508 820982911946154508820982911946154508')
 })
 
+test('JSON and forms are read whatever their content type says, and everything else is refused with a code', async (t) => {
+  const mapping = '- { match: { path: typed }, message: "{{text}}" }'
+  const { ask, read } = await install(t, { 'reveille.yaml': configured(mapping) })
+  const json = '{"text":"hi"}'
+  const form = 'application/x-www-form-urlencoded'
+  const cases: [type: string | undefined, payload: string, expected: string][] = [
+    [undefined, json, 'hi'],
+    ['application/json', json, 'hi'],
+    ['application/json; charset=utf-8; version=1', json, 'hi'],
+    ['application/cloudevents+json', json, 'hi'],
+    ['text/plain', json, 'hi'],
+    ['', json, 'hi'],
+    [';;;/=garbage"', json, 'hi'],
+    ['application/json, text/plain', json, 'hi'],
+    [form, 'text=hi', 'hi'],
+    [`${form.toUpperCase()} ; charset=UTF-8`, 'text=hi', 'hi'],
+    [form, json, 'hi'],
+    [undefined, 'text=hi', 'INVALID_JSON'],
+    ['text/plain', 'hi', 'INVALID_JSON'],
+    [';;;/=garbage"', 'hi', 'INVALID_JSON'],
+    ['multipart/form-data; boundary=x', '--x--', 'MULTIPART_BODY'],
+  ]
+  for (const [type, payload, expected] of cases) {
+    const headers = {
+      authorization: `Bearer ${hookToken}`,
+      ...(type !== undefined && { 'content-type': type }),
+    }
+    const { body } = await ask('/hooks/typed', { method: 'POST', headers, payload })
+    const run = body['runId'] && (await read<RunRecord>(`/api/runs/${body['runId']}`))
+    assert.equal(run ? run.message : body['code'], expected, `${type}: ${payload}`)
+  }
+})
+
 const several = `- match: { path: several }
   continue: true
   forEach: list
