@@ -48,62 +48,88 @@ const signInPath = '/api/session'
 /** After this time a stream asks again whether its sign-in has ended at another node. Milliseconds. */
 const recheckMs = 10_000
 
-/**
- * The token comes as `Authorization: Bearer` or `x-gateway-token`, never in the address, which proxies log. It is checked before
- * anything else, so that an unauthenticated client cannot learn which addresses there are. A client that was wrong too often has to
- * wait, with the right token too: otherwise it could go on guessing, and see which guess is let in. A right token does not reset the
- * count, because that of the metrics would buy guesses at that of the gateway.
- */
-export function createAdminAuth({ current, store, mintId, now, log, issues }: AuthOptions) {
+type Parts = ReturnType<typeof createParts>
+
+function createParts({ current, store, mintId, now, log, issues }: AuthOptions) {
   const adminMatcher = onceForEach(({ gateway }: Settings) => createSecretMatcher(gateway.tokens))
   const metricsMatcher = onceForEach(({ gateway }: Settings) => createSecretMatcher(gateway.metricsTokens))
   const tries = createTries((client) => {
     log.error({ event: 'token-guessing', client })
     issues.tokenGuessed(client)
   })
-  const admissions = new WeakMap<FastifyRequest, Admission>()
   const signOuts = createSignOuts(store)
   const settingsOfNow = () => current().snapshot.settings
+  const holderOf = (token: string, settings: Settings) => {
+    const index = adminMatcher(settings)(token)
+    return index === undefined ? undefined : settings.gateway.holders[index]
+  }
+  return {
+    ...{ mintId, now, log, tries, signOuts, settingsOfNow, holderOf },
+    admissions: new WeakMap<FastifyRequest, Admission>(),
+
+    /** The admission by a token in the headers, or by the cookie. @throws StoreError if it is not known whether the sign-in has ended */
+    async admit(request: FastifyRequest, settings: Settings): Promise<Admission | undefined> {
+      const given = givenToken(request)
+      if (given !== undefined) {
+        const holder = holderOf(given, settings)
+        return holder && { token: given, ...holder }
+      }
+      const signedIn = readCookie(cookieOf(request), pageKeyOf(request), settings.gateway.tokens, now())
+      if (signedIn === undefined || (await signOuts.has(signedIn.signIn))) return undefined
+      const holder = holderOf(signedIn.token, settings)
+      return holder && { ...signedIn, ...holder }
+    },
+
+    mayReadMetrics(request: FastifyRequest): boolean {
+      const settings = settingsOfNow()
+      const given = givenToken(request)
+      if (given === undefined) return false
+      return [adminMatcher, metricsMatcher].some((matcherOf) => matcherOf(settings)(given) !== undefined)
+    },
+
+    async refuseUnauthenticated(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      isGuess: boolean,
+      sentence: string,
+    ): Promise<FastifyReply> {
+      // A request without a token guesses nothing.
+      const retryAfter = isGuess ? await tries.wrong(clientOf(request)) : undefined
+      if (retryAfter !== undefined) return sendRefusal(reply, 'TOO_MANY_TRIES', { retryAfter })
+      reply.header('www-authenticate', 'Bearer')
+      return sendRefusal(reply, 'UNAUTHORIZED', { sentence })
+    },
+  }
+}
+
+/**
+ * The token comes as `Authorization: Bearer` or `x-gateway-token`, never in the address, which proxies log. It is checked before
+ * anything else, so that an unauthenticated client cannot learn which addresses there are. A client that was wrong too often has to
+ * wait, with the right token too: otherwise it could go on guessing, and see which guess is let in. A right token does not reset the
+ * count, because that of the metrics would buy guesses at that of the gateway.
+ */
+export function createAdminAuth(options: AuthOptions) {
+  const parts = createParts(options)
+  return {
+    ...createAuthentication(parts),
+    ...createStreamAdmission(parts),
+    guard: createGuard(parts),
+    handlers: createSignInHandlers(parts),
+  }
+}
+
+function createAuthentication(parts: Parts) {
+  const { mintId, now, tries, admissions, settingsOfNow, admit, mayReadMetrics, refuseUnauthenticated } =
+    parts
 
   function begin(reply: FastifyReply): void {
     reply.header('x-request-id', mintId()).header('cache-control', 'no-store')
-  }
-
-  async function refuseUnauthenticated(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    isGuess: boolean,
-    sentence: string,
-  ): Promise<FastifyReply> {
-    // A request without a token guesses nothing.
-    const retryAfter = isGuess ? await tries.wrong(clientOf(request)) : undefined
-    if (retryAfter !== undefined) return sendRefusal(reply, 'TOO_MANY_TRIES', { retryAfter })
-    reply.header('www-authenticate', 'Bearer')
-    return sendRefusal(reply, 'UNAUTHORIZED', { sentence })
   }
 
   /** Refuses a client that was wrong too often, before its token is compared. */
   async function refuseBlocked(request: FastifyRequest, reply: FastifyReply) {
     const retryAfter = await tries.blocked(clientOf(request))
     return retryAfter === undefined ? undefined : sendRefusal(reply, 'TOO_MANY_TRIES', { retryAfter })
-  }
-
-  /** The admission by a token in the headers, or by the cookie. @throws StoreError if it is not known whether the sign-in has ended */
-  async function admissionOf(request: FastifyRequest, settings: Settings): Promise<Admission | undefined> {
-    const given = givenToken(request)
-    if (given !== undefined) {
-      const holder = holderOf(given, settings)
-      return holder && { token: given, ...holder }
-    }
-    const signedIn = readCookie(cookieOf(request), pageKeyOf(request), settings.gateway.tokens, now())
-    if (signedIn === undefined || (await signOuts.has(signedIn.signIn))) return undefined
-    const holder = holderOf(signedIn.token, settings)
-    return holder && { ...signedIn, ...holder }
-  }
-
-  function holderOf(token: string, settings: Settings) {
-    const index = adminMatcher(settings)(token)
-    return index === undefined ? undefined : settings.gateway.holders[index]
   }
 
   return {
@@ -118,7 +144,7 @@ export function createAdminAuth({ current, store, mintId, now, log, issues }: Au
         const foreign = foreignOrigin(request)
         return foreign === undefined ? undefined : refuseForeign(reply, foreign)
       }
-      const admission = await admissionOf(request, settings)
+      const admission = await admit(request, settings)
       if (admission === undefined) {
         // A browser sends the cookie for pages of other ports too, which can send no key with it, and so guess nothing.
         const isGuess =
@@ -141,13 +167,9 @@ export function createAdminAuth({ current, store, mintId, now, log, issues }: Au
       const { gateway } = settingsOfNow()
       if (gateway.tokens.length + gateway.metricsTokens.length === 0) return sendRefusal(reply, 'NOT_FOUND')
       if (await refuseBlocked(request, reply)) return reply
-      if (!mayReadMetrics(request))
-        return refuseUnauthenticated(
-          request,
-          reply,
-          givenToken(request) !== undefined,
-          'The metrics want the gateway token, or that of `gateway.metrics`.',
-        )
+      const sentence = 'The metrics want the gateway token, or that of `gateway.metrics`.'
+      const isGuess = givenToken(request) !== undefined
+      if (!mayReadMetrics(request)) return refuseUnauthenticated(request, reply, isGuess, sentence)
     },
 
     /**
@@ -162,7 +184,11 @@ export function createAdminAuth({ current, store, mintId, now, log, issues }: Au
       if (mayReadMetrics(request)) return true
       return (await tries.wrong(client)) ?? false
     },
+  }
+}
 
+function createStreamAdmission({ admissions, now, signOuts, holderOf, settingsOfNow }: Parts) {
+  return {
     /** Who holds a stream: a sign-in, or a token. */
     streamHolderOf(request: FastifyRequest): string {
       const admission = admissions.get(request)
@@ -181,63 +207,55 @@ export function createAdminAuth({ current, store, mintId, now, log, issues }: Au
           signOuts.has(signIn).catch(() => undefined)
         }
         const isEnded = signIn !== undefined && signOuts.isKnown(signIn)
-        return !isEnded && adminMatcher(settingsOfNow())(token) !== undefined
+        return !isEnded && holderOf(token, settingsOfNow()) !== undefined
       }
     },
-
-    guard: {
-      nameOf: (request) => admissions.get(request)?.name ?? '',
-      refuseUnlessAllowed(request, reply, needed) {
-        const admission = admissions.get(request)
-        // A sign-in has none yet.
-        if (admission === undefined || isEnough(admission.may, needed)) return undefined
-        const sentence = `This needs a token that may ${needed}, and "${admission.name}" may only ${admission.may}.`
-        return sendRefusal(reply, 'RIGHT_MISSING', { sentence })
-      },
-      noteAction(request, reply, name) {
-        const admission = admissions.get(request)
-        if (admission === undefined) return
-        const { statusCode: status } = reply
-        const requestId = reply.getHeader('x-request-id')
-        log.info({
-          event: 'admin-action',
-          action: name,
-          ...(request.params as object),
-          status,
-          requestId,
-          by: admission.name,
-        })
-      },
-    } satisfies RouteGuard,
-
-    handlers: {
-      async signIn({ body, request, reply }) {
-        const holder = holderOf(body.token, settingsOfNow())
-        if (holder === undefined)
-          return refuseUnauthenticated(request, reply, true, 'This is no token of this gateway.')
-        const { until, value, pageKey, maxAgeSeconds } = createCookie(body.token, now())
-        reply.setCookie(cookieName, value, { ...cookieOptions(request), maxAge: maxAgeSeconds })
-        return { ok: true, until, key: pageKey, ...holder }
-      },
-      async readSignIn({ request, reply }) {
-        const admission = admissions.get(request)
-        if (admission === undefined) return sendRefusal(reply, 'UNAUTHORIZED')
-        return { name: admission.name, may: admission.may }
-      },
-      async signOut({ request, reply }) {
-        const { signIn, until } = admissions.get(request) ?? {}
-        if (signIn !== undefined && until !== undefined) await signOuts.add(signIn, until)
-        reply.clearCookie(cookieName, cookieOptions(request))
-        return { ok: true }
-      },
-    } satisfies Handlers<typeof accessRoutes>,
   }
+}
 
-  function mayReadMetrics(request: FastifyRequest): boolean {
-    const settings = settingsOfNow()
-    const given = givenToken(request)
-    if (given === undefined) return false
-    return [adminMatcher, metricsMatcher].some((matcherOf) => matcherOf(settings)(given) !== undefined)
+function createGuard({ admissions, log }: Parts): RouteGuard {
+  return {
+    nameOf: (request) => admissions.get(request)?.name ?? '',
+    refuseUnlessAllowed(request, reply, needed) {
+      const admission = admissions.get(request)
+      // A sign-in has none yet.
+      if (admission === undefined || isEnough(admission.may, needed)) return undefined
+      const sentence = `This needs a token that may ${needed}, and "${admission.name}" may only ${admission.may}.`
+      return sendRefusal(reply, 'RIGHT_MISSING', { sentence })
+    },
+    noteAction(request, reply, name) {
+      const admission = admissions.get(request)
+      if (admission === undefined) return
+      const { statusCode: status } = reply
+      const requestId = reply.getHeader('x-request-id')
+      const params = request.params as object
+      log.info({ event: 'admin-action', action: name, ...params, status, requestId, by: admission.name })
+    },
+  }
+}
+
+function createSignInHandlers(parts: Parts): Handlers<typeof accessRoutes> {
+  const { admissions, now, signOuts, holderOf, settingsOfNow, refuseUnauthenticated } = parts
+  return {
+    async signIn({ body, request, reply }) {
+      const holder = holderOf(body.token, settingsOfNow())
+      if (holder === undefined)
+        return refuseUnauthenticated(request, reply, true, 'This is no token of this gateway.')
+      const { until, value, pageKey, maxAgeSeconds } = createCookie(body.token, now())
+      reply.setCookie(cookieName, value, { ...cookieOptions(request), maxAge: maxAgeSeconds })
+      return { ok: true, until, key: pageKey, ...holder }
+    },
+    async readSignIn({ request, reply }) {
+      const admission = admissions.get(request)
+      if (admission === undefined) return sendRefusal(reply, 'UNAUTHORIZED')
+      return { name: admission.name, may: admission.may }
+    },
+    async signOut({ request, reply }) {
+      const { signIn, until } = admissions.get(request) ?? {}
+      if (signIn !== undefined && until !== undefined) await signOuts.add(signIn, until)
+      reply.clearCookie(cookieName, cookieOptions(request))
+      return { ok: true }
+    },
   }
 }
 

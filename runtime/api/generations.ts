@@ -28,26 +28,17 @@ export function createGenerationHandlers(options: AdminOptions): GenerationHandl
       standing = archive.list().find(({ state }) => state === 'rejected')
   })
 
-  function itemsOf(records: readonly GenerationRecord[]) {
-    const isHeld = archive.rollback() !== undefined
-    return records.map((record) => ({
-      ...record,
-      ...(isHeld && record.state === 'live' && { rolledBack: true }),
-      ...(record === standing && { stands: true }),
-    }))
-  }
-
   return {
     async listGenerations({ query }) {
       const page = pageIn(archive.list(), query, cursorOf)
-      return { ...page, items: itemsOf(page.items) }
+      return { ...page, items: itemsOf(archive, page.items, standing) }
     },
 
     async readGeneration({ params }) {
       const number = numberOf(params)
       const record = archive.list().find(({ generation }) => generation === number)
       const paths = number === undefined ? undefined : await archive.filesOf(number)
-      const [item] = record === undefined ? [] : itemsOf([record])
+      const [item] = record === undefined ? [] : itemsOf(archive, [record], standing)
       return item === undefined || paths === undefined ? missing(params) : { ...item, files: paths }
     },
 
@@ -102,6 +93,19 @@ export function createGenerationHandlers(options: AdminOptions): GenerationHandl
     const asked = /^\d{1,15}$/.test(number) ? `Generation ${number} is not kept` : 'A generation is a number'
     return refuse('NOT_FOUND', { sentence: `${asked}; kept are ${numbers.join(', ')}.` })
   }
+}
+
+function itemsOf(
+  archive: AdminOptions['archive'],
+  records: readonly GenerationRecord[],
+  standing: GenerationRecord | undefined,
+) {
+  const isHeld = archive.rollback() !== undefined
+  return records.map((record) => ({
+    ...record,
+    ...(isHeld && record.state === 'live' && { rolledBack: true }),
+    ...(record === standing && { stands: true }),
+  }))
 }
 
 function refuseOfDryRun(given: object): never {

@@ -21,7 +21,7 @@ type ReplayHandlers = Pick<
 const maxShown = 20
 
 export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
-  const { store, log, now, replays, replayJobs, requestDryRuns, mask } = options
+  const { store, log, now, replays, replayJobs, requestDryRuns } = options
   const { read } = store
 
   return {
@@ -36,7 +36,7 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
         const details = [{ pointer: '/payload', message: 'must be a text, an object or a list' }]
         return refuse('INVALID_FIELD', { details })
       }
-      if (edited !== undefined && (await lacksSecret(id, edited.bytes))) {
+      if (edited !== undefined && (await lacksSecret(options, id, edited.bytes))) {
         const details = [
           { pointer: '/payload', message: `must not have ${redacted} in the place of a secret` },
         ]
@@ -78,7 +78,7 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
       if (Object.keys(filter).length === 0) return refuseNoFilter()
       const ids = await replayJobs.choose(filter, () => !hasLeft(reply))
       if (hasLeft(reply)) return reply
-      if (dryRun) return preview(ids)
+      if (dryRun) return preview(read, ids)
       const terms = { ...(deliverAgain && { deliverAgain }), ...(key !== undefined && { key }) }
       const job = await replayJobs.begin(ids, filter, terms, by)
       const { total = ids.length } = (await read.job(job)) ?? {}
@@ -89,7 +89,7 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
     listJobs: ({ query }) => read.jobs(query),
 
     async readJob({ params: { id } }) {
-      return (await jobOf(id)) ?? missing('job')
+      return (await jobOf(read, id)) ?? missing('job')
     },
 
     async cancelJob({ params: { id }, by }) {
@@ -99,39 +99,41 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
         return refuse('WRONG_STATE', { sentence: `The job cannot be cancelled: ${result.reason}.` })
       }
       log.info({ event: 'replay-job-cancelled', jobId: id, by })
-      return (await jobOf(id)) ?? missing('job')
+      return (await jobOf(read, id)) ?? missing('job')
     },
   }
+}
 
-  /** Whether an edited body was made of one that is shown without its secrets, and still lacks one. */
-  async function lacksSecret(id: Id, edited: Buffer): Promise<boolean> {
-    if (!edited.includes(redacted)) return false
-    const body = (await read.request(id))?.body
-    if (body === undefined || body.byteLength > maxRedactedBytes) return false
-    return !maskedBody(body, mask).equals(body)
-  }
+type Read = AdminOptions['store']['read']
 
-  async function preview(ids: readonly Id[]) {
-    const records = await Promise.all(
-      ids
-        .slice(-maxShown)
-        .reverse()
-        .map((id) => read.request(id)),
-    )
-    const sample = records.filter((record) => record !== undefined).map(asItem)
-    return { ok: true as const, total: ids.length, sample }
-  }
+/** Whether an edited body was made of one that is shown without its secrets, and still lacks one. */
+async function lacksSecret({ store, mask }: AdminOptions, id: Id, edited: Buffer): Promise<boolean> {
+  if (!edited.includes(redacted)) return false
+  const body = (await store.read.request(id))?.body
+  if (body === undefined || body.byteLength > maxRedactedBytes) return false
+  return !maskedBody(body, mask).equals(body)
+}
 
-  async function jobOf(id: string) {
-    const job = await read.job(id)
-    if (job === undefined) return undefined
-    const failures = await Promise.all(
-      (['failed', 'skipped'] as const).map((state) =>
-        read.jobItems(id, { state, limit: maxShown, newestFirst: true }),
-      ),
-    )
-    return { ...job, failures: failures.flatMap(({ items }) => items).slice(0, maxShown) }
-  }
+async function preview(read: Read, ids: readonly Id[]) {
+  const records = await Promise.all(
+    ids
+      .slice(-maxShown)
+      .reverse()
+      .map((id) => read.request(id)),
+  )
+  const sample = records.filter((record) => record !== undefined).map(asItem)
+  return { ok: true as const, total: ids.length, sample }
+}
+
+async function jobOf(read: Read, id: string) {
+  const job = await read.job(id)
+  if (job === undefined) return undefined
+  const failures = await Promise.all(
+    (['failed', 'skipped'] as const).map((state) =>
+      read.jobItems(id, { state, limit: maxShown, newestFirst: true }),
+    ),
+  )
+  return { ...job, failures: failures.flatMap(({ items }) => items).slice(0, maxShown) }
 }
 
 /** As lists show it. */

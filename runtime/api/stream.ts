@@ -64,53 +64,182 @@ const maxWaiting = 1024 * 1024
 export type Stream = ReturnType<typeof createStream>
 
 export function createStream(options: StreamOptions) {
-  const { store, now, timers, mask } = options
-  const clients = new Set<Client>()
-  /** Distinguishes the frames of this process from those of earlier ones. */
-  const epoch = randomUUID().slice(0, 8)
-  let frames: Frame[] = []
-  let frameBytes = 0
-  /** The number of the last frame. */
-  let last = 0
-  let gathered = createGathered()
-  let following: AbortController | undefined
-  let frameTimer: unknown
-  let keepAliveTimer: unknown
+  const { now, timers } = options
+  const frames = createFrames()
+  const clients = createClients(timers)
+  const framing = createFraming(options, frames, clients.send)
   let lingerTimer: unknown
-  let isMaking = false
-  let madeAt = 0
-  let isFlood = false
 
   function follow(): void {
     timers.clearTimeout(lingerTimer)
     lingerTimer = undefined
-    if (following !== undefined) return
-    following = new AbortController()
-    const { signal } = following
-    void gather(store.changes({ signal }))
-    keepAlive()
+    if (framing.begin()) clients.keepAlive()
   }
+
+  /** A later client starts with a gap, whatever it has seen. */
+  function rest(): void {
+    framing.end()
+    clients.rest()
+    timers.clearTimeout(lingerTimer)
+    lingerTimer = undefined
+  }
+
+  function greet({ response }: Client, seen: string | undefined): void {
+    const missed = seen === undefined ? undefined : frames.after(seen)
+    if (missed !== undefined) {
+      response.write(comment)
+      for (const { chunk } of missed) response.write(chunk)
+      return
+    }
+    const event = seen === undefined ? 'hello' : 'gap'
+    const data = JSON.stringify({ at: now(), generation: options.generation() })
+    response.write(`retry: ${retryMs}\nid: ${frames.cursor()}\nevent: ${event}\ndata: ${data}\n\n`)
+  }
+
+  return {
+    handlers: {
+      async followStream({ request, reply }) {
+        reply.type('text/event-stream; charset=utf-8')
+        if (request.method === 'HEAD') return reply.send('')
+        if (options.isDraining()) return refuse('DRAINING')
+        const holder = options.holderOf(request)
+        if (!clients.haveRoomFor(holder)) return refuse('TOO_MANY_STREAMS')
+        // A proxy must not wait for the end of the answer.
+        reply.header('x-accel-buffering', 'no').hijack()
+        const response = reply.raw
+        const client = { holder, response, isAdmitted: options.admissionOf(request) }
+        const seen = request.headers['last-event-id']
+        // Changes from here on are gathered, so that none is between what is answered now and the first frame.
+        follow()
+        clients.add(client, () => {
+          if (framing.isOn()) lingerTimer ??= timers.setTimeout(rest, lingerMs)
+        })
+        response.writeHead(200, reply.getHeaders() as Record<string, string>)
+        greet(client, typeof seen === 'string' ? seen : undefined)
+        return reply
+      },
+    } satisfies Handlers<typeof streamRoutes>,
+    /** Takes what the reloader reports. */
+    noteReload(event: ReloadEvent): void {
+      if (!framing.isOn() || !isShown(event.type)) return
+      framing.noteReload(event)
+      // A token may have been withdrawn.
+      if (event.type === 'snapshot-swapped') clients.endUnadmitted()
+    },
+    /** Ends every client. */
+    close(): void {
+      clients.endAll()
+      rest()
+    },
+  }
+}
+
+type Frames = ReturnType<typeof createFrames>
+
+/** The last frames, for clients that connect again. */
+function createFrames() {
+  /** Distinguishes the frames of this process from those of earlier ones. */
+  const epoch = randomUUID().slice(0, 8)
+  let frames: Frame[] = []
+  let bytes = 0
+  /** The number of the last frame. */
+  let last = 0
+  const cursor = () => `${epoch}.${last}`
+
+  return {
+    cursor,
+    add(data: string): Buffer {
+      last += 1
+      const chunk = Buffer.from(`id: ${cursor()}\nevent: frame\ndata: ${data}\n\n`)
+      frames.push({ number: last, chunk })
+      bytes += chunk.length
+      while (frames.length > maxFrames || (bytes > maxFrameBytes && frames.length > 1))
+        bytes -= frames.shift()?.chunk.length ?? 0
+      return chunk
+    },
+    /** Forgets them, and leaves a gap. */
+    clear(): void {
+      frames = []
+      bytes = 0
+      last += 1
+    },
+    /** The frames after the one that a client has seen last; undefined if some are gone. */
+    after(seen: string): readonly Frame[] | undefined {
+      const [of, number] = seen.split('.')
+      const after = Number(number) + 1
+      if (of !== epoch || !(after >= (frames[0]?.number ?? last + 1) && after <= last + 1)) return undefined
+      return frames.filter((frame) => frame.number >= after)
+    },
+  }
+}
+
+function createClients(timers: Timers) {
+  const clients = new Set<Client>()
+  let keepAliveTimer: unknown
+
+  function send(chunk: Buffer): void {
+    for (const client of clients) {
+      const { response, isAdmitted } = client
+      if (!isAdmitted()) end(client)
+      // It connects again and goes on where it was, or is answered that there is a gap.
+      else if (response.writableLength > maxWaiting) response.destroy()
+      else response.write(chunk)
+    }
+  }
+
+  function end(client: Client): void {
+    clients.delete(client)
+    client.response.end()
+  }
+
+  function keepAlive(): void {
+    keepAliveTimer = timers.setTimeout(() => {
+      send(comment)
+      keepAlive()
+    }, keepAliveMs)
+  }
+
+  return {
+    send,
+    keepAlive,
+    rest: () => timers.clearTimeout(keepAliveTimer),
+    haveRoomFor(holder: string): boolean {
+      const own = [...clients].filter((client) => client.holder === holder).length
+      return clients.size < maxClients && own < maxOfHolder
+    },
+    /** `onLast` is called when no client is left. */
+    add(client: Client, onLast: () => void): void {
+      clients.add(client)
+      client.response.once('close', () => {
+        clients.delete(client)
+        if (clients.size === 0) onLast()
+      })
+    },
+    endUnadmitted(): void {
+      for (const client of clients) if (!client.isAdmitted()) end(client)
+    },
+    endAll: () => clients.forEach(end),
+  }
+}
+
+/** Makes frames of what changes, from `begin` to `end`. */
+function createFraming(
+  { store, now, timers, mask }: StreamOptions,
+  frames: Frames,
+  send: (chunk: Buffer) => void,
+) {
+  let gathered = createGathered()
+  let following: AbortController | undefined
+  let frameTimer: unknown
+  let isMaking = false
+  let madeAt = 0
+  let isFlood = false
 
   async function gather(changes: AsyncIterable<Change>): Promise<void> {
     for await (const change of changes) {
       gathered.add(change)
       schedule()
     }
-  }
-
-  /** A later client starts with a gap, whatever it has seen. */
-  function rest(): void {
-    following?.abort()
-    following = undefined
-    timers.clearTimeout(frameTimer)
-    timers.clearTimeout(keepAliveTimer)
-    timers.clearTimeout(lingerTimer)
-    frameTimer = undefined
-    lingerTimer = undefined
-    frames = []
-    frameBytes = 0
-    last += 1
-    gathered = createGathered()
   }
 
   function schedule(): void {
@@ -130,125 +259,51 @@ export function createStream(options: StreamOptions) {
     const taken = gathered
     gathered = createGathered()
     isMaking = true
-    const rows = await readRows(taken.requests)
+    const rows = await readRows(store, taken.requests)
     isMaking = false
     if (following === undefined) return
     madeAt = now()
     isFlood = taken.requests.size > maxRows
-    last += 1
     const data = { at: madeAt, ...taken.content(rows) }
-    const chunk = Buffer.from(`id: ${cursor()}\nevent: frame\ndata: ${mask.json(JSON.stringify(data))}\n\n`)
-    remember({ number: last, chunk })
-    for (const client of clients) send(client, chunk)
+    send(frames.add(mask.json(JSON.stringify(data))))
     if (!gathered.isEmpty()) schedule()
   }
 
-  /** A store that cannot be read leaves the rows out; they count as skipped. */
-  async function readRows(requests: ReadonlySet<Id>) {
-    if (requests.size === 0) return []
-    try {
-      const { items } = await store.read.requests({ limit: maxRows })
-      return items
-        .filter(({ id }) => requests.has(id))
-        .map(shownRequest)
-        .reverse()
-    } catch {
-      return []
-    }
-  }
-
-  function remember(frame: Frame): void {
-    frames.push(frame)
-    frameBytes += frame.chunk.length
-    while (frames.length > maxFrames || (frameBytes > maxFrameBytes && frames.length > 1)) {
-      frameBytes -= frames.shift()?.chunk.length ?? 0
-    }
-  }
-
-  function send(client: Client, chunk: Buffer): void {
-    const { response, isAdmitted } = client
-    if (!isAdmitted()) end(client)
-    // It connects again and goes on where it was, or is answered that there is a gap.
-    else if (response.writableLength > maxWaiting) response.destroy()
-    else response.write(chunk)
-  }
-
-  function end(client: Client): void {
-    clients.delete(client)
-    client.response.end()
-  }
-
-  function keepAlive(): void {
-    keepAliveTimer = timers.setTimeout(() => {
-      for (const client of clients) send(client, comment)
-      keepAlive()
-    }, keepAliveMs)
-  }
-
-  function cursor(): string {
-    return `${epoch}.${last}`
-  }
-
-  /** The frames after the one that a client has seen last; undefined if some are gone. */
-  function framesAfter(seen: string): readonly Frame[] | undefined {
-    const [of, number] = seen.split('.')
-    const after = Number(number) + 1
-    if (of !== epoch || !(after >= (frames[0]?.number ?? last + 1) && after <= last + 1)) return undefined
-    return frames.filter((frame) => frame.number >= after)
-  }
-
-  function greet(client: Client, seen: string | undefined): void {
-    const missed = seen === undefined ? undefined : framesAfter(seen)
-    if (missed !== undefined) {
-      client.response.write(comment)
-      for (const { chunk } of missed) client.response.write(chunk)
-      return
-    }
-    const event = seen === undefined ? 'hello' : 'gap'
-    const data = JSON.stringify({ at: now(), generation: options.generation() })
-    client.response.write(`retry: ${retryMs}\nid: ${cursor()}\nevent: ${event}\ndata: ${data}\n\n`)
-  }
-
   return {
-    handlers: {
-      async followStream({ request, reply }) {
-        reply.type('text/event-stream; charset=utf-8')
-        if (request.method === 'HEAD') return reply.send('')
-        if (options.isDraining()) return refuse('DRAINING')
-        const holder = options.holderOf(request)
-        const own = [...clients].filter((client) => client.holder === holder).length
-        if (clients.size >= maxClients || own >= maxOfHolder) return refuse('TOO_MANY_STREAMS')
-        // A proxy must not wait for the end of the answer.
-        reply.header('x-accel-buffering', 'no').hijack()
-        const response = reply.raw
-        const client = { holder, response, isAdmitted: options.admissionOf(request) }
-        const seen = request.headers['last-event-id']
-        // Changes from here on are gathered, so that none is between what is answered now and the first frame.
-        follow()
-        clients.add(client)
-        response.once('close', () => {
-          clients.delete(client)
-          if (clients.size === 0 && following !== undefined) lingerTimer ??= timers.setTimeout(rest, lingerMs)
-        })
-        response.writeHead(200, reply.getHeaders() as Record<string, string>)
-        greet(client, typeof seen === 'string' ? seen : undefined)
-        return reply
-      },
-    } satisfies Handlers<typeof streamRoutes>,
-    /** Takes what the reloader reports. */
+    isOn: () => following !== undefined,
+    /** Returns false if it has begun already. */
+    begin(): boolean {
+      if (following !== undefined) return false
+      following = new AbortController()
+      void gather(store.changes({ signal: following.signal }))
+      return true
+    },
+    end(): void {
+      following?.abort()
+      following = undefined
+      timers.clearTimeout(frameTimer)
+      frameTimer = undefined
+      frames.clear()
+      gathered = createGathered()
+    },
     noteReload(event: ReloadEvent): void {
-      if (following === undefined || !isShown(event.type)) return
       gathered.noteReload(event)
       schedule()
-      // A token may have been withdrawn.
-      if (event.type === 'snapshot-swapped')
-        for (const client of clients) if (!client.isAdmitted()) end(client)
     },
-    /** Ends every client. */
-    close(): void {
-      for (const client of clients) end(client)
-      rest()
-    },
+  }
+}
+
+/** A store that cannot be read leaves the rows out; they count as skipped. */
+async function readRows({ read }: StreamOptions['store'], requests: ReadonlySet<Id>) {
+  if (requests.size === 0) return []
+  try {
+    const { items } = await read.requests({ limit: maxRows })
+    return items
+      .filter(({ id }) => requests.has(id))
+      .map(shownRequest)
+      .reverse()
+  } catch {
+    return []
   }
 }
 

@@ -57,17 +57,17 @@ const alarmedShares = [100, 80, 50] as const satisfies readonly BudgetAlarm['per
 
 type Scope = 'all' | 'budget'
 
+type BudgetOptions = Pick<DispatchOptions, 'current' | 'now' | 'observer'> & {
+  readonly log?: DispatchOptions['log']
+}
+
 /**
  * The store counts settled turns, and only this process knows of those under way. An account adds what this process spends
  * to what had been spent when it was opened, because dispatch does not learn when a settlement has reached the disk. If
  * other processes spend too and the store's number is larger, that number holds.
  */
-export function createBudgets({
-  current,
-  now,
-  log,
-  observer,
-}: Pick<DispatchOptions, 'current' | 'now' | 'observer'> & { readonly log?: DispatchOptions['log'] }) {
+export function createBudgets(options: BudgetOptions) {
+  const { current, now } = options
   let today = ''
   const accounts = new Map<string, Account>()
   const lost = new Set<string>()
@@ -87,24 +87,6 @@ export function createBudgets({
       payers.push(openOne(accounts, { scope: 'budget', name: budget }, known?.budget, policy?.budget))
     }
     return { day, payers }
-  }
-
-  /** Alarms once for each share of a budget that is passed. What was spent before this process is not alarmed about again. */
-  function alarm(day: string, { name, account, limit }: ReturnType<typeof openOne>): void {
-    if (limit === undefined || day !== today) return
-    const { before, ours } = account
-    const cost = {
-      runs: before.runs + ours.runs,
-      tokens: before.tokens + ours.tokens,
-      usd: addUsd(before.usd, ours.usd) ?? 0,
-    }
-    const share = shareOf(limit, cost)
-    if (share === undefined || share.percent <= account.alarmed) return
-    account.alarmed = share.percent
-    const news = { key: keyOf(name), ...share, day }
-    const alarm = { ...news, spent: spentText(limit, cost) }
-    log?.warn({ event: 'budget-alarm', ...alarm }, 'much of a budget is spent')
-    observer?.budgetAlarmed?.(alarm)
   }
 
   return {
@@ -133,7 +115,7 @@ export function createBudgets({
             if (asked) {
               ours.tokens += tokens
               ours.usd = addUsd(ours.usd, usage?.usd) ?? 0
-              alarm(day, one)
+              if (day === today) alarm(options, day, one)
             } else ours.runs -= 1
           }
           return asked ? spendOf(day, payer, 1, tokens, usage?.usd, model) : undefined
@@ -169,6 +151,28 @@ export function createBudgets({
       return spendOf(day, payer, 1, 0)
     },
   }
+}
+
+/** Alarms once for each share of a budget that is passed. What was spent before this process is not alarmed about again. */
+function alarm(
+  { log, observer }: Pick<BudgetOptions, 'log' | 'observer'>,
+  day: string,
+  { name, account, limit }: ReturnType<typeof openOne>,
+): void {
+  if (limit === undefined) return
+  const { before, ours } = account
+  const cost = {
+    runs: before.runs + ours.runs,
+    tokens: before.tokens + ours.tokens,
+    usd: addUsd(before.usd, ours.usd) ?? 0,
+  }
+  const share = shareOf(limit, cost)
+  if (share === undefined || share.percent <= account.alarmed) return
+  account.alarmed = share.percent
+  const news = { key: keyOf(name), ...share, day }
+  const alarm = { ...news, spent: spentText(limit, cost) }
+  log?.warn({ event: 'budget-alarm', ...alarm }, 'much of a budget is spent')
+  observer?.budgetAlarmed?.(alarm)
 }
 
 /** The configuration key of a budget. The budget of all runs has no name. */

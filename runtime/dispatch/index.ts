@@ -46,7 +46,7 @@ const settleMs = abandonAfterMs + 1000
 export type Dispatch = ReturnType<typeof createDispatch>
 
 export function createDispatch(options: DispatchOptions) {
-  const { store, current, log, timers } = options
+  const { current, log, timers } = options
   const stopping = new AbortController()
   const runners = createRunnerBreaker(options)
   const performers = { ...options, stopping: stopping.signal, budgets: createBudgets(options) }
@@ -54,6 +54,7 @@ export function createDispatch(options: DispatchOptions) {
   const checks = createChannelChecks(options)
   const board = createHeartbeatBoard()
   const lead = createLeadDuties(options, runners)
+  const work = createWork(options)
   /** From `start` to `drain`. */
   let pools: Partial<Record<TaskKind, WorkerPool>> = {}
 
@@ -78,19 +79,6 @@ export function createDispatch(options: DispatchOptions) {
   function applyBreakerLimits() {
     const { concurrency, pools: limits } = breaker.limits()
     void pools.delivery?.resize(concurrency, limits)
-  }
-
-  function work(
-    kind: TaskKind,
-    limits: Pick<WorkOptions, 'concurrency' | 'pools' | 'owned'>,
-    perform: (claim: Claim) => Promise<Settlement>,
-  ) {
-    return store.work({
-      kinds: [kind],
-      ...limits,
-      perform,
-      onFault: (...fault) => reportFault(log, ...fault),
-    })
   }
 
   /**
@@ -143,12 +131,26 @@ export function createDispatch(options: DispatchOptions) {
     /** Returns what the main session is doing, from memory. */
     heartbeat: board.read,
     /** Returns the state of each configured channel, in the order of the configuration, from memory. */
-    channels: () =>
-      breaker.read().map((state) => {
-        const health = checks.of(state.channel)
-        return health === undefined ? state : { ...state, health }
-      }),
+    channels: () => breaker.read().map((state) => withHealth(state, checks.of(state.channel))),
   }
+}
+
+function withHealth<State extends object, Health>(state: State, health: Health | undefined) {
+  return health === undefined ? state : { ...state, health }
+}
+
+function createWork({ store, log }: DispatchOptions) {
+  return (
+    kind: TaskKind,
+    limits: Pick<WorkOptions, 'concurrency' | 'pools' | 'owned'>,
+    perform: (claim: Claim) => Promise<Settlement>,
+  ) =>
+    store.work({
+      kinds: [kind],
+      ...limits,
+      perform,
+      onFault: (...fault) => reportFault(log, ...fault),
+    })
 }
 
 /** The concurrency of all runs, and that of each policy that has one, by its name. */

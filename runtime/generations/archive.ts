@@ -1,9 +1,9 @@
 /** Keeps generations in the data folder. It answers from memory and writes in the background. */
 
 import { isDeepStrictEqual } from 'node:util'
-import type { GenerationArchive } from '@reveille/engine'
+import type { GenerationArchive, GenerationContent } from '@reveille/engine'
 import { StoreError } from '../store/port.ts'
-import { createLayout } from './layout.ts'
+import { createLayout, type Layout } from './layout.ts'
 import { isAbsent, isOfDisk, readContent, readRecord, readState, reasonOf } from './reading.ts'
 import type { ArchiveState, NumberedRecord } from './state.ts'
 import * as states from './state.ts'
@@ -42,7 +42,7 @@ export interface DiskArchive extends GenerationArchive {
 export async function openGenerationArchive(options: ArchiveOptions): Promise<DiskArchive> {
   const { folder, configFile } = options
   const layout = createLayout(folder, configFile)
-  const opened = continued((await readState(layout)).state)
+  const opened = continued((await readState(layout)).state, options)
   let state = opened
   /** The changes before the folder belonged to this process. */
   let early: ((state: ArchiveState) => ArchiveState)[] | undefined = []
@@ -78,14 +78,9 @@ export async function openGenerationArchive(options: ArchiveOptions): Promise<Di
     saving = undefined
   }
 
-  /** A store that was restored without its generations knows which numbers were given before. */
-  function continued(found: ArchiveState): ArchiveState {
-    return found.highest > 0 ? found : { ...found, highest: options.highestElsewhere?.() ?? 0 }
-  }
-
   async function begin(): Promise<void> {
     const read = await readState(layout)
-    const found = { ...read, state: continued(read.state) }
+    const found = { ...read, state: continued(read.state, options) }
     // Until the data folder was locked, another gateway may have written here.
     refuseOverlap(opened, found.state, state, folder)
     state = (early ?? []).reduce((next, step) => step(next), found.state)
@@ -107,14 +102,8 @@ export async function openGenerationArchive(options: ArchiveOptions): Promise<Di
     async read(generation) {
       const kept = state.kept.find(({ record }) => record.generation === generation)
       if (kept === undefined || kept.content) return kept?.content
-      try {
-        return await readContent(layout, generation, configFile)
-      } catch (error) {
-        options.onDamaged([`${layout.generationFolder(generation)}: ${reasonOf(error)}`])
-        // An error of the disk may pass; a file that is missing or altered is lost.
-        if (isAbsent(error) || !isOfDisk(error)) change((before) => states.lose(before, generation))
-        return undefined
-      }
+      const onLost = () => change((before) => states.lose(before, generation))
+      return readKept(layout, generation, options, onLost)
     },
     rollback: () => state.rollback,
     setRollback(rollback) {
@@ -124,10 +113,7 @@ export async function openGenerationArchive(options: ArchiveOptions): Promise<Di
     saved: async () => saving,
     async filesOf(generation) {
       const kept = state.kept.find(({ record }) => record.generation === generation)
-      if (kept?.content) return [...kept.content.sources.keys()]
-      if (kept === undefined) return undefined
-      const { files } = await readRecord(layout, generation)
-      return files.map(({ path }) => layout.fromWritten(path, 'configuration'))
+      return kept && (kept.content ? [...kept.content.sources.keys()] : filesIn(layout, generation))
     },
     neededBundles: () => new Set(state.kept.flatMap(({ bundles }) => bundles)),
     async close() {
@@ -136,6 +122,32 @@ export async function openGenerationArchive(options: ArchiveOptions): Promise<Di
       await saving
       write = undefined
     },
+  }
+}
+
+/** A store that was restored without its generations knows which numbers were given before. */
+function continued(found: ArchiveState, { highestElsewhere }: ArchiveOptions): ArchiveState {
+  return found.highest > 0 ? found : { ...found, highest: highestElsewhere?.() ?? 0 }
+}
+
+async function filesIn(layout: Layout, generation: number): Promise<readonly string[]> {
+  const { files } = await readRecord(layout, generation)
+  return files.map(({ path }) => layout.fromWritten(path, 'configuration'))
+}
+
+async function readKept(
+  layout: Layout,
+  generation: number,
+  { configFile, onDamaged }: ArchiveOptions,
+  onLost: () => void,
+): Promise<GenerationContent | undefined> {
+  try {
+    return await readContent(layout, generation, configFile)
+  } catch (error) {
+    onDamaged([`${layout.generationFolder(generation)}: ${reasonOf(error)}`])
+    // An error of the disk may pass; a file that is missing or altered is lost.
+    if (isAbsent(error) || !isOfDisk(error)) onLost()
+    return undefined
   }
 }
 

@@ -32,7 +32,7 @@ export function createWriting(layout: Layout, found: Pick<ArchiveOnDisk, 'kept' 
   const refusedNumbers = new Set(found.refused.map(({ number }) => number))
   let index = ''
   let isTidy = false
-  /** The generation that was written last; an equal file becomes a link to its copy. */
+  /** The generation that was written last. */
   let last: Written | undefined
 
   /** Removes what a crash left behind. */
@@ -44,29 +44,6 @@ export function createWriting(layout: Layout, found: Pick<ArchiveOnDisk, 'kept' 
     isTidy = true
   }
 
-  async function writeGeneration(record: NumberedRecord, content: GenerationContent): Promise<void> {
-    const folder = layout.generationFolder(record.generation)
-    const draft = join(layout.folder, `${unfinished}${record.generation}.draft`)
-    await rm(draft, { recursive: true, force: true })
-    await makeFolder(draft)
-    const hashes = new Map<string, string>()
-    const folders = new Set<string>()
-    for (const [path, text] of content.sources) {
-      const file = join(draft, layout.copyName(path))
-      if (!folders.has(dirname(file))) await makeFolder(dirname(file))
-      folders.add(dirname(file))
-      hashes.set(path, await copy({ file, path, text }, last, layout))
-    }
-    const files = [...hashes].map(
-      ([path, sha256]): CopiedFile => ({ path: layout.toWritten(path, 'configuration'), sha256 }),
-    )
-    const bundles = bundlesToWrite(content, layout)
-    await writeDrafted(join(draft, recordName), format({ record, files, bundles }))
-    await removeFolder(folder)
-    await rename(draft, folder)
-    last = { folder, sources: content.sources, hashes }
-  }
-
   async function writeKept(entry: KeptGeneration): Promise<void> {
     const { record, content } = entry
     const { generation } = record
@@ -74,7 +51,7 @@ export function createWriting(layout: Layout, found: Pick<ArchiveOnDisk, 'kept' 
       ? await readRecord(layout, generation).catch(() => undefined)
       : undefined
     if (there) await writeDrafted(layout.recordFile(generation), format({ ...there, record }))
-    else if (content) await writeGeneration(record, content)
+    else if (content) last = await writeGeneration({ record, content }, last, layout)
     records.set(generation, record)
   }
 
@@ -120,6 +97,34 @@ export function createWriting(layout: Layout, found: Pick<ArchiveOnDisk, 'kept' 
     index = text
     await remove(state)
   }
+}
+
+/** An equal file becomes a link to the copy of the last generation. */
+async function writeGeneration(
+  { record, content }: { readonly record: NumberedRecord; readonly content: GenerationContent },
+  last: Written | undefined,
+  layout: Layout,
+): Promise<Written> {
+  const folder = layout.generationFolder(record.generation)
+  const draft = join(layout.folder, `${unfinished}${record.generation}.draft`)
+  await rm(draft, { recursive: true, force: true })
+  await makeFolder(draft)
+  const hashes = new Map<string, string>()
+  const folders = new Set<string>()
+  for (const [path, text] of content.sources) {
+    const file = join(draft, layout.copyName(path))
+    if (!folders.has(dirname(file))) await makeFolder(dirname(file))
+    folders.add(dirname(file))
+    hashes.set(path, await copy({ file, path, text }, last, layout))
+  }
+  const files = [...hashes].map(
+    ([path, sha256]): CopiedFile => ({ path: layout.toWritten(path, 'configuration'), sha256 }),
+  )
+  const bundles = bundlesToWrite(content, layout)
+  await writeDrafted(join(draft, recordName), format({ record, files, bundles }))
+  await removeFolder(folder)
+  await rename(draft, folder)
+  return { folder, sources: content.sources, hashes }
 }
 
 /** Links the file of the last generation where it is the same. @returns the hash of its bytes */

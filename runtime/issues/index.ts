@@ -49,37 +49,15 @@ export function createIssues(options: IssuesOptions) {
   const files = isShared ? `files on ${node}` : 'files'
   const ledger = createLedger({ ...ledgerOptions(options), onFlushed: () => alerts?.changed() })
   const list = createList(ledger, store.read)
-  const alerts =
-    options.alerts &&
-    createAlerts({
-      ...options.alerts,
-      ...{ ledger, log, now, timers, leads },
-      issues: () => allOf(list),
-      change: (changes) => store.command({ type: 'issues', at: now(), changes }),
-      settings: () => current().snapshot.settings.gateway.issues,
-    })
+  const alerts = alertsOf(options, ledger, list)
   const silence = createSilenceWatch({ ledger, current, read: store.read, now, timers, leads, isShared })
   const work = createWorkWatch({ ledger, current, read: store.read, now, files, leads })
   const endpoints = createEndpointWatch({ ledger, onExpected: silence.seen })
   const refusals = createRefusalWatch({ ledger, read: store.read })
-  let areFilesRefused = false
-  let loadedAt = Number.NEGATIVE_INFINITY
-
-  /** Learns what earlier processes and other nodes left open, and ends of that what is over. */
-  async function load(): Promise<void> {
-    const isFirst = loadedAt === Number.NEGATIVE_INFINITY
-    if (!isFirst || isShared || store.leftOpen.issues) await ledger.load()
-    loadedAt = now()
-    if (!areFilesRefused) ledger.resolve('RELOAD_REFUSED', files)
-    work.endGone()
-    await silence.apply()
-    // Other nodes have found some, and a start has left some without an alert.
-    if (isShared || isFirst) alerts?.changed()
-  }
+  const left = createLeftOpen(options, { ledger, work, silence, files, onLearned: () => alerts?.changed() })
 
   const sweeps = createSweeps({ timers, log }, async () => {
-    // Other nodes open and end issues too.
-    if (now() - loadedAt >= (isShared ? sweepMs : defaultLoadMs)) await load()
+    await left.loadIfDue()
     endpoints.endHours(now())
     if (!leads()) return
     await work.sweep()
@@ -105,8 +83,7 @@ export function createIssues(options: IssuesOptions) {
     sourceChanged: work.sourceChanged,
     storeChanged: createStoreWatch(ledger).changed,
     reloaded(event: ReloadEvent): void {
-      if (event.type === 'candidate-rejected' && event.rollbackTo === undefined) areFilesRefused = true
-      if (event.type === 'snapshot-swapped' || event.type === 'content-unchanged') areFilesRefused = false
+      left.reloaded(event)
       work.reloaded(event)
       if (event.type === 'snapshot-swapped') applySnapshot()
     },
@@ -135,6 +112,54 @@ export function createIssues(options: IssuesOptions) {
       await ledger.close()
     },
   }
+}
+
+interface LeftOpenParts {
+  readonly ledger: Ledger
+  readonly work: ReturnType<typeof createWorkWatch>
+  readonly silence: ReturnType<typeof createSilenceWatch>
+  readonly files: string
+  readonly onLearned: () => void
+}
+
+/** Learns what earlier processes and other nodes left open, and ends of that what is over. */
+function createLeftOpen({ store, now, node }: IssuesOptions, parts: LeftOpenParts) {
+  const { ledger, work, silence, files, onLearned } = parts
+  const isShared = node !== undefined
+  let areFilesRefused = false
+  let loadedAt = Number.NEGATIVE_INFINITY
+  return {
+    reloaded(event: ReloadEvent): void {
+      if (event.type === 'candidate-rejected' && event.rollbackTo === undefined) areFilesRefused = true
+      if (event.type === 'snapshot-swapped' || event.type === 'content-unchanged') areFilesRefused = false
+    },
+    /** Other nodes open and end issues too. */
+    async loadIfDue(): Promise<void> {
+      if (now() - loadedAt < (isShared ? sweepMs : defaultLoadMs)) return
+      const isFirst = loadedAt === Number.NEGATIVE_INFINITY
+      if (!isFirst || isShared || store.leftOpen.issues) await ledger.load()
+      loadedAt = now()
+      if (!areFilesRefused) ledger.resolve('RELOAD_REFUSED', files)
+      work.endGone()
+      await silence.apply()
+      // Other nodes have found some, and a start has left some without an alert.
+      if (isShared || isFirst) onLearned()
+    },
+  }
+}
+
+function alertsOf(options: IssuesOptions, ledger: Ledger, list: List) {
+  const { store, current, log, now, timers = backgroundTimers, leads = () => true } = options
+  return (
+    options.alerts &&
+    createAlerts({
+      ...options.alerts,
+      ...{ ledger, log, now, timers, leads },
+      issues: () => allOf(list),
+      change: (changes) => store.command({ type: 'issues', at: now(), changes }),
+      settings: () => current().snapshot.settings.gateway.issues,
+    })
+  )
 }
 
 function ledgerOptions({ current, relays, timers = backgroundTimers, ...options }: IssuesOptions) {

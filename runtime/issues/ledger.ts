@@ -79,23 +79,7 @@ export function createLedger(options: LedgerOptions) {
   const { store, now } = options
   const events = createEvents(options)
   const keys = createKeys(now)
-  const writer = createWriter(options, {
-    changesIn: (batch, at) => [...batch].flatMap((each) => changesOf(each, at)),
-    onWritten(changes) {
-      for (const change of changes)
-        if ('report' in change && change.report) events.reported(change.key, change.report.day)
-    },
-  })
-
-  function changesOf(
-    [key, { at: last, problem, count, isOver }]: [string, Pending],
-    at: number,
-  ): IssueChange[] {
-    const over: IssueChange[] = isOver ? [{ key, resolve: true }] : []
-    if (problem === undefined) return over
-    const report = !isOver && !keys.isMuted(key) && events.of(key, problem, at)
-    return [{ ...recordOf(key, problem), count, last, ...(report && { report }) }, ...over]
-  }
+  const writer = createLedgerWriter(options, events, keys)
 
   /** Ends an issue, if it is open. */
   function resolve(code: IssueCode, subject: string): void {
@@ -111,14 +95,6 @@ export function createLedger(options: LedgerOptions) {
     return store
       .command({ type: 'issues', at: now(), changes: [change] })
       .finally(() => options.onFlushed?.())
-  }
-
-  function learn({ key, code, subject, state, last, mutedUntil, reportedOn }: IssueRecord): void {
-    if (reportedOn !== undefined) events.reported(key, reportedOn)
-    if (state !== 'open') return void keys.mute(key, mutedUntil)
-    keys.open.add(key)
-    const row = partsOf(key) && issueCodes[code as IssueCode]
-    if (row?.endsQuietly && last < now() - quietMs) resolve(code as IssueCode, subject)
   }
 
   return {
@@ -148,7 +124,7 @@ export function createLedger(options: LedgerOptions) {
       for (const state of ['open', 'muted'] as const)
         for await (const record of recordsIn(store.read, state)) {
           found.add(record.key)
-          learn(record)
+          if (learn(record, events, keys) < now() - quietMs) resolve(record.code as IssueCode, record.subject)
         }
       // Another process has ended the rest.
       for (const key of before) if (!found.has(key)) keys.forget(key)
@@ -157,12 +133,8 @@ export function createLedger(options: LedgerOptions) {
     flush: writer.flush,
 
     /** The open issues that are not in the store yet, or not as they are now. */
-    unwritten: (): IssueRecord[] =>
-      writer.all().flatMap(([key, { at, problem, count, isOver }]) => {
-        if (problem === undefined || isOver || keys.isMuted(key)) return []
-        const times = { count: Math.max(1, count), first: at, last: at, state: 'open' as const }
-        return [{ ...recordOf(key, problem), ...times }]
-      }),
+    unwritten: () =>
+      writer.all().flatMap(([key, pending]) => (keys.isMuted(key) ? [] : unwrittenOf(key, pending))),
 
     resolveManually(key: string): Promise<CommandResult> {
       keys.forget(key)
@@ -181,6 +153,49 @@ export function createLedger(options: LedgerOptions) {
 
     close: writer.close,
   }
+}
+
+function createLedgerWriter(
+  options: LedgerOptions,
+  events: ReturnType<typeof createEvents>,
+  keys: ReturnType<typeof createKeys>,
+) {
+  function changesOf(
+    [key, { at: last, problem, count, isOver }]: [string, Pending],
+    at: number,
+  ): IssueChange[] {
+    const over: IssueChange[] = isOver ? [{ key, resolve: true }] : []
+    if (problem === undefined) return over
+    const report = !isOver && !keys.isMuted(key) && events.of(key, problem, at)
+    return [{ ...recordOf(key, problem), count, last, ...(report && { report }) }, ...over]
+  }
+
+  return createWriter(options, {
+    changesIn: (batch, at) => [...batch].flatMap((each) => changesOf(each, at)),
+    onWritten(changes) {
+      for (const change of changes)
+        if ('report' in change && change.report) events.reported(change.key, change.report.day)
+    },
+  })
+}
+
+/** Returns when an issue that ends quietly was seen last; never, for any other. */
+function learn(
+  { key, code, state, last, mutedUntil, reportedOn }: IssueRecord,
+  events: ReturnType<typeof createEvents>,
+  keys: ReturnType<typeof createKeys>,
+): number {
+  if (reportedOn !== undefined) events.reported(key, reportedOn)
+  if (state === 'open') keys.open.add(key)
+  else keys.mute(key, mutedUntil)
+  const row = state === 'open' && partsOf(key) ? issueCodes[code as IssueCode] : undefined
+  return row?.endsQuietly ? last : Number.POSITIVE_INFINITY
+}
+
+function unwrittenOf(key: string, { at, problem, count, isOver }: Pending): IssueRecord[] {
+  if (problem === undefined || isOver) return []
+  const times = { count: Math.max(1, count), first: at, last: at, state: 'open' as const }
+  return [{ ...recordOf(key, problem), ...times }]
 }
 
 /** Remembers which keys are open and which are muted. */

@@ -32,7 +32,7 @@ export interface WorkWatchOptions {
 const maxParked = 100
 
 export function createWorkWatch(options: WorkWatchOptions) {
-  const { ledger, current, read, now, files = 'files', leads = () => true } = options
+  const { ledger, current, read, now, leads = () => true } = options
   /** The day (UTC) of the last alarm of each budget. */
   const alarmedOn = new Map<BudgetKey, string>()
 
@@ -90,15 +90,6 @@ export function createWorkWatch(options: WorkWatchOptions) {
         ledger.resolve('DELIVERIES_PARKED', subject)
   }
 
-  function reloaded(event: ReloadEvent): void {
-    if (event.type === 'snapshot-swapped' || event.type === 'content-unchanged')
-      ledger.resolve('RELOAD_REFUSED', files)
-    if (event.type === 'snapshot-swapped') endGone()
-    if (event.type !== 'candidate-rejected' || event.rollbackTo !== undefined) return
-    const refused = reloadRefused(files, event.diagnostics, current())
-    if (refused !== undefined) ledger.note(refused)
-  }
-
   return {
     observer: createObserver(options, alarmedOn),
     sourceChanged(state: SourceState): void {
@@ -108,7 +99,10 @@ export function createWorkWatch(options: WorkWatchOptions) {
       } else working.delete(state.source)
       if (stoppedStates.has(state.state)) ledger.note(sourceStopped(state))
     },
-    reloaded,
+    reloaded(event: ReloadEvent): void {
+      if (event.type === 'snapshot-swapped') endGone()
+      noteReload(options, event)
+    },
     endGone,
     /** Ends what ends without an event. */
     async sweep(): Promise<void> {
@@ -118,6 +112,14 @@ export function createWorkWatch(options: WorkWatchOptions) {
       await endParkedDeliveries()
     },
   }
+}
+
+function noteReload({ ledger, current, files = 'files' }: WorkWatchOptions, event: ReloadEvent): void {
+  if (event.type === 'snapshot-swapped' || event.type === 'content-unchanged')
+    ledger.resolve('RELOAD_REFUSED', files)
+  if (event.type !== 'candidate-rejected' || event.rollbackTo !== undefined) return
+  const refused = reloadRefused(files, event.diagnostics, current())
+  if (refused !== undefined) ledger.note(refused)
 }
 
 const stoppedStates: ReadonlySet<SourceState['state']> = new Set(['failing', 'waiting', 'held-elsewhere'])

@@ -53,33 +53,91 @@ const retryMs = 1000
 const flushMs = 1000
 
 export function createStandardError(options: StandardErrorOptions = {}): LogOutput {
-  const { target = standardError(), onRoom, maxQueued = 4 * 1024 * 1024 } = options
+  const { target = standardError() } = options
+  const queue = createLineQueue(options)
+  /** What the target was given or has refused; it comes before the queue. */
+  let pending: Buffer = Buffer.alloc(0)
+  let isWriting = false
+  let timer: NodeJS.Timeout | undefined
+  let retryTimer: NodeJS.Timeout | undefined
+  let flushed: PromiseWithResolvers<void> | undefined
+
+  function pass(): void {
+    clearTimeout(timer)
+    timer = undefined
+    queue.closeBlock()
+    pump()
+  }
+
+  function pump(): void {
+    if (isWriting || retryTimer !== undefined) return
+    if (pending.length === 0) pending = queue.take(blocksAtOnce)
+    if (pending.length === 0) {
+      flushed?.resolve()
+      return
+    }
+    isWriting = true
+    target.write(pending, (error, written) => {
+      isWriting = false
+      pending = pending.subarray(written)
+      if (error) {
+        retryTimer = setTimeout(tryAgain, retryMs).unref()
+        flushed?.resolve()
+        return
+      }
+      queue.reportRoom()
+      pump()
+    })
+  }
+
+  function tryAgain(): void {
+    clearTimeout(retryTimer)
+    retryTimer = undefined
+    pump()
+  }
+
+  process.prependOnceListener('exit', () => {
+    const rest = queue.takeAll()
+    target.writeNow(isWriting ? rest : Buffer.concat([pending, rest]))
+  })
+
+  return {
+    get columns() {
+      return target.columns
+    },
+    write(text) {
+      queue.add(text)
+      pass()
+    },
+    gather(line) {
+      queue.add(line)
+      if (queue.hasBlocks()) pump()
+      timer ??= setTimeout(pass, gatherMs).unref()
+    },
+    async flush() {
+      const limit = Promise.withResolvers<void>()
+      const limitTimer = setTimeout(limit.resolve, flushMs)
+      flushed ??= Promise.withResolvers<void>()
+      const { promise } = flushed
+      pass()
+      tryAgain()
+      await Promise.race([promise, limit.promise])
+      flushed = undefined
+      clearTimeout(limitTimer)
+    },
+    dropped: queue.dropped,
+  }
+}
+
+/** Gathers lines into blocks. Beyond its room it drops lines and counts them. */
+function createLineQueue({ onRoom, maxQueued = 4 * 1024 * 1024 }: StandardErrorOptions) {
   /** The lines that gather, which are the last block of the queue. */
   let block = ''
   let blocks: string[] = []
   /** The length of `block` and `blocks`. */
   let queued = 0
-  /** What the target was given or has refused; it comes before the queue. */
-  let pending: Buffer = Buffer.alloc(0)
-  let isWriting = false
   let dropped = 0
   let unreported = 0
-  let timer: NodeJS.Timeout | undefined
-  let retryTimer: NodeJS.Timeout | undefined
-  let flushed: PromiseWithResolvers<void> | undefined
-
-  function add(text: string): void {
-    // Once lines are dropped, all are until half of the queue is empty: one gap is easier to read than many.
-    if (queued + text.length > (unreported > 0 ? maxQueued / 2 : maxQueued)) {
-      dropped += 1
-      unreported += 1
-      return
-    }
-    if (unreported > 0) report()
-    block += text
-    queued += text.length
-    if (block.length >= blockLength) closeBlock()
-  }
 
   function report(): void {
     const lines = unreported
@@ -100,80 +158,36 @@ export function createStandardError(options: StandardErrorOptions = {}): LogOutp
     return Buffer.from(text)
   }
 
-  function pass(): void {
-    clearTimeout(timer)
-    timer = undefined
-    closeBlock()
-    pump()
-  }
-
-  function pump(): void {
-    if (isWriting || retryTimer !== undefined) return
-    if (pending.length === 0) pending = take(blocksAtOnce)
-    if (pending.length === 0) {
-      flushed?.resolve()
-      return
-    }
-    isWriting = true
-    target.write(pending, (error, written) => {
-      isWriting = false
-      pending = pending.subarray(written)
-      if (error) {
-        retryTimer = setTimeout(tryAgain, retryMs).unref()
-        flushed?.resolve()
+  return {
+    closeBlock,
+    take,
+    hasBlocks: () => blocks.length > 0,
+    dropped: () => dropped,
+    add(text: string): void {
+      // Once lines are dropped, all are until half of the queue is empty: one gap is easier to read than many.
+      if (queued + text.length > (unreported > 0 ? maxQueued / 2 : maxQueued)) {
+        dropped += 1
+        unreported += 1
         return
       }
-      if (unreported > 0 && queued <= maxQueued / 2) {
-        report()
-        closeBlock()
-      }
-      pump()
-    })
-  }
-
-  function tryAgain(): void {
-    clearTimeout(retryTimer)
-    retryTimer = undefined
-    pump()
-  }
-
-  async function flush(): Promise<void> {
-    const limit = Promise.withResolvers<void>()
-    const limitTimer = setTimeout(limit.resolve, flushMs)
-    flushed ??= Promise.withResolvers<void>()
-    const { promise } = flushed
-    pass()
-    tryAgain()
-    await Promise.race([promise, limit.promise])
-    flushed = undefined
-    clearTimeout(limitTimer)
-  }
-
-  process.prependOnceListener('exit', () => {
-    if (unreported > 0) {
-      queued = 0
+      if (unreported > 0) report()
+      block += text
+      queued += text.length
+      if (block.length >= blockLength) closeBlock()
+    },
+    reportRoom(): void {
+      if (unreported === 0 || queued > maxQueued / 2) return
       report()
-    }
-    closeBlock()
-    const rest = take(Number.POSITIVE_INFINITY)
-    target.writeNow(isWriting ? rest : Buffer.concat([pending, rest]))
-  })
-
-  return {
-    get columns() {
-      return target.columns
+      closeBlock()
     },
-    write(text) {
-      add(text)
-      pass()
+    takeAll(): Buffer {
+      if (unreported > 0) {
+        queued = 0
+        report()
+      }
+      closeBlock()
+      return take(Number.POSITIVE_INFINITY)
     },
-    gather(line) {
-      add(line)
-      if (blocks.length > 0) pump()
-      timer ??= setTimeout(pass, gatherMs).unref()
-    },
-    flush,
-    dropped: () => dropped,
   }
 }
 

@@ -45,11 +45,7 @@ export interface LastGoodOptions extends LoadOptions {
 export function createLastGood({ whole, loader, ...options }: LastGoodOptions) {
   const file = resolve(options.file)
   const folder = resolve(file, '..')
-  /** By path: the text that is read in the place of the file. */
-  const texts = new Map<string, string>()
-  const modules = new Set<string>()
-  /** The modules that failed in the last attempt. */
-  let brokenModules: readonly string[] = []
+  const replaced = createReplacements(file, options.presets)
   let isWhole = false
   /** Whether something was replaced that the reloader has not tried yet. */
   let isFresh = false
@@ -64,65 +60,13 @@ export function createLastGood({ whole, loader, ...options }: LastGoodOptions) {
   async function substitute(diagnostics: readonly Diagnostic[]): Promise<boolean> {
     last ??= await readStored({ ...options, file }, whole)
     if (isWhole || last === undefined) return false
-    const done = (await replaceBroken(diagnostics, last.content)) || replaceAll()
-    isFresh ||= done
-    return done
+    const isDone = await replaced.replaceBroken(diagnostics, last.content)
+    if (!isDone) isWhole = whole
+    isFresh ||= isDone || whole
+    return isDone || whole
   }
 
-  function replaceAll(): boolean {
-    isWhole = whole
-    return whole
-  }
-
-  async function replaceBroken(
-    diagnostics: readonly Diagnostic[],
-    content: GenerationContent,
-  ): Promise<boolean> {
-    const broken = brokenModules
-    brokenModules = []
-    if (broken.length > 0) {
-      if (!broken.every((module) => !modules.has(module) && content.bundles.has(module))) return false
-      for (const module of broken) modules.add(module)
-      return true
-    }
-    const places = diagnostics
-      .filter(({ severity }) => severity === 'error')
-      .map(({ place }) => place?.file ?? file)
-    for (const path of new Set(places)) {
-      const text = await replacementOf(path, content)
-      if (text === undefined) return false
-      texts.set(path, text)
-    }
-    return places.length > 0
-  }
-
-  async function replacementOf(path: string, { sources }: GenerationContent): Promise<string | undefined> {
-    const isPreset = options.presets !== undefined && path.startsWith(join(options.presets, '/'))
-    if (path === file || isPreset || texts.has(path)) return undefined
-    const today = await readText(path)
-    if (today === undefined) return undefined
-    const old = sources.get(path)
-    // An empty file says nothing, about policies neither.
-    if (today.trim() === '') return old ?? 'mappings: []\n'
-    // A file that the generation does not have is replaced by none, but only if it is a mapping file.
-    if (old === undefined && !/^(["']?)(mappings|tests|endpoints)\1\s*:/m.test(today)) return undefined
-    return withPoliciesOf(today, old ?? 'mappings: []\n')
-  }
-
-  const isReplaced = () => texts.size > 0 || modules.size > 0 || isWhole
-
-  const files: Files = {
-    async readFile(path) {
-      const text = texts.get(path)
-      return text === undefined ? realFiles.readFile(path) : Buffer.from(text)
-    },
-    readdir: (path) => realFiles.readdir(path),
-    async stat(path) {
-      const text = texts.get(path)
-      if (text === undefined) return realFiles.stat(path)
-      return { isFile: () => true, isDirectory: () => false, size: Buffer.byteLength(text) }
-    },
-  }
+  const isReplaced = () => replaced.texts.size > 0 || replaced.modules.size > 0 || isWhole
 
   return {
     substitute,
@@ -141,48 +85,131 @@ export function createLastGood({ whole, loader, ...options }: LastGoodOptions) {
     /** Loads the files; during the start with the replaced versions. */
     async load(): Promise<Loaded> {
       if (isFinished || !isReplaced()) return loader.load()
-      const kept = isWhole && last ? createKeptFiles(last.content.sources) : files
+      const kept = isWhole && last ? createKeptFiles(last.content.sources) : replaced.files
       return loader.load(kept)
     },
     /** Bundles and starts transforms, with the kept bundles of those that were replaced. */
-    transformParts: (parts: TransformParts): TransformParts => ({
-      async bundle(wanted, configuration) {
-        const bundles = new Map(
-          [...(last?.content.bundles ?? [])].filter(([module]) => isWhole || modules.has(module)),
-        )
-        const others = wanted.filter(({ module }) => isFinished || !bundles.has(module))
-        const bundled = await parts.bundle(others, configuration)
-        if (isFinished) return bundled
-        if (bundled.ok) return { ...bundled, bundles: new Map([...bundled.bundles, ...bundles]) }
-        const broken: string[] = []
-        for (const each of others) {
-          const { ok } = await parts.bundle([each], configuration)
-          if (!ok) broken.push(each.module)
-        }
-        brokenModules = broken
-        return bundled
-      },
-      openTransforms(opened, secrets) {
-        const transforms = parts.openTransforms(opened, secrets)
-        return {
-          ...transforms,
-          async start() {
-            const failures = await transforms.start()
-            if (!isFinished) brokenModules = [...new Set(failures.map(({ module }) => module))]
-            return failures
-          },
-        }
-      },
-    }),
+    transformParts: (parts: TransformParts): TransformParts =>
+      withKeptModules(parts, {
+        isFinished: () => isFinished,
+        bundles: () =>
+          [...(last?.content.bundles ?? [])].filter(([module]) => isWhole || replaced.modules.has(module)),
+        onBroken: replaced.noteBroken,
+      }),
     /** The last live generation, if it could serve whole and only the option `whole` was missing. */
     generation: () => (whole || !last?.loads ? undefined : last.generation),
     /** What was replaced, or undefined. */
     served(): ServedLastGood | undefined {
       if (last === undefined || !isReplaced()) return undefined
-      const shown = isWhole ? [file] : [...texts.keys()]
+      const shown = isWhole ? [file] : [...replaced.texts.keys()]
       return {
         generation: last.generation,
-        files: [...shown.map((path) => relative(folder, path)), ...modules].sort(),
+        files: [...shown.map((path) => relative(folder, path)), ...replaced.modules].sort(),
+      }
+    },
+  }
+}
+
+/** What is read in the place of files that are broken, and which modules are replaced. */
+function createReplacements(file: string, presets: string | undefined) {
+  /** By path: the text that is read in the place of the file. */
+  const texts = new Map<string, string>()
+  const modules = new Set<string>()
+  /** The modules that failed in the last attempt. */
+  let brokenModules: readonly string[] = []
+
+  async function replacementOf(path: string, { sources }: GenerationContent): Promise<string | undefined> {
+    const isPreset = presets !== undefined && path.startsWith(join(presets, '/'))
+    if (path === file || isPreset || texts.has(path)) return undefined
+    const today = await readText(path)
+    if (today === undefined) return undefined
+    const old = sources.get(path)
+    // An empty file says nothing, about policies neither.
+    if (today.trim() === '') return old ?? 'mappings: []\n'
+    // A file that the generation does not have is replaced by none, but only if it is a mapping file.
+    if (old === undefined && !/^(["']?)(mappings|tests|endpoints)\1\s*:/m.test(today)) return undefined
+    return withPoliciesOf(today, old ?? 'mappings: []\n')
+  }
+
+  const files: Files = {
+    async readFile(path) {
+      const text = texts.get(path)
+      return text === undefined ? realFiles.readFile(path) : Buffer.from(text)
+    },
+    readdir: (path) => realFiles.readdir(path),
+    async stat(path) {
+      const text = texts.get(path)
+      if (text === undefined) return realFiles.stat(path)
+      return { isFile: () => true, isDirectory: () => false, size: Buffer.byteLength(text) }
+    },
+  }
+
+  return {
+    texts,
+    modules,
+    files,
+    noteBroken(broken: readonly string[]): void {
+      brokenModules = broken
+    },
+    /** Resolves with false if one of the errors is about something else, or there is no good version. */
+    async replaceBroken(diagnostics: readonly Diagnostic[], content: GenerationContent): Promise<boolean> {
+      const broken = brokenModules
+      brokenModules = []
+      if (broken.length > 0) {
+        if (!broken.every((module) => !modules.has(module) && content.bundles.has(module))) return false
+        for (const module of broken) modules.add(module)
+        return true
+      }
+      const places = diagnostics
+        .filter(({ severity }) => severity === 'error')
+        .map(({ place }) => place?.file ?? file)
+      for (const path of new Set(places)) {
+        const text = await replacementOf(path, content)
+        if (text === undefined) return false
+        texts.set(path, text)
+      }
+      return places.length > 0
+    },
+  }
+}
+
+interface KeptModules {
+  readonly isFinished: () => boolean
+  /** The kept bundles of the modules that are replaced. */
+  readonly bundles: () => Iterable<readonly [module: string, bundle: BundleOf]>
+  readonly onBroken: (modules: readonly string[]) => void
+}
+
+type BundleOf = GenerationContent['bundles'] extends ReadonlyMap<string, infer Bundle> ? Bundle : never
+
+function withKeptModules(
+  parts: TransformParts,
+  { isFinished, bundles, onBroken }: KeptModules,
+): TransformParts {
+  return {
+    async bundle(wanted, configuration) {
+      const kept = new Map(bundles())
+      const others = wanted.filter(({ module }) => isFinished() || !kept.has(module))
+      const bundled = await parts.bundle(others, configuration)
+      if (isFinished()) return bundled
+      if (bundled.ok) return { ...bundled, bundles: new Map([...bundled.bundles, ...kept]) }
+      const broken: string[] = []
+      for (const each of others) {
+        const { ok } = await parts.bundle([each], configuration)
+        if (!ok) broken.push(each.module)
+      }
+      onBroken(broken)
+      return bundled
+    },
+    openTransforms(opened, secrets) {
+      const transforms = parts.openTransforms(opened, secrets)
+      return {
+        ...transforms,
+        async start() {
+          const failures = await transforms.start()
+          if (!isFinished()) onBroken([...new Set(failures.map(({ module }) => module))])
+          return failures
+        },
       }
     },
   }

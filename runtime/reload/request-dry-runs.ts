@@ -6,6 +6,7 @@
 import { dirname } from 'node:path'
 import {
   CandidateError,
+  type Configuration,
   containSnapshot,
   createCompiler,
   createThreadParser,
@@ -82,87 +83,93 @@ const sender = 'a dry run'
 const parseDeadlineMs = 2_000
 const parserIdleMs = 10_000
 
-export function createRequestDryRuns({
-  read,
-  reloader,
-  plugins,
-  randomness,
-  evaluators,
-  mask,
-}: RequestDryRunsOptions) {
+export function createRequestDryRuns(options: RequestDryRunsOptions) {
+  const { reloader, mask } = options
+  const pasted = createPastedMappings(options)
+
+  /** Never rejects for what the request or the mappings say. @throws Error where nothing is live, or no more */
+  async function run(
+    received: ReceivedRequest,
+    { by = 'live', callsOut = false }: RequestDryRunTerms = {},
+  ): Promise<RequestDryRunAnswer> {
+    const through = (snapshot: Snapshot) => explain(received, snapshot, callsOut)
+    if (by === 'live') return { ok: true, ...(await through(reloader.current().snapshot)) }
+    if (typeof by === 'object') return throughPasted(await pasted.compiled(by.mapping), through)
+    try {
+      const answer = await reloader.withGeneration(by, through)
+      return answer === undefined ? { ok: false, why: 'GENERATION_NOT_KEPT' } : { ok: true, ...answer }
+    } catch (error) {
+      if (!(error instanceof CandidateError)) throw error
+      return { ok: false, why: 'NOT_COMPILED', diagnostics: error.diagnostics }
+    }
+  }
+
+  return {
+    run,
+    /** Returns what is known of the payloads of an endpoint: from the newest that are kept, and from its tests. */
+    fieldPaths: (endpoint: string) => fieldPathsIn(options, endpoint),
+    /** Returns the requests of the endpoint's tests, as samples to try. */
+    samples: (endpoint: string) => samplesIn(reloader.source().configuration.tests, endpoint),
+    /** Writes a `tests:` entry of a stored request. */
+    testEntry: (record: RequestRecord, received: ReceivedRequest) =>
+      testEntryOf(record, received, reloader.current().snapshot, mask),
+    /** Says why a pasted text does not compile; nothing where it does. */
+    async check(text: string): Promise<readonly Diagnostic[]> {
+      const { ok, diagnostics } = await pasted.compiled(text)
+      return ok ? [] : diagnostics
+    },
+    close: pasted.close,
+  }
+}
+
+async function explain(
+  received: ReceivedRequest,
+  snapshot: Snapshot,
+  callsOut: boolean,
+): Promise<RequestDryRun> {
+  const dryRun = callsOut ? 'call-out' : 'refuse'
+  const tried = await explainRequest(received, snapshot, trySurface, { dryRun, sender })
+  const { endpoint, candidates, actions } = tried.explanation
+  const folder = dirname(snapshot.settings.file)
+  const stops = tried.stops.map(({ module, target, place }) => ({
+    module,
+    target,
+    ...(place && { place: formatPlace(place, folder) }),
+  }))
+  const isForm = tried.request?.isForm === true && { isForm: true as const }
+  return {
+    decision: endOf(tried.decision),
+    status: tried.status,
+    explanation: { endpoint, candidates, actions, ...isForm },
+    stops,
+  }
+}
+
+type Compiled =
+  | { readonly ok: true; readonly snapshot: Snapshot; readonly diagnostics: readonly Diagnostic[] }
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
+
+async function throughPasted(
+  compiled: Compiled,
+  through: (snapshot: Snapshot) => Promise<RequestDryRun>,
+): Promise<RequestDryRunAnswer> {
+  const { diagnostics } = compiled
+  if (!compiled.ok) return { ok: false, why: 'NOT_COMPILED', diagnostics }
+  return { ok: true, ...(await through(compiled.snapshot)), ...(diagnostics.length > 0 && { diagnostics }) }
+}
+
+/** Compiles what is pasted, and keeps the last, since an author tries the same mappings with several payloads. */
+function createPastedMappings({ reloader, plugins, randomness, evaluators }: RequestDryRunsOptions) {
   const parser = createThreadParser({ deadlineMs: parseDeadlineMs, idleMs: parserIdleMs })
-  /** What was pasted last, since an author tries the same mappings with several payloads. */
   let last:
     | { readonly text: string; readonly live: Snapshot; readonly compiled: Promise<Compiled> }
     | undefined
 
-  /** Never rejects for what the request or the mappings say. @throws Error where nothing is live, or no more */
-  async function run(received: ReceivedRequest, { by = 'live', callsOut = false }: RequestDryRunTerms = {}) {
-    const through = (snapshot: Snapshot) => explain(received, snapshot, callsOut)
-    if (by === 'live') return { ok: true, ...(await through(reloader.current().snapshot)) } as const
-    if (typeof by === 'object') return throughPasted(by.mapping, through)
-    try {
-      const answer = await reloader.withGeneration(by, through)
-      return answer === undefined
-        ? ({ ok: false, why: 'GENERATION_NOT_KEPT' } as const)
-        : ({ ok: true, ...answer } as const)
-    } catch (error) {
-      if (!(error instanceof CandidateError)) throw error
-      return { ok: false, why: 'NOT_COMPILED', diagnostics: error.diagnostics } as const
-    }
-  }
-
-  async function explain(
-    received: ReceivedRequest,
-    snapshot: Snapshot,
-    callsOut: boolean,
-  ): Promise<RequestDryRun> {
-    const dryRun = callsOut ? 'call-out' : 'refuse'
-    const tried = await explainRequest(received, snapshot, trySurface, { dryRun, sender })
-    const { endpoint, candidates, actions } = tried.explanation
-    const folder = dirname(snapshot.settings.file)
-    const stops = tried.stops.map(({ module, target, place }) => ({
-      module,
-      target,
-      ...(place && { place: formatPlace(place, folder) }),
-    }))
-    const isForm = tried.request?.isForm === true && { isForm: true as const }
-    return {
-      decision: endOf(tried.decision),
-      status: tried.status,
-      explanation: { endpoint, candidates, actions, ...isForm },
-      stops,
-    }
-  }
-
-  async function throughPasted(
-    text: string,
-    through: (snapshot: Snapshot) => Promise<RequestDryRun>,
-  ): Promise<RequestDryRunAnswer> {
-    const { snapshot: live } = reloader.current()
-    if (last?.text !== text || last.live !== live) last = { text, live, compiled: compile(text) }
-    const compiled = await last.compiled
-    if (!compiled.ok) return { ok: false, why: 'NOT_COMPILED', diagnostics: compiled.diagnostics }
-    const { snapshot, diagnostics } = compiled
-    const answer = await through(snapshot)
-    return { ok: true, ...answer, ...(diagnostics.length > 0 && { diagnostics }) }
-  }
-
-  /** Says why a pasted text does not compile; nothing where it does. */
-  async function check(text: string): Promise<readonly Diagnostic[]> {
-    const compiled = await compile(text)
-    return compiled.ok ? [] : compiled.diagnostics
-  }
-
-  type Compiled =
-    | { readonly ok: true; readonly snapshot: Snapshot; readonly diagnostics: readonly Diagnostic[] }
-    | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
-
   async function compile(text: string): Promise<Compiled> {
     const { configuration: live, transforms } = reloader.source()
-    const pasted = await loadPasted(live, text, parser)
-    if (!pasted.ok) return pasted
-    const { configuration } = pasted
+    const loaded = await loadPasted(live, text, parser)
+    if (!loaded.ok) return loaded
+    const { configuration } = loaded
     const catalog = plugins.catalog(configuration.settings)
     const compiled = await createCompiler({ randomness }).compile(configuration, catalog, transforms)
     if (!compiled.ok) return compiled
@@ -170,57 +177,54 @@ export function createRequestDryRuns({
     return { ok: true, snapshot: containSnapshot(compiled, parts), diagnostics: compiled.warnings }
   }
 
-  /** Returns what is known of the payloads of an endpoint: from the newest that are kept, and from its tests. */
-  async function fieldPaths(endpoint: string): Promise<FieldPaths> {
-    const { snapshot } = reloader.current()
-    const { configuration } = reloader.source()
-    const kept: ReceivedRequest[] = []
-    const { items } = await read.requests({ endpoint, limit: lookedAt })
-    for (const { id } of items) {
-      if (kept.length === maxPayloads) break
-      const record = await read.request(id)
-      const received = record && restoreRequest(record)
-      if (received !== undefined) kept.push(received)
-    }
-    const samples = configuration.tests
-      .filter(({ value }) => value.request.endpoint === endpoint)
-      .slice(0, maxPayloads)
-      .flatMap((test) => receivedOf(test) ?? [])
-    const admitted: HookRequest[] = []
-    for (const received of [...kept, ...samples]) {
-      const request = await trySurface.receive(received, snapshot)
-      // What is long to read would hold up the main loop.
-      if (!('code' in request) && request.isUndecoded !== true) admitted.push(request)
-    }
-    return fieldPathsOf(admitted)
-  }
-
-  /** Returns the requests of the endpoint's tests, as samples to try. */
-  function samples(endpoint: string): readonly Sample[] {
-    const { tests } = reloader.source().configuration
-    const found = tests
-      .filter(({ value }) => value.request.endpoint === endpoint)
-      .flatMap((test): Sample[] => {
-        const { name, request } = test.value
-        const body = receivedOf(test)?.body
-        if (body === undefined || body.byteLength > longestSample) return []
-        const { headers = {}, query = {} } = request
-        return [{ name, file: test.origin.name, headers, query, body: Buffer.from(body).toString() }]
-      })
-      .slice(0, maxSamples)
-    return found
-  }
-
   return {
-    run,
-    check,
-    fieldPaths,
-    samples,
-    /** Writes a `tests:` entry of a stored request. */
-    testEntry: (record: RequestRecord, received: ReceivedRequest) =>
-      testEntryOf(record, received, reloader.current().snapshot, mask),
+    compiled(text: string): Promise<Compiled> {
+      const { snapshot: live } = reloader.current()
+      if (last?.text !== text || last.live !== live) last = { text, live, compiled: compile(text) }
+      return last.compiled
+    },
     close: () => parser.close(),
   }
+}
+
+async function fieldPathsIn(
+  { read, reloader }: Pick<RequestDryRunsOptions, 'read' | 'reloader'>,
+  endpoint: string,
+): Promise<FieldPaths> {
+  const { snapshot } = reloader.current()
+  const kept: ReceivedRequest[] = []
+  const { items } = await read.requests({ endpoint, limit: lookedAt })
+  for (const { id } of items) {
+    if (kept.length === maxPayloads) break
+    const record = await read.request(id)
+    const received = record && restoreRequest(record)
+    if (received !== undefined) kept.push(received)
+  }
+  const samples = reloader
+    .source()
+    .configuration.tests.filter(({ value }) => value.request.endpoint === endpoint)
+    .slice(0, maxPayloads)
+    .flatMap((test) => receivedOf(test) ?? [])
+  const admitted: HookRequest[] = []
+  for (const received of [...kept, ...samples]) {
+    const request = await trySurface.receive(received, snapshot)
+    // What is long to read would hold up the main loop.
+    if (!('code' in request) && request.isUndecoded !== true) admitted.push(request)
+  }
+  return fieldPathsOf(admitted)
+}
+
+function samplesIn(tests: Configuration['tests'], endpoint: string): readonly Sample[] {
+  return tests
+    .filter(({ value }) => value.request.endpoint === endpoint)
+    .flatMap((test): Sample[] => {
+      const { name, request } = test.value
+      const body = receivedOf(test)?.body
+      if (body === undefined || body.byteLength > longestSample) return []
+      const { headers = {}, query = {} } = request
+      return [{ name, file: test.origin.name, headers, query, body: Buffer.from(body).toString() }]
+    })
+    .slice(0, maxSamples)
 }
 
 /** A request of a test that stands beside mappings. */

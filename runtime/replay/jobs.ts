@@ -91,44 +91,14 @@ export function createReplayJobs(options: ReplayJobsOptions) {
         const job = await oldestRunning(read)
         // Another process may lead since the question was asked.
         if (job === undefined || !leads()) return
-        await performSome(job)
+        await performSome(options, perform, job)
       } catch (error) {
         // The store says itself that it cannot read or write.
         if (!(error instanceof StoreError))
           log.error({ event: 'replay-job-faulted', err: error }, 'a replay job failed unexpectedly')
-        await pause(retryMs)
+        await pause(options, retryMs)
       }
     }
-  }
-
-  /** Performs the next items of a job, and waits where it has none yet or none can be taken. */
-  async function performSome(job: ReplayJob): Promise<void> {
-    const { writable, backlog } = store.health()
-    if (!writable || backlog * 2 > options.backlog()) return pause(retryMs)
-    const began = now()
-    const mint = Array.from({ length: concurrency }, () => mintId())
-    const { items = [] } = await store.command({ type: 'job-next', job: job.id, limit: concurrency, mint })
-    // A job whose items are still being added has none to hand out.
-    if (items.length === 0) return pause(retryMs)
-    const isNew = new Set(mint)
-    const terms = { ...(job.options as JobTerms), by: job.by }
-    const results = await Promise.all(items.map((item) => perform(item, terms, isNew.has(item.replay))))
-    const settled = results.filter((result) => result !== undefined)
-    await settle(options, job.id, settled)
-    const took = now() - began
-    await pause(settled.length < items.length ? retryMs : Math.max(0, paceMs - took))
-  }
-
-  /** Resolves early when the gateway drains. */
-  async function pause(ms: number): Promise<void> {
-    if (ms <= 0 || draining.aborted) return
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = timers.setTimeout(resolve, ms)
-    const stop = () => resolve()
-    draining.addEventListener('abort', stop, { once: true })
-    await promise
-    timers.clearTimeout(timer)
-    draining.removeEventListener('abort', stop)
   }
 
   return {
@@ -163,6 +133,41 @@ export function createReplayJobs(options: ReplayJobsOptions) {
       await running
     },
   }
+}
+
+/** Performs the next items of a job, and waits where it has none yet or none can be taken. */
+async function performSome(
+  options: ReplayJobsOptions,
+  perform: ReturnType<typeof createItemPerformer>,
+  job: ReplayJob,
+): Promise<void> {
+  const { store, now, mintId } = options
+  const { writable, backlog } = store.health()
+  if (!writable || backlog * 2 > options.backlog()) return pause(options, retryMs)
+  const began = now()
+  const mint = Array.from({ length: concurrency }, () => mintId())
+  const { items = [] } = await store.command({ type: 'job-next', job: job.id, limit: concurrency, mint })
+  // A job whose items are still being added has none to hand out.
+  if (items.length === 0) return pause(options, retryMs)
+  const isNew = new Set(mint)
+  const terms = { ...(job.options as JobTerms), by: job.by }
+  const results = await Promise.all(items.map((item) => perform(item, terms, isNew.has(item.replay))))
+  const settled = results.filter((result) => result !== undefined)
+  await settle(options, job.id, settled)
+  const took = now() - began
+  await pause(options, settled.length < items.length ? retryMs : Math.max(0, paceMs - took))
+}
+
+/** Resolves early when the gateway drains. */
+async function pause({ timers, draining }: ReplayJobsOptions, ms: number): Promise<void> {
+  if (ms <= 0 || draining.aborted) return
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = timers.setTimeout(resolve, ms)
+  const stop = () => resolve()
+  draining.addEventListener('abort', stop, { once: true })
+  await promise
+  timers.clearTimeout(timer)
+  draining.removeEventListener('abort', stop)
 }
 
 /** The ids of the matching requests that can be replayed, the oldest first. Ends early, with fewer, once nobody wants them any more. */

@@ -65,38 +65,15 @@ export function createCall(options: CallOptions) {
   const during = <Value>(action: () => Promise<Value>): Promise<Value> =>
     quiet(async () => {
       if (isOver) throw signal.reason
-      const answer = Promise.withResolvers<Value>()
-      pending.add(answer.reject)
-      try {
-        action().then(answer.resolve, answer.reject)
-        return await answer.promise
-      } finally {
-        pending.delete(answer.reject)
-      }
+      return untilRejected(action, pending)
     })
-
-  /** Another process may run the source by now, without this one having heard of it. */
-  async function hold(): Promise<void> {
-    await options.hold?.().catch((cause) => {
-      throw transientError('aborted', `The source ${source} runs on another node.`, { cause })
-    })
-  }
 
   const host: HostCall = {
     post: (request, own) =>
       during(async () => {
         signal.throwIfAborted()
-        await hold()
-        const either = own ? AbortSignal.any([own, signal]) : signal
-        either.throwIfAborted()
-        try {
-          return await post({ ...request, body: jsonOf(request.body, 'What is posted'), signal: either })
-        } catch (cause) {
-          if (either.aborted) throw either.reason
-          throw isPluginError(cause)
-            ? cause
-            : transientError('network', 'The gateway did not answer.', { cause })
-        }
+        await holdFor(options)
+        return postOnce(post, request, own ? AbortSignal.any([own, signal]) : signal)
       }),
   }
 
@@ -107,7 +84,7 @@ export function createCall(options: CallOptions) {
       read: (name) => during(() => storage.read(name)),
       write: (name, value) =>
         during(async () => {
-          await hold()
+          await holdFor(options)
           await storage.write(name, value)
         }),
     },
@@ -157,6 +134,42 @@ export function createCall(options: CallOptions) {
       abort.abort(transientError('aborted', `The run of the source ${source} is over.`))
       for (const reject of pending) reject(signal.reason)
     },
+  }
+}
+
+/** Another process may run the source by now, without this one having heard of it. */
+async function holdFor({ source, hold }: CallOptions): Promise<void> {
+  await hold?.().catch((cause) => {
+    throw transientError('aborted', `The source ${source} runs on another node.`, { cause })
+  })
+}
+
+async function postOnce(
+  post: CallOptions['post'],
+  request: Parameters<HostCall['post']>[0],
+  signal: AbortSignal,
+): Promise<PostedInternally> {
+  signal.throwIfAborted()
+  try {
+    return await post({ ...request, body: jsonOf(request.body, 'What is posted'), signal })
+  } catch (cause) {
+    if (signal.aborted) throw signal.reason
+    throw isPluginError(cause) ? cause : transientError('network', 'The gateway did not answer.', { cause })
+  }
+}
+
+/** Runs an action that whoever empties `pending` can reject before its end. */
+async function untilRejected<Value>(
+  action: () => Promise<Value>,
+  pending: Set<(reason: unknown) => void>,
+): Promise<Value> {
+  const answer = Promise.withResolvers<Value>()
+  pending.add(answer.reject)
+  try {
+    action().then(answer.resolve, answer.reject)
+    return await answer.promise
+  } finally {
+    pending.delete(answer.reject)
   }
 }
 

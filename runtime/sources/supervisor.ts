@@ -46,25 +46,12 @@ export function superviseSource(
   before: Promise<void> | undefined,
   options: SupervisorOptions,
 ) {
-  const { folder, log, clock, random, onState } = options
+  const { folder, log, clock, random } = options
   const { name } = source
   const stop = new AbortController()
-  let state: SourceState = { source: name, state: 'starting', detail: '', since: clock.now() }
-  const logNews = createStateLog(log, () => clock.now(), state.state)
+  const { enter, stopped, read } = createState(name, options)
   let failures = 0
   let running: RunCall | undefined
-
-  function enter(
-    next: Pick<SourceState, 'state' | 'detail' | 'times' | 'counts'>,
-    facts?: Readonly<Record<string, unknown>>,
-  ): void {
-    const isChange = next.state !== state.state
-    const { times, counts } = state
-    const since = isChange ? clock.now() : state.since
-    state = { source: name, ...(times && { times }), ...(counts && { counts }), ...next, since }
-    logNews(state, facts)
-    onState(state)
-  }
 
   const sleep = (ms: number) => clock.sleep(ms, stop.signal).catch(() => {})
 
@@ -89,10 +76,7 @@ export function superviseSource(
         if (!stop.signal.aborted) await recover(error)
       }
     }
-    const { source, since } = state
-    state = { source, since, state: 'stopped', detail: '' }
-    if (hasRun) logState(log, state)
-    onState(state)
+    stopped(hasRun)
   }
 
   /** Runs the source once. Resolves when the run was ordered to end. @throws what ended it before */
@@ -125,24 +109,15 @@ export function superviseSource(
 
   async function recover(error: unknown): Promise<void> {
     failures += 1
-    const waitMs = waitAfter(error)
+    const waitMs = waitAfter(error, failures, random)
     const detail = `${reasonOf(error)} It is begun again in ${Math.ceil(waitMs / 1000)} s.`
     enter({ state: 'failing', detail }, { retryInMs: waitMs, err: error })
     await sleep(waitMs)
   }
 
-  function waitAfter(error: unknown): number {
-    if (!isPluginError(error)) return backoffMs(failures, backoff, random)
-    const { retryAfter, retryable } = error
-    const retryAfterMs = typeof retryAfter === 'number' && retryAfter > 0 ? retryAfter * 1000 : 0
-    const waitMs = retryDelayMs({ retryAfterMs }, failures, backoff, random)
-    // An operator may fix it.
-    return retryable ? waitMs : Math.max(backoff.maxMs, waitMs)
-  }
-
   return {
     source,
-    state: () => state,
+    state: read,
     /** Notifies the run that the configuration of the gateway has changed. */
     reloaded: () => running?.reloaded(),
     /** Aborts the run and begins no other. */
@@ -151,6 +126,40 @@ export function superviseSource(
     /** Resolves when the source has ended or was abandoned. Never rejects. */
     ended: live(),
   }
+}
+
+/** The state of a source, which is logged and reported when it changes. */
+function createState(name: string, { log, clock, onState }: SupervisorOptions) {
+  let state: SourceState = { source: name, state: 'starting', detail: '', since: clock.now() }
+  const logNews = createStateLog(log, () => clock.now(), state.state)
+  return {
+    read: () => state,
+    enter(
+      next: Pick<SourceState, 'state' | 'detail' | 'times' | 'counts'>,
+      facts?: Readonly<Record<string, unknown>>,
+    ): void {
+      const isChange = next.state !== state.state
+      const { times, counts } = state
+      const since = isChange ? clock.now() : state.since
+      state = { source: name, ...(times && { times }), ...(counts && { counts }), ...next, since }
+      logNews(state, facts)
+      onState(state)
+    },
+    stopped(hasRun: boolean): void {
+      state = { source: name, since: state.since, state: 'stopped', detail: '' }
+      if (hasRun) logState(log, state)
+      onState(state)
+    },
+  }
+}
+
+function waitAfter(error: unknown, failures: number, random: () => number): number {
+  if (!isPluginError(error)) return backoffMs(failures, backoff, random)
+  const { retryAfter, retryable } = error
+  const retryAfterMs = typeof retryAfter === 'number' && retryAfter > 0 ? retryAfter * 1000 : 0
+  const waitMs = retryDelayMs({ retryAfterMs }, failures, backoff, random)
+  // An operator may fix it.
+  return retryable ? waitMs : Math.max(backoff.maxMs, waitMs)
 }
 
 function reasonOf(error: unknown): string {

@@ -65,8 +65,9 @@ test('JSON and forms are read whatever their content type says, and everything e
       ...(type !== undefined && { 'content-type': type }),
     }
     const { body } = await ask('/hooks/typed', { method: 'POST', headers, payload })
-    const run = body['runId'] && (await read<RunRecord>(`/api/runs/${body['runId']}`))
-    assert.equal(run ? run.message : body['code'], expected, `${type}: ${payload}`)
+    const { code, runId } = body
+    const found = runId === undefined ? code : (await read<RunRecord>(`/api/runs/${runId}`)).message
+    assert.equal(found, expected, `${type}: ${payload}`)
   }
 })
 

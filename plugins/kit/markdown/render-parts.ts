@@ -7,7 +7,7 @@ import { chooseCut, readPositions } from './cut.ts'
 import type { Dialect } from './dialect.ts'
 import { parseMarkdown, visible } from './parse.ts'
 import { shorten } from './shorten.ts'
-import { type Children, childAt, createSlicer } from './slice.ts'
+import { type Children, childAt, createSlicer, type Slicer } from './slice.ts'
 import type { Block, Inline, ListItem } from './tree.ts'
 import { createWriter } from './writer.ts'
 
@@ -107,7 +107,7 @@ export function renderBlocks<Part>(
 
   /** Cuts what should stay whole and does not fit: without its surroundings and, if necessary, without its marks. */
   function forceCut(from: number): { part: Part; to: number } {
-    const leaf = leafAt(blocks, from)
+    const leaf = leafAt(slicer, blocks, from)
     const start = from - leaf.start
     const rest = leaf.text.slice(start, start + 2 * limit)
     for (const bare of [leaf.bare, plain])
@@ -120,30 +120,6 @@ export function renderBlocks<Part>(
     throw new RangeError(`A limit of ${limit} holds not one character.`)
   }
 
-  function leafAt(children: Children, position: number, base = 0): Leaf {
-    const positions = slicer.starts(children)
-    const index = childAt(positions, position - base)
-    const start = base + (positions[index] ?? 0)
-    const child = children[index]
-    if (Array.isArray(child)) {
-      const isRow = child.every(Array.isArray)
-      if (isRow) return leafAt(child as Children, position, start)
-      return leafOf({ type: 'paragraph', children: child as Inline[] }, start)
-    }
-    const node = child as Block | ListItem
-    if (!('type' in node)) return leafAt(node.blocks, position, start)
-    if (node.type === 'quote') return leafAt(node.blocks, position, start)
-    if (node.type === 'list') return leafAt(node.items, position, start)
-    if (node.type === 'table') return leafAt(node.rows, position, start)
-    return leafOf(node, start)
-  }
-
-  function leafOf(block: Block, start: number): Leaf {
-    const text =
-      block.type === 'code' ? block.text : 'children' in block ? readPositions(block.children) : ' '
-    return { start, text: text === '' ? ' ' : text, bare: (_, from, to) => slicer.slice([block], from, to) }
-  }
-
   for (let from = 0; from < end; ) {
     const { part, to } = cut(from) ?? forceCut(from)
     // Services refuse a message in which nothing can be seen, and with it the rest of the reply.
@@ -151,6 +127,29 @@ export function renderBlocks<Part>(
     from = to
   }
   return messages
+}
+
+function leafAt(slicer: Slicer, children: Children, position: number, base = 0): Leaf {
+  const positions = slicer.starts(children)
+  const index = childAt(positions, position - base)
+  const start = base + (positions[index] ?? 0)
+  const child = children[index]
+  if (Array.isArray(child)) {
+    const isRow = child.every(Array.isArray)
+    if (isRow) return leafAt(slicer, child as Children, position, start)
+    return leafOf(slicer, { type: 'paragraph', children: child as Inline[] }, start)
+  }
+  const node = child as Block | ListItem
+  if (!('type' in node)) return leafAt(slicer, node.blocks, position, start)
+  if (node.type === 'quote') return leafAt(slicer, node.blocks, position, start)
+  if (node.type === 'list') return leafAt(slicer, node.items, position, start)
+  if (node.type === 'table') return leafAt(slicer, node.rows, position, start)
+  return leafOf(slicer, node, start)
+}
+
+function leafOf(slicer: Slicer, block: Block, start: number): Leaf {
+  const text = block.type === 'code' ? block.text : 'children' in block ? readPositions(block.children) : ' '
+  return { start, text: text === '' ? ' ' : text, bare: (_, from, to) => slicer.slice([block], from, to) }
 }
 
 /** Lists and tables show their own signs, whatever is in them. */

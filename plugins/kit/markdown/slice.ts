@@ -14,72 +14,7 @@ export type Children = readonly Block[] | readonly ListItem[] | readonly Cells[]
  * end of the node, and the beginning of the next one.
  */
 export function createSlicer() {
-  const known = new WeakMap<Children, Float64Array>()
-
-  /** Returns where each child begins and, as the last number, where the last child ends. */
-  function starts(children: Children): Float64Array {
-    const found = known.get(children)
-    if (found !== undefined) return found
-    const positions = new Float64Array(children.length + 1)
-    let at = 0
-    for (const [index, child] of children.entries()) {
-      at += Math.max(1, extentOf(child))
-      positions[index + 1] = at
-    }
-    known.set(children, positions)
-    return positions
-  }
-
-  /** Returns how many positions a list has. */
-  function extent(children: Children): number {
-    const [only] = children
-    return children.length === 1 && only !== undefined
-      ? Math.max(1, extentOf(only))
-      : (starts(children)[children.length] ?? 0)
-  }
-
-  function extentOf(child: Children[number]): number {
-    if (Array.isArray(child)) return extent(child as Cells | readonly Inline[])
-    const node = child as Block | ListItem | Inline
-    if (!('type' in node)) return extent(node.blocks)
-    switch (node.type) {
-      case 'text':
-      case 'code':
-        return node.text.length
-      case 'break':
-      case 'image':
-      case 'rule':
-        return 1
-      case 'quote':
-        return extent(node.blocks)
-      case 'list':
-        return extent(node.items)
-      case 'table':
-        return extent(node.rows)
-      default:
-        return extent(node.children)
-    }
-  }
-
-  /** Yields the part of each child between the positions; `isWhole` means that it is the whole child. */
-  function* within<T extends Children[number]>(children: readonly T[], from: number, to: number) {
-    const positions = starts(children as unknown as Children)
-    let index = childAt(positions, from)
-    for (; index < children.length && (positions[index] ?? 0) < to; index += 1) {
-      const start = positions[index] ?? 0
-      const end = positions[index + 1] ?? 0
-      const isWhole = from <= start && end <= to
-      const child = children[index] as T
-      yield {
-        child,
-        index,
-        isWhole,
-        from: Math.max(0, from - start),
-        to: Math.min(end, to) - start,
-        extent: end - start,
-      }
-    }
-  }
+  const { starts, extent, within } = createCounter()
 
   /**
    * Returns the blocks between two positions. A block that is cut continues as the same kind of block: a list from the right
@@ -169,4 +104,76 @@ function withEllipsis(blocks: readonly Block[]): Block[] {
   const [first, ...others] = blocks
   if (first?.type === 'paragraph') return [{ ...first, children: [ellipsis, ...first.children] }, ...others]
   return [{ type: 'paragraph', children: trimInlines([ellipsis]) }, ...blocks]
+}
+
+/** Counts positions, and remembers the counts of each list. */
+function createCounter() {
+  const known = new WeakMap<Children, Float64Array>()
+
+  /** Returns where each child begins and, as the last number, where the last child ends. */
+  function starts(children: Children): Float64Array {
+    const found = known.get(children)
+    if (found !== undefined) return found
+    const positions = new Float64Array(children.length + 1)
+    let at = 0
+    for (const [index, child] of children.entries()) {
+      at += Math.max(1, extentOf(child))
+      positions[index + 1] = at
+    }
+    known.set(children, positions)
+    return positions
+  }
+
+  /** Returns how many positions a list has. */
+  function extent(children: Children): number {
+    const [only] = children
+    return children.length === 1 && only !== undefined
+      ? Math.max(1, extentOf(only))
+      : (starts(children)[children.length] ?? 0)
+  }
+
+  function extentOf(child: Children[number]): number {
+    if (Array.isArray(child)) return extent(child as Cells | readonly Inline[])
+    const node = child as Block | ListItem | Inline
+    if (!('type' in node)) return extent(node.blocks)
+    switch (node.type) {
+      case 'text':
+      case 'code':
+        return node.text.length
+      case 'break':
+      case 'image':
+      case 'rule':
+        return 1
+      case 'quote':
+        return extent(node.blocks)
+      case 'list':
+        return extent(node.items)
+      case 'table':
+        return extent(node.rows)
+      default:
+        return extent(node.children)
+    }
+  }
+
+  /** Yields the part of each child between the positions; `isWhole` means that it is the whole child. */
+  function* within<T extends Children[number]>(children: readonly T[], from: number, to: number) {
+    const positions = starts(children as unknown as Children)
+    let index = childAt(positions, from)
+    for (; index < children.length && (positions[index] ?? 0) < to; index += 1) {
+      const start = positions[index] ?? 0
+      const end = positions[index + 1] ?? 0
+      const isWhole = from <= start && end <= to
+      const child = children[index] as T
+      yield {
+        child,
+        index,
+        isWhole,
+        from: Math.max(0, from - start),
+        to: Math.min(end, to) - start,
+        extent: end - start,
+      }
+    }
+  }
+
+  return { starts, extent, within }
 }

@@ -125,13 +125,8 @@ export function createInlineWriter(dialect: Dialect): (inlines: readonly Inline[
         return dialect.image(inline.description, inline.address, place)
       case 'link': {
         const label = readInlines(inline.children)
-        const inner = writeAll(inline.children, {
-          ...place,
-          before: '[',
-          after: ']',
-          rest: ']',
-          isInLink: true,
-        })
+        const inside = { ...place, before: '[', after: ']', rest: ']', isInLink: true }
+        const inner = writeAll(inline.children, inside)
         return dialect.link(inner, inline.address, isSameAddress(label, inline.address), place)
       }
       default:

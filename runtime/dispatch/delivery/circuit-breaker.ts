@@ -60,7 +60,7 @@ export function createCircuitBreaker(options: BreakerOptions) {
   const { now, timers, onChange } = options
   let channels = new Map<string, PacedChannel>()
   let lastVersion = 0
-  let isStopped = false
+  const paces = createPaces(options)
 
   function create(name: string, configuration: unknown): PacedChannel {
     const circuit = createChannelCircuit(options, name)
@@ -73,23 +73,6 @@ export function createCircuitBreaker(options: BreakerOptions) {
     timers.clearTimeout(timer)
     old.circuit.configured()
     return { ...old, configuration, configurationVersion: ++lastVersion }
-  }
-
-  function setPaceTimer(channel: PacedChannel): void {
-    timers.clearTimeout(channel.timer)
-    if (channel.pacedUntil === undefined || isStopped) return
-    const passed = () => {
-      channel.pacedUntil = undefined
-      onChange()
-    }
-    channel.timer = timers.setTimeout(passed, Math.max(0, channel.pacedUntil - now()))
-  }
-
-  function setPace(channel: PacedChannel, until: number): number {
-    channel.pacedUntil = until
-    setPaceTimer(channel)
-    onChange()
-    return until
   }
 
   /** Returns undefined for an outcome under an earlier configuration. */
@@ -111,7 +94,7 @@ export function createCircuitBreaker(options: BreakerOptions) {
       }
       for (const [name, channel] of channels) if (!next.has(name)) stopTimers(channel, timers)
       channels = next
-      for (const name of changed) setPaceTimer(channels.get(name) as PacedChannel)
+      for (const name of changed) paces.resume(channels.get(name) as PacedChannel)
       onChange()
       return changed
     },
@@ -122,24 +105,14 @@ export function createCircuitBreaker(options: BreakerOptions) {
       pools: Object.fromEntries([...channels].map(([name, channel]) => [name, roomOf(channel)])),
     }),
 
-    requestPermit(name: string, target: string, { perTarget, overall }: ChannelLimits): SendPermit {
+    requestPermit(name: string, target: string, limits: ChannelLimits): SendPermit {
       const channel = channels.get(name)
       // A reload has removed the channel, and the performer reports that.
       if (channel === undefined) return { kind: 'granted', configurationVersion: 0 }
-      const at = now()
-      const blocked = blockedUntil(channel)
-      if (blocked !== undefined) return { kind: 'release', whose: 'channel', until: blocked }
-      const targetWindow = perTarget && channel.targets.of(target, perTarget, at)
-      const targetWait = perTarget && targetWindow ? targetWindow.waitMs(perTarget, at) : 0
-      if (targetWait > longestTargetWait) return { kind: 'release', whose: 'target', until: at + targetWait }
-      const channelWait = overall ? channel.overall.waitMs(overall, at) : 0
-      if (channelWait > longestChannelWait)
-        return { kind: 'release', whose: 'channel', until: setPace(channel, at + channelWait) }
-      const ms = Math.max(targetWait, channelWait)
-      if (ms > 0) return { kind: 'wait', ms }
-      if (perTarget) targetWindow?.take(perTarget, at)
-      if (overall) channel.overall.take(overall, at)
-      return { kind: 'granted', configurationVersion: channel.configurationVersion }
+      const permit = permitOf(channel, target, limits, now())
+      if (permit.kind === 'release' && permit.whose === 'channel' && blockedUntil(channel) === undefined)
+        paces.set(channel, permit.until)
+      return permit
     },
 
     sent: (name: string, version: number) => find(name, version)?.succeeded(),
@@ -152,10 +125,58 @@ export function createCircuitBreaker(options: BreakerOptions) {
     read: () => [...channels].map(([name, { circuit }]) => stateOf(name, circuit.state())),
 
     stop() {
-      isStopped = true
+      paces.stop()
       for (const channel of channels.values()) stopTimers(channel, timers)
     },
   }
+}
+
+/** Keeps the times before which the overall pace of a channel allows nothing. */
+function createPaces({ now, timers, onChange }: BreakerOptions) {
+  let isStopped = false
+
+  function resume(channel: PacedChannel): void {
+    timers.clearTimeout(channel.timer)
+    if (channel.pacedUntil === undefined || isStopped) return
+    const passed = () => {
+      channel.pacedUntil = undefined
+      onChange()
+    }
+    channel.timer = timers.setTimeout(passed, Math.max(0, channel.pacedUntil - now()))
+  }
+
+  return {
+    resume,
+    set(channel: PacedChannel, until: number): void {
+      channel.pacedUntil = until
+      resume(channel)
+      onChange()
+    },
+    stop(): void {
+      isStopped = true
+    },
+  }
+}
+
+/** Takes the place in the windows of a channel, or says for whom there is none. */
+function permitOf(
+  channel: PacedChannel,
+  target: string,
+  { perTarget, overall }: ChannelLimits,
+  at: number,
+): SendPermit {
+  const blocked = blockedUntil(channel)
+  if (blocked !== undefined) return { kind: 'release', whose: 'channel', until: blocked }
+  const targetWindow = perTarget && channel.targets.of(target, perTarget, at)
+  const targetWait = perTarget && targetWindow ? targetWindow.waitMs(perTarget, at) : 0
+  if (targetWait > longestTargetWait) return { kind: 'release', whose: 'target', until: at + targetWait }
+  const channelWait = overall ? channel.overall.waitMs(overall, at) : 0
+  if (channelWait > longestChannelWait) return { kind: 'release', whose: 'channel', until: at + channelWait }
+  const ms = Math.max(targetWait, channelWait)
+  if (ms > 0) return { kind: 'wait', ms }
+  if (perTarget) targetWindow?.take(perTarget, at)
+  if (overall) channel.overall.take(overall, at)
+  return { kind: 'granted', configurationVersion: channel.configurationVersion }
 }
 
 function createChannelCircuit(options: BreakerOptions, name: string): Circuit {

@@ -86,30 +86,123 @@ const nothing: PluginSet = {
 }
 
 export function createPluginHost(options: PluginHostOptions) {
-  const { log, fetch = lazyFetch } = options
   const from = asFileUrl(options.resolveFrom ?? import.meta.url)
-  const closing = new AbortController()
-  const instanceOptions = { ...options, fetch, closing: closing.signal }
-  /** Every start that was not followed by a close yet, so that `close` misses none. */
-  const started = new Set<Promise<Instance>>()
+  const starter = createStarter(options)
   const listeners: (() => void)[] = []
   const sourceHandleOf = onceForEach(createSourceHandle)
   const providerHandleOf = onceForEach(createProviderHandle)
   let live = nothing
+  const prepare = createPreparation({
+    ...{ log: options.log, from, starter, live: () => live },
+    commit(next) {
+      const old = starter.isClosing() ? next : live
+      if (old !== next) live = next
+      void releaseAll(old)
+      for (const listener of listeners) listener()
+    },
+  })
 
-  function start(
-    specification: Specification,
-    configuration: PluginConfiguration,
-    isDryRun = false,
-  ): Promise<Instance> {
-    const given = isDryRun ? { ...instanceOptions, fetch: noFetch } : instanceOptions
-    const starting = startInstance(specification, configuration, given)
-    started.add(starting)
-    starting.then(
-      (instance) => instance.closed.then(() => started.delete(starting)),
-      () => started.delete(starting),
+  function findLive(kind: ProvidedKind, name: string): Instance {
+    const instance = live.instances.get(slotOf(kind, name))
+    if (instance !== undefined) return instance
+    const retryable = starter.isClosing()
+    throw new PluginError(`The ${kind} ${name} is not configured.`, { code: 'not-configured', retryable })
+  }
+
+  function runningOf(kind: ProvidedKind): readonly Instance[] {
+    return [...live.instances.values()].filter(({ specification }) => specification.kind === kind)
+  }
+
+  const isLate = (name: string) =>
+    !live.instances.has(slotOf('runner', name)) && live.directory.runners.includes(name)
+
+  return {
+    /** Returns the names that exist. Runs no plugin code. @throws PluginSetupError for what is configured and cannot be found */
+    catalog(settings: PluginSnapshot['settings']): Catalog {
+      const directory = createDirectory(settings, from)
+      // `specify` throws for what is missing, before its name is used.
+      return catalogOf(directory, specify(settings, directory))
+    },
+    prepare,
+    /** The handle stays good across reloads. Undefined for a name that is neither configured nor that of an installed runner. */
+    runner(name: string): Runner | undefined {
+      if (!live.instances.has(slotOf('runner', name)) && !isLate(name)) return undefined
+      const find = () => (isLate(name) ? startLate(name, live, starter) : findLive('runner', name))
+      return createRunnerHandle(name, { find, peek: () => runnerOf(live, name) })
+    },
+    /**
+     * Whether the runner of that name passes the events of the main session on instead of answering them. Its manifest says so, and
+     * nothing is started. False for a name that no runner has.
+     */
+    relays(name: string): boolean {
+      const running = live.instances.get(slotOf('runner', name))?.specification.package
+      if (running !== undefined) return running.relays
+      return isLate(name) && live.directory.find('runner', name, `agents.runners.${name}`)?.relays === true
+    },
+    /** The handle stays good across reloads. Undefined for a channel that is not configured. */
+    channel(name: string): Channel | undefined {
+      const exists = live.instances.has(slotOf('channel', name))
+      return exists ? createChannelHandle(name, () => findLive('channel', name)) : undefined
+    },
+    /** The configured sources. Each instance has one object, and must be run by one caller at a time. */
+    sources: (): readonly LiveSource[] => runningOf('source').map(sourceHandleOf),
+    /** What is caught up. Each instance has one object. */
+    providers: (): readonly LiveProvider[] => runningOf('provider').map(providerHandleOf),
+    observers: (): readonly Observer[] => runningOf('observer').map(({ provided }) => provided as Observer),
+    /** The listener is called after each commit, when `channel`, `runner` and `sources` find the new instances. */
+    onCommitted: (listener: () => void) => void listeners.push(listener),
+    /** Closes everything, calls in flight included; their callers have to drain before. Never rejects. */
+    async close(): Promise<void> {
+      live = nothing
+      await starter.close()
+    },
+  }
+}
+
+type Starter = ReturnType<typeof createStarter>
+
+/** Starts instances, and closes all that are not closed yet. */
+function createStarter(options: PluginHostOptions) {
+  const closing = new AbortController()
+  const instanceOptions = { ...options, fetch: options.fetch ?? lazyFetch, closing: closing.signal }
+  /** Every start that was not followed by a close yet. */
+  const started = new Set<Promise<Instance>>()
+  return {
+    isClosing: () => closing.signal.aborted,
+    throwIfClosing: () => closing.signal.throwIfAborted(),
+    start(specification: Specification, configuration: PluginConfiguration, isDryRun = false) {
+      const given = isDryRun ? { ...instanceOptions, fetch: noFetch } : instanceOptions
+      const starting = startInstance(specification, configuration, given)
+      started.add(starting)
+      starting.then(
+        (instance) => instance.closed.then(() => started.delete(starting)),
+        () => started.delete(starting),
+      )
+      return starting
+    },
+    async close(): Promise<void> {
+      closing.abort(new Error('The gateway is closing.'))
+      await Promise.allSettled([...started].map(async (starting) => (await starting).close()))
+    },
+  }
+}
+
+interface PreparationOptions extends Pick<PluginHostOptions, 'log'> {
+  readonly from: URL
+  readonly starter: Starter
+  readonly live: () => PluginSet
+  readonly commit: (next: PluginSet) => void
+}
+
+function createPreparation({ log, from, starter, live, commit }: PreparationOptions) {
+  function isRunning(wanted: Specification): boolean {
+    const running = live().instances.get(slotOf(wanted.kind, wanted.name))?.specification
+    return (
+      running !== undefined &&
+      running.id === wanted.id &&
+      running.package.entry.href === wanted.package.entry.href &&
+      isDeepStrictEqual(running.given, wanted.given)
     )
-    return starting
   }
 
   /**
@@ -117,23 +210,24 @@ export function createPluginHost(options: PluginHostOptions) {
    * run what is started reaches nobody. What has a reference that is not set is left out.
    * @throws PluginSetupError, after closing what was begun
    */
-  async function prepare(snapshot: PluginSnapshot, { isDryRun = false } = {}): Promise<PreparedPlugins> {
+  return async function prepare(
+    snapshot: PluginSnapshot,
+    { isDryRun = false } = {},
+  ): Promise<PreparedPlugins> {
     const { settings } = snapshot
-    closing.signal.throwIfAborted()
+    starter.throwIfClosing()
     const directory = createDirectory(settings, from)
-    const wanted = Map.groupBy(specify(settings, directory, snapshot.endpoints).filter(isSet), (each) =>
-      isRunning(each),
-    )
+    const wanted = Map.groupBy(specify(settings, directory, snapshot.endpoints).filter(isSet), isRunning)
     const missing = configureAll(wanted.get(false) ?? [])
 
     const instances = new Map<string, Instance>()
     for (const { kind, name } of wanted.get(true) ?? []) {
-      const instance = live.instances.get(slotOf(kind, name))
+      const instance = live().instances.get(slotOf(kind, name))
       if (instance?.hold()) instances.set(slotOf(kind, name), instance)
     }
     const { agents } = settings
     const next: PluginSet = { directory, instances, late: new Map(), lateStarted: new Map(), agents }
-    const outcomes = await Promise.allSettled(missing.map((each) => start(...each, isDryRun)))
+    const outcomes = await Promise.allSettled(missing.map((each) => starter.start(...each, isDryRun)))
     for (const outcome of outcomes) {
       if (outcome.status === 'rejected') continue
       const { kind, name } = outcome.value.specification
@@ -156,119 +250,38 @@ export function createPluginHost(options: PluginHostOptions) {
           const facts = { event: 'model-refused', runner: agents.defaults.runner, ...each }
           log.warn(facts, 'the default runner does not take a model that is allowed')
         }
-        const old = closing.signal.aborted ? next : live
-        if (old !== next) live = next
-        void releaseAll(old)
-        for (const listener of listeners) listener()
+        commit(next)
       },
       discard: () => releaseAll(next),
     }
   }
+}
 
-  function isRunning(wanted: Specification): boolean {
-    const running = live.instances.get(slotOf(wanted.kind, wanted.name))?.specification
-    return (
-      running !== undefined &&
-      running.id === wanted.id &&
-      running.package.entry.href === wanted.package.entry.href &&
-      isDeepStrictEqual(running.given, wanted.given)
-    )
-  }
-
-  function findLive(kind: ProvidedKind, name: string): Instance {
-    const instance = live.instances.get(slotOf(kind, name))
-    if (instance !== undefined) return instance
-    throw new PluginError(`The ${kind} ${name} is not configured.`, {
-      code: 'not-configured',
-      retryable: closing.signal.aborted,
-    })
-  }
-
-  function runningOf(kind: ProvidedKind): readonly Instance[] {
-    return [...live.instances.values()].filter(({ specification }) => specification.kind === kind)
-  }
-
-  /** A mapping, or a run accepted earlier, may name a runner that is not configured: it starts when it is used. */
-  function findRunner(name: string): Instance | Promise<Instance> {
-    const { directory, instances, late, lateStarted } = live
-    if (instances.has(slotOf('runner', name)) || !directory.runners.includes(name))
-      return findLive('runner', name)
-    const known = late.get(name)
-    if (known !== undefined) return known
-    const starting = startLate(name, live)
-    late.set(name, starting)
-    starting.then(
-      (instance) => lateStarted.set(name, instance),
-      () => late.delete(name),
-    )
-    return starting
-  }
-
-  async function startLate(name: string, { directory, agents }: PluginSet): Promise<Instance> {
+/** A mapping, or a run accepted earlier, may name a runner that is not configured: it starts when it is used. */
+function startLate(
+  name: string,
+  { directory, agents, late, lateStarted }: PluginSet,
+  starter: Starter,
+): Promise<Instance> {
+  const known = late.get(name)
+  if (known !== undefined) return known
+  const starting = (async () => {
     try {
       const wanted = locate(unconfiguredRunner(name, `agents.runners.${name}`), directory, agents)
-      return await start(wanted, parsePluginConfiguration(wanted))
+      return await starter.start(wanted, parsePluginConfiguration(wanted))
     } catch (cause) {
       throw new PluginError(
         `The runner ${name} cannot be used without configuration; give it one under agents.runners.${name}.`,
-        {
-          code: 'not-configured',
-          retryable: closing.signal.aborted,
-          cause,
-        },
+        { code: 'not-configured', retryable: starter.isClosing(), cause },
       )
     }
-  }
-
-  return {
-    /** Returns the names that exist. Runs no plugin code. @throws PluginSetupError for what is configured and cannot be found */
-    catalog(settings: PluginSnapshot['settings']): Catalog {
-      const directory = createDirectory(settings, from)
-      // `specify` throws for what is missing, before its name is used.
-      return catalogOf(directory, specify(settings, directory))
-    },
-    prepare,
-    /** The handle stays good across reloads. Undefined for a name that is neither configured nor that of an installed runner. */
-    runner(name: string): Runner | undefined {
-      const exists = live.instances.has(slotOf('runner', name)) || live.directory.runners.includes(name)
-      if (!exists) return undefined
-      return createRunnerHandle(name, { find: () => findRunner(name), peek: () => runnerOf(live, name) })
-    },
-    /**
-     * Whether the runner of that name passes the events of the main session on instead of answering them. Its manifest says so, and
-     * nothing is started. False for a name that no runner has.
-     */
-    relays(name: string): boolean {
-      const running = live.instances.get(slotOf('runner', name))?.specification.package
-      if (running !== undefined) return running.relays
-      if (!live.directory.runners.includes(name)) return false
-      return live.directory.find('runner', name, `agents.runners.${name}`)?.relays ?? false
-    },
-    /** The handle stays good across reloads. Undefined for a channel that is not configured. */
-    channel(name: string): Channel | undefined {
-      const exists = live.instances.has(slotOf('channel', name))
-      return exists ? createChannelHandle(name, () => findLive('channel', name)) : undefined
-    },
-    /** The configured sources. Each instance has one object, and must be run by one caller at a time. */
-    sources(): readonly LiveSource[] {
-      return runningOf('source').map(sourceHandleOf)
-    },
-    /** What is caught up. Each instance has one object. */
-    providers(): readonly LiveProvider[] {
-      return runningOf('provider').map(providerHandleOf)
-    },
-    observers(): readonly Observer[] {
-      return runningOf('observer').map(({ provided }) => provided as Observer)
-    },
-    /** The listener is called after each commit, when `channel`, `runner` and `sources` find the new instances. */
-    onCommitted: (listener: () => void) => void listeners.push(listener),
-    /** Closes everything, calls in flight included; their callers have to drain before. Never rejects. */
-    async close(): Promise<void> {
-      closing.abort(new Error('The gateway is closing.'))
-      live = nothing
-      await Promise.allSettled([...started].map(async (starting) => (await starting).close()))
-    },
-  }
+  })()
+  late.set(name, starting)
+  starting.then(
+    (instance) => lateStarted.set(name, instance),
+    () => late.delete(name),
+  )
+  return starting
 }
 
 function runnerOf({ instances, lateStarted }: PluginSet, name: string): Instance | undefined {
