@@ -1,8 +1,8 @@
 /** Declares the routes of open problems. Their keys hold what senders choose, so they stand in bodies and not in paths. */
 
 import { Type } from '@reveille/engine/schema'
+import { issue, issueStates } from '../../store/record-schemas.ts'
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
-import { issue, issueStates } from './records.ts'
 import { givenText, optional } from './schema.ts'
 
 const key = givenText('The key of the issue.', 2_048)

@@ -1,10 +1,10 @@
 /** Declares the routes that show the body of a request, do requests again, and forget them. */
 
 import { Type } from '@reveille/engine/schema'
+import { requestItem } from '../../store/record-schemas.ts'
 import { requestOutcomes } from '../../store/records.ts'
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
 import { dryRun } from './dry-runs.ts'
-import { requestItem } from './records.ts'
 import { requestFilters } from './requests.ts'
 import { givenText, id, optional, time } from './schema.ts'
 

@@ -1,9 +1,10 @@
 /** Declares the routes of requests. */
 
 import { Type } from '@reveille/engine/schema'
+import { requestItem } from '../../store/record-schemas.ts'
 import { requestOutcomes } from '../../store/records.ts'
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
-import { request, requestItem } from './records.ts'
+import { request } from './records.ts'
 import { givenText, id, optional } from './schema.ts'
 
 export const instant = (description: string) =>

@@ -1,9 +1,9 @@
 /** Declares the stream of what happens, and the form of its frames. */
 
 import { Type } from '@reveille/engine/schema'
+import { requestItem } from '../../store/record-schemas.ts'
 import { deliveryStates, eventStates, runStages, runStates } from '../../store/records.ts'
 import type { Routes } from './declaration.ts'
-import { requestItem } from './records.ts'
 import { id, optional, time } from './schema.ts'
 
 /** The data of an event `frame`. */

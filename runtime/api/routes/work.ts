@@ -1,9 +1,10 @@
 /** Declares the routes of what requests cause: runs, events, deliveries and sessions. */
 
 import { Type } from '@reveille/engine/schema'
+import { delivery, event, route, runItem, sessionItem } from '../../store/record-schemas.ts'
 import { deliveryStates, eventStates, runStages, runStates } from '../../store/records.ts'
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
-import { delivery, event, route, run, runItem, session, sessionItem } from './records.ts'
+import { run, session } from './records.ts'
 import { instant } from './requests.ts'
 import { givenText, id, optional, time } from './schema.ts'
 
