@@ -32,15 +32,17 @@ export function createObserving(plugins: Pick<PluginHost, 'observers' | 'onCommi
     heartbeatEnded(heartbeat, failure, shown) {
       if (!isOn()) return
       const state = failure === undefined ? 'succeeded' : 'failed'
-      const [, ...links] = shown.flatMap(({ origin }) => causeOf(origin) ?? [])
+      const links = shown
+        .flatMap(({ origin }) => causeOf(origin) ?? [])
+        .filter((cause) => cause !== heartbeat.traceparent)
       report({ ...turnOf(heartbeat, state, failure?.code, now()), links })
     },
-    deliveryEnded(delivery, state, why) {
-      const { id, traceparent, channel, attempts, receipts, createdAt } = delivery
+    deliveryEnded(delivery, state, why, run) {
+      const { id, channel, attempts, receipts, createdAt } = delivery
       if (!isOn()) return
       report({
         kind: 'delivery',
-        ...traced(id, traceparent),
+        ...traced(id, run && contextOf(run.id, causeOf(run))),
         channel,
         state,
         ...(why && { code: why.code }),

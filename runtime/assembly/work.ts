@@ -92,9 +92,10 @@ const moments = {
 
 /** An observer that passes everything on to all. */
 function toAll(observers: readonly DispatchObserver[]): DispatchObserver {
-  const passOn = (moment: keyof DispatchObserver) => (first: never, second: never, third: never) => {
-    for (const observer of observers) observer[moment]?.(first, second, third)
-  }
+  const passOn =
+    (moment: keyof DispatchObserver) => (first: never, second: never, third: never, fourth: never) => {
+      for (const observer of observers) observer[moment]?.(first, second, third, fourth)
+    }
   return Object.fromEntries(
     Object.keys(moments).map((moment) => [moment, passOn(moment as keyof DispatchObserver)]),
   )

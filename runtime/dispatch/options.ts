@@ -61,6 +61,8 @@ export interface DispatchObserver {
     delivery: DeliveryRecord,
     state: 'delivered' | 'skipped' | 'parked',
     why?: { readonly code: string; readonly reason: string },
+    /** The run whose reply it is. */
+    run?: RunRecord,
   ): void
   /** Half, four fifths or all of a budget is spent: each once a day. */
   budgetAlarmed?(alarm: BudgetAlarm): void

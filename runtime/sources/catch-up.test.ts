@@ -49,7 +49,7 @@ async function openBed(
   const host = createPluginHost({ log: pino({ level: 'silent' }), fetch })
   const agents = { providers: {}, runners: {}, defaults: { runner: 'echo' } }
   const prepared = await host.prepare({
-    settings: { agents, channels: {}, plugins: [], sources: {} },
+    settings: { agents, channels: {}, plugins: [], sources: {}, observers: {} },
     endpoints: { 'team/forge': { verify: { provider: 'github' }, catchUp } },
   } as unknown as Parameters<typeof host.prepare>[0])
   prepared.commit()

@@ -238,7 +238,6 @@ export const delivery = Type.Object(
     createdAt: time,
     ...optional({
       runId: id,
-      traceparent,
       by: Type.String({ description: 'The name of the token whose holder sent it, or replayed it last.' }),
       to: Type.String(),
       code: Type.String({ description: 'Why it is parked or skipped, as a stable code.' }),

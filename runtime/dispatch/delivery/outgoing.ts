@@ -4,7 +4,6 @@ import { withoutTokens } from '../../session/ack.ts'
 import type { MintId } from '../../store/id.ts'
 import type { DeliveryRecord, NewTask, Route, RunRecord } from '../../store/port.ts'
 import { deliveryTask } from '../../store/task-keys.ts'
-import { causeOf, contextOf } from '../../trace-context.ts'
 import { names } from '../changes.ts'
 import type { DispatchOptions } from '../options.ts'
 import { type ConfiguredChannels, type Destination, resolveDestination } from './destination.ts'
@@ -17,10 +16,7 @@ interface Facts {
   readonly at: number
 }
 
-type Deliverable = Pick<
-  RunRecord,
-  'id' | 'requestId' | 'traceparent' | 'deliver' | 'channel' | 'to' | 'deliverTo' | 'generation'
->
+type Deliverable = Pick<RunRecord, 'id' | 'deliver' | 'channel' | 'to' | 'deliverTo' | 'generation'>
 
 /**
  * Returns the deliveries of a reply, none if the run delivers nothing or there is no reply, and one task for each of them that
@@ -49,7 +45,6 @@ function planDelivery(
   const base = {
     id: facts.mintId(),
     runId: run.id,
-    traceparent: contextOf(run.id, causeOf(run)),
     channel: destination.channel,
     ...(destination.to === undefined ? {} : { to: destination.to }),
     text: silence ? reply : text,
@@ -90,7 +85,8 @@ export function reportUnsent(
 ): void {
   const { id: deliveryId, state, channel, to, code = 'NO_ROUTE', reason = '' } = delivery
   const facts = { deliveryId, ...names(run), channel, to, code, reason }
-  if (state === 'skipped' || state === 'parked') observer?.deliveryEnded?.(delivery, state, { code, reason })
+  if (state === 'skipped' || state === 'parked')
+    observer?.deliveryEnded?.(delivery, state, { code, reason }, run)
   if (state === 'skipped') log.info({ event: 'delivery-skipped', ...facts }, 'nothing to deliver')
   if (state === 'parked') log.warn({ event: 'delivery-parked', ...facts }, 'delivery parked')
 }

@@ -3,7 +3,7 @@
 import { type Backoff, BoundedMap, type Channel, type ChannelLimits, retryDelayMs } from '@reveille/kit'
 import { boundedCall } from '../../agent/bounded-call.ts'
 import { type Failure, failureOf } from '../../agent/failure.ts'
-import type { Claim, DeliveryRecord, Settlement } from '../../store/port.ts'
+import type { Claim, DeliveryRecord, Id, RunRecord, Settlement } from '../../store/port.ts'
 import { isNoAttempt, minRetryMs, ownFault } from '../failure-scope.ts'
 import type { PerformerOptions } from '../performer-options.ts'
 import type { ChannelCircuitBreaker, SendPermit } from './circuit-breaker.ts'
@@ -60,13 +60,19 @@ interface PerformerParts extends DeliveryPerformerOptions {
 export function createDeliveryPerformer(
   options: DeliveryPerformerOptions,
 ): (claim: Claim) => Promise<Settlement> {
-  const settle = createSettlements(options)
+  const runs = new Map<Id, RunRecord>()
+  const settle = createSettlements(options, runs)
   const progress = createProgress()
   const send = createSender({ ...options, settle, progress })
 
   return async function performDelivery(claim) {
-    const { delivery: stored } = await claim.load()
-    if (stored === undefined || stored.state !== 'pending') return { effects: {}, done: true }
+    const { delivery, run } = await claim.load()
+    if (delivery === undefined || delivery.state !== 'pending') return { effects: {}, done: true }
+    if (run !== undefined) runs.set(delivery.id, run)
+    return perform(claim, delivery).finally(() => runs.delete(delivery.id))
+  }
+
+  async function perform(claim: Claim, stored: DeliveryRecord): Promise<Settlement> {
     const found = progress.appliedTo(stored, claim)
     const channel = options.channel(found.channel)
     if (!channel) return settle.park(found, noChannel(found.channel))

@@ -1,7 +1,7 @@
 /** Makes the settlements of a delivery, whichever way its claim ends, and logs them. */
 
 import type { Failure } from '../../agent/failure.ts'
-import type { DeliveryRecord, Settlement } from '../../store/port.ts'
+import type { DeliveryRecord, Id, RunRecord, Settlement } from '../../store/port.ts'
 import type { DispatchOptions } from '../options.ts'
 
 /** Why a delivery is parked or tried again: `message` is the sentence for the record, `reason` the one for the log. */
@@ -26,7 +26,11 @@ const cleared = {
   firstTriedAt: undefined,
 } as const
 
-export function createSettlements({ log, now, observer }: Pick<DispatchOptions, 'log' | 'now' | 'observer'>) {
+/** `runs`: those whose deliveries are being performed, by delivery. */
+export function createSettlements(
+  { log, now, observer }: Pick<DispatchOptions, 'log' | 'now' | 'observer'>,
+  runs: ReadonlyMap<Id, RunRecord>,
+) {
   return {
     /** Nothing went wrong: the delivery continues where it is, at a later time. */
     resume(again: number, delivery: DeliveryRecord, nextAt = again): Settlement {
@@ -55,21 +59,21 @@ export function createSettlements({ log, now, observer }: Pick<DispatchOptions, 
     delivered(delivery: DeliveryRecord, ms: number): Settlement {
       const { receipts, attempts } = delivery
       log.info({ event: 'delivery-delivered', ...names(delivery), parts: receipts.length, ms }, 'delivered')
-      observer?.deliveryEnded?.(delivery, 'delivered')
+      observer?.deliveryEnded?.(delivery, 'delivered', undefined, runs.get(delivery.id))
       return ended(delivery, { state: 'delivered', attempts: attempts + 1 })
     },
 
     park(delivery: DeliveryRecord, { code, message, reason }: ParkReason): Settlement {
       const { attempts } = delivery
       log.warn({ event: 'delivery-parked', ...names(delivery), code, reason, attempts }, 'delivery parked')
-      observer?.deliveryEnded?.(delivery, 'parked', { code, reason })
+      observer?.deliveryEnded?.(delivery, 'parked', { code, reason }, runs.get(delivery.id))
       return ended(delivery, { state: 'parked', code, reason: message })
     },
 
     skip(delivery: DeliveryRecord): Settlement {
       const facts = { code: 'BLANK_REPLY', reason: 'the channel renders the reply as nothing' }
       log.info({ event: 'delivery-skipped', ...names(delivery), ...facts }, 'nothing to deliver')
-      observer?.deliveryEnded?.(delivery, 'skipped', facts)
+      observer?.deliveryEnded?.(delivery, 'skipped', facts, runs.get(delivery.id))
       return ended(delivery, { state: 'skipped', ...facts })
     },
   }

@@ -4,7 +4,6 @@ import type { Settings } from '@reveille/engine'
 import { heartbeatPrompt } from '../../agent/heartbeat-prompt.ts'
 import { mainSession } from '../../session/main.ts'
 import type { EventRecord, Id, Work } from '../../store/port.ts'
-import { causeOf } from '../../trace-context.ts'
 import type { StartedRun } from '../ask.ts'
 
 export interface Heartbeat {
@@ -28,7 +27,7 @@ export function beginHeartbeat(work: Work, facts: HeartbeatFacts): Heartbeat {
   const limit = relays ? Number.POSITIVE_INFINITY : undefined
   const pending = work.pending.all
   const { text, shown } = heartbeatPrompt({ events: work.events, pending, instruction, limit })
-  const [traceparent] = shown.flatMap(({ origin }) => causeOf(origin) ?? [])
+  const traceparent = shown.map(({ origin }) => origin.traceparent).find((each) => each !== undefined)
   const run = {
     id: facts.id,
     kind: 'heartbeat',
