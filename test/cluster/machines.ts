@@ -82,21 +82,30 @@ export async function startMachines(t: TestContext, options: MachinesOptions): P
   const balancer = await createBalancer(nodes.map(({ url }) => Number(new URL(url).port)))
   stack.defer(() => balancer.close())
 
-  async function read<Answer>(path: string): Promise<Answer> {
-    for (const { url } of nodes) {
-      const headers = { authorization: `Bearer ${gatewayToken}` }
-      const answer = await fetch(`${url}${path}`, { headers, signal: AbortSignal.timeout(10_000) }).catch(
-        () => undefined,
-      )
-      if (answer?.ok) return (await answer.json()) as Answer
-    }
-    throw new Error(`No node answers ${path}:\n${nodes.map((node) => node.output()).join('\n')}`)
-  }
-
   return {
     database,
     nodes,
     url: balancer.url,
+    ...readersOf(nodes),
+    async witnessed() {
+      const text = await readFile(witness, 'utf8')
+      return text.split('\n').flatMap((line) => (line === '' ? [] : JSON.parse(line)))
+    },
+  }
+}
+
+/** Asks the first node that answers. */
+function readersOf(nodes: readonly Machine[]): Pick<Machines, 'read' | 'readAll'> {
+  async function read<Answer>(path: string): Promise<Answer> {
+    for (const { url } of nodes) {
+      const headers = { authorization: `Bearer ${gatewayToken}` }
+      const asked = fetch(`${url}${path}`, { headers, signal: AbortSignal.timeout(10_000) })
+      const answer = await asked.catch(() => undefined)
+      if (answer?.ok) return (await answer.json()) as Answer
+    }
+    throw new Error(`No node answers ${path}:\n${nodes.map((node) => node.output()).join('\n')}`)
+  }
+  return {
     read,
     async readAll<Item>(list: string) {
       const all: Item[] = []
@@ -107,10 +116,6 @@ export async function startMachines(t: TestContext, options: MachinesOptions): P
         cursor = page.next === undefined ? '' : `&cursor=${encodeURIComponent(page.next)}`
       } while (cursor !== '')
       return all
-    },
-    async witnessed() {
-      const text = await readFile(witness, 'utf8')
-      return text.split('\n').flatMap((line) => (line === '' ? [] : JSON.parse(line)))
     },
   }
 }

@@ -3,9 +3,10 @@
  * API, the commands and the log say of it.
  */
 
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { parse } from 'yaml'
 import { openVendors, type Vendors, vendorNames } from '../channels/eight.ts'
 import { endedRun } from './decisions.ts'
 import {
@@ -20,28 +21,14 @@ import {
 } from './recorder.ts'
 import { digestOf, type Json, type Names, shapeOf, steady, steadyText } from './steady.ts'
 
-const presets = [
-  ...['alertmanager', 'bitbucket', 'calendly', 'discord', 'generic', 'github', 'gitlab', 'gmail', 'grafana'],
-  ...['jira', 'linear', 'pagerduty', 'sentry', 'shopify', 'slack', 'stripe', 'twilio', 'typeform', 'vercel'],
-]
-
-const review = `## Review of the tests
-
-The reviewer is **right**: \`lampFor()\` is called twice, see [the line](https://github.com/harbour/lamp/blob/main/lamp.ts#L7).
-
-1. Call it once.
-2. Keep what it gives.
-
-\`\`\`ts
-const lamp = lampFor(id)
-\`\`\`
-
-| Lamp | Lit |
-|---|---|
-| red | no |
-
-@everyone, that is all.
-`
+const presets = globSync('*.yaml', { cwd: join(import.meta.dirname, '../../mappings') })
+  .map((file) => basename(file, '.yaml'))
+  .sort()
+const scene: {
+  readonly mappings: readonly { readonly id: string; readonly deliverTo?: unknown }[]
+  /** What is posted to hooks, in this order. */
+  readonly requests: readonly (readonly [name: string, path: string, body: string, options?: Json])[]
+} = parse(readFileSync(join(import.meta.dirname, 'scene.yaml'), 'utf8'))
 
 export interface Scene {
   readonly vendors: Vendors
@@ -64,36 +51,11 @@ export async function openScene(): Promise<Scene> {
 
 function configuration(port: number, { configuration: channels, addresses }: Vendors): object {
   const hostile = readFileSync(join(import.meta.dirname, '../channels/corpus/hostile.md'), 'utf8')
-  const mappings = [
-    { id: 'review', match: { path: 'review' }, message: review, deliverTo: addresses },
-    { id: 'hostile', match: { path: 'hostile' }, message: hostile, deliverTo: addresses },
-    { id: 'nowhere', match: { path: 'nowhere' }, message: 'x', channel: 'slack', to: 'C0NOBODY00' },
-    {
-      id: 'order',
-      match: { path: 'orders', body: { kind: 'order' } },
-      message: 'Check order {{id}} of {{buyer.name}}.',
-      sessionKey: 'hook:order:{{id}}',
-      dedupe: { key: 'id' },
-      schema: { type: 'object', required: ['id'], properties: { id: { type: 'integer' } } },
-      deliver: false,
-    },
-    {
-      id: 'item',
-      match: { path: 'items' },
-      forEach: 'items',
-      message: 'Pack {{item.sku}}.',
-      deliver: false,
-    },
-    {
-      id: 'bell',
-      match: { path: 'bell' },
-      action: 'wake',
-      text: 'The bell rang for {{who}}.',
-      mode: 'next-heartbeat',
-    },
-    { id: 'strict', match: { path: 'strict' }, strict: true, message: 'Hello {{name}}.', deliver: false },
-    { id: 'broken', match: { path: 'broken' }, runner: 'broken', message: 'x', deliver: false },
-  ]
+  const mappings = scene.mappings.map((mapping) => ({
+    ...mapping,
+    ...(mapping.id === 'hostile' && { message: hostile }),
+    ...(mapping.deliverTo !== undefined && { deliverTo: addresses }),
+  }))
   return {
     gateway: { port, auth: { token: gatewayToken }, log: { format: 'json' }, issues: { notify: false } },
     hooks: {
@@ -114,69 +76,6 @@ function configuration(port: number, { configuration: channels, addresses }: Ven
   }
 }
 
-/** What is posted to hooks, in this order. */
-const requests: readonly (readonly [name: string, path: string, body: string, options?: Json])[] = [
-  ['a review', 'review', '{}'],
-  ['hostile text', 'hostile', '{}'],
-  ['a reply to nobody', 'nowhere', '{}'],
-  ['an order', 'orders', '{"kind":"order","id":7,"buyer":{"name":"Ada"}}'],
-  ['an order again', 'orders', '{"kind":"order","id":7,"buyer":{"name":"Ada"}}'],
-  ['no order', 'orders', '{"kind":"refund","id":7}'],
-  ['an order that its schema refuses', 'orders', '{"kind":"order","id":"7"}'],
-  ['three items', 'items', '{"items":[{"sku":"a"},{"sku":"b"},{"sku":"c"}]}'],
-  ['no items', 'items', '{"items":[]}'],
-  ['a bell', 'bell', '{"who":"Ada"}'],
-  ['an absent field', 'strict', '{}'],
-  ['a broken runner', 'broken', '{}'],
-  ['a wake', 'wake', '{"text":"The build is green","mode":"now"}'],
-  ['a wake without text', 'wake', '{}'],
-  ['an agent', 'agent', '{"message":"Summarise the night","name":"Night","deliver":false,"typo":1}'],
-  [
-    'an agent that is waited for',
-    'agent',
-    '{"message":"Say it","deliver":false}',
-    { headers: { prefer: 'wait=10' } },
-  ],
-  [
-    'a key twice: first',
-    'agent',
-    '{"message":"Once","deliver":false}',
-    { headers: { 'idempotency-key': 'k1' } },
-  ],
-  [
-    'a key twice: second',
-    'agent',
-    '{"message":"Once","deliver":false}',
-    { headers: { 'idempotency-key': 'k1' } },
-  ],
-  [
-    'a key twice: another body',
-    'agent',
-    '{"message":"Two","deliver":false}',
-    { headers: { 'idempotency-key': 'k1' } },
-  ],
-  ['a reserved session', 'agent', '{"message":"x","sessionKey":"main"}'],
-  ['an unknown channel', 'agent', '{"message":"x","channel":"pigeon"}'],
-  ['a wrong type', 'agent', '{"message":5,"timeoutSeconds":"60"}'],
-  ['no JSON', 'orders', '{"kind":'],
-  ['a list', 'orders', '[1]'],
-  ['no body', 'orders', ''],
-  [
-    'a form',
-    'orders',
-    'kind=order&id=8',
-    { headers: { 'content-type': 'application/x-www-form-urlencoded' } },
-  ],
-  ['multipart', 'orders', 'x', { headers: { 'content-type': 'multipart/form-data; boundary=b' } }],
-  ['an unknown encoding', 'orders', 'x', { headers: { 'content-encoding': 'zip' } }],
-  ['gzip that is none', 'orders', 'x', { headers: { 'content-encoding': 'gzip' } }],
-  ['too large', 'tiny', '{"text":"far too much of it"}'],
-  ['no signature', 'signed', '{}', { token: '' }],
-  ['no token', 'orders', '{}', { token: '' }],
-  ['an unknown endpoint', 'nobody', '{}'],
-  ['Slack asks', 'slack', '{"type":"url_verification","challenge":"abc"}'],
-]
-
 /** Plays the scene, and yields what it comes to. */
 export async function* recordScene(
   recorder: Recorder,
@@ -196,7 +95,7 @@ export async function* recordScene(
 }
 
 async function* recordRequests(call: Call): AsyncGenerator<Fact> {
-  for (const [name, path, body, options = {}] of requests) {
+  for (const [name, path, body, options = {}] of scene.requests) {
     const { status, body: reply } = await call('POST', `/hooks/${path}`, { ...options, body })
     await untilQuiet(call)
     const runs = [reply, ...(((reply as Json)['actions'] ?? []) as Json[])].flatMap(

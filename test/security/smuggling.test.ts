@@ -35,7 +35,7 @@ test('two servers never see different requests in the same bytes, even if Node.j
     return (known === -1 ? items : items.slice(0, known)).map(({ text }) => text)
   }
 
-  for (const { name, bytes, statuses, seen = 0 } of shapesOf(hookToken)) {
+  for (const { name, bytes, statuses, seen } of shapesOf(hookToken)) {
     await t.test(name, async () => {
       const said = await say(port, [Buffer.from(bytes, 'latin1')], { answers: statuses.length })
       assert.deepEqual(said.statuses, statuses, said.text)
