@@ -1,5 +1,6 @@
 /** Runs commands on the real files of a temporary folder; used by tests only. */
 
+import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -99,4 +100,35 @@ export async function createCommandLine(
     start,
     run: (...args) => start(...args).ended,
   }
+}
+
+export interface Asked {
+  /** `POST /api/requests/replay`, with the query. */
+  readonly route: string
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Runs commands against a gateway that answers as a test says. `answer` gives what a route answers, or throws where no gateway answers;
+ * undefined fails the test. An answer with a code and an error has status 409.
+ */
+export async function createGatewayCommands(
+  t: Pick<TestContext, 'after'>,
+  answer: (asked: Asked) => object | undefined,
+  overrides: Partial<Io> = {},
+): Promise<CommandLine & { readonly asked: readonly Asked[] }> {
+  const asked: Asked[] = []
+  const gateway: Partial<Io> = {
+    env: { REVEILLE_URL: 'http://127.0.0.1:1', REVEILLE_GATEWAY_TOKEN: 'token-of-the-gateway' },
+    async fetch(input, init) {
+      const { pathname, search } = new URL(String(input))
+      const body = typeof init?.body === 'string' ? JSON.parse(init.body) : {}
+      const order = { route: `${init?.method ?? 'GET'} ${pathname}${search}`, body }
+      asked.push(order)
+      const given = answer(order)
+      assert.ok(given, order.route)
+      return Response.json(given, { status: 'code' in given && 'error' in given ? 409 : 200 })
+    },
+  }
+  return { ...(await createCommandLine(t, {}, { ...gateway, ...overrides })), asked }
 }

@@ -3,41 +3,16 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { ReplayJob } from '../../store/port.ts'
-import { createCommandLine } from '../io-fixture.ts'
+import { type Asked, createGatewayCommands } from '../io-fixture.ts'
 
 const one = '019bd0a0-0000-7000-8000-0000003f9a1c'
 const other = '019bd0a0-0000-7000-8000-000000a1b2c3'
 const run = '019bd0a0-0000-7000-8000-00000077f0aa'
 const jobId = '019bd0a0-0000-7000-8000-0000000000b1'
 
-interface Asked {
-  readonly route: string
-  readonly body: Readonly<Record<string, unknown>>
-}
-
-/** `answer` gives what a route answers, or throws where no gateway answers. */
-async function open(t: TestContext, answer: (asked: Asked) => object | undefined, columns?: number) {
-  const asked: Asked[] = []
-  const commandLine = await createCommandLine(
-    t,
-    {},
-    {
-      env: { REVEILLE_URL: 'http://127.0.0.1:1', REVEILLE_GATEWAY_TOKEN: 'token' },
-      input: async () => Buffer.from('{"n":2}'),
-      ...(columns !== undefined && { columns }),
-      async fetch(input, init) {
-        const { pathname, search } = new URL(String(input))
-        const body = typeof init?.body === 'string' ? JSON.parse(init.body) : {}
-        const order = { route: `${init?.method ?? 'GET'} ${pathname}${search}`, body }
-        asked.push(order)
-        const given = answer(order)
-        assert.ok(given, order.route)
-        const status = 'code' in given && 'error' in given ? 409 : 200
-        return Response.json(given, { status })
-      },
-    },
-  )
-  return { ...commandLine, asked }
+function open(t: TestContext, answer: (asked: Asked) => object | undefined, columns?: number) {
+  const input = async () => Buffer.from('{"n":2}')
+  return createGatewayCommands(t, answer, { input, ...(columns !== undefined && { columns }) })
 }
 
 const replayed = {

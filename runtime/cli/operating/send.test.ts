@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { ChannelStatus } from '../../api/index.ts'
 import type { DeliveryRecord } from '../../store/port.ts'
-import { createCommandLine } from '../io-fixture.ts'
+import { createGatewayCommands } from '../io-fixture.ts'
 
 const noon = new Date(2026, 0, 31, 12).getTime()
 const id = '019bd0a0-0000-7000-8000-0000003f9a1c'
@@ -40,25 +40,17 @@ async function openMoments(t: TestContext, moments: readonly Moment[], columns?:
     'GET /api/find': () => ({ items: [{ kind: 'delivery', id }] }),
     'GET /api/status': () => ({ budgets: [], channels: [moment().channel ?? open] }),
   }
-  return createCommandLine(
-    t,
-    {},
-    {
-      env: { REVEILLE_URL: 'http://127.0.0.1:1', REVEILLE_GATEWAY_TOKEN: 'token' },
-      now: () => time,
-      pause: async (ms) => {
-        time += ms
-        at += 1
-      },
-      ...(columns !== undefined && { columns }),
-      async fetch(input, init) {
-        const { pathname } = new URL(String(input))
-        const answer = answers[`${init?.method ?? 'GET'} ${pathname}`]
-        assert.ok(answer, pathname)
-        return Response.json(answer())
-      },
+  const clock = {
+    now: () => time,
+    pause: async (ms: number) => {
+      time += ms
+      at += 1
     },
-  )
+  }
+  return createGatewayCommands(t, ({ route }) => answers[route.split('?')[0] ?? '']?.(), {
+    ...clock,
+    ...(columns !== undefined && { columns }),
+  })
 }
 
 const held: ChannelStatus = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createCommandLine } from '../io-fixture.ts'
+import { createGatewayCommands } from '../io-fixture.ts'
 
 const answer = {
   by: 'mapping',
@@ -20,24 +20,11 @@ const answer = {
   pricesOf: '2026-11-23',
 }
 
-async function open(t: Parameters<typeof createCommandLine>[0], given: object) {
-  const asked: string[] = []
-  const env = {
-    REVEILLE_URL: 'http://127.0.0.1:1',
-    REVEILLE_GATEWAY_TOKEN: 'test-gateway-token-0123456789abc',
-  }
-  const fetch: typeof globalThis.fetch = async (url) => {
-    asked.push(String(url))
-    return Response.json(given)
-  }
-  return { asked, ...(await createCommandLine(t, {}, { env, fetch })) }
-}
-
 test('costs are a table, followed by today, its budgets and the month', async (t) => {
-  const { run, asked } = await open(t, answer)
+  const { run, asked } = await createGatewayCommands(t, () => answer)
   const { code, out, err } = await run('spend', '--by', 'mapping', '--since', '2026-02-01', '--limit', '2')
   assert.equal(code, 0)
-  assert.deepEqual(asked, ['http://127.0.0.1:1/api/spend?by=mapping&since=2026-02-01&limit=2'])
+  assert.deepEqual(asked, [{ route: 'GET /api/spend?by=mapping&since=2026-02-01&limit=2', body: {} }])
   assert.match(out, /^MAPPING +USD +TOKENS +RUNS +WITHOUT PRICE\s*$/m)
   assert.match(out, /^review +\$36\.13 +2,200,000 +1,200\s*$/m)
   assert.match(out, /^\(none\) +\$0\.0012 +40 +3 +2\s*$/m)
@@ -48,7 +35,7 @@ test('costs are a table, followed by today, its budgets and the month', async (t
 })
 
 test('nothing spent is a sentence, --json the answer, and a wrong day or group is refused', async (t) => {
-  const { run } = await open(t, { ...answer, items: [], next: undefined })
+  const { run } = await createGatewayCommands(t, () => ({ ...answer, items: [], next: undefined }))
   assert.match((await run('spend')).out, /^Nothing was spent from 2026-02-01 to 2026-03-02 \(UTC\)\.$/m)
   assert.equal(JSON.parse((await run('spend', '--json')).out).month.usd, 7)
   assert.equal((await run('spend', '--since', '8h')).code, 2)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
-import { createCommandLine } from '../io-fixture.ts'
+import { type Asked, createGatewayCommands } from '../io-fixture.ts'
 
 const now = Date.UTC(2026, 2, 2, 12)
 
@@ -32,25 +32,14 @@ const items = [
   },
 ]
 
-/** A command line whose gateway has these issues, with the orders that it was given. */
-async function open(t: Parameters<typeof createCommandLine>[0]) {
-  const asked: [path: string, body?: unknown][] = []
-  const { run } = await createCommandLine(
-    t,
-    {},
-    {
-      env: { REVEILLE_URL: 'http://gateway', REVEILLE_GATEWAY_TOKEN: 'token-of-the-gateway', TZ: 'UTC' },
-      columns: 72,
-      fetch: (async (url: string, { body }: { body?: string } = {}) => {
-        const { pathname, searchParams } = new URL(url)
-        asked.push(body === undefined ? [pathname + new URL(url).search] : [pathname, JSON.parse(body)])
-        const state = searchParams.get('state')
-        const found = items.filter((item) => state === null || item.state === state)
-        return Response.json(body === undefined ? { items: found } : { ok: true })
-      }) as never,
-    },
-  )
-  return { run, asked }
+/** A command line whose gateway has these issues. */
+function open(t: Parameters<typeof createGatewayCommands>[0]) {
+  const answer = ({ route }: Asked) => {
+    if (!route.startsWith('GET')) return { ok: true }
+    const state = new URL(route.slice(4), 'http://gateway').searchParams.get('state')
+    return { items: items.filter((item) => state === null || item.state === state) }
+  }
+  return createGatewayCommands(t, answer, { columns: 72 })
 }
 
 test('open issues are listed with cause and next step, and nothing in them controls the terminal', async (t) => {
@@ -83,12 +72,12 @@ test('issues are resolved, muted and reopened by their keys, or by the beginning
   assert.equal((await run('mute', 'SILENCE:stripe')).code, 0)
   assert.match((await run('reopen', 'SILENCE:stripe')).out, /SILENCE:stripe: open again/)
   assert.deepEqual(
-    asked.filter(([, body]) => body !== undefined),
+    asked.filter(({ route }) => route.startsWith('POST')).map(({ route, body }) => [route.slice(17), body]),
     [
-      ['/api/issues/resolve', { key: 'TRANSFORM_FAILING:orders' }],
-      ['/api/issues/mute', { key: 'TRANSFORM_FAILING:orders', until: now + 8 * 3_600_000 }],
-      ['/api/issues/mute', { key: 'SILENCE:stripe' }],
-      ['/api/issues/reopen', { key: 'SILENCE:stripe' }],
+      ['resolve', { key: 'TRANSFORM_FAILING:orders' }],
+      ['mute', { key: 'TRANSFORM_FAILING:orders', until: now + 8 * 3_600_000 }],
+      ['mute', { key: 'SILENCE:stripe' }],
+      ['reopen', { key: 'SILENCE:stripe' }],
     ],
   )
 })
