@@ -19,10 +19,12 @@ const workspaces = ['engine', 'runtime', 'plugins', 'mappings', 'transforms', 'c
 /** Runs lint, types and tests, or only the tests of some paths. All of them run, so that one run shows every problem. */
 export const test: Job = async (root, args) => {
   if (args.length > 0) return runTests(root, args, 'test')
-  const checked = await check(root, [])
-  if (checked.signal) return checked
+  const linted = await check(root, [])
+  if (linted.signal) return linted
+  const words = await checkWords(root)
+  const checked = words.code === 0 ? linted : words
   if (checked.code !== 0)
-    process.stderr.write('\nLint or types failed, see above. The tests run all the same.\n\n')
+    process.stderr.write('\nLint, types or words failed, see above. The tests run all the same.\n\n')
   const tested = await runTests(root, workspaces, 'test')
   return tested.code === 0 ? checked : tested
 }
@@ -53,11 +55,24 @@ export const check: Job = async (root) => {
   return imports.code === 0 ? lint : imports
 }
 
-async function checkImports(root: string): Promise<End> {
-  const home = path.join(root, 'tools/imports')
+function checkImports(root: string): Promise<End> {
+  const program = 'dependency-cruiser/bin/dependency-cruiser.mjs'
+  return runSeparate(root, 'imports', program, ['--config', '.dependency-cruiser.ts', ...workspaces])
+}
+
+/** Refuses words that others have replaced, as `tools/words/cspell.json` lists them. The first time takes as long as the types. */
+function checkWords(root: string): Promise<End> {
+  // What has not changed since the last check is not read again.
+  const cache = ['--cache', '--cache-strategy=content', '--cache-location=build/words']
+  const options = ['--config=tools/words/cspell.json', '--root=.', '--no-progress', '--no-summary']
+  return runSeparate(root, 'words', 'cspell/bin.mjs', ['lint', ...options, ...cache])
+}
+
+/** Runs a program of `tools/<name>`, which has packages of its own. */
+async function runSeparate(root: string, name: string, program: string, args: readonly string[]) {
+  const home = path.join(root, 'tools', name)
   await ensureInstalled(home)
-  const program = path.join(home, 'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs')
-  return runNode(root, [program, '--config', '.dependency-cruiser.ts', ...workspaces])
+  return runNode(root, [path.join(home, 'node_modules', program), ...args])
 }
 
 export const format: Job = (root, args) =>
