@@ -129,7 +129,7 @@ const ignored = (name: string, path: string, body: string, headers: Sent['header
 const notFound = (name: string, path: string) =>
   refused(name, path, order, [404, 'NOT_FOUND'], 'There is nothing at this address.', { record: 'NOT_FOUND' })
 const otherMethod = (method: 'GET' | 'PUT', body: string) =>
-  refused(method, 'orders', body, [405, 'METHOD_NOT_ALLOWED'], 'choose POST at the sender', {
+  refused(method, 'orders', body, [405, 'METHOD_NOT_ALLOWED'], 'set the sender to POST', {
     method,
     record: 'METHOD_NOT_ALLOWED',
   })
@@ -138,8 +138,8 @@ const toAgent = (name: string, body: string, code: string, says: string) =>
 
 const long = `{"status":"${'x'.repeat(30_000)}"}`
 const payed = '{"type":"invoice.payed"}'
-const notInCharset = 'not valid in the charset of its content type'
-const notAsEncoded = 'cannot be decoded as its content encoding says'
+const notInCharset = 'not valid in its charset (default UTF-8)'
+const notAsEncoded = 'does not match its content encoding'
 const tooLarge = 'The body exceeds the size limit.'
 const absent = 'names text, which is absent'
 const strict: More = { issue: ['MAPPING_REFUSES:strict', '/message'] }
@@ -176,14 +176,21 @@ const bodies: readonly SendersMistake[] = [
   ),
   unreadable('plain JSON that is announced as gzip', order, 'BAD_ENCODING', notAsEncoded, encoded('gzip')),
   unreadable('cut gzip', gzipSync(order).subarray(0, 30), 'BAD_ENCODING', notAsEncoded, encoded('gzip')),
-  unreadable('another encoding', order, 'UNSUPPORTED_ENCODING', 'none of gzip,', encoded('zstd'), 415),
+  unreadable(
+    'another encoding',
+    order,
+    'UNSUPPORTED_ENCODING',
+    'must be gzip, deflate, br or identity',
+    encoded('zstd'),
+    415,
+  ),
   unreadable('gzip that grows too large', gzipSync(long), 'BODY_TOO_LARGE', tooLarge, encoded('gzip'), 413),
   unreadable('a body beyond the limit', long, 'BODY_TOO_LARGE', tooLarge, token, 413),
   unreadable(
     'the parts of a browser form',
     '--x\r\nContent-Disposition: form-data; name="id"\r\n\r\n7\r\n--x--\r\n',
     'MULTIPART_BODY',
-    'choose JSON or application/x-www-form-urlencoded at the sender',
+    'set the sender to JSON or application/x-www-form-urlencoded',
     typed('multipart/form-data; boundary=x'),
     415,
   ),
