@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { RequestRecord, RunRecord } from '../../runtime/store/port.ts'
-import { gatewayToken, hookToken, install } from '../installation.ts'
+import { gatewayToken, hookToken, install, until } from '../installation.ts'
 
 function configured(mappings: string, more = ''): string {
   return `gateway: { port: 0, auth: { token: ${gatewayToken} } }
@@ -138,4 +138,18 @@ test('a body that cannot be read is refused alike whether a thread or the main l
     assert.equal(plain?.rest['code'], code)
     assert.deepEqual(evaluated, plain)
   }
+})
+
+test('the explanation of a form says that it was one, also where a thread alone reads the body', async (t) => {
+  const { post, ask } = await install(t, {
+    'reveille.yaml': configured(`- { match: { path: evaluated, when: 'a = "1"' }, message: "{{a}}" }`),
+  })
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const { body, headers } = await post('/hooks/evaluated', 'a=2', form)
+  assert.equal(body['outcome'], 'ignored')
+  const explained = await until(async () => {
+    const answer = await ask(`/api/requests/${headers['x-request-id']}/explain`)
+    return answer.body['by'] === 'stored' ? answer.body : undefined
+  }, 'the stored explanation')
+  assert.equal((explained['explanation'] as { isForm?: true }).isForm, true)
 })
