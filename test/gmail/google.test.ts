@@ -38,6 +38,9 @@ test('mail is watched, announced, found in the history, fetched and acknowledged
   const ackIds = notifications.flatMap(({ ackId }) => ackId ?? [])
   await pubsub.extend(subscription, ackIds, 120, signal)
   await pubsub.acknowledge(subscription, ackIds, signal)
+  // Google refuses an empty list.
+  await pubsub.extend(subscription, [], 120, signal)
+  await pubsub.acknowledge(subscription, [], signal)
   assert.equal(fake.unacknowledged, 0)
   assert.deepEqual(await pubsub.pull(subscription, 10, signal), [])
 

@@ -413,6 +413,15 @@ test('a subscription changes from pull to push and back, with an endpoint that v
   assert.deepEqual([pulled.config['mode'], pulled.endpoints], ['pull', { 'gmail/push': {} }])
   assert.equal((await setup.run({}, { ...pulled.config })).endpoints, undefined, 'it is said once')
   assert.deepEqual(setup.changes(known), ['subscriptions.modifyPushConfig', 'subscriptions.modifyPushConfig'])
+
+  const pushing = await open(t)
+  await pushing.run({ client: pushing.client, ...push })
+  const [made] = pushing.google.callsOf(`${subscriptions}.create`)
+  assert.partialDeepStrictEqual(
+    made?.body,
+    { pushConfig: { pushEndpoint, oidcToken } },
+    'push from the start',
+  )
   assert.deepEqual(google.mistakes, [])
 })
 
