@@ -18,7 +18,7 @@ const times: readonly (readonly [RegExp, string])[] = [
 ]
 const folder = new RegExp(`${tmpdir()}/reveille-recording-\\w+`, 'g')
 /** What is measured or drawn, and so differs each time. */
-const varying = /(Ms|At|Digest|^(at|digest|since|until|first|last|pid|version|nonce|revision|traceparent))$/
+const varying = /(Ms|At|Digest|^(at|digest|since|until|first|last|pid|version|nonce|revision))$/
 
 /** Larger numbers are milliseconds since 1970. */
 const earliest = Date.UTC(2026)
