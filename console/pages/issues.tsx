@@ -118,7 +118,7 @@ const actionLabels: readonly (readonly [path: RegExp, label: string, done: strin
   [/^\/requests\/replay$/, 'Replay them', 'The replay has begun.'],
   [/^\/requests\/[^/]+\/replay$/, 'Replay it', 'It is replayed.'],
   [/^\/runs\/[^/]+\/cancel$/, 'End the run', 'The run is cancelled.'],
-  [/^\/reload$/, 'Read the files again', 'The files were read again.'],
+  [/^\/reload$/, 'Reload', 'The files were read again.'],
 ]
 
 function NextAction({

@@ -419,7 +419,7 @@ ok                          ${hmac}, challenge: { query: crc_token, answer: json
 ok                          ${hmac}, challenge: { method: POST, header: x-hook-secret, answer: header, issuesSecret: true }
 MISSING_KEY                 challenge: §{ method: POST }
 MISSING_KEY                 challenge: §{ answer: json }
-INVALID_VALUE               challenge: { query: a, header: §b } => stands beside \`query\` Keep one of the two.
+INVALID_VALUE               challenge: { query: a, header: §b } => cannot be combined with \`query\` Keep one of the two.
 INVALID_VALUE               challenge: { body: §a }
 INVALID_VALUE               challenge: { method: HEAD, query: §a }
 INVALID_VALUE               challenge: { query: a, answer: §header }

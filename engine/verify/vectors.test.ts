@@ -81,7 +81,7 @@ test('every known request gets the expected result, and its diagnosis agrees', o
     const diagnosis = await diagnose(requestOf(sent), policy, [], dependencies)
     assert.equal(diagnosis.taken, isValid, id)
     // A failure without a finding has a sentence that says what is wrong.
-    if (!diagnosis.taken && diagnosis.message.startsWith('the signature does not fit'))
+    if (!diagnosis.taken && diagnosis.message.startsWith('the signature does not match'))
       assert.ok(diagnosis.findings.length > 0, id)
   }
   assert.ok(vectors.length > 300)

@@ -36,8 +36,7 @@ export interface Verifier {
 export const signatureFailures = {
   SIGNATURE_MISSING: 'no signature came',
   SIGNATURE_MALFORMED: 'the signature is not written as the provider writes it',
-  SIGNATURE_MISMATCH:
-    'the signature does not fit: the secret is another one, or the body was changed on its way',
+  SIGNATURE_MISMATCH: 'the signature does not match: wrong secret, or the body was changed on the way',
   SIGNATURE_WEAKER: 'only a weaker signature came, which is never taken in place of the stronger one',
   TIMESTAMP_MISSING: 'the time of the signature is missing',
   TIMESTAMP_MALFORMED: 'the time of the signature is not written as the provider writes it',

@@ -69,7 +69,7 @@ test('a field that 95 of 100 requests had and 20 lack is one issue, which ends w
   )
   assert.equal(
     noted[0]?.describe().cause,
-    'The mapping "sensor" reads reading.celsius, which 95 of the 100 requests before had, and none of the last 20 requests to /sensors has.',
+    'None of the last 20 requests to /sensors has reading.celsius, which mapping "sensor" uses; 95 of the 100 before had it.',
   )
   await send(3, without)
   assert.equal(noted.length, 4)

@@ -80,12 +80,12 @@ export function createDriftWatch(ledger: Ledger) {
     const isOpen = ledger.isOpen('DRIFT', `${endpoint}:${path}`)
     const present = presentBefore(field)
     if (!isOpen && (present === undefined || present < minPresent)) return
-    const before = present === undefined ? '' : `${present} of the ${window} requests before had, and `
+    const before = present === undefined ? '' : `; ${present} of the ${window} before had it`
     ledger.note({
       code: 'DRIFT',
       subject: `${endpoint}:${path}`,
       describe: () => ({
-        cause: `The mapping "${mapping}" reads ${path}, which ${before}none of the last ${field.absent} requests to /${endpoint} has.`,
+        cause: `None of the last ${field.absent} requests to /${endpoint} has ${path}, which mapping "${mapping}" uses${before}.`,
         label: 'See what the sender sends now, and fix the name of the field in the mapping',
         command: `reveille requests${endpointOption(endpoint)} --limit 5`,
       }),

@@ -63,14 +63,14 @@ const refused = (failure: string, reason: string) => ({
 
 test('a wrong signature names the provider, its header and the check; a missing token the missing secret', () => {
   const { noted, keys, request } = createFixture()
-  request('github', refused('SIGNATURE_MISMATCH', 'the signature does not fit'))
+  request('github', refused('SIGNATURE_MISMATCH', 'the signature does not match'))
   request('linear', refused('TOKEN_MISSING', 'no token came'))
   request('orders', refused('TOKEN_WRONG', 'the token is none of those that are configured'))
   assert.deepEqual(keys(), ['SIGNATURE_REFUSED:github', 'TOKEN_REFUSED:linear', 'TOKEN_REFUSED:orders'])
   const [signature, unset, token] = noted.map(({ describe }) => describe())
   assert.equal(
     signature?.cause,
-    'Requests to /github are refused (github, header x-hub-signature-256): the signature does not fit.',
+    'Requests to /github are refused (github, header x-hub-signature-256): the signature does not match.',
   )
   assert.equal(signature?.command, 'reveille doctor signature --endpoint github --request sent.http')
   assert.match(

@@ -191,8 +191,8 @@ function bodyRefused(
     cause: `Requests to /${subject} are refused with ${result.code}: ${withoutStop(reasonOf(result))}.`,
     label:
       result.code === 'BODY_TOO_LARGE'
-        ? `Raise \`maxBodyBytes\` of /${subject}, or let the sender send less`
-        : 'Let the sender send JSON, or a form',
+        ? `Raise \`maxBodyBytes\` of /${subject}, or have the sender send less`
+        : 'Set the sender to JSON or a form',
     command: `reveille requests${endpointOption(subject)} --outcome refused`,
   })
   return { code: 'BODY_REFUSED', subject, describe }
@@ -254,7 +254,7 @@ function loop(context: RequestFacts, subject: string, hour: Hour): Problem | und
         }
       : {
           cause: `What this gateway delivers comes back to /${subject} (${echoes} times within an hour), and is ignored so that no loop begins.`,
-          label: `Name the bot in endpoints.${subject}.bots, so that what it writes starts nothing`,
+          label: `Name the bot in endpoints.${subject}.bots, to ignore what it writes`,
         }),
     command: `reveille explain ${context.requestId}`,
   })

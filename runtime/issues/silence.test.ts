@@ -96,7 +96,7 @@ test('an endpoint is silent when nothing has come for longer than expected, once
   )
   assert.equal(
     noted[0]?.describe().cause,
-    'Nothing has come to /stripe since 2026-01-31T12:00:01.000Z, and endpoints.stripe.expectEvery expects a request every 1h.',
+    'No request has arrived at /stripe since 2026-01-31T12:00:01.000Z, and endpoints.stripe.expectEvery expects a request every 1h.',
   )
   passUntil(start + 5 * hour)
   assert.equal(noted.length, 1)

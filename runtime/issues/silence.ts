@@ -169,7 +169,7 @@ function silenceProblem({ policy, lastSeen }: Silence, { endpoints }: Snapshot):
   const since =
     lastSeen === undefined ? 'since the gateway started' : `since ${new Date(lastSeen).toISOString()}`
   const describe = () => ({
-    cause: `Nothing has come to /${policy} ${since}, and endpoints.${policy}.expectEvery expects a request every ${endpoints[policy]?.expectEvery}.`,
+    cause: `No request has arrived at /${policy} ${since}, and endpoints.${policy}.expectEvery expects a request every ${endpoints[policy]?.expectEvery}.`,
     label: 'See what the sender reports about its deliveries, and whether it reaches this address',
     command: `reveille requests${endpointOption(policy)} --limit 5`,
   })

@@ -25,7 +25,7 @@ export function createStoreWatch(ledger: Ledger) {
 
   return {
     /** Is called when the store becomes able or unable to write, and once after a start. */
-    changed({ writable, reason = 'it gives no reason', outage }: Health): void {
+    changed({ writable, reason = 'no reason given', outage }: Health): void {
       if (outage !== undefined) noteOutage(outage)
       else if (!writable)
         ledger.note({
@@ -33,7 +33,7 @@ export function createStoreWatch(ledger: Ledger) {
           subject,
           describe: () => ({
             cause: `Requests are answered 503, because the store cannot write: ${withoutStop(reason)}.`,
-            label: 'Fix the cause, such as a full disk; the gateway goes on by itself',
+            label: 'Fix the cause, such as a full disk; the gateway resumes automatically',
             command: 'reveille doctor',
           }),
         })

@@ -189,7 +189,7 @@ interface Failure {
 function runFails({ runner, id }: RunRecord, failure: Failure, since: () => string): Problem {
   const describe = () => ({
     cause: runnerFailsWith(runner, failure),
-    label: `See how the newest failed (${id}), fix that, and then perform what failed again`,
+    label: `See how the newest failed (${id}), fix that, then retry the failed runs`,
     ...retryOf(runner, since()),
   })
   return { code: 'RUNNER_FAILS', subject: runner, describe }
@@ -213,8 +213,8 @@ function runnerHeld(
   since: () => string,
 ): Problem {
   const describe = () => ({
-    cause: `Runs of the runner "${runner}" wait, and none is lost, as it can answer nobody: ${code}: ${withoutStop(reason)}.`,
-    label: 'Fix that. One run tries again from time to time, and this command at once',
+    cause: `Runs of the runner "${runner}" wait, and none is lost, because it is unavailable: ${code}: ${withoutStop(reason)}.`,
+    label: 'Fix the cause. One run retries periodically; this command retries at once',
     ...retryOf(runner, since()),
   })
   return { code: 'RUNNER_HELD', subject: runner, describe }
@@ -229,7 +229,7 @@ function retryOf(runner: string, since: string) {
 
 function timeouts(run: RunRecord): Problem {
   const describe = () => ({
-    cause: `Runs of ${nameOf(run)} do not end within their ${run.timeoutSeconds} s (runner ${run.runner}).`,
+    cause: `Runs of ${nameOf(run)} time out after ${run.timeoutSeconds} s (runner ${run.runner}).`,
     label: 'See what the newest of them did, and raise `timeoutSeconds` if that takes longer',
     command: `reveille runs ${run.id}`,
   })
@@ -238,8 +238,8 @@ function timeouts(run: RunRecord): Problem {
 
 function loop(run: RunRecord, { message }: RunError): Problem {
   const describe = () => ({
-    cause: `Runs of ${nameOf(run)} are parked, as a loop is suspected: ${withoutStop(message)}.`,
-    label: 'See what causes the runs; end this one, or resume it if it is meant',
+    cause: `Runs of ${nameOf(run)} are parked because a loop is suspected: ${withoutStop(message)}.`,
+    label: 'See what causes the runs; end this one, or resume it if intended',
     command: `reveille cancel ${run.id}`,
     action: { method: 'POST', path: `/api/runs/${run.id}/cancel` } as const,
   })
@@ -249,8 +249,8 @@ function loop(run: RunRecord, { message }: RunError): Problem {
 /** About the runner, as a sender may have chosen the model. */
 function noPrice({ runner }: RunRecord, { code, message }: RunError): Problem {
   const describe = () => ({
-    cause: `Runs are parked, as a budget in USD cannot count them: ${withoutStop(message)}.`,
-    label: 'Fix that, then run the parked runs',
+    cause: `Runs are parked because a budget is in USD and their price is unknown: ${withoutStop(message)}.`,
+    label: 'Fix that, then resume the parked runs',
     command: `reveille resume --all --code ${code}`,
     action: { method: 'POST', path: '/api/runs/resume', body: { code } } as const,
   })
@@ -261,7 +261,7 @@ function noPrice({ runner }: RunRecord, { code, message }: RunError): Problem {
 function budgetSpent(budget: BudgetKey, { code, message }: RunError): Problem {
   const describe = () => ({
     cause: `Runs are parked: ${withoutStop(message)}.`,
-    label: `Raise ${budget} or wait for the next day (UTC), then run the parked runs`,
+    label: `Raise ${budget} or wait for the next day (UTC), then resume the parked runs`,
     command: `reveille resume --all --code ${code}`,
   })
   return { code: 'BUDGET_SPENT', subject: budget, describe }
@@ -270,7 +270,7 @@ function budgetSpent(budget: BudgetKey, { code, message }: RunError): Problem {
 function budgetAlarm({ key, percent, day, spent }: BudgetAlarm): Problem {
   const describe = () => ({
     cause: `${percent} % of ${key} are spent on ${day} (UTC): ${spent}.`,
-    label: `See what spends it, and raise ${key} if that is meant`,
+    label: `See what spends it, and raise ${key} if intended`,
     command: 'reveille spend --by mapping',
   })
   return { code: 'BUDGET_ALARM', subject: key, describe }
@@ -298,7 +298,7 @@ function deliveriesParked(channel: string, to: string | undefined, { code, reaso
   }
 }
 
-function channelRefuses(channel: string, code = 'failed', reason = 'it does not say why'): Problem {
+function channelRefuses(channel: string, code = 'failed', reason = 'no reason given'): Problem {
   const describe = () => ({
     cause: `Nothing can be sent on the channel ${channel}: ${code}: ${withoutStop(reason)}.`,
     label: `Fix \`channels.${channel}\`. The channel is tried again when you save`,
@@ -311,7 +311,7 @@ function sourceStopped({ source, state, detail }: SourceState): Problem {
   // What plugins report may quote anybody; what a catch-up reports is ours.
   const connect = source.startsWith(catchUpSource('')) && /`(reveille connect [^`]+)`/.exec(detail)?.[1]
   const describe = () => ({
-    cause: `The source ${source} fetches nothing (${state}): ${detail || 'it does not say why'}`,
+    cause: `The source ${source} fetches nothing (${state}): ${detail || 'no reason given'}`,
     ...(connect
       ? { label: 'Register the webhook again', command: connect }
       : { label: 'See what the source reports, and fix it', command: 'reveille doctor' }),

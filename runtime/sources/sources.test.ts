@@ -137,9 +137,9 @@ test('a source that throws or returns is begun again, after waits that double up
   assert.deepEqual(
     failed.slice(0, 3).map(({ detail, retryInMs, level }) => [detail, retryInMs, level]),
     [
-      ['It failed unexpectedly: it ended without being asked to. It is begun again in 1 s.', 1000, 40],
-      ['The harbour is closed. It is begun again in 2 s.', 2000, 40],
-      ['It failed unexpectedly: the sea is gone. It is begun again in 4 s.', 4000, 40],
+      ['It failed unexpectedly: it ended without being asked to. It restarts in 1 s.', 1000, 40],
+      ['The harbour is closed. It restarts in 2 s.', 2000, 40],
+      ['It failed unexpectedly: the sea is gone. It restarts in 4 s.', 4000, 40],
     ],
   )
   assert.equal(bed.events().filter((event) => event === 'source-started').length, calls.length)

@@ -110,7 +110,7 @@ export function superviseSource(
   async function recover(error: unknown): Promise<void> {
     failures += 1
     const waitMs = waitAfter(error, failures, random)
-    const detail = `${reasonOf(error)} It is begun again in ${Math.ceil(waitMs / 1000)} s.`
+    const detail = `${reasonOf(error)} It restarts in ${Math.ceil(waitMs / 1000)} s.`
     enter({ state: 'failing', detail }, { retryInMs: waitMs, err: error })
     await sleep(waitMs)
   }

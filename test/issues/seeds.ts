@@ -109,7 +109,7 @@ export const seeds: Readonly<Record<string, Seed>> = {
   silence: {
     key: 'SILENCE:meter',
     seed: async () => {},
-    cause: /Nothing has come to \/meter.*endpoints\.meter\.expectEvery expects a request every 1s/,
+    cause: /No request has arrived at \/meter.*endpoints\.meter\.expectEvery expects a request every 1s/,
     command: /requests --endpoint meter/,
   },
   drift: {
@@ -119,13 +119,13 @@ export const seeds: Readonly<Record<string, Seed>> = {
       for (let n = 0; n < 20; n++) await post('/hooks/sensors', { n, reading: { kelvin: 293 } })
     },
     cause:
-      /mapping "sensor" reads reading\.celsius, which 100 of the 100 requests before had, and none of the last 20/,
+      /None of the last 20 .* has reading\.celsius, which mapping "sensor" uses; 100 of the 100 before had it/,
     command: /requests --endpoint sensors/,
   },
   'a run that times out': {
     key: 'TIMEOUTS:slow',
     seed: ({ post }) => post('/hooks/slowly', {}),
-    cause: /mapping "slow" do not end within their 1 s \(runner sleeper\)/,
+    cause: /mapping "slow" time out after 1 s \(runner sleeper\)/,
     command: /runs [0-9a-f-]{36}$/,
   },
   'a lost source': {

@@ -146,7 +146,7 @@ const strict: More = { issue: ['MAPPING_REFUSES:strict', '/message'] }
 const noElements = 'forEach of "alerts" gave no elements'
 const unknownToken = 'none of those that are configured'
 const noBearer = 'the header authorization is not `Bearer` and a token'
-const otherSecret = 'the secret is another one, or the body was changed'
+const otherSecret = 'wrong secret, or the body was changed'
 
 const bodies: readonly SendersMistake[] = [
   noJson('words', 'the order 7 was paid', ''),

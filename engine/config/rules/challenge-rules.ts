@@ -18,7 +18,8 @@ export function* challengeRules(challenge: ChallengePolicy, verify: VerifyPolicy
     const problem = 'does not say where the text to echo stands'
     yield { path: above, code: 'MISSING_KEY', problem, hint: 'Write `query`, `header` or `body`.' }
   }
-  if (second !== undefined) yield fault(second, `stands beside \`${first}\``, 'Keep one of the two.')
+  if (second !== undefined)
+    yield fault(second, `cannot be combined with \`${first}\``, 'Keep one of the two.')
   if (first === 'body' && method !== 'POST')
     yield fault('body', `is always absent: a ${method} has no body`, 'Write `method: POST` too.')
   if (method === 'HEAD' && first !== undefined && answer !== 'header') {
@@ -48,7 +49,8 @@ function* checkDigest({ issuesSecret }: ChallengePolicy, verify: VerifyPolicy): 
     const problem =
       'would sign anything that an unauthenticated client asks for, as `hmac.signed` does not hold `{body}`'
     yield fault('hmac', problem, 'Remove it, or write what the sender signs into `hmac.signed`.')
-  } else if (issuesSecret) yield fault('hmac', 'stands beside `issuesSecret`', 'Keep one of the two.')
+  } else if (issuesSecret)
+    yield fault('hmac', 'cannot be combined with `issuesSecret`', 'Keep one of the two.')
   else if (secretsOf(verify.secret).length === 0) {
     const problem = 'is answered once there is a secret: until then the sender is answered 405'
     yield { ...fault('hmac', problem, 'Set `verify.secret`.', 'VERIFY_NOT_YET'), severity: 'warning' }

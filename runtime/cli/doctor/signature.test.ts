@@ -75,7 +75,7 @@ test('a request that would be refused is reported with what differs and what to 
   const { run } = await createCommandLine(t, files)
   const { code, out, err } = await run(...github, 'rewritten.http')
   assert.deepEqual([code, err], [1, ''])
-  assert.match(out, /^\/github {2}401 {2}refused {2}SIGNATURE_MISMATCH {2}the signature does not fit/)
+  assert.match(out, /^\/github {2}401 {2}refused {2}SIGNATURE_MISMATCH {2}the signature does not match/)
   assert.match(
     out,
     /^✗ it fits the body written as compact JSON: something .* rewrote it \[BODY_FORM\]\n {2}→ /m,

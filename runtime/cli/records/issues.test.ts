@@ -23,7 +23,7 @@ const items = [
     code: 'SILENCE',
     severity: 'losing-events',
     subject: 'stripe',
-    cause: 'Nothing has come to /stripe.',
+    cause: 'No request has arrived at /stripe.',
     next: { label: 'See what the sender says' },
     count: 1,
     first: now,

@@ -146,6 +146,6 @@ test('a run that throws is started again later, and can be stopped meanwhile', a
   const { start } = await begin(t, {}, configuration.replace('topic: t', 'topic: t, says: throw'))
   const going = start('--json')
   const output = await going.until(/"state":"failing"/)
-  assert.match(output, /It cannot\. It is begun again in/)
+  assert.match(output, /It cannot\. It restarts in/)
   assert.equal((await going.stop()).code, 0)
 })
