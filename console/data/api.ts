@@ -102,46 +102,30 @@ export async function getText(
   return { text: new TextDecoder().decode(bytes.subarray(0, most)), isCut: bytes.length > most }
 }
 
-async function send(method: Method, path: string, { query, body, signal }: AskOptions): Promise<Response> {
-  const response = await reach(method, path, query, body, signal)
+async function send(
+  method: Method,
+  path: string,
+  { query = {}, body, signal }: AskOptions,
+): Promise<Response> {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
+  const asked = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
+  const response = await fetch(`/api${path}${asked.size === 0 ? '' : `?${asked}`}`, {
+    method,
+    signal,
+    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...signedIn() },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    credentials: 'same-origin',
+    cache: 'no-store',
+    redirect: 'error',
+  }).catch((error: unknown) => {
+    if (signal?.aborted) throw error
+    const sentence = 'The gateway cannot be reached. It may be restarting.'
+    throw new ApiError(0, { error: sentence, code: 'UNREACHABLE' })
+  })
   if (response.ok) return response
   const answer: unknown = await response.json().catch(() => undefined)
   if (response.status === 401 && path !== '/session') session.value = 'none'
   throw new ApiError(response.status, answer)
-}
-
-async function reach(
-  method: Method,
-  path: string,
-  query: Query = {},
-  body: unknown,
-  signal: AbortSignal | undefined,
-): Promise<Response> {
-  const asked = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== '') asked.set(name, String(value))
-  }
-  const address = `/api${path}${asked.size === 0 ? '' : `?${asked}`}`
-  try {
-    return await fetch(address, {
-      method,
-      signal,
-      headers: {
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...signedIn(),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      credentials: 'same-origin',
-      cache: 'no-store',
-      redirect: 'error',
-    })
-  } catch (error) {
-    if (signal?.aborted) throw error
-    throw new ApiError(0, {
-      error: 'The gateway cannot be reached. It may be restarting.',
-      code: 'UNREACHABLE',
-    })
-  }
 }
 
 function isObject(value: unknown): value is object {

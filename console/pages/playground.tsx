@@ -18,7 +18,6 @@ import { link } from '../parts/facts.tsx'
 import { TextBlock } from '../parts/marked.tsx'
 import { Problem } from '../parts/notice.tsx'
 import { Trace } from '../parts/trace.tsx'
-import { composeTest } from './playground/as-test.ts'
 import { change, covers, draft, load, loads, parseHeaders } from './playground/draft.ts'
 import { type Tried, useDryRun } from './playground/dry-run.ts'
 import { Save } from './playground/save.tsx'
@@ -91,7 +90,7 @@ export default function Playground({ query }: PageProps) {
         )}
         {dryRun.tried !== undefined && <Result tried={dryRun.tried} callOut={dryRun.callOut} />}
       </section>
-      {mapping.trim() !== '' && <Save mapping={mapping} test={testOf(dryRun.tried)} suggested={fileName} />}
+      {mapping.trim() !== '' && <Save mapping={mapping} test={dryRun.tried?.test} suggested={fileName} />}
       {dryRun.tried !== undefined && (
         <a class="outcome-bar" href="#result">
           <Badge state={dryRun.tried.decision?.outcome ?? 'failed'} />
@@ -158,9 +157,8 @@ function RequestEditor() {
 }
 
 function Result({ tried, callOut }: { readonly tried: Tried; readonly callOut: () => void }) {
-  const { decision, explanation, status, stops = [] } = tried
+  const { decision, explanation, status, stops = [], test } = tried
   if (decision === undefined) return null
-  const test = composeTest(draft.value, decision, explanation?.actions)
   return (
     <>
       <Trace
@@ -174,25 +172,21 @@ function Result({ tried, callOut }: { readonly tried: Tried; readonly callOut: (
           <Button onClick={callOut}>Try once and let it call out</Button>
         </p>
       )}
-      <details class="stack">
-        <summary>As a test</summary>
-        <p class="quiet">In a mapping file it is run before each change goes live.</p>
-        <TextBlock text={test} label="Test" />
-        <p class="toolbar">
-          <CopyButton text={test} what="the test" />
-          <Button onClick={() => saveFile('test.yaml', new Blob([test], { type: 'application/yaml' }))}>
-            Download
-          </Button>
-        </p>
-      </details>
+      {test !== undefined && (
+        <details class="stack">
+          <summary>As a test</summary>
+          <p class="quiet">In a mapping file it is run before each change goes live.</p>
+          <TextBlock text={test} label="Test" />
+          <p class="toolbar">
+            <CopyButton text={test} what="the test" />
+            <Button onClick={() => saveFile('test.yaml', new Blob([test], { type: 'application/yaml' }))}>
+              Download
+            </Button>
+          </p>
+        </details>
+      )}
     </>
   )
-}
-
-/** Undefined where nothing was decided, or the payload is no JSON, which a test reads from a file of its own. */
-function testOf({ decision, explanation }: Tried = {}): string | undefined {
-  const test = decision && composeTest(draft.value, decision, explanation?.actions)
-  return test?.includes('bodyFile:') ? undefined : test
 }
 
 /** Loads the request that the address names, once. */

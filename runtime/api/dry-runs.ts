@@ -55,6 +55,7 @@ export function createDryRunHandlers(options: AdminOptions): Handlers<typeof dry
       }
       const answer = await requestDryRuns.run(received, {
         callsOut: callOut,
+        withTest: true,
         ...(mapping !== undefined && { by: { mapping } }),
       })
       if (answer.ok) {

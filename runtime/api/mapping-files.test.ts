@@ -84,6 +84,27 @@ test('a mapping is shown, saved with its test and live, and everything else in t
   assert.equal(gateway.current().generation, 1)
 })
 
+test('the test that a dry run writes passes where it is saved, and proves no sender', async (t) => {
+  const { ask, shown, save, file } = await open(t)
+  const keyed = other.replace('message:', 'sessionKey: "refund:{{id}}"\nmessage:')
+  const tried = await ask('/api/try', {
+    method: 'POST',
+    payload: JSON.stringify({
+      endpoint: 'refunds',
+      payload: '{"id":820982911946154508,"text":"a: #b"}',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer canary', 'x-kind': 'refund' },
+      mapping: keyed,
+    }),
+  })
+  const test = String(tried.body['test'])
+  for (const part of ['820982911946154508', 'x-kind: refund', 'mapping: refunds', 'sessionKey: refund:'])
+    assert.ok(test.includes(part), test)
+  assert.doesNotMatch(test, /canary/)
+  const { digest } = await shown({ mapping: keyed, test })
+  assert.equal((await save({ mapping: keyed, test, digest })).status, 200)
+  assert.match(await file(), /name: a request to refunds is accepted by refunds/)
+})
+
 test('mappings that the file does not have are added, and a file that is not there is made', async (t) => {
   const { save, shown, file, folder, gateway } = await open(t)
   const { digest } = await shown({ mapping: other })

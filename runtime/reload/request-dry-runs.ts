@@ -29,7 +29,7 @@ import {
 import { restoreRequest, trySurface } from '../http/index.ts'
 import type { PluginHost } from '../plugin/index.ts'
 import type { Reader, RequestRecord } from '../store/port.ts'
-import { testEntryOf } from './test-entry.ts'
+import { type Ending, testEntryOf } from './test-entry.ts'
 
 export interface RequestDryRunsOptions {
   readonly read: Pick<Reader, 'request' | 'requests'>
@@ -46,6 +46,8 @@ export interface RequestDryRunTerms {
   readonly by?: 'live' | number | { readonly mapping: string }
   /** Whether transforms may leave the process. Default: they are stopped where they would. */
   readonly callsOut?: boolean
+  /** Whether a test is written too. */
+  readonly withTest?: boolean
 }
 
 export interface RequestDryRun {
@@ -57,6 +59,8 @@ export interface RequestDryRun {
   readonly explanation: Pick<Explanation, 'endpoint' | 'candidates' | 'actions'> & { readonly isForm?: true }
   /** Where transforms were stopped. */
   readonly stops: readonly DryRunStop[]
+  /** A mapping file with a test that expects this. Absent: it cannot be one entry. */
+  readonly test?: string
   /** What is odd about pasted mappings. */
   readonly diagnostics?: readonly Diagnostic[]
 }
@@ -90,9 +94,13 @@ export function createRequestDryRuns(options: RequestDryRunsOptions) {
   /** Never rejects for what the request or the mappings say. @throws Error where nothing is live, or no more */
   async function run(
     received: ReceivedRequest,
-    { by = 'live', callsOut = false }: RequestDryRunTerms = {},
+    { by = 'live', callsOut = false, withTest = false }: RequestDryRunTerms = {},
   ): Promise<RequestDryRunAnswer> {
-    const through = (snapshot: Snapshot) => explain(received, snapshot, callsOut)
+    const through = async (snapshot: Snapshot) => {
+      const { ending, ...tried } = await explain(received, snapshot, callsOut)
+      const written = withTest && (await testEntryOf(ending, received, snapshot, mask))
+      return { ...tried, ...(written && 'yaml' in written && { test: written.yaml }) }
+    }
     if (by === 'live') return { ok: true, ...(await through(reloader.current().snapshot)) }
     if (typeof by === 'object') return throughPasted(await pasted.compiled(by.mapping), through)
     try {
@@ -126,7 +134,7 @@ async function explain(
   received: ReceivedRequest,
   snapshot: Snapshot,
   callsOut: boolean,
-): Promise<RequestDryRun> {
+): Promise<RequestDryRun & { readonly ending: Ending }> {
   const dryRun = callsOut ? 'call-out' : 'refuse'
   const tried = await explainRequest(received, snapshot, trySurface, { dryRun, sender })
   const { endpoint, candidates, actions } = tried.explanation
@@ -138,6 +146,7 @@ async function explain(
   }))
   const isForm = tried.request?.isForm === true && { isForm: true as const }
   return {
+    ending: endingOf(received.endpoint, tried.decision, tried.status),
     decision: endOf(tried.decision),
     status: tried.status,
     explanation: { endpoint, candidates, actions, ...isForm },
@@ -244,6 +253,19 @@ const longestSample = 65_536
 /** How many requests are looked through for kept bodies, and how many of them are read. */
 const lookedAt = 50
 const maxPayloads = 20
+
+function endingOf(endpoint: string, decision: Decision, status: number): Ending {
+  const actions = decision.outcome === 'accepted' ? decision.actions : []
+  return {
+    endpoint,
+    ...decision,
+    status,
+    actions: actions.map((action) => ({
+      kind: action.kind,
+      ...(action.kind === 'agent' && action.sessionKeyGiven && { sessionKey: action.sessionKey }),
+    })),
+  }
+}
 
 /** JSON has no form for the cause of a failure, and the actions are in the explanation. */
 function endOf(decision: Decision): object {

@@ -1,21 +1,36 @@
-/** Writes a `tests:` entry of a mapping file from a stored request: it expects what happened. */
+/** Writes a `tests:` entry of a mapping file from a request: it expects what happened, or what a dry run says. */
 
 import { type ReceivedRequest, redactRequest, type Snapshot } from '@reveille/engine'
 import { stringify } from 'yaml'
 import { trySurface } from '../http/index.ts'
 import { redact } from '../redact.ts'
-import type { RequestRecord } from '../store/port.ts'
+import type { RequestOutcome } from '../store/port.ts'
 
 /** Headers of the way from the sender to the gateway, which no mapping has a reason to read. */
 const ofTransport =
   /^(?:host|connection|content-(?:length|encoding|type)|transfer-encoding|accept(?:-.+)?|user-agent|te|via|forwarded|x-forwarded-.+|x-real-ip|expect|date|traceparent|tracestate|cdn-loop|cf-.+|x-amzn-.+|x-request-id|sentry-trace|baggage|prefer|keep-alive|upgrade-insecure-requests|sec-.+)$/
+
+/** How a request ended, or would end. */
+export interface Ending {
+  /** Absent: it is not stored. */
+  readonly id?: string
+  /** Milliseconds since the Unix epoch. Absent: its time does not matter. */
+  readonly receivedAt?: number
+  readonly endpoint: string
+  readonly outcome: RequestOutcome
+  readonly status: number
+  readonly mapping?: string
+  readonly code?: string
+  readonly reason?: string
+  readonly actions: readonly { readonly kind: string; readonly sessionKey?: string }[]
+}
 
 /**
  * Returns the entry as YAML, below `tests:`, or the reason why there is none. Secrets are redacted; where a mapping reads one, the
  * test needs another value.
  */
 export async function testEntryOf(
-  record: RequestRecord,
+  ending: Ending,
   received: ReceivedRequest,
   snapshot: Snapshot,
   mask: (text: string) => string,
@@ -37,26 +52,26 @@ export async function testEntryOf(
     ),
   )
   const entry = {
-    name: nameOf(record),
+    name: nameOf(ending),
     request: {
-      endpoint: record.endpoint,
+      endpoint: ending.endpoint,
       ...(Object.keys(kept).length > 0 && { headers: kept }),
       ...(Object.keys(asked).length > 0 && { query: asked }),
       body: payload,
     },
-    now: new Date(record.receivedAt).toISOString(),
-    expect: expectationOf(record),
+    ...(ending.receivedAt !== undefined && { now: new Date(ending.receivedAt).toISOString() }),
+    expect: expectationOf(ending),
   }
   return { yaml: stringify({ tests: [entry] }, { lineWidth: 0, aliasDuplicateObjects: false }) }
 }
 
-function nameOf({ id, endpoint, outcome, mapping }: RequestRecord): string {
+function nameOf({ id, endpoint, outcome, mapping }: Ending): string {
   const by = mapping === undefined ? '' : ` by ${mapping}`
-  return `a request to ${endpoint} is ${outcome === 'duplicate' ? 'accepted' : outcome}${by} (${id.slice(-6)})`
+  return `a request to ${endpoint} is ${outcome === 'duplicate' ? 'accepted' : outcome}${by}${id === undefined ? '' : ` (${id.slice(-6)})`}`
 }
 
 /** A duplicate is one only for the store, which a test does not have. */
-function expectationOf({ outcome, mapping, status, code, reason, actions }: RequestRecord): object {
+function expectationOf({ outcome, mapping, status, code, reason, actions }: Ending): object {
   const by = mapping === undefined ? {} : { mapping }
   switch (outcome) {
     case 'ignored':
@@ -70,7 +85,9 @@ function expectationOf({ outcome, mapping, status, code, reason, actions }: Requ
       const kinds = actions.map(({ kind }) => ({ action: kind }))
       const [only] = kinds
       if (kinds.length > 1) return { actions: kinds }
-      return only === undefined ? { outcome: 'accepted', ...by } : { ...by, ...only }
+      const { sessionKey } = actions[0] ?? {}
+      const session = sessionKey === undefined ? {} : { sessionKey }
+      return only === undefined ? { outcome: 'accepted', ...by } : { ...by, ...only, ...session }
     }
   }
 }

@@ -102,7 +102,7 @@ for (const operator of [pointer, keyboard]) {
     assert.equal(await page.locator('.cm-editor :focus').count(), 0, 'Tab leaves the editor after Escape')
 
     await operator.use(page, page.getByText('As a test', { exact: true }))
-    await result.getByRole('region', { name: 'Test' }).getByText('mapping: "review"').waitFor()
+    await result.getByRole('region', { name: 'Test' }).getByText('mapping: review').waitFor()
     assert.deepEqual(browserErrors(), [])
     assert.equal(gateway.current().generation, 1, 'nothing went live')
     const { items } = await read<{ items: unknown[] }>('/api/requests')
@@ -130,7 +130,7 @@ for (const operator of [pointer, keyboard]) {
       assert.equal(await save.getByLabel('File to save in').inputValue(), 'github.yaml')
       await operator.use(page, save.getByRole('button', { name: 'Show the change' }))
       await save.locator('.diff-removed mark', { hasText: 'closed' }).waitFor()
-      await save.locator('.diff-added', { hasText: 'a request to github reaches review' }).waitFor()
+      await save.locator('.diff-added', { hasText: 'a request to github is accepted by review' }).waitFor()
       assert.equal(await file(), mappings('closed'), 'nothing is written yet')
       await takeScreenshots(page, 'playground-save')
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'yaml'
-import { composeTest } from './as-test.ts'
 import {
   covers,
   entryAt,
@@ -56,33 +55,6 @@ test('headers and query survive being written as text', () => {
 test('a payload is laid out, and a number that only text can hold stays as it is', () => {
   assert.equal(payloadText('{"id":820982911946154508}'), '{\n  "id": 820982911946154508\n}')
   assert.equal(payloadText('a=1'), 'a=1')
-})
-
-test('a test is composed that a mapping file can hold, without what proves the sender', () => {
-  const draft = {
-    endpoint: 'github',
-    headers: 'x-github-event: pull_request\nx-hub-signature-256: sha256=abc\nauthorization: Bearer x',
-    query: '',
-    payload: '{"action":"opened","id":820982911946154508,"text":"a: #b"}',
-    mapping: '',
-  }
-  const text = composeTest(draft, { outcome: 'accepted', mapping: 'review' }, [
-    {
-      mapping: 'review',
-      vars: [],
-      fields: [{ field: 'sessionKey', value: 'hook:42', from: 'template', sources: [] }],
-    },
-  ])
-  assert.match(text, /820982911946154508/)
-  assert.doesNotMatch(text, /sha256=|Bearer/)
-  const { tests } = parse(text)
-  assert.deepEqual(tests[0].expect, { mapping: 'review', sessionKey: 'hook:42' })
-  assert.deepEqual(tests[0].request.headers, { 'x-github-event': 'pull_request' })
-  assert.equal(tests[0].request.body.text, 'a: #b')
-  assert.deepEqual(parse(composeTest(draft, { outcome: 'ignored' })).tests[0].expect, { outcome: 'ignored' })
-  assert.deepEqual(parse(composeTest(draft, { outcome: 'refused', code: 'BLANK_TEXT' })).tests[0].expect, {
-    code: 'BLANK_TEXT',
-  })
 })
 
 test('a mapping is offered for the endpoints that its path covers', () => {

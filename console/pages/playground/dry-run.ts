@@ -11,6 +11,8 @@ import { type Draft, parseHeaders, parseQuery } from './draft.ts'
 export type Tried = Partial<Pick<Replayed, 'decision' | 'status' | 'explanation' | 'stops'>> & {
   /** What is wrong with the mapping. */
   readonly diagnostics?: readonly Diagnostic[]
+  /** A mapping file with a test that expects this. */
+  readonly test?: string
 }
 
 export interface DryRun {

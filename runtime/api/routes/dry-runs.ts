@@ -93,11 +93,14 @@ const tried = {
   ),
 }
 
+const test = Type.String({ description: 'A mapping file with a test that expects this.' })
+
 /** What a dry run of a request answers. */
 export const dryRun = Type.Object(
   {
     ...tried,
     ...optional({
+      test,
       diagnostics: Type.Array(diagnostic, { description: 'What is odd about pasted mappings.' }),
     }),
   },
@@ -162,7 +165,7 @@ export const dryRunRoutes = {
       { additionalProperties: false },
     ),
     answers: {
-      200: Type.Object(optional({ ...tried, diagnostics: Type.Array(diagnostic) }), {
+      200: Type.Object(optional({ ...tried, test, diagnostics: Type.Array(diagnostic) }), {
         description: 'A `RequestDryRun`; for pasted mappings that do not compile only `diagnostics`.',
       }),
     },
