@@ -45,7 +45,7 @@ export function createDryRunHandlers(options: AdminOptions): Handlers<typeof dry
     },
 
     async tryRequest({ body }) {
-      const { endpoint, payload, headers = {}, query = {}, mapping, callOut = false } = body
+      const { endpoint, payload, headers = {}, query = {}, mapping, callOut = false, withTest = false } = body
       const received = {
         endpoint,
         headers: inLowerCase(headers),
@@ -55,7 +55,7 @@ export function createDryRunHandlers(options: AdminOptions): Handlers<typeof dry
       }
       const answer = await requestDryRuns.run(received, {
         callsOut: callOut,
-        withTest: true,
+        withTest,
         ...(mapping !== undefined && { by: { mapping } }),
       })
       if (answer.ok) {

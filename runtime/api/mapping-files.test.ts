@@ -94,6 +94,7 @@ test('the test that a dry run writes passes where it is saved, and proves no sen
       payload: '{"id":820982911946154508,"text":"a: #b"}',
       headers: { 'content-type': 'application/json', authorization: 'Bearer canary', 'x-kind': 'refund' },
       mapping: keyed,
+      withTest: true,
     }),
   })
   const test = String(tried.body['test'])

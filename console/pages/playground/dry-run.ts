@@ -40,6 +40,7 @@ export function useDryRun(draft: Draft): DryRun {
       headers: parseHeaders(headers),
       query: parseQuery(query),
       payload,
+      withTest: true,
       ...(mapping.trim() !== '' && { mapping }),
       ...(callOut && { callOut }),
     }

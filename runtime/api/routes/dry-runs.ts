@@ -160,6 +160,7 @@ export const dryRunRoutes = {
               'A mapping file, a list of mappings or one mapping, in the place of those that are live.',
           }),
           callOut: Type.Boolean({ description: 'Whether transforms may leave the process.' }),
+          withTest: Type.Boolean({ description: 'Whether a test that expects the result is written too.' }),
         }),
       },
       { additionalProperties: false },
