@@ -166,8 +166,6 @@ class CandidateBuild {
       return this.#rejected(await this.#withFaultsOfRest(loaded))
     }
     const held = holdBootSettings(loaded.configuration, live?.snapshot.settings ?? this.#context.boot)
-    const { heldKeys } = held
-
     const modules = wantedModules(held.configuration)
     const bundled = await this.#bundle(modules, held.configuration)
     this.#reportWatched([...watched, ...bundled.watched])
@@ -187,7 +185,15 @@ class CandidateBuild {
     }
     const source = { configuration, bundles }
     if (await this.#context.mustRest?.(source, digest)) return { outcome: 'resting', digest }
+    return this.#compile(source, modules, held.heldKeys)
+  }
 
+  async #compile(
+    source: CandidateSource,
+    modules: readonly WantedModule[],
+    heldKeys: Candidate['heldKeys'],
+  ): Promise<Built> {
+    const { configuration, bundles } = source
     const transforms = this.#open(modules, bundles, configuration.secrets)
     // Starting runs beside compiling, because other threads do the work.
     const starting = transforms?.start()
@@ -214,7 +220,7 @@ class CandidateBuild {
       source,
       snapshot,
       transforms,
-      changes: findChanges(live, source, heldKeys),
+      changes: findChanges(this.#context.live, source, heldKeys),
       warnings: [...found.map(asWarning), ...compiled.warnings, ...(prepared?.warnings ?? [])],
       heldKeys,
       commit: async () => prepared?.commit(),

@@ -6,14 +6,14 @@ import { decode } from '../../providers/encoding.ts'
 import type { HmacScheme } from '../../providers/scheme.ts'
 import { readKey, secretsFor } from '../../providers/secrets.ts'
 import { isSameSecret } from '../compare.ts'
-import { type BodyFields, isPacked, noFields, packedBody, readBodyFields } from '../signed/body-fields.ts'
+import { isPacked, noFields, packedBody, readBodyFields } from '../signed/body-fields.ts'
 import { createSignatureReader, isInBody } from '../signed/signature-place.ts'
 import { compileSigned, hasSlot, signedParts } from '../signed/signed-bytes.ts'
 import { isCovered } from '../signed/signed-form.ts'
 import { createUrlWriter } from '../signed/signed-url.ts'
 import { createValuesReader, type Gathered } from '../signed/signed-values.ts'
 import { createTimeWindow } from '../signed/timestamp.ts'
-import { type SignedRequest, type Unverified, unverified, type Verifier } from '../verifier.ts'
+import { type Unverified, unverified, type Verifier } from '../verifier.ts'
 
 const digestLengths = { sha1: 20, sha256: 32, sha384: 48, sha512: 64 } as const
 
@@ -26,7 +26,7 @@ export function createHmacVerifier(scheme: HmacScheme, policy: VerifyPolicy): Ve
     const key = readKey(text, scheme.key)
     return key === undefined ? [] : [{ index, key }]
   })
-  const { hash, encoding, name = 'default' } = scheme
+  const { hash, name = 'default' } = scheme
   const template = compileSigned(scheme.signed)
   const signatures = createSignatureReader(scheme.signature)
   const values = createValuesReader(scheme, template)
@@ -44,7 +44,7 @@ export function createHmacVerifier(scheme: HmacScheme, policy: VerifyPolicy): Ve
       if (readsBodyFirst && isPacked(request.headers)) return packedBody
       const body = readsBodyFirst ? readBodyFields(request) : noFields
       if (body === undefined) return unverified('BODY_MALFORMED')
-      const given = readSignatures(request, body)
+      const given = decodeSignatures(signatures.read(request.headers, body), scheme)
       if ('code' in given) return given
       if (keys.length === 0) return unverified('SIGNATURE_MISMATCH', { reason: unreadableSecret })
       const gathered = values.read(request, body)
@@ -64,17 +64,6 @@ export function createHmacVerifier(scheme: HmacScheme, policy: VerifyPolicy): Ve
     },
   }
 
-  function readSignatures(request: SignedRequest, body: BodyFields): readonly Buffer[] | Unverified {
-    const written = signatures.read(request.headers, body)
-    if (written === undefined) return unverified('SIGNATURE_MISSING')
-    const decoded: Buffer[] = []
-    for (const text of written) {
-      const bytes = decode(text, encoding)
-      if (bytes?.length === digestLengths[hash]) decoded.push(bytes)
-    }
-    return decoded.length === 0 ? unverified('SIGNATURE_MALFORMED') : decoded
-  }
-
   /** One match is enough, of all signatures and all secrets. There is one digest to make for each secret. */
   function findSecret(given: readonly Buffer[], gathered: Gathered, urls: readonly string[]) {
     for (const { index, key } of keys) {
@@ -87,6 +76,16 @@ export function createHmacVerifier(scheme: HmacScheme, policy: VerifyPolicy): Ve
     }
     return undefined
   }
+}
+
+function decodeSignatures(
+  written: readonly string[] | undefined,
+  { encoding, hash }: HmacScheme,
+): readonly Buffer[] | Unverified {
+  if (written === undefined) return unverified('SIGNATURE_MISSING')
+  const decoded = written.flatMap((text) => decode(text, encoding) ?? [])
+  const right = decoded.filter(({ length }) => length === digestLengths[hash])
+  return right.length === 0 ? unverified('SIGNATURE_MALFORMED') : right
 }
 
 const unreadableSecret = 'none of the configured secrets is written as the provider writes them'
