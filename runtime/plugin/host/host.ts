@@ -148,6 +148,7 @@ export function createPluginHost(options: PluginHostOptions) {
     sources: (): readonly LiveSource[] => runningOf('source').map(sourceHandleOf),
     /** What is caught up. Each instance has one object. */
     providers: (): readonly LiveProvider[] => runningOf('provider').map(providerHandleOf),
+    /** What hears of finished work. */
     observers: (): readonly Observer[] => runningOf('observer').map(({ provided }) => provided as Observer),
     /** The listener is called after each commit, when `channel`, `runner` and `sources` find the new instances. */
     onCommitted: (listener: () => void) => void listeners.push(listener),
