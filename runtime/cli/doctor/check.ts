@@ -60,13 +60,13 @@ export function orOk(found: readonly Result[], message: string): Result | readon
 }
 
 /** The time for one check, which is longer than any single question takes. */
-const usualLimitMs = 15_000
+const defaultLimitMs = 15_000
 
 /** Runs each check for a limited time, so that none can stop the others. Returns the results in the order of the checks. */
 export function runChecks(
   checks: readonly Check[],
   subject: Subject,
-  limitMs = usualLimitMs,
+  limitMs = defaultLimitMs,
 ): Promise<readonly Checked[]> {
   return Promise.all(
     checks.map(async (check) => ({ check, results: [await runCheck(check, subject, limitMs)].flat() })),
