@@ -84,13 +84,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['cli/', 'index.ts'],
     ['main.ts'],
   ],
-  console: [
-    ['browser/', 'data/', 'style/', 'editor/', 'plot/'],
-    ['parts/'],
-    ['pages/'],
-    ['app/'],
-    ['main.tsx'],
-  ],
+  console: [['browser/', 'data/', 'style/', 'editor/'], ['parts/'], ['pages/'], ['app/'], ['main.tsx']],
 }
 
 /** Tests, what they share, and tools import what they like. */
