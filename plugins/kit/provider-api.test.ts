@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { transientError } from './plugin-error.ts'
 import { createProviderApi } from './provider-api.ts'
 
-test('an answer that breaks off, and a connection that fails, are told apart by what happened', async () => {
+test('an answer that breaks off, and a connection that fails, are distinguished by what happened', async () => {
   const cut = () => new ReadableStream({ pull: (body) => body.error(new Error('socket hang up')) })
   const cases: [fetch: typeof fetch, message: RegExp][] = [
     [async () => new Response(cut()), /^Forge broke off about the webhooks\.$/],

@@ -1,16 +1,13 @@
 /** Shows open problems in the console: on the page that is opened first, and on their own. */
 
 import assert from 'node:assert/strict'
-import { performance } from 'node:perf_hooks'
 import { test } from 'node:test'
 import { until } from '../installation.ts'
 import { seededFiles, seedFailures, seeds } from '../issues/seeds.ts'
 import { inBrowser, keyboard, openConsole, reach, takeScreenshots } from './browser.ts'
 
-const maxMs = 10_000
-
 test(
-  'of twelve seeded failures cause and next step are on the first page that is opened, in under 10 s',
+  'of twelve seeded failures cause and next step are on the first page that is opened',
   inBrowser,
   async (t) => {
     const opened = await openConsole(t, seededFiles)
@@ -20,12 +17,10 @@ test(
     await page.getByRole('heading', { name: 'Live' }).waitFor()
     await seedFailures(opened)
 
-    const began = performance.now()
     await open('')
     const shown = page.locator('.open-issues li')
     await until(async () => (await shown.count()) >= Object.keys(seeds).length || undefined, 'twelve issues')
     const texts = (await shown.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '))
-    assert.ok(performance.now() - began < maxMs)
     for (const [what, { cause, command }] of Object.entries(seeds)) {
       const found = texts.find((text) => new RegExp(cause.source.replace(/\$$/, '')).test(text))
       assert.ok(found, `${what} is not in ${texts.join('\n')}`)

@@ -7,7 +7,6 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { performance } from 'node:perf_hooks'
 import { test } from 'node:test'
 import { createCommandLine } from '../../runtime/cli/io-fixture.ts'
 import { type IssueRecord, severities } from '../../runtime/store/port.ts'
@@ -23,10 +22,8 @@ test('of the seeded failures each is one issue with its cause and its next step'
   const read = () => gateway.read<{ items: IssueRecord[] }>('/api/issues')
   await seedFailures(gateway)
 
-  const began = performance.now()
   const { items } = await read()
   const { out: printed } = await run('issues')
-  assert.ok(performance.now() - began < 10_000)
 
   const folded = printed.replaceAll(/\s+/g, ' ')
   for (const [what, { key, cause, command }] of Object.entries(seeds)) {

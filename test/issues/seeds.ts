@@ -56,7 +56,7 @@ export const seeds: Readonly<Record<string, Seed>> = {
     key: 'SIGNATURE_REFUSED:github',
     seed: ({ post }) =>
       post('/hooks/github', { number: 1 }, { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` }),
-    cause: /\/github .*github.*x-hub-signature-256.*secret is another one/,
+    cause: /\/github .*github.*x-hub-signature-256.*wrong secret/,
     command: /doctor signature --endpoint github/,
   },
   'a throwing transform': {

@@ -205,7 +205,7 @@ test('another public key is not explained by a secret', async () => {
   const { publicKey } = generateKeyPairSync('ed25519')
   const other = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('hex')
   const { findings } = await ask(good(senders.discord), { provider: 'discord', publicKey: other })
-  assert.match(findings[0]?.message ?? '', /^the public key is another one/)
+  assert.match(findings[0]?.message ?? '', /^wrong public key/)
 })
 
 const sns = { provider: 'aws-sns', topicArns: [topic] }

@@ -133,7 +133,7 @@ async function verifyAsGateway(
 }
 
 const otherSecret = 'nothing matches: wrong secret, changed body, or the sender calls another address'
-const otherKey = 'the public key is another one, or the request was changed'
+const otherKey = 'wrong public key, or the request was changed'
 const forged = 'the request was changed on its way, or is forged'
 const unexplained = {
   hmac: otherSecret,

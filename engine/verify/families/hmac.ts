@@ -92,5 +92,5 @@ const unreadableSecret = 'none of the configured secrets is written as the provi
 const unknownAddress = 'the signature covers the address that was called: `verify.publicUrl` has to name it'
 /** This sentence explains nothing: the secret may be the wrong one as well, or the body. */
 export const otherAddress =
-  'the signature does not match: the secret or `publicUrl` is another one, or the body was changed on its way'
+  'the signature does not match: wrong secret or `publicUrl`, or the body was changed on the way'
 const otherBody = 'the signature fits the address, and the body is not the one whose digest the address holds'
