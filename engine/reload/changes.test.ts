@@ -202,6 +202,7 @@ const others: Readonly<Record<string, unknown>> = {
   channels: { slack: { botToken: 'canary' } },
   'hooks.gmail': { account: 'canary@example.com' },
   sources: { tides: { key: 'canary' } },
+  observers: { otel: { key: 'canary' } },
   plugins: ['canary'],
 }
 
@@ -272,7 +273,9 @@ function isBelow(name: string, key: string): boolean {
   if (key === 'gateway.auth.tokens' && name === 'gateway.auth.token') return true
   return (
     name === key ||
-    (/^(channels|sources|agents\.(runners|providers|prices)|hooks\.transforms\.modules)$/.test(key) &&
+    (/^(channels|sources|observers|agents\.(runners|providers|prices)|hooks\.transforms\.modules)$/.test(
+      key,
+    ) &&
       name.startsWith(`${key}.`))
   )
 }

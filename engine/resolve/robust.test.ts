@@ -203,6 +203,6 @@ test('a request whose thread was ended is refused, and is not a failure of the e
     const decision = await snapshot.resolve(request, { containment: { beginUnbounded, checkTime: () => {} } })
     assert.ok('code' in decision)
     assert.deepEqual([decision.outcome, decision.code], ['refused', 'TOO_LARGE_RENDERED'])
-    assert.match(decision.message, /takes more time or memory than one may/)
+    assert.match(decision.message, /exceeds the limit of time or memory/)
   }
 })

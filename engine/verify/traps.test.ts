@@ -520,13 +520,19 @@ for (const [provider, header, ...rows] of [
   trap(`${provider} signs as its guide describes`, provider, ...rowsOf(header, ...rows))
 
 test('a good request of every provider is verified, with a signature that is made without our code', () => {
-  const others = providerRows.filter(({ name }) => !proven.has(name))
+  // These have tests of their own in `families`, and the last three sign nothing.
+  const elsewhere = [
+    'aws-sns',
+    'discord',
+    'google-pubsub',
+    'sendgrid',
+    'cloudevents',
+    'microsoft-graph',
+    'monday',
+  ]
+  const others = providerRows.filter(({ name }) => !proven.has(name) && !elsewhere.includes(name))
   assert.deepEqual(
-    others.map(({ name, schemes }) => [name, ...schemes.map(({ family }) => family)].join(' ')),
-    [
-      // These have tests of their own in `families`, and the last three sign nothing.
-      ...['aws-sns sns', 'discord ed25519', 'google-pubsub oidc', 'sendgrid ecdsa'],
-      ...['cloudevents', 'microsoft-graph', 'monday'],
-    ].sort(),
+    others.map(({ name }) => name),
+    [],
   )
 })

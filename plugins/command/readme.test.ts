@@ -32,7 +32,7 @@ test('each example of the page is a configuration that starts', () => {
   assert.deepEqual(Object.keys(configured[0] ?? {}), Object.keys(recipes))
   for (const runners of configured) {
     const agents = { defaults: { runner: 'echo' }, runners }
-    checkPlugins({ agents, channels: {}, sources: {}, plugins: [] } as unknown as Parameters<
+    checkPlugins({ agents, channels: {}, sources: {}, observers: {}, plugins: [] } as unknown as Parameters<
       typeof checkPlugins
     >[0])
     for (const config of Object.values(runners))

@@ -18,7 +18,7 @@ type Settings = Parameters<typeof checkPlugins>[0]
 function check(runners: Readonly<Record<string, object>>): void {
   const named = Object.entries(runners).map(([name, config]) => [name, { kind: 'command', ...config }])
   const agents = { defaults: { runner: 'echo' }, runners: Object.fromEntries(named) }
-  checkPlugins({ agents, channels: {}, sources: {}, plugins: [] } as unknown as Settings)
+  checkPlugins({ agents, channels: {}, sources: {}, observers: {}, plugins: [] } as unknown as Settings)
 }
 
 const host = { environment: {}, isWindows: false }

@@ -231,15 +231,18 @@ export function testKilledTurn(kills: number, options: DrillOptions): void {
     const answer = await post(`${first?.url}/hooks/agent`, text, message)
     const { runId } = JSON.parse(answer.text) as { runId: string }
     const took: number[] = []
+    let restarted: Promise<void> | undefined
     let at = Date.now()
     for (let kill = 1; kill <= kills + 1; kill += 1) {
       const line = await begun(machines, runId, kill, expireMs(options) + takeoverSlackMs)
       took.push(line.at - at)
       if (kill > kills) break
       const node = machines.nodes.find((each) => each.pid() === line.pid)
+      await restarted
       at = Date.now()
       await node?.kill('SIGKILL')
-      void node?.start().catch(() => undefined)
+      restarted = node?.start()
+      restarted?.catch(() => undefined)
     }
     await everythingEnded(machines, settleMs)
     const run = await machines.read<RunRecord>(`/api/runs/${runId}`)

@@ -75,8 +75,13 @@ export function runnerTest(promise: string, options: Omit<RunnerConformance, 'na
   test(promise, async (t) => {
     const create = async () => {
       const fixture = await options.create()
-      t.after(() => fixture.close?.())
-      return fixture
+      let closing: Promise<void> | undefined
+      const close = () => {
+        closing ??= Promise.resolve(fixture.close?.())
+        return closing
+      }
+      t.after(close)
+      return { ...fixture, close }
     }
     await promises[promise]?.(await create(), { secrets: [], ...options, create, t })
   })
