@@ -60,6 +60,7 @@ export function programFile(name: string, base: string): URL {
   return new URL(base.endsWith('.ts') ? name : name.replace(/\.ts$/, '.js'), base)
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one thread is one state machine, whose functions share its state
 export function startThread<To, From>(options: ThreadOptions): Thread<To, From> {
   const { slots = 0, accepts = () => true, farewell, abandonMs } = options
   const { timers = backgroundTimers } = options

@@ -49,6 +49,7 @@ interface ProgramOutcome {
   readonly reading: Reading
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the steps of one turn share its process and its output
 export function createCommandRunner(options: RunnerOptions): Runner {
   const { settings, programs, isWindows } = options
   const { command, redact } = settings

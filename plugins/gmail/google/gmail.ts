@@ -27,6 +27,7 @@ const { text, digits, messageId, records, optional, failure } = createReader(ser
 type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 type Options = Partial<Omit<Call, 'service' | 'url'>> & Pick<Call, 'signal'> & { readonly query?: Query }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of Gmail's calls, each of a few lines
 export function createGmailPort(call: Calls, baseUrl: string): Gmail {
   /** `me` is Gmail's name for the account that consented. */
   const askFor = (path: string, { query = {}, ...rest }: Options) =>

@@ -21,6 +21,7 @@ type Request = Omit<Call, 'service' | 'url'> & {
   readonly query?: string
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of Pub/Sub's calls, each of a few lines
 export function createPubSubPort(call: Calls, baseUrl: string): PubSub {
   const ask = ({ path, query = '', ...rest }: Request) =>
     call({ service, url: urlBelow(baseUrl, `/v1/${inPath(path)}${query}`), ...rest })

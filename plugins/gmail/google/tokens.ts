@@ -28,6 +28,7 @@ export type Tokens = ReturnType<typeof createTokens>
 /** A token that ends sooner is renewed. Milliseconds. */
 const margin = 60_000
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the token, its renewal and its loss are one state
 export function createTokens({ credentials, storage, baseUrls, fetch, clock }: TokensOptions) {
   const { account, clientId, clientSecret } = credentials
   let current = credentials

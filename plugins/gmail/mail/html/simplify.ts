@@ -67,6 +67,7 @@ interface OpenElement {
  * Simplifies HTML to div, p, h2, br, hr, ul, ol, li, blockquote, pre and a, whose only attributes are `href` and `start`, and
  * subtracts its cost from the budget.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one pass over the markup, whose steps share its stack and its budget
 export function simplify(html: string, budget: Budget) {
   const source = html.replaceAll(cellMark, ' ')
   const written: string[] = []
