@@ -55,8 +55,8 @@ export const requestFields = {
   bodyKept: Type.Boolean({ description: 'Whether the body is kept, so that it can be shown and replayed.' }),
   /** From the request's first byte. */
   receivedAt: time,
-  timings: Type.Object(optional({ read: Type.Number(), resolve: Type.Number(), accept: Type.Number() }), {
-    description: 'Milliseconds until the body was read, the decision made and the answer ready.',
+  timings: Type.Object(optional({ read: Type.Number(), resolve: Type.Number() }), {
+    description: 'Milliseconds until the body was read and the decision made.',
   }),
   actions: Type.Array(
     Type.Object({

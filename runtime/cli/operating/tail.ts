@@ -123,10 +123,10 @@ function createView(client: Client, { endpoint, ignored = false, json = false }:
 
 /** The facts that the log of `start` has of a request. */
 function factsOf(request: RequestItem): object {
-  const { id, outcome, receivedAt, timings, code } = request
+  const { id, outcome, receivedAt, code } = request
   const level = outcome === 'failed' && code !== 'TRANSFORM_REFUSED' ? 50 : 30
   const time = new Date(receivedAt).toISOString()
-  return { ...request, level, time, event: `request-${outcome}`, requestId: id, ms: timings.accept }
+  return { ...request, level, time, event: `request-${outcome}`, requestId: id }
 }
 
 export interface StreamEvent {

@@ -67,7 +67,7 @@ export function acceptingContract(subject: ContractSubject): void {
         replayOf: original.id,
         generationDigest: 'abc',
         node: 'n1',
-        timings: { read: 0.125, resolve: 1, accept: 2.5 },
+        timings: { read: 0.125, resolve: 1 },
         actions: [
           { kind: 'wake', id: bench.mintId() },
           { kind: 'agent', id: bench.mintId(), duplicateOf: original.id },
