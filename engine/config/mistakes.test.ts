@@ -181,8 +181,8 @@ UNKNOWN_KEY                 { §path: github, message: x } => It belongs under \
 INVALID_VALUE               { message: x, timeoutSeconds: §0 }
 DUPLICATE_FIELD             { message: x, §messageTemplate: y }
 DUPLICATE_FIELD             { message: x, mode: now, §wakeMode: next-heartbeat }
-MISSING_KEY+~UNUSED_FIELD   §{ §text: x } => With \`text\`, say \`action: wake\`.
-MISSING_KEY+~UNUSED_FIELD   §{ action: wake, §message: x } => With \`message\`, say \`action: agent\`.
+MISSING_KEY+~UNUSED_FIELD   §{ §text: x } => Say \`action: wake\`, or rename \`text\` to \`message\`.
+MISSING_KEY+~UNUSED_FIELD   §{ action: wake, §message: x } => Rename \`message\` to \`text\`, or say \`action: agent\`.
 INVALID_VALUE               { action: §wak, text: x }
 INVALID_VALUE               §hello
 INVALID_VALUE               { message: x, id: §"a\\nb" }

@@ -53,7 +53,7 @@ export async function lintFields(
   for (const reference of references) {
     const isJudged = reference.field[0] === 'match' ? judgesMatch : judgesRest
     const forgotten = isOwn(reference.steps) ? undefined : forgottenRoot(reference, given)
-    const problem = forgotten ?? problemOf(reference, given, isJudged ? payloads : [])
+    const problem = forgotten ?? problemOf(entry, reference, given, isJudged ? payloads : [])
     const key = JSON.stringify([reference.field, reference.root, reference.steps])
     if (problem === undefined && isJudged && !reported.has(key)) {
       reported.add(key)
@@ -140,7 +140,8 @@ function forgottenRoot(
 }
 
 function problemOf(
-  { root, steps, field, isOptional }: NamedReference,
+  entry: MappingEntry,
+  { root, steps, field, offset, isOptional }: NamedReference,
   given: Given,
   payloads: readonly unknown[],
 ): { readonly where: string; readonly hint: string } | undefined {
@@ -154,13 +155,28 @@ function problemOf(
     return { where, hint: nearest === undefined ? known : `Did you mean ${root}.${nearest}?` }
   }
   if (root !== 'payload' || payloads.length === 0 || isKnown(payloads, steps)) return undefined
+  const where = 'no sample of its endpoint has such a field'
+  if (isPayloadKey(entry, { field, offset }) && isKnown(payloads, ['payload', ...steps]))
+    return {
+      where,
+      hint: `Write payload.payload.${steps.join('.')}: the first \`payload\` is the whole body.`,
+    }
   // A field that may be absent is reported only if it is probably misspelt.
   if (isOptional && nearestField(payloads, steps, true) === undefined) return undefined
   const hint =
     (isKnown(payloads, steps.slice(0, 1)) ? undefined : slipOfName(steps)) ??
     slipOfPattern(steps, field, payloads) ??
     nearestHint(payloads, steps, field)
-  return { where: 'no sample of its endpoint has such a field', hint }
+  return { where, hint }
+}
+
+/** Whether the reference is written with `payload.` in front. */
+function isPayloadKey(
+  { value }: MappingEntry,
+  { field, offset }: Pick<NamedReference, 'field' | 'offset'>,
+): boolean {
+  const text = valueAt(value, field)
+  return typeof text === 'string' && text.startsWith('payload.', offset)
 }
 
 function nearestHint(
@@ -170,9 +186,9 @@ function nearestHint(
 ): string {
   const nearest = nearestField(payloads, steps)
   if (nearest === undefined && field[0] === 'vars' && steps.length === 1)
-    return `A text stands in quotes of its own: ${field[1]}: "'${steps[0]}'".`
+    return `Quote a literal inside the expression: ${field[1]}: "'${steps[0]}'".`
   return nearest === undefined
-    ? 'Samples are the bodies of the tests, and the files of --samples. Add one that has it, or fix the name.'
+    ? 'Samples are the bodies of tests, the files of `lint --samples` and the payload of `try`. Add one that has it, or fix the name.'
     : `Did you mean ${nearest}?`
 }
 

@@ -60,8 +60,8 @@ function* checkContent(value: MappingValue): Iterable<Finding> {
   if (transform !== undefined || (value[needed] ?? value[`${needed}Template`]) !== undefined) return
   const problem = `has no \`${needed}\`, which the action \`${action}\` needs`
   let hint = `Write \`${needed}:\` and what the agent is to read.`
-  if (action === 'agent' && text !== undefined) hint = 'With `text`, say `action: wake`.'
-  if (action === 'wake' && message !== undefined) hint = 'With `message`, say `action: agent`.'
+  if (action === 'agent' && text !== undefined) hint = 'Say `action: wake`, or rename `text` to `message`.'
+  if (action === 'wake' && message !== undefined) hint = 'Rename `message` to `text`, or say `action: agent`.'
   yield { path: [], code: 'MISSING_KEY', problem, hint }
 }
 

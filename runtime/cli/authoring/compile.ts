@@ -124,12 +124,12 @@ export async function withCompiled<Result>(
 export async function withSnapshot<Result>(
   options: { readonly config?: string },
   io: Io,
-  use: (snapshot: Snapshot) => Promise<Result>,
+  use: (snapshot: Snapshot, configuration: Configuration) => Promise<Result>,
 ): Promise<Result> {
   return withCompiled(await load({ ...options, allowsUnset: true }, io), io, (compiled) => {
     if (compiled.ok) {
       reportUnset(compiled.configuration, io)
-      return use(compiled.snapshot)
+      return use(compiled.snapshot, compiled.configuration)
     }
     throw new CommandFailure(1, formatDiagnostics(compiled.diagnostics, io))
   })

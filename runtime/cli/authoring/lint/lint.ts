@@ -55,7 +55,7 @@ function checkCodes(codes: readonly string[]): ReadonlySet<string> {
 }
 
 /** Whether a comment right above the finding's line suppresses it: `# reveille-lint-disable-next-line CODE, CODE`. */
-function isSuppressed({ code, place }: Diagnostic): boolean {
+export function isSuppressed({ code, place }: Diagnostic): boolean {
   if (place === undefined) return false
   const lines = linesOf(place.file)
   for (let line = place.line - 2; line >= 0; line--) {

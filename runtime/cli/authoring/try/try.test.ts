@@ -31,6 +31,37 @@ test('try shows the decision, the fields in columns and the prompt as the model 
   assert.ok(out.endsWith('╰\n'))
 })
 
+test('try and explain warn of fields that the payload lacks, unless a comment allows it', async (t) => {
+  const template = 'text: "{{payload.name}} {{titel}} {{gone}} {{title}}"'
+  const { run } = await createCommandLine(t, {
+    'reveille.yaml': `hooks:
+  enabled: true
+  token: of-the-hooks
+  mappings:
+    - { id: other, match: { path: other }, text: "{{absent}}", action: wake }
+    - id: canceled
+      match: { path: bookings }
+      action: wake
+      ${template}
+    - id: allowed
+      match: { path: allowed }
+      action: wake
+      # reveille-lint-disable-next-line UNKNOWN_FIELD, OTHER_PAYLOAD
+      ${template}
+`,
+    'body.json': '{"title": "Canceled", "payload": {"name": "Ada"}}',
+  })
+  for (const command of ['try', 'explain']) {
+    const { code, err } = await run(command, 'bookings', '--payload', 'body.json')
+    assert.equal(code, 0)
+    assert.match(err, /names name;.*\n(.*\n)*? *hint: Write payload\.payload\.name: /, command)
+    assert.match(err, /names titel;.*\n(.*\n)*? *hint: Did you mean title\?/)
+    assert.match(err, /names gone;/)
+    assert.doesNotMatch(err, /other|MISSING_TESTS/)
+    assert.equal((await run(command, 'allowed', '--payload', 'body.json')).err, '')
+  }
+})
+
 test('try and explain say that a body was read as a form', async (t) => {
   const wrapped = 'payload=%7B%22number%22%3A1%7D'
   const { run } = await createCommandLine(t, { ...files, 'wrapped.form': wrapped })

@@ -6,10 +6,13 @@
 import path from 'node:path'
 import {
   type Action,
+  type Configuration,
   type Decision,
   explainRequest,
   formatPlace,
+  type HookRequest,
   inLargestUnit,
+  lintConfiguration,
   type ReceivedRequest,
   type Snapshot,
   type Stop,
@@ -21,13 +24,14 @@ import type { RequestDryRun } from '../../../reload/request-dry-runs.ts'
 import type { RequestRecord } from '../../../store/records.ts'
 import { openClient } from '../../client.ts'
 import { CommandFailure } from '../../command-failure.ts'
-import { findConfiguration, placeFrom } from '../../configuration.ts'
+import { findConfiguration, formatDiagnostics, placeFrom } from '../../configuration.ts'
 import { type Io, paintFor } from '../../io.ts'
 import { programName } from '../../pasted.ts'
 import { type Facts, formatFacts, print } from '../../print.ts'
 import { generationQuery } from '../../records/filters.ts'
 import { findOne } from '../../records/records.ts'
 import { withSnapshot } from '../compile.ts'
+import { isSuppressed } from '../lint/lint.ts'
 import {
   describeEndpoints,
   describeSignature,
@@ -77,7 +81,7 @@ export async function tryEndpoint(subject: string, options: RequestOptions, io: 
     )
     if (!snapshot.settings.hooks.enabled)
       io.err('`hooks.enabled` is false: the gateway would answer 404 to everyone.\n')
-    return decision
+    return { decision, request }
   })
 }
 
@@ -102,7 +106,7 @@ export async function explain(subject: string, options: RequestOptions, io: Io):
         ...adviceFor(decision, received.endpoint, snapshot),
       ].join('\n'),
     )
-    return decision
+    return { decision, request }
   })
 }
 
@@ -111,16 +115,39 @@ async function tryGiven(
   given: string,
   options: RequestOptions,
   io: Io,
-  work: (received: ReceivedRequest, snapshot: Snapshot, dryRun: 'call-out' | 'refuse') => Promise<Decision>,
+  work: (received: ReceivedRequest, snapshot: Snapshot, dryRun: 'call-out' | 'refuse') => Promise<Tried>,
 ): Promise<number> {
   if (options.generation !== undefined)
     throw new CommandFailure(2, '--generation is for a stored request: give its id, without --payload.')
   const read = await readRequest(options, io)
-  return withSnapshot(options, io, async (snapshot) => {
+  return withSnapshot(options, io, async (snapshot, configuration) => {
     const endpoint = endpointIn(given, snapshot.settings.hooks.path)
-    const decision = await work({ ...read, endpoint }, snapshot, options.callOut ? 'call-out' : 'refuse')
-    return 'code' in decision ? 1 : 0
+    const tried = await work({ ...read, endpoint }, snapshot, options.callOut ? 'call-out' : 'refuse')
+    await warnOfFields(tried, configuration, io)
+    return 'code' in tried.decision ? 1 : 0
   })
+}
+
+interface Tried {
+  readonly decision: Decision
+  readonly request: HookRequest | undefined
+}
+
+const ofFields: ReadonlySet<string> = new Set(['UNKNOWN_FIELD', 'OTHER_PAYLOAD', 'LIST_FIELD'])
+
+/** Lint with this payload as a sample: a field that it lacks renders as nothing. */
+async function warnOfFields(
+  { decision, request }: Tried,
+  configuration: Configuration,
+  io: Io,
+): Promise<void> {
+  if (request === undefined || !('mapping' in decision)) return
+  const { endpoint, payload } = request
+  const mappings = configuration.mappings.filter(({ id }) => id === decision.mapping)
+  const samples = [{ endpoint, payload }]
+  const findings = await lintConfiguration({ configuration: { ...configuration, mappings }, samples })
+  const shown = findings.filter((finding) => ofFields.has(finding.code) && !isSuppressed(finding))
+  if (shown.length > 0) io.err(`${formatDiagnostics(shown, io)}\n`)
 }
 
 /** JSON has no form for an error. */
