@@ -71,7 +71,7 @@ async function install(root, everything) {
   const before = packagesIn(installedFile(root))
   const isWhole = everything || Object.values(before ?? {}).some(({ dev }) => dev)
   const what = isWhole ? 'all packages' : 'the packages that a gateway needs'
-  say(`Installing ${what}, which takes 10 to 60 seconds …`)
+  say(`Installing ${what} takes 10 to 60 seconds …`)
   // Without the list an install that was interrupted counts as none.
   rmSync(installedFile(root), { force: true })
   await npm(root, [...(before ? ['install', '--no-save'] : ['ci']), isWhole ? '--include=dev' : '--omit=dev'])
