@@ -59,7 +59,7 @@ const maxPauseMs = 60_000
 /** How long `cloudflared` may take to end. Milliseconds. */
 const endMs = 5000
 /** The longest line of `cloudflared` that is quoted in the log. Characters. */
-const maxOfLine = 300
+const maxLineLength = 300
 
 /** The gateway's secrets are not among these. */
 const passedOn = [
@@ -124,7 +124,7 @@ export function createTunnel({
     let lastError = ''
     started.stdin.on('error', () => {})
     createInterface({ input: started.stderr }).on('line', (line) => {
-      if (/\bERR\b|error/i.test(line)) lastError = cut(line, maxOfLine)
+      if (/\bERR\b|error/i.test(line)) lastError = cut(line, maxLineLength)
       const [address] = publicAddress.exec(line) ?? []
       if (address === undefined || address === publicUrl || started !== child) return
       publicUrl = address

@@ -70,7 +70,7 @@ function ourClosure(names: readonly string[], packages: readonly Packed[]): read
 /** What the packages may take on the disk together with all that they depend on, and without plugins to be added. */
 const maxMegabytes = 80
 /** The first start of a machine that has downloaded nothing yet. Milliseconds. */
-const longestFirstMs = 180_000
+const maxFirstMs = 180_000
 
 let folder = ''
 let packages: readonly Packed[] = []
@@ -199,7 +199,7 @@ async function npxOnce(home: string, bin: string) {
     const address = await until(
       () => (isOver ? '' : /"gateway-listening","address":"([^"]+)"/.exec(written)?.[1]),
       'the address',
-      longestFirstMs,
+      maxFirstMs,
     )
     if (address === '') {
       assert.ok(codeOfUnreachable(written), written)

@@ -22,7 +22,7 @@ interface Commit {
 const branchPrefix = 'refs/heads/'
 /** How many commits are shown. A push can hold 2,048; a model needs a few of them and their number. */
 const maxCommits = 50
-const longestSubject = 120
+const maxSubjectLength = 120
 
 export default defineTransform(({ payload: push }: TransformContext<Push>) => {
   if (push.deleted || !push.ref.startsWith(branchPrefix) || isBot(push.sender?.login, push.sender?.type))
@@ -66,5 +66,5 @@ function digest(commits: readonly Commit[]): string {
 
 function subject({ message }: Commit): string {
   const [line = ''] = message.split('\n', 1)
-  return `- ${line.length > longestSubject ? `${line.slice(0, longestSubject - 1)}…` : line}`
+  return `- ${line.length > maxSubjectLength ? `${line.slice(0, maxSubjectLength - 1)}…` : line}`
 }

@@ -10,8 +10,8 @@ export interface FieldPath {
 }
 
 const maxPaths = 1_000
-const deepest = 12
-const longestExample = 60
+const maxDepth = 12
+const maxExampleLength = 60
 
 /** The first item of a list stands for all of them. */
 export function pathsOf(payload: unknown): readonly FieldPath[] {
@@ -20,7 +20,7 @@ export function pathsOf(payload: unknown): readonly FieldPath[] {
   return found
 
   function walk(value: unknown, path: string, depth: number): void {
-    if (found.length >= maxPaths || depth > deepest) return
+    if (found.length >= maxPaths || depth > maxDepth) return
     if (path !== '') found.push({ path, types: [typeOf(value)], ...exampleOf(value) })
     if (Array.isArray(value)) {
       if (value.length > 0) walk(value[0], `${path}[0]`, depth + 1)
@@ -45,5 +45,5 @@ function typeOf(value: unknown): string {
 function exampleOf(value: unknown): { example?: string } {
   if (typeof value === 'object' && value !== null) return {}
   const text = JSON.stringify(value) ?? ''
-  return { example: text.length > longestExample ? `${text.slice(0, longestExample)}…` : text }
+  return { example: text.length > maxExampleLength ? `${text.slice(0, maxExampleLength)}…` : text }
 }

@@ -11,14 +11,14 @@ export interface DiffLine {
 }
 
 /** A text that is rewritten as a whole is compared no longer than this. Milliseconds. */
-const longestMs = 1_000
+const maxMs = 1_000
 const contextLines = 3
 /** Longer lines are not compared word by word. */
-const longestLine = 2_000
+const maxLineLength = 2_000
 
 /** Undefined: it took too long. */
 export function diffLinesOf(before: string, after: string): DiffLine[] | undefined {
-  const options = { context: contextLines, stripTrailingCr: true, timeout: longestMs }
+  const options = { context: contextLines, stripTrailingCr: true, timeout: maxMs }
   const patch = structuredPatch('', '', before, after, undefined, undefined, options)
   if (patch === undefined) return undefined
   const lines: DiffLine[] = []
@@ -56,7 +56,7 @@ function runOf(lines: readonly string[], from: number, sign: string): string[] {
 const whole = (text: string) => [{ text, isChanged: false }]
 
 function wordsOf(before: string, after: string) {
-  if (Math.max(before.length, after.length) > longestLine)
+  if (Math.max(before.length, after.length) > maxLineLength)
     return { removed: whole(before), added: whole(after) }
   const changes = diffWordsWithSpace(before, after)
   const side = (left: 'added' | 'removed') =>

@@ -1,6 +1,6 @@
 /** Decides which values may stand inside the operator's sentence, because they are too short to be a sentence themselves. */
 
-const longest = 64
+const maxLength = 64
 
 const number = /^(?:-?\d+(?:\.\d+)?|true|false)$/
 const timestamp = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?)?$/
@@ -40,7 +40,7 @@ export function isHarmless(text: string, path = ''): boolean {
 
 /** Counts the words that a model might read in a harmless value. Returns undefined where the value is not harmless. */
 export function countHarmlessWords(text: string, path: string): number | undefined {
-  if (text.length === 0 || text.length > longest) return undefined
+  if (text.length === 0 || text.length > maxLength) return undefined
   if (number.test(text) || timestamp.test(text)) return 0
   if (!slug.test(text)) return undefined
   const words = isId(text) ? 0 : countSlugWords(text.replace(/^refs\/(?:heads|tags)\//, ''))

@@ -13,7 +13,7 @@ const maxBytesOnMainLoop = 262_144
 /** The nesting of longer texts is measured first, because parsing and printing take time for each level of each list. */
 const harmlessLength = 65_536
 const maxDepthOnMainLoop = 100
-const deepest = 1000
+const maxDepth = 1000
 
 /** Whether reading the body, or printing its values, may hold the main loop for more than some milliseconds. */
 export function isLongToRead(body: Uint8Array): boolean {
@@ -28,7 +28,7 @@ export function isLongToRead(body: Uint8Array): boolean {
  * @throws RefusalError `INVALID_TEXT`, `INVALID_JSON`, `NESTED_TOO_DEEP`, `TOO_MANY_FIELDS`, `MULTIPART_BODY`
  */
 export function decodePayload(endpoint: string, body: Uint8Array, contentType: string | undefined): Decoded {
-  if (body.length > harmlessLength && nestsDeeper(body, deepest)) throw new RefusalError('NESTED_TOO_DEEP')
+  if (body.length > harmlessLength && nestsDeeper(body, maxDepth)) throw new RefusalError('NESTED_TOO_DEEP')
   const charset = charsetOf(contentType)
   const isForm = isFormType(contentType) && endpoint !== 'wake' && endpoint !== 'agent'
   // JSON is UTF-8 whatever is declared, and senders that declare Latin-1 for it out of habit are common (RFC 8259).
@@ -98,7 +98,7 @@ function decodeForm(sent: string, charset: string | undefined): Decoded {
   const field = fields['payload']
   if (typeof field !== 'string') return { payload: fields, isForm: true }
   const wrapped = field.replace(/^\ufeff/, '')
-  if (wrapped.length > harmlessLength && nestsDeeper(Buffer.from(wrapped), deepest))
+  if (wrapped.length > harmlessLength && nestsDeeper(Buffer.from(wrapped), maxDepth))
     throw new RefusalError('NESTED_TOO_DEEP')
   const isAlone = Object.keys(fields).length === 1
   const payload =

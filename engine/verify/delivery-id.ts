@@ -14,7 +14,7 @@ export interface DeliveredRequest {
 }
 
 /** Longer ids, mostly those of batches, are replaced by their digest. */
-const longestId = 200
+const maxIdLength = 200
 
 /** Returns undefined where the request has no id. */
 export type FindDeliveryId = (request: DeliveredRequest) => string | undefined
@@ -24,7 +24,7 @@ export function createDeliveryIdFinder(places: DeliveryId = []): FindDeliveryId 
   return (request) => {
     const ids = finders.values().map((find) => find(request))
     const id = ids.find((each) => each !== undefined)
-    return id !== undefined && id.length > longestId ? digestOf(id) : id
+    return id !== undefined && id.length > maxIdLength ? digestOf(id) : id
   }
 }
 

@@ -13,7 +13,7 @@ import type { Provider } from './providers.ts'
 import { meaningOf, readVendorError, type VendorError } from './vendor-error.ts'
 
 /** The most UTF-16 units of a message. */
-const longestMessage = 300
+const maxMessageLength = 300
 
 interface ErrorOptions {
   readonly provider: Provider
@@ -108,7 +108,7 @@ export function problem(provider: Provider, text: string, facts: PluginErrorOpti
   const secrets = [...(apiKey === undefined ? [] : [apiKey]), ...Object.values(headers)]
   const clean = compileCredentialRedaction(secrets)(text).trim()
   const whole = clean.startsWith(name) ? clean : `${name}: ${clean}`
-  return new PluginError(oneLine(/[.!?\u2026]$/.test(whole) ? whole : `${whole}.`, longestMessage), facts)
+  return new PluginError(oneLine(/[.!?\u2026]$/.test(whole) ? whole : `${whole}.`, maxMessageLength), facts)
 }
 
 /** Returns the error and its causes, up to as many as any library nests. */

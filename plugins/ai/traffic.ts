@@ -3,9 +3,9 @@
 import { permanentError } from '@reveille/kit'
 
 /** The most bytes of an answer after decompression: twice 128,000 tokens at 250 bytes of events each. */
-const longestAnswer = 67_108_864
+const maxAnswerLength = 67_108_864
 
-export function createTraffic(fetch: typeof globalThis.fetch, limit = longestAnswer) {
+export function createTraffic(fetch: typeof globalThis.fetch, limit = maxAnswerLength) {
   let type: string | undefined
   return {
     async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {

@@ -4,7 +4,7 @@ import { PluginError, type PluginErrorOptions, permanentError, transientError } 
 import type { ProgramEnd } from './process/program.ts'
 
 /** The most characters of a message. The end of the program's own words is kept, since it gives the reason. */
-const longestMessage = 1000
+const maxMessageLength = 1000
 
 export function abortedError(cause: unknown): PluginError {
   return transientError('aborted', 'The turn was called off, and the program was stopped.', { cause })
@@ -94,6 +94,6 @@ export function badModel(command: string, model: string): string {
 /** Joins both texts within the longest message. The end is kept, since programs print last what stopped them. */
 function within(what: string, why: string): string {
   if (why === '') return `${what} and said nothing.`
-  const room = longestMessage - what.length - 2
+  const room = maxMessageLength - what.length - 2
   return `${what}: ${why.length > room ? `…${why.slice(1 - room)}` : why}`
 }

@@ -35,7 +35,7 @@ export interface DiscordConfig {
 export const userAgent = 'DiscordBot (https://www.npmjs.com/package/@reveille/plugin-discord, 0.1.0)'
 
 /** The most UTF-16 units of a name that our own sentences quote. */
-const longestName = 80
+const maxNameLength = 80
 
 /** The flag of a message whose links get no preview. */
 const suppressEmbeds = 1 << 2
@@ -117,7 +117,7 @@ export function createDiscordChannel({ config, fetch, now }: VendorContext<Disco
         const answer = await callVendor(fetch, { url: urlBelow(baseUrl, '/users/@me'), headers, signal })
         const id = idOf(answer)
         if (id === undefined) throw errorFrom(answer, { token: botToken, delivers: false })
-        const name = oneLine(textOf(recordOf(answer.json)?.['username']) ?? 'a bot', longestName)
+        const name = oneLine(textOf(recordOf(answer.json)?.['username']) ?? 'a bot', maxNameLength)
         return `Discord knows the token as ${name} (${id}).`
       }),
   }

@@ -52,7 +52,7 @@ const meanings: Readonly<Record<number, Meaning>> = {
 const unprocessed = new Set([502, 503, 521, 522, 523])
 
 /** The most characters of Discord's own words that our sentences quote. */
-const longestQuote = 120
+const maxQuoteLength = 120
 
 export interface ErrorOptions {
   /** The token, which is removed from what Discord said. */
@@ -117,7 +117,7 @@ function quote({ status }: VendorAnswer, body: Facts | undefined, token: string)
   )
   const fields = body === undefined ? [] : fieldErrors(body['errors'])
   const said = [words.join(' '), ...fields].filter((each) => each !== '')
-  return oneLine(compileRedaction([token])([status, ...said].join(', ')), longestQuote)
+  return oneLine(compileRedaction([token])([status, ...said].join(', ')), maxQuoteLength)
 }
 
 function isTooLong(body: Facts): boolean {

@@ -26,11 +26,11 @@ function replyTo({ kind, prompt, events, history }: Turn): string {
 }
 
 /** The most characters of a first line, so that a summary is shorter than what it summarises. */
-const longestLine = 200
+const maxLineLength = 200
 
 function firstLine(text: string): string {
   const [line = ''] = text.trim().split(/[\n\v\f\r\u0085\u2028\u2029]/, 1)
-  return Array.from(line).slice(0, longestLine).join('')
+  return Array.from(line).slice(0, maxLineLength).join('')
 }
 
 function joinLines(text: string): string {

@@ -20,7 +20,7 @@ export interface ErrorOptions extends AnsweredCall {
 }
 
 /** The most characters of BlueBubbles' own words that our sentences quote. */
-const longestQuote = 160
+const maxQuoteLength = 160
 
 /**
  * Returns the error for an answer that is not a success. BlueBubbles' own errors have an `error.type`. Source:
@@ -32,7 +32,7 @@ export function errorFrom(answer: VendorAnswer, { delivers, hidden, now }: Error
   const { type, message } = recordOf(error) ?? {}
   if (type === undefined) return foreignAnswer(answer, { vendor: 'BlueBubbles', delivers, now })
 
-  const said = typeof message === 'string' ? oneLine(compileRedaction(hidden)(message), longestQuote) : ''
+  const said = typeof message === 'string' ? oneLine(compileRedaction(hidden)(message), maxQuoteLength) : ''
   const words = said === '' ? '' : `: ${said.replace(/[.!]$/, '')}`
   const unsure = (text: string) => channelError('unavailable', text, { maybeDelivered: delivers })
 

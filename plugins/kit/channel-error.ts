@@ -47,7 +47,7 @@ export function checkDefaultTo(defaultTo: string | undefined, parseTarget: (to: 
 }
 
 /** The most characters of a report, since a service may return names of any length. */
-const longestDetail = 300
+const maxDetailLength = 300
 
 /**
  * Reports the health of a channel. `check` returns a sentence that names the owner of the credential, or throws a PluginError
@@ -55,7 +55,7 @@ const longestDetail = 300
  */
 export async function healthOf(check: () => Promise<string>): Promise<ChannelHealth> {
   try {
-    return { ok: true, detail: oneLine(await check(), longestDetail) }
+    return { ok: true, detail: oneLine(await check(), maxDetailLength) }
   } catch (error) {
     if (!isPluginError(error)) throw error
     return { ok: false, detail: error.message }

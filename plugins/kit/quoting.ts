@@ -3,7 +3,7 @@
 export type Redact = (text: string) => string
 
 /** The fewest characters of a secret. A shorter one would redact half of every line, and is not a secret. */
-const shortestSecret = 4
+const minSecretLength = 4
 
 /**
  * Creates a function that removes secrets from a text: as they are, URL-encoded, and as JSON writes them. Secrets of fewer
@@ -15,7 +15,7 @@ export function compileRedaction(secrets: readonly string[]): Redact {
     encodeURIComponent(secret.toWellFormed()),
     JSON.stringify(secret).slice(1, -1),
   ])
-  const texts = [...new Set(forms)].filter((text) => text.length >= shortestSecret)
+  const texts = [...new Set(forms)].filter((text) => text.length >= minSecretLength)
   // Longer secrets are replaced first, since a secret may be part of another one.
   texts.sort((left, right) => right.length - left.length)
   return (text) => texts.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text)

@@ -9,7 +9,7 @@ export interface Backoff {
 }
 
 /** The longest wait in milliseconds that a vendor is granted if no deadline is shorter. */
-export const longestRetryAfterMs = 3_600_000
+export const maxRetryAfterMs = 3_600_000
 
 /** Returns the wait after so many failures, which doubles with each of them. */
 export function backoffMs(failures: number, backoff: Backoff, random: () => number): number {
@@ -27,10 +27,10 @@ export function retryDelayMs(
   failures: number,
   backoff: Backoff,
   random: () => number,
-  maxRetryAfterMs = longestRetryAfterMs,
+  maxWaitMs = maxRetryAfterMs,
 ): number {
   const { retryAfterMs = 0 } = failure
-  if (retryAfterMs > 0) return Math.ceil(Math.min(retryAfterMs, maxRetryAfterMs))
+  if (retryAfterMs > 0) return Math.ceil(Math.min(retryAfterMs, maxWaitMs))
   return backoffMs(failures, backoff, random)
 }
 

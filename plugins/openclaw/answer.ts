@@ -5,12 +5,12 @@ import { parseJson, readBody, recordOf } from '@reveille/kit'
 export type Answer = Awaited<ReturnType<typeof readAnswer>>
 
 /** The most bytes of a body that are read. OpenClaw's own answers have some hundred. */
-const longestBody = 65_536
+const maxBodyLength = 65_536
 
 /** Reads an answer. @throws the error of the body, unless the status is a success */
 export async function readAnswer(response: Response, signal: AbortSignal) {
   const { status, ok } = response
-  const text = await readBody(response, longestBody).catch((error: unknown) => {
+  const text = await readBody(response, maxBodyLength).catch((error: unknown) => {
     // A success counts without its body, which would only hold the id of the run.
     if (ok && !signal.aborted) return ''
     throw error

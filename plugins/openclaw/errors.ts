@@ -19,7 +19,7 @@ export interface ErrorOptions {
 }
 
 /** The most characters of OpenClaw's own words that our sentences quote. */
-const longestQuote = 200
+const maxQuoteLength = 200
 
 export function errorFrom(answer: Answer, { config, hook, retryAfter }: ErrorOptions): PluginError {
   const { status } = answer
@@ -88,5 +88,5 @@ export function abortError(): PluginError {
 
 /** Quotes OpenClaw's words as one line, without the token and without a full stop. */
 function quote(said: string | undefined, { token }: OpenClawConfig): string {
-  return oneLine(compileRedaction([token])(said ?? ''), longestQuote).replace(/[.!]$/, '')
+  return oneLine(compileRedaction([token])(said ?? ''), maxQuoteLength).replace(/[.!]$/, '')
 }

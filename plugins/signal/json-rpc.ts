@@ -30,7 +30,7 @@ import {
 import type { SignalTarget } from './target.ts'
 
 /** The most UTF-16 units of a recipient's name in a receipt. */
-const longestName = 100
+const maxNameLength = 100
 
 export function createJsonRpcDaemon(options: DaemonOptions): Daemon {
   const { config, fetch, now } = options
@@ -87,7 +87,7 @@ function badAccount(sentence: string): PluginError {
 }
 
 function missed(result: SendResult): { target: string; reason: string } {
-  return { target: oneLine(result.recipient, longestName), reason: reasonOf(result) }
+  return { target: oneLine(result.recipient, maxNameLength), reason: reasonOf(result) }
 }
 
 /** Makes a call and returns whatever the daemon answers. @throws PluginError if it does not answer */

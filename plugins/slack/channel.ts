@@ -35,7 +35,7 @@ type Method = 'chat.postMessage' | 'conversations.open' | 'auth.test'
 const pace = { count: 1, ms: 1000 }
 
 /** The most UTF-16 units of a name that our own sentences quote. */
-const longestName = 80
+const maxNameLength = 80
 
 /** How many conversations with single users are remembered: more than one gateway writes to. */
 const maxConversations = 1000
@@ -101,7 +101,7 @@ export function createSlackChannel({ config, fetch, now }: VendorContext<SlackCo
     check: (signal) =>
       healthOf(async () => {
         const { user, team } = await callMethod('auth.test', {}, signal)
-        const [bot, workspace] = [user, team].map((name) => oneLine(textOf(name) ?? 'unknown', longestName))
+        const [bot, workspace] = [user, team].map((name) => oneLine(textOf(name) ?? 'unknown', maxNameLength))
         return `Slack knows the bot as ${bot} in the workspace ${workspace}.`
       }),
   }

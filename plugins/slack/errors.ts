@@ -137,7 +137,7 @@ const fixes = new Map<string, string>([
 ])
 
 /** The most characters of Slack's own words that our sentences quote. */
-const longestQuote = 80
+const maxQuoteLength = 80
 
 /** Returns the error for an answer that does not say `ok: true`. */
 export function errorFrom(answer: VendorAnswer, { delivers, botToken, now }: ErrorOptions): PluginError {
@@ -149,7 +149,7 @@ export function errorFrom(answer: VendorAnswer, { delivers, botToken, now }: Err
     return channelError('unavailable', `Slack is not available (${status}).`, { retryAfter })
   }
   if (typeof word !== 'string') return foreignAnswer(answer, { vendor: "Slack's Web API", delivers, now })
-  const quote = (text: string) => oneLine(compileRedaction([botToken])(text), longestQuote)
+  const quote = (text: string) => oneLine(compileRedaction([botToken])(text), maxQuoteLength)
   const meaning = meaningOf(word, status, delivers)
   const isScope = word === 'missing_scope' && typeof needed === 'string'
   const fix = isScope ? `give the app the scope \`${quote(needed)}\` and install it again` : fixes.get(word)

@@ -29,7 +29,7 @@ interface Meaning {
 }
 
 /** The most characters of Telegram's own words that our sentences quote. */
-const longestQuote = 200
+const maxQuoteLength = 200
 
 /** Reads an answer of the Bot API ("Making requests"), with the status repeated and a description. */
 export function apiAnswerOf({ json }: VendorAnswer) {
@@ -52,7 +52,7 @@ export function errorFrom(answer: VendorAnswer, { redact, now }: ErrorOptions): 
   const { ok, error_code: status = answer.status, description, parameters } = apiAnswerOf(answer)
   // A 200 without the Bot API's fields comes from a proxy or was cut off.
   if (ok !== false) return foreignAnswer(answer, { vendor: "Telegram's Bot API", now })
-  const words = oneLine(redact(description ?? ''), longestQuote)
+  const words = oneLine(redact(description ?? ''), maxQuoteLength)
   const { code, hint } = meaningOf(status, words)
   const said = words === '' ? `Telegram answers ${status}` : `Telegram answers ${status}: ${words}`
   const sentence = `${said.replace(/\.$/, '')}.${hint === undefined ? '' : ` ${hint}`}`

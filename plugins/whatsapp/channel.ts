@@ -41,10 +41,10 @@ interface TemplateConfig {
 export const userAgent = 'reveille/0.1.0'
 
 /** The most UTF-16 units of a name that our own sentences quote. */
-const longestName = 120
+const maxNameLength = 120
 
 /** The most UTF-16 units of the template's variable. A filled template has 1024; the rest is for the template's own words. */
-const longestVariable = 900
+const maxVariableLength = 900
 
 /** @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */
 export function createWhatsAppChannel({ config, fetch, now }: VendorContext<WhatsAppConfig>): Channel {
@@ -106,7 +106,7 @@ export function createWhatsAppChannel({ config, fetch, now }: VendorContext<What
         if (answer.status !== 200 || id === undefined) {
           throw errorFrom(answer, { token: accessToken, now: now(), delivers: false })
         }
-        return `Replies come from ${oneLine(`${textOf(name) ?? 'the number'}, ${textOf(shown) ?? phoneNumberId}`, longestName)}.`
+        return `Replies come from ${oneLine(`${textOf(name) ?? 'the number'}, ${textOf(shown) ?? phoneNumberId}`, maxNameLength)}.`
       }),
   }
 }
@@ -116,7 +116,7 @@ export function createWhatsAppChannel({ config, fetch, now }: VendorContext<What
  * developers.facebook.com/docs/whatsapp/cloud-api, "Message templates".
  */
 function fillTemplate({ name, language, parameter }: TemplateConfig, text: string) {
-  const line = oneLine(text, longestVariable)
+  const line = oneLine(text, maxVariableLength)
   const variable = {
     type: 'text',
     ...(parameter !== undefined && { parameter_name: parameter }),

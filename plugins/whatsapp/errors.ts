@@ -125,7 +125,7 @@ const meanings: Readonly<Record<number, Meaning>> = {
 const isPermission = (code: number) => code >= 200 && code <= 299
 
 /** The most characters of Meta's own words that our sentences quote. */
-const longestQuote = 160
+const maxQuoteLength = 160
 
 /** Returns Meta's own error code, or undefined if the answer has none. */
 export function codeOf({ json }: VendorAnswer): number | undefined {
@@ -168,7 +168,7 @@ export function pausedTemplate(): PluginError {
 function refusal(answer: VendorAnswer, code: number, { token, now }: ErrorOptions): PluginError {
   const error = recordOf(recordOf(answer.json)?.['error']) ?? {}
   const meaning = meaningOf(code, error, answer.status)
-  const said = oneLine(compileRedaction([token])(`${code} ${wordsOf(error)}`), longestQuote)
+  const said = oneLine(compileRedaction([token])(`${code} ${wordsOf(error)}`), maxQuoteLength)
   const { text, code: kind, ...facts } = meaning
   const retryAfter = waitOf(answer, now) ?? facts.retryAfter
   return channelError(kind, `Meta ${text} (${said}).`, { ...facts, retryAfter })

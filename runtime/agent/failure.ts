@@ -5,7 +5,7 @@ import { isPluginError } from '@reveille/kit'
 import { cut } from '../cut.ts'
 
 /** How many characters of an error's message are kept. */
-const longestMessage = 1000
+const maxMessageLength = 1000
 
 export interface Failure {
   readonly code: string
@@ -86,7 +86,7 @@ const textless = 'an error that has no text'
 
 function bounded(text: unknown): string {
   try {
-    return cut(String(text), longestMessage)
+    return cut(String(text), maxMessageLength)
   } catch {
     return textless
   }

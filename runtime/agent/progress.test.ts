@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createProgressBoard, longestText } from './progress.ts'
+import { createProgressBoard, maxTextLength } from './progress.ts'
 
 function boardAt(...times: number[]) {
   return createProgressBoard({ now: () => times.shift() ?? 0 })
@@ -28,11 +28,11 @@ test('text adds up, and a note replaces the one before', () => {
 test('the end of a long reply is kept, in whole characters', () => {
   const board = boardAt()
   board.start('a')
-  board.note('a', { text: '🌊'.repeat(longestText) })
+  board.note('a', { text: '🌊'.repeat(maxTextLength) })
   board.note('a', { text: '.' })
   const shown = board.of('a')
-  assert.equal(shown?.characters, longestText * 2 + 1)
-  assert.equal(shown?.text, `${'🌊'.repeat(longestText / 2 - 1)}.`)
+  assert.equal(shown?.characters, maxTextLength * 2 + 1)
+  assert.equal(shown?.text, `${'🌊'.repeat(maxTextLength / 2 - 1)}.`)
 })
 
 test('progress of a run that is not under way, and progress that is no text, is ignored', () => {

@@ -3,7 +3,7 @@
 import type { Progress } from '@reveille/kit'
 
 export interface TurnProgress {
-  /** The end of the text so far. At most {@link longestText} UTF-16 units. */
+  /** The end of the text so far. At most {@link maxTextLength} UTF-16 units. */
   readonly text: string
   /** The number of UTF-16 units of text so far. */
   readonly characters: number
@@ -16,9 +16,9 @@ export interface TurnProgress {
 export type ProgressBoard = ReturnType<typeof createProgressBoard>
 
 /** UTF-16 units. */
-export const longestText = 2000
+export const maxTextLength = 2000
 /** UTF-16 units. */
-const longestNote = 200
+const maxNoteLength = 200
 
 /** The board holds one entry for each turn under way, so `concurrency` bounds it. */
 export function createProgressBoard({ now = Date.now }: { now?: () => number } = {}) {
@@ -36,7 +36,7 @@ export function createProgressBoard({ now = Date.now }: { now?: () => number } =
         ...before,
         text: endOf(before.text + said),
         characters: before.characters + said.length,
-        ...(typeof note === 'string' ? { note: note.slice(0, longestNote) } : {}),
+        ...(typeof note === 'string' ? { note: note.slice(0, maxNoteLength) } : {}),
         at: now(),
       })
     },
@@ -48,6 +48,6 @@ export function createProgressBoard({ now = Date.now }: { now?: () => number } =
 
 /** Returns the end of the text. It never begins with the second half of a character. */
 function endOf(text: string): string {
-  const end = text.slice(-longestText)
+  const end = text.slice(-maxTextLength)
   return /^[\udc00-\udfff]/.test(end) ? end.slice(1) : end
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PluginError, type Progress, type Runner, type Turn, type TurnCall } from '@reveille/kit'
-import { longestReply, longestState, performTurn } from './turn.ts'
+import { maxReplyLength, maxStateLength, performTurn } from './turn.ts'
 
 const turn: Turn = {
   runId: 'r',
@@ -40,7 +40,7 @@ test('warnings are bounded in number and length, and blank ones are left out', a
 })
 
 test('a state that is too long is not stored at all, and a warning says so', async () => {
-  const outcome = await perform(() => ({ reply: '', state: 'x'.repeat(longestState + 1), warnings: ['w'] }))
+  const outcome = await perform(() => ({ reply: '', state: 'x'.repeat(maxStateLength + 1), warnings: ['w'] }))
   assert.ok(outcome.kind === 'answered')
   assert.equal(outcome.runnerState, undefined)
   assert.match(outcome.warnings?.[0] ?? '', /longer than 4096 characters and was not kept/)
@@ -103,9 +103,9 @@ test('the usage of an answer that comes after the stop counts', async () => {
 })
 
 test('a reply that is too long for a record is cut, and a warning says so', async () => {
-  const outcome = await perform(() => ({ reply: 'x'.repeat(longestReply + 1), model: 'm'.repeat(1000) }))
+  const outcome = await perform(() => ({ reply: 'x'.repeat(maxReplyLength + 1), model: 'm'.repeat(1000) }))
   assert.ok(outcome.kind === 'answered')
-  assert.deepEqual([outcome.reply.length, outcome.model?.length], [longestReply, 200])
+  assert.deepEqual([outcome.reply.length, outcome.model?.length], [maxReplyLength, 200])
   assert.match(outcome.warnings?.[0] ?? '', /longer than 1048576 characters and was cut/)
 })
 

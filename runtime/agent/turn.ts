@@ -15,16 +15,16 @@ import { type Failure, failureOf } from './failure.ts'
 import { readUsage } from './usage.ts'
 
 /** The longest state that a runner may store, in characters. A longer one is not stored, because a part of an id is useless. */
-export const longestState = 4096
+export const maxStateLength = 4096
 /** The longest reply in characters. It goes into records, histories and messages, each of which is read whole. */
-export const longestReply = 1_048_576
+export const maxReplyLength = 1_048_576
 /** The longest model name in characters. */
-const longestModel = 200
+const maxModelLength = 200
 const maxWarnings = 20
 /** The longest warning in characters. */
-const longestWarning = 500
+const maxWarningLength = 500
 /** The longest `handedOver` in characters. */
-const longestHandedOver = 1000
+const maxHandedOverLength = 1000
 
 export type TurnOutcome = {
   /** Whether the runner was called at all. Only then did the turn cost something. */
@@ -96,17 +96,17 @@ function readResult(result: TurnResult | undefined) {
     return { kind: 'failed', failure, ...usage } as const
   }
   const { reply, model, state, handedOver } = result
-  const isKept = typeof state === 'string' && state.length <= longestState
+  const isKept = typeof state === 'string' && state.length <= maxStateLength
   const ours = [
     ...(typeof state === 'string' && !isKept ? [stateTooLong] : []),
-    ...(reply.length > longestReply ? [replyTooLong] : []),
+    ...(reply.length > maxReplyLength ? [replyTooLong] : []),
   ]
   const warnings = [...ours, ...readWarnings(result.warnings)].slice(0, maxWarnings)
   return {
     kind: 'answered',
-    reply: cut(reply, longestReply),
+    reply: cut(reply, maxReplyLength),
     ...usage,
-    ...(isText(model) ? { model: cut(model, longestModel) } : {}),
+    ...(isText(model) ? { model: cut(model, maxModelLength) } : {}),
     ...(isKept ? { runnerState: state } : {}),
     ...(warnings.length > 0 ? { warnings } : {}),
     ...(typeof handedOver === 'string' ? { handedOver: readHandedOver(handedOver) } : {}),
@@ -123,21 +123,21 @@ function usageOf(result: TurnResult | undefined): { usage?: Usage } {
   }
 }
 
-const stateTooLong = `what the runner wanted to keep with the session was longer than ${longestState} characters and was not kept`
+const stateTooLong = `what the runner wanted to keep with the session was longer than ${maxStateLength} characters and was not kept`
 
-const replyTooLong = `the reply was longer than ${longestReply} characters and was cut`
+const replyTooLong = `the reply was longer than ${maxReplyLength} characters and was cut`
 
 function readWarnings(warnings: unknown): string[] {
   if (!Array.isArray(warnings)) return []
   return warnings
     .slice(0, maxWarnings)
     .filter(isText)
-    .map((warning) => cut(warning, longestWarning))
+    .map((warning) => cut(warning, maxWarningLength))
 }
 
 /** A turn that was handed over has a text, even if its runner names no place. */
 function readHandedOver(text: string): string {
-  return cut(text.trim(), longestHandedOver) || 'another system'
+  return cut(text.trim(), maxHandedOverLength) || 'another system'
 }
 
 function isText(value: unknown): value is string {

@@ -23,7 +23,7 @@ export interface FileChange extends Omit<GenerationFile, 'text'> {
 }
 
 /** In UTF-16 units. */
-const longestText = 256 * 1024
+const maxTextLength = 256 * 1024
 /** Of all texts of one answer, in UTF-16 units. */
 const maxText = 4 * 1024 * 1024
 
@@ -41,7 +41,7 @@ export function createGenerationFiles({ archive, current, withoutSecrets }: Part
       for (const [path, text] of kept?.sources ?? []) {
         const file = identify(path)
         if (path !== asked && file.name !== asked && `preset ${parse(path).name}` !== asked) continue
-        return text.length > longestText ? file : { ...file, text: await withoutSecrets(path, text) }
+        return text.length > maxTextLength ? file : { ...file, text: await withoutSecrets(path, text) }
       }
       return undefined
     },
@@ -57,7 +57,7 @@ export function createGenerationFiles({ archive, current, withoutSecrets }: Part
         const change = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed'
         const texts = [before, after].filter((text) => text !== undefined)
         left -= texts.reduce((sum, text) => sum + text.length, 0)
-        const isCut = left < 0 || texts.some((text) => text.length > longestText)
+        const isCut = left < 0 || texts.some((text) => text.length > maxTextLength)
         changes.push({
           ...identify(path),
           change,

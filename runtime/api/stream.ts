@@ -50,7 +50,7 @@ const keepAliveMs = 15_000
 const lingerMs = 30_000
 const maxClients = 100
 /** Of one sign-in, or of one token. */
-const maxOfHolder = 40
+const maxPerHolder = 40
 /** Of requests. */
 const maxRows = 50
 /** Of runs, events and deliveries each. */
@@ -205,7 +205,7 @@ function createClients(timers: Timers) {
     rest: () => timers.clearTimeout(keepAliveTimer),
     haveRoomFor(holder: string): boolean {
       const own = [...clients].filter((client) => client.holder === holder).length
-      return clients.size < maxClients && own < maxOfHolder
+      return clients.size < maxClients && own < maxPerHolder
     },
     /** `onLast` is called when no client is left. */
     add(client: Client, onLast: () => void): void {

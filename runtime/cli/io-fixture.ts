@@ -33,7 +33,7 @@ interface RunningCommand {
 }
 
 /** A test that waits longer fails. */
-const longestWaitMs = 30_000
+const maxWaitMs = 30_000
 
 export async function createCommandLine(
   t: Pick<TestContext, 'after'>,
@@ -82,8 +82,8 @@ export async function createCommandLine(
           changed.on('text', look)
           look()
           void ended.then(() => reject(new Error(`it ended before ${fits}`)), reject)
-          const late = () => reject(new Error(`waited ${longestWaitMs / 1000} s for ${fits} in:\n${all}`))
-          AbortSignal.timeout(longestWaitMs).addEventListener('abort', late)
+          const late = () => reject(new Error(`waited ${maxWaitMs / 1000} s for ${fits} in:\n${all}`))
+          AbortSignal.timeout(maxWaitMs).addEventListener('abort', late)
         }),
       stop() {
         interrupt()

@@ -19,9 +19,9 @@ export interface FiledRequest {
 type FileIo = Pick<Io, 'cwd' | 'input'>
 
 /** A body of 10 MB fits in base64 too. */
-const longestFile = 32 * 1024 * 1024
+const maxFileLength = 32 * 1024 * 1024
 /** As much as Node.js accepts. */
-const longestHead = 64 * 1024
+const maxHeadLength = 64 * 1024
 
 /** @throws CommandFailure (bad usage) with the place of the fault, which quotes nothing of the file */
 export async function readRequestFile(file: string, io: FileIo): Promise<FiledRequest> {
@@ -45,14 +45,14 @@ export async function readGivenFile(file: string, io: Pick<Io, 'cwd'>): Promise<
     const message = cause.code === 'ENOENT' ? `There is no ${file}.` : `${file} cannot be read.`
     throw new CommandFailure(2, message, { cause })
   })
-  if (bytes.length > longestFile) throw new CommandFailure(2, `${file} is larger than 32 MiB.`)
+  if (bytes.length > maxFileLength) throw new CommandFailure(2, `${file} is larger than 32 MiB.`)
   return bytes
 }
 
 /** Reads one byte more than allowed at most, because the path may name a device that does not end. */
 async function readBounded(file: string): Promise<Buffer> {
   await using handle = await open(file)
-  return Buffer.concat(await handle.createReadStream({ end: longestFile, autoClose: false }).toArray())
+  return Buffer.concat(await handle.createReadStream({ end: maxFileLength, autoClose: false }).toArray())
 }
 
 /** Removes the byte order mark that some editors put before a text; that of a body stands behind the headers. */
@@ -62,10 +62,10 @@ function withoutMark(bytes: Buffer): Buffer {
 
 function parseMessage(file: Buffer, fail: (line: number, message: string) => never): FiledRequest {
   // The gateway reads the bytes of headers as Latin-1 too.
-  const start = file.toString('latin1', 0, longestHead)
+  const start = file.toString('latin1', 0, maxHeadLength)
   const { 0: blank = '', index: end = start.length } = /\r?\n\r?\n/.exec(start) ?? {}
   const [first = '', ...lines] = start.slice(0, end).split(/\r?\n/)
-  const isWhole = blank !== '' || file.length <= longestHead
+  const isWhole = blank !== '' || file.length <= maxHeadLength
   if (!isWhole) fail(lines.length + 1, 'The request line and headers are longer than 64 KiB.')
   const [, method, target] = /^([A-Z]{1,20}) (\S+) HTTP\/[0-9](?:\.[0-9])?$/.exec(first) ?? []
   if (method === undefined || target === undefined)

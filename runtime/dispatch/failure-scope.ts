@@ -1,6 +1,6 @@
 /** Decides what a failure means for the channel, beside its meaning for the delivery that met it. */
 
-import { longestRetryAfterMs, outageCodes } from '@reveille/kit'
+import { maxRetryAfterMs, outageCodes } from '@reveille/kit'
 import type { Failure } from '../agent/failure.ts'
 
 /**
@@ -21,7 +21,7 @@ export const minRetryMs = 250
 
 /** Returns how many milliseconds a service is left alone that said for how long. */
 export function pauseAfterLimit({ retryAfterMs = 0 }: Failure): number {
-  return Math.max(minRetryMs, Math.min(retryAfterMs, longestRetryAfterMs))
+  return Math.max(minRetryMs, Math.min(retryAfterMs, maxRetryAfterMs))
 }
 
 export function failureScopeOf({ code, retryable, wholeService, retryAfterMs = 0 }: Failure): FailureScope {

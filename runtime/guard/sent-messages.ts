@@ -8,7 +8,7 @@ const keptMs = 86_400_000
 /** How many messages are remembered, the newest; each takes about 200 bytes, however long it is. */
 const maxMessages = 10_000
 /** A shorter text may come from anybody. UTF-16 units, folded. */
-export const shortestText = 24
+export const minTextLength = 24
 /** How much of a payload is looked at, which takes about a millisecond. */
 const maxNodes = 10_000
 const maxUnits = 256 * 1024
@@ -49,7 +49,7 @@ export function createSentMessages({ now, most = maxMessages }: { now: () => num
     note(text: string, at = now()): void {
       const folded = fold(text)
       const { length } = folded
-      if (length < shortestText) return
+      if (length < minTextLength) return
       const [digest, prefix] = [digestOf(folded), prefixOf(folded)]
       // It was sent again while older messages were being loaded.
       if ((sent.get(digest)?.at ?? at) > at) return
@@ -77,7 +77,7 @@ export function createSentMessages({ now, most = maxMessages }: { now: () => num
           appendValues(node, nodes)
           continue
         }
-        if (node.length < shortestText || node.length > most) continue
+        if (node.length < minTextLength || node.length > most) continue
         units += node.length
         if (units > maxUnits) return false
         if (prefixes.has(prefixOf(node)) && sent.has(digestOf(fold(node)))) return true

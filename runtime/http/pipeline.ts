@@ -21,7 +21,7 @@ import { firstRunOf } from '../store/task-keys.ts'
 import { isWrongTry, sentenceOf } from './auth/auth-failure.ts'
 import { type AuthResult, authenticate, isOfThisMachine } from './auth/authenticate.ts'
 import type { EndpointAuth, EndpointAuthTable, FoundToken } from './auth/endpoint-auth.ts'
-import { createHandshakes, maxOfUnauthenticated, payloadOf } from './auth/handshakes.ts'
+import { createHandshakes, maxUnauthenticatedBytes, payloadOf } from './auth/handshakes.ts'
 import { presentedToken, withoutToken, withoutTokens } from './auth/presented-token.ts'
 import { createRejectUnauthenticated, overRate } from './auth/reject.ts'
 import { createSenderWarnings } from './auth/sender-warnings.ts'
@@ -145,7 +145,7 @@ async function admit(steps: Steps, arrived: RequestContext): Promise<Concluded<R
   const { facts, by, refusal, token } = admission
   const limit = endpoint === undefined ? 0 : maxBytesFor(snapshot, endpoint)
   if (refusal !== undefined && endpoint !== undefined) {
-    const maxBytes = Math.min(maxOfUnauthenticated, limit)
+    const maxBytes = Math.min(maxUnauthenticatedBytes, limit)
     return declaredBytes(incoming) > maxBytes
       ? { facts, outcome: refusal }
       : { facts, by, refusal, endpoint, endpointAuth, query, maxBytes }

@@ -10,7 +10,7 @@ const decoration = /^[\s\p{P}\p{S}\p{M}\p{Cf}]*$/u
 const maxTokens = 4
 
 /** A text with more characters beside the token is a reply that mentions it. */
-const longestDecoration = 200
+const maxDecorationLength = 200
 
 /** Markup that is made of letters and digits, each with its replacement. */
 const markup: readonly (readonly [RegExp, string])[] = [
@@ -59,7 +59,7 @@ function withoutEdges(reply: string, token: string): string {
 /** Returns whether the reply is the token alone, whatever markup, punctuation and white space surround it. */
 export function isAckOnly(reply: string, token: string): boolean {
   const text = reply.trim()
-  if (token === '' || text.length > token.length + longestDecoration) return false
+  if (token === '' || text.length > token.length + maxDecorationLength) return false
   if (isDecorated(text, token)) return true
   const bare = markup.reduce((rest, [pattern, left]) => rest.replace(pattern, left), text)
   return isDecorated(bare, token)

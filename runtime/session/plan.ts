@@ -13,7 +13,7 @@ import {
 } from './window.ts'
 
 /** The longest summary in UTF-16 units, unless the limits of the history ask for a shorter one. */
-const longestSummaryMessage = 8000
+const maxSummaryMessageLength = 8000
 
 /** The prompt that asks for the summary of a history that has grown too long. */
 export const compactionPrompt = `The conversation so far is about to be removed from your memory. Write the summary that takes its place: what you will need to go on with it as if you remembered it.
@@ -60,7 +60,7 @@ export function planHistory(
 
 /** Returns the longest summary: a quarter of the history at most, so that there is room for turns beside it. */
 export function summaryLimit({ maxCharacters }: HistoryLimits): number {
-  return Math.min(longestSummaryMessage, Math.floor(maxCharacters / 4))
+  return Math.min(maxSummaryMessageLength, Math.floor(maxCharacters / 4))
 }
 
 /**

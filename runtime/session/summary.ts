@@ -7,8 +7,8 @@ import type { EventRecord, Id, RunRecord } from '../store/port.ts'
 import { mainSession } from './main.ts'
 
 /** The longest reply or error in a summary. UTF-16 units. */
-const longestSummary = 2000
-const longestName = 200
+const maxSummaryLength = 2000
+const maxNameLength = 200
 
 /** Returns `Hook <name>: <reply>` or `Hook <name> (error): <message>`. A direct `/agent` request has no name of its own. */
 export function summaryText(
@@ -17,9 +17,10 @@ export function summaryText(
 ): string {
   const name = run.name ?? (run.endpoint === 'agent' ? undefined : run.endpoint)
   // A name comes from the sender too, and its second line could pass for a line of the gateway.
-  const who = name === undefined ? 'Hook' : `Hook ${oneLine(name, longestName)}`
-  if (result.state !== 'succeeded') return `${who} (error): ${shorten(result.error.message, longestSummary)}`
-  return `${who}: ${shorten(result.reply.trim(), longestSummary) || '(no reply)'}`
+  const who = name === undefined ? 'Hook' : `Hook ${oneLine(name, maxNameLength)}`
+  if (result.state !== 'succeeded')
+    return `${who} (error): ${shorten(result.error.message, maxSummaryLength)}`
+  return `${who}: ${shorten(result.reply.trim(), maxSummaryLength) || '(no reply)'}`
 }
 
 /** Cuts the text to `limit` UTF-16 units, including the ellipsis of a shortened text. */

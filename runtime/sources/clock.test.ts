@@ -29,7 +29,7 @@ test('a sleep that is longer than any timer uses several', async () => {
     },
     clearTimeout: () => {},
   })
-  const longestTimerMs = 2 ** 31 - 1
-  await clock.sleep(longestTimerMs * 2 + 1000, new AbortController().signal)
-  assert.deepEqual(naps, [longestTimerMs, longestTimerMs, 1000])
+  const maxTimerMs = 2 ** 31 - 1
+  await clock.sleep(maxTimerMs * 2 + 1000, new AbortController().signal)
+  assert.deepEqual(naps, [maxTimerMs, maxTimerMs, 1000])
 })

@@ -4,7 +4,7 @@ import { realTimers, type Timers } from '@reveille/engine'
 import type { SourceClock } from '@reveille/kit'
 
 /** The longest timer in milliseconds. A longer sleep uses several. */
-const longestTimerMs = 2 ** 31 - 1
+const maxTimerMs = 2 ** 31 - 1
 
 /** The real clock, with the gateway's `now`. */
 export function createSourceClock(now: () => number = Date.now, timers: Timers = realTimers): SourceClock {
@@ -28,8 +28,8 @@ export function createSourceClock(now: () => number = Date.now, timers: Timers =
       let left = Math.max(0, Number.isNaN(ms) ? 0 : ms)
       do {
         signal.throwIfAborted()
-        await nap(Math.min(left, longestTimerMs), signal)
-        left -= longestTimerMs
+        await nap(Math.min(left, maxTimerMs), signal)
+        left -= maxTimerMs
       } while (left > 0)
     },
   }

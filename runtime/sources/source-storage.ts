@@ -131,7 +131,7 @@ async function writeDrafted(file: string, text: string): Promise<void> {
 }
 
 /** A draft that is older is left from a crash. Milliseconds. */
-const longestDraftMs = 60_000
+const maxDraftMs = 60_000
 
 /** Removes drafts that crashes left, because they may hold secrets. */
 async function clearDrafts(folder: string): Promise<void> {
@@ -139,7 +139,7 @@ async function clearDrafts(folder: string): Promise<void> {
   for (const draft of names.filter((name) => /^[a-z-]+\.json\.(?:[\da-f-]+\.)?draft$/.test(name))) {
     const file = join(folder, draft)
     const { mtimeMs = Number.POSITIVE_INFINITY } = await stat(file).catch(() => ({ mtimeMs: undefined }))
-    if (Date.now() - mtimeMs > longestDraftMs) await rm(file, { force: true }).catch(() => undefined)
+    if (Date.now() - mtimeMs > maxDraftMs) await rm(file, { force: true }).catch(() => undefined)
   }
 }
 

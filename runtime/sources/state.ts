@@ -22,7 +22,7 @@ export interface SourceState {
 }
 
 /** The longest detail of a report, in characters. */
-const longestDetail = 500
+const maxDetailLength = 500
 const maxFacts = 20
 const states: readonly unknown[] = ['working', 'failing', 'waiting'] satisfies SourceReport['state'][]
 /** The last time that a date can show, in milliseconds from the Unix epoch: https://tc39.es/ecma262/#sec-time-values-and-time-range */
@@ -34,7 +34,7 @@ export function readReport(reported: unknown): SourceReport | undefined {
   if (!states.includes(state)) return undefined
   return {
     state: state as SourceReport['state'],
-    detail: oneLine(textOf(detail) ?? '', longestDetail),
+    detail: oneLine(textOf(detail) ?? '', maxDetailLength),
     ...(times !== undefined && { times: readNumbers(times, (time) => Math.abs(time) <= farthest) }),
     ...(counts !== undefined && { counts: readNumbers(counts, () => true) }),
   }

@@ -39,7 +39,7 @@ const backoff = { firstMs: 1000, maxMs: 300_000 }
 /** After a run of this length the next failure counts as the first. Milliseconds. */
 const goodLifeMs = 600_000
 /** The longest reason of an unexpected failure, in characters. */
-const longestReason = 300
+const maxReasonLength = 300
 
 export function superviseSource(
   source: RunnableSource,
@@ -163,7 +163,7 @@ function waitAfter(error: unknown, failures: number, random: () => number): numb
 }
 
 function reasonOf(error: unknown): string {
-  if (isPluginError(error)) return oneLine(String(error.message), longestReason)
+  if (isPluginError(error)) return oneLine(String(error.message), maxReasonLength)
   const words = error instanceof Error ? error.message : String(error)
-  return `It failed unexpectedly: ${oneLine(words, longestReason).replace(/\.$/, '')}.`
+  return `It failed unexpectedly: ${oneLine(words, maxReasonLength).replace(/\.$/, '')}.`
 }

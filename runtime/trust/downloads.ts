@@ -19,8 +19,8 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 /** The bounds of the time that a server gives. */
-const shortestFreshMs = 5 * minuteMs
-const longestFreshMs = dayMs
+const minFreshMs = 5 * minuteMs
+const maxFreshMs = dayMs
 const defaultFreshMs = hourMs
 /** How long a copy is used beyond its time while its server cannot be reached. */
 const staleMs = dayMs
@@ -112,5 +112,5 @@ function freshMsOf(headers: Headers): number {
   const [, seconds] = /(?:^|[\s,])max-age="?(\d{1,10})/i.exec(headers.get('cache-control') ?? '') ?? []
   if (seconds === undefined) return defaultFreshMs
   const [age = '0'] = /^\d{1,10}$/.exec(headers.get('age') ?? '') ?? []
-  return Math.min(longestFreshMs, Math.max(shortestFreshMs, (Number(seconds) - Number(age)) * 1000))
+  return Math.min(maxFreshMs, Math.max(minFreshMs, (Number(seconds) - Number(age)) * 1000))
 }

@@ -14,7 +14,7 @@ import type { Edit, ReloadCase } from './reload.ts'
 
 /** The work that a reload leaves behind counts as well. */
 const settlingMs = 150
-const longestMs = 60_000
+const maxMs = 60_000
 const resolutionMs = 1
 
 const { mappings, perFile, edited } = JSON.parse(process.argv[2] ?? '{}') as ReloadCase
@@ -43,7 +43,7 @@ process.once('disconnect', async () => {
 async function measureEdit(edit: number): Promise<Omit<Edit, 'startMs'>> {
   const [name, content] = editOf(edit)
   const live = Promise.withResolvers<{ at: number; tookMs: number }>()
-  const late = setTimeout(() => live.reject(new Error(`edit ${edit} did not go live`)), longestMs)
+  const late = setTimeout(() => live.reject(new Error(`edit ${edit} did not go live`)), maxMs)
   onLine = (line) => {
     if (line.event === 'snapshot-swapped') live.resolve({ at: performance.now(), tookMs: line.tookMs })
     else if (line.event === 'candidate-rejected') live.reject(new Error(JSON.stringify(line)))

@@ -2,4 +2,4 @@ import { test } from 'node:test'
 import { holdAgainstHostility } from './hostile/run.ts'
 
 test('no body holds the main thread for long, ends the gateway or fails it, whatever mapping it meets', (t) =>
-  holdAgainstHostility(t, { stride: 311, longestHold: 150 }))
+  holdAgainstHostility(t, { stride: 311, maxHoldMs: 150 }))

@@ -16,11 +16,11 @@ export function evaluationError(cause: unknown, source: string, offset: number):
   return new ExpressionError(code ?? 'unknown', message, code === undefined ? { cause } : undefined)
 }
 
-const longestShown = 60
+const maxShownLength = 60
 
 function shorten(source: string): string {
   const line = source.trim().replace(/\s+/g, ' ')
-  return line.length <= longestShown ? line : `${line.slice(0, longestShown - 1)}…`
+  return line.length <= maxShownLength ? line : `${line.slice(0, maxShownLength - 1)}…`
 }
 
 function sentenceOf(fault: Fault): string {

@@ -6,7 +6,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isRelevantFile, isRelevantFolder } from './relevance.ts'
 
-const deepestFolder = 16
+const maxFolderDepth = 16
 
 /**
  * Returns a digest of the stats of these paths, and of everything relevant in those that are folders, through links. `onUnlinked` is
@@ -27,7 +27,7 @@ export async function statsOf(
     digest.update(`${path}\n${typeof found === 'string' ? found : textOf(found)}\n`)
     // A file that is replaced at this moment has no name for an instant, so it is checked a second time.
     if (isUnlinked(found) && isUnlinked(await lookAt(path))) onUnlinked(path)
-    if (!isFolder || depth === deepestFolder) return
+    if (!isFolder || depth === maxFolderDepth) return
     const names = await readdir(path).catch((error: NodeJS.ErrnoException) => [`${error.code}`])
     const relevant = names.filter((each) => isRelevantFile(each) || isRelevantFolder(each)).toSorted()
     for (const each of relevant) {

@@ -17,7 +17,7 @@ const headerNames = [
 const quoted = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/
 /** The form that most senders use. A value that begins with a quote was meant to be a String. */
 const bare = /^[\x20\x21\x23-\x7e][\x20-\x7e]*$/
-const longest = 255
+const maxLength = 255
 
 interface GivenKey {
   readonly key: string
@@ -34,11 +34,11 @@ export function keyInHeaders(headers: HookRequest['headers']): GivenKey | undefi
     const given = headers[field]
     if (given === undefined) continue
     const key = typeof given === 'string' ? keyIn(given.trim()) : undefined
-    if (key !== undefined && key.trim() !== '' && key.length <= longest)
+    if (key !== undefined && key.trim() !== '' && key.length <= maxLength)
       return { key, path: `headers.${field}` }
     throw new RefusalError(
       'INVALID_FIELD',
-      `the header \`${name}\` must be one key of 1 to ${longest} printable ASCII characters, bare or in double quotes`,
+      `the header \`${name}\` must be one key of 1 to ${maxLength} printable ASCII characters, bare or in double quotes`,
     )
   }
   return undefined
@@ -51,8 +51,8 @@ export function keyInHeaders(headers: HookRequest['headers']): GivenKey | undefi
 export function keyInBody({ idempotencyKey: given }: Readonly<Record<string, unknown>>): string | undefined {
   if (given === undefined || given === null) return undefined
   const key = typeof given === 'string' ? given.trim() : ''
-  if (key !== '' && key.length <= longest) return key
-  const message = `must be a text of 1 to ${longest} characters`
+  if (key !== '' && key.length <= maxLength) return key
+  const message = `must be a text of 1 to ${maxLength} characters`
   throw new RefusalError('INVALID_FIELD', `idempotencyKey ${message}`, [
     { pointer: '/idempotencyKey', message },
   ])

@@ -27,7 +27,7 @@ export interface FieldPaths {
 }
 
 const maxFields = 1_000
-const deepest = 12
+const maxDepth = 12
 /** Elements of a list hardly differ in what they have. */
 const elementsOfList = 3
 /** The values of one payload that are looked at. */
@@ -67,7 +67,7 @@ export function fieldPathsOf(requests: readonly HookRequest[]): FieldPaths {
     const redactor = createRedactor(request)
     let left = maxValues
     const walk = (value: unknown, path: readonly (string | number)[]): void => {
-      if (left-- <= 0 || path.length > deepest) {
+      if (left-- <= 0 || path.length > maxDepth) {
         state.isCut = true
         return
       }

@@ -6,7 +6,7 @@ import type { Diagnostic, Place } from '../../config/file/diagnostic.ts'
 import { type HintFolders, hintForImport } from './import-hint.ts'
 
 /** Longer lines, such as those of minified code, are cut around the error. In UTF-16 units. */
-const longestLine = 1000
+const maxLineLength = 1000
 
 /** Notes about options of esbuild, and about our own code that calls it, on which no author can act. */
 const notForAuthors = /^You can (?:also )?(?:mark|use|surround)\b|^This error came from\b/
@@ -61,9 +61,9 @@ function placeOf(location: Esbuild.Location | null): Place | undefined {
   if (location === null || !path.isAbsolute(location.file)) return undefined
   const { file, line, lineText } = location
   const before = Buffer.from(lineText).subarray(0, location.column).toString().length
-  if (lineText.length <= longestLine) return { file, line, column: before + 1, text: lineText }
-  const from = Math.max(0, before - longestLine / 2)
-  const text = lineText.slice(from, from + longestLine)
+  if (lineText.length <= maxLineLength) return { file, line, column: before + 1, text: lineText }
+  const from = Math.max(0, before - maxLineLength / 2)
+  const text = lineText.slice(from, from + maxLineLength)
   return { file, line, column: before + 1, text, caret: before - from + 1 }
 }
 

@@ -10,7 +10,7 @@ import { sourcePlace } from './source-place.ts'
 /** Takes some twenty samples. */
 const sampleMs = 20
 /** V8 takes 70 ms to begin, and a thread in native code does not answer at all. */
-const longestWaitMs = 400
+const maxWaitMs = 400
 
 export interface BusyLine {
   readonly state: 'busy' | 'waiting' | 'unknown'
@@ -24,7 +24,7 @@ export async function findBusyLine(thread: WorkerThread, file: string): Promise<
   try {
     const profile = await Promise.race([
       thread.profile(() => pause(sampleMs)),
-      pause(longestWaitMs, undefined, { signal: giveUp.signal }),
+      pause(maxWaitMs, undefined, { signal: giveUp.signal }),
     ])
     return profile === undefined ? { state: 'unknown' } : await readProfile(JSON.parse(profile), file)
   } catch {

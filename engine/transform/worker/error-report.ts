@@ -7,8 +7,8 @@ import type { Place } from '../../config/file/diagnostic.ts'
 import { refusedStatus } from '../define.ts'
 import type { ErrorReport } from './protocol.ts'
 
-const longestMessage = 300
-const longestStack = 8_000
+const maxMessageLength = 300
+const maxStackLength = 8_000
 const { isArray } = Array
 
 /** Never throws, even if the module has changed its errors or the global prototypes. */
@@ -23,7 +23,7 @@ export function reportError(thrown: unknown): ErrorReport {
 function describe(thrown: unknown): ErrorReport {
   const refused = refusedStatus(thrown)
   if (!(thrown instanceof Error)) return { text: `threw ${describeThrown(thrown)}` }
-  const stack = textFrom(() => thrown.stack)?.slice(0, longestStack)
+  const stack = textFrom(() => thrown.stack)?.slice(0, maxStackLength)
   const place = stack === undefined ? undefined : findPlace(stack)
   const name = textFrom(() => thrown.name) || 'Error'
   return {
@@ -54,10 +54,10 @@ function textFrom(read: () => unknown): string | undefined {
 
 export function oneLine(text: string): string {
   const line = text
-    .slice(0, longestMessage * 2)
+    .slice(0, maxMessageLength * 2)
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
     .trim()
-  return line.length > longestMessage ? `${line.slice(0, longestMessage)}…` : line
+  return line.length > maxMessageLength ? `${line.slice(0, maxMessageLength)}…` : line
 }
 
 /** The first frame of the author's own code; that of a package only where there is no other. */

@@ -9,7 +9,7 @@ import { isInnerFrame } from './error-report.ts'
 import { type CurrentCall, type FromWorker, type OutputLevel, outputLimits, slots } from './protocol.ts'
 
 const { maxLines, maxCharacters, windowMs } = outputLimits
-const longestLine = 1_000
+const maxLineLength = 1_000
 
 export interface OutputOptions {
   send(message: FromWorker): void
@@ -92,7 +92,7 @@ function countLines(text: string, from: number): number {
 const escapeSequence = /\u001b(\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(\u0007|\u001b\\)?|.)/g
 
 function printable(line: string): string {
-  const cut = line.length > longestLine ? `${line.slice(0, longestLine)}…` : line
+  const cut = line.length > maxLineLength ? `${line.slice(0, maxLineLength)}…` : line
   return cut
     .replace(escapeSequence, '')
     .replace(/(?!\t)\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu, '\ufffd')

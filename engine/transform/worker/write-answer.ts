@@ -16,7 +16,7 @@ const { isFinite: isFiniteNumber } = Number
 const { byteLength } = Buffer
 
 /** The most levels of lists and objects in a field. */
-const deepest = 100
+const maxDepth = 100
 
 /** Stands for undefined, which JSON lacks. */
 const kept = '0'
@@ -78,7 +78,7 @@ function writeValue(value: unknown, path: string, outer: Around, meter: Meter): 
   for (let each: Around | undefined = outer; each; each = each.outer) {
     if (each.value === value) throw bad(`${quoted(path)} is a part of itself`)
   }
-  if (outer.depth === deepest) throw bad(`${quoted(path)} is nested more than ${deepest} levels deep`)
+  if (outer.depth === maxDepth) throw bad(`${quoted(path)} is nested more than ${maxDepth} levels deep`)
   const inner: Around = { value, depth: outer.depth + 1, outer }
   if (list)
     return `[${writeEach(value, meter, (each, index) => writeValue(each, `${path}[${index}]`, inner, meter))}]`

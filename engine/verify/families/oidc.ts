@@ -17,7 +17,7 @@ import {
 
 const skewSeconds = 60
 /** Google's tokens are valid for an hour. One that is valid for longer than a day was not made for a delivery. */
-const longestAge = '1d'
+const maxAge = '1d'
 
 /** A token is three parts with dots between them, of which the last, the signature, may be missing. */
 const tokenPattern = /^Bearer +([\w-]+\.[\w-]+\.[\w-]*)$/i
@@ -54,7 +54,7 @@ export function createOidcVerifier(
         issuer: [...issuers],
         audience: expected,
         requiredClaims: ['exp', 'iat'],
-        maxTokenAge: longestAge,
+        maxTokenAge: maxAge,
         clockTolerance: skewSeconds,
         currentDate: new Date(now),
       })

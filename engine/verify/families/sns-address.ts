@@ -6,14 +6,14 @@
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html#VirtualHostingBackwardsCompatibility
  */
 const host = /^sns\.[a-z]{2,8}(-[a-z]{2,12}){1,2}-\d{1,2}\.amazonaws\.com(\.cn)?$/
-const longest = 4096
+const maxLength = 4096
 
 /**
  * Returns the URL where it is one of SNS. The parser must write it back exactly as it came, so that no credentials, port,
  * fragment, escape or other spelling can lead the next reader elsewhere.
  */
 export function parseSnsAddress(address: unknown): URL | undefined {
-  if (typeof address !== 'string' || address.length > longest) return undefined
+  if (typeof address !== 'string' || address.length > maxLength) return undefined
   const url = URL.parse(address)
   const isOfSns =
     url?.protocol === 'https:' &&

@@ -157,7 +157,7 @@ async function keyOf(
       return unverified('KEY_REFUSED', { reason: outOfDate })
     const isStrong =
       publicKey.asymmetricKeyType === 'rsa' &&
-      (publicKey.asymmetricKeyDetails?.modulusLength ?? 0) >= shortestKeyBits
+      (publicKey.asymmetricKeyDetails?.modulusLength ?? 0) >= minKeyBits
     return isStrong ? publicKey : unverified('KEY_REFUSED', { reason: notRsa })
   } catch (error) {
     if (error instanceof UnavailableError && !error.isAbsent) throw error
@@ -173,7 +173,7 @@ function readCertificate(text: string): X509Certificate | undefined {
   }
 }
 
-const shortestKeyBits = 2048
+const minKeyBits = 2048
 const notOfAws = 'the certificate is said to be at an address that is not one of SNS'
 const outOfDate = 'the certificate is not valid at this time'
 const notRsa = 'the certificate is not of an RSA key of 2,048 bits or more'

@@ -23,7 +23,7 @@ import {
  */
 const digestible = /^[\w+/.-]{1,256}={0,2}$/
 const likeChallenge = /^[\w+/.=-]*$/
-const longestChallenge = 258
+const maxChallengeLength = 258
 
 const reason = 'the sender asked for its challenge'
 const issuedReason = 'the sender handed out its secret, which is kept for the operator'
@@ -88,7 +88,7 @@ export function withoutChallenges(verifier: Verifier): Verifier {
     isPresent: (headers) => verifier.isPresent(headers),
     verify(request, dependencies) {
       const { rawBody } = request
-      if (rawBody.length <= longestChallenge && likeChallenge.test(Buffer.from(rawBody).toString('latin1')))
+      if (rawBody.length <= maxChallengeLength && likeChallenge.test(Buffer.from(rawBody).toString('latin1')))
         return unverified('SIGNATURE_MISMATCH', {
           reason: 'the body is one that a challenge could have signed',
         })

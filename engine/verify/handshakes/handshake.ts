@@ -40,11 +40,11 @@ export interface Handshakes {
 }
 
 /** The longest text that is sent back, in UTF-16 units. */
-const longestEcho = 4096
+const maxEchoLength = 4096
 
 /** Whether the value is a text that may be sent back. */
 export function isEcho(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= longestEcho
+  return typeof value === 'string' && value !== '' && value.length <= maxEchoLength
 }
 
 /** Whether the value can be a secret that a provider hands out: it goes into a header and into a file. */

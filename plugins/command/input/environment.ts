@@ -24,7 +24,7 @@ export const allowedVariables = [
 /** Our own variables, which are never passed on, whatever is configured. Two of them are set for each turn. */
 const ownVariables = /^reveille_/i
 /** The fewest characters of a value that is redacted, since redacting shorter ones would make errors unreadable. */
-const shortestSecret = 6
+const minSecretLength = 6
 /** The placeholders that are too long for a variable. */
 const tooLong: readonly Placeholder[] = ['prompt', 'systemPrompt']
 
@@ -66,7 +66,7 @@ export function compileEnvironment(options: EnvironmentOptions) {
      * than six characters are flags and numbers.
      */
     secrets: [...Object.values(options.given), ...Object.values(allowed)].filter(
-      (value) => value.length >= shortestSecret,
+      (value) => value.length >= minSecretLength,
     ),
   }
 }

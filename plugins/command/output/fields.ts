@@ -141,7 +141,7 @@ function isCount(value: unknown): value is number {
 }
 
 /** The most characters of a note, whatever a pointer finds. */
-const longestNote = 200
+const maxNoteLength = 200
 
 /** Compiles the rules of progress. Without rules, the lines that hold the reply are the progress. */
 export function compileProgress(output: OutputConfiguration): (value: unknown) => Progress | undefined {
@@ -175,5 +175,5 @@ function compileNote(template: string): (value: unknown) => string {
     pieces
       .map((piece) => piece(value))
       .join('')
-      .slice(0, longestNote)
+      .slice(0, maxNoteLength)
 }

@@ -51,8 +51,8 @@ const hiddenChannel = '1400000000000000003'
 const readOnlyChannel = '1400000000000000004'
 const friend = '1500000000000000001'
 const outsider = '1500000000000000002'
-const longestMessage = 2000
-const longestNonce = 25
+const maxMessageLength = 2000
+const maxNonceLength = 25
 /** Discord's "past few minutes", in milliseconds. */
 const nonceMemoryMs = 180_000
 
@@ -130,14 +130,14 @@ export async function openVendor({
 
     if (typeof content !== 'string') return formError('content', 'STRING_TYPE_CONVERT')
     if (content.trim() === '') return refusal(400, 50006, 'Cannot send an empty message')
-    if (Array.from(content).length > longestMessage) {
-      return formError('content', 'BASE_TYPE_MAX_LENGTH', `Must be ${longestMessage} or fewer in length.`)
+    if (Array.from(content).length > maxMessageLength) {
+      return formError('content', 'BASE_TYPE_MAX_LENGTH', `Must be ${maxMessageLength} or fewer in length.`)
     }
     if (nonce !== undefined && typeof nonce !== 'string' && !Number.isSafeInteger(nonce)) {
       return formError('nonce', 'NONCE_TYPE_INVALID')
     }
-    if (typeof nonce === 'string' && nonce.length > longestNonce) {
-      return formError('nonce', 'BASE_TYPE_MAX_LENGTH', `Must be ${longestNonce} or fewer in length.`)
+    if (typeof nonce === 'string' && nonce.length > maxNonceLength) {
+      return formError('nonce', 'BASE_TYPE_MAX_LENGTH', `Must be ${maxNonceLength} or fewer in length.`)
     }
     if (!Number.isSafeInteger(flags)) return formError('flags', 'NUMBER_TYPE_COERCE')
     const mentionRules = recordOf(allowed) ?? { parse: ['everyone', 'roles', 'users'] }

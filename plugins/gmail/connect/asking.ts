@@ -8,7 +8,7 @@ export type Advice = Readonly<Record<string, string>>
 /** Waits before each try but the first, if Google asks for no other wait. */
 const waitsSeconds = [2, 4, 8]
 /** After a longer wait the person at the terminal is better served by the error. */
-const longestWaitSeconds = 60
+const maxWaitSeconds = 60
 
 export async function ask<Value>(
   call: Pick<ConnectCall, 'clock' | 'signal' | 'report'>,
@@ -22,8 +22,7 @@ export async function ask<Value>(
       if (call.signal.aborted || !isPluginError(error)) throw error
       const usual = waitsSeconds[tries]
       const seconds = error.retryAfter ?? usual ?? 0
-      if (!error.retryable || usual === undefined || seconds > longestWaitSeconds)
-        throw withAdvice(error, advice)
+      if (!error.retryable || usual === undefined || seconds > maxWaitSeconds) throw withAdvice(error, advice)
       await waitWith(call, `${error.message} It is asked again in ${secondsOf(seconds)}.`, seconds)
     }
   }

@@ -43,7 +43,7 @@ const reasons = {
 }
 
 /** At most this many characters of Google's message are quoted. */
-const longestQuote = 300
+const maxQuoteLength = 300
 
 /** Whether Google itself said it, and not something that stands before Google. https://google.aip.dev/193 */
 export function isFromGoogle({ json }: Answer): boolean {
@@ -99,7 +99,7 @@ export function failureOf(answer: Answer, options: FailureOptions): PluginError 
 
 /** Returns Google's message as the end of a sentence. */
 export function quoted(text: string, redact: Redact): string {
-  const line = oneLine(redact(text), longestQuote)
+  const line = oneLine(redact(text), maxQuoteLength)
   return line === '' ? '.' : `: ${line}${/[.!?\u2026]$/.test(line) ? '' : '.'}`
 }
 
@@ -154,7 +154,7 @@ function consoleOf(error: Facts, message: string): string | undefined {
 }
 
 function isConsole(text: unknown): text is string {
-  if (typeof text !== 'string' || text.length > longestQuote || /[\s\p{Cc}]/u.test(text)) return false
+  if (typeof text !== 'string' || text.length > maxQuoteLength || /[\s\p{Cc}]/u.test(text)) return false
   const url = URL.parse(text)
   return (
     url?.protocol === 'https:' && /^console\.([a-z]+\.)?google\.com$/.test(url.host) && url.pathname !== '/'

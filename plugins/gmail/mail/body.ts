@@ -49,14 +49,14 @@ export function textOfMail(payload: unknown, maxBytes: number): Cut {
 }
 
 /** Plain text shorter than this may only be a hint that there is HTML. */
-const longestHint = 200
+const maxHintLength = 200
 /** It is a hint if the HTML says this many times as much. */
 const timesAsMuch = 4
 
 function textOfPassage({ plain, html }: Passage, room: Room): Cut {
   const written = readAll(plain, 'plain', room, (text) => ({ text: cleanText(text), isCut: false }))
   if (isMarkup(written.text)) return fromHtml(written.text, room)
-  if (html.length === 0 || written.text.length >= longestHint) return written
+  if (html.length === 0 || written.text.length >= maxHintLength) return written
   const made = readAll(html, 'html', room, (text) => fromHtml(text, room))
   return made.text.length > timesAsMuch * written.text.length ? made : written
 }

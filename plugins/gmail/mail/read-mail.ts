@@ -32,11 +32,11 @@ export interface ReadOptions {
 }
 
 /** The most characters of the sender, the recipients and the subject. */
-const maxOfHeader = 1_000
-const maxOfDate = 100
-const maxOfSnippet = 500
+const maxHeaderLength = 1_000
+const maxDateLength = 100
+const maxSnippetLength = 500
 const maxLabels = 100
-const maxOfLabel = 200
+const maxLabelLength = 200
 
 /** Never throws, whatever a sender wrote. */
 export function readMail(raw: RawMessage, { includeBody, maxBytes }: ReadOptions): MailItem {
@@ -46,16 +46,16 @@ export function readMail(raw: RawMessage, { includeBody, maxBytes }: ReadOptions
   return {
     id,
     threadId: textOf(raw.threadId) ?? id,
-    from: headerText(payload, 'from', maxOfHeader),
-    to: headerText(payload, 'to', maxOfHeader),
-    subject: headerText(payload, 'subject', maxOfHeader),
-    date: headerText(payload, 'date', maxOfDate) || dateOf(raw.internalDate),
+    from: headerText(payload, 'from', maxHeaderLength),
+    to: headerText(payload, 'to', maxHeaderLength),
+    subject: headerText(payload, 'subject', maxHeaderLength),
+    date: headerText(payload, 'date', maxDateLength) || dateOf(raw.internalDate),
     snippet: snippetOf(raw.snippet),
     body: body.text,
     bodyTruncated: body.isCut,
     labels: labelsOf(raw)
       .slice(0, maxLabels)
-      .map((label) => cutToLength(label, maxOfLabel)),
+      .map((label) => cutToLength(label, maxLabelLength)),
   }
 }
 
@@ -76,8 +76,8 @@ function headerText(payload: RawPart, name: string, most: number): string {
 
 /** Snippets contain entities such as `&#39;`, though Google's description of the API does not say so. */
 function snippetOf(snippet: unknown): string {
-  const text = (textOf(snippet) ?? '').slice(0, 10 * maxOfSnippet)
-  return cutToLength(cleanLine(decodeEntities(text)), maxOfSnippet)
+  const text = (textOf(snippet) ?? '').slice(0, 10 * maxSnippetLength)
+  return cutToLength(cleanLine(decodeEntities(text)), maxSnippetLength)
 }
 
 /**

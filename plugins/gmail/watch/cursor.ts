@@ -43,7 +43,7 @@ const unknownReadMs = dayMs
 /** A listing begins this long before the last reading, because clocks differ and mails come in late. */
 export const listingSlackMs = hourMs
 const firstTryMs = minuteMs
-const longestTryMs = hourMs
+const maxTryMs = hourMs
 
 export function beginCursor(account: string, historyId: string, now: number): Cursor {
   return { account, historyId, readAt: now, recent: [], refused: [] }
@@ -131,7 +131,7 @@ export function withPosted(cursor: Cursor, ids: readonly string[]): Cursor {
 export function withRefused(cursor: Cursor, id: string, code: string, now: number): Cursor {
   const before = cursor.refused.find((mail) => mail.id === id)
   const tries = (before?.tries ?? 0) + 1
-  const wait = Math.min(longestTryMs, firstTryMs * 2 ** (tries - 1))
+  const wait = Math.min(maxTryMs, firstTryMs * 2 ** (tries - 1))
   // If the clock was set back, the mail must not seem younger.
   const since = Math.min(before?.since ?? now, now)
   const mail = { id, code, tries, since, nextTryAt: now + wait }
@@ -145,5 +145,5 @@ export function withoutRefused(cursor: Cursor, ids: ReadonlySet<string>): Cursor
 
 /** A mail is due too if the clock was set back, because no wait is longer than the longest. */
 export function isDue({ nextTryAt }: RefusedMail, now: number): boolean {
-  return nextTryAt <= now || nextTryAt > now + longestTryMs
+  return nextTryAt <= now || nextTryAt > now + maxTryMs
 }

@@ -52,7 +52,7 @@ async function readHistory(context: WatchContext, signal: AbortSignal): Promise<
   } while (pageToken !== undefined)
 }
 
-const longestBackMs = 30 * dayMs
+const maxBackMs = 30 * dayMs
 /** This far back, if the mailbox was read in the future by our clock. */
 const unsureBackMs = dayMs
 const maxMails = 1000
@@ -83,7 +83,7 @@ async function listMailbox(context: WatchContext, signal: AbortSignal): Promise<
 /** Returns milliseconds since the Unix epoch. */
 export function listedAfter({ readAt }: Cursor, now: number): number {
   if (readAt > now) return now - unsureBackMs
-  return Math.max(readAt - listingSlackMs, now - longestBackMs)
+  return Math.max(readAt - listingSlackMs, now - maxBackMs)
 }
 
 /** Lists the newest first. `cut` is the number of older mails that were left out. */

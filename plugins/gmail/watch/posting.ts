@@ -23,7 +23,7 @@ const contentCodes = new Set(['TRANSFORM_FAILED', 'TRANSFORM_REFUSED', 'TRANSFOR
 /** The cause is unknown. After this many tries it counts as a fault of these mails. */
 const unforeseen = 'INTERNAL'
 const maxTries = 5
-const longestMessage = 300
+const maxMessageLength = 300
 
 /**
  * Resolves when each mail is taken or refused. Returns how many posts were taken. @throws the reason of the signal
@@ -89,7 +89,7 @@ function isTooLarge({ status, code = '' }: Posted): boolean {
 }
 
 function describe(answer: Posted): string {
-  const said = answer.message ? `: ${oneLine(answer.message, longestMessage)}` : '.'
+  const said = answer.message ? `: ${oneLine(answer.message, maxMessageLength)}` : '.'
   return (
     `The gateway answers posts to ${mailEndpoint} with ${answer.status} ${answer.code ?? ''}`.trimEnd() + said
   )

@@ -12,7 +12,7 @@ const maxAtOnce = 100
 const extendEveryMs = 30 * secondMs
 const extendBySeconds = 600
 /** An emulator that answers an empty pull at once is not asked again at once. */
-const shortestPullMs = secondMs
+const minPullMs = secondMs
 
 export async function pullNotifications(
   context: WatchContext,
@@ -26,7 +26,7 @@ export async function pullNotifications(
     const pulledAt = clock.now()
     const notifications = await retry(context, signal, pull, { shouldRetry: isRecoverable, describe })
     if (notifications.length === 0) {
-      if (Math.abs(clock.now() - pulledAt) < shortestPullMs) await clock.sleep(shortestPullMs, signal)
+      if (Math.abs(clock.now() - pulledAt) < minPullMs) await clock.sleep(minPullMs, signal)
       continue
     }
     const ackIds = notifications.flatMap(({ ackId }) => ackId ?? [])

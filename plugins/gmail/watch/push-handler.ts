@@ -13,7 +13,7 @@ export type PushHandler = ReturnType<typeof createPushHandler>
 /**
  * Google waits for a minute by default, and then posts again. https://cloud.google.com/pubsub/docs/push#receive_push
  */
-const longestAnswerMs = 50 * secondMs
+const maxAnswerMs = 50 * secondMs
 const maxAtOnce = 100
 
 /** Registers the handler. @throws PluginError if nothing can be received, as in a process without a gateway */
@@ -40,7 +40,7 @@ export function createPushHandler({ receive, clock, signal }: SourceCall) {
     try {
       await Promise.race([
         unlessAborted(handling, inner),
-        clock.sleep(longestAnswerMs, inner).then(() => {
+        clock.sleep(maxAnswerMs, inner).then(() => {
           throw transientError('still-reading', 'The mailbox is still being read.')
         }),
       ])

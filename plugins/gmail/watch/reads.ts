@@ -8,7 +8,7 @@ export type Reads = ReturnType<typeof createReads>
 /**
  * Notifications may be lost. https://developers.google.com/workspace/gmail/api/guides/push#notification_reliability
  */
-const longestIdleMs = 15 * minuteMs
+const maxIdleMs = 15 * minuteMs
 
 export function createReads() {
   let next = Promise.withResolvers<void>()
@@ -66,7 +66,7 @@ export async function readWhenIdle(reads: Reads, clock: SourceClock, signal: Abo
   let seen = reads.begun
   for (let idleMs = 0; ; idleMs += minuteMs) {
     if (reads.begun !== seen) idleMs = 0
-    else if (idleMs >= longestIdleMs) reads.request()
+    else if (idleMs >= maxIdleMs) reads.request()
     seen = reads.begun
     await clock.sleep(minuteMs, signal)
   }

@@ -14,7 +14,7 @@ const backoff: Backoff = { firstMs: minuteMs, maxMs: 30 * minuteMs }
 /** Shorter, because nothing works before the first watch. */
 const firstBackoff: Backoff = { firstMs: 10 * secondMs, maxMs: 5 * minuteMs }
 /** After this time the clock is read again, because it may have been set. */
-const longestRestMs = 5 * minuteMs
+const maxRestMs = 5 * minuteMs
 /** A watch that lasts shorter than this and cannot be renewed is reported. */
 const alarmMs = dayMs
 
@@ -52,7 +52,7 @@ export async function keepWatching(
     for (;;) {
       const { watch } = cursor.get()
       if (watch && isForLabel(context, watch) && !isDue(context, watch, restedMs)) {
-        const rest = Math.min(longestRestMs, Math.max(secondMs, renewsAt(context, watch) - clock.now()))
+        const rest = Math.min(maxRestMs, Math.max(secondMs, renewsAt(context, watch) - clock.now()))
         await clock.sleep(rest, signal)
         restedMs += rest
         continue

@@ -34,7 +34,7 @@ const consentCodes = new Set(['consent-revoked', 'bad-client', 'missing-scope'])
 /** Codes that the caller handles. */
 const callerCodes = new Set([...consentCodes, 'history-expired', 'label-changed'])
 /** A failure that the next try ends within this time is not reported. */
-const shortestProblemMs = 5 * secondMs
+const minProblemMs = 5 * secondMs
 
 export function needsConsent(error: unknown): error is PluginError {
   return isPluginError(error) && consentCodes.has(error.code)
@@ -65,7 +65,7 @@ export async function retry<Result>(
       } catch (error) {
         if (signal.aborted || !isPluginError(error) || !shouldRetry(error)) throw error
         const wait = waitMs(failures, backoff, random, error.retryAfter)
-        const lasts = failures > 1 || wait >= shortestProblemMs
+        const lasts = failures > 1 || wait >= minProblemMs
         if (!error.retryable) problem.set('waiting', describe(error))
         else if (lasts) problem.set('failing', describe(error))
         await clock.sleep(wait, signal)

@@ -331,9 +331,9 @@ function assertResult(result: TurnResult, secrets: readonly string[]): void {
   for (const [name, count] of Object.entries(result.usage ?? {})) {
     assert.ok(count === undefined || (Number.isInteger(count) && count >= 0), `usage counts tokens: ${name}`)
   }
-  assert.ok((result.state?.length ?? 0) <= longestState, `a state has at most ${longestState} characters`)
+  assert.ok((result.state?.length ?? 0) <= maxStateLength, `a state has at most ${maxStateLength} characters`)
   assertStorable(result, secrets)
 }
 
 /** The most characters of a sentence. */
-const longestState = 4096
+const maxStateLength = 4096

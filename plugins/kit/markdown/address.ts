@@ -3,7 +3,7 @@
 const schemes = new Set(['http:', 'https:', 'mailto:', 'tel:'])
 /** Control characters, white space, and the characters that change the direction of text. */
 const unfit = /[\p{Cc}\p{Zl}\p{Zp}\s\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/u
-const longest = 8192
+const maxLength = 8192
 
 /**
  * Returns the address as it may stand in a link: http, https, mailto or tel, at most 8,192 characters, without credentials,
@@ -11,7 +11,7 @@ const longest = 8192
  */
 export function safeAddress(text: string): string | undefined {
   const address = text.trim().replaceAll(' ', '%20')
-  if (address.length > longest || unfit.test(address) || !URL.canParse(address)) return undefined
+  if (address.length > maxLength || unfit.test(address) || !URL.canParse(address)) return undefined
   const url = new URL(address)
   if (!schemes.has(url.protocol) || url.username !== '' || url.password !== '') return undefined
   if (url.protocol.startsWith('http') && !/^https?:\/\/[^/\\]/i.test(address)) return undefined

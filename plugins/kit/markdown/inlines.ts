@@ -44,7 +44,7 @@ export function toInlines(tokens: readonly Token[]): Inline[] {
 }
 
 /** How many nested tags become marks; deeper ones stay text. */
-const deepestTags = 12
+const maxTagsDepth = 12
 
 interface OpenTag {
   readonly tag: Extract<Tag, { kind: 'open' }>
@@ -70,7 +70,7 @@ function convert(tokens: readonly Token[]): Inline[] {
         open = open.slice(0, last)
       }
     } else {
-      if (tag !== undefined && open.length < deepestTags) open.push({ tag, index: converted.length })
+      if (tag !== undefined && open.length < maxTagsDepth) open.push({ tag, index: converted.length })
       append(converted, inlinesOf(token))
     }
   }

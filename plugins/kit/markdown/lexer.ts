@@ -6,7 +6,7 @@
 import { Lexer, type Token, Tokenizer, type Tokens } from 'marked'
 
 /** How deep quotes and lists are nested. Anything deeper is one paragraph. */
-const deepest = 12
+const maxDepth = 12
 /**
  * How many times its length a text may take to read; beyond that it is shown as it was written. The lexer reads the content
  * of quotes and lists again at each level, and again for each of their lines that lacks a marker.
@@ -15,13 +15,13 @@ const maxPasses = 4
 /** The work that is allowed in addition, so that short texts are always read. */
 const freeWork = 32_768
 /** The longest chunk in which inline marks are looked for, since the lexer's time grows with the square of it. */
-const longestChunk = 2048
+const maxChunkLength = 2048
 /** The longest quote, for the same reason. A longer one becomes two. */
-const longestQuote = 16_384
+const maxQuoteLength = 16_384
 /** The longest underlined heading. Each line of a list item is tried as the first line of one. */
-const longestHeading = 512
+const maxHeadingLength = 512
 /** The longest paragraph with more than `maxRules` lines that may be rules of tables, after which all is read as rows. */
-const longestAmongRules = 2048
+const maxAmongRulesLength = 2048
 const maxRules = 8
 
 /** Returns the blocks of a text whose lines end with line feeds. Never throws. */
@@ -50,15 +50,15 @@ class BoundedTokenizer extends Tokenizer {
   marksEmphasis = true
 
   override blockquote(source: string) {
-    return super.blockquote(firstLines(source, longestQuote) || source.slice(0, longestQuote))
+    return super.blockquote(firstLines(source, maxQuoteLength) || source.slice(0, maxQuoteLength))
   }
 
   override lheading(source: string) {
-    return super.lheading(firstLines(source, longestHeading))
+    return super.lheading(firstLines(source, maxHeadingLength))
   }
 
   override paragraph(source: string) {
-    const near = firstLines(source, longestAmongRules)
+    const near = firstLines(source, maxAmongRulesLength)
     const hasManyRules = (near.match(/\n {0,3}[|:-][|:\- ]*(?=\n)/g)?.length ?? 0) > maxRules
     return super.paragraph(hasManyRules ? near : source)
   }
@@ -113,7 +113,7 @@ class BoundedLexer extends Lexer {
   override blockTokens(source: string, tokens: Token[] = [], clipped?: boolean): Token[] & Lexer['tokens'] {
     this.#work -= source.length
     if (this.#work < 0) throw new Exhausted()
-    if (this.#depth > deepest) {
+    if (this.#depth > maxDepth) {
       tokens.push({ type: 'paragraph', raw: source, text: source, tokens: this.inline(source) })
       return tokens as Lexer['tokens']
     }
@@ -152,8 +152,8 @@ function hasFewMarks(text: string): boolean {
 
 function* chunksOf(text: string): Generator<string> {
   let start = 0
-  while (text.length - start > longestChunk) {
-    const end = start + chunkEnd(text.slice(start, start + longestChunk))
+  while (text.length - start > maxChunkLength) {
+    const end = start + chunkEnd(text.slice(start, start + maxChunkLength))
     yield text.slice(start, end)
     start = end
   }

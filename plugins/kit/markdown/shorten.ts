@@ -31,7 +31,7 @@ export function shorten(block: Block, limit: number, fits: (blocks: readonly Blo
     case 'table': {
       const rows = block.rows.map((row) => row.map(line))
       const table = { ...block, head: block.head.map(line), rows }
-      const isCut = table.rows.length > 0 && !fits([{ ...table, rows: [longestCells(table)] }])
+      const isCut = table.rows.length > 0 && !fits([{ ...table, rows: [maxCells(table)] }])
       return isCut || (rows.length === 0 && !fits([table])) ? [...tableRecords(table)] : [table]
     }
     default:
@@ -51,7 +51,7 @@ function mapAll(blocks: readonly Block[], map: (block: Block) => Block[]): reado
 }
 
 /** Returns a row of the longest cell of each column, so that no row of the table is longer. */
-function longestCells({ head, rows }: Extract<Block, { type: 'table' }>): (readonly Inline[])[] {
+function maxCells({ head, rows }: Extract<Block, { type: 'table' }>): (readonly Inline[])[] {
   const longest = head.map((): { cell: readonly Inline[]; length: number } => ({ cell: [], length: 0 }))
   for (const row of rows)
     for (const [column, cell] of row.entries()) {

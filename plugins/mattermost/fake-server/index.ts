@@ -37,7 +37,7 @@ export interface OpenVendorOptions {
   /** The clock in milliseconds by which pending posts are forgotten. Default: the machine's clock. */
   readonly now?: () => number
   /** The most code points of a post. Default: 16,383, as on a server. */
-  readonly longestPost?: number
+  readonly maxPostLength?: number
 }
 
 /** How long a server remembers a pending post, in milliseconds. */
@@ -52,7 +52,7 @@ const archived = id('a')
 const rootId = id('r')
 
 export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeMattermost> {
-  const { now = Date.now, longestPost = 16_383 } = options
+  const { now = Date.now, maxPostLength = 16_383 } = options
   const users = [own, person]
   /** The channels by id. The name of a direct channel holds the ids of its users. */
   const channels = new Map<string, { id: string; name: string; type: string; delete_at: number }>([
@@ -118,7 +118,7 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeM
     }
     const text = String(message)
     if (text.trim() === '') return invalid('message')
-    if ([...text].length > longestPost) {
+    if ([...text].length > maxPostLength) {
       return refuse(
         400,
         'model.post.is_valid.message_length.app_error',

@@ -87,7 +87,7 @@ interface Account {
 /** The parameters in camel case; the real daemon also takes the names of the command line's options. */
 const known = new Set(['account', 'recipient', 'groupId', 'username', 'message', 'textStyle', 'noteToSelf'])
 /** The most bytes of UTF-8 of a message; a longer one is sent as a file beside its beginning. */
-const longestText = 2000
+const maxTextLength = 2000
 
 export function createAccount(): Account {
   const messages: VendorMessage[] = []
@@ -122,7 +122,7 @@ export function createAccount(): Account {
     }))
     if (results.every(({ type }) => type !== 'SUCCESS')) return failure({ timestamp, results })
     const to = String(groupId ?? reached[0]?.number)
-    const isAttachment = Buffer.byteLength(message) > longestText
+    const isAttachment = Buffer.byteLength(message) > maxTextLength
     messages.push({ to, text: message, styles, timestamp, isAttachment })
     return { result: { timestamp, results } }
   }

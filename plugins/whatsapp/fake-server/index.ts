@@ -48,8 +48,8 @@ const open = '16505551234'
 const silent = '16505559876'
 const group = 'Y2FwaV9ncm91cDoxNzA1NTU1MDEzOToxMjAzNjM0MDQ2OTQyMzM4MjAZD'
 const template = { name: 'reply_ready', language: 'en_US' }
-const longestText = 4096
-const longestTemplate = 1024
+const maxTextLength = 4096
+const maxTemplateLength = 1024
 
 export async function openVendor({ burst = 1000 }: FakeWhatsAppOptions = {}): Promise<FakeWhatsApp> {
   const messages: WhatsAppMessage[] = []
@@ -110,8 +110,8 @@ export async function openVendor({ burst = 1000 }: FakeWhatsAppOptions = {}): Pr
     if (typeof body !== 'string' || body.trim() === '') {
       return invalidParameter("The parameter text['body'] is required.")
     }
-    if (Array.from(body).length > longestText) {
-      return invalidParameter(`Param text['body'] must be at most ${longestText} characters long.`)
+    if (Array.from(body).length > maxTextLength) {
+      return invalidParameter(`Param text['body'] must be at most ${maxTextLength} characters long.`)
     }
     if (typeof hasPreview !== 'boolean')
       return invalidParameter("Param text['preview_url'] must be a boolean.")
@@ -134,7 +134,7 @@ export async function openVendor({ burst = 1000 }: FakeWhatsAppOptions = {}): Pr
       return invalidParameter('Param text cannot have new-line/tab characters or 5 consecutive spaces')
     }
     const text = `A reply for you: ${body}\nWrite back to read on.`
-    if (text.length > longestTemplate) return graphError(132005, 'Translated text too long')
+    if (text.length > maxTemplateLength) return graphError(132005, 'Translated text too long')
     return store({ ...fact, type: 'template', text, body, hasPreview: false })
   }
 

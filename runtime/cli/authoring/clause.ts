@@ -5,7 +5,7 @@ import { printable } from '../../observe/printable.ts'
 import { wrapWords } from '../../observe/wrap-words.ts'
 
 /** A longer object or list that was found is cut, since its beginning says little. UTF-16 units. */
-const longestWhole = 80
+const maxWholeLength = 80
 /** The columns that words have at least. */
 const minRoom = 20
 
@@ -25,7 +25,7 @@ export function formatClause(
 
 function shortened(actual: string): string {
   const isWhole = actual.startsWith('{') || actual.startsWith('[')
-  return isWhole && actual.length > longestWhole ? `${actual.slice(0, longestWhole)}…` : actual
+  return isWhole && actual.length > maxWholeLength ? `${actual.slice(0, maxWholeLength)}…` : actual
 }
 
 function hung(head: string, text: string, columns: number): string[] {

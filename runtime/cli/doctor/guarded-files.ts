@@ -23,7 +23,7 @@ type Kind = Pick<GuardedFile, 'isSecret' | 'isData'>
 /** The most entries that are looked at in the data folder, and in each folder of it. */
 const maxEntries = 200
 /** Within two levels stand the store, secrets that providers handed out, and files of channels. Bundles are no secret. */
-const deepest = 2
+const maxDepth = 2
 
 /** Returns the files that exist. Where the folders are not known, these are `.env` and the configuration file. */
 export async function guardedFiles(subject: Subject): Promise<readonly GuardedFile[]> {
@@ -64,7 +64,7 @@ async function filesBelow(
       const target = path.join(folder, entry.name)
       const isSecret = !(depth === 1 && entry.name === 'transforms')
       const own = await look(target, { isSecret, isData: true }, subject)
-      const isEntered = entry.isDirectory() && depth < deepest && isSecret
+      const isEntered = entry.isDirectory() && depth < maxDepth && isSecret
       return isEntered ? [own, ...(await filesBelow(target, depth + 1, subject))] : [own]
     }),
   )

@@ -26,7 +26,7 @@ interface Frame {
 
 /** Waits between attempts to connect again. Milliseconds. */
 const firstPauseMs = 1000
-const longestPauseMs = 15_000
+const maxPauseMs = 15_000
 /** A trace is stored a moment after its request. Milliseconds. */
 const traceMs = 400
 /** Of how many requests of one frame it is looked up why they did nothing. */
@@ -64,7 +64,7 @@ export async function tail(options: TailOptions, io: Io): Promise<number> {
       if (stopped.signal.aborted) break
       io.err(`The gateway at ${client.address} is gone; trying again in ${pauseMs / 1000} s.\n`)
       await Promise.race([io.pause(pauseMs), stop.first])
-      pauseMs = Math.min(pauseMs * 2, longestPauseMs)
+      pauseMs = Math.min(pauseMs * 2, maxPauseMs)
     }
   } finally {
     stop.close()
@@ -138,11 +138,11 @@ export interface StreamEvent {
 }
 
 /** The longest event. A gateway's frames are far shorter; a server that is none must not fill the memory. UTF-16 units. */
-const longestEvent = 8_388_608
+const maxEventLength = 8_388_608
 
 /**
  * Reads server-sent events: https://html.spec.whatwg.org/multipage/server-sent-events.html
- * @throws Error if an event does not end within {@link longestEvent}; what the body throws
+ * @throws Error if an event does not end within {@link maxEventLength}; what the body throws
  */
 export async function* readEventStream(body: AsyncIterable<Uint8Array>): AsyncGenerator<StreamEvent> {
   const decoder = new TextDecoder()
@@ -152,7 +152,7 @@ export async function* readEventStream(body: AsyncIterable<Uint8Array>): AsyncGe
     rest += decoder.decode(chunk, { stream: true })
     const blocks = rest.split(/\r\n\r\n|\n\n|\r\r/)
     rest = blocks.pop() as string
-    if (rest.length > longestEvent) throw new Error('an event of the stream does not end')
+    if (rest.length > maxEventLength) throw new Error('an event of the stream does not end')
     for (const block of blocks) {
       const read = readBlock(block, id)
       id = read.id

@@ -13,7 +13,7 @@ type CheckResult = Pick<Health, 'ok' | 'detail'> & { readonly code?: string }
 /** The time for one check. It is long because nothing waits for a check. Milliseconds. */
 const checkTimeoutMs = 30_000
 /** The longest detail of a result, in characters. */
-const longestDetail = 1000
+const maxDetailLength = 1000
 
 export function createChannelChecks(
   options: Pick<DispatchOptions, 'channel' | 'log' | 'now' | 'timers' | 'observer'>,
@@ -68,7 +68,7 @@ export function createChannelChecks(
 function checkResultOf(outcome: CallOutcome<ChannelHealth | undefined>): CheckResult {
   if (outcome.kind === 'answered') {
     const { ok, detail } = outcome.answer ?? { ok: false }
-    return { ok: ok === true, ...(typeof detail === 'string' && { detail: cut(detail, longestDetail) }) }
+    return { ok: ok === true, ...(typeof detail === 'string' && { detail: cut(detail, maxDetailLength) }) }
   }
   if (outcome.kind === 'timed-out') {
     return { ok: false, code: 'TIMEOUT', detail: `it did not answer within ${checkTimeoutMs / 1000} s` }

@@ -52,9 +52,9 @@ const backoffs = {
 } as const
 
 /** A longer wait for a target releases the place to other targets of the channel. Milliseconds. */
-const longestTargetWait = 250
+const maxTargetWait = 250
 /** Up to here the performer waits on the spot: no other delivery of the channel could be sent meanwhile. Milliseconds. */
-const longestChannelWait = 1000
+const maxChannelWait = 1000
 
 export function createCircuitBreaker(options: BreakerOptions) {
   const { now, timers, onChange } = options
@@ -169,9 +169,9 @@ function permitOf(
   if (blocked !== undefined) return { kind: 'release', whose: 'channel', until: blocked }
   const targetWindow = perTarget && channel.targets.of(target, perTarget, at)
   const targetWait = perTarget && targetWindow ? targetWindow.waitMs(perTarget, at) : 0
-  if (targetWait > longestTargetWait) return { kind: 'release', whose: 'target', until: at + targetWait }
+  if (targetWait > maxTargetWait) return { kind: 'release', whose: 'target', until: at + targetWait }
   const channelWait = overall ? channel.overall.waitMs(overall, at) : 0
-  if (channelWait > longestChannelWait) return { kind: 'release', whose: 'channel', until: at + channelWait }
+  if (channelWait > maxChannelWait) return { kind: 'release', whose: 'channel', until: at + channelWait }
   const ms = Math.max(targetWait, channelWait)
   if (ms > 0) return { kind: 'wait', ms }
   if (perTarget) targetWindow?.take(perTarget, at)

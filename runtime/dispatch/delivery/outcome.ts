@@ -15,19 +15,19 @@ export function receiptOf(outcome: SendOutcome): Receipt | undefined {
 }
 
 /** The longest receipt in characters of JSON: enough to name all members of a large group that were not reached. */
-const longestReceipt = 262_144
-const longestId = 1000
+const maxReceiptLength = 262_144
+const maxIdLength = 1000
 
 /** Keeps what of a receipt is data. If the store had to refuse a receipt, its part would be sent again. */
 function keepable(receipt: Receipt | undefined): Receipt | undefined {
   try {
     const text = JSON.stringify(receipt)
     if (text === undefined) return undefined
-    if (text.length <= longestReceipt) return JSON.parse(text)
+    if (text.length <= maxReceiptLength) return JSON.parse(text)
   } catch {
     // The id alone proves that the part was sent.
   }
-  return { id: cut(String(receipt?.id ?? ''), longestId) }
+  return { id: cut(String(receipt?.id ?? ''), maxIdLength) }
 }
 
 /** Returns the failure. A channel that was stopped and does not say how far it came may have sent the part. */
@@ -46,7 +46,7 @@ export function failureToSend(outcome: SendOutcome, timeoutMs: number): Failure 
 }
 
 /** This many characters of the message in a row are a quotation of it. Fewer are common words. */
-const shortestQuote = 24
+const minQuoteLength = 24
 
 /** Replaces quotations of the sent text in a failure by ellipses: services quote what they refuse, and reasons are logged. */
 export function withoutQuotes(failure: Failure, sentText: string): Failure {
@@ -67,8 +67,8 @@ function hideQuotes(text: string, sentText: string): string {
 
 /** Returns how many characters from `at` on are in the sent text too; 0 if they are too few to be a quotation. */
 function quoteLength(text: string, at: number, sentText: string): number {
-  if (at + shortestQuote > text.length || !sentText.includes(text.slice(at, at + shortestQuote))) return 0
-  let length = shortestQuote
+  if (at + minQuoteLength > text.length || !sentText.includes(text.slice(at, at + minQuoteLength))) return 0
+  let length = minQuoteLength
   while (at + length < text.length && sentText.includes(text.slice(at, at + length + 1))) length += 1
   return length
 }

@@ -48,14 +48,14 @@ function targetOf(channel: Channel, { to = '' }: DeliveryRecord): Target {
 /** Invisible markup is shorter than visible text, so a reply has at most this many UTF-16 units for one of a message. */
 const markupFactor = 2
 /** Parsing more takes a good part of a second. UTF-16 units. */
-const longestRead = 131_072
+const maxReadLength = 131_072
 
 /**
  * Returns the beginning of a text that is enough for messages of this length: parsing a megabyte of Markdown would hold the
  * main loop for seconds. It ends with a line if one ends near.
  */
 function readable(text: string, length: number): string {
-  const most = Math.min(markupFactor * length, longestRead)
+  const most = Math.min(markupFactor * length, maxReadLength)
   if (text.length <= most) return text
   const end = text.lastIndexOf('\n', most)
   return cut(text, end > most / 2 ? end : most)

@@ -3,9 +3,9 @@
 import { type JoinedRequest, type RunRecord, requestsOf } from '../../store/port.ts'
 
 /** The longest composed prompt or message in bytes of UTF-8, unless its newest request alone is longer. */
-export const longestComposition = 262_144
+export const maxCompositionLength = 262_144
 /** The room in bytes that is set aside for the sentence in front, before it is known how many requests fit. */
-const longestHead = 400
+const maxHeadLength = 400
 
 interface Content {
   readonly message: string
@@ -75,7 +75,7 @@ function allOf(burst: Burst, newest: readonly Request[]): Content | undefined {
 /** Stops at the first that does not fit or was not kept, so that those that are shown follow one another. */
 function newestThatFit({ count }: Burst, newest: readonly Request[]): readonly Content[] {
   const entries: Content[] = []
-  let room = longestComposition - longestHead
+  let room = maxCompositionLength - maxHeadLength
   for (const { at, content } of newest.toReversed()) {
     if (!content) break
     const title = `${count - entries.length}. ${timeOf(at)}`

@@ -37,7 +37,7 @@ interface UnauthenticatedHandshake {
 }
 
 /** How much of the body of an unauthenticated sender is read. Bytes. */
-export const maxOfUnauthenticated = 16_384
+export const maxUnauthenticatedBytes = 16_384
 
 export function createHandshakes(options: HandshakesOptions) {
   const { throttle, rejectUnauthenticated, performHandshakeEffects } = options

@@ -8,7 +8,7 @@ import { isIPv4, isIPv6 } from 'node:net'
  */
 export function addressOf(text: string): string | undefined {
   if (isIPv4(text)) return text
-  if (text.length > longest) return undefined
+  if (text.length > maxLength) return undefined
   const bare = bareAddress(text.trim())
   if (isIPv4(bare)) return bare
   if (!isIPv6(bare)) return undefined
@@ -16,7 +16,7 @@ export function addressOf(text: string): string | undefined {
 }
 
 /** Longer than any address with its zone, brackets and port. */
-const longest = 100
+const maxLength = 100
 
 /**
  * clientKey returns the key under which the tries of a client are counted. A household or a server owns a whole /64 of IPv6,

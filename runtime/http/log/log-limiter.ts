@@ -17,8 +17,8 @@ export interface LogLimiterOptions {
 
 const minuteMs = 60_000
 /** All wrong tries that a client has, and the first one that has to wait. */
-const maxOfClient = 21
-const maxOfAll = 200
+const maxPerClient = 21
+const maxPerMinute = 200
 /** How many different clients are counted among the suppressed lines. */
 const maxCounted = 1000
 
@@ -69,7 +69,7 @@ export function createLogLimiter({ log, clock, timers }: LogLimiterOptions) {
   }
 
   function hasRoom({ lines, written }: Minute, client: string): boolean {
-    return written < maxOfAll && (lines.get(client) ?? 0) < maxOfClient
+    return written < maxPerMinute && (lines.get(client) ?? 0) < maxPerClient
   }
 
   function suppress(within: Minute, client: string, result: RequestOutcome): void {

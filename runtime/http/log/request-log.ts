@@ -23,7 +23,7 @@ export interface HookLog {
 }
 
 /** The longest name of an endpoint in a line, in UTF-16 units: an unauthenticated client may make up one as long as an address may be. */
-const longestName = 200
+const maxNameLength = 200
 
 /** The sender can do nothing about these refusals; the operator may have something to fix. */
 const operatorProblems: ReadonlySet<ErrorCode> = new Set([
@@ -41,7 +41,7 @@ export function logRequest(log: HookLog, context: RequestFacts, result: RequestO
   const facts = {
     event: `request-${result.outcome}`,
     requestId: context.requestId,
-    endpoint: cut(context.endpoint ?? '', longestName),
+    endpoint: cut(context.endpoint ?? '', maxNameLength),
     outcome: result.outcome,
     status: statusOfOutcome(result),
     mapping: result.mapping,

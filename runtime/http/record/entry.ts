@@ -101,7 +101,7 @@ export function sessionKeyOf(
 }
 
 /** Longer ids of deliveries are cut. Characters. */
-const longestDeliveryId = 255
+const maxDeliveryIdLength = 255
 /** 64 bits tell the generations of all nodes apart. Hexadecimal digits. */
 export const shownOfDigest = 16
 
@@ -120,7 +120,7 @@ export function composeRecord(
     status: statusOfOutcome(result),
     mapping: result.mapping,
     client: context.client,
-    ...(context.deliveryId !== undefined && { deliveryId: cut(context.deliveryId, longestDeliveryId) }),
+    ...(context.deliveryId !== undefined && { deliveryId: cut(context.deliveryId, maxDeliveryIdLength) }),
     ...(replay !== undefined && { replayOf: replay.of, ...(replay.by && { by: replay.by }) }),
     ...(traceparent && { traceparent }),
     ...(context.authenticatedBy && { authenticatedBy: context.authenticatedBy }),

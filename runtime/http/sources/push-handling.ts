@@ -18,7 +18,7 @@ export interface PushHandlingOptions {
 }
 
 /** Google waits ten minutes at most for the reply to a push: https://cloud.google.com/pubsub/docs/push */
-const longestMs = 300_000
+const maxMs = 300_000
 /** How many pushes to one endpoint a source may be handling at a time. */
 export const maxInProgress = 100
 
@@ -48,8 +48,8 @@ export function createPushHandling({ timers, draining }: PushHandlingOptions) {
   function firstOf(handled: Promise<PushOutcome>, outgoing: ServerResponse): Promise<PushOutcome> {
     return new Promise((resolve, reject) => {
       const timer = timers.setTimeout(
-        () => end(refusedBySource(`the source was not done within ${longestMs / 1000} s`)),
-        longestMs,
+        () => end(refusedBySource(`the source was not done within ${maxMs / 1000} s`)),
+        maxMs,
       )
       const onDrain = () => end(refused('DRAINING'))
       const onGone = () => end(undefined)

@@ -19,7 +19,7 @@ export interface PluginConfiguration {
 const accountKeys = new Set(['account', 'accounts', 'accountId', 'defaultAccount'])
 
 /** The longest reason why a schema cannot be used. Characters. */
-const longestReason = 200
+const maxReasonLength = 200
 
 /** One compiler serves the whole process, because creating it costs more than compiling the schema of any plugin. */
 let compiler: Ajv2020 | undefined
@@ -46,7 +46,7 @@ function validate({ package: found, key }: Specification, config: unknown) {
     const check = compile(found.configSchema)
     return { isValid: check(config), errors: check.errors ?? [] }
   } catch (cause) {
-    const why = `${found.configSchema}: ${oneLine((cause as Error).message, longestReason)}`
+    const why = `${found.configSchema}: ${oneLine((cause as Error).message, maxReasonLength)}`
     const problem = { key, message: 'needs a plugin whose configuration schema can be used', hint: why }
     throw new PluginSetupError('PLUGIN_MANIFEST', found.name, [problem], { cause })
   }

@@ -77,7 +77,7 @@ export function setupRefusal(
 }
 
 /** Characters. */
-const longestMessage = 300
+const maxMessageLength = 300
 const checkTimeoutMs = 5000
 
 /** Says why the import failed, and in which line where that is known. */
@@ -115,7 +115,7 @@ async function placeInEntry({ entry }: PluginPackage): Promise<string | undefine
 function placedText(error: Error, known: string | false | undefined): string {
   const { name } = error
   const [message, stack] = [withoutQuery(error.message), withoutQuery(error.stack ?? '')]
-  const what = asPaths(oneLine(name === 'Error' ? message : `${name}: ${message}`, longestMessage)).replace(
+  const what = asPaths(oneLine(name === 'Error' ? message : `${name}: ${message}`, maxMessageLength)).replace(
     /\.$/,
     '',
   )

@@ -33,11 +33,11 @@ export function redactError(error: unknown, redact: Redact): unknown {
 
 /** A receipt is kept and shown, and its texts come from a service. */
 export function redactReceipt(receipt: Receipt, redact: Redact): Receipt {
-  return redactTexts(receipt, redact, deepestReceipt) as Receipt
+  return redactTexts(receipt, redact, maxReceiptDepth) as Receipt
 }
 
 /** How deep the objects of a receipt may nest; what is deeper is dropped. */
-const deepestReceipt = 6
+const maxReceiptDepth = 6
 
 function redactTexts(value: unknown, redact: Redact, depth: number): unknown {
   if (typeof value === 'string') return redact(value)

@@ -118,7 +118,7 @@ async function sampleOfAccepting(
 
 const perSecond = 100
 /** How long runs may take that were accepted last. Milliseconds. */
-const longestStartMs = 10_000
+const maxStartMs = 10_000
 
 /** Milliseconds from sending a request until its runner is called, so accepting is part of it. */
 async function sampleOfStarting(
@@ -181,7 +181,7 @@ async function sendSteadily(servers: readonly Server[], count: number): Promise<
 }
 
 async function startsOf(file: string, runs: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
-  for (const deadline = performance.now() + longestStartMs; performance.now() < deadline; ) {
+  for (const deadline = performance.now() + maxStartMs; performance.now() < deadline; ) {
     const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1)
     const begun = new Map(
       lines.map((line) => {
@@ -192,7 +192,7 @@ async function startsOf(file: string, runs: readonly string[]): Promise<Readonly
     if (runs.every((run) => begun.has(run))) return begun
     await pause(50)
   }
-  throw new BenchError(`Some of ${runs.length} runs were not started within ${longestStartMs / 1000} s.`)
+  throw new BenchError(`Some of ${runs.length} runs were not started within ${maxStartMs / 1000} s.`)
 }
 
 async function withGateways<Result>(

@@ -252,12 +252,12 @@ function leadsSomewhere(href: string | undefined): boolean {
 }
 
 /** An address up to this length is passed on whole; of a longer one only the beginning, which says where it leads. */
-const longestLink = 500
+const maxLinkLength = 500
 const shownOfLongLink = 120
 
 function shortLink(href: string): string {
   const address = href.trim()
-  const shown = address.length <= longestLink ? address : `${address.slice(0, shownOfLongLink)}…`
+  const shown = address.length <= maxLinkLength ? address : `${address.slice(0, shownOfLongLink)}…`
   return shown.replaceAll('"', '&quot;')
 }
 

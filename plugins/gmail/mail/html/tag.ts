@@ -58,7 +58,7 @@ const bareValue = /[^\s>]*/y
 
 function readName(html: string, from: number, isClosing: boolean): Tag {
   let at = skip(nameForm, html, from)
-  const name = html.slice(from, Math.min(at, from + longestName)).toLowerCase()
+  const name = html.slice(from, Math.min(at, from + maxNameLength)).toLowerCase()
   const attributes: Record<string, string> = {}
   let steps = 1
   for (; ; steps++) {
@@ -66,7 +66,7 @@ function readName(html: string, from: number, isClosing: boolean): Tag {
     if (at >= html.length || html.charAt(at) === '>') break
     const start = at
     at = skip(attributeName, html, at)
-    const key = at - start > longestName ? '' : html.slice(start, at).toLowerCase()
+    const key = at - start > maxNameLength ? '' : html.slice(start, at).toLowerCase()
     const value = readValue(html, at)
     at = value.end
     if (meaningful.has(key)) attributes[key] ??= html.slice(value.start, value.stop)
@@ -74,7 +74,7 @@ function readName(html: string, from: number, isClosing: boolean): Tag {
   return { name, isClosing, attributes, steps, end: Math.min(at + 1, html.length) }
 }
 
-const longestName = 16
+const maxNameLength = 16
 
 function readValue(html: string, at: number): { start: number; stop: number; end: number } {
   const start = skip(equals, html, at)
@@ -102,10 +102,10 @@ function skip(pattern: RegExp, html: string, at: number): number {
  */
 export function isHidden(attributes: Readonly<Record<string, string>>): boolean {
   const { style, hidden } = attributes
-  return hidden !== undefined || (style !== undefined && hiding.test(style.slice(0, longestStyle)))
+  return hidden !== undefined || (style !== undefined && hiding.test(style.slice(0, maxStyleLength)))
 }
 
-const longestStyle = 2_000
+const maxStyleLength = 2_000
 
 const hiding =
   /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|mso-hide\s*:\s*all|(?:opacity|max-height)\s*:\s*0*\.?0+(?:px|em|%)?\s*(?:!|;|$))/i

@@ -51,7 +51,7 @@ export interface FakeGoogle {
 }
 
 const ackDeadlineMs = 60_000
-const longestPullMs = 90_000
+const maxPullMs = 90_000
 
 export function createFakeGoogle(clock: SourceClock & { readonly passed: number }): FakeGoogle {
   const account = 'ada@example.com'
@@ -95,7 +95,7 @@ export function createFakeGoogle(clock: SourceClock & { readonly passed: number 
   }
 
   async function pull(max: number, signal: AbortSignal): Promise<readonly Notification[]> {
-    const end = clock.passed + longestPullMs
+    const end = clock.passed + maxPullMs
     for (;;) {
       const taken = take(max)
       if (taken.length > 0 || clock.passed >= end) return taken

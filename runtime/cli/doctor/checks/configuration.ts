@@ -118,7 +118,7 @@ async function sessionKeys(subject: Subject) {
 }
 
 /** A longer file is not searched for a variable. */
-const longestText = 262_144
+const maxTextLength = 262_144
 
 type SecretKeys = ReturnType<typeof createSecretKeys>
 
@@ -147,7 +147,7 @@ function createSecretKeys({ sources }: Configuration, configFile: string) {
 
 /** Yields endpoints, each with the variable that its secret or key refers to. */
 function* variablesIn(text: string): Iterable<[string, string]> {
-  if (text.length > longestText || !/verify/.test(text) || !text.includes('${')) return
+  if (text.length > maxTextLength || !/verify/.test(text) || !text.includes('${')) return
   for (const [endpoint, policy] of entriesOf(policiesIn(text))) {
     const { secret, publicKey } = (policy as { verify?: Record<string, unknown> } | null)?.verify ?? {}
     const [, name] = /^\$\{([A-Za-z_]\w*)(?::-[^}]*)?\}$/.exec(String(secret ?? publicKey)) ?? []
