@@ -58,7 +58,7 @@ const firstPauseMs = 1000
 const maxPauseMs = 60_000
 /** How long `cloudflared` may take to end. Milliseconds. */
 const endMs = 5000
-/** The longest line of `cloudflared` that is quoted in the log. Characters. */
+/** Maximum length of a line of `cloudflared` that is quoted in the log. Characters. */
 const maxLineLength = 300
 
 /** The gateway's secrets are not among these. */

@@ -16,7 +16,7 @@ const preface =
 /** The characters around a name: brackets, line breaks and half an id. */
 const aroundName = 8
 
-/** The most words from outside that one message, and one sentence of it, may hold among the operator's own. */
+/** Maximum number of words from the payload that one message, and one sentence of it, may mix with the operator's own. */
 const maxWordsOfAll = 24
 const maxWordsOfSentence = 6
 

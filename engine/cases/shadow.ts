@@ -57,7 +57,7 @@ interface ShadowOptions {
   isGivenUp?(): boolean
 }
 
-/** The most places that are listed. */
+/** Maximum number of paths listed. */
 const maxStops = 20
 
 /** Decides one request after the other. The transforms of both sides are called, as a dry run. */

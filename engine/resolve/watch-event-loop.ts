@@ -8,7 +8,7 @@ export interface Watched<Result> {
   /** The number of iterations of the event loop before the work ended. */
   readonly iterations: number
   /**
-   * The longest time between two iterations, in milliseconds of processor time, so that other work on the machine does
+   * Maximum time between two iterations, in milliseconds of processor time, so that other work on the machine does
    * not count.
    */
   readonly longest: number

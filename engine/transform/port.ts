@@ -86,7 +86,7 @@ export interface TransformCall {
   readonly now: number
   /** Plain JSON: `action` and the fields. */
   readonly base: Readonly<Record<string, unknown>>
-  /** The most bytes of JSON that an answer may have. */
+  /** Maximum size of a response as JSON, in bytes. */
   readonly maxAnswerBytes: number
 }
 

@@ -12,7 +12,7 @@ import {
 import type { Provider } from './providers.ts'
 import { meaningOf, readVendorError, type VendorError } from './vendor-error.ts'
 
-/** The most UTF-16 units of a message. */
+/** Maximum length of a message, in UTF-16 units. */
 const maxMessageLength = 300
 
 interface ErrorOptions {

@@ -2,7 +2,7 @@
 
 import { permanentError } from '@reveille/kit'
 
-/** The most bytes of an answer after decompression: twice 128,000 tokens at 250 bytes of events each. */
+/** Maximum size of an answer after decompression, in bytes: twice 128,000 tokens at 250 bytes of events each. */
 const maxAnswerLength = 67_108_864
 
 export function createTraffic(fetch: typeof globalThis.fetch, limit = maxAnswerLength) {

@@ -3,7 +3,7 @@
 import { PluginError, type PluginErrorOptions, permanentError, transientError } from '@reveille/kit'
 import type { ProgramEnd } from './process/program.ts'
 
-/** The most characters of a message. The end of the program's own words is kept, since it gives the reason. */
+/** Maximum length of a message, in characters. The end of the program's own words is kept, since it gives the reason. */
 const maxMessageLength = 1000
 
 export function abortedError(cause: unknown): PluginError {

@@ -34,7 +34,7 @@ export interface DiscordConfig {
  */
 export const userAgent = 'DiscordBot (https://www.npmjs.com/package/@reveille/plugin-discord, 0.1.0)'
 
-/** The most UTF-16 units of a name that our own sentences quote. */
+/** Maximum length of a quoted name, in UTF-16 units. */
 const maxNameLength = 80
 
 /** The flag of a message whose links get no preview. */

@@ -51,7 +51,7 @@ const meanings: Readonly<Record<number, Meaning>> = {
 /** The statuses of Discord or the proxy before it for requests that never reached the service that stores messages. */
 const unprocessed = new Set([502, 503, 521, 522, 523])
 
-/** The most characters of Discord's own words that our sentences quote. */
+/** Maximum length of Discord's own words in an error, in characters. */
 const maxQuoteLength = 120
 
 export interface ErrorOptions {

@@ -7,10 +7,10 @@
 
 import { BoundedMap } from '@reveille/kit'
 
-/** The most routes that are remembered. Beyond these the oldest are forgotten, and Discord itself refuses. */
+/** Maximum number of routes remembered. Beyond these the oldest are forgotten, and Discord itself refuses. */
 const maxRoutes = 1000
 
-/** The longest pause in seconds, so that an odd answer closes no route for good. */
+/** Maximum pause in seconds, so that an odd response does not block a route permanently. */
 const maxPause = 60
 
 /** Creates the memory of one bot's pauses. `now` is a monotonic clock in milliseconds. */

@@ -25,7 +25,7 @@ function replyTo({ kind, prompt, events, history }: Turn): string {
   return lines.length === 0 ? 'nothing' : lines.join('\n')
 }
 
-/** The most characters of a first line, so that a summary is shorter than what it summarises. */
+/** Maximum length of a first line, in characters, so that a summary is shorter than what it summarises. */
 const maxLineLength = 200
 
 function firstLine(text: string): string {

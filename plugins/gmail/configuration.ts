@@ -16,7 +16,7 @@ export interface GmailConfiguration {
   readonly subscription: string
   /** Default: true. */
   readonly includeBody: boolean
-  /** The most bytes of UTF-8 of the text of one mail. Default: 20,000. */
+  /** Maximum size of the text of one mail, in bytes of UTF-8. Default: 20,000. */
   readonly maxBytes: number
   /** The watch, which lasts seven days, is renewed this often, in minutes. Default: 720. */
   readonly renewEveryMinutes: number

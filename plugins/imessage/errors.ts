@@ -19,7 +19,7 @@ export interface ErrorOptions extends AnsweredCall {
   readonly hidden: readonly string[]
 }
 
-/** The most characters of BlueBubbles' own words that our sentences quote. */
+/** Maximum length of BlueBubbles' own words in an error, in characters. */
 const maxQuoteLength = 160
 
 /**

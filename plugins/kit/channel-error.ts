@@ -46,7 +46,7 @@ export function checkDefaultTo(defaultTo: string | undefined, parseTarget: (to: 
   }
 }
 
-/** The most characters of a report, since a service may return names of any length. */
+/** Maximum length of a report, in characters, since a service may return names of any length. */
 const maxDetailLength = 300
 
 /**

@@ -10,11 +10,11 @@ export interface Pace {
 export type LengthUnit = 'utf16' | 'utf8' | 'characters'
 
 export interface ChannelLimits {
-  /** The longest part that the vendor accepts, measured in `unit` after rendering. */
+  /** Maximum length of a part that the vendor accepts, measured in `unit` after rendering. */
   readonly part: number
   readonly unit: LengthUnit
   /**
-   * The most messages that one reply becomes. The operator's `deliveries.maxMessages`, which has a default, takes precedence.
+   * Maximum number of messages that one reply becomes. The operator's `deliveries.maxMessages`, which has a default, takes precedence.
    * Of a longer reply the host sends all but one of these messages, and then a message that tells where the rest can be read.
    * If this is absent, a reply is never cut, whatever the operator has configured.
    */

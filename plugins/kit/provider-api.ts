@@ -50,7 +50,7 @@ export interface ProviderCall {
   readonly what: string
 }
 
-/** The most bytes of an answer: GitHub's payloads have up to 25 MB. */
+/** Maximum size of an answer, in bytes: GitHub's payloads have up to 25 MB. */
 const maxAnswerBytes = 64 * 1024 * 1024
 const timeoutMs = 30_000
 const maxWaitMs = 3_601_000

@@ -2,7 +2,7 @@
 
 export type Redact = (text: string) => string
 
-/** The fewest characters of a secret. A shorter one would redact half of every line, and is not a secret. */
+/** Minimum length of a secret. A shorter one would redact half of every line, and is not a secret. */
 const minSecretLength = 4
 
 /**

@@ -8,7 +8,7 @@ export interface Backoff {
   readonly jitter?: readonly [least: number, most: number]
 }
 
-/** The longest wait in milliseconds that a vendor is granted if no deadline is shorter. */
+/** Maximum wait in milliseconds that a vendor is granted if no deadline is shorter. */
 export const maxRetryAfterMs = 3_600_000
 
 /** Returns the wait after so many failures, which doubles with each of them. */

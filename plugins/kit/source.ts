@@ -74,11 +74,11 @@ export interface Posted {
 }
 
 export interface PostLimits {
-  /** The most bytes of the body as JSON. */
+  /** Maximum size of the body as JSON, in bytes. */
   readonly maxBodyBytes: number
-  /** The most actions that mappings with `forEach` make of one body. */
+  /** Maximum number of actions that mappings with `forEach` make of one body. */
   readonly maxActions: number
-  /** The most bytes that templates render for one body. */
+  /** Maximum size that templates render for one body, in bytes. */
   readonly maxRenderedBytes: number
 }
 

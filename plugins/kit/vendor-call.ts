@@ -21,7 +21,7 @@ export interface VendorCall {
    * fails with `maybeDelivered`. Default: true, unless the method is `GET`.
    */
   readonly delivers?: boolean
-  /** The most bytes of the answer after decompression. Default: 1 MiB; a vendor's usual answer has a few hundred bytes. */
+  /** Maximum size of the answer after decompression, in bytes. Default: 1 MiB; a vendor's usual answer has a few hundred bytes. */
   readonly maxBytes?: number
 }
 

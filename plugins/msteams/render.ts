@@ -36,7 +36,7 @@ const teamsDialect: Dialect = {
 /** Matches a block that would be read as text after a task box. */
 const beginsBlock = /^(?:```|>|[-*+#]+ |\d+[.)] )/
 
-/** The least indentation of a nested block, which every reader accepts. A number of three or more digits needs more. */
+/** Minimum indentation of a nested block, which every reader accepts. A number of three or more digits needs more. */
 const minIndent = 4
 
 /** Writes `<` and `&` as entities. Teams reads tags such as `<at>` before Markdown, so a backslash may not escape them. */

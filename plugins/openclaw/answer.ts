@@ -4,7 +4,7 @@ import { parseJson, readBody, recordOf } from '@reveille/kit'
 
 export type Answer = Awaited<ReturnType<typeof readAnswer>>
 
-/** The most bytes of a body that are read. OpenClaw's own answers have some hundred. */
+/** Maximum size of a body that is read, in bytes. OpenClaw's own responses have a few hundred. */
 const maxBodyLength = 65_536
 
 /** Reads an answer. @throws the error of the body, unless the status is a success */

@@ -18,7 +18,7 @@ export interface ErrorOptions {
   readonly retryAfter: number | undefined
 }
 
-/** The most characters of OpenClaw's own words that our sentences quote. */
+/** Maximum length of OpenClaw's own words in an error, in characters. */
 const maxQuoteLength = 200
 
 export function errorFrom(answer: Answer, { config, hook, retryAfter }: ErrorOptions): PluginError {

@@ -29,7 +29,7 @@ import {
 } from './errors.ts'
 import type { SignalTarget } from './target.ts'
 
-/** The most UTF-16 units of a recipient's name in a receipt. */
+/** Maximum length of a recipient's name in a receipt, in UTF-16 units. */
 const maxNameLength = 100
 
 export function createJsonRpcDaemon(options: DaemonOptions): Daemon {

@@ -34,7 +34,7 @@ type Method = 'chat.postMessage' | 'conversations.open' | 'auth.test'
 /** Slack allows about one message a second in each conversation, and answers 429 when the whole workspace sends too much. */
 const pace = { count: 1, ms: 1000 }
 
-/** The most UTF-16 units of a name that our own sentences quote. */
+/** Maximum length of a quoted name, in UTF-16 units. */
 const maxNameLength = 80
 
 /** How many conversations with single users are remembered: more than one gateway writes to. */

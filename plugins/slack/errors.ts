@@ -136,7 +136,7 @@ const fixes = new Map<string, string>([
   ['restricted_action_read_only_channel', 'the channel is read-only'],
 ])
 
-/** The most characters of Slack's own words that our sentences quote. */
+/** Maximum length of Slack's own words in an error, in characters. */
 const maxQuoteLength = 80
 
 /** Returns the error for an answer that does not say `ok: true`. */

@@ -28,7 +28,7 @@ interface Meaning {
   readonly hint?: string
 }
 
-/** The most characters of Telegram's own words that our sentences quote. */
+/** Maximum length of Telegram's own words in an error, in characters. */
 const maxQuoteLength = 200
 
 /** Reads an answer of the Bot API ("Making requests"), with the status repeated and a description. */

@@ -34,7 +34,7 @@ export interface TerminalOptions extends TerminalConfig {
   readonly write?: (stream: TerminalStream, text: string, done: (error?: Error | null) => void) => void
 }
 
-/** The most UTF-16 units of a part, which only bounds a single write. */
+/** Maximum length of a part, in UTF-16 units, which only bounds a single write. */
 const partLimit = 65_536
 
 export function createTerminalChannel(options: TerminalOptions) {

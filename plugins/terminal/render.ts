@@ -9,7 +9,7 @@ interface BlockOptions {
   readonly colour: boolean
 }
 
-/** The least columns for wrapping. In a narrower terminal, wrapping makes a reply unreadable. */
+/** Minimum width for wrapping, in columns. In a narrower terminal, wrapping makes a reply unreadable. */
 const narrowest = 20
 /** Replaces a tab, whose width depends on its column. */
 const tab = '    '

@@ -40,10 +40,10 @@ interface TemplateConfig {
 /** Meta's description of the API requires this form (facebook/openapi); `node`, the default, does not have it. */
 export const userAgent = 'reveille/0.1.0'
 
-/** The most UTF-16 units of a name that our own sentences quote. */
+/** Maximum length of a quoted name, in UTF-16 units. */
 const maxNameLength = 120
 
-/** The most UTF-16 units of the template's variable. A filled template has 1024; the rest is for the template's own words. */
+/** Maximum length of the template's variable, in UTF-16 units. A filled template has 1024; the rest is for the template's own words. */
 const maxVariableLength = 900
 
 /** @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */

@@ -124,7 +124,7 @@ const meanings: Readonly<Record<number, Meaning>> = {
 /** Whether the code is one of Graph's permission errors. */
 const isPermission = (code: number) => code >= 200 && code <= 299
 
-/** The most characters of Meta's own words that our sentences quote. */
+/** Maximum length of Meta's own words in an error, in characters. */
 const maxQuoteLength = 160
 
 /** Returns Meta's own error code, or undefined if the answer has none. */

@@ -100,7 +100,7 @@ function withoutBold(inlines: readonly Inline[]): Inline[] {
   })
 }
 
-/** The most columns of monospaced text that most phones show unbroken. */
+/** Width of monospaced text that most phones show unbroken, in columns. */
 const widestTable = 34
 
 const whatsAppDialect: Dialect = {

@@ -2,7 +2,7 @@
 
 import type { EventRecord } from '../store/port.ts'
 
-/** The longest prompt in bytes of UTF-8, unless its first event alone is longer. */
+/** Maximum length of a prompt in bytes of UTF-8, unless its first event alone is longer. */
 export const maxPromptLength = 32_768
 
 /**

@@ -14,16 +14,16 @@ import { boundedCall, type CallBounds } from './bounded-call.ts'
 import { type Failure, failureOf } from './failure.ts'
 import { readUsage } from './usage.ts'
 
-/** The longest state that a runner may store, in characters. A longer one is not stored, because a part of an id is useless. */
+/** Maximum length of a state that a runner may store, in characters. A longer one is not stored, because a part of an id is useless. */
 export const maxStateLength = 4096
-/** The longest reply in characters. It goes into records, histories and messages, each of which is read whole. */
+/** Maximum length of a reply in characters. It goes into records, histories and messages, each of which is read whole. */
 export const maxReplyLength = 1_048_576
-/** The longest model name in characters. */
+/** Maximum length of a model name in characters. */
 const maxModelLength = 200
 const maxWarnings = 20
-/** The longest warning in characters. */
+/** Maximum length of a warning in characters. */
 const maxWarningLength = 500
-/** The longest `handedOver` in characters. */
+/** Maximum length of `handedOver`, in characters. */
 const maxHandedOverLength = 1000
 
 export type TurnOutcome = {

@@ -51,7 +51,7 @@ export const badCursor = new RequestError('INVALID_FIELD', {
   details: [{ pointer: '/cursor', message: 'must be the `next` of an earlier page' }],
 })
 
-/** The most faults of one query or body that are answered. */
+/** Maximum number of faults reported per query or body. */
 const maxDetails = 20
 
 export function createFaultHandler(log: AdminOptions['log']) {

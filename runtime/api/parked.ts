@@ -3,7 +3,7 @@
 import { RequestError } from '../http/errors.ts'
 import type { Id, Page } from '../store/port.ts'
 
-/** The most refusals that are answered. */
+/** Maximum number of refusals in one response. */
 const maxRefused = 500
 const stride = 500
 

@@ -40,7 +40,7 @@ interface Frame {
   readonly chunk: Buffer
 }
 
-/** The least time between two frames, and after one that could not name all requests, because no page can show so many. Milliseconds. */
+/** Minimum time between two frames, and after a frame that could not list all requests. Milliseconds. */
 const pauseMs = 250
 const floodPauseMs = 500
 /** How long the first change after a pause waits for those that follow from it. Milliseconds. */

@@ -16,7 +16,7 @@ export const outOfTime = 'TIMEOUT'
 /** The host's own code for a plugin that threw an unexpected error, or returned nonsense. */
 export const ownFault = 'CHANNEL_FAILED'
 
-/** The shortest wait in milliseconds: a service that asks for less would be asked over and over. */
+/** Minimum wait in milliseconds: a service that asks for less would be called in a tight loop. */
 export const minRetryMs = 250
 
 /** Returns how many milliseconds a service is left alone that said for how long. */

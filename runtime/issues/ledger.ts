@@ -69,7 +69,7 @@ const flushMs = 1000
 const retryMs = 5000
 /** The number of issues that may wait to be written. Over it new ones are dropped until the store can write again. */
 const maxPending = 500
-/** The most events about issues that the main session gets in one day from one process. */
+/** Maximum number of events about issues that the main session gets in one day from one process. */
 const maxEvents = 20
 /** Longer subjects are cut; an operator chose them. */
 const maxSubject = 200

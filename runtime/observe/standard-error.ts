@@ -41,7 +41,7 @@ export interface StandardErrorOptions {
   readonly maxQueued?: number
 }
 
-/** The longest time for which a line waits for others. */
+/** Maximum time that a line waits for others. */
 const gatherMs = 100
 /** About a hundred lines, because each write is a system call. UTF-16 units. */
 const blockLength = 32_768

@@ -21,7 +21,7 @@ import { isOfGateway, isSendersFault, type Replays } from './replays.ts'
 
 /** How many items are performed at a time. They share commits. */
 const concurrency = 16
-/** The least time for as many items: a job leaves the gateway to its senders. Milliseconds. */
+/** Minimum time per batch, so that a job leaves room for senders. Milliseconds. */
 const paceMs = 100
 /** How long a job waits while nothing can be taken. Milliseconds. */
 const retryMs = 1_000
@@ -35,7 +35,7 @@ export interface ReplayJobsOptions {
   readonly now: () => number
   readonly timers: Timers
   readonly log: { info(facts: object): void; error(facts: object, message: string): void }
-  /** The most queued runs and unsent deliveries that there may be. A job fills half of that. */
+  /** Maximum number of queued runs and unsent deliveries. A job fills half of that. */
   readonly backlog: () => number
   /** Aborted when the gateway begins to drain. */
   readonly draining: AbortSignal

@@ -12,7 +12,7 @@ import {
   type PastTurn,
 } from './window.ts'
 
-/** The longest summary in UTF-16 units, unless the limits of the history ask for a shorter one. */
+/** Maximum length of a summary in UTF-16 units, unless the limits of the history ask for a shorter one. */
 const maxSummaryMessageLength = 8000
 
 /** The prompt that asks for the summary of a history that has grown too long. */

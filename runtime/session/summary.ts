@@ -6,7 +6,7 @@ import { cut } from '../cut.ts'
 import type { EventRecord, Id, RunRecord } from '../store/port.ts'
 import { mainSession } from './main.ts'
 
-/** The longest reply or error in a summary. UTF-16 units. */
+/** Maximum length of a reply or error in a summary. UTF-16 units. */
 const maxSummaryLength = 2000
 const maxNameLength = 200
 

@@ -3,7 +3,7 @@
 import type { Id, SessionMessage } from '../store/port.ts'
 
 export interface HistoryLimits {
-  /** The most UTF-16 units of the messages' texts. */
+  /** Maximum length of the messages' texts, in UTF-16 units. */
   readonly maxCharacters: number
   readonly maxMessages: number
 }

@@ -56,7 +56,7 @@ const overlapMs = 300_000
 const moveEvery = 100
 /** How often the progress is reported, in events. */
 const reportEvery = 25
-/** The most ids that are remembered between the cursor and the overlap. Older ones are left to `dedupe`. */
+/** Maximum number of ids remembered between the cursor and the overlap. Older ones are left to `dedupe`. */
 const maxTaken = 10_000
 /** The wait after a refusal of the gateway, and after one of the provider that a person has to fix. Milliseconds. */
 const busyMs = 10_000

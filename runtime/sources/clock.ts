@@ -3,7 +3,7 @@
 import { realTimers, type Timers } from '@reveille/engine'
 import type { SourceClock } from '@reveille/kit'
 
-/** The longest timer in milliseconds. A longer sleep uses several. */
+/** Maximum delay of a timer in milliseconds. A longer sleep uses several. */
 const maxTimerMs = 2 ** 31 - 1
 
 /** The real clock, with the gateway's `now`. */

@@ -21,7 +21,7 @@ export interface SourceState {
   readonly counts?: Readonly<Record<string, number>>
 }
 
-/** The longest detail of a report, in characters. */
+/** Maximum length of a detail of a report, in characters. */
 const maxDetailLength = 500
 const maxFacts = 20
 const states: readonly unknown[] = ['working', 'failing', 'waiting'] satisfies SourceReport['state'][]

@@ -38,7 +38,7 @@ const heldElsewhereMs = 5000
 const backoff = { firstMs: 1000, maxMs: 300_000 }
 /** After a run of this length the next failure counts as the first. Milliseconds. */
 const goodLifeMs = 600_000
-/** The longest reason of an unexpected failure, in characters. */
+/** Maximum length of a reason of an unexpected failure, in characters. */
 const maxReasonLength = 300
 
 export function superviseSource(

@@ -12,9 +12,9 @@ import { readDay, spentOn } from './records/spending.ts'
 
 /** The session in which heartbeats go on. */
 const mainSession = 'main'
-/** The most events that one heartbeat shows. */
+/** Maximum number of events that one heartbeat shows. */
 const maxEvents = 50
-/** The most UTF-16 units of JSON of events and of a session's history: far more than a turn is shown of either. */
+/** Maximum length of events and of a session's history as JSON, in UTF-16 units: far more than a turn gets. */
 const maxUnits = 2_097_152
 
 export interface LoadOptions {

@@ -636,14 +636,14 @@ export interface StoreLimits {
   /** Ended history older than this is deleted. Milliseconds. */
   readonly keepMs: number
   /**
-   * The most queued runs and unsent deliveries. Over it `accept` throws `BACKLOG`. As many events may be pending; over that
+   * Maximum number of queued runs and unsent deliveries. Over it `accept` throws `BACKLOG`. As many events may be pending; over that
    * it throws for an entry with one. What runs post and send themselves is counted and never refused.
    */
   readonly backlog: number
   /** A session with a generated key is deleted when its last turn is older than this. Milliseconds. Default: `keepMs`. */
   readonly sessionIdleMs?: number
   /**
-   * The most bytes of kept bodies, with the headers and traces beside them. Over it the oldest are deleted, and their requests
+   * Maximum size of kept bodies with their headers and traces, in bytes. Over it the oldest are deleted, and their requests
    * stay. Default: 1 GiB.
    */
   readonly maxBodyBytes?: number
@@ -685,11 +685,11 @@ export interface StoreOptions extends StoreLimits {
    */
   readonly setWatchTimer?: SetTimer
   /**
-   * The most requests of each of the outcomes `ignored`, `skipped`, `duplicate`, `failed` and `refused`. One more deletes the oldest,
+   * Maximum number of requests with each of the outcomes `ignored`, `skipped`, `duplicate`, `failed` and `refused`. One more deletes the oldest,
    * whatever its age. Default: 100,000.
    */
   readonly maxWithoutEffect?: number
-  /** The most messages of a session that `load` returns. Older ones stay readable until they expire. */
+  /** Maximum number of messages of a session that `load` returns. Older ones stay readable until they expire. */
   readonly historyMessages: number
 }
 

@@ -167,11 +167,11 @@ const kinds = {
   },
 } as const satisfies Readonly<Record<string, Kind<unknown>>>
 
-/** The most UTF-16 units of JSON in the records of one answer: senders decide how long a record is. */
+/** Maximum length of the records in one response as JSON, in UTF-16 units: senders decide how long a record is. */
 const maxUnits = 4_194_304
-/** The most bytes of requests with their bodies in one answer. */
+/** Maximum size of requests with their bodies in one response, in bytes. */
 const maxBytes = 16_777_216
-/** The most messages of a session's history in one answer. */
+/** Maximum number of messages of a session's history in one response. */
 const maxMessages = 1_000
 /** How many records `find` answers. */
 const maxFound = 20

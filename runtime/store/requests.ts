@@ -43,7 +43,7 @@ function nameRequests(ids: readonly Id[]): string {
   return `request${ids.length > 1 ? 's' : ''} ${named}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-/** The longest trace that is stored, in bytes of JSON. */
+/** Maximum size of a stored trace, in bytes of JSON. */
 const maxTraceBytes = 16_384
 
 /** Makes the JSON of a trace. Candidates go from its end until it is short enough. */

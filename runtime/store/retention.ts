@@ -30,7 +30,7 @@ import { firstTaskOf, laneOf } from './task-keys.ts'
 const passPauseMs = 60_000
 /** Milliseconds between two slices of one pass. */
 const slicePauseMs = 20
-/** The longest time that a slice may hold a transaction open. Milliseconds. */
+/** Maximum time that a batch keeps a transaction open. Milliseconds. */
 const sliceMs = 2
 /** How many rows a step examines at one time. */
 const stride = 20

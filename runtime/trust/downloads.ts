@@ -24,7 +24,7 @@ const maxFreshMs = dayMs
 const defaultFreshMs = hourMs
 /** How long a copy is used beyond its time while its server cannot be reached. */
 const staleMs = dayMs
-/** The shortest time between two downloads of one address for callers that want a fresh copy. */
+/** Minimum time between two downloads of one address for callers that want a fresh copy. */
 const refreshMs = minuteMs
 const failureMs = 10_000
 const maxAddresses = 100

@@ -18,7 +18,7 @@ export type Edit = Readonly<
     | 'savedMs'
     /** From the start of loading to that event. */
     | 'reloadMs'
-    /** The longest time in which no timer could run. */
+    /** Maximum time without a timer running. */
     | 'heldMs'
     /** From nothing to a gateway that serves. */
     | 'startMs',

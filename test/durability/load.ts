@@ -20,7 +20,7 @@ export interface Load {
   table(): string
   /** The number of answers with this status. */
   count(status: number): number
-  /** The longest wait for an answer. Milliseconds. */
+  /** Maximum wait for an answer. Milliseconds. */
   longest(): number
 }
 

@@ -3,7 +3,7 @@
 import { isCallable } from './failure.ts'
 import { maxTextLength, thrownLimit, tooMuchText } from './fault.ts'
 
-/** The most values that a payload can have. */
+/** Maximum number of values that a payload can have. */
 const maxValues = 600_000
 
 /** Copies a result by way of JSON, so that it holds no object of the library. In a list an absent value is null. */

@@ -3,7 +3,7 @@
 import type { ErrorObject } from 'ajv'
 import type { FieldError } from '../../resolve/model/decision.ts'
 
-/** The most reasons that are listed if no branch of a choice is satisfied. */
+/** Maximum number of reasons listed if no branch of a choice is satisfied. */
 const maxDetails = 5
 /** A pointer holds a key that the sender chose, which may be a megabyte long. */
 const maxKeyLength = 64

@@ -32,7 +32,7 @@ import { type Static, Type } from './type.ts'
 export const rights = ['read', 'operate', 'configure'] as const
 export type Right = (typeof rights)[number]
 
-/** The longest wait of a Node.js timer. */
+/** Maximum delay of a Node.js timer. */
 const maxTimerMs = 2 ** 31 - 1
 
 const heartbeatPrompt = `This is a heartbeat: a regular look at what happened since the last one.

@@ -18,7 +18,7 @@ export interface Notes {
   references?: false
   /** The name of the definition that describes the value to editors. */
   editor?: string
-  /** The longest value of a duration in milliseconds. */
+  /** Maximum value of a duration in milliseconds. */
   maxMs?: number
   /** What a string must be, where a pattern cannot say it. */
   form?: FormName

@@ -13,9 +13,9 @@ export interface FieldPresence {
   of(payload: unknown): readonly (boolean | undefined)[]
 }
 
-/** The most fields of one endpoint that are looked for. */
+/** Maximum number of fields searched for per endpoint. */
 const maxFields = 50
-/** The most elements of one list that are looked into, and the most values that are visited at one step. */
+/** Maximum number of elements inspected per list, and of values visited per step. */
 const limits = { maxElements: 20, maxVisited: 200 }
 
 /** Reads the mappings once; asking for a payload then takes bounded time, whatever the payload holds. */

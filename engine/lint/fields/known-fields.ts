@@ -3,7 +3,7 @@
 import { anyStep } from '../../compile/template/reference.ts'
 import { nearestName } from '../../config/values/nearest.ts'
 
-/** The most objects that are searched for a field of the same name. */
+/** Maximum number of objects searched for a field of the same name. */
 const searched = 20_000
 
 /**

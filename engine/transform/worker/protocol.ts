@@ -84,7 +84,7 @@ export type FromWorker =
       readonly text: string
     }
 
-/** The most that one worker, and one module, may print in one window; the rest is counted. */
+/** Maximum output per window of one worker, and of one module; the rest is only counted. */
 export const outputLimits = { maxLines: 200, maxCharacters: 65_536, windowMs: 1_000 } as const
 
 export type OutputLevel = 'debug' | 'info' | 'warn' | 'error'

@@ -106,7 +106,7 @@ function start(data: ThreadData): void {
   }
 }
 
-/** The most refusals of one call that are reported. */
+/** Maximum number of refusals reported per call. */
 const maxRefusals = 10
 
 function errorOf(error: unknown): ErrorReport {

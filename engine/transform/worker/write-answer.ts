@@ -15,7 +15,7 @@ const { keys, getPrototypeOf } = Object
 const { isFinite: isFiniteNumber } = Number
 const { byteLength } = Buffer
 
-/** The most levels of lists and objects in a field. */
+/** Maximum nesting of arrays and objects in a field. */
 const maxDepth = 100
 
 /** Stands for undefined, which JSON lacks. */

@@ -39,7 +39,7 @@ export interface Handshakes {
   answer(request: HandshakeRequest): Handshake | undefined
 }
 
-/** The longest text that is sent back, in UTF-16 units. */
+/** Maximum length of an echoed string, in UTF-16 units. */
 const maxEchoLength = 4096
 
 /** Whether the value is a text that may be sent back. */

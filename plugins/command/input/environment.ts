@@ -23,7 +23,7 @@ export const allowedVariables = [
 
 /** Our own variables, which are never passed on, whatever is configured. Two of them are set for each turn. */
 const ownVariables = /^reveille_/i
-/** The fewest characters of a value that is redacted, since redacting shorter ones would make errors unreadable. */
+/** Minimum length of a value that is redacted, since redacting shorter ones would make errors unreadable. */
 const minSecretLength = 6
 /** The placeholders that are too long for a variable. */
 const tooLong: readonly Placeholder[] = ['prompt', 'systemPrompt']

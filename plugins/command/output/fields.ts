@@ -140,7 +140,7 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
-/** The most characters of a note, whatever a pointer finds. */
+/** Maximum length of a note, in characters, whatever a pointer finds. */
 const maxNoteLength = 200
 
 /** Compiles the rules of progress. Without rules, the lines that hold the reply are the progress. */

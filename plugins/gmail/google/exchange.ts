@@ -16,7 +16,7 @@ export interface ExchangeOptions {
   readonly name: string
   /** Default: 30. */
   readonly seconds?: number
-  /** The most bytes of the answer, after decompression. Default: 10 MiB. */
+  /** Maximum size of the answer, in bytes, after decompression. Default: 10 MiB. */
   readonly bytes?: number
 }
 

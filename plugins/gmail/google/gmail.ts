@@ -8,7 +8,7 @@ import { createReader } from './reading.ts'
 import { gmailService as service } from './service.ts'
 
 /**
- * The most bytes of one mail with its text. Attachments are not part of it, so a longer mail is a pasted log, or
+ * Maximum size of one mail with its text, in bytes. Attachments are not part of it, so a longer mail is a pasted log, or
  * holds pictures in its HTML. It is then asked for without its text.
  */
 const maxMailLength = 16 * 1_048_576

@@ -27,11 +27,11 @@ export interface MailItem {
 
 export interface ReadOptions {
   readonly includeBody: boolean
-  /** The most bytes of UTF-8 of the body. */
+  /** Maximum size of the body, in bytes of UTF-8. */
   readonly maxBytes: number
 }
 
-/** The most characters of the sender, the recipients and the subject. */
+/** Maximum length of the sender, the recipients and the subject, in characters. */
 const maxHeaderLength = 1_000
 const maxDateLength = 100
 const maxSnippetLength = 500

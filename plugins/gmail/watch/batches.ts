@@ -10,7 +10,7 @@ import { postMails } from './posting.ts'
 import { countRefused, refuse } from './refused-mails.ts'
 import { retry } from './retry.ts'
 
-/** The most mails in memory at one time. */
+/** Maximum number of mails in memory at one time. */
 const batchLength = 50
 const maxFetches = 8
 /**

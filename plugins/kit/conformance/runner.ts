@@ -335,5 +335,5 @@ function assertResult(result: TurnResult, secrets: readonly string[]): void {
   assertStorable(result, secrets)
 }
 
-/** The most characters of a sentence. */
+/** Maximum length of a sentence, in characters. */
 const maxStateLength = 4096

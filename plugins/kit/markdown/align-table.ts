@@ -5,7 +5,7 @@ import { type Block, type Inline, readInlines } from './tree.ts'
 
 export type Table = Extract<Block, { type: 'table' }>
 
-/** The most columns of text that most screens show unbroken. An aligned table that is broken cannot be read. */
+/** Width that most screens show unbroken, in columns. An aligned table that is broken cannot be read. */
 export const widestTable = 72
 
 /**

@@ -14,13 +14,13 @@ const maxDepth = 12
 const maxPasses = 4
 /** The work that is allowed in addition, so that short texts are always read. */
 const freeWork = 32_768
-/** The longest chunk in which inline marks are looked for, since the lexer's time grows with the square of it. */
+/** Maximum length of a chunk that is searched for inline marks, since the lexer's time grows with the square of it. */
 const maxChunkLength = 2048
-/** The longest quote, for the same reason. A longer one becomes two. */
+/** Maximum length of a quote, for the same reason. A longer one becomes two. */
 const maxQuoteLength = 16_384
-/** The longest underlined heading. Each line of a list item is tried as the first line of one. */
+/** Maximum length of an underlined heading. Each line of a list item is tried as the first line of one. */
 const maxHeadingLength = 512
-/** The longest paragraph with more than `maxRules` lines that may be rules of tables, after which all is read as rows. */
+/** Maximum length of a paragraph with more than `maxRules` possible table rules; a longer one is read as rows. */
 const maxAmongRulesLength = 2048
 const maxRules = 8
 

@@ -27,7 +27,7 @@ const writePlainCell = createInlineWriter(plainDialect)
 export interface CodeTableOptions {
   /** Returns the text of a cell. Default: the text of the plain dialect. */
   readonly write?: (cell: readonly Inline[]) => string
-  /** The most columns of text. Default: `widestTable`. */
+  /** Maximum width in columns. Default: `widestTable`. */
   readonly widest?: number
 }
 

@@ -16,7 +16,7 @@ export interface RenderOptions<Part> {
   write(blocks: readonly Block[]): Part
   /** Returns the length of a message as the vendor counts it. */
   measure(part: Part): number
-  /** The longest message, in the unit of `measure`. */
+  /** Maximum length of a message, in the unit of `measure`. */
   readonly limit: number
 }
 

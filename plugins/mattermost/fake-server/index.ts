@@ -36,7 +36,7 @@ export function visibleText(part: Part): string {
 export interface OpenVendorOptions {
   /** The clock in milliseconds by which pending posts are forgotten. Default: the machine's clock. */
   readonly now?: () => number
-  /** The most code points of a post. Default: 16,383, as on a server. */
+  /** Maximum length of a post, in code points. Default: 16,383, as on a server. */
   readonly maxPostLength?: number
 }
 

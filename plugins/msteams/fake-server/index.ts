@@ -59,7 +59,7 @@ const groupChat = '19:meeting_group00000000000000@thread.v2'
 const firstMessage = '1763682000000'
 const person = '5b649834-7412-4cce-9e69-176e95a394f5'
 const outsider = '520e4d1e-2108-43ee-a092-46a9507c6200'
-/** The most bytes of a whole message in UTF-16. */
+/** Maximum size of a whole message in UTF-16, in bytes. */
 const largestMessage = 100 * 1024
 const formats: readonly unknown[] = ['markdown', 'plain', 'xml']
 

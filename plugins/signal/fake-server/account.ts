@@ -86,7 +86,7 @@ interface Account {
 
 /** The parameters in camel case; the real daemon also takes the names of the command line's options. */
 const known = new Set(['account', 'recipient', 'groupId', 'username', 'message', 'textStyle', 'noteToSelf'])
-/** The most bytes of UTF-8 of a message; a longer one is sent as a file beside its beginning. */
+/** Maximum size of a message, in bytes of UTF-8; a longer one is sent as a file beside its beginning. */
 const maxTextLength = 2000
 
 export function createAccount(): Account {

@@ -121,7 +121,7 @@ const existing = {
   direct: 'D0123ADA',
 } as const
 
-/** The longest messages in characters. Slack silently cuts a longer `text` and refuses a longer `markdown_text`. */
+/** Maximum length of a message, in characters. Slack silently cuts a longer `text` and refuses a longer `markdown_text`. */
 const longest = { text: 40_000, markdown: 12_000 }
 
 function createWorkspace() {

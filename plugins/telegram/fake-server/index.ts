@@ -122,10 +122,10 @@ interface Chats {
   sendRichMessage(parameters: Parameters): FakeServerAnswer
 }
 
-/** The most code points of a message's visible text (Bot API, `sendMessage`) and of the source of a rich message. */
+/** Maximum length of a message's visible text (Bot API, `sendMessage`) and of the source of a rich message, in code points. */
 const longest = { message: 4096, rich: 32_768 }
 
-/** The most entities of a message; Telegram drops the rest. */
+/** Maximum number of entities of a message; Telegram drops the rest. */
 const maxEntities = 100
 
 function createChats(bot: object): Chats {

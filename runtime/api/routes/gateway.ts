@@ -22,7 +22,7 @@ import { givenText, optional } from './schema.ts'
 
 const day = { pattern: '^\\d{4}-\\d\\d-\\d\\d$', expects: 'a day such as 2026-01-31' }
 
-/** The most stored requests that a dry run looks at. */
+/** Maximum number of stored requests in a dry run. */
 const maxRequests = 10_000
 
 const dryRunQuery = optional({

@@ -13,7 +13,7 @@ export class NotChecked extends Error {
   }
 }
 
-/** The longest time that one answer may take, in milliseconds. */
+/** Maximum time to wait for a response, in milliseconds. */
 const answerMs = 5_000
 
 export type Reach =

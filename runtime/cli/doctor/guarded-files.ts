@@ -20,7 +20,7 @@ export interface GuardedFile {
 
 type Kind = Pick<GuardedFile, 'isSecret' | 'isData'>
 
-/** The most entries that are looked at in the data folder, and in each folder of it. */
+/** Maximum number of entries checked in the data folder, and in each of its folders. */
 const maxEntries = 200
 /** Within two levels stand the store, secrets that providers handed out, and files of channels. Bundles are no secret. */
 const maxDepth = 2

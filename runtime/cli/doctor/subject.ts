@@ -77,7 +77,7 @@ interface Records {
   backlog(): Promise<{ readonly waiting: number; readonly limit: number }>
 }
 
-/** The most requests that are looked at. */
+/** Maximum number of requests checked. */
 const maxRequests = 2_000
 const limit = 500
 

@@ -137,7 +137,7 @@ export interface StreamEvent {
   readonly id: string | undefined
 }
 
-/** The longest event. A gateway's frames are far shorter; a server that is none must not fill the memory. UTF-16 units. */
+/** Maximum length of an event, in UTF-16 units. A gateway's frames are far shorter; any other server must not fill the memory. */
 const maxEventLength = 8_388_608
 
 /**

@@ -100,7 +100,7 @@ const marks = { done: '✓', unchanged: '·', warning: '!' } as const
 /** The length of the longest usual name. */
 const nameWidth = 'configuration'.length
 const gap = '  '
-/** The least width of the column of details. */
+/** Minimum width of the column of details. */
 const minRoom = 30
 /** The columns of the bar of the questions, or of the mark, with the space after it. */
 const margin = 3

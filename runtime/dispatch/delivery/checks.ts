@@ -12,7 +12,7 @@ type CheckResult = Pick<Health, 'ok' | 'detail'> & { readonly code?: string }
 
 /** The time for one check. It is long because nothing waits for a check. Milliseconds. */
 const checkTimeoutMs = 30_000
-/** The longest detail of a result, in characters. */
+/** Maximum length of a detail of a result, in characters. */
 const maxDetailLength = 1000
 
 export function createChannelChecks(

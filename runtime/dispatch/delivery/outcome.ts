@@ -14,7 +14,7 @@ export function receiptOf(outcome: SendOutcome): Receipt | undefined {
   return keepable(outcome.kind === 'answered' ? outcome.answer : outcome.late)
 }
 
-/** The longest receipt in characters of JSON: enough to name all members of a large group that were not reached. */
+/** Maximum length of a receipt in characters of JSON: enough to name all members of a large group that were not reached. */
 const maxReceiptLength = 262_144
 const maxIdLength = 1000
 

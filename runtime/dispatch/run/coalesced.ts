@@ -2,7 +2,7 @@
 
 import { type JoinedRequest, type RunRecord, requestsOf } from '../../store/port.ts'
 
-/** The longest composed prompt or message in bytes of UTF-8, unless its newest request alone is longer. */
+/** Maximum length of a composed prompt or message in bytes of UTF-8, unless its newest request alone is longer. */
 export const maxCompositionLength = 262_144
 /** The room in bytes that is set aside for the sentence in front, before it is known how many requests fit. */
 const maxHeadLength = 400

@@ -32,7 +32,7 @@ const interruptionLimit = 10
 /** The wait after a rate limit that names no time. Milliseconds. */
 const limitedBackoff: Backoff = { firstMs: 30_000, maxMs: 30_000 }
 
-/** The longest wait that a vendor is granted, as a held run spends none of its time. Milliseconds. */
+/** Maximum wait that a vendor is granted, as a held run spends none of its time. Milliseconds. */
 const maxRateLimitMs = 86_400_000
 
 /** Retries come up to a third earlier or later. */

@@ -22,7 +22,7 @@ export interface HookLog {
   error(facts: object): void
 }
 
-/** The longest name of an endpoint in a line, in UTF-16 units: an unauthenticated client may make up one as long as an address may be. */
+/** Maximum length of an endpoint's name in a line, in UTF-16 units: an unauthenticated client chooses it freely. */
 const maxNameLength = 200
 
 /** The sender can do nothing about these refusals; the operator may have something to fix. */

@@ -26,7 +26,7 @@ export type WaitEnd =
   | { readonly kind: 'cut' }
 
 export interface Waiting {
-  /** The longest wait. */
+  /** Maximum wait. */
   readonly seconds: number
   /** Never rejects. */
   readonly end: Promise<WaitEnd>

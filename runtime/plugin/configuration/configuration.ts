@@ -18,7 +18,7 @@ export interface PluginConfiguration {
 /** The keys with which OpenClaw configures several accounts of one channel. */
 const accountKeys = new Set(['account', 'accounts', 'accountId', 'defaultAccount'])
 
-/** The longest reason why a schema cannot be used. Characters. */
+/** Maximum length of the reason that a schema cannot be used, in characters. */
 const maxReasonLength = 200
 
 /** One compiler serves the whole process, because creating it costs more than compiling the schema of any plugin. */

@@ -9,7 +9,7 @@ import { lower, type Place } from './places.ts'
 const gatherMs = 10
 /** A notification holds as many changes. What does not fit is left out: a listener that must not miss anything reads. */
 const maxChanges = 100
-/** The most bytes of a notification; see `Driver.notify`. */
+/** Maximum size of a notification, in bytes; see `Driver.notify`. */
 const maxBytes = 7_900
 
 /** What one notification says. The names are short, because the room is. */

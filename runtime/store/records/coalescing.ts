@@ -19,7 +19,7 @@ import { deferTask } from '../queue/tasks.ts'
 import { type Row, tables } from '../schema.ts'
 import { encodeString, type RowValues } from './rows.ts'
 
-/** The most UTF-16 units of contents that are kept for one run. */
+/** Maximum length of the contents kept for one run, in UTF-16 units. */
 const maxUnits = 1_048_576
 /** How many messages the record of a cancelled run shows. */
 const maxShown = 100

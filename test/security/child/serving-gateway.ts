@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createGateway } from '../../../runtime/index.ts'
 
 export interface Vitals {
-  /** The longest time between two ticks since the last report: milliseconds of processor time, without collecting garbage. */
+  /** Maximum time between two ticks since the last report: milliseconds of processor time, without collecting garbage. */
   readonly held: number
   /** The processor time since the start of the process. Milliseconds. */
   readonly spent: number

@@ -15,7 +15,7 @@ export interface FuzzCase {
    * `abandoned`: the sender closes in the middle.
    */
   readonly kind: 'answered' | 'open' | 'abandoned'
-  /** The most answers that may come; for `answered`, the exact number. */
+  /** Maximum number of answers that may come; for `answered`, the exact number. */
   readonly answers: number
   /** The expected answers, if they are known. */
   readonly expected?: readonly ExpectedAnswer[]

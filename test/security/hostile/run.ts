@@ -10,7 +10,7 @@ import { type Answer, openWatched, type WatchedGateway } from './watched.ts'
 export interface HostileRun {
   /** Sends every n-th pair of body and mapping. 1 sends all. */
   readonly stride: number
-  /** The longest hold that is allowed: milliseconds of processor time of the main thread, without collecting garbage. */
+  /** Maximum time that the event loop may be blocked: milliseconds of processor time of the main thread, without collecting garbage. */
   readonly maxHoldMs: number
 }
 

@@ -15,7 +15,7 @@ const minColumns = 20
 const shownAround = 2
 /** The lines that are shown of a text that only had to contain something. */
 const shownLines = 20
-/** The most lines of a difference. */
+/** Maximum number of lines in a difference. */
 const maxLines = 60
 /** With more edits than this the texts have nothing in common. */
 const maxEdits = 1000

@@ -146,7 +146,7 @@ function formatAction({ mapping, index, vars, fields }: ActionTrace, setting: Se
   ]
 }
 
-/** The longest word for where a field comes from. */
+/** Maximum length of the word for a field's origin. */
 const origins = 'expression'.length
 
 /** Field, where it comes from, value; below it what of the request went into it. */

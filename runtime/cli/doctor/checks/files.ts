@@ -126,7 +126,7 @@ interface Reader {
   readonly gids: readonly number[]
 }
 
-/** The most files that are looked at, because a configuration may have thousands. */
+/** Maximum number of files checked, because a configuration may have thousands. */
 const maxFiles = 1_000
 
 /** Checks that the user of the gateway can read every file that configures it. */
