@@ -4,11 +4,11 @@ import { nearestName } from '@reveille/engine'
 import { Argument, type Command, CommanderError } from 'commander'
 import { packageVersion } from '../package-folder.ts'
 import { CommandFailure } from './command-failure.ts'
-import { CliCommand, type Run } from './command-parts.ts'
-import { type CommandRow, commandsAfterWebhooks, commandsBeforeWebhooks } from './commands.ts'
+import { CliCommand, type CommandRow, type Run } from './command-parts.ts'
+import { commands } from './commands.ts'
 import { candidates } from './completion.ts'
 import { type Io, processIo } from './io.ts'
-import { addConnectCommands, addWebhookCommands } from './webhooks/commands.ts'
+import { ownRows } from './webhooks/commands.ts'
 
 const usageExit = 2
 
@@ -16,8 +16,8 @@ const usageExit = 2
 export async function runCli(argv: readonly string[], io: Io = processIo()): Promise<number> {
   const result = { exitCode: 0 }
   try {
-    const program = createProgram(io, result)
     const words = argv.slice(2)
+    const program = createProgram(io, result, await ownRows(words, io))
     if (words[0] === '__complete') {
       io.out(candidates(program, words.slice(1)))
       return 0
@@ -75,8 +75,12 @@ function pathsOf(command: Command): readonly (readonly string[])[] {
   ])
 }
 
-/** Registers every command. Tests compare the reference page with it. */
-export function createProgram(io: Io, result: { exitCode: number }): Command {
+/** Registers every command, and those of plugins of the configuration. Tests compare the reference page with it. */
+export function createProgram(
+  io: Io,
+  result: { exitCode: number },
+  more: readonly CommandRow[] = [],
+): Command {
   const own: Io & { config?: string } = { ...io }
   const program = new CliCommand('reveille')
     .description(
@@ -98,10 +102,7 @@ export function createProgram(io: Io, result: { exitCode: number }): Command {
       const perform = (await load()) as (...given: unknown[]) => Promise<number>
       result.exitCode = await perform(...given.slice(0, -2), command.optsWithGlobals(), own)
     }
-  for (const row of commandsBeforeWebhooks) addCommand(program, row, run)
-  addConnectCommands(program, run)
-  addWebhookCommands(program, run)
-  for (const row of commandsAfterWebhooks) addCommand(program, row, run)
+  for (const row of [...commands(), ...more]) addCommand(program, row, run)
   return program
 }
 

@@ -10,6 +10,40 @@ export type Run = (
   load: () => Promise<(...given: never[]) => Promise<number>>,
 ) => (...given: unknown[]) => Promise<void>
 
+export interface CommandRow {
+  /** The words that name it. */
+  readonly name: string
+  readonly about: string
+  /** Each argument as `<needed>`, `[optional]` or `[several...]`, with what it says. */
+  readonly args?: readonly (readonly [
+    name: string,
+    about: string,
+    accepts?: readonly string[] | ((text: string) => unknown),
+  ])[]
+  readonly options?: readonly Option[]
+  /** It asks a running gateway, whose address and token come from the configuration. */
+  readonly gateway?: true
+  /** What `--json` says; false where there is no such option. Default: `answer as JSON`. */
+  readonly json?: string | false
+  readonly help?: string
+  readonly examples: readonly string[]
+  /** Loads the function of the command, which takes the arguments, the options and `io`. Absent: a group of commands. */
+  run?(): Promise<(...given: never[]) => Promise<number>>
+}
+
+export function option(
+  flags: string,
+  about: string,
+  parse?: ((text: string, earlier: never) => unknown) | readonly string[] | 'hidden',
+  fallback?: unknown,
+): Option {
+  const made = new Option(flags, about)
+  if (parse === 'hidden') made.hideHelp()
+  else if (typeof parse === 'function') made.argParser(parse as never)
+  else if (parse !== undefined) made.choices(parse as string[])
+  return fallback === undefined ? made : made.default(fallback)
+}
+
 const reachHelp = `
 The gateway's address and token come from --config, else from REVEILLE_URL and
 REVEILLE_GATEWAY_TOKEN, else from the configuration that is found.`

@@ -1,44 +1,11 @@
 /** The table of commands: names, arguments, options, help and examples. The code of a command is loaded when it runs. */
 
-import { InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError, type Option } from 'commander'
 import { listCodes } from './authoring/lint/codes.ts'
-import { configOption, whole } from './command-parts.ts'
+import { type CommandRow, configOption, option, whole } from './command-parts.ts'
 import { allFilters, filterOptions, generation, requestFilters, unitMs } from './records/filters.ts'
 import { type Kind, type KindName, kinds } from './records/kinds.ts'
-
-export interface CommandRow {
-  /** The words that name it. */
-  readonly name: string
-  readonly about: string
-  /** Each argument as `<needed>`, `[optional]` or `[several...]`, with what it says. */
-  readonly args?: readonly (readonly [
-    name: string,
-    about: string,
-    accepts?: readonly string[] | ((text: string) => unknown),
-  ])[]
-  readonly options?: readonly Option[]
-  /** It asks a running gateway, whose address and token come from the configuration. */
-  readonly gateway?: true
-  /** What `--json` says; false where there is no such option. Default: `answer as JSON`. */
-  readonly json?: string | false
-  readonly help?: string
-  readonly examples: readonly string[]
-  /** Loads the function of the command, which takes the arguments, the options and `io`. Absent: a group of commands. */
-  run?(): Promise<(...given: never[]) => Promise<number>>
-}
-
-function option(
-  flags: string,
-  about: string,
-  parse?: ((text: string, earlier: never) => unknown) | readonly string[] | 'hidden',
-  fallback?: unknown,
-): Option {
-  const made = new Option(flags, about)
-  if (parse === 'hidden') made.hideHelp()
-  else if (typeof parse === 'function') made.argParser(parse as never)
-  else if (parse !== undefined) made.choices(parse as string[])
-  return fallback === undefined ? made : made.default(fallback)
-}
+import { setupRows } from './webhooks/commands.ts'
 
 const config = configOption()
 const besideConfig = option('--config <file>', 'the configuration, instead of its folder')
@@ -644,8 +611,14 @@ Exit code: 0 where the request would be taken, 1 where it would not.`,
 
 /** The help lists the commands in this order. */
 const asking = [...reading, ...operating].map((row) => ({ ...row, gateway: true as const }))
-export const commandsBeforeWebhooks = [...settingUp, ...authoring, ...asking]
-export const commandsAfterWebhooks = [...storing, ...examining]
+export const commands = (): readonly CommandRow[] => [
+  ...settingUp,
+  ...authoring,
+  ...asking,
+  ...setupRows(),
+  ...storing,
+  ...examining,
+]
 
 /** Collects the values of an option that may be given several times. */
 function collect(value: string, earlier: readonly string[] = []): readonly string[] {

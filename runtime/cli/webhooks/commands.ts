@@ -1,68 +1,202 @@
-/** Registers the commands that connect sources and providers, as the packages of their plugins describe them. */
+/** The rows of the commands that connect sources and providers, as the packages of their plugins describe them. */
 
-import { builtInSetups } from '../../plugin/index.ts'
-import { type CliCommand, configOption, type Run } from '../command-parts.ts'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+import type { CommandDescription, OptionDescription, SetupDescription } from '@reveille/kit'
+import { InvalidArgumentError, Option } from 'commander'
+import { builtInSetups, PluginSetupError, setupOf } from '../../plugin/index.ts'
+import { CommandFailure } from '../command-failure.ts'
+import { type CommandRow, configOption, option, whole } from '../command-parts.ts'
+import { formatDiagnostics, load } from '../configuration.ts'
 import type { Io } from '../io.ts'
-import { describeConnect, describeDisconnect, describeSource } from './described-commands.ts'
-import type { Given } from './task.ts'
+import type { Connected, Given } from './task.ts'
 
-const ownHelp = `
-NAME is that of a plugin's own source or provider, whose options its page lists.`
+const config = configOption()
+const dryRun = option('--dry-run', 'say what would be done, and do nothing')
+const answer = option('--json', 'answer as JSON, and ask nothing')
+const endpoint = (name: string) => option('--endpoint <name>', `of the gateway (default: ${name})`)
 
-export function addConnectCommands(program: CliCommand, run: Run): void {
-  const providers = builtInSetups('provider')
-  const connect = program
-    .command('connect')
-    .description('register a webhook at a provider, and write what the gateway needs for it')
-    .examples(...providers.flatMap(([, setup]) => setup?.connect.examples[0] ?? []))
-  const disconnect = program
-    .command('disconnect')
-    .description('remove a webhook that connect has registered')
-    .examples(...providers.flatMap(([, setup]) => setup?.other?.examples[0] ?? []))
-  for (const [name, setup] of providers) {
-    if (setup === undefined) continue
-    describeConnect(connect.command(name), { name, setup }, run)
-    if (setup.other) describeDisconnect(disconnect.command(name), { name, setup }, run)
-  }
-  for (const command of [connect, disconnect]) addOwn(command, [command.name()], run)
+/** Each step with the options that the command line adds to those of the package, and the function that performs it. */
+const steps = {
+  connect: {
+    of: ({ connect }: SetupDescription) => connect,
+    options: ({ name, setup }: Connected) => [
+      option('--url <url>', 'where the internet reaches the gateway (default: its tunnel)'),
+      option('--events <names>', 'separated by commas (default: those that mappings ask for)', parseNames),
+      endpoint(name),
+      option('--no-catch-up', 'do not ask for what was missed, and keep no token'),
+      dryRun,
+      config,
+      answer,
+      ...(setup.howToTry === undefined
+        ? [
+            option(
+              '--wait <seconds>',
+              'how long the ping is waited for (default: 30; 0: not at all)',
+              whole(0, 600),
+            ),
+          ]
+        : []),
+    ],
+    load: async () => (await import('./provider.ts')).connectProvider,
+  },
+  disconnect: {
+    of: ({ connect, other }: SetupDescription) => other ?? connect,
+    options: ({ name }: Connected) => [
+      option('--url <url>', 'where a webhook sends that the configuration does not name'),
+      endpoint(name),
+      dryRun,
+      config,
+      answer,
+    ],
+    load: async () => (await import('./provider.ts')).disconnectProvider,
+  },
+  setup: {
+    of: ({ connect }: SetupDescription) => connect,
+    options: () => [option('--no-browser', 'only show the address of the consent'), config, answer],
+    load: async () => (await import('./source.ts')).connectSource,
+  },
+  run: {
+    of: ({ other }: SetupDescription) =>
+      other ?? { description: 'run the source in this process, and post to a gateway', examples: [] },
+    options: () => [config, option('--json', 'report its state as JSON lines')],
+    load: async () => (await import('./run-source.ts')).runSource,
+  },
 }
 
-export function addWebhookCommands(program: CliCommand, run: Run): void {
-  const sources = builtInSetups('source')
-  const examples = sources.flatMap(([name]) =>
-    ['setup', 'run'].map((step) => `reveille webhooks ${name} ${step}`),
-  )
-  const webhooks = program
-    .command('webhooks')
-    .description('connect services that have to be asked for their events')
-    .examples(...examples)
-  for (const [name, setup] of sources) {
-    const group = webhooks
-      .command(name)
-      .description('let new mail wake an agent')
-      .examples(...examples)
-    for (const step of ['setup', 'run'] as const) {
-      const command = group.command(step)
-      if (setup !== undefined) describeSource(command, { name, setup }, step, run)
-      // Its package is beside the configuration, if anywhere.
-      else addOwn(command.helpOption(false), ['webhooks', name, step], run)
+type Step = keyof typeof steps
+
+function stepRow(words: string, step: Step, connected: Connected): CommandRow {
+  const { of, options, load } = steps[step]
+  const description: CommandDescription = of(connected.setup)
+  const { argument, help, examples } = description
+  return {
+    name: words,
+    about: description.description,
+    ...(argument && { args: [[argument.flags, argument.description]] }),
+    options: [...(description.options ?? []).map(optionOf), ...options(connected)],
+    json: false,
+    ...(help !== undefined && { help }),
+    examples,
+    run: async () => {
+      const perform = await load()
+      return withOptions(description, (given, io) => perform(connected, given, io))
+    },
+  }
+}
+
+const examplesOf = (steps: readonly (CommandDescription | undefined)[]) =>
+  steps.flatMap((each) => each?.examples[0] ?? [])
+
+/** A command whose names are those of plugins, some of which only the configuration knows. */
+function groupRow(name: string, about: string, examples: readonly string[]): CommandRow {
+  const help = "\nNAME is that of a plugin's own source or provider, whose options its page lists."
+  return { name, about, args: [['[name...]', '']], options: [config], json: false, help, examples }
+}
+
+export function setupRows(): readonly CommandRow[] {
+  const named = (kind: 'provider' | 'source') =>
+    builtInSetups(kind).flatMap(([name, setup]) => (setup === undefined ? [] : [{ name, setup }]))
+  const providers = named('provider')
+  const setups = providers.map(({ setup }) => setup)
+  const sources = named('source').map(({ name, setup }) => sourceRows(name, setup))
+  const examples = sources.flatMap(([group]) => group?.examples ?? [])
+  return [
+    groupRow(
+      'connect',
+      'register a webhook at a provider, and write what the gateway needs for it',
+      examplesOf(setups.map(({ connect }) => connect)),
+    ),
+    groupRow(
+      'disconnect',
+      'remove a webhook that connect has registered',
+      examplesOf(setups.map(({ other }) => other)),
+    ),
+    ...providers.flatMap((connected) => [
+      stepRow(`connect ${connected.name}`, 'connect', connected),
+      ...(connected.setup.other ? [stepRow(`disconnect ${connected.name}`, 'disconnect', connected)] : []),
+    ]),
+    groupRow('webhooks', 'connect services that have to be asked for their events', examples),
+    ...sources.flat(),
+  ]
+}
+
+function sourceRows(name: string, setup: SetupDescription): readonly CommandRow[] {
+  const group = `webhooks ${name}`
+  const examples = [`reveille ${group} setup`, `reveille ${group} run`]
+  return [
+    { name: group, about: 'let new mail wake an agent', json: false, examples },
+    stepRow(`${group} setup`, 'setup', { name, setup }),
+    stepRow(`${group} run`, 'run', { name, setup }),
+  ]
+}
+
+const kinds = { connect: ['provider', 'source'], disconnect: ['provider'], webhooks: ['source'] } as const
+
+/**
+ * The rows for the plugin of the configuration that a command line names: `connect NAME`, `disconnect NAME`, `webhooks NAME`.
+ * @throws CommandFailure where the configuration does not load, or no plugin has the name
+ */
+export async function ownRows(words: readonly string[], io: Io): Promise<readonly CommandRow[]> {
+  const [verb = ''] = words
+  if (!Object.hasOwn(kinds, verb)) return []
+  const { values, positionals } = parseArgs({
+    args: [...words],
+    options: { config: { type: 'string' } },
+    strict: false,
+    allowPositionals: true,
+  })
+  const [, name] = positionals
+  const known = [...builtInSetups('provider'), ...builtInSetups('source')]
+  if (name === undefined || known.some(([each, setup]) => each === name && setup)) return []
+  const { config } = values as { readonly config?: string }
+  const loaded = await load({ ...(config !== undefined && { config }), allowsUnset: true }, io)
+  if (!loaded.ok) throw new CommandFailure(1, formatDiagnostics(loaded.diagnostics, io))
+  let why: unknown
+  for (const kind of kinds[verb as keyof typeof kinds]) {
+    try {
+      const setup = setupOf(kind, name, loaded.configuration.settings)
+      if (verb === 'webhooks') return sourceRows(name, setup)
+      const step = kind === 'source' ? 'setup' : (verb as Step)
+      return [stepRow(`${verb} ${name}`, step, { name, setup })]
+    } catch (error) {
+      if (!(error instanceof PluginSetupError)) throw error
+      why = new CommandFailure(error.code === 'PLUGIN_MISSING' ? 2 : 1, error.message, { cause: error })
     }
   }
-  addOwn(webhooks, ['webhooks'], run)
+  throw why
 }
 
-/** Passes all words on, behind those of the command, to a command that is known once the configuration was read. */
-function addOwn(command: CliCommand, path: readonly string[], run: Run): void {
-  const perform = async (words: readonly string[], options: Given, io: Io): Promise<number> => {
-    if (path.length + words.length > 1)
-      return (await import('./own-plugin.ts')).runOwn([...path, ...words], options, io)
-    command.outputHelp({ error: true })
-    return 2
+function optionOf({ flags, description, choices, range, pattern, problem }: OptionDescription): Option {
+  const matching = (value: string) => {
+    if (new RegExp(pattern ?? '').test(value)) return value
+    throw new InvalidArgumentError(problem ?? `It must match ${pattern}.`)
   }
-  command
-    .argument('[name...]')
-    .allowUnknownOption()
-    .addOption(configOption())
-    .addHelpText('after', ownHelp)
-    .action(run(async () => perform))
+  return option(flags, description, choices ?? (range && whole(...range)) ?? (pattern ? matching : undefined))
+}
+
+/** Calls `perform` with the options and the argument under the names that the plugin has for them. */
+function withOptions(
+  { argument, options = [] }: CommandDescription,
+  perform: (options: Given, io: Io) => Promise<number>,
+): (...given: never[]) => Promise<number> {
+  return async (...given: unknown[]) => {
+    const [values, io] = given.slice(-2) as [Given, Io]
+    const name = argument?.flags.replace(/[^\w-]/g, '') ?? ''
+    const all: Record<string, unknown> = { ...values, ...(argument && { [name]: given[0] }) }
+    for (const { flags, key, isPath } of options) {
+      const attribute = new Option(flags).attributeName()
+      if (all[attribute] === undefined) continue
+      if (isPath) all[attribute] = path.resolve(io.cwd, String(all[attribute]))
+      if (key !== undefined) all[key] = all[attribute]
+      if (key !== undefined && key !== attribute) delete all[attribute]
+    }
+    return perform(all, io)
+  }
+}
+
+function parseNames(text: string): readonly string[] {
+  const names = text.split(',').map((name) => name.trim())
+  if (names.every((name) => /^(\*|[a-z][a-z0-9_.]*)$/.test(name))) return names
+  throw new InvalidArgumentError('They must be names such as push,pull_request.')
 }

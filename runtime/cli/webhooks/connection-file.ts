@@ -1,49 +1,79 @@
-/** Writes a connection into the configuration and `.env`, and takes it out again. Comments and everything else stay. */
+/** Reads what a configuration says about a connection, and writes it into the configuration and `.env`. Comments and everything else stay. */
 
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { type Configuration, isRecord } from '@reveille/engine'
+import { type Configuration, isRecord, keyOfSource } from '@reveille/engine'
 import { setInEnvFile } from '../../scaffold/add-to-env-file.ts'
-import { makeChange } from '../../scaffold/change.ts'
-import { type Edit, editConfiguration, valueAt as valueIn } from '../../scaffold/edit-configuration.ts'
+import { type Edit, type SetEdit, valueAt as valueIn } from '../../scaffold/edit-configuration.ts'
 import { NotEditable } from '../../scaffold/parsed-text.ts'
 import { replaceFile } from '../../scaffold/replace-file.ts'
 import { contentOf, documentOf } from '../../written-document.ts'
+import { withCompiled } from '../authoring/compile.ts'
 import { CommandFailure } from '../command-failure.ts'
-import { formatDiagnostics, shownPath } from '../configuration.ts'
+import { formatDiagnostics, loadText, shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
-import { checkText } from './configured.ts'
 
 type Path = readonly string[]
 
-/** What the configuration is to say about an endpoint. References are written as such. */
-export interface ConnectionEntry {
-  readonly endpoint: string
-  readonly provider: string
-  /** The preset to add, unless a mapping of the configuration takes the endpoint. */
-  readonly addsPreset: boolean
-  /** The reference to the secret; undefined: what is written stays. */
-  readonly secret: string | undefined
-  readonly catchUp: Readonly<Record<string, unknown>> | undefined
+const endpoints: Path = ['hooks', 'endpoints']
+const presets: Path = ['hooks', 'presets']
+
+/** Checks whether a gateway would accept the file if this were its text. */
+async function checkText(file: string, text: string, io: Io) {
+  return withCompiled(
+    await loadText(file, text, io.env),
+    io,
+    (compiled) => {
+      if (compiled.ok) return { ok: true as const, configuration: compiled.configuration }
+      const errors = compiled.diagnostics.filter(({ severity }) => severity === 'error')
+      return { ok: false as const, text: formatDiagnostics(errors, io) }
+    },
+    { startsPlugins: true },
+  )
 }
 
-/** The text with the connection in it. @throws NotEditable */
-export function withConnection(text: string, entry: ConnectionEntry): string {
-  const { endpoint, provider, addsPreset, secret, catchUp } = entry
-  const policy = ['hooks', 'endpoints', endpoint]
-  const verify = { provider, ...(secret !== undefined && { secret }) }
-  return editConfiguration(text, [
-    ...(addsPreset ? [presetEdit(provider, endpoint)] : []),
-    { set: [...policy, 'verify'], to: verify, adds: true },
-    ...(catchUp === undefined ? [] : [{ set: [...policy, 'catchUp'], to: catchUp, adds: true } as const]),
-  ])
+/** The configuration of now. @throws CommandFailure where it does not load */
+export async function configurationOf(file: string, text: string, io: Io): Promise<Configuration> {
+  const checked = await checkText(file, text, io)
+  if (checked.ok) return checked.configuration
+  throw new CommandFailure(1, `${checked.text}\n\nFix this first.`)
+}
+
+export interface Configured {
+  readonly configuration: Configuration
+  /** The configuration of the source, with references resolved, and values that are invalid. */
+  readonly source: Readonly<Record<string, unknown>>
+}
+
+export function pathOfSource(name: string): Path {
+  return keyOfSource(name).split('.')
+}
+
+/** @throws CommandFailure where anything but the source is wrong, so that no consent is given for nothing */
+export async function readConfigured(file: string, name: string, io: Io): Promise<Configured> {
+  const text = await readFile(file, 'utf8')
+  const loaded = await loadText(file, text, io.env)
+  const source = loaded.ok ? (loaded.configuration.settings.sources[name] ?? {}) : {}
+  const document = documentOf(text)
+  const place = pathOfSource(name)
+  try {
+    return { configuration: await configurationOf(file, text, io), source }
+  } catch (error) {
+    if (!loaded.ok || document.errors.length > 0 || !document.hasIn(place)) throw error
+    // Keys that the source does not have are about its preset, and stay.
+    const others = keysAt(text, place).filter((key) => !Object.hasOwn(source, key))
+    document.setIn(place, Object.fromEntries(others.map((key) => [key, valueAt(text, [...place, key])])))
+    const rest = await checkText(file, String(document), io)
+    if (!rest.ok) throw error
+    return { configuration: rest.configuration, source }
+  }
 }
 
 /** Adds the preset, unless it is listed: it serves one endpoint. */
 export function presetEdit(preset: string, endpoint = preset): Edit {
   return {
-    include: ['hooks', 'presets'],
+    include: presets,
     item: presetItem(preset, endpoint),
     is: (existing) => existing === preset || (isRecord(existing) && existing['name'] === preset),
   }
@@ -53,32 +83,23 @@ function presetItem(preset: string, endpoint: string) {
   return endpoint === preset ? preset : { name: preset, path: endpoint }
 }
 
-/** The text without what `withConnection` writes. Keys and presets that a person has changed stay. @throws NotEditable */
-export function withoutConnection(text: string, endpoint: string, preset: string): string {
-  const endpoints = ['hooks', 'endpoints']
-  const policy = [...endpoints, endpoint]
-  const hasOthers = (place: Path, own: readonly string[]) => {
-    const written = valueAt(text, place)
-    return isRecord(written) && Object.keys(written).some((key) => !own.includes(key))
-  }
-  const parts = ['verify', 'catchUp']
-  const gone = hasOthers(policy, parts)
-    ? parts.map((key) => [...policy, key])
-    : [hasOthers(endpoints, [endpoint]) ? policy : endpoints]
-  const isThere = valueAt(text, policy) !== undefined
-  const edited = isThere ? gone.reduce(withoutKey, text) : text
-  const listed = valueAt(edited, ['hooks', 'presets'])
-  if (!Array.isArray(listed)) return edited
-  const own = presetItem(preset, endpoint)
-  const kept = listed.filter((item) => !isDeepStrictEqual(item, own))
-  if (kept.length === listed.length) return edited
-  return kept.length === 0
-    ? withoutKey(edited, ['hooks', 'presets'])
-    : makeChange(edited, { kind: 'put', path: ['hooks', 'presets'], value: kept })
+/** Takes the preset off the list, where it is as {@link presetEdit} adds it. */
+export function unlistEdits(text: string, preset: string, endpoint: string): readonly SetEdit[] {
+  const listed = valueAt(text, presets)
+  if (!Array.isArray(listed)) return []
+  const kept = listed.filter((item) => !isDeepStrictEqual(item, presetItem(preset, endpoint)))
+  if (kept.length === listed.length) return []
+  return [{ set: presets, to: kept.length === 0 ? undefined : kept, adds: true }]
 }
 
-function withoutKey(text: string, place: Path): string {
-  return valueAt(text, place) === undefined ? text : makeChange(text, { kind: 'remove', path: place })
+/** Removes these keys of a policy, and the policy or all policies where nothing else would be left. */
+export function removalEdits(text: string, endpoint: string, keys: readonly string[]): readonly SetEdit[] {
+  const policy = [...endpoints, endpoint]
+  const written = keysAt(text, policy)
+  const gone = written.filter((key) => keys.includes(key))
+  if (gone.length === 0) return []
+  if (gone.length < written.length) return gone.map((key) => ({ set: [...policy, key], to: undefined }))
+  return [{ set: keysAt(text, endpoints).length > 1 ? policy : endpoints, to: undefined }]
 }
 
 /** A value as it is written, with its references. */
@@ -91,18 +112,12 @@ export function keysAt(text: string, place: Path): readonly string[] {
   return Object.keys(valueAt(text, place) ?? {})
 }
 
-/** The id of the webhook that a written policy names. */
-export function hookIdIn(policy: unknown): string | undefined {
-  const catchUp = isRecord(policy) ? policy['catchUp'] : undefined
-  return isRecord(catchUp) ? String(catchUp['hookId']) : undefined
-}
-
 /** The variable that a written value refers to: `"${NAME}"` and `"${NAME:-}"`. */
 export function variableIn(written: unknown): string | undefined {
   return typeof written === 'string' ? /^\$\{(\w+)(?::-)?\}$/.exec(written)?.[1] : undefined
 }
 
-export interface Writing {
+interface Writing {
   readonly file: string
   /** Variables to be set in `.env`; undefined removes one. */
   readonly variables?: Readonly<Record<string, string | undefined>>
@@ -129,7 +144,7 @@ export async function writeFiles(writing: Writing, io: Io): Promise<boolean> {
   if (!checked.ok && edited !== text)
     throw new CommandFailure(
       1,
-      `${shown} would not load with the change:\n\n${formatDiagnostics(checked.diagnostics, io)}\n\nThe file is unchanged. Fix it, and run the same command again.`,
+      `${shown} would not load with the change:\n\n${checked.text}\n\nThe file is unchanged. Fix it, and run the same command again.`,
     )
   // An editor may have written it just now.
   if ((await readFile(file, 'utf8')) !== text) return writeFiles(writing, io)
@@ -169,11 +184,4 @@ function unwritten(why: string, byHand: string | undefined, cause: unknown): Com
 
 export function envFileOf(file: string): string {
   return path.join(path.dirname(file), '.env')
-}
-
-/** The configuration of now. @throws CommandFailure where it does not load */
-export async function configurationOf(file: string, text: string, io: Io): Promise<Configuration> {
-  const checked = await checkText(file, text, io)
-  if (checked.ok) return checked.configuration
-  throw new CommandFailure(1, `${formatDiagnostics(checked.diagnostics, io)}\n\nFix this first.`)
 }

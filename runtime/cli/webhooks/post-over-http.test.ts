@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PluginError } from '@reveille/kit'
-import { createPost } from './post-over-http.ts'
+import { createPost } from './run-source.ts'
 
 const target = { address: 'http://127.0.0.1:8787', path: '/hooks', token: 'secret-token' }
 

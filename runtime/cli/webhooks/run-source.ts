@@ -1,7 +1,8 @@
 /** `reveille webhooks NAME run`: runs a source in this process, and posts its events to a gateway. */
 
 import { keyOfSource, type Settings } from '@reveille/engine'
-import { postLimitsOf } from '../../http/index.ts'
+import { PluginError, type Posted, parseJson, readRetryAfter, recordOf } from '@reveille/kit'
+import { type InternalRequest, postLimitsOf } from '../../http/index.ts'
 import { createLog } from '../../observe/log.ts'
 import { PluginSetupError, type StartedSource, startSource } from '../../plugin/index.ts'
 import { createSourceClock, createSources, type SourceState, sourcesFolder } from '../../sources/index.ts'
@@ -12,7 +13,6 @@ import { findConfiguration, shownPath } from '../configuration.ts'
 import { type CommandOptions, type Io, wrapText } from '../io.ts'
 import { pasted } from '../pasted.ts'
 import { createStopSignal } from '../signals.ts'
-import { createPost, type Target } from './post-over-http.ts'
 import type { Connected } from './task.ts'
 
 /** @returns 0 once it was stopped; 1 where another process runs the source, or it is not configured */
@@ -117,4 +117,75 @@ async function targetOf(options: { readonly config?: string }, settings: Setting
   }
   const { address: running } = await connectionTo(settings, io)
   return { address: running, path: hooks.path, token }
+}
+
+/** How long one answer may take, which comes when the request is on disk. Milliseconds. */
+const answerMs = 60_000
+
+export interface Target {
+  /** Without a slash at the end. */
+  readonly address: string
+  /** `hooks.path`. */
+  readonly path: string
+  readonly token: string
+}
+
+/** @throws PluginError `network`, retryable, unless a gateway has answered; the reason of the signal */
+export function createPost(
+  { address, path, token }: Target,
+  fetch: typeof globalThis.fetch,
+): (request: Omit<InternalRequest, 'by'>) => Promise<Posted> {
+  return async ({ endpoint, body, signal }) => {
+    const late = AbortSignal.timeout(answerMs)
+    let response: Response
+    let text: string
+    try {
+      response = await fetch(`${address}${path}/${endpoint}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body,
+        // The token must not go to another server.
+        redirect: 'manual',
+        signal: signal === undefined ? late : AbortSignal.any([signal, late]),
+      })
+      text = await response.text()
+    } catch (cause) {
+      signal?.throwIfAborted()
+      const why = late.aborted
+        ? `did not answer within ${answerMs / 1000} s`
+        : `does not answer${reasonOf(cause)}`
+      throw unreachable(`The gateway at ${address} ${why}.`, cause)
+    }
+    return readAnswer(response, text, address)
+  }
+}
+
+/** The reason by which to find the cause, such as `ECONNREFUSED` or a fault of the certificate. */
+function reasonOf(error: unknown): string {
+  const { code } = (error instanceof Error && (error.cause as { readonly code?: unknown } | undefined)) || {}
+  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? ` (${code})` : ''
+}
+
+/**
+ * A proxy may answer in the place of the gateway. Its refusals count as what they say; a success that is not
+ * the gateway's own would lose what was posted.
+ */
+function readAnswer(response: Response, text: string, address: string): Posted {
+  const { status } = response
+  const { ok, outcome, code, error }: Readonly<Record<string, unknown>> = recordOf(parseJson(text)) ?? {}
+  const isOurs = typeof ok === 'boolean' && ok === response.ok
+  const isUnderstood = isOurs || status >= 500 || [401, 403, 404, 408, 413, 429].includes(status)
+  if (!isUnderstood) throw unreachable(`What answers at ${address} with ${status} is no gateway.`)
+  const retryAfter = readRetryAfter(response.headers.get('retry-after'), Date.now())
+  return {
+    status,
+    ...(isOurs && outcome === 'ignored' && { isIgnored: true }),
+    ...(typeof code === 'string' && { code }),
+    ...(typeof error === 'string' && { message: error }),
+    ...(retryAfter !== undefined && { retryAfter }),
+  }
+}
+
+function unreachable(message: string, cause?: unknown): PluginError {
+  return new PluginError(message, { code: 'network', retryable: true, cause })
 }

@@ -118,19 +118,25 @@ function createSteps(io: Io, prompts: Prompts | undefined, json: boolean) {
     else if (!json) io.err(`${mark} ${lines.join('\n  ')}\n`)
   }
 
+  function report(step: ConnectStep): void {
+    all.push(step)
+    const left = nameWidth + gap.length
+    const room = Math.max(minRoom, (io.columns ?? Number.POSITIVE_INFINITY) - margin - left)
+    const [first = '', ...more] = wrapWords(printable(step.detail), room)
+    const soft = step.outcome === 'unchanged' ? paint.dim : (text: string) => text
+    show(step.outcome, [
+      `${soft(printable(step.step).padEnd(nameWidth))}${gap}${soft(first)}`,
+      ...more.map((line) => `${' '.repeat(left)}${soft(line)}`),
+    ])
+  }
+
   return {
     all,
     warnings,
-    report(step: ConnectStep): void {
-      all.push(step)
-      const left = nameWidth + gap.length
-      const room = Math.max(minRoom, (io.columns ?? Number.POSITIVE_INFINITY) - margin - left)
-      const [first = '', ...more] = wrapWords(printable(step.detail), room)
-      const soft = step.outcome === 'unchanged' ? paint.dim : (text: string) => text
-      show(step.outcome, [
-        `${soft(printable(step.step).padEnd(nameWidth))}${gap}${soft(first)}`,
-        ...more.map((line) => `${' '.repeat(left)}${soft(line)}`),
-      ])
+    report,
+    /** Reports a step by whether it changed something. */
+    settle(step: string, isDone: boolean, done: string, unchanged: string): void {
+      report({ step, outcome: isDone ? 'done' : 'unchanged', detail: isDone ? done : unchanged })
     },
     /** Reports something that should be corrected and stops nothing. */
     warn(text: string): void {

@@ -1,0 +1,554 @@
+/** `reveille connect NAME` registers a webhook by the provider's API, and writes what the gateway needs for it; `disconnect NAME` undoes both. */
+
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { type Configuration, coversPath, isLoopback, isRecord } from '@reveille/engine'
+import {
+  createPluginFetch,
+  type Facts,
+  type RegisteredWebhook,
+  type Registrar,
+  type Registration,
+  type WantedWebhook,
+  type WebhookOwner,
+} from '@reveille/kit'
+import type { GatewayStatus } from '../../api/index.ts'
+import { registrationOf } from '../../plugin/index.ts'
+import { readEnvFile } from '../../scaffold/add-to-env-file.ts'
+import { editConfiguration } from '../../scaffold/edit-configuration.ts'
+import { createSourceClock } from '../../sources/index.ts'
+import { connectionTo } from '../client.ts'
+import { CommandFailure } from '../command-failure.ts'
+import { createGatewayView, type GatewayView } from '../doctor/gateway-view.ts'
+import type { CommandOptions, Io } from '../io.ts'
+import { pasted } from '../pasted.ts'
+import { shortId } from '../print.ts'
+import {
+  configurationOf,
+  editOrFail,
+  envFileOf,
+  presetEdit,
+  removalEdits,
+  unlistEdits,
+  valueAt,
+  variableIn,
+  writeFiles,
+} from './connection-file.ts'
+import { type Connected, type Done, perform, type Task } from './task.ts'
+
+interface ConnectOptions extends CommandOptions {
+  readonly url?: string
+  readonly events?: readonly string[]
+  readonly endpoint?: string
+  /** Whether what was missed is asked for. Default: true. */
+  readonly catchUp?: boolean
+  /** How long the ping is waited for, in seconds. */
+  readonly wait?: number
+  readonly dryRun?: boolean
+  /** The options of the provider. */
+  readonly [own: string]: unknown
+}
+
+interface ProviderTask extends Task, Connected {
+  readonly registration: Registration
+  readonly options: ConnectOptions
+  readonly endpoint: string
+  /** The text of the configuration's file. */
+  readonly text: string
+  /** The policy of the endpoint as it is written. */
+  readonly policy: unknown
+  readonly configuration: Configuration
+  readonly gateway: GatewayView
+}
+
+/** What is the provider's, with the token that administers it. */
+interface Account {
+  readonly owner: WebhookOwner
+  readonly token: Token
+  readonly registrar: Registrar
+  readonly hooks: readonly RegisteredWebhook[]
+}
+
+interface Plan extends Account {
+  /** The webhook that there is already. */
+  readonly found: RegisteredWebhook | undefined
+  readonly secret: KnownSecret
+}
+
+export function connectProvider(connected: Connected, options: ConnectOptions, io: Io): Promise<number> {
+  return withProvider(connected, options, io, async (task) => {
+    const { name, text, shown, endpoint, setup, policy, steps } = task
+    const address = await addressFor(task)
+    const account = await openAccount(task)
+    const { owner, hooks } = account
+    const detail = `${setup.title} lets the token administer webhooks of ${owner.name}.`
+    steps.report({ step: 'access', outcome: 'unchanged', detail })
+    const same = hooks.filter(({ url }) => url.replace(/\/+$/, '') === address)
+    // The webhook that is ours is the one that the configuration names, else the one that sends to the same address.
+    const found = hooks.find(({ id }) => id === hookIdIn(policy)) ?? same[0]
+    const others = same.flatMap(({ id }) => (id === found?.id ? [] : `The webhook ${id}`))
+    if (others.length > 0)
+      steps.warn(
+        `${others.join(' and ')} of ${owner.name} sends to the same address: remove it there, or everything is sent twice.`,
+      )
+    const plan = { ...account, found, secret: secretFor(task) }
+    const edited = editOrFail(text, (each) => withConnection(each, task, plan, found?.id), shown)
+    const wanted = { url: address, events: await eventsFor(edited, task, plan.secret) }
+    const facts = { provider: name, ...owner.keys, endpoint, ...{ address, events: wanted.events } }
+    if (!options.dryRun) return register(task, plan, wanted, facts)
+    const does = found === undefined ? 'would make a webhook' : `would change the webhook ${found.id}`
+    return dryRun(
+      task,
+      { ...facts, hookId: found?.id ?? null },
+      edited,
+      `it ${does} of ${owner.name} that sends ${wanted.events.join(', ')} to ${address}`,
+      `it would write the endpoint ${endpoint}`,
+    )
+  })
+}
+
+async function register(task: ProviderTask, plan: Plan, wanted: WantedWebhook, facts: Facts): Promise<Done> {
+  const { name, setup, endpoint, configuration, shown, steps, io } = task
+  const { owner, registrar, found, secret } = plan
+  // The gateway has to know the secret before the provider signs with it.
+  const chosen = secret.value ?? newSecret()
+  const isWritten = registrar.choosesSecret && (await write(task, plan, found?.id, chosen))
+  const kept = registrar.choosesSecret || secret.value !== undefined ? found : undefined
+  if (kept !== undefined) await registrar.update(kept.id, wanted, chosen)
+  else if (found !== undefined) await registrar.remove(found.id)
+  const made = kept ? { id: kept.id, secret: chosen } : await registrar.create(wanted, chosen)
+  const sends = `sends ${wanted.events.includes('*') ? 'every event' : wanted.events.join(', ')} to ${wanted.url}.`
+  const how =
+    found === undefined ? 'Made' : `The webhook ${found.id}, whose secret is not known here, was replaced by`
+  steps.settle(
+    'webhook',
+    kept === undefined,
+    `${how} the webhook ${made.id} of ${owner.name}, which ${sends}`,
+    `The webhook ${made.id} of ${owner.name} ${sends}`,
+  )
+  const changed = (await write(task, plan, made.id, made.secret)) || isWritten
+  const wrote = `Wrote the endpoint ${endpoint} in ${shown}, and its secret in .env.`
+  steps.settle('configuration', changed, wrote, `${shown} says it already.`)
+  if (!configuration.settings.hooks.enabled)
+    steps.warn('hooks.enabled is not true: no request is taken until it is.')
+
+  const arrival = await proveArrival(registrar, made.id, wanted.url, task)
+  const isLost = arrival.is === 'failed'
+  const undo = `disconnect ${name}${endpoint === name ? '' : ` --endpoint ${endpoint}`}`
+  return {
+    facts: { ...facts, hookId: made.id, arrival: arrival.is, configuration: { file: shown, changed } },
+    lines: [
+      isLost ? `${setup.title} is registered, and its test did not arrive.` : `${setup.title} is connected.`,
+      '',
+      ...arrival.next,
+      `To end it: ${pasted(undo, io)}`,
+    ],
+    exitCode: isLost ? 1 : 0,
+  }
+}
+
+export function disconnectProvider(connected: Connected, options: ConnectOptions, io: Io): Promise<number> {
+  return withProvider(connected, options, io, async (task) => {
+    const { name, setup, endpoint, file, shown, text, policy, configuration, steps } = task
+    const { title } = setup
+    const { owner, registrar, hooks } = await openAccount(task)
+    const base = options.url?.replace(/\/+$/, '')
+    const addresses =
+      base === undefined ? [] : [base, `${base}${configuration.settings.hooks.path}/${endpoint}`]
+    const ids = hooks.flatMap(({ id, url }) => (id === hookIdIn(policy) || addresses.includes(url) ? id : []))
+    if (ids.length === 0 && policy === undefined)
+      throw new CommandFailure(
+        1,
+        `${title} has no webhook for the endpoint ${endpoint}, and ${shown} does not name it.`,
+      )
+    const edit = (each: string) => withoutConnection(each, endpoint, name)
+    const edited = editOrFail(text, edit, shown)
+    const facts = { provider: name, ...owner.keys, endpoint, hookIds: ids }
+    const own = `the webhook ${ids.join(' and ')}`
+    if (options.dryRun) {
+      const does = ids.length === 0 ? 'there is no webhook to remove' : `it would remove ${own}`
+      return dryRun(task, facts, edited, does, `it would take out the endpoint ${endpoint}`)
+    }
+    for (const id of ids) await registrar.remove(id)
+    steps.settle(
+      'webhook',
+      ids.length > 0,
+      `Removed ${own} of ${owner.name}.`,
+      `${title} has none that sends here.`,
+    )
+    const after = await configurationOf(file, edited, task.io)
+    const gone = variablesOf(policy).filter((variable) => !isNamed(variable, after))
+    const variables = Object.fromEntries(gone.map((variable) => [variable, undefined]))
+    const changed = await writeFiles({ file, variables, edit }, task.io)
+    if (changed) await reloadGateway(task)
+    const too = gone.length === 0 ? '' : `, and ${gone.join(' and ')} out of .env`
+    const took = `Took the endpoint ${endpoint} out of ${shown}${too}.`
+    steps.settle('configuration', changed, took, `${shown} does not name it.`)
+    return {
+      facts: { ...facts, configuration: { file: shown, changed } },
+      lines: [`${title} is disconnected.`],
+    }
+  })
+}
+
+function dryRun(
+  { setup, text, shown }: ProviderTask,
+  facts: Facts,
+  edited: string,
+  does: string,
+  writes: string,
+): Done {
+  const changed = edited !== text
+  return {
+    facts: { ...facts, dryRun: true, configuration: { file: shown, changed } },
+    lines: [
+      `${setup.title}: ${does}.`,
+      `${shown}: ${changed ? writes : 'nothing would change'}.`,
+      'Nothing was changed.',
+    ],
+  }
+}
+
+/** @returns the exit code */
+function withProvider(
+  { name, setup }: Connected,
+  options: ConnectOptions,
+  io: Io,
+  work: (task: ProviderTask) => Promise<Done>,
+): Promise<number> {
+  return perform(setup.title, options, io, async (task) => {
+    const text = await readFile(task.file, 'utf8')
+    const configuration = await configurationOf(task.file, text, task.io)
+    const { settings } = configuration
+    const registration = await registrationOf(name, settings)
+    const gateway = createGatewayView(await connectionTo(settings, task.io), task.io)
+    const { endpoint = name } = options
+    const policy = valueAt(text, ['hooks', 'endpoints', endpoint])
+    return work({
+      ...task,
+      name,
+      setup,
+      registration,
+      options,
+      endpoint,
+      text,
+      policy,
+      configuration,
+      gateway,
+    })
+  })
+}
+
+/** @throws CommandFailure; PluginError where the token may not administer webhooks */
+async function openAccount(task: ProviderTask): Promise<Account> {
+  const { name, setup, registration, io } = task
+  const owner = ownerOf(task)
+  const token = await tokenFor(task)
+  const { signal } = new AbortController()
+  const registrar = registration.open(owner, {
+    fetch: createPluginFetch({ fetch: io.fetch, log: { debug() {} }, owner: { provider: name }, signal }),
+    token: token.value,
+    tokenFrom: setup.token?.variable ?? '',
+    api: apiOf(task),
+    clock: createSourceClock(io.now),
+    signal,
+  })
+  return { owner, token, registrar, hooks: await registrar.list() }
+}
+
+/** The owner of the webhook: as it was named, else as the configuration says. @throws CommandFailure; PluginError */
+function ownerOf({ name, registration, options, policy, endpoint, io }: ProviderTask): WebhookOwner {
+  const configured = catchUpIn(policy)
+  const owner = registration.ownerOf(options, configured)
+  let before = owner
+  try {
+    before = registration.ownerOf({}, configured)
+  } catch {
+    // The configuration names nobody.
+  }
+  if (before.name.toLowerCase() === owner.name.toLowerCase()) return owner
+  const own = `${name}-${(owner.name.split('/').at(-1) ?? '').toLowerCase().replace(/[^a-z0-9]+/g, '-')}`
+  throw new CommandFailure(
+    2,
+    `The endpoint ${endpoint} belongs to ${before.name}. Give ${owner.name} an endpoint of its own with --endpoint ${own}, or end the other first: ${pasted(`disconnect ${name}`, io)}`,
+  )
+}
+
+interface Token {
+  readonly value: string
+  /** As the configuration refers to it. */
+  readonly reference: string
+  /** Whether `.env` does not have it yet. */
+  readonly isNew: boolean
+}
+
+/** The token of the API: from the environment, else from `.env`, else from the person. @throws CommandFailure */
+async function tokenFor({ setup, file, prompts, io }: ProviderTask): Promise<Token> {
+  const { variable, permission } = setup.token ?? { variable: 'TOKEN', permission: 'a token' }
+  const kept = readEnvFile(envFileOf(file))[variable]
+  const known = io.env[variable] || kept
+  const reference = `\${${variable}}`
+  if (known) return { value: known, reference, isNew: !kept }
+  if (prompts === undefined)
+    throw new CommandFailure(2, `${variable} is not set. It is to hold ${permission}.`)
+  const value = await prompts.secret({
+    message: `The token of ${setup.title}: ${permission}`,
+    validate: (answer) => (/^[\x21-\x7e]+$/.test(answer.trim()) ? undefined : 'A token without spaces.'),
+  })
+  return { value: value.trim(), reference, isNew: true }
+}
+
+/** @throws CommandFailure where a token would go unencrypted over the network */
+function apiOf({ setup: { api }, io }: ProviderTask): string | undefined {
+  const named = api && io.env[api.variable]
+  if (!named) return undefined
+  const url = URL.parse(named)
+  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))) return named
+  throw new CommandFailure(2, `${api.variable} must be an address such as ${api.default}.`)
+}
+
+const privateHost =
+  /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|\[f[cde])|\.(local|internal|localhost)$/
+
+/** Where the provider is to send to: `--url`, else the tunnel of the gateway that runs. @throws CommandFailure */
+async function addressFor(task: ProviderTask): Promise<string> {
+  const { endpoint, options, configuration, gateway, setup, steps, io } = task
+  const fail = (message: string) => new CommandFailure(2, message)
+  const base = options.url ?? (await tunnelOf(gateway))
+  if (base === undefined)
+    throw fail(
+      `${setup.title} needs an address of this gateway on the internet: --url https://hooks.example.com, or a tunnel while this runs: ${pasted('start --tunnel', io)}`,
+    )
+  const url = URL.parse(base)
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
+    throw fail(`${base} is no address: write it as https://hooks.example.com.`)
+  if (isLoopback(url.hostname) || privateHost.test(url.hostname))
+    throw fail(
+      `${setup.title} cannot reach ${url.hostname}, which is an address of this machine or network. Name the one that the internet knows, or use a tunnel: ${pasted('start --tunnel', io)}`,
+    )
+  if (url.protocol === 'http:') {
+    if (setup.needsHttps) throw fail(`${setup.title} sends to https:// alone.`)
+    steps.warn(
+      `${url.origin} is plain http: everyone on the way can read what is sent. Have a proxy take https.`,
+    )
+  }
+  const path = `${configuration.settings.hooks.path}/${endpoint}`
+  const given = url.pathname.replace(/\/+$/, '')
+  return `${url.origin}${given.endsWith(path) ? given : `${given}${path}`}`
+}
+
+async function tunnelOf(gateway: GatewayView): Promise<string | undefined> {
+  if ((await gateway.reach()).is !== 'there') return undefined
+  const status = await gateway.status().catch(() => undefined)
+  return (status as Partial<GatewayStatus> | undefined)?.publicUrl ?? undefined
+}
+
+interface KnownSecret {
+  readonly value: string | undefined
+  /** Undefined: what is written stays as it is. */
+  readonly variable: string | undefined
+}
+
+/** The secret that the endpoint has already, and where a new one is to be kept. */
+function secretFor({ endpoint, policy, configuration, file, io }: ProviderTask): KnownSecret {
+  const written = partOf(policy, 'verify')['secret']
+  const named = variableIn(written)
+  // A person has written it there.
+  if (written !== undefined && named === undefined) {
+    const { secret } = configuration.endpoints[endpoint]?.verify ?? {}
+    return { value: (typeof secret === 'string' ? secret : secret?.[0]) || undefined, variable: undefined }
+  }
+  const variable = named ?? `${endpoint.toUpperCase().replace(/[^A-Z0-9]+/g, '_')}_WEBHOOK_SECRET`
+  return { value: io.env[variable] || readEnvFile(envFileOf(file))[variable] || undefined, variable }
+}
+
+function newSecret(): string {
+  return randomBytes(32).toString('hex')
+}
+
+/** The events that mappings of the endpoint ask for, unless some are named: every event where that cannot be known. */
+async function eventsFor(
+  edited: string,
+  task: ProviderTask,
+  { variable, value }: KnownSecret,
+): Promise<readonly string[]> {
+  const { name, registration, setup, endpoint, options, file, steps, io } = task
+  const token = setup.token && { [setup.token.variable]: io.env[setup.token.variable] || 'not-set-yet' }
+  const secrets = variable === undefined ? {} : { [variable]: value ?? newSecret() }
+  const env = { ...io.env, ...secrets, ...token }
+  const { mappings } = await configurationOf(file, edited, { ...io, env })
+  const covering = mappings.flatMap(({ value: { match = {} } }) =>
+    coversPath(match.path, endpoint) ? [match] : [],
+  )
+  if (covering.length === 0)
+    steps.warn(
+      `No mapping takes what comes of the endpoint ${endpoint}, and it is ignored: ${pasted(`init mapping ${name}`, io)} copies the preset, to be changed.`,
+    )
+  if (options.events !== undefined) return options.events
+  const asked = covering.map((match) => registration.eventsOf(match))
+  const events = new Set(asked.flatMap((names) => names ?? []))
+  return events.size === 0 || asked.includes(undefined) ? ['*'] : [...events].sort()
+}
+
+/** Writes the connection as far as it is known. @returns whether the configuration changed */
+async function write(task: ProviderTask, plan: Plan, hookId: string | undefined, value: string) {
+  const { file, setup, options, io } = task
+  const { secret, token } = plan
+  const keepsToken = options.catchUp !== false && hookId !== undefined && token.isNew && setup.token
+  const variables = {
+    ...(secret.variable !== undefined && { [secret.variable]: value }),
+    ...(keepsToken && { [keepsToken.variable]: token.value }),
+  }
+  const edit = (text: string) => withConnection(text, task, plan, hookId)
+  const isChanged = await writeFiles({ file, variables, edit }, io)
+  if (isChanged) await reloadGateway(task)
+  return isChanged
+}
+
+/** The text with the connection in it, and the preset, unless a mapping of the operator takes the endpoint. @throws NotEditable */
+function withConnection(text: string, task: ProviderTask, plan: Plan, hookId: string | undefined): string {
+  const { name, setup, endpoint, configuration, options } = task
+  const { owner, secret, token } = plan
+  const policy = ['hooks', 'endpoints', endpoint]
+  const isMapped = configuration.mappings.some(
+    ({ origin, value }) => origin.kind !== 'preset' && value.match?.path === endpoint,
+  )
+  const verify = {
+    provider: name,
+    ...(secret.variable !== undefined && { secret: `\${${secret.variable}}` }),
+  }
+  const api = apiOf(task)
+  const isOther = api !== undefined && api.replace(/\/+$/, '') !== setup.api?.default
+  const id = /^\d{1,15}$/.test(hookId ?? '') ? Number(hookId) : hookId
+  const catchUp = { ...owner.keys, hookId: id, token: token.reference, ...(isOther && { api }) }
+  const hasCatchUp = options.catchUp !== false && hookId !== undefined
+  return editConfiguration(text, [
+    ...(isMapped ? [] : [presetEdit(name, endpoint)]),
+    { set: [...policy, 'verify'], to: verify, adds: true },
+    ...(hasCatchUp ? [{ set: [...policy, 'catchUp'], to: catchUp, adds: true } as const] : []),
+  ])
+}
+
+/** The text without what `connect` writes. Keys and presets that a person has changed stay. @throws NotEditable */
+function withoutConnection(text: string, endpoint: string, preset: string): string {
+  return editConfiguration(text, [
+    ...removalEdits(text, endpoint, ['verify', 'catchUp']),
+    ...unlistEdits(text, preset, endpoint),
+  ])
+}
+
+function partOf(policy: unknown, key: string): Facts {
+  const part = isRecord(policy) ? policy[key] : undefined
+  return isRecord(part) ? part : {}
+}
+
+function catchUpIn(policy: unknown): Facts {
+  return partOf(policy, 'catchUp')
+}
+
+/** The id of the webhook that a written policy names. */
+function hookIdIn(policy: unknown): string | undefined {
+  const { hookId } = catchUpIn(policy)
+  return hookId === undefined ? undefined : String(hookId)
+}
+
+/** The variables that what `connect` wrote refers to. */
+function variablesOf(policy: unknown): readonly string[] {
+  const values = [partOf(policy, 'verify')['secret'], catchUpIn(policy)['token']]
+  return values.flatMap((value) => variableIn(value) ?? [])
+}
+
+/** Whether a file of the configuration still refers to a variable. The comments of a preset that was copied name some too. */
+function isNamed(name: string, { sources }: Configuration): boolean {
+  const reference = new RegExp(`^(?!\\s*#).*\\$\\{${name}\\b`, 'm')
+  return [...sources.values()].some((text) => reference.test(text))
+}
+
+/** A gateway that watches its files has read them by then. */
+async function reloadGateway({ gateway }: ProviderTask): Promise<void> {
+  if ((await gateway.reach()).is !== 'there') return
+  await gateway
+    .admin()
+    .then((admin) => admin.ask('reload', {}, [409]))
+    .catch(() => undefined)
+}
+
+const defaultWaitSeconds = 30
+/** How often the provider is asked how the ping went, in milliseconds. */
+const pollMs = 1000
+/** How often the gateway is asked for the record of the ping, which is written after the answer. */
+const looks = 20
+
+interface Arrival {
+  readonly is: 'proven' | 'failed' | 'unknown'
+  readonly next: readonly string[]
+}
+
+/** Has the provider send a test, and asks the gateway whether it came. */
+async function proveArrival(
+  registrar: Registrar,
+  id: string,
+  address: string,
+  task: ProviderTask,
+): Promise<Arrival> {
+  const { gateway, options, name, setup, steps, io } = task
+  const { title } = setup
+  const again = pasted(`connect ${name}`, io)
+  const look = `See what comes: ${pasted('tail', io)}`
+  if ((await gateway.reach()).is !== 'there') {
+    steps.warn(`No gateway answers at ${gateway.address}, so that the way from ${title} to it was not tried.`)
+    return { is: 'unknown', next: [`Start it: ${pasted('start', io)}`, `Then try the way: ${again}`] }
+  }
+  const seconds = options.wait ?? defaultWaitSeconds
+  if (registrar.ping === undefined || seconds === 0)
+    return { is: 'unknown', next: [...(setup.howToTry === undefined ? [] : [setup.howToTry]), look] }
+  const began = io.now()
+  const isTimeLeft = async () => {
+    await io.pause(pollMs)
+    return io.now() < began + seconds * 1000
+  }
+  let ping = await registrar.ping(id, isTimeLeft)
+  // A gateway that watches its files may not have read the secret yet.
+  while (ping?.status === 401 && (await isTimeLeft())) ping = await registrar.ping(id, isTimeLeft)
+  if (ping === undefined || ping.status < 200 || ping.status >= 300) {
+    steps.warn(whyNoPing(ping, title, address, seconds))
+    return { is: 'failed', next: [`Try it again: ${again}`] }
+  }
+  const request = await recordSince(began, task)
+  const where = request === undefined ? '' : ` as the request ${shortId(request)}`
+  const detail = `${title} pinged ${address}, and the gateway took it${where}.`
+  steps.report({ step: 'ping', outcome: 'done', detail })
+  return { is: 'proven', next: [look] }
+}
+
+/** The id of the newest request of an endpoint since a time. */
+async function recordSince(
+  since: number,
+  { gateway, endpoint, io }: ProviderTask,
+): Promise<string | undefined> {
+  const admin = await gateway.admin().catch(() => undefined)
+  for (let look = 0; admin !== undefined && look < looks; look++) {
+    const query = { endpoint, since: String(since), limit: 1 }
+    const page = await admin.ask('listRequests', { query }).catch(() => undefined)
+    const [found] = page?.items ?? []
+    if (found !== undefined) return found.id
+    await io.pause(100)
+  }
+  return undefined
+}
+
+function whyNoPing(
+  ping: { readonly status: number; readonly statusText: string } | undefined,
+  title: string,
+  address: string,
+  seconds: number,
+): string {
+  if (ping === undefined) return `${title} has not said within ${seconds} s how its ping to ${address} went.`
+  const { status, statusText } = ping
+  if (status === 401)
+    return `The gateway refused the ping (401): it does not know the secret yet, or another gateway answers at ${address}.`
+  if (status === 404)
+    return `The ping met nothing at ${address} (404): the address leads elsewhere, or hooks are not enabled.`
+  const what = statusText === '' ? `${status}` : `${status}, ${statusText}`
+  return `${title} could not deliver its ping to ${address} (${what}): does that address lead to this gateway, and does it run?`
+}

@@ -1,0 +1,256 @@
+/** `reveille webhooks NAME setup`: has the plugin connect its source, and writes that into the configuration. */
+
+import { readFile, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { type Configuration, coversPath } from '@reveille/engine'
+import type { ConnectCall, Connection, SourceStorage } from '@reveille/kit'
+import { stringify } from 'yaml'
+import { assumedRoute } from '../../dispatch/index.ts'
+import { type Connector, connectorOf } from '../../plugin/index.ts'
+import { editConfiguration, type SetEdit } from '../../scaffold/edit-configuration.ts'
+import {
+  createSharedStorage,
+  createSourceClock,
+  createSourceStorage,
+  sourcesFolder,
+} from '../../sources/index.ts'
+import { isDatabase } from '../../store/driver-package.ts'
+import { openSourceValues } from '../../store/offline-source-values.ts'
+import { connectionTo } from '../client.ts'
+import { CommandFailure } from '../command-failure.ts'
+import { createGatewayView } from '../doctor/gateway-view.ts'
+import type { CommandOptions, Io } from '../io.ts'
+import { pasted, shellWord } from '../pasted.ts'
+import { createStopSignal } from '../signals.ts'
+import {
+  type Configured,
+  keysAt,
+  pathOfSource,
+  presetEdit,
+  readConfigured,
+  removalEdits,
+  writeFiles,
+} from './connection-file.ts'
+import { createPerson } from './person.ts'
+import { type Connected, type Given, perform, type Task, unexpected } from './task.ts'
+
+type SetupOptions = CommandOptions & Given & { readonly browser?: boolean }
+
+interface Before extends Configured {
+  /** The configured values without invalid ones, which are asked for again. */
+  readonly usable: Given
+}
+
+/** @returns 1 where it could not be finished; the same command continues from there */
+export function connectSource({ name, setup }: Connected, options: SetupOptions, given: Io): Promise<number> {
+  const again = (io: Io) =>
+    `What was done is kept: ${pasted(`webhooks ${name} setup`, io)} goes on from there.`
+  const work = async (task: Task) => {
+    const { file, shown, steps, io } = task
+    const found = await readConfigured(file, name, io)
+    const { settings } = found.configuration
+    const connector = await connectorOf(name, settings)
+    const wrong = new Set(
+      connector.examine(found.source).map(({ key }) => key.slice(connector.key.length + 1).split('.')[0]),
+    )
+    const usable = Object.fromEntries(Object.entries(found.source).filter(([key]) => !wrong.has(key)))
+    const { store, dataDir } = settings.gateway
+    const folder = path.join(sourcesFolder(dataDir), name)
+    await using shared = isDatabase(store)
+      ? await openSourceValues({ location: store, configFile: file })
+      : undefined
+    const storage = shared ? createSharedStorage(shared)(name, folder) : createSourceStorage(folder)
+    const connection = await connect(connector, usable, storage, options, task, again(io))
+    const changed = await writeConnection(name, connection, { ...found, usable }, task)
+    const { configuration } = await readConfigured(file, name, io)
+    const { warnings, next } = await adviceFor(configuration, connection, io)
+    for (const warning of warnings) steps.warn(warning)
+    return {
+      facts: { ...connection.facts, configuration: { file: shown, changed } },
+      lines: [`${connection.subject ?? name} is set up.`, '', ...next],
+    }
+  }
+  return perform(setup.title, options, given, work, again)
+}
+
+async function connect(
+  connector: Connector,
+  config: Given,
+  storage: SourceStorage,
+  options: SetupOptions,
+  { steps, prompts, io }: Task,
+  again: string,
+): Promise<Connection> {
+  const { browser, config: _file, json: _json, ...wanted } = options
+  const call = new AbortController()
+  const cancel = () => call.abort(new CommandFailure(1, `Called off. ${again}`))
+  const stop = createStopSignal({ signals: io.signals })
+  void stop.first.then(cancel)
+  const connecting: ConnectCall = {
+    config,
+    wanted,
+    storage,
+    fetch: io.fetch,
+    clock: createSourceClock(io.now),
+    signal: call.signal,
+    person: createPerson({ io, prompts, browser: browser !== false, cancel }),
+    report: steps.report,
+  }
+  try {
+    return await connector.connect(connecting)
+  } catch (error) {
+    // The person cancelled, so the error of the step under way says nothing new.
+    throw call.signal.aborted ? call.signal.reason : unexpected(error)
+  } finally {
+    stop.close()
+  }
+}
+
+/**
+ * What the file says already stays as it is, references included. The file is read again, because a consent takes time in
+ * which it may have been edited. @returns whether it changed
+ * @throws CommandFailure where it cannot be written; then the file is unchanged
+ */
+async function writeConnection(
+  name: string,
+  connection: Connection,
+  before: Before,
+  { file, shown, steps, io }: Task,
+): Promise<boolean> {
+  const { preset } = connection
+  const editsIn = (text: string) => editsFor(text, name, connection, before)
+  const isFirst = Object.keys(before.usable).length === 0
+  const isMissing = preset !== undefined && (isFirst || !isMapped(before.configuration, preset))
+  const listing = isMissing ? [presetEdit(preset)] : []
+  const text = await readFile(file, 'utf8')
+  const edit = (each: string) => editConfiguration(each, [...editsIn(each), ...listing])
+  const changed = await writeFiles({ file, edit, byHand: linesOf(name, connection) }, io)
+  const settings = editsIn(text)
+  const isWritten = editConfiguration(text, settings) !== text
+  steps.settle('configuration', isWritten, `${inWords(settings)} in ${shown}.`, `${shown} says it already.`)
+  if (preset === undefined) return changed
+  const isAdded = editConfiguration(text, listing) !== text
+  steps.settle('preset', isAdded, `Added ${preset} to hooks.presets in ${shown}.`, 'It need not be added.')
+  const { configuration } = await readConfigured(file, name, io)
+  // The preset is listed, and serves another endpoint.
+  if (!isMapped(configuration, preset))
+    steps.warn(`No mapping takes the endpoint ${preset}, where events are posted: they are ignored.`)
+  return changed
+}
+
+/** Where another mapping takes the endpoint, the preset was left out on purpose. */
+function isMapped({ mappings }: Configuration, endpoint: string): boolean {
+  return mappings.some(({ value }) => coversPath(value.match?.path, endpoint))
+}
+
+function inWords(edits: readonly SetEdit[]): string {
+  const { written = [], gone = [] } = Object.groupBy(edits, ({ to }) =>
+    to === undefined ? 'gone' : 'written',
+  )
+  const namesOf = (some: readonly SetEdit[]) => some.map(({ set }) => set.join('.')).join(' and ')
+  const parts = [
+    written.length > 0 && `wrote ${namesOf(written)}`,
+    gone.length > 0 && `took out ${namesOf(gone)}`,
+  ]
+  return parts
+    .filter(Boolean)
+    .join(', ')
+    .replace(/^./, (first) => first.toUpperCase())
+}
+
+/** Leaves out what the file has already, as a value or by a reference. */
+function editsFor(
+  text: string,
+  name: string,
+  { config, endpoints = {} }: Connection,
+  { configuration, source, usable }: Before,
+): readonly SetEdit[] {
+  const place = pathOfSource(name)
+  // The other keys are about the preset.
+  const keep = keysAt(text, place).filter((key) => !Object.hasOwn(source, key))
+  const policies = Object.entries(endpoints).flatMap(([endpoint, policy]): readonly SetEdit[] => {
+    // The endpoint is not used any more. What was written beside its verification stays.
+    if (Object.keys(policy).length === 0) return removalEdits(text, endpoint, ['verify'])
+    const was: Given = { ...configuration.endpoints[endpoint] }
+    if (Object.entries(policy).every(([key, value]) => isDeepStrictEqual(value, was[key]))) return []
+    const set = ['hooks', 'endpoints', endpoint]
+    return [{ set, to: policy, was, keep: keysAt(text, set).filter((key) => !Object.hasOwn(policy, key)) }]
+  })
+  if (isDeepStrictEqual({ ...config }, { ...usable })) return policies
+  return [{ set: place, to: config, was: usable, keep }, ...policies]
+}
+
+/** The lines to write by hand. */
+function linesOf(name: string, { config, endpoints = {}, preset }: Connection): string {
+  const policies = Object.entries(endpoints).filter(([, policy]) => Object.keys(policy).length > 0)
+  const hooks = {
+    ...(preset !== undefined && { presets: [preset] }),
+    ...(policies.length > 0 && { endpoints: Object.fromEntries(policies) }),
+  }
+  const [room = '', key = ''] = pathOfSource(name)
+  return stringify(
+    room === 'hooks' ? { hooks: { ...hooks, [key]: config } } : { hooks, [room]: { [key]: config } },
+  )
+}
+
+/** What still keeps events from an agent, and how to see that it works. */
+async function adviceFor(
+  { settings, mappings }: Configuration,
+  { preset, howToTry, endpoints = {} }: Connection,
+  io: Io,
+) {
+  const hasOwnChannel = mappings.some(
+    ({ origin, value }) => origin.kind === 'preset' && origin.name === preset && value.channel !== undefined,
+  )
+  const view = createGatewayView(await connectionTo(settings, io), io)
+  const isRunning = (await view.reach()).is === 'there'
+  /** Whether a running gateway has a last route. */
+  const isRouted = async () => (await (await view.admin()).ask('readRoute')).route !== null
+  const hasRoute =
+    settings.agents.route !== undefined ||
+    assumedRoute(settings.channels)?.to !== undefined ||
+    hasOwnChannel ||
+    (isRunning && (await isRouted().catch(() => false)))
+  const isSilent = Object.keys(settings.channels).length === 0
+  const noRoute = `Nothing says where replies go: ${pasted('route set CHANNEL', io)}, or agents.route.`
+  return {
+    warnings: [
+      ...(settings.hooks.enabled ? [] : ['hooks.enabled is not true: nothing is taken until it is.']),
+      ...(isSilent ? [`There is no channel for replies yet: ${pasted('init channel slack', io)}`] : []),
+      ...(isSilent || hasRoute ? [] : [noRoute]),
+      ...Object.entries(endpoints).flatMap(([name, policy]) => ledAstray(name, policy, settings.hooks.path)),
+      ...(await ownedByAnother(settings.gateway.dataDir)),
+    ],
+    /** The next steps, in lines. */
+    next: [
+      isRunning
+        ? `The gateway at ${view.address} takes it up by itself.`
+        : `Start the gateway, which runs the source: ${pasted('start', io)}`,
+      ...(howToTry === undefined ? [] : [`${howToTry}, and see what comes of it: ${pasted('runs', io)}`]),
+      `The state of the source: ${pasted('status', io)}`,
+    ],
+  }
+}
+
+/** A proxy may lead another path to the gateway, but a path with another end is more often a slip. */
+function ledAstray(endpoint: string, { verify }: Given, path: string): string[] {
+  const { audience } = (verify ?? {}) as { readonly audience?: unknown }
+  const posted = typeof audience === 'string' ? URL.parse(audience) : null
+  if (posted === null || posted.pathname.endsWith(`/${endpoint}`)) return []
+  return [
+    `Notifications are posted to ${audience}, and the gateway takes them at ${path}/${endpoint}: correct --push-endpoint, unless something leads from there to here.`,
+  ]
+}
+
+/** Root may set a mailbox up for a gateway that runs as another user. */
+async function ownedByAnother(dataDir: string): Promise<string[]> {
+  const folder = sourcesFolder(dataDir)
+  const [whole, part] = await Promise.all(
+    [stat(dataDir), stat(folder)].map((each) => each.catch(() => undefined)),
+  )
+  if (whole === undefined || part === undefined || whole.uid === part.uid) return []
+  return [
+    `${folder} does not belong to the owner of the data folder, as whom the gateway may run: \`chown -R ${whole.uid}:${whole.gid} ${shellWord(folder)}\``,
+  ]
+}
