@@ -30,206 +30,150 @@ async function open(t: TestContext): Promise<CaptureServer> {
   return server
 }
 
-interface Case {
-  readonly title: string
-  readonly to: Protocol
-  readonly answer: Script
-  readonly code: string
+/** An error as OpenAI, Anthropic and Google write it. */
+const ofOpenAi = (message: string, code?: string) => ({ error: { message, code } })
+const ofAnthropic = (message: string, type = 'invalid_request_error') => ({
+  type: 'error',
+  error: { type, message },
+})
+const ofGoogle = (status: string, message: string, ...details: readonly object[]) => ({
+  error: { status, message, details },
+})
+const rpc = (name: string, more?: object) => ({ '@type': `type.googleapis.com/google.rpc.${name}`, ...more })
+
+const page = '<html><body>Bad gateway</body></html>'
+const slowDown = ofOpenAi('Slow down', 'rate_limit_exceeded')
+const noCredit = ofAnthropic('Your credit balance is too low to access the API.')
+const overQuota = [rpc('QuotaFailure'), rpc('RetryInfo', { retryDelay: '36.5s' })]
+const wrongKey = rpc('ErrorInfo', { reason: 'API_KEY_INVALID' })
+const tooMany = 'The input token count (9) exceeds the maximum number of tokens allowed (8).'
+const badArgument = (message: string, ...details: object[]) =>
+  ofGoogle('INVALID_ARGUMENT', message, ...details)
+const noModel = (message: string) => ofOpenAi(message, 'model_not_found')
+
+interface Details {
+  readonly headers?: Readonly<Record<string, string>>
   readonly retryAfter?: number
   readonly says?: RegExp
+}
+const wait = (value: string, retryAfter: number): Details => ({
+  headers: { 'retry-after': value },
+  retryAfter,
+})
+
+/** The answers by the code that they get: what is special about each, its vendor, its status, its body. */
+const cases: Readonly<Record<string, readonly (readonly [string, Protocol, number, unknown, Details?])[]>> = {
+  'rate-limited': [
+    [
+      'with seconds',
+      openai,
+      429,
+      slowDown,
+      { ...wait('12', 12), says: /^openai asks to wait \(429\): Slow down\.$/ },
+    ],
+    [
+      'with milliseconds, which are the finer measure',
+      openai,
+      429,
+      {},
+      { headers: { 'retry-after': '2', 'retry-after-ms': '1500' }, retryAfter: 1.5 },
+    ],
+    ['with a date', anthropic, 429, {}, wait('Sat, 21 Nov 2026 20:00:30 GMT', 30)],
+    ['with a date that is over', anthropic, 429, {}, wait('Sat, 21 Nov 2026 19:00:00 GMT', 0)],
+    [
+      'with the wait in the body',
+      google,
+      429,
+      ofGoogle('RESOURCE_EXHAUSTED', 'Quota exceeded.', ...overQuota),
+      { retryAfter: 36.5 },
+    ],
+  ],
+  'out-of-credit': [
+    [
+      'because nothing is paid for',
+      openai,
+      429,
+      ofOpenAi('You exceeded your current quota.', 'insufficient_quota'),
+    ],
+    ['because nothing is paid for', anthropic, 400, noCredit],
+    ['without a body', local, 402, {}],
+  ],
+  unavailable: [
+    ...[500, 502, 503, 504, 529].map(
+      (status) => ['with a page in place of an error', local, status, page, wait('3', 3)] as const,
+    ),
+    ['without a body', local, 408, {}],
+    [
+      'of its own',
+      anthropic,
+      529,
+      ofAnthropic('Overloaded', 'overloaded_error'),
+      { says: /^anthropic is unavailable \(529\): Overloaded\.$/ },
+    ],
+  ],
+  'bad-credential': [
+    ['without a body', anthropic, 401, {}],
+    ['without a body', openai, 403, {}],
+    [
+      'for a wrong key',
+      google,
+      400,
+      badArgument('API key not valid. Please pass a valid API key.', wrongKey),
+      { says: /API key not valid/ },
+    ],
+  ],
+  'unknown-model': [
+    ['for a model', openai, 404, noModel('The model `gpt-5.2` does not exist')],
+    ['for a model', openai, 403, noModel('Project has no access to it')],
+    [
+      'that says nothing',
+      local,
+      404,
+      '',
+      { says: /^local does not know this model \(404\); check its name and `baseUrl`\.$/ },
+    ],
+    [
+      'with the error as text',
+      local,
+      404,
+      { error: 'model "qwen3:8b" not found, try pulling it first' },
+      { says: /try pulling it first\.$/ },
+    ],
+  ],
+  'too-long': [
+    [
+      'for length',
+      openai,
+      400,
+      ofOpenAi('Your input exceeds the context window.', 'context_length_exceeded'),
+    ],
+    ['for length', anthropic, 400, ofAnthropic('prompt is too long: 9 tokens > 8 maximum')],
+    ['for length', google, 400, badArgument(tooMany)],
+    ['for length', local, 400, ofOpenAi("This model's maximum context length is 8 tokens.")],
+    ['without a body', anthropic, 413, {}],
+  ],
+  refused: [['for the content', openai, 400, ofOpenAi('Filtered.', 'content_filter')]],
+  'bad-request': [
+    [
+      'for anything else',
+      openai,
+      400,
+      ofOpenAi("Unknown parameter: 'x'."),
+      { says: /^openai refused the request \(400\): Unknown parameter: 'x'\.$/ },
+    ],
+    ['with a detail', local, 422, { detail: 'No.' }, { says: /: No\.$/ }],
+  ],
 }
 
 const retryable = new Set(['rate-limited', 'unavailable', 'network', 'dropped', 'malformed'])
 
-const cases: readonly Case[] = [
-  {
-    title: '429 with seconds',
-    to: openai,
-    answer: refuse(
-      429,
-      { error: { message: 'Slow down', code: 'rate_limit_exceeded' } },
-      { 'retry-after': '12' },
-    ),
-    code: 'rate-limited',
-    retryAfter: 12,
-    says: /^openai asks to wait \(429\): Slow down\.$/,
-  },
-  {
-    title: '429 with milliseconds, which are the finer measure',
-    to: openai,
-    answer: refuse(429, {}, { 'retry-after': '2', 'retry-after-ms': '1500' }),
-    code: 'rate-limited',
-    retryAfter: 1.5,
-  },
-  {
-    title: '429 with a date',
-    to: anthropic,
-    answer: refuse(429, {}, { 'retry-after': 'Sat, 21 Nov 2026 20:00:30 GMT' }),
-    code: 'rate-limited',
-    retryAfter: 30,
-  },
-  {
-    title: '429 with a date that is over',
-    to: anthropic,
-    answer: refuse(429, {}, { 'retry-after': 'Sat, 21 Nov 2026 19:00:00 GMT' }),
-    code: 'rate-limited',
-    retryAfter: 0,
-  },
-  {
-    title: '429 with the wait in the body',
-    to: google,
-    answer: refuse(429, {
-      error: {
-        code: 429,
-        status: 'RESOURCE_EXHAUSTED',
-        message: 'Quota exceeded.',
-        details: [
-          { '@type': 'type.googleapis.com/google.rpc.QuotaFailure' },
-          { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '36.5s' },
-        ],
-      },
-    }),
-    code: 'rate-limited',
-    retryAfter: 36.5,
-  },
-  {
-    title: '429 because nothing is paid for',
-    to: openai,
-    answer: refuse(429, {
-      error: { message: 'You exceeded your current quota.', code: 'insufficient_quota' },
-    }),
-    code: 'out-of-credit',
-  },
-  {
-    title: '400 because nothing is paid for',
-    to: anthropic,
-    answer: refuse(400, {
-      type: 'error',
-      error: { type: 'invalid_request_error', message: 'Your credit balance is too low to access the API.' },
-    }),
-    code: 'out-of-credit',
-  },
-  { title: '402', to: local, answer: refuse(402, {}), code: 'out-of-credit' },
-  ...[500, 502, 503, 504, 529].map((status) => ({
-    title: `${status} with a page in place of an error`,
-    to: local,
-    answer: refuse(status, '<html><body>Bad gateway</body></html>', { 'retry-after': '3' }),
-    code: 'unavailable',
-    retryAfter: 3,
-  })),
-  { title: '408', to: local, answer: refuse(408, {}), code: 'unavailable' },
-  {
-    title: '529 of its own',
-    to: anthropic,
-    answer: refuse(529, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }),
-    code: 'unavailable',
-    says: /^anthropic is unavailable \(529\): Overloaded\.$/,
-  },
-  { title: '401', to: anthropic, answer: refuse(401, {}), code: 'bad-credential' },
-  { title: '403', to: openai, answer: refuse(403, {}), code: 'bad-credential' },
-  {
-    title: '400 for a wrong key',
-    to: google,
-    answer: refuse(400, {
-      error: {
-        code: 400,
-        status: 'INVALID_ARGUMENT',
-        message: 'API key not valid. Please pass a valid API key.',
-        details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }],
-      },
-    }),
-    code: 'bad-credential',
-    says: /API key not valid/,
-  },
-  {
-    title: '404 for a model',
-    to: openai,
-    answer: refuse(404, {
-      error: { message: 'The model `gpt-5.2` does not exist', code: 'model_not_found' },
-    }),
-    code: 'unknown-model',
-  },
-  {
-    title: '403 for a model',
-    to: openai,
-    answer: refuse(403, { error: { message: 'Project has no access to it', code: 'model_not_found' } }),
-    code: 'unknown-model',
-  },
-  {
-    title: '404 that says nothing',
-    to: local,
-    answer: refuse(404, ''),
-    code: 'unknown-model',
-    says: /^local does not know this model \(404\); check its name and `baseUrl`\.$/,
-  },
-  {
-    title: '404 with the error as text',
-    to: local,
-    answer: refuse(404, { error: 'model "qwen3:8b" not found, try pulling it first' }),
-    code: 'unknown-model',
-    says: /try pulling it first\.$/,
-  },
-  ...(
-    [
-      [
-        openai,
-        { error: { message: 'Your input exceeds the context window.', code: 'context_length_exceeded' } },
-      ],
-      [
-        anthropic,
-        {
-          type: 'error',
-          error: { type: 'invalid_request_error', message: 'prompt is too long: 9 tokens > 8 maximum' },
-        },
-      ],
-      [
-        google,
-        {
-          error: {
-            code: 400,
-            status: 'INVALID_ARGUMENT',
-            message: 'The input token count (9) exceeds the maximum number of tokens allowed (8).',
-          },
-        },
-      ],
-      [
-        local,
-        { error: { message: "This model's maximum context length is 8 tokens.", type: 'BadRequestError' } },
-      ],
-    ] as const
-  ).map(([to, body]) => ({ title: '400 for length', to, answer: refuse(400, body), code: 'too-long' })),
-  { title: '413', to: anthropic, answer: refuse(413, {}), code: 'too-long' },
-  {
-    title: '400 for the content',
-    to: openai,
-    answer: refuse(400, { error: { message: 'Filtered.', code: 'content_filter' } }),
-    code: 'refused',
-  },
-  {
-    title: '400 for anything else',
-    to: openai,
-    answer: refuse(400, { error: { message: "Unknown parameter: 'x'.", type: 'invalid_request_error' } }),
-    code: 'bad-request',
-    says: /^openai refused the request \(400\): Unknown parameter: 'x'\.$/,
-  },
-  { title: '422', to: local, answer: refuse(422, { detail: 'No.' }), code: 'bad-request', says: /: No\.$/ },
-  {
-    title: 'a cut before the answer',
-    to: openai,
-    answer: (response) => void response.socket?.destroy(),
-    code: 'network',
-    says: /^openai did not answer, the connection failed \(UND_ERR_SOCKET\)\.$/,
-  },
-  {
-    title: 'a page in place of a stream',
-    to: openai,
-    answer: (response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Log in</p>'),
-    code: 'malformed',
-    says: /text\/html/,
-  },
-]
-
-for (const { title, to, answer, code, retryAfter, says = /./ } of cases) {
+function failsWith(
+  title: string,
+  to: Protocol,
+  answer: Script,
+  code: string,
+  { retryAfter, says = /./ }: Details,
+) {
   test(`${title} from ${to.name} is ${code}`, async (t) => {
     const server = await open(t)
     server.play(answer)
@@ -243,6 +187,18 @@ for (const { title, to, answer, code, retryAfter, says = /./ } of cases) {
     assert.equal(server.asked.length, 1, 'it is asked once, whatever comes back')
   })
 }
+
+for (const [code, answers] of Object.entries(cases)) {
+  for (const [what, to, status, body, details = {}] of answers) {
+    failsWith(`${status} ${what}`, to, refuse(status, body, details.headers), code, details)
+  }
+}
+failsWith('a cut before the answer', openai, (response) => void response.socket?.destroy(), 'network', {
+  says: /^openai did not answer, the connection failed \(UND_ERR_SOCKET\)\.$/,
+})
+const login: Script = (response) =>
+  void response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Log in</p>')
+failsWith('a page in place of a stream', openai, login, 'malformed', { says: /text\/html/ })
 
 for (const protocol of protocols) {
   const { name } = protocol

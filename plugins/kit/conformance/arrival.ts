@@ -1,26 +1,18 @@
 /** Tests what a person sees when a reply has arrived. */
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import type { Part } from '../channel.ts'
 import { measureIn } from '../measure.ts'
-import { type OpenVendor, setUp, type VendorSetup } from './opened-vendor.ts'
+import type { OpenVendor, VendorTests } from './opened-vendor.ts'
 
-export interface ArrivalOptions extends VendorSetup {
-  visibleText(part: Part): string
-}
-
-export function arrivalTests(options: ArrivalOptions): void {
-  test('shows a plain text unchanged', async () => {
-    await using used = await setUp(options)
+export const arrivalTests: VendorTests = {
+  async 'shows a plain text unchanged'(used) {
     const text =
       'Plain: 100 % of ü, 漢字, 👩🏽‍🚀 & “quotes”, a*b, snake_case_word, 3 > 2, C:\\new, ~5, $x, [sic], {y} | z.'
     await used.send(text)
     assert.deepEqual(seen(used), [text])
-  })
+  },
 
-  test('stores each part as the text that a person reads', async () => {
-    await using used = await setUp(options)
+  async 'stores each part as the text that a person reads'(used, options) {
     const text = `# Report\n\n${proseOver(used)}\n\n- one\n- two\n\n> said\n\nLast *word*.`
     const parts = used.channel.render(text)
     await used.send(text)
@@ -28,18 +20,16 @@ export function arrivalTests(options: ArrivalOptions): void {
       seen(used),
       parts.map((part) => readable(options.visibleText(part))),
     )
-  })
+  },
 
-  test('stores a long text in messages that together make up the text', async () => {
-    await using used = await setUp(options)
+  async 'stores a long text in messages that together make up the text'(used) {
     const text = proseOver(used)
     await used.send(text)
     assert.ok(used.vendor.messages.length > 1, 'a text over the limit is cut')
     assert.deepEqual(seen(used).flatMap(wordsOf), wordsOf(text))
-  })
+  },
 
-  test('keeps code as code in every message that it is cut into', async () => {
-    await using used = await setUp(options)
+  async 'keeps code as code in every message that it is cut into'(used) {
     const line = 'const **stars** = _lines_ * `ticks` # 1 <b>'
     const count = Math.ceil((limitOf(used) * 4) / 3 / measureOf(used)(`${line}\n`))
     await used.send(`~~~ts\n${`${line}\n`.repeat(count)}~~~`)
@@ -47,19 +37,17 @@ export function arrivalTests(options: ArrivalOptions): void {
     assert.ok(messages.length > 1, 'code over the limit is cut')
     const lines = messages.flatMap((text) => text.split('\n').filter((each) => each.trim() !== ''))
     assert.deepEqual(lines, Array(count).fill(line), 'what is read is the code, line for line')
-  })
+  },
 
-  test('shows formatting instead of its marks', async () => {
-    await using used = await setUp(options)
+  async 'shows formatting instead of its marks'(used) {
     await used.send('## Title\n\nA **bold** word, an *oblique* one and a [page](https://example.org/page).')
     const text = seen(used).join('\n')
     for (const word of ['Title', 'bold', 'oblique', 'page'])
       assert.ok(text.includes(word), `it holds ${word}`)
     for (const mark of ['*', '##', '](']) assert.ok(!text.includes(mark), `no ${mark} is shown: ${text}`)
-  })
+  },
 
-  test('writes into the thread of the address', async (t) => {
-    await using used = await setUp(options)
+  async 'writes into the thread of the address'(used, _options, t) {
     const { vendor, channel } = used
     const { threadTo } = vendor
     if (threadTo === undefined) return t.skip('the vendor has no threads')
@@ -72,10 +60,9 @@ export function arrivalTests(options: ArrivalOptions): void {
     assert.equal(vendor.messages.length, 1)
     const thread = /[^:;=]+$/.exec(threadTo)?.[0] ?? ''
     assert.ok(JSON.stringify(vendor.messages[0]).includes(thread), `the message is stored in ${thread}`)
-  })
+  },
 
-  test('mentions no one, whatever the text says', async (t) => {
-    await using used = await setUp(options)
+  async 'mentions no one, whatever the text says'(used, _options, t) {
     for (const [index, text] of hostileTexts.entries())
       await used.send(text, { delivery: `hostile-${index}` })
     if (used.vendor.pings === undefined) return t.skip('the vendor has no mentions')
@@ -86,7 +73,7 @@ export function arrivalTests(options: ArrivalOptions): void {
         `it still says ${word}`,
       )
     }
-  })
+  },
 }
 
 /** Mentions of various surfaces: plain, inside other markup, escaped and as entities. */

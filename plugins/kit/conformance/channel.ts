@@ -7,6 +7,7 @@ import { measureIn } from '../measure.ts'
 import { isPluginError } from '../plugin-error.ts'
 import { assertPluginError, assertStorable } from './assertions.ts'
 import { within } from './deadline.ts'
+import { openFixture } from './fixture.ts'
 import { leaksOf, openResources } from './handles.ts'
 import { assertInertPlugin } from './import.ts'
 
@@ -57,10 +58,10 @@ export function channelTest(promise: string, options: Omit<ChannelConformance, '
   const to = options.places[0]?.[0]
   assert.ok(to !== undefined, 'the suite needs a place to send to')
   test(promise, async (t) => {
-    const fixture = await options.create()
-    t.after(() => fixture.close?.())
+    const create = () => openFixture(t, options.create)
+    const fixture = await create()
     const all = [...secrets, ...(fixture.secrets ?? [])]
-    await promises[promise]?.(fixture, { ...options, secrets: all, fences, visibleText, to, t })
+    await promises[promise]?.(fixture, { ...options, create, secrets: all, fences, visibleText, to, t })
   })
 }
 
@@ -198,7 +199,7 @@ const promises: Readonly<Record<string, (fixture: ChannelFixture, asked: Asked) 
   },
 
   async 'leaves nothing open after close'(_fixture, { create, to }) {
-    const before = openResources()
+    const before = await openResources()
     const fixture = await create()
     await sendAll(fixture.channel, to, 'A short text.')
     await fixture.close?.()

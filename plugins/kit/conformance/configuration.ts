@@ -1,54 +1,42 @@
 /** Tests a channel's configuration: its schema, its own check, and the check of the service. */
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { assertNoSecret, assertSentence } from './assertions.ts'
 import { within } from './deadline.ts'
-import { type JsonSchema, load, type OpenVendor, setUp, type VendorSetup } from './opened-vendor.ts'
+import { type JsonSchema, load, type OpenVendor, setUp, type VendorTests } from './opened-vendor.ts'
 import { withOtherCredentials } from './refusals.ts'
 
-export interface ConfigurationOptions extends VendorSetup {
-  readonly badAddresses: readonly string[]
-  /** The key of the service's address. To a `baseUrl` paths are appended; a `url` is whole, and may have a query. Default: `baseUrl` */
-  readonly addressKey?: 'baseUrl' | 'url'
-}
-
-export function configurationTests(options: ConfigurationOptions): void {
-  const { addressKey = 'baseUrl' } = options
-
-  test('reports a good credential, and sends nothing', async () => {
-    await using used = await setUp(options)
+export const configurationTests: VendorTests = {
+  async 'reports a good credential, and sends nothing'(used) {
     const { ok, detail } = await check(used)
     assert.equal(ok, true, detail)
     assert.deepEqual(used.vendor.messages, [])
-  })
+  },
 
-  test('reports a bad credential in a sentence', async (t) => {
+  async 'reports a bad credential in a sentence'(_used, options, t) {
     await using used = await setUp(options, withOtherCredentials)
     if (used.vendor.secrets.length === 0) return t.skip('the vendor asks for no credential')
     const { ok, detail } = await check(used)
     assert.equal(ok, false)
     assertSentence(detail, 'the detail')
-  })
+  },
 
-  test('reports an unreachable service in a sentence', async () => {
-    await using used = await setUp(options)
+  async 'reports an unreachable service in a sentence'(used) {
     await used.vendor.close()
     const { ok, detail } = await check(used)
     assert.equal(ok, false)
     assertSentence(detail, 'the detail')
-  })
+  },
 
-  test('accepts an address of its own as `defaultTo`', async () => {
+  async 'accepts an address of its own as `defaultTo`'(_used, options) {
     await using used = await setUp(options, (config) => ({ ...config, defaultTo: undefined }))
     await using other = await setUp(options, (config) => ({ ...config, defaultTo: used.vendor.to }))
     assert.equal(used.channel.defaultTo, undefined)
     assert.equal(other.channel.defaultTo, used.vendor.to)
-  })
+  },
 
-  test('refuses a `defaultTo` that is not an address, in `check` and in `setup`', async () => {
+  async 'refuses a `defaultTo` that is not an address, in `check` and in `setup`'(used, options) {
     const { plugin } = await load(options.plugin)
-    await using used = await setUp(options)
     plugin.check?.(used.vendor.config)
     for (const defaultTo of options.badAddresses) {
       const config = { ...used.vendor.config, defaultTo }
@@ -57,28 +45,30 @@ export function configurationTests(options: ConfigurationOptions): void {
       const setting = setUp(options, () => config).then((other) => other[Symbol.asyncDispose]())
       await assert.rejects(setting, /defaultTo/, `setup refuses '${defaultTo}'`)
     }
-  })
+  },
 
-  test(`accepts as \`${addressKey}\` the address of a service, without a name or a password`, async () => {
-    const { schema } = await load(options.plugin)
+  async 'accepts the address of a service, without a name or a password'(
+    _used,
+    { plugin, addressKey = 'baseUrl' },
+  ) {
+    const { schema } = await load(plugin)
     const pattern = new RegExp(String(schema.properties?.[addressKey]?.['pattern']), 'u')
     for (const good of ['http://127.0.0.1:8080', 'https://chat.example.org/api/', 'http://[::1]:80/x'])
       assert.match(good, pattern)
     for (const bad of ['chat.example.org', 'ftp://a.org', 'https://u:p@a.org', 'https://a.org#b'])
       assert.doesNotMatch(bad, pattern)
     assert.equal(pattern.test('https://a.org/?b=c'), addressKey === 'url')
-  })
+  },
 
-  test('describes its configuration in a schema', async () => {
-    const { schema } = await load(options.plugin)
-    await using used = await setUp(options)
+  async 'describes its configuration in a schema'(used, { plugin, addressKey = 'baseUrl' }) {
+    const { schema } = await load(plugin)
     assert.equal(schema['$schema'], 'https://json-schema.org/draft/2020-12/schema')
     assert.equal(schema['type'], 'object')
     assertDescribed(schema, 'the configuration')
     for (const name of [addressKey, 'defaultTo']) assert.ok(schema.properties?.[name], `there is ${name}`)
     const unmarked = credentialsOf(schema, used.vendor.config, used.vendor.secrets)
     assert.deepEqual(unmarked, [], 'each credential is marked with x-secret')
-  })
+  },
 }
 
 async function check({ channel, vendor }: OpenVendor) {

@@ -1,39 +1,36 @@
 /** Tests whether a channel knows, when a connection fails, if the message was sent, was not, or may have been. */
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import type { Fault } from '../fake-server/index.ts'
 import { within } from './deadline.ts'
-import { type OpenVendor, setUp, shortText, type VendorSetup } from './opened-vendor.ts'
+import { type OpenVendor, setUp, shortText, type VendorTests } from './opened-vendor.ts'
 
-export function connectionTests(options: VendorSetup): void {
-  test('ends with its deadline and closes the connection when the vendor is silent', async () => {
+export const connectionTests: VendorTests = {
+  async 'ends with its deadline and closes the connection when the vendor is silent'(_used, options) {
     for (const kind of ['hang-before', 'hang-after'] as const) {
       await using used = await setUp(options)
       const error = await abortedSend(used, kind, new DOMException('The deadline is over.', 'TimeoutError'))
       assert.deepEqual([error.code, error.retryable], ['timeout', true])
       assertUnsure(used, error)
     }
-  })
+  },
 
-  test('ends soon when aborted while the vendor works', async () => {
-    await using used = await setUp(options)
+  async 'ends soon when aborted while the vendor works'(used) {
     const error = await abortedSend(used, 'hang-after', new DOMException('The host drains.', 'AbortError'))
     assert.deepEqual([error.code, error.retryable], ['aborted', true])
     assertUnsure(used, error)
-  })
+  },
 
-  test('knows that nothing was delivered when the connection is refused', async () => {
-    await using used = await setUp(options)
+  async 'knows that nothing was delivered when the connection is refused'(used) {
     await used.vendor.close()
     const { code, retryable, maybeDelivered } = await used.failure()
     assert.deepEqual(
       { code, retryable, maybeDelivered },
       { code: 'network', retryable: true, maybeDelivered: false },
     )
-  })
+  },
 
-  test('delivers one message when a cut send is retried, or reports that there may be two', async () => {
+  async 'delivers one message when a cut send is retried, or reports that there may be two'(_, options) {
     for (const kind of ['cut-before', 'cut-after', 'cut-answer'] as const) {
       await using used = await setUp(options)
       used.vendor.script({ kind })
@@ -44,10 +41,9 @@ export function connectionTests(options: VendorSetup): void {
       await used.send(shortText)
       assert.equal(used.vendor.messages.length, 1, `one message after ${kind}`)
     }
-  })
+  },
 
-  test('delivers one message when a send that the vendor reported as failed is retried', async (t) => {
-    await using used = await setUp(options)
+  async 'delivers one message when a send that the vendor reported as failed is retried'(used, _options, t) {
     const { vendor, channel } = used
     if (channel.idempotency === undefined) return t.skip('the channel promises no idempotency')
     for (const answer of [vendor.refusals.serverError, vendor.refusals.badGateway]) {
@@ -56,7 +52,7 @@ export function connectionTests(options: VendorSetup): void {
     }
     await used.send(shortText)
     assert.equal(vendor.messages.length, 1)
-  })
+  },
 }
 
 /** Returns the error of a send that hangs and is then aborted. */

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import type { ColumnType, Dialect, Driver, SqlValue, Table, Transaction } from '../driver.ts'
-import { until } from './until.ts'
+import { until } from './deadline.ts'
 
 export interface DriverSetup {
   /** Opens the driver, as another process of the same database if it is shared. The suite closes it. */

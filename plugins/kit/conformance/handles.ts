@@ -7,7 +7,13 @@ export type OpenResources = ReadonlyMap<string, number>
 /** How many rounds of the event loop a closed socket may take to be gone. */
 const turns = 100
 
-export function openResources(): OpenResources {
+/** Returns how many of each kind are open, after some rounds of the event loop, so that what was closed before is gone. */
+export async function openResources(): Promise<OpenResources> {
+  for (let turn = 0; turn < turns; turn += 1) await yieldToEventLoop()
+  return count()
+}
+
+function count(): OpenResources {
   const counts = new Map<string, number>()
   for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1)
   return counts
@@ -18,8 +24,8 @@ export async function leaksOf(before: OpenResources, kinds?: readonly string[]):
   let leaks: string[] = []
   for (let turn = 0; turn < turns; turn += 1) {
     await yieldToEventLoop()
-    leaks = [...openResources()]
-      .filter(([kind, count]) => kind !== 'Immediate' && count > (before.get(kind) ?? 0))
+    leaks = [...count()]
+      .filter(([kind, open]) => kind !== 'Immediate' && open > (before.get(kind) ?? 0))
       .map(([kind]) => kind)
       .filter((kind) => kinds?.includes(kind) ?? true)
     if (leaks.length === 0) break

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import type { TestContext } from 'node:test'
 import { type Channel, channelErrorCodes, type Part } from '../channel.ts'
 import type { FakeVendor } from '../fake-server/index.ts'
 import type { Plugin, PluginManifest } from '../plugin.ts'
@@ -17,6 +18,29 @@ export interface VendorSetup {
   /** Starts a fake server of the vendor. */
   open(): Promise<FakeVendor>
 }
+
+export interface VendorConformance extends VendorSetup {
+  /** The name of the suite in the report. */
+  readonly name: string
+  /** Returns what a person reads of a part once its markup is applied. Pure, and independent of the tested renderer. */
+  visibleText(part: Part): string
+  /** Addresses grouped by place. The first address of the first place takes messages. */
+  readonly places: readonly (readonly string[])[]
+  /** Texts that are not addresses, in addition to blank ones. */
+  readonly badAddresses: readonly string[]
+  /** Whether the vendor's markup has code fences. Default: true. */
+  readonly fences?: boolean
+  /** The key of the service's address. To a `baseUrl` paths are appended; a `url` is whole, and may have a query. Default: `baseUrl` */
+  readonly addressKey?: 'baseUrl' | 'url'
+}
+
+/** Tests by name. Each is given a channel that is set up against its vendor. */
+export type VendorTests = Readonly<
+  Record<
+    string,
+    (used: OpenVendor, options: Omit<VendorConformance, 'name'>, t: TestContext) => Promise<void>
+  >
+>
 
 export type Configuration = Readonly<Record<string, unknown>>
 

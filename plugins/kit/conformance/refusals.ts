@@ -1,41 +1,36 @@
 /** Tests whether and when a channel wants a retry after a refusal of its vendor. */
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import type { PluginError } from '../plugin-error.ts'
-import { type Configuration, type OpenVendor, setUp, type VendorSetup } from './opened-vendor.ts'
+import { type Configuration, type OpenVendor, setUp, type VendorTests } from './opened-vendor.ts'
 
 /** The seconds to wait, unlike any default of a channel. */
 const wait = 7
 
-export function refusalTests(options: VendorSetup): void {
-  test('holds the whole channel back when the credential is refused', async () => {
-    await using used = await setUp(options)
+export const refusalTests: VendorTests = {
+  async 'holds the whole channel back when the credential is refused'(used) {
     used.vendor.always({ kind: 'answer', answer: used.vendor.refusals.badCredential })
     assertBadCredential(await used.failure())
-  })
+  },
 
-  test('holds the whole channel back when it has another credential than the vendor', async (t) => {
+  async 'holds the whole channel back when it has another credential than the vendor'(_, options, t) {
     await using used = await setUp(options, withOtherCredentials)
     if (used.vendor.secrets.length === 0) return t.skip('the vendor asks for no credential')
     assertBadCredential(await used.failure())
     assert.deepEqual(used.vendor.messages, [])
-  })
+  },
 
-  test('reports that no retry helps if sending is not allowed', async () => {
-    await using used = await setUp(options)
+  async 'reports that no retry helps if sending is not allowed'(used) {
     used.vendor.script({ kind: 'answer', answer: used.vendor.refusals.forbidden })
     assertPermanent(await used.failure(), used)
-  })
+  },
 
-  test('reports that no retry helps with an unknown address', async () => {
-    await using used = await setUp(options)
+  async 'reports that no retry helps with an unknown address'(used) {
     assertPermanent(await used.failure({ to: used.vendor.unknownTo }), used)
-  })
+  },
 
-  test('reports how long the vendor asks to wait, and leaves retries to the host', async () => {
-    await using used = await setUp(options)
+  async 'reports how long the vendor asks to wait, and leaves retries to the host'(used) {
     const { refusals } = used.vendor
     used.vendor.script({ kind: 'answer', answer: refusals.rateLimited(wait) })
     const error = await used.failure()
@@ -45,18 +40,16 @@ export function refusalTests(options: VendorSetup): void {
     const saysWait = !isDeepStrictEqual(refusals.rateLimited(wait), refusals.rateLimited(wait + 1))
     if (saysWait) assert.ok((retryAfter ?? 0) >= wait, `it waits for ${wait} s and not ${retryAfter}`)
     else assert.ok(retryAfter === undefined || retryAfter > 0, 'it waits')
-  })
+  },
 
-  test('distinguishes an error of the vendor that may have delivered from one that has not', async () => {
-    await using used = await setUp(options)
+  async 'distinguishes an error of the vendor that may have delivered from one that has not'(used) {
     const { serverError, serverErrorIsSafe = false } = used.vendor.refusals
     used.vendor.script({ kind: 'answer', answer: serverError })
     assertUnsure(await used.failure(), used, serverErrorIsSafe)
     assert.deepEqual(used.vendor.messages, [], 'the host tries again, and not the channel')
-  })
+  },
 
-  test('does not take the page of a proxy for an answer of the vendor', async () => {
-    await using used = await setUp(options)
+  async 'does not take the page of a proxy for an answer of the vendor'(used) {
     used.vendor.script({ kind: 'answer', answer: used.vendor.refusals.badGateway })
     const { code, message, retryable, maybeDelivered } = await used.failure()
     assert.deepEqual(
@@ -65,10 +58,9 @@ export function refusalTests(options: VendorSetup): void {
       `nothing reached the vendor, so that it is sent again: ${code}, ${message}`,
     )
     assert.deepEqual(used.vendor.messages, [], 'the host tries again, and not the channel')
-  })
+  },
 
-  test('does not take a page for a receipt, even with a good status', async () => {
-    await using used = await setUp(options)
+  async 'does not take a page for a receipt, even with a good status'(used) {
     const page = {
       status: 200,
       headers: { 'content-type': 'text/html' },
@@ -76,24 +68,22 @@ export function refusalTests(options: VendorSetup): void {
     }
     used.vendor.script({ kind: 'answer', answer: page })
     await used.failure()
-  })
+  },
 
-  test('follows no redirect', async () => {
-    await using used = await setUp(options)
+  async 'follows no redirect'(used) {
     const { vendor } = used
     const answer = { status: 307, headers: { location: `${vendor.url}/elsewhere` } }
     vendor.script({ kind: 'answer', answer })
     const { code, retryable } = await used.failure()
     assert.deepEqual([code, retryable], ['redirected', false])
     assert.ok(!vendor.requests.some(({ path }) => path === '/elsewhere'), 'nothing goes elsewhere')
-  })
+  },
 
-  test('refuses an answer of 2 MiB', async () => {
-    await using used = await setUp(options)
+  async 'refuses an answer of 2 MiB'(used) {
     const answer = { headers: { 'content-type': 'application/json' }, body: `"${'x'.repeat(2 ** 21)}"` }
     used.vendor.script({ kind: 'answer', answer })
     assertUnsure(await used.failure(), used)
-  })
+  },
 }
 
 function factsOf({ code, retryable, maybeDelivered }: PluginError) {

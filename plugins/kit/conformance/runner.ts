@@ -6,6 +6,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Progress, Runner, Turn, TurnResult } from '../runner.ts'
 import { assertPluginError, assertSentence, assertStorable, isOutage } from './assertions.ts'
 import { within } from './deadline.ts'
+import { openFixture } from './fixture.ts'
 import { leaksOf, openResources } from './handles.ts'
 import { assertInertPlugin } from './import.ts'
 import { watchListeners } from './listeners.ts'
@@ -73,16 +74,7 @@ export function runnerConformance({ name, ...options }: RunnerConformance): void
 /** One of the tests, by its name. */
 export function runnerTest(promise: string, options: Omit<RunnerConformance, 'name'>): void {
   test(promise, async (t) => {
-    const create = async () => {
-      const fixture = await options.create()
-      let closing: Promise<void> | undefined
-      const close = () => {
-        closing ??= Promise.resolve(fixture.close?.())
-        return closing
-      }
-      t.after(close)
-      return { ...fixture, close }
-    }
+    const create = () => openFixture(t, options.create)
     await promises[promise]?.(await create(), { secrets: [], ...options, create, t })
   })
 }
@@ -253,7 +245,7 @@ const promises: Readonly<Record<string, (fixture: RunnerFixture, asked: Asked) =
   async 'leaves no timer behind a turn'(fixture) {
     // The first turn may open a connection that later turns reuse.
     await run(fixture.runner, turnOf(1))
-    const before = openResources()
+    const before = await openResources()
     await run(fixture.runner, turnOf(2))
     assert.deepEqual(await leaksOf(before, ['Timeout']), [])
   },
@@ -266,7 +258,7 @@ const promises: Readonly<Record<string, (fixture: RunnerFixture, asked: Asked) =
   },
 
   async 'leaves nothing open after close'(_fixture, { create }) {
-    const before = openResources()
+    const before = await openResources()
     const fixture = await create()
     await run(fixture.runner, turnOf(1))
     await fixture.close?.()

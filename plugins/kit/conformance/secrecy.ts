@@ -1,14 +1,12 @@
 /** Tests that a channel reveals no credentials. */
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import type { FakeServerAnswer, Fault } from '../fake-server/index.ts'
 import { assertNoSecret, assertStorable } from './assertions.ts'
-import { setUp, shortText, type VendorSetup } from './opened-vendor.ts'
+import { shortText, type VendorTests } from './opened-vendor.ts'
 
-export function secrecyTests(options: VendorSetup): void {
-  test('shows no secret, even if the vendor does', async () => {
-    await using used = await setUp(options)
+export const secrecyTests: VendorTests = {
+  async 'shows no secret, even if the vendor does'(used) {
     const { vendor, failure } = used
     const { forbidden, badGateway, badCredential } = vendor.refusals
     for (const answer of [forbidden, badGateway, badCredential]) {
@@ -20,10 +18,9 @@ export function secrecyTests(options: VendorSetup): void {
       }
     }
     assertNoSecret(used.lines.join('\n'), vendor.secrets)
-  })
+  },
 
-  test('shows no secret when a connection fails', async () => {
-    await using used = await setUp(options)
+  async 'shows no secret when a connection fails'(used) {
     const kinds: readonly Fault['kind'][] = ['cut-before', 'cut-after', 'cut-answer']
     for (const kind of kinds) {
       used.vendor.script({ kind } as Fault)
@@ -32,14 +29,13 @@ export function secrecyTests(options: VendorSetup): void {
     await used.vendor.close()
     await used.failure()
     assertNoSecret(used.lines.join('\n'), used.vendor.secrets)
-  })
+  },
 
-  test('shows no secret in what is stored and logged of a reply', async () => {
-    await using used = await setUp(options)
+  async 'shows no secret in what is stored and logged of a reply'(used) {
     for (const receipt of await used.send(shortText)) assertStorable(receipt, used.vendor.secrets)
     assertNoSecret(used.lines.join('\n'), used.vendor.secrets)
     assert.ok(used.vendor.messages.length > 0)
-  })
+  },
 }
 
 /** Returns the same answer with the secret in each text of its body. */

@@ -5,10 +5,10 @@ import type { Plugin } from '../plugin.ts'
 import { PluginError } from '../plugin-error.ts'
 import { createPluginFetch } from '../plugin-fetch.ts'
 import type { Posted, PostLimits, Source, SourceCall, SourceReport, SourceStorage } from '../source.ts'
+import { until } from './deadline.ts'
 import { watchListeners } from './listeners.ts'
 import { fillIn, load } from './opened-vendor.ts'
 import { createQuickClock, type QuickClock } from './quick-clock.ts'
-import { until } from './until.ts'
 
 export interface SourceFixture {
   /** The configuration of the source, which leads to the fake of its service. */

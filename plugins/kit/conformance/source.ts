@@ -7,12 +7,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Plugin } from '../plugin.ts'
 import { PluginError } from '../plugin-error.ts'
 import { assertNoSecret, assertPluginError, assertSentence } from './assertions.ts'
-import { within } from './deadline.ts'
+import { until, within } from './deadline.ts'
 import { leaksOf, openResources } from './handles.ts'
 import { assertInertPlugin } from './import.ts'
 import { fillIn, load } from './opened-vendor.ts'
 import { openSource, type Running, type SourceHost, type SourceSetup } from './source-host.ts'
-import { until } from './until.ts'
 
 export type { SourceFixture, SourceGateway } from './source-host.ts'
 
@@ -162,7 +161,7 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
   async 'has no effect at setup'(setup) {
     await using host = await openSource(setup)
     const { plugin, schema } = await load(setup.plugin)
-    const before = openResources()
+    const before = await openResources()
     const touched: string[] = []
     const note = (what: string) => () => void touched.push(what)
     const { signal } = new AbortController()
@@ -222,7 +221,7 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
 
   async 'leaves no timer and no listener behind a run'(setup) {
     await using host = await openSource(setup)
-    const before = openResources()
+    const before = await openResources()
     const running = await host.beginWell()
     await host.untilTaken(running, await happen(host))
     await end(running)
@@ -232,7 +231,7 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
   },
 
   async 'leaves nothing open after close'(setup) {
-    const before = openResources()
+    const before = await openResources()
     {
       await using host = await openSource(setup)
       const running = await host.beginWell()

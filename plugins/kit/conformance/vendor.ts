@@ -1,26 +1,23 @@
 /** Tests a channel to a vendor's service against a fake server of that service. */
 
-import { describe } from 'node:test'
-import type { Part } from '../channel.ts'
+import { describe, test } from 'node:test'
 import { arrivalTests } from './arrival.ts'
 import { channelTests } from './channel.ts'
-import { type ConfigurationOptions, configurationTests } from './configuration.ts'
+import { configurationTests } from './configuration.ts'
 import { connectionTests } from './connections.ts'
-import { setUp, type VendorSetup } from './opened-vendor.ts'
+import { setUp, type VendorConformance, type VendorSetup, type VendorTests } from './opened-vendor.ts'
 import { refusalTests } from './refusals.ts'
 import { secrecyTests } from './secrecy.ts'
 
-export interface VendorConformance extends VendorSetup, Pick<ConfigurationOptions, 'addressKey'> {
-  /** The name of the suite in the report. */
-  readonly name: string
-  /** Returns what a person reads of a part once its markup is applied. Pure, and independent of the tested renderer. */
-  visibleText(part: Part): string
-  /** Addresses grouped by place. The first address of the first place takes messages. */
-  readonly places: readonly (readonly string[])[]
-  /** Texts that are not addresses, in addition to blank ones. */
-  readonly badAddresses: readonly string[]
-  /** Whether the vendor's markup has code fences. Default: true. */
-  readonly fences?: boolean
+export type { VendorConformance } from './opened-vendor.ts'
+
+/** The tests that need a vendor, by their subject. */
+export const vendorTests = {
+  arrival: arrivalTests,
+  refusals: refusalTests,
+  connections: connectionTests,
+  secrecy: secrecyTests,
+  configuration: configurationTests,
 }
 
 /**
@@ -30,12 +27,17 @@ export interface VendorConformance extends VendorSetup, Pick<ConfigurationOption
 export function vendorConformance(options: VendorConformance): void {
   describe(options.name, () => {
     channelTests({ ...options, create: () => createFixture(options) })
-    arrivalTests(options)
-    refusalTests(options)
-    connectionTests(options)
-    secrecyTests(options)
-    configurationTests(options)
+    for (const tests of Object.values(vendorTests)) runVendorTests(tests, options)
   })
+}
+
+export function runVendorTests(tests: VendorTests, options: Omit<VendorConformance, 'name'>): void {
+  for (const [name, ask] of Object.entries(tests)) {
+    test(name, async (t) => {
+      await using used = await setUp(options)
+      await ask(used, options, t)
+    })
+  }
 }
 
 async function createFixture(options: VendorSetup) {

@@ -1,67 +1,143 @@
 /** Serves a fake vendor over HTTP: it answers by the vendor's rules unless a scripted fault comes first. */
 
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parseJson } from '../record.ts'
-import {
-  createFaults,
-  type FakeServerAnswer,
-  type FakeServerRequest,
-  type Faults,
-  type FaultyVendor,
-} from './faults.ts'
 
-export interface FakeServer extends Faults {
+export interface FakeServerRequest {
+  readonly method: string
+  /** The decoded path, without the query. */
+  readonly path: string
+  readonly query: URLSearchParams
+  /** The headers by their names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly text: string
+  /** The body parsed as JSON; undefined if it is not JSON. */
+  readonly json: unknown
+  /** Aborted when the caller no longer waits. */
+  readonly signal: AbortSignal
+}
+
+export interface FakeServerAnswer {
+  /** Default: 200. */
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** An object is sent as JSON, a string as it is. */
+  readonly body?: object | string
+}
+
+/**
+ * What happens to one request instead of its answer. "Before" and "after" tell whether the fault strikes before or after
+ * the vendor has acted on the request, that is, has stored the message.
+ */
+export type Fault =
+  /** The vendor does not act on the request, and the fake sends this answer. */
+  | { readonly kind: 'answer'; readonly answer: FakeServerAnswer }
+  /** The vendor acts on the request, and the fake sends this answer all the same. */
+  | { readonly kind: 'answer-after'; readonly answer: FakeServerAnswer }
+  | { readonly kind: 'cut-before' }
+  | { readonly kind: 'cut-after' }
+  | { readonly kind: 'hang-before' }
+  | { readonly kind: 'hang-after' }
+  /** The fake sends half of the answer and cuts the connection. */
+  | { readonly kind: 'cut-answer' }
+
+type Answered = FakeServerAnswer | 'cut' | 'hang'
+
+export interface FakeServerOptions {
+  /**
+   * Answers as the vendor does, by its rules and the messages that it remembers. A vendor with faults of its own may
+   * cut the connection, or let the request hang.
+   */
+  answer(request: FakeServerRequest): Answered | Promise<Answered>
+  /** Whether faults strike this request; normally those that would store a message. Default: every request. */
+  isSend?(request: FakeServerRequest): boolean
+}
+
+export interface FakeServer {
   /** `http://127.0.0.1:PORT`, without a trailing slash. */
   readonly url: string
+  /** Every request in order of arrival, including those that met a fault. */
+  readonly requests: readonly FakeServerRequest[]
+  /** Adds faults, each for one of the next requests that `isSend` accepts. */
+  script(...faults: readonly Fault[]): void
+  /** Sets the fault for every such request from now on, or removes it with undefined. */
+  always(fault: Fault | undefined): void
+  /** Settles when a fault has made a request hang. */
+  untilHanging(): Promise<void>
+  /** Settles when no request is waiting: each has its answer, or its caller has closed the connection. */
+  untilIdle(): Promise<void>
+
   /** May be called more than once. */
   close(): Promise<void>
 }
 
-export type FakeServerOptions = FaultyVendor
-
 /** Starts a fake server on a free port of the loopback interface. */
-export async function openFakeServer(options: FakeServerOptions): Promise<FakeServer> {
-  const { faults, expect, meet, release } = createFaults<ServerResponse>(options)
+export async function openFakeServer({
+  answer,
+  isSend = () => true,
+}: FakeServerOptions): Promise<FakeServer> {
+  const requests: FakeServerRequest[] = []
+  const scripted: Fault[] = []
+  const waiting = new Set<ServerResponse>()
+  const hanging = new Set<ServerResponse>()
+  const changes = new EventEmitter()
+  let permanent: Fault | undefined
 
-  async function serve(
-    incoming: IncomingMessage,
-    response: ServerResponse,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const outcome = await meet(response, { ...(await read(incoming)), signal })
-    switch (outcome.end) {
-      case 'answer':
-        return write(response, outcome.answer)
-      case 'cut':
-        return void incoming.socket.destroy()
-      case 'cut-answer': {
-        const { status = 200, headers } = outcome.answer
-        response.writeHead(status, { 'content-length': '1000', ...headers })
-        return void response.write('{', () => incoming.socket.destroy())
-      }
-      case 'hang':
-        return
-    }
+  async function until(condition: () => boolean): Promise<void> {
+    while (!condition()) await once(changes, 'change')
+  }
+
+  /** Returns the answer of the vendor or of the fault that strikes this request. */
+  async function answerTo(request: FakeServerRequest): Promise<Answered | { half: FakeServerAnswer }> {
+    const fault = isSend(request) ? (scripted.shift() ?? permanent) : undefined
+    if (fault?.kind === 'answer') return fault.answer
+    if (fault?.kind === 'cut-before') return 'cut'
+    if (fault?.kind === 'hang-before') return 'hang'
+    const given = await answer(request)
+    if (typeof given === 'string' || fault === undefined) return given
+    if (fault.kind === 'answer-after') return fault.answer
+    if (fault.kind === 'cut-answer') return { half: given }
+    return fault.kind === 'cut-after' ? 'cut' : 'hang'
+  }
+
+  async function serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const gone = new AbortController()
+    waiting.add(response)
+    response.on('close', () => {
+      gone.abort()
+      waiting.delete(response)
+      hanging.delete(response)
+      changes.emit('change')
+    })
+    const request = await read(incoming, gone.signal)
+    requests.push(request)
+    const given = await answerTo(request)
+    if (given === 'hang' && waiting.has(response)) hanging.add(response)
+    changes.emit('change')
+    if (given === 'hang') return
+    if (given === 'cut') return void incoming.socket.destroy()
+    if (!('half' in given)) return write(response, given)
+    const { status = 200, headers } = given.half
+    response.writeHead(status, { 'content-length': '1000', ...headers })
+    response.write('{', () => incoming.socket.destroy())
   }
 
   const server = createServer((incoming, response) => {
-    const gone = new AbortController()
-    expect(response)
-    response.on('close', () => {
-      gone.abort()
-      release(response)
-    })
-    serve(incoming, response, gone.signal).catch((error: unknown) => {
-      response.writeHead(599).end(String(error))
-    })
+    serve(incoming, response).catch((error: unknown) => response.writeHead(599).end(String(error)))
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   let closed: Promise<unknown> | undefined
   return {
-    ...faults,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    script: (...more) => void scripted.push(...more),
+    always(fault) {
+      permanent = fault
+    },
+    untilHanging: () => until(() => hanging.size > 0),
+    untilIdle: () => until(() => waiting.size === 0),
     async close() {
       closed ??= once(server, 'close')
       server.close()
@@ -71,7 +147,7 @@ export async function openFakeServer(options: FakeServerOptions): Promise<FakeSe
   }
 }
 
-async function read(incoming: IncomingMessage): Promise<FakeServerRequest> {
+async function read(incoming: IncomingMessage, signal: AbortSignal): Promise<FakeServerRequest> {
   const chunks: Buffer[] = []
   for await (const chunk of incoming) chunks.push(chunk as Buffer)
   const text = Buffer.concat(chunks).toString('utf8')
@@ -84,6 +160,7 @@ async function read(incoming: IncomingMessage): Promise<FakeServerRequest> {
     headers: Object.fromEntries(headers),
     text,
     json: parseJson(text),
+    signal,
   }
 }
 

@@ -1,7 +1,6 @@
 /** Describes what every vendor's fake server offers, so that one conformance suite tests all channels. */
 
-import type { FakeServerAnswer } from './faults.ts'
-import type { FakeServer } from './server.ts'
+import type { FakeServer, FakeServerAnswer } from './server.ts'
 
 /** One message that the vendor has stored, as a person would see it. */
 export interface VendorMessage {

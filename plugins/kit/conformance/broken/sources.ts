@@ -1,14 +1,12 @@
 /** Sources that each break one promise, under the name of the test that has to notice. suites.test.ts runs them. */
 
 import { describe, test } from 'node:test'
+import { openFakeServer } from '../../fake-server/index.ts'
 import { shortenDeadline } from '../deadline.ts'
 import { sourceConformance } from '../index.ts'
 import { type SourceConformance, sourceTests } from '../source.ts'
 import { spoilers } from './feed/spoilers.ts'
 import { secret } from './good.ts'
-import { fetchInMemory, openInMemory } from './in-memory.ts'
-
-globalThis.fetch = fetchInMemory
 
 const feed = new URL('./feed/index.ts', import.meta.url)
 type Setup = Omit<SourceConformance, 'name'>
@@ -37,9 +35,9 @@ function ask(breaks: string, setup: Setup): void {
 function setupOf(config: { readonly breaks?: string }, plugin = feed): Setup {
   return {
     plugin,
-    create() {
+    async create() {
       const events: { number: number; text: string }[] = []
-      const vendor = openInMemory({
+      const vendor = await openFakeServer({
         answer({ query, headers }) {
           if (headers['authorization'] !== `Bearer ${secret}`) return { status: 401 }
           return { body: events.filter(({ number }) => number > Number(query.get('after'))) }

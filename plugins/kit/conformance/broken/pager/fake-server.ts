@@ -1,17 +1,17 @@
 /** A fake of the pager's service, which has a place for each `#name` and remembers keys if it is asked to. */
 
 import type { Part } from '../../../channel.ts'
-import type {
-  FakeServerAnswer,
-  FakeServerRequest,
-  FakeVendor,
-  VendorMessage,
+import {
+  type FakeServerAnswer,
+  type FakeServerRequest,
+  type FakeVendor,
+  openFakeServer,
+  type VendorMessage,
 } from '../../../fake-server/index.ts'
-import { openInMemory } from '../in-memory.ts'
 
 const token = 'pager-token/0123'
 
-export function openPager(more: { remembers?: boolean; breaks?: string } = {}): FakeVendor {
+export async function openPager(more: { remembers?: boolean; breaks?: string } = {}): Promise<FakeVendor> {
   const messages: VendorMessage[] = []
   const pings: string[] = []
   const receipts = new Map<string, object>()
@@ -30,7 +30,7 @@ export function openPager(more: { remembers?: boolean; breaks?: string } = {}): 
     return { body: receipt }
   }
 
-  const fakeServer = openInMemory({ answer, isSend: ({ path }) => path.endsWith('/messages') })
+  const fakeServer = await openFakeServer({ answer, isSend: ({ path }) => path.endsWith('/messages') })
   return {
     ...fakeServer,
     messages,
