@@ -30,10 +30,9 @@ export function createLog({ stream, mask = (line) => line, ...first }: LogOption
   const pretty = createPrettyStream(output, { colour: isTerminal && useColour() })
   let target = targetOf(first)
   const log = pino(
-    { level: first.level, base: null, timestamp: createTimestamp() },
+    { level: first.level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
     { write: (line) => target.write(mask(line)) },
   )
-  printWhole(log)
 
   function targetOf({ format = isTerminal ? 'pretty' : 'json' }: LogSettings): DestinationStream {
     return format === 'pretty' ? pretty : json
@@ -54,62 +53,6 @@ export function createLog({ stream, mask = (line) => line, ...first }: LogOption
     flush: output.flush,
     /** How many lines were dropped because the target took none. */
     droppedLines: output.dropped,
-  }
-}
-
-/** The text of the time is made once for all lines of a millisecond. */
-function createTimestamp(): () => string {
-  let last = Number.NaN
-  let text = ''
-  return () => {
-    const now = Date.now()
-    if (now !== last) {
-      last = now
-      text = `,"time":"${new Date(now).toISOString()}"`
-    }
-    return text
-  }
-}
-
-const { symbols } = pino
-
-/** The parts of a pino logger by which a line is printed. pino lists their symbols for those who replace one of them. */
-interface Printing {
-  [symbols.asJsonSym](this: Printing, facts: object, message: unknown, level: number, time: string): string
-  readonly [symbols.chindingsSym]: string
-  readonly [symbols.lsCacheSym]: Readonly<Record<number, string>>
-  readonly [symbols.serializersSym]: unknown
-}
-
-/**
- * Prints the facts of a line by one `JSON.stringify`, which takes a third of the time that pino takes key by key. pino itself
- * prints the lines that could come out differently: those with a message, an error or a serialiser, facts that are no plain
- * data, and lone surrogates, which `JSON.stringify` escapes.
- */
-function printWhole(log: Log): void {
-  const printing = log as unknown as Printing
-  const ownSerializers = printing[symbols.serializersSym]
-  const keyByKey = printing[symbols.asJsonSym]
-  printing[symbols.asJsonSym] = function asJson(facts, message, level, time) {
-    const isPlain = message === undefined && this[symbols.serializersSym] === ownSerializers && isData(facts)
-    const text = isPlain ? printed(facts) : undefined
-    if (text === undefined) return keyByKey.call(this, facts, message, level, time)
-    return `${this[symbols.lsCacheSym][level]}${time}${this[symbols.chindingsSym]},${text.slice(1)}\n`
-  }
-}
-
-/** Of the keys that pino treats in a way of its own, only that of errors is in use. */
-function isData(facts: object): boolean {
-  return !('err' in facts) && !('toJSON' in facts)
-}
-
-/** Returns undefined for what is no object with facts in it, and for what pino prints in another way. */
-function printed(facts: object): string | undefined {
-  try {
-    const text = JSON.stringify(facts)
-    return text.length > 2 && text.startsWith('{') && !text.includes('\\ud') ? text : undefined
-  } catch {
-    return undefined
   }
 }
 

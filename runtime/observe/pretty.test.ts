@@ -39,369 +39,155 @@ const runId = '01a1fd97-8f22-7001-bb92-c4f805b88539'
 const run = { runId, requestId, endpoint: 'github', sessionKey: 'hook:pr:42' }
 const request = { requestId, endpoint: 'github', mapping: 'opened', generation: 3, client: '127.0.0.1' }
 const delivery = { deliveryId: runId, runId, channel: 'slack', to: 'C01' }
+const agent = (id: string, became: object = {}) => ({ kind: 'agent', id, ...became })
+const refused = { ...request, status: 401, code: 'UNAUTHORIZED', reason: 'It is none.' }
+const hour = 3_600_000
 
-test('each event with a message is laid out in one line', () => {
-  const lines: [object, string][] = [
-    [
-      {
-        ...request,
-        event: 'request-duplicate',
-        status: 200,
-        actions: [{ kind: 'agent', id: runId, became: 'duplicate', request: runId }],
-      },
-      'duplicate   /github matched opened  agent b88539 (came before, in request b88539)  request f544ad',
-    ],
-    [
-      {
-        ...request,
-        event: 'request-duplicate',
-        mapping: undefined,
-        endpoint: 'agent',
-        status: 409,
-        code: 'IDEMPOTENCY_CONFLICT',
-        reason: 'Used before.',
-      },
-      'duplicate   /agent  409 IDEMPOTENCY_CONFLICT  Used before.  request f544ad',
-    ],
-    [
-      {
-        ...request,
-        event: 'request-accepted',
-        status: 202,
-        ms: 4.26,
-        actions: [
-          { kind: 'agent', id: runId },
-          { kind: 'wake', id: requestId },
-        ],
-      },
-      'accepted    /github matched opened  agent b88539, wake f544ad  4.3 ms  request f544ad',
-    ],
-    [
-      {
-        ...request,
-        event: 'request-accepted',
-        ms: 4.26,
-        actions: [
-          { kind: 'agent', id: runId, became: 'joined' },
-          { kind: 'agent', id: requestId, became: 'busy' },
-        ],
-      },
-      'accepted    /github matched opened  agent b88539 (joined), agent f544ad (busy: cancelled)  4.3 ms  request f544ad',
-    ],
-    [
-      { ...request, mapping: undefined, event: 'request-ignored', reason: 'no mapping matched' },
-      'ignored     /github  no mapping matched  request f544ad',
-    ],
-    [
-      { ...request, event: 'request-skipped', reason: 'the fan-out is empty' },
-      'skipped     /github matched opened  the fan-out is empty  request f544ad',
-    ],
-    [
-      { ...request, event: 'request-refused', status: 401, code: 'UNAUTHORIZED', reason: 'Wrong token.' },
-      'refused     /github  401 UNAUTHORIZED  Wrong token.  request f544ad',
-    ],
-    [
-      {
-        ...request,
-        event: 'request-refused',
-        status: 401,
-        code: 'UNAUTHORIZED',
-        failure: 'TIMESTAMP_OUTSIDE',
-        reason: 'the time lies outside the tolerance: 612 s in the past',
-      },
-      'refused     /github  401 TIMESTAMP_OUTSIDE  the time lies outside the tolerance: 612 s in the past  from 127.0.0.1  request f544ad',
-    ],
-    [
-      {
-        event: 'requests-suppressed',
-        count: 1204,
-        clients: 3,
-        reasons: { HANDSHAKE: 4, TOKEN_WRONG: 1200 },
-      },
-      'refused     1204 more requests within a minute, not listed one by one: 1200 TOKEN_WRONG, 4 HANDSHAKE  from 3 clients  reveille requests sums them up',
-    ],
-    [
-      {
-        ...request,
-        event: 'request-refused',
-        status: 429,
-        code: 'TOO_MANY_TRIES',
-        failure: 'TOKEN_WRONG',
-        reason: 'it is none',
-      },
-      'refused     /github  429 TOO_MANY_TRIES, TOKEN_WRONG  it is none  from 127.0.0.1  request f544ad',
-    ],
-    [
-      { ...request, event: 'request-refused', status: 429, code: 'RATE_LIMITED', reason: 'one too many' },
-      'refused     /github  429 RATE_LIMITED  one too many  from 127.0.0.1  request f544ad',
-    ],
-    [
-      {
-        ...request,
-        mapping: undefined,
-        event: 'request-handshake',
-        status: 200,
-        reason: 'The challenge was echoed.',
-      },
-      'handshake   /github  The challenge was echoed.  200  request f544ad',
-    ],
-    [
-      {
-        event: 'old-token-used',
-        endpoint: 'ci',
-        list: 'hooks.token',
-        position: 2,
-        client: '127.0.0.1',
-        hint: 'Renew it.',
-      },
-      'old token   /ci took token 2 of hooks.token  from 127.0.0.1  Renew it.',
-    ],
-    [
-      {
-        event: 'old-secret-used',
-        endpoint: 'github',
-        list: 'endpoints.github.verify',
-        position: 2,
-        client: '127.0.0.1',
-        hint: 'Renew it.',
-      },
-      'old secret  /github was signed with secret 2 of endpoints.github.verify  from 127.0.0.1  Renew it.',
-    ],
-    [
-      { ...request, event: 'request-failed', status: 500, code: 'ENGINE_FAILED', reason: 'It failed.' },
-      'failed      /github matched opened  500 ENGINE_FAILED  It failed.  request f544ad',
-    ],
-    [
-      { event: 'query-token-used', endpoint: 'github', hint: 'Send a header.' },
-      'deprecated  /github took its token from the address  Send a header.',
-    ],
-    [
-      {
-        event: 'unknown-fields',
-        requestId: run.runId,
-        endpoint: 'agent',
-        client: '::1',
-        fields: 2,
-        problems: ['is not a field of an agent', 'is written `sessionKey`'],
-      },
-      'warning     /agent was sent 2 fields without effect: is not a field of an agent; is written `sessionKey`  from ::1  request b88539',
-    ],
-    [
-      { ...run, event: 'run-succeeded', runner: 'echo', ms: 5 },
-      'ran         hook:pr:42  echo  5 ms  run b88539',
-    ],
-    [
-      { ...run, event: 'run-failed', code: 'bad-credential', reason: 'The key is wrong.' },
-      'run failed  hook:pr:42  bad-credential  The key is wrong.  run b88539',
-    ],
-    [
-      { ...run, event: 'run-timed-out', code: 'TIMEOUT', reason: 'not done within 600 s' },
-      'timed out   hook:pr:42  not done within 600 s  run b88539',
-    ],
-    [
-      { ...run, event: 'run-retried', code: 'network', reason: 'No answer.', inMs: 2140 },
-      'retry       hook:pr:42  network  No answer.  in 2.1 s  run b88539',
-    ],
-    [
-      { ...run, event: 'run-cancelled', reason: 'It was cancelled.' },
-      'cancelled   hook:pr:42  It was cancelled.  run b88539',
-    ],
-    [
-      { ...run, event: 'run-parked', code: 'BUDGET', reason: 'The budget is spent.' },
-      'run parked  hook:pr:42  BUDGET  The budget is spent.  run b88539',
-    ],
-    [
-      { ...delivery, event: 'delivery-send-asked', bytes: 5, by: 'ada' },
-      'send        slack:C01  asked by ada  delivery b88539',
-    ],
-    [
-      { ...delivery, event: 'delivery-replay-asked', by: 'ada' },
-      'replay      slack:C01  asked by ada  delivery b88539',
-    ],
-    [
-      { event: 'route-assumed', channel: 'slack', to: 'C1' },
-      'route       none is set, so replies to `last` go to slack:C1',
-    ],
-    [{ event: 'route-set', channel: 'slack', by: 'ada' }, 'route       slack, set by ada'],
-    [{ event: 'run-cancel-asked', runId, by: 'ada' }, 'cancel      asked by ada  run b88539'],
-    [{ event: 'run-resume-asked', runId, by: 'ada' }, 'resume      asked by ada  run b88539'],
-    [{ runId, event: 'heartbeat-cancelled' }, 'heartbeat   cancelled  run b88539'],
-    [
-      { event: 'heartbeat-postponed', reason: 'quiet hours', inMs: 9 * 3_600_000 },
-      'heartbeat   waits: quiet hours  again in 9 h',
-    ],
-    [
-      { event: 'heartbeat-postponed', reason: 'quiet hours', inMs: 45 * 60_000 },
-      'heartbeat   waits: quiet hours  again in 45 min',
-    ],
-    [
-      { event: 'heartbeat-postponed', reason: 'quiet hours', inMs: 45_000 },
-      'heartbeat   waits: quiet hours  again in 45 s',
-    ],
-    [
-      { ...run, event: 'session-compacted', turns: 2, ms: 5 },
-      'compacted   hook:pr:42  2 turns became a summary  5 ms  run b88539',
-    ],
-    [
-      { ...run, event: 'session-not-compacted', code: 'network', reason: 'No answer.' },
-      'warning     hook:pr:42 could not be summarised, its oldest turns are left out  network  No answer.  run b88539',
-    ],
-    [
-      {
-        event: 'model-refused',
-        runner: 'claude',
-        model: 'openai/gpt-5',
-        reason: 'claude takes no such model.',
-      },
-      'warning     the runner claude does not take openai/gpt-5, which is allowed  claude takes no such model.',
-    ],
-    [{ ...run, event: 'run-interrupted' }, 'paused      hook:pr:42  will be taken up again  run b88539'],
-    [
-      { ...run, event: 'summary-posted', eventId: runId },
-      'summary     posted to the main session  event b88539',
-    ],
-    [
-      { runId, sessionKey: 'main', event: 'heartbeat-succeeded', events: 1, waiting: 0, ms: 12 },
-      'heartbeat   main saw 1 event  12 ms  run b88539',
-    ],
-    [
-      { runId, sessionKey: 'main', event: 'heartbeat-succeeded', events: 50, waiting: 7, ms: 12 },
-      'heartbeat   main saw 50 events, 7 waiting  12 ms  run b88539',
-    ],
-    [
-      { ...run, event: 'run-succeeded', runner: 'ai', ms: 83_214 },
-      'ran         hook:pr:42  ai  83 s  run b88539',
-    ],
-    [
-      { runId, event: 'heartbeat-failed', code: 'network', reason: 'No answer.', failures: 2, inMs: 61_000 },
-      'heartbeat   failed  network  No answer.  again in 61 s  run b88539',
-    ],
-    [
-      { ...delivery, event: 'delivery-delivered', parts: 1, ms: 3 },
-      'delivered   slack:C01  3 ms  delivery b88539',
-    ],
-    [
-      { ...delivery, event: 'delivery-skipped', code: 'ACK_ONLY', reason: 'only the acknowledgement' },
-      'not sent    only the acknowledgement  delivery b88539',
-    ],
-    [
-      { ...delivery, to: undefined, event: 'delivery-parked', code: 'NO_ROUTE', reason: 'no recipient' },
-      'parked      slack  NO_ROUTE  no recipient  delivery b88539',
-    ],
-    [
-      { event: 'transform-output', module: 'review.ts', msg: 'got { id: 7 }', requestId },
-      'info        review.ts  got { id: 7 }  request f544ad',
-    ],
-    [
-      { event: 'candidate-rejected', errors: 2, isAgain: true, tookMs: 3 },
-      'rejected    the change still has 2 errors, as above; what was live goes on serving  3 ms',
-    ],
-    [
-      { event: 'files-fixed', generation: 4 },
-      'fixed       the files have no error any more; generation 4 goes on serving',
-    ],
-    [
-      { ...delivery, event: 'delivery-retried', code: 'rate-limited', reason: 'Too fast.', inMs: 30_000 },
-      'retry       slack:C01  rate-limited  Too fast.  in 30 s  delivery b88539',
-    ],
-    [
-      { event: 'channel-held', channel: 'slack', code: 'bad-credential', reason: 'Revoked.', inMs: 600_000 },
-      'held        slack sends nothing  bad-credential  Revoked.  one delivery is tried in 10 min, the others follow it',
-    ],
-    [
-      { event: 'channel-opened', channel: 'slack', code: 'network', heldMs: 3_600_000 },
-      'open        slack sends again  after 60 min',
-    ],
-    [
-      { event: 'channel-checked', channel: 'slack', detail: 'known as @reveille' },
-      'channel     slack is good  known as @reveille',
-    ],
-    [
-      { event: 'channel-check-failed', channel: 'slack', code: 'bad-credential', reason: 'Revoked.' },
-      'warning     slack is not good  Revoked.',
-    ],
-    [
-      {
-        event: 'source-working',
-        source: 'gmail',
-        detail: 'New mail of ada@example.com is posted.',
-        times: { watchEnds: '2026-01-08T00:00:00.000Z' },
-      },
-      'source      gmail  New mail of ada@example.com is posted.  watchEnds 2026-01-08T00:00:00.000Z',
-    ],
-    [
-      { event: 'source-waiting', source: 'gmail', detail: 'Nobody has consented.' },
-      'waiting     gmail  Nobody has consented.',
-    ],
-    [
-      { event: 'source-abandoned', source: 'gmail', afterMs: 10_000 },
-      'warning     gmail did not end within 10 s, and is left alone',
-    ],
-    [
-      { event: 'snapshot-swapped', generation: 4, digest: 'bde8cff3c9519c54', tookMs: 28.04, mappings: 1 },
-      'live        generation 4, 1 mapping  28 ms  bde8cff3c951',
-    ],
-    [
-      { event: 'snapshot-swapped', generation: 5, digest: 'bde8', mappings: 2, changes: '+1 mapping (a)' },
-      'live        generation 5, 2 mappings: +1 mapping (a)    bde8',
-    ],
-    [
-      { event: 'snapshot-swapped', generation: 4, digest: 'bde8', tookMs: 3, mappings: 1, rolledBack: true },
-      'rollback    generation 4 serves again until the files change, 1 mapping  3 ms  bde8',
-    ],
-    [
-      { event: 'candidate-rejected', errors: 2, tookMs: 3 },
-      'rejected    the change has 2 errors; what was live goes on serving  3 ms',
-    ],
-    [
-      { event: 'candidate-rejected', errors: 1, tookMs: 3, rollbackTo: 4 },
-      'rejected    generation 4 has 1 error; what was live goes on serving  3 ms',
-    ],
-    [
-      { event: 'reload-asked', by: 'SIGHUP', outcome: 'live', generation: 5 },
-      'reload      SIGHUP: generation 5 is live',
-    ],
-    [
-      { event: 'reload-asked', by: 'SIGHUP', outcome: 'unchanged', generation: 5 },
-      'reload      SIGHUP: nothing to change, generation 5 goes on serving',
-    ],
-    [
-      { event: 'reload-asked', by: 'SIGHUP', outcome: 'rejected', generation: 5 },
-      'reload      SIGHUP: refused, generation 5 goes on serving',
-    ],
-    [
-      { event: 'generations-damaged', found: ['/data/generations/index.json: ENOENT'] },
-      'damaged     of the generations that are kept: /data/generations/index.json: ENOENT',
-    ],
-    [
-      { event: 'generations-not-kept' },
-      'not kept    generations cannot be written to the disk; what is live goes on serving, and is tried again',
-    ],
-    [
-      { event: 'restart-required', keys: ['gateway.host', 'gateway.port'] },
-      'restart     gateway.host, gateway.port changed; a restart will apply it',
-    ],
-    [
-      { event: 'gateway-listening', address: 'http://127.0.0.1:8787', admin: true },
-      'listening   http://127.0.0.1:8787',
-    ],
-    [
-      { event: 'gateway-listening', address: 'http://127.0.0.1:8787', admin: false },
-      'listening   http://127.0.0.1:8787  no admin surface: gateway.auth.token is not set',
-    ],
-    [
-      { event: 'last-good-served', generation: 12, files: ['mappings/a.yaml', 'b.ts'] },
-      'LAST GOOD   broken since before the start: mappings/a.yaml, b.ts  served as generation 12 had it; fix it, and it goes live by itself',
-    ],
-    [
-      { event: 'hooks-off', path: '/hooks', hint: 'Write `enabled: true` under `hooks:`.' },
-      'warning     hooks are off: every request to /hooks is answered 404  Write `enabled: true` under `hooks:`.',
-    ],
-    [{ event: 'log-lines-dropped', lines: 3 }, 'warning     3 log lines dropped, as nothing took them'],
-    [{ event: 'gateway-stopped' }, 'stopped     what was accepted is kept for the next start'],
-    [{ event: 'gateway-draining', graceMs: 30_000 }, 'draining    running turns have 30 s to end'],
-  ]
-  for (const [facts, expected] of lines) assert.equal(shown(facts), expected)
+/** An event of each form that a line, a fact or a phrase can have. */
+const lines: readonly (readonly [event: string, facts: object, line: string])[] = [
+  [
+    'request-accepted',
+    { ...request, ms: 4.26, actions: [agent(runId), { kind: 'wake', id: requestId }] },
+    'accepted    /github matched opened  agent b88539, wake f544ad  4.3 ms  request f544ad',
+  ],
+  [
+    'request-accepted',
+    { ...request, ms: 4.26, actions: [agent(runId, { became: 'joined' }), agent(runId, { became: 'busy' })] },
+    'accepted    /github matched opened  agent b88539 (joined), agent b88539 (busy: cancelled)  4.3 ms  request f544ad',
+  ],
+  [
+    'request-duplicate',
+    { ...request, actions: [agent(runId, { became: 'duplicate', request: runId })] },
+    'duplicate   /github matched opened  agent b88539 (came before, in request b88539)  request f544ad',
+  ],
+  [
+    'request-duplicate',
+    { ...request, mapping: undefined, status: 409, code: 'IDEMPOTENCY_CONFLICT', reason: 'Used before.' },
+    'duplicate   /github  409 IDEMPOTENCY_CONFLICT  Used before.  request f544ad',
+  ],
+  [
+    'request-ignored',
+    { ...request, mapping: undefined, reason: 'none' },
+    'ignored     /github  none  request f544ad',
+  ],
+  ['request-refused', refused, 'refused     /github  401 UNAUTHORIZED  It is none.  request f544ad'],
+  [
+    'request-refused',
+    { ...refused, failure: 'TOKEN_WRONG' },
+    'refused     /github  401 TOKEN_WRONG  It is none.  from 127.0.0.1  request f544ad',
+  ],
+  [
+    'request-refused',
+    { ...refused, status: 429, code: 'TOO_MANY_TRIES', failure: 'TOKEN_WRONG' },
+    'refused     /github  429 TOO_MANY_TRIES, TOKEN_WRONG  It is none.  from 127.0.0.1  request f544ad',
+  ],
+  [
+    'request-refused',
+    { ...refused, status: 429, code: 'RATE_LIMITED' },
+    'refused     /github  429 RATE_LIMITED  It is none.  from 127.0.0.1  request f544ad',
+  ],
+  [
+    'requests-suppressed',
+    { count: 1204, clients: 3, reasons: { HANDSHAKE: 4, TOKEN_WRONG: 1200 } },
+    'refused     1204 more requests within a minute, not listed one by one: 1200 TOKEN_WRONG, 4 HANDSHAKE  from 3 clients  reveille requests sums them up',
+  ],
+  [
+    'unknown-fields',
+    { ...request, fields: 2, problems: ['is no field', 'is written `sessionKey`'] },
+    'warning     /github was sent 2 fields without effect: is no field; is written `sessionKey`  from 127.0.0.1  request f544ad',
+  ],
+  [
+    'old-token-used',
+    { ...request, list: 'hooks.token', position: 2, hint: 'Renew it.' },
+    'old token   /github took token 2 of hooks.token  from 127.0.0.1  Renew it.',
+  ],
+  ['run-succeeded', { ...run, runner: 'ai', ms: 5 }, 'ran         hook:pr:42  ai  5 ms  run b88539'],
+  ['run-succeeded', { ...run, runner: 'ai', ms: 83_214 }, 'ran         hook:pr:42  ai  83 s  run b88539'],
+  [
+    'run-retried',
+    { ...run, code: 'network', reason: 'No answer.', inMs: 2140 },
+    'retry       hook:pr:42  network  No answer.  in 2.1 s  run b88539',
+  ],
+  ['heartbeat-succeeded', { runId, events: 1, ms: 12 }, 'heartbeat   main saw 1 event  12 ms  run b88539'],
+  [
+    'heartbeat-succeeded',
+    { runId, events: 50, waiting: 7, ms: 12 },
+    'heartbeat   main saw 50 events, 7 waiting  12 ms  run b88539',
+  ],
+  ['heartbeat-postponed', { reason: 'night', inMs: 9 * hour }, 'heartbeat   waits: night  again in 9 h'],
+  ['heartbeat-postponed', { reason: 'night', inMs: hour / 60 }, 'heartbeat   waits: night  again in 60 s'],
+  ['channel-opened', { channel: 'slack', heldMs: hour }, 'open        slack sends again  after 60 min'],
+  [
+    'delivery-parked',
+    { ...delivery, to: undefined, code: 'NO_ROUTE', reason: 'no recipient' },
+    'parked      slack  NO_ROUTE  no recipient  delivery b88539',
+  ],
+  ['delivery-delivered', { ...delivery, ms: 3 }, 'delivered   slack:C01  3 ms  delivery b88539'],
+  [
+    'source-working',
+    { source: 'gmail', detail: 'It works.', times: { watchEnds: '2026-01-08T00:00:00.000Z' } },
+    'source      gmail  It works.  watchEnds 2026-01-08T00:00:00.000Z',
+  ],
+  [
+    'transform-output',
+    { module: 'a.ts', msg: 'got 7', requestId },
+    'info        a.ts  got 7  request f544ad',
+  ],
+  [
+    'snapshot-swapped',
+    { generation: 4, digest: 'bde8cff3c9519c54', tookMs: 28.04, mappings: 1 },
+    'live        generation 4, 1 mapping  28 ms  bde8cff3c951',
+  ],
+  [
+    'snapshot-swapped',
+    { generation: 5, digest: 'bde8', tookMs: 3, mappings: 2, changes: '+1 mapping (a)' },
+    'live        generation 5, 2 mappings: +1 mapping (a)  3 ms  bde8',
+  ],
+  [
+    'snapshot-swapped',
+    { generation: 4, digest: 'bde8', tookMs: 3, mappings: 1, rolledBack: true },
+    'rollback    generation 4 serves again until the files change, 1 mapping  3 ms  bde8',
+  ],
+  [
+    'candidate-rejected',
+    { errors: 2, tookMs: 3 },
+    'rejected    the change has 2 errors; what was live goes on serving  3 ms',
+  ],
+  [
+    'candidate-rejected',
+    { errors: 2, isAgain: true, tookMs: 3 },
+    'rejected    the change still has 2 errors, as above; what was live goes on serving  3 ms',
+  ],
+  [
+    'candidate-rejected',
+    { errors: 1, tookMs: 3, rollbackTo: 4 },
+    'rejected    generation 4 has 1 error; what was live goes on serving  3 ms',
+  ],
+  [
+    'reload-asked',
+    { by: 'SIGHUP', outcome: 'live', generation: 5 },
+    'reload      SIGHUP: generation 5 is live',
+  ],
+  [
+    'reload-asked',
+    { by: 'SIGHUP', outcome: 'rejected', generation: 5 },
+    'reload      SIGHUP: refused, generation 5 goes on serving',
+  ],
+  [
+    'restart-required',
+    { keys: ['gateway.host', 'gateway.port'] },
+    'restart     gateway.host, gateway.port changed; a restart will apply it',
+  ],
+  ['gateway-listening', { address: 'http://a:1', admin: true }, 'listening   http://a:1'],
+  [
+    'gateway-listening',
+    { address: 'http://a:1', admin: false },
+    'listening   http://a:1  no admin surface: gateway.auth.token is not set',
+  ],
+]
+
+test('an event with a message is laid out in one line', () => {
+  for (const [event, facts, line] of lines) assert.equal(shown({ event, ...facts }), line)
 })
 
 test('an event without a message of its own shows its `msg` and its facts', () => {
