@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Settings, Snapshot, Timers } from '@reveille/engine'
-import type { Channel, Part, Runner, SendCall, Turn, TurnCall, TurnResult } from '@reveille/kit'
+import type { Turn, TurnCall, TurnResult } from '@reveille/kit'
+import { type Channel, type Part, PluginError, type Runner, type SendCall } from '@reveille/kit'
 import { abandonAfterMs } from '../agent/bounded-call.ts'
 import { createProgressBoard } from '../agent/progress.ts'
 import { createSampler } from '../store/contract/bench/samples.ts'
@@ -355,6 +356,22 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     acceptRun,
     acceptOfBurst,
     acceptEvent,
+    /** Accepts a run, and waits until nothing of it is left to do, or until it fails. */
+    async perform(fields?: Partial<RunRecord>) {
+      const id = await acceptRun(fields)
+      return untilRun(
+        id,
+        ({ stage, state }) => stage === 'delivered' || !['queued', 'running', 'succeeded'].includes(state),
+      )
+    },
+    /** Accepts an event that asks for now, and lets its heartbeat begin. */
+    async ring(text: string) {
+      const id = await acceptEvent(text)
+      clock.advance(250)
+      return id
+    },
+    /** Waits until the runner was asked so often. */
+    untilAsked: (times: number) => until(async () => turns.length === times),
     until,
     untilRun,
     read: () => store.read,
@@ -385,6 +402,24 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
       store = await open()
     },
   }
+}
+
+/** A bed that performs. */
+export async function startTestBed(t: TestContext, setting?: Setting) {
+  const bed = await openTestBed(t, setting)
+  return { ...bed, dispatch: await bed.start() }
+}
+
+/** A call that lasts until it is aborted. */
+export function untilAborted(_given: unknown, { signal }: { readonly signal: AbortSignal }): Promise<never> {
+  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+}
+
+export const never = () => new Promise<never>(() => {})
+
+/** An error of a plugin. */
+export function broken(code: string, facts: Partial<PluginError> = {}): PluginError {
+  return new PluginError(`the wall said ${code}`, { code, retryable: true, ...facts })
 }
 
 export function createLog(lines: LogLine[], stir: () => void): DispatchOptions['log'] {

@@ -18,40 +18,70 @@ function channelNamed(id: string, defaultTo?: string): Channel {
   }
 }
 
-const configured = (...channels: Channel[]) => {
-  const byName = new Map(channels.map((channel) => [channel.id, channel]))
-  const settings = channels.map(({ id, defaultTo }) => [id, defaultTo === undefined ? {} : { defaultTo }])
-  return { channel: (name: string) => byName.get(name), channels: Object.fromEntries(settings) }
+/** Channels by their names, each with its default recipient. */
+type Configured = Readonly<Record<string, string | undefined>>
+
+function resolve(asked: { channel: string; to?: string }, last: string | undefined, configured: Configured) {
+  const byName = new Map(Object.entries(configured).map(([id, to]) => [id, channelNamed(id, to)]))
+  const settings = Object.entries(configured).map(([id, defaultTo]) => [id, defaultTo ? { defaultTo } : {}])
+  const [channel = '', to] = last?.split(' ') ?? []
+  const route = last === undefined ? undefined : { channel, ...(to !== undefined && { to }) }
+  return resolveDestination(asked, route, {
+    channel: (name) => byName.get(name),
+    channels: Object.fromEntries(settings),
+  })
 }
 
-test('last is the last route', () => {
-  const found = resolveDestination(
-    { channel: 'last' },
-    { channel: 'slack', to: 'C1' },
-    configured(channelNamed('slack')),
-  )
-  assert.deepEqual(found, { ok: true, channel: 'slack', to: 'C1', target: { key: 'c1', kind: 'user' } })
-})
+const slack = { slack: undefined }
+const slackC9 = { slack: 'C9' }
+const set = '`reveille route set'
 
-test('last falls back to whatsapp', () => {
-  const found = resolveDestination(
-    { channel: 'last' },
+/** What is asked, the last route, the channels, and where the reply goes or why it goes nowhere. */
+const cases: readonly (readonly [asked: string, last: string | undefined, Configured, expected: string])[] = [
+  ['last', 'slack C1', slack, 'slack C1'],
+  ['last C2', 'slack C1', slack, 'slack C2'],
+  ['last', 'slack', slackC9, 'slack C9'],
+  ['last', undefined, { whatsapp: '+49' }, 'whatsapp +49'],
+  ['last', undefined, slackC9, 'slack C9'],
+  ['last C2', undefined, { terminal: 'stdout', ...slackC9 }, 'slack C2'],
+  ['slack', 'slack C1', { ...slackC9, discord: 'D9' }, 'slack C1'],
+  ['discord', 'slack C1', { ...slackC9, discord: 'D9' }, 'discord D9'],
+  ['slack nowhere', undefined, slack, 'bad-target: nowhere is no address'],
+  [
+    'slack',
     undefined,
-    configured(channelNamed('whatsapp', '+49')),
-  )
-  assert.equal(found.ok && `${found.channel} ${found.to}`, 'whatsapp +49')
-})
+    slack,
+    'NO_ROUTE: channel slack has no recipient: give "to", set the last route, or set channels.slack.defaultTo',
+  ],
+  [
+    'last',
+    undefined,
+    { terminal: undefined },
+    'NO_ROUTE: channel whatsapp is not configured: add channels.whatsapp, or another channel with `reveille init channel NAME`',
+  ],
+  [
+    'last',
+    undefined,
+    { terminal: undefined, ...slack },
+    `NO_ROUTE: channel whatsapp is not configured: set channels.slack.defaultTo, or the last route with ${set} slack TO\``,
+  ],
+  [
+    'last',
+    undefined,
+    { ...slack, telegram: undefined },
+    `NO_ROUTE: channel whatsapp is not configured: set the last route with ${set} CHANNEL TO\``,
+  ],
+]
 
-test('last falls back to the only configured channel if it has a default recipient', () => {
-  const slack = channelNamed('slack', 'C9')
-  const alone = resolveDestination({ channel: 'last' }, undefined, configured(slack))
-  const beside = resolveDestination(
-    { channel: 'last', to: 'C2' },
-    undefined,
-    configured(channelNamed('terminal', 'stdout'), slack),
-  )
-  assert.equal(alone.ok && `${alone.channel} ${alone.to}`, 'slack C9')
-  assert.equal(beside.ok && `${beside.channel} ${beside.to}`, 'slack C2')
+test('a reply goes to the recipient that is named, to that of the last route, or to the default of its channel', () => {
+  for (const [asked, last, configured, expected] of cases) {
+    const [channel = '', to] = asked.split(' ')
+    const found = resolve({ channel, ...(to && { to }) }, last, configured)
+    const shown = found.ok ? `${found.channel} ${found.to}` : `${found.code}: ${found.reason}`
+    assert.equal(shown, expected, `${asked}, last ${last}, ${Object.keys(configured)}`)
+    if (found.ok) assert.deepEqual(found.target, { key: found.to.toLowerCase(), kind: 'user' })
+    else assert.equal(found.channel, channel === 'last' ? 'whatsapp' : channel)
+  }
 })
 
 test('whatsapp stays the fallback if there is no single channel with a default recipient', () => {
@@ -65,79 +95,7 @@ test('whatsapp stays the fallback if there is no single channel with a default r
     { slack, whatsapp: {} },
     { whatsapp: {}, slack },
   ]
-  for (const channels of unclear) {
+  for (const channels of unclear)
     assert.deepEqual(fallbackRoute(channels), { channel: 'whatsapp' }, JSON.stringify(channels))
-  }
   assert.deepEqual(fallbackRoute({ slack, terminal: {} }), { channel: 'slack', to: 'C9' })
-})
-
-test('last with an explicit recipient keeps the recipient', () => {
-  const found = resolveDestination(
-    { channel: 'last', to: 'C2' },
-    { channel: 'slack', to: 'C1' },
-    configured(channelNamed('slack')),
-  )
-  assert.equal(found.ok && found.to, 'C2')
-})
-
-test("a named channel without recipient takes the last route's, if that is the same channel", () => {
-  const channels = configured(channelNamed('slack', 'C9'), channelNamed('discord', 'D9'))
-  const last = { channel: 'slack', to: 'C1' }
-  const same = resolveDestination({ channel: 'slack' }, last, channels)
-  const other = resolveDestination({ channel: 'discord' }, last, channels)
-  assert.deepEqual([same.ok && same.to, other.ok && other.to], ['C1', 'D9'])
-})
-
-test("a last route without recipient leaves the channel's default", () => {
-  const found = resolveDestination(
-    { channel: 'last' },
-    { channel: 'slack' },
-    configured(channelNamed('slack', 'C9')),
-  )
-  assert.equal(found.ok && found.to, 'C9')
-})
-
-test('without a usable destination there is NO_ROUTE and a sentence that names the fix', () => {
-  const unconfigured = resolveDestination({ channel: 'last' }, undefined, configured())
-  const aimless = resolveDestination({ channel: 'slack' }, undefined, configured(channelNamed('slack')))
-  assert.ok(!unconfigured.ok && !aimless.ok)
-  assert.deepEqual([unconfigured.channel, unconfigured.code], ['whatsapp', 'NO_ROUTE'])
-  assert.match(unconfigured.reason, /channels\.whatsapp/)
-  assert.deepEqual([aimless.channel, aimless.code], ['slack', 'NO_ROUTE'])
-  assert.match(aimless.reason, /channels\.slack\.defaultTo/)
-})
-
-test("a recipient that the channel refuses keeps the channel's code", () => {
-  const found = resolveDestination(
-    { channel: 'slack', to: 'nowhere' },
-    undefined,
-    configured(channelNamed('slack')),
-  )
-  assert.deepEqual(found, {
-    ok: false,
-    channel: 'slack',
-    to: 'nowhere',
-    code: 'bad-target',
-    reason: 'nowhere is no address',
-  })
-})
-
-test('without a last route and an assumed one, the reason says what to do with the configured channels', () => {
-  const reasonOf = (...channels: Channel[]) => {
-    const found = resolveDestination({ channel: 'last' }, undefined, configured(...channels))
-    return found.ok ? undefined : found.reason
-  }
-  const [terminal, slack, telegram] = ['terminal', 'slack', 'telegram'].map((id) => channelNamed(id)) as [
-    Channel,
-    Channel,
-    Channel,
-  ]
-  assert.deepEqual(
-    [reasonOf(terminal), reasonOf(terminal, slack), reasonOf(slack, telegram)],
-    [
-      'channel whatsapp is not configured: add channels.whatsapp, or another channel with `reveille init channel NAME`',
-      'channel whatsapp is not configured: set channels.slack.defaultTo, or the last route with `reveille route set slack TO`',
-      'channel whatsapp is not configured: set the last route with `reveille route set CHANNEL TO`',
-    ],
-  )
 })
