@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openTestBed } from './test-bed.ts'
+import { openTestBed, startTestBed } from './test-bed.ts'
 
 const crashed = 'the process ended while the run was being performed'
 
 test('a crash while the model is at work is recorded before the model is called again', async (t) => {
   let hang = true
-  const bed = await openTestBed(t, {
+  const bed = await startTestBed(t, {
     run: async (turn) => (hang ? new Promise<never>(() => {}) : { reply: turn.prompt }),
   })
-  await bed.start()
   const id = await bed.acceptRun()
-  await bed.until(async () => bed.turns.length === 1)
+  await bed.untilAsked(1)
   bed.clock.advance(25)
   const begun = await bed.untilRun(id, (run) => run.state === 'running')
   await bed.crash()
@@ -29,13 +28,12 @@ test('a crash while the model is at work is recorded before the model is called 
 })
 
 test('the reason is on disk before the model is called again', async (t) => {
-  const bed = await openTestBed(t, { run: () => new Promise(() => {}) })
+  const bed = await startTestBed(t, { run: () => new Promise(() => {}) })
   const id = await bed.acceptRun()
-  await bed.start()
-  await bed.until(async () => bed.turns.length === 1)
+  await bed.untilAsked(1)
   await bed.crash()
   await bed.start()
-  await bed.until(async () => bed.turns.length === 1)
+  await bed.untilAsked(1)
   const run = await bed.read().run(id)
   assert.deepEqual(
     run?.attempts.map(({ outcome }) => outcome),
@@ -48,7 +46,7 @@ test('a run that takes the process down ten times is given up', async (t) => {
   const id = await bed.acceptRun({ timeoutSeconds: 600 })
   for (let life = 0; life < 10; life += 1) {
     await bed.start()
-    await bed.until(async () => bed.turns.length === 1)
+    await bed.untilAsked(1)
     await bed.crash()
   }
   await bed.start()
@@ -57,10 +55,9 @@ test('a run that takes the process down ten times is given up', async (t) => {
 })
 
 test('a crash does not give a run more time than it has', async (t) => {
-  const bed = await openTestBed(t, { run: () => new Promise(() => {}) })
-  await bed.start()
+  const bed = await startTestBed(t, { run: () => new Promise(() => {}) })
   const id = await bed.acceptRun({ timeoutSeconds: 60 })
-  await bed.until(async () => bed.turns.length === 1)
+  await bed.untilAsked(1)
   bed.clock.advance(25)
   await bed.untilRun(id, (run) => run.state === 'running')
   await bed.crash()
@@ -71,8 +68,7 @@ test('a crash does not give a run more time than it has', async (t) => {
 })
 
 test('the last route and the history of a session survive a crash', async (t) => {
-  const bed = await openTestBed(t)
-  await bed.start()
+  const bed = await startTestBed(t)
   await bed.command({ type: 'set-route', route: { channel: 'wall', to: 'Hedy' } })
   const first = await bed.acceptRun({ sessionKey: 'pr:1', prompt: 'one' })
   await bed.untilRun(first, (run) => run.stage === 'delivered')

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Turn, TurnCall } from '@reveille/kit'
-import { openTestBed } from './test-bed.ts'
+import { openTestBed, startTestBed } from './test-bed.ts'
 
 const untilAborted = (_turn: Turn, { signal }: TurnCall) =>
   new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
 
 test('drain waits for a turn that ends within the grace', async (t) => {
   const { promise, resolve } = Promise.withResolvers<{ reply: string }>()
-  const bed = await openTestBed(t, { run: () => promise })
-  const dispatch = await bed.start()
+  const bed = await startTestBed(t, { run: () => promise })
+  const { dispatch } = bed
   const id = await bed.acceptRun()
-  await bed.until(async () => bed.turns.length === 1)
+  await bed.untilAsked(1)
   const drained = dispatch.drain(30_000)
   resolve({ reply: 'just in time' })
   await drained
@@ -20,12 +20,12 @@ test('drain waits for a turn that ends within the grace', async (t) => {
 
 test('a turn that outlasts the grace is interrupted, uncounted, and taken up by the next process', async (t) => {
   let answersAtOnce = false
-  const bed = await openTestBed(t, {
+  const bed = await startTestBed(t, {
     run: (turn, call) => (answersAtOnce ? Promise.resolve({ reply: 'ok' }) : untilAborted(turn, call)),
   })
-  const dispatch = await bed.start()
+  const { dispatch } = bed
   const id = await bed.acceptRun()
-  await bed.until(async () => bed.turns.length === 1)
+  await bed.untilAsked(1)
   const drained = dispatch.drain(10_000)
   bed.clock.advance(10_000)
   await drained
@@ -44,11 +44,10 @@ test('a turn that outlasts the grace is interrupted, uncounted, and taken up by 
 })
 
 test('a heartbeat that outlasts the grace leaves its events pending', async (t) => {
-  const bed = await openTestBed(t, { run: untilAborted })
-  const dispatch = await bed.start()
-  await bed.acceptEvent('bell')
-  bed.clock.advance(250)
-  await bed.until(async () => bed.turns.length === 1)
+  const bed = await startTestBed(t, { run: untilAborted })
+  const { dispatch } = bed
+  await bed.ring('bell')
+  await bed.untilAsked(1)
   const drained = dispatch.drain(0)
   await drained
   const [heartbeat] = await bed.heartbeats()
@@ -57,11 +56,11 @@ test('a heartbeat that outlasts the grace leaves its events pending', async (t) 
 })
 
 test('a delivery whose part may be under way when the grace ends is parked, not doubled', async (t) => {
-  const bed = await openTestBed(t, {
+  const bed = await startTestBed(t, {
     send: (_part, { signal }) =>
       new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
   })
-  const dispatch = await bed.start()
+  const { dispatch } = bed
   await bed.acceptRun({ deliver: true })
   await bed.until(async () => bed.sending() === 1)
   await dispatch.drain(0)
@@ -70,11 +69,11 @@ test('a delivery whose part may be under way when the grace ends is parked, not 
 })
 
 test('a receipt that comes while the channel is being stopped still counts', async (t) => {
-  const bed = await openTestBed(t, {
+  const bed = await startTestBed(t, {
     send: (_part, { signal }) =>
       new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined))),
   })
-  const dispatch = await bed.start()
+  const { dispatch } = bed
   const id = await bed.acceptRun({ deliver: true })
   await bed.until(async () => bed.sending() === 1)
   await dispatch.drain(0)

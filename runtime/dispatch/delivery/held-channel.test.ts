@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { type Channel, type ChannelHealth, PluginError } from '@reveille/kit'
 import type { DeliveryRecord } from '../../store/port.ts'
-import { openTestBed, type Setting, type TestBed } from '../test-bed.ts'
+import { openTestBed, type Setting, startTestBed, type TestBed } from '../test-bed.ts'
 
 const broken = (code: string, facts: Partial<PluginError> = {}) =>
   new PluginError(`the wall said ${code}`, { code, retryable: true, ...facts })
@@ -26,12 +26,11 @@ const untilSome = (bed: TestBed, holds: (delivery: DeliveryRecord) => boolean) =
 const stateOf = (bed: TestBed) => bed.channelStates().find(({ channel }) => channel === 'wall')
 
 test('while a channel is held its deliveries are neither claimed nor written, and none of them is an attempt', async (t) => {
-  const bed = await openTestBed(t, {
+  const bed = await startTestBed(t, {
     async send() {
       throw refused()
     },
   })
-  await bed.start()
   await acceptEach(bed, 'Ada')
   const met = await untilSome(bed, ({ code }) => code === 'bad-credential')
   assert.deepEqual(
@@ -48,12 +47,11 @@ test('while a channel is held its deliveries are neither claimed nor written, an
 
 test('after a reload that fixes the channel everything is sent at once, in order', async (t) => {
   let isFixed = false
-  const bed = await openTestBed(t, {
+  const bed = await startTestBed(t, {
     async send() {
       if (!isFixed) throw refused()
     },
   })
-  await bed.start()
   const first = await acceptEach(bed, 'Ada')
   await untilSome(bed, ({ code }) => code === 'bad-credential')
   const ids = [...first, ...(await acceptEach(bed, 'Bob', 'Cleo', 'Bob', 'Ada'))]
@@ -69,12 +67,11 @@ test('after a reload that fixes the channel everything is sent at once, in order
 
 test('a task of an earlier version, which has no pool, waits for its channel too', async (t) => {
   let isFixed = false
-  const bed = await openTestBed(t, {
+  const bed = await startTestBed(t, {
     async send() {
       if (!isFixed) throw refused()
     },
   })
-  await bed.start()
   await acceptEach(bed, 'Ada')
   const { id: _id, runId: _run, ...met } = await untilSome(bed, ({ code }) => code === 'bad-credential')
   const id = '019b76da-ffff-7000-8000-000000000001'
@@ -90,13 +87,12 @@ test('a task of an earlier version, which has no pool, waits for its channel too
 })
 
 test('deliveries of a channel with a refused credential are parked when their retry window is over', async (t) => {
-  const bed = await openTestBed(t, {
+  const bed = await startTestBed(t, {
     deliveries: { retryForMs: 120_000 },
     async send() {
       throw refused()
     },
   })
-  await bed.start()
   await acceptEach(bed, 'Ada')
   for (const probes of [1, 2]) {
     await bed.until(async () => bed.sending() === probes && stateOf(bed)?.state === 'held')
@@ -108,12 +104,11 @@ test('deliveries of a channel with a refused credential are parked when their re
 })
 
 test('a permanent failure of the whole channel holds the channel', async (t) => {
-  const bed = await openTestBed(t, {
+  const bed = await startTestBed(t, {
     async send() {
       throw broken('forbidden', { retryable: false, wholeService: true })
     },
   })
-  await bed.start()
   await acceptEach(bed, 'Ada')
   const { state } = await untilSome(bed, ({ code }) => code === 'forbidden')
   assert.deepEqual([state, stateOf(bed)?.state], ['pending', 'held'])
@@ -124,8 +119,7 @@ const paced = (limits: Partial<Channel['limits']>): Setting => ({
 })
 
 test('the parts of a reply keep the pace of their target, are sent once each, and hold no place meanwhile', async (t) => {
-  const bed = await openTestBed(t, paced({ perTarget: { count: 1, ms: 3000 } }))
-  await bed.start()
+  const bed = await startTestBed(t, paced({ perTarget: { count: 1, ms: 3000 } }))
   const id = await bed.acceptRun({ deliver: true, prompt: 'one|two|three' })
   for (const parts of [1, 2]) {
     const waiting = await untilSome(
@@ -144,8 +138,7 @@ test('the parts of a reply keep the pace of their target, are sent once each, an
 })
 
 test('a short wait for the pace is waited on the spot', async (t) => {
-  const bed = await openTestBed(t, paced({ perTarget: { count: 1, ms: 200 } }))
-  await bed.start()
+  const bed = await startTestBed(t, paced({ perTarget: { count: 1, ms: 200 } }))
   const id = await bed.acceptRun({ deliver: true, prompt: 'one|two' })
   await untilSome(bed, ({ receipts }) => receipts.length === 1)
   while (bed.sent.length < 2) {
@@ -157,8 +150,7 @@ test('a short wait for the pace is waited on the spot', async (t) => {
 })
 
 test('the pace of a whole channel is kept over all its targets, in the order of the replies', async (t) => {
-  const bed = await openTestBed(t, paced({ overall: { count: 2, ms: 60_000 } }))
-  await bed.start()
+  const bed = await startTestBed(t, paced({ overall: { count: 2, ms: 60_000 } }))
   const names = ['Ada', 'Bob', 'Cleo', 'Dora', 'Emil']
   await acceptEach(bed, ...names)
   for (const sent of [2, 4]) {

@@ -18,7 +18,7 @@ const hanging: Setting = {
 
 function untilDelivery(
   bed: Pick<TestBed, 'until' | 'deliveries'>,
-  holds: (found: DeliveryRecord) => unknown,
+  holds: (found: DeliveryRecord) => boolean,
 ) {
   return bed.until(async () => {
     const [delivery] = await bed.deliveries()

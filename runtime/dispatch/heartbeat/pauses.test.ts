@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PluginError } from '@reveille/kit'
-import { openTestBed, type Setting, type TestBed } from '../test-bed.ts'
+import { broken, openTestBed, type Setting, startTestBed, type TestBed } from '../test-bed.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -15,23 +14,24 @@ const quiet: Setting = {
 }
 
 /** Moves the clock to a time counted from the bed's first midnight: `22:15`, `31:00`. */
-function goTo(bed: TestBed, time: string, start = Date.UTC(2026, 0, 1)) {
+function goTo(bed: Pick<TestBed, 'clock'>, time: string, start = Date.UTC(2026, 0, 1)) {
   const [hours = 0, minutes = 0] = time.split(':').map(Number)
   bed.clock.advance(start + hours * hour + minutes * minute - bed.clock.now())
 }
 
-const untilFailed = (bed: TestBed, count: number) =>
+type Bed = Pick<TestBed, 'until' | 'heartbeats' | 'log' | 'clock'>
+
+const untilFailed = (bed: Bed, count: number) =>
   bed.until(async () => (await bed.heartbeats()).filter(({ state }) => state === 'failed').length === count)
-const untilPostponed = (bed: TestBed, times: number) =>
+const untilPostponed = (bed: Bed, times: number) =>
   bed.until(async () => bed.log('heartbeat-postponed').length === times)
-const untilTurns = (bed: TestBed, count: number) =>
+const untilTurns = (bed: Bed, count: number) =>
   bed.until(
     async () => (await bed.heartbeats()).filter(({ state }) => state === 'succeeded').length === count,
   )
 
 test('in quiet hours the timer asks nothing, and at their end what waited is shown at once', async (t) => {
-  const bed = await openTestBed(t, quiet)
-  await bed.start()
+  const bed = await startTestBed(t, quiet)
   const id = await bed.acceptEvent('later', 'next-heartbeat')
   goTo(bed, '22:15')
   await untilPostponed(bed, 1)
@@ -49,11 +49,10 @@ test('in quiet hours the timer asks nothing, and at their end what waited is sho
 })
 
 test('an idle heartbeat is silent in quiet hours too', async (t) => {
-  const bed = await openTestBed(t, {
+  const bed = await startTestBed(t, {
     ...quiet,
     heartbeat: { everyMs: 30 * minute, quietHours, idle: true },
   })
-  await bed.start()
   goTo(bed, '22:15')
   await untilPostponed(bed, 1)
   goTo(bed, '31:00')
@@ -62,14 +61,12 @@ test('an idle heartbeat is silent in quiet hours too', async (t) => {
 })
 
 test('an event that asks for now is shown in quiet hours, with all other events, and they go on', async (t) => {
-  const bed = await openTestBed(t, quiet)
-  await bed.start()
+  const bed = await startTestBed(t, quiet)
   goTo(bed, '22:15')
   await untilPostponed(bed, 1)
   await bed.acceptEvent('soft', 'next-heartbeat')
   goTo(bed, '27:00')
-  await bed.acceptEvent('fire', 'now')
-  bed.clock.advance(250)
+  await bed.ring('fire')
   await untilTurns(bed, 1)
   assert.deepEqual(
     bed.turns[0]?.events.map(({ text }) => text),
@@ -83,8 +80,7 @@ test('an event that asks for now is shown in quiet hours, with all other events,
 })
 
 test('a summary that asks for now is shown in quiet hours too', async (t) => {
-  const bed = await openTestBed(t, quiet)
-  await bed.start()
+  const bed = await startTestBed(t, quiet)
   goTo(bed, '23:00')
   await bed.acceptRun({ wakeMode: 'now' })
   await bed.until(async () => bed.log('summary-posted').length === 1)
@@ -95,11 +91,9 @@ test('a summary that asks for now is shown in quiet hours too', async (t) => {
 })
 
 test('events of quiet hours are shown at their end, however far off the next tick would be', async (t) => {
-  const bed = await openTestBed(t, { ...quiet, heartbeat: { everyMs: 12 * hour, quietHours } })
-  await bed.start()
+  const bed = await startTestBed(t, { ...quiet, heartbeat: { everyMs: 12 * hour, quietHours } })
   goTo(bed, '23:00')
-  await bed.acceptEvent('fire', 'now')
-  bed.clock.advance(250)
+  await bed.ring('fire')
   await untilTurns(bed, 1)
   await bed.acceptEvent('soft', 'next-heartbeat')
   goTo(bed, '31:00')
@@ -107,8 +101,7 @@ test('events of quiet hours are shown at their end, however far off the next tic
 })
 
 test('neither a restart, nor a shorter timer, nor a reload ends quiet hours; without them the timer goes on', async (t) => {
-  const bed = await openTestBed(t, quiet)
-  await bed.start()
+  const bed = await startTestBed(t, quiet)
   await bed.acceptEvent('soft', 'next-heartbeat')
   goTo(bed, '22:15')
   await untilPostponed(bed, 1)
@@ -127,19 +120,15 @@ test('neither a restart, nor a shorter timer, nor a reload ends quiet hours; wit
 })
 
 test('a failing main session is left alone in quiet hours unless an event asked for now', async (t) => {
-  const bed = await openTestBed(t, {
+  const bed = await startTestBed(t, {
     ...quiet,
-    async run() {
-      throw new PluginError('down', { code: 'unavailable', retryable: true })
-    },
+    run: () => Promise.reject(broken('unavailable')),
   })
-  await bed.start()
   await bed.acceptEvent('soft', 'next-heartbeat')
   goTo(bed, '22:00')
   goTo(bed, '22:15')
   await untilPostponed(bed, 1)
-  await bed.acceptEvent('fire', 'now')
-  bed.clock.advance(250)
+  await bed.ring('fire')
   await untilFailed(bed, 1)
   bed.clock.advance(5000)
   await untilFailed(bed, 2)
@@ -151,7 +140,7 @@ for (const [what, startAt, end] of [
 ] as const) {
   test(`in the ${what} night of Berlin, too, they end when its clocks show their end`, async (t) => {
     const heartbeat = { everyMs: 30 * minute, quietHours: { ...quietHours, timezone: 'Europe/Berlin' } }
-    const bed = await openTestBed(t, { ...quiet, startAt, heartbeat })
+    const bed = await startTestBed(t, { ...quiet, startAt, heartbeat })
     await bed.start()
     await bed.acceptEvent('soft', 'next-heartbeat')
     bed.clock.advance(30 * minute)
@@ -164,17 +153,14 @@ for (const [what, startAt, end] of [
 }
 
 test('a spent budget makes heartbeats wait for the next day: nothing is consumed, and the log says so once', async (t) => {
-  const bed = await openTestBed(t, {
+  const bed = await startTestBed(t, {
     heartbeat: { everyMs: 30 * minute },
     budget: { runs: 1 },
     run: async () => ({ reply: 'HEARTBEAT_OK' }),
   })
-  await bed.start()
-  await bed.acceptEvent('one')
-  bed.clock.advance(250)
+  await bed.ring('one')
   await untilTurns(bed, 1)
-  const id = await bed.acceptEvent('two')
-  bed.clock.advance(250)
+  const id = await bed.ring('two')
   await untilPostponed(bed, 1)
   assert.deepEqual(
     bed.log('heartbeat-postponed').map(({ level, reason }) => [level, reason]),
@@ -182,8 +168,7 @@ test('a spent budget makes heartbeats wait for the next day: nothing is consumed
   )
   const state = bed.heartbeat()
   assert.deepEqual([state?.state, state?.nextAt, state?.failures], ['budget', Date.UTC(2026, 0, 2), 0])
-  await bed.acceptEvent('three')
-  bed.clock.advance(250)
+  await bed.ring('three')
   await bed.until(async () => (await bed.events()).length === 4)
   assert.equal((await bed.read().event(id))?.state, 'pending')
   bed.clock.advance(Date.UTC(2026, 0, 2) - bed.clock.now())
@@ -201,13 +186,11 @@ test('a spent budget makes heartbeats wait for the next day: nothing is consumed
 })
 
 test('the spending of heartbeats counts with that of runs', async (t) => {
-  const bed = await openTestBed(t, {
+  const bed = await startTestBed(t, {
     budget: { tokens: 10 },
     run: async () => ({ reply: 'HEARTBEAT_OK', usage: { inputTokens: 9, outputTokens: 1 } }),
   })
-  await bed.start()
-  await bed.acceptEvent('one')
-  bed.clock.advance(250)
+  await bed.ring('one')
   await untilTurns(bed, 1)
   const id = await bed.acceptRun()
   const held = await bed.untilRun(id, ({ state }) => state === 'parked')
@@ -216,7 +199,7 @@ test('the spending of heartbeats counts with that of runs', async (t) => {
 })
 
 test('the events of a main session that lives elsewhere wait for no timer and no quiet hours', async (t) => {
-  const bed = await openTestBed(t, {
+  const bed = await startTestBed(t, {
     ...quiet,
     relays: true,
     keepsHistory: true,
@@ -224,13 +207,11 @@ test('the events of a main session that lives elsewhere wait for no timer and no
     route: { channel: 'wall', to: 'Grace' },
     run: async () => ({ reply: '', handedOver: 'run 7' }),
   })
-  await bed.start()
   bed.clock.advance(250)
   await bed.until(async () => bed.log('heartbeat-skipped').length === 1)
   const texts = Array.from({ length: 60 }, (_, index) => `${index} ${'x'.repeat(1000)}`)
   await Promise.all(texts.map((text) => bed.acceptEvent(text, 'next-heartbeat')))
-  const id = await bed.acceptEvent('fire', 'now')
-  bed.clock.advance(250)
+  const id = await bed.ring('fire')
   await untilTurns(bed, 1)
   bed.clock.advance(250)
   await untilTurns(bed, 2)
@@ -250,15 +231,11 @@ test('the events of a main session that lives elsewhere wait for no timer and no
 })
 
 test('events that another gateway could not take are passed on again within half a minute', async (t) => {
-  const bed = await openTestBed(t, {
+  const bed = await startTestBed(t, {
     relays: true,
-    run: async () => {
-      throw new PluginError('It is down.', { code: 'network', retryable: true })
-    },
+    run: () => Promise.reject(broken('network')),
   })
-  await bed.start()
-  await bed.acceptEvent('one')
-  bed.clock.advance(250)
+  await bed.ring('one')
   for (let failures = 1; failures <= 6; failures += 1) {
     await bed.until(async () => bed.log('heartbeat-failed').length === failures)
     const inMs = Number(bed.log('heartbeat-failed').at(-1)?.['inMs'])
@@ -270,17 +247,16 @@ test('events that another gateway could not take are passed on again within half
 
 test('a runner that passes events on is not asked without events, and gets those that waited for the timer', async (t) => {
   let relays = false
-  const bed = await openTestBed(t, {
+  const bed = await startTestBed(t, {
     heartbeat: { everyMs: 30 * minute, idle: true },
     get relays() {
       return relays
     },
     run: async () => ({ reply: '', handedOver: 'there' }),
   })
-  const dispatch = await bed.start()
   await bed.acceptEvent('soft', 'next-heartbeat')
   relays = true
-  await dispatch.applySettings()
+  await bed.dispatch.applySettings()
   bed.clock.advance(250)
   await untilTurns(bed, 1)
   bed.clock.advance(30 * minute)
@@ -289,18 +265,16 @@ test('a runner that passes events on is not asked without events, and gets those
 })
 
 test('the state of the main session reports failures until a turn succeeds', async (t) => {
-  let broken = true
-  const bed = await openTestBed(t, {
+  let isDown = true
+  const bed = await startTestBed(t, {
     heartbeat: { everyMs: day },
     async run() {
-      if (broken) throw new PluginError('down', { code: 'unavailable', retryable: true })
+      if (isDown) throw broken('unavailable')
       return { reply: 'HEARTBEAT_OK' }
     },
   })
-  await bed.start()
   assert.deepEqual(bed.heartbeat(), { state: 'idle', failures: 0 })
-  await bed.acceptEvent('one')
-  bed.clock.advance(250)
+  await bed.ring('one')
   await untilFailed(bed, 1)
   const since = bed.clock.now()
   bed.clock.advance(5000)
@@ -312,7 +286,7 @@ test('the state of the main session reports failures until a turn succeeds', asy
     nextAt: since + 15_000,
     code: 'unavailable',
   })
-  broken = false
+  isDown = false
   bed.clock.advance(10_000)
   await untilTurns(bed, 1)
   const at = bed.clock.now()
@@ -321,14 +295,12 @@ test('the state of the main session reports failures until a turn succeeds', asy
 
 test('a heartbeat that a crash cut off is paid for, because its cost is unknown', async (t) => {
   const bed = await openTestBed(t, { budget: { runs: 2 }, run: async () => ({ reply: 'HEARTBEAT_OK' }) })
-  await bed.acceptEvent('one')
-  bed.clock.advance(250)
+  await bed.ring('one')
   await bed.startDoomed('heartbeat')
   await bed.crash()
   await bed.start()
   await untilTurns(bed, 1)
-  await bed.acceptEvent('two')
-  bed.clock.advance(250)
+  await bed.ring('two')
   await untilPostponed(bed, 1)
   assert.equal(bed.turns.length, 1)
 })

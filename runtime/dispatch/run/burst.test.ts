@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { burstWindowMs, type Coalesce, openTestBed, type TestBed } from '../test-bed.ts'
+import { burstWindowMs, type Coalesce, openTestBed, startTestBed, type TestBed } from '../test-bed.ts'
 
 const hourMs = 3_600_000
 
@@ -46,13 +46,12 @@ test('with `latest` the prompt has the newest request, with the number of reques
 
 test('a composed prompt is the same after a crash, word for word', async (t) => {
   let hangs = true
-  const bed = await openTestBed(t, {
+  const bed = await startTestBed(t, {
     run: async ({ prompt }) => (hangs ? new Promise<never>(() => {}) : { reply: prompt }),
   })
   const id = await acceptBurst(bed, 3)
-  await bed.start()
   bed.clock.advance(burstWindowMs)
-  await bed.until(async () => bed.turns.length === 1)
+  await bed.untilAsked(1)
   const asked = bed.turns[0]?.prompt
   bed.clock.advance(25)
   const running = await bed.untilRun(id, ({ state }) => state === 'running')
@@ -74,8 +73,7 @@ test('a request that comes alone has the same prompt as without bursts', async (
 })
 
 test('too many runs of one key within an hour are parked as a loop without an event, and performed when resumed', async (t) => {
-  const bed = await openTestBed(t)
-  await bed.start()
+  const bed = await startTestBed(t)
   const ids: string[] = []
   for (const number of [1, 2, 3, 4]) {
     ids.push(await acceptBurst(bed, 1, { maxPerHour: 2, key: 'what an unauthenticated client wrote' }))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PluginError, type Turn, type TurnCall } from '@reveille/kit'
-import { openTestBed, type TestBed } from '../test-bed.ts'
+import { openTestBed, startTestBed, type TestBed } from '../test-bed.ts'
 
 const untilAborted = (_turn: Turn, { signal }: TurnCall) =>
   new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
@@ -11,10 +11,9 @@ async function cancel(bed: TestBed, run: string) {
 }
 
 test('a run that is cancelled while its model is at work ends at once, with a summary and without a trace in its session', async (t) => {
-  const bed = await openTestBed(t, { run: untilAborted })
-  await bed.start()
+  const bed = await startTestBed(t, { run: untilAborted })
   const id = await bed.acceptRun({ name: 'Reviewer', sessionKey: 'pr:1', deliver: true })
-  await bed.until(async () => bed.turns.length === 1)
+  await bed.untilAsked(1)
   await cancel(bed, id)
   const run = await bed.untilRun(id, ({ state }) => state === 'cancelled')
   assert.deepEqual(
@@ -28,10 +27,9 @@ test('a run that is cancelled while its model is at work ends at once, with a su
 })
 
 test('a runner that ignores a cancel is abandoned', async (t) => {
-  const bed = await openTestBed(t, { run: () => new Promise(() => {}) })
-  await bed.start()
+  const bed = await startTestBed(t, { run: () => new Promise(() => {}) })
   const id = await bed.acceptRun()
-  await bed.until(async () => bed.turns.length === 1)
+  await bed.untilAsked(1)
   await cancel(bed, id)
   await bed.until(async () => {
     bed.clock.advance(1000)
@@ -40,23 +38,21 @@ test('a runner that ignores a cancel is abandoned', async (t) => {
 })
 
 test('the next run of the session goes on after one that was cancelled', async (t) => {
-  const bed = await openTestBed(t, {
+  const bed = await startTestBed(t, {
     run: (turn, call) =>
       turn.prompt === 'one' ? untilAborted(turn, call) : Promise.resolve({ reply: 'ok' }),
   })
-  await bed.start()
   const first = await bed.acceptRun({ sessionKey: 'pr:1', prompt: 'one' })
   const second = await bed.acceptRun({ sessionKey: 'pr:1', prompt: 'two' })
-  await bed.until(async () => bed.turns.length === 1)
+  await bed.untilAsked(1)
   await cancel(bed, first)
   await bed.untilRun(second, ({ state }) => state === 'succeeded')
 })
 
 test('a cancel before a crash is found by the next process, and no model is called', async (t) => {
-  const bed = await openTestBed(t, { run: () => new Promise(() => {}) })
-  await bed.start()
+  const bed = await startTestBed(t, { run: () => new Promise(() => {}) })
   const id = await bed.acceptRun()
-  await bed.until(async () => bed.turns.length === 1)
+  await bed.untilAsked(1)
   await cancel(bed, id)
   await bed.crash()
   await bed.start()
@@ -67,10 +63,9 @@ test('a cancel before a crash is found by the next process, and no model is call
 
 test('an answer that is on its way to the disk wins over a cancel that comes later', async (t) => {
   const { promise, resolve } = Promise.withResolvers<{ reply: string }>()
-  const bed = await openTestBed(t, { run: () => promise })
-  await bed.start()
+  const bed = await startTestBed(t, { run: () => promise })
   const id = await bed.acceptRun()
-  await bed.until(async () => bed.turns.length === 1)
+  await bed.untilAsked(1)
   resolve({ reply: 'done' })
   await bed.command({ type: 'cancel', run: id, at: bed.clock.now() })
   const run = await bed.untilRun(id, ({ stage }) => stage === 'delivered')
@@ -78,12 +73,11 @@ test('an answer that is on its way to the disk wins over a cancel that comes lat
 })
 
 test('a run that waits for another attempt is cancelled without one', async (t) => {
-  const bed = await openTestBed(t, {
+  const bed = await startTestBed(t, {
     async run() {
       throw new PluginError('overloaded', { code: 'unavailable', retryable: true })
     },
   })
-  await bed.start()
   const id = await bed.acceptRun()
   await bed.untilRun(id, ({ state, attempts }) => state === 'queued' && attempts.length === 1)
   await cancel(bed, id)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PluginError } from '@reveille/kit'
-import { openTestBed, type TestBed } from '../test-bed.ts'
+import { startTestBed, type TestBed } from '../test-bed.ts'
 
 const minute = 60_000
 /** The clock advances while turns are under way, which is no time that they have taken. */
@@ -21,14 +21,13 @@ for (const outage of outages) {
   test(`an hour of ${outage.code} fails no run: all wait in their lanes, and are performed once each when it is over`, async (t) => {
     let isDown = true
     const replies: string[] = []
-    const bed = await openTestBed(t, {
+    const bed = await startTestBed(t, {
       async run(turn) {
         if (isDown) throw new PluginError('not now', outage)
         replies.push(turn.prompt)
         return { reply: 'done' }
       },
     })
-    await bed.start()
     const ids: string[] = []
     for (let event = 0; event < 12; event += 1) {
       const sessionKey = event % 2 === 0 ? 'pr:1' : undefined
@@ -64,13 +63,12 @@ for (const outage of outages) {
 }
 
 test('a run that alone finds the service down fails with its attempts used up, while others are answered', async (t) => {
-  const bed = await openTestBed(t, {
+  const bed = await startTestBed(t, {
     async run({ prompt }) {
       if (prompt === 'poison') throw new PluginError('overloaded', { code: 'unavailable', retryable: true })
       return { reply: 'done' }
     },
   })
-  await bed.start()
   const poison = await bed.acceptRun({ prompt: 'poison', timeoutSeconds })
   for (let step = 0; step < 20; step += 1) {
     const other = await bed.acceptRun({ prompt: 'fine' })
@@ -85,13 +83,13 @@ test('a run that alone finds the service down fails with its attempts used up, w
 
 test('a held runner is tried at once when that is ordered, and a held run can be cancelled', async (t) => {
   let isDown = true
-  const bed = await openTestBed(t, {
+  const bed = await startTestBed(t, {
     async run() {
       if (isDown) throw new PluginError('expired', { code: 'bad-credential', retryable: false })
       return { reply: 'done' }
     },
   })
-  const dispatch = await bed.start()
+  const { dispatch } = bed
   const [kept, dropped] = [await bed.acceptRun(), await bed.acceptRun()]
   await bed.until(async () => bed.log('runner-held').length === 1)
   await settled(bed)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PluginError } from '@reveille/kit'
-import { openTestBed, type TestBed } from '../test-bed.ts'
+import { startTestBed, type TestBed } from '../test-bed.ts'
 
 const dayMs = 86_400_000
 
@@ -19,8 +19,7 @@ async function acceptRuns(bed: TestBed, count: number, fields: Parameters<TestBe
 }
 
 test('as many runs start at once as the budget allows, and one event reports all the others', async (t) => {
-  const bed = await openTestBed(t, { budget: { runs: 3 } })
-  await bed.start()
+  const bed = await startTestBed(t, { budget: { runs: 3 } })
   const ids = await acceptRuns(bed, 8, { message: 'a secret', prompt: 'a secret', name: 'a secret' })
   const states = await untilSettled(bed, ids)
   assert.equal(states.filter((state) => state === 'parked').length, 5)
@@ -38,14 +37,13 @@ test('as many runs start at once as the budget allows, and one event reports all
 })
 
 test('a run that was parked keeps its place and its reason until it is resumed, and then has all its time', async (t) => {
-  const bed = await openTestBed(t, {
+  const bed = await startTestBed(t, {
     budget: { runs: 1 },
     async run({ attempt }) {
       if (attempt === 1) throw new PluginError('busy', { code: 'unavailable', retryable: true })
       return { reply: 'ok' }
     },
   })
-  await bed.start()
   const id = await bed.acceptRun({ timeoutSeconds: 30 })
   await bed.untilRun(id, ({ state, attempts }) => state === 'queued' && attempts.length === 1)
   bed.clock.advance(10_000)
@@ -61,8 +59,7 @@ test('a run that was parked keeps its place and its reason until it is resumed, 
 })
 
 test('a spent budget is reported once a day, also across a crash', async (t) => {
-  const bed = await openTestBed(t, { budget: { runs: 1 } })
-  await bed.start()
+  const bed = await startTestBed(t, { budget: { runs: 1 } })
   await untilSettled(bed, await acceptRuns(bed, 2))
   await bed.crash()
   await bed.start()
@@ -71,11 +68,10 @@ test('a spent budget is reported once a day, also across a crash', async (t) => 
 })
 
 test("a policy's budget stops the runs that it pays for, and no others", async (t) => {
-  const bed = await openTestBed(t, {
+  const bed = await startTestBed(t, {
     endpoints: { github: { budget: { tokens: 10 } } },
     run: async () => ({ reply: 'ok', usage: { inputTokens: 6, outputTokens: 4 } }),
   })
-  await bed.start()
   const first = await acceptRuns(bed, 1, { budget: 'github' })
   assert.deepEqual(await untilSettled(bed, first), ['succeeded'])
   const later = [...(await acceptRuns(bed, 1, { budget: 'github' })), ...(await acceptRuns(bed, 1))]
@@ -84,30 +80,29 @@ test("a policy's budget stops the runs that it pays for, and no others", async (
 })
 
 test('an attempt that a crash cut off is paid for, and one that asked no runner is not', async (t) => {
-  const bed = await openTestBed(t, { budget: { runs: 2 }, run: () => new Promise(() => {}) })
-  await bed.start()
+  const bed = await startTestBed(t, { budget: { runs: 2 }, run: () => new Promise(() => {}) })
   assert.deepEqual(await untilSettled(bed, await acceptRuns(bed, 1, { runner: 'gone' })), ['failed'])
   const first = await bed.acceptRun()
-  await bed.until(async () => bed.turns.length === 1)
+  await bed.untilAsked(1)
   await bed.crash()
   await bed.start()
-  await bed.until(async () => bed.turns.length === 1)
+  await bed.untilAsked(1)
   const next = await bed.acceptRun()
   assert.equal((await bed.untilRun(next, ({ state }) => state === 'parked')).error?.code, 'BUDGET')
   assert.equal((await bed.read().run(first))?.attempts.length, 2)
 })
 
 test('a turn that the gateway had to stop is paid for, with the tokens that it reported', async (t) => {
-  const bed = await openTestBed(t, {
+  const bed = await startTestBed(t, {
     budget: { tokens: 5 },
     run: (_turn, { signal }) =>
       new Promise((resolve) =>
         signal.addEventListener('abort', () => resolve({ reply: '', usage: { outputTokens: 5 } })),
       ),
   })
-  const dispatch = await bed.start()
+  const { dispatch } = bed
   const id = await bed.acceptRun()
-  await bed.until(async () => bed.turns.length === 1)
+  await bed.untilAsked(1)
   await dispatch.drain(0)
   await bed.restart()
   assert.equal((await bed.untilRun(id, ({ state }) => state === 'parked')).error?.code, 'BUDGET')
