@@ -177,55 +177,6 @@ test('over the backlog nothing is sent, and the reply says when to come again', 
   assert.deepEqual((await read<Page<DeliveryRecord>>('/api/deliveries')).items, [])
 })
 
-test('a parked delivery can be replayed after the problem is fixed, and then its run is done', async (t) => {
-  const opened = await open(t, 'terminal: {}', '{}')
-  const { post, read, replay, write, gateway } = opened
-  const { body } = await post('/hooks/agent', { message: 'hello', channel: 'last', ...quiet })
-  const run = await until(async () => {
-    const found = await read<RunRecord>(`/api/runs/${body['runId']}`)
-    return found.stage === 'summarised' ? found : undefined
-  }, 'its summary')
-  const [id] = run.deliveryIds
-  const unroutable = await replay(id)
-  assert.deepEqual([unroutable.status, unroutable.body['code']], [409, 'WRONG_STATE'])
-  assert.match(
-    String(unroutable.body['error']),
-    /^The delivery cannot be replayed: channel whatsapp is not configured: /,
-  )
-
-  await write('reveille.yaml', configured(both, '{ route: { channel: board, to: team } }'))
-  assert.equal((await gateway.reload()).ok, true)
-  await until(async () => (await read<{ route: unknown }>('/api/route')).route ?? undefined, 'the new route')
-  const { status, body: answer } = await replay(String(id).toUpperCase())
-  assert.deepEqual(
-    [status, answer],
-    [200, { ok: true, deliveryId: id, state: answer['state'], channel: 'board', to: 'team' }],
-  )
-  const delivered = await opened.ended(body['runId'])
-  assert.equal(delivered.stage, 'delivered')
-  const delivery = await read<DeliveryRecord>(`/api/deliveries/${id}`)
-  assert.deepEqual([delivery.state, delivery.attempts, delivery.code], ['delivered', 1, undefined])
-  assert.deepEqual(
-    (await opened.board()).map(({ to, text }) => [to, text]),
-    [['team', run.reply]],
-  )
-  const again = await replay(id)
-  assert.deepEqual([again.status, again.body['code']], [409, 'WRONG_STATE'])
-  assert.match(
-    String(again.body['error']),
-    /^The delivery cannot be replayed: it is delivered, and only parked ones are\.$/,
-  )
-  assert.equal((await replay('0'.repeat(36))).status, 404)
-  const line = await opened.line('delivery-replay-asked')
-  assert.partialDeepStrictEqual(line, {
-    deliveryId: id,
-    runId: run.id,
-    channel: 'board',
-    to: 'team',
-    by: 'owner',
-  })
-})
-
 test('on one gateway', async (t) => {
   const opened = await open(t)
 

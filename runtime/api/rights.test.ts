@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { configuration, gatewayToken, install, until } from '../../test/installation.ts'
+import { configuration, gatewayToken, install } from '../../test/installation.ts'
 import type { RouteDeclaration } from './routes/declaration.ts'
 import { routes } from './routes/index.ts'
 
@@ -57,28 +57,6 @@ test('the log names who did something, and a refused try too', async (t) => {
     assert.partialDeepStrictEqual(found, { action, status })
     assert.equal(typeof found['requestId'], 'string')
   }
-})
-
-test('records keep the name of the token whose holder changed them', async (t) => {
-  const { ask, read, post } = await install(t, files)
-  const order = (path: string, payload: object = {}, method: 'POST' | 'PUT' = 'POST') =>
-    ask(path, { method, headers: by(tokens.configure), payload: JSON.stringify(payload) })
-  const { body: sent } = await post('/hooks/agent', { message: 'hello' })
-  const { requestId, runId } = sent as { requestId: string; runId: string }
-  await until(
-    async () => (await read<{ state: string }>(`/api/runs/${runId}`)).state === 'succeeded' || undefined,
-    'the end of the run',
-  )
-
-  assert.equal((await order('/api/route', { channel: 'board', to: 'ada' }, 'PUT')).status, 200)
-  assert.partialDeepStrictEqual(await read('/api/route'), { by: 'configureer' })
-  const { body: begun } = await order('/api/requests/replay', { filter: { endpoint: 'agent' } })
-  assert.partialDeepStrictEqual(await read(`/api/jobs/${begun['job']}`), { by: 'configureer' })
-  const { body: parted } = await order('/api/deliveries', { channel: 'board', to: 'ada', text: 'hi' })
-  assert.partialDeepStrictEqual(await read(`/api/deliveries/${parted['deliveryId']}`), { by: 'configureer' })
-  assert.equal((await order('/api/requests/forget', { ids: [requestId] })).status, 200)
-  const { body: request } = await ask(`/api/requests/${requestId}`, {})
-  assert.ok(request['forgottenAt'] === undefined || request['forgottenBy'] === 'configureer')
 })
 
 test('a sign-in has the rights of its token, and says them', async (t) => {

@@ -45,22 +45,8 @@ export interface Compare {
 
 /** Words of a name, in lower case and singular. `apiKey` is two words, and only both together count. */
 const secretWords = new Set([
-  'token',
-  'secret',
-  'signature',
-  'sig',
-  'mac',
-  'hmac',
-  'digest',
-  'password',
-  'passphrase',
-  'credential',
-  'authorization',
-  'bearer',
-  'cookie',
-  'apikey',
-  'privatekey',
-  'signingkey',
+  ...'token secret signature sig mac hmac digest password passphrase credential authorization'.split(' '),
+  ...'bearer cookie apikey privatekey signingkey'.split(' '),
 ])
 /** In the files that verify signatures, operands have these names too. */
 const verifiersWords = new Set(['expected', 'given', 'right', 'computed', 'presented', 'hash', 'sha256'])
