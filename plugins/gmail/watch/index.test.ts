@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Fault, failure } from './test-bed/fault.ts'
-import { createWorld, credentials } from './test-bed/world.ts'
+import { createWorld, credentials, type Run, type World, whileWatched } from './test-bed/world.ts'
 
 const secondMs = 1000
 const minuteMs = 60 * secondMs
@@ -34,18 +34,6 @@ test('mails that came before the first watch are not posted, later ones are, and
   assert.deepEqual(Object.keys(world.reports.at(-1)?.times ?? {}).sort(), [
     ...['lastMail', 'readAt', 'watchEnds', 'watchRenews'],
   ])
-  await world.stop(run)
-})
-
-test('a mail with an excluded label is logged by its id and counted, and never posted', async () => {
-  const world = createWorld()
-  const run = world.start()
-  await world.clock.until(() => world.events().includes('gmail-watching'))
-  const { id } = world.google.deliver({ labels: ['INBOX', 'SENT'] })
-  await world.idle()
-  assert.deepEqual(world.line('gmail-mail-left-out')?.facts, { id, labels: 'INBOX, SENT' })
-  assert.equal(world.reports.at(-1)?.counts?.['leftOut'], 1)
-  assert.deepEqual([...world.gateway.taken], [])
   await world.stop(run)
 })
 
@@ -176,19 +164,6 @@ test('a label that was deleted and made again is watched under its new id', asyn
   await world.stop(run)
 })
 
-test('a failure that the next try ends is not reported', async () => {
-  const world = createWorld()
-  const { clock, google } = world
-  const run = world.start()
-  await clock.pass(secondMs)
-  world.inject('history', { before: failure('unavailable') })
-  world.inject('post', { before: failure('network') })
-  google.deliver()
-  await world.idle()
-  assert.deepEqual([...new Set(world.reports.map(({ state }) => state))], ['working'])
-  await world.stop(run)
-})
-
 test('a history id that Google never gave leads to a listing', async () => {
   const world = createWorld()
   const { disk, gateway, google } = world
@@ -227,124 +202,6 @@ test('a lost notification delays a mail by at most a quarter of an hour', async 
   await world.stop(run)
 })
 
-test('old, foreign and unreadable notifications are acknowledged without reading the history', async () => {
-  const world = createWorld()
-  const { clock, google } = world
-  const run = world.start()
-  await clock.pass(secondMs)
-  const before = google.calls.filter((call) => call === 'history').length
-  for (let left = 3; left > 0; left--) {
-    google.publish({ emailAddress: 'ADA@example.com', historyId: '7' })
-    google.publish({ emailAddress: 'eve@example.com', historyId: '99999999' })
-    google.publish(undefined)
-    await clock.until(() => google.queue.size === 0, secondMs)
-  }
-  assert.equal(google.calls.filter((call) => call === 'history').length, before)
-  const ignored = world.lines.filter(({ event }) => event === 'gmail-notification-ignored')
-  assert.equal(ignored.length, 2)
-  assert.doesNotMatch(JSON.stringify(world.lines), /eve@/)
-  await world.stop(run)
-})
-
-test('a notification that comes before its history is read again later, and does not block others forever', async () => {
-  const world = createWorld()
-  const { clock, google } = world
-  const run = world.start()
-  await clock.pass(secondMs)
-  google.publish({ emailAddress: google.account, historyId: '88888888888888888888' })
-  await clock.until(() => google.queue.size === 0, 20 * secondMs)
-  assert.equal(google.calls.filter((call) => call === 'history').length, 4)
-  await world.stop(run)
-})
-
-test('while the gateway is down, the deadline of pulled notifications is extended', async () => {
-  const world = createWorld()
-  const { clock, gateway, google } = world
-  const run = world.start()
-  await clock.pass(secondMs)
-  let isDown = true
-  gateway.rule = () => (isDown ? { status: 503, code: 'DRAINING', message: 'Shutting down.' } : undefined)
-  const mail = google.deliver()
-  await clock.pass(2 * hourMs)
-  assert.equal(world.state(), 'failing')
-  assert.match(world.detail(), /503 DRAINING: Shutting down\./)
-  assert.equal(google.calls.filter((call) => call === 'pull').length, 1)
-  assert.ok(google.calls.filter((call) => call === 'extend').length >= 230)
-  isDown = false
-  await clock.until(() => google.queue.size === 0, 6 * minuteMs)
-  assert.equal(gateway.taken.get(mail.id), 1)
-  assert.equal(world.state(), 'working')
-  await world.stop(run)
-})
-
-test('a burst of mails is fetched by eight at a time and posted in batches, in order', async () => {
-  const world = createWorld()
-  const { clock, gateway, google } = world
-  const run = world.start()
-  await clock.pass(secondMs)
-  let fetching = 0
-  let most = 0
-  const of = world.faults.of
-  let turn = 0
-  world.faults = {
-    of(operation) {
-      if (operation !== 'message') return of(operation)
-      turn += 1
-      const before = () => {
-        fetching += 1
-        most = Math.max(most, fetching)
-      }
-      const after = () => {
-        fetching -= 1
-      }
-      return { before, ms: turn % 7, after }
-    },
-  }
-  const mails = Array.from({ length: 230 }, () => google.deliver())
-  await world.idle()
-  assert.equal(most, 8)
-  const posted = gateway.posts.flatMap(({ messages }) => messages.map(({ id }) => id))
-  assert.deepEqual(
-    posted,
-    mails.map(({ id }) => id),
-  )
-  assert.ok(gateway.posts.every(({ messages }) => messages.length <= 50))
-  await world.stop(run)
-})
-
-test('when Google limits the rate at one mail, no other call is repeated', async () => {
-  const world = createWorld()
-  const { clock, google } = world
-  const run = world.start()
-  await clock.pass(secondMs)
-  world.inject('message', {}, {}, { before: failure('rate-limited', { retryAfter: 120 }) })
-  for (let left = 20; left > 0; left--) google.deliver()
-  const from = clock.passed
-  await world.idle()
-  assert.ok(clock.passed - from >= 120 * secondMs)
-  assert.equal(google.calls.filter((call) => call === 'message').length, 21)
-  await world.stop(run)
-})
-
-test('a mail that Google refuses does not block others, is logged, and is retried until Google gives it out', async () => {
-  const world = createWorld()
-  const { clock, gateway, google } = world
-  const run = world.start()
-  await clock.pass(secondMs)
-  world.inject('message', ...times(5, malformed))
-  const first = google.deliver()
-  await world.idle()
-  const second = google.deliver()
-  await world.idle()
-  assert.deepEqual([...gateway.taken.keys()], [second.id])
-  assert.deepEqual(world.line('gmail-mail-refused')?.facts, { id: first.id, code: 'GOOGLE_MALFORMED' })
-  assert.equal(world.cursor()?.refused[0]?.id, first.id)
-  await clock.pass(2 * minuteMs)
-  assert.ok(gateway.taken.has(first.id))
-  assert.deepEqual(world.cursor()?.refused, [])
-  await world.stop(run)
-})
-
 for (const code of ['unavailable', 'malformed', 'network'])
   test(`a mail for which Google only answers ${code} does not block others`, async () => {
     const world = createWorld()
@@ -363,60 +220,6 @@ for (const code of ['unavailable', 'malformed', 'network'])
     assert.equal(world.state(), 'working')
     await world.stop(run)
   })
-
-test('when Google gives out no mail at all, few mails are blamed and none is given up', async () => {
-  const world = createWorld()
-  const { clock, gateway, google } = world
-  const run = world.start()
-  await clock.pass(secondMs)
-  let isIll = true
-  const of = world.faults.of
-  world.faults = {
-    of: (operation) =>
-      operation === 'message' && isIll ? { before: failure('unavailable') } : of(operation),
-  }
-  const mails = Array.from({ length: 400 }, () => google.deliver())
-  await clock.pass(10 * hourMs)
-  const { length } = world.cursor()?.refused ?? []
-  assert.ok(length !== undefined && length >= 50 && length <= 150, `${length} are blamed`)
-  assert.equal(world.state(), 'failing')
-  isIll = false
-  await clock.until(() => gateway.taken.size === mails.length, 3 * hourMs)
-  await world.stop(run)
-})
-
-test('a mail that Google announces too early is looked for again, and a deleted mail does not block others', async () => {
-  const world = createWorld()
-  const { clock, gateway, google } = world
-  const run = world.start()
-  await clock.pass(secondMs)
-  const [late, other, deleted] = [google.deliver(), google.deliver(), google.deliver()]
-  google.late.add(late.id)
-  google.remove(deleted.id)
-  await clock.until(() => gateway.taken.size === 1)
-  assert.deepEqual([...gateway.taken.keys()], [other.id])
-  await world.idle()
-  assert.deepEqual([...gateway.taken.keys()], [other.id, late.id])
-  assert.ok(!world.events().includes('gmail-mail-refused'))
-  await world.stop(run)
-})
-
-test('no mail is blamed if the mailbox does not answer either', async () => {
-  const world = createWorld()
-  const { clock, gateway, google } = world
-  const run = world.start()
-  await clock.pass(secondMs)
-  const forbidden: Fault = { before: failure('forbidden', { retryable: false }) }
-  world.inject('message', ...times(9, forbidden))
-  world.inject('profile', ...times(5, forbidden))
-  const mail = google.deliver()
-  await clock.until(() => google.calls.filter((call) => call === 'profile').length === 3)
-  assert.equal(world.state(), 'waiting')
-  await world.idle()
-  assert.equal(gateway.taken.get(mail.id), 1)
-  assert.ok(!world.events().includes('gmail-mail-refused'))
-  await world.stop(run)
-})
 
 test('a mail that the gateway refuses for a week is given up with an error, and each start retries it at once', async () => {
   const world = createWorld()
@@ -449,46 +252,6 @@ test('a mail that the gateway refuses for a week is given up with an error, and 
   assert.equal(level, 'error')
   assert.equal(facts?.['id'], bad.id)
   assert.equal(world.events().filter((event) => event === 'gmail-mail-refused').length, 1)
-  await world.stop(run)
-})
-
-test('a mail that the gateway refused is retried at each reload', async () => {
-  const world = createWorld()
-  const { clock, gateway, google } = world
-  const run = world.start()
-  await clock.pass(secondMs)
-  gateway.rule = () => ({ status: 400 })
-  google.deliver()
-  await world.idle()
-  assert.equal(world.cursor()?.refused.length, 1)
-  const before = clock.now()
-  run.reload()
-  await world.idle()
-  assert.equal(world.cursor()?.refused[0]?.tries, 2, 'it is still refused')
-  gateway.rule = () => undefined
-  run.reload()
-  await clock.until(() => gateway.posts.length === 1, 10 * secondMs)
-  assert.ok(clock.now() - before < 30 * secondMs)
-  await world.idle()
-  assert.deepEqual(world.reports.at(-1)?.counts, { refused: 0, posted: 1 })
-  await world.stop(run)
-})
-
-test('a clock that leaps by a month does not make the source give up a refused mail', async () => {
-  const world = createWorld()
-  const { clock, gateway, google } = world
-  const run = world.start()
-  await clock.pass(secondMs)
-  gateway.rule = () => ({ status: 400 })
-  google.deliver()
-  await world.idle()
-  clock.set(30 * dayMs)
-  await clock.pass(10 * minuteMs)
-  clock.set(-60 * dayMs)
-  await clock.pass(10 * minuteMs)
-  assert.equal(world.cursor()?.refused.length, 1)
-  gateway.rule = () => undefined
-  await clock.until(() => gateway.posts.length === 1, 70 * minuteMs)
   await world.stop(run)
 })
 
@@ -598,18 +361,6 @@ test('a missing subscription is reported with the command to run, and pulled onc
   await world.stop(run)
 })
 
-test('empty pulls that are answered at once are not repeated in a tight loop', async () => {
-  const world = createWorld()
-  const { clock, google } = world
-  const run = world.start()
-  await clock.until(() => world.state() === 'working')
-  world.inject('pull', ...times(50, { after: failure('unavailable') }))
-  google.publish(undefined)
-  await clock.pass(10 * minuteMs)
-  assert.ok(google.calls.filter((call) => call === 'pull').length < 20)
-  await world.stop(run)
-})
-
 test('a failed acknowledgement does no harm', async () => {
   const world = createWorld()
   const { clock, gateway, google } = world
@@ -622,22 +373,6 @@ test('a failed acknowledgement does no harm', async () => {
   await world.stop(run)
 })
 
-test('a full disk delays acknowledgements and loses no mail', async () => {
-  const world = createWorld()
-  const { clock, gateway, google } = world
-  const run = world.start()
-  await clock.pass(secondMs)
-  world.inject('write cursor', ...times(6, { before: failure('kept-failed') }))
-  google.deliver()
-  await clock.pass(5 * secondMs)
-  assert.equal(world.state(), 'failing')
-  assert.equal(google.queue.size, 1)
-  await world.idle()
-  assert.equal(gateway.posts.length, 1)
-  assert.equal(world.state(), 'working')
-  await world.stop(run)
-})
-
 test('a bug ends the run with its error, so that the host starts it again', async () => {
   const world = createWorld()
   const { clock } = world
@@ -646,3 +381,219 @@ test('a bug ends the run with its error, so that the host starts it again', asyn
   await clock.until(() => run.outcome.isOver, secondMs)
   assert.ok(run.outcome.error instanceof TypeError)
 })
+
+/** Each is given a mailbox that has been watched for a second, and is stopped at the end. */
+const watched: Readonly<Record<string, (world: World, run: Run) => Promise<void>>> = {
+  async 'a mail with an excluded label is logged by its id and counted, and never posted'(world) {
+    const { id } = world.google.deliver({ labels: ['INBOX', 'SENT'] })
+    await world.idle()
+    assert.deepEqual(world.line('gmail-mail-left-out')?.facts, { id, labels: 'INBOX, SENT' })
+    assert.equal(world.reports.at(-1)?.counts?.['leftOut'], 1)
+    assert.deepEqual([...world.gateway.taken], [])
+  },
+
+  async 'a failure that the next try ends is not reported'(world) {
+    const { google } = world
+    world.inject('history', { before: failure('unavailable') })
+    world.inject('post', { before: failure('network') })
+    google.deliver()
+    await world.idle()
+    assert.deepEqual([...new Set(world.reports.map(({ state }) => state))], ['working'])
+  },
+
+  async 'old, foreign and unreadable notifications are acknowledged without reading the history'(world) {
+    const { clock, google } = world
+    const before = google.calls.filter((call) => call === 'history').length
+    for (let left = 3; left > 0; left--) {
+      google.publish({ emailAddress: 'ADA@example.com', historyId: '7' })
+      google.publish({ emailAddress: 'eve@example.com', historyId: '99999999' })
+      google.publish(undefined)
+      await clock.until(() => google.queue.size === 0, secondMs)
+    }
+    assert.equal(google.calls.filter((call) => call === 'history').length, before)
+    const ignored = world.lines.filter(({ event }) => event === 'gmail-notification-ignored')
+    assert.equal(ignored.length, 2)
+    assert.doesNotMatch(JSON.stringify(world.lines), /eve@/)
+  },
+
+  async 'a notification that comes before its history is read again later, and does not block others forever'({
+    clock,
+    google,
+  }) {
+    google.publish({ emailAddress: google.account, historyId: '88888888888888888888' })
+    await clock.until(() => google.queue.size === 0, 20 * secondMs)
+    assert.equal(google.calls.filter((call) => call === 'history').length, 4)
+  },
+
+  async 'while the gateway is down, the deadline of pulled notifications is extended'(world) {
+    const { clock, gateway, google } = world
+    let isDown = true
+    gateway.rule = () => (isDown ? { status: 503, code: 'DRAINING', message: 'Shutting down.' } : undefined)
+    const mail = google.deliver()
+    await clock.pass(2 * hourMs)
+    assert.equal(world.state(), 'failing')
+    assert.match(world.detail(), /503 DRAINING: Shutting down\./)
+    assert.equal(google.calls.filter((call) => call === 'pull').length, 1)
+    assert.ok(google.calls.filter((call) => call === 'extend').length >= 230)
+    isDown = false
+    await clock.until(() => google.queue.size === 0, 6 * minuteMs)
+    assert.equal(gateway.taken.get(mail.id), 1)
+    assert.equal(world.state(), 'working')
+  },
+
+  async 'a burst of mails is fetched by eight at a time and posted in batches, in order'(world) {
+    const { gateway, google } = world
+    let fetching = 0
+    let most = 0
+    const of = world.faults.of
+    let turn = 0
+    world.faults = {
+      of(operation) {
+        if (operation !== 'message') return of(operation)
+        turn += 1
+        const before = () => {
+          fetching += 1
+          most = Math.max(most, fetching)
+        }
+        const after = () => {
+          fetching -= 1
+        }
+        return { before, ms: turn % 7, after }
+      },
+    }
+    const mails = Array.from({ length: 230 }, () => google.deliver())
+    await world.idle()
+    assert.equal(most, 8)
+    const posted = gateway.posts.flatMap(({ messages }) => messages.map(({ id }) => id))
+    assert.deepEqual(
+      posted,
+      mails.map(({ id }) => id),
+    )
+    assert.ok(gateway.posts.every(({ messages }) => messages.length <= 50))
+  },
+
+  async 'when Google limits the rate at one mail, no other call is repeated'(world) {
+    const { clock, google } = world
+    world.inject('message', {}, {}, { before: failure('rate-limited', { retryAfter: 120 }) })
+    for (let left = 20; left > 0; left--) google.deliver()
+    const from = clock.passed
+    await world.idle()
+    assert.ok(clock.passed - from >= 120 * secondMs)
+    assert.equal(google.calls.filter((call) => call === 'message').length, 21)
+  },
+
+  async 'a mail that Google refuses does not block others, is logged, and is retried until Google gives it out'(
+    world,
+  ) {
+    const { clock, gateway, google } = world
+    world.inject('message', ...times(5, malformed))
+    const first = google.deliver()
+    await world.idle()
+    const second = google.deliver()
+    await world.idle()
+    assert.deepEqual([...gateway.taken.keys()], [second.id])
+    assert.deepEqual(world.line('gmail-mail-refused')?.facts, { id: first.id, code: 'GOOGLE_MALFORMED' })
+    assert.equal(world.cursor()?.refused[0]?.id, first.id)
+    await clock.pass(2 * minuteMs)
+    assert.ok(gateway.taken.has(first.id))
+    assert.deepEqual(world.cursor()?.refused, [])
+  },
+
+  async 'when Google gives out no mail at all, few mails are blamed and none is given up'(world) {
+    const { clock, gateway, google } = world
+    let isIll = true
+    const of = world.faults.of
+    world.faults = {
+      of: (operation) =>
+        operation === 'message' && isIll ? { before: failure('unavailable') } : of(operation),
+    }
+    const mails = Array.from({ length: 400 }, () => google.deliver())
+    await clock.pass(10 * hourMs)
+    const { length } = world.cursor()?.refused ?? []
+    assert.ok(length !== undefined && length >= 50 && length <= 150, `${length} are blamed`)
+    assert.equal(world.state(), 'failing')
+    isIll = false
+    await clock.until(() => gateway.taken.size === mails.length, 3 * hourMs)
+  },
+
+  async 'a mail that Google announces too early is looked for again, and a deleted mail does not block others'(
+    world,
+  ) {
+    const { clock, gateway, google } = world
+    const [late, other, deleted] = [google.deliver(), google.deliver(), google.deliver()]
+    google.late.add(late.id)
+    google.remove(deleted.id)
+    await clock.until(() => gateway.taken.size === 1)
+    assert.deepEqual([...gateway.taken.keys()], [other.id])
+    await world.idle()
+    assert.deepEqual([...gateway.taken.keys()], [other.id, late.id])
+    assert.ok(!world.events().includes('gmail-mail-refused'))
+  },
+
+  async 'no mail is blamed if the mailbox does not answer either'(world) {
+    const { clock, gateway, google } = world
+    const forbidden: Fault = { before: failure('forbidden', { retryable: false }) }
+    world.inject('message', ...times(9, forbidden))
+    world.inject('profile', ...times(5, forbidden))
+    const mail = google.deliver()
+    await clock.until(() => google.calls.filter((call) => call === 'profile').length === 3)
+    assert.equal(world.state(), 'waiting')
+    await world.idle()
+    assert.equal(gateway.taken.get(mail.id), 1)
+    assert.ok(!world.events().includes('gmail-mail-refused'))
+  },
+
+  async 'a mail that the gateway refused is retried at each reload'(world, run) {
+    const { clock, gateway, google } = world
+    gateway.rule = () => ({ status: 400 })
+    google.deliver()
+    await world.idle()
+    assert.equal(world.cursor()?.refused.length, 1)
+    const before = clock.now()
+    run.reload()
+    await world.idle()
+    assert.equal(world.cursor()?.refused[0]?.tries, 2, 'it is still refused')
+    gateway.rule = () => undefined
+    run.reload()
+    await clock.until(() => gateway.posts.length === 1, 10 * secondMs)
+    assert.ok(clock.now() - before < 30 * secondMs)
+    await world.idle()
+    assert.deepEqual(world.reports.at(-1)?.counts, { refused: 0, posted: 1 })
+  },
+
+  async 'a clock that leaps by a month does not make the source give up a refused mail'(world) {
+    const { clock, gateway, google } = world
+    gateway.rule = () => ({ status: 400 })
+    google.deliver()
+    await world.idle()
+    clock.set(30 * dayMs)
+    await clock.pass(10 * minuteMs)
+    clock.set(-60 * dayMs)
+    await clock.pass(10 * minuteMs)
+    assert.equal(world.cursor()?.refused.length, 1)
+    gateway.rule = () => undefined
+    await clock.until(() => gateway.posts.length === 1, 70 * minuteMs)
+  },
+
+  async 'empty pulls that are answered at once are not repeated in a tight loop'(world) {
+    const { clock, google } = world
+    world.inject('pull', ...times(50, { after: failure('unavailable') }))
+    google.publish(undefined)
+    await clock.pass(10 * minuteMs)
+    assert.ok(google.calls.filter((call) => call === 'pull').length < 20)
+  },
+
+  async 'a full disk delays acknowledgements and loses no mail'(world) {
+    const { clock, gateway, google } = world
+    world.inject('write cursor', ...times(6, { before: failure('kept-failed') }))
+    google.deliver()
+    await clock.pass(5 * secondMs)
+    assert.equal(world.state(), 'failing')
+    assert.equal(google.queue.size, 1)
+    await world.idle()
+    assert.equal(gateway.posts.length, 1)
+    assert.equal(world.state(), 'working')
+  },
+}
+
+for (const [name, ask] of Object.entries(watched)) test(name, () => whileWatched(ask))

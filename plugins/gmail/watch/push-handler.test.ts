@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isPluginError } from '@reveille/kit'
-import { createWorld, type Run } from './test-bed/world.ts'
+import { createWorld, type Run, type World, whileWatched } from './test-bed/world.ts'
 
 /** A notification as Pub/Sub posts it. https://cloud.google.com/pubsub/docs/push#receive_push */
 function bodyOf(historyId: number | string, emailAddress = 'ada@example.com'): unknown {
@@ -27,82 +27,6 @@ function give(run: Run, body: unknown) {
     })
   return given
 }
-
-test('a posted notification is answered when its mails are on disk', async () => {
-  const world = createPushed()
-  const { clock, gateway, google } = world
-  const run = world.start()
-  await clock.pass(1000)
-  let isDown = true
-  gateway.rule = () => (isDown ? { status: 503 } : undefined)
-  const mail = google.deliver()
-  const given = give(run, bodyOf(mail.historyId))
-  await clock.pass(5000)
-  assert.equal(given.answer, 'none')
-  isDown = false
-  await clock.pass(10_000)
-  assert.equal(given.answer, 'taken')
-  assert.equal(world.cursor()?.historyId, String(mail.historyId))
-  assert.ok(!google.calls.includes('pull'))
-  await world.stop(run)
-})
-
-test('a reading that takes longer than Google waits is answered with a failure before, so that Google posts again', async () => {
-  const world = createPushed()
-  const { clock, gateway, google } = world
-  const run = world.start()
-  await clock.pass(1000)
-  gateway.rule = () => ({ status: 503 })
-  const given = give(run, bodyOf(google.deliver().historyId))
-  await clock.pass(50_000)
-  assert.equal(given.answer, 'still-reading')
-  await world.stop(run)
-})
-
-test('notifications of other mailboxes and unreadable ones are answered with success and ignored', async () => {
-  const world = createPushed()
-  const { clock } = world
-  const run = world.start()
-  await clock.pass(1000)
-  for (const body of [
-    bodyOf('999999', 'eve@example.com'),
-    bodyOf(''),
-    { message: 7 },
-    [],
-    null,
-    'text',
-    {},
-  ]) {
-    const given = give(run, body)
-    await clock.settle()
-    assert.equal(given.answer, 'taken', JSON.stringify(body))
-  }
-  await world.stop(run)
-})
-
-test('only a limited number of notifications wait at one time', async () => {
-  const world = createPushed()
-  const { clock, gateway, google } = world
-  const run = world.start()
-  await clock.pass(1000)
-  gateway.rule = () => ({ status: 503 })
-  const { historyId } = google.deliver()
-  const given = Array.from({ length: 101 }, () => give(run, bodyOf(historyId)))
-  await clock.settle()
-  assert.equal(given.at(-1)?.answer, 'busy')
-  assert.equal(given.at(-2)?.answer, 'none')
-  await clock.pass(60_000)
-  assert.equal(given.at(-2)?.answer, 'still-reading')
-  const late = give(run, bodyOf(historyId))
-  await clock.settle()
-  assert.equal(late.answer, 'busy', 'those that were answered are held until the mailbox is read')
-  gateway.rule = () => undefined
-  await clock.pass(60_000)
-  const last = give(run, bodyOf(google.deliver().historyId))
-  await clock.pass(1000)
-  assert.equal(last.answer, 'taken')
-  await world.stop(run)
-})
 
 test('notifications that wait when the source ends, or come while nothing is watched, are answered with a failure', async () => {
   const world = createPushed()
@@ -133,3 +57,71 @@ test('mode push without a gateway is refused with an explanation', async () => {
   assert.ok(isPluginError(error) && !error.retryable)
   assert.match(error.message, /Mode `push` needs the gateway.*hooks\.gmail\.mode/)
 })
+
+/** Each is given a mailbox that has been watched for a second, and is stopped at the end. */
+const watched: Readonly<Record<string, (world: World, run: Run) => Promise<void>>> = {
+  async 'a posted notification is answered when its mails are on disk'(world, run) {
+    const { clock, gateway, google } = world
+    let isDown = true
+    gateway.rule = () => (isDown ? { status: 503 } : undefined)
+    const mail = google.deliver()
+    const given = give(run, bodyOf(mail.historyId))
+    await clock.pass(5000)
+    assert.equal(given.answer, 'none')
+    isDown = false
+    await clock.pass(10_000)
+    assert.equal(given.answer, 'taken')
+    assert.equal(world.cursor()?.historyId, String(mail.historyId))
+    assert.ok(!google.calls.includes('pull'))
+  },
+
+  async 'a reading that takes longer than Google waits is answered with a failure before, so that Google posts again'(
+    { clock, gateway, google },
+    run,
+  ) {
+    gateway.rule = () => ({ status: 503 })
+    const given = give(run, bodyOf(google.deliver().historyId))
+    await clock.pass(50_000)
+    assert.equal(given.answer, 'still-reading')
+  },
+
+  async 'notifications of other mailboxes and unreadable ones are answered with success and ignored'(
+    { clock },
+    run,
+  ) {
+    for (const body of [
+      bodyOf('999999', 'eve@example.com'),
+      bodyOf(''),
+      { message: 7 },
+      [],
+      null,
+      'text',
+      {},
+    ]) {
+      const given = give(run, body)
+      await clock.settle()
+      assert.equal(given.answer, 'taken', JSON.stringify(body))
+    }
+  },
+
+  async 'only a limited number of notifications wait at one time'({ clock, gateway, google }, run) {
+    gateway.rule = () => ({ status: 503 })
+    const { historyId } = google.deliver()
+    const given = Array.from({ length: 101 }, () => give(run, bodyOf(historyId)))
+    await clock.settle()
+    assert.equal(given.at(-1)?.answer, 'busy')
+    assert.equal(given.at(-2)?.answer, 'none')
+    await clock.pass(60_000)
+    assert.equal(given.at(-2)?.answer, 'still-reading')
+    const late = give(run, bodyOf(historyId))
+    await clock.settle()
+    assert.equal(late.answer, 'busy', 'those that were answered are held until the mailbox is read')
+    gateway.rule = () => undefined
+    await clock.pass(60_000)
+    const last = give(run, bodyOf(google.deliver().historyId))
+    await clock.pass(1000)
+    assert.equal(last.answer, 'taken')
+  },
+}
+
+for (const [name, ask] of Object.entries(watched)) test(name, () => whileWatched(ask, { mode: 'push' }))

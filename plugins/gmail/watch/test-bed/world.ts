@@ -166,3 +166,15 @@ export function createWorld(changes: Partial<GmailConfiguration> = {}) {
   }
   return world
 }
+
+/** Runs a source from a second before `ask` to its end. */
+export async function whileWatched(
+  ask: (world: World, run: Run) => Promise<void>,
+  changes: Partial<GmailConfiguration> = {},
+): Promise<void> {
+  const world = createWorld(changes)
+  const run = world.start()
+  await world.clock.pass(1000)
+  await ask(world, run)
+  await world.stop(run)
+}
