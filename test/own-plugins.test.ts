@@ -1,14 +1,11 @@
 /** Tests that a gateway works with each kind of plugin that `reveille init plugin` writes, given its folder and no kit. */
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import type { FakeVendor } from '../plugins/kit/fake-server/index.ts'
+import { type FakeServerRequest, type FakeVendor, openFakeServer } from '../plugins/kit/fake-server/index.ts'
 import { createCommandLine } from '../runtime/cli/io-fixture.ts'
 import type { RunRecord } from '../runtime/store/port.ts'
 import { atEnd } from './at-end.ts'
@@ -27,17 +24,15 @@ async function scaffold(t: TestContext, kind: string): Promise<string> {
 }
 
 /** Serves JSON to clients with the token. */
-async function openService(t: TestContext, answer: (request: IncomingMessage) => unknown): Promise<string> {
-  const server = createServer(async (request, response) => {
-    const isKnown = request.headers.authorization === 'Bearer crier-token-0123'
-    response.writeHead(isKnown ? 200 : 401).end(JSON.stringify(await answer(request)))
+async function openService(t: TestContext, answer: (request: FakeServerRequest) => object): Promise<string> {
+  const server = await openFakeServer({
+    answer(request) {
+      const isKnown = request.headers['authorization'] === 'Bearer crier-token-0123'
+      return { status: isKnown ? 200 : 401, body: answer(request) }
+    },
   })
-  atEnd(t, async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  atEnd(t, server.close)
+  return server.url
 }
 
 test('a gateway delivers through a channel of its own, and parks what the service refuses', async (t) => {
@@ -68,8 +63,8 @@ test('a gateway delivers through a channel of its own, and parks what the servic
 test('a gateway asks a runner of its own, with the turns before', async (t) => {
   const folder = await scaffold(t, 'runner')
   await rm(join(folder, 'node_modules'), { recursive: true })
-  const url = await openService(t, async (request) => {
-    const { messages } = JSON.parse(Buffer.concat(await request.toArray()).toString())
+  const url = await openService(t, ({ json }) => {
+    const { messages } = json as { messages: readonly unknown[] }
     return { text: `Very good: ${messages.length} so far.` }
   })
   const runner = `{ kind: crier, url: "${url}", token: crier-token-0123 }`
@@ -90,10 +85,9 @@ test('each event of a source of its own causes one run, and its token stays out 
     { number: 1, text: 'High water at noon' },
     { number: 2, text: 'Storm surge' },
   ]
-  const url = await openService(t, (request) => {
-    const after = Number(new URL(request.url ?? '', 'http://crier').searchParams.get('after'))
-    return events.filter(({ number }) => number > after)
-  })
+  const url = await openService(t, ({ query }) =>
+    events.filter(({ number }) => number > Number(query.get('after'))),
+  )
   const installed = await install(t, {
     'reveille.yaml': `${settings(folder)}sources: { crier: { url: "${url}", token: crier-token-0123, everySeconds: 1 } }\n`,
     'mappings/crier.yaml':

@@ -3,12 +3,12 @@
  * (read in 2026), with a memory of the requests.
  */
 
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { recordOf } from '@reveille/kit'
+import { type FakeServerRequest, openFakeServer as openServer } from '@reveille/kit/fake-server'
 
 export interface Received {
   readonly path: string
-  readonly headers: IncomingMessage['headers']
+  readonly headers: FakeServerRequest['headers']
   readonly body: Readonly<Record<string, unknown>>
 }
 
@@ -48,27 +48,21 @@ export async function openFakeServer(options: FakeServerOptions): Promise<FakeSe
   const received: Received[] = []
   const taken: Received[] = []
   const runs = new Map<string, string>()
-  const begun = Promise.withResolvers<void>()
-  let mood: 'well' | 'stalled' | 'midway' = 'well'
   let scripted: ((request: Received) => Reply | undefined) | undefined
 
-  const server = createServer(async (request, response) => {
-    const text = await bodyOf(request)
-    const found = { path: request.url ?? '', headers: request.headers, body: parse(text) }
-    received.push(found)
-    if (mood === 'stalled') return
-    const { status, headers, body } = scripted?.(found) ?? replyTo(found, text)
-    response.writeHead(status, headers ?? { 'content-type': 'application/json; charset=utf-8' })
-    if (mood === 'well') return void response.end(body)
-    response.write(body.slice(0, body.length / 2), () => begun.resolve())
+  const server = await openServer({
+    port,
+    answer({ path, headers, json: body, text }) {
+      const found = { path, headers, body: recordOf(body) ?? {} }
+      received.push(found)
+      return scripted?.(found) ?? replyTo(found, text)
+    },
   })
-  server.on('clientError', (_error, socket) => socket.destroy())
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
 
   function replyTo(request: Received, text: string): Reply {
     const { path, headers, body } = request
     if (!path.startsWith('/hooks/')) return plain(404, 'Not Found')
-    if (headers.authorization !== `Bearer ${token}`) return plain(401, 'Unauthorized')
+    if (headers['authorization'] !== `Bearer ${token}`) return plain(401, 'Unauthorized')
     if (Buffer.byteLength(text) > maxBodyBytes) return json(413, { ok: false, error: 'payload too large' })
     if (path === '/hooks/wake') {
       if (!isText(body['text'])) return json(400, { ok: false, error: 'text required' })
@@ -92,23 +86,18 @@ export async function openFakeServer(options: FakeServerOptions): Promise<FakeSe
   }
 
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.url,
     taken,
     received,
     answer(reply) {
       scripted = reply
     },
-    stall() {
-      mood = 'stalled'
-    },
+    stall: () => server.always({ kind: 'hang-before' }),
     stallMidway() {
-      mood = 'midway'
-      return begun.promise
+      server.always({ kind: 'hang-answer' })
+      return server.untilHanging()
     },
-    close() {
-      server.closeAllConnections()
-      return new Promise((resolve) => server.close(() => resolve()))
-    },
+    close: server.close,
   }
 }
 
@@ -123,20 +112,6 @@ export function plain(status: number, body: string, headers: Record<string, stri
 export function page(status: number): Reply {
   const body = '<!doctype html><title>Sign in</title><p>Please sign in.</p>'
   return { status, headers: { 'content-type': 'text/html' }, body }
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk)
-  return Buffer.concat(chunks).toString()
-}
-
-function parse(text: string): Received['body'] {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return {}
-  }
 }
 
 function isText(value: unknown): boolean {

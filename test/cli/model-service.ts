@@ -1,9 +1,7 @@
 /** Serves the model that the real programs call: a mock on loopback, behind a proxy that records the requests. */
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { text } from 'node:stream/consumers'
 import { LLMock } from '@copilotkit/aimock'
+import { openFakeServer } from '@reveille/kit/fake-server'
 
 export interface ModelService {
   readonly url: string
@@ -30,33 +28,28 @@ export async function createModelService(): Promise<ModelService> {
   const stalled = Promise.withResolvers<void>()
   let part: 'answers' | 'stalls' | 'refuses' = 'answers'
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await text(request)
-    const isQuestion =
-      request.method === 'POST' && /(\/(messages|responses)|[gG]enerateContent)(\?|$)/.test(request.url ?? '')
-    bodies.push(body)
-    if (isQuestion) requests.push(JSON.parse(body))
-    if (isQuestion && part === 'stalls') return stalled.resolve()
-    if (isQuestion && part === 'refuses') {
-      const error = { type: 'invalid_request_error', message: 'the model is on holiday' }
-      response
-        .writeHead(400, { 'content-type': 'application/json' })
-        .end(JSON.stringify({ type: 'error', error }))
-      return
-    }
-    const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers
-    const init = { method: request.method, headers: headers as Record<string, string> }
-    const given = await fetch(`${mock.url}${request.url}`, body === '' ? init : { ...init, body })
-    response.writeHead(given.status, { 'content-type': given.headers.get('content-type') ?? 'text/plain' })
-    response.end(Buffer.from(await given.arrayBuffer()))
-  }
-
-  const server = createServer((request, response) => {
-    answer(request, response).catch(() => response.destroy())
+  const server = await openFakeServer({
+    async answer({ method, path, query, headers: sent, text }) {
+      const isQuestion = method === 'POST' && /(\/(messages|responses)|[gG]enerateContent)$/.test(path)
+      bodies.push(text)
+      if (isQuestion) requests.push(JSON.parse(text))
+      if (isQuestion && part === 'stalls') {
+        stalled.resolve()
+        return 'hang'
+      }
+      if (isQuestion && part === 'refuses') {
+        const error = { type: 'invalid_request_error', message: 'the model is on holiday' }
+        return { status: 400, body: { type: 'error', error } }
+      }
+      const { host: _, connection: __, 'content-length': ___, ...headers } = sent as Record<string, string>
+      const init = { method, headers, ...(text !== '' && { body: text }) }
+      const given = await fetch(`${mock.url}${path}?${query}`, init)
+      const type = given.headers.get('content-type') ?? 'text/plain'
+      return { status: given.status, headers: { 'content-type': type }, body: await given.text() }
+    },
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.url,
     requests,
     bodies,
     stall() {
@@ -70,8 +63,7 @@ export async function createModelService(): Promise<ModelService> {
       part = 'refuses'
     },
     async close() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      await server.close()
       await mock.stop()
     },
   }

@@ -4,14 +4,13 @@
  */
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { openFakeServer } from '@reveille/kit/fake-server'
 import type { IssueRecord, Page, RunRecord } from '../../runtime/store/port.ts'
+import { chatAnswer } from '../agents/model-server.ts'
 import {
   everyDeliveryEnded,
   type KilledGateway,
@@ -206,28 +205,16 @@ async function startOutside(t: TestContext) {
 async function startVendor(t: TestContext) {
   const answered: string[] = []
   let refused = 0
-  const server = createServer(async (request, response) => {
-    let text = ''
-    for await (const chunk of request.setEncoding('utf8')) text += chunk
-    if (request.headers.authorization !== `Bearer ${renewedKey}`) {
+  const server = await openFakeServer({
+    answer({ headers, text }) {
+      if (headers['authorization'] === `Bearer ${renewedKey}`) {
+        answered.push(/event <(\d+)>/.exec(text)?.[1] ?? text)
+        return chatAnswer('done')
+      }
       refused += 1
-      const error = { message: 'The key has expired.', code: 'invalid_api_key' }
-      response.writeHead(401, { 'content-type': 'application/json' }).end(JSON.stringify({ error }))
-      return
-    }
-    answered.push(/event <(\d+)>/.exec(text)?.[1] ?? text)
-    const facts = { id: 'chat', object: 'chat.completion.chunk', created: 1, model: 'small' }
-    const chunk = (delta: object, finish: string | null) =>
-      `data: ${JSON.stringify({ ...facts, choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    response.end(`${chunk({ role: 'assistant', content: 'done' }, null)}${chunk({}, 'stop')}data: [DONE]\n\n`)
+      return { status: 401, body: { error: { message: 'The key has expired.', code: 'invalid_api_key' } } }
+    },
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}/v1`, answered, refused: () => refused }
+  t.after(server.close)
+  return { url: `${server.url}/v1`, answered, refused: () => refused }
 }

@@ -1,8 +1,6 @@
 /** Provides a scripted server in place of Google, and opens Google against it. */
 
 import assert from 'node:assert/strict'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
 import {
   createPluginFetch,
@@ -11,6 +9,7 @@ import {
   PluginError as Refusal,
   type SourceStorage,
 } from '@reveille/kit'
+import { openFakeServer } from '@reveille/kit/fake-server'
 import type { Credentials } from './credentials.ts'
 import { openGoogle } from './open.ts'
 
@@ -82,26 +81,23 @@ export async function serveGoogle(script: Readonly<Record<string, readonly Step[
   const calls: Seen[] = []
   const left = new Map(Object.entries(script).map(([route, steps]) => [route, [...steps]]))
   const waiting: (() => void)[] = []
-  const server = createServer(async (request, response) => {
-    const url = new URL(request.url ?? '/', 'http://google')
-    const route = `${request.method} ${url.pathname}`
-    const names = [...new Set(url.searchParams.keys())]
-    const text = await textOf(request)
-    calls.push({
-      method: request.method ?? '',
-      path: url.pathname,
-      query: Object.fromEntries(names.map((name) => [name, url.searchParams.getAll(name)])),
-      authorization: request.headers.authorization,
-      body: text.startsWith('{') ? JSON.parse(text) : text,
-    })
-    for (const wake of waiting.splice(0)) wake()
-    const steps = left.get(route)
-    const step = steps === undefined || steps.length < 2 ? steps?.[0] : steps.shift()
-    await answer(step ?? { status: 418, body: `${route} is not in the script` }, response)
+  const server = await openFakeServer({
+    async answer({ method, path, query, headers, text }) {
+      const names = [...new Set(query.keys())]
+      calls.push({
+        method,
+        path,
+        query: Object.fromEntries(names.map((name) => [name, query.getAll(name)])),
+        authorization: headers['authorization'],
+        body: text.startsWith('{') ? JSON.parse(text) : text,
+      })
+      for (const wake of waiting.splice(0)) wake()
+      const steps = left.get(`${method} ${path}`)
+      const step = steps === undefined || steps.length < 2 ? steps?.[0] : steps.shift()
+      return answerOf(step ?? { status: 418, body: `${method} ${path} is not in the script` })
+    },
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  const url = `http://127.0.0.1:${port}`
+  const { url } = server
   return {
     calls,
     url,
@@ -111,27 +107,21 @@ export async function serveGoogle(script: Readonly<Record<string, readonly Step[
     async reached(count: number): Promise<void> {
       while (calls.length < count) await new Promise<void>((resolve) => waiting.push(resolve))
     },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    [Symbol.asyncDispose]: server.close,
   }
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk)
-  return Buffer.concat(chunks).toString('utf8')
-}
-
-async function answer(step: Step, response: ServerResponse): Promise<void> {
-  await step.after
-  if (step.hang) return
-  const text = step.raw ?? JSON.stringify(step.body ?? {})
-  const type = step.raw === undefined ? 'application/json; charset=UTF-8' : 'text/html'
-  response.writeHead(step.status ?? 200, { 'content-type': type, ...step.headers })
-  if (!step.cut) return void response.end(text)
-  response.write(text.slice(0, Math.ceil(text.length / 2)), () => response.destroy())
+async function answerOf({ after, hang, cut, status = 200, headers, raw, body }: Step) {
+  await after
+  if (hang) return 'hang'
+  const text = raw ?? JSON.stringify(body ?? {})
+  const type = raw === undefined ? 'application/json; charset=UTF-8' : 'text/html'
+  return {
+    status,
+    headers: { 'content-type': type, ...headers },
+    body: text,
+    ...(cut && { end: 'cut' as const }),
+  }
 }
 
 export interface OpenOptions {

@@ -25,6 +25,8 @@ export interface FakeServerAnswer {
   readonly headers?: Readonly<Record<string, string>>
   /** An object is sent as JSON, a string as it is. */
   readonly body?: object | string
+  /** What follows the first half of the answer: the connection is cut, or nothing more comes. Default: the other half. */
+  readonly end?: 'cut' | 'hang'
 }
 
 /**
@@ -40,8 +42,9 @@ export type Fault =
   | { readonly kind: 'cut-after' }
   | { readonly kind: 'hang-before' }
   | { readonly kind: 'hang-after' }
-  /** The fake sends half of the answer and cuts the connection. */
+  /** The fake sends half of the answer, and cuts the connection or sends no more. */
   | { readonly kind: 'cut-answer' }
+  | { readonly kind: 'hang-answer' }
 
 type Answered = FakeServerAnswer | 'cut' | 'hang'
 
@@ -53,6 +56,8 @@ export interface FakeServerOptions {
   answer(request: FakeServerRequest): Answered | Promise<Answered>
   /** Whether faults strike this request; normally those that would store a message. Default: every request. */
   isSend?(request: FakeServerRequest): boolean
+  /** Default: any free port. */
+  readonly port?: number
 }
 
 export interface FakeServer {
@@ -73,10 +78,11 @@ export interface FakeServer {
   close(): Promise<void>
 }
 
-/** Starts a fake server on a free port of the loopback interface. */
+/** Starts a fake server on the loopback interface. */
 export async function openFakeServer({
   answer,
   isSend = () => true,
+  port = 0,
 }: FakeServerOptions): Promise<FakeServer> {
   const requests: FakeServerRequest[] = []
   const scripted: Fault[] = []
@@ -90,7 +96,7 @@ export async function openFakeServer({
   }
 
   /** Returns the answer of the vendor or of the fault that strikes this request. */
-  async function answerTo(request: FakeServerRequest): Promise<Answered | { half: FakeServerAnswer }> {
+  async function answerTo(request: FakeServerRequest): Promise<Answered> {
     const fault = isSend(request) ? (scripted.shift() ?? permanent) : undefined
     if (fault?.kind === 'answer') return fault.answer
     if (fault?.kind === 'cut-before') return 'cut'
@@ -98,7 +104,8 @@ export async function openFakeServer({
     const given = await answer(request)
     if (typeof given === 'string' || fault === undefined) return given
     if (fault.kind === 'answer-after') return fault.answer
-    if (fault.kind === 'cut-answer') return { half: given }
+    if (fault.kind === 'cut-answer') return { ...given, end: 'cut' }
+    if (fault.kind === 'hang-answer') return { ...given, end: 'hang' }
     return fault.kind === 'cut-after' ? 'cut' : 'hang'
   }
 
@@ -114,20 +121,17 @@ export async function openFakeServer({
     const request = await read(incoming, gone.signal)
     requests.push(request)
     const given = await answerTo(request)
-    if (given === 'hang' && waiting.has(response)) hanging.add(response)
+    if (given === 'cut') incoming.socket.destroy()
+    else if (given !== 'hang') await write(response, given)
+    const hangs = given === 'hang' || (given !== 'cut' && given.end === 'hang')
+    if (hangs && waiting.has(response)) hanging.add(response)
     changes.emit('change')
-    if (given === 'hang') return
-    if (given === 'cut') return void incoming.socket.destroy()
-    if (!('half' in given)) return write(response, given)
-    const { status = 200, headers } = given.half
-    response.writeHead(status, { 'content-length': '1000', ...headers })
-    response.write('{', () => incoming.socket.destroy())
   }
 
   const server = createServer((incoming, response) => {
     serve(incoming, response).catch((error: unknown) => response.writeHead(599).end(String(error)))
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
+  await once(server.listen(port, '127.0.0.1'), 'listening')
   let closed: Promise<unknown> | undefined
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -164,8 +168,19 @@ async function read(incoming: IncomingMessage, signal: AbortSignal): Promise<Fak
   }
 }
 
-function write(response: ServerResponse, { status = 200, headers = {}, body = '' }: FakeServerAnswer): void {
+/** Settles when the answer, or its first half, has been handed to the socket. */
+function write(
+  response: ServerResponse,
+  { status = 200, headers = {}, body = '', end }: FakeServerAnswer,
+): Promise<void> {
   const isText = typeof body === 'string'
+  const text = isText ? body : JSON.stringify(body)
   response.writeHead(status, { 'content-type': isText ? 'text/plain' : 'application/json', ...headers })
-  response.end(isText ? body : JSON.stringify(body))
+  return new Promise((resolve) => {
+    if (end === undefined) return void response.end(text, resolve)
+    response.write(text.slice(0, Math.ceil(text.length / 2)) || ' ', () => {
+      if (end === 'cut') response.destroy()
+      resolve()
+    })
+  })
 }
