@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { before, type TestContext, test } from 'node:test'
 import type { Progress } from '@reveille/kit'
 import { runnerConformance } from '@reveille/kit/conformance'
 import { atEnd } from '../../test/at-end.ts'
-import {
-  type CaptureServer,
-  openStream,
-  refuse,
-  startCaptureServer,
-  stream,
-} from './fake-server/capture-server.ts'
+import { type CaptureServer, refuse, startCaptureServer, stream } from './fake-server/capture-server.ts'
 import { apiKey, type Protocol, protocols, repeat, usage } from './fake-server/protocols.ts'
 import { createRunner, failureOf, run, turnTo } from './fake-server/runners.ts'
 
@@ -29,11 +22,11 @@ runnerConformance({
     const runner = createRunner(server.url, more, { model: `openai/${openai.model}` })
     return {
       runner,
-      stall: () => server.play(() => {}),
+      stall: () => server.play('hang'),
       async stallMidway() {
         const half = openai.events(['Half', ' of it']).slice(0, -3)
-        server.play((response) => void openStream(response).write(half.join('')))
-        await server.next()
+        server.play(stream(half, 'hang'))
+        await server.untilHanging()
       },
       fail: () =>
         server.play(
@@ -48,7 +41,7 @@ runnerConformance({
         'bill not paid': () => server.play(refusal(402, 'payment_required')),
         'provider down': () => server.play(refusal(503, 'server_error')),
         'proxy’s page': () => server.play(refuse(502, '<html>Bad gateway</html>')),
-        'network down': () => server.play((response) => response.destroy()),
+        'network down': () => server.play('cut'),
       },
       ownFailures: {
         'prompt too long': () => server.play(refusal(400, 'context_length_exceeded')),
@@ -76,7 +69,7 @@ for (const protocol of protocols) {
 
   test(`${name}: a reply comes with its usage and the model that the vendor names`, async (t) => {
     const server = await open(t, protocol)
-    server.play(stream(...protocol.events(['One, ', 'two', '.'])))
+    server.play(stream(protocol.events(['One, ', 'two', '.'])))
     const result = await run(createRunner(server.url), turnTo(protocol))
     const versions = {
       openai: 'gpt-5.2-2025-12-11',
@@ -148,7 +141,7 @@ for (const protocol of protocols) {
 
   test(`${name}: progress reports the reply as it grows`, async (t) => {
     const server = await open(t, protocol)
-    server.play(stream(...protocol.events(['One', ' and ', 'two'])))
+    server.play(stream(protocol.events(['One', ' and ', 'two'])))
     const reported: Progress[] = []
     await run(createRunner(server.url), turnTo(protocol), { onProgress: (each) => void reported.push(each) })
     assert.deepEqual(
@@ -159,22 +152,22 @@ for (const protocol of protocols) {
 
   test(`${name}: a stall before the first byte ends with the signal and closes the socket`, async (t) => {
     const server = await open(t, protocol)
-    server.play(() => {})
+    server.play('hang')
     const abort = new AbortController()
     const failing = failureOf(run(createRunner(server.url), turnTo(protocol), { signal: abort.signal }))
-    const closed = once(await server.next(), 'close')
+    await server.untilHanging()
     abort.abort(new Error('its time was over'))
     const error = await failing
     assert.deepEqual([error.code, error.retryable], ['aborted', true])
     assert.equal((error.cause as Error).message, 'its time was over')
-    await closed
+    await server.untilIdle()
   })
 
   test(`${name}: a stall in the middle of an answer ends with the signal and closes the socket`, async (t) => {
     const server = await open(t, protocol)
     const events = protocol.events(['Half', ' of it'])
     const middle = events.findIndex((event) => event.includes(' of it'))
-    server.play((response) => void openStream(response).write(events.slice(0, middle).join('')))
+    server.play(stream(events.slice(0, middle), 'hang'))
     const abort = new AbortController()
     const begun = Promise.withResolvers<void>()
     const call = {
@@ -182,11 +175,10 @@ for (const protocol of protocols) {
       onProgress: ({ text }: Progress) => text === 'Half' && begun.resolve(),
     }
     const failing = failureOf(run(createRunner(server.url), turnTo(protocol), call))
-    const closed = once(await server.next(), 'close')
     await begun.promise
     abort.abort()
     assert.equal((await failing).code, 'aborted')
-    await closed
+    await server.untilIdle()
   })
 }
 
@@ -202,13 +194,13 @@ test('heartbeats and compactions are sent like runs', async (t) => {
 
 test('closing the plugin ends its turns', async (t) => {
   const server = await open(t, openai)
-  server.play(() => {})
+  server.play('hang')
   const closing = new AbortController()
   const { createAiRunner } = await import('./runner.ts')
   const providers = { openai: { apiKey, ...openai.config(server.url) } }
   const runner = createAiRunner({ config: { providers }, fetch, signal: closing.signal })
   const failing = failureOf(run(runner, turnTo(openai)))
-  await server.next()
+  await server.untilHanging()
   closing.abort(new Error('closed'))
   assert.deepEqual([(await failing).code, (await failing).retryable], ['aborted', true])
 })
@@ -273,7 +265,7 @@ test('listeners to the SDK’s telemetry receive nothing of a turn', async (t) =
 
 test('no progress is reported after the turn is aborted, even if more of the answer arrives', async (t) => {
   const server = await open(t, openai)
-  server.play(stream(...openai.events(['One', ' two', ' three', ' four'])))
+  server.play(stream(openai.events(['One', ' two', ' three', ' four'])))
   const abort = new AbortController()
   const reported: Progress[] = []
   const onProgress = (progress: Progress) => {

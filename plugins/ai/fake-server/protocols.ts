@@ -216,8 +216,5 @@ export const protocols: readonly Protocol[] = [responses, chat, anthropic, googl
 
 /** A server that says after the user. */
 export function repeat(protocol: Protocol): Script {
-  return (response, asked) => {
-    const [, text = ''] = protocol.messages(asked).at(-1) ?? []
-    stream(...protocol.events([text]))(response, asked)
-  }
+  return (asked) => stream(protocol.events([protocol.messages(asked).at(-1)?.[1] ?? '']))
 }

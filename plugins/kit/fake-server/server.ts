@@ -25,7 +25,7 @@ export interface FakeServerAnswer {
   readonly headers?: Readonly<Record<string, string>>
   /** An object is sent as JSON, a string as it is. */
   readonly body?: object | string
-  /** What follows the first half of the answer: the connection is cut, or nothing more comes. Default: the other half. */
+  /** What follows the body: the connection is cut, or nothing more comes. Default: the end of the answer. */
   readonly end?: 'cut' | 'hang'
 }
 
@@ -104,8 +104,8 @@ export async function openFakeServer({
     const given = await answer(request)
     if (typeof given === 'string' || fault === undefined) return given
     if (fault.kind === 'answer-after') return fault.answer
-    if (fault.kind === 'cut-answer') return { ...given, end: 'cut' }
-    if (fault.kind === 'hang-answer') return { ...given, end: 'hang' }
+    if (fault.kind === 'cut-answer') return { ...halfOf(given), end: 'cut' }
+    if (fault.kind === 'hang-answer') return { ...halfOf(given), end: 'hang' }
     return fault.kind === 'cut-after' ? 'cut' : 'hang'
   }
 
@@ -168,7 +168,13 @@ async function read(incoming: IncomingMessage, signal: AbortSignal): Promise<Fak
   }
 }
 
-/** Settles when the answer, or its first half, has been handed to the socket. */
+function halfOf(answer: FakeServerAnswer): FakeServerAnswer {
+  const { body = '' } = answer
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return { ...answer, body: text.slice(0, text.length / 2) || '{' }
+}
+
+/** Settles when the answer has been handed to the socket. */
 function write(
   response: ServerResponse,
   { status = 200, headers = {}, body = '', end }: FakeServerAnswer,
@@ -178,7 +184,7 @@ function write(
   response.writeHead(status, { 'content-type': isText ? 'text/plain' : 'application/json', ...headers })
   return new Promise((resolve) => {
     if (end === undefined) return void response.end(text, resolve)
-    response.write(text.slice(0, Math.ceil(text.length / 2)) || ' ', () => {
+    response.write(text, () => {
       if (end === 'cut') response.destroy()
       resolve()
     })
