@@ -3,7 +3,6 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { GenerationRecord, ReloadResult } from '@reveille/engine'
-import { atEnd } from '../../test/at-end.ts'
 import {
   configuration,
   gatewayToken,
@@ -11,7 +10,6 @@ import {
   type Installation,
   install,
 } from '../../test/installation.ts'
-import { createGateway } from '../index.ts'
 import type { Page } from '../store/port.ts'
 
 type Item = GenerationRecord & { readonly rolledBack?: true; readonly stands?: true }
@@ -135,47 +133,6 @@ test('a rollback serves a kept generation until the files change or a reload end
   assert.equal(forward.result.generation, 3)
   assert.deepEqual(await ring(), ['three', 3])
   assert.ok((await items()).every(({ rolledBack }) => rolledBack === undefined))
-})
-
-test('a watched file goes forward after a rollback', async (t) => {
-  const installed = await install(t, { 'mappings/bell.yaml': mapping('one') }, { watch: true })
-  const { write, line } = installed
-  const live = (generation: number) =>
-    line(
-      'snapshot-swapped',
-      (facts) => facts['generation'] === generation && facts['rolledBack'] === undefined,
-    )
-  await write('mappings/bell.yaml', mapping('two'))
-  await live(2)
-  assert.equal((await post(installed, '/api/generations/1/rollback')).status, 200)
-  assert.equal((await line('snapshot-swapped', (facts) => facts['rolledBack'] === true))['generation'], 1)
-  await write('mappings/bell.yaml', mapping('three'))
-  await live(3)
-})
-
-test('the rollback and the numbers survive a restart', async (t) => {
-  const { installed, gateway, folder, write } = await openTwo(t)
-  await post(installed, '/api/generations/1/rollback')
-  await gateway.close({ graceMs: 0 })
-
-  const open = async () => {
-    const next = await createGateway({
-      configFile: join(folder, 'reveille.yaml'),
-      env: {},
-      watch: false,
-      logStream: { write() {} },
-    })
-    atEnd(t, () => next.close({ graceMs: 0 }))
-    return next
-  }
-  const second = await open()
-  assert.equal(second.current().generation, 1)
-  assert.equal((await second.reload()).generation, 2)
-  await second.close({ graceMs: 0 })
-
-  await write('mappings/bell.yaml', mapping('three'))
-  const third = await open()
-  assert.equal(third.current().generation, 3)
 })
 
 test('a generation that is not kept is answered 404 with the list of those that are', async (t) => {

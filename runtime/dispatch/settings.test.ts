@@ -72,30 +72,6 @@ test('settings that change while older ones are applied follow them, and only th
   assert.deepEqual(commands, ['first', 'schedule', 'third', 'schedule'])
 })
 
-test('a changed concurrency starts more turns at once, or lets those under way end first', async (t) => {
-  const ends: (() => void)[] = []
-  const bed = await openTestBed(t, {
-    defaults: { concurrency: 1 },
-    run: ({ prompt }) => new Promise((resolve) => ends.push(() => resolve({ reply: prompt }))),
-  })
-  const dispatch = await bed.start()
-  const ids = [await bed.acceptRun(), await bed.acceptRun(), await bed.acceptRun(), await bed.acceptRun()]
-  await bed.until(async () => bed.turns.length === 1)
-  bed.configure({ concurrency: 3 })
-  await dispatch.applySettings()
-  await bed.until(async () => bed.turns.length === 3)
-  bed.configure({ concurrency: 1 })
-  await dispatch.applySettings()
-  for (const [index, end] of ends.splice(0, 2).entries()) {
-    end()
-    await bed.untilRun(String(ids[index]), ({ state }) => state === 'succeeded')
-    assert.equal(bed.turns.length, 3)
-  }
-  ends.shift()?.()
-  await bed.until(async () => bed.turns.length === 4)
-  ends.shift()?.()
-})
-
 test('runs of one policy are limited by its concurrency, which a reload may change', async (t) => {
   const ends = new Map<string, () => void>()
   const bed = await openTestBed(t, {

@@ -207,13 +207,22 @@ test('a missing and a wrong token get the same 401', async (t) => {
 
 test('each form of the token is accepted, and a right token does not make up for a wrong one in an earlier form', async (t) => {
   const { post } = await openSurface(t)
-  for (const headers of [bearer, { 'x-gateway-token': token }, { 'x-openclaw-token': token }]) {
-    assert.equal((await post('wake', {}, headers as Record<string, string>)).status, 200)
-  }
+  const blank = ['Basic x', 'Bearer', 'Bearer  '].map((authorization) => ({
+    authorization,
+    'x-gateway-token': token,
+  }))
+  const forms: Record<string, string>[] = [
+    bearer,
+    { authorization: `bEARER   ${token}  ` },
+    { 'x-gateway-token': token },
+    { 'x-openclaw-token': token },
+    ...blank,
+  ]
+  for (const headers of forms) assert.equal((await post('wake', {}, headers)).status, 200)
   assert.equal((await post(`wake?token=${token}`, {}, {})).status, 200)
-  assert.equal((await post('wake', {}, { authorization: 'Basic x', 'x-gateway-token': token })).status, 200)
   const wrong = { authorization: 'Bearer wrong', 'x-gateway-token': token }
   assert.equal((await post('wake', {}, wrong)).status, 401)
+  assert.equal((await post('wake', {}, { authorization: `Bearer a ${token}` })).status, 401)
   assert.equal((await post(`wake?token=${token}`, {}, { 'x-openclaw-token': 'wrong' })).status, 401)
 })
 

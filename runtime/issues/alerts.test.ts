@@ -260,16 +260,3 @@ test('an alert that was sent is not sent again by another process, while the sto
   await next.changed(minute)
   assert.deepEqual([first.calls.length, next.calls.length], [1, 0])
 })
-
-test('of several nodes the leading one alone alerts', async () => {
-  const stored = [issue('orders')]
-  const nodes = [
-    createFixture({ channel: 'board', webhook }, stored),
-    createFixture({ channel: 'board', webhook }, stored),
-  ]
-  const [follower, leader] = nodes as [ReturnType<typeof createFixture>, ReturnType<typeof createFixture>]
-  follower.state.leads = false
-  for (const node of nodes) await node.changed(minute)
-  assert.deepEqual([follower.messages.length, follower.calls.length], [0, 0])
-  assert.deepEqual([leader.messages.length, leader.calls.length], [1, 1])
-})

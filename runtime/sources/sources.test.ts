@@ -419,31 +419,6 @@ test('a source learns that the process receives no requests', async () => {
   )
 })
 
-test('while another process holds the source it waits, and tries again every five seconds', async () => {
-  const { source, calls } = createScripted('tides', untilAborted)
-  await using bed = await createBed([source])
-  const lock = lockSource(join(bed.folder, 'tides'))
-  assert.ok(lock)
-  bed.apply()
-  for (let look = 0; look < 3; look += 1) {
-    await bed.untilStates('held-elsewhere')
-    await bed.sleepThrough(5000)
-  }
-  assert.equal(calls.length, 0)
-  await bed.until(() => bed.clock.sleepers().includes(5000), 'it waits')
-  lock.close()
-  bed.clock.advance(5000)
-  await bed.until(() => calls.length === 1, 'it runs')
-  assert.deepEqual(bed.events(), ['source-held-elsewhere', 'source-started'])
-  assert.equal(lockSource(join(bed.folder, 'tides')), undefined, 'it holds the lock while it runs')
-  bed.live.length = 0
-  bed.apply()
-  await bed.untilStates()
-  const free = lockSource(join(bed.folder, 'tides'))
-  assert.ok(free, 'and gives it back')
-  free.close()
-})
-
 test('a source that is closed while it waits for the lock never runs', async () => {
   const { source, calls } = createScripted('tides', untilAborted)
   await using bed = await createBed([source])

@@ -44,33 +44,6 @@ test('the address of a client is found with the proxies of the live snapshot', a
   assert.equal(await clientWith(inner), '127.0.0.1', 'the nearest one is not believed')
 })
 
-test('a reload of the proxies applies to the next request on an open connection', async (t) => {
-  const { dial, entries, notes, state } = await openSurface(t)
-  const sender = await dial()
-  const send = async (trustedProxies: Proxies, endpoint: string, body: string, status: string) => {
-    state.live = { ...state.live, snapshot: createSnapshot({ trustedProxies }) }
-    const head = `authorization: Bearer ${token}\r\nx-forwarded-for: 203.0.113.7`
-    sender.send(
-      `POST /hooks/${endpoint} HTTP/1.1`,
-      'host: x',
-      head,
-      `content-length: ${body.length}`,
-      '',
-      body,
-    )
-    await sender.received(`HTTP/1.1 ${status}`)
-  }
-  await send([], 'wake', '{}', '200')
-  await send(loopback, 'wake', '{', '400')
-  await send([], 'unknown', '{}', '404')
-  const clients = [entries[0]?.request, ...notes].map((record) => [record?.status, record?.client])
-  assert.deepEqual(clients, [
-    [200, '127.0.0.1'],
-    [400, '203.0.113.7'],
-    [404, '127.0.0.1'],
-  ])
-})
-
 const manyHops = Array.from({ length: 400 }, (_, hop) => `198.51.100.${hop % 256}`)
 
 /** What the forwarders on this machine, or at 10.x.x.x, may say; each line is a header of its own. */
