@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'yaml'
 import { snapshotOf } from '../compile/fixture.ts'
+import { testBlocks } from '../config/blocks-fixture.ts'
 import { watchEventLoop } from '../resolve/watch-event-loop.ts'
 import { mismatchesOf, plainSurface, resultOf, testOf } from './fixture.ts'
 import { runTests } from './run-tests.ts'
@@ -93,19 +94,14 @@ const cases = `
 { message: Item a } @ items ⇒ expect: one action, not 3 actions
 `
 
-for (const block of cases.trim().split(/^# /m).slice(1)) {
-  const [title = '', ...rows] = block.trim().split('\n')
-  test(title, async () => {
-    for (const row of rows) {
-      const [sent = '', ...mismatches] = row.split(' ⇒ ')
-      const [, expect = '', name = '', body] = /^(.*?)(?: @ (\w+) ?(\{.*\})?)?$/.exec(sent) ?? []
-      const situation = { ...situations[name], ...(body !== undefined && { body: parse(body) }) }
-      const result = await resultOf(parse(expect) as Expected, situation)
-      assert.deepEqual(mismatchesOf(result), mismatches, row)
-      assert.equal(result.passed, mismatches.length === 0)
-    }
-  })
-}
+testBlocks(cases, async (row) => {
+  const [sent = '', ...mismatches] = row.split(' ⇒ ')
+  const [, expect = '', name = '', body] = /^(.*?)(?: @ (\w+) ?(\{.*\})?)?$/.exec(sent) ?? []
+  const situation = { ...situations[name], ...(body !== undefined && { body: parse(body) }) }
+  const result = await resultOf(parse(expect) as Expected, situation)
+  assert.deepEqual(mismatchesOf(result), mismatches, row)
+  assert.equal(result.passed, mismatches.length === 0)
+})
 
 test('each field that is not as expected is reported with its place in the test', async () => {
   const result = await resultOf({ action: 'wake', message: 'See it', deliver: false })

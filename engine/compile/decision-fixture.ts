@@ -1,8 +1,8 @@
 /** Reads tables of mappings, payloads and decisions, for tests of what a configuration does with a request. */
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { parse } from 'yaml'
+import { testBlocks } from '../config/blocks-fixture.ts'
 import { fits } from '../config/load-fixture.ts'
 import { isRecord } from '../config/values/is-record.ts'
 import type { Decision, HookRequest } from '../resolve/model/decision.ts'
@@ -21,16 +21,10 @@ import { compileFixture, type Fixture, type Mapping, requestOf } from './fixture
  * - `load` with the codes of a mapping that does not load, or `warn` with those of its warnings, and `says`.
  */
 export function testDecisions(table: string, common: Partial<Mapping> = {}, fixture: Fixture = {}): void {
-  const blocks = table.trim().split(/^\s*# /m)
-  for (const block of blocks.filter((each) => each.trim() !== '')) {
-    const [heading = '', ...rows] = block.trim().split('\n')
-    const [title = '', more = '{}'] = heading.split(' @ ')
-    const { request = {}, ...own } = parse(more) as Fixture & { readonly request?: Partial<HookRequest> }
-    test(title, async () => {
-      assert.ok(rows.length > 0, 'a title has cases')
-      for (const row of rows) await testRow(row.trim(), { common, fixture: { ...fixture, ...own }, request })
-    })
-  }
+  testBlocks(table, (row, _context, about = '{}') => {
+    const { request = {}, ...own } = parse(about) as Fixture & { readonly request?: Partial<HookRequest> }
+    return testRow(row, { common, fixture: { ...fixture, ...own }, request })
+  })
 }
 
 interface Shared {

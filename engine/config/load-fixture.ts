@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { parse } from 'yaml'
+import { testBlocks } from './blocks-fixture.ts'
 import type { Loaded } from './configuration.ts'
 import type { Diagnostic } from './file/diagnostic.ts'
 import type { Environment } from './file/load-context.ts'
@@ -69,33 +70,17 @@ export function summary(diagnostics: readonly Diagnostic[]): string[] {
  * compares them; `{folder}` is the folder.
  */
 export function testLoads(table: string, wrap: (text: string) => Files = filesOf): void {
-  for (const block of table.trim().split(/^# /m).slice(1)) {
-    const [title = '', ...rows] = block.trim().split('\n')
-    test(title, async (context) => {
-      for (const row of rows) {
-        const [, text = '', env = '{}', expected = ''] = /^(.*?)(?: @ (\{[^⇒]*\}))? ⇒ (.*)$/.exec(row) ?? []
-        const { folder, ...configuration } = await loadGood(
-          context,
-          wrap(text.replaceAll('␍', '\r').replaceAll('⏎', '\n')),
-          parse(env),
-        )
-        const { settings, mappings, disabled, tests, endpoints, warnings, secrets } = configuration
-        const found = {
-          settings,
-          mappings,
-          disabled,
-          tests,
-          endpoints,
-          secrets,
-          warnings: warnings.map(({ code }) => code),
-        }
-        fits(parse(expected), JSON.parse(JSON.stringify(found).replaceAll(folder.path, '{folder}')), row)
-      }
-    })
-  }
+  testBlocks(table, async (row, context) => {
+    const [, text = '', env = '{}', expected = ''] = /^(.*?)(?: @ (\{[^⇒]*\}))? ⇒ (.*)$/.exec(row) ?? []
+    const files = wrap(text.replaceAll('␍', '\r').replaceAll('⏎', '\n'))
+    const { folder, locate, sources, ...configuration } = await loadGood(context, files, parse(env))
+    const found = { ...configuration, warnings: configuration.warnings.map(({ code }) => code) }
+    fits(parse(expected), JSON.parse(JSON.stringify(found).replaceAll(folder.path, '{folder}')), row)
+  })
 }
 
-function filesOf(text: string): Files {
+/** Makes files of a text, as {@link testLoads} does by default. */
+export function filesOf(text: string): Files {
   const parts = text
     .split(' || ')
     .map((part) => /^([\w./-]+\.\w+|\.env): (.*)$/s.exec(part) ?? ['', 'reveille.yaml', part])

@@ -3,71 +3,15 @@ import test, { type TestContext } from 'node:test'
 import { type Environment, realFiles } from './file/load-context.ts'
 import { createSampleFolder } from './folder-fixture.ts'
 import { loadConfiguration } from './load.ts'
-import { type Files, load, loadBad, loadGood, onlyOne, plain, summary, testLoads } from './load-fixture.ts'
-
-test('absent keys have their documented defaults', async (context) => {
-  const { settings, folder } = await loadGood(context, 'gateway: {}\n')
-  const { prompt, ...heartbeat } = settings.agents.defaults.heartbeat
-  assert.match(prompt, /HEARTBEAT_OK/)
-  assert.deepEqual(
-    plain({
-      ...settings,
-      agents: { ...settings.agents, defaults: { ...settings.agents.defaults, heartbeat } },
-    }),
-    {
-      file: folder.at('reveille.yaml'),
-      gateway: {
-        host: '127.0.0.1',
-        port: 8787,
-        tokens: [],
-        holders: [],
-        metricsTokens: [],
-        trustedProxies: [],
-        dataDir: folder.at('data'),
-        store: 'sqlite',
-        log: { level: 'info' },
-        limits: { backlog: 1_000_000 },
-        issues: { notify: true, severity: 'failing' },
-      },
-      hooks: {
-        enabled: false,
-        tokens: [],
-        path: '/hooks',
-        allowQueryToken: true,
-        allowRequestSessionKey: true,
-        maxBodyBytes: 1_048_576,
-        bodyTimeoutMs: 10_000,
-        maxActions: 100,
-        maxRenderedBytes: 262_144,
-        mappingsDir: folder.at('mappings'),
-        transformsDir: folder.at('transforms'),
-        transforms: { defaults: { timeoutMs: 5000, memoryMb: 128, concurrency: 4 }, modules: {} },
-        reload: { requireTests: true, debounceMs: 50, restMs: 1000, poll: false },
-      },
-      history: { bodies: 'failed', keepMs: 604_800_000, ignoredMs: 3_600_000, maxBodyBytes: 1_073_741_824 },
-      deliveries: { retryForMs: 86_400_000, retryUnsure: false, maxMessages: 10 },
-      agents: {
-        defaults: {
-          runner: 'echo',
-          timeoutSeconds: 600,
-          concurrency: 4,
-          retry: { attempts: 3, firstMs: 2000, maxMs: 120_000 },
-          heartbeat: { everyMs: 1_800_000, idle: false, ackToken: 'HEARTBEAT_OK' },
-        },
-        sessions: { maxCharacters: 200_000, maxMessages: 200, compaction: 'drop', idleMs: 86_400_000 },
-        prices: {},
-        providers: {},
-        runners: {},
-      },
-      channels: {},
-      sources: {},
-      observers: {},
-      plugins: [],
-    },
-  )
-})
+import { type Files, filesOf, load, loadBad, loadGood, onlyOne, testLoads } from './load-fixture.ts'
 
 testLoads(`
+# absent keys have their documented defaults
+gateway: {} ⇒ { settings: { gateway: { host: 127.0.0.1, port: 8787, tokens: [], holders: [], metricsTokens: [], trustedProxies: [], dataDir: '{folder}/data', store: sqlite, log: { level: info, format: null }, limits: { backlog: 1000000 }, issues: { notify: true, severity: failing } } } }
+gateway: {} ⇒ { settings: { hooks: { enabled: false, tokens: [], path: /hooks, allowQueryToken: true, allowRequestSessionKey: true, maxBodyBytes: 1048576, bodyTimeoutMs: 10000, maxActions: 100, maxRenderedBytes: 262144, mappingsDir: '{folder}/mappings', transformsDir: '{folder}/transforms', transforms: { defaults: { timeoutMs: 5000, memoryMb: 128, concurrency: 4 }, modules: {} }, reload: { requireTests: true, debounceMs: 50, restMs: 1000, poll: false } } } }
+gateway: {} ⇒ { settings: { history: { bodies: failed, keepMs: 604800000, ignoredMs: 3600000, maxBodyBytes: 1073741824 }, deliveries: { retryForMs: 86400000, retryUnsure: false, maxMessages: 10 }, channels: {}, sources: {}, observers: {}, plugins: [] } }
+gateway: {} ⇒ { settings: { agents: { defaults: { runner: echo, model: null, timeoutSeconds: 600, concurrency: 4, retry: { attempts: 3, firstMs: 2000, maxMs: 120000 }, heartbeat: { everyMs: 1800000, idle: false, ackToken: HEARTBEAT_OK, prompt: /HEARTBEAT_OK/, quietHours: null } }, sessions: { maxCharacters: 200000, maxMessages: 200, compaction: drop, idleMs: 86400000 }, budget: null, prices: {}, providers: {}, runners: {} } } }
+
 # written keys are in the settings, resolved
 gateway: { host: 0.0.0.0, port: 0, auth: { token: admin }, dataDir: ./d, log: { level: trace, format: json } } ⇒ { settings: { gateway: { host: 0.0.0.0, port: 0, tokens: [admin], dataDir: '{folder}/d', log: { level: trace, format: json } } } }
 hooks: { enabled: true, token: [one, two], path: in/hooks/, allowQueryToken: false, allowedSessionKeyPrefixes: ["hook:"], bodyTimeout: 250ms, mappingsDir: a/../b } || b/none.yaml: # none ⇒ { settings: { hooks: { enabled: true, tokens: [one, two], path: /in/hooks, allowQueryToken: false, allowedSessionKeyPrefixes: ['hook:'], bodyTimeoutMs: 250, mappingsDir: '{folder}/b' } } }
@@ -85,30 +29,6 @@ test('settings are frozen, and maps by name have no prototype', async (context) 
   )
   assert.equal(Object.getPrototypeOf(settings.channels), null)
   assert.ok(Object.isFrozen(settings.hooks.tokens) && Object.isFrozen(settings.channels['slack']))
-})
-
-test('all mistakes are reported together, each at its place', async (context) => {
-  const diagnostics = await loadBad(context, {
-    'reveille.yaml': `gateway:
-  prot: 1
-  log: { level: inof }
-hooks: { path: / , maxActions: 0 }
-`,
-    'mappings/a.yaml': 'mappings:\n  - mesage: x\n',
-    'mappings/b.yaml': 'mappings: [\n',
-  })
-  assert.deepEqual(summary(diagnostics), [
-    'UNKNOWN_KEY 2:3',
-    'INVALID_VALUE 3:17',
-    'HOOK_PATH_ROOT 4:16',
-    'INVALID_VALUE 4:32',
-    'UNKNOWN_KEY 2:5',
-    'YAML_SYNTAX 2:1',
-  ])
-  const [unknown, level] = diagnostics
-  assert.equal(unknown?.place?.text, '  prot: 1')
-  assert.equal(unknown?.hint, 'Did you mean `port`?')
-  assert.equal(level?.hint, 'Did you mean `info`?')
 })
 
 test('a missing configuration is reported with what to do', async (context) => {
@@ -178,21 +98,17 @@ test('names of properties of the prototype are ordinary names', async (context) 
   assert.equal(Object.getPrototypeOf(endpoints), null)
 })
 
-test('the place of a key in the configuration is found by its path', async (context) => {
-  const { locate } = await loadGood(context, 'channels:\n  slack:\n    botToken: hunter2\n')
-  const { line, column, text } = locate(['channels', 'slack', 'botToken'])
-  assert.deepEqual([line, column, text], [3, 15, '    botToken: …'])
-})
-
-test('a mistake about an indented block, or about a missing key in it, is reported at the key above it', async (context) => {
+test('the place of a key is found by its path, and that of an indented block, or of a missing key in it, at the key above it', async (context) => {
   const { locate } = await loadGood(context, 'channels:\n  slack:\n    botToken: hunter2\n  sms: {}\n')
-  const placeOf = (...path: readonly string[]) => {
-    const { line, column } = locate(path)
-    return [line, column]
+  for (const [path, place] of [
+    ['channels.slack.botToken', [3, 15, '    botToken: …']],
+    ['channels.slack', [2, 3, '  slack:']],
+    ['channels.slack.nothing.deeper', [2, 3, '  slack:']],
+    ['channels.sms', [4, 8, '  sms: {}']],
+  ] as const) {
+    const { line, column, text } = locate(path.split('.'))
+    assert.deepEqual([line, column, text], place, path)
   }
-  assert.deepEqual(placeOf('channels', 'slack'), [2, 3])
-  assert.deepEqual(placeOf('channels', 'slack', 'nothing', 'deeper'), [2, 3])
-  assert.deepEqual(placeOf('channels', 'sms'), [4, 8])
 })
 
 async function digestOf(context: TestContext, files: Files, env: Environment = {}): Promise<string> {
@@ -217,15 +133,112 @@ test('the digest depends on the content alone', async (context) => {
   assert.equal(new Set([digest, ...others]).size, 4)
 })
 
-test('all files that may change a configuration are watched, also if it did not load', async (context) => {
-  const text = 'hooks: { token: "${file:./secret}", mappingsDir: m }\n'
-  const { folder, loaded } = await load(context, { 'reveille.yaml': text, 'm/a.yaml': '' })
-  assert.ok(!loaded.ok)
-  assert.deepEqual([...loaded.watched].sort(), ['.env', 'm', 'reveille.yaml', 'secret'].map(folder.at))
+test('what a configuration is made of is watched, and a change of it is another digest', async (context) => {
+  const files = {
+    'reveille.yaml': 'hooks: { token: "${file:./secret}", presets: [shop] }\n',
+    'mappings/a.yaml':
+      'mappings: [{ message: x, schema: ../schema.json }]\ntests: [{ request: { endpoint: a, bodyFile: ../body.txt }, expect: { status: 400 } }]\n',
+    'schema.json': '{"type": "object"}',
+    'body.txt': '{}',
+    secret: 'p0Yt7RcB1WmX8vZq4LsK2fNd',
+    'shipped/shop.yaml': 'mappings: [{ id: shop, message: x }]\n',
+  }
+  const { folder, digest, watched } = await loadGood(context, files)
+  for (const [name, text] of Object.entries(files)) {
+    assert.ok(
+      watched.some((path) => folder.at(name).startsWith(path)),
+      name,
+    )
+    const changed = name === 'secret' ? 'uG3jQ9dT5hE1oS6xAaVzP8yM' : `${text} `
+    assert.notEqual(await digestOf(context, { ...files, [name]: changed }), digest, name)
+  }
+  assert.equal(await digestOf(context, { ...files, 'shipped/other.yaml': 'mappings: []\n' }), digest)
 })
 
-test('the folder and the environment of a broken configuration are still watched', async (context) => {
-  const { folder, loaded } = await load(context, 'hooks: [\n')
-  assert.ok(!loaded.ok)
-  assert.deepEqual([...loaded.watched].sort(), ['.env', 'reveille.yaml'].map(folder.at))
+for (const [text, watched] of [
+  ['hooks: { token: "${file:./secret}", mappingsDir: m }\n', ['.env', 'm', 'reveille.yaml', 'secret']],
+  ['hooks: [\n', ['.env', 'reveille.yaml']],
+] as const)
+  test(`files that may fix ${text.trim()} are watched`, async (context) => {
+    const { folder, loaded } = await load(context, { 'reveille.yaml': text, 'm/a.yaml': '' })
+    assert.ok(!loaded.ok)
+    assert.deepEqual([...loaded.watched].sort(), watched.map(folder.at))
+  })
+
+testLoads(`
+# the process environment takes precedence over .env, and both over the default
+agents: { defaults: { systemPrompt: "\${A:-x} \${B:-x} \${C:-x} \${D:-x}" } } || .env: A=file⏎B="from file"⏎D= @ { A: process } ⇒ { settings: { agents: { defaults: { systemPrompt: process from file x x } } } }
+
+# numbers and booleans may come from references
+gateway: { port: "\${PORT}" }⏎hooks: { allowQueryToken: "\${QUERY}", token: "\${NUMBER}" } @ { PORT: '0', QUERY: 'false', NUMBER: '12345' } ⇒ { settings: { gateway: { port: 0 }, hooks: { allowQueryToken: false, tokens: ['12345'] } } }
+
+# a file reference is relative to the configuration and loses one line break
+hooks: { token: "\${file:./run/token.txt}" } || run/token.txt: hook-secret␍ ⇒ { settings: { hooks: { tokens: [hook-secret] } } }
+
+# $\${ is a plain \${, and a value with one in it is not resolved again
+agents: { defaults: { systemPrompt: "$\${HOME} \${A}" } } @ { A: '\${B}', B: never } ⇒ { settings: { agents: { defaults: { systemPrompt: '\${HOME} \${B}' } } } }
+
+# channels and endpoint policies are resolved, and mappings are left as they are
+channels: { slack: { deep: [{ botToken: "\${A}" }] } } || mappings/a.yaml: endpoints: { gh: { maxBodyBytes: "\${SIZE}" } } @ { A: a, SIZE: '9' } ⇒ { settings: { channels: { slack: { deep: [{ botToken: a }] } } }, endpoints: { gh: { maxBodyBytes: 9 } } }
+hooks: { mappings: [{ message: "cost \${NOPE}", match: { when: "a = '\${NOPE}'" } }] } ⇒ { mappings: [{ value: { message: 'cost \${NOPE}', match: { when: "a = '\${NOPE}'" } } }] }
+{} || mappings/a.yaml: mappings: [{ message: "cost \${NOPE}" }] ⇒ { mappings: [{ value: { message: 'cost \${NOPE}' } }] }
+`)
+
+test('an invalid value is reported with its key and never shown', async (context) => {
+  const diagnostics = await loadBad(context, 'gateway: { port: "${PORT}" }\n', { PORT: 'eighty' })
+  assert.match(diagnostics[0]?.message ?? '', /`gateway\.port` must be a whole number/)
+  assert.match(diagnostics[0]?.hint ?? '', /reference/)
+  assert.ok(!JSON.stringify(diagnostics).includes('eighty'))
 })
+
+test('every unset name is reported with its key, and its absence causes no further diagnostics', async (context) => {
+  const text = 'gateway: { auth: { token: "${ADMIN}" } }\nhooks: { enabled: true, token: ["${ONE}${TWO}"] }\n'
+  const diagnostics = await loadBad(context, text)
+  assert.deepEqual(
+    diagnostics.map(({ code, message }) => `${code} ${message}`),
+    [
+      'UNRESOLVED_REFERENCE `gateway.auth.token` refers to the variable ADMIN, which is not set',
+      'UNRESOLVED_REFERENCE `hooks.token[0]` refers to the variable ONE, which is not set',
+      'UNRESOLVED_REFERENCE `hooks.token[0]` refers to the variable TWO, which is not set',
+    ],
+  )
+})
+
+testLoads(
+  `
+# quiet hours are times of day in a time zone, and may extend past midnight
+defaults: { heartbeat: { quietHours: { from: "22:30", to: "07:05", timezone: America/New_York } } } ⇒ { defaults: { heartbeat: { quietHours: { from: 1350, to: 425, timezone: America/New_York } } } }
+defaults: { heartbeat: { quietHours: { from: 09:00, to: 10:00 } } } ⇒ { defaults: { heartbeat: { quietHours: { from: 540, to: 600, timezone: UTC } } } }
+
+# the longest wait between attempts may be as short as the first
+defaults: { retry: { attempts: 5, backoff: 5m, maxBackoff: 5m } } ⇒ { defaults: { retry: { attempts: 5, firstMs: 300000, maxMs: 300000 } } }
+
+# budgets and session settings are loaded as written
+budget: { tokens: 5 }, sessions: { maxCharacters: 1000, maxMessages: 2, compaction: summarise, idleExpiry: 2h } ⇒ { budget: { tokens: 5 }, sessions: { maxCharacters: 1000, maxMessages: 2, compaction: summarise, idleMs: 7200000 } }
+`.replaceAll(/ ⇒ (.*)/g, ' ⇒ { settings: { agents: $1 } }'),
+  (text) => `agents: { ${text} }\n`,
+)
+
+testLoads(
+  `
+# a test is in the configuration as written, with its place and a name
+- { name: opened, request: { endpoint: github, headers: { X-GitHub-Event: push }, query: { a: b }, body: { action: opened, user: null, text: "\${NO}" } }, now: 2026-01-01T00:00:00Z, expect: { mapping: pr, action: agent, message: { contains: ["#42", title], not: { prefix: x } }, deliver: false, timeoutSeconds: 60, deliverTo: [{ channel: slack, to: { prefix: C } }] } } ⇒ { tests: [{ label: 'mappings/a.yaml:2:5', origin: { kind: file, name: mappings/a.yaml }, value: { name: opened, request: { endpoint: github, headers: { x-github-event: push }, query: { a: b }, body: { action: opened, user: null, text: '\${NO}' } }, now: '2026-01-01T00:00:00Z', expect: { mapping: pr, action: agent, message: { contains: ['#42', title], not: { prefix: x } }, deliver: false, timeoutSeconds: 60, deliverTo: [{ channel: slack, to: { prefix: C } }] } } }] }
+- { name: one, request: { endpoint: a }, expect: { status: 200 } }⏎  - { request: { endpoint: github }, expect: { outcome: ignored } } ⇒ { tests: [{}, { value: { name: test 2, request: { endpoint: github }, expect: { outcome: ignored } } }] }
+
+# a body may be in a file
+- { request: { endpoint: a, bodyFile: ../a.txt }, expect: { status: 400 } } || a.txt: {"id": 12345678901234567890 ⇒ { tests: [{ value: { request: { body: null, bodyText: '/^\\{"id": 12345678901234567890\\s$/' } } }] }
+
+# tests of two files may share a name
+- { name: same, request: { endpoint: a }, expect: { status: 200 } } || mappings/b.yaml: tests: [{ name: same, request: { endpoint: a }, expect: { status: 200 } }] ⇒ { tests: [{ value: { name: same } }, { value: { name: same }, label: 'mappings/b.yaml:1:9' }] }
+
+# a body with numbers that YAML cannot hold keeps their digits
+- { request: { endpoint: shop, body: { id: 820982911946154508, same: [-820982911946154508, 1.5, 7], "__proto__": { a: "\\"" }, none: null } }, expect: { outcome: ignored } } ⇒ { tests: [{ value: { request: { body: null, bodyText: '{"id":820982911946154508,"same":[-820982911946154508,1.5,7],"__proto__":{"a":"\\""},"none":null}' } } }] }
+
+# a time may have another zone, or be a day alone
+- { request: { endpoint: a }, now: 2026-01-01T00:00Z, expect: { status: 200 } } ⇒ { tests: [{ value: { now: '2026-01-01T00:00Z' } }] }
+- { request: { endpoint: a }, now: "2026-01-01T00:00:00.123+05:30", expect: { status: 200 } } ⇒ { tests: [{ value: { now: '2026-01-01T00:00:00.123+05:30' } }] }
+- { request: { endpoint: a }, now: 2024-02-29, expect: { status: 200 } } ⇒ { tests: [{ value: { now: '2024-02-29' } }] }
+- { request: { endpoint: a }, now: "2026-12-31T23:59:59-11:00", expect: { status: 200 } } ⇒ { tests: [{ value: { now: '2026-12-31T23:59:59-11:00' } }] }
+`,
+  (text) => filesOf(`{} || mappings/a.yaml: tests:\n  ${text}`),
+)

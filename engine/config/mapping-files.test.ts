@@ -3,7 +3,7 @@ import { symlink } from 'node:fs/promises'
 import test from 'node:test'
 import { createSampleFolder } from './folder-fixture.ts'
 import { loadConfiguration } from './load.ts'
-import { loadBad, loadGood, testLoads } from './load-fixture.ts'
+import { loadGood, plain, testLoads } from './load-fixture.ts'
 
 const one = 'mappings: [{ message: x }]'
 
@@ -14,6 +14,15 @@ hooks: { mappings: [{ id: own, message: x }, { message: y }] } || mappings/b.yml
 # a file that is the schema or the body of another is no mapping file, and one of mappings that is named so by mistake is
 {} || mappings/a.yaml: {mappings: [{ message: x, schema: a/schema.json }], tests: [{ request: { endpoint: a, bodyFile: a/body.json }, expect: { status: 400 } }]} || mappings/a/schema.json: {"type": "object"} || mappings/a/body.json: {"broken": ⇒ { warnings: [], mappings: [{ value: { schema: { type: object } } }], tests: [{ value: { request: { bodyText: '/^{"broken":/' } } }] }
 {} || mappings/a.yaml: mappings: [{ message: x, schema: b.yaml }] || mappings/b.yaml: ${one} ⇒ { mappings: [{}, {}] }
+
+# every key of a mapping is in its entry as written
+{} || mappings/a.yaml: mappings: [{ message: x, description: "for people", match: { path: "orders/:shop/:id", source: s, when: "{% a = 1 %}", headers: { X-One: a, x-two: [b, c], X-Three: { exists: true, pattern: "^v" } }, body: { action: opened, "pull_request": { draft: false, labels: [bug, { prefix: "area/" }], gone: null } } }, schema: { type: object, required: [action], properties: { action: { const: null } } }, forEach: "{% items %}", vars: { first: "items[0]", _2: "{% 1 %}" }, strict: true, continue: true, deliverTo: [{ channel: slack, to: C1 }, { channel: last }] }] ⇒ { mappings: [{ value: { action: agent, message: x, description: for people, match: { path: 'orders/:shop/:id', source: s, when: '{% a = 1 %}', headers: { x-one: a, x-two: [b, c], x-three: { exists: true, pattern: ^v } }, body: { action: opened, pull_request: { draft: false, labels: [bug, { prefix: area/ }], gone: null } } }, schema: { type: object, required: [action], properties: { action: { const: null } } }, forEach: '{% items %}', vars: { first: 'items[0]', _2: '{% 1 %}' }, strict: true, continue: true, deliverTo: [{ channel: slack, to: C1 }, { channel: last }] } }] }
+
+# references in a mapping are plain text in every key
+{} || mappings/a.yaml: mappings: [{ message: "\${A}", vars: { a: "\${A}" }, forEach: "\${A}", match: { body: { a: "\${A}" } }, schema: { const: "\${A}" } }] ⇒ { mappings: [{ value: { message: '\${A}', vars: { a: '\${A}' }, forEach: '\${A}', match: { body: { a: '\${A}' } }, schema: { const: '\${A}' } } }] }
+
+# an entry has its place in matching order, among enabled and disabled mappings
+hooks: { mappings: [{ id: a, enabled: false, message: x }, { id: b, message: x }] } || mappings/a.yaml: mappings: [{ id: c, enabled: false, message: x }, { id: d, message: x }] || mappings/b.yaml: mappings: [{ id: e, message: x }, { id: f, enabled: false, message: x }] ⇒ { mappings: [{ id: b, order: 1 }, { id: d, order: 3 }, { id: e, order: 4 }], disabled: [{ id: a, order: 0 }, { id: c, order: 2 }, { id: f, order: 5 }] }
 `)
 
 test('links to files and folders are followed, and circular ones are refused', async (context) => {
@@ -37,47 +46,6 @@ test('links to files and folders are followed, and circular ones are refused', a
   assert.equal(circular.diagnostics[0]?.code, 'FILE_UNREADABLE')
 })
 
-test('the default folder may be missing, and a configured one may not', async (context) => {
-  assert.deepEqual((await loadGood(context, {})).mappings, [])
-  const [diagnostic] = await loadBad(context, { 'reveille.yaml': 'hooks:\n  mappingsDir: ./gone\n' })
-  assert.equal(diagnostic?.code, 'FILE_NOT_FOUND')
-  assert.equal(diagnostic?.place?.line, 2)
-})
-
-test('an empty mapping file is refused, and one with comments alone is not', async (context) => {
-  const diagnostics = await loadBad(context, {
-    'mappings/new.yaml': ' \n',
-    'mappings/commented.yaml': '# later\n',
-  })
-  assert.deepEqual(
-    diagnostics.map(({ code, severity, place }) => [code, severity, place?.file.endsWith('new.yaml')]),
-    [['FILE_EMPTY', 'error', true]],
-  )
-  assert.match(diagnostics[0]?.hint ?? '', /Delete it, or write `endpoints:`/)
-})
-
-test('files below the mapping files that nothing names are ignored with a warning, and those of packages silently', async (context) => {
-  const schema = '{ "type": "object", "properties": { "text": { "type": "string" } } }'
-  const { warnings, mappings } = await loadGood(context, {
-    'mappings/a.yaml': 'mappings:\n  - message: m\n',
-    'mappings/schemas/old.json': schema,
-    'mappings/schemas/old.yaml': 'type: object\n',
-    'mappings/bodies/push.json': '{ "action": "opened", "text": "hello" }',
-    'mappings/bodies/list.json': '[{ "id": 1 }]',
-    'mappings/package.json': '{ "name": "x", "dependencies": {} }',
-    'mappings/node_modules/left/package.json': '{ "main": 5 }',
-    'mappings/node_modules/left/mappings.yaml': 'mapings: broken',
-  })
-  assert.equal(mappings.length, 1)
-  assert.deepEqual(
-    warnings.map(({ code, place }) => [code, place?.file.replace(/.*mappings\//, '')]),
-    ['bodies/list.json', 'bodies/push.json', 'schemas/old.json', 'schemas/old.yaml'].map((file) => [
-      'NOT_A_MAPPING_FILE',
-      file,
-    ]),
-  )
-})
-
 test('alternative names of a field are merged, and keep their places', async (context) => {
   const { mappings } = await loadGood(context, {
     'mappings/a.yaml': `mappings:
@@ -93,31 +61,36 @@ test('alternative names of a field are merged, and keep their places', async (co
   })
   const [wake, agent] = mappings
   assert.ok(wake && agent)
-  assert.deepEqual(JSON.parse(JSON.stringify(wake.value)), {
-    action: 'wake',
-    text: 'a {{b}}',
-    mode: 'now',
+  assert.deepEqual(plain(wake.value), {
+    ...{ action: 'wake', text: 'a {{b}}', mode: 'now' },
     match: { headers: { 'x-kind': ['a', 'b'] } },
   })
-  assert.deepEqual(
-    { ...agent.value },
-    { action: 'agent', message: 'first\nsecond {{b}}\n', wakeMode: 'next-heartbeat' },
-  )
-  const at = (entry: typeof wake, ...path: (string | number)[]) => {
-    const { line, column } = entry.locate(path)
-    return `${line}:${column}`
+  const message = 'first\nsecond {{b}}\n'
+  assert.deepEqual(plain(agent.value), { action: 'agent', message, wakeMode: 'next-heartbeat' })
+  for (const [entry, path, place, offset] of [
+    [wake, [], '2:5'],
+    [wake, ['text'], '3:19'],
+    [wake, ['mode'], '4:15'],
+    [wake, ['match', 'headers', 'x-kind', 1], '5:46'],
+    [agent, ['message'], '6:22'],
+    [agent, ['message'], '8:14', message.indexOf('{{b}}')],
+  ] as const) {
+    const { line, column } = entry.locate(path, offset)
+    assert.equal(`${line}:${column}`, place)
   }
+})
+
+test('a schema may be in a file beside the one that names it, as JSON or YAML', async (context) => {
+  const { mappings, folder } = await loadGood(context, {
+    'mappings/a.yaml': 'mappings: [{ message: x, schema: ../schemas/a.json }]\n',
+    'mappings/b/b.yaml': 'mappings: [{ message: x, schema: ../../schemas/b.yaml }]\n',
+    'schemas/a.json': '{"type": "object"}',
+    'schemas/b.yaml': 'type: object\nproperties:\n  a: { type: text }\n',
+  })
   assert.deepEqual(
-    [
-      at(wake),
-      at(wake, 'text'),
-      at(wake, 'mode'),
-      at(wake, 'match', 'headers', 'x-kind', 1),
-      at(agent, 'message'),
-    ],
-    ['2:5', '3:19', '4:15', '5:46', '6:22'],
+    mappings.map(({ value }) => plain(value.schema)),
+    [{ type: 'object' }, { type: 'object', properties: { a: { type: 'text' } } }],
   )
-  const { line, column, text } = agent.locate(['message'], 'first\nsecond '.length)
-  assert.equal(`${line}:${column}`, '8:14')
-  assert.equal(text.slice(column - 1), '{{b}}')
+  const { file, line, column } = mappings[1]?.locate(['schema', 'properties', 'a', 'type']) ?? {}
+  assert.deepEqual([file, line, column], [folder.at('schemas/b.yaml'), 3, 14])
 })

@@ -1,7 +1,7 @@
 /** Tests where mistakes are reported, and as what. Exact texts of others are in the recording of `test/recording`. */
 
 import { generateKeyPairSync } from 'node:crypto'
-import { testTable } from './load-fixture.ts'
+import { filesOf, testTable } from './load-fixture.ts'
 
 const hook = 'p0Yt7RcB1WmX8vZq4LsK2fNd'
 const admin = '4fK29sLq0ZpVx81mWnB7cRtY'
@@ -518,20 +518,25 @@ ok                          hooks:⏎  mappings:⏎    - message: 'a\\nb'
 )
 
 testTable(
-  'mapping files',
-  (text) => {
-    const [one = '', other = ''] = text.split(' || ')
-    return { 'mappings/a.yaml': `${one}\n`, ...(other !== '' && { 'mappings/b.yaml': `${other}\n` }) }
-  },
+  'files',
+  filesOf,
   `
-ok                          # later
-UNKNOWN_KEY                 §mapings:⏎  - message: m
-UNKNOWN_KEY                 §Mappings: []
-UNKNOWN_KEY                 §test: []
-UNKNOWN_KEY+UNKNOWN_KEY     §match: { path: a }⏎§message: m
-UNKNOWN_KEY                 §hooks: { mappings: [] }
-INVALID_VALUE               §- message: x => Put the list under \`mappings:\`.
-DUPLICATE_ID                mappings:⏎  - id: x⏎    enabled: false⏎    message: m || mappings:⏎  - message: m⏎    id: §x => mappings/a.yaml:2:5
-DUPLICATE_ENDPOINT          endpoints:⏎  gh: { maxBodyBytes: 1 } || endpoints: { §gh: { maxBodyBytes: 2 } } => mappings/a.yaml:2:3
+ok                          {} || mappings/a.yaml: # later
+UNKNOWN_KEY                 {} || mappings/a.yaml: §mapings:⏎  - message: m
+UNKNOWN_KEY                 {} || mappings/a.yaml: §Mappings: []
+UNKNOWN_KEY                 {} || mappings/a.yaml: §test: []
+UNKNOWN_KEY+UNKNOWN_KEY     {} || mappings/a.yaml: §match: { path: a }⏎§message: m
+UNKNOWN_KEY                 {} || mappings/a.yaml: §hooks: { mappings: [] }
+INVALID_VALUE               {} || mappings/a.yaml: §- message: x => Put the list under \`mappings:\`.
+FILE_EMPTY                  {} || mappings/a.yaml: # later || mappings/b.yaml: § => Delete it, or write \`endpoints:\`
+FILE_NOT_FOUND              hooks:⏎  mappingsDir: §./gone
+DUPLICATE_ID                {} || mappings/a.yaml: mappings:⏎  - id: x⏎    enabled: false⏎    message: m || mappings/b.yaml: mappings:⏎  - message: m⏎    id: §x => mappings/a.yaml:2:5
+DUPLICATE_ENDPOINT          {} || mappings/a.yaml: endpoints:⏎  gh: { maxBodyBytes: 1 } || mappings/b.yaml: endpoints: { §gh: { maxBodyBytes: 2 } } => mappings/a.yaml:2:3
+FILE_NOT_FOUND              {} || mappings/a.yaml: mappings:⏎  - message: x⏎    schema: §../a.yaml
+INVALID_VALUE               {} || mappings/a.yaml: mappings: [{ message: x, schema: ../a.yaml }, { message: x, schema: ../a.yaml }] || a.yaml: ⏎§- type: object
+YAML_SYNTAX                 {} || mappings/a.yaml: mappings: [{ message: x, schema: ../a.yaml }, { message: x, schema: ../a.yaml }] || a.yaml: type: §*none
+~NOT_A_MAPPING_FILE+~NOT_A_MAPPING_FILE+~NOT_A_MAPPING_FILE+~NOT_A_MAPPING_FILE {} || mappings/a.yaml: mappings: [{ message: m }] || mappings/schemas/old.json: §{ "type": "object" } || mappings/schemas/old.yaml: §type: object || mappings/bodies/push.json: §{ "action": "opened", "text": "hello" } || mappings/bodies/list.json: §[{ "id": 1 }] || mappings/package.json: { "name": "x" } || mappings/node_modules/left/mappings.yaml: mapings: broken
+MODEL_WITHOUT_PRICE         agents: { defaults: { model: ollama/llama } } || mappings/a.yaml: endpoints: { github: { budget: { usd: §1 } } }⏎mappings: [{ match: { path: github }, message: hi }] => \`endpoints.github.budget.usd\` counts what models cost
+UNKNOWN_KEY+INVALID_VALUE+HOOK_PATH_ROOT+INVALID_VALUE+UNKNOWN_KEY+YAML_SYNTAX gateway:⏎  §prot: 1⏎  log: { level: §inof }⏎hooks: { path: §/ , maxActions: §0 } || mappings/a.yaml: mappings:⏎  - §mesage: x || mappings/b.yaml: mappings: §*none => Did you mean \`port\`?
 `,
 )

@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { watchEventLoop } from '../resolve/watch-event-loop.ts'
-import type { EndpointPolicy } from './configuration.ts'
-import { createDiagnostics } from './file/diagnostics.ts'
-import type { ParsedFile } from './file/parsed-file.ts'
 import { diagnose, summary, testTable } from './load-fixture.ts'
-import { checkPolicies } from './rules/policy-rules.ts'
-import type { CheckedFile } from './schema/checked-file.ts'
-import type { ConfigurationValue } from './schema/configuration-schema.ts'
 
 const hook = 'p0Yt7RcB1WmX8vZq4LsK2fNd'
 const admin = '4fK29sLq0ZpVx81mWnB7cRtY'
@@ -81,33 +74,4 @@ test('the kind of authentication of an endpoint is no secret, so its line is sho
   assert.equal(await line('    open: { auth: both }'), '    open: { auth: both }')
   assert.equal(await line('    open:\n      auth: both'), '      auth: both')
   assert.equal(await line(`    open:\n      auth: ${good}`), '      auth: …')
-})
-
-test('checking ten thousand policies yields to the event loop', async () => {
-  const policyOf = (index: number): EndpointPolicy => ({
-    auth: 'both',
-    token: `${good}${index}`,
-    verify: { provider: 'github', secret: index === 9_999 ? 'k3v9-pq' : `${good}x${index}` },
-  })
-  const endpoints = Object.fromEntries(
-    Array.from({ length: 10_000 }, (_, index) => [`e${index}`, policyOf(index)]),
-  )
-  const place = () => ({ file: '/reveille.yaml', line: 1, column: 1, text: '' })
-  const source = { place } as unknown as ParsedFile
-  const writtenAbout = (name: string) => [
-    { source, path: ['endpoints', name], policy: endpoints[name] ?? {}, from: 'file' as const },
-  ]
-  const gateway = { host: '127.0.0.1', trustedProxies: [], auth: { token: admin }, metrics: {} }
-  const value = { gateway, hooks: { token: hook } } as unknown as ConfigurationValue
-
-  const diagnostics = createDiagnostics()
-  const file = { source, value } as CheckedFile<ConfigurationValue>
-  const { iterations } = await watchEventLoop(() =>
-    checkPolicies({ endpoints, writtenAbout }, file, diagnostics),
-  )
-  assert.ok(iterations > 2, 'the event loop did not go on')
-  assert.deepEqual(
-    diagnostics.warnings().map(({ code, message }) => [code, message]),
-    [['SECRET_SHORT', '`endpoints.e9999.verify.secret` is shorter than 16 characters']],
-  )
 })

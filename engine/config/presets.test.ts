@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { createSampleFolder } from './folder-fixture.ts'
 import { loadConfiguration } from './load.ts'
-import { loadGood as good, load as loadFiles, onlyOne, testLoads, testTable } from './load-fixture.ts'
+import { loadGood as good, load as loadFiles, testLoads, testTable } from './load-fixture.ts'
 
 type Files = Readonly<Record<string, string>>
 
@@ -45,12 +45,16 @@ const filesOf = (hooks: string, files: Files = {}) => {
 }
 const load = (context: TestContext, hooks: string, files?: Files) => loadFiles(context, filesOf(hooks, files))
 const loadGood = (context: TestContext, hooks: string, files?: Files) => good(context, filesOf(hooks, files))
-const loadBad = (context: TestContext, hooks: string, files?: Files) =>
-  onlyOne(context, filesOf(hooks, files))
+/** Files of a text of `hooks`, with others behind ` || `. */
+function written(text: string): Files {
+  const [hooks = '', ...others] = text.split(' || ')
+  const files = others.map((each) => each.split(/: (.*)/s).slice(0, 2))
+  return filesOf(hooks, Object.fromEntries(files.map(([name, content]) => [name, `${content}\n`])))
+}
 
 testTable(
   'presets',
-  filesOf,
+  written,
   `
 UNKNOWN_PRESET              presets: [shop, §frge] => Did you mean \`forge\`? There are: forge, shop.
 UNKNOWN_PRESET              presets: [§../forge]
@@ -62,27 +66,14 @@ INVALID_PATH                presets: [{ name: forge, path: §/ }]
 ~UNUSED_FIELD               presets: [{ name: shop, §mode: now }]
 UNKNOWN_KEY                 presets: [{ name: shop, §message: x }]
 MISSING_KEY                 presets: [§{ channel: slack }]
+UNKNOWN_KEY                 presets: [shop] || shipped/shop.yaml: mappings:⏎  - §mesage: x
+INVALID_PATH                presets: [{ name: shop, path: §c }] || shipped/shop.yaml: mappings: [{ message: x, match: { path: a } }, { message: x, match: { path: b } }]
+DUPLICATE_ID                presets: [forge, shop] || shipped/shop.yaml: mappings: [{ id: §forge-opened, message: x }]
+DUPLICATE_ENDPOINT          presets: [forge, shop] || shipped/shop.yaml: endpoints: { §forge: { maxBodyBytes: 101 } }
+ok                          presets: [forge, shop] || shipped/shop.yaml: endpoints: { forge: { maxBodyBytes: 100 } }
 DUPLICATE_FIELD             presets: [{ name: forge, deliverTo: [{ channel: last }], §to: x }]
 `,
 )
-
-test('two presets that differ about an id or an endpoint are refused, and so is another path for two endpoints', async (context) => {
-  const refused = async (hooks: string, text: string) =>
-    (await loadBad(context, hooks, { 'shipped/shop.yaml': text })).code
-  const two = 'mappings: [{ message: x, match: { path: a } }, { message: x, match: { path: b } }]\n'
-  assert.equal(await refused('presets: [{ name: shop, path: c }]', two), 'INVALID_PATH')
-  assert.equal(
-    await refused('presets: [forge, shop]', 'mappings: [{ id: forge-opened, message: x }]\n'),
-    'DUPLICATE_ID',
-  )
-  assert.equal(
-    await refused('presets: [forge, shop]', 'endpoints: { forge: { maxBodyBytes: 101 } }\n'),
-    'DUPLICATE_ENDPOINT',
-  )
-  await loadGood(context, 'presets: [forge, shop]', {
-    'shipped/shop.yaml': 'endpoints: { forge: { maxBodyBytes: 100 } }\n',
-  })
-})
 
 testLoads(
   `
@@ -107,11 +98,7 @@ presets: [forge]⏎  mappings: [{ id: forge-opened, enabled: false, message: x }
 # a policy of the configuration takes precedence over a file's, and that over a preset's, key by key
 presets: [forge, shop]⏎  endpoints: { shop: { maxBodyBytes: 1 } } || mappings/a.yaml: endpoints: { shop: { maxBodyBytes: 2 }, forge: { maxBodyBytes: 3 } } ⇒ { endpoints: { forge: { maxBodyBytes: 3 }, shop: { maxBodyBytes: 1 } } }
 `,
-  (text) => {
-    const [hooks = '', ...others] = text.split(' || ')
-    const files = others.map((each) => each.split(/: (.*)/s).slice(0, 2))
-    return filesOf(hooks, Object.fromEntries(files.map(([name, content]) => [name, `${content}\n`])))
-  },
+  written,
 )
 
 test('without built-in presets, naming one is an error that says so', async (context) => {
@@ -123,13 +110,6 @@ test('without built-in presets, naming one is an error that says so', async (con
   const gone = await loadConfiguration({ file, env: {}, presets: folder.at('gone') })
   assert.ok(!gone.ok)
   assert.match(gone.diagnostics[0]?.message ?? '', /does not exist/)
-})
-
-test('a mistake in a preset is reported with the place in its file', async (context) => {
-  const { code, place } = await loadBad(context, 'presets: [shop]', {
-    'shipped/shop.yaml': 'mappings:\n  - mesage: x\n',
-  })
-  assert.deepEqual([code, place?.line, place?.file.endsWith('shipped/shop.yaml')], ['UNKNOWN_KEY', 2, true])
 })
 
 for (const use of [
@@ -155,13 +135,4 @@ test('a field that an adjustment sets has its place in the list of presets', asy
   const own = opened?.locate(['message'])
   assert.match(own?.file ?? '', /forge\.yaml$/)
   assert.equal(own?.calledFile, 'preset forge')
-})
-
-test('the presets in use are watched, and the digest covers them', async (context) => {
-  const { digest, watched } = await loadGood(context, 'presets: [shop]')
-  assert.ok(watched.some((file) => file.endsWith('shipped/shop.yaml')))
-  const changed = await loadGood(context, 'presets: [shop]', { 'shipped/shop.yaml': `# changed\n${shop}` })
-  const other = await loadGood(context, 'presets: [shop]', { 'shipped/forge.yaml': `# changed\n${forge}` })
-  assert.notEqual(changed.digest, digest)
-  assert.equal(other.digest, digest)
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'yaml'
 import type { Mapping } from '../compile/fixture.ts'
+import { testBlocks } from '../config/blocks-fixture.ts'
 import { lintOf, mappingOf, testOf } from './fixture.ts'
 
 const pull = {
@@ -81,15 +82,10 @@ const cases = `
 { match: { path: other }, message: '{{issue.title}}' }
 `
 
-for (const block of cases.trim().split(/^# /m).slice(1)) {
-  const [title = '', ...rows] = block.trim().split('\n')
-  test(title, async () => {
-    for (const row of rows) {
-      const [mapping = '', ...expected] = row.split(' → ')
-      assert.deepEqual(await found(parse(mapping) as Mapping), expected, row)
-    }
-  })
-}
+testBlocks(cases, async (row) => {
+  const [mapping = '', ...expected] = row.split(' → ')
+  assert.deepEqual(await found(parse(mapping) as Mapping), expected, row)
+})
 
 test('item, index, params and vars are fields of the payload where the mapping does not define them', async () => {
   const body = { item: { title: 'Launch' }, index: 4, params: { a: 1 }, vars: { b: 2 } }

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { parse } from 'yaml'
 import { testDecisions } from '../compile/decision-fixture.ts'
 import { type Fixture, type Mapping, requestOf, snapshotOf } from '../compile/fixture.ts'
+import { testBlocks } from '../config/blocks-fixture.ts'
 import type { HookRequest } from './model/decision.ts'
 import type { ActionTrace, Explanation } from './model/trace.ts'
 
@@ -13,8 +14,6 @@ async function explain(
 ): Promise<Explanation> {
   return await snapshotOf(mappings, options.fixture).explain(requestOf(payload, options.request))
 }
-
-const verdicts = ({ candidates }: Explanation) => candidates.map(({ mapping, verdict }) => [mapping, verdict])
 
 function fieldsOf(action: ActionTrace | undefined): Record<string, unknown> {
   return Object.fromEntries((action?.fields ?? []).map(({ field, value, from }) => [field, [from, value]]))
@@ -40,28 +39,15 @@ const listed = `
 [{ id: a, match: { path: a } }] {} b → off everywhere disabled
 `
 
-for (const block of listed.trim().split(/^# /m).slice(1)) {
-  const [title = '', ...rows] = block.trim().split('\n')
-  test(title, async () => {
-    const disabled = [off('off', 2, 'test'), off('off elsewhere', 2, 'elsewhere'), off('off everywhere', 9)]
-    for (const row of rows) {
-      const [, mappings = '', payload = '', endpoint = '', expected] =
-        /^(\[.*?\]) (\{.*?\}) (\w+) →(?: (.*))?$/.exec(row) ?? []
-      const written = (parse(mappings) as Mapping[]).map((each) => ({ message: 'x', ...each }))
-      const explained = await explain(written, parse(payload), {
-        fixture: { disabled },
-        request: { endpoint },
-      })
-      assert.equal(
-        verdicts(explained)
-          .map((each) => each.join(' '))
-          .join(', '),
-        expected ?? '',
-        row,
-      )
-    }
-  })
-}
+const disabled = [off('off', 2, 'test'), off('off elsewhere', 2, 'elsewhere'), off('off everywhere', 9)]
+testBlocks(listed, async (row) => {
+  const [, mappings = '', payload = '', endpoint = '', expected = ''] =
+    /^(\[.*?\]) (\{.*?\}) (\w+) →(?: (.*))?$/.exec(row) ?? []
+  const written = (parse(mappings) as Mapping[]).map((each) => ({ message: 'x', ...each }))
+  const options = { fixture: { disabled }, request: { endpoint } }
+  const { candidates } = await explain(written, parse(payload), options)
+  assert.equal(candidates.map(({ mapping, verdict }) => `${mapping} ${verdict}`).join(', '), expected, row)
+})
 
 test('a mapping that does not match is listed with its place and the clause that fails', async () => {
   const mappings: Mapping[] = [

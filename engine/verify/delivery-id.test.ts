@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { test } from 'node:test'
 import { parse } from 'yaml'
+import { testBlocks } from '../config/blocks-fixture.ts'
 import type { HmacPolicy } from '../config/schema/policy-schema.ts'
 import type { DeliveredRequest } from './delivery-id.ts'
 import { createProvider } from './provider.ts'
@@ -62,15 +63,10 @@ cloudevents { headers: { ce-source: s, ce-id: '1' }, payload: {} } → ["s","1"]
 cloudevents { payload: { source: s, id: '1' } } → ["s","1"]
 `
 
-for (const block of cases.trim().split(/^# /m).slice(1)) {
-  const [title = '', ...rows] = block.trim().split('\n')
-  test(title, () => {
-    for (const row of rows) {
-      const [, provider = '', request = '', id] = /^(\S+) (.*) →(?: (.*))?$/.exec(row) ?? []
-      assert.equal(idOf(provider, parse(request)), id, row)
-    }
-  })
-}
+testBlocks(cases, (row) => {
+  const [, provider = '', request = '', id] = /^(\S+) (.*) →(?: (.*))?$/.exec(row) ?? []
+  assert.equal(idOf(provider, parse(request)), id, row)
+})
 
 test('two lists of values never give the same id', () => {
   const event = (id: unknown) => ({ eventId: id, subscriptionId: 1, objectId: 2, occurredAt: 3 })

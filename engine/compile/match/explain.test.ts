@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'yaml'
+import { testBlocks } from '../../config/blocks-fixture.ts'
 import type { MappingSource } from '../../config/configuration.ts'
 import { writePath } from '../../config/values/path.ts'
 import type { HookRequest } from '../../resolve/model/decision.ts'
@@ -74,16 +75,11 @@ const blamed = `
 { body: { a: { pattern: x } } } ⇒ { a: ${'y'.repeat(300_000)} } ⇒ match.body.a: text matching /x/; a text of more than 262144 characters is not searched
 `
 
-for (const block of blamed.trim().split(/^# /m).slice(1)) {
-  const [title = '', ...rows] = block.trim().split('\n')
-  test(title, async () => {
-    for (const row of rows) {
-      const [match = '', sent = '', expected] = row.split(' ⇒ ')
-      const [payload = '', headers = '{}'] = sent.split(' @ ')
-      assert.equal(String(await blame(parse(match), parse(payload), { headers: parse(headers) })), expected)
-    }
-  })
-}
+testBlocks(blamed, async (row) => {
+  const [match = '', sent = '', expected] = row.split(' ⇒ ')
+  const [payload = '', headers = '{}'] = sent.split(' @ ')
+  assert.equal(String(await blame(parse(match), parse(payload), { headers: parse(headers) })), expected)
+})
 
 test('explaining an enormous list takes no longer than finding that it does not match', async () => {
   const items = Array.from({ length: 200_000 }, () => ({ a: 1 }))
@@ -91,32 +87,22 @@ test('explaining an enormous list takes no longer than finding that it does not 
 })
 
 test('a clause that is the only one to fail is marked, because one other value would have matched', async () => {
-  const match = {
-    source: 'ci',
-    headers: { event: 'push' },
-    body: { action: 'opened', pull_request: { draft: false, base: { ref: 'main' } } },
-    when: 'number > 5',
-  }
-  const pull_request = { draft: false, base: { ref: 'main' } }
-  const good = { source: 'ci', action: 'opened', number: 7, pull_request }
-  const of = async (payload: object, event = 'push') => {
-    const request = requestOf(payload, { headers: { event } })
+  const pull = (draft: boolean, ref = 'main') => ({ pull_request: { draft, base: { ref } } })
+  const body = { action: 'opened', ...pull(false) }
+  const match = { source: 'ci', headers: { event: 'push' }, body, when: 'number > 5' }
+  for (const [change, event, expected] of [
+    [{}, 'push', undefined],
+    [{ source: 'cd' }, 'push', 'match.source alone'],
+    [{}, 'ping', 'match.headers.event alone'],
+    [{ action: 'closed' }, 'push', 'match.body.action alone'],
+    [{ number: 3 }, 'push', 'match.when alone'],
+    [pull(true), 'push', 'match.body.pull_request.draft alone'],
+    [pull(true, 'dev'), 'push', 'match.body.pull_request.draft'],
+    [{ action: 'closed', number: 3 }, 'push', 'match.body.action'],
+    [{ source: 'cd' }, 'ping', 'match.source'],
+  ] as const) {
+    const request = requestOf({ source: 'ci', number: 7, ...body, ...change }, { headers: { event } })
     const clause = await programOf('a', match).matcher.explain(createScope(request))
-    return clause && `${writePath(clause.path)}${clause.isOnly ? ' alone' : ''}`
+    assert.equal(clause && `${writePath(clause.path)}${clause.isOnly ? ' alone' : ''}`, expected)
   }
-  assert.equal(await of(good), undefined)
-  assert.equal(await of({ ...good, source: 'cd' }), 'match.source alone')
-  assert.equal(await of(good, 'ping'), 'match.headers.event alone')
-  assert.equal(await of({ ...good, action: 'closed' }), 'match.body.action alone')
-  assert.equal(await of({ ...good, number: 3 }), 'match.when alone')
-  assert.equal(
-    await of({ ...good, pull_request: { draft: true, base: { ref: 'main' } } }),
-    'match.body.pull_request.draft alone',
-  )
-  assert.equal(
-    await of({ ...good, pull_request: { draft: true, base: { ref: 'dev' } } }),
-    'match.body.pull_request.draft',
-  )
-  assert.equal(await of({ ...good, action: 'closed', number: 3 }), 'match.body.action')
-  assert.equal(await of({ ...good, source: 'cd' }, 'ping'), 'match.source')
 })

@@ -186,11 +186,13 @@ export function* unusedEndpoints(
   { hooks }: ConfigurationValue,
   served: readonly (string | undefined)[],
 ): Iterable<Finding> {
-  if (served.length === 0) return
+  const paths = new Set(served)
+  if (paths.size === 0 || paths.has(undefined)) return
+  const others = [...paths] as string[]
   for (const name of Object.keys(hooks.endpoints)) {
-    if (name === 'wake' || name === 'agent' || served.some((path) => overlapsPath(path, name))) continue
-    const paths = served.filter((each) => each !== undefined)
-    const hint = didYouMean(name, paths, 'Remove it, or give a mapping that path.')
+    if (name === 'wake' || name === 'agent' || paths.has(name)) continue
+    if (others.some((path) => overlapsPath(path, name))) continue
+    const hint = didYouMean(name, others, 'Remove it, or give a mapping that path.')
     yield noEffect(['hooks', 'endpoints', name], 'no mapping has that path', hint)
   }
 }

@@ -142,6 +142,10 @@ testDecisions(
 
 # what may be caught up is remembered for as long as that @ { endpoints: { test: { verify: { provider: github }, catchUp: { repo: a/b, hookId: 1, token: t, every: 10m, lookBack: 3d } } } }
 { message: x } ⇒ {} @ { headers: { x-github-delivery: g } } ⇒ { dedupe: { windowMs: 259200000 } }
+{ message: x, dedupe: { enabled: true, key: '{{id}}', windowMs: 259200000 } } ⇒ { id: 7 } ⇒ { dedupe: { windowMs: 259200000 } }
+[{ id: a, match: { path: other }, message: x, dedupe: { enabled: true, windowMs: 5 } }, { id: b, message: x }] ⇒ {} ⇒ { warn: [] }
+{ id: m, message: x, dedupe: { enabled: true, windowMs: 86400000 } } ⇒ {} ⇒ { load: DEDUPE_TOO_SHORT, says: '/^.dedupe\.window. of mapping "m": is shorter than 3d/' }
+{ id: m, match: { path: test }, message: x, dedupe: { enabled: false } } ⇒ {} ⇒ { load: DEDUPE_TOO_SHORT, says: '/^.dedupe\.enabled. of mapping "m": is false/' }
 
 # without a provider the sender's key counts, in an element with its position
 { message: x } ⇒ {} @ { headers: { idempotency-key: given } } ⇒ { dedupe: { key: given, windowMs: 86400000, isGiven: true } }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import { parse } from 'yaml'
+import { testBlocks } from '../../config/blocks-fixture.ts'
 import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
 import type { HandshakeKind } from '../../providers/scheme.ts'
 import type { Handshake, HandshakeRequest } from './handshake.ts'
@@ -132,17 +133,12 @@ cloudevents { allowedOrigins: [e.example.com, ''] } { method: OPTIONS, headers: 
 cloudevents {} { method: OPTIONS, headers: { webhook-request-origin: e.example.com } } → nothing
 `
 
-for (const block of cases.trim().split(/^# /m).slice(1)) {
-  const [title = '', ...rows] = block.trim().split('\n')
-  test(title, () => {
-    for (const row of rows) {
-      const [, kind, policy = '', sender, request = '', expected] =
-        /^(\S+) (\{.*?\}) (\+ )?(\{.*\}) → (.*)$/.exec(row) ?? []
-      const asked = { ...parse(request), ...(sender && trusted) }
-      assert.equal(lineOf(ask(kind as HandshakeKind, parse(policy), asked)), expected, row)
-    }
-  })
-}
+testBlocks(cases, (row) => {
+  const [, kind, policy = '', sender, request = '', expected] =
+    /^(\S+) (\{.*?\}) (\+ )?(\{.*\}) → (.*)$/.exec(row) ?? []
+  const asked = { ...parse(request), ...(sender && trusted) }
+  assert.equal(lineOf(ask(kind as HandshakeKind, parse(policy), asked)), expected, row)
+})
 
 test('nothing is fetched that is not the confirmation of a configured topic at SNS itself', () => {
   const hostile = [
