@@ -42,17 +42,6 @@ export function interrupted(times: number): Unanswered {
   return { state: 'failed', error: { code: 'INTERRUPTED', message: reason, retryable: false }, reason }
 }
 
-/** Reads the result of a run whose turn ended in an earlier process. */
-export function recordedResult(run: RunRecord): RunResult {
-  if (run.state === 'succeeded') {
-    const { reply = '', handedOver } = run
-    return { state: 'succeeded', reply, ...(handedOver === undefined ? {} : { handedOver }) }
-  }
-  const error = run.error ?? { code: 'UNKNOWN', message: 'the cause was not recorded', retryable: false }
-  const state = run.state === 'timed-out' || run.state === 'cancelled' ? run.state : 'failed'
-  return { state, error, reason: error.code }
-}
-
 /** Returns the fields that the result sets on the run's record. */
 export function resultFields(result: RunResult): Partial<RunRecord> {
   if (result.state !== 'succeeded') return { state: result.state, error: result.error }

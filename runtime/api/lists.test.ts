@@ -180,42 +180,6 @@ test('pages follow each other without a gap or a repeat, refused requests among 
   }
 })
 
-test('each record is read by its id, and a run with all that it caused', async (t) => {
-  const { read, ask, runs, wakes } = await openHistory(t)
-  for (const list of ['requests', 'events', 'deliveries']) {
-    const { items } = await read<Page<{ id: string }>>(`/api/${list}`)
-    for (const item of items)
-      assert.equal((await read<{ id: string }>(`/api/${list}/${item.id}`)).id, item.id)
-  }
-  const run = await read<RunRecord & { summary: EventRecord; deliveries: DeliveryRecord[] }>(
-    `/api/runs/${runs[0]?.toUpperCase()}`,
-  )
-  assert.equal(run.state, 'succeeded')
-  assert.equal(run.message, 'A push to main')
-  assert.equal(run.reply, run.prompt)
-  assert.equal(run.summary.text, `Hook github: ${run.reply}`)
-  assert.deepEqual(run.summary.origin, { requestId: run.requestId, runId: run.id })
-  assert.deepEqual(
-    run.deliveries.map(({ state, channel, to, text }) => ({ state, channel, to, text })),
-    [{ state: 'delivered', channel: 'board', to: 'team', text: run.reply }],
-  )
-  assert.equal((await read<EventRecord>(`/api/events/${wakes[0]}`)).text, 'one')
-  assert.deepEqual(await read('/api/route'), { route: { channel: 'board', to: 'team' } })
-
-  const key = encodeURIComponent('hook:push:main')
-  const session = await read<{ messages: { role: string; text: string; turn: string }[] }>(
-    `/api/sessions/${key}`,
-  )
-  assert.deepEqual(
-    session.messages.map(({ role, text, turn }) => ({ role, text, turn })),
-    [
-      { role: 'user', text: run.prompt, turn: run.id },
-      { role: 'assistant', text: run.reply, turn: run.id },
-    ],
-  )
-  assert.equal((await ask('/api/sessions/hook:push:nobody')).status, 404)
-})
-
 test('an ignored request says of each mapping which clause failed, and shows no secret', async (t) => {
   const { post, read } = await install(t, { 'mappings/github.yaml': mappings })
   const headers = { 'x-github-event': 'ping', 'x-hub-signature-256': 'sha256=SECRET' }

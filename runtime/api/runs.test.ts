@@ -11,7 +11,6 @@ import {
   until,
 } from '../../test/installation.ts'
 import { goFile } from '../../test/rehearsal-plugin/runners.ts'
-import type { HeartbeatState } from '../dispatch/index.ts'
 import type { EventRecord, Page, RunRecord, SessionMessage, SessionSummary } from '../store/port.ts'
 
 const deaf = { deliver: false, wakeMode: 'next-heartbeat' }
@@ -155,18 +154,6 @@ test('a run that a budget has parked is performed once it is resumed, and only t
   assert.equal((await opened.line('run-resume-asked'))['runId'], parked.id)
 })
 
-test('an unknown run can be neither cancelled nor resumed', async (t) => {
-  const { ask } = await install(t, {})
-  for (const id of ['01a1fd97-8f22-7000-8029-fcfcbff544ad', 'x']) {
-    for (const order of ['cancel', 'resume']) {
-      const { status, body } = await ask(`/api/runs/${id}/${order}`, { method: 'POST', payload: 'whatever' })
-      assert.deepEqual([status, body['error']], [404, 'There is no such run.'])
-    }
-  }
-  const { status, headers } = await ask('/api/runs/x/cancel')
-  assert.deepEqual([status, headers['allow']], [405, 'POST'])
-})
-
 test('a run of a waiting burst shows how many requests it holds, and each request names the run', async (t) => {
   const mapping = `mappings:
   - id: pushed
@@ -255,21 +242,6 @@ test('sessions are listed by their last turn, and one is read with its messages'
     ['user', 'assistant', 'user', 'assistant'],
   )
   assert.equal((await ask('/api/sessions?state=x')).status, 400)
-})
-
-test('the status shows a failing main session with its code and the time of the next try', async (t) => {
-  const { read, post } = await install(t, {
-    'reveille.yaml': configured('defaults: { runner: blabbing }', 'blabbing'),
-  })
-  const status = async () => (await read<{ heartbeat: HeartbeatState }>('/api/status')).heartbeat
-  assert.deepEqual([(await status()).state, (await status()).failures], ['idle', 0])
-  await post('/hooks/wake', { text: 'wake up', mode: 'now' })
-  const failing = await until(async () => {
-    const heartbeat = await status()
-    return heartbeat.state === 'failing' ? heartbeat : undefined
-  }, 'a heartbeat that failed')
-  assert.deepEqual([failing.failures, failing.code], [1, 'RUNNER_FAILED'])
-  assert.ok(Number(failing.nextAt) > Number(failing.since))
 })
 
 test('the status shows what is left of today’s budgets, by the key that sets each', async (t) => {

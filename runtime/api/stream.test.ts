@@ -107,14 +107,6 @@ test('a client is greeted, and gets each request with its run, its events and it
   assert.equal(new Set(ids).size, ids.length)
 })
 
-test('a frame says that issues have changed', async (t) => {
-  const { address, post } = await listening(t)
-  const follower = await follow(t, address)
-  await message(follower, 'hello')
-  await post('/hooks/agent', { message: 'hello' }, { authorization: 'Bearer wrong' })
-  await message(follower, 'frame', ({ issues }) => issues === true)
-})
-
 test('a reload is reported, whether it goes live or is refused', async (t) => {
   const { address, write, gateway } = await listening(t)
   const follower = await follow(t, address)
@@ -166,12 +158,6 @@ test('a stream ends when the token that opened it is withdrawn, and when the gat
   await message(kept, 'frame', ({ generation }) => generation === 2)
   await gateway.close()
   await kept.ended
-})
-
-test('without the token there is no stream', async (t) => {
-  const { address } = await listening(t)
-  const refused = await follow(t, address, {})
-  assert.equal(refused.response.statusCode, 401)
 })
 
 /** A response that holds what was written, and how much of it waits. */
@@ -394,15 +380,6 @@ test('a client that reads too slowly is cut off, and the others go on', async ()
   await pass(500)
   assert.equal(slow.messages('frame').length, 0)
   assert.equal(other.messages('frame').length, 2)
-})
-
-test('a client whose admission has ended is ended before the next frame', async () => {
-  const { connect, pass, change } = createFixture()
-  const client = await connect()
-  client.withdraw()
-  change(requestChange('a'))
-  await pass(500)
-  assert.deepEqual([client.response.isEnded, client.messages('frame').length], [true, 0])
 })
 
 test('at most a hundred clients follow, and one that leaves makes room', async () => {

@@ -8,7 +8,6 @@ import {
   failed,
   interrupted,
   type RunResult,
-  recordedResult,
   succeeded,
   timedOut,
 } from '../../agent/run-result.ts'
@@ -55,9 +54,9 @@ interface RunAttempt {
 }
 
 /**
- * Stages: `accepted -> running -> ran -> summarised -> delivered`. Everything that follows the turn is committed
- * with its end, so a claimed run is at `accepted` or `running`. A run at `ran` continues from there without
- * asking the model. A stage that does not apply is passed at once, and a run without a reply ends at `summarised`.
+ * Stages: `accepted -> running -> summarised -> delivered`. Everything that follows the turn is committed with its end, so a
+ * claimed run is at `accepted` or `running`. A stage that does not apply is passed at once, and a run without a reply ends at
+ * `summarised`.
  */
 export function createRunPerformer(options: RunPerformerOptions): (claim: Claim) => Promise<Settlement> {
   const { budgets, log, now, timers } = options
@@ -71,9 +70,6 @@ export function createRunPerformer(options: RunPerformerOptions): (claim: Claim)
     const claimedRun = work.run
     if (claimedRun === undefined || isOver(claimedRun)) return { effects: {}, done: true }
     const at = now()
-    if (claimedRun.stage === 'ran')
-      return conclude({ claimedRun, run: claimedRun, result: recordedResult(claimedRun), work, at })
-
     const attempts = withLeftOver(claimedRun.attempts, claim.task.interrupted, at)
     const run = composed({ ...claimedRun, attempts }, work.joined, work.joinedCount)
     const payer = { budget: run.budget, spent: work.spent, run }
@@ -212,7 +208,6 @@ function createSettling(options: RunPerformerOptions, conclude: ReturnType<typeo
 
 /** Returns whether nothing is left to do: the turn is over and summarised, or the run is parked or cancelled. */
 function isOver({ state, stage }: RunRecord): boolean {
-  if (stage === 'ran') return false
   return state === 'parked' || state === 'cancelled' || stage === 'summarised' || stage === 'delivered'
 }
 
