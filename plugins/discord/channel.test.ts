@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { isPluginError, type PluginError } from '@reveille/kit'
+import { isPluginError } from '@reveille/kit'
 import { vendorConformance } from '@reveille/kit/conformance'
-import type { FakeServerAnswer, FakeVendor } from '@reveille/kit/fake-server'
+import { type FakeServerAnswer, type FakeVendor, openBed } from '@reveille/kit/fake-server'
 import { createDiscordChannel, type DiscordConfig, userAgent } from './channel.ts'
 import { openVendor, visibleText } from './fake-server/index.ts'
 
@@ -35,22 +35,8 @@ async function open(given: Partial<DiscordConfig> = {}) {
   const clock = { now: 0 }
   const config = { ...configOf(vendor), ...given }
   const channel = createDiscordChannel({ config, fetch, now: () => clock.now })
-  async function send(markdown = 'Hello', to = vendor.to, delivery = 'd') {
-    const { signal } = new AbortController()
-    const target = channel.target(to)
-    const receipts = []
-    for (const [index, part] of channel.render(markdown).entries()) {
-      receipts.push(await channel.send(part, { target, key: `${delivery}:${index + 1}`, signal }))
-    }
-    return receipts
-  }
-  async function failure(to?: string): Promise<PluginError> {
-    const error = await send('Hello', to).catch((reason: unknown) => reason)
-    assert.ok(isPluginError(error), String(error))
-    return error
-  }
   const paths = () => vendor.requests.map(({ path }) => path.replace('/api/v10', ''))
-  return { vendor, clock, channel, send, failure, paths, [Symbol.asyncDispose]: () => vendor.close() }
+  return { ...openBed(vendor, channel), clock, paths }
 }
 
 test('a message mentions no one, shows no previews, and has a nonce that Discord must enforce', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isPluginError, PluginError } from '@reveille/kit'
 import { vendorConformance } from '@reveille/kit/conformance'
-import type { FakeVendor } from '@reveille/kit/fake-server'
+import { type FakeVendor, openBed } from '@reveille/kit/fake-server'
 import { createMattermostChannel, type MattermostConfig } from './channel.ts'
 import { openVendor, visibleText } from './fake-server/index.ts'
 
@@ -46,29 +46,23 @@ async function open(change: Partial<MattermostConfig> = {}) {
   const vendor = await openVendor({ now: clock.now })
   const config = { ...configOf(vendor), ...change }
   const channel = createMattermostChannel({ config, fetch, now: clock.now })
-  const { signal } = new AbortController()
-  async function send(markdown: string, to = vendor.to, key = 'delivery:1') {
-    const [part] = channel.render(markdown)
-    assert.ok(part !== undefined)
-    return channel.send(part, { target: channel.target(to), key, signal })
-  }
   const sent = () => vendor.requests.filter(({ path }) => path === '/api/v4/posts').map(({ json }) => json)
-  return { vendor, channel, clock, send, sent, [Symbol.asyncDispose]: () => vendor.close() }
+  return { ...openBed(vendor, channel), clock, sent }
 }
 
 test('a post carries the channel, the thread, and the delivery’s key as its pending id', async () => {
   await using used = await open()
   const { vendor, send, sent } = used
-  const { at } = await send('Hello', vendor.threadTo)
+  const [receipt] = await send('Hello', vendor.threadTo)
   assert.deepEqual(sent(), [
     {
       channel_id: vendor.channelId,
       message: 'Hello',
       root_id: 'r'.repeat(26),
-      pending_post_id: 'delivery:1',
+      pending_post_id: 'd:1',
     },
   ])
-  assert.equal(at, '2026-11-21T00:00:00.000Z')
+  assert.equal(receipt?.at, '2026-11-21T00:00:00.000Z')
 })
 
 test('a person’s direct channel is opened once, by name or by id', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { vendorConformance } from '@reveille/kit/conformance'
+import { openBed } from '@reveille/kit/fake-server'
 import { createTeamsChannel, type TeamsConfig } from './channel.ts'
 import { openVendor, visibleText } from './fake-server/index.ts'
 
@@ -35,19 +36,13 @@ async function open(change: Partial<TeamsConfig> = {}) {
   const vendor = await openVendor()
   const config = { ...(vendor.config as unknown as TeamsConfig), ...change }
   const channel = createTeamsChannel({ config, fetch, now: Date.now })
-  async function send(markdown: string, to = vendor.to) {
-    const [part] = channel.render(markdown)
-    assert.ok(part !== undefined)
-    const { signal } = new AbortController()
-    return channel.send(part, { target: channel.target(to), key: 'delivery:1', signal })
-  }
-  return { vendor, config, channel, send, [Symbol.asyncDispose]: () => vendor.close() }
+  return { ...openBed(vendor, channel), config }
 }
 
 test('a message becomes an activity in the conversation or its thread, and the receipt has its id', async () => {
   await using used = await open()
   const { vendor, send } = used
-  const receipt = await send('Hello', vendor.threadTo)
+  const [receipt] = await send('Hello', vendor.threadTo)
   const [request] = vendor.asked.connector
   assert.equal(
     request?.path,

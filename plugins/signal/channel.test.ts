@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isPluginError, type PluginError, type Receipt } from '@reveille/kit'
 import { vendorConformance } from '@reveille/kit/conformance'
+import { openBed } from '@reveille/kit/fake-server'
 import { checkConfiguration, createSignalChannel } from './channel.ts'
 import type { SignalConfig } from './daemon.ts'
 import { rpcError } from './fake-server/account.ts'
@@ -44,21 +44,8 @@ async function open(given: Partial<SignalConfig> = {}) {
   const vendor = await (given.api === 'rest' ? openRestVendor() : openVendor())
   const config = { baseUrl: vendor.url, api: 'json-rpc', allowRemote: false, ...given } as const
   const channel = createSignalChannel({ config, fetch, now: Date.now })
-  async function send(markdown: string, to = vendor.to): Promise<Receipt[]> {
-    const target = channel.target(to)
-    const receipts = []
-    for (const [index, part] of channel.render(markdown).entries()) {
-      receipts.push(await channel.send(part, { target, key: `d:${index + 1}`, signal }))
-    }
-    return receipts
-  }
-  async function failure(to?: string): Promise<PluginError> {
-    const error = await send('Hello', to).catch((reason: unknown) => reason)
-    assert.ok(isPluginError(error), String(error))
-    return error
-  }
   const check = () => channel.check?.(signal)
-  return { vendor, channel, send, failure, check, [Symbol.asyncDispose]: () => vendor.close() }
+  return { ...openBed(vendor, channel), check }
 }
 
 const { signal } = new AbortController()

@@ -63,6 +63,19 @@ test('a part that was rendered before the format was changed is sent as it was r
   )
 })
 
+test('the check names the bot and its workspace, and a server without `markdown_text` is told the fix', async (t) => {
+  const vendor = await openVendor()
+  t.after(() => vendor.close())
+  const config = { linkPreviews: false, ...vendor.config } as unknown as SlackConfig
+  const channel = createSlackChannel({ config, fetch, now: Date.now })
+  const { signal } = new AbortController()
+  const detail = 'Slack knows the bot as reveille in the workspace Fake.'
+  assert.deepEqual(await channel.check?.(signal), { ok: true, detail })
+  vendor.script({ kind: 'answer', answer: { body: { ok: false, error: 'no_text' } } })
+  const sending = channel.send({ text: 'Hello.' }, { target: parseTarget(vendor.to), key: 'k', signal })
+  await assert.rejects(sending, /no_text.*set `format: mrkdwn`/)
+})
+
 test("the error for a person's name says where to find the id", () => {
   assert.throws(
     () => parseTarget('@ada'),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isPluginError, type PluginError } from '@reveille/kit'
 import { vendorConformance } from '@reveille/kit/conformance'
+import { openBed } from '@reveille/kit/fake-server'
 import { createTelegramChannel, type TelegramConfig } from './channel.ts'
 import { badRequest, chats, type FakeTelegramOptions, openVendor, visibleText } from './fake-server/index.ts'
 
@@ -45,22 +45,8 @@ async function open(given: Partial<TelegramConfig> = {}, options?: FakeTelegramO
   const defaults = { format: 'html', linkPreviews: false } as const
   const config = { ...defaults, ...(vendor.config as { botToken: string; baseUrl: string }), ...given }
   const channel = createTelegramChannel({ config, fetch, log, now: () => 0 })
-  async function send(markdown: string, to: number | string = vendor.to, delivery = 'd') {
-    const { signal } = new AbortController()
-    const target = channel.target(String(to))
-    const receipts = []
-    for (const [index, part] of channel.render(markdown).entries()) {
-      receipts.push(await channel.send(part, { target, key: `${delivery}:${index + 1}`, signal }))
-    }
-    return receipts
-  }
-  async function failure(to?: number | string): Promise<PluginError> {
-    const error = await send('Hello', to).catch((reason: unknown) => reason)
-    assert.ok(isPluginError(error), String(error))
-    return error
-  }
   const sent = () => vendor.requests.map(({ json }) => json as Record<string, unknown>)
-  return { vendor, channel, warnings, send, failure, sent, [Symbol.asyncDispose]: () => vendor.close() }
+  return { ...openBed(vendor, channel), warnings, sent }
 }
 
 /** Returns the text of each mark, by the entities that Telegram made. */
@@ -178,8 +164,8 @@ test('a message that Telegram cannot parse as plain text either fails for good',
 
 test('a group that became a supergroup is written to at its new number, and a warning is logged once', async () => {
   await using bed = await open()
-  await bed.send('One', chats.moved)
-  await bed.send('Two', chats.moved)
+  await bed.send('One', String(chats.moved))
+  await bed.send('Two', String(chats.moved))
   assert.deepEqual(
     bed.vendor.messages.map(({ to }) => Number(to)),
     [chats.movedTo, chats.movedTo],
@@ -205,7 +191,7 @@ test('a rate limit is waited out as the body says, or as the header says if ther
 test('each refusal of access says what the operator can do', async () => {
   await using bed = await open()
   const said = async (to: number | string) => {
-    const { code, retryable, message } = await bed.failure(to)
+    const { code, retryable, message } = await bed.failure(String(to))
     return [code, retryable, message]
   }
   assert.deepEqual(await said(chats.blocked), [

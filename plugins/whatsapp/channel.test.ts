@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { isPluginError, type PluginError } from '@reveille/kit'
 import { vendorConformance } from '@reveille/kit/conformance'
-import type { FakeServerAnswer } from '@reveille/kit/fake-server'
+import { type FakeServerAnswer, openBed } from '@reveille/kit/fake-server'
 import { createWhatsAppChannel, userAgent, type WhatsAppConfig } from './channel.ts'
 import {
   type FakeWhatsApp,
@@ -43,22 +42,8 @@ async function open(given: Partial<WhatsAppConfig> = {}, options?: FakeWhatsAppO
   const vendor = await openVendor(options)
   const config = { ...configOf(vendor), ...given }
   const channel = createWhatsAppChannel({ config, fetch, now: Date.now })
-  async function send(markdown = 'Hello', to = vendor.to) {
-    const { signal } = new AbortController()
-    const target = channel.target(to)
-    const receipts = []
-    for (const [index, part] of channel.render(markdown).entries()) {
-      receipts.push(await channel.send(part, { target, key: `d:${index + 1}`, signal }))
-    }
-    return receipts
-  }
-  async function failure(markdown?: string, to?: string): Promise<PluginError> {
-    const error = await send(markdown, to).catch((reason: unknown) => reason)
-    assert.ok(isPluginError(error), String(error))
-    return error
-  }
   const bodies = () => vendor.requests.map(({ json }) => json as Record<string, unknown>)
-  return { vendor, channel, send, failure, bodies, [Symbol.asyncDispose]: () => vendor.close() }
+  return { ...openBed(vendor, channel), bodies }
 }
 
 const template = { name: 'reply_ready', language: 'en_US' }
@@ -110,7 +95,7 @@ test('the user agent names the version of the package', async () => {
 
 test('a user who has not written for 24 hours gets nothing without a template, and the error says why', async () => {
   await using bed = await open()
-  const { code, retryable, maybeDelivered, message } = await bed.failure('Hello', bed.vendor.silentTo)
+  const { code, retryable, maybeDelivered, message } = await bed.failure(bed.vendor.silentTo)
   assert.deepEqual([code, retryable, maybeDelivered], ['window-closed', false, false])
   assert.match(message, /within 24 hours of a message of theirs.*set `channels\.whatsapp\.template`/)
   assert.deepEqual(bed.vendor.messages, [])
@@ -139,7 +124,7 @@ test('a reply too long for the template is sent in part, and the rest waits unti
   for (const reply of ['A long line. '.repeat(100), 'A long line.\n\n'.repeat(600)]) {
     await using bed = await open({ template })
     const { vendor } = bed
-    const error = await bed.failure(reply, vendor.silentTo)
+    const error = await bed.failure(vendor.silentTo, reply)
     assert.deepEqual([error.code, error.retryable, error.maybeDelivered], ['window-closed', false, false])
     assert.match(error.message, /the template reply_ready has shown them how the reply begins/)
     assert.equal(vendor.messages.length, 1, 'the template is sent once')
@@ -154,7 +139,7 @@ test('a reply too long for the template is sent in part, and the rest waits unti
 
 test('an error names a template that Meta refuses', async () => {
   await using bed = await open({ template: { name: 'unknown', language: 'en_US' } })
-  const { code, retryable, message } = await bed.failure('Hello', bed.vendor.silentTo)
+  const { code, retryable, message } = await bed.failure(bed.vendor.silentTo)
   assert.deepEqual([code, retryable], ['bad-request', false])
   assert.match(message, /knows no such template.*`channels\.whatsapp\.template`.*132001/)
 })
@@ -163,7 +148,7 @@ test('a paused template has reached no one, although Meta accepts it', async () 
   await using bed = await open({ template })
   const messages = [{ id: 'wamid.1', message_status: 'paused' }]
   bed.vendor.script({ kind: 'answer', answer: { body: { messaging_product: 'whatsapp', messages } } })
-  const { code, retryable, message } = await bed.failure('Hello')
+  const { code, retryable, message } = await bed.failure()
   assert.deepEqual([code, retryable], ['bad-request', false])
   assert.match(message, /paused the template/)
 })
@@ -174,7 +159,7 @@ test('a template that may have arrived is not sent again automatically', async (
     { kind: 'answer', answer: graphError(131047, 'Re-engagement message') },
     { kind: 'cut-after' },
   )
-  const { retryable, maybeDelivered } = await bed.failure('Hello', bed.vendor.silentTo)
+  const { retryable, maybeDelivered } = await bed.failure(bed.vendor.silentTo)
   assert.deepEqual([retryable, maybeDelivered], [true, true])
   assert.equal(bed.vendor.messages.length, 1)
 })

@@ -1,5 +1,8 @@
 /** Describes what every vendor's fake server offers, so that one conformance suite tests all channels. */
 
+import assert from 'node:assert/strict'
+import type { Channel, Receipt } from '../channel.ts'
+import { isPluginError, type PluginError } from '../plugin-error.ts'
 import type { FakeServer, FakeServerAnswer } from './server.ts'
 
 /** One message that the vendor has stored, as a person would see it. */
@@ -50,4 +53,32 @@ export const badGateway: FakeServerAnswer = {
 /** The same answer with a `Retry-After` header of so many seconds. */
 export function withRetryAfter(answer: FakeServerAnswer, seconds: number): FakeServerAnswer {
   return { ...answer, headers: { ...answer.headers, 'retry-after': String(seconds) } }
+}
+
+/** A channel in front of the fake server of its vendor, for tests of what is particular to the vendor. */
+export interface ChannelBed<Vendor extends FakeVendor> extends AsyncDisposable {
+  readonly vendor: Vendor
+  readonly channel: Channel
+  /** Sends each part of a reply. Default: `Hello`, to the fake server's own address. @throws the error of the channel */
+  send(markdown?: string, to?: string, delivery?: string): Promise<Receipt[]>
+  /** Returns the error of such a reply. */
+  failure(to?: string, markdown?: string): Promise<PluginError>
+}
+
+export function openBed<Vendor extends FakeVendor>(vendor: Vendor, channel: Channel): ChannelBed<Vendor> {
+  async function send(markdown = 'Hello', to = vendor.to, delivery = 'd'): Promise<Receipt[]> {
+    const { signal } = new AbortController()
+    const target = channel.target(to)
+    const receipts: Receipt[] = []
+    for (const [index, part] of channel.render(markdown).entries()) {
+      receipts.push(await channel.send(part, { target, key: `${delivery}:${index + 1}`, signal }))
+    }
+    return receipts
+  }
+  async function failure(to?: string, markdown?: string): Promise<PluginError> {
+    const error = await send(markdown, to).catch((reason: unknown) => reason)
+    assert.ok(isPluginError(error), String(error))
+    return error
+  }
+  return { vendor, channel, send, failure, [Symbol.asyncDispose]: vendor.close }
 }
