@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { parse } from 'yaml'
+import { testBlocks } from '../config/blocks-fixture.ts'
 import { createSampleFolder } from '../config/folder-fixture.ts'
 import { loadConfiguration } from '../config/load.ts'
+import { filesOf } from '../config/load-fixture.ts'
 import { configurationSchema } from '../config/schema/configuration-schema.ts'
 import type { Bundle } from '../transform/port.ts'
 import { findChanges, noChanges } from './changes.ts'
@@ -19,111 +22,55 @@ async function createLoads(context: TestContext) {
   }
 }
 
-const mapping = (id: string, message = 'hello') =>
-  `  - { id: ${id}, match: { path: ${id} }, message: "${message}" }\n`
-const mappings = (...lines: string[]) => `mappings:\n${lines.join('')}`
+const [a, b, c] = ['a', 'b', 'c'].map((id) => `{ id: ${id}, match: { path: ${id} }, message: hello }`)
 
-test('mappings are reported by their ids: added, changed and removed', async (context) => {
-  const load = await createLoads(context)
-  const before = await load({
-    'reveille.yaml': 'hooks: {}\n',
-    'mappings/a.yaml': mappings(mapping('a'), mapping('b')),
-  })
-  const after = await load({ 'mappings/a.yaml': mappings(mapping('b', 'changed'), mapping('c')) })
-  assert.deepEqual(findChanges(before, after).mappings, {
-    added: ['c'],
-    changed: ['b'],
-    removed: ['a'],
-    reordered: false,
-  })
-})
+/** Files before and after, and what has changed; the rest has not. */
+const edits = `
+# mappings are reported by their ids: added, changed and removed
+{} || mappings/a.yaml: mappings: [${a}, ${b}] → {} || mappings/a.yaml: mappings: [${b?.replace('hello', 'changed')}, ${c}] ⇒ { mappings: { added: [c], changed: [b], removed: [a], reordered: false } }
+# a mapping has changed if a value for its transform has, and no value is reported
+{} || key.txt: one-secret || mappings/a.yaml: mappings: [{ id: a, transform: { module: a.ts, with: { key: "\${file:key.txt}" } } }] → {} || key.txt: two-secret ⇒ { mappings: { added: [], changed: [a], removed: [], reordered: false } }
+# another order of the same mappings is a change, because the first match wins, and one between two is no other order
+{} || mappings/a.yaml: mappings: [${a}, ${b}] → {} || mappings/a.yaml: mappings: [${b}, ${a}] ⇒ { mappings: { added: [], changed: [], removed: [], reordered: true } }
+{} || mappings/a.yaml: mappings: [${a}, ${b}] → {} || mappings/a.yaml: mappings: [${a}, ${c}, ${b}] ⇒ { mappings: { added: [c], changed: [], removed: [], reordered: false } }
+# changes of comments, white space and tests are not reported
+hooks: {} || mappings/a.yaml: mappings: [${a}] → # a comment⏎hooks:   {} || mappings/a.yaml: ⏎⏎# another⏎mappings: [${a}]⏎tests: [{ name: t, request: { endpoint: a }, expect: { mapping: a } }] ⇒ {}
+# an adjusted preset has changed mappings, and a removed one has none
+hooks: { presets: [gmail] } → hooks: { presets: [{ name: gmail, path: mail }] } ⇒ { mappings: { added: [], changed: [gmail-message, gmail-message-without-id], removed: [], reordered: false }, endpoints: { added: [mail], changed: [], removed: [gmail] } }
+hooks: { presets: [gmail] } → hooks: { presets: [] } ⇒ { mappings: { added: [], changed: [], removed: [gmail-message, gmail-message-without-id], reordered: false }, endpoints: { added: [], changed: [], removed: [gmail] } }
+# policies are reported by their endpoints
+hooks: { endpoints: { a: { maxBodyBytes: 1 }, b: { maxBodyBytes: 1 } } } → hooks: { endpoints: { b: { maxBodyBytes: 2 }, c: {} } } ⇒ { endpoints: { added: [c], changed: [b], removed: [a] } }
+`
 
-test('a mapping has changed if a value for its transform has, and no value is reported', async (context) => {
+testBlocks(edits, async (row, context) => {
   const load = await createLoads(context)
-  const text = `mappings: [{ id: a, match: { path: a }, transform: { module: a.ts, with: { key: "\${file:key}" } } }]\n`
-  const before = await load({ 'reveille.yaml': 'hooks: {}\n', 'mappings/a.yaml': text, key: 'one-secret' })
-  const after = await load({ key: 'two-secret' })
-  const changes = findChanges(before, after)
-  assert.deepEqual(changes.mappings, { ...noChanges.mappings, changed: ['a'] })
-  assert.doesNotMatch(JSON.stringify(changes), /secret/)
-})
-
-test('another order of the same mappings is a change, because the first match wins', async (context) => {
-  const load = await createLoads(context)
-  const before = await load({
-    'reveille.yaml': 'hooks: {}\n',
-    'mappings/a.yaml': mappings(mapping('a'), mapping('b')),
-  })
-  const after = await load({ 'mappings/a.yaml': mappings(mapping('b'), mapping('a')) })
-  assert.deepEqual(findChanges(before, after).mappings, { ...noChanges.mappings, reordered: true })
-  const between = await load({ 'mappings/a.yaml': mappings(mapping('b'), mapping('x'), mapping('a')) })
-  assert.equal(findChanges(after, between).mappings.reordered, false, 'one between two is no other order')
-})
-
-test('changes of comments, white space and tests are not reported', async (context) => {
-  const load = await createLoads(context)
-  const before = await load({ 'reveille.yaml': 'hooks: {}\n', 'mappings/a.yaml': mappings(mapping('a')) })
-  const after = await load({
-    'reveille.yaml': '# a comment\nhooks:   {}\n',
-    'mappings/a.yaml': `\n\n# another\n${mappings(mapping('a'))}tests: [{ name: t, request: { endpoint: a }, expect: { mapping: a } }]\n`,
-  })
-  assert.notEqual(after.configuration.digest, before.configuration.digest)
-  assert.deepEqual(findChanges(before, after), noChanges)
-})
-
-test('an adjusted preset has changed mappings, and a removed one has none', async (context) => {
-  const load = await createLoads(context)
-  const before = await load({ 'reveille.yaml': 'hooks: { presets: [sentry] }\n' })
-  const adjusted = await load({ 'reveille.yaml': 'hooks: { presets: [{ name: sentry, path: alarms }] }\n' })
-  const ids = before.configuration.mappings.map(({ id }) => id)
-  assert.ok(ids.length > 0)
-  assert.deepEqual(findChanges(before, adjusted).mappings.changed, ids)
-  const without = await load({ 'reveille.yaml': 'hooks: { presets: [] }\n' })
-  assert.deepEqual(findChanges(adjusted, without).mappings.removed, ids)
-})
-
-test('policies are reported by their endpoints', async (context) => {
-  const load = await createLoads(context)
-  const policies = (text: string) => ({ 'reveille.yaml': `hooks: { endpoints: { ${text} } }\n` })
-  const before = await load(policies('a: { maxBodyBytes: 1 }, b: { maxBodyBytes: 1 }'))
-  const after = await load(policies('b: { maxBodyBytes: 2 }, c: {}'))
-  assert.deepEqual(findChanges(before, after).endpoints, { added: ['c'], changed: ['b'], removed: ['a'] })
+  const [, before = '', after = '', expected = ''] =
+    /^(.*) → (.*) ⇒ (.*)$/s.exec(row.replaceAll('⏎', '\n')) ?? []
+  const sideOf = (text: string) => load(filesOf(text) as Readonly<Record<string, string>>)
+  const changes = findChanges(await sideOf(before), await sideOf(after))
+  assert.deepEqual(changes, { ...noChanges, ...parse(expected) }, row)
 })
 
 test('a transform with another bundle has changed', async (context) => {
   const load = await createLoads(context)
   const { configuration } = await load({ 'reveille.yaml': 'hooks: {}\n' })
-  const sideOf = (digests: Readonly<Record<string, string>>) => ({
-    configuration,
-    bundles: new Map(
-      Object.entries(digests).map(([module, digest]) => [module, { module, digest, file: '/x.mjs' }]),
-    ),
-  })
-  assert.deepEqual(
-    findChanges(sideOf({ a: '1', b: '1', c: '1' }), sideOf({ b: '1', c: '2', d: '1' })).transforms,
-    {
-      added: ['d'],
-      changed: ['c'],
-      removed: ['a'],
-    },
-  )
+  const sideOf = (digests: Readonly<Record<string, string>>) => {
+    const bundles = Object.entries(digests).map(
+      ([module, digest]) => [module, { module, digest, file: '/x.mjs' }] as const,
+    )
+    return { configuration, bundles: new Map(bundles) }
+  }
+  const changes = findChanges(sideOf({ a: '1', b: '1', c: '1' }), sideOf({ b: '1', c: '2', d: '1' }))
+  assert.deepEqual(changes.transforms, { added: ['d'], changed: ['c'], removed: ['a'] })
 })
 
-test('for the first generation everything is new and no setting has changed', async (context) => {
+test('for the first generation everything is new, and keys that wait for a restart are among the changed settings', async (context) => {
   const load = await createLoads(context)
-  const after = await load({
-    'reveille.yaml': 'hooks: { token: t }\n',
-    'mappings/a.yaml': mappings(mapping('a')),
-  })
-  const { mappings: mappingChanges, settings } = findChanges(undefined, after)
-  assert.deepEqual([mappingChanges.added, settings], [['a'], []])
-})
-
-test('keys that wait for a restart are among the changed settings', async (context) => {
-  const load = await createLoads(context)
-  const before = await load({ 'reveille.yaml': 'hooks: {}\n' })
+  const first = await load({ 'reveille.yaml': 'hooks: {}\n', 'mappings/a.yaml': `mappings: [${a}]\n` })
+  const { mappings, settings: none } = findChanges(undefined, first)
+  assert.deepEqual([mappings.added, none], [['a'], []])
   const after = await load({ 'reveille.yaml': 'hooks: { maxActions: 3 }\n' })
-  const { settings, restart } = findChanges(before, after, ['gateway.port'])
+  const { settings, restart } = findChanges(first, after, ['gateway.port'])
   assert.deepEqual([settings, restart], [['gateway.port', 'hooks.maxActions'], ['gateway.port']])
 })
 

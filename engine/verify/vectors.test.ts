@@ -3,9 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { signatureData } from '../../test/sample-data.ts'
-import type { HmacPolicy, VerifyPolicy } from '../config/schema/policy-schema.ts'
-import { providerRow } from '../providers/index.ts'
-import type { HmacScheme } from '../providers/scheme.ts'
+import type { VerifyPolicy } from '../config/schema/policy-schema.ts'
 import { diagnose } from './diagnosis/diagnose.ts'
 import { judge, requestOf, type Sent } from './signing-fixture.ts'
 import type { VerifyDependencies } from './verifier.ts'
@@ -86,48 +84,3 @@ test('every known request gets the expected result, and its diagnosis agrees', o
   }
   assert.ok(vectors.length > 300)
 })
-
-/** Writes the policy of an operator who does not know that the table has the sender. */
-function writtenOut(scheme: HmacScheme): HmacPolicy | undefined {
-  const { signature, timestamp, id } = scheme
-  if ('body' in signature || signature.headers[0]?.endsWith('*') || scheme.url === 'twilio') return undefined
-  if (scheme.url === 'hubspot' || (id && 'body' in id) || (timestamp && 'body' in timestamp.from)) {
-    return undefined
-  }
-  const from = timestamp?.from
-  return {
-    header: signature.headers[0] ?? '',
-    algorithm: scheme.hash,
-    encoding: scheme.encoding,
-    key: scheme.key === 'whsec' ? 'base64' : scheme.key,
-    signed: scheme.signed,
-    prefix: signature.prefix,
-    divider: signature.divider,
-    element: signature.element,
-    timestampHeader: from && 'header' in from ? from.header[0] : undefined,
-    timestampElement: from && 'element' in from ? from.element : undefined,
-    timestampUnit: timestamp?.unit ?? 's',
-    idHeader: id?.[0],
-  }
-}
-
-test('a scheme that is written out as `hmac` has the same results', options, async () => {
-  const tried = new Set<string>()
-  for (const { id, provider, policy, sent, isValid } of vectors) {
-    const [scheme] = providerRow(provider)?.schemes ?? []
-    const hmac = scheme?.family === 'hmac' ? writtenOut(scheme) : undefined
-    if (hmac === undefined || provider === 'gitlab' || !mayCarry(sent.headers, hmac)) continue
-    const secrets = [policy.secret ?? []].flat()
-    const plain = hmac.key === 'base64' ? secrets.map((each) => each.replace(/^whsec_/, '')) : secrets
-    const result = await judge({ ...policy, provider: 'hmac', secret: plain, hmac }, sent)
-    assert.equal(result === 'good', isValid, `${id}: ${result}`)
-    tried.add(provider)
-  }
-  assert.ok(tried.size >= 13, [...tried].join())
-})
-
-/** A header may have two names in the table, but has one in a policy. */
-function mayCarry(headers: Sent['headers'], { header }: HmacPolicy): boolean {
-  const other = header.startsWith('x-shopify') ? 'shopify-hmac-sha256' : header.replace(/^svix/, 'webhook')
-  return header === other || headers?.[other] === undefined
-}

@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'yaml'
-import { createRandom } from '../sample-edits.ts'
 import { blankComments } from './json5-comments.ts'
 
 const blanked = (text: string) => blankComments(text).text
@@ -72,32 +71,4 @@ test('the built-in presets contain no comments of JSON5', async () => {
   const files = globSync('*.yaml', { cwd: folder })
   assert.ok(files.length > 10)
   for (const file of files) unchanged(await readFile(join(folder, file), 'utf8'))
-})
-
-test('a JSON text keeps its meaning whatever comments stand between its tokens', () => {
-  const random = createRandom(16)
-  const comments = ['// a\n', '/* ]}" */', '\n  // it\'s { "\n', '/*\n*/', ' ', '\n', '']
-  const texts = ['"x // y"', '"\\"/*"', '"\\\\"', "'it''s'", 'true', 'null', '-1.5', '[]', '{}']
-  function write(depth: number): readonly [text: string, plain: string] {
-    const gap = () => random.pick(comments)
-    if (depth === 0 || random.chance(0.3)) {
-      const text = random.pick(texts)
-      return [text, text]
-    }
-    const isList = random.chance(0.5)
-    const parts = Array.from({ length: random.below(4) }, (_, index) => {
-      const [own, plain] = write(depth - 1)
-      const key = isList ? '' : `"k${index}": `
-      return [`${gap()} ${key}${gap()} ${own} ${gap()}`, `${key}${plain}`] as const
-    })
-    const [open, close] = isList ? '[]' : '{}'
-    return [
-      `${open}${parts.map(([own]) => own).join()}${gap()}${close}`,
-      `${open}${parts.map(([, plain]) => plain).join()}${close}`,
-    ]
-  }
-  for (let round = 0; round < 300; round++) {
-    const [text, plain] = write(4)
-    assert.deepEqual(parse(blanked(`[ ${text} ]`)), parse(`[ ${plain} ]`), text)
-  }
 })

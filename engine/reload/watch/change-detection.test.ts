@@ -108,22 +108,3 @@ for (const [name, detector] of Object.entries(detectors)) {
     )
   })
 }
-
-test('without any detector nothing is noticed, so that the checks above can fail', limit, async (suite) => {
-  await Promise.all(
-    editKinds.map((kind) =>
-      suite.test(kind.name, async (context) => {
-        const folder = await createPlace(context, kind)
-        const witness = createReader(context, folder, kind, {})
-        const crippled = createReader(context, folder, kind, { scanMs: never, watchFiles: noEvents })
-        const first = await read(folder, kind.watched)
-        await Promise.all([witness.sees(first), crippled.sees(first)])
-        for (const step of kind.steps) {
-          await step(folder)
-          await witness.sees(await read(folder, kind.watched))
-          assert.equal(crippled.seen(), first)
-        }
-      }),
-    ),
-  )
-})

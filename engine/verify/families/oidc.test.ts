@@ -7,234 +7,156 @@ import { UnavailableError, type VerifyDependencies, type VerifyResult } from '..
 import { createOidcVerifier } from './oidc.ts'
 
 const keysAddress = 'https://www.googleapis.com/oauth2/v3/certs'
-const scheme: OidcScheme = {
-  family: 'oidc',
-  name: 'oidc',
-  keys: keysAddress,
-  issuers: ['https://accounts.google.com', 'accounts.google.com'],
-}
+const issuers = ['https://accounts.google.com', 'accounts.google.com']
+const scheme: OidcScheme = { family: 'oidc', name: 'oidc', keys: keysAddress, issuers }
 const seconds = Date.UTC(2026, 0, 15, 12) / 1000
-const policy = {
-  audience: 'https://hooks.example.com/hooks/google',
-  serviceAccount: 'push@project.iam.gserviceaccount.com',
-}
-const claims = {
-  iss: 'https://accounts.google.com',
-  aud: policy.audience,
-  email: policy.serviceAccount,
-  email_verified: true,
-  iat: seconds - 10,
-  exp: seconds + 3590,
-}
+const audience = 'https://hooks.example.com/hooks/google'
+const serviceAccount = 'push@project.iam.gserviceaccount.com'
+const iat = seconds - 10
+const exp = seconds + 3590
+const claims = { iss: issuers[0], aud: audience, email: serviceAccount, email_verified: true, iat, exp }
 
-const [first, second] = [
-  generateKeyPairSync('rsa', { modulusLength: 2048 }),
-  generateKeyPairSync('rsa', { modulusLength: 2048 }),
-]
-
-function keySet(...keys: [string, KeyObject][]): string {
-  const written = keys.map(([kid, key]) => ({
-    ...key.export({ format: 'jwk' }),
-    kid,
-    alg: 'RS256',
-    use: 'sig',
-  }))
-  return JSON.stringify({ keys: written })
-}
-
-const oneKey = keySet(['first', first.publicKey])
-const bothKeys = keySet(['first', first.publicKey], ['second', second.publicKey])
-
+const rsa = (modulusLength = 2048) => generateKeyPairSync('rsa', { modulusLength })
+const [first, second] = [rsa(), rsa()]
+const keySet = (...keys: [string, { publicKey: KeyObject }][]) =>
+  JSON.stringify({
+    keys: keys.map(([kid, { publicKey }]) => ({ ...publicKey.export({ format: 'jwk' }), kid, alg: 'RS256' })),
+  })
+const oneKey = keySet(['first', first])
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+const signBy =
+  ({ privateKey }: { privateKey: KeyObject }, hash = 'sha256') =>
+  (text: string) =>
+    sign(hash, Buffer.from(text), privateKey)
 
-function createToken(
-  payload: object = claims,
-  header: object = { alg: 'RS256', kid: 'first', typ: 'JWT' },
-  signWith: (text: string) => Buffer = (text) => sign('sha256', Buffer.from(text), first.privateKey),
-): string {
-  const text = `${encode(header)}.${encode(payload)}`
-  return `${text}.${signWith(text).toString('base64url')}`
+/** What differs from a good request. */
+interface Sent {
+  /** Others than the good ones, or all. */
+  readonly claims?: object
+  readonly header?: object
+  readonly sign?: (text: string) => Buffer
+  readonly token?: (good: string) => string
+  readonly policy?: VerifyPolicy
+  readonly keys?: string
+  /** What is answered to a request for fresh keys. */
+  readonly freshKeys?: string
+  /** Seconds since the token was made. */
+  readonly after?: number
+  readonly download?: VerifyDependencies['download']
 }
 
-interface Host extends VerifyDependencies {
-  readonly asked: { url: string; fresh: boolean }[]
-}
-
-/** Answers the first key set until a fresh one is requested, and then the second. */
-function createHost(keys: string, freshKeys = keys): Host {
-  const asked: { url: string; fresh: boolean }[] = []
-  return {
-    asked,
-    async download(url, { fresh = false } = {}) {
-      asked.push({ url, fresh })
-      return fresh ? freshKeys : keys
-    },
+/** Returns the result, and for each download of keys whether fresh ones were asked for. */
+async function verify(sent: Sent = {}): Promise<{ result: VerifyResult; asked: readonly boolean[] }> {
+  const { keys = oneKey, freshKeys = keys, after = 0 } = sent
+  const asked: boolean[] = []
+  const download: VerifyDependencies['download'] = async (url, { fresh = false } = {}) => {
+    assert.equal(url, keysAddress)
+    asked.push(fresh)
+    return fresh ? freshKeys : keys
   }
+  const header = { alg: 'RS256', kid: 'first', typ: 'JWT', ...sent.header }
+  const text = `${encode(header)}.${encode(Array.isArray(sent.claims) ? [] : { ...claims, ...sent.claims })}`
+  const good = `${text}.${(sent.sign ?? signBy(first))(text).toString('base64url')}`
+  const headers = { authorization: `Bearer ${sent.token?.(good) ?? good}` }
+  const verifier = createOidcVerifier(scheme, sent.policy ?? { audience, serviceAccount })
+  const at = { method: 'POST', target: '/hooks/google', now: (seconds + after) * 1000 }
+  if (!verifier?.isPresent(headers)) return { result: { ok: false, code: 'SIGNATURE_MISSING' }, asked }
+  const request = { ...at, headers, rawBody: Buffer.from('{}') }
+  return { result: await verifier.verify(request, { download: sent.download ?? download }), asked }
 }
 
-async function verify(
-  token: string | undefined,
-  by: { policy?: VerifyPolicy; host?: VerifyDependencies; now?: number } = {},
-): Promise<VerifyResult> {
-  const request = {
-    method: 'POST',
-    target: '/hooks/google',
-    headers: { authorization: token === undefined ? undefined : `Bearer ${token}` },
-    rawBody: Buffer.from('{}'),
-    now: by.now ?? seconds * 1000,
-  }
-  const verifier = createOidcVerifier(scheme, by.policy ?? policy)
-  assert.ok(verifier)
-  if (!verifier.isPresent(request.headers)) return { ok: false, code: 'SIGNATURE_MISSING' }
-  return verifier.verify(request, by.host ?? createHost(oneKey))
+const publicText = first.publicKey.export({ type: 'spki', format: 'pem' })
+const byHmac = (text: string) => createHmac('sha256', publicText).update(text).digest()
+const jwk = second.publicKey.export({ format: 'jwk' })
+const bySecond = { header: { kid: 'second' }, sign: signBy(second) }
+
+/** Under each title, the code of a request, and perhaps the downloads that it takes: whether each is of fresh keys. */
+const requests: Readonly<Record<string, readonly (readonly [string, Sent, (readonly boolean[])?])[]>> = {
+  'a token of the configured account for the configured audience is accepted': [
+    ['ok', {}, [false]],
+    ['ok', { claims: { iss: 'accounts.google.com' } }],
+  ],
+  'without a configured audience it is the public address': [
+    ['ok', { policy: { publicUrl: audience, serviceAccount } }],
+    ['WRONG_AUDIENCE', { policy: { audience: 'mine', publicUrl: audience, serviceAccount } }],
+  ],
+  'a genuine token of another Google Cloud account is refused': [
+    ['WRONG_SENDER', { claims: { email: 'attacker@other.iam.gserviceaccount.com' } }],
+    ['WRONG_SENDER', { claims: { email: undefined } }],
+    ['WRONG_SENDER', { claims: { email: [serviceAccount] } }],
+    ['WRONG_SENDER', { claims: { email_verified: false } }],
+    ['WRONG_SENDER', { claims: { email_verified: 'true' } }],
+    ['WRONG_SENDER', { claims: { email_verified: undefined } }],
+    ['WRONG_SENDER', { claims: { iss: 'https://accounts.google.com.evil.example' } }],
+    ['WRONG_AUDIENCE', { claims: { aud: 'https://other.example' } }],
+  ],
+  'a token is valid in its period, with a tolerance of a minute on both sides': [
+    ['ok', { after: 3649 }],
+    ['TOKEN_EXPIRED', { after: 3650 }],
+    ['ok', { claims: { iat: seconds + 60 } }],
+    ['TOKEN_EXPIRED', { claims: { iat: seconds + 61 } }],
+    ['TOKEN_EXPIRED', { claims: { iat: seconds - 90_000 } }],
+  ],
+  'only RS256 is accepted, whatever the token claims': [
+    ['SIGNATURE_MALFORMED', { header: { alg: 'HS256' }, sign: byHmac }, []],
+    ['SIGNATURE_MALFORMED', { header: { alg: 'none' }, sign: () => Buffer.alloc(0) }, []],
+    ['SIGNATURE_MALFORMED', { header: { alg: 'RS512' }, sign: signBy(first, 'sha512') }, []],
+    ['SIGNATURE_MISMATCH', { sign: byHmac }],
+  ],
+  'a token that contains its own key is verified with ours': [
+    ['SIGNATURE_MISMATCH', { header: { jwk, jku: 'https://evil.example/keys' }, sign: signBy(second) }],
+  ],
+  'for an unknown key the key set is fetched again': [
+    ['ok', { ...bySecond, freshKeys: keySet(['first', first], ['second', second]) }, [false, true]],
+    ['KEY_UNKNOWN', bySecond, [false, true]],
+  ],
+  'a token that names no key is refused without fetching keys': [
+    ['SIGNATURE_MALFORMED', { header: { kid: undefined } }, []],
+    ['SIGNATURE_MALFORMED', { header: { kid: '' } }, []],
+    ['SIGNATURE_MALFORMED', { header: { kid: 7 } }, []],
+  ],
+  'an error page with a successful status is not cached in place of the keys': [
+    ['ok', { keys: '<html>we are sorry</html>', freshKeys: oneKey }, [false, true]],
+  ],
+  'no header makes it throw': [
+    ['SIGNATURE_MISSING', { token: () => '' }],
+    ['SIGNATURE_MISSING', { token: () => 'a-hook-token' }],
+    ['SIGNATURE_MISSING', { token: () => 'a.b' }],
+    ['SIGNATURE_MALFORMED', { token: () => 'a.b.c' }],
+    ['SIGNATURE_MISMATCH', { token: (good) => good.replace(/[^.]*$/, '') }],
+    ['SIGNATURE_MISMATCH', { token: (good) => good.replace(/\.[^.]*\./, '.e30.') }],
+    ['SIGNATURE_MALFORMED', { claims: [] }],
+    ['SIGNATURE_MALFORMED', { claims: { exp: undefined, iat: undefined } }],
+    ['SIGNATURE_MALFORMED', { claims: { exp: 'soon' } }],
+  ],
 }
 
-async function codeOf(...args: Parameters<typeof verify>): Promise<string> {
-  const result = await verify(...args)
-  return result.ok ? 'ok' : result.code
-}
+for (const [title, rows] of Object.entries(requests))
+  test(title, async () => {
+    for (const [index, [code, sent, downloads]] of rows.entries()) {
+      const { result, asked } = await verify(sent)
+      assert.equal(result.ok ? 'ok' : result.code, code, `row ${index + 1}`)
+      if (downloads !== undefined) assert.deepEqual(asked, downloads, `row ${index + 1}`)
+    }
+  })
 
-test('a token of the configured account for the configured audience is accepted', async () => {
-  const host = createHost(oneKey)
-  assert.deepEqual(await verify(createToken(), { host }), { ok: true, scheme: 'oidc', secret: 0 })
-  assert.deepEqual(host.asked, [{ url: keysAddress, fresh: false }])
-  assert.equal(await codeOf(createToken({ ...claims, iss: 'accounts.google.com' })), 'ok')
+test('the result names the scheme, and by how much an expired token is late', async () => {
+  assert.deepEqual((await verify()).result, { ok: true, scheme: 'oidc', secret: 0 })
+  const late = { ok: false, code: 'TOKEN_EXPIRED', skewSeconds: -100 }
+  assert.partialDeepStrictEqual((await verify({ after: 3690 })).result, late)
 })
 
-test('without a configured audience it is the public address', async () => {
-  const { audience, serviceAccount } = policy
-  assert.equal(await codeOf(createToken(), { policy: { publicUrl: audience, serviceAccount } }), 'ok')
-  const both = { audience: 'mine', publicUrl: audience, serviceAccount }
-  assert.equal(await codeOf(createToken(), { policy: both }), 'WRONG_AUDIENCE')
-})
-
-test('without an account or an audience no token can be verified', () => {
-  for (const missing of [
-    { audience: 'a' },
-    { serviceAccount: 'a' },
-    { audience: '', serviceAccount: 'a' },
-    {},
-  ])
+test('without an account or an audience no token can be verified, and two headers are none', () => {
+  for (const missing of [{ audience }, { serviceAccount }, { audience: '', serviceAccount }, {}])
     assert.equal(createOidcVerifier(scheme, missing), undefined)
-})
-
-test('a genuine token of another Google Cloud account is refused', async () => {
-  const others = [
-    { email: 'attacker@other.iam.gserviceaccount.com' },
-    { email: undefined },
-    { email: [policy.serviceAccount] },
-    { email_verified: false },
-    { email_verified: 'true' },
-    { email_verified: undefined },
-    { iss: 'https://accounts.google.com.evil.example' },
-  ]
-  for (const other of others)
-    assert.equal(await codeOf(createToken({ ...claims, ...other })), 'WRONG_SENDER', JSON.stringify(other))
-  assert.equal(await codeOf(createToken({ ...claims, aud: 'https://other.example' })), 'WRONG_AUDIENCE')
-})
-
-test('a token is valid in its period, with a tolerance of a minute on both sides', async () => {
-  const at = (offset: number) => codeOf(createToken(), { now: (claims.exp + offset) * 1000 })
-  assert.equal(await at(59), 'ok')
-  assert.equal(await at(60), 'TOKEN_EXPIRED')
-  const ahead = { ...claims, iat: seconds + 61 }
-  assert.equal(await codeOf(createToken({ ...ahead, iat: seconds + 60 })), 'ok')
-  assert.equal(await codeOf(createToken(ahead)), 'TOKEN_EXPIRED')
-  const ancient = { ...claims, iat: seconds - 90_000 }
-  assert.equal(await codeOf(createToken(ancient)), 'TOKEN_EXPIRED')
-  const late = await verify(createToken(), { now: (claims.exp + 100) * 1000 })
-  assert.equal(late.ok ? undefined : late.skewSeconds, -100)
-})
-
-test('only RS256 is accepted, whatever the token claims', async () => {
-  const host = createHost(oneKey)
-  const publicText = first.publicKey.export({ type: 'spki', format: 'pem' })
-  const byHmac = (text: string) => createHmac('sha256', publicText).update(text).digest()
-  const header = { kid: 'first', typ: 'JWT' }
-  assert.equal(
-    await codeOf(createToken(claims, { ...header, alg: 'HS256' }, byHmac), { host }),
-    'SIGNATURE_MALFORMED',
-  )
-  const unsigned = createToken(claims, { ...header, alg: 'none' }, () => Buffer.alloc(0))
-  assert.equal(await codeOf(unsigned, { host }), 'SIGNATURE_MALFORMED')
-  const longer = (text: string) => sign('sha512', Buffer.from(text), first.privateKey)
-  assert.equal(
-    await codeOf(createToken(claims, { ...header, alg: 'RS512' }, longer), { host }),
-    'SIGNATURE_MALFORMED',
-  )
-  assert.deepEqual(host.asked, [])
-  assert.equal(
-    await codeOf(createToken(claims, { ...header, alg: 'RS256' }, byHmac), { host }),
-    'SIGNATURE_MISMATCH',
-  )
-})
-
-test('a token that contains its own key is verified with ours', async () => {
-  const bySecond = (text: string) => sign('sha256', Buffer.from(text), second.privateKey)
-  const jwk = second.publicKey.export({ format: 'jwk' })
-  const header = { alg: 'RS256', kid: 'first', jwk, jku: 'https://evil.example/keys' }
-  assert.equal(await codeOf(createToken(claims, header, bySecond)), 'SIGNATURE_MISMATCH')
-})
-
-test('for an unknown key the key set is fetched again', async () => {
-  const bySecond = (text: string) => sign('sha256', Buffer.from(text), second.privateKey)
-  const token = createToken(claims, { alg: 'RS256', kid: 'second' }, bySecond)
-  const rotated = createHost(oneKey, bothKeys)
-  assert.equal(await codeOf(token, { host: rotated }), 'ok')
-  assert.deepEqual(
-    rotated.asked.map(({ fresh }) => fresh),
-    [false, true],
-  )
-  const same = createHost(oneKey)
-  assert.equal(await codeOf(token, { host: same }), 'KEY_UNKNOWN')
-  assert.equal(same.asked.length, 2)
-})
-
-test('a token that names no key is refused without fetching keys', async () => {
-  const host = createHost(oneKey)
-  for (const kid of [undefined, '', 7])
-    assert.equal(await codeOf(createToken(claims, { alg: 'RS256', kid }), { host }), 'SIGNATURE_MALFORMED')
-  assert.deepEqual(host.asked, [])
-})
-
-test('an error page with a successful status is not cached in place of the keys', async () => {
-  const host = createHost('<html>we are sorry</html>', oneKey)
-  assert.equal(await codeOf(createToken(), { host }), 'ok')
-  assert.deepEqual(
-    host.asked.map(({ fresh }) => fresh),
-    [false, true],
-  )
+  const headers = { authorization: ['Bearer a.b.c'] }
+  assert.equal(createOidcVerifier(scheme, { audience, serviceAccount })?.isPresent(headers), false)
 })
 
 test('keys that cannot be fetched, read or used leave the result undecided', async () => {
-  const weak = generateKeyPairSync('rsa', { modulusLength: 1024 })
-  const unusable = [
-    '<html>',
-    '{}',
-    '{"keys":7}',
-    keySet(['first', weak.publicKey]),
-    keySet(['first', first.publicKey], ['first', second.publicKey]),
-  ]
-  for (const keys of unusable)
-    await assert.rejects(
-      verify(createToken(), { host: createHost(keys) }),
-      UnavailableError,
-      keys.slice(0, 40),
-    )
-  const down: VerifyDependencies = { download: () => Promise.reject(new UnavailableError('down')) }
-  await assert.rejects(verify(createToken(), { host: down }), UnavailableError)
-})
-
-test('no header makes it throw', async () => {
-  assert.equal(await codeOf(undefined), 'SIGNATURE_MISSING')
-  assert.equal(await codeOf('a-hook-token'), 'SIGNATURE_MISSING')
-  assert.equal(await codeOf('a.b'), 'SIGNATURE_MISSING')
-  assert.equal(await codeOf('a.b.c'), 'SIGNATURE_MALFORMED')
-  const [header, payload, signature] = createToken().split('.')
-  assert.equal(await codeOf(`${header}.${payload}.`), 'SIGNATURE_MISMATCH')
-  assert.equal(await codeOf(`${header}.e30.${signature}`), 'SIGNATURE_MISMATCH')
-  assert.equal(await codeOf(createToken([])), 'SIGNATURE_MALFORMED')
-  assert.equal(await codeOf(createToken({})), 'SIGNATURE_MALFORMED')
-  assert.equal(await codeOf(createToken({ ...claims, exp: 'soon' })), 'SIGNATURE_MALFORMED')
-  assert.equal(createOidcVerifier(scheme, policy)?.isPresent({ authorization: ['Bearer a.b.c'] }), false)
+  const unusable = ['<html>', '{}', '{"keys":7}', keySet(['first', rsa(1024)])]
+  for (const keys of [...unusable, keySet(['first', first], ['first', second])])
+    await assert.rejects(verify({ keys }), UnavailableError, keys.slice(0, 40))
+  const down = () => Promise.reject(new UnavailableError('down'))
+  await assert.rejects(verify({ download: down }), UnavailableError)
 })
