@@ -88,13 +88,6 @@ test('the oldest turns of a too long history are not shown, and are deleted once
   assert.equal(kinds(bed), 'run run run run run')
 })
 
-test('the same holds for more messages than are allowed', async (t) => {
-  const bed = await setting(t, { sessions: { maxMessages: 2 } })
-  await bed.start()
-  await sayAll(bed, '1', '2', '3')
-  assert.equal(shownTo(bed.turns[2]), 'q2 a2')
-})
-
 test('a history that is too long is summarised before the turn, by the runner that has it', async (t) => {
   const bed = await setting(t, {
     sessions: summarised,
@@ -124,15 +117,6 @@ test('a history that is too long is summarised before the turn, by the runner th
   assert.equal(last.warnings, undefined)
   assert.match((await kept(bed)) ?? '', /^summary They spoke, user q4, .*assistant a7$/)
   assert.equal(bed.log('session-compacted')[0]?.['turns'], 3)
-})
-
-test('an earlier summary is part of the next one', async (t) => {
-  const bed = await setting(t, { sessions: summarised })
-  await bed.start()
-  await sayAll(bed, ...'123456789'.split(''))
-  const asked = bed.turns.filter(({ kind }) => kind === 'compaction')
-  assert.equal(asked.length, 2)
-  assert.match(shownTo(asked[1]) ?? '', new RegExp(`^${fenced} [0-9a-f]{12}>They spoke q4 a4`))
 })
 
 test('a summary is cut to its maximal length', async (t) => {

@@ -25,7 +25,7 @@ type Required = Pick<RequestPipelineOptions, 'log' | 'now' | 'mintId' | 'drainin
  * By default no request is caused by the gateway itself, others than this machine may reach the gateway, verifiers find nothing within
  * reach, handshakes have no effects, no source takes over an endpoint, and time is real.
  */
-type Optional = Partial<Omit<RequestPipelineOptions, keyof Required | 'authTableOf' | 'health'>>
+type Optional = Partial<Omit<RequestPipelineOptions, keyof Required | 'authTableOf' | 'health' | 'throttle'>>
 
 export interface HookSurfaceOptions extends Required, Optional {
   readonly current: CurrentLive
@@ -57,13 +57,13 @@ export function createDependencies(options: HookSurfaceOptions) {
     logLimiter: createLogLimiter({ log, clock, timers }),
     waits: createOutcomeWaits({ store, timers, draining }),
     pipeline: createRequestPipeline({
-      throttle: createThrottle(),
       loopIn: () => undefined,
       pushHandlerOf: () => undefined,
       isBoundToLoopback: false,
       verifyDependencies: nothingWithinReach,
       performHandshakeEffects: async () => {},
       ...options,
+      throttle: createThrottle(),
       health: store.health,
       clock,
       timers,

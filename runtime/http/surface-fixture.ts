@@ -93,16 +93,16 @@ export interface SnapshotOptions {
   readonly resolve?: (request: HookRequest) => Decision | Promise<Decision>
 }
 
-/** What the surface is given besides the snapshot. */
-export type SurfaceParts = Pick<
-  HookSurfaceOptions,
-  | 'loopIn'
-  | 'isBoundToLoopback'
-  | 'verifyDependencies'
-  | 'performHandshakeEffects'
-  | 'throttle'
-  | 'pushHandlerOf'
-> &
+/** What the surface may be given besides the snapshot. */
+const partNames = [
+  'loopIn',
+  'isBoundToLoopback',
+  'verifyDependencies',
+  'performHandshakeEffects',
+  'pushHandlerOf',
+] as const
+
+export type SurfaceParts = Pick<HookSurfaceOptions, (typeof partNames)[number]> &
   Partial<Pick<RecorderOptions, 'relaysEvents'>>
 
 /** Covers `wake`, `agent`, `github` and `a/b`; every request is a wake unless `resolve` says otherwise. */
@@ -239,23 +239,9 @@ export async function openSurface(
 }
 
 /** Those that are given; an option that is there and undefined would take the default's place. */
-function partsOf({
-  loopIn,
-  isBoundToLoopback,
-  verifyDependencies,
-  performHandshakeEffects,
-  throttle,
-  pushHandlerOf,
-}: SurfaceParts) {
-  const parts = {
-    loopIn,
-    isBoundToLoopback,
-    verifyDependencies,
-    performHandshakeEffects,
-    throttle,
-    pushHandlerOf,
-  }
-  return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined)) as SurfaceParts
+function partsOf(options: SurfaceParts): SurfaceParts {
+  const given = partNames.filter((name) => options[name] !== undefined)
+  return Object.fromEntries(given.map((name) => [name, options[name]]))
 }
 
 /** Requests without effect are explained in the next turn of the event loop, and noted then. */

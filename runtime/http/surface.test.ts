@@ -320,14 +320,6 @@ test('other routes of the app keep working, and unknown addresses are 404', asyn
   }
 })
 
-test('a reload may move the hooks to another path', async (t) => {
-  const { app, state } = await openSurface(t)
-  state.live = { generation: 2, snapshot: createSnapshot({ hooks: { path: '/in/coming' } }) }
-  const request = { method: 'POST', headers: bearer, payload: {} } as const
-  assert.equal((await app.inject({ ...request, url: '/hooks/wake' })).statusCode, 404)
-  assert.equal((await app.inject({ ...request, url: '/in/coming/wake' })).statusCode, 200)
-})
-
 test('over the backlog, while draining and without a store a known endpoint is answered 503 with Retry-After', async (t) => {
   const { post, state, asked, notes, draining } = await openSurface(t)
   const refusal = async () => {

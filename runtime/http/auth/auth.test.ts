@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { UnavailableError, type VerifyResult } from '@reveille/engine'
+import { type EffectivePolicy, UnavailableError, type VerifyResult } from '@reveille/engine'
 import { StoreError } from '../../store/port.ts'
 import { bearer, createSnapshot, openSurface, token } from '../surface-fixture.ts'
 import { createProvider, policyFor, secret, sign } from './provider-fixture.ts'
@@ -12,65 +12,72 @@ const body = '{"a":1}'
 const signed = { 'x-signature': sign(body) }
 const forged = { 'x-signature': sign(body, 'another secret') }
 
-test('an endpoint with a signature needs no token, and a token does not replace the signature', async (t) => {
-  const { post, asked, notes } = await openSurface(t, {
-    policies: { github: policyFor('github', createProvider()) },
+const wrongToken = { authorization: 'Bearer wrong' }
+const own = { token: { value: ['own'], policy: 'github' } }
+const ofOwn = { authorization: 'Bearer own' }
+const unset = createProvider({ secrets: [] })
+const inAuthorization = createProvider({ tokenHeaders: ['authorization'] })
+const three = { ...signed, authorization: 'Bearer of.the.provider', 'x-gateway-token': token }
+
+type Tried = readonly (readonly [headers: Readonly<Record<string, string>>, failure?: string])[]
+
+/** What is tried at an endpoint of each policy, and the reason why it is refused. */
+const tries: Readonly<Record<string, readonly [EffectivePolicy, Tried]>> = {
+  'a signature': [
+    policyFor('github', createProvider()),
+    [
+      [signed],
+      [{ ...signed, ...wrongToken }],
+      [{}, 'SIGNATURE_MISSING'],
+      [bearer, 'SIGNATURE_MISSING'],
+      [forged, 'SIGNATURE_MISMATCH'],
+      [{ ...bearer, ...forged }, 'SIGNATURE_MISMATCH'],
+    ],
+  ],
+  'both, a token and a signature': [
+    policyFor('github', createProvider(), 'both'),
+    [
+      [{ ...bearer, ...signed }],
+      [signed, 'TOKEN_MISSING'],
+      [{ ...signed, ...wrongToken }, 'TOKEN_WRONG'],
+      [bearer, 'SIGNATURE_MISSING'],
+      [{ ...bearer, ...forged }, 'SIGNATURE_MISMATCH'],
+    ],
+  ],
+  'both, where the provider signs in Authorization': [
+    policyFor('github', inAuthorization, 'both'),
+    [[three]],
+  ],
+  'a token, though there is a secret': [
+    policyFor('github', createProvider(), 'token'),
+    [[bearer], [signed, 'TOKEN_MISSING']],
+  ],
+  'a signature without a secret, so that the token is accepted': [
+    policyFor('github', unset),
+    [[bearer], [signed, 'TOKEN_MISSING']],
+  ],
+  'a signature alone, without a secret': [
+    policyFor('github', unset, 'signature'),
+    [[{ ...bearer, ...signed }, 'SECRET_MISSING']],
+  ],
+  'a token of its own beside those of all hooks': [own, [[ofOwn], [bearer], [wrongToken, 'TOKEN_WRONG']]],
+  'nothing of its own': [{}, [[bearer], [ofOwn, 'TOKEN_WRONG']]],
+}
+
+for (const [asked, [policy, all]] of Object.entries(tries))
+  test(`an endpoint asks for ${asked}`, async (t) => {
+    const { post, asked, notes } = await openSurface(t, { policies: { github: policy } })
+    for (const [headers, failure] of all) {
+      const { status } = await post('github', body, { ...headers })
+      const shown = JSON.stringify(headers)
+      assert.equal(status, failure === undefined ? 200 : 401, shown)
+      const note = notes.pop()
+      assert.equal(note?.failure, failure, shown)
+      const [request] = asked.splice(0)
+      if (failure === undefined) assert.deepEqual(request?.payload, { a: 1 }, shown)
+      else assert.equal(request, undefined, shown)
+    }
   })
-  assert.equal((await post('github', body, signed)).status, 200)
-  assert.deepEqual(asked[0]?.payload, { a: 1 })
-  assert.equal((await post('github', body, { ...signed, authorization: 'Bearer wrong' })).status, 200)
-  for (const [headers, failure] of [
-    [{}, 'SIGNATURE_MISSING'],
-    [bearer, 'SIGNATURE_MISSING'],
-    [forged, 'SIGNATURE_MISMATCH'],
-    [{ ...bearer, ...forged }, 'SIGNATURE_MISMATCH'],
-  ] as const) {
-    assert.equal((await post('github', body, headers)).status, 401)
-    assert.equal(notes.at(-1)?.failure, failure)
-  }
-  assert.equal(asked.length, 2)
-})
-
-test('auth: both needs a token and a signature', async (t) => {
-  const policies = { github: policyFor('github', createProvider(), 'both') }
-  const { post, notes } = await openSurface(t, { policies })
-  assert.equal((await post('github', body, { ...bearer, ...signed })).status, 200)
-  for (const [headers, failure] of [
-    [signed, 'TOKEN_MISSING'],
-    [{ ...signed, authorization: 'Bearer wrong' }, 'TOKEN_WRONG'],
-    [bearer, 'SIGNATURE_MISSING'],
-    [{ ...bearer, ...forged }, 'SIGNATURE_MISMATCH'],
-  ] as const) {
-    assert.equal((await post('github', body, headers)).status, 401)
-    assert.equal(notes.at(-1)?.failure, failure)
-  }
-})
-
-test('with auth: both, a provider that signs in Authorization leaves the other headers to the gateway token', async (t) => {
-  const provider = createProvider({ tokenHeaders: ['authorization'] })
-  const { post } = await openSurface(t, { policies: { github: policyFor('github', provider, 'both') } })
-  const headers = { ...signed, authorization: 'Bearer of.the.provider', 'x-gateway-token': token }
-  assert.equal((await post('github', body, headers)).status, 200)
-})
-
-test('without a secret the token is accepted, unless the policy demands a signature', async (t) => {
-  const provider = createProvider({ secrets: [] })
-  const policies = { github: policyFor('github', provider), wake: policyFor('wake', provider, 'signature') }
-  const { post, notes } = await openSurface(t, { policies })
-  assert.equal((await post('github', body, bearer)).status, 200)
-  assert.equal((await post('github', body, signed)).status, 401)
-  assert.equal((await post('wake', body, { ...bearer, ...signed })).status, 401)
-  assert.equal(notes.at(-1)?.failure, 'SECRET_MISSING')
-})
-
-test('the token of an endpoint is accepted there beside those of all hooks, and nowhere else', async (t) => {
-  const policies = { github: { token: { value: ['own'], policy: 'github' } } }
-  const { post } = await openSurface(t, { policies })
-  const own = { authorization: 'Bearer own' }
-  assert.equal((await post('github', body, own)).status, 200)
-  assert.equal((await post('github', body, bearer)).status, 200)
-  assert.equal((await post('wake', body, own)).status, 401)
-})
 
 test('the sender reads the same 401, whatever was missing or wrong', async (t) => {
   const policies = {
