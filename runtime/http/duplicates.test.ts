@@ -1,4 +1,4 @@
-/** What is stored so that an action counts once, and how a duplicate is answered. */
+/** How actions that were there before, that join others or that meet a busy session are stored and answered. */
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -156,5 +156,63 @@ test('a refused, ignored, skipped or failed request does not use up its key', as
     const { post, entries } = await openSurface(t, { resolve: () => decision })
     await post('github', {})
     assert.deepEqual(entries, [], decision.outcome)
+  }
+})
+
+test('among several actions each says what became of it', async (t) => {
+  const waiting = {
+    ...agent,
+    coalesce: { key: 'k', windowMs: 10, maxWaitMs: 20, keep: 'all', maxRunsPerHour: 7 },
+  }
+  const { post, state, entries } = await open(t, [
+    wake,
+    waiting,
+    { ...agent, busy: 'reject' },
+    agent,
+  ] as Action[])
+  state.accept = async ({ actions }) => {
+    const outcomes = ['accepted', 'joined', 'busy', 'accepted'] as const
+    state.acceptance = {
+      actions: outcomes.map((outcome, index) => ({
+        outcome,
+        id: outcome === 'joined' ? firstRun : (actions[index]?.record.id ?? ''),
+      })),
+    }
+  }
+  const { body } = await post('github', {})
+  const [event, , busy, plain] = (entries[0]?.actions ?? []).map(({ record }) => record.id)
+  const run = { kind: 'agent', sessionKey: 'hook:"quoted"' }
+  assert.deepEqual(body['actions'], [
+    { kind: 'wake', mode: 'next-heartbeat', eventId: event },
+    { ...run, runId: firstRun, coalesced: true },
+    { ...run, runId: busy, state: 'cancelled', code: 'BUSY' },
+    { ...run, runId: plain },
+  ])
+})
+
+test('a run waits for more of its endpoint, mapping and given session, and not beyond its deadline', async (t) => {
+  const coalesce = {
+    key: 'main',
+    windowMs: 10_000,
+    maxWaitMs: 60_000,
+    keep: 'all',
+    maxRunsPerHour: 7,
+  } as const
+  for (const [given, maxWaitMs, session, afterMs] of [
+    [true, 60_000, 'hook:push', 10_000],
+    [false, 2000, '', 2000],
+  ] as const) {
+    const action = { ...agent, mapping: 'pushed', sessionKey: 'hook:push', sessionKeyGiven: given }
+    const { post, entries, state } = await open(t, [
+      { ...action, coalesce: { ...coalesce, maxWaitMs } } as Action,
+    ])
+    await post('github', {})
+    const key = JSON.stringify(['github', 'pushed', session, 'main'])
+    const dueAt = state.now + afterMs
+    assert.partialDeepStrictEqual(entries[0]?.actions[0], {
+      join: { key, dueAt, keep: 'all' },
+      record: { coalesce: { key, keep: 'all', deadline: state.now + maxWaitMs, maxPerHour: 7 } },
+      tasks: [{ dueAt }],
+    })
   }
 })
