@@ -31,6 +31,9 @@ const situations: Readonly<Record<string, Situation>> = {
   elsewhere: { mappings: [{ match: { path: 'github' }, message: 'x' }], endpoint: 'gitlab' },
   builtIn: { endpoint: 'wake' },
   dedupe: { mappings: [deduping] },
+  targets: {
+    mappings: [{ message: 'x', deliverTo: [{ channel: 'slack', to: 'C1' }, { channel: 'terminal' }] }],
+  },
   dedupeWake: { mappings: [{ ...deduping, action: 'wake' }] },
 }
 
@@ -50,6 +53,11 @@ const cases = `
 { message: { not: { prefix: x } } }
 { message: { not: See crash } } ⇒ expect.message.not: anything but "See crash", not "See crash"
 { message: { not: { contains: crash, prefix: See } } } ⇒ expect.message.not: text that does not contain "crash", or text that does not begin with "See", not "See crash"
+
+# the targets of a reply are expected one by one, each by its fields
+{ deliverTo: [{ channel: slack, to: { prefix: C } }, { channel: terminal, to: { exists: false } }] } @ targets
+{ deliverTo: [{ channel: slack, to: { prefix: D } }, { channel: slack }] } @ targets ⇒ expect.deliverTo[0].to.prefix: text that begins with "D", not "C1" ⇒ expect.deliverTo[1].channel: "slack", not "terminal"
+{ deliverTo: [{ channel: slack }] } @ targets ⇒ expect.deliverTo: [{"channel":"slack"}], not [{"channel":"slack","to":"C1"},{"channel":"terminal"}]
 
 # a pattern that cannot be read is reported
 { message: { pattern: ( } } ⇒ expect.message.pattern: a pattern that can be read, not none

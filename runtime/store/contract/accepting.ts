@@ -1,18 +1,20 @@
 /** The contract of `accept`: an entry is accepted whole or not at all, calls share commits, and nothing is accepted twice. */
 
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe } from 'node:test'
 import { createIdMinter } from '../id.ts'
 import type { Dedupe } from '../port.ts'
-import { type ContractSubject, openBench } from './bench/bench.ts'
+import type { ContractSubject } from './bench/bench.ts'
+import { testsOf } from './bench/contract-test.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
 import { createSampler, idOf } from './bench/samples.ts'
 
 export function acceptingContract(subject: ContractSubject): void {
   describe(`${subject.name}: accepting`, { concurrency: 4, timeout: 30_000 }, () => {
-    test('accepted entries are there after the store was closed and opened', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    const test = testsOf(subject)
+
+    test('accepted entries are there after the store was closed and opened', async (bench) => {
+      const { sample } = bench
       const [run, event] = [sample.runAction(), sample.eventAction()]
       const entry = sample.entry(run, event)
       const acceptance = await bench.store.accept(entry)
@@ -27,9 +29,8 @@ export function acceptingContract(subject: ContractSubject): void {
       assert.equal(store.health().backlog, 1)
     })
 
-    test('texts from outside are read back unit by unit, whatever they hold', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('texts from outside are read back unit by unit, whatever they hold', async (bench) => {
+      const { sample } = bench
       const texts = [
         '',
         'a\0b',
@@ -51,9 +52,8 @@ export function acceptingContract(subject: ContractSubject): void {
       }
     })
 
-    test('every fact of a request is read back, in a list and alone', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('every fact of a request is read back, in a list and alone', async (bench) => {
+      const { sample } = bench
       const original = sample.request()
       const request = sample.request({
         outcome: 'failed',
@@ -79,9 +79,8 @@ export function acceptingContract(subject: ContractSubject): void {
       assert.deepEqual((await bench.store.read.requests()).items, [request])
     })
 
-    test('of two ids of one millisecond and counter neither overwrites the other', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('of two ids of one millisecond and counter neither overwrites the other', async (bench) => {
+      const { sample } = bench
       const [first, second] = [createIdMinter(bench.clock.now)(), createIdMinter(bench.clock.now)()]
       const [run, rival] = [sample.runAction(), sample.runAction()]
       const entry = { request: sample.request({ id: first }), actions: [run] }
@@ -93,8 +92,7 @@ export function acceptingContract(subject: ContractSubject): void {
       assert.equal((await bench.store.read.runs()).items.length, 2)
     })
 
-    test('a store that is opened again says how new its newest id is', async (t) => {
-      const bench = await openBench(t, subject)
+    test('a store that is opened again says how new its newest id is', async (bench) => {
       assert.equal(bench.store.newestAt, 0)
       const sample = createSampler(bench)
       const entry = sample.entry(sample.runAction())
@@ -102,9 +100,8 @@ export function acceptingContract(subject: ContractSubject): void {
       assert.equal((await bench.open()).newestAt, bench.clock.now())
     })
 
-    test('32 callers share commits', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('32 callers share commits', async (bench) => {
+      const { sample } = bench
       await bench.store.accept(sample.entry(sample.eventAction()))
       const before = bench.store.health().commits
       const entries = Array.from({ length: 320 }, () => sample.entry(sample.runAction()))
@@ -120,9 +117,8 @@ export function acceptingContract(subject: ContractSubject): void {
       assert.equal((await bench.store.read.runs({ limit: 500 })).items.length, 320)
     })
 
-    test('one bad entry in a batch fails alone and leaves nothing behind', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('one bad entry in a batch fails alone and leaves nothing behind', async (bench) => {
+      const { sample } = bench
       const taken = sample.runAction()
       await bench.store.accept(sample.entry(taken))
       const first = sample.entry(sample.runAction())
@@ -140,18 +136,16 @@ export function acceptingContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().writable, true)
     })
 
-    test('a time that is no number is a bad entry', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a time that is no number is a bad entry', async (bench) => {
+      const { sample } = bench
       const action = sample.runAction()
       const tasks = action.tasks.map((task) => ({ ...task, dueAt: Number.NaN }))
       await assert.rejects(bench.store.accept(sample.entry({ ...action, tasks })), { code: 'BAD_ENTRY' })
       assert.equal(await bench.store.read.run(idOf(action)), undefined)
     })
 
-    test('an entry that is sent again is answered alike and changes nothing', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('an entry that is sent again is answered alike and changes nothing', async (bench) => {
+      const { sample } = bench
       const entry = sample.entry(sample.runAction(), sample.eventAction())
       const [first, second] = await Promise.all([bench.store.accept(entry), bench.store.accept(entry)])
       assert.deepEqual(second, first)
@@ -160,9 +154,8 @@ export function acceptingContract(subject: ContractSubject): void {
       assert.equal((await bench.store.read.requests()).items.length, 1)
     })
 
-    test('a key that was seen before is a duplicate of the first, also within one batch', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a key that was seen before is a duplicate of the first, also within one batch', async (bench) => {
+      const { sample } = bench
       const dedupe: Dedupe = { scope: 'github', key: 'delivery-1', until: bench.clock.now() + 1_000 }
       const [first, second, third] = [1, 2, 3].map(() => sample.entry(sample.runAction({}, { dedupe })))
       if (!first || !second || !third) throw new Error('three entries')
@@ -181,9 +174,8 @@ export function acceptingContract(subject: ContractSubject): void {
       assert.deepEqual(again, two, 'sent again, a duplicate stays one')
     })
 
-    test('a duplicate among new actions is left out and the others are accepted', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a duplicate among new actions is left out and the others are accepted', async (bench) => {
+      const { sample } = bench
       const dedupe = { scope: 's', key: 'k', until: bench.clock.now() + 1_000 }
       const original = sample.runAction({}, { dedupe })
       const first = sample.entry(original)
@@ -196,9 +188,8 @@ export function acceptingContract(subject: ContractSubject): void {
       ])
     })
 
-    test('a key is free in another scope, and again once its time is over', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a key is free in another scope, and again once its time is over', async (bench) => {
+      const { sample } = bench
       const until = bench.clock.now() + 1_000
       const accept = (scope: string) =>
         bench.store.accept(sample.entry(sample.runAction({}, { dedupe: { scope, key: 'k', until } })))
@@ -210,9 +201,8 @@ export function acceptingContract(subject: ContractSubject): void {
       assert.equal((await accept('a')).actions[0]?.outcome, 'accepted')
     })
 
-    test('the key of a mapping with another body is a duplicate that says so', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('the key of a mapping with another body is a duplicate that says so', async (bench) => {
+      const { sample } = bench
       const accept = async (bodyDigest: string) => {
         const dedupe = { scope: 's', key: 'k', bodyDigest, until: bench.clock.now() + 1_000 }
         const entry = sample.entry(sample.runAction({}, { dedupe }))
@@ -231,9 +221,8 @@ export function acceptingContract(subject: ContractSubject): void {
       assert.match(record?.reason ?? '', new RegExp(`in request ${first.id}, but the bodies differ$`))
     })
 
-    test('the same key with another body is a conflict', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('the same key with another body is a conflict', async (bench) => {
+      const { sample } = bench
       const accept = (bodyDigest: string) => {
         const until = bench.clock.now() + 1_000
         const dedupe = { scope: 's', key: 'k', bodyDigest, isGiven: true, until } as const
@@ -244,9 +233,9 @@ export function acceptingContract(subject: ContractSubject): void {
       assert.equal((await accept('two')).actions[0]?.outcome, 'conflict')
     })
 
-    test('over the backlog nothing is accepted until a task is done', async (t) => {
-      const bench = await openBench(t, subject, { backlog: 2 })
-      const sample = createSampler(bench)
+    test('over the backlog nothing is accepted until a task is done', async (bench) => {
+      await bench.open({ backlog: 2 })
+      const { sample } = bench
       await bench.store.accept(sample.entry(sample.runAction()))
       await bench.store.accept(sample.entry(sample.runAction()))
       assert.equal(bench.store.health().full, true)
@@ -259,9 +248,8 @@ export function acceptingContract(subject: ContractSubject): void {
       await bench.store.accept(sample.entry(sample.runAction()))
     })
 
-    test('a lower backlog refuses at once, and takes nothing back', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a lower backlog refuses at once, and takes nothing back', async (bench) => {
+      const { sample } = bench
       await bench.store.accept(sample.entry(sample.runAction(), sample.runAction()))
       bench.store.configure({ keepMs: 1, backlog: 1 })
       assert.equal(bench.store.health().full, true)
@@ -273,9 +261,9 @@ export function acceptingContract(subject: ContractSubject): void {
       await bench.store.accept(sample.entry(sample.runAction()))
     })
 
-    test('a higher backlog takes more at once, and the last of several counts', async (t) => {
-      const bench = await openBench(t, subject, { backlog: 1 })
-      const sample = createSampler(bench)
+    test('a higher backlog takes more at once, and the last of several counts', async (bench) => {
+      await bench.open({ backlog: 1 })
+      const { sample } = bench
       await bench.store.accept(sample.entry(sample.runAction()))
       await assert.rejects(bench.store.accept(sample.entry(sample.runAction())), { code: 'BACKLOG' })
       for (const backlog of [9, 1, 3]) bench.store.configure({ keepMs: 1, backlog })
@@ -286,9 +274,8 @@ export function acceptingContract(subject: ContractSubject): void {
       await assert.rejects(bench.store.accept(sample.entry(sample.runAction())), { code: 'BACKLOG' })
     })
 
-    test('closing commits what was handed in, and refuses what comes later', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('closing commits what was handed in, and refuses what comes later', async (bench) => {
+      const { sample } = bench
       const entry = sample.entry(sample.runAction())
       const { store } = bench
       const accepted = store.accept(entry)
@@ -300,9 +287,8 @@ export function acceptingContract(subject: ContractSubject): void {
       assert.deepEqual(await reopened.read.request(entry.request.id), entry.request)
     })
 
-    test('a request without an action is noted, and no reply waits for it', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a request without an action is noted, and no reply waits for it', async (bench) => {
+      const { sample } = bench
       const ignored = sample.request({ outcome: 'ignored', status: 200, reason: 'no mapping matched' })
       bench.store.note(ignored)
       await bench.settled()

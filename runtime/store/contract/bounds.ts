@@ -1,18 +1,21 @@
 /** The contract of bounds: on pending events, on requests without effect, and on bodies and traces. */
 
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test as single } from 'node:test'
 import type { Id, RequestRecord } from '../port.ts'
 import { heartbeatTask } from '../task-keys.ts'
 import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
+import { testsOf } from './bench/contract-test.ts'
 import { type HeldClaim, startManualWorker } from './bench/manual-worker.ts'
 import { createSampler, idOf } from './bench/samples.ts'
 
 export function boundsContract(subject: ContractSubject): void {
   describe(`${subject.name}: bounds`, { concurrency: 4, timeout: 30_000 }, () => {
-    test('over as many pending events as the backlog, no event is accepted, and runs still are', async (t) => {
-      const bench = await openBench(t, subject, { backlog: 2 })
-      const sample = createSampler(bench)
+    const test = testsOf(subject)
+
+    test('over as many pending events as the backlog, no event is accepted, and runs still are', async (bench) => {
+      await bench.open({ backlog: 2 })
+      const { sample } = bench
       const both = sample.entry(sample.runAction(), sample.eventAction())
       await bench.store.accept(sample.entry(sample.eventAction(), sample.eventAction()))
       assert.deepEqual(waiting(bench), { backlog: 0, full: false, events: 2, fullOfEvents: true })
@@ -26,9 +29,9 @@ export function boundsContract(subject: ContractSubject): void {
       assert.deepEqual(waiting(bench), { backlog: 1, full: false, events: 2, fullOfEvents: true })
     })
 
-    test('once events were consumed, others are accepted', async (t) => {
-      const bench = await openBench(t, subject, { backlog: 2 })
-      const sample = createSampler(bench)
+    test('once events were consumed, others are accepted', async (bench) => {
+      await bench.open({ backlog: 2 })
+      const { sample } = bench
       const [first, second] = [sample.eventAction({ mode: 'next-heartbeat' }), sample.eventAction()]
       await bench.store.accept(sample.entry(first, second))
       const claim = await heartbeat(bench)
@@ -39,9 +42,9 @@ export function boundsContract(subject: ContractSubject): void {
       await assert.rejects(bench.store.accept(sample.entry(sample.eventAction())), { code: 'BACKLOG' })
     })
 
-    test('pending events are counted right after writes that failed, an entry that is sent again, and a restart', async (t) => {
-      const bench = await openBench(t, subject, { backlog: 3 })
-      const sample = createSampler(bench)
+    test('pending events are counted right after writes that failed, an entry that is sent again, and a restart', async (bench) => {
+      await bench.open({ backlog: 3 })
+      const { sample } = bench
       const taken = sample.eventAction()
       const [one, two] = [sample.entry(sample.eventAction()), sample.entry(taken)]
       await bench.store.accept(one)
@@ -63,9 +66,9 @@ export function boundsContract(subject: ContractSubject): void {
       await bench.store.accept(sample.entry(sample.eventAction()))
     })
 
-    test('the summary of a run counts, and is posted however many events are pending', async (t) => {
-      const bench = await openBench(t, subject, { backlog: 1 })
-      const sample = createSampler(bench)
+    test('the summary of a run counts, and is posted however many events are pending', async (bench) => {
+      await bench.open({ backlog: 1 })
+      const { sample } = bench
       await bench.store.accept(sample.entry(sample.eventAction()))
       await bench.store.accept(sample.entry(sample.runAction()))
       const worker = startManualWorker(bench.store, ['run'])
@@ -75,9 +78,9 @@ export function boundsContract(subject: ContractSubject): void {
       assert.deepEqual(waiting(bench), { backlog: 0, full: false, events: 2, fullOfEvents: true })
     })
 
-    test('the newest requests without effect are kept, for each outcome separately', async (t) => {
-      const bench = await openBench(t, subject, { maxWithoutEffect: 3 })
-      const sample = createSampler(bench)
+    test('the newest requests without effect are kept, for each outcome separately', async (bench) => {
+      await bench.open({ maxWithoutEffect: 3 })
+      const { sample } = bench
       const note = (outcome: 'ignored' | 'skipped' | 'failed', count: number) =>
         Array.from({ length: count }, () => {
           const request = sample.request({ outcome, status: 200 })
@@ -104,9 +107,9 @@ export function boundsContract(subject: ContractSubject): void {
       assert.deepEqual(await kept('ignored'), fewer.slice(1), 'too many become fewer')
     })
 
-    test('bodies are bounded: the oldest are dropped, and their requests stay', async (t) => {
-      const bench = await openBench(t, subject, { maxBodyBytes: 1000 })
-      const sample = createSampler(bench)
+    test('bodies are bounded: the oldest are dropped, and their requests stay', async (bench) => {
+      await bench.open({ maxBodyBytes: 1000 })
+      const { sample } = bench
       const note = (outcome: 'ignored' | 'failed', bytes: number) => {
         const request = sample.request({ outcome, status: 200, body: Buffer.alloc(bytes), head })
         bench.store.note(request)
@@ -134,9 +137,9 @@ export function boundsContract(subject: ContractSubject): void {
       assert.deepEqual(await bodies(), [], 'not even one that is larger than all may be')
     })
 
-    test('bodies of accepted requests count, and go like the others', async (t) => {
-      const bench = await openBench(t, subject, { maxBodyBytes: 500 })
-      const sample = createSampler(bench)
+    test('bodies of accepted requests count, and go like the others', async (bench) => {
+      await bench.open({ maxBodyBytes: 500 })
+      const { sample } = bench
       const accept = async (bytes: number) => {
         const entry = sample.entry(sample.runAction())
         await bench.store.accept({ ...entry, request: { ...entry.request, body: Buffer.alloc(bytes) } })
@@ -157,9 +160,9 @@ export function boundsContract(subject: ContractSubject): void {
       assert.deepEqual(await bodies(), [fourth], 'also after a restart')
     })
 
-    test('traces count with bodies, and the oldest of both go first', async (t) => {
-      const bench = await openBench(t, subject, { maxBodyBytes: 1000 })
-      const sample = createSampler(bench)
+    test('traces count with bodies, and the oldest of both go first', async (bench) => {
+      await bench.open({ maxBodyBytes: 1000 })
+      const { sample } = bench
       const trace = { candidates: [{ mapping: 'a', why: 'x'.repeat(300) }], more: 0 }
       const note = async (fields: Partial<RequestRecord>) => {
         const request = sample.request({ outcome: 'ignored', status: 200, ...fields })
@@ -185,9 +188,8 @@ export function boundsContract(subject: ContractSubject): void {
       )
     })
 
-    test('a lower limit deletes the oldest bodies and traces by itself', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a lower limit deletes the oldest bodies and traces by itself', async (bench) => {
+      const { sample } = bench
       for (let i = 0; i < 50; i += 1) {
         const trace = { candidates: [], more: i }
         bench.store.note(sample.request({ outcome: 'ignored', body: Buffer.alloc(100), trace }))
@@ -203,9 +205,9 @@ export function boundsContract(subject: ContractSubject): void {
       assert.equal((await bench.store.read.requests({ limit: 500 })).items.length, 50)
     })
 
-    test('bodies of ignored and skipped requests go after their while, and before others where room is short', async (t) => {
-      const bench = await openBench(t, subject, { ignoredBodiesMs: 3_600_000, maxBodyBytes: 1_000 })
-      const sample = createSampler(bench)
+    test('bodies of ignored and skipped requests go after their while, and before others where room is short', async (bench) => {
+      await bench.open({ ignoredBodiesMs: 3_600_000, maxBodyBytes: 1_000 })
+      const { sample } = bench
       const note = async (outcome: RequestRecord['outcome'], bytes: number) => {
         const request = sample.request({
           outcome,
@@ -233,9 +235,8 @@ export function boundsContract(subject: ContractSubject): void {
       assert.deepEqual([kept?.outcome, kept?.body, kept?.trace?.more], ['ignored', undefined, 0])
     })
 
-    test('a request is found as soon as it is noted', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a request is found as soon as it is noted', async (bench) => {
+      const { sample } = bench
       const request = sample.request({ outcome: 'ignored', status: 200, body: Buffer.from('{}') })
       bench.store.note(request)
       assert.equal((await bench.store.read.request(request.id))?.id, request.id)
@@ -243,9 +244,8 @@ export function boundsContract(subject: ContractSubject): void {
       assert.equal((await bench.store.read.request(request.id))?.id, request.id)
     })
 
-    test('a trace that is too long loses its last candidates, and says so', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a trace that is too long loses its last candidates, and says so', async (bench) => {
+      const { sample } = bench
       const candidate = (length: number) => ({ mapping: 'm', clause: { actual: 'ü'.repeat(length) } })
       const trace = {
         candidates: [candidate(10), candidate(5_000), candidate(5_000), candidate(10)],
@@ -265,9 +265,9 @@ export function boundsContract(subject: ContractSubject): void {
       )
     })
 
-    test('duplicates count as requests without effect, and their originals do not', async (t) => {
-      const bench = await openBench(t, subject, { maxWithoutEffect: 2 })
-      const sample = createSampler(bench)
+    test('duplicates count as requests without effect, and their originals do not', async (bench) => {
+      await bench.open({ maxWithoutEffect: 2 })
+      const { sample } = bench
       const dedupe = { scope: 's', key: 'k', until: bench.clock.now() + 1_000 }
       const entries = [1, 2, 3, 4, 5].map(() => sample.entry(sample.runAction({}, { dedupe })))
       for (const entry of entries) await bench.store.accept(entry)
@@ -283,9 +283,8 @@ export function boundsContract(subject: ContractSubject): void {
       )
     })
 
-    test('the endpoint name of a refused request is shortened', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('the endpoint name of a refused request is shortened', async (bench) => {
+      const { sample } = bench
       const refused = { outcome: 'refused', status: 401, code: 'UNAUTHORIZED' } as const
       const endpoint = 'x'.repeat(15_000)
       for (let time = 0; time < 3; time += 1) bench.store.note(sample.request({ ...refused, endpoint }))
@@ -296,7 +295,7 @@ export function boundsContract(subject: ContractSubject): void {
       )
     })
 
-    test('requests that were deleted for their age no longer count', async (t) => {
+    single('requests that were deleted for their age no longer count', async (t) => {
       const keepMs = 3_600_000
       const bench = await openBench(t, subject, { keepMs, maxWithoutEffect: 2, maxBodyBytes: 200 })
       const sample = createSampler(bench)

@@ -1,8 +1,9 @@
 /** The contract of `busy: 'reject'`: a run that meets an open run of its session is recorded as cancelled, and not performed. */
 
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
-import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
+import { describe } from 'node:test'
+import type { Bench, ContractSubject } from './bench/bench.ts'
+import { testsOf } from './bench/contract-test.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
 import { createSampler, idOf } from './bench/samples.ts'
 
@@ -10,8 +11,9 @@ const sessionKey = 'pr:1'
 
 export function busyContract(subject: ContractSubject): void {
   describe(`${subject.name}: busy sessions`, { concurrency: 4, timeout: 30_000 }, () => {
-    test('a run that meets another one of its session ends as cancelled, with nothing to do', async (t) => {
-      const bench = await openBench(t, subject)
+    const test = testsOf(subject)
+
+    test('a run that meets another one of its session ends as cancelled, with nothing to do', async (bench) => {
       const { accept, reject } = createSender(bench)
       assert.equal((await accept(reject())).outcome, 'accepted')
       const action = reject()
@@ -35,8 +37,7 @@ export function busyContract(subject: ContractSubject): void {
       assert.equal(worker.waiting.length, 0)
     })
 
-    test('a session is busy while its run is performed or waits for its next try, and free after', async (t) => {
-      const bench = await openBench(t, subject)
+    test('a session is busy while its run is performed or waits for its next try, and free after', async (bench) => {
       const { accept, queue, reject } = createSender(bench)
       const worker = startManualWorker(bench.store, ['run'])
       await accept(queue())
@@ -52,9 +53,8 @@ export function busyContract(subject: ContractSubject): void {
       assert.equal((await accept(reject())).outcome, 'accepted')
     })
 
-    test('of two in one batch the second is busy, and so is the second of one request', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('of two in one batch the second is busy, and so is the second of one request', async (bench) => {
+      const { sample } = bench
       const { accept, reject } = createSender(bench)
       const both = await Promise.all([reject(), reject()].map(accept))
       assert.deepEqual(
@@ -71,9 +71,8 @@ export function busyContract(subject: ContractSubject): void {
       assert.deepEqual(await bench.store.read.request(entry.request.id), entry.request)
     })
 
-    test('a run in the session that another run began meets that run', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a run in the session that another run began meets that run', async (bench) => {
+      const { sample } = bench
       const { accept } = createSender(bench)
       const first = sample.runAction({}, { busy: 'reject' })
       assert.equal((await accept(first)).outcome, 'accepted')
@@ -89,9 +88,8 @@ export function busyContract(subject: ContractSubject): void {
       assert.equal((await worker.next()).task.subject, idOf(later))
     })
 
-    test('a busy entry is answered alike when it is sent again, and a duplicate of it names it', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a busy entry is answered alike when it is sent again, and a duplicate of it names it', async (bench) => {
+      const { sample } = bench
       const { accept, queue } = createSender(bench)
       await accept(queue())
       const dedupe = { scope: 's', key: 'k', until: bench.clock.now() + 60_000 }
@@ -111,9 +109,8 @@ export function busyContract(subject: ContractSubject): void {
       assert.equal((await bench.store.accept(again)).actions[0]?.outcome, 'accepted', 'it was not busy')
     })
 
-    test('a request that can join a waiting run is not busy', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a request that can join a waiting run is not busy', async (bench) => {
+      const { sample } = bench
       const { accept } = createSender(bench)
       const worker = startManualWorker(bench.store, ['run'])
       const action = () => sample.coalescedAction({}, { sessionKey }, { busy: 'reject' })

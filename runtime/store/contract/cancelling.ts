@@ -4,10 +4,11 @@
  */
 
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe } from 'node:test'
 import type { Id, RunRecord, Store } from '../port.ts'
 import { heartbeatTask } from '../task-keys.ts'
-import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
+import type { Bench, ContractSubject } from './bench/bench.ts'
+import { testsOf } from './bench/contract-test.ts'
 import { type HeldClaim, startManualWorker } from './bench/manual-worker.ts'
 import { createSampler, idOf } from './bench/samples.ts'
 
@@ -15,9 +16,10 @@ const parkedFor = { code: 'BUDGET', message: 'the budget is spent', retryable: t
 
 export function cancellingContract(subject: ContractSubject): void {
   describe(`${subject.name}: cancelling`, { concurrency: 4, timeout: 30_000 }, () => {
-    test('a queued run ends at once as cancelled, neither run nor delivered, and its lane goes on without it', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    const test = testsOf(subject)
+
+    test('a queued run ends at once as cancelled, neither run nor delivered, and its lane goes on without it', async (bench) => {
+      const { sample } = bench
       const [first, second, third] = [1, 2, 3].map(() => sample.runAction({ sessionKey: 'pr:1' }))
       assert.ok(first && second && third)
       await bench.store.accept(sample.entry(first, second, third))
@@ -40,9 +42,8 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().backlog, 0)
     })
 
-    test('a run without a lane, and one that is due later, end at once too', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a run without a lane, and one that is due later, end at once too', async (bench) => {
+      const { sample } = bench
       const [now, later] = [sample.runAction(), sample.runAction()]
       const tasks = later.tasks.map((task) => ({ ...task, dueAt: bench.clock.now() + 5_000 }))
       await bench.store.accept(sample.entry(now, { ...later, tasks }))
@@ -54,9 +55,8 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().backlog, 0)
     })
 
-    test('the claim of a running run is notified of the cancel, and still settles', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('the claim of a running run is notified of the cancel, and still settles', async (bench) => {
+      const { sample } = bench
       const [action, other] = [sample.runAction(), sample.runAction()]
       const id = idOf(action)
       await bench.store.accept(sample.entry(action, other))
@@ -78,9 +78,8 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().backlog, 1)
     })
 
-    test('a run that is parked while it is being cancelled ends, and its lane goes on', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a run that is parked while it is being cancelled ends, and its lane goes on', async (bench) => {
+      const { sample } = bench
       const [action, next] = [1, 2].map(() => sample.runAction({ sessionKey: 'pr:1' }))
       assert.ok(action && next)
       const id = idOf(action)
@@ -99,9 +98,8 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().backlog, 1)
     })
 
-    test('the claim of a running heartbeat is notified of the cancel, and its task goes on', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('the claim of a running heartbeat is notified of the cancel, and its task goes on', async (bench) => {
+      const { sample } = bench
       const heartbeat = sample.run({
         kind: 'heartbeat',
         sessionKey: 'main',
@@ -124,9 +122,8 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.equal((await worker.next()).task.key, 'heartbeat:main')
     })
 
-    test('a run that waits for its next try ends at once, and its lane goes on', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a run that waits for its next try ends at once, and its lane goes on', async (bench) => {
+      const { sample } = bench
       const [first, second] = [1, 2].map(() => sample.runAction({ sessionKey: 'pr:1' }))
       assert.ok(first && second)
       await bench.store.accept(sample.entry(first, second))
@@ -143,9 +140,8 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.deepEqual([ended?.state, ended?.attempts], ['cancelled', attempts])
     })
 
-    test('a run that was cancelled while it was performed waits for no next try', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a run that was cancelled while it was performed waits for no next try', async (bench) => {
+      const { sample } = bench
       const [one, two] = [sample.runAction(), sample.runAction()]
       await bench.store.accept(sample.entry(one, two))
       const worker = startManualWorker(bench.store, ['run'])
@@ -162,9 +158,8 @@ export function cancellingContract(subject: ContractSubject): void {
       }
     })
 
-    test('a run whose turn is over, or that ended, cannot be cancelled, nor one that does not exist', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a run whose turn is over, or that ended, cannot be cancelled, nor one that does not exist', async (bench) => {
+      const { sample } = bench
       const action = sample.runAction()
       await bench.store.accept(sample.entry(action))
       const claim = await startManualWorker(bench.store, ['run']).next()
@@ -182,9 +177,8 @@ export function cancellingContract(subject: ContractSubject): void {
       }
     })
 
-    test('a cancel that races the claims is never lost', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a cancel that races the claims is never lost', async (bench) => {
+      const { sample } = bench
       const worker = startManualWorker(bench.store, ['run'], 100)
       const claims = new Map<Id | undefined, HeldClaim>()
       const actions: Id[] = []
@@ -208,9 +202,8 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.ok(claims.size > 0)
     })
 
-    test('a cancel whose commit failed has changed nothing, on disk or in memory', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a cancel whose commit failed has changed nothing, on disk or in memory', async (bench) => {
+      const { sample } = bench
       const [running, queued] = [1, 2].map(() => sample.runAction({ sessionKey: 'pr:1' }))
       assert.ok(running && queued)
       await bench.store.accept(sample.entry(running, queued))
@@ -232,9 +225,8 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.equal(next.cancel.aborted, true)
     })
 
-    test('a cancel beside a faulty order in one batch is carried out all the same', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a cancel beside a faulty order in one batch is carried out all the same', async (bench) => {
+      const { sample } = bench
       const [running, queued] = [1, 2].map(() => sample.runAction({ sessionKey: 'pr:1' }))
       assert.ok(running && queued)
       await bench.store.accept(sample.entry(running, queued))
@@ -253,9 +245,8 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.equal((await bench.store.read.run(idOf(queued)))?.state, 'cancelled')
     })
 
-    test('a burst that was cancelled keeps what joined it readable, the newest 100 of it', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a burst that was cancelled keeps what joined it readable, the newest 100 of it', async (bench) => {
+      const { sample } = bench
       const entries = Array.from({ length: 103 }, (_, index) =>
         sample.entry(
           sample.coalescedAction({ keep: 'all' }, { message: `m${index}`, prompt: `<m${index}>` }),
@@ -282,9 +273,8 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.equal(items[0]?.joined, undefined, 'it is in no list')
     })
 
-    test('a parked run ends at once', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a parked run ends at once', async (bench) => {
+      const { sample } = bench
       const run = await park(bench, sample.runAction())
       assert.ok((await cancel(bench.store, run.id)).ok)
       const ended = await bench.store.read.run(run.id)
@@ -292,9 +282,8 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().backlog, 0)
     })
 
-    test('a parked run that is resumed is queued again, behind what waits in its lane', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a parked run that is resumed is queued again, behind what waits in its lane', async (bench) => {
+      const { sample } = bench
       const parked = await park(bench, sample.runAction({ sessionKey: 'pr:1', pool: 'github' }))
       const waiting = sample.runAction({ sessionKey: 'pr:1' })
       await bench.store.accept(sample.entry(waiting))
@@ -313,9 +302,8 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.deepEqual([task.subject, task.pool, task.attempt], [parked.id, 'github', 1])
     })
 
-    test('a resumed first run of a session does not wait, and later runs of the session wait for it', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a resumed first run of a session does not wait, and later runs of the session wait for it', async (bench) => {
+      const { sample } = bench
       const parked = await park(bench, sample.runAction())
       await resume(bench.store, parked.id)
       const follower = sample.runAction({ sessionKey: parked.sessionKey })
@@ -329,9 +317,8 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.equal((await worker.next()).task.subject, idOf(follower))
     })
 
-    test('a run that failed or timed out is queued again once, behind what waits in its lane, and its record keeps how it had ended', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a run that failed or timed out is queued again once, behind what waits in its lane, and its record keeps how it had ended', async (bench) => {
+      const { sample } = bench
       const error = { code: 'exit', message: 'no', retryable: false }
       for (const state of ['failed', 'timed-out'] as const) {
         const summaryEventId = bench.mintId()
@@ -375,9 +362,8 @@ export function cancellingContract(subject: ContractSubject): void {
       }
     })
 
-    test('a run in another state, a heartbeat and a forgotten run are not retried', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a run in another state, a heartbeat and a forgotten run are not retried', async (bench) => {
+      const { sample } = bench
       for (const fields of [
         { state: 'succeeded', stage: 'delivered' },
         { state: 'parked', error: parkedFor },
@@ -391,9 +377,8 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().backlog, 0)
     })
 
-    test('a retry whose commit failed has changed nothing, and one whose answer was lost is done once', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a retry whose commit failed has changed nothing, and one whose answer was lost is done once', async (bench) => {
+      const { sample } = bench
       const run = await settleAs(bench, sample.runAction(), { state: 'failed', stage: 'summarised' })
       await bench.fault('commit-fails')
       await assert.rejects(retry(bench.store, run.id), { code: 'STORE_UNAVAILABLE' })
@@ -405,9 +390,8 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().backlog, 1)
     })
 
-    test('a cancel and a resume survive the process', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a cancel and a resume survive the process', async (bench) => {
+      const { sample } = bench
       const [running, queued] = [1, 2].map(() => sample.runAction({ sessionKey: 'pr:1' }))
       assert.ok(running && queued)
       await bench.store.accept(sample.entry(running, queued))

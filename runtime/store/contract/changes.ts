@@ -1,17 +1,19 @@
 /** The contract of the stream of changes. */
 
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test as single } from 'node:test'
 import type { Change } from '../port.ts'
 import { type ContractSubject, openBench } from './bench/bench.ts'
+import { testsOf } from './bench/contract-test.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
-import { createSampler, idOf } from './bench/samples.ts'
+import { idOf } from './bench/samples.ts'
 
 export function changesContract(subject: ContractSubject): void {
   describe(`${subject.name}: changes`, { concurrency: 4, timeout: 30_000 }, () => {
-    test('a listener gets the changes that are committed after it began to listen, in order', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    const test = testsOf(subject)
+
+    test('a listener gets the changes that are committed after it began to listen, in order', async (bench) => {
+      const { sample } = bench
       await bench.store.accept(sample.entry(sample.runAction()))
       const over = new AbortController()
       const changes = bench.store.changes({ signal: over.signal })
@@ -34,7 +36,7 @@ export function changesContract(subject: ContractSubject): void {
       )
     })
 
-    test('an issue that shows, or that an operator ends or mutes, is a change with its key', async (t) => {
+    single('an issue that shows, or that an operator ends or mutes, is a change with its key', async (t) => {
       const { store } = await openBench(t, subject)
       const over = new AbortController()
       const changes = store.changes({ signal: over.signal })
@@ -57,9 +59,8 @@ export function changesContract(subject: ContractSubject): void {
       )
     })
 
-    test('a cursor continues the stream after the change that carried it', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a cursor continues the stream after the change that carried it', async (bench) => {
+      const { sample } = bench
       const over = new AbortController()
       const { signal } = over
       const changes = bench.store.changes({ signal })
@@ -70,9 +71,8 @@ export function changesContract(subject: ContractSubject): void {
       over.abort()
     })
 
-    test('an entry that did not commit is no change', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('an entry that did not commit is no change', async (bench) => {
+      const { sample } = bench
       const taken = sample.runAction()
       await bench.store.accept(sample.entry(taken))
       const over = new AbortController()
@@ -87,8 +87,7 @@ export function changesContract(subject: ContractSubject): void {
       assert.equal(first?.id, idOf(good))
     })
 
-    test('the stream ends with its signal, and with the store', async (t) => {
-      const bench = await openBench(t, subject)
+    test('the stream ends with its signal, and with the store', async (bench) => {
       const over = new AbortController()
       const [signalled, closed] = [over.signal, new AbortController().signal].map((signal) =>
         take(bench.store.changes({ signal }), 1),

@@ -1,9 +1,10 @@
 /** The contract of coalescing: one run for many requests, due after the last of them, with nothing counted twice or lost. */
 
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test as single } from 'node:test'
 import type { Entry, NewAction } from '../port.ts'
-import { type ContractSubject, createBench, openBench } from './bench/bench.ts'
+import { type ContractSubject, createBench } from './bench/bench.ts'
+import { testsOf } from './bench/contract-test.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
 import { createSampler, idOf } from './bench/samples.ts'
 
@@ -11,9 +12,10 @@ const hour = 3_600_000
 
 export function coalescingContract(subject: ContractSubject): void {
   describe(`${subject.name}: coalescing`, { concurrency: 4, timeout: 30_000 }, () => {
-    test('requests with one key become one run that knows of all of them', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    const test = testsOf(subject)
+
+    test('requests with one key become one run that knows of all of them', async (bench) => {
+      const { sample } = bench
       const [first, ...later] = ['a', 'b', 'c'].map((message) =>
         sample.entry(sample.coalescedAction({ keep: 'all' }, { message, prompt: `<${message}>` })),
       )
@@ -48,9 +50,8 @@ export function coalescingContract(subject: ContractSubject): void {
       assert.equal(worker.waiting.length, 0)
     })
 
-    test('the run is due when no request came for a while, and at its deadline at the latest', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('the run is due when no request came for a while, and at its deadline at the latest', async (bench) => {
+      const { sample } = bench
       const worker = startManualWorker(bench.store, ['run'])
       const start = bench.clock.now()
       for (let time = 0; time < 6; time++) {
@@ -72,9 +73,8 @@ export function coalescingContract(subject: ContractSubject): void {
       )
     })
 
-    test('a run that is due and waits for its lane or for a free worker can still be joined and stays due', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a run that is due and waits for its lane or for a free worker can still be joined and stays due', async (bench) => {
+      const { sample } = bench
       const worker = startManualWorker(bench.store, ['run'], 1)
       await bench.store.accept(sample.entry(sample.runAction({ sessionKey: 'pr:1' })))
       const blocking = await worker.next()
@@ -93,9 +93,8 @@ export function coalescingContract(subject: ContractSubject): void {
       assert.deepEqual([claim.task.subject, (await claim.load()).joinedCount], [runOf(first), 2])
     })
 
-    test('a request that comes after the run was claimed is a run of its own, also between two tries', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a request that comes after the run was claimed is a run of its own, also between two tries', async (bench) => {
+      const { sample } = bench
       const worker = startManualWorker(bench.store, ['run'])
       const accept = async () => {
         const entry = sample.entry(sample.coalescedAction())
@@ -115,9 +114,8 @@ export function coalescingContract(subject: ContractSubject): void {
       assert.deepEqual(next, { outcome: 'accepted', id: third }, 'neither a held run nor a cancelled one')
     })
 
-    test('no request joins a parked run that was resumed', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('no request joins a parked run that was resumed', async (bench) => {
+      const { sample } = bench
       const first = sample.entry(sample.coalescedAction())
       await bench.store.accept(first)
       await bench.store.accept(sample.entry(sample.coalescedAction()))
@@ -133,9 +131,8 @@ export function coalescingContract(subject: ContractSubject): void {
       assert.deepEqual([again.task.subject, (await again.load()).joinedCount], [runOf(first), 1])
     })
 
-    test('of `latest` only the newest content is kept, of `all` as many as fit', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('of `latest` only the newest content is kept, of `all` as many as fit', async (bench) => {
+      const { sample } = bench
       const large = (text: string) => ({ message: text.repeat(100_000), prompt: text.repeat(100_000) })
       const texts = [...'abcdefgh']
       for (const key of ['few', 'many']) {
@@ -154,9 +151,8 @@ export function coalescingContract(subject: ContractSubject): void {
       assert.deepEqual(await kept(), ['', '', 'd', 'e', 'f', 'g', 'h'])
     })
 
-    test('the newest content is kept whatever its size', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('the newest content is kept whatever its size', async (bench) => {
+      const { sample } = bench
       for (const message of ['a', 'b', 'c'.repeat(2_000_000)]) {
         await bench.store.accept(sample.entry(sample.coalescedAction({ keep: 'all' }, { message })))
       }
@@ -168,9 +164,8 @@ export function coalescingContract(subject: ContractSubject): void {
       )
     })
 
-    test('the newest of very many requests are known by their ids, and all are counted', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('the newest of very many requests are known by their ids, and all are counted', async (bench) => {
+      const { sample } = bench
       const entries = Array.from({ length: 1_010 }, (_, index) =>
         sample.entry(sample.coalescedAction({ keep: 'all' }, { message: String(index) })),
       )
@@ -197,9 +192,8 @@ export function coalescingContract(subject: ContractSubject): void {
       )
     })
 
-    test('several entries of one batch, and several actions of one request, join each other', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('several entries of one batch, and several actions of one request, join each other', async (bench) => {
+      const { sample } = bench
       const entries = [1, 2, 3].map(() =>
         sample.entry(
           sample.coalescedAction({ key: 'a' }),
@@ -222,9 +216,8 @@ export function coalescingContract(subject: ContractSubject): void {
       assert.equal((await bench.store.read.run(a ?? ''))?.coalesce?.count, 6)
     })
 
-    test('an entry that is sent again is answered alike and counted once', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('an entry that is sent again is answered alike and counted once', async (bench) => {
+      const { sample } = bench
       const [first, second] = [sample.entry(sample.coalescedAction()), sample.entry(sample.coalescedAction())]
       const [, one, two] = await Promise.all(
         [first, second, second].map((entry) => bench.store.accept(entry)),
@@ -242,9 +235,8 @@ export function coalescingContract(subject: ContractSubject): void {
       assert.equal((await claim.load()).joinedCount, 2)
     })
 
-    test('a duplicate of a request that was joined is answered with the run that it was joined to', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a duplicate of a request that was joined is answered with the run that it was joined to', async (bench) => {
+      const { sample } = bench
       const accept = async (key: string) => {
         const dedupe = { scope: 's', key, bodyDigest: key, until: bench.clock.now() + hour }
         const entry = sample.entry(sample.coalescedAction({}, {}, { dedupe }))
@@ -264,9 +256,8 @@ export function coalescingContract(subject: ContractSubject): void {
       assert.equal((await bench.store.read.run(runOf(first)))?.coalesce?.count, 2)
     })
 
-    test('runs of one key are counted for an hour', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('runs of one key are counted for an hour', async (bench) => {
+      const { sample } = bench
       const worker = startManualWorker(bench.store, ['run'])
       const counts: unknown[] = []
       const perform = async (key: string, ms: number) => {
@@ -286,28 +277,30 @@ export function coalescingContract(subject: ContractSubject): void {
       assert.equal((await (await worker.next()).load()).ofKey, undefined)
     })
 
-    test('runs that were accepted while the clock was ahead do not count for the hour once it is right', async (t) => {
-      const bench = await createBench(t, subject)
-      const sample = createSampler(bench)
-      const now = () => bench.clock.now() + 24 * hour
-      const later = createSampler({ mintId: bench.mintId, clock: { now } })
-      const store = await bench.open({ now })
-      for (const _ of [1, 2, 3]) {
-        const entry = later.entry(later.coalescedAction())
-        await store.accept(entry)
-        await store.command({ type: 'cancel', run: runOf(entry), at: now() })
-      }
-      await bench.close()
-      await bench.open()
-      const worker = startManualWorker(bench.store, ['run'])
-      await bench.store.accept(sample.entry(sample.coalescedAction()))
-      bench.clock.advance(1_000)
-      assert.equal((await (await worker.next()).load()).ofKey, 1)
-    })
+    single(
+      'runs that were accepted while the clock was ahead do not count for the hour once it is right',
+      async (t) => {
+        const bench = await createBench(t, subject)
+        const sample = createSampler(bench)
+        const now = () => bench.clock.now() + 24 * hour
+        const later = createSampler({ mintId: bench.mintId, clock: { now } })
+        const store = await bench.open({ now })
+        for (const _ of [1, 2, 3]) {
+          const entry = later.entry(later.coalescedAction())
+          await store.accept(entry)
+          await store.command({ type: 'cancel', run: runOf(entry), at: now() })
+        }
+        await bench.close()
+        await bench.open()
+        const worker = startManualWorker(bench.store, ['run'])
+        await bench.store.accept(sample.entry(sample.coalescedAction()))
+        bench.clock.advance(1_000)
+        assert.equal((await (await worker.next()).load()).ofKey, 1)
+      },
+    )
 
-    test('a batch that failed has joined nothing, on disk or in memory', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a batch that failed has joined nothing, on disk or in memory', async (bench) => {
+      const { sample } = bench
       const first = sample.entry(sample.coalescedAction())
       await bench.store.accept(first)
       bench.clock.advance(900)
@@ -326,9 +319,8 @@ export function coalescingContract(subject: ContractSubject): void {
       assert.equal((await bench.store.accept(second)).actions[0]?.outcome, 'accepted')
     })
 
-    test('joined requests survive the process, and their run can still be joined', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('joined requests survive the process, and their run can still be joined', async (bench) => {
+      const { sample } = bench
       const accept = async () => {
         const { actions } = await bench.store.accept(
           sample.entry(sample.coalescedAction({ maxWaitMs: 1_800 })),
@@ -349,7 +341,7 @@ export function coalescingContract(subject: ContractSubject): void {
       assert.equal((await (await worker.next()).load()).joinedCount, 2)
     })
 
-    test('when the clock is set back, the deadline and the hour that counts move with it', async (t) => {
+    single('when the clock is set back, the deadline and the hour that counts move with it', async (t) => {
       const bench = await createBench(t, subject)
       let ahead = 2 * hour
       const clock = { now: () => bench.clock.now() + ahead }

@@ -1,17 +1,19 @@
 /** The contract of finding: what a pasted text names. */
 
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe } from 'node:test'
 import type { FoundRecord } from '../port.ts'
-import { type ContractSubject, openBench } from './bench/bench.ts'
+import type { ContractSubject } from './bench/bench.ts'
+import { testsOf } from './bench/contract-test.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
-import { createSampler, idOf } from './bench/samples.ts'
+import { idOf } from './bench/samples.ts'
 
 export function findingContract(subject: ContractSubject): void {
   describe(`${subject.name}: finding`, { concurrency: 4, timeout: 30_000 }, () => {
-    test('a whole id and the end of an id find a record of each kind, in memory too', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    const test = testsOf(subject)
+
+    test('a whole id and the end of an id find a record of each kind, in memory too', async (bench) => {
+      const { sample } = bench
       const [run, event] = [sample.runAction(), sample.eventAction()]
       const entry = sample.entry(run, event)
       await bench.store.accept(entry)
@@ -39,9 +41,8 @@ export function findingContract(subject: ContractSubject): void {
       }
     })
 
-    test("a sender's id of a delivery, a session and a generation are found", async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test("a sender's id of a delivery, a session and a generation are found", async (bench) => {
+      const { sample } = bench
       const guid = 'c9bf9e57-1685-4c89-bafb-ff5af830be8a'
       const generationDigest = 'abcdef0123456789'
       const facts = { deliveryId: guid, generation: 12, generationDigest } as const
@@ -67,9 +68,8 @@ export function findingContract(subject: ContractSubject): void {
         assert.deepEqual(await find(text), [], text)
     })
 
-    test('at most 20 are found', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('at most 20 are found', async (bench) => {
+      const { sample } = bench
       for (let i = 0; i < 30; i += 1)
         bench.store.note(sample.request({ outcome: 'ignored', deliveryId: 'same' }))
       await bench.settled()

@@ -1,10 +1,11 @@
 /** The contract of forgetting: what a request brought is erased wherever it went, and the records stay. */
 
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe } from 'node:test'
 import type { Id, RequestRecord, Store } from '../port.ts'
 import { heartbeatTask } from '../task-keys.ts'
-import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
+import type { Bench, ContractSubject } from './bench/bench.ts'
+import { testsOf } from './bench/contract-test.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
 import { createSampler, idOf } from './bench/samples.ts'
 
@@ -16,8 +17,9 @@ const kept = {
 
 export function forgettingContract(subject: ContractSubject): void {
   describe(`${subject.name}: forgetting`, { concurrency: 4, timeout: 30_000 }, () => {
-    test('what a request brought is erased wherever it went, and the records stay', async (t) => {
-      const bench = await openBench(t, subject)
+    const test = testsOf(subject)
+
+    test('what a request brought is erased wherever it went, and the records stay', async (bench) => {
       const spread = await spreadText(bench)
       assert.ok((await everything(bench.store)).includes(secret))
       bench.clock.advance(60_000)
@@ -62,9 +64,9 @@ export function forgettingContract(subject: ContractSubject): void {
       )
     })
 
-    test('a trace is erased, and so is the body of a request without effect, and room for others is left', async (t) => {
-      const bench = await openBench(t, subject, { maxBodyBytes: 1_000 })
-      const sample = createSampler(bench)
+    test('a trace is erased, and so is the body of a request without effect, and room for others is left', async (bench) => {
+      await bench.open({ maxBodyBytes: 1_000 })
+      const { sample } = bench
       const trace = { candidates: [{ actual: secret }], more: 0 }
       const note = () => {
         const request = sample.request({ outcome: 'failed', body: Buffer.alloc(400), trace })
@@ -83,9 +85,8 @@ export function forgettingContract(subject: ContractSubject): void {
       )
     })
 
-    test('while a run is open or its delivery is unsent nothing of the request is erased', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('while a run is open or its delivery is unsent nothing of the request is erased', async (bench) => {
+      const { sample } = bench
       const action = sample.runAction({ message: secret })
       const other = sample.request({ outcome: 'failed', ...kept })
       const entry = sample.entry(action, sample.eventAction({ mode: 'next-heartbeat', text: secret }))
@@ -127,9 +128,8 @@ export function forgettingContract(subject: ContractSubject): void {
       assert.deepEqual([again.ok, again.why], [false, 'state'], 'an empty reply is not sent')
     })
 
-    test('a parked run that is forgotten is not resumed', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a parked run that is forgotten is not resumed', async (bench) => {
+      const { sample } = bench
       const action = sample.runAction({ message: secret, prompt: secret })
       const entry = sample.entry(action)
       await bench.store.accept(entry)
@@ -149,9 +149,8 @@ export function forgettingContract(subject: ContractSubject): void {
       assert.deepEqual([resumed.ok, resumed.why], [false, 'state'])
     })
 
-    test('a pending event is consumed, unless a heartbeat is under way that may show it', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a pending event is consumed, unless a heartbeat is under way that may show it', async (bench) => {
+      const { sample } = bench
       const [first, second] = [
         sample.eventAction({ mode: 'next-heartbeat', text: secret }),
         sample.eventAction({ mode: 'next-heartbeat', text: secret }),
@@ -193,9 +192,8 @@ export function forgettingContract(subject: ContractSubject): void {
       assert.ok(!(await everything(bench.store)).includes(secret))
     })
 
-    test('a run that several requests became is erased as a whole, and a duplicate leaves its original alone', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a run that several requests became is erased as a whole, and a duplicate leaves its original alone', async (bench) => {
+      const { sample } = bench
       const coalesced = (message: string) =>
         sample.entry(sample.coalescedAction({ keep: 'all' }, { message, prompt: message }))
       const [first, second] = [coalesced('the first text'), coalesced(secret)]
@@ -217,8 +215,7 @@ export function forgettingContract(subject: ContractSubject): void {
       assert.equal((await bench.store.read.event(idOf(original)))?.text, secret)
     })
 
-    test('unknown requests are refused, and too many at once are', async (t) => {
-      const bench = await openBench(t, subject)
+    test('unknown requests are refused, and too many at once are', async (bench) => {
       const refused = createSampler(bench).request({ outcome: 'refused', status: 401 })
       bench.store.note(refused)
       const ids = [bench.mintId(), 'no id', refused.id]
@@ -228,8 +225,7 @@ export function forgettingContract(subject: ContractSubject): void {
       await assert.rejects(forget(bench, ...many), { code: 'BAD_ENTRY' })
     })
 
-    test('a listener hears of what was forgotten', async (t) => {
-      const bench = await openBench(t, subject)
+    test('a listener hears of what was forgotten', async (bench) => {
       const spread = await spreadText(bench)
       const ended = new AbortController()
       const changes = bench.store.changes({ signal: ended.signal })[Symbol.asyncIterator]()

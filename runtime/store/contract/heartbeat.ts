@@ -1,17 +1,19 @@
 /** The contract of heartbeats: tasks are scheduled by key, and events are shown and consumed by id. */
 
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe } from 'node:test'
 import { heartbeatTask, heartbeatWindowMs } from '../task-keys.ts'
-import { type ContractSubject, openBench } from './bench/bench.ts'
+import type { ContractSubject } from './bench/bench.ts'
+import { testsOf } from './bench/contract-test.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
-import { createSampler, idOf } from './bench/samples.ts'
+import { idOf } from './bench/samples.ts'
 
 export function heartbeatContract(subject: ContractSubject): void {
   describe(`${subject.name}: heartbeats`, { concurrency: 4, timeout: 30_000 }, () => {
-    test('a burst of events that ask for now is one heartbeat, due by the first of them', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    const test = testsOf(subject)
+
+    test('a burst of events that ask for now is one heartbeat, due by the first of them', async (bench) => {
+      const { sample } = bench
       const worker = startManualWorker(bench.store, ['heartbeat'])
       await bench.store.accept(sample.entry(sample.eventAction()))
       bench.clock.advance(heartbeatWindowMs - 1)
@@ -26,8 +28,7 @@ export function heartbeatContract(subject: ContractSubject): void {
       assert.equal(worker.waiting.length, 0)
     })
 
-    test('scheduling brings a waiting task forward and never puts it off', async (t) => {
-      const bench = await openBench(t, subject)
+    test('scheduling brings a waiting task forward and never puts it off', async (bench) => {
       const worker = startManualWorker(bench.store, ['heartbeat'])
       const start = bench.clock.now()
       for (const ms of [30_000, 10_000, 20_000]) {
@@ -42,8 +43,7 @@ export function heartbeatContract(subject: ContractSubject): void {
       claim.done()
     })
 
-    test('a task that is scheduled while it is claimed is claimed again after it settled', async (t) => {
-      const bench = await openBench(t, subject)
+    test('a task that is scheduled while it is claimed is claimed again after it settled', async (bench) => {
       const worker = startManualWorker(bench.store, ['heartbeat'])
       const schedule = (ms: number) =>
         bench.store.command({ type: 'schedule', task: heartbeatTask(bench.clock.now() + ms) })
@@ -62,8 +62,7 @@ export function heartbeatContract(subject: ContractSubject): void {
       assert.equal(worker.waiting.length, 0)
     })
 
-    test('the settlement of a task may schedule it again', async (t) => {
-      const bench = await openBench(t, subject)
+    test('the settlement of a task may schedule it again', async (bench) => {
       const worker = startManualWorker(bench.store, ['heartbeat'])
       await bench.store.command({ type: 'schedule', task: heartbeatTask(bench.clock.now()) })
       const claim = await worker.next()
@@ -75,9 +74,8 @@ export function heartbeatContract(subject: ContractSubject): void {
       next.done()
     })
 
-    test('scheduling a task does not cut short its wait for the next try', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('scheduling a task does not cut short its wait for the next try', async (bench) => {
+      const { sample } = bench
       const worker = startManualWorker(bench.store, ['heartbeat'])
       await bench.store.accept(sample.entry(sample.eventAction()))
       bench.clock.advance(1_000)
@@ -95,8 +93,7 @@ export function heartbeatContract(subject: ContractSubject): void {
       retried.done()
     })
 
-    test('`expedite` brings forward a task that waits for its next try, and no other', async (t) => {
-      const bench = await openBench(t, subject)
+    test('`expedite` brings forward a task that waits for its next try, and no other', async (bench) => {
       const worker = startManualWorker(bench.store, ['heartbeat'])
       const start = bench.clock.now()
       const expedite = (ms: number) =>
@@ -123,8 +120,7 @@ export function heartbeatContract(subject: ContractSubject): void {
       assert.equal(worker.waiting.length, 0)
     })
 
-    test('a due heartbeat survives a restart', async (t) => {
-      const bench = await openBench(t, subject)
+    test('a due heartbeat survives a restart', async (bench) => {
       await bench.store.command({ type: 'schedule', task: heartbeatTask(bench.clock.now() + 1_000) })
       const store = await bench.open()
       const worker = startManualWorker(store, ['heartbeat'])
@@ -135,9 +131,8 @@ export function heartbeatContract(subject: ContractSubject): void {
       claim.done()
     })
 
-    test('events that asked for now are shown first, then the oldest, 50 at most', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('events that asked for now are shown first, then the oldest, 50 at most', async (bench) => {
+      const { sample } = bench
       const patient = Array.from({ length: 60 }, () => sample.eventAction({ mode: 'next-heartbeat' }))
       const urgent = [sample.eventAction(), sample.eventAction()]
       await bench.store.accept(sample.entry(...patient, ...urgent))
@@ -151,9 +146,8 @@ export function heartbeatContract(subject: ContractSubject): void {
       )
     })
 
-    test('only some of many large events are loaded, the first one always', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('only some of many large events are loaded, the first one always', async (bench) => {
+      const { sample } = bench
       const prompt = 'x'.repeat(3_000_000)
       const actions = [1, 2].map(() => sample.eventAction({ prompt }))
       for (const action of actions) await bench.store.accept(sample.entry(action))
@@ -163,9 +157,8 @@ export function heartbeatContract(subject: ContractSubject): void {
       assert.deepEqual([events.map((event) => event.id), pending.all], [actions.slice(0, 1).map(idOf), 2])
     })
 
-    test('exactly the named events are consumed, and only once', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('exactly the named events are consumed, and only once', async (bench) => {
+      const { sample } = bench
       const [one, two, three] = [
         sample.eventAction(),
         sample.eventAction({ mode: 'next-heartbeat' }),

@@ -1,17 +1,18 @@
 /** The contract of issues: each problem is there once, however often it shows, until it is resolved. */
 
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test as single } from 'node:test'
 import type { IssueChange, Severity } from '../port.ts'
 import { heartbeatTask } from '../task-keys.ts'
 import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
+import { testsOf } from './bench/contract-test.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
-import { createSampler } from './bench/samples.ts'
 
 export function issuesContract(subject: ContractSubject): void {
   describe(`${subject.name}: issues`, { concurrency: 4, timeout: 30_000 }, () => {
-    test('a problem that shows again is counted, and keeps when it showed first', async (t) => {
-      const bench = await openBench(t, subject)
+    const test = testsOf(subject)
+
+    test('a problem that shows again is counted, and keeps when it showed first', async (bench) => {
       const first = bench.clock.now()
       assert.deepEqual(await change(bench, problem('a', 2)), { ok: true, done: 1 })
       bench.clock.advance(1_000)
@@ -25,8 +26,7 @@ export function issuesContract(subject: ContractSubject): void {
       assert.equal(await bench.store.read.issue('b'), undefined)
     })
 
-    test('a resolved issue opens again when it shows, and a muted one stays muted for its time', async (t) => {
-      const bench = await openBench(t, subject)
+    test('a resolved issue opens again when it shows, and a muted one stays muted for its time', async (bench) => {
       const state = async (key: string) => (await bench.store.read.issue(key))?.state
       await change(bench, problem('a'), problem('b'), problem('c'))
       const until = bench.clock.now() + 10_000
@@ -42,8 +42,7 @@ export function issuesContract(subject: ContractSubject): void {
       assert.deepEqual([await state('c'), (await bench.store.read.issue('c'))?.count], ['open', 2])
     })
 
-    test('a store that is opened again says whether issues were left that are not resolved', async (t) => {
-      const bench = await openBench(t, subject)
+    test('a store that is opened again says whether issues were left that are not resolved', async (bench) => {
       assert.equal(bench.store.leftOpen.issues, false)
       await change(bench, problem('a'), problem('b'))
       await change(bench, { key: 'a', resolve: true }, { key: 'b', mute: null })
@@ -52,8 +51,7 @@ export function issuesContract(subject: ContractSubject): void {
       assert.equal((await bench.open()).leftOpen.issues, false)
     })
 
-    test('an unknown issue is refused, and the other changes are made', async (t) => {
-      const bench = await openBench(t, subject)
+    test('an unknown issue is refused, and the other changes are made', async (bench) => {
       const result = await change(bench, { key: 'x', resolve: true }, problem('a'), { key: 'y', mute: null })
       assert.equal(result.done, 1)
       assert.deepEqual(
@@ -63,8 +61,7 @@ export function issuesContract(subject: ContractSubject): void {
       assert.equal((await bench.store.read.issues()).items.length, 1)
     })
 
-    test('open issues are listed first, then muted and resolved ones, and of each those that showed last', async (t) => {
-      const bench = await openBench(t, subject)
+    test('open issues are listed first, then muted and resolved ones, and of each those that showed last', async (bench) => {
       for (const key of ['a', 'b', 'c', 'd', 'e', 'f']) {
         await change(bench, problem(key))
         bench.clock.advance(1_000)
@@ -88,8 +85,7 @@ export function issuesContract(subject: ContractSubject): void {
       assert.deepEqual(await withState('none'), [])
     })
 
-    test('of open and of muted issues the worst are listed first, page by page', async (t) => {
-      const bench = await openBench(t, subject)
+    test('of open and of muted issues the worst are listed first, page by page', async (bench) => {
       const rated = (key: string, severity: Severity) => ({ ...problem(key), severity })
       await change(bench, rated('a', 'suspicious'), rated('b', 'losing-events'), rated('c', 'degraded'))
       bench.clock.advance(1_000)
@@ -112,8 +108,7 @@ export function issuesContract(subject: ContractSubject): void {
       )
     })
 
-    test('the ways by which people were alerted stay with an issue, whatever its state', async (t) => {
-      const bench = await openBench(t, subject)
+    test('the ways by which people were alerted stay with an issue, whatever its state', async (bench) => {
       await change(bench, problem('a'))
       assert.equal((await bench.store.read.issue('a'))?.alerted, undefined)
       await change(bench, { key: 'a', alerted: ['channel', 'webhook'] }, { key: 'a', resolve: true })
@@ -125,9 +120,8 @@ export function issuesContract(subject: ContractSubject): void {
       assert.equal((await change(bench, { key: 'x', alerted: [] })).refused?.length, 1)
     })
 
-    test('the main session gets one event about an issue and day, and none while it is muted', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('the main session gets one event about an issue and day, and none while it is muted', async (bench) => {
+      const { sample } = bench
       const worker = startManualWorker(bench.store, ['heartbeat'])
       const report = (key: string, day: string): IssueChange => {
         const event = sample.event({ origin: {}, text: `about ${key} on ${day}` })
@@ -150,8 +144,7 @@ export function issuesContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().events, 3)
     })
 
-    test('changes are made together, or none of them', async (t) => {
-      const bench = await openBench(t, subject)
+    test('changes are made together, or none of them', async (bench) => {
       await bench.fault('commit-fails')
       await assert.rejects(change(bench, problem('a'), problem('b')))
       assert.deepEqual((await bench.store.read.issues()).items, [])
@@ -159,7 +152,7 @@ export function issuesContract(subject: ContractSubject): void {
       assert.equal((await bench.store.read.issues()).items.length, 2)
     })
 
-    test('resolved issues are deleted with other history, and open and muted ones stay', async (t) => {
+    single('resolved issues are deleted with other history, and open and muted ones stay', async (t) => {
       const keepMs = 3_600_000
       const bench = await openBench(t, subject, { keepMs })
       await change(bench, problem('a'), problem('b'), problem('c'))

@@ -1,18 +1,20 @@
 /** The contract of `work`: due times, lanes, claims, leases, effects and the drain. */
 
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test as single } from 'node:test'
 import type { SessionMessage } from '../port.ts'
 import { heartbeatTask } from '../task-keys.ts'
-import { type ContractSubject, createBench, openBench } from './bench/bench.ts'
+import { type ContractSubject, createBench } from './bench/bench.ts'
+import { testsOf } from './bench/contract-test.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
 import { createSampler, idOf } from './bench/samples.ts'
 
 export function performingContract(subject: ContractSubject): void {
   describe(`${subject.name}: performing`, { concurrency: 4, timeout: 30_000 }, () => {
-    test('a task is not claimed before it is due, and then at once', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    const test = testsOf(subject)
+
+    test('a task is not claimed before it is due, and then at once', async (bench) => {
+      const { sample } = bench
       const worker = startManualWorker(bench.store, ['run'])
       const action = sample.runAction()
       const tasks = action.tasks.map((task) => ({ ...task, dueAt: bench.clock.now() + 5_000 }))
@@ -26,9 +28,8 @@ export function performingContract(subject: ContractSubject): void {
       claim.done()
     })
 
-    test('tasks of one lane are claimed one at a time, in the order of acceptance', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('tasks of one lane are claimed one at a time, in the order of acceptance', async (bench) => {
+      const { sample } = bench
       const actions = [1, 2, 3].map(() => sample.runAction({ sessionKey: 'pr:1' }))
       await Promise.all(actions.map((action) => bench.store.accept(sample.entry(action))))
       const worker = startManualWorker(bench.store, ['run'])
@@ -43,9 +44,8 @@ export function performingContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().backlog, 0)
     })
 
-    test('a head that waits for its next try keeps its lane closed and its place', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a head that waits for its next try keeps its lane closed and its place', async (bench) => {
+      const { sample } = bench
       const [first, second] = [
         sample.runAction({ sessionKey: 'pr:1' }),
         sample.runAction({ sessionKey: 'pr:1' }),
@@ -66,9 +66,8 @@ export function performingContract(subject: ContractSubject): void {
       next.done()
     })
 
-    test('different lanes, and tasks without one, are performed side by side', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('different lanes, and tasks without one, are performed side by side', async (bench) => {
+      const { sample } = bench
       const actions = [
         sample.runAction({ sessionKey: 'pr:1' }),
         sample.runAction({ sessionKey: 'pr:1' }),
@@ -88,9 +87,8 @@ export function performingContract(subject: ContractSubject): void {
       last.done()
     })
 
-    test('no more tasks are performed at one time than `concurrency` says', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('no more tasks are performed at one time than `concurrency` says', async (bench) => {
+      const { sample } = bench
       const worker = startManualWorker(bench.store, ['run'], 2)
       await bench.store.accept(sample.entry(sample.runAction(), sample.runAction(), sample.runAction()))
       const claim = await worker.next()
@@ -101,9 +99,8 @@ export function performingContract(subject: ContractSubject): void {
       assert.equal(worker.waiting.length, 2)
     })
 
-    test('a worker pool that grows gets more tasks at once', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a worker pool that grows gets more tasks at once', async (bench) => {
+      const { sample } = bench
       const worker = startManualWorker(bench.store, ['run'], 1)
       const actions = Array.from({ length: 4 }, () => sample.runAction())
       await bench.store.accept(sample.entry(...actions))
@@ -119,9 +116,8 @@ export function performingContract(subject: ContractSubject): void {
       last.done()
     })
 
-    test('a worker pool that shrinks keeps its claims, and claims again only below its new size', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a worker pool that shrinks keeps its claims, and claims again only below its new size', async (bench) => {
+      const { sample } = bench
       const worker = startManualWorker(bench.store, ['run'], 3)
       await bench.store.accept(sample.entry(...Array.from({ length: 6 }, () => sample.runAction())))
       const claims = [await worker.next(), await worker.next(), await worker.next()]
@@ -139,9 +135,8 @@ export function performingContract(subject: ContractSubject): void {
       await worker.next()
     })
 
-    test('the last of several sizes that are set together counts', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('the last of several sizes that are set together counts', async (bench) => {
+      const { sample } = bench
       const worker = startManualWorker(bench.store, ['run'], 2)
       await bench.store.accept(sample.entry(...Array.from({ length: 9 }, () => sample.runAction())))
       await Promise.all([8, 1, 4].map((concurrency) => worker.resize(concurrency)))
@@ -149,9 +144,8 @@ export function performingContract(subject: ContractSubject): void {
       assert.equal(worker.waiting.length, 4)
     })
 
-    test('a worker pool that drained gets no task, whatever its size', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a worker pool that drained gets no task, whatever its size', async (bench) => {
+      const { sample } = bench
       const worker = startManualWorker(bench.store, ['run'], 1)
       await worker.drain(0)
       await worker.resize(8)
@@ -160,9 +154,8 @@ export function performingContract(subject: ContractSubject): void {
       assert.equal(worker.waiting.length, 0)
     })
 
-    test('a worker pool gets only its own kinds of tasks', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a worker pool gets only its own kinds of tasks', async (bench) => {
+      const { sample } = bench
       const beats = startManualWorker(bench.store, ['heartbeat'])
       await bench.store.accept(sample.entry(sample.runAction(), sample.eventAction()))
       bench.clock.advance(1_000)
@@ -173,9 +166,8 @@ export function performingContract(subject: ContractSubject): void {
       assert.equal(beats.waiting.length, 0)
     })
 
-    test('the attempt number grows when a settlement counts, the number of claims always', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('the attempt number grows when a settlement counts, the number of claims always', async (bench) => {
+      const { sample } = bench
       await bench.store.accept(sample.entry(sample.runAction()))
       const worker = startManualWorker(bench.store, ['run'])
       const seen: unknown[] = []
@@ -192,9 +184,8 @@ export function performingContract(subject: ContractSubject): void {
       ])
     })
 
-    test('what a checkpoint changed is visible at once, and survives a settlement that is not done', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('what a checkpoint changed is visible at once, and survives a settlement that is not done', async (bench) => {
+      const { sample } = bench
       const action = sample.runAction()
       const id = idOf(action)
       await bench.store.accept(sample.entry(action))
@@ -212,9 +203,8 @@ export function performingContract(subject: ContractSubject): void {
       retried.done()
     })
 
-    test('a field is removed by setting it to undefined', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a field is removed by setting it to undefined', async (bench) => {
+      const { sample } = bench
       const action = sample.runAction({ reply: 'hi' })
       await bench.store.accept(sample.entry(action))
       const claim = await startManualWorker(bench.store, ['run']).next()
@@ -223,9 +213,8 @@ export function performingContract(subject: ContractSubject): void {
       assert.ok(run !== undefined && !('reply' in run))
     })
 
-    test('a turn is appended once, however often it is sent', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a turn is appended once, however often it is sent', async (bench) => {
+      const { sample } = bench
       const action = sample.runAction({ sessionKey: 'pr:1' })
       const turn = idOf(action)
       await bench.store.accept(sample.entry(action))
@@ -241,9 +230,9 @@ export function performingContract(subject: ContractSubject): void {
       assert.deepEqual((await claim.load()).history, messages)
     })
 
-    test('load returns the newest messages of the session, oldest first, and the route', async (t) => {
-      const bench = await openBench(t, subject, { historyMessages: 3 })
-      const sample = createSampler(bench)
+    test('load returns the newest messages of the session, oldest first, and the route', async (bench) => {
+      await bench.open({ historyMessages: 3 })
+      const { sample } = bench
       await bench.store.command({ type: 'set-route', route: { channel: 'slack', to: 'C1' } })
       await bench.store.accept(sample.entry(sample.runAction({ sessionKey: 'pr:1' })))
       const claim = await startManualWorker(bench.store, ['run']).next()
@@ -260,9 +249,8 @@ export function performingContract(subject: ContractSubject): void {
       assert.deepEqual(work.route, { channel: 'slack', to: 'C1' })
     })
 
-    test('a settlement commits its effects together: the delivery it makes is claimed next', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a settlement commits its effects together: the delivery it makes is claimed next', async (bench) => {
+      const { sample } = bench
       const action = sample.runAction()
       const delivery = sample.delivery({ runId: idOf(action), to: 'C1' })
       const summary = sample.event({ mode: 'next-heartbeat', origin: { runId: idOf(action) } })
@@ -295,9 +283,8 @@ export function performingContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().backlog, 0)
     })
 
-    test('a run is at its last stage when none of its deliveries is open any more, in whatever order they end', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a run is at its last stage when none of its deliveries is open any more, in whatever order they end', async (bench) => {
+      const { sample } = bench
       const action = sample.runAction()
       const run = idOf(action)
       const deliveries = ['C1', 'C2', 'C3'].map((to) => sample.delivery({ runId: run, to }))
@@ -319,9 +306,8 @@ export function performingContract(subject: ContractSubject): void {
       assert.deepEqual([ended?.stage, ended?.deliveredAt], ['delivered', 7])
     })
 
-    test('when perform throws, the fault is reported and the task comes again 5 s later', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('when perform throws, the fault is reported and the task comes again 5 s later', async (bench) => {
+      const { sample } = bench
       const faults: unknown[] = []
       const claims: number[] = []
       let performed: () => void = () => {}
@@ -349,9 +335,8 @@ export function performingContract(subject: ContractSubject): void {
       assert.deepEqual(claims, [1, 1])
     })
 
-    test('effects that the store refuses are a fault, and their batch goes on without them', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('effects that the store refuses are a fault, and their batch goes on without them', async (bench) => {
+      const { sample } = bench
       await bench.store.accept(sample.entry(sample.runAction(), sample.runAction()))
       const worker = startManualWorker(bench.store, ['run'])
       const [bad, good] = [await worker.next(), await worker.next()]
@@ -370,9 +355,8 @@ export function performingContract(subject: ContractSubject): void {
       retried.done()
     })
 
-    test('a lost lease writes nothing, and the task is there for another claim', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a lost lease writes nothing, and the task is there for another claim', async (bench) => {
+      const { sample } = bench
       const action = sample.runAction()
       await bench.store.accept(sample.entry(action))
       const worker = startManualWorker(bench.store, ['run'])
@@ -393,9 +377,8 @@ export function performingContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().backlog, 0)
     })
 
-    test('a run in the session that another run began waits for that run', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a run in the session that another run began waits for that run', async (bench) => {
+      const { sample } = bench
       const first = sample.runAction()
       const sessionKey = `hook:${idOf(first)}`
       const worker = startManualWorker(bench.store, ['run'])
@@ -415,33 +398,35 @@ export function performingContract(subject: ContractSubject): void {
       }
     })
 
-    test('after the clock is set back, due tasks are still due and waits are as long as before', async (t) => {
-      const bench = await createBench(t, subject)
-      let ahead = 3_600_000
-      const clock = { now: () => bench.clock.now() + ahead }
-      const store = await bench.open(clock)
-      const sample = createSampler({ mintId: bench.mintId, clock: store })
-      const actions = [1, 2].map(() => sample.runAction({ sessionKey: 'pr:1' }))
-      await store.accept(sample.entry(...actions))
-      await store.command({ type: 'schedule', task: heartbeatTask(store.now() + 1_000) })
-      ahead = 0
-      const worker = startManualWorker(store, ['run', 'heartbeat'])
-      for (const action of actions) {
-        const claim = await worker.next()
-        assert.equal(claim.task.subject, idOf(action))
-        claim.done()
-      }
-      await bench.settled()
-      assert.equal(worker.waiting.length, 0)
-      bench.clock.advance(1_000)
-      const heartbeat = await worker.next()
-      assert.equal(heartbeat.task.kind, 'heartbeat')
-      heartbeat.done()
-    })
+    single(
+      'after the clock is set back, due tasks are still due and waits are as long as before',
+      async (t) => {
+        const bench = await createBench(t, subject)
+        let ahead = 3_600_000
+        const clock = { now: () => bench.clock.now() + ahead }
+        const store = await bench.open(clock)
+        const sample = createSampler({ mintId: bench.mintId, clock: store })
+        const actions = [1, 2].map(() => sample.runAction({ sessionKey: 'pr:1' }))
+        await store.accept(sample.entry(...actions))
+        await store.command({ type: 'schedule', task: heartbeatTask(store.now() + 1_000) })
+        ahead = 0
+        const worker = startManualWorker(store, ['run', 'heartbeat'])
+        for (const action of actions) {
+          const claim = await worker.next()
+          assert.equal(claim.task.subject, idOf(action))
+          claim.done()
+        }
+        await bench.settled()
+        assert.equal(worker.waiting.length, 0)
+        bench.clock.advance(1_000)
+        const heartbeat = await worker.next()
+        assert.equal(heartbeat.task.kind, 'heartbeat')
+        heartbeat.done()
+      },
+    )
 
-    test('a drain claims nothing more and waits for what is being performed', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a drain claims nothing more and waits for what is being performed', async (bench) => {
+      const { sample } = bench
       const action = sample.runAction()
       await bench.store.accept(sample.entry(action))
       const worker = startManualWorker(bench.store, ['run'])
@@ -456,9 +441,8 @@ export function performingContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().backlog, 1)
     })
 
-    test('when its grace is over, a drain aborts the leases and leaves the tasks to be claimed again', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('when its grace is over, a drain aborts the leases and leaves the tasks to be claimed again', async (bench) => {
+      const { sample } = bench
       await bench.store.accept(sample.entry(sample.runAction()))
       const worker = startManualWorker(bench.store, ['run'])
       const claim = await worker.next()

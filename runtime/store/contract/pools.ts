@@ -1,16 +1,18 @@
 /** The contract of pools: no more tasks of a pool are performed at a time than its limit, and no other task waits for them. */
 
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test as single } from 'node:test'
 import type { Entry, NewAction } from '../port.ts'
 import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
+import { testsOf } from './bench/contract-test.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
 import { createSampler, idOf } from './bench/samples.ts'
 
 export function poolsContract(subject: ContractSubject): void {
   describe(`${subject.name}: pools`, { concurrency: 4, timeout: 30_000 }, () => {
-    test('no more tasks of a pool are performed at one time than its limit, and others pass it', async (t) => {
-      const bench = await openBench(t, subject)
+    const test = testsOf(subject)
+
+    test('no more tasks of a pool are performed at one time than its limit, and others pass it', async (bench) => {
       const worker = startManualWorker(bench.store, ['run'], 8, { github: 2 })
       const github = Array.from({ length: 5 }, () => pooled(bench, 'github'))
       const other = [pooled(bench, 'billing'), pooled(bench, 'billing'), createSampler(bench).runAction()]
@@ -32,8 +34,7 @@ export function poolsContract(subject: ContractSubject): void {
       }
     })
 
-    test('over all pools what is due first goes first, then what was accepted first', async (t) => {
-      const bench = await openBench(t, subject)
+    test('over all pools what is due first goes first, then what was accepted first', async (bench) => {
       const start = bench.clock.now()
       const actions = [
         pooled(bench, 'b', start + 3),
@@ -52,8 +53,7 @@ export function poolsContract(subject: ContractSubject): void {
       }
     })
 
-    test('changed limits hold at once, in both directions, and a pool without a limit is not limited', async (t) => {
-      const bench = await openBench(t, subject)
+    test('changed limits hold at once, in both directions, and a pool without a limit is not limited', async (bench) => {
       const worker = startManualWorker(bench.store, ['run'], 8, { constructor: 1 })
       const actions = Array.from({ length: 9 }, () => pooled(bench, 'constructor'))
       await bench.store.accept(entryOf(bench, ...actions))
@@ -75,8 +75,7 @@ export function poolsContract(subject: ContractSubject): void {
       assert.equal(worker.waiting.length, 0)
     })
 
-    test('a limit of zero stops a pool, and none of its tasks is lost', async (t) => {
-      const bench = await openBench(t, subject)
+    test('a limit of zero stops a pool, and none of its tasks is lost', async (bench) => {
       const worker = startManualWorker(bench.store, ['run'], 8, { github: 0 })
       await bench.store.accept(entryOf(bench, pooled(bench, 'github')))
       await bench.settled()
@@ -85,7 +84,7 @@ export function poolsContract(subject: ContractSubject): void {
       await worker.next()
     })
 
-    test('a full pool sets no timer, and its next task is claimed when one settles', async (t) => {
+    single('a full pool sets no timer, and its next task is claimed when one settles', async (t) => {
       let timers = 0
       const bench = await openBench(t, subject)
       const { setTimer } = bench.clock
@@ -121,9 +120,8 @@ export function poolsContract(subject: ContractSubject): void {
       assert.equal((await worker.next()).task.key, claim.task.key)
     })
 
-    test("the pool of a lane's head decides for the lane", async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test("the pool of a lane's head decides for the lane", async (bench) => {
+      const { sample } = bench
       const run = (sessionKey: string, pool?: string) => {
         const action = sample.runAction({ sessionKey })
         const tasks = action.tasks.map((task) => ({ ...task, ...(pool !== undefined && { pool }) }))
@@ -141,8 +139,7 @@ export function poolsContract(subject: ContractSubject): void {
       assert.equal((await worker.next()).task.subject, idOf(free))
     })
 
-    test('a claim that was taken back and one whose commit failed release their place in the pool', async (t) => {
-      const bench = await openBench(t, subject)
+    test('a claim that was taken back and one whose commit failed release their place in the pool', async (bench) => {
       const first = startManualWorker(bench.store, ['run'], 8, { github: 1 })
       await bench.settled()
       await bench.fault('commit-fails')
@@ -157,8 +154,7 @@ export function poolsContract(subject: ContractSubject): void {
       await first.next()
     })
 
-    test('the pool of a task survives the process', async (t) => {
-      const bench = await openBench(t, subject)
+    test('the pool of a task survives the process', async (bench) => {
       await bench.store.accept(entryOf(bench, pooled(bench, 'github'), pooled(bench, 'github')))
       await startManualWorker(bench.store, ['run'], 1).next()
       const store = await bench.open()

@@ -1,19 +1,21 @@
 /** The contract of the reader: pages, filters, refused requests and the route. */
 
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe } from 'node:test'
 import type { Page, PageOptions, RequestFilters, RequestRecord } from '../port.ts'
-import { type ContractSubject, openBench } from './bench/bench.ts'
+import type { ContractSubject } from './bench/bench.ts'
+import { testsOf } from './bench/contract-test.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
-import { createSampler, idOf } from './bench/samples.ts'
+import { idOf } from './bench/samples.ts'
 
 const head = { headers: { 'x-event': 'push', 'set-cookie': ['a', 'b'] }, query: { page: '2' } }
 
 export function readingContract(subject: ContractSubject): void {
   describe(`${subject.name}: reading`, { concurrency: 4, timeout: 30_000 }, () => {
-    test('lists are newest first, and their pages join without a gap while new items arrive', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    const test = testsOf(subject)
+
+    test('lists are newest first, and their pages join without a gap while new items arrive', async (bench) => {
+      const { sample } = bench
       const actions = Array.from({ length: 5 }, () => sample.runAction())
       for (const action of actions) await bench.store.accept(sample.entry(action))
       const newestFirst = actions.map(idOf).toReversed()
@@ -28,9 +30,8 @@ export function readingContract(subject: ContractSubject): void {
       assert.equal(third.next, undefined)
     })
 
-    test('a page of large records ends early, and the pages join without a gap', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a page of large records ends early, and the pages join without a gap', async (bench) => {
+      const { sample } = bench
       const message = 'x'.repeat(1_500_000)
       const actions = Array.from({ length: 5 }, () => sample.runAction({ message }))
       for (const action of actions) await bench.store.accept(sample.entry(action))
@@ -45,17 +46,15 @@ export function readingContract(subject: ContractSubject): void {
       assert.ok(pages.length > 1)
     })
 
-    test('a page that ends with the last item names no next one', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a page that ends with the last item names no next one', async (bench) => {
+      const { sample } = bench
       await bench.store.accept(sample.entry(sample.eventAction(), sample.eventAction()))
       const page = await bench.store.read.events({ limit: 2 })
       assert.equal(page.items.length, 2)
       assert.equal(page.next, undefined)
     })
 
-    test('a cursor that came from no page is refused', async (t) => {
-      const bench = await openBench(t, subject)
+    test('a cursor that came from no page is refused', async (bench) => {
       const { read } = bench.store
       for (const cursor of ["' OR 1=1", 'c9bf9e57-1685-4c89-bafb-ff5af830be8a']) {
         for (const list of [read.runs, read.requests, read.jobs, read.issues, read.sessions])
@@ -64,9 +63,8 @@ export function readingContract(subject: ContractSubject): void {
       await assert.rejects(read.jobItems(bench.mintId(), { cursor: 'x' }), { code: 'BAD_CURSOR' })
     })
 
-    test('requests are found by each fact of theirs, on disk and in memory', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('requests are found by each fact of theirs, on disk and in memory', async (bench) => {
+      const { sample } = bench
       const original = sample.request({ mapping: 'm1', client: '10.0.0.1' })
       const facts = {
         code: 'IDEMPOTENCY_CONFLICT',
@@ -99,9 +97,8 @@ export function readingContract(subject: ContractSubject): void {
       assert.deepEqual(await ids({ replayOf: 'no id' }), [])
     })
 
-    test('lists are filtered by outcome, endpoint, state, session and kind', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('lists are filtered by outcome, endpoint, state, session and kind', async (bench) => {
+      const { sample } = bench
       const one = sample.runAction({ sessionKey: 'pr:1', endpoint: 'github' })
       const two = sample.runAction({ sessionKey: 'pr:2', endpoint: 'other' })
       const accepted = sample.entry(one, two, sample.eventAction())
@@ -128,8 +125,7 @@ export function readingContract(subject: ContractSubject): void {
       assert.deepEqual(await ids(read.deliveries({ state: 'parked' })), [])
     })
 
-    test('a record that does not exist is undefined', async (t) => {
-      const bench = await openBench(t, subject)
+    test('a record that does not exist is undefined', async (bench) => {
       const { read } = bench.store
       const random = 'c9bf9e57-1685-4c89-bafb-ff5af830be8a'
       for (const id of [bench.mintId(), 'no id at all', '', random]) {
@@ -142,9 +138,8 @@ export function readingContract(subject: ContractSubject): void {
       assert.equal(await read.route(), undefined)
     })
 
-    test('a kept body and its head come with their request, and lists say that it is kept', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a kept body and its head come with their request, and lists say that it is kept', async (bench) => {
+      const { sample } = bench
       const entry = sample.entry(sample.runAction())
       const kept = { body: new Uint8Array(Buffer.from('{"n":1}')), head }
       await bench.store.accept({ ...entry, request: { ...entry.request, ...kept } })
@@ -153,9 +148,8 @@ export function readingContract(subject: ContractSubject): void {
       assert.deepEqual(items, [{ ...entry.request, bodyKept: true }])
     })
 
-    test('a trace comes with its request, with and without a body, and in no list', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a trace comes with its request, with and without a body, and in no list', async (bench) => {
+      const { sample } = bench
       const trace = {
         candidates: [{ mapping: 'm', verdict: 'failed', clause: { actual: '\ud83d' } }],
         more: 2,
@@ -178,9 +172,8 @@ export function readingContract(subject: ContractSubject): void {
       assert.deepEqual(await bench.store.read.request(refused.id), refused)
     })
 
-    test('requests are listed from a time on and up to a time, on disk and in memory', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('requests are listed from a time on and up to a time, on disk and in memory', async (bench) => {
+      const { sample } = bench
       const ids: string[] = []
       const times: number[] = []
       const outcomes = ['ignored', 'accepted', 'refused'] as const
@@ -217,9 +210,8 @@ export function readingContract(subject: ContractSubject): void {
       assert.equal(second.next, undefined)
     })
 
-    test('a request that came after the clock was set back is listed by the time at which it was received', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a request that came after the clock was set back is listed by the time at which it was received', async (bench) => {
+      const { sample } = bench
       const before = bench.clock.now()
       bench.clock.advance(600_000)
       const first = sample.request()
@@ -233,9 +225,8 @@ export function readingContract(subject: ContractSubject): void {
       assert.deepEqual(await found({ since: before + 1 }), [first.id])
     })
 
-    test('the newest requests whose bodies are kept come whole, and the others do not come', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('the newest requests whose bodies are kept come whole, and the others do not come', async (bench) => {
+      const { sample } = bench
       const body = (text: string) => new Uint8Array(Buffer.from(text))
       const accepted = sample.entry(sample.runAction())
       const first = { ...accepted.request, body: body('1'), head }
@@ -254,9 +245,8 @@ export function readingContract(subject: ContractSubject): void {
       assert.deepEqual(await store.read.recentBodies({ limit: 1 }), [empty])
     })
 
-    test('large bodies are answered one by one rather than all at once', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('large bodies are answered one by one rather than all at once', async (bench) => {
+      const { sample } = bench
       const requests = [9_000_000, 9_000_000, 7_000_000].map((bytes) => ({
         ...sample.request({ outcome: 'ignored', status: 200 }),
         body: new Uint8Array(bytes),
@@ -274,9 +264,8 @@ export function readingContract(subject: ContractSubject): void {
       )
     })
 
-    test('refused requests are listed between the others, without their bodies', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('refused requests are listed between the others, without their bodies', async (bench) => {
+      const { sample } = bench
       const older = sample.entry(sample.runAction())
       await bench.store.accept(older)
       const refused = sample.request({ outcome: 'refused', status: 404, code: 'NOT_FOUND' })
@@ -290,9 +279,8 @@ export function readingContract(subject: ContractSubject): void {
       assert.equal((await bench.store.read.requests({ outcome: 'accepted' })).items.length, 2)
     })
 
-    test('a refused request that is accepted is on the disk with its body, and listed with those in memory', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a refused request that is accepted is on the disk with its body, and listed with those in memory', async (bench) => {
+      const { sample } = bench
       const refused = { outcome: 'refused', status: 400, code: 'BLANK_TEXT', mapping: 'm' } as const
       const kept = { ...sample.request(refused), body: new Uint8Array([1]), head }
       await bench.store.accept({ request: kept, actions: [] })
@@ -310,9 +298,8 @@ export function readingContract(subject: ContractSubject): void {
       assert.deepEqual(await store.read.request(kept.id), kept)
     })
 
-    test('wrong tokens of one client are summed up by the minute', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('wrong tokens of one client are summed up by the minute', async (bench) => {
+      const { sample } = bench
       const wrong = (client: string) =>
         bench.store.note(sample.request({ outcome: 'refused', status: 401, client }))
       for (const client of ['10.0.0.1', '10.0.0.1', '10.0.0.2', '10.0.0.1']) wrong(client)
@@ -329,9 +316,8 @@ export function readingContract(subject: ContractSubject): void {
       )
     })
 
-    test("repetitions of one client without credentials are summed up and push no other client's requests out", async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test("repetitions of one client without credentials are summed up and push no other client's requests out", async (bench) => {
+      const { sample } = bench
       const statuses = [401, 403, 404, 405, 408, 413, 429, 503]
       for (const status of [...statuses, ...statuses]) {
         bench.store.note(sample.request({ outcome: 'refused', status, client: '10.0.0.1' }))
@@ -345,9 +331,8 @@ export function readingContract(subject: ContractSubject): void {
       ])
     })
 
-    test('repetitions of one client are summed up by endpoint and by the cause of the failed authentication', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('repetitions of one client are summed up by endpoint and by the cause of the failed authentication', async (bench) => {
+      const { sample } = bench
       const note = (more: Partial<RequestRecord>) =>
         bench.store.note(sample.request({ client: '10.0.0.1', ...more }))
       const wrong = {
@@ -388,17 +373,15 @@ export function readingContract(subject: ContractSubject): void {
       )
     })
 
-    test('no more than 10,000 refused requests are remembered', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('no more than 10,000 refused requests are remembered', async (bench) => {
+      const { sample } = bench
       const first = sample.request({ outcome: 'refused', status: 400 })
       bench.store.note(first)
       for (let i = 0; i < 10_000; i++) bench.store.note(sample.request({ outcome: 'refused', status: 400 }))
       assert.equal(await bench.store.read.request(first.id), undefined)
     })
 
-    test('a route that an operator set wins over offered ones, for good', async (t) => {
-      const bench = await openBench(t, subject)
+    test('a route that an operator set wins over offered ones, for good', async (bench) => {
       const offer = (channel: string | undefined) =>
         bench.store.command({ type: 'offer-route', route: channel === undefined ? undefined : { channel } })
       assert.deepEqual(await offer('slack'), { ok: true })

@@ -1,15 +1,16 @@
 /** The contract of replay jobs: each item gets one replay, which it keeps over restarts, and is settled once. */
 
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test as single } from 'node:test'
 import type { CommandResult, Id, ReplayJobItem } from '../port.ts'
 import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
-import { createSampler } from './bench/samples.ts'
+import { testsOf } from './bench/contract-test.ts'
 
 export function replayJobsContract(subject: ContractSubject): void {
   describe(`${subject.name}: replay jobs`, { concurrency: 4, timeout: 30_000 }, () => {
-    test('a job hands out its items in order, counts how they end, and is done with the last', async (t) => {
-      const bench = await openBench(t, subject)
+    const test = testsOf(subject)
+
+    test('a job hands out its items in order, counts how they end, and is done with the last', async (bench) => {
       const { id, items, begin, next, settle } = newJob(bench, 5)
       assert.deepEqual(await begin(items.slice(0, 3), { more: true }), { ok: true, done: 3 })
       assert.equal((await next(2)).why, 'state', 'nothing is handed out before all items are there')
@@ -46,8 +47,7 @@ export function replayJobsContract(subject: ContractSubject): void {
       assert.deepEqual(await next(10), { ok: false, why: 'state', reason: 'it is done' })
     })
 
-    test('after a restart what was handed out and not settled comes first, under the same ids', async (t) => {
-      const bench = await openBench(t, subject)
+    test('after a restart what was handed out and not settled comes first, under the same ids', async (bench) => {
       const { begin, items, next, settle } = newJob(bench, 4)
       await begin(items)
       const given = (await next(2)).items ?? []
@@ -62,8 +62,7 @@ export function replayJobsContract(subject: ContractSubject): void {
       assert.equal(new Set(all.map(({ replay }) => replay)).size, 3, 'each has an id of its own')
     })
 
-    test('of several orders with one key at one moment one begins a job, and the others get its id', async (t) => {
-      const bench = await openBench(t, subject)
+    test('of several orders with one key at one moment one begins a job, and the others get its id', async (bench) => {
       const order = (key: string) => {
         const job = { id: bench.mintId(), filter: {}, options: { key }, createdAt: bench.clock.now() }
         return bench.store.command({ type: 'job-begin', job, items: [bench.mintId()] })
@@ -80,17 +79,15 @@ export function replayJobsContract(subject: ContractSubject): void {
       assert.equal((await order('a')).job, undefined, 'a cancelled job makes room')
     })
 
-    test('a job that is named by no id is unknown', async (t) => {
-      const bench = await openBench(t, subject)
+    test('a job that is named by no id is unknown', async (bench) => {
       for (const job of ['x', '', "'", '\u0000', bench.mintId()]) {
         const cancelled = await bench.store.command({ type: 'job-cancel', job, at: bench.clock.now() })
         assert.equal(cancelled.why, 'unknown', job)
       }
     })
 
-    test('a replay that is stored again under its id changes nothing, however it ended', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a replay that is stored again under its id changes nothing, however it ended', async (bench) => {
+      const { sample } = bench
       const entry = sample.entry(sample.runAction())
       const ignored = sample.request({ outcome: 'ignored', replayOf: entry.request.id })
       const other = sample.request({ outcome: 'failed' })
@@ -111,8 +108,7 @@ export function replayJobsContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().backlog, 1)
     })
 
-    test('no more is handed out than there are new ids', async (t) => {
-      const bench = await openBench(t, subject)
+    test('no more is handed out than there are new ids', async (bench) => {
       const { id, begin, items } = newJob(bench, 3)
       await begin(items)
       const mint = [bench.mintId()]
@@ -120,8 +116,7 @@ export function replayJobsContract(subject: ContractSubject): void {
       assert.deepEqual(given, [{ request: items[0], replay: mint[0] }])
     })
 
-    test('a job is listed with its items, those that failed too, in pages', async (t) => {
-      const bench = await openBench(t, subject)
+    test('a job is listed with its items, those that failed too, in pages', async (bench) => {
       const jobs = [newJob(bench, 5), newJob(bench, 0), newJob(bench, 1)] as const
       const [first] = jobs
       for (const { begin, items } of jobs) await begin(items)
@@ -171,8 +166,7 @@ export function replayJobsContract(subject: ContractSubject): void {
       assert.equal(await read.job('no id'), undefined)
     })
 
-    test('a cancelled job hands nothing out, and counts what was under way', async (t) => {
-      const bench = await openBench(t, subject)
+    test('a cancelled job hands nothing out, and counts what was under way', async (bench) => {
       const { id, begin, items, next, settle } = newJob(bench, 3)
       await begin(items)
       const given = (await next(1)).items ?? []
@@ -186,16 +180,14 @@ export function replayJobsContract(subject: ContractSubject): void {
       assert.deepEqual([job?.state, job?.done, job?.endedAt], ['cancelled', 1, bench.clock.now()])
     })
 
-    test('a job whose items were not all added when the process ended is cancelled', async (t) => {
-      const bench = await openBench(t, subject)
+    test('a job whose items were not all added when the process ended is cancelled', async (bench) => {
       const { id, begin, items } = newJob(bench, 2)
       await begin(items, { more: true })
       await bench.open()
       assert.equal((await bench.store.read.job(id))?.state, 'cancelled')
     })
 
-    test('a job that does not exist is unknown, and too many items at once are refused', async (t) => {
-      const bench = await openBench(t, subject)
+    test('a job that does not exist is unknown, and too many items at once are refused', async (bench) => {
       const { begin, next, settle, id } = newJob(bench, 1_001)
       assert.equal((await next(1)).why, 'unknown')
       assert.equal((await settle()).why, 'unknown')
@@ -206,7 +198,7 @@ export function replayJobsContract(subject: ContractSubject): void {
       assert.equal(await bench.store.read.job(id), undefined)
     })
 
-    test('an ended job is deleted with other history, and a running one is not', async (t) => {
+    single('an ended job is deleted with other history, and a running one is not', async (t) => {
       const keepMs = 3_600_000
       const bench = await openBench(t, subject, { keepMs })
       const [ended, running] = [newJob(bench, 100), newJob(bench, 1)]

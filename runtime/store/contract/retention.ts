@@ -1,18 +1,21 @@
 /** The contract of retention: ended history is deleted when it is old, and open records never are. */
 
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
-import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
+import { describe } from 'node:test'
+import type { Bench, ContractSubject } from './bench/bench.ts'
+import { testsOf } from './bench/contract-test.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
-import { createSampler, idOf } from './bench/samples.ts'
+import { idOf } from './bench/samples.ts'
 
 const keepMs = 7 * 86_400_000
 
 export function retentionContract(subject: ContractSubject): void {
   describe(`${subject.name}: retention`, { concurrency: 4, timeout: 30_000 }, () => {
-    test('ended history is deleted after its time, with its requests, messages and deliveries', async (t) => {
-      const bench = await openBench(t, subject, { keepMs })
-      const sample = createSampler(bench)
+    const test = testsOf(subject)
+
+    test('ended history is deleted after its time, with its requests, messages and deliveries', async (bench) => {
+      await bench.open({ keepMs })
+      const { sample } = bench
       const action = sample.runAction({ sessionKey: 'pr:1' })
       const id = idOf(action)
       const entry = sample.entry(action)
@@ -56,9 +59,9 @@ export function retentionContract(subject: ContractSubject): void {
       assert.equal(await read.session('pr:1'), undefined)
     })
 
-    test('queued runs, pending events and unsent deliveries stay, and so do their requests', async (t) => {
-      const bench = await openBench(t, subject, { keepMs })
-      const sample = createSampler(bench)
+    test('queued runs, pending events and unsent deliveries stay, and so do their requests', async (bench) => {
+      await bench.open({ keepMs })
+      const { sample } = bench
       const [done, queued, event] = [sample.runAction(), sample.runAction(), sample.eventAction()]
       const entry = sample.entry(done, queued, event)
       const delivery = sample.delivery({ runId: idOf(done) })
@@ -84,9 +87,9 @@ export function retentionContract(subject: ContractSubject): void {
       assert.ok(await read.delivery(delivery.id))
     })
 
-    test('a dedupe key is known until its time is over, even if its run was deleted', async (t) => {
-      const bench = await openBench(t, subject, { keepMs })
-      const sample = createSampler(bench)
+    test('a dedupe key is known until its time is over, even if its run was deleted', async (bench) => {
+      await bench.open({ keepMs })
+      const { sample } = bench
       const dedupe = { scope: 's', key: 'k', until: bench.clock.now() + 3 * keepMs }
       const entry = sample.entry(sample.runAction({}, { dedupe }))
       const original = entry.actions[0]?.record.id ?? ''
@@ -110,9 +113,9 @@ export function retentionContract(subject: ContractSubject): void {
       assert.equal(repeated.actions[0]?.outcome, 'accepted')
     })
 
-    test('a shorter retention time deletes at once', async (t) => {
-      const bench = await openBench(t, subject, { keepMs })
-      const sample = createSampler(bench)
+    test('a shorter retention time deletes at once', async (bench) => {
+      await bench.open({ keepMs })
+      const { sample } = bench
       const old = sample.request({ outcome: 'ignored', status: 200 })
       bench.store.note(old)
       await bench.settled()
@@ -126,9 +129,9 @@ export function retentionContract(subject: ContractSubject): void {
       assert.ok(await bench.store.read.request(late.id))
     })
 
-    test('a longer retention time keeps what was not deleted yet', async (t) => {
-      const bench = await openBench(t, subject, { keepMs: 3_600_000 })
-      const sample = createSampler(bench)
+    test('a longer retention time keeps what was not deleted yet', async (bench) => {
+      await bench.open({ keepMs: 3_600_000 })
+      const { sample } = bench
       const request = sample.request({ outcome: 'ignored', status: 200 })
       bench.store.note(request)
       await bench.settled()
@@ -142,9 +145,9 @@ export function retentionContract(subject: ContractSubject): void {
       await untilDeleted(bench, request.id)
     })
 
-    test('a large amount of old history is deleted in slices, and no call waits for all of it', async (t) => {
-      const bench = await openBench(t, subject, { keepMs, backlog: 10_000 })
-      const sample = createSampler(bench)
+    test('a large amount of old history is deleted in slices, and no call waits for all of it', async (bench) => {
+      await bench.open({ keepMs, backlog: 10_000 })
+      const { sample } = bench
       for (let batch = 0; batch < 20; batch++) {
         for (let i = 0; i < 100; i++) bench.store.note(sample.request({ outcome: 'ignored', status: 200 }))
         await bench.settled()

@@ -1,10 +1,11 @@
 /** The contract of spending: the cost of a run is counted with its effects, by day and by budget. */
 
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test as single } from 'node:test'
 import type { Claim, Effects } from '../port.ts'
 import { heartbeatTask } from '../task-keys.ts'
-import { type ContractSubject, createBench, openBench } from './bench/bench.ts'
+import { type ContractSubject, createBench } from './bench/bench.ts'
+import { testsOf } from './bench/contract-test.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
 import { createSampler } from './bench/samples.ts'
 
@@ -13,9 +14,10 @@ const nothing = { runs: 0, tokens: 0, usd: 0, reported: false }
 
 export function spendingContract(subject: ContractSubject): void {
   describe(`${subject.name}: spending`, { concurrency: 4, timeout: 30_000 }, () => {
-    test('spending is added up, for all runs and for the budget of a run', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    const test = testsOf(subject)
+
+    test('spending is added up, for all runs and for the budget of a run', async (bench) => {
+      const { sample } = bench
       await bench.store.accept(
         sample.entry(sample.runAction({ budget: 'github' }), sample.runAction({ budget: 'billing' })),
       )
@@ -37,9 +39,8 @@ export function spendingContract(subject: ContractSubject): void {
       })
     })
 
-    test('however much is spent, the sum can be read', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('however much is spent, the sum can be read', async (bench) => {
+      const { sample } = bench
       await bench.store.accept(sample.entry(sample.runAction({ budget: 'github' })))
       const claim = await startManualWorker(bench.store, ['run']).next()
       const tokens = Number.MAX_SAFE_INTEGER
@@ -48,9 +49,8 @@ export function spendingContract(subject: ContractSubject): void {
       assert.deepEqual((await claim.load()).spent, { day: today, all: sum, budget: sum })
     })
 
-    test('a budget whose exhaustion was reported stays so, whatever is spent later', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a budget whose exhaustion was reported stays so, whatever is spent later', async (bench) => {
+      const { sample } = bench
       await bench.store.accept(sample.entry(sample.runAction({ budget: 'github' })))
       const claim = await startManualWorker(bench.store, ['run']).next()
       const reported = async () => {
@@ -64,9 +64,8 @@ export function spendingContract(subject: ContractSubject): void {
       assert.deepEqual(await reported(), [true, true])
     })
 
-    test('a new day begins at midnight UTC with nothing spent, for heartbeats as for runs', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('a new day begins at midnight UTC with nothing spent, for heartbeats as for runs', async (bench) => {
+      const { sample } = bench
       await bench.store.accept(sample.entry(sample.runAction({ message: 'the "budget": of others' })))
       await bench.store.command({ type: 'schedule', task: heartbeatTask(bench.clock.now()) })
       const worker = startManualWorker(bench.store, ['run', 'heartbeat'])
@@ -85,9 +84,8 @@ export function spendingContract(subject: ContractSubject): void {
       }
     })
 
-    test('money is added up to a millionth of a dollar, and listed by day, mapping, model and session', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('money is added up to a millionth of a dollar, and listed by day, mapping, model and session', async (bench) => {
+      const { sample } = bench
       await bench.store.accept(sample.entry(sample.runAction({ budget: 'github' })))
       const claim = await startManualWorker(bench.store, ['run']).next()
       const of = { mapping: 'review', model: 'openai/gpt-5', session: 'hook:pr:7' }
@@ -122,9 +120,8 @@ export function spendingContract(subject: ContractSubject): void {
       await assert.rejects(read.costs({ by: 'day', cursor: 'x' }), { code: 'BAD_CURSOR' })
     })
 
-    test('runs are counted by whether they wait, are under way or are parked', async (t) => {
-      const bench = await openBench(t, subject)
-      const sample = createSampler(bench)
+    test('runs are counted by whether they wait, are under way or are parked', async (bench) => {
+      const { sample } = bench
       const actions = [sample.runAction(), sample.runAction(), sample.runAction()]
       await bench.store.accept(sample.entry(...actions))
       const worker = startManualWorker(bench.store, ['run'])
@@ -142,7 +139,7 @@ export function spendingContract(subject: ContractSubject): void {
       assert.deepEqual(await read.openRuns(), { queued: 1, running: 1, parked: 1 })
     })
 
-    test('spending survives the process, and a lost lease or a failed commit spends nothing', async (t) => {
+    single('spending survives the process, and a lost lease or a failed commit spends nothing', async (t) => {
       const bench = await createBench(t, subject)
       const store = await bench.open()
       const sample = createSampler(bench)
