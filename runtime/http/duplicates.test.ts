@@ -216,3 +216,15 @@ test('a run waits for more of its endpoint, mapping and given session, and not b
     })
   }
 })
+
+test('an event waits for the next heartbeat, unless the main session lives elsewhere', async (t) => {
+  const answers = { relays: false }
+  const { post, entries } = await openSurface(t, { relaysEvents: () => answers.relays })
+  await post('wake', { text: 'x' })
+  answers.relays = true
+  await post('wake', { text: 'x' })
+  assert.deepEqual(
+    entries.map(({ actions }) => actions[0]?.tasks.map(({ key }) => key)),
+    [[], ['heartbeat:main']],
+  )
+})
