@@ -350,3 +350,62 @@ test('a signed request is then treated like one with a token: loops, waits and r
   state.accept = () => Promise.reject(new StoreError('STORE_FULL', 'no'))
   assert.equal((await post('github', body, signed)).body['code'], 'STORE_FULL')
 })
+
+const rateOf = (value: NonNullable<EffectivePolicy['rate']>['value']) => ({ rate: { value, policy: 'x' } })
+
+test('the rate of a client counts before authentication, and that of the endpoint after it and before the body', async (t) => {
+  const { post, dial, notes } = await openSurface(t, {
+    policies: {
+      github: {
+        ...policyFor('github', createProvider()),
+        ...rateOf({ client: { max: 3, windowMs: 60_000 } }),
+      },
+      wake: rateOf({ endpoint: { max: 1, windowMs: 60_000 } }),
+    },
+  })
+  const tried = async (endpoint: string, headers: Record<string, string>) => {
+    const { status, headers: answered, body: answer } = await post(endpoint, body, headers)
+    return [status, answer['code'], answered['retry-after']]
+  }
+  const limited = [429, 'RATE_LIMITED', '60']
+  for (let time = 0; time < 3; time += 1) assert.equal((await tried('github', forged))[0], 401)
+  assert.deepEqual(await tried('github', signed), limited)
+  assert.match(notes.at(-1)?.reason ?? '', /more than endpoints\.x\.rate\.client allows$/)
+  for (let time = 0; time < 2; time += 1) assert.equal((await tried('wake', wrongToken))[0], 401)
+  assert.equal((await tried('wake', bearer))[0], 200)
+  assert.deepEqual(await tried('wake', bearer), limited)
+  assert.match(notes.at(-1)?.reason ?? '', /more than endpoints\.x\.rate\.endpoint allows$/)
+  const sender = await dial()
+  sender.send(
+    'POST /hooks/wake HTTP/1.1',
+    'host: x',
+    `authorization: ${bearer.authorization}`,
+    'content-length: 9',
+    '',
+    '',
+  )
+  assert.match(await sender.received('RATE_LIMITED'), /^HTTP\/1\.1 429 /)
+  assert.equal((await tried('agent', bearer))[0], 200, 'another endpoint has no rate')
+})
+
+test('after too many wrong tries a sender that shows nothing has to wait too, and a right token ends the wait', async (t) => {
+  const { post, notes } = await openSurface(t, {
+    policies: { github: policyFor('github', createProvider()) },
+  })
+  for (let time = 0; time < 10; time += 1) {
+    assert.equal((await post('wake', body, wrongToken)).status, 401)
+    assert.equal((await post('github', body, forged)).status, 401)
+  }
+  for (const [endpoint, headers, failure] of [
+    ['wake', wrongToken, 'TOKEN_WRONG'],
+    ['wake', {}, 'TOKEN_MISSING'],
+    ['github', forged, 'SIGNATURE_MISMATCH'],
+    ['github', {}, 'SIGNATURE_MISSING'],
+  ] as const) {
+    const { status, body: answer, headers: answered } = await post(endpoint, body, headers)
+    assert.deepEqual([status, answer['code'], answered['retry-after']], [429, 'TOO_MANY_TRIES', '60'])
+    assert.deepEqual([notes.at(-1)?.status, notes.at(-1)?.failure], [429, failure])
+  }
+  assert.equal((await post('github', body, signed)).status, 200)
+  assert.equal((await post('wake', body, {})).status, 401)
+})

@@ -238,3 +238,18 @@ test('a reply that cannot be sent ends its connection, and no other', async (t) 
   other.send('POST /hooks/wake HTTP/1.1', 'host: x', 'content-length: 0', '', '')
   await other.received('UNAUTHORIZED')
 })
+
+test('a handshake with a wrong secret counts as a wrong try, no handshake clears the count, and the rate holds for all', async (t) => {
+  const answer: Answer = ({ query }) => (query['as'] === 'good' ? good : wrong)
+  const provider = createProvider({ handshakes: { methods: ['GET'], unsigned: true, answer } })
+  const rate = { policy: 'x', value: { client: { max: 24, windowMs: 60_000 } } }
+  const { app } = await openSurface(t, { policies: { github: { ...policyFor('github', provider), rate } } })
+  const send = async (as: string, method: 'GET' | 'POST' = 'GET') => {
+    const { statusCode, body } = await app.inject({ method, url: `/hooks/github?as=${as}` })
+    return statusCode === 429 ? JSON.parse(body).code : statusCode
+  }
+  for (let time = 0; time < 20; time += 1) assert.equal(await send('wrong'), 403)
+  assert.deepEqual([await send('good'), await send('wrong')], [200, 'TOO_MANY_TRIES'])
+  assert.equal(await send('good', 'POST'), 'TOO_MANY_TRIES')
+  assert.deepEqual([await send('good'), await send('good')], [200, 'RATE_LIMITED'])
+})
