@@ -29,6 +29,20 @@ export function assertSentence(text: unknown, what: string, most = 500): void {
   assert.doesNotMatch(text, /[\n\r]/, `${what} is one line`)
 }
 
+/** Wraps `visibleText` of a fixture, which is often written for the messages that the vendor stores. */
+export function checkedText<Part>(visibleText: (part: Part) => string): (part: Part) => string {
+  return (part) => {
+    const text = visibleText(part)
+    const given = inspect(part, { depth: 1, breakLength: Number.POSITIVE_INFINITY }).slice(0, 120)
+    assert.equal(
+      typeof text,
+      'string',
+      `\`visibleText\` returns the text of a part that \`render\` returned: ${given}`,
+    )
+    return text
+  }
+}
+
 /** Asserts that a value survives being stored as JSON and shows none of the secrets. */
 export function assertStorable(value: unknown, secrets: readonly string[]): void {
   const text = JSON.stringify(value)

@@ -2,6 +2,7 @@
 
 import { describe, test } from 'node:test'
 import { arrivalTests } from './arrival.ts'
+import { checkedText } from './assertions.ts'
 import { channelTests } from './channel.ts'
 import { configurationTests } from './configuration.ts'
 import { connectionTests } from './connections.ts'
@@ -24,7 +25,8 @@ export const vendorTests = {
  * Runs everything in `channelConformance`, and tests that need a vendor: what it has stored, how it refuses, and how
  * connections fail. The plugin's own `setup` sets the channel up, with the configuration of the fake server.
  */
-export function vendorConformance(options: VendorConformance): void {
+export function vendorConformance(given: VendorConformance): void {
+  const options = { ...given, visibleText: checkedText(given.visibleText) }
   describe(options.name, () => {
     channelTests({ ...options, create: () => createFixture(options) })
     for (const tests of Object.values(vendorTests)) runVendorTests(tests, options)

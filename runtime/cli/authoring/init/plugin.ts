@@ -12,10 +12,9 @@ import { print } from '../../print.ts'
 import { customaryVariable } from './channel-questions.ts'
 import { linkPackage } from './link-package.ts'
 
-/** What a configuration says to use a plugin of each kind. */
+/** What a configuration says to use a plugin of each kind; `init channel` writes that of a channel. */
 const configurations = {
-  channel: (name: string, token: string) => `channels:
-  ${name}: { token: "${token}" }`,
+  channel: undefined,
   runner: (name: string, token: string) => `agents:
   runners:
     ${name}: { kind: ${name}, url: "http://127.0.0.1:9000", token: "${token}" }`,
@@ -55,20 +54,31 @@ export async function initPlugin(
     () => `${written.map((file) => `wrote ${file}\n`).join('')}${link}
 It speaks to a service that does not exist: put your own into index.js, and into the test what that service answers.
 
-Test it:  cd ${shellWord(shownTarget)} && node --test     (on Node.js 24)
+Test it:  cd ${shellWord(shownTarget)} && npx -p node@24 node --test   (on Node.js 24: node --test)
 Use it:   add to reveille.yaml, with the path as it is seen from there:
 
 plugins: [./${shownTarget}]
-${configurations[kind](name, `\${${variable}}`)}
+${nextSteps(kind, name, variable, programName(io))}`,
+  )
+  return 0
+}
+
+function nextSteps(kind: PluginKind, name: string, variable: string, program: string): string {
+  const configuration = configurations[kind]?.(name, `\${${variable}}`)
+  if (configuration === undefined)
+    return `
+and let this ask for the rest, try it and write it:
+
+${program} init channel ${name}
+`
+  return `${configuration}
 
 and to the file .env beside it:
 
 ${variable}=…
 
-Check it: ${programName(io)} check
-`,
-  )
-  return 0
+Check it: ${program} check
+`
 }
 
 /** @returns the files, absolute */
