@@ -83,7 +83,7 @@ export function compileExpression(
   const whole = createLibraryExpression(
     source,
     (tree) => void resolveNames(tree, source, offset, names),
-    keepsTree ? parsed : undefined,
+    keepsTree ? { resolved: parsed } : {},
   )
   const evaluate: Expression = async (scope) => {
     try {

@@ -7,7 +7,7 @@ import type jsonata from 'jsonata'
 import { ContainmentLimit } from '../../resolve/model/containment.ts'
 import { thrownLimit } from './fault.ts'
 import { pinFunctions, registerFunctions, timeVariable } from './functions.ts'
-import { type ParsedExpression, parseExpression } from './parse.ts'
+import { type Guards, type ParsedExpression, parseExpression } from './parse.ts'
 import { makePlain } from './plain.ts'
 import type { SyntaxNode } from './syntax-tree.ts'
 
@@ -20,17 +20,17 @@ type EvaluateInLibrary = (
 
 /**
  * Reads the expression when it is first evaluated, because a gateway has many of which each request needs a few: a tree
- * takes some 20 KB. `prepare` changes the tree, unless a `resolved` one is given.
+ * takes some 20 KB. `prepare` changes the tree, unless a `resolved` one is given. `guards` replace the usual ones.
  */
 export function createLibraryExpression(
   source: string,
   prepare: (ast: unknown) => void = () => {},
-  resolved?: ParsedExpression,
+  { resolved, guards }: { readonly resolved?: ParsedExpression; readonly guards?: Partial<Guards> } = {},
 ): EvaluateInLibrary {
   let ready: { readonly expression: jsonata.Expression; readonly writes: boolean } | undefined
 
   function read(): NonNullable<typeof ready> {
-    const { expression, ast, nodes } = resolved ?? parseExpression(source, 0)
+    const { expression, ast, nodes } = resolved ?? parseExpression(source, 0, guards)
     if (resolved === undefined) prepare(ast)
     registerFunctions(expression)
     return { expression, writes: nodes.some(mayWrite) }

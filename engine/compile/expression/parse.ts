@@ -13,6 +13,8 @@ import { type SyntaxNode, visitNodes } from './syntax-tree.ts'
  */
 const guards = { sequence: 10_000, timeout: 1_000, stack: 2_000, RegexEngine: regexEngine }
 
+export type Guards = typeof guards
+
 /** A valid expression. */
 export interface ParsedExpression {
   readonly expression: jsonata.Expression
@@ -22,11 +24,12 @@ export interface ParsedExpression {
 }
 
 /**
- * Reads an expression to check or to evaluate it. `offset` is where it begins in its field's text.
+ * Reads an expression to check or to evaluate it. `offset` is where it begins in its field's text, and `others` are guards in
+ * place of the usual ones.
  * @throws ExpressionSyntaxError
  */
-export function parseExpression(source: string, offset: number): ParsedExpression {
-  const expression = parse(source, offset)
+export function parseExpression(source: string, offset: number, others?: Partial<Guards>): ParsedExpression {
+  const expression = parse(source, offset, others)
   const ast = expression.ast() as unknown as SyntaxNode
   const nodes: SyntaxNode[] = []
   visitNodes(ast, (node) => void nodes.push(node))
@@ -35,9 +38,9 @@ export function parseExpression(source: string, offset: number): ParsedExpressio
   return { expression, ast, nodes }
 }
 
-function parse(source: string, offset: number): jsonata.Expression {
+function parse(source: string, offset: number, others?: Partial<Guards>): jsonata.Expression {
   try {
-    return jsonata(source, guards as unknown as jsonata.JsonataOptions)
+    return jsonata(source, { ...guards, ...others } as unknown as jsonata.JsonataOptions)
   } catch (cause) {
     const slip = foreignSyntax(source)
     if (slip !== undefined)
