@@ -63,7 +63,7 @@ test('a part that was rendered before the format was changed is sent as it was r
   )
 })
 
-test('the check names the bot and its workspace, and a server without `markdown_text` is told the fix', async (t) => {
+test('the check names the bot and its workspace, and what to change where a server lacks `markdown_text`', async (t) => {
   const vendor = await openVendor()
   t.after(() => vendor.close())
   const config = { linkPreviews: false, ...vendor.config } as unknown as SlackConfig
