@@ -29,7 +29,7 @@ export type FoundGateway =
   | { readonly is: 'unknown' }
 
 /** A longer file was not written by a gateway. Bytes. */
-const maxLength = 4096
+const maxBytes = 4096
 
 /** With these flags no link is followed and no pipe is waited for. Windows has neither flag. */
 const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
@@ -94,7 +94,7 @@ async function readPrivately(
       if (own.uid !== uid && own.uid !== 0) return { why: 'belongs to another user than the data folder' }
       if ((own.mode & 0o077) !== 0) return { why: 'is open to other users' }
     }
-    return own.isFile() && own.size <= maxLength ? { text: await handle.readFile('utf8') } : undefined
+    return own.isFile() && own.size <= maxBytes ? { text: await handle.readFile('utf8') } : undefined
   } finally {
     await handle.close()
   }

@@ -3,9 +3,9 @@
 import { permanentError } from '@reveille/kit'
 
 /** Maximum size of an answer after decompression, in bytes: twice 128,000 tokens at 250 bytes of events each. */
-const maxAnswerLength = 67_108_864
+const maxAnswerBytes = 67_108_864
 
-export function createTraffic(fetch: typeof globalThis.fetch, limit = maxAnswerLength) {
+export function createTraffic(fetch: typeof globalThis.fetch, limit = maxAnswerBytes) {
   let type: string | undefined
   return {
     async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {

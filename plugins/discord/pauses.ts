@@ -11,7 +11,7 @@ import { BoundedMap } from '@reveille/kit'
 const maxRoutes = 1000
 
 /** Maximum pause in seconds, so that an odd response does not block a route permanently. */
-const maxPause = 60
+const maxPauseSeconds = 60
 
 /** Creates the memory of one bot's pauses. `now` is a monotonic clock in milliseconds. */
 export function createPauses(now: () => number) {
@@ -26,7 +26,7 @@ export function createPauses(now: () => number) {
     note(route: string, headers: Headers) {
       const after = Number(headers.get('x-ratelimit-reset-after') ?? Number.NaN)
       if (headers.get('x-ratelimit-remaining') !== '0' || !(after > 0)) return
-      ends.set(route, now() + Math.min(after, maxPause) * 1000)
+      ends.set(route, now() + Math.min(after, maxPauseSeconds) * 1000)
     },
   }
 }

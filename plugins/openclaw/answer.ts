@@ -5,12 +5,12 @@ import { parseJson, readBody, recordOf } from '@reveille/kit'
 export type Answer = Awaited<ReturnType<typeof readAnswer>>
 
 /** Maximum size of a body that is read, in bytes. OpenClaw's own responses have a few hundred. */
-const maxBodyLength = 65_536
+const maxBodyBytes = 65_536
 
 /** Reads an answer. @throws the error of the body, unless the status is a success */
 export async function readAnswer(response: Response, signal: AbortSignal) {
   const { status, ok } = response
-  const text = await readBody(response, maxBodyLength).catch((error: unknown) => {
+  const text = await readBody(response, maxBodyBytes).catch((error: unknown) => {
     // A success counts without its body, which would only hold the id of the run.
     if (ok && !signal.aborted) return ''
     throw error

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EventRecord } from '../store/port.ts'
-import { heartbeatPrompt, maxPromptLength } from './heartbeat-prompt.ts'
+import { heartbeatPrompt, maxPromptBytes } from './heartbeat-prompt.ts'
 
 const event = (prompt: string) => ({ prompt, createdAt: Date.UTC(2026, 0, 1) }) as EventRecord
 const instruction = 'Do what is due.'
@@ -28,13 +28,13 @@ test('an idle heartbeat says that nothing is pending', () => {
 test('a prompt stays within 32 KiB, counted in bytes', () => {
   const events = Array.from({ length: 50 }, () => event('ö'.repeat(700)))
   const { text, shown } = heartbeatPrompt({ events, pending: 5000, instruction })
-  assert.ok(Buffer.byteLength(text) <= maxPromptLength, `${Buffer.byteLength(text)} bytes`)
-  assert.ok(Buffer.byteLength(text) > maxPromptLength - 1600, 'no more is left out than has to be')
+  assert.ok(Buffer.byteLength(text) <= maxPromptBytes, `${Buffer.byteLength(text)} bytes`)
+  assert.ok(Buffer.byteLength(text) > maxPromptBytes - 1600, 'no more is left out than has to be')
   assert.equal(shown.length, 22)
 })
 
 test('an event that does not fit is not overtaken by a shorter one', () => {
-  const events = [event('a'), event('x'.repeat(maxPromptLength)), event('b')]
+  const events = [event('a'), event('x'.repeat(maxPromptBytes)), event('b')]
   assert.equal(heartbeatPrompt({ events, pending: 3, instruction }).shown.length, 1)
 })
 

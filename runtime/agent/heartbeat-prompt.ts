@@ -2,8 +2,8 @@
 
 import type { EventRecord } from '../store/port.ts'
 
-/** Maximum length of a prompt in bytes of UTF-8, unless its first event alone is longer. */
-export const maxPromptLength = 32_768
+/** Maximum size of a prompt in bytes of UTF-8, unless its first event alone is longer. */
+export const maxPromptBytes = 32_768
 
 /**
  * Takes the events in the given order and stops at the first that does not fit. So no long event is overtaken: it is the
@@ -17,7 +17,7 @@ export function heartbeatPrompt(options: {
   readonly limit?: number
 }) {
   const { events, pending, instruction } = options
-  let room = (options.limit ?? maxPromptLength) - maxHeadlineLength - Buffer.byteLength(`\n\n${instruction}`)
+  let room = (options.limit ?? maxPromptBytes) - maxHeadlineBytes - Buffer.byteLength(`\n\n${instruction}`)
   const entries: string[] = []
   for (const [index, event] of events.entries()) {
     const entry = `\n\n${index + 1}. ${new Date(event.createdAt).toISOString()}\n${event.prompt}`
@@ -30,7 +30,7 @@ export function heartbeatPrompt(options: {
 }
 
 /** The room in bytes that is set aside for the headline, before it is known how many events fit. */
-const maxHeadlineLength = 100
+const maxHeadlineBytes = 100
 
 function headline(shown: number, pending: number): string {
   if (pending === 0) return 'No system events are pending.'

@@ -72,9 +72,9 @@ export function configOption(): Option {
 }
 
 /** Returns a parser of a whole number. `what`: says what is counted. */
-export function whole(least: number, most: number, what = 'whole number'): (text: string) => number {
+export function whole(min: number, max: number, what = 'whole number'): (text: string) => number {
   return (text) => {
-    if (/^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text)
-    throw new InvalidArgumentError(`It must be a ${what} from ${least} to ${most}.`)
+    if (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text)
+    throw new InvalidArgumentError(`It must be a ${what} from ${min} to ${max}.`)
   }
 }

@@ -19,7 +19,7 @@ export interface FiledRequest {
 type FileIo = Pick<Io, 'cwd' | 'input'>
 
 /** A body of 10 MB fits in base64 too. */
-const maxFileLength = 32 * 1024 * 1024
+const maxFileBytes = 32 * 1024 * 1024
 /** As much as Node.js accepts. */
 const maxHeadLength = 64 * 1024
 
@@ -45,14 +45,14 @@ export async function readGivenFile(file: string, io: Pick<Io, 'cwd'>): Promise<
     const message = cause.code === 'ENOENT' ? `There is no ${file}.` : `${file} cannot be read.`
     throw new CommandFailure(2, message, { cause })
   })
-  if (bytes.length > maxFileLength) throw new CommandFailure(2, `${file} is larger than 32 MiB.`)
+  if (bytes.length > maxFileBytes) throw new CommandFailure(2, `${file} is larger than 32 MiB.`)
   return bytes
 }
 
 /** Reads one byte more than allowed at most, because the path may name a device that does not end. */
 async function readBounded(file: string): Promise<Buffer> {
   await using handle = await open(file)
-  return Buffer.concat(await handle.createReadStream({ end: maxFileLength, autoClose: false }).toArray())
+  return Buffer.concat(await handle.createReadStream({ end: maxFileBytes, autoClose: false }).toArray())
 }
 
 /** Removes the byte order mark that some editors put before a text; that of a body stands behind the headers. */

@@ -229,7 +229,7 @@ function samplesIn(tests: Configuration['tests'], endpoint: string): readonly Sa
     .flatMap((test): Sample[] => {
       const { name, request } = test.value
       const body = receivedOf(test)?.body
-      if (body === undefined || body.byteLength > maxSampleLength) return []
+      if (body === undefined || body.byteLength > maxSampleBytes) return []
       const { headers = {}, query = {} } = request
       return [{ name, file: test.origin.name, headers, query, body: Buffer.from(body).toString() }]
     })
@@ -248,7 +248,7 @@ export interface Sample {
 
 const maxSamples = 100
 /** In bytes. */
-const maxSampleLength = 65_536
+const maxSampleBytes = 65_536
 
 /** How many requests are looked through for kept bodies, and how many of them are read. */
 const lookedAt = 50

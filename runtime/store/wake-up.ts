@@ -3,7 +3,7 @@
 import type { SetTimer } from './port.ts'
 
 /** Timers overflow at 2^31 ms. A wake-up that comes early does no harm. */
-const maxLength = 86_400_000
+const maxDelayMs = 86_400_000
 
 export function createWakeUp(now: () => number, setTimer: SetTimer, wake: () => void) {
   let current = Number.POSITIVE_INFINITY
@@ -17,7 +17,7 @@ export function createWakeUp(now: () => number, setTimer: SetTimer, wake: () => 
       cancel = undefined
       current = time
       if (time === Number.POSITIVE_INFINITY) return
-      const delay = Math.min(maxLength, Math.max(0, time - now()))
+      const delay = Math.min(maxDelayMs, Math.max(0, time - now()))
       cancel = setTimer(() => {
         current = Number.POSITIVE_INFINITY
         wake()

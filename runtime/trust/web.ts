@@ -9,7 +9,7 @@ export interface Web {
   readonly signal: AbortSignal
 }
 
-const maxMs = 5000
+const timeoutMs = 5000
 const maxBytes = 256 * 1024
 
 /**
@@ -20,8 +20,8 @@ export async function getText(url: string, { fetch, timers, signal }: Web) {
   if (!isPlainHttps(url)) throw new TypeError('Only https addresses without credentials are asked.')
   const overdue = new AbortController()
   const timer = timers.setTimeout(
-    () => overdue.abort(new Error(`No answer within ${maxMs / 1000} seconds.`)),
-    maxMs,
+    () => overdue.abort(new Error(`No answer within ${timeoutMs / 1000} seconds.`)),
+    timeoutMs,
   )
   try {
     const answer = await fetch(url, {

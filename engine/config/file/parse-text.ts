@@ -75,7 +75,7 @@ function leadsToParameters([list, , transform, given]: Path): boolean {
 }
 
 /** No configuration has more values, unless by aliases of aliases. */
-const maxFileLength = 1_000_000
+const maxFileValues = 1_000_000
 
 /** No configuration is nested deeper, and every stack allows for this depth. */
 const maxDepth = 500
@@ -96,7 +96,7 @@ export function parseText({
   file,
   calledFile,
   text: written,
-  maxValues = maxFileLength,
+  maxValues = maxFileValues,
 }: WrittenText): ParsedText {
   const { text, unclosed } = blankComments(written)
   const lineStarts = findLineStarts(text)

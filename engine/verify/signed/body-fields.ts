@@ -13,11 +13,11 @@ export type BodyFields = (place: BodyPlace) => unknown
 export const noFields: BodyFields = () => undefined
 
 /** A larger body takes the main loop too long to read, and no sender whose signature needs its fields sends one. */
-const maxReadLength = 524_288
+const maxReadBytes = 524_288
 
 /** Returns undefined for a body that is too long, or is neither JSON nor a form. */
 export function readBodyFields(request: SignedRequest): BodyFields | undefined {
-  if (request.rawBody.byteLength > maxReadLength) return undefined
+  if (request.rawBody.byteLength > maxReadBytes) return undefined
   const text = textOfBody(request)
   if (isFormType(headerOf(request.headers, 'content-type'))) return readForm(text)
   try {

@@ -11,7 +11,7 @@ import { gmailService as service } from './service.ts'
  * Maximum size of one mail with its text, in bytes. Attachments are not part of it, so a longer mail is a pasted log, or
  * holds pictures in its HTML. It is then asked for without its text.
  */
-const maxMailLength = 16 * 1_048_576
+const maxMailBytes = 16 * 1_048_576
 /** A longer mail is asked for again, one at a time: several that a sender sends at once would fill the memory. */
 const usualMail = 2 * 1_048_576
 /** The time for a longer mail, on a slow line. */
@@ -52,7 +52,7 @@ export function createGmailPort(call: Calls, baseUrl: string): Gmail {
       if (!(error instanceof TooLongAnswer)) throw error
     }
     try {
-      return await afterLastLongMail(() => fullMessage(id, signal, maxMailLength))
+      return await afterLastLongMail(() => fullMessage(id, signal, maxMailBytes))
     } catch (error) {
       if (!(error instanceof TooLongAnswer)) throw error
     }

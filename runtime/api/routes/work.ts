@@ -9,12 +9,12 @@ import { instant } from './requests.ts'
 import { givenText, id, optional, time } from './schema.ts'
 
 /** Far more than a chat message, and far less than a channel would need hours for. Bytes of UTF-8. */
-const maxTextLength = 65_536
-const maxNameLength = 1_024
+const maxTextBytes = 65_536
+const maxNameBytes = 1_024
 
 const address = {
-  channel: givenText('The name of a channel.', maxNameLength),
-  ...optional({ to: givenText('The recipient. Default: that of the channel.', maxNameLength) }),
+  channel: givenText('The name of a channel.', maxNameBytes),
+  ...optional({ to: givenText('The recipient. Default: that of the channel.', maxNameBytes) }),
 }
 
 const orderedRun = Type.Object({
@@ -78,7 +78,7 @@ export const workRoutes = {
     needs: 'operate',
     summary: 'Queues all parked runs again, the oldest first.',
     body: Type.Object(
-      optional({ code: givenText('Only those that were parked with this code: `BUDGET`.', maxNameLength) }),
+      optional({ code: givenText('Only those that were parked with this code: `BUDGET`.', maxNameBytes) }),
       { additionalProperties: false },
     ),
     answers: { 200: orderedAll },
@@ -104,7 +104,7 @@ export const workRoutes = {
         code: givenText('Only those that failed with this code: `exit`.', 200),
         endpoint: givenText('Only those of requests to this endpoint.', 1_024),
         mapping: givenText('Only those of this mapping.', 1_024),
-        runner: givenText('Only those of this runner.', maxNameLength),
+        runner: givenText('Only those of this runner.', maxNameBytes),
         all: Type.Literal(true),
         dryRun: Type.Boolean({
           description: 'Whether nothing is done, and `done` says how many would be retried.',
@@ -149,11 +149,11 @@ export const workRoutes = {
     needs: 'operate',
     summary: 'Sends a text.',
     body: Type.Object(
-      { ...address, text: givenText('The text as Markdown.', maxTextLength) },
+      { ...address, text: givenText('The text as Markdown.', maxTextBytes) },
       { additionalProperties: false },
     ),
     // JSON may need six bytes for one.
-    maxBodyBytes: 6 * (maxTextLength + 2 * maxNameLength) + 1_024,
+    maxBodyBytes: 6 * (maxTextBytes + 2 * maxNameBytes) + 1_024,
     answers: {
       202: Type.Object({
         ok: Type.Literal(true),
@@ -190,7 +190,7 @@ export const workRoutes = {
     path: '/deliveries/replay',
     needs: 'operate',
     summary: 'Sends all parked deliveries again, the oldest first.',
-    body: Type.Object(optional({ channel: givenText('Only those to this channel.', maxNameLength) }), {
+    body: Type.Object(optional({ channel: givenText('Only those to this channel.', maxNameBytes) }), {
       additionalProperties: false,
     }),
     answers: { 200: orderedAll },

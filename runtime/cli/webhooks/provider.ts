@@ -22,7 +22,7 @@ import { CommandFailure } from '../command-failure.ts'
 import { createGatewayView, type GatewayView } from '../doctor/gateway-view.ts'
 import type { CommandOptions, Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
-import { shortId } from '../print.ts'
+import { proveArrival } from './arrival.ts'
 import {
   configurationOf,
   editOrFail,
@@ -471,84 +471,4 @@ async function reloadGateway({ gateway }: ProviderTask): Promise<void> {
     .admin()
     .then((admin) => admin.ask('reload', {}, [409]))
     .catch(() => undefined)
-}
-
-const defaultWaitSeconds = 30
-/** How often the provider is asked how the ping went, in milliseconds. */
-const pollMs = 1000
-/** How often the gateway is asked for the record of the ping, which is written after the answer. */
-const looks = 20
-
-interface Arrival {
-  readonly is: 'proven' | 'failed' | 'unknown'
-  readonly next: readonly string[]
-}
-
-/** Has the provider send a test, and asks the gateway whether it came. */
-async function proveArrival(
-  registrar: Registrar,
-  id: string,
-  address: string,
-  task: ProviderTask,
-): Promise<Arrival> {
-  const { gateway, options, name, setup, steps, io } = task
-  const { title } = setup
-  const again = pasted(`connect ${name}`, io)
-  const look = `See what comes: ${pasted('tail', io)}`
-  if ((await gateway.reach()).is !== 'there') {
-    steps.warn(`No gateway answers at ${gateway.address}, so that the way from ${title} to it was not tried.`)
-    return { is: 'unknown', next: [`Start it: ${pasted('start', io)}`, `Then try the way: ${again}`] }
-  }
-  const seconds = options.wait ?? defaultWaitSeconds
-  if (registrar.ping === undefined || seconds === 0)
-    return { is: 'unknown', next: [...(setup.howToTry === undefined ? [] : [setup.howToTry]), look] }
-  const began = io.now()
-  const isTimeLeft = async () => {
-    await io.pause(pollMs)
-    return io.now() < began + seconds * 1000
-  }
-  let ping = await registrar.ping(id, isTimeLeft)
-  // A gateway that watches its files may not have read the secret yet.
-  while (ping?.status === 401 && (await isTimeLeft())) ping = await registrar.ping(id, isTimeLeft)
-  if (ping === undefined || ping.status < 200 || ping.status >= 300) {
-    steps.warn(whyNoPing(ping, title, address, seconds))
-    return { is: 'failed', next: [`Try it again: ${again}`] }
-  }
-  const request = await recordSince(began, task)
-  const where = request === undefined ? '' : ` as the request ${shortId(request)}`
-  const detail = `${title} pinged ${address}, and the gateway took it${where}.`
-  steps.report({ step: 'ping', outcome: 'done', detail })
-  return { is: 'proven', next: [look] }
-}
-
-/** The id of the newest request of an endpoint since a time. */
-async function recordSince(
-  since: number,
-  { gateway, endpoint, io }: ProviderTask,
-): Promise<string | undefined> {
-  const admin = await gateway.admin().catch(() => undefined)
-  for (let look = 0; admin !== undefined && look < looks; look++) {
-    const query = { endpoint, since: String(since), limit: 1 }
-    const page = await admin.ask('listRequests', { query }).catch(() => undefined)
-    const [found] = page?.items ?? []
-    if (found !== undefined) return found.id
-    await io.pause(100)
-  }
-  return undefined
-}
-
-function whyNoPing(
-  ping: { readonly status: number; readonly statusText: string } | undefined,
-  title: string,
-  address: string,
-  seconds: number,
-): string {
-  if (ping === undefined) return `${title} has not said within ${seconds} s how its ping to ${address} went.`
-  const { status, statusText } = ping
-  if (status === 401)
-    return `The gateway refused the ping (401): it does not know the secret yet, or another gateway answers at ${address}.`
-  if (status === 404)
-    return `The ping met nothing at ${address} (404): the address leads elsewhere, or hooks are not enabled.`
-  const what = statusText === '' ? `${status}` : `${status}, ${statusText}`
-  return `${title} could not deliver its ping to ${address} (${what}): does that address lead to this gateway, and does it run?`
 }

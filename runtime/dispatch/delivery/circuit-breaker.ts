@@ -52,7 +52,7 @@ const backoffs = {
 } as const
 
 /** A longer wait for a target releases the place to other targets of the channel. Milliseconds. */
-const maxTargetWait = 250
+const maxTargetWaitMs = 250
 /** Up to here the performer waits on the spot: no other delivery of the channel could be sent meanwhile. Milliseconds. */
 const maxChannelWait = 1000
 
@@ -169,7 +169,7 @@ function permitOf(
   if (blocked !== undefined) return { kind: 'release', whose: 'channel', until: blocked }
   const targetWindow = perTarget && channel.targets.of(target, perTarget, at)
   const targetWait = perTarget && targetWindow ? targetWindow.waitMs(perTarget, at) : 0
-  if (targetWait > maxTargetWait) return { kind: 'release', whose: 'target', until: at + targetWait }
+  if (targetWait > maxTargetWaitMs) return { kind: 'release', whose: 'target', until: at + targetWait }
   const channelWait = overall ? channel.overall.waitMs(overall, at) : 0
   if (channelWait > maxChannelWait) return { kind: 'release', whose: 'channel', until: at + channelWait }
   const ms = Math.max(targetWait, channelWait)

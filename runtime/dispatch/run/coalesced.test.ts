@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JoinedRequest, RunRecord } from '../../store/port.ts'
-import { composed, maxCompositionLength } from './coalesced.ts'
+import { composed, maxCompositionBytes } from './coalesced.ts'
 
 const start = Date.UTC(2026, 0, 1)
 
@@ -96,7 +96,7 @@ test('requests that do not fit are left out, the oldest first, and their number 
   )
   assert.match(run.prompt, /; 6 older ones were left out; they follow/)
   assert.deepEqual(run.prompt.match(/^\d+\. /gm), ['7. ', '8. ', '9. ', '10. '])
-  assert.ok(Buffer.byteLength(run.prompt) <= maxCompositionLength)
+  assert.ok(Buffer.byteLength(run.prompt) <= maxCompositionBytes)
   assert.deepEqual(run.message.match(/^m\d+$/gm), ['m7', 'm8', 'm9', 'm10'])
   assert.equal(run.coalesce?.count, 10)
 })
@@ -109,7 +109,7 @@ test('a request without stored content is left out with all older ones', () => {
 })
 
 test('the prompt has the newest request however long it is', () => {
-  const prompt = 'x'.repeat(maxCompositionLength + 1)
+  const prompt = 'x'.repeat(maxCompositionBytes + 1)
   const run = composed(
     runOf('all'),
     joinedUpTo(2, () => ({ message: 'm', prompt })),
@@ -121,7 +121,7 @@ test('the prompt has the newest request however long it is', () => {
 test('a burst of any size fits into its bounds, and requests that are no longer known count', () => {
   const joined = joinedUpTo(1001, (number) => ({ message: 'm', prompt: `[${number}]`.repeat(20) }))
   const run = composed(runOf('all'), joined, 4000)
-  assert.ok(Buffer.byteLength(run.prompt) <= maxCompositionLength)
+  assert.ok(Buffer.byteLength(run.prompt) <= maxCompositionBytes)
   assert.match(
     run.prompt,
     /^This run stands for 4001 messages .*; 3001 older ones were left out; they follow/,

@@ -2,10 +2,10 @@
 
 import { type JoinedRequest, type RunRecord, requestsOf } from '../../store/port.ts'
 
-/** Maximum length of a composed prompt or message in bytes of UTF-8, unless its newest request alone is longer. */
-export const maxCompositionLength = 262_144
+/** Maximum size of a composed prompt or message in bytes of UTF-8, unless its newest request alone is longer. */
+export const maxCompositionBytes = 262_144
 /** The room in bytes that is set aside for the sentence in front, before it is known how many requests fit. */
-const maxHeadLength = 400
+const maxHeadBytes = 400
 
 interface Content {
   readonly message: string
@@ -75,7 +75,7 @@ function allOf(burst: Burst, newest: readonly Request[]): Content | undefined {
 /** Stops at the first that does not fit or was not kept, so that those that are shown follow one another. */
 function newestThatFit({ count }: Burst, newest: readonly Request[]): readonly Content[] {
   const entries: Content[] = []
-  let room = maxCompositionLength - maxHeadLength
+  let room = maxCompositionBytes - maxHeadBytes
   for (const { at, content } of newest.toReversed()) {
     if (!content) break
     const title = `${count - entries.length}. ${timeOf(at)}`
