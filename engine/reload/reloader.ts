@@ -208,7 +208,7 @@ class LiveReloader implements Reloader {
     if (result.ok && !this.#closed) {
       this.#watcher ??= this.#options.watch?.({
         ...this.#watchSettings(),
-        onChange: () => void (this.#closed || this.#queue.reload(() => this.#reloadFiles())),
+        onChange: async () => this.#closed || this.#queue.reload(() => this.#reloadFiles()),
         onError: (error) => this.#emit({ type: 'watch-failed', error }),
       })
       this.#watcher?.watch(this.#watched)

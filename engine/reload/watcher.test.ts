@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { appendFile, chmod, rename, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, rename, rm, writeFile } from 'node:fs/promises'
 import test, { type TestContext } from 'node:test'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { type FSWatcher, watch as watchFiles } from 'chokidar'
@@ -203,6 +203,31 @@ test(
       reported.map((error) => [(error as WatchError).code, (error as WatchError).message]),
       [['WATCH_FAILED', 'Some changes are seen only after a while: EIO']],
     )
+  },
+)
+
+test(
+  'a file that a load has read, and that is gone before any scan, is looked for again',
+  limit,
+  async (context) => {
+    const folder = await createSampleFolder(context, { 'etc/reveille.yaml': '' })
+    const again = Promise.withResolvers<void>()
+    let loads = 0
+    const watcher = createWatcher({
+      debounceMs: 10,
+      scanMs: never,
+      watchFiles: noEvents,
+      onError: (error) => assert.fail(String(error)),
+      async onChange() {
+        loads += 1
+        if (loads > 1) return again.resolve()
+        await folder.write('etc/.env', 'A=1')
+        await rm(folder.at('etc/.env'))
+      },
+    })
+    context.after(() => watcher.close())
+    watcher.watch([folder.at('etc/.env')])
+    await again.promise
   },
 )
 

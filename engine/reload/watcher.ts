@@ -4,7 +4,8 @@
  * slow scan that compares stats.
  *
  * Nothing is lost between watching and reading, because stats are taken before each signal. A change is older than the stats, and the
- * load that follows the signal reads it; or it is younger, and then it is an event or the difference that the next scan finds.
+ * load that follows the signal reads it; or it is younger, and then it is an event or the difference that the next scan finds. A file that
+ * the load read and that is gone again before that scan makes no difference, so entries of folders are compared once the load has ended.
  */
 
 import { once } from 'node:events'
@@ -27,8 +28,11 @@ export interface WatchSettings {
 }
 
 export interface WatchOptions extends WatchSettings {
-  /** Called if something may have changed. Also called for each new set of paths, unless all of them were watched before. */
-  readonly onChange: () => void
+  /**
+   * Called if something may have changed. Also called for each new set of paths, unless all of them were watched before. A promise that it
+   * returns says when the files have been read.
+   */
+  readonly onChange: () => unknown
   /** Called once for each kind of error. The watcher continues as well as it can. */
   readonly onError: (error: unknown) => void
   /** The pause between two scans, in milliseconds. Default: 2,000. */
@@ -76,6 +80,8 @@ class FileWatcher implements Watcher {
   #lastStats = ''
   /** A scan has found what events did not report. */
   #isStale = false
+  /** How often `onChange` was called. */
+  #signals = 0
   #timer: NodeJS.Timeout | undefined
   #last: Promise<unknown> = Promise.resolve()
 
@@ -150,12 +156,14 @@ class FileWatcher implements Watcher {
 
   /** Takes the stats of everything that is watched. Returns whether they differ from the last ones. */
   async #scan(): Promise<boolean> {
-    const stats = await statsOf(this.#kept, this.#ending.signal, (path) =>
-      this.#reportError(replacedFile(path)),
-    )
-    const differs = stats !== this.#lastStats
-    this.#lastStats = stats
+    const { files } = await this.#statsOf(this.#kept)
+    const differs = files !== this.#lastStats
+    this.#lastStats = files
     return differs
+  }
+
+  #statsOf(paths: ReadonlySet<string>) {
+    return statsOf(paths, this.#ending.signal, (path) => this.#reportError(replacedFile(path)))
   }
 
   #enqueue(step: () => Promise<unknown>): void {
@@ -169,12 +177,24 @@ class FileWatcher implements Watcher {
     this.#enqueue(async () => {
       const dropped = [...this.#kept].filter((path) => !this.#named.has(path))
       this.#files?.unwatch(dropped)
-      this.#kept = this.#named
-      await this.#scan()
+      const paths = this.#named
+      this.#kept = paths
+      const { files, entries } = await this.#statsOf(paths)
+      this.#lastStats = files
       if (this.#ending.signal.aborted) return
-      this.#options.onChange()
+      this.#signals += 1
+      const signal = this.#signals
+      const confirm = () => this.#enqueue(() => this.#confirm(signal, paths, entries))
+      void Promise.resolve(this.#options.onChange()).then(confirm, confirm)
       if (this.#isStale) await this.#reopen()
     })
+  }
+
+  /** Signals again if something came or went while the files were read, unless a later signal is about that. */
+  async #confirm(signal: number, paths: ReadonlySet<string>, before: string): Promise<void> {
+    if (signal !== this.#signals) return
+    const { entries } = await this.#statsOf(paths)
+    if (entries !== before) this.#changed.signal()
   }
 
   #scheduleScan(pauseMs = this.#options.scanMs ?? 2_000): void {

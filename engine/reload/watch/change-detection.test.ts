@@ -48,22 +48,19 @@ function createReader(
 ) {
   let seen: string | undefined
   let next = Promise.withResolvers<void>()
-  let isReading = false
-  let isAgain = false
-  /** Loads one at a time, and again for signals that come meanwhile, as the reloader does. */
-  async function load(): Promise<void> {
-    isAgain = isReading
-    if (isReading) return
-    isReading = true
-    seen = await read(folder, kind.watched)
-    isReading = false
-    next.resolve()
-    next = Promise.withResolvers()
-    if (isAgain) await load()
+  let loaded = Promise.resolve()
+  /** Loads one at a time, as the reloader does. */
+  function load(): Promise<void> {
+    loaded = loaded.then(async () => {
+      seen = await read(folder, kind.watched)
+      next.resolve()
+      next = Promise.withResolvers()
+    })
+    return loaded
   }
   const watcher = createWatcher({
     debounceMs: 10,
-    onChange: () => void load(),
+    onChange: load,
     onError: (error) => assert.fail(String(error)),
     ...detector,
   })

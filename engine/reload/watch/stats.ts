@@ -3,28 +3,37 @@
 import { createHash } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { isRelevantFile, isRelevantFolder } from './relevance.ts'
 
 const maxFolderDepth = 16
 
+export interface FileStats {
+  /** A digest of the stats of files and folders. Equal digests: each file is as it was. */
+  readonly files: string
+  /** The same with the times at which entries came to folders or went. Equal digests: nothing came and went in between either. */
+  readonly entries: string
+}
+
 /**
- * Returns a digest of the stats of these paths, and of everything relevant in those that are folders, through links. `onUnlinked` is
- * called for a file that is in no folder any more, although its path leads to it: a mount shows what was replaced.
+ * Takes the stats of these paths, and of everything relevant in those that are folders, through links. `onUnlinked` is called for a file
+ * that is in no folder any more, although its path leads to it: a mount shows what was replaced.
  * @throws the signal's reason
  */
 export async function statsOf(
   paths: Iterable<string>,
   signal: AbortSignal,
   onUnlinked: (path: string) => void,
-): Promise<string> {
-  const digest = createHash('sha1')
+): Promise<FileStats> {
+  const files = createHash('sha1')
+  const entries = createHash('sha1')
 
   async function add(path: string, name: string | undefined, depth: number): Promise<void> {
     const found = await lookAt(path)
     const isFolder = typeof found === 'object' && found.isDirectory()
     if (name !== undefined && !(isFolder ? isRelevantFolder(name) : isRelevantFile(name))) return
-    digest.update(`${path}\n${typeof found === 'string' ? found : textOf(found)}\n`)
+    files.update(`${path}\n${textOf(found)}\n`)
+    entries.update(`${path}\n${timeOf(found) ?? (await timeAbove(path))}\n`)
     // A file that is replaced at this moment has no name for an instant, so it is checked a second time.
     if (isUnlinked(found) && isUnlinked(await lookAt(path))) onUnlinked(path)
     if (!isFolder || depth === maxFolderDepth) return
@@ -40,7 +49,7 @@ export async function statsOf(
     signal.throwIfAborted()
     await add(path, undefined, 0)
   }
-  return digest.digest('hex')
+  return { files: files.digest('hex'), entries: entries.digest('hex') }
 }
 
 function isUnlinked(found: Stats | string): boolean {
@@ -52,8 +61,21 @@ function lookAt(path: string): Promise<Stats | string> {
   return stat(path).catch((error: NodeJS.ErrnoException) => error.code ?? 'unknown')
 }
 
+/** When a file was written, or when an entry last came to a folder or went. Undefined: there is nothing. */
+function timeOf(found: Stats | string): string | undefined {
+  return typeof found === 'string' ? undefined : `${found.dev}:${found.ino} ${found.mtimeMs} ${found.ctimeMs}`
+}
+
+/** That of the nearest folder that there is. */
+async function timeAbove(path: string): Promise<string> {
+  const above = dirname(path)
+  if (above === path) return ''
+  return timeOf(await lookAt(above)) ?? (await timeAbove(above))
+}
+
 /** Of a folder, what identifies it and its rights: its times also depend on entries that do not matter. */
-function textOf(found: Stats): string {
+function textOf(found: Stats | string): string {
+  if (typeof found === 'string') return found
   const { dev, ino, birthtimeMs, size, mtimeMs, ctimeMs, mode, uid, gid } = found
   if (found.isDirectory()) return `folder ${dev}:${ino} ${birthtimeMs} ${mode} ${uid} ${gid}`
   const text = `file ${dev}:${ino} ${size} ${mtimeMs} ${ctimeMs} ${mode} ${uid} ${gid}`
