@@ -15,7 +15,7 @@ import { openServerStore } from './server.ts'
 
 /** As usual. */
 const nodeTimes: LeaseTimes = { renewMs: 5_000, expireMs: 15_000, holdMs: 10_000 }
-const quick: LeaseTimes = { renewMs: 50, expireMs: 400, holdMs: 300 }
+const quick: LeaseTimes = { renewMs: 50, expireMs: 1_000, holdMs: 800 }
 /** As if the process were stopped: it never renews its leases by itself. */
 const paused: LeaseTimes = { renewMs: 1e9, expireMs: 400, holdMs: 100 }
 const sample = createSampler({ mintId: createIdMinter(Date.now), clock: { now: Date.now } })
@@ -341,7 +341,7 @@ for (const [what, statement] of [
     const { query, join } = await openNodes(t)
     const [claimed, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     if (statement !== undefined) gate.resolve()
-    const times = { renewMs: 1e9, expireMs: 600, holdMs: 400 }
+    const times = { renewMs: 1e9, expireMs: 10_000, holdMs: 400 }
     const store = await join(times, ({ transaction }) => ({
       transaction: (work, ...options) =>
         transaction(
