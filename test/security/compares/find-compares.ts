@@ -1,36 +1,13 @@
 /**
- * Finds every comparison in the sources whose operand is named like a secret. TypeScript parses the files, so that no
- * comment, string or line break hides one. Names decide, because nothing else distinguishes a secret from another
- * text.
+ * Finds every comparison in the sources whose operand is named like a secret. The files are parsed, so that no comment, string or line
+ * break hides one. Names decide, because nothing else distinguishes a secret from another text.
  */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path/posix'
-import type { Node, SourceFile } from 'typescript/unstable/ast'
-import {
-  isAsExpression,
-  isAwaitExpression,
-  isBinaryExpression,
-  isCallExpression,
-  isConditionalExpression,
-  isElementAccessExpression,
-  isIdentifier,
-  isNewExpression,
-  isNonNullExpression,
-  isNoSubstitutionTemplateLiteral,
-  isNumericLiteral,
-  isParenthesizedExpression,
-  isPrefixUnaryExpression,
-  isPropertyAccessExpression,
-  isRegularExpressionLiteral,
-  isSatisfiesExpression,
-  isStringLiteral,
-  isSwitchStatement,
-  isTemplateExpression,
-  isTypeOfExpression,
-} from 'typescript/unstable/ast/is'
-import { API } from 'typescript/unstable/sync'
+import { type AnyNode, type CallExpression, parse } from 'acorn'
+import { full } from 'acorn-walk'
 
 export interface Compare {
   /** The file, relative to the root, with slashes. */
@@ -60,118 +37,93 @@ const comparingMethods = new Set([
   ...['has', 'get', 'hasOwn'],
 ])
 
-/** Parses these files below `root`. Nothing is resolved or checked. */
+/** Parses these files below `root`, without their types. */
 export function findCompares(root: string, files: readonly string[]): Compare[] {
-  const folder = mkdtempSync(join(tmpdir(), 'reveille-compares-'))
-  try {
-    const project = join(folder, 'tsconfig.json')
-    const compilerOptions = { noResolve: true, noLib: true, types: [], allowJs: true, noEmit: true }
-    writeFileSync(project, JSON.stringify({ compilerOptions, files: files.map((file) => join(root, file)) }))
-    return comparesOfProject(project, root, files)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  return files.flatMap((file) => comparesOf(readFileSync(join(root, file), 'utf8'), file))
 }
 
-function comparesOfProject(project: string, root: string, files: readonly string[]): Compare[] {
-  const api = new API({ cwd: root })
-  try {
-    const program = api.updateSnapshot({ openProject: project }).getProjects()[0]?.program
-    return files.flatMap((file) => {
-      const source = program?.getSourceFile(join(root, file))
-      if (source === undefined) throw new Error(`${file} was not read.`)
-      return comparesOf(source, file)
-    })
-  } finally {
-    api.close()
-  }
-}
-
-function comparesOf(source: SourceFile, file: string): Compare[] {
-  const found: Compare[] = []
-  visit(source)
-  return found
-
-  function visit(node: Node): void {
+function comparesOf(source: string, file: string): Compare[] {
+  // Types become blanks, so that each place is the same in both texts.
+  const code = file.endsWith('.ts') ? stripTypeScriptTypes(source) : source
+  const tree = parse(code, {
+    ecmaVersion: 'latest',
+    sourceType: 'module',
+    allowHashBang: true,
+    locations: true,
+  })
+  const found: (Compare & { readonly start: number })[] = []
+  full(tree, (each) => {
+    const node = each as AnyNode
     const word = comparedIn(node)
-      .flatMap(namesOf)
+      .flatMap((operand) => namesOf(operand, node.type === 'CallExpression'))
       .map((name) => secretWordOf(name, file))
-      .find((each) => each !== undefined)
-    if (word !== undefined) {
-      const start = node.getStart(source)
-      const line = source.getLineAndCharacterOfPosition(start).line + 1
-      const compared = isSwitchStatement(node)
-        ? `switch (${node.expression.getText(source)})`
-        : node.getText(source)
-      found.push({ file, line, text: compared.replace(/\s+/g, ' '), word })
-    }
-    node.forEachChild(visit)
-  }
+      .find((secret) => secret !== undefined)
+    if (word === undefined) return
+    const { start, end } = node.type === 'SwitchStatement' ? node.discriminant : node
+    const written = source.slice(start, end).replace(/\s+/g, ' ')
+    const text = node.type === 'SwitchStatement' ? `switch (${written})` : written
+    found.push({ file, line: node.loc?.start.line ?? 0, text, word, start })
+  })
+  return found.sort((a, b) => a.start - b.start).map(({ start: _start, ...compare }) => compare)
 }
 
-/** Returns the comparisons of a node. */
-function comparedIn(node: Node): readonly Node[] {
-  if (isSwitchStatement(node)) return [node.expression]
-  if (isBinaryExpression(node)) {
-    const { left, right } = node
-    if (!equalities.has(node.operatorToken.getText())) return []
-    return isConstant(left) || isConstant(right) ? [] : [left, right]
+/** Returns the operands that a node compares. */
+function comparedIn(node: AnyNode): readonly AnyNode[] {
+  if (node.type === 'SwitchStatement') return [node.discriminant]
+  if (node.type === 'BinaryExpression') {
+    const operands = [node.left, node.right]
+    return equalities.has(node.operator) && !operands.some(isConstant) ? operands : []
   }
-  if (!isCallExpression(node)) return []
-  const { expression } = node
-  const callee = lastNameOf(expression)
-  if (callee === undefined || !comparingMethods.has(callee)) return []
-  const receivers = isPropertyAccessExpression(expression) ? [expression.expression] : []
-  const given = [...node.arguments]
-  if (given.every(isConstant) || receivers.some(isConstant)) return []
-  return [...receivers, ...given]
+  return node.type === 'CallExpression' ? comparedByCall(node) : []
 }
 
-function isConstant(node: Node): boolean {
-  const inner = unwrapped(node)
-  return (
-    isStringLiteral(inner) ||
-    isNumericLiteral(inner) ||
-    isNoSubstitutionTemplateLiteral(inner) ||
-    isRegularExpressionLiteral(inner) ||
-    isTypeOfExpression(inner) ||
-    (isPrefixUnaryExpression(inner) && isConstant(inner.operand)) ||
-    ['undefined', 'null', 'true', 'false'].includes(inner.getText())
-  )
+function comparedByCall({ callee, arguments: given }: CallExpression): readonly AnyNode[] {
+  if (!comparingMethods.has(lastNameOf(callee) ?? '')) return []
+  const receivers = callee.type === 'MemberExpression' ? [callee.object] : []
+  return given.every(isConstant) || receivers.some(isConstant) ? [] : [...receivers, ...given]
+}
+
+function isConstant(node: AnyNode): boolean {
+  if (node.type === 'UnaryExpression') return node.operator === 'typeof' || isConstant(node.argument)
+  if (node.type === 'TemplateLiteral') return node.expressions.length === 0
+  return node.type === 'Literal' || (node.type === 'Identifier' && node.name === 'undefined')
 }
 
 /** Returns the names of an expression: the last of a path, the called function, those of each branch. */
-function namesOf(node: Node): readonly string[] {
-  const inner = unwrapped(node)
-  if (isConditionalExpression(inner)) return [inner.whenTrue, inner.whenFalse].flatMap(namesOf)
-  if (isBinaryExpression(inner)) return [inner.left, inner.right].flatMap(namesOf)
-  if (isTemplateExpression(inner)) return inner.templateSpans.flatMap((span) => namesOf(span.expression))
-  if (isCallExpression(inner)) return [...namesOf(inner.expression), ...[...inner.arguments].flatMap(namesOf)]
-  if (isNewExpression(inner)) return [...(inner.arguments ?? [])].flatMap(namesOf)
-  const name = lastNameOf(inner)
+function namesOf(node: AnyNode, isOfCall = false): readonly string[] {
+  const all = (nodes: readonly AnyNode[]) => nodes.flatMap((each) => namesOf(each))
+  switch (node.type) {
+    case 'ConditionalExpression':
+      return all([node.consequent, node.alternate])
+    case 'BinaryExpression':
+    case 'LogicalExpression':
+      return all([node.left, node.right])
+    case 'TemplateLiteral':
+      return all(node.expressions)
+    case 'AwaitExpression':
+      return namesOf(node.argument)
+    case 'ChainExpression':
+      return namesOf(node.expression, isOfCall)
+    case 'CallExpression':
+      return [node.callee, ...node.arguments].flatMap((each) => namesOf(each, true))
+    case 'NewExpression':
+      return all(node.arguments)
+  }
+  const name = lastNameOf(node)
   if (name === undefined) return []
-  // `token.trim` and `signature[0]` are still the secret.
-  if (isPropertyAccessExpression(inner) && isCallExpression(inner.parent))
-    return [name, ...namesOf(inner.expression)]
-  return [name]
+  // `token.trim()` is still the secret.
+  return isOfCall && node.type === 'MemberExpression' ? [name, ...namesOf(node.object)] : [name]
 }
 
-function lastNameOf(node: Node): string | undefined {
-  if (isIdentifier(node)) return node.text
-  if (isPropertyAccessExpression(node)) return node.name.text
-  if (!isElementAccessExpression(node)) return undefined
-  const index = node.argumentExpression
-  return isStringLiteral(index) ? index.text : lastNameOf(node.expression)
-}
-
-function unwrapped(node: Node): Node {
-  const isWrapper =
-    isParenthesizedExpression(node) ||
-    isAsExpression(node) ||
-    isSatisfiesExpression(node) ||
-    isNonNullExpression(node) ||
-    isAwaitExpression(node)
-  return isWrapper ? unwrapped(node.expression) : node
+function lastNameOf(node: AnyNode): string | undefined {
+  if (node.type === 'Identifier' || node.type === 'PrivateIdentifier') return node.name
+  if (node.type === 'ChainExpression') return lastNameOf(node.expression)
+  if (node.type !== 'MemberExpression') return undefined
+  if (!node.computed) return lastNameOf(node.property)
+  const { property } = node
+  return property.type === 'Literal' && typeof property.value === 'string'
+    ? property.value
+    : lastNameOf(node.object)
 }
 
 function secretWordOf(name: string, file: string): string | undefined {
