@@ -12,7 +12,7 @@ import {
 import { driverErrorOf, grants, isCollision, isLost, stateOf, unavailable } from './errors.ts'
 import { createNotifications } from './notifications.ts'
 import { dialect, send } from './statements.ts'
-import { beginTransaction, type Running, type Trace } from './transaction.ts'
+import { beginTransaction, type Trace } from './transaction.ts'
 
 /** How often a transaction is run that collides with others, and how often one whose connection is lost. */
 const maxCollisions = 20
@@ -52,35 +52,20 @@ class Undone extends Error {}
 export interface PostgresDriverOptions extends DriverOptions {
   /** For tests. */
   readonly times?: Partial<Times>
-  /** For tests, which change it. */
-  readonly faults?: Faults
-}
-
-/** What a test can make go wrong with the next commits that have written something. */
-export interface Faults {
-  next?: 'commit-fails' | 'answer-lost' | undefined
-  isFull?: boolean
-  /** Transactions that insert into this table are left alone. */
-  readonly except?: string
 }
 
 /** What the driver's functions share. */
 interface Parts {
   readonly connections: Connections
-  readonly faults: Faults
   /** Aborted when the driver is closed. */
   readonly closing: AbortSignal
 }
 
 /** @throws DriverError which says why the database cannot be used */
-export async function openPostgresDriver({
-  location,
-  times,
-  faults = {},
-}: PostgresDriverOptions): Promise<Driver> {
+export async function openPostgresDriver({ location, times }: PostgresDriverOptions): Promise<Driver> {
   const connections = createConnections(location, { ...defaultTimes, ...times })
   const closing = new AbortController()
-  const parts: Parts = { connections, faults, closing: closing.signal }
+  const parts: Parts = { connections, closing: closing.signal }
   const one = async <Row>(text: string, values?: readonly SqlValue[]): Promise<Row | undefined> =>
     await read(parts, async ({ all }) => (await all<Row>(text, values))[0])
   const notifications = createNotifications(connections, async (text) => {
@@ -137,14 +122,12 @@ async function transaction<Result>(parts: Parts, work: Work<Result>): Promise<Re
 }
 
 async function attempt<Result>(parts: Parts, work: Work<Result>): Promise<Result> {
-  const { connections, faults } = parts
-  const connection = await connections.take()
+  const connection = await parts.connections.take()
   const running = beginTransaction(connection)
   let result: Result
   try {
     result = await work(running.tx)
     await running.ready()
-    if (isConcerned(running, faults)) failBefore(faults)
   } catch (error) {
     await running.rollBack()
     const doomed = running.doomed()
@@ -153,7 +136,6 @@ async function attempt<Result>(parts: Parts, work: Work<Result>): Promise<Result
   }
   try {
     await running.commit()
-    if (isConcerned(running, faults)) failAfter(faults)
   } catch (error) {
     connection.release(isLost(error))
     if (!isLost(error)) throw isCollision(error) ? new Undone('', { cause: error }) : driverErrorOf(error)
@@ -162,10 +144,6 @@ async function attempt<Result>(parts: Parts, work: Work<Result>): Promise<Result
   }
   connection.release()
   return result
-}
-
-function isConcerned({ hasWritten, inserted }: Running, { except }: Faults): boolean {
-  return hasWritten() && (except === undefined || !inserted.has(except))
 }
 
 /** Asks until it is known whether a transaction was committed. */
@@ -261,20 +239,6 @@ function notYet(error: unknown): undefined {
   if (error instanceof Unknowable)
     throw unavailable('the server was restarted during a commit, which may have happened', { cause: error })
   return undefined
-}
-
-function failBefore(faults: Faults): void {
-  const isFailing = faults.next === 'commit-fails'
-  if (isFailing) faults.next = undefined
-  if (!isFailing && faults.isFull !== true) return
-  const code = isFailing ? '58030' : '53100'
-  throw driverErrorOf(Object.assign(new Error('as a test asked for'), { severity: 'ERROR', code }))
-}
-
-function failAfter(faults: Faults): void {
-  if (faults.next !== 'answer-lost') return
-  faults.next = undefined
-  throw new Error('the answer was lost, as a test asked for')
 }
 
 /** @throws DriverError if there is a schema that the role may not use */

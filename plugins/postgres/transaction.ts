@@ -31,8 +31,6 @@ interface State {
   failure?: unknown
   number: Promise<string> | undefined
   row: Trace['row']
-  /** The names of tables into which rows were inserted. */
-  readonly inserted: Set<string>
 }
 
 function note(state: State, error: unknown): void {
@@ -76,7 +74,6 @@ function transactionOf(state: State): Transaction {
       const [first] = rows
       if (first === undefined) return 0
       const { rowCount } = await statement(state, insertInto(table, onConflict), arraysOf(rows))
-      state.inserted.add(table.name)
       if (onConflict === undefined) state.row ??= rowOf(table, first)
       return rowCount ?? 0
     },
@@ -108,7 +105,7 @@ function transactionOf(state: State): Transaction {
 
 export function beginTransaction(connection: Connection) {
   const { client, session } = connection
-  const state: State = { connection, number: undefined, row: undefined, inserted: new Set() }
+  const state: State = { connection, number: undefined, row: undefined }
   const begun = client.query(session.begin)
   begun.catch((error) => note(state, error))
 
@@ -116,8 +113,6 @@ export function beginTransaction(connection: Connection) {
     tx: transactionOf(state),
     /** The error for which it can be run again as a whole; undefined if there is none. */
     doomed: () => state.doomed,
-    hasWritten: () => state.number !== undefined,
-    inserted: state.inserted,
     /** Resolves when it may be committed. */
     async ready(): Promise<void> {
       try {

@@ -1,8 +1,9 @@
 /** Defines for the store's contract how to open the store on PostgreSQL, and where its data is. */
 
 import assert from 'node:assert/strict'
+import { type Driver, DriverError } from '@reveille/kit'
 import pg from 'pg'
-import { type Faults, openPostgresDriver } from '../../../plugins/postgres/driver.ts'
+import { openPostgresDriver } from '../../../plugins/postgres/driver.ts'
 import { testPostgres } from '../../../plugins/postgres/testing/index.ts'
 import type { ContractSubject } from '../contract.ts'
 import type { OpenStore, StoreOptions } from '../port.ts'
@@ -70,9 +71,13 @@ export const postgresSubject: ContractSubject = {
     }
   },
   async open(options) {
-    const faults: Faults = { except: 'nodes' }
-    const driver = await openPostgresDriver({ location: options.location, faults })
-    const store = await openServerStore(driver, { leases, sharedNow: sharedClock(options), ...options })
+    const faults: Faults = {}
+    const driver = await openPostgresDriver({ location: options.location })
+    const store = await openServerStore(withFaults(driver, faults), {
+      leases,
+      sharedNow: sharedClock(options),
+      ...options,
+    })
     return {
       store,
       async fault(fault) {
@@ -85,6 +90,60 @@ export const postgresSubject: ContractSubject = {
     }
   },
   opener: { module: import.meta.url, name: 'openOnPostgres' },
+}
+
+interface Faults {
+  next?: 'commit-fails' | 'answer-lost' | undefined
+  isFull?: boolean
+}
+
+/** What a node writes by itself at any time is left alone. */
+const ownWrites = /\b(?:nodes|leases|leased_until)\b/
+
+/** Fails commits as a test asks for it. A lost answer is none here: the driver finds out what became of the commit; see `faults.test.ts`. */
+function withFaults(driver: Driver, faults: Faults): Driver {
+  return {
+    ...driver,
+    transaction: (work, ...options) =>
+      driver.transaction(
+        async (tx) => {
+          let isConcerned = false
+          const wrote = (statement: string) => {
+            isConcerned ||= /^\s*(?:INSERT|UPDATE|DELETE)/i.test(statement) && !ownWrites.test(statement)
+          }
+          const result = await work({
+            ...tx,
+            all(sql, ...values) {
+              wrote(sql)
+              return tx.all(sql, ...values)
+            },
+            run(sql, ...values) {
+              wrote(sql)
+              return tx.run(sql, ...values)
+            },
+            insert(table, ...rows) {
+              wrote(`INSERT ${table.name}`)
+              return tx.insert(table, ...rows)
+            },
+            update(table, ...changes) {
+              wrote(`UPDATE ${table.name}`)
+              return tx.update(table, ...changes)
+            },
+          })
+          if (isConcerned) fail(faults)
+          return result
+        },
+        ...options,
+      ),
+  }
+}
+
+function fail(faults: Faults): void {
+  const isFailing = faults.next === 'commit-fails'
+  faults.next = undefined
+  if (isFailing) throw new DriverError('UNAVAILABLE', 'the commit failed')
+  if (faults.isFull)
+    throw new DriverError('FULL', "the database's disk is full", { brief: 'its disk is full' })
 }
 
 /** Opens the store on PostgreSQL, as a child process of a test does. */
