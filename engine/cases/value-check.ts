@@ -28,11 +28,7 @@ interface TestKind {
 
 /** Every test that an expectation may name, except `not`, which negates one of these. */
 const tests: Readonly<Record<string, TestKind>> = Object.assign(Object.create(null), {
-  equals: {
-    holds: isEqual,
-    words: writeValue,
-    negated: (wanted) => `anything but ${writeValue(wanted)}`,
-  },
+  equals: { holds: isEqual, words: writeValue, negated: (wanted) => `anything but ${writeValue(wanted)}` },
   contains: textTest('contains', 'does not contain', (text, wanted) => text.includes(wanted)),
   prefix: textTest('begins with', 'does not begin with', (text, wanted) => text.startsWith(wanted)),
   suffix: textTest('ends with', 'does not end with', (text, wanted) => text.endsWith(wanted)),

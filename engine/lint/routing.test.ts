@@ -3,8 +3,6 @@ import { test } from 'node:test'
 import type { Mapping } from '../compile/fixture.ts'
 import { codesOf, lintOf, mappingOf } from './fixture.ts'
 
-const open = { allowPayloadRouting: true, deliver: true } as const
-const chosen = [{ channel: 'slack' }, { channel: '{% room.channel %}' }]
 const each = (key: string, more: Mapping = {}): Mapping => ({
   forEach: 'events',
   dedupe: { enabled: true, key },
@@ -18,11 +16,6 @@ const both = (key: string, coalesce: string): Mapping => ({
 const header = 'headers.`x-delivery`'
 
 const cases: readonly (readonly [string, Mapping, ...string[]])[] = [
-  ['a permission that the model uses', { allowPayloadRouting: true, model: 'openai/{{model}}' }],
-  ['an address that the payload chooses', { allowPayloadRouting: true, to: '{{room}}' }],
-  ['an address for a reply that is sent', { ...open, channel: 'slack', to: '{{room}}' }, 'PAYLOAD_CHANNEL'],
-  ['one of several channels that the payload chooses', { ...open, deliverTo: chosen }, 'PAYLOAD_CHANNEL'],
-  ['a channel for a reply', { deliver: true, channel: 'slack' }],
   ['one session for all senders', { sessionKey: 'hook:inbox' }, 'SHARED_SESSION'],
   ['a session for each conversation', { sessionKey: 'hook:inbox:{{number}}' }],
   ['a wake', { action: 'wake', text: 'Look', sessionKey: 'hook:inbox' }],
@@ -36,8 +29,6 @@ const cases: readonly (readonly [string, Mapping, ...string[]])[] = [
   ['one action', { dedupe: { enabled: true, key: header } }],
   ['a key that is also that of coalesce', both('number', '{{ number }}'), 'DEAD_COALESCE'],
   ['another key than that of coalesce', both('id', 'number')],
-  ['a key of the time', { dedupe: { enabled: true, key: 'id & $now()' } }, 'DEAD_DEDUPE'],
-  ['a key with a random part', { dedupe: { enabled: true, key: '$string($random())' } }, 'DEAD_DEDUPE'],
 ]
 
 for (const [name, mapping, ...codes] of cases) {
@@ -49,10 +40,3 @@ for (const [name, mapping, ...codes] of cases) {
     )
   })
 }
-
-test('a finding about one of several channels stands at that one', async () => {
-  const deliverTo = [{ channel: 'slack' }, { channel: 'slack', to: '{{room}}' }]
-  const mapping = mappingOf('one', { allowPayloadRouting: true, deliver: true, deliverTo })
-  const [found] = await lintOf([mapping])
-  assert.match(found?.place?.text ?? '', /^ *to: \{\{room\}\}$/)
-})

@@ -1,39 +1,20 @@
-/** Warns of settings for delivery, routing, sessions and dedupe that mean something else than they seem to. */
+/** Warns of settings for sessions, elements, dedupe and coalesce that mean something else than they seem to. */
 
-import { bareExpression, isChoice } from '../compile/expression/compile-expression.ts'
+import { bareExpression } from '../compile/expression/compile-expression.ts'
 import type { MappingEntry } from '../config/configuration.ts'
 import { isRecord } from '../config/values/is-record.ts'
 import type { Warnings } from './warnings.ts'
 
-export function lintRouting(entry: MappingEntry, warnings: Warnings): void {
-  const { value, id } = entry
-  if (value.action !== 'agent') return
-  const targets = [{ path: [] as const, ...value }, ...(value.deliverTo ?? []).map(targetOf)]
-  const chosen = targets.flatMap(({ path, channel, to }) => {
-    if (isChosenByPayload(channel)) return [[...path, 'channel']]
-    return isChosenByPayload(to) ? [[...path, 'to']] : []
-  })
-  if (value.deliver === true) {
-    for (const path of chosen) {
-      warnings.add(entry, {
-        code: 'PAYLOAD_CHANNEL',
-        path,
-        message: `The payload chooses where the reply of mapping "${id}" is delivered`,
-        hint: 'Whoever can post to the endpoint can send to any channel or address. Write it out, or trust every sender.',
-      })
-    }
-  }
-  lintSession(entry, warnings)
-}
-
-function targetOf(target: { readonly channel: string; readonly to?: string }, index: number) {
-  return { path: ['deliverTo', index] as const, ...target }
-}
-
 /** One conversation for all requests is rarely meant, because what one sender says becomes context for the next. */
-function lintSession(entry: MappingEntry, warnings: Warnings): void {
-  const { sessionKey } = entry.value
-  if (sessionKey === undefined || sessionKey.trim() === '' || /\{\{|\{%/.test(sessionKey)) return
+export function lintSession(entry: MappingEntry, warnings: Warnings): void {
+  const { action, sessionKey } = entry.value
+  if (
+    action !== 'agent' ||
+    sessionKey === undefined ||
+    sessionKey.trim() === '' ||
+    /\{\{|\{%/.test(sessionKey)
+  )
+    return
   warnings.add(entry, {
     code: 'SHARED_SESSION',
     path: ['sessionKey'],
@@ -60,42 +41,25 @@ export function lintUnfiltered(entry: MappingEntry, warnings: Warnings): void {
   })
 }
 
-/** Whether the payload chooses the value: the field is a template, or an expression that gives more than its own literals. */
-function isChosenByPayload(field: unknown): boolean {
-  return typeof field === 'string' && /\{\{|\{%/.test(field) && !isChoice(field)
-}
-
 /** The names of values that differ, or may differ, from element to element. */
 const ofElement = /\b(?:item|index|vars)\b/
-
-/** Values that are other ones for each request, so that a key with one of them never repeats. */
-const everNew = /\$(?:now|millis|random)\s*\(|\{\{\s*(?:date\s+)?now\b/
 
 /** A key as it reads without the marks of a template or an expression. */
 function bareKey(key: string): string {
   return key.trim().replace(/^\{\{\s*([^{}]*?)\s*\}\}$|^\{%\s*(.*?)\s*%\}$/s, '$1$2')
 }
 
-/** Warns of keys by which deduplicating or coalescing does nothing. */
-export function lintDeadKeys(entry: MappingEntry, warnings: Warnings): void {
-  const { dedupe } = entry.value
-  const key = dedupe?.enabled === true ? dedupe.key : undefined
-  if (key === undefined) return
-  if (everNew.test(key))
-    warnings.add(entry, {
-      code: 'DEAD_DEDUPE',
-      path: ['dedupe', 'key'],
-      message: `\`dedupe.key\` of mapping "${entry.id}" never repeats, so that no request is a duplicate`,
-      hint: 'Name what stays the same when the sender sends an event again, such as its id.',
-    })
-  const coalesced = entry.value.action === 'agent' ? entry.value.coalesce?.key : undefined
-  if (coalesced !== undefined && bareKey(coalesced) === bareKey(key))
-    warnings.add(entry, {
-      code: 'DEAD_COALESCE',
-      path: ['dedupe', 'key'],
-      message: `\`dedupe.key\` of mapping "${entry.id}" is its \`coalesce.key\`: a later request is dropped as a duplicate before it could join the run`,
-      hint: 'Let `dedupe.key` name one event, such as its id, and `coalesce.key` what the events are about.',
-    })
+/** A request that could join a run is one with the same key, and with that key it is a duplicate. */
+export function lintCoalesce(entry: MappingEntry, warnings: Warnings): void {
+  const { action, dedupe, coalesce } = entry.value
+  if (action !== 'agent' || !dedupe?.enabled || dedupe.key === undefined || coalesce === undefined) return
+  if (bareKey(coalesce.key) !== bareKey(dedupe.key)) return
+  warnings.add(entry, {
+    code: 'DEAD_COALESCE',
+    path: ['dedupe', 'key'],
+    message: `\`dedupe.key\` of mapping "${entry.id}" is its \`coalesce.key\`: a later request is dropped as a duplicate before it could join the run`,
+    hint: 'Let `dedupe.key` name one event, such as its id, and `coalesce.key` what the events are about.',
+  })
 }
 
 /** Of elements with the same key only the first counts, which is hardly ever meant for a whole list. */

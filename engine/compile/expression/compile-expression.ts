@@ -49,17 +49,6 @@ export interface CompiledExpression {
   readonly doubtful: readonly Slip[]
 }
 
-/** Whether a text is an expression that only chooses between literal texts. */
-export function isChoice(text: string): boolean {
-  const source = unwrapExpression(text)?.source
-  if (source === undefined) return false
-  try {
-    return choicesOf(parseExpression(source, 0).ast) !== undefined
-  } catch {
-    return false
-  }
-}
-
 /**
  * `offset` is where the expression begins in its field's text, so that errors have places of that text. `names` are the
  * meanings of the names at its root. By default every reserved name has a value. With `keepsTree` it is not read again when

@@ -153,9 +153,7 @@ const transforms = section('Limits of transforms.', {
 })
 
 const reload = section('How changed files go live.', {
-  requireTests: flag('Whether a failing test in a mapping file refuses a change.', {
-    default: true,
-  }),
+  requireTests: flag('Whether a failing test in a mapping file refuses a change.', { default: true }),
   debounce: duration('How long files must be unchanged before they are reloaded.', {
     default: '50ms',
     maxMs: 60_000,
@@ -164,9 +162,7 @@ const reload = section('How changed files go live.', {
     default: '1s',
     maxMs: 60_000,
   }),
-  poll: flag('Whether to poll files, for file systems without change events.', {
-    default: false,
-  }),
+  poll: flag('Whether to poll files, for file systems without change events.', { default: false }),
 })
 
 /** The plugin checks the other keys. */
@@ -201,15 +197,9 @@ const hooks = section('Endpoints, senders and mappings.', {
     maximum: 104_857_600,
     default: 1_048_576,
   }),
-  bodyTimeout: duration('Time limit for receiving the body.', {
-    default: '10s',
-    maxMs: maxTimerMs,
-  }),
+  bodyTimeout: duration('Time limit for receiving the body.', { default: '10s', maxMs: maxTimerMs }),
   maxActions: integer('Limit of actions per request.', { minimum: 1, default: 100 }),
-  maxRenderedBytes: integer('Limit of rendered bytes per request.', {
-    minimum: 1,
-    default: 262_144,
-  }),
+  maxRenderedBytes: integer('Limit of rendered bytes per request.', { minimum: 1, default: 262_144 }),
   presets: presetList,
   mappingsDir: text('Folder of mapping files, sub-folders too.', { default: './mappings' }),
   transformsDir: text('Folder of transform modules.', { default: './transforms' }),
@@ -234,9 +224,7 @@ const history = section('Retention.', {
 })
 
 const deliveries = section('Retries of replies.', {
-  retryFor: duration('How long a delivery is retried before it is parked.', {
-    default: '24h',
-  }),
+  retryFor: duration('How long a delivery is retried before it is parked.', { default: '24h' }),
   retryUnsure: flag('Whether to resend a message that may have arrived, at the risk of a duplicate.', {
     default: false,
   }),
@@ -295,11 +283,7 @@ const agentDefaults = section('Defaults of all runs.', {
   }),
   concurrency: integer('Concurrent runs of different sessions.', { minimum: 1, maximum: 1000, default: 4 }),
   retry: section('Retries of failed turns.', {
-    attempts: integer('Attempts per run, the first included.', {
-      minimum: 1,
-      maximum: 100,
-      default: 3,
-    }),
+    attempts: integer('Attempts per run, the first included.', { minimum: 1, maximum: 100, default: 3 }),
     backoff: duration('Delay before the second attempt; it doubles with each further one.', {
       default: '2s',
       maxMs: maxTimerMs,
@@ -407,9 +391,7 @@ export const configurationSchema = keys({
       expects: `lower-case letters, digits and hyphens, a letter first; \`${mailbox}\` has its place in \`${keyOfSource(mailbox)}\``,
     },
   }),
-  observers: byName('Observers (tracing) by name.', open, {
-    default: {},
-  }),
+  observers: byName('Observers (tracing) by name.', open, { default: {} }),
   plugins: texts('More plugins: packages, or paths.', { default: [] }),
 })
 

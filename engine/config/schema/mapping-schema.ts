@@ -57,11 +57,7 @@ const deliverTo = Type.Array(
     channel: text('A configured channel, or `last`.'),
     ...optional({ to: text("An address of the channel. Default: the channel's.") }),
   }),
-  {
-    $id: 'deliverTo',
-    minItems: 1,
-    description: 'Agent: several channels, instead of `channel` and `to`.',
-  },
+  { $id: 'deliverTo', minItems: 1, description: 'Agent: several channels, instead of `channel` and `to`.' },
 )
 
 const transform = keys(
@@ -98,10 +94,7 @@ const coalesce = keys(
       default: '10s',
       maxMs: maxCoalesceMs,
     }),
-    maxWait: duration('Limit of that, from the first request on.', {
-      default: '5m',
-      maxMs: maxCoalesceMs,
-    }),
+    maxWait: duration('Limit of that, from the first request on.', { default: '5m', maxMs: maxCoalesceMs }),
     keep: oneOf('Whether the prompt has the newest message or all.', ['latest', 'all'], {
       default: 'latest',
     }),

@@ -31,19 +31,14 @@ const hmac = keys(
     header: header('Header of the signature.'),
     algorithm: oneOf('Hash algorithm.', ['sha1', 'sha256', 'sha384', 'sha512'], { default: 'sha256' }),
     encoding: oneOf('Encoding of the signature.', ['hex', 'base64', 'base64url'], { default: 'hex' }),
-    key: oneOf('Encoding of the secret.', ['text', 'hex', 'base64'], {
-      default: 'text',
-    }),
+    key: oneOf('Encoding of the secret.', ['text', 'hex', 'base64'], { default: 'text' }),
     signed: text(
       'The signed string, of {body}, {timestamp}, {id}, {url} and {method}: `{timestamp}.{body}`.',
       { default: '{body}', references: false },
     ),
     ...optional({
       prefix: text('Prefix of the signature, such as `sha256=`.'),
-      divider: Type.String({
-        minLength: 1,
-        description: 'Separator of several signatures in the header.',
-      }),
+      divider: Type.String({ minLength: 1, description: 'Separator of several signatures in the header.' }),
       element: text('Name of the element with the signature, in a header such as `t=…,v1=…`.'),
       timestampHeader: header('Header of the timestamp.'),
       timestampElement: text('Name of the element with the timestamp, in the same header.'),
@@ -74,17 +69,13 @@ const challenge = keys(
       ['text', 'json', 'header'],
       { default: 'text' },
     ),
-    ...optional({
-      field: text('Field of the JSON answer. Default: the name of the echoed value.'),
-    }),
+    ...optional({ field: text('Field of the JSON answer. Default: the name of the echoed value.') }),
     hmac: flag('Whether to answer with the digest of the value, as `verify.hmac` defines it.', {
       default: false,
     }),
     issuesSecret: flag(
       'Whether the value is the signing secret; it is kept in a file until `secret` is set.',
-      {
-        default: false,
-      },
+      { default: false },
     ),
   },
   { description: 'How a sender that is not a known provider checks the address.' },
@@ -97,9 +88,7 @@ const verify = keys(
       'Signing secret, as the provider shows it. A list during rotation, the newest first.',
     ),
     publicKey: textOrTexts('Public key of a sender that signs with a private key.'),
-    tolerance: duration('Allowed age of a signature. Default: that of the provider.', {
-      maxMs: 86_400_000,
-    }),
+    tolerance: duration('Allowed age of a signature. Default: that of the provider.', { maxMs: 86_400_000 }),
     publicUrl: text('The address that the provider calls, for providers that sign it.', {
       pattern: '^https?://[^\\s/?#]+',
       expects: 'an address such as https://hooks.example.com/hooks/twilio',
@@ -189,15 +178,10 @@ export const endpointPolicySchema = keys(
         endpoint: rate('Limit of all clients together, such as `600/1m`.'),
         client: rate('Limit per client, such as `60/1m`.'),
       }),
-      {
-        minProperties: 1,
-        description: 'Rate limits; requests above them are answered 429.',
-      },
+      { minProperties: 1, description: 'Rate limits; requests above them are answered 429.' },
     ),
     budget: dailyBudget('Budget of its runs per day (UTC); further ones are parked.'),
-    bots: texts('Actors whose requests are ignored: `dependabot[bot]`; `*` is a wildcard.', {
-      minItems: 1,
-    }),
+    bots: texts('Actors whose requests are ignored: `dependabot[bot]`; `*` is a wildcard.', { minItems: 1 }),
     expectEvery: duration('An issue opens when no request has arrived for this long.', {
       maxMs: 2_592_000_000,
     }),

@@ -31,8 +31,8 @@ export async function lint(options: LintOptions, io: Io): Promise<number> {
     const report = (ok: boolean, diagnostics: readonly Diagnostic[]) =>
       reportDiagnostics({ ok, file, diagnostics }, ': no findings.', options.json, io)
     if (!compiled.ok) return report(false, compiled.diagnostics)
-    const { configuration, snapshot, warnings } = compiled
-    const findings = await lintConfiguration({ configuration, snapshot, samples })
+    const { configuration, warnings } = compiled
+    const findings = await lintConfiguration({ configuration, samples })
     const found = inFileOrder([...warnings, ...findings])
     reportUnset(configuration, io)
     const reported = found.filter(
