@@ -1,5 +1,6 @@
 /** Defines the diagnostic, which is one finding about the operator's files with its place and a hint. */
 
+import { parseDuration } from '../values/duration.ts'
 import type { Path } from '../values/path.ts'
 
 export interface Place {
@@ -58,4 +59,16 @@ export function noEffect(path: Path, why: string, hint = 'Remove it.'): Finding 
 /** The finding about a key that another of the same map excludes. `problem` completes a sentence about the map. */
 export function duplicateField(path: Path, problem: string, hint: string): Finding {
   return { path, named: path.slice(0, -1), at: 'key', code: 'DUPLICATE_FIELD', problem, hint }
+}
+
+type Named = Readonly<Record<string, string>>
+
+/** Each of both has one key. Returns nothing if the first is not longer. */
+export function longerThan(above: Path, first: Named, second: Named): Finding[] {
+  const [[key = '', value = ''] = []] = Object.entries(first)
+  const [[limit = '', max = ''] = []] = Object.entries(second)
+  if (parseDuration(value) <= parseDuration(max)) return []
+  const problem = `is longer than \`${limit}\` (${max})`
+  const hint = `Write \`${limit}\` too, at least ${value}, or a shorter \`${key}\`.`
+  return [{ path: [...above, key], code: 'INVALID_VALUE', problem, hint }]
 }

@@ -1,9 +1,8 @@
 /** Checks the rules of `agents:` that go beyond the shape of single keys. */
 
-import type { Finding } from '../file/diagnostic.ts'
+import { type Finding, longerThan } from '../file/diagnostic.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import { didYouMean } from '../values/nearest.ts'
-import { longerThan } from './longer-than.ts'
 import { namedModel } from './models.ts'
 import { priceOf } from './prices.ts'
 

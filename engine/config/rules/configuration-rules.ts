@@ -2,13 +2,13 @@
 
 import { type Finding, noEffect } from '../file/diagnostic.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
+import { foreignKey } from '../schema/foreign-keys.ts'
 import { channelName } from '../values/channel-name.ts'
 import { isLoopback } from '../values/loopback.ts'
-import { keyOfSource, mailbox } from '../values/mailbox.ts'
+import { keyOfSource, mailbox, mailboxPath, mailboxSetup, wholeSubscription } from '../values/mailbox.ts'
 import { didYouMean } from '../values/nearest.ts'
 import { overlapsPath } from '../values/path-overlap.ts'
 import { checkPrices, checkProvider, checkQuietHours, checkRetry } from './agent-rules.ts'
-import { checkMailbox } from './mailbox-rules.ts'
 import { checkAliases, checkDefaultModel } from './models.ts'
 import { checkModuleName, moduleName } from './module-name.ts'
 import { checkTokens, secretFaults, sharedTokens, tokenKeys } from './token-rules.ts'
@@ -195,4 +195,21 @@ export function* unusedEndpoints(
     const hint = didYouMean(name, others, 'Remove it, or give a mapping that path.')
     yield noEffect(['hooks', 'endpoints', name], 'no mapping has that path', hint)
   }
+}
+
+export function* checkMailbox({ [mailbox]: block, enabled }: ConfigurationValue['hooks']): Iterable<Finding> {
+  for (const key of Object.keys(block)) {
+    const finding = foreignKey([...mailboxPath, key], block)
+    if (finding !== undefined && finding !== 'none') yield finding
+  }
+  const subscription = wholeSubscription(block)
+  if (subscription !== block['subscription']) {
+    const path = [...mailboxPath, 'subscription']
+    const hint = `Write it whole. \`${mailboxSetup}\` connects the mailbox, and has the subscription pulled.`
+    yield { severity: 'warning', path, code: 'SHORT_NAME', problem: `is taken as ${subscription}`, hint }
+  }
+  if (enabled || Object.keys(block).length === 0) return
+  const problem = 'names a mailbox, and no mail can be taken while `hooks.enabled` is not true'
+  const hint = 'Write `enabled: true` under `hooks:`. What comes until then is fetched afterwards.'
+  yield { severity: 'warning', path: mailboxPath, at: 'key', code: 'MAIL_WITHOUT_HOOKS', problem, hint }
 }

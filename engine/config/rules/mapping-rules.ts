@@ -1,13 +1,12 @@
 /** Checks the rules of a mapping that go beyond the shape of single keys. All paths begin at the mapping. */
 
-import { duplicateField, type Finding, noEffect } from '../file/diagnostic.ts'
+import { duplicateField, type Finding, longerThan, noEffect } from '../file/diagnostic.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
 import type { MappingValue } from '../schema/mapping-schema.ts'
 import { fieldNames, fieldsOf, otherNames } from '../values/fields.ts'
 import { type Path, scalarsBelow, writePath } from '../values/path.ts'
 import { bareName, checkEndpointName } from './endpoint-name.ts'
 import { findInexactNumbers, findRewrittenNumbers } from './inexact-number.ts'
-import { longerThan } from './longer-than.ts'
 import { checkModuleName } from './module-name.ts'
 
 /** The part of an item that its rules read. */

@@ -5,11 +5,11 @@ import { type Finding, noEffect } from '../file/diagnostic.ts'
 import type { Diagnostics } from '../file/diagnostics.ts'
 import type { CheckedFile } from '../schema/checked-file.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
-import type { EndpointPolicy, VerifyPolicy } from '../schema/policy-schema.ts'
+import type { CatchUpPolicy, EndpointPolicy, VerifyPolicy } from '../schema/policy-schema.ts'
+import { parseDuration } from '../values/duration.ts'
 import { isLoopback } from '../values/loopback.ts'
 import { type Path, valueAt, writePath } from '../values/path.ts'
 import { unpricedDefault } from './agent-rules.ts'
-import { catchUpRules } from './catch-up-rules.ts'
 import type { MergedPolicies, WrittenPolicy } from './endpoint-policies.ts'
 import { hasMaterial } from './material.ts'
 import { openersOf, secretFaults, type TokenFault, tokenFaults, tokenKeys, tokensAt } from './token-rules.ts'
@@ -158,4 +158,33 @@ function checkShared(secret: string, { token }: EndpointPolicy, { openers }: Rul
   if (secret === '' || other === undefined) return []
   const hint = 'Give them different values: what a provider holds must open nothing else.'
   return [{ code: 'SECRET_SHARED', problem: `equals ${other}`, hint }]
+}
+
+export function* catchUpRules(
+  endpoint: string,
+  { every, lookBack }: CatchUpPolicy,
+  verify: VerifyPolicy | undefined,
+): Iterable<Finding> {
+  if (endpoint === 'wake' || endpoint === 'agent') {
+    yield noEffect(['catchUp'], `no provider sends to \`${endpoint}\``)
+    return
+  }
+  if (verify?.provider === undefined) {
+    const problem = 'asks the provider of `verify.provider`, and there is none'
+    const hint = 'Write `verify:` with the provider and its secret, or remove it.'
+    yield { path: ['catchUp'], at: 'key', code: 'CATCH_UP_UNSUPPORTED', problem, hint }
+    return
+  }
+  const invalid = (key: string, problem: string, hint: string): Finding => {
+    return { path: ['catchUp', key], code: 'INVALID_VALUE', problem, hint }
+  }
+  const everyMs = parseDuration(every)
+  if (everyMs < 60_000) {
+    const hint = 'The API allows a limited number of calls: write 1m, or more.'
+    yield invalid('every', 'is shorter than 1m', hint)
+  }
+  if (everyMs >= parseDuration(lookBack)) {
+    const problem = `is not longer than \`every\` (${every}), so that something could be missed between two times`
+    yield invalid('lookBack', problem, 'Write a longer `lookBack`, or a shorter `every`.')
+  }
 }

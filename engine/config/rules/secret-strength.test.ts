@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { weaknessOf } from './secret-strength.ts'
+import { weaknessOf } from './token-rules.ts'
 
 test('secrets that were typed by hand are recognised as guessable, however long they are', () => {
   const typed = ['changeme', 'secret', 'Change-Me-Please', 'a'.repeat(40), 'abab'.repeat(9)]

@@ -1,6 +1,6 @@
 /** Turns a file into a checked value: reads and parses it, resolves references, and fills in defaults. */
 
-import { basename } from 'node:path'
+import { basename, dirname } from 'node:path'
 import type { TSchema } from 'typebox'
 import { backgroundMs, yieldIfDue } from '../../yield.ts'
 import type { Diagnostic, Finding } from '../file/diagnostic.ts'
@@ -11,7 +11,7 @@ import type { WrittenText } from '../file/parse-text.ts'
 import { ParsedFile } from '../file/parsed-file.ts'
 import { startOf } from '../file/places.ts'
 import { isRecord } from '../values/is-record.ts'
-import { writePath } from '../values/path.ts'
+import { type Path, writePath } from '../values/path.ts'
 import { checkValue } from './check.ts'
 import type { SchemaNode } from './keywords.ts'
 import { resolveReferences } from './resolution.ts'
@@ -130,3 +130,34 @@ const written: Memo<readonly WrittenReference[]> = new WeakMap()
 const checked: Memo<{ readonly value: unknown; readonly findings: readonly Finding[] }> = new WeakMap()
 
 const referredHint = 'The value comes from the reference: fix the variable or the file that it names.'
+
+interface NamedFile {
+  /** The absolute path. */
+  readonly file: string
+  readonly text: string
+}
+
+/** Returns the absolute path of a name in `source`. */
+export function namedFile(source: Pick<ParsedFile, 'file'>, name: string, context: LoadContext): string {
+  return context.resolvePath(name, dirname(source.file))
+}
+
+/** Returns undefined for a file that cannot be read, which is reported at `path`. */
+export async function readNamedFile(
+  name: string,
+  { source, path }: { readonly source: ParsedFile; readonly path: Path },
+  context: LoadContext,
+  diagnostics: Diagnostics,
+): Promise<NamedFile | undefined> {
+  const file = namedFile(source, name, context)
+  context.watched.add(file)
+  try {
+    return { file, text: await context.readText(file) }
+  } catch (error) {
+    if (!(error instanceof ReadError)) throw error
+    const problem = `names the file ${name}, which ${error.message}`
+    const hint = 'Relative paths start at the folder of the file that names them.'
+    diagnostics.report(source, [{ path, code: error.code, problem, hint }])
+    return undefined
+  }
+}

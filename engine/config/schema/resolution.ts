@@ -1,12 +1,12 @@
 /** Resolves references to values of the environment and of files, with the types that the schema expects. */
 
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Finding } from '../file/diagnostic.ts'
 import type { Diagnostics } from '../file/diagnostics.ts'
 import { type LoadContext, ReadError } from '../file/load-context.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
 import { foreignReference, parseReferences, type Reference, type ReferenceText } from '../file/reference.ts'
-import { unsetText } from '../file/unset.ts'
 import { nearestName } from '../values/nearest.ts'
 import type { Path } from '../values/path.ts'
 import type { WrittenReference } from './shape.ts'
@@ -116,4 +116,18 @@ function asExpected(text: string, types: readonly string[]): unknown {
   if (types.includes('integer') && /^\s*-?\d{1,15}\s*$/.test(text)) return Number(text)
   if (types.includes('boolean') && /^\s*(true|false)\s*$/.test(text)) return text.trim() === 'true'
   return text
+}
+
+/** The string cannot be guessed, so that it opens nothing if it is used as a secret. */
+const mark = `unset-${randomUUID()}`
+
+/** References with the same name get the same string, as they would if the name were set. */
+export function unsetText(name: string): string {
+  return `${mark}-${name.replaceAll(/[^\w.-]/g, '-')}`
+}
+
+/** Whether a value is such a string, or contains one. */
+export function holdsUnset(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes(mark)
+  return typeof value === 'object' && value !== null && Object.values(value).some(holdsUnset)
 }

@@ -6,8 +6,7 @@ import { foreignComment } from '../file/syntax.ts'
 import { inLargestUnit } from '../values/duration.ts'
 import { didYouMean } from '../values/nearest.ts'
 import { type Path, readPointer } from '../values/path.ts'
-import { foreignKey } from './foreign-keys.ts'
-import { foreignName, shorthand } from './foreign-names.ts'
+import { foreignKey, foreignName, shorthand } from './foreign-keys.ts'
 import type { SchemaNode } from './keywords.ts'
 
 type Properties = Readonly<Record<string, SchemaNode>>
