@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { foreignReference, parseReferences } from './reference.ts'
+import { LocatedError } from '../values/located-error.ts'
+import { parseReferences } from './reference.ts'
 
 test('a text is split into literals and references', () => {
   assert.deepEqual(parseReferences('a ${ONE} b ${TWO:-two words} ${file:/run/secret}$${THREE}'), [
@@ -27,7 +28,7 @@ for (const text of ['${', '${}', '${A', '${A-b}', '${1A}', '${A:-${B}}', '${file
   test(`${text} is not a reference, and the error does not quote it`, () => {
     assert.throws(
       () => parseReferences(text),
-      (error: Error) => error instanceof SyntaxError && !error.message.includes(text),
+      (error: Error) => error instanceof LocatedError && !error.message.includes(text),
     )
   })
 }
@@ -43,7 +44,7 @@ test('references in the syntax of other tools are recognised with the name of th
     '$env:NAME',
     'process.env.NAME',
   ])
-    assert.equal(foreignReference(text), 'NAME', text)
-  for (const text of ['${NAME}', '$5', '$name', 'a $NAME b', '%', '100%', '{{name}}', 'environment: x', '$'])
-    assert.equal(foreignReference(text), undefined, text)
+    assert.throws(() => parseReferences(text), { hint: 'Write ${NAME}.' }, text)
+  for (const text of ['$5', '$name', 'a $NAME b', '%', '100%', '{{name}}', 'environment: x', '$'])
+    assert.deepEqual(parseReferences(text), [text])
 })

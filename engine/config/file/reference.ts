@@ -1,16 +1,13 @@
 /** Parses references in configuration strings: `${NAME}`, `${NAME:-default}`, `${file:/path}`, and `$${` for a plain `${`. */
 
+import { LocatedError } from '../values/located-error.ts'
+
 export type Reference =
   | { readonly kind: 'environment'; readonly name: string; readonly fallback?: string }
   | { readonly kind: 'file'; readonly path: string }
 
 /** Literal strings and references, in order. */
 export type ReferenceText = readonly (string | Reference)[]
-
-/** Whether the text needs parsing at all. */
-export function mayHoldReference(text: string): boolean {
-  return text.includes('${') || foreignReference(text) !== undefined
-}
 
 /** References in the syntax of shells, GitHub Actions, Compose, Helm and Windows. Each matches a whole text. */
 const foreign: readonly RegExp[] = [
@@ -22,17 +19,16 @@ const foreign: readonly RegExp[] = [
   /^process\.env\.(\w+)$/,
 ]
 
-/** Returns the name of the variable that a text refers to in the syntax of another tool, or undefined. */
-export function foreignReference(text: string): string | undefined {
-  for (const pattern of foreign) {
-    const name = pattern.exec(text)?.[1]
-    if (name !== undefined) return name
-  }
-  return undefined
+/** Whether the text needs parsing at all. */
+export function mayHoldReference(text: string): boolean {
+  return text.includes('${') || foreign.some((pattern) => pattern.test(text))
 }
 
-/** @throws SyntaxError, whose message names the rule and quotes nothing */
+/** @throws LocatedError, whose message names the rule and quotes nothing */
 export function parseReferences(text: string): ReferenceText {
+  const [variable] = foreign.flatMap((pattern) => pattern.exec(text)?.[1] ?? [])
+  if (variable !== undefined)
+    refuse('refers to a variable in the way of another tool', `Write \${${variable}}.`)
   const parts: (string | Reference)[] = []
   let done = 0
   for (const found of text.matchAll(/\$\$\{|\$\{([^{}]*)(\}?)/g)) {
@@ -44,18 +40,20 @@ export function parseReferences(text: string): ReferenceText {
   return parts
 }
 
+function refuse(
+  problem: string,
+  hint = 'Write ${NAME}, ${NAME:-default} or ${file:/path}; $${ stands for a plain ${.',
+): never {
+  throw new LocatedError(problem, 0, hint)
+}
+
 function parseReference(body: string, closed: boolean): Reference {
-  if (!closed) throw new SyntaxError('holds a reference that is not closed; references do not nest')
+  if (!closed) refuse('holds a reference that is not closed; references do not nest')
   if (body.startsWith('file:')) {
     const path = body.slice('file:'.length).trim()
-    if (path === '') throw new SyntaxError('holds a file reference without a path')
-    return { kind: 'file', path }
+    return path === '' ? refuse('holds a file reference without a path') : { kind: 'file', path }
   }
-  const named = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/.exec(body)
-  if (!named) throw new SyntaxError('holds a reference that is no variable name')
-  return {
-    kind: 'environment',
-    name: named[1] ?? '',
-    ...(named[2] === undefined ? {} : { fallback: named[2] }),
-  }
+  const [found, name = '', fallback] = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/.exec(body) ?? []
+  if (found === undefined) refuse('holds a reference that is no variable name')
+  return { kind: 'environment', name, ...(fallback !== undefined && { fallback }) }
 }

@@ -6,7 +6,8 @@ import type { Finding } from '../file/diagnostic.ts'
 import type { Diagnostics } from '../file/diagnostics.ts'
 import { type LoadContext, ReadError } from '../file/load-context.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
-import { foreignReference, parseReferences, type Reference, type ReferenceText } from '../file/reference.ts'
+import { parseReferences, type Reference } from '../file/reference.ts'
+import { LocatedError } from '../values/located-error.ts'
 import { nearestName } from '../values/nearest.ts'
 import type { Path } from '../values/path.ts'
 import type { WrittenReference } from './shape.ts'
@@ -30,23 +31,22 @@ export async function resolveReferences(
       resolved.push(text)
       continue
     }
+    const parts = partsOf(text, report)
     const isText = type.includes('string') || type.length === 0
+    const { allowsUnset } = context
     const values: (string | undefined)[] = []
     let isUnset = false
     // All references of a string are looked up, so that all missing ones are named at once.
-    for (const part of partsOf(text, report)) {
+    for (const part of parts) {
       const found = typeof part === 'object' ? await meaningOf(part, context) : part
-      if (typeof found !== 'object') values.push(found)
-      else {
-        const { name, problem, guess, advice } = found
-        const code = 'UNRESOLVED_REFERENCE'
-        values.push(context.allowsUnset && isText ? unsetText(name) : undefined)
-        if (context.allowsUnset) {
-          report({ code, problem, hint: `${guess}What needs it is not checked.`, severity: 'warning' })
-          context.unset.add(name)
-          isUnset = true
-        } else report({ code, problem, hint: guess + advice })
-      }
+      if (typeof found === 'object') {
+        const { name, problem, guess = '', advice } = found
+        const hint = guess + (allowsUnset ? 'What needs it is not checked.' : advice)
+        report({ code: 'UNRESOLVED_REFERENCE', problem, hint, severity: allowsUnset ? 'warning' : 'error' })
+        if (allowsUnset) context.unset.add(name)
+        isUnset ||= allowsUnset
+        values.push(allowsUnset && isText ? unsetText(name) : undefined)
+      } else values.push(found)
     }
     if (isUnset) diagnostics.suppress(source, path)
     resolved.push(values.includes(undefined) ? undefined : asExpected(values.join(''), type))
@@ -54,23 +54,13 @@ export async function resolveReferences(
   return resolved
 }
 
-/** Returns the parts of a string; `undefined` for one that cannot be read, which is reported. */
-function partsOf(
-  text: string,
-  report: (finding: Omit<Finding, 'path'>) => void,
-): ReferenceText | readonly [undefined] {
-  const code = 'REFERENCE_SYNTAX'
-  const variable = foreignReference(text)
-  if (variable !== undefined) {
-    const hint = `Write \${${variable}}.`
-    report({ code, problem: 'refers to a variable in the way of another tool', hint })
-    return [undefined]
-  }
+/** Returns `undefined` in place of the parts of a string that cannot be read, which is reported. */
+function partsOf(text: string, report: (finding: Omit<Finding, 'path'>) => void) {
   try {
     return parseReferences(text)
   } catch (error) {
-    const hint = 'Write ${NAME}, ${NAME:-default} or ${file:/path}; $${ stands for a plain ${.'
-    report({ code, problem: (error as Error).message, hint })
+    if (!(error instanceof LocatedError)) throw error
+    report({ code: 'REFERENCE_SYNTAX', problem: error.message, ...(error.hint && { hint: error.hint }) })
     return [undefined]
   }
 }
@@ -86,8 +76,8 @@ const staysText = {
 interface Unset {
   readonly name: string
   readonly problem: string
-  /** A suggested name as a sentence with a trailing space, or an empty string. */
-  readonly guess: string
+  /** A suggested name as a sentence with a trailing space. */
+  readonly guess?: string
   readonly advice: string
 }
 
@@ -97,7 +87,7 @@ async function meaningOf(reference: Reference, context: LoadContext): Promise<st
     return context.readReferenced(name).catch((error: unknown): Unset => {
       if (!(error instanceof ReadError)) throw error
       const advice = `Relative paths start at the folder of the configuration: ${join(context.folder, '/')}`
-      return { name, problem: `refers to the file ${name}, which ${error.message}`, guess: '', advice }
+      return { name, problem: `refers to the file ${name}, which ${error.message}`, advice }
     })
   }
   const { name, fallback } = reference
