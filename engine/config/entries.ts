@@ -57,8 +57,12 @@ export async function createEntries(
     diagnostics.report(source, found, path)
     for (const place of source.templatesInComments(path)) diagnostics.add({ ...cutText, place })
     const schema = await readPayloadSchema(item, context, diagnostics)
-    const folded = context.cache.keepMade('mapping', `${source.file} ${id}`, value, [id, schema?.value], () =>
-      foldNames(value, schema),
+    const folded = context.options.cache.keepMade(
+      'mapping',
+      `${source.file} ${id}`,
+      value,
+      [id, schema?.value],
+      () => foldNames(value, schema),
     )
     const parameters = await resolveParameters(item, context, diagnostics)
     // A load with errors also reports mistakes in the otherwise valid items, and nothing twice.
@@ -95,8 +99,7 @@ const cutText = {
 } as const
 
 function duplicateId(id: string, { path: at, value }: Item, other: Item): Finding {
-  const { line, column } = other.source.position(other.path)
-  const message = `The id \`${id}\` is already that of the mapping at ${other.source.name}:${line}:${column}`
+  const message = `The id \`${id}\` is already that of the mapping at ${other.source.label(other.path)}`
   const path = value.id === undefined ? at : [...at, 'id']
   return { path, code: 'DUPLICATE_ID', message, hint: 'Every mapping has an id of its own.' }
 }
@@ -110,14 +113,13 @@ function createEntry(
   parameters: MappingEntry['parameters'],
 ): MappingEntry {
   const { value, source, path, origin } = item
-  const { line, column } = source.position(path)
   return Object.freeze({
     id,
     order,
     origin,
     value: folded,
     ...(parameters && { parameters }),
-    label: `${source.name}:${line}:${column}`,
+    label: source.label(path),
     locate: (below: Path, offset?: number) => {
       if (below[0] === 'schema' && schema?.source) return schema.source.place(below.slice(1))
       const written = whereWritten(item, writtenPath(value, below))
@@ -221,7 +223,8 @@ export async function readPayloadSchema(
   const { source } = result
   const { value } = source
   if (typeof value === 'boolean') return { value, source }
-  if (isRecord(value)) return { value: context.cache.keep('schema value', file, copyOf(value)), source }
+  if (isRecord(value))
+    return { value: context.options.cache.keep('schema value', file, copyOf(value)), source }
   const message = 'The file must hold a JSON Schema, which is a map of keys'
   const hint = 'Write at least `type: object`.'
   // Another mapping may have named it.

@@ -86,16 +86,8 @@ export function loadConfiguration(options: LoadOptions): Promise<Loaded> {
 }
 
 async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextParser): Promise<Loaded> {
-  const { env, allowsUnset = false } = options
   const file = resolve(options.file)
-  const context = new LoadContext({
-    file,
-    env,
-    files: options.files ?? realFiles,
-    cache,
-    parser,
-    allowsUnset,
-  })
+  const context = new LoadContext({ files: realFiles, ...options, file, cache, parser })
   const diagnostics = createDiagnostics()
   const unread = await readEnvironment(context, diagnostics)
   if (unread !== undefined)

@@ -43,15 +43,7 @@ export function loadPasted(live: Configuration, text: string, parser: TextParser
     const main = live.settings.file
     const file = join(dirname(main), 'pasted.yaml')
     if (Buffer.byteLength(text) > maxTextBytes) return { ok: false, diagnostics: [tooLong] }
-    const context = new LoadContext({
-      file: main,
-      env: {},
-      files: noFiles,
-      cache,
-      parser,
-      allowsUnset: false,
-      isPasted: true,
-    })
+    const context = new LoadContext({ file: main, env: {}, files: noFiles, cache, parser, isPasted: true })
     const written = {
       kind: 'mappings',
       file,

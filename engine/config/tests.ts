@@ -9,7 +9,7 @@ import { type LoadCache, type Memo, remember } from './file/load-cache.ts'
 import type { LoadContext } from './file/load-context.ts'
 import type { Item } from './items.ts'
 import { checkEndpointName } from './rules/endpoint-name.ts'
-import { findInexactNumbers, writeExactJson } from './rules/inexact-number.ts'
+import { findChangedNumbers, writeExactJson } from './rules/inexact-number.ts'
 import { readNamedFile } from './schema/checked-file.ts'
 import { plainCopy } from './schema/shape.ts'
 import type { TestValue } from './schema/test-schema.ts'
@@ -39,7 +39,7 @@ export async function createTests(
     const { bodyFile } = value.request
     const at = { source, path: [...path, 'request', 'bodyFile'] }
     const body = bodyFile === undefined ? undefined : await readNamedFile(bodyFile, at, context, diagnostics)
-    tests.push(createTest(item, body?.text, context.cache))
+    tests.push(createTest(item, body?.text, context.options.cache))
   }
   return tests
 }
@@ -51,11 +51,10 @@ function nameOf({ value, position }: Item<TestValue>): string {
 }
 
 function duplicateName(item: Item<TestValue>, { source, path }: Item<TestValue>): Finding {
-  const { line, column } = source.position(path)
   return {
     path: item.value.name === undefined ? item.path : [...item.path, 'name'],
     code: 'DUPLICATE_NAME',
-    message: `The name \`${nameOf(item)}\` is already that of the test at ${source.name}:${line}:${column}`,
+    message: `The name \`${nameOf(item)}\` is already that of the test at ${source.label(path)}`,
     hint: 'Every test of a file has a name of its own.',
   }
 }
@@ -86,7 +85,6 @@ const ofRequest: ReadonlySet<string> = new Set(['outcome', 'status', 'actions'])
 function createTest(item: Item<TestValue>, bodyText: string | undefined, cache: LoadCache): TestEntry {
   const { source, path, origin, value } = item
   const name = nameOf(item)
-  const { line, column } = source.position(path)
   const made = cache.keepMade('test', `${source.file} ${name}`, value, [bodyText, name], (): TestSource => {
     const { headers, body: _, bodyFile: __, ...request } = value.request
     const folded = { ...request, ...(headers && { headers: foldHeaders(headers) }) }
@@ -95,7 +93,7 @@ function createTest(item: Item<TestValue>, bodyText: string | undefined, cache: 
   })
   return Object.freeze({
     origin,
-    label: `${source.name}:${line}:${column}`,
+    label: source.label(path),
     value: made,
     locate: (below: Path, offset?: number) => source.placeInText([...path, ...below], offset),
   })
@@ -106,6 +104,6 @@ function bodyOf({ value, source, path }: Item<TestValue>): Pick<TestSource['requ
   const { body } = value.request
   if (body === undefined) return {}
   const at = [...path, 'request', 'body']
-  const [inexact] = findInexactNumbers(source, body, at)
-  return inexact ? { bodyText: writeExactJson(source, body, at) } : { body: plainCopy(body) }
+  const isInexact = [...findChangedNumbers(source, body, at)].some((number) => number.isInexact)
+  return isInexact ? { bodyText: writeExactJson(source, body, at) } : { body: plainCopy(body) }
 }

@@ -48,53 +48,43 @@ export interface LoadContextOptions {
   readonly file: string
   readonly env: Environment
   readonly files: Files
+  /** The cache of earlier loads. */
   readonly cache: LoadCache
   readonly parser: TextParser
-  readonly allowsUnset: boolean
+  /** Whether a reference that is not set is a warning instead of an error. Default: false. */
+  readonly allowsUnset?: boolean | undefined
   /** Whether the text is no file of the operator's, so that a reference in it stays a string. Default: false. */
   readonly isPasted?: boolean
 }
 
 export class LoadContext {
+  readonly options: LoadContextOptions
   /** The absolute path of the configuration file's folder. */
   readonly folder: string
-  /** The cache of earlier loads. */
-  readonly cache: LoadCache
-  readonly parser: TextParser
-  /** Whether a reference that is not set is a warning instead of an error. */
-  readonly allowsUnset: boolean
-  readonly isPasted: boolean
   /** The values of the references that were looked up so far. */
   readonly referenced = new Set<string>()
   /** The variables and files of references that are not set. */
   readonly unset = new Set<string>()
   /** The absolute paths of files and folders whose change may change the configuration. */
   readonly watched: Set<string>
-  readonly #env: Environment
-  readonly #files: Files
   readonly #dotEnv: string
   #fileEnv: Environment = {}
   readonly #seen = new Map<string, string | null>()
   readonly #sources = new Map<string, string>()
   readonly #secretFiles: Set<string>
 
-  constructor({ file, env, files, cache, parser, allowsUnset, isPasted = false }: LoadContextOptions) {
-    this.folder = dirname(file)
-    this.cache = cache
-    this.parser = parser
-    this.allowsUnset = allowsUnset
-    this.isPasted = isPasted
-    this.#env = env
-    this.#files = files
+  constructor(options: LoadContextOptions) {
+    this.options = options
+    this.folder = dirname(options.file)
     this.#dotEnv = join(this.folder, '.env')
-    this.watched = new Set([file, this.#dotEnv])
+    this.watched = new Set([options.file, this.#dotEnv])
     this.#secretFiles = new Set([this.#dotEnv])
   }
 
   /** Returns the absolute path of a path in the configuration: from its folder, or from `from`; `~/` is the user's home folder. */
   resolvePath(path: string, from = this.folder): string {
     if (!/^~(?=[/\\]|$)/.test(path)) return resolve(from, path)
-    const home = own(this.#env, 'HOME') || homedir()
+    const home = own(this.options.env, 'HOME') || homedir()
     this.#seen.set('home', home)
     return join(home, path.slice(1))
   }
@@ -138,7 +128,7 @@ export class LoadContext {
 
   /** Looks a variable up in the process environment, then in `.env`. */
   lookUp(name: string): string | undefined {
-    const value = own(this.#env, name) ?? own(this.#fileEnv, name)
+    const value = own(this.options.env, name) ?? own(this.#fileEnv, name)
     this.#seen.set(`environment ${name}`, value ?? null)
     if (value !== undefined) this.referenced.add(value)
     return value
@@ -151,7 +141,7 @@ export class LoadContext {
 
   /** Returns the names in one folder, sorted. @throws ReadError */
   async listFolder(path: string): Promise<string[]> {
-    return (await this.#files.readdir(path).catch(refuse)).toSorted()
+    return (await this.options.files.readdir(path).catch(refuse)).toSorted()
   }
 
   /** Returns the absolute paths of the mapping files below a folder, in the order of their relative paths. @throws ReadError */
@@ -180,16 +170,18 @@ export class LoadContext {
   }
 
   async #read(path: string, limit: number): Promise<string> {
-    const { size } = await this.#files.stat(path).catch(refuse)
+    const { size } = await this.options.files.stat(path).catch(refuse)
     if (size > limit) throw new ReadError('FILE_TOO_LARGE', `is larger than ${limit} bytes`)
-    return decode(await this.#files.readFile(path).catch(refuse))
+    return decode(await this.options.files.readFile(path).catch(refuse))
   }
 
   async #list(below: string, prefix: string, depth: number): Promise<string[]> {
     const found: string[] = []
-    const names = (await this.#files.readdir(below)).filter((name) => !notMappings.test(name))
+    const names = (await this.options.files.readdir(below)).filter((name) => !notMappings.test(name))
     // A file that was deleted since it was listed, and a broken link, are reported when they are read.
-    const kinds = await inParallel(names, (name) => this.#files.stat(join(below, name)).catch(unlessMissing))
+    const kinds = await inParallel(names, (name) =>
+      this.options.files.stat(join(below, name)).catch(unlessMissing),
+    )
     for (const [index, name] of names.entries()) {
       const path = join(below, name)
       const kind = kinds[index]

@@ -59,7 +59,7 @@ test('a text has the same value and places as in the library, whatever is typed'
       const node = document.getIn(path, true) as Node | undefined
       const { line, column } = file.place(path)
       const at: number = (parsed.lineStarts[line - 1] ?? 0) + column - 1
-      assert.deepEqual(file.position(path), { line, column })
+      assert.equal(file.label(path), `f.yaml:${line}:${column}`)
       if (node?.range) assert.equal(at, node.range[0], JSON.stringify([text, path]))
     }
   }
@@ -69,11 +69,11 @@ test('a text has the same value and places as in the library, whatever is typed'
 test('a merged or aliased value is found at its own place, and its text where it is written', () => {
   const text = 'base: &base { to: &to "x y" }\nlist:\n  - <<: *base\n    name: *to\n  - *base\n'
   const file = new ParsedFile('f.yaml', parse(text) as SoundText)
-  assert.deepEqual(file.position(['list', 0, 'to']), { line: 1, column: 23 })
-  assert.deepEqual(file.position(['list', 0, 'name']), { line: 4, column: 11 })
-  assert.deepEqual(file.position(['list', 1]), { line: 5, column: 5 })
+  assert.equal(file.label(['list', 0, 'to']), 'f.yaml:1:23')
+  assert.equal(file.label(['list', 0, 'name']), 'f.yaml:4:11')
+  assert.equal(file.label(['list', 1]), 'f.yaml:5:5')
   assert.equal(file.placeInText(['list', 0, 'name'], 2).column, 26)
-  assert.deepEqual(file.position(['list', 1, 'to', 'nowhere']), { line: 1, column: 23 })
+  assert.equal(file.label(['list', 1, 'to', 'nowhere']), 'f.yaml:1:23')
 })
 
 for (const [what, text, lines] of [

@@ -34,9 +34,10 @@ export class ParsedFile {
     return placeAt(this.#sound, this.#offsetOf(this.#find(path), at))
   }
 
-  /** Returns the line and column of {@link place}, which are found faster than the text of the line. */
-  position(path: Path): Pick<Place, 'line' | 'column'> {
-    return positionAt(this.#sound, this.#offsetOf(this.#find(path)))
+  /** Returns `name:line:column` of {@link place}, which is found faster than the text of the line. */
+  label(path: Path, at?: 'key' | 'value'): string {
+    const { line, column } = positionAt(this.#sound, this.#offsetOf(this.#find(path), at))
+    return `${this.name}:${line}:${column}`
   }
 
   /** Returns the place of a character of the text at `path`; `offset` counts from 0 in UTF-16 units. */

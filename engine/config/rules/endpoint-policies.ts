@@ -71,8 +71,7 @@ function mergePolicies(under: EndpointPolicy | undefined, over: EndpointPolicy):
 }
 
 function reportTwice({ source, path }: WrittenPolicy, owner: WrittenPolicy, diagnostics: Diagnostics): void {
-  const { line, column } = owner.source.place(owner.path, 'key')
-  const problem = `is already named at ${owner.source.name}:${line}:${column}`
+  const problem = `is already named at ${owner.source.label(owner.path, 'key')}`
   const hint = 'Keep the policy of one endpoint in one file, or in the configuration, which wins.'
   diagnostics.report(source, [{ path, at: 'key', code: 'DUPLICATE_ENDPOINT', problem, hint }])
 }

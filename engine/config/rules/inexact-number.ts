@@ -3,30 +3,17 @@
 import type { ParsedFile } from '../file/parsed-file.ts'
 import { type Path, scalarsBelow } from '../values/path.ts'
 
-interface InexactNumber {
-  readonly path: Path
-  readonly digits: string
-}
-
-/** Finds them in the value at `path`. */
-export function* findInexactNumbers(source: ParsedFile, value: unknown, path: Path): Iterable<InexactNumber> {
+/**
+ * Finds the numbers in the value at `path` that are not what was written: inexact ones, and those such as `01234` and `1.10`,
+ * which are 1234 and 1.1.
+ */
+export function* findChangedNumbers(source: ParsedFile, value: unknown, path: Path) {
   for (const [at, scalar] of scalarsBelow(value, path)) {
-    if (typeof scalar !== 'number' || !Number.isInteger(scalar) || Number.isSafeInteger(scalar)) continue
-    const digits = digitsAt(source, at)
-    if (digits !== undefined) yield { path: at, digits }
-  }
-}
-
-/** Finds numbers such as `01234` and `1.10`, which are 1234 and 1.1. */
-export function* findRewrittenNumbers(
-  source: ParsedFile,
-  value: unknown,
-  path: Path,
-): Iterable<{ readonly path: Path; readonly written: string; readonly value: number }> {
-  for (const [at, scalar] of scalarsBelow(value, path)) {
-    if (typeof scalar !== 'number' || (Number.isInteger(scalar) && !Number.isSafeInteger(scalar))) continue
-    const written = source.writtenNumber(at)
-    if (written !== undefined && written !== String(scalar)) yield { path: at, written, value: scalar }
+    if (typeof scalar !== 'number') continue
+    const isInexact = Number.isInteger(scalar) && !Number.isSafeInteger(scalar)
+    const written = isInexact ? digitsAt(source, at) : source.writtenNumber(at)
+    if (written !== undefined && (isInexact || written !== String(scalar)))
+      yield { path: at, written, value: scalar, isInexact }
   }
 }
 

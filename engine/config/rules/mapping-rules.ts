@@ -6,7 +6,7 @@ import type { MappingValue } from '../schema/mapping-schema.ts'
 import { fieldNames, fieldsOf, otherNames } from '../values/fields.ts'
 import { type Path, scalarsBelow, writePath } from '../values/path.ts'
 import { bareName, checkEndpointName } from './endpoint-name.ts'
-import { findInexactNumbers, findRewrittenNumbers } from './inexact-number.ts'
+import { findChangedNumbers } from './inexact-number.ts'
 import { checkModuleName } from './module-name.ts'
 
 /** The part of an item that its rules read. */
@@ -104,7 +104,8 @@ function* checkBodyNumbers(mapping: WrittenMapping): Iterable<Finding> {
     const field = writePath(below.slice(path.length).filter((key) => typeof key === 'string'))
     return `Compare it as text instead: \`when: ${field} = "${digits}"\`.`
   })
-  for (const number of findRewrittenNumbers(mapping.source, body, [...mapping.path, ...path])) {
+  for (const number of findChangedNumbers(mapping.source, body, [...mapping.path, ...path])) {
+    if (number.isInexact) continue
     const problem = `is the number ${number.value}, not the string ${number.written}`
     const hint = `Put a string in quotes: "${number.written}". For the number write ${number.value}.`
     const below = number.path.slice(mapping.path.length)
@@ -120,9 +121,9 @@ function* checkNumbers(
   advice: (digits: string, path: Path) => string,
 ): Iterable<Finding> {
   const problem = 'is a number beyond 2^53, which would lose digits'
-  for (const { path: found, digits } of findInexactNumbers(source, value, [...path, ...at])) {
+  for (const { path: found, written, isInexact } of findChangedNumbers(source, value, [...path, ...at])) {
     const below = found.slice(path.length)
-    yield { path: below, code: 'INEXACT_NUMBER', problem, hint: advice(digits, below) }
+    if (isInexact) yield { path: below, code: 'INEXACT_NUMBER', problem, hint: advice(written, below) }
   }
 }
 

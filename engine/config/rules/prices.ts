@@ -110,16 +110,14 @@ export function priceOf(
   settings: PriceSettings,
   ...models: readonly (string | undefined)[]
 ): Price | undefined {
-  for (const model of models) {
-    if (model === undefined) continue
-    const found = writtenPrice(settings, model) ?? listedPrice(settings, model)
-    if (found !== undefined) return found
-  }
-  return undefined
+  const [price] = models.flatMap((model) =>
+    model === undefined ? [] : (writtenPrice(settings, model) ?? listedPrice(settings, model) ?? []),
+  )
+  return price
 }
 
 function writtenPrice({ prices }: PriceSettings, model: string): Price | undefined {
-  const written = Object.hasOwn(prices, model) ? prices[model] : undefined
+  const written = own(prices, model)
   return written && { cachedInput: written.input, ...written }
 }
 

@@ -65,7 +65,7 @@ interface KnownFile {
 /** Does not parse a text again that an earlier load parsed. */
 export async function parseFile(written: WrittenText, context: LoadContext): Promise<Parsed> {
   const { kind, file, calledFile, text } = written
-  const { cache, parser } = context
+  const { cache, parser } = context.options
   const known = cache.lookUp<KnownFile>(kind, file).find((one) => one.text === text)
   if (known) {
     cache.note(kind, file, known)

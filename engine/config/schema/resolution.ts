@@ -26,14 +26,14 @@ export async function resolveReferences(
   for (const { path: below, text, type } of references) {
     const path = [...above, ...below]
     const report = (finding: Omit<Finding, 'path'>) => diagnostics.report(source, [{ path, ...finding }])
-    if (context.isPasted) {
+    if (context.options.isPasted) {
       report(staysText)
       resolved.push(text)
       continue
     }
     const parts = partsOf(text, report)
     const isText = type.includes('string') || type.length === 0
-    const { allowsUnset } = context
+    const { allowsUnset = false } = context.options
     const values: (string | undefined)[] = []
     let isUnset = false
     // All references of a string are looked up, so that all missing ones are named at once.

@@ -34,28 +34,21 @@ export function didYouMean(
 /** Counts insertions, deletions, replacements and swaps of neighbours. Returns `limit` if there are that many or more. */
 export function editDistance(left: string, right: string, limit: number): number {
   if (Math.abs(left.length - right.length) >= limit) return limit
+  const at = (row: readonly number[], column: number) => row[column] ?? Number.POSITIVE_INFINITY
   let before: number[] = []
   let previous = Array.from({ length: right.length + 1 }, (_, index) => index)
   for (let row = 1; row <= left.length; row++) {
     const current = [row]
     for (let column = 1; column <= right.length; column++) {
-      const same = left[row - 1] === right[column - 1]
-      let cost = Math.min(
-        at(previous, column) + 1,
-        at(current, column - 1) + 1,
-        at(previous, column - 1) + (same ? 0 : 1),
-      )
-      const swapped = left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]
-      if (swapped) cost = Math.min(cost, at(before, column - 2) + 1)
-      current.push(cost)
+      const [letter, other] = [left[row - 1], right[column - 1]]
+      const isSwapped = letter === right[column - 2] && left[row - 2] === other
+      const replaced = at(previous, column - 1) + (letter === other ? 0 : 1)
+      const swapped = isSwapped ? at(before, column - 2) + 1 : replaced
+      current.push(Math.min(at(previous, column) + 1, at(current, column - 1) + 1, replaced, swapped))
     }
     if (Math.min(...current) >= limit) return limit
     before = previous
     previous = current
   }
   return Math.min(limit, at(previous, right.length))
-}
-
-function at(row: readonly number[], column: number): number {
-  return row[column] ?? Number.POSITIVE_INFINITY
 }
