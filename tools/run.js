@@ -24,7 +24,6 @@ const jobs = new Map([
   ['pack', './pack.ts'],
   ['release', './release.ts'],
   ['schemas', './schemas.ts'],
-  ['docs', './site/build.ts'],
 ])
 
 /** Errors that are shown by their message alone. */
