@@ -1,10 +1,10 @@
 /** Runs the command line and makes its exit code. */
 
 import { nearestName } from '@reveille/engine'
-import { Argument, type Command, CommanderError } from 'commander'
+import { Argument, Command, CommanderError } from 'commander'
 import { packageVersion } from '../package-folder.ts'
-import { CommandFailure } from './command-failure.ts'
-import { CliCommand, type CommandRow, type Run } from './command-parts.ts'
+import { badUsage, CommandFailure } from './command-failure.ts'
+import { type CommandRow, type CommandRows, configOption, type Run, reachHelp } from './command-parts.ts'
 import { commands } from './commands.ts'
 import { candidates } from './completion.ts'
 import { type Io, processIo } from './io.ts'
@@ -52,7 +52,7 @@ function refuseUnknown(program: Command, argv: readonly string[]): void {
     if (word.startsWith('-') || command.commands.length === 0) return
     const next = command.commands.find((each) => each.name() === word)
     if (next === undefined && (command.registeredArguments.length > 0 || word === 'help')) return
-    if (next === undefined) throw new CommandFailure(usageExit, unknownText(program, command, word))
+    if (next === undefined) throw badUsage(unknownText(program, command, word))
     command = next
   }
 }
@@ -76,13 +76,9 @@ function pathsOf(command: Command): readonly (readonly string[])[] {
 }
 
 /** Registers every command, and those of plugins of the configuration. Tests compare the reference page with it. */
-export function createProgram(
-  io: Io,
-  result: { exitCode: number },
-  more: readonly CommandRow[] = [],
-): Command {
+export function createProgram(io: Io, result: { exitCode: number }, more: CommandRows = {}): Command {
   const own: Io & { config?: string } = { ...io }
-  const program = new CliCommand('reveille')
+  const program = new Command('reveille')
     .description(
       'The webhook gateway that wakes AI agents and can prove what happened.\n\nWithout a command it starts the gateway, with a first configuration if there is none here.',
     )
@@ -102,28 +98,29 @@ export function createProgram(
       const perform = (await load()) as (...given: unknown[]) => Promise<number>
       result.exitCode = await perform(...given.slice(0, -2), command.optsWithGlobals(), own)
     }
-  for (const row of [...commands(), ...more]) addCommand(program, row, run)
+  for (const [name, row] of Object.entries({ ...commands(), ...more })) addCommand(program, name, row, run)
   return program
 }
 
-function addCommand(program: CliCommand, row: CommandRow, run: Run): void {
-  const words = row.name.split(' ')
+function addCommand(program: Command, path: string, row: CommandRow, run: Run): void {
+  const { about, args = [], config = configOption, options = [], json = 'answer as JSON', examples } = row
+  const words = path.split(' ')
   const name = words.pop() as string
   const group = words.reduce<Command>(
     (above, word) => above.commands.find((each) => each.name() === word) as Command,
     program,
   )
-  const command = group.command(name).description(row.about) as CliCommand
-  for (const [argument, about, accepts] of row.args ?? []) {
+  const command = group.command(name).description(about)
+  for (const [argument, about, accepts] of args) {
     const made = new Argument(argument, about)
     if (typeof accepts === 'function') made.argParser(accepts)
     else if (accepts !== undefined) made.choices(accepts)
     command.addArgument(made)
   }
-  for (const option of row.options ?? []) command.addOption(option)
-  if (row.json !== false) command.option('--json', row.json ?? 'answer as JSON')
-  if (row.help !== undefined) command.addHelpText('after', row.help)
-  if (row.gateway) command.gatewayExamples(...row.examples)
-  else if (row.examples.length > 0) command.examples(...row.examples)
+  for (const option of [...(config ? [config] : []), ...options]) command.addOption(option)
+  if (json !== false) command.option('--json', json)
+  const lines = examples.map((line) => `  ${line}`).join('\n')
+  const help = [row.help, row.gateway && reachHelp, lines && `\nExamples:\n${lines}`]
+  command.addHelpText('after', help.filter(Boolean).join('\n'))
   if (row.run !== undefined) command.action(run(row.run))
 }

@@ -4,7 +4,7 @@ import type { Configuration, Settings } from '@reveille/engine'
 import { type Answer, type Asked, type RouteName, requestOf } from '../api/routes/client.ts'
 import { addressOf, findGateway } from '../gateway-file.ts'
 import { loadGatewayBlock } from '../reload/gateway-block.ts'
-import { CommandFailure } from './command-failure.ts'
+import { badUsage, CommandFailure, failure } from './command-failure.ts'
 import { findConfiguration, loadOrFail, shownPath } from './configuration.ts'
 import { type Io, wrapText } from './io.ts'
 import { programName } from './pasted.ts'
@@ -91,14 +91,14 @@ export function createClient(connection: Omit<Connection, 'note'>, io: Io) {
   ): Promise<Response> {
     if (token === undefined) {
       const message = `${tokenSource} is not set; the admin surface of ${address} accepts no request without it.`
-      throw new CommandFailure(1, message)
+      throw failure(message)
     }
     const response = await reach(path, { ...request, headers: { ...request.headers, ...authorization } }, ms)
     if (response.ok || accepted.includes(response.status)) return response
-    if (response.status === 401) throw new CommandFailure(1, wrapText(refusedText(connection, io), io))
+    if (response.status === 401) throw failure(wrapText(refusedText(connection, io), io))
     const message =
       sentenceOf(await bodyOf(response)) ?? `The gateway answered ${response.status} to ${path}.`
-    throw new CommandFailure(1, message, response.status >= 500 ? { cause: response.status } : {})
+    throw failure(message, response.status >= 500 ? { cause: response.status } : {})
   }
 
   /** Asks a route. `accepted`: statuses of errors that are answers too. @throws CommandFailure */
@@ -131,7 +131,7 @@ export function createClient(connection: Omit<Connection, 'note'>, io: Io) {
       return response.status
     },
     /** Opens the stream of events, which has no end of its own. `lastId`: the last event that was read. @throws CommandFailure */
-    async stream(lastId: string | undefined, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    async stream(lastId: string | undefined, signal: AbortSignal) {
       const headers = {
         accept: 'text/event-stream',
         ...(lastId !== undefined && { 'last-event-id': lastId }),
@@ -180,8 +180,7 @@ export function namedAddress(
 ): string | undefined {
   const url = env['REVEILLE_URL']
   if (options.config !== undefined || !url) return undefined
-  if (!URL.canParse(url))
-    throw new CommandFailure(2, 'REVEILLE_URL must be a URL, such as http://127.0.0.1:8787.')
+  if (!URL.canParse(url)) throw badUsage('REVEILLE_URL must be a URL, such as http://127.0.0.1:8787.')
   const { origin, pathname } = new URL(url)
   return `${origin}${pathname.replace(/\/+$/, '')}`
 }

@@ -1,6 +1,6 @@
 /** What the registrations of commands share: how an action is run, and the options and help that recur. */
 
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 
 /**
  * Returns the action of a command: it loads the command's function, calls it with the arguments, the options (those of the
@@ -10,9 +10,10 @@ export type Run = (
   load: () => Promise<(...given: never[]) => Promise<number>>,
 ) => (...given: unknown[]) => Promise<void>
 
+/** Commands by the words that name each, a group before those in it. */
+export type CommandRows = Readonly<Record<string, CommandRow>>
+
 export interface CommandRow {
-  /** The words that name it. */
-  readonly name: string
   readonly about: string
   /** Each argument as `<needed>`, `[optional]` or `[several...]`, with what it says. */
   readonly args?: readonly (readonly [
@@ -20,6 +21,8 @@ export interface CommandRow {
     about: string,
     accepts?: readonly string[] | ((text: string) => unknown),
   ])[]
+  /** The option `--config`, where it is another one; false where there is none. */
+  readonly config?: Option | false
   readonly options?: readonly Option[]
   /** It asks a running gateway, whose address and token come from the configuration. */
   readonly gateway?: true
@@ -44,32 +47,15 @@ export function option(
   return fallback === undefined ? made : made.default(fallback)
 }
 
-const reachHelp = `
+/** The help of commands that ask a gateway. */
+export const reachHelp = `
 The gateway's address and token come from --config, else from REVEILLE_URL and
 REVEILLE_GATEWAY_TOKEN, else from the configuration that is found.`
 
-/** A command whose help ends with lines to copy. */
-export class CliCommand extends Command {
-  override createCommand(name?: string): CliCommand {
-    return new CliCommand(name)
-  }
-
-  examples(...lines: readonly string[]): this {
-    return this.addHelpText('after', `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`)
-  }
-
-  /** The command asks a running gateway. */
-  gatewayExamples(...lines: readonly string[]): this {
-    return this.addHelpText('after', reachHelp).examples(...lines)
-  }
-}
-
-export function configOption(): Option {
-  return new Option(
-    '--config <file>',
-    'the configuration, or its folder (default: REVEILLE_CONFIG, else ./reveille.yaml, else ./local/reveille.yaml)',
-  )
-}
+export const configOption = option(
+  '--config <file>',
+  'the configuration, or its folder (default: REVEILLE_CONFIG, else ./reveille.yaml, else ./local/reveille.yaml)',
+)
 
 /** Returns a parser of a whole number. `what`: says what is counted. */
 export function whole(min: number, max: number, what = 'whole number'): (text: string) => number {

@@ -1,14 +1,21 @@
 /** The table of commands: names, arguments, options, help and examples. The code of a command is loaded when it runs. */
 
 import { InvalidArgumentError, type Option } from 'commander'
+import { routes } from '../api/routes/index.ts'
 import { listCodes } from './authoring/lint/codes.ts'
-import { type CommandRow, configOption, option, whole } from './command-parts.ts'
-import { allFilters, filterOptions, generation, requestFilters, unitMs } from './records/filters.ts'
+import { type CommandRow, type CommandRows, option, whole } from './command-parts.ts'
+import {
+  allFilters,
+  filterOptions,
+  filtersOf,
+  generation,
+  requestFilters,
+  unitMs,
+} from './records/filters.ts'
 import { type Kind, type KindName, kinds } from './records/kinds.ts'
 import { setupRows } from './webhooks/commands.ts'
 
-const config = configOption()
-const besideConfig = option('--config <file>', 'the configuration, instead of its folder')
+const besideConfig = { config: option('--config <file>', 'the configuration, instead of its folder') }
 const dir = ['[dir]', "the configuration's folder (default: this one, or local)"] as const
 const id = 'an id, or at least the last 4 characters of one'
 const pages = [
@@ -29,13 +36,11 @@ const dryRun = [
   callOut,
 ]
 
-const settingUp: readonly CommandRow[] = [
-  {
-    name: 'start',
+const settingUp: CommandRows = {
+  start: {
     about: 'run the gateway until it is stopped',
     json: false,
     options: [
-      config,
       option('--inspect [port]', 'let a debugger of this machine attach; transforms then have no deadline'),
       option('--init', "scaffold the configuration's folder first, if it has no configuration"),
       option('--yes', 'write a first configuration here if there is none, beside other files too'),
@@ -64,27 +69,26 @@ at once.`,
     examples: ['reveille start', 'reveille start --port 21000'],
     run: async () => (await import('./operating/start.ts')).start,
   },
-  {
-    name: 'init',
+  init: {
     about: 'write a first configuration; never over a file',
+    config: false,
     args: [['[dir]', 'the folder to write (default: this one)']],
     examples: ['reveille init', 'reveille init /etc/reveille', 'reveille init mapping github'],
     run: async () => (await import('./operating/init.ts')).init,
   },
-  {
-    name: 'init mapping',
+  'init mapping': {
     about: 'copy a preset beside the configuration, to edit; never over a file',
     args: [['[name]', 'the preset; without one, all are listed'], dir],
-    options: [besideConfig, option('--as <name>', 'what the copy is called, instead of as the preset')],
+    ...besideConfig,
+    options: [option('--as <name>', 'what the copy is called, instead of as the preset')],
     examples: ['reveille init mapping', 'reveille init mapping github --as my-github'],
     run: async () => (await import('./authoring/init/mapping.ts')).initMapping,
   },
-  {
-    name: 'init channel',
+  'init channel': {
     about: 'add a channel to the configuration: asks for what it needs, tries it, keeps every comment',
     args: [['<name>', 'the channel: slack, telegram, discord, …'], dir],
+    ...besideConfig,
     options: [
-      besideConfig,
       option('--set <pair>', "a key of the channel, as 'key=value'; again for more", collect),
       option('--no-check', 'do not ask the service whether the credential is good'),
     ],
@@ -99,17 +103,16 @@ no question is asked, because a list of processes shows what --set says.`,
     ],
     run: async () => (await import('./authoring/init/channel.ts')).initChannel,
   },
-  {
-    name: 'init transform',
+  'init transform': {
     about: 'write a first transform, with a test beside it and the types for an editor; never over a file',
     args: [['<name>', 'of the module: letters, digits and hyphens'], dir],
-    options: [besideConfig],
+    ...besideConfig,
     examples: ['reveille init transform review', 'reveille init transform push-digest /etc/reveille'],
     run: async () => (await import('./authoring/init/transform.ts')).initTransform,
   },
-  {
-    name: 'init plugin',
+  'init plugin': {
     about: 'write a complete small plugin, with the tests that it passes; never over a file',
+    config: false,
     args: [
       ['<kind>', 'of plugin', ['channel', 'runner', 'source']],
       ['<name>', 'of the channel, runner or source: lower-case letters, digits and hyphens'],
@@ -118,7 +121,7 @@ no question is asked, because a list of processes shows what --set says.`,
     examples: ['reveille init plugin channel ntfy', 'reveille init plugin runner butler plugins'],
     run: async () => (await import('./authoring/init/plugin.ts')).initPlugin,
   },
-]
+}
 
 const tried = [
   option('--payload <file>', 'the body as JSON, *.form or a whole *.http message; - reads standard input'),
@@ -130,22 +133,18 @@ const tried = [
     (text) => generation(text, true),
   ),
   callOut,
-  config,
 ]
 
-const authoring: readonly CommandRow[] = [
-  {
-    name: 'check',
+const authoring: CommandRows = {
+  check: {
     about: 'load and compile the configuration as the gateway would, and start nothing',
-    options: [config, option('--without-secrets', 'ignore missing variables and files')],
+    options: [option('--without-secrets', 'ignore missing variables and files')],
     examples: ['reveille check', 'reveille check --config /etc/reveille --json'],
     run: async () => (await import('./authoring/check.ts')).check,
   },
-  {
-    name: 'lint',
+  lint: {
     about: 'find what a configuration that compiles probably does not mean',
     options: [
-      config,
       option('--samples <dir>', 'payloads to look fields up in, as <dir>/<endpoint>/<name>.json or .http'),
       option('--allow <code...>', 'let these findings be'),
     ],
@@ -158,21 +157,19 @@ The bodies of tests are samples too. A comment lets one finding be:
     examples: ['reveille lint', 'reveille lint --samples payloads'],
     run: async () => (await import('./authoring/lint/lint.ts')).lint,
   },
-  {
-    name: 'schema',
+  schema: {
     about: 'print the JSON Schema by which an editor completes and checks a file',
+    config: false,
     args: [['[which]', 'the file it is for (default: "configuration")', ['configuration', 'mappings']]],
     options: [option('--out <file>', 'write it there, over an older one')],
     json: 'answer as JSON; the schema is that anyway',
     examples: ['reveille schema mappings', 'reveille schema mappings --out .schemas/mappings.json'],
     run: async () => (await import('./authoring/schema.ts')).schema,
   },
-  {
-    name: 'test',
+  test: {
     about: 'run the tests of mapping files, and of the presets in use',
     args: [['[pattern...]', 'files, folders or parts of names (default: every test)']],
     options: [
-      config,
       option('--preset <name>', 'test a preset, without any configuration', collect),
       option('--presets <which>', 'test every preset', ['all']),
       option('--watch', 'run again when a file changes, until Ctrl-C'),
@@ -180,8 +177,7 @@ The bodies of tests are samples too. A comment lets one finding be:
     examples: ['reveille test', 'reveille test mappings/github.yaml --watch'],
     run: async () => (await import('./authoring/testing/test.ts')).test,
   },
-  {
-    name: 'try',
+  try: {
     about: 'what a request would do; nothing is sent and nothing is stored',
     args: [['<endpoint>', 'the <name> of /hooks/<name>, or the id of a stored request']],
     options: tried,
@@ -194,8 +190,7 @@ With the id of a stored request whose body is kept, a running gateway tries it a
     ],
     run: async () => (await import('./authoring/try/try.ts')).tryEndpoint,
   },
-  {
-    name: 'explain',
+  explain: {
     about: 'why each mapping does or does not match a request, and where each field comes from',
     args: [['<endpoint>', 'the <name> of /hooks/<name>, or the id of a request']],
     options: tried,
@@ -209,14 +204,13 @@ ignored or failed; with its body kept, it also says what is live, or a generatio
     ],
     run: async () => (await import('./authoring/try/try.ts')).explain,
   },
-]
+}
 
 /** `runs` is `list runs`, and `runs ID` is `show ID`. */
 function kindRow(name: KindName, more: Partial<CommandRow> = {}): CommandRow {
-  const { about, filters, states, read }: Kind = kinds[name]
+  const { about, filters, read }: Kind = kinds[name]
   const isShown = read !== undefined || name === 'generations'
   return {
-    name,
     about: `list ${about}${isShown ? '; with an id, show one whole' : ''}`,
     ...(isShown && { args: [['[id]', id]] }),
     gateway: true,
@@ -234,23 +228,19 @@ function kindRow(name: KindName, more: Partial<CommandRow> = {}): CommandRow {
           : showOrList(name, undefined, ...(given as unknown as [object, never]))
     },
     ...more,
-    options: [config, ...pages, ...filterOptions(filters, states), ...(more.options ?? [])],
+    options: [...pages, ...filterOptions(filters), ...(more.options ?? [])],
   }
 }
 
-const reading: readonly CommandRow[] = [
-  {
-    name: 'status',
+const reading: CommandRows = {
+  status: {
     about: 'whether a running gateway can accept, what waits in it, and how its channels and sources fare',
-    options: [config],
     examples: ['reveille status', 'reveille status --json'],
     run: async () => (await import('./operating/status.ts')).status,
   },
-  {
-    name: 'tail',
+  tail: {
     about: 'show each request when it comes, with why it did nothing, until it is stopped',
     options: [
-      config,
       option('--endpoint <name>', 'only those to /hooks/<name>'),
       option('--ignored', 'only those that no mapping matched'),
     ],
@@ -258,11 +248,9 @@ const reading: readonly CommandRow[] = [
     examples: ['reveille tail', 'reveille tail --endpoint github --ignored'],
     run: async () => (await import('./operating/tail.ts')).tail,
   },
-  {
-    name: 'spend',
+  spend: {
     about: 'what turns have cost in US dollars, and what the month will come to',
     options: [
-      config,
       option('--by <group>', 'one line for each of these', ['day', 'mapping', 'model', 'session'], 'day'),
       option('--since <day>', 'from that day (UTC) on, such as 2026-01-31 (default: 30 days)', day),
       option('--until <day>', 'up to that day (default: today)', day),
@@ -272,11 +260,10 @@ const reading: readonly CommandRow[] = [
     examples: ['reveille spend', 'reveille spend --by mapping --since 2026-01-01', 'reveille spend --json'],
     run: async () => (await import('./operating/spend.ts')).spend,
   },
-  {
-    name: 'list',
+  list: {
     about: 'list records of a kind, newest first',
     args: [['<kind>', 'of which kind', Object.keys(kinds)]],
-    options: [config, ...pages, ...filterOptions(allFilters), allIssues],
+    options: [...pages, ...filterOptions(allFilters), allIssues],
     json: 'answer as JSON: {items, next}',
     help: `
 Each kind has filters of its own: \`reveille runs --help\` names those of runs.
@@ -286,8 +273,7 @@ ${Object.entries(kinds)
     examples: ['reveille list runs --state failed', 'reveille list mappings'],
     run: async () => (await import('./records/records.ts')).list,
   },
-  {
-    name: 'show',
+  show: {
     about: 'show one record whole, of whatever kind',
     args: [
       [
@@ -295,33 +281,33 @@ ${Object.entries(kinds)
         'an id or at least its last 4 characters, a session key, a generation, or a delivery id of a sender',
       ],
     ],
-    options: [config, ...ofRequest, withOther],
+    options: [...ofRequest, withOther],
     json: 'answer as JSON: the record',
     examples: ['reveille show 3f9a1c', 'reveille show 3f9a1c --body'],
     run: async () => (await import('./records/records.ts')).show,
   },
-  kindRow('requests', {
+  requests: kindRow('requests', {
     options: ofRequest,
     examples: [
       'reveille requests --endpoint orders --outcome failed --since 8h',
       'reveille requests --delivery 72d3162e-cc78-11e3-81ab-4c9367dc0958',
     ],
   }),
-  kindRow('runs'),
-  kindRow('events'),
-  kindRow('deliveries'),
-  kindRow('sessions', {
+  runs: kindRow('runs'),
+  events: kindRow('events'),
+  deliveries: kindRow('deliveries'),
+  sessions: kindRow('sessions', {
     args: [['[key]', 'a session key, such as hook:github:42, or main']],
     examples: ['reveille sessions', 'reveille sessions hook:github:42', 'reveille sessions main --json'],
   }),
-  kindRow('issues', {
+  issues: kindRow('issues', {
     options: [allIssues],
     help: `
 Most issues end by themselves once their cause is gone; the rest ends by hand, or
 after seven days in which it did not show. docs/reference/issues.md lists the codes.`,
     examples: ['reveille issues', 'reveille issues --all --json'],
   }),
-  kindRow('generations', {
+  generations: kindRow('generations', {
     about: `list ${kinds.generations.about}, newest first, or what one changed in the files`,
     args: [
       ['[generation]', 'a number: shows how its files differ from those of the one before', wholeGeneration],
@@ -330,7 +316,7 @@ after seven days in which it did not show. docs/reference/issues.md lists the co
     json: 'answer as JSON: {items, next}, or for one generation {from, to, files}',
     examples: ['reveille generations', 'reveille generations 12', 'reveille generations 12 --with 9'],
   }),
-]
+}
 
 function issueRow(
   name: 'resolve' | 'mute' | 'reopen',
@@ -339,47 +325,40 @@ function issueRow(
   options: Option[] = [],
 ): CommandRow {
   return {
-    name,
     about,
     args: [['<key...>', 'the key of an issue, or its beginning where no other has it']],
-    options: [config, ...options],
+    options: [...options],
     json: 'answer as JSON: {items}',
     examples: [example],
     run: async () => (await import('./records/issues.ts')).changeIssues.bind(undefined, name),
   }
 }
 
-const operating: readonly CommandRow[] = [
-  {
-    name: 'reload',
+const operating: CommandRows = {
+  reload: {
     about: 'have a running gateway read its files again; changed files go live by themselves',
-    options: [config, ...dryRun],
+    options: [...dryRun],
     examples: ['reveille reload', 'reveille reload --dry-run --limit 500', 'reveille reload --json'],
     run: async () => (await import('./operating/reload.ts')).reload,
   },
-  {
-    name: 'rollback',
+  rollback: {
     about: 'have a running gateway serve an earlier generation, until the files change',
     args: [['<generation>', 'its number; `reveille generations` lists them', wholeGeneration]],
-    options: [config, ...dryRun],
+    options: [...dryRun],
     examples: ['reveille rollback 12 --dry-run', 'reveille rollback 12'],
     run: async () => (await import('./operating/reload.ts')).rollback,
   },
-  {
-    name: 'cancel',
+  cancel: {
     about: 'end runs that are queued, parked or running',
     args: [['<run...>', id]],
-    options: [config],
     json: 'answer as JSON: {items}',
     examples: ['reveille cancel 3f9a1c', 'reveille cancel 3f9a1c 07be42'],
     run: async () => (await import('./operating/orders.ts')).cancel,
   },
-  {
-    name: 'resume',
+  resume: {
     about: 'queue runs again that a budget or the loop guard has parked',
     args: [['[run...]', id]],
     options: [
-      config,
       option('--all', 'every run that is parked'),
       option('--code <code>', 'with --all: only those parked with this code: BUDGET, LOOP, NO_PRICE'),
     ],
@@ -387,39 +366,33 @@ const operating: readonly CommandRow[] = [
     examples: ['reveille resume 3f9a1c', 'reveille resume --all --code BUDGET'],
     run: async () => (await import('./operating/orders.ts')).resume,
   },
-  {
-    name: 'retry',
+  retry: {
     about: 'perform runs that failed or timed out again, from their stored prompts, the oldest first',
     args: [['[run...]', id]],
     options: [
-      config,
-      ...filterOptions(
-        ['state', 'since', 'until', 'code', 'endpoint', 'mapping', 'runner'],
-        ['failed', 'timed-out'],
-      ),
+      ...filterOptions(filtersOf(routes.retryRuns.body.properties)),
       option('--dry-run', 'only say how many would be retried'),
     ],
     json: 'answer as JSON: {items}, or {ok, done, refused} for many',
     examples: ['reveille retry 3f9a1c', 'reveille retry --state failed --since 8h --dry-run'],
     run: async () => (await import('./operating/orders.ts')).retry,
   },
-  issueRow(
+  resolve: issueRow(
     'resolve',
     'end issues by hand; one that shows again is opened again',
     'reveille resolve DISK_LOST_WRITES',
   ),
-  issueRow(
+  mute: issueRow(
     'mute',
     'take issues off the list; they go on counting',
     'reveille mute SILENCE:billing --for 7d',
     [option('--for <duration>', 'such as 8h or 7d (default: for good)', durationMs)],
   ),
-  issueRow('reopen', 'put issues back on the list', 'reveille reopen SILENCE:billing'),
-  {
-    name: 'forget',
+  reopen: issueRow('reopen', 'put issues back on the list', 'reveille reopen SILENCE:billing'),
+  forget: {
     about: 'erase the body, headers and texts of requests for good; their records stay',
     args: [['[id...]', id]],
-    options: [config, ...filterOptions(requestFilters), option('--yes', 'do not ask first')],
+    options: [...filterOptions(requestFilters), option('--yes', 'do not ask first')],
     json: 'answer as JSON: {forgotten, refused}',
     help: `
 Texts, bodies and headers are erased from this gateway's store, replays included.
@@ -429,14 +402,12 @@ other systems were given or have logged.`,
     examples: ['reveille forget 3f9a1c', 'reveille forget --client 192.0.2.7 --yes'],
     run: async () => (await import('./records/forget.ts')).forget,
   },
-  {
-    name: 'send',
+  send: {
     about: 'send a text to a channel, and wait for what becomes of it',
     args: [['<text>', 'Markdown; - for standard input']],
     options: [
       option('--channel <name>', 'a configured channel, or last: the last route', undefined, 'last'),
       option('--to <recipient>', "as the channel writes it (default: the last route's, else the channel's)"),
-      config,
       option(
         '--timeout <seconds>',
         'how long to wait, 1 to 86400',
@@ -456,8 +427,7 @@ gateway.`,
     ],
     run: async () => (await import('./operating/send.ts')).send,
   },
-  {
-    name: 'replay',
+  replay: {
     about: 'do requests again with the mappings of now, or send parked deliveries again',
     args: [['[id...]', 'a request or a delivery: its id, or at least the last 4 characters']],
     options: [
@@ -472,7 +442,6 @@ gateway.`,
       option('--cancel <id>', 'end an earlier replay of many requests; what was replayed stays'),
       option('--parked', 'every delivery that is parked'),
       option('--channel <name>', 'with --parked: only those to this channel'),
-      config,
     ],
     json: 'answer as JSON: {items}, or the job',
     help: `
@@ -485,46 +454,38 @@ restarted.`,
     examples: ['reveille replay 3f9a1c', 'reveille replay --failed --endpoint orders --since 8h --dry-run'],
     run: async () => (await import('./operating/replay.ts')).replay,
   },
-  {
-    name: 'route',
+  route: {
     about: 'show the last route of the main session: where replies to `last` go',
-    options: [config],
     json: 'answer as JSON: {route}',
     examples: ['reveille route', 'reveille route set slack C0123456789'],
     run: async () => (await import('./operating/route.ts')).showRoute,
   },
-  {
-    name: 'route set',
+  'route set': {
     about: 'set it; holds over restarts and wins over agents.route',
     args: [
       ['<channel>', 'a configured channel'],
       ['[to]', "as the channel writes it (default: the channel's defaultTo)"],
     ],
-    options: [config],
     json: 'answer as JSON: {route}',
     examples: ['reveille route set slack C0123456789', 'reveille route set terminal stderr'],
     run: async () => (await import('./operating/route.ts')).setRoute,
   },
-]
+}
 
-const storing: readonly CommandRow[] = [
-  { name: 'store', about: 'look after the data of a gateway', json: false, examples: [] },
-  {
-    name: 'store backup',
+const storing: CommandRows = {
+  store: { about: 'look after the data of a gateway', config: false, json: false, examples: [] },
+  'store backup': {
     about: 'copy the store to a new file, whether or not the gateway runs',
     args: [['<file>', 'the copy; must not exist']],
-    options: [config],
     help: `
 What sources keep, such as consents and how far they have read, is in plain files
 of the data folder, in sources/: copy those as they are.`,
     examples: ['reveille store backup /var/backups/reveille.db'],
     run: async () => (await import('./operating/store.ts')).storeBackup,
   },
-  {
-    name: 'store export',
+  'store export': {
     about: 'write the store to a file of lines of JSON, to move it to another database',
     args: [['<file>', 'the file; must not exist. `-` is standard output']],
-    options: [config],
     json: 'answer as JSON: {file, counts}',
     help: `
 No gateway may use the store meanwhile. The file has one line of JSON for each row,
@@ -536,11 +497,9 @@ it. What sources keep goes along; generations stay in the data folder.`,
     ],
     run: async () => (await import('./operating/store.ts')).storeExport,
   },
-  {
-    name: 'store import',
+  'store import': {
     about: 'read what `reveille store export` wrote into an empty store',
     args: [['<file>', 'the file. `-` is standard input']],
-    options: [config],
     json: 'answer as JSON: {file, counts}',
     help: `
 The store that the configuration names must be empty, and no gateway may use it. All
@@ -548,14 +507,12 @@ of the file is imported, in one transaction, or nothing.`,
     examples: ['reveille store import reveille.ndjson', 'zcat reveille.ndjson.gz | reveille store import -'],
     run: async () => (await import('./operating/store.ts')).storeImport,
   },
-]
+}
 
-const examining: readonly CommandRow[] = [
-  {
-    name: 'doctor',
+const examining: CommandRows = {
+  doctor: {
     about: 'look for what is unsafe, broken or forgotten, and say what to do about it',
     options: [
-      config,
       option('--strict', 'let a warning count as a problem'),
       option('--online', 'ask a public server for the time, to compare the clock with'),
     ],
@@ -566,15 +523,13 @@ Exit code: 1 where there is a problem, and with --strict where there is a warnin
     examples: ['reveille doctor', 'reveille doctor --config /etc/reveille/reveille.yaml --strict'],
     run: async () => (await import('./doctor/doctor.ts')).doctor,
   },
-  {
-    name: 'doctor signature',
+  'doctor signature': {
     about: 'say whether a request would be taken for one of its sender, and if not, what differs',
     options: [
       option('--endpoint <name>', 'the <name> of /hooks/<name>').makeOptionMandatory(),
       option('--request <file>', 'the request that was sent; - reads standard input').makeOptionMandatory(),
       option('--now <time>', 'when it arrived (default: now)'),
       option('--offline', 'fetch no keys'),
-      config,
     ],
     help: `
 The file holds what was sent, as an HTTP message: the request line, the headers, a
@@ -591,34 +546,38 @@ Exit code: 0 where the request would be taken, 1 where it would not.`,
     ],
     run: async () => (await import('./doctor/signature.ts')).doctorSignature,
   },
-  {
-    name: 'docs',
+  docs: {
     about: 'list the pages that come with this version, or print one',
+    config: false,
     args: [['[page]', 'its name; `skill` is the page for coding agents']],
     json: 'answer as JSON: {pages}, or {name, title, file, text}',
     examples: ['reveille docs', 'reveille docs mappings', 'reveille docs reference/http'],
     run: async () => (await import('./docs.ts')).docs,
   },
-  {
-    name: 'completion',
+  completion: {
     about: 'print what completes the commands in a shell; it says where to put it',
+    config: false,
     args: [['<shell>', 'the shell', ['bash', 'zsh', 'fish']]],
     json: 'answer as JSON: {shell, script}',
     examples: ['reveille completion bash >> ~/.bashrc', 'reveille completion fish'],
     run: async () => (await import('./completion.ts')).completion,
   },
-]
+}
 
 /** The help lists the commands in this order. */
-const asking = [...reading, ...operating].map((row) => ({ ...row, gateway: true as const }))
-export const commands = (): readonly CommandRow[] => [
+export const commands = (): CommandRows => ({
   ...settingUp,
   ...authoring,
-  ...asking,
+  ...asking(reading),
+  ...asking(operating),
   ...setupRows(),
   ...storing,
   ...examining,
-]
+})
+
+function asking(rows: CommandRows): CommandRows {
+  return Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, { ...row, gateway: true }]))
+}
 
 /** Collects the values of an option that may be given several times. */
 function collect(value: string, earlier: readonly string[] = []): readonly string[] {

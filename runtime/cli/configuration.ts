@@ -12,7 +12,7 @@ import {
   realFiles,
 } from '@reveille/engine'
 import { presetsFolder } from '../presets-folder.ts'
-import { CommandFailure } from './command-failure.ts'
+import { badUsage, failure } from './command-failure.ts'
 import { type Io, wrapText } from './io.ts'
 import { programName, shellWord } from './pasted.ts'
 import { counted, print } from './print.ts'
@@ -34,8 +34,7 @@ export function findConfiguration({ config }: { readonly config?: string | undef
   if (named !== undefined) return findNamed(named, config === undefined, io)
   const found = findUsual(io)
   if (found !== undefined) return found
-  throw new CommandFailure(
-    2,
+  throw badUsage(
     `There is no ${usualFile} in this folder, nor in local.\nName one with --config FILE or REVEILLE_CONFIG, or write a first one: ${programName(io)} init`,
   )
 }
@@ -53,10 +52,9 @@ function findNamed(named: string, isVariable: boolean, io: Io): string {
   if (stats !== undefined && existsSync(inside)) return inside
   const why = isVariable ? ', which REVEILLE_CONFIG names' : ''
   if (stats === undefined && /\.(ya?ml|json)$/.test(named)) {
-    throw new CommandFailure(2, `There is no ${named}${why}.`)
+    throw badUsage(`There is no ${named}${why}.`)
   }
-  throw new CommandFailure(
-    2,
+  throw badUsage(
     `There is no ${usualFile} in ${named}${why}. Write a first one: ${programName(io)} init ${shellWord(named)}`,
   )
 }
@@ -101,7 +99,7 @@ export function reportUnset({ unset }: Pick<Configuration, 'unset'>, io: Io): vo
 export async function loadOrFail(options: { readonly config?: string }, io: Io): Promise<Configuration> {
   const loaded = await load(options, io)
   if (loaded.ok) return loaded.configuration
-  throw new CommandFailure(1, formatDiagnostics(loaded.diagnostics, io))
+  throw failure(formatDiagnostics(loaded.diagnostics, io))
 }
 
 export function formatDiagnostics(diagnostics: readonly Diagnostic[], io: Io): string {

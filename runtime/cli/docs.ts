@@ -5,7 +5,7 @@ import path from 'node:path'
 import { nearestName } from '@reveille/engine'
 import { pagesFolder } from '../package-folder.ts'
 import { presetsFolder } from '../presets-folder.ts'
-import { CommandFailure } from './command-failure.ts'
+import { badUsage } from './command-failure.ts'
 import type { CommandOptions, Io } from './io.ts'
 import { programName } from './pasted.ts'
 import { formatTable, print } from './print.ts'
@@ -69,7 +69,7 @@ function pick(pages: readonly Page[], asked: string, io: Io): Page {
   const names = pages.flatMap(({ name }) => [name, path.posix.basename(name)])
   const close = nearestName(wanted, names)
   const hint = close === undefined ? '' : ` Did you mean ${close}?`
-  throw new CommandFailure(2, `There is no page ${asked}.${hint} ${programName(io)} docs lists all pages.`)
+  throw badUsage(`There is no page ${asked}.${hint} ${programName(io)} docs lists all pages.`)
 }
 
 function single<Value>(values: readonly Value[]): Value | undefined {

@@ -4,15 +4,85 @@ import { createInterface, type Interface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Asked, RouteName } from '../api/routes/client.ts'
 import { createPaint, type Paint } from '../observe/paint.ts'
 import { wrapWords } from '../observe/wrap-words.ts'
+import type { NodeRole } from '../store/port.ts'
 import type { Prompts } from './prompts.ts'
 import type { Signals } from './signals.ts'
 
-/** The options that most commands have. */
-export interface CommandOptions {
+type QueryOf<Name extends RouteName> = keyof NonNullable<Asked<Name>['query']>
+
+/** The options by which records are chosen: the queries of lists name them so. */
+export type Filter =
+  | 'delivery'
+  | Exclude<
+      QueryOf<'listRequests'> | QueryOf<'listRuns'> | QueryOf<'listDeliveries'> | 'runner',
+      QueryOf<'listSessions'> | 'deliveryId' | 'generationDigest' | 'replayOf'
+    >
+export type FilterOptions = { readonly [Name in Filter]?: string }
+/** The options of commands. One that several commands have means the same in each; absent: it is not given. */
+export interface CommandOptions extends FilterOptions {
   readonly config?: string
   readonly json?: boolean
+  readonly all?: boolean
+  readonly allow?: readonly string[]
+  readonly as?: string
+  readonly asTest?: boolean
+  readonly body?: boolean
+  readonly by?: 'day' | 'mapping' | 'model' | 'session'
+  readonly callOut?: boolean
+  /** The id of a job. */
+  readonly cancel?: string
+  /** False: the service is not asked whether the credential is good. */
+  readonly check?: boolean
+  readonly cursor?: string
+  readonly deliverAgain?: boolean
+  readonly dryRun?: boolean
+  readonly failed?: boolean
+  /** Whether the command line named no command. */
+  readonly first?: boolean
+  /** Milliseconds. */
+  readonly for?: number
+  readonly header?: readonly string[]
+  readonly host?: string
+  readonly ignored?: boolean
+  readonly init?: boolean
+  /** A port; true: 9229. */
+  readonly inspect?: string | true
+  /** The id of a job. */
+  readonly job?: string
+  readonly lastGood?: boolean
+  readonly limit?: number
+  readonly now?: string
+  readonly offline?: boolean
+  readonly online?: boolean
+  readonly out?: string
+  readonly parked?: boolean
+  readonly payload?: string
+  readonly poll?: boolean
+  readonly port?: string
+  readonly preset?: readonly string[]
+  readonly presets?: 'all'
+  readonly query?: readonly string[]
+  readonly raw?: boolean
+  readonly request?: string
+  readonly role?: NodeRole
+  readonly samples?: string
+  /** Each as `key=value`. */
+  readonly set?: readonly string[]
+  readonly strict?: boolean
+  /** Seconds. */
+  readonly timeout?: number
+  readonly to?: string
+  readonly tunnel?: boolean
+  readonly tunnelPort?: string
+  /** False: the command does not wait for the end. */
+  readonly wait?: boolean
+  readonly watch?: boolean
+  readonly with?: string
+  readonly withoutSecrets?: boolean
+  readonly yes?: boolean
 }
 
 export interface Io {

@@ -3,7 +3,7 @@
 import { styleText } from 'node:util'
 import * as clack from '@clack/prompts'
 import { wrapWords } from '../observe/wrap-words.ts'
-import { CommandFailure } from './command-failure.ts'
+import { failure } from './command-failure.ts'
 
 export interface Question {
   readonly message: string
@@ -109,6 +109,6 @@ function checked(validate: Question['validate']) {
 }
 
 function answered<Value>(answer: Value): Exclude<Value, symbol> {
-  if (clack.isCancel(answer)) throw new CommandFailure(1, 'Called off; nothing was written.')
+  if (clack.isCancel(answer)) throw failure('Called off; nothing was written.')
   return answer as Exclude<Value, symbol>
 }

@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 import { open } from 'node:fs/promises'
 import path from 'node:path'
-import { CommandFailure } from './command-failure.ts'
+import { badUsage } from './command-failure.ts'
 import { shownPath } from './configuration.ts'
 import type { Io } from './io.ts'
 
@@ -26,11 +26,10 @@ const maxHeadLength = 64 * 1024
 /** @throws CommandFailure (bad usage) with the place of the fault, which quotes nothing of the file */
 export async function readRequestFile(file: string, io: FileIo): Promise<FiledRequest> {
   const bytes = file === '-' ? await io.input?.() : await readGivenFile(file, io)
-  if (bytes === undefined)
-    throw new CommandFailure(2, 'There is no standard input; name the file with --request FILE.')
+  if (bytes === undefined) throw badUsage('There is no standard input; name the file with --request FILE.')
   const shown = file === '-' ? 'standard input' : shownPath(path.resolve(io.cwd, file), io)
   return parseMessage(withoutMark(Buffer.from(bytes)), (line, message) => {
-    throw new CommandFailure(2, `${shown}:${line}:1: error: ${message}`)
+    throw badUsage(`${shown}:${line}:1: error: ${message}`)
   })
 }
 
@@ -43,9 +42,9 @@ export function utf8Of(bytes: Uint8Array): string | undefined {
 export async function readGivenFile(file: string, io: Pick<Io, 'cwd'>): Promise<Buffer> {
   const bytes = await readBounded(path.resolve(io.cwd, file)).catch((cause: NodeJS.ErrnoException) => {
     const message = cause.code === 'ENOENT' ? `There is no ${file}.` : `${file} cannot be read.`
-    throw new CommandFailure(2, message, { cause })
+    throw badUsage(message, { cause })
   })
-  if (bytes.length > maxFileBytes) throw new CommandFailure(2, `${file} is larger than 32 MiB.`)
+  if (bytes.length > maxFileBytes) throw badUsage(`${file} is larger than 32 MiB.`)
   return bytes
 }
 

@@ -5,7 +5,7 @@ import { requestItem } from '../../store/record-schemas.ts'
 import { requestOutcomes } from '../../store/records.ts'
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
 import { request } from './records.ts'
-import { givenText, id, optional } from './schema.ts'
+import { givenText, optional } from './schema.ts'
 
 export const instant = (description: string) =>
   Type.String({
@@ -15,20 +15,23 @@ export const instant = (description: string) =>
     expects: 'a time: ISO 8601 such as 2026-01-31T08:00Z, or milliseconds since the Unix epoch',
   })
 
-/** The filters by which requests are chosen, in lists and wherever many are meant. */
+/** The filters by which requests are chosen, in lists and wherever many are meant. The help of commands repeats them. */
 export const requestFilters = optional({
   outcome: Type.Enum(requestOutcomes),
-  endpoint: givenText('The name behind `/hooks/`.', 1_024),
-  code: givenText('The error code.', 200),
-  mapping: givenText('The id of the mapping that decided.', 1_024),
-  client: givenText('The address of the client.', 200),
-  deliveryId: givenText('The id that the sender gave the delivery.', 1_024),
-  replayOf: id,
-  generation: Type.Integer({ description: 'What was live, by the numbers of this node.', minimum: 1 }),
-  generationDigest: givenText('The beginning of the digest of the generation.', 200),
-  node: givenText('The name of the node that accepted it.', 255),
-  since: instant('The earliest time.'),
-  until: instant('The time before which they came.'),
+  endpoint: givenText('Only those to this endpoint: the name behind `/hooks/`.', 1_024),
+  code: givenText('Only those that ended with this error code, such as `TRANSFORM_FAILED`.', 200),
+  mapping: givenText('Only those that this mapping decided.', 1_024),
+  client: givenText('Only those of this client.', 200),
+  deliveryId: givenText("Only those with this id of the sender's own, such as `x-github-delivery`.", 1_024),
+  replayOf: Type.String({ description: 'Only the replays of this request.' }),
+  generation: Type.Integer({
+    description: 'Only those that this generation of the node decided, by its number.',
+    minimum: 1,
+  }),
+  generationDigest: givenText('Only those that this generation decided, by how its digest begins.', 200),
+  node: givenText('Only those that this node accepted.', 255),
+  since: instant('Only those since then.'),
+  until: instant('Only those before then.'),
 })
 
 export const requestRoutes = {

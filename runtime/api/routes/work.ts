@@ -44,9 +44,9 @@ export const workRoutes = {
       ...pageQuery,
       ...optional({
         state: Type.Enum(runStates),
-        sessionKey: Type.String({ description: 'The session.', minLength: 1 }),
+        sessionKey: Type.String({ description: 'Only those of this session.', minLength: 1 }),
         kind: Type.Enum(['run', 'heartbeat']),
-        endpoint: givenText('The endpoint that its request came to.', 1_024),
+        endpoint: givenText('Only those of requests to this endpoint.', 1_024),
       }),
     },
     answers: { 200: pageOf(runItem) },
@@ -138,7 +138,7 @@ export const workRoutes = {
       ...pageQuery,
       ...optional({
         state: Type.Enum(deliveryStates),
-        channel: Type.String({ description: 'The channel.', minLength: 1 }),
+        channel: Type.String({ description: 'Only those to this channel.', minLength: 1 }),
       }),
     },
     answers: { 200: pageOf(delivery) },

@@ -6,10 +6,7 @@ import { counted } from '../print.ts'
 import { withCompiled } from './compile.ts'
 
 /** `withoutSecrets`: references that are not set are warnings only. */
-export async function check(
-  options: CommandOptions & { readonly withoutSecrets?: boolean },
-  io: Io,
-): Promise<number> {
+export async function check(options: CommandOptions, io: Io): Promise<number> {
   const file = findConfiguration(options, io)
   const loaded = await load({ ...options, allowsUnset: options.withoutSecrets ?? false }, io)
   return withCompiled(

@@ -28,7 +28,7 @@ import { findDriver, isDatabase, storeDiagnostic } from '../../store/driver-pack
 import { createIdMinter } from '../../store/id.ts'
 import { StoreError } from '../../store/port.ts'
 import { hostTransforms } from '../../transforms.ts'
-import { CommandFailure } from '../command-failure.ts'
+import { failure } from '../command-failure.ts'
 import { formatDiagnostics, load, reportUnset } from '../configuration.ts'
 import type { Io } from '../io.ts'
 
@@ -131,7 +131,7 @@ export async function withSnapshot<Result>(
       reportUnset(compiled.configuration, io)
       return use(compiled.snapshot, compiled.configuration)
     }
-    throw new CommandFailure(1, formatDiagnostics(compiled.diagnostics, io))
+    throw failure(formatDiagnostics(compiled.diagnostics, io))
   })
 }
 

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { nearestName } from '@reveille/engine'
 import { presetsFolder } from '../../presets-folder.ts'
-import { CommandFailure } from '../command-failure.ts'
+import { badUsage } from '../command-failure.ts'
 
 const ending = '.yaml'
 
@@ -23,5 +23,5 @@ export function presetFile(name: string): string {
   if (known.includes(name)) return path.join(presetsFolder(), `${name}${ending}`)
   const nearest = nearestName(name, known)
   const guess = nearest === undefined ? '' : ` Did you mean ${nearest}?`
-  throw new CommandFailure(2, `There is no preset ${name}.${guess} There are ${known.join(', ')}.`)
+  throw badUsage(`There is no preset ${name}.${guess} There are ${known.join(', ')}.`)
 }

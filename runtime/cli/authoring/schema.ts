@@ -4,12 +4,14 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { packageFile } from '../../package-folder.ts'
 import { shownPath } from '../configuration.ts'
-import type { Io } from '../io.ts'
+import type { CommandOptions, Io } from '../io.ts'
 import { print } from '../print.ts'
 
+type Which = 'configuration' | 'mappings'
+
 export async function schema(
-  which: 'configuration' | 'mappings' = 'configuration',
-  options: { readonly out?: string; readonly json?: boolean },
+  which: Which = 'configuration',
+  options: CommandOptions,
   io: Io,
 ): Promise<number> {
   const text = await readFile(packageFile('schemas', `${which}.json`), 'utf8')
@@ -25,7 +27,7 @@ export async function schema(
   return 0
 }
 
-function advice(which: 'configuration' | 'mappings', target: string, io: Io): string {
+function advice(which: Which, target: string, io: Io): string {
   const [reader, folder] =
     which === 'mappings' ? ['a file in mappings/', 'mappings'] : ['reveille.yaml here', '.']
   const address = path.relative(path.resolve(io.cwd, folder), target).replaceAll('\\', '/')

@@ -16,13 +16,6 @@ import { machineChecks } from './checks/machine.ts'
 import { workChecks } from './checks/work.ts'
 import { openSubject } from './subject.ts'
 
-interface DoctorOptions extends CommandOptions {
-  /** Whether a warning counts as a problem. */
-  readonly strict?: boolean
-  /** Whether a public server may be asked. */
-  readonly online?: boolean
-}
-
 /** In the order of the report. */
 const checksOf = (isCluster: boolean) => [
   ...configurationChecks,
@@ -34,7 +27,7 @@ const checksOf = (isCluster: boolean) => [
 ]
 
 /** Resolves with the exit code: 1 where something is a problem, or with `strict` a warning. @throws CommandFailure */
-export async function doctor(options: DoctorOptions, io: Io): Promise<number> {
+export async function doctor(options: CommandOptions, io: Io): Promise<number> {
   const file = findConfiguration(options, io)
   return withCompiled(
     await load(options, io),
@@ -52,7 +45,7 @@ export async function doctor(options: DoctorOptions, io: Io): Promise<number> {
   )
 }
 
-function report(checked: readonly Checked[], file: string, options: DoctorOptions, io: Io): number {
+function report(checked: readonly Checked[], file: string, options: CommandOptions, io: Io): number {
   const counts = { ok: 0, warning: 0, problem: 0, 'not-checked': 0 }
   for (const { results } of checked) for (const { state } of results) counts[state] += 1
   const ok = counts.problem === 0 && !(options.strict && counts.warning > 0)

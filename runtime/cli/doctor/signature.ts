@@ -28,27 +28,22 @@ import { wrapWords } from '../../observe/wrap-words.ts'
 import { createDownloads } from '../../trust/index.ts'
 import { withSnapshot } from '../authoring/compile.ts'
 import { describeEndpoints, endpointIn } from '../authoring/try/request.ts'
-import { CommandFailure } from '../command-failure.ts'
+import { badUsage, failure } from '../command-failure.ts'
 import { type CommandOptions, type Io, paintFor } from '../io.ts'
 import { formatFacts, print } from '../print.ts'
 import { type FiledRequest, readRequestFile } from '../request-file.ts'
 import { signsNothing } from './checks/configuration.ts'
 
-interface SignatureOptions extends CommandOptions {
-  readonly endpoint: string
-  readonly request: string
-  readonly now?: string
-  readonly offline?: boolean
-}
+type SignatureOptions = CommandOptions & Required<Pick<CommandOptions, 'endpoint' | 'request'>>
 
 /** Resolves with the exit code: 0 where the request would be accepted, else 1. @throws CommandFailure */
 export async function doctorSignature(given: SignatureOptions, io: Io): Promise<number> {
   const now = given.now === undefined ? io.now() : parseTime(given.now)
   if (Number.isNaN(new Date(now).getTime()))
-    throw new CommandFailure(2, '--now wants a time such as 2026-01-31T12:00:00Z, or Unix seconds.')
+    throw badUsage('--now wants a time such as 2026-01-31T12:00:00Z, or Unix seconds.')
   // Other commands take the id of a request, which may be given here by mistake.
   const isId = /^[0-9a-f-]{4,36}$/i.test(given.request) && !existsSync(path.resolve(io.cwd, given.request))
-  if (isId) throw new CommandFailure(2, idIsNotEnough)
+  if (isId) throw badUsage(idIsNotEnough)
   const request = { ...(await readRequestFile(given.request, io)), now }
   return withSnapshot(given, io, async (snapshot) => {
     const endpoint = endpointIn(given.endpoint, snapshot.settings.hooks.path)
@@ -56,7 +51,7 @@ export async function doctorSignature(given: SignatureOptions, io: Io): Promise<
     const { verify } = snapshot.policyOf(endpoint) ?? {}
     const isTokenAsked = asked.auth === 'token' || asked.auth === 'both'
     if ([verify, isTokenAsked && snapshot.settings.hooks.tokens].some(holdsUnset))
-      throw new CommandFailure(1, `Not checked: what /${endpoint} is verified with is not set.`)
+      throw failure(`Not checked: what /${endpoint} is verified with is not set.`)
     if (!snapshot.covers(endpoint)) return reportUnknown(endpoint, snapshot, given, io)
     const closing = new AbortController()
     const web = { fetch: io.fetch, timers: realTimers, signal: closing.signal }
@@ -191,7 +186,7 @@ function formatResult(result: Result, endpoint: string, isNowGiven: boolean, io:
   return [head, '', ...lines, ...(lines.length > 0 ? [''] : []), formatFacts(facts)].join('\n')
 }
 
-function reportUnknown(endpoint: string, snapshot: Snapshot, { json }: SignatureOptions, io: Io): number {
+function reportUnknown(endpoint: string, snapshot: Snapshot, { json }: CommandOptions, io: Io): number {
   const head = `/${endpoint}  404  refused  NOT_FOUND  no mapping and no policy covers this endpoint`
   print(io, json, { ok: false, endpoint, code: 'NOT_FOUND', results: [] }, () =>
     [head, '', ...describeEndpoints(endpoint, snapshot)].join('\n'),

@@ -5,21 +5,11 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import { packageFile } from '../../package-folder.ts'
 import { type Scaffolded, scaffold } from '../../scaffold/scaffold.ts'
-import { CommandFailure } from '../command-failure.ts'
+import { badUsage } from '../command-failure.ts'
 import { configWords, findUsual, shownPath, usualFile } from '../configuration.ts'
 import { type CommandOptions, type Io, wrapText } from '../io.ts'
 import { programName } from '../pasted.ts'
 import { print } from '../print.ts'
-
-export interface FirstOptions {
-  readonly config?: string
-  /** Whether the command line named no command. */
-  readonly first?: boolean
-  /** Whether to write where the configuration is expected to be. */
-  readonly init?: boolean
-  /** Whether a folder that holds other files is written into without a question. */
-  readonly yes?: boolean
-}
 
 /** `folder` defaults to the folder into which `start --init` writes. */
 export async function init(given: string | undefined, options: CommandOptions, io: Io): Promise<number> {
@@ -71,7 +61,7 @@ async function scaffoldInto(folder: string, io: Pick<Io, 'env'>): Promise<Scaffo
  * @returns whether a configuration was written
  * @throws CommandFailure (bad usage) where the answer is no, or there is no terminal to ask at
  */
-export async function writeFirst(options: FirstOptions, io: Io): Promise<boolean> {
+export async function writeFirst(options: CommandOptions, io: Io): Promise<boolean> {
   const { config, first = false, init = false, yes = false } = options
   const isNamed = config !== undefined || Boolean(io.env['REVEILLE_CONFIG'])
   if (!init && (isNamed || !(first || yes) || findUsual(io) !== undefined)) return false
@@ -100,8 +90,7 @@ function refuseCommonFolder(folder: string, { env }: Pick<Io, 'env'>): void {
         ? 'your home folder'
         : undefined
   if (what === undefined) return
-  throw new CommandFailure(
-    2,
+  throw badUsage(
     `A gateway gets a folder of its own, and this is ${what}: ${folder}\nNothing was written. Make a folder, and start there:\n  mkdir ${path.join('~', 'reveille')} && cd ${path.join('~', 'reveille')}`,
   )
 }
@@ -118,8 +107,7 @@ async function askFor(io: Io): Promise<void> {
   const what = `There is no ${usualFile} in ${io.cwd}, nor in its folder local, and it holds other files.`
   if (io.prompts === undefined) {
     const name = programName(io)
-    throw new CommandFailure(
-      2,
+    throw badUsage(
       [
         what,
         'Nothing was written. To go on, do one of these:',
@@ -132,5 +120,5 @@ async function askFor(io: Io): Promise<void> {
   const prompts = await io.prompts()
   prompts.note(what)
   if ((await prompts.choose('Write a first configuration here, and start?', ['yes', 'no'])) === 'yes') return
-  throw new CommandFailure(2, 'Nothing was written.')
+  throw badUsage('Nothing was written.')
 }

@@ -2,10 +2,10 @@
 
 import type { Asked } from '../../api/routes/client.ts'
 import { type Client, openClient, type Refused } from '../client.ts'
-import { CommandFailure } from '../command-failure.ts'
+import { badUsage } from '../command-failure.ts'
 import type { CommandOptions, Io } from '../io.ts'
 import { counted, print, shortId } from '../print.ts'
-import { type FilterOptions, queryOf } from '../records/filters.ts'
+import { queryOf } from '../records/filters.ts'
 import { findOne } from '../records/records.ts'
 import { addressText } from '../status-text.ts'
 
@@ -65,39 +65,34 @@ export async function orderAll<Name extends Exclude<Order, 'cancel'>>(
   return answer.refused.length === 0 ? 0 : 1
 }
 
-interface OrderOptions extends CommandOptions, FilterOptions {
-  readonly all?: boolean
-  readonly dryRun?: boolean
-}
-
 /** Finds what each id names before it gives the first order. */
-async function orderRuns(order: Order, runs: readonly string[], { config, json }: OrderOptions, io: Io) {
+async function orderRuns(order: Order, runs: readonly string[], { config, json }: CommandOptions, io: Io) {
   const client = await openClient({ config }, io)
   const ids = await Promise.all(runs.map((text) => findOne(client, 'run', text)))
   return orderEach(order, client, ids, json, io)
 }
 
-export const cancel = (runs: readonly string[], options: OrderOptions, io: Io) =>
+export const cancel = (runs: readonly string[], options: CommandOptions, io: Io) =>
   orderRuns('cancel', runs, options, io)
 
-export async function resume(runs: readonly string[], options: OrderOptions, io: Io): Promise<number> {
+export async function resume(runs: readonly string[], options: CommandOptions, io: Io): Promise<number> {
   const { all = false, code, config, json } = options
-  if (code !== undefined && !all) throw new CommandFailure(2, '--code goes with --all.')
-  if (all === runs.length > 0) throw new CommandFailure(2, 'Name the runs, or all that are parked: --all.')
+  if (code !== undefined && !all) throw badUsage('--code goes with --all.')
+  if (all === runs.length > 0) throw badUsage('Name the runs, or all that are parked: --all.')
   if (!all) return orderRuns('resume', runs, options, io)
   return orderAll('resume', await openClient({ config }, io), code === undefined ? {} : { code }, json, io)
 }
 
-export async function retry(runs: readonly string[], options: OrderOptions, io: Io): Promise<number> {
+export async function retry(runs: readonly string[], options: CommandOptions, io: Io): Promise<number> {
   const { dryRun = false, config, json } = options
   const chosen = queryOf(options, io)
   const isFiltered = Object.keys(chosen).length > 0
   if (runs.length > 0 && (isFiltered || dryRun))
-    throw new CommandFailure(2, 'An id names one run; filters and --dry-run choose among many.')
+    throw badUsage('An id names one run; filters and --dry-run choose among many.')
   if (runs.length > 0) return orderRuns('retry', runs, options, io)
   if (!isFiltered) {
     const message = 'Name the runs, or choose them: --state failed, --since, --code and the like.'
-    throw new CommandFailure(2, message)
+    throw badUsage(message)
   }
   return orderAll(
     'retry',

@@ -5,25 +5,17 @@ import { changesParts } from '../../observe/changes-text.ts'
 import { printable } from '../../observe/printable.ts'
 import { wrapWords } from '../../observe/wrap-words.ts'
 import { openClient } from '../client.ts'
-import { CommandFailure } from '../command-failure.ts'
+import { badUsage } from '../command-failure.ts'
 import { formatDiagnostics } from '../configuration.ts'
 import { type CommandOptions, type Io, wrapText } from '../io.ts'
 import { counted, formatTable, print, shortId, shortTime } from '../print.ts'
 import { errorsOf } from '../records/generations.ts'
 
-interface ReloadOptions extends CommandOptions {
-  readonly dryRun?: boolean
-  /** How many stored requests a dry run compares. */
-  readonly limit?: number
-  /** Whether transforms may leave the process in a dry run. */
-  readonly callOut?: boolean
-}
-
 type DryReload = Extract<Answer<'reload'>, { readonly reload: unknown }>
 type Result = Exclude<Answer<'reload'>, DryReload>
 type Shadow = NonNullable<DryReload['shadow']>
 
-export function reload(options: ReloadOptions, io: Io): Promise<number> {
+export function reload(options: CommandOptions, io: Io): Promise<number> {
   return change('reload', {}, options, io, {
     live: (result) => `Generation ${result.generation} is live (${tookText(result)}).`,
     unchanged: (result) => `Nothing to change: ${servesOn(result)}.`,
@@ -31,7 +23,7 @@ export function reload(options: ReloadOptions, io: Io): Promise<number> {
   })
 }
 
-export function rollback(generation: string, options: ReloadOptions, io: Io): Promise<number> {
+export function rollback(generation: string, options: CommandOptions, io: Io): Promise<number> {
   return change('rollBack', { number: generation }, options, io, {
     live: (result) => liveText(Number(generation), result),
     unchanged: (result) => `Generation ${result.generation} serves already.`,
@@ -69,12 +61,12 @@ const dryTexts: Texts = {
 async function change(
   route: 'reload' | 'rollBack',
   params: NonNullable<Asked<'rollBack'>['params']>,
-  { dryRun = false, limit, callOut = false, config, json }: ReloadOptions,
+  { dryRun = false, limit, callOut = false, config, json }: CommandOptions,
   io: Io,
   texts: Texts,
 ): Promise<number> {
-  if (limit !== undefined && !dryRun) throw new CommandFailure(2, '--limit is for --dry-run.')
-  if (callOut && !dryRun) throw new CommandFailure(2, '--call-out is for --dry-run.')
+  if (limit !== undefined && !dryRun) throw badUsage('--limit is for --dry-run.')
+  if (callOut && !dryRun) throw badUsage('--call-out is for --dry-run.')
   const client = await openClient({ config }, io)
   const query = {
     ...(dryRun && { dryRun }),

@@ -4,16 +4,12 @@ import { randomUUID } from 'node:crypto'
 import type { Answer, Asked, ItemOf } from '../../api/routes/client.ts'
 import { printable } from '../../observe/printable.ts'
 import { type Client, GatewayUnreachable, openClient } from '../client.ts'
-import { CommandFailure } from '../command-failure.ts'
+import { failure } from '../command-failure.ts'
 import { type CommandOptions, type Io, wrapText } from '../io.ts'
 import { pasted } from '../pasted.ts'
 import { counted, createBar, formatTable, print, shortId, withShortIds } from '../print.ts'
 import type { FilterQuery } from '../records/filters.ts'
 import { kinds } from '../records/kinds.ts'
-
-interface JobOptions extends CommandOptions {
-  readonly wait?: boolean
-}
 
 /** Between two looks at the job. Milliseconds. */
 const lookMs = 500
@@ -24,7 +20,7 @@ const retryWindowMs = 300_000
 export async function replayByFilter(
   filter: FilterQuery,
   terms: Partial<Asked<'replayRequests'>['body'] & object>,
-  options: JobOptions,
+  options: CommandOptions,
   io: Io,
 ): Promise<number> {
   const { json, wait } = options
@@ -60,7 +56,7 @@ function previewText(total: number, sample: readonly ItemOf<'listRequests'>[], i
 }
 
 /** Shows a job by its id or the end of it. */
-export async function followJob(name: string, options: JobOptions, io: Io): Promise<number> {
+export async function followJob(name: string, options: CommandOptions, io: Io): Promise<number> {
   const ask = await createAsker(options, io)
   return follow(await ask((client) => jobIdOf(client, name)), ask, options, io)
 }
@@ -76,14 +72,13 @@ export async function cancelJob(name: string, options: CommandOptions, io: Io): 
 async function jobIdOf(client: Client, name: string): Promise<string> {
   const { items } = await client.ask('listJobs', { query: { limit: 500 } })
   const [found, other] = items.filter(({ id }) => id.endsWith(name.toLowerCase()))
-  if (found === undefined || name.length < 4)
-    throw new CommandFailure(1, `No replay of many requests ends in ${name}.`)
-  if (other !== undefined) throw new CommandFailure(1, `More than one ends in ${name}; give more of it.`)
+  if (found === undefined || name.length < 4) throw failure(`No replay of many requests ends in ${name}.`)
+  if (other !== undefined) throw failure(`More than one ends in ${name}; give more of it.`)
   return found.id
 }
 
 /** Looks at the job until it is over, also over restarts of the gateway. */
-async function follow(id: string, ask: Asker, { wait, json }: JobOptions, io: Io): Promise<number> {
+async function follow(id: string, ask: Asker, { wait, json }: CommandOptions, io: Io): Promise<number> {
   const bar = createBar(io)
   for (;;) {
     const job = await ask(

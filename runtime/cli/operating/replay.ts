@@ -5,47 +5,32 @@ import type { Answer, Asked } from '../../api/routes/client.ts'
 import { printable } from '../../observe/printable.ts'
 import { formatOutcome } from '../authoring/try/text.ts'
 import { type Client, openClient, type Refused } from '../client.ts'
-import { CommandFailure } from '../command-failure.ts'
+import { badUsage, failure } from '../command-failure.ts'
 import { type CommandOptions, type Io, paintFor } from '../io.ts'
 import { print, shortId, withShortIds } from '../print.ts'
-import { type FilterOptions, queryOf } from '../records/filters.ts'
+import { queryOf } from '../records/filters.ts'
 import { find } from '../records/records.ts'
 import { readGivenFile, utf8Of } from '../request-file.ts'
 import { orderAll, orderEach } from './orders.ts'
 import { cancelJob, followJob, replayByFilter } from './replay-job.ts'
 
-interface ReplayOptions extends CommandOptions, FilterOptions {
-  readonly failed?: boolean
-  readonly parked?: boolean
-  readonly job?: string
-  readonly cancel?: string
-  readonly wait?: boolean
-  readonly dryRun?: boolean
-  readonly callOut?: boolean
-  readonly deliverAgain?: boolean
-  readonly payload?: string
-}
-
 /** Finds what each id names before it replays the first one. @returns 1 where one of them could not be replayed */
-export async function replay(names: readonly string[], options: ReplayOptions, io: Io): Promise<number> {
+export async function replay(names: readonly string[], options: CommandOptions, io: Io): Promise<number> {
   const { parked = false, channel, job, cancel, failed = false, outcome, dryRun, callOut, json } = options
   if (failed && outcome !== undefined && outcome !== 'failed')
-    throw new CommandFailure(2, '--failed is the same as --outcome failed; give one of the two.')
-  const chosen: FilterOptions = { ...options, ...(failed && { outcome: 'failed' }) }
+    throw badUsage('--failed is the same as --outcome failed; give one of the two.')
+  const chosen = { ...options, ...(failed && { outcome: 'failed' }) }
   const { channel: _channel, ...filter } = queryOf(chosen, io)
   const isFiltered = Object.keys(filter).length > 0
   const ways = [names.length > 0, isFiltered, parked, job !== undefined, cancel !== undefined]
   if (ways.filter(Boolean).length !== 1)
-    throw new CommandFailure(
-      2,
+    throw badUsage(
       'Name what to replay: ids, or requests by --failed, --endpoint, --since and the like, or --parked for deliveries.',
     )
-  if (channel !== undefined && !parked) throw new CommandFailure(2, '--channel goes with --parked.')
-  if (options.payload !== undefined && names.length !== 1)
-    throw new CommandFailure(2, '--payload goes with one request.')
-  if (callOut && !dryRun)
-    throw new CommandFailure(2, '--call-out goes with --dry-run; a replay uses the network anyway.')
-  if (parked && dryRun) throw new CommandFailure(2, deliveryIsSentAsItIs)
+  if (channel !== undefined && !parked) throw badUsage('--channel goes with --parked.')
+  if (options.payload !== undefined && names.length !== 1) throw badUsage('--payload goes with one request.')
+  if (callOut && !dryRun) throw badUsage('--call-out goes with --dry-run; a replay uses the network anyway.')
+  if (parked && dryRun) throw badUsage(deliveryIsSentAsItIs)
   if (job !== undefined) return followJob(job, options, io)
   if (cancel !== undefined) return cancelJob(cancel, options, io)
   if (isFiltered) return replayByFilter(filter, termsOf(options), options, io)
@@ -56,29 +41,23 @@ export async function replay(names: readonly string[], options: ReplayOptions, i
 
 const deliveryIsSentAsItIs = '--dry-run is for requests; a delivery is sent as it is.'
 
-async function replayNamed(client: Client, names: readonly string[], options: ReplayOptions, io: Io) {
+async function replayNamed(client: Client, names: readonly string[], options: CommandOptions, io: Io) {
   const found = await Promise.all(names.map((name) => find(client, name, 'request', 'delivery')))
   const kinds = new Set(found.map(({ kind }) => kind))
   const ids = found.map(({ id }) => id)
   if (kinds.size > 1)
-    throw new CommandFailure(
-      2,
-      'Some of these are requests and some are deliveries; replay them one after the other.',
-    )
+    throw badUsage('Some of these are requests and some are deliveries; replay them one after the other.')
   if (kinds.has('request')) return replayRequests(client, ids, options, io)
   if (!kinds.has('delivery'))
-    throw new CommandFailure(
-      1,
-      `${names[0]} names a ${found[0]?.kind}; requests and deliveries can be replayed.`,
-    )
-  if (options.dryRun) throw new CommandFailure(2, deliveryIsSentAsItIs)
+    throw failure(`${names[0]} names a ${found[0]?.kind}; requests and deliveries can be replayed.`)
+  if (options.dryRun) throw badUsage(deliveryIsSentAsItIs)
   return orderEach('replay', client, ids, options.json, io)
 }
 
 type Replayed = Answer<'replayRequest'> | Refused
 
 /** @returns 1 where one of them was refused, or failed again */
-async function replayRequests(client: Client, ids: readonly string[], options: ReplayOptions, io: Io) {
+async function replayRequests(client: Client, ids: readonly string[], options: CommandOptions, io: Io) {
   const { json, payload } = options
   const body: Asked<'replayRequest'>['body'] = {
     ...termsOf(options),
@@ -100,7 +79,7 @@ async function replayRequests(client: Client, ids: readonly string[], options: R
 }
 
 /** The terms as the API takes them. */
-function termsOf({ dryRun, callOut, deliverAgain }: ReplayOptions) {
+function termsOf({ dryRun, callOut, deliverAgain }: CommandOptions) {
   return {
     ...(dryRun && { dryRun: true }),
     ...(callOut && { callOut: true }),
@@ -112,7 +91,7 @@ function termsOf({ dryRun, callOut, deliverAgain }: ReplayOptions) {
 async function textOf(file: string, io: Io): Promise<string> {
   const bytes = file === '-' ? ((await io.input?.()) ?? new Uint8Array()) : await readGivenFile(file, io)
   const text = utf8Of(bytes)
-  if (text === undefined) throw new CommandFailure(2, `${file} is not valid UTF-8.`)
+  if (text === undefined) throw badUsage(`${file} is not valid UTF-8.`)
   return text
 }
 

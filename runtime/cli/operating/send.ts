@@ -3,7 +3,7 @@
 import type { Answer } from '../../api/routes/client.ts'
 import { printable } from '../../observe/printable.ts'
 import { type Client, openClient } from '../client.ts'
-import { CommandFailure } from '../command-failure.ts'
+import { badUsage } from '../command-failure.ts'
 import { type CommandOptions, type Io, wrapText } from '../io.ts'
 import { pasted } from '../pasted.ts'
 import { counted, print, shortId, shortTime } from '../print.ts'
@@ -14,27 +14,19 @@ import { addressText } from '../status-text.ts'
 
 type Delivery = Answer<'readDelivery'>
 
-interface SendOptions extends CommandOptions {
-  readonly channel: string
-  readonly to?: string
-  /** Seconds. */
-  readonly timeout: number
-  readonly wait: boolean
-}
-
 /** @returns 1 where the text was not delivered, or not yet */
-export async function send(text: string, options: SendOptions, io: Io): Promise<number> {
-  const { channel, to, json } = options
+export async function send(text: string, options: CommandOptions, io: Io): Promise<number> {
+  const { channel = 'last', to, timeout = 60, json, wait } = options
   const markdown = text === '-' ? await readInput(io) : text
-  if (markdown.trim() === '') throw new CommandFailure(2, 'The text is blank: there is nothing to send.')
+  if (markdown.trim() === '') throw badUsage('The text is blank: there is nothing to send.')
   const client = await openClient(options, io)
   const body = { channel, text: markdown, ...(to !== undefined && { to }) }
   const sent = await client.ask('sendDelivery', { body })
-  if (!options.wait) {
+  if (wait === false) {
     print(io, json, sent, () => pendingText(sent.deliveryId, sent, undefined, io))
     return 0
   }
-  const { delivery, reason } = await awaitEnd(client, sent.deliveryId, options.timeout * 1000, io)
+  const { delivery, reason } = await awaitEnd(client, sent.deliveryId, timeout * 1000, io)
   if (json || delivery.state === 'delivered') print(io, json, delivery, () => endText(delivery, io))
   else if (delivery.state !== 'pending') io.err(`${wrapText(endText(delivery, io), io)}\n`)
   else {
@@ -47,9 +39,9 @@ export async function send(text: string, options: SendOptions, io: Io): Promise<
 
 /** The line feed at the end, which every program writes, is not part of the text. */
 async function readInput({ input }: Io): Promise<string> {
-  if (input === undefined) throw new CommandFailure(2, 'There is no standard input to read the text from.')
+  if (input === undefined) throw badUsage('There is no standard input to read the text from.')
   const text = utf8Of(await input())
-  if (text === undefined) throw new CommandFailure(2, 'The text on standard input is not valid UTF-8.')
+  if (text === undefined) throw badUsage('The text on standard input is not valid UTF-8.')
   return text.replace(/^\ufeff|\r?\n$/g, '')
 }
 

@@ -8,15 +8,8 @@ import { budgetText } from '../status-text.ts'
 
 type Spend = Answer<'readSpend'>
 
-interface SpendOptions extends CommandOptions {
-  readonly by: Spend['by']
-  readonly since?: string
-  readonly until?: string
-  readonly limit?: number
-  readonly cursor?: string
-}
-
-export async function spend({ config, json, ...query }: SpendOptions, io: Io): Promise<number> {
+export async function spend(options: CommandOptions, io: Io): Promise<number> {
+  const { config, json, ...query } = options
   const client = await openClient({ config }, io)
   const answer = await client.ask('readSpend', { query })
   print(io, json, answer, () => spendText(answer, io))

@@ -7,43 +7,20 @@ import { createGateway, type Gateway } from '../../gateway.ts'
 import { ListenError } from '../../http/index.ts'
 import { neverBlock } from '../../observe/standard-error.ts'
 import { ConfigurationError } from '../../reload/start.ts'
-import { type NodeRole, StoreError } from '../../store/port.ts'
+import { StoreError } from '../../store/port.ts'
 import { findCloudflared, type TunnelOptions } from '../../tunnel.ts'
-import { CommandFailure, storeFailure } from '../command-failure.ts'
+import { badUsage, failure, storeFailure } from '../command-failure.ts'
 import { findConfiguration, formatDiagnostics } from '../configuration.ts'
-import type { Io } from '../io.ts'
+import type { CommandOptions, Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
 import { createReloadSignal, createStopSignal } from '../signals.ts'
 import { bannerFacts, formatBanner } from './banner.ts'
-import { type FirstOptions, writeFirst } from './init.ts'
-
-export interface StartOptions extends FirstOptions {
-  /** Replaces `gateway.host`. Default: REVEILLE_HOST, where it is set. */
-  readonly host?: string
-  /** Replaces `gateway.port`. Default: REVEILLE_PORT, where it is set. */
-  readonly port?: string
-  /** Whether `cloudflared` makes hooks reachable from the internet. */
-  readonly tunnel?: boolean
-  /** The port of the listener for a tunnel. Default with `tunnel`: a free one. */
-  readonly tunnelPort?: string
-  /** What this process does: `all`, or `ingress`, which only accepts. Default: `all`. */
-  readonly role?: NodeRole
-  /** What other nodes call it. Default: REVEILLE_NODE, else the name of the machine. */
-  readonly node?: string
-  /** Whether to serve the last generation if the configuration does not load. */
-  readonly lastGood?: boolean
-  /** The port of the loopback address where a debugger may attach. True: 9229. */
-  readonly inspect?: string | true
-  /** Whether to look at the files regularly. */
-  readonly poll?: boolean
-  /** Whether to read changed files at once. Default: true. */
-  readonly watch?: boolean
-}
+import { writeFirst } from './init.ts'
 
 /** How long the end waits for standard output to take what was written. Milliseconds. */
 const lastOutputMs = 1000
 
-export async function start(options: StartOptions, io: Io): Promise<number> {
+export async function start(options: CommandOptions, io: Io): Promise<number> {
   neverBlock(process.stdout)
   const port = portOf(options, io)
   const tunnel = await tunnelOf(options, io)
@@ -120,18 +97,18 @@ async function reload(gateway: Gateway): Promise<void> {
 }
 
 /** @throws CommandFailure (bad usage) */
-function portOf({ port }: StartOptions, { env }: Io): number | undefined {
+function portOf({ port }: CommandOptions, { env }: Io): number | undefined {
   const text = port ?? (env['REVEILLE_PORT'] || undefined)
   return text === undefined ? undefined : parsePort(text, port === undefined ? 'REVEILLE_PORT' : '--port')
 }
 
 /** @throws CommandFailure (bad usage, or no `cloudflared`) */
-async function tunnelOf({ tunnel, tunnelPort }: StartOptions, io: Io): Promise<TunnelOptions | undefined> {
+async function tunnelOf({ tunnel, tunnelPort }: CommandOptions, io: Io): Promise<TunnelOptions | undefined> {
   if (!tunnel && tunnelPort === undefined) return undefined
   const port = tunnelPort === undefined ? 0 : parsePort(tunnelPort, '--tunnel-port')
   if (!tunnel) return { port }
   const cloudflared = await findCloudflared(io.env)
-  if (cloudflared === undefined) throw new CommandFailure(1, withoutCloudflared)
+  if (cloudflared === undefined) throw failure(withoutCloudflared)
   return { port, cloudflared }
 }
 
@@ -146,7 +123,7 @@ Another tunnel, such as ngrok or Tailscale Funnel, can lead to a port of your ch
 /** @throws CommandFailure (bad usage) */
 function parsePort(text: string, name: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
-  throw new CommandFailure(2, `${name} must be a whole number from 0 to 65535; 0 takes a free port.`)
+  throw badUsage(`${name} must be a whole number from 0 to 65535; 0 takes a free port.`)
 }
 
 /**
@@ -155,15 +132,12 @@ function parsePort(text: string, name: string): number {
  *
  * @throws CommandFailure
  */
-function openInspector({ inspect }: StartOptions, io: Io): void {
+function openInspector({ inspect }: CommandOptions, io: Io): void {
   if (inspect === undefined) return
   const port = inspect === true ? 9229 : parsePort(inspect, '--inspect')
   if (inspector.url() === undefined) inspector.open(port, '127.0.0.1')
   if (inspector.url() === undefined)
-    throw new CommandFailure(
-      1,
-      `No debugger can attach at port ${port}. Choose another one: --inspect=${port + 1}`,
-    )
+    throw failure(`No debugger can attach at port ${port}. Choose another one: --inspect=${port + 1}`)
   io.err(
     'Every program of this machine that reaches that port can run code as this user. Transforms have no deadline.\n',
   )
@@ -179,7 +153,7 @@ interface Given {
 /** @throws CommandFailure with a message for the operator */
 async function openGateway(
   configFile: string,
-  { poll, watch, lastGood, role, node }: StartOptions,
+  { poll, watch, lastGood, role, node }: CommandOptions,
   { host, port, tunnel }: Given,
   io: Io,
 ): Promise<{ gateway: Gateway; address: string }> {
@@ -203,9 +177,9 @@ async function openGateway(
     if (error instanceof ConfigurationError) {
       const found = formatDiagnostics(error.diagnostics, io)
       const way = error.lastGeneration === undefined ? '' : `\n\n${lastGoodText(error.lastGeneration, io)}`
-      throw new CommandFailure(1, `${found}${way}`, { cause: error })
+      throw failure(`${found}${way}`, { cause: error })
     }
-    if (error instanceof ListenError) throw new CommandFailure(1, error.message, { cause: error })
+    if (error instanceof ListenError) throw failure(error.message, { cause: error })
     if (error instanceof StoreError) throw storeFailure(error)
     throw error
   }

@@ -11,7 +11,7 @@ import { StoreError } from '../../store/port.ts'
 import { backupSqliteStore } from '../../store/sqlite/index.ts'
 import { openOffline } from '../../store/sqlite/offline.ts'
 import { exportStore, importStore, type RowCounts, type TransferOptions } from '../../store/transfer.ts'
-import { CommandFailure, sentence, storeFailure } from '../command-failure.ts'
+import { badUsage, failure, sentence, storeFailure } from '../command-failure.ts'
 import { loadOrFail } from '../configuration.ts'
 import type { CommandOptions, Io } from '../io.ts'
 import { shellWord } from '../pasted.ts'
@@ -21,14 +21,14 @@ export async function storeBackup(target: string, options: CommandOptions, io: I
   const file = path.resolve(io.cwd, target)
   const { settings } = await loadOrFail(options, io)
   const { dataDir: location, store } = settings.gateway
-  if (isDatabase(store)) throw new CommandFailure(1, useDump(store, target))
+  if (isDatabase(store)) throw failure(useDump(store, target))
   // The copy is one call of SQLite, which says nothing meanwhile.
   if (io.columns !== undefined && !options.json) io.err(`Copying the store of ${location} …\n`)
   try {
     await backupSqliteStore({ location, file })
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
-    throw new CommandFailure(1, sentence(error.message), { cause: error })
+    throw failure(sentence(error.message), { cause: error })
   }
   print(io, options.json, { file, location }, () => `Copied the store of ${location} to ${target}.`)
   return 0
@@ -43,7 +43,7 @@ export function useDump(store: string, target: string): string {
 
 export async function storeExport(target: string, options: CommandOptions, io: Io): Promise<number> {
   const isOutput = target === '-'
-  if (isOutput && options.json) throw new CommandFailure(2, 'With --json the export needs a file.')
+  if (isOutput && options.json) throw badUsage('With --json the export needs a file.')
   return await transfer({ options, io, creates: false }, async (driver, moving) => {
     if (isOutput) {
       await exportStore(driver, (line) => io.out(line), moving)
@@ -64,8 +64,7 @@ export async function storeImport(source: string, options: CommandOptions, io: I
     if (source !== '-') return createReadStream(file)
     // The database may undo the transaction and ask for the lines again.
     if (isRead)
-      throw new CommandFailure(
-        1,
+      throw failure(
         'The database undid the import, and standard input cannot be read again: import from a file.',
       )
     isRead = true
@@ -132,8 +131,7 @@ async function writeFile<Made>(
     await (await open(file, 'wx', 0o600)).close()
   } catch (error) {
     const isTaken = (error as NodeJS.ErrnoException).code === 'EEXIST'
-    throw new CommandFailure(
-      1,
+    throw failure(
       isTaken
         ? `${file} exists already: name a file that does not.`
         : `${file} cannot be written: ${(error as Error).message}.`,
@@ -174,6 +172,6 @@ async function checkReadable(file: string): Promise<void> {
   try {
     await (await open(file)).close()
   } catch (cause) {
-    throw new CommandFailure(1, `${file} cannot be read: ${(cause as Error).message}.`, { cause })
+    throw failure(`${file} cannot be read: ${(cause as Error).message}.`, { cause })
   }
 }

@@ -1,6 +1,7 @@
 /** `reveille tail`: shows each request of a running gateway when it comes, as the terminal of `start` does, with why it did nothing. */
 
 import type { CandidateTrace } from '@reveille/engine'
+import { EventSourceParserStream } from 'eventsource-parser/stream'
 import type { ItemOf } from '../../api/routes/client.ts'
 import { createPrettyStream } from '../../observe/pretty.ts'
 import { formatClause } from '../authoring/clause.ts'
@@ -11,11 +12,6 @@ import { counted } from '../print.ts'
 import { createStopSignal } from '../signals.ts'
 
 type RequestItem = ItemOf<'listRequests'>
-
-export interface TailOptions extends CommandOptions {
-  readonly endpoint?: string
-  readonly ignored?: boolean
-}
 
 /** The part of a frame of `GET /api/stream` that is shown. */
 interface Frame {
@@ -34,8 +30,11 @@ const maxExplained = 10
 /** Of how many mappings it is shown why they did not match. */
 const shownCandidates = 3
 
+/** A gateway's frames are far shorter; any other server must not fill the memory. UTF-16 units. */
+const maxEventLength = 8_388_608
+
 /** Runs until it is stopped. @throws CommandFailure if the gateway cannot be reached at first, or refuses the token */
-export async function tail(options: TailOptions, io: Io): Promise<number> {
+export async function tail(options: CommandOptions, io: Io): Promise<number> {
   const client = await openClient(options, io)
   const show = createView(client, options, io)
   const stop = createStopSignal({ signals: io.signals })
@@ -51,9 +50,12 @@ export async function tail(options: TailOptions, io: Io): Promise<number> {
         if (!options.json)
           io.err(wasConnected ? 'Connected again.\n' : `Requests of ${client.address} from now on:\n`)
         wasConnected = true
-        for await (const { event, data, id } of readEventStream(body)) {
+        const events = new EventSourceParserStream({ maxBufferSize: maxEventLength })
+        for await (const { event, data, id } of body
+          .pipeThrough(new TextDecoderStream())
+          .pipeThrough(events)) {
           pauseMs = firstPauseMs
-          lastId = id
+          lastId = id ?? lastId
           if (event === 'gap') io.err('Some requests are missing here: the gateway no longer had them.\n')
           else if (event === 'frame') await show(JSON.parse(data) as Frame)
         }
@@ -72,7 +74,7 @@ export async function tail(options: TailOptions, io: Io): Promise<number> {
   return 0
 }
 
-function createView(client: Client, { endpoint, ignored = false, json = false }: TailOptions, io: Io) {
+function createView(client: Client, { endpoint, ignored = false, json = false }: CommandOptions, io: Io) {
   const paint = paintFor(io)
   const colour = io.columns !== undefined && !io.env['NO_COLOR']
   const lines = createPrettyStream({ write: io.out, ...(io.columns && { columns: io.columns }) }, { colour })
@@ -127,51 +129,4 @@ function factsOf(request: RequestItem): object {
   const level = outcome === 'failed' && code !== 'TRANSFORM_REFUSED' ? 50 : 30
   const time = new Date(receivedAt).toISOString()
   return { ...request, level, time, event: `request-${outcome}`, requestId: id }
-}
-
-export interface StreamEvent {
-  /** Default: `message`. */
-  readonly event: string
-  readonly data: string
-  /** The id of this event, or of the last one that had an id. */
-  readonly id: string | undefined
-}
-
-/** Maximum length of an event, in UTF-16 units. A gateway's frames are far shorter; any other server must not fill the memory. */
-const maxEventLength = 8_388_608
-
-/**
- * Reads server-sent events: https://html.spec.whatwg.org/multipage/server-sent-events.html
- * @throws Error if an event does not end within {@link maxEventLength}; what the body throws
- */
-export async function* readEventStream(body: AsyncIterable<Uint8Array>): AsyncGenerator<StreamEvent> {
-  const decoder = new TextDecoder()
-  let rest = ''
-  let id: string | undefined
-  for await (const chunk of body) {
-    rest += decoder.decode(chunk, { stream: true })
-    const blocks = rest.split(/\r\n\r\n|\n\n|\r\r/)
-    rest = blocks.pop() as string
-    if (rest.length > maxEventLength) throw new Error('an event of the stream does not end')
-    for (const block of blocks) {
-      const read = readBlock(block, id)
-      id = read.id
-      // A block of comments alone keeps the connection alive.
-      if (read.data !== undefined) yield { event: read.event, data: read.data, id }
-    }
-  }
-}
-
-function readBlock(block: string, before: string | undefined) {
-  let event = 'message'
-  let id = before
-  let data: string | undefined
-  for (const line of block.split(/\r\n|\n|\r/)) {
-    const [name = '', ...rest] = line.split(':')
-    const value = rest.join(':').replace(/^ /, '')
-    if (name === 'event') event = value
-    else if (name === 'id') id = value
-    else if (name === 'data') data = data === undefined ? value : `${data}\n${value}`
-  }
-  return { event, id, data }
 }

@@ -1,64 +1,61 @@
-/** The options by which records are chosen, once for all commands, and what the API is asked for by them. */
+/** The options by which records are chosen: those of the query of a list, or of the body of an order about many. */
 
 import { InvalidArgumentError, Option } from 'commander'
-import { requestOutcomes } from '../../store/records.ts'
-import { CommandFailure } from '../command-failure.ts'
-import type { CommandOptions, Io } from '../io.ts'
+import { pageQuery } from '../../api/routes/declaration.ts'
+import { routes } from '../../api/routes/index.ts'
+import type { Properties } from '../../api/routes/schema.ts'
+import { badUsage } from '../command-failure.ts'
+import type { CommandOptions, Filter, FilterOptions, Io } from '../io.ts'
 
-/** Each filter by its name in options: its flag, and what it says. */
-const filters = {
-  outcome: ['--outcome <outcome>', 'only these'],
-  state: ['--state <state>', 'only these'],
-  endpoint: ['--endpoint <name>', 'only those of requests to /hooks/<name>'],
-  code: ['--code <code>', 'only those that ended with this error code, such as TRANSFORM_FAILED'],
-  mapping: ['--mapping <id>', 'only those that this mapping decided'],
-  client: ['--client <address>', 'only those of this sender'],
-  delivery: ['--delivery <id>', "only those with the sender's own id, such as x-github-delivery"],
-  generation: [
-    '--generation <generation>',
-    'only those that it decided: its number, or how its digest begins',
-  ],
-  node: ['--node <name>', 'only those that this node accepted'],
-  sessionKey: ['--session-key <key>', 'only those of one session'],
-  kind: ['--kind <kind>', 'only these'],
-  channel: ['--channel <name>', 'only those to this channel'],
-  runner: ['--runner <name>', 'only those of this runner'],
-  since: ['--since <when>', 'only those since then: 8h, 30m, 7d, 2026-01-31 or 2026-01-31T08:00'],
-  until: ['--until <when>', 'only those before then, written likewise'],
-} as const satisfies Readonly<Record<string, readonly [string, string]>>
-
-export type Filter = keyof typeof filters
-export type FilterOptions = { readonly [Name in Filter]?: string }
 export type FilterQuery = Readonly<Record<string, string | number>>
 
-/** The filters of requests, in lists and wherever many are meant. */
-export const requestFilters = [
-  'outcome',
-  'endpoint',
-  'code',
-  'mapping',
-  'client',
-  'delivery',
-  'generation',
-  'node',
-  'since',
-  'until',
-] as const satisfies readonly Filter[]
+/** What a schema says that an option needs. */
+interface Said {
+  readonly type?: string
+  readonly description?: string
+  readonly enum?: readonly string[]
+  /** In the words of a problem: `a time: …`. */
+  readonly expects?: string
+}
 
-/** Makes the options of these filters. `states`: the values of `--state`. */
-export function filterOptions(names: readonly Filter[], states?: readonly string[]): Option[] {
-  return names.map((name) => {
-    const option = new Option(filters[name][0], filters[name][1])
-    if (name === 'outcome') option.choices(requestOutcomes)
-    if (name === 'state' && states) option.choices(states)
-    if (name === 'kind') option.choices(['run', 'heartbeat'])
+/** Not options of their own: the pages of a list, what `--generation` says too, and what takes a whole id. */
+const others = new Set([...Object.keys(pageQuery), 'generationDigest', 'replayOf'])
+
+/** What the help calls the value of an option. Default: as the option. */
+const valueNames = { client: 'address', delivery: 'id', sessionKey: 'key' } as FilterOptions
+
+/** The filters among the properties of a query or a body, by the names of their options. */
+export function filtersOf(properties: Properties): ReadonlyMap<Filter, Said> {
+  const own = Object.entries(properties as Readonly<Record<string, Said>>).filter(
+    ([key, { type, enum: values }]) =>
+      !others.has(key) && (values !== undefined || /string|integer/.test(`${type}`)),
+  )
+  return new Map(own.map(([key, said]) => [(key === 'deliveryId' ? 'delivery' : key) as Filter, said]))
+}
+
+export const requestFilters = filtersOf(routes.listRequests.query)
+
+/** Every filter, for a command that lists any kind. The values of a state depend on that. */
+export const allFilters = new Map<Filter, Said>([
+  ...filtersOf(routes.listDeliveries.query),
+  ...filtersOf(routes.listRuns.query),
+  ['state', {}],
+  ...requestFilters,
+])
+
+export function filterOptions(filters: ReadonlyMap<Filter, Said>): Option[] {
+  return [...filters].map(([name, { description = 'Only these.', enum: values, expects = '' }]) => {
+    const isTime = expects.startsWith('a time')
+    const value = isTime ? 'when' : (valueNames[name] ?? name)
+    const form = isTime ? ': 8h, 30m, 7d, 2026-01-31 or 2026-01-31T08:00' : ''
+    const more = name === 'generation' ? ', or by how its digest begins' : form
+    const about = description.replace(/^O/, 'o').replace(/\.$/, more)
+    const option = new Option(`${flagOf(name)} <${value}>`, about)
+    if (values) option.choices(values)
     if (name === 'generation') option.argParser((text) => generation(text))
     return option
   })
 }
-
-/** Every filter, for a command that lists any kind. */
-export const allFilters = Object.keys(filters) as Filter[]
 
 /** @throws InvalidArgumentError for what is neither a number nor the beginning of a digest, nor `live` where that is one */
 export function generation(text: string, isLiveOne = false): string {
@@ -77,7 +74,7 @@ export function generationQuery(
 /** The given filters as the API names them. @throws CommandFailure (bad usage) for a time that cannot be read */
 export function queryOf(options: FilterOptions, io: Pick<Io, 'now'>): FilterQuery {
   const query: Record<string, string | number> = {}
-  for (const name of allFilters) {
+  for (const name of allFilters.keys()) {
     const given = options[name]
     if (given === undefined) continue
     if (name === 'generation') Object.assign(query, generationQuery(given))
@@ -95,21 +92,16 @@ export function flagOf(option: string): string {
 
 /** @throws CommandFailure (bad usage) for a filter that is none of these */
 export function refuseOther(
-  options: CommandOptions & FilterOptions,
-  known: readonly Filter[],
+  options: CommandOptions,
+  known: ReadonlyMap<Filter, unknown>,
   what: string,
 ): void {
-  const other = allFilters.find((name) => options[name] !== undefined && !known.includes(name))
-  if (other !== undefined) throw new CommandFailure(2, `${flagOf(other)} is not for ${what}.`)
+  const other = [...allFilters.keys()].find((name) => options[name] !== undefined && !known.has(name))
+  if (other !== undefined) throw badUsage(`${flagOf(other)} is not for ${what}.`)
 }
 
-export const unitMs: Readonly<Record<string, number>> = {
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-}
+type Milliseconds = Readonly<Record<string, number>>
+export const unitMs: Milliseconds = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
 /**
  * Reads `8h` as eight hours ago, and a date or a time without a zone as one of this machine's clock, like those that lists show.
@@ -122,8 +114,7 @@ function momentOf(flag: string, text: string, now: number): number {
     /^(\d{4}-\d\d-\d\d)([T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)?(Z|[+-]\d\d:?\d\d)?$/i.exec(text.trim()) ?? []
   const at = day === undefined ? Number.NaN : Date.parse(`${day}${time.replace(' ', 'T')}${zone}`)
   if (!Number.isNaN(at)) return at
-  throw new CommandFailure(
-    2,
+  throw badUsage(
     `${flag} takes a span such as 30m, 8h or 7d, or a time such as 2026-01-31 or 2026-01-31T08:00, and not "${text}".`,
   )
 }

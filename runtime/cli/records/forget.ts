@@ -1,26 +1,19 @@
 /** `reveille forget`: erases what requests brought, and keeps that they came. */
 
 import { openClient } from '../client.ts'
-import { CommandFailure } from '../command-failure.ts'
+import { badUsage, failure } from '../command-failure.ts'
 import type { CommandOptions, Io } from '../io.ts'
 import { counted, print, shortId } from '../print.ts'
-import { type FilterOptions, queryOf } from './filters.ts'
+import { queryOf } from './filters.ts'
 import { findOne } from './records.ts'
 
-interface ForgetOptions extends CommandOptions, FilterOptions {
-  readonly yes?: boolean
-}
-
 /** @returns 1 where one of them could not be forgotten */
-export async function forget(names: readonly string[], options: ForgetOptions, io: Io): Promise<number> {
+export async function forget(names: readonly string[], options: CommandOptions, io: Io): Promise<number> {
   const { yes = false, json } = options
   const filter = queryOf(options, io)
   const isFiltered = Object.keys(filter).length > 0
   if (isFiltered === names.length > 0)
-    throw new CommandFailure(
-      2,
-      'Name the requests, or say which: --endpoint, --client, --until and the like.',
-    )
+    throw badUsage('Name the requests, or say which: --endpoint, --client, --until and the like.')
   const client = await openClient(options, io)
   const chosen = isFiltered
     ? { filter }
@@ -42,9 +35,8 @@ export async function forget(names: readonly string[], options: ForgetOptions, i
 async function confirm(total: number, io: Io): Promise<void> {
   const what = `${counted(total, 'request')} with what came of ${total === 1 ? 'it' : 'them'}`
   const prompts = await io.prompts?.()
-  if (prompts === undefined)
-    throw new CommandFailure(2, `This erases the texts of ${what} for good. Say --yes to do so.`)
+  if (prompts === undefined) throw badUsage(`This erases the texts of ${what} for good. Say --yes to do so.`)
   const [no, answer] = ['No', `Erase the texts of ${what}`]
   if ((await prompts.choose('This cannot be undone.', [no, answer])) !== answer)
-    throw new CommandFailure(1, 'Nothing was forgotten.')
+    throw failure('Nothing was forgotten.')
 }

@@ -5,8 +5,8 @@ import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
 import type { Answer, ItemOf } from '../../api/routes/client.ts'
 import { printable } from '../../observe/printable.ts'
 import type { Client } from '../client.ts'
-import { CommandFailure } from '../command-failure.ts'
-import type { Io } from '../io.ts'
+import { failure } from '../command-failure.ts'
+import type { CommandOptions, Io } from '../io.ts'
 import { counted, print } from '../print.ts'
 
 export type GenerationItem = ItemOf<'listGenerations'>
@@ -40,7 +40,7 @@ export function generationNotes(items: readonly GenerationItem[]): string {
 export async function showGeneration(
   client: Client,
   to: number,
-  { with: other, json }: { readonly with?: string; readonly json?: boolean },
+  { with: other, json }: CommandOptions,
   io: Io,
 ): Promise<number> {
   const { items } = await client.ask('listGenerations', { query: { limit: 500 } })
@@ -50,7 +50,7 @@ export async function showGeneration(
     .find(({ generation }) => generation !== undefined && generation !== to)
   const from = other === undefined ? before?.generation : Number(other)
   if (place >= 0 && from === undefined)
-    throw new CommandFailure(1, `No generation before ${to} is kept, with which it could be compared.`)
+    throw failure(`No generation before ${to} is kept, with which it could be compared.`)
   const compared = await client.ask('compareGenerations', {
     params: { number: String(to) },
     query: { with: from ?? to },

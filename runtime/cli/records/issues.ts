@@ -3,7 +3,7 @@
 import type { ItemOf } from '../../api/routes/client.ts'
 import { printable } from '../../observe/printable.ts'
 import { openClient } from '../client.ts'
-import { CommandFailure } from '../command-failure.ts'
+import { failure } from '../command-failure.ts'
 import { type CommandOptions, type Io, paintFor, wrapText } from '../io.ts'
 import { pasted } from '../pasted.ts'
 import { print, shortTime } from '../print.ts'
@@ -43,7 +43,7 @@ const changes = {
 export async function changeIssues(
   change: keyof typeof changes,
   keys: readonly string[],
-  { config, json, for: forMs }: CommandOptions & { readonly for?: number },
+  { config, json, for: forMs }: CommandOptions,
   io: Io,
 ): Promise<number> {
   const client = await openClient({ config }, io)
@@ -67,8 +67,7 @@ function wholeKeyOf(keys: readonly string[], given: string): string {
   const found = keys.filter((key) => key.toLowerCase().startsWith(given.toLowerCase()))
   const [only] = found
   if (only !== undefined && found.length === 1) return only
-  throw new CommandFailure(
-    1,
+  throw failure(
     only === undefined
       ? `There is no issue ${given}; \`reveille issues --all\` lists them.`
       : `More than one issue begins with ${given}: ${found.slice(0, 5).join(', ')}.`,

@@ -1,13 +1,14 @@
 /** The table of the kinds of records: how each is listed and shown, and which filters its list has. */
 
 import type { ItemOf, RouteName } from '../../api/routes/client.ts'
+import type { RouteDeclaration } from '../../api/routes/declaration.ts'
+import { routes } from '../../api/routes/index.ts'
 import { cut } from '../../cut.ts'
 import { changesText } from '../../observe/changes-text.ts'
-import { deliveryStates, eventStates, runStates } from '../../store/records.ts'
 import type { Io } from '../io.ts'
 import { counted, type Facts, shortId, shortTime, withShortIds } from '../print.ts'
 import { deliveryFacts, requestFacts, runFacts } from './facts.ts'
-import { type Filter, requestFilters } from './filters.ts'
+import { filtersOf } from './filters.ts'
 import { refusalText } from './generations.ts'
 import { issueText } from './issues.ts'
 
@@ -15,9 +16,7 @@ export interface Kind<Item = never> {
   /** What the help says of the list. */
   readonly about: string
   readonly list: RouteName
-  readonly filters: readonly Filter[]
-  /** The values of `--state`. */
-  readonly states?: readonly string[]
+  readonly filters: ReturnType<typeof filtersOf>
   /** The columns and the cells of a list. */
   readonly header: readonly string[]
   row(item: Item, io: Io): readonly unknown[]
@@ -29,17 +28,14 @@ export interface Kind<Item = never> {
 }
 
 /** Ties the functions of a kind to the items of its list. */
-function kind<Name extends RouteName>(
-  list: Name,
-  rest: Omit<Kind<ItemOf<Name>>, 'list' | 'filters'> & { readonly filters?: readonly Filter[] },
-): Kind {
-  return { list, filters: [], ...rest } as unknown as Kind
+function kind<Name extends RouteName>(list: Name, rest: Omit<Kind<ItemOf<Name>>, 'list' | 'filters'>): Kind {
+  const { query = {} }: RouteDeclaration = routes[list]
+  return { list, filters: filtersOf(query), ...rest } as unknown as Kind
 }
 
 export const kinds = {
   requests: kind('listRequests', {
     about: 'what was received and how it ended',
-    filters: requestFilters,
     read: 'readRequest',
     header: ['TIME', 'ID', 'ENDPOINT', 'OUTCOME', 'STATUS', 'DETAIL'],
     row: (item, io) => [
@@ -54,8 +50,6 @@ export const kinds = {
   }),
   runs: kind('listRuns', {
     about: 'agent turns: queued, running and ended',
-    filters: ['state', 'sessionKey', 'endpoint', 'kind'],
-    states: runStates,
     read: 'readRun',
     header: ['TIME', 'ID', 'ENDPOINT', 'STATE', 'RUNNER', 'SESSION', 'DETAIL'],
     row: (item, io) => [
@@ -72,8 +66,6 @@ export const kinds = {
   }),
   events: kind('listEvents', {
     about: 'what the main session has read, or will read',
-    filters: ['state'],
-    states: eventStates,
     read: 'readEvent',
     header: ['TIME', 'ID', 'ENDPOINT', 'STATE', 'MODE', 'TEXT'],
     row: (item, io) => [
@@ -87,8 +79,6 @@ export const kinds = {
   }),
   deliveries: kind('listDeliveries', {
     about: 'replies on their way to a channel, or there',
-    filters: ['state', 'channel'],
-    states: deliveryStates,
     read: 'readDelivery',
     header: ['TIME', 'ID', 'RUN', 'CHANNEL', 'TO', 'STATE', 'TRIES', 'REASON'],
     row: (item, io) => [
@@ -111,8 +101,6 @@ export const kinds = {
   }),
   issues: kind('listIssues', {
     about: 'open problems, each once, with its cause and the next step',
-    filters: ['state'],
-    states: ['open', 'resolved', 'muted'],
     header: [],
     row: () => [],
     text: issueText,
@@ -131,8 +119,6 @@ export const kinds = {
   }),
   jobs: kind('listJobs', {
     about: 'replays of many requests',
-    filters: ['state'],
-    states: ['running', 'done', 'cancelled'],
     header: ['TIME', 'ID', 'STATE', 'TOTAL', 'DONE', 'FAILED', 'SKIPPED'],
     row: (item, io) => [
       shortTime(item.createdAt, io.now()),

@@ -3,29 +3,16 @@
 import type { Answer } from '../../api/routes/client.ts'
 import { printable } from '../../observe/printable.ts'
 import { type Client, openClient } from '../client.ts'
-import { CommandFailure } from '../command-failure.ts'
+import { badUsage, failure } from '../command-failure.ts'
 import type { CommandOptions, Io } from '../io.ts'
 import { programName, shellWord } from '../pasted.ts'
 import { formatFacts, formatTable, listed, print, shortId, shortTime } from '../print.ts'
 import { utf8Of } from '../request-file.ts'
 import { holdText } from '../status-text.ts'
 import { deliveryFacts } from './facts.ts'
-import { type FilterOptions, flagOf, queryOf, refuseOther } from './filters.ts'
+import { flagOf, queryOf, refuseOther } from './filters.ts'
 import { generationNotes, showGeneration } from './generations.ts'
 import { type Kind, type KindName, kinds } from './kinds.ts'
-
-export interface RecordOptions extends CommandOptions, FilterOptions {
-  readonly limit?: number
-  readonly cursor?: string
-  /** Of issues: those that are muted or resolved too. */
-  readonly all?: boolean
-  /** Of a request: its body without known secrets, the bytes of its body, or a test that expects what happened. */
-  readonly body?: boolean
-  readonly raw?: boolean
-  readonly asTest?: boolean
-  /** Of a generation: the one that it is compared with. */
-  readonly with?: string
-}
 
 const listOptions = ['limit', 'cursor', 'all'] as const
 const showOptions = ['body', 'raw', 'asTest', 'with'] as const
@@ -34,22 +21,23 @@ const showOptions = ['body', 'raw', 'asTest', 'with'] as const
 export async function showOrList(
   name: KindName,
   id: string | undefined,
-  options: RecordOptions,
+  options: CommandOptions,
   io: Io,
 ): Promise<number> {
   return id === undefined ? list(name, options, io) : show(id, options, io, name)
 }
 
 /** Lists one page of a kind, with the command for the next one. */
-export async function list(name: KindName, options: RecordOptions, io: Io): Promise<number> {
+export async function list(name: KindName, options: CommandOptions, io: Io): Promise<number> {
   const { limit, cursor, all = false, json, config } = options
-  const { filters, states, list: route, header, row, text }: Kind = kinds[name]
+  const { filters, list: route, header, row, text }: Kind = kinds[name]
   const [other] = showOptions.filter((each) => options[each])
-  if (other !== undefined) throw new CommandFailure(2, `Name the record: ${flagOf(other)} goes with an id.`)
-  if (all && name !== 'issues') throw new CommandFailure(2, '--all is for issues.')
+  if (other !== undefined) throw badUsage(`Name the record: ${flagOf(other)} goes with an id.`)
+  if (all && name !== 'issues') throw badUsage('--all is for issues.')
   refuseOther(options, filters, name)
+  const states = filters.get('state')?.enum
   if (options.state !== undefined && !states?.includes(options.state))
-    throw new CommandFailure(2, `--state of ${name} is one of ${states?.join(', ')}.`)
+    throw badUsage(`--state of ${name} is one of ${states?.join(', ')}.`)
   const client = await openClient({ config }, io)
   const query = {
     limit,
@@ -76,17 +64,13 @@ export async function list(name: KindName, options: RecordOptions, io: Io): Prom
 }
 
 /** Shows what a text names: a record of this kind before any other. */
-export async function show(text: string, options: RecordOptions, io: Io, name?: KindName): Promise<number> {
+export async function show(text: string, options: CommandOptions, io: Io, name?: KindName): Promise<number> {
   const { json, raw = false } = options
   const [other] = listOptions.filter((each) => options[each] !== undefined)
-  if (other !== undefined)
-    throw new CommandFailure(2, `An id names one record; ${flagOf(other)} is for lists.`)
-  refuseOther(options, [], 'an id, which names one record')
+  if (other !== undefined) throw badUsage(`An id names one record; ${flagOf(other)} is for lists.`)
+  refuseOther(options, new Map(), 'an id, which names one record')
   if (raw && !json && io.columns !== undefined)
-    throw new CommandFailure(
-      2,
-      '--raw writes the bytes as they came: send them to a file, as in … --raw > body.json.',
-    )
+    throw badUsage('--raw writes the bytes as they came: send them to a file, as in … --raw > body.json.')
   const client = await openClient(options, io)
   if (name === 'generations') return showGeneration(client, Number(text), options, io)
   const { kind, id } = await find(client, text, name && singular(name))
@@ -131,24 +115,21 @@ export async function find(
   // No request may have met a generation, by which it would be found.
   if (found === undefined && /^[1-9]\d{0,8}$/.test(text)) return { kind: 'generation', id: text }
   if (found === undefined)
-    throw new CommandFailure(
-      1,
-      `Nothing is called ${text}: give an id whole, or at least its last 4 characters.`,
-    )
+    throw failure(`Nothing is called ${text}: give an id whole, or at least its last 4 characters.`)
   if (other === undefined) return found
   const names = listed(
     (meant.length > 0 ? meant : items).map(
       ({ kind, id }) => `${kind} ${kind === 'session' ? id : shortId(id)}`,
     ),
   )
-  throw new CommandFailure(1, `"${text}" names several records: ${names}. Give the id of one.`)
+  throw failure(`"${text}" names several records: ${names}. Give the id of one.`)
 }
 
 /** Finds a record of one kind. @throws CommandFailure where there is none of it */
 export async function findOne(client: Client, kind: FoundRecord['kind'], text: string): Promise<string> {
   const found = await find(client, text, kind)
   if (found.kind === kind) return found.id
-  throw new CommandFailure(1, `${text} names a ${found.kind}, and no ${kind}.`)
+  throw failure(`${text} names a ${found.kind}, and no ${kind}.`)
 }
 
 /** Why the channel of a pending delivery is held, which concerns all its deliveries. */
@@ -178,7 +159,7 @@ function showSession(session: Answer<'readSession'>, json: boolean | undefined, 
 }
 
 /** A terminal is shown printable text only: the body is an unauthenticated client's, and could steer it. */
-async function showBody(client: Client, id: string, { raw, json }: RecordOptions, io: Io): Promise<number> {
+async function showBody(client: Client, id: string, { raw, json }: CommandOptions, io: Io): Promise<number> {
   const bytes = await client.bytes('readRequestBody', { params: { id }, query: raw ? { raw } : {} })
   const text = utf8Of(bytes)
   const buffer = Buffer.from(bytes)
@@ -192,7 +173,7 @@ async function showBody(client: Client, id: string, { raw, json }: RecordOptions
 }
 
 /** Prints an entry of `tests:`, which a mapping file can take. */
-async function showTest(client: Client, id: string, { json }: RecordOptions, io: Io): Promise<number> {
+async function showTest(client: Client, id: string, { json }: CommandOptions, io: Io): Promise<number> {
   const yaml = Buffer.from(await client.bytes('writeTest', { params: { id } })).toString('utf8')
   print(io, json, { id, yaml }, () => yaml.split('\n').map(printable).join('\n'))
   return 0

@@ -5,13 +5,12 @@ import { parseArgs } from 'node:util'
 import type { CommandDescription, OptionDescription, SetupDescription } from '@reveille/kit'
 import { InvalidArgumentError, Option } from 'commander'
 import { builtInSetups, PluginSetupError, setupOf } from '../../plugin/index.ts'
-import { CommandFailure } from '../command-failure.ts'
-import { type CommandRow, configOption, option, whole } from '../command-parts.ts'
+import { CommandFailure, failure } from '../command-failure.ts'
+import { type CommandRow, type CommandRows, option, whole } from '../command-parts.ts'
 import { formatDiagnostics, load } from '../configuration.ts'
 import type { Io } from '../io.ts'
 import type { Connected, Given } from './task.ts'
 
-const config = configOption()
 const dryRun = option('--dry-run', 'say what would be done, and do nothing')
 const answer = option('--json', 'answer as JSON, and ask nothing')
 const endpoint = (name: string) => option('--endpoint <name>', `of the gateway (default: ${name})`)
@@ -26,7 +25,6 @@ const steps = {
       endpoint(name),
       option('--no-catch-up', 'do not ask for what was missed, and keep no token'),
       dryRun,
-      config,
       answer,
       ...(setup.howToTry === undefined
         ? [
@@ -46,32 +44,30 @@ const steps = {
       option('--url <url>', 'where a webhook sends that the configuration does not name'),
       endpoint(name),
       dryRun,
-      config,
       answer,
     ],
     load: async () => (await import('./provider.ts')).disconnectProvider,
   },
   setup: {
     of: ({ connect }: SetupDescription) => connect,
-    options: () => [option('--no-browser', 'only show the address of the consent'), config, answer],
+    options: () => [option('--no-browser', 'only show the address of the consent'), answer],
     load: async () => (await import('./source.ts')).connectSource,
   },
   run: {
     of: ({ other }: SetupDescription) =>
       other ?? { description: 'run the source in this process, and post to a gateway', examples: [] },
-    options: () => [config, option('--json', 'report its state as JSON lines')],
+    options: () => [option('--json', 'report its state as JSON lines')],
     load: async () => (await import('./run-source.ts')).runSource,
   },
 }
 
 type Step = keyof typeof steps
 
-function stepRow(words: string, step: Step, connected: Connected): CommandRow {
+function stepRow(step: Step, connected: Connected): CommandRow {
   const { of, options, load } = steps[step]
   const description: CommandDescription = of(connected.setup)
   const { argument, help, examples } = description
   return {
-    name: words,
     about: description.description,
     ...(argument && { args: [[argument.flags, argument.description]] }),
     options: [...(description.options ?? []).map(optionOf), ...options(connected)],
@@ -89,46 +85,48 @@ const examplesOf = (steps: readonly (CommandDescription | undefined)[]) =>
   steps.flatMap((each) => each?.examples[0] ?? [])
 
 /** A command whose names are those of plugins, some of which only the configuration knows. */
-function groupRow(name: string, about: string, examples: readonly string[]): CommandRow {
+function groupRow(about: string, examples: readonly string[]): CommandRow {
   const help = "\nNAME is that of a plugin's own source or provider, whose options its page lists."
-  return { name, about, args: [['[name...]', '']], options: [config], json: false, help, examples }
+  return { about, args: [['[name...]', '']], json: false, help, examples }
 }
 
-export function setupRows(): readonly CommandRow[] {
+export function setupRows(): CommandRows {
   const named = (kind: 'provider' | 'source') =>
     builtInSetups(kind).flatMap(([name, setup]) => (setup === undefined ? [] : [{ name, setup }]))
   const providers = named('provider')
   const setups = providers.map(({ setup }) => setup)
-  const sources = named('source').map(({ name, setup }) => sourceRows(name, setup))
-  const examples = sources.flatMap(([group]) => group?.examples ?? [])
-  return [
-    groupRow(
-      'connect',
+  const sources = Object.assign({}, ...named('source').map(sourceRows)) as CommandRows
+  const [group] = Object.values(sources)
+  return {
+    connect: groupRow(
       'register a webhook at a provider, and write what the gateway needs for it',
       examplesOf(setups.map(({ connect }) => connect)),
     ),
-    groupRow(
-      'disconnect',
+    disconnect: groupRow(
       'remove a webhook that connect has registered',
       examplesOf(setups.map(({ other }) => other)),
     ),
-    ...providers.flatMap((connected) => [
-      stepRow(`connect ${connected.name}`, 'connect', connected),
-      ...(connected.setup.other ? [stepRow(`disconnect ${connected.name}`, 'disconnect', connected)] : []),
-    ]),
-    groupRow('webhooks', 'connect services that have to be asked for their events', examples),
-    ...sources.flat(),
-  ]
+    ...Object.assign({}, ...providers.map(providerRows)),
+    webhooks: groupRow('connect services that have to be asked for their events', group?.examples ?? []),
+    ...sources,
+  }
 }
 
-function sourceRows(name: string, setup: SetupDescription): readonly CommandRow[] {
-  const group = `webhooks ${name}`
+function providerRows(connected: Connected): CommandRows {
+  return {
+    [`connect ${connected.name}`]: stepRow('connect', connected),
+    ...(connected.setup.other && { [`disconnect ${connected.name}`]: stepRow('disconnect', connected) }),
+  }
+}
+
+function sourceRows(connected: Connected): CommandRows {
+  const group = `webhooks ${connected.name}`
   const examples = [`reveille ${group} setup`, `reveille ${group} run`]
-  return [
-    { name: group, about: 'let new mail wake an agent', json: false, examples },
-    stepRow(`${group} setup`, 'setup', { name, setup }),
-    stepRow(`${group} run`, 'run', { name, setup }),
-  ]
+  return {
+    [group]: { about: 'let new mail wake an agent', config: false, json: false, examples },
+    [`${group} setup`]: stepRow('setup', connected),
+    [`${group} run`]: stepRow('run', connected),
+  }
 }
 
 const kinds = { connect: ['provider', 'source'], disconnect: ['provider'], webhooks: ['source'] } as const
@@ -137,9 +135,9 @@ const kinds = { connect: ['provider', 'source'], disconnect: ['provider'], webho
  * The rows for the plugin of the configuration that a command line names: `connect NAME`, `disconnect NAME`, `webhooks NAME`.
  * @throws CommandFailure where the configuration does not load, or no plugin has the name
  */
-export async function ownRows(words: readonly string[], io: Io): Promise<readonly CommandRow[]> {
+export async function ownRows(words: readonly string[], io: Io): Promise<CommandRows> {
   const [verb = ''] = words
-  if (!Object.hasOwn(kinds, verb)) return []
+  if (!Object.hasOwn(kinds, verb)) return {}
   const { values, positionals } = parseArgs({
     args: [...words],
     options: { config: { type: 'string' } },
@@ -148,17 +146,17 @@ export async function ownRows(words: readonly string[], io: Io): Promise<readonl
   })
   const [, name] = positionals
   const known = [...builtInSetups('provider'), ...builtInSetups('source')]
-  if (name === undefined || known.some(([each, setup]) => each === name && setup)) return []
+  if (name === undefined || known.some(([each, setup]) => each === name && setup)) return {}
   const { config } = values as { readonly config?: string }
   const loaded = await load({ ...(config !== undefined && { config }), allowsUnset: true }, io)
-  if (!loaded.ok) throw new CommandFailure(1, formatDiagnostics(loaded.diagnostics, io))
+  if (!loaded.ok) throw failure(formatDiagnostics(loaded.diagnostics, io))
   let why: unknown
   for (const kind of kinds[verb as keyof typeof kinds]) {
     try {
       const setup = setupOf(kind, name, loaded.configuration.settings)
-      if (verb === 'webhooks') return sourceRows(name, setup)
+      if (verb === 'webhooks') return sourceRows({ name, setup })
       const step = kind === 'source' ? 'setup' : (verb as Step)
-      return [stepRow(`${verb} ${name}`, step, { name, setup })]
+      return { [`${verb} ${name}`]: stepRow(step, { name, setup }) }
     } catch (error) {
       if (!(error instanceof PluginSetupError)) throw error
       why = new CommandFailure(error.code === 'PLUGIN_MISSING' ? 2 : 1, error.message, { cause: error })

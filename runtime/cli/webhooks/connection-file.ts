@@ -10,7 +10,7 @@ import { NotEditable } from '../../scaffold/parsed-text.ts'
 import { replaceFile } from '../../scaffold/replace-file.ts'
 import { contentOf, documentOf } from '../../written-document.ts'
 import { withCompiled } from '../authoring/compile.ts'
-import { CommandFailure } from '../command-failure.ts'
+import { type CommandFailure, failure } from '../command-failure.ts'
 import { formatDiagnostics, loadText, shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
 
@@ -37,7 +37,7 @@ async function checkText(file: string, text: string, io: Io) {
 export async function configurationOf(file: string, text: string, io: Io): Promise<Configuration> {
   const checked = await checkText(file, text, io)
   if (checked.ok) return checked.configuration
-  throw new CommandFailure(1, `${checked.text}\n\nFix this first.`)
+  throw failure(`${checked.text}\n\nFix this first.`)
 }
 
 export interface Configured {
@@ -142,8 +142,7 @@ export async function writeFiles(writing: Writing, io: Io): Promise<boolean> {
   const env = { ...io.env, ...Object.fromEntries(set) }
   const checked = await checkText(file, edited, { ...io, env })
   if (!checked.ok && edited !== text)
-    throw new CommandFailure(
-      1,
+    throw failure(
       `${shown} would not load with the change:\n\n${checked.text}\n\nThe file is unchanged. Fix it, and run the same command again.`,
     )
   // An editor may have written it just now.
@@ -179,7 +178,7 @@ export function editOrFail(
 
 function unwritten(why: string, byHand: string | undefined, cause: unknown): CommandFailure {
   const what = byHand === undefined ? '' : ` What belongs there:\n\n${byHand}`
-  return new CommandFailure(1, `${why}${what}`, { cause })
+  return failure(`${why}${what}`, { cause })
 }
 
 export function envFileOf(file: string): string {

@@ -18,7 +18,7 @@ import { readEnvFile } from '../../scaffold/add-to-env-file.ts'
 import { editConfiguration } from '../../scaffold/edit-configuration.ts'
 import { createSourceClock } from '../../sources/index.ts'
 import { connectionTo } from '../client.ts'
-import { CommandFailure } from '../command-failure.ts'
+import { badUsage, failure } from '../command-failure.ts'
 import { createGatewayView, type GatewayView } from '../doctor/gateway-view.ts'
 import type { CommandOptions, Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
@@ -34,19 +34,16 @@ import {
   variableIn,
   writeFiles,
 } from './connection-file.ts'
-import { type Connected, type Done, perform, type Task } from './task.ts'
+import { type Connected, type Done, type Given, perform, type Task } from './task.ts'
 
-interface ConnectOptions extends CommandOptions {
+/** With the options of the provider. */
+interface ConnectOptions extends Pick<CommandOptions, 'config' | 'json' | 'endpoint' | 'dryRun'>, Given {
   readonly url?: string
   readonly events?: readonly string[]
-  readonly endpoint?: string
   /** Whether what was missed is asked for. Default: true. */
   readonly catchUp?: boolean
   /** How long the ping is waited for, in seconds. */
   readonly wait?: number
-  readonly dryRun?: boolean
-  /** The options of the provider. */
-  readonly [own: string]: unknown
 }
 
 interface ProviderTask extends Task, Connected {
@@ -157,10 +154,7 @@ export function disconnectProvider(connected: Connected, options: ConnectOptions
       base === undefined ? [] : [base, `${base}${configuration.settings.hooks.path}/${endpoint}`]
     const ids = hooks.flatMap(({ id, url }) => (id === hookIdIn(policy) || addresses.includes(url) ? id : []))
     if (ids.length === 0 && policy === undefined)
-      throw new CommandFailure(
-        1,
-        `${title} has no webhook for the endpoint ${endpoint}, and ${shown} does not name it.`,
-      )
+      throw failure(`${title} has no webhook for the endpoint ${endpoint}, and ${shown} does not name it.`)
     const edit = (each: string) => withoutConnection(each, endpoint, name)
     const edited = editOrFail(text, edit, shown)
     const facts = { provider: name, ...owner.keys, endpoint, hookIds: ids }
@@ -268,8 +262,7 @@ function ownerOf({ name, registration, options, policy, endpoint, io }: Provider
   }
   if (before.name.toLowerCase() === owner.name.toLowerCase()) return owner
   const own = `${name}-${(owner.name.split('/').at(-1) ?? '').toLowerCase().replace(/[^a-z0-9]+/g, '-')}`
-  throw new CommandFailure(
-    2,
+  throw badUsage(
     `The endpoint ${endpoint} belongs to ${before.name}. Give ${owner.name} an endpoint of its own with --endpoint ${own}, or end the other first: ${pasted(`disconnect ${name}`, io)}`,
   )
 }
@@ -289,8 +282,7 @@ async function tokenFor({ setup, file, prompts, io }: ProviderTask): Promise<Tok
   const known = io.env[variable] || kept
   const reference = `\${${variable}}`
   if (known) return { value: known, reference, isNew: !kept }
-  if (prompts === undefined)
-    throw new CommandFailure(2, `${variable} is not set. It is to hold ${permission}.`)
+  if (prompts === undefined) throw badUsage(`${variable} is not set. It is to hold ${permission}.`)
   const value = await prompts.secret({
     message: `The token of ${setup.title}: ${permission}`,
     validate: (answer) => (/^[\x21-\x7e]+$/.test(answer.trim()) ? undefined : 'A token without spaces.'),
@@ -304,7 +296,7 @@ function apiOf({ setup: { api }, io }: ProviderTask): string | undefined {
   if (!named) return undefined
   const url = URL.parse(named)
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))) return named
-  throw new CommandFailure(2, `${api.variable} must be an address such as ${api.default}.`)
+  throw badUsage(`${api.variable} must be an address such as ${api.default}.`)
 }
 
 const privateHost =
@@ -313,7 +305,7 @@ const privateHost =
 /** Where the provider is to send to: `--url`, else the tunnel of the gateway that runs. @throws CommandFailure */
 async function addressFor(task: ProviderTask): Promise<string> {
   const { endpoint, options, configuration, gateway, setup, steps, io } = task
-  const fail = (message: string) => new CommandFailure(2, message)
+  const fail = (message: string) => badUsage(message)
   const base = options.url ?? (await tunnelOf(gateway))
   if (base === undefined)
     throw fail(

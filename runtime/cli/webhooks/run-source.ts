@@ -8,7 +8,7 @@ import { PluginSetupError, type StartedSource, startSource } from '../../plugin/
 import { createSourceClock, createSources, type SourceState, sourcesFolder } from '../../sources/index.ts'
 import { withSnapshot } from '../authoring/compile.ts'
 import { connectionTo, namedAddress } from '../client.ts'
-import { CommandFailure } from '../command-failure.ts'
+import { badUsage, type CommandFailure, failure } from '../command-failure.ts'
 import { findConfiguration, shownPath } from '../configuration.ts'
 import { type CommandOptions, type Io, wrapText } from '../io.ts'
 import { pasted } from '../pasted.ts'
@@ -22,14 +22,13 @@ export async function runSource({ name }: Connected, options: CommandOptions, io
   const snapshot = await withSnapshot({ config: file }, io, async (made) => made)
   const { settings } = snapshot
   if (settings.gateway.store !== 'sqlite') {
-    throw new CommandFailure(
-      2,
+    throw badUsage(
       'With `gateway.store` on a server one node of the cluster runs the source; nothing else may.',
     )
   }
   if (settings.sources[name] === undefined) {
     const setUp = pasted(`webhooks ${name} setup`, io)
-    throw new CommandFailure(1, `${shownPath(file, io)} has no ${keyOfSource(name)}. Set it up: ${setUp}`)
+    throw failure(`${shownPath(file, io)} has no ${keyOfSource(name)}. Set it up: ${setUp}`)
   }
   const target = await targetOf(options, settings, io)
   const { log, flush } = createLog({
@@ -52,8 +51,7 @@ export async function runSource({ name }: Connected, options: CommandOptions, io
     log,
     onUnreceived: () =>
       ended.resolve(
-        new CommandFailure(
-          2,
+        badUsage(
           `As ${keyOfSource(name)} is configured, the service posts to the gateway itself: start that, or have the source fetch.`,
         ),
       ),
@@ -83,7 +81,7 @@ export async function runSource({ name }: Connected, options: CommandOptions, io
     } catch (error) {
       stop.close()
       if (!(error instanceof PluginSetupError)) throw error
-      throw new CommandFailure(1, error.message, { cause: error })
+      throw failure(error.message, { cause: error })
     }
   }
 
@@ -92,8 +90,7 @@ export async function runSource({ name }: Connected, options: CommandOptions, io
     if (state.state !== 'held-elsewhere') return
     const folder = shownPath(settings.gateway.dataDir, io)
     ended.resolve(
-      new CommandFailure(
-        1,
+      failure(
         `Another process runs ${name} already, on the data folder ${folder}: the gateway, or a second run of this.`,
       ),
     )
@@ -106,14 +103,13 @@ async function targetOf(options: { readonly config?: string }, settings: Setting
   const address = namedAddress(options, io)
   if (address !== undefined) {
     const token = io.env['REVEILLE_HOOK_TOKEN']
-    if (!token)
-      throw new CommandFailure(2, `REVEILLE_HOOK_TOKEN is not set; ${address} accepts nothing without it.`)
+    if (!token) throw badUsage(`REVEILLE_HOOK_TOKEN is not set; ${address} accepts nothing without it.`)
     return { address, path: hooks.path, token }
   }
   const [token] = hooks.tokens
   if (!hooks.enabled || token === undefined) {
     const missing = hooks.enabled ? 'hooks.token' : 'hooks.enabled: true'
-    throw new CommandFailure(1, `${missing} is missing in ${file}: its gateway accepts nothing without it.`)
+    throw failure(`${missing} is missing in ${file}: its gateway accepts nothing without it.`)
   }
   const { address: running } = await connectionTo(settings, io)
   return { address: running, path: hooks.path, token }

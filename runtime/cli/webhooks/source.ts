@@ -18,7 +18,7 @@ import {
 import { isDatabase } from '../../store/driver-package.ts'
 import { openSourceValues } from '../../store/offline-source-values.ts'
 import { connectionTo } from '../client.ts'
-import { CommandFailure } from '../command-failure.ts'
+import { failure } from '../command-failure.ts'
 import { createGatewayView } from '../doctor/gateway-view.ts'
 import type { CommandOptions, Io } from '../io.ts'
 import { pasted, shellWord } from '../pasted.ts'
@@ -84,7 +84,7 @@ async function connect(
 ): Promise<Connection> {
   const { browser, config: _file, json: _json, ...wanted } = options
   const call = new AbortController()
-  const cancel = () => call.abort(new CommandFailure(1, `Called off. ${again}`))
+  const cancel = () => call.abort(failure(`Called off. ${again}`))
   const stop = createStopSignal({ signals: io.signals })
   void stop.first.then(cancel)
   const connecting: ConnectCall = {

@@ -5,7 +5,7 @@ import { printable } from '../../observe/printable.ts'
 import { wrapWords } from '../../observe/wrap-words.ts'
 import { PluginSetupError } from '../../plugin/index.ts'
 import { StoreError } from '../../store/port.ts'
-import { CommandFailure, storeFailure } from '../command-failure.ts'
+import { CommandFailure, failure, storeFailure } from '../command-failure.ts'
 import { configWords, findConfiguration, shownPath } from '../configuration.ts'
 import { type CommandOptions, type Io, paintFor, wrapText } from '../io.ts'
 import type { Prompts } from '../prompts.ts'
@@ -40,7 +40,7 @@ export interface Done {
 /** `again` makes a sentence for errors of a step. @returns the exit code */
 export async function perform(
   title: string,
-  options: CommandOptions,
+  options: Pick<CommandOptions, 'config' | 'json'>,
   given: Io,
   work: (task: Task) => Promise<Done>,
   again: (io: Io) => string = () => '',
@@ -90,7 +90,7 @@ function failureOf(error: unknown, again: string) {
 export function unexpected(error: unknown): unknown {
   if (isPluginError(error) || error instanceof CommandFailure) return error
   const why = error instanceof Error ? error.message : String(error)
-  return new CommandFailure(1, `It failed unexpectedly: ${oneLine(why, 300)}`, { cause: error })
+  return failure(`It failed unexpectedly: ${oneLine(why, 300)}`, { cause: error })
 }
 
 type Steps = ReturnType<typeof createSteps>

@@ -2,7 +2,7 @@
 
 import { parseJson } from '@reveille/kit'
 import type { ChannelOffer, Examiner, OfferedKey, PluginProblem } from '../../../plugin/index.ts'
-import { CommandFailure } from '../../command-failure.ts'
+import { badUsage } from '../../command-failure.ts'
 import type { Io } from '../../io.ts'
 import type { Prompts } from '../../prompts.ts'
 
@@ -18,7 +18,7 @@ export function parseAssignments(
       if (found !== undefined) return [key, readValue(found, value)]
       const names = offer.keys.map((each) => each.key).join(', ')
       const what = key === '' ? text : key
-      throw new CommandFailure(2, `--set ${what}: it takes key=value with one of these keys: ${names}.`)
+      throw badUsage(`--set ${what}: it takes key=value with one of these keys: ${names}.`)
     }),
   )
 }
@@ -89,7 +89,7 @@ export async function gather(
     }
   }
   const problems = examine(config)
-  if (problems.length > 0) throw new CommandFailure(2, problemsText(offer, problems, io))
+  if (problems.length > 0) throw badUsage(problemsText(offer, problems, io))
   return { config: inOrder(config, offer), variables, found }
 }
 

@@ -9,24 +9,17 @@ import { addToEnvFile, readEnvFile } from '../../../scaffold/add-to-env-file.ts'
 import { addToConfiguration, escapeReferences } from '../../../scaffold/edit-configuration.ts'
 import { NotEditable } from '../../../scaffold/parsed-text.ts'
 import { replaceFile } from '../../../scaffold/replace-file.ts'
-import { CommandFailure } from '../../command-failure.ts'
+import { badUsage, failure } from '../../command-failure.ts'
 import { configWords, findConfiguration, load, shownPath } from '../../configuration.ts'
 import type { CommandOptions, Io } from '../../io.ts'
 import { programName } from '../../pasted.ts'
 import { type Gathered, gather, isMissing, parseAssignments } from './channel-questions.ts'
 
-interface InitChannelOptions extends CommandOptions {
-  /** Texts of the form `key=value`. */
-  readonly set?: readonly string[]
-  /** Whether to check with the service that the credential is good. */
-  readonly check?: boolean
-}
-
 /** @returns 1 where the service refuses the credential; then nothing was written */
 export async function initChannel(
   name: string,
   folder: string | undefined,
-  options: InitChannelOptions,
+  options: CommandOptions,
   io: Io,
 ): Promise<number> {
   const file = findConfiguration({ config: options.config ?? folder }, io)
@@ -102,7 +95,7 @@ async function orFailure<Value>(work: () => Promise<Value>): Promise<Value> {
     return await work()
   } catch (error) {
     if (!(error instanceof PluginSetupError)) throw error
-    throw new CommandFailure(2, error.problems.map(sentence).join('\n'), { cause: error })
+    throw badUsage(error.problems.map(sentence).join('\n'), { cause: error })
   }
 }
 
@@ -122,7 +115,7 @@ function addable(
     return addToConfiguration(text, 'channels', name, entry)
   } catch (error) {
     if (!(error instanceof NotEditable)) throw error
-    throw new CommandFailure(1, `${shown}: ${error.message} Nothing was written.`)
+    throw failure(`${shown}: ${error.message} Nothing was written.`)
   }
 }
 

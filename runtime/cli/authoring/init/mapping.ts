@@ -2,18 +2,13 @@
 
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { CommandFailure } from '../../command-failure.ts'
+import { badUsage } from '../../command-failure.ts'
 import { configWords, contentFolders, findConfiguration, shownPath } from '../../configuration.ts'
 import { type CommandOptions, type Io, wrapText } from '../../io.ts'
 import { programName } from '../../pasted.ts'
 import { print } from '../../print.ts'
 import { writeNew } from '../own-files.ts'
 import { knownPresets, presetFile } from '../presets.ts'
-
-interface InitMappingOptions extends CommandOptions {
-  /** The name of the copy, without `.yaml`. Default: the preset's. */
-  readonly as?: string
-}
 
 /**
  * Without a name it lists the presets.
@@ -24,14 +19,13 @@ interface InitMappingOptions extends CommandOptions {
 export async function initMapping(
   name: string | undefined,
   folder: string | undefined,
-  options: InitMappingOptions,
+  options: CommandOptions,
   io: Io,
 ): Promise<number> {
   if (name === undefined) return listPresets(options, io)
   const preset = presetFile(name)
   const { as = name } = options
-  if (!/^[\w-][\w.-]*$/.test(as))
-    throw new CommandFailure(2, '--as takes a name without a folder: --as my-github')
+  if (!/^[\w-][\w.-]*$/.test(as)) throw badUsage('--as takes a name without a folder: --as my-github')
   const configuration = findConfiguration({ config: options.config ?? folder }, io)
   const { mappingsDir } = await contentFolders(configuration, io)
   const target = path.join(mappingsDir, `${as}.yaml`)
@@ -45,7 +39,7 @@ export async function initMapping(
   return written ? 0 : 1
 }
 
-function listPresets({ json }: InitMappingOptions, io: Io): number {
+function listPresets({ json }: CommandOptions, io: Io): number {
   const presets = knownPresets()
   const all = wrapText(`There are ${presets.join(', ')}.`, io)
   print(

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { packageFile } from '../../../package-folder.ts'
-import { CommandFailure } from '../../command-failure.ts'
+import { badUsage, failure } from '../../command-failure.ts'
 import { shownPath } from '../../configuration.ts'
 import type { CommandOptions, Io } from '../../io.ts'
 import { programName, shellWord } from '../../pasted.ts'
@@ -34,13 +34,13 @@ export async function initPlugin(
 ): Promise<number> {
   if (!/^[a-z][a-z0-9-]{0,63}$/.test(name)) {
     const rule = 'it takes lower-case letters, digits and hyphens, at most 64, a letter first'
-    throw new CommandFailure(2, `${JSON.stringify(name)} is no name of a ${kind}: ${rule}.`)
+    throw badUsage(`${JSON.stringify(name)} is no name of a ${kind}: ${rule}.`)
   }
   const target = path.resolve(io.cwd, folder ?? '.', name)
   const shownTarget = shownPath(target, io)
   if (existsSync(target) && (await readdir(target)).length > 0) {
     const message = `${shownTarget} is there and not empty; nothing was written. Choose another name or folder.`
-    throw new CommandFailure(1, message)
+    throw failure(message)
   }
   const variable = customaryVariable(name, 'token')
   const written = (await writeFiles(kind, name, variable, target)).map((file) => shownPath(file, io))

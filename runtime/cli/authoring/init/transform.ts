@@ -5,7 +5,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parseJson, recordOf } from '@reveille/kit'
 import { packageFile } from '../../../package-folder.ts'
-import { CommandFailure } from '../../command-failure.ts'
+import { badUsage } from '../../command-failure.ts'
 import { configWords, contentFolders, findConfiguration, shownPath } from '../../configuration.ts'
 import type { CommandOptions, Io } from '../../io.ts'
 import { programName, shellWord } from '../../pasted.ts'
@@ -26,7 +26,7 @@ export async function initTransform(
   if (!/^[a-z0-9][a-z0-9-]{0,63}$/i.test(name)) {
     const advice = /\.[cm]?[jt]s$/.test(name) ? ' Leave the ending out: it becomes a .ts file.' : ''
     const what = `${JSON.stringify(name)} is no name of a transform: letters, digits and hyphens, at most 64.`
-    throw new CommandFailure(2, `${what}${advice}`)
+    throw badUsage(`${what}${advice}`)
   }
   const configuration = findConfiguration({ config: options.config ?? folder }, io)
   const { mappingsDir, transformsDir } = await contentFolders(configuration, io)

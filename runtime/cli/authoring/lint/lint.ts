@@ -11,19 +11,14 @@ import {
   nearestName,
 } from '@reveille/engine'
 import { parseJson } from '@reveille/kit'
-import { CommandFailure } from '../../command-failure.ts'
+import { badUsage } from '../../command-failure.ts'
 import { findConfiguration, load, reportDiagnostics, reportUnset } from '../../configuration.ts'
 import type { CommandOptions, Io } from '../../io.ts'
 import { readRequestFile } from '../../request-file.ts'
 import { withCompiled } from '../compile.ts'
 import { lintCodes } from './codes.ts'
 
-interface LintOptions extends CommandOptions {
-  readonly samples?: string
-  readonly allow?: readonly string[]
-}
-
-export async function lint(options: LintOptions, io: Io): Promise<number> {
+export async function lint(options: CommandOptions, io: Io): Promise<number> {
   const allowed = checkCodes(options.allow ?? [])
   const file = findConfiguration(options, io)
   const samples = options.samples === undefined ? [] : await readSamples(options.samples, io)
@@ -47,9 +42,8 @@ function checkCodes(codes: readonly string[]): ReadonlySet<string> {
   for (const code of codes) {
     if (code in lintCodes) continue
     const nearest = nearestName(code, Object.keys(lintCodes))
-    if (nearest !== undefined)
-      throw new CommandFailure(2, `There is no code ${code}. Did you mean ${nearest}?`)
-    if (!/^[A-Z_]+$/.test(code)) throw new CommandFailure(2, `${code} is no code; --help lists them.`)
+    if (nearest !== undefined) throw badUsage(`There is no code ${code}. Did you mean ${nearest}?`)
+    if (!/^[A-Z_]+$/.test(code)) throw badUsage(`${code} is no code; --help lists them.`)
   }
   return new Set(codes)
 }
@@ -86,11 +80,11 @@ const headersEnding = '.headers.json'
  */
 async function readSamples(folder: string, io: Io): Promise<readonly LintSample[]> {
   const root = path.resolve(io.cwd, folder)
-  if (!existsSync(root)) throw new CommandFailure(2, `There is no folder ${folder}.`)
+  if (!existsSync(root)) throw badUsage(`There is no folder ${folder}.`)
   const names = await readdir(root, { recursive: true })
   const files = names.filter((name) => /\.(json|http)$/.test(name) && !name.endsWith(headersEnding)).sort()
   if (files.length === 0)
-    throw new CommandFailure(2, `${folder} holds no payload; they are <endpoint>/<name>.json or .http.`)
+    throw badUsage(`${folder} holds no payload; they are <endpoint>/<name>.json or .http.`)
   return Promise.all(
     files.map((file) =>
       file.endsWith('.http') ? readMessage(root, file, io) : readSample(root, file, folder),
@@ -126,6 +120,6 @@ async function readJson(root: string, file: string, folder: string): Promise<unk
 
 function parsed(text: string, name: string): unknown {
   const value = parseJson(text)
-  if (value === undefined) throw new CommandFailure(2, `${name} is no JSON.`)
+  if (value === undefined) throw badUsage(`${name} is no JSON.`)
   return value
 }

@@ -3,16 +3,10 @@
 import path from 'node:path'
 import type { Loaded } from '@reveille/engine'
 import { presetsFolder } from '../../../presets-folder.ts'
-import { CommandFailure } from '../../command-failure.ts'
+import { badUsage } from '../../command-failure.ts'
 import { findConfiguration, load, loadText, shownPath } from '../../configuration.ts'
-import type { Io } from '../../io.ts'
+import type { CommandOptions, Io } from '../../io.ts'
 import { knownPresets, presetFile } from '../presets.ts'
-
-export interface SourceOptions {
-  readonly config?: string
-  readonly preset?: readonly string[]
-  readonly presets?: 'all'
-}
 
 export interface TestSource {
   /** The name for people: a file, or the presets. */
@@ -25,7 +19,7 @@ export interface TestSource {
 }
 
 /** @throws CommandFailure (bad usage) when there is no such file or preset */
-export function findTestSource(options: SourceOptions, io: Io): TestSource {
+export function findTestSource(options: CommandOptions, io: Io): TestSource {
   const { config, preset = [], presets } = options
   if (preset.length === 0 && presets === undefined) {
     const file = findConfiguration(options, io)
@@ -36,8 +30,7 @@ export function findTestSource(options: SourceOptions, io: Io): TestSource {
       load: () => load({ ...options, allowsUnset: true }, io),
     }
   }
-  if (config !== undefined)
-    throw new CommandFailure(2, 'Presets are tested without a configuration; leave out --config.')
+  if (config !== undefined) throw badUsage('Presets are tested without a configuration; leave out --config.')
   const names = presets === 'all' ? knownPresets() : preset
   names.forEach(presetFile)
   const folder = presetsFolder()

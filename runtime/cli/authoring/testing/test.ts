@@ -2,18 +2,13 @@
 
 import { formatPlace, writePath } from '@reveille/engine'
 import { placeFrom } from '../../configuration.ts'
-import type { Io } from '../../io.ts'
+import type { CommandOptions, Io } from '../../io.ts'
 import { countsOf, isGood, writeRun } from './report.ts'
 import { runSource, type TestOutcome, type TestRun } from './run.ts'
-import { findTestSource, type SourceOptions } from './source.ts'
+import { findTestSource } from './source.ts'
 import { watchSource } from './watch.ts'
 
-interface TestOptions extends SourceOptions {
-  readonly json?: boolean
-  readonly watch?: boolean
-}
-
-export async function test(patterns: readonly string[], options: TestOptions, io: Io): Promise<number> {
+export async function test(patterns: readonly string[], options: CommandOptions, io: Io): Promise<number> {
   const source = findTestSource(options, io)
   const run = () => runSource(source, patterns, io)
   const report = (done: TestRun) => (options.json ? writeJson(done, io) : writeRun(done, io))

@@ -1,30 +1,20 @@
 /** Reads the request that `try` and `explain` are given, as the gateway would receive it. */
 
 import { authOf, nearestName, parseFields, type ReceivedRequest, type Snapshot } from '@reveille/engine'
-import { CommandFailure } from '../../command-failure.ts'
+import { badUsage } from '../../command-failure.ts'
 import type { CommandOptions, Io } from '../../io.ts'
 import { readGivenFile, readRequestFile } from '../../request-file.ts'
-
-export interface RequestOptions extends CommandOptions {
-  readonly payload?: string
-  readonly header?: readonly string[]
-  readonly query?: readonly string[]
-  /** For a stored request: the generation that decides, by its number or how its digest begins, or `live`. */
-  readonly generation?: string
-  /** Whether transforms may leave the process. */
-  readonly callOut?: boolean
-}
 
 /** A request without its endpoint. */
 type Read = Omit<ReceivedRequest, 'endpoint'>
 
 /** @throws CommandFailure (bad usage) for a body that cannot be read, or a malformed header or query */
 export async function readRequest(
-  { payload, header = [], query = [] }: RequestOptions,
+  { payload, header = [], query = [] }: CommandOptions,
   io: Io,
 ): Promise<Read> {
   if (payload === undefined)
-    throw new CommandFailure(2, 'Name the body with --payload FILE; --payload - reads standard input.')
+    throw badUsage('Name the body with --payload FILE; --payload - reads standard input.')
   const given: Record<string, string> = Object.create(null)
   for (const line of header) {
     const [name, value] = pairOf(line, ':', "--header 'name: value'")
@@ -46,7 +36,7 @@ export async function readRequest(
 
 function pairOf(text: string, separator: string, usage: string): [string, string] {
   const at = text.indexOf(separator)
-  if (at < 1) throw new CommandFailure(2, `"${text}" is not written as ${usage}.`)
+  if (at < 1) throw badUsage(`"${text}" is not written as ${usage}.`)
   return [text.slice(0, at).trim(), text.slice(at + 1).trim()]
 }
 

@@ -23,22 +23,16 @@ import { trySurface } from '../../../http/index.ts'
 import type { RequestDryRun } from '../../../reload/request-dry-runs.ts'
 import type { RequestRecord } from '../../../store/records.ts'
 import { openClient } from '../../client.ts'
-import { CommandFailure } from '../../command-failure.ts'
+import { badUsage } from '../../command-failure.ts'
 import { findConfiguration, formatDiagnostics, placeFrom } from '../../configuration.ts'
-import { type Io, paintFor } from '../../io.ts'
+import { type CommandOptions, type Io, paintFor } from '../../io.ts'
 import { programName } from '../../pasted.ts'
 import { type Facts, formatFacts, print } from '../../print.ts'
 import { generationQuery } from '../../records/filters.ts'
 import { findOne } from '../../records/records.ts'
 import { withSnapshot } from '../compile.ts'
 import { isSuppressed } from '../lint/lint.ts'
-import {
-  describeEndpoints,
-  describeSignature,
-  endpointIn,
-  type RequestOptions,
-  readRequest,
-} from './request.ts'
+import { describeEndpoints, describeSignature, endpointIn, readRequest } from './request.ts'
 import {
   formatCandidates,
   formatExplanation,
@@ -50,7 +44,7 @@ import {
   type Stopped,
 } from './text.ts'
 
-export async function tryEndpoint(subject: string, options: RequestOptions, io: Io): Promise<number> {
+export async function tryEndpoint(subject: string, options: CommandOptions, io: Io): Promise<number> {
   if (options.payload === undefined) return tryStored(subject, options, io)
   return tryGiven(subject, options, io, async (received, snapshot, dryRun) => {
     const { decision, status, request, stops } = await tryRequest(received, snapshot, trySurface, { dryRun })
@@ -85,7 +79,7 @@ export async function tryEndpoint(subject: string, options: RequestOptions, io: 
   })
 }
 
-export async function explain(subject: string, options: RequestOptions, io: Io): Promise<number> {
+export async function explain(subject: string, options: CommandOptions, io: Io): Promise<number> {
   if (options.payload === undefined) return explainStored(subject, options, io)
   return tryGiven(subject, options, io, async (received, snapshot, dryRun) => {
     const { explanation, status, request, stops } = await explainRequest(received, snapshot, trySurface, {
@@ -113,12 +107,12 @@ export async function explain(subject: string, options: RequestOptions, io: Io):
 /** @returns 1 where the decision is an error */
 async function tryGiven(
   given: string,
-  options: RequestOptions,
+  options: CommandOptions,
   io: Io,
   work: (received: ReceivedRequest, snapshot: Snapshot, dryRun: 'call-out' | 'refuse') => Promise<Tried>,
 ): Promise<number> {
   if (options.generation !== undefined)
-    throw new CommandFailure(2, '--generation is for a stored request: give its id, without --payload.')
+    throw badUsage('--generation is for a stored request: give its id, without --payload.')
   const read = await readRequest(options, io)
   return withSnapshot(options, io, async (snapshot, configuration) => {
     const endpoint = endpointIn(given, snapshot.settings.hooks.path)
@@ -196,7 +190,7 @@ function factsOf(action: Action, isOneOfSeveral: boolean): Facts {
 }
 
 /** Tries a stored request again, which a running gateway does. */
-async function tryStored(id: string, options: RequestOptions, io: Io): Promise<number> {
+async function tryStored(id: string, options: CommandOptions, io: Io): Promise<number> {
   const dryRun = await askDryRun(id, options, io)
   const prompts = dryRun.explanation.actions.flatMap(({ prompt }) =>
     prompt === undefined ? [] : ['', ...frame('prompt', prompt, io)],
@@ -205,7 +199,7 @@ async function tryStored(id: string, options: RequestOptions, io: Io): Promise<n
 }
 
 /** @throws CommandFailure where the gateway cannot try it, such as without its body */
-async function askDryRun(id: string, options: RequestOptions, io: Io): Promise<RequestDryRun> {
+async function askDryRun(id: string, options: CommandOptions, io: Io): Promise<RequestDryRun> {
   refuseOtherThanId(id)
   const client = await openClient(options, io)
   const { generation = 'live', callOut } = options
@@ -219,12 +213,12 @@ async function askDryRun(id: string, options: RequestOptions, io: Io): Promise<R
 function refuseOtherThanId(text: string): void {
   if (/^[0-9a-f-]{4,36}$/i.test(text)) return
   const message = `Name the body with --payload FILE (- reads standard input), or give the id of a request instead of "${text}".`
-  throw new CommandFailure(2, message)
+  throw badUsage(message)
 }
 
 function reportDryRun(
   dryRun: RequestDryRun,
-  options: RequestOptions,
+  options: CommandOptions,
   io: Io,
   more: readonly string[] = [],
 ): number {
@@ -241,7 +235,7 @@ function reportDryRun(
   return 'code' in decision ? 1 : 0
 }
 
-async function explainStored(id: string, options: RequestOptions, io: Io): Promise<number> {
+async function explainStored(id: string, options: CommandOptions, io: Io): Promise<number> {
   refuseOtherThanId(id)
   // Transforms that may call out are no reading, so that it is a replay that stores nothing.
   if (options.callOut) return reportDryRun(await askDryRun(id, options, io), options, io)
