@@ -77,7 +77,6 @@ function pathsOf(command: Command): readonly (readonly string[])[] {
 
 /** Registers every command, and those of plugins of the configuration. Tests compare the reference page with it. */
 export function createProgram(io: Io, result: { exitCode: number }, more: CommandRows = {}): Command {
-  const own: Io & { config?: string } = { ...io }
   const program = new Command('reveille')
     .description(
       'The webhook gateway that wakes AI agents and can prove what happened.\n\nWithout a command it starts the gateway, with a first configuration if there is none here.',
@@ -86,17 +85,15 @@ export function createProgram(io: Io, result: { exitCode: number }, more: Comman
     .configureOutput({ writeOut: io.out, writeErr: io.err })
     .showHelpAfterError('(--help says more)')
     .version(packageVersion(), '-V, --version', 'print the version')
-    .hook('preAction', (_program, command) => {
-      const { config } = command.opts<{ readonly config?: string }>()
-      if (config !== undefined) own.config = config
-    })
 
   const run: Run =
     (load) =>
     async (...given) => {
       const command = given.at(-1) as Command
       const perform = (await load()) as (...given: unknown[]) => Promise<number>
-      result.exitCode = await perform(...given.slice(0, -2), command.optsWithGlobals(), own)
+      const { config, json, ...options } = command.optsWithGlobals()
+      const own = { ...io, ...(config !== undefined && { config }), json }
+      result.exitCode = await perform(...given.slice(0, -2), options, own)
     }
   for (const [name, row] of Object.entries({ ...commands(), ...more })) addCommand(program, name, row, run)
   return program

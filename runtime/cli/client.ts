@@ -52,11 +52,11 @@ export interface Connection {
 }
 
 /** `--config` wins; else REVEILLE_URL and REVEILLE_GATEWAY_TOKEN; else the configuration that is found. */
-export async function openClient(options: { config?: string | undefined }, io: Io): Promise<Client> {
-  const named = namedAddress(options, io)
+export async function openClient(io: Io): Promise<Client> {
+  const named = namedAddress(io)
   const connection =
     named === undefined
-      ? await connectionTo((await loadGatewaySettings(options, io)).settings, io)
+      ? await connectionTo((await loadGatewaySettings(io)).settings, io)
       : {
           address: named,
           token: io.env['REVEILLE_GATEWAY_TOKEN'] || undefined,
@@ -174,12 +174,9 @@ function refusedText({ address, tokenSource, pid }: Connection, io: Io): string 
  * The address in REVEILLE_URL without a slash at its end, unless `--config` is given.
  * @throws CommandFailure where it is no URL
  */
-export function namedAddress(
-  options: { readonly config?: string | undefined },
-  { env }: Io,
-): string | undefined {
+export function namedAddress({ env, config }: Io): string | undefined {
   const url = env['REVEILLE_URL']
-  if (options.config !== undefined || !url) return undefined
+  if (config !== undefined || !url) return undefined
   if (!URL.canParse(url)) throw badUsage('REVEILLE_URL must be a URL, such as http://127.0.0.1:8787.')
   const { origin, pathname } = new URL(url)
   return `${origin}${pathname.replace(/\/+$/, '')}`
@@ -230,10 +227,7 @@ function sentenceOf(body: unknown): string | undefined {
  * Loads the block `gateway:` alone, because the rest takes ten times as long and may be broken.
  * @throws CommandFailure with all that is wrong, where the block cannot be used
  */
-async function loadGatewaySettings(
-  options: { readonly config?: string | undefined },
-  io: Io,
-): Promise<Pick<Configuration, 'settings'>> {
-  const block = await loadGatewayBlock({ file: findConfiguration(options, io), env: io.env })
-  return block ?? loadOrFail(options.config === undefined ? {} : { config: options.config }, io)
+async function loadGatewaySettings(io: Io): Promise<Pick<Configuration, 'settings'>> {
+  const block = await loadGatewayBlock({ file: findConfiguration(io), env: io.env })
+  return block ?? loadOrFail(io)
 }

@@ -39,12 +39,11 @@ complete -c reveille -f -a '(__reveille)'
 
 export async function completion(
   shell: keyof typeof scripts,
-  { json }: CommandOptions,
+  _options: CommandOptions,
   io: Io,
 ): Promise<number> {
   const script = scripts[shell]
-  print(io, json, { shell, script }, () => script)
-  return 0
+  return print(io, { shell, script }, () => script)
 }
 
 /** What may stand in the place of the last word, a line each, with its description behind a tab. None where a file may be meant. */

@@ -29,9 +29,9 @@ const usualFiles = [usualFile, path.join('local', usualFile)]
  * @returns an absolute path
  * @throws CommandFailure (bad usage) when there is no such file
  */
-export function findConfiguration({ config }: { readonly config?: string | undefined }, io: Io): string {
-  const named = config ?? (io.env['REVEILLE_CONFIG'] || undefined)
-  if (named !== undefined) return findNamed(named, config === undefined, io)
+export function findConfiguration(io: Io, given = io.config): string {
+  const named = given ?? (io.env['REVEILLE_CONFIG'] || undefined)
+  if (named !== undefined) return findNamed(named, given === undefined, io)
   const found = findUsual(io)
   if (found !== undefined) return found
   throw badUsage(
@@ -66,15 +66,17 @@ export function configWords(file: string, io: Io): string {
 }
 
 export interface LoadRequest {
-  readonly config?: string
+  /** Absolute. Default: the file that the command means. */
+  readonly file?: string
   /** Whether references that are not set are warnings only: for commands that serve nothing. */
   readonly allowsUnset?: boolean
 }
 
 /** @throws CommandFailure (bad usage) when there is no such file */
-export function load(options: LoadRequest, io: Io): Promise<Loaded> {
-  const { allowsUnset = false } = options
-  const file = findConfiguration(options, io)
+export function load(
+  io: Io,
+  { file = findConfiguration(io), allowsUnset = false }: LoadRequest = {},
+): Promise<Loaded> {
   return loadConfiguration({ file, env: io.env, presets: presetsFolder(), allowsUnset })
 }
 
@@ -96,8 +98,8 @@ export function reportUnset({ unset }: Pick<Configuration, 'unset'>, io: Io): vo
 }
 
 /** @throws CommandFailure with the diagnostics of a configuration that does not load */
-export async function loadOrFail(options: { readonly config?: string }, io: Io): Promise<Configuration> {
-  const loaded = await load(options, io)
+export async function loadOrFail(io: Io): Promise<Configuration> {
+  const loaded = await load(io)
   if (loaded.ok) return loaded.configuration
   throw failure(formatDiagnostics(loaded.diagnostics, io))
 }
@@ -106,29 +108,23 @@ export function formatDiagnostics(diagnostics: readonly Diagnostic[], io: Io): s
   return diagnostics.map((diagnostic) => wrapText(formatDiagnostic(diagnostic, io.cwd), io)).join('\n\n')
 }
 
+interface Diagnosed {
+  readonly ok: boolean
+  readonly file: string
+  readonly diagnostics: readonly Diagnostic[]
+  readonly mappings?: number | undefined
+}
+
 /** Reports what is wrong with a file. `good` follows its name where nothing is. @returns the exit code */
 export function reportDiagnostics(
-  {
-    ok,
-    file,
-    diagnostics,
-    ...facts
-  }: {
-    readonly ok: boolean
-    readonly file: string
-    readonly diagnostics: readonly Diagnostic[]
-    readonly mappings?: number | undefined
-  },
+  { ok, file, diagnostics, ...facts }: Diagnosed,
   good: string,
-  json: boolean | undefined,
   io: Io,
 ): number {
-  if (json) print(io, json, { ok, file, ...facts, diagnostics }, () => '')
-  else {
-    if (diagnostics.length > 0) io.err(`${formatDiagnostics(diagnostics, io)}\n\n`)
-    if (ok) io.out(`${shownPath(file, io)}${good}\n`)
-    else io.err(`${shownPath(file, io)}: ${countOf(diagnostics)}.\n`)
-  }
+  if (io.json) return print(io, { ok, file, ...facts, diagnostics }, undefined, ok ? 0 : 1)
+  if (diagnostics.length > 0) io.err(`${formatDiagnostics(diagnostics, io)}\n\n`)
+  if (ok) io.out(`${shownPath(file, io)}${good}\n`)
+  else io.err(`${shownPath(file, io)}: ${countOf(diagnostics)}.\n`)
   return ok ? 0 : 1
 }
 
@@ -160,7 +156,7 @@ export async function contentFolders(
   file: string,
   io: Io,
 ): Promise<{ readonly mappingsDir: string; readonly transformsDir: string }> {
-  const loaded = await load({ config: file }, io)
+  const loaded = await load(io, { file })
   if (loaded.ok) return loaded.configuration.settings.hooks
   const folder = path.dirname(file)
   return { mappingsDir: path.join(folder, 'mappings'), transformsDir: path.join(folder, 'transforms') }

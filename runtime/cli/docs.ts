@@ -19,17 +19,15 @@ interface Page {
 }
 
 /** A page is named by its name, or by the end of it where no other page ends so: `http`. */
-export async function docs(asked: string | undefined, { json }: CommandOptions, io: Io): Promise<number> {
+export async function docs(asked: string | undefined, _options: CommandOptions, io: Io): Promise<number> {
   const pages = findPages()
   if (asked === undefined) {
     const rows = pages.map(({ name, title }) => [name, title])
-    print(io, json, { pages }, () => formatTable(['PAGE', 'TITLE'], rows, io.columns))
-    return 0
+    return print(io, { pages }, () => formatTable(['PAGE', 'TITLE'], rows, io.columns))
   }
   const page = pick(pages, asked, io)
   const text = readFileSync(page.file, 'utf8')
-  print(io, json, { ...page, text }, () => text)
-  return 0
+  return print(io, { ...page, text }, () => text)
 }
 
 function findPages(): readonly Page[] {

@@ -21,10 +21,8 @@ export type Filter =
       QueryOf<'listSessions'> | 'deliveryId' | 'generationDigest' | 'replayOf'
     >
 export type FilterOptions = { readonly [Name in Filter]?: string }
-/** The options of commands. One that several commands have means the same in each; absent: it is not given. */
+/** The options of commands, but for `--config` and `--json`. One that several commands have means the same in each; absent: it is not given. */
 export interface CommandOptions extends FilterOptions {
-  readonly config?: string
-  readonly json?: boolean
   readonly all?: boolean
   readonly allow?: readonly string[]
   readonly as?: string
@@ -97,6 +95,8 @@ export interface Io {
   readonly cwd: string
   /** The `--config` of this command, which the commands that it shows to be pasted repeat. */
   readonly config?: string
+  /** The `--json` of this command. */
+  readonly json?: boolean
   /** The terminal's width; absent when the output is no terminal, and then nothing is cut. */
   readonly columns?: number
   /** Milliseconds since the Unix epoch. */

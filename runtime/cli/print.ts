@@ -4,15 +4,16 @@ import { printable } from '../observe/printable.ts'
 import { wrapWords } from '../observe/wrap-words.ts'
 import type { Io } from './io.ts'
 
-/** Writes a value as JSON, or else the text, with a line feed at its end. */
+/** Writes a value as JSON, or else the text, with a line feed at its end. @returns the exit code that is given */
 export function print(
-  io: Pick<Io, 'out'>,
-  json: boolean | undefined,
+  { out, json }: Pick<Io, 'out' | 'json'>,
   value: unknown,
-  text: () => string,
-): void {
+  text: () => string = () => '',
+  exitCode = 0,
+): number {
   const written = json ? JSON.stringify(value, null, 2) : text()
-  io.out(written === '' || written.endsWith('\n') ? written : `${written}\n`)
+  out(written === '' || written.endsWith('\n') ? written : `${written}\n`)
+  return exitCode
 }
 
 const gap = '  '

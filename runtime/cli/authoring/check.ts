@@ -7,8 +7,8 @@ import { withCompiled } from './compile.ts'
 
 /** `withoutSecrets`: references that are not set are warnings only. */
 export async function check(options: CommandOptions, io: Io): Promise<number> {
-  const file = findConfiguration(options, io)
-  const loaded = await load({ ...options, allowsUnset: options.withoutSecrets ?? false }, io)
+  const file = findConfiguration(io)
+  const loaded = await load(io, { allowsUnset: options.withoutSecrets ?? false })
   return withCompiled(
     loaded,
     io,
@@ -17,8 +17,8 @@ export async function check(options: CommandOptions, io: Io): Promise<number> {
       const diagnostics = ok ? compiled.warnings : compiled.diagnostics
       const mappings = ok ? compiled.snapshot.mappings.length : undefined
       const good = ` is good: ${counted(mappings ?? 0, 'mapping')}.`
-      const code = reportDiagnostics({ ok, file, mappings, diagnostics }, good, options.json, io)
-      if (!options.json && ok && mappings && !compiled.snapshot.settings.hooks.enabled)
+      const code = reportDiagnostics({ ok, file, mappings, diagnostics }, good, io)
+      if (!io.json && ok && mappings && !compiled.snapshot.settings.hooks.enabled)
         io.err('Hooks are off, and every request is answered 404. Write `enabled: true` under `hooks:`.\n')
       return code
     },

@@ -122,11 +122,10 @@ export async function withCompiled<Result>(
 
 /** Returns what `use` makes of the snapshot, also where secrets are not set. @throws CommandFailure with the diagnostics */
 export async function withSnapshot<Result>(
-  options: { readonly config?: string },
   io: Io,
   use: (snapshot: Snapshot, configuration: Configuration) => Promise<Result>,
 ): Promise<Result> {
-  return withCompiled(await load({ ...options, allowsUnset: true }, io), io, (compiled) => {
+  return withCompiled(await load(io, { allowsUnset: true }), io, (compiled) => {
     if (compiled.ok) {
       reportUnset(compiled.configuration, io)
       return use(compiled.snapshot, compiled.configuration)

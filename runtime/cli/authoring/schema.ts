@@ -23,8 +23,7 @@ export async function schema(
   await mkdir(path.dirname(target), { recursive: true })
   await writeFile(target, text)
   const file = shownPath(target, io)
-  print(io, options.json, { file }, () => `wrote ${file}\n\n${advice(which, target, io)}`)
-  return 0
+  return print(io, { file }, () => `wrote ${file}\n\n${advice(which, target, io)}`)
 }
 
 function advice(which: Which, target: string, io: Io): string {

@@ -28,9 +28,9 @@ const checksOf = (isCluster: boolean) => [
 
 /** Resolves with the exit code: 1 where something is a problem, or with `strict` a warning. @throws CommandFailure */
 export async function doctor(options: CommandOptions, io: Io): Promise<number> {
-  const file = findConfiguration(options, io)
+  const file = findConfiguration(io)
   return withCompiled(
-    await load(options, io),
+    await load(io),
     io,
     async (compiled) => {
       const subject = await openSubject(file, compiled, options.online ?? false, io)
@@ -52,17 +52,21 @@ function report(checked: readonly Checked[], file: string, options: CommandOptio
   const results = checked.flatMap(({ check: { name, group }, results }) =>
     results.map(({ state, ...others }) => ({ check: name, group, state, ...others })),
   )
-  print(io, options.json, { ok, file, counts, results }, () => {
-    const totals = [
-      counts.problem > 0 && counted(counts.problem, 'problem'),
-      counts.warning > 0 && counted(counts.warning, 'warning'),
-      `${counts.ok} ok`,
-      counts['not-checked'] > 0 && `${counts['not-checked']} not checked`,
-    ]
-    const total = totals.filter(Boolean).join(', ')
-    return [...reportLines(checked, io), `${shownPath(file, io)}: ${total}.`].join('\n')
-  })
-  return ok ? 0 : 1
+  return print(
+    io,
+    { ok, file, counts, results },
+    () => {
+      const totals = [
+        counts.problem > 0 && counted(counts.problem, 'problem'),
+        counts.warning > 0 && counted(counts.warning, 'warning'),
+        `${counts.ok} ok`,
+        counts['not-checked'] > 0 && `${counts['not-checked']} not checked`,
+      ]
+      const total = totals.filter(Boolean).join(', ')
+      return [...reportLines(checked, io), `${shownPath(file, io)}: ${total}.`].join('\n')
+    },
+    ok ? 0 : 1,
+  )
 }
 
 /** The narrowest column for texts; a narrower terminal wraps lines itself. */

@@ -45,14 +45,14 @@ export async function doctorSignature(given: SignatureOptions, io: Io): Promise<
   const isId = /^[0-9a-f-]{4,36}$/i.test(given.request) && !existsSync(path.resolve(io.cwd, given.request))
   if (isId) throw badUsage(idIsNotEnough)
   const request = { ...(await readRequestFile(given.request, io)), now }
-  return withSnapshot(given, io, async (snapshot) => {
+  return withSnapshot(io, async (snapshot) => {
     const endpoint = endpointIn(given.endpoint, snapshot.settings.hooks.path)
     const asked = createEndpointAuthTables()(snapshot).authFor(endpoint)
     const { verify } = snapshot.policyOf(endpoint) ?? {}
     const isTokenAsked = asked.auth === 'token' || asked.auth === 'both'
     if ([verify, isTokenAsked && snapshot.settings.hooks.tokens].some(holdsUnset))
       throw failure(`Not checked: what /${endpoint} is verified with is not set.`)
-    if (!snapshot.covers(endpoint)) return reportUnknown(endpoint, snapshot, given, io)
+    if (!snapshot.covers(endpoint)) return reportUnknown(endpoint, snapshot, io)
     const closing = new AbortController()
     const web = { fetch: io.fetch, timers: realTimers, signal: closing.signal }
     const dependencies = given.offline ? offline : createDownloads({ web, now: io.now })
@@ -64,7 +64,7 @@ export async function doctorSignature(given: SignatureOptions, io: Io): Promise<
       ...judged,
       compared: comparedOf(request, verify),
     }
-    print(io, given.json, { ok: judged.taken, endpoint, results: [result] }, () =>
+    print(io, { ok: judged.taken, endpoint, results: [result] }, () =>
       formatResult(result, endpoint, given.now !== undefined, io),
     )
     if (!snapshot.settings.hooks.enabled)
@@ -186,10 +186,12 @@ function formatResult(result: Result, endpoint: string, isNowGiven: boolean, io:
   return [head, '', ...lines, ...(lines.length > 0 ? [''] : []), formatFacts(facts)].join('\n')
 }
 
-function reportUnknown(endpoint: string, snapshot: Snapshot, { json }: CommandOptions, io: Io): number {
+function reportUnknown(endpoint: string, snapshot: Snapshot, io: Io): number {
   const head = `/${endpoint}  404  refused  NOT_FOUND  no mapping and no policy covers this endpoint`
-  print(io, json, { ok: false, endpoint, code: 'NOT_FOUND', results: [] }, () =>
-    [head, '', ...describeEndpoints(endpoint, snapshot)].join('\n'),
+  return print(
+    io,
+    { ok: false, endpoint, code: 'NOT_FOUND', results: [] },
+    () => [head, '', ...describeEndpoints(endpoint, snapshot)].join('\n'),
+    1,
   )
-  return 1
 }

@@ -90,7 +90,7 @@ test('nothing is ever written to the root folder or the home folder', async (t) 
 test('init and start --init choose the same folder', async (t) => {
   const commands = await createCommandLine(t, { 'etc/notes.txt': 'mine' })
   const ioOf = (env: Record<string, string> = {}) => ioIn(commands.cwd, undefined, env).io
-  const folders = [scaffoldFolder({}, ioOf()), scaffoldFolder({}, ioOf({ REVEILLE_CONFIG: 'etc' }))]
+  const folders = [scaffoldFolder(ioOf()), scaffoldFolder(ioOf({ REVEILLE_CONFIG: 'etc' }))]
   assert.deepEqual(folders, [commands.cwd, path.join(commands.cwd, 'etc')])
   await commands.run('init')
   assert.ok((await readdir(commands.cwd)).includes('reveille.yaml'))

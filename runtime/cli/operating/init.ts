@@ -12,12 +12,12 @@ import { programName } from '../pasted.ts'
 import { print } from '../print.ts'
 
 /** `folder` defaults to the folder into which `start --init` writes. */
-export async function init(given: string | undefined, options: CommandOptions, io: Io): Promise<number> {
-  const target = given === undefined ? scaffoldFolder({}, io) : path.resolve(io.cwd, given)
+export async function init(given: string | undefined, _options: CommandOptions, io: Io): Promise<number> {
+  const target = given === undefined ? scaffoldFolder(io) : path.resolve(io.cwd, given)
   const { written, ignored } = await scaffoldInto(target, io)
   const folder = shownPath(target, io) || '.'
   const file = path.join(folder, usualFile)
-  print(io, options.json, { folder, written }, () =>
+  return print(io, { folder, written }, () =>
     written.length === 0
       ? `${file} is there; nothing was written.`
       : [
@@ -27,15 +27,14 @@ export async function init(given: string | undefined, options: CommandOptions, i
           `Start it: ${programName(io)} start${configWords(file, io)}`,
         ].join('\n'),
   )
-  return 0
 }
 
 /**
  * Returns the absolute folder of the configuration that a command would use, and this folder where there is none: `--config`, else
  * REVEILLE_CONFIG, else where a `reveille.yaml` is.
  */
-export function scaffoldFolder({ config }: { readonly config?: string }, io: Io): string {
-  const place = config ?? (io.env['REVEILLE_CONFIG'] || undefined) ?? findUsual(io) ?? usualFile
+export function scaffoldFolder(io: Io): string {
+  const place = io.config ?? (io.env['REVEILLE_CONFIG'] || undefined) ?? findUsual(io) ?? usualFile
   const file = path.resolve(io.cwd, place)
   return /\.(ya?ml|json)$/.test(place) ? path.dirname(file) : file
 }
@@ -62,10 +61,10 @@ async function scaffoldInto(folder: string, io: Pick<Io, 'env'>): Promise<Scaffo
  * @throws CommandFailure (bad usage) where the answer is no, or there is no terminal to ask at
  */
 export async function writeFirst(options: CommandOptions, io: Io): Promise<boolean> {
-  const { config, first = false, init = false, yes = false } = options
-  const isNamed = config !== undefined || Boolean(io.env['REVEILLE_CONFIG'])
+  const { first = false, init = false, yes = false } = options
+  const isNamed = io.config !== undefined || Boolean(io.env['REVEILLE_CONFIG'])
   if (!init && (isNamed || !(first || yes) || findUsual(io) !== undefined)) return false
-  const folder = scaffoldFolder(options, io)
+  const folder = scaffoldFolder(io)
   if (!init && !yes) {
     refuseCommonFolder(folder, io)
     if (!readdirSync(folder).every((name) => neutralNames.test(name))) await askFor(io)

@@ -24,7 +24,6 @@ export async function orderEach(
   order: Order,
   client: Client,
   ids: readonly string[],
-  json: boolean | undefined,
   io: Io,
 ): Promise<number> {
   const { one, kind } = orders[order]
@@ -32,11 +31,11 @@ export async function orderEach(
   for (const id of new Set(ids)) {
     const answer = (await client.order(one, { params: { id } })) as Done | Refused
     items.push({ [`${kind}Id`]: id, ...answer })
-    if (json) continue
+    if (io.json) continue
     if (answer.ok) io.out(`${shortId(id)}: ${doneText(order, answer)}\n`)
     else io.err(`${shortId(id)}: ${answer.error}\n`)
   }
-  if (json) print(io, json, { items }, () => '')
+  if (io.json) print(io, { items })
   return items.every(({ ok }) => ok) ? 0 : 1
 }
 
@@ -52,7 +51,6 @@ export async function orderAll<Name extends Exclude<Order, 'cancel'>>(
   order: Name,
   client: Client,
   body: NonNullable<Asked<(typeof orders)[Name]['all']>['body']>,
-  json: boolean | undefined,
   io: Io,
 ): Promise<number> {
   const { all, kind } = orders[order]
@@ -60,45 +58,36 @@ export async function orderAll<Name extends Exclude<Order, 'cancel'>>(
   const many = kind === 'run' ? counted(answer.done, 'run') : counted(answer.done, 'delivery', 'deliveries')
   const isDryRun = (body as { readonly dryRun?: boolean }).dryRun === true
   const done = order === 'replay' ? 'on the way again' : isDryRun ? 'would be retried' : 'queued again'
-  if (!json) io.err(answer.refused.map(({ id, reason }) => `${shortId(id)}: ${reason}\n`).join(''))
-  print(io, json, answer, () => `${many} ${done}.`)
-  return answer.refused.length === 0 ? 0 : 1
+  if (!io.json) io.err(answer.refused.map(({ id, reason }) => `${shortId(id)}: ${reason}\n`).join(''))
+  return print(io, answer, () => `${many} ${done}.`, answer.refused.length === 0 ? 0 : 1)
 }
 
 /** Finds what each id names before it gives the first order. */
-async function orderRuns(order: Order, runs: readonly string[], { config, json }: CommandOptions, io: Io) {
-  const client = await openClient({ config }, io)
+async function orderRuns(order: Order, runs: readonly string[], io: Io) {
+  const client = await openClient(io)
   const ids = await Promise.all(runs.map((text) => findOne(client, 'run', text)))
-  return orderEach(order, client, ids, json, io)
+  return orderEach(order, client, ids, io)
 }
 
-export const cancel = (runs: readonly string[], options: CommandOptions, io: Io) =>
-  orderRuns('cancel', runs, options, io)
+export const cancel = (runs: readonly string[], _options: CommandOptions, io: Io) =>
+  orderRuns('cancel', runs, io)
 
 export async function resume(runs: readonly string[], options: CommandOptions, io: Io): Promise<number> {
-  const { all = false, code, config, json } = options
+  const { all = false, code } = options
   if (code !== undefined && !all) throw badUsage('--code goes with --all.')
   if (all === runs.length > 0) throw badUsage('Name the runs, or all that are parked: --all.')
-  if (!all) return orderRuns('resume', runs, options, io)
-  return orderAll('resume', await openClient({ config }, io), code === undefined ? {} : { code }, json, io)
+  if (!all) return orderRuns('resume', runs, io)
+  return orderAll('resume', await openClient(io), code === undefined ? {} : { code }, io)
 }
 
 export async function retry(runs: readonly string[], options: CommandOptions, io: Io): Promise<number> {
-  const { dryRun = false, config, json } = options
+  const { dryRun = false } = options
   const chosen = queryOf(options, io)
   const isFiltered = Object.keys(chosen).length > 0
   if (runs.length > 0 && (isFiltered || dryRun))
     throw badUsage('An id names one run; filters and --dry-run choose among many.')
-  if (runs.length > 0) return orderRuns('retry', runs, options, io)
-  if (!isFiltered) {
-    const message = 'Name the runs, or choose them: --state failed, --since, --code and the like.'
-    throw badUsage(message)
-  }
-  return orderAll(
-    'retry',
-    await openClient({ config }, io),
-    { ...chosen, ...(dryRun && { dryRun }) },
-    json,
-    io,
-  )
+  if (runs.length > 0) return orderRuns('retry', runs, io)
+  if (!isFiltered)
+    throw badUsage('Name the runs, or choose them: --state failed, --since, --code and the like.')
+  return orderAll('retry', await openClient(io), { ...chosen, ...(dryRun && { dryRun }) }, io)
 }

@@ -61,13 +61,13 @@ const dryTexts: Texts = {
 async function change(
   route: 'reload' | 'rollBack',
   params: NonNullable<Asked<'rollBack'>['params']>,
-  { dryRun = false, limit, callOut = false, config, json }: CommandOptions,
+  { dryRun = false, limit, callOut = false }: CommandOptions,
   io: Io,
   texts: Texts,
 ): Promise<number> {
   if (limit !== undefined && !dryRun) throw badUsage('--limit is for --dry-run.')
   if (callOut && !dryRun) throw badUsage('--call-out is for --dry-run.')
-  const client = await openClient({ config }, io)
+  const client = await openClient(io)
   const query = {
     ...(dryRun && { dryRun }),
     ...(limit !== undefined && { limit }),
@@ -75,9 +75,9 @@ async function change(
   }
   const answer = await client.ask(route, { params, query }, [409])
   const result = 'reload' in answer ? answer.reload : answer
-  if (json) print(io, json, answer, () => '')
+  if (io.json) print(io, answer)
   else report(result, dryRun ? dryTexts : texts, io)
-  if (!json && 'shadow' in answer && answer.shadow) io.out(`\n${shadowText(answer.shadow, io)}`)
+  if (!io.json && 'shadow' in answer && answer.shadow) io.out(`\n${shadowText(answer.shadow, io)}`)
   return result.ok ? 0 : 1
 }
 

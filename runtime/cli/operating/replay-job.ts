@@ -23,22 +23,20 @@ export async function replayByFilter(
   options: CommandOptions,
   io: Io,
 ): Promise<number> {
-  const { json, wait } = options
+  const { wait } = options
   // With its key the order can be given again where its answer was lost.
   const body = { filter, ...terms, ...(!terms.dryRun && { key: randomUUID() }) }
-  const ask = await createAsker(options, io)
+  const ask = await createAsker(io)
   const begun = await ask((client) => client.ask('replayRequests', { body }))
   const { total } = begun
   if (!('job' in begun)) {
-    print(io, json, begun, () => previewText(total, begun.sample, io))
-    return 0
+    return print(io, begun, () => previewText(total, begun.sample, io))
   }
   const command = pasted(`replay --job ${shortId(begun.job)}`, io)
   if (total === 0 || wait === false) {
     const text =
       total === 0 ? 'No request matches.' : `${counted(total, 'request')}: ${command} shows how far they are`
-    print(io, json, begun, () => text)
-    return 0
+    return print(io, begun, () => text)
   }
   if (io.columns !== undefined) {
     const what = `${counted(total, 'request')}. The gateway goes on when you press Ctrl-C; ${command} shows it again.`
@@ -57,15 +55,14 @@ function previewText(total: number, sample: readonly ItemOf<'listRequests'>[], i
 
 /** Shows a job by its id or the end of it. */
 export async function followJob(name: string, options: CommandOptions, io: Io): Promise<number> {
-  const ask = await createAsker(options, io)
+  const ask = await createAsker(io)
   return follow(await ask((client) => jobIdOf(client, name)), ask, options, io)
 }
 
-export async function cancelJob(name: string, options: CommandOptions, io: Io): Promise<number> {
-  const client = await openClient(options, io)
+export async function cancelJob(name: string, io: Io): Promise<number> {
+  const client = await openClient(io)
   const job = await client.ask('cancelJob', { params: { id: await jobIdOf(client, name) } })
-  print(io, options.json, job, () => stateText(job))
-  return 0
+  return print(io, job, () => stateText(job))
 }
 
 /** The newest jobs are searched. @throws CommandFailure */
@@ -78,7 +75,7 @@ async function jobIdOf(client: Client, name: string): Promise<string> {
 }
 
 /** Looks at the job until it is over, also over restarts of the gateway. */
-async function follow(id: string, ask: Asker, { wait, json }: CommandOptions, io: Io): Promise<number> {
+async function follow(id: string, ask: Asker, { wait }: CommandOptions, io: Io): Promise<number> {
   const bar = createBar(io)
   for (;;) {
     const job = await ask(
@@ -92,9 +89,8 @@ async function follow(id: string, ask: Asker, { wait, json }: CommandOptions, io
         shortId(request),
         printable(withShortIds(reason)),
       ])
-      if (!json) io.err(reasons.map((line) => `${line.join(': ')}\n`).join(''))
-      print(io, json, job, () => stateText(job))
-      return failed === 0 ? 0 : 1
+      if (!io.json) io.err(reasons.map((line) => `${line.join(': ')}\n`).join(''))
+      return print(io, job, () => stateText(job), failed === 0 ? 0 : 1)
     }
     bar.show(done + failed + skipped, total, stateText(job))
     await io.pause(lookMs)
@@ -120,13 +116,13 @@ type Asker = <Value>(ask: (client: Client) => Promise<Value>, onWait?: () => voi
  * Where the gateway listens is looked up again once it does not answer, because its next process may listen elsewhere.
  * @throws CommandFailure where none answers to begin with
  */
-async function createAsker(options: CommandOptions, io: Io): Promise<Asker> {
-  let client: Client | undefined = await openClient(options, io)
+async function createAsker(io: Io): Promise<Asker> {
+  let client: Client | undefined = await openClient(io)
   await client.ask('readHealth')
   return async (ask, onWait) => {
     for (let waited = 0; ; waited += lookMs) {
       try {
-        client ??= await openClient(options, io)
+        client ??= await openClient(io)
         return await ask(client)
       } catch (failure) {
         if (!(failure instanceof GatewayUnreachable) || waited >= retryWindowMs) throw failure

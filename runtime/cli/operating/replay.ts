@@ -16,7 +16,7 @@ import { cancelJob, followJob, replayByFilter } from './replay-job.ts'
 
 /** Finds what each id names before it replays the first one. @returns 1 where one of them could not be replayed */
 export async function replay(names: readonly string[], options: CommandOptions, io: Io): Promise<number> {
-  const { parked = false, channel, job, cancel, failed = false, outcome, dryRun, callOut, json } = options
+  const { parked = false, channel, job, cancel, failed = false, outcome, dryRun, callOut } = options
   if (failed && outcome !== undefined && outcome !== 'failed')
     throw badUsage('--failed is the same as --outcome failed; give one of the two.')
   const chosen = { ...options, ...(failed && { outcome: 'failed' }) }
@@ -32,10 +32,10 @@ export async function replay(names: readonly string[], options: CommandOptions, 
   if (callOut && !dryRun) throw badUsage('--call-out goes with --dry-run; a replay uses the network anyway.')
   if (parked && dryRun) throw badUsage(deliveryIsSentAsItIs)
   if (job !== undefined) return followJob(job, options, io)
-  if (cancel !== undefined) return cancelJob(cancel, options, io)
+  if (cancel !== undefined) return cancelJob(cancel, io)
   if (isFiltered) return replayByFilter(filter, termsOf(options), options, io)
-  const client = await openClient(options, io)
-  if (parked) return orderAll('replay', client, channel === undefined ? {} : { channel }, json, io)
+  const client = await openClient(io)
+  if (parked) return orderAll('replay', client, channel === undefined ? {} : { channel }, io)
   return replayNamed(client, names, options, io)
 }
 
@@ -51,14 +51,14 @@ async function replayNamed(client: Client, names: readonly string[], options: Co
   if (!kinds.has('delivery'))
     throw failure(`${names[0]} names a ${found[0]?.kind}; requests and deliveries can be replayed.`)
   if (options.dryRun) throw badUsage(deliveryIsSentAsItIs)
-  return orderEach('replay', client, ids, options.json, io)
+  return orderEach('replay', client, ids, io)
 }
 
 type Replayed = Answer<'replayRequest'> | Refused
 
 /** @returns 1 where one of them was refused, or failed again */
 async function replayRequests(client: Client, ids: readonly string[], options: CommandOptions, io: Io) {
-  const { json, payload } = options
+  const { payload } = options
   const body: Asked<'replayRequest'>['body'] = {
     ...termsOf(options),
     ...(payload !== undefined && { payload: await textOf(payload, io) }),
@@ -69,12 +69,12 @@ async function replayRequests(client: Client, ids: readonly string[], options: C
     const answer = await client.order('replayRequest', { params: { id }, body })
     items.push({ request: id, ...answer })
     isGood &&= isDone(answer)
-    if (json) continue
+    if (io.json) continue
     const line = `${shortId(id)}: ${replayedText(answer, io)}\n`
     if ('decision' in answer || isDone(answer)) io.out(line)
     else io.err(line)
   }
-  if (json) print(io, json, { items }, () => '')
+  if (io.json) print(io, { items })
   return isGood ? 0 : 1
 }
 

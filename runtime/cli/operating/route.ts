@@ -6,22 +6,20 @@ import { pasted } from '../pasted.ts'
 import { print } from '../print.ts'
 import { addressText } from '../status-text.ts'
 
-export async function showRoute(options: CommandOptions, io: Io): Promise<number> {
-  const { route, standIn } = await (await openClient(options, io)).ask('readRoute')
+export async function showRoute(_options: CommandOptions, io: Io): Promise<number> {
+  const { route, standIn } = await (await openClient(io)).ask('readRoute')
   const meanwhile = standIn ? `: replies to \`last\` go to ${addressText(standIn)} meanwhile` : ''
   const none = `No last route is set${meanwhile}. Set one: ${pasted('route set CHANNEL TO', io)}`
-  print(io, options.json, { route, standIn }, () => (route === null ? none : addressText(route)))
-  return 0
+  return print(io, { route, standIn }, () => (route === null ? none : addressText(route)))
 }
 
 export async function setRoute(
   channel: string,
   to: string | undefined,
-  options: CommandOptions,
+  _options: CommandOptions,
   io: Io,
 ): Promise<number> {
   const body = { channel, ...(to !== undefined && { to }) }
-  const { route } = await (await openClient(options, io)).ask('setRoute', { body })
-  print(io, options.json, { route }, () => `Replies to \`last\` go to ${addressText(route)} from now on.`)
-  return 0
+  const { route } = await (await openClient(io)).ask('setRoute', { body })
+  return print(io, { route }, () => `Replies to \`last\` go to ${addressText(route)} from now on.`)
 }

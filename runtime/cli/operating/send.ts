@@ -16,18 +16,17 @@ type Delivery = Answer<'readDelivery'>
 
 /** @returns 1 where the text was not delivered, or not yet */
 export async function send(text: string, options: CommandOptions, io: Io): Promise<number> {
-  const { channel = 'last', to, timeout = 60, json, wait } = options
+  const { channel = 'last', to, timeout = 60, wait } = options
   const markdown = text === '-' ? await readInput(io) : text
   if (markdown.trim() === '') throw badUsage('The text is blank: there is nothing to send.')
-  const client = await openClient(options, io)
+  const client = await openClient(io)
   const body = { channel, text: markdown, ...(to !== undefined && { to }) }
   const sent = await client.ask('sendDelivery', { body })
   if (wait === false) {
-    print(io, json, sent, () => pendingText(sent.deliveryId, sent, undefined, io))
-    return 0
+    return print(io, sent, () => pendingText(sent.deliveryId, sent, undefined, io))
   }
   const { delivery, reason } = await awaitEnd(client, sent.deliveryId, timeout * 1000, io)
-  if (json || delivery.state === 'delivered') print(io, json, delivery, () => endText(delivery, io))
+  if (io.json || delivery.state === 'delivered') print(io, delivery, () => endText(delivery, io))
   else if (delivery.state !== 'pending') io.err(`${wrapText(endText(delivery, io), io)}\n`)
   else {
     // A terminal has shown the reason already.

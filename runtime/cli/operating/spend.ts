@@ -9,12 +9,11 @@ import { budgetText } from '../status-text.ts'
 type Spend = Answer<'readSpend'>
 
 export async function spend(options: CommandOptions, io: Io): Promise<number> {
-  const { config, json, ...query } = options
-  const client = await openClient({ config }, io)
-  const answer = await client.ask('readSpend', { query })
-  print(io, json, answer, () => spendText(answer, io))
+  const client = await openClient(io)
+  const answer = await client.ask('readSpend', { query: options })
+  print(io, answer, () => spendText(answer, io))
   const { by, since, until, next } = answer
-  if (!json && next !== undefined)
+  if (!io.json && next !== undefined)
     io.err(`More: reveille spend --by ${by} --since ${since} --until ${until} --cursor ${next}\n`)
   return 0
 }

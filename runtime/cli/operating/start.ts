@@ -26,7 +26,7 @@ export async function start(options: CommandOptions, io: Io): Promise<number> {
   const tunnel = await tunnelOf(options, io)
   openInspector(options, io)
   const isFirst = await writeFirst(options, io)
-  const configFile = findConfiguration(options, io)
+  const configFile = findConfiguration(io)
   const { gateway, address } = await openGateway(
     configFile,
     options,

@@ -22,18 +22,20 @@ import {
 /** The size of one page; a larger count is shown as `500+`. */
 const pageOfCount = 500
 
-export async function status({ config, json }: CommandOptions, io: Io): Promise<number> {
-  const client = await openClient({ config }, io)
+export async function status(_options: CommandOptions, io: Io): Promise<number> {
+  const client = await openClient(io)
   const probe = await client.probe('/readyz')
   const ready = probe.status === 200
   const reason = (probe.body as { reason?: string } | undefined)?.reason
   const isReadable = ready || (await client.statusOf('/api/status')) !== 503
-  if (!isReadable) return reportUnreadable(client, reason, json, io)
+  if (!isReadable) return reportUnreadable(client, reason, io)
   const found = { ready, reason, httpStatus: probe.status, ...(await look(client)) }
-  print(io, json, jsonOf(found, client.address), () =>
-    formatFacts(factsOf(found, client.address, io), io.columns),
+  return print(
+    io,
+    jsonOf(found, client.address),
+    () => formatFacts(factsOf(found, client.address, io), io.columns),
+    ready ? 0 : 1,
   )
-  return ready ? 0 : 1
 }
 
 async function look(client: Client) {
@@ -126,28 +128,26 @@ function factsOf(found: Look, gateway: string, io: Io): Record<string, unknown> 
 }
 
 /** Shows what is known about a gateway whose store cannot be read. */
-async function reportUnreadable(
-  client: Client,
-  readiness: string | undefined,
-  json: boolean | undefined,
-  io: Io,
-): Promise<number> {
+async function reportUnreadable(client: Client, readiness: string | undefined, io: Io): Promise<number> {
   const { address } = client
   const reason = (await client.ask('readHealth')).reason ?? readiness
   // Issues that could not be written are in memory.
   const worst = await worstIssueOf(client).catch(() => undefined)
-  print(io, json, { address, ready: false, reason, issues: { open: null, worst: worst ?? null } }, () =>
-    formatFacts(
-      {
-        worst: worst && worstText(worst),
-        gateway: address,
-        ready: `no: ${reason ?? 'its store cannot be read'}`,
-        records: 'cannot be read',
-      },
-      io.columns,
-    ),
+  return print(
+    io,
+    { address, ready: false, reason, issues: { open: null, worst: worst ?? null } },
+    () =>
+      formatFacts(
+        {
+          worst: worst && worstText(worst),
+          gateway: address,
+          ready: `no: ${reason ?? 'its store cannot be read'}`,
+          records: 'cannot be read',
+        },
+        io.columns,
+      ),
+    1,
   )
-  return 1
 }
 
 type Issue = Answer<'listIssues'>['items'][number]

@@ -17,21 +17,20 @@ import type { CommandOptions, Io } from '../io.ts'
 import { shellWord } from '../pasted.ts'
 import { counted, createBar, print } from '../print.ts'
 
-export async function storeBackup(target: string, options: CommandOptions, io: Io): Promise<number> {
+export async function storeBackup(target: string, _options: CommandOptions, io: Io): Promise<number> {
   const file = path.resolve(io.cwd, target)
-  const { settings } = await loadOrFail(options, io)
+  const { settings } = await loadOrFail(io)
   const { dataDir: location, store } = settings.gateway
   if (isDatabase(store)) throw failure(useDump(store, target))
   // The copy is one call of SQLite, which says nothing meanwhile.
-  if (io.columns !== undefined && !options.json) io.err(`Copying the store of ${location} …\n`)
+  if (io.columns !== undefined && !io.json) io.err(`Copying the store of ${location} …\n`)
   try {
     await backupSqliteStore({ location, file })
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     throw failure(sentence(error.message), { cause: error })
   }
-  print(io, options.json, { file, location }, () => `Copied the store of ${location} to ${target}.`)
-  return 0
+  return print(io, { file, location }, () => `Copied the store of ${location} to ${target}.`)
 }
 
 /** Says how PostgreSQL's own program copies the store. It asks for the password, or takes it from PGPASSWORD or ~/.pgpass. */
@@ -41,10 +40,10 @@ export function useDump(store: string, target: string): string {
   return `The store is in PostgreSQL, whose own program copies it, also while gateways run:\n${command.map(shellWord).join(' ')}`
 }
 
-export async function storeExport(target: string, options: CommandOptions, io: Io): Promise<number> {
+export async function storeExport(target: string, _options: CommandOptions, io: Io): Promise<number> {
   const isOutput = target === '-'
-  if (isOutput && options.json) throw badUsage('With --json the export needs a file.')
-  return await transfer({ options, io, creates: false }, async (driver, moving) => {
+  if (isOutput && io.json) throw badUsage('With --json the export needs a file.')
+  return await transfer(io, false, async (driver, moving) => {
     if (isOutput) {
       await exportStore(driver, (line) => io.out(line), moving)
       return undefined
@@ -56,7 +55,7 @@ export async function storeExport(target: string, options: CommandOptions, io: I
   })
 }
 
-export async function storeImport(source: string, options: CommandOptions, io: Io): Promise<number> {
+export async function storeImport(source: string, _options: CommandOptions, io: Io): Promise<number> {
   const file = path.resolve(io.cwd, source)
   if (source !== '-') await checkReadable(file)
   let isRead = false
@@ -70,7 +69,7 @@ export async function storeImport(source: string, options: CommandOptions, io: I
     isRead = true
     return io.inputChunks?.() ?? []
   }
-  return await transfer({ options, io, creates: true }, async (driver, moving) => {
+  return await transfer(io, true, async (driver, moving) => {
     const counts = await importStore(driver, () => linesOf(chunks()), moving)
     const [shown, where] = source === '-' ? ['-', 'from standard input'] : [file, `from ${source}`]
     return { file: shown, counts, done: 'Imported', where }
@@ -85,11 +84,12 @@ interface Transferred {
 }
 
 async function transfer(
-  { options, io, creates }: { readonly options: CommandOptions; readonly io: Io; readonly creates: boolean },
+  io: Io,
+  creates: boolean,
   move: (driver: Driver, moving: TransferOptions) => Promise<Transferred | undefined>,
 ): Promise<number> {
-  const { settings } = await loadOrFail(options, io)
-  const bar = createBar(options.json ? { ...io, columns: undefined } : io)
+  const { settings } = await loadOrFail(io)
+  const bar = createBar(io.json ? { ...io, columns: undefined } : io)
   const onProgress = (done: number, total: number) =>
     bar.show(done, total, `${Math.floor((100 * done) / Math.max(1, total))} % of ${total} rows`)
   let driver: Driver | undefined
@@ -104,8 +104,7 @@ async function transfer(
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
     const parts = `${counted(counts['requests'] ?? 0, 'request')} and ${counted(counts['runs'] ?? 0, 'run')}`
     const text = `${done} ${counted(total, 'row')} ${where}, among them ${parts}.`
-    print(io, options.json, { file, counts }, () => text)
-    return 0
+    return print(io, { file, counts }, () => text)
   } catch (error) {
     bar.clear()
     throw error instanceof StoreError ? storeFailure(error) : error

@@ -35,7 +35,7 @@ const maxEventLength = 8_388_608
 
 /** Runs until it is stopped. @throws CommandFailure if the gateway cannot be reached at first, or refuses the token */
 export async function tail(options: CommandOptions, io: Io): Promise<number> {
-  const client = await openClient(options, io)
+  const client = await openClient(io)
   const show = createView(client, options, io)
   const stop = createStopSignal({ signals: io.signals })
   const stopped = new AbortController()
@@ -47,7 +47,7 @@ export async function tail(options: CommandOptions, io: Io): Promise<number> {
     while (!stopped.signal.aborted) {
       try {
         const body = await client.stream(lastId, stopped.signal)
-        if (!options.json)
+        if (!io.json)
           io.err(wasConnected ? 'Connected again.\n' : `Requests of ${client.address} from now on:\n`)
         wasConnected = true
         const events = new EventSourceParserStream({ maxBufferSize: maxEventLength })
@@ -74,7 +74,7 @@ export async function tail(options: CommandOptions, io: Io): Promise<number> {
   return 0
 }
 
-function createView(client: Client, { endpoint, ignored = false, json = false }: CommandOptions, io: Io) {
+function createView(client: Client, { endpoint, ignored = false }: CommandOptions, io: Io) {
   const paint = paintFor(io)
   const colour = io.columns !== undefined && !io.env['NO_COLOR']
   const lines = createPrettyStream({ write: io.out, ...(io.columns && { columns: io.columns }) }, { colour })
@@ -108,7 +108,7 @@ function createView(client: Client, { endpoint, ignored = false, json = false }:
     const shown = requests.filter(isShown)
     let explained = 0
     for (const request of shown) {
-      if (json) {
+      if (io.json) {
         io.out(`${JSON.stringify(request)}\n`)
         continue
       }

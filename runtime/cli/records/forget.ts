@@ -9,12 +9,12 @@ import { findOne } from './records.ts'
 
 /** @returns 1 where one of them could not be forgotten */
 export async function forget(names: readonly string[], options: CommandOptions, io: Io): Promise<number> {
-  const { yes = false, json } = options
+  const { yes = false } = options
   const filter = queryOf(options, io)
   const isFiltered = Object.keys(filter).length > 0
   if (isFiltered === names.length > 0)
     throw badUsage('Name the requests, or say which: --endpoint, --client, --until and the like.')
-  const client = await openClient(options, io)
+  const client = await openClient(io)
   const chosen = isFiltered
     ? { filter }
     : { ids: await Promise.all(names.map((name) => findOne(client, 'request', name))) }
@@ -25,11 +25,13 @@ export async function forget(names: readonly string[], options: CommandOptions, 
   const answer = isNone ? undefined : await ask(chosen)
   const { forgotten, refused } =
     answer !== undefined && 'forgotten' in answer ? answer : { forgotten: 0, refused: [] }
-  if (!json) io.err(refused.map(({ id, reason }) => `${shortId(id)}: not forgotten: ${reason}\n`).join(''))
-  print(io, json, { forgotten, refused }, () =>
-    forgotten === 0 ? 'No request was forgotten.' : `${counted(forgotten, 'request')} forgotten.`,
+  if (!io.json) io.err(refused.map(({ id, reason }) => `${shortId(id)}: not forgotten: ${reason}\n`).join(''))
+  return print(
+    io,
+    { forgotten, refused },
+    () => (forgotten === 0 ? 'No request was forgotten.' : `${counted(forgotten, 'request')} forgotten.`),
+    refused.length === 0 ? 0 : 1,
   )
-  return refused.length === 0 ? 0 : 1
 }
 
 async function confirm(total: number, io: Io): Promise<void> {

@@ -40,7 +40,7 @@ export function generationNotes(items: readonly GenerationItem[]): string {
 export async function showGeneration(
   client: Client,
   to: number,
-  { with: other, json }: CommandOptions,
+  { with: other }: CommandOptions,
   io: Io,
 ): Promise<number> {
   const { items } = await client.ask('listGenerations', { query: { limit: 500 } })
@@ -55,12 +55,11 @@ export async function showGeneration(
     params: { number: String(to) },
     query: { with: from ?? to },
   })
-  print(io, json, compared, () =>
+  return print(io, compared, () =>
     compared.files.length === 0
       ? `The files of generations ${compared.from} and ${to} are the same.`
       : compared.files.map((file) => patchOf(file, compared)).join(''),
   )
-  return 0
 }
 
 type Compared = Answer<'compareGenerations'>

@@ -43,10 +43,10 @@ const changes = {
 export async function changeIssues(
   change: keyof typeof changes,
   keys: readonly string[],
-  { config, json, for: forMs }: CommandOptions,
+  { for: forMs }: CommandOptions,
   io: Io,
 ): Promise<number> {
-  const client = await openClient({ config }, io)
+  const client = await openClient(io)
   const [route, done] = changes[change]
   const { items: known } = await client.ask('listIssues', { query: { limit: 500 } })
   const whole = [...new Set(keys)].map((given) =>
@@ -57,8 +57,7 @@ export async function changeIssues(
   )
   const until = forMs === undefined ? {} : { until: io.now() + forMs }
   const items = await Promise.all(whole.map((key) => client.ask(route, { body: { key, ...until } })))
-  print(io, json, { items }, () => whole.map((key) => `${key}: ${done}\n`).join(''))
-  return 0
+  return print(io, { items }, () => whole.map((key) => `${key}: ${done}\n`).join(''))
 }
 
 /** Completes the beginning of a key, or a code alone. @throws CommandFailure */

@@ -29,7 +29,7 @@ export async function showOrList(
 
 /** Lists one page of a kind, with the command for the next one. */
 export async function list(name: KindName, options: CommandOptions, io: Io): Promise<number> {
-  const { limit, cursor, all = false, json, config } = options
+  const { limit, cursor, all = false } = options
   const { filters, list: route, header, row, text }: Kind = kinds[name]
   const [other] = showOptions.filter((each) => options[each])
   if (other !== undefined) throw badUsage(`Name the record: ${flagOf(other)} goes with an id.`)
@@ -38,7 +38,7 @@ export async function list(name: KindName, options: CommandOptions, io: Io): Pro
   const states = filters.get('state')?.enum
   if (options.state !== undefined && !states?.includes(options.state))
     throw badUsage(`--state of ${name} is one of ${states?.join(', ')}.`)
-  const client = await openClient({ config }, io)
+  const client = await openClient(io)
   const query = {
     limit,
     cursor,
@@ -47,15 +47,15 @@ export async function list(name: KindName, options: CommandOptions, io: Io): Pro
   }
   const page = (await client.ask(route, { query: query as never })) as Answer<'listRuns'>
   const items = page.items as readonly never[]
-  print(io, json, page, () => {
+  print(io, page, () => {
     if (items.length === 0) return name === 'issues' && !all ? 'No issue is open.' : `No ${name}.`
     if (text) return items.map((item) => text(item, io)).join('\n')
     const rows = items.map((item) => row(item, io).map((cell) => String(cell ?? '')))
     return `${formatTable(header, rows, io.columns)}${name === 'generations' ? generationNotes(items) : ''}`
   })
-  if (!json && page.next !== undefined) {
-    const { json: _json, ...given } = options
-    const words = Object.entries({ ...given, cursor: page.next }).map(([option, value]) =>
+  if (!io.json && page.next !== undefined) {
+    const given = { ...(io.config !== undefined && { config: io.config }), ...options, cursor: page.next }
+    const words = Object.entries(given).map(([option, value]) =>
       value === true ? flagOf(option) : `${flagOf(option)} ${shellWord(String(value))}`,
     )
     io.err(`More: ${[programName(io), 'list', name, ...words].join(' ')}\n`)
@@ -65,29 +65,28 @@ export async function list(name: KindName, options: CommandOptions, io: Io): Pro
 
 /** Shows what a text names: a record of this kind before any other. */
 export async function show(text: string, options: CommandOptions, io: Io, name?: KindName): Promise<number> {
-  const { json, raw = false } = options
+  const { raw = false } = options
   const [other] = listOptions.filter((each) => options[each] !== undefined)
   if (other !== undefined) throw badUsage(`An id names one record; ${flagOf(other)} is for lists.`)
   refuseOther(options, new Map(), 'an id, which names one record')
-  if (raw && !json && io.columns !== undefined)
+  if (raw && !io.json && io.columns !== undefined)
     throw badUsage('--raw writes the bytes as they came: send them to a file, as in … --raw > body.json.')
-  const client = await openClient(options, io)
+  const client = await openClient(io)
   if (name === 'generations') return showGeneration(client, Number(text), options, io)
   const { kind, id } = await find(client, text, name && singular(name))
   const found = plural(kind)
-  if (options.asTest) return showTest(client, id, options, io)
-  if (options.body || raw) return showBody(client, id, options, io)
+  if (options.asTest) return showTest(client, id, io)
+  if (options.body || raw) return showBody(client, id, raw, io)
   if (name !== undefined && found !== name) io.err(`${text} names one of the ${found}.\n`)
   if (kind === 'generation') return showGeneration(client, Number(id), options, io)
   const { read, facts }: Kind = kinds[found]
   const record = await client.ask(read ?? 'readRun', { params: { id, key: id } })
-  if (kind === 'session') return showSession(record as never, json, io)
+  if (kind === 'session') return showSession(record as never, io)
   const waits = kind === 'delivery' ? await waitsFor(client, record as never, io) : undefined
-  print(io, json, record, () => {
+  return print(io, record, () => {
     const shown = waits ? deliveryFacts(record as never, io, waits) : (facts?.(record as never, io) ?? record)
     return formatFacts(shown as never, io.columns)
   })
-  return 0
 }
 
 type FoundRecord = Answer<'find'>['items'][number]
@@ -146,8 +145,8 @@ export async function waitsFor(
   )
 }
 
-function showSession(session: Answer<'readSession'>, json: boolean | undefined, io: Io): number {
-  print(io, json, session, () =>
+function showSession(session: Answer<'readSession'>, io: Io): number {
+  return print(io, session, () =>
     session.messages
       .map(({ role, text, at, turn }) => {
         const lines = text.split(/\r?\n/).map((line) => `  ${printable(line)}`.trimEnd())
@@ -155,17 +154,16 @@ function showSession(session: Answer<'readSession'>, json: boolean | undefined, 
       })
       .join('\n'),
   )
-  return 0
 }
 
 /** A terminal is shown printable text only: the body is an unauthenticated client's, and could steer it. */
-async function showBody(client: Client, id: string, { raw, json }: CommandOptions, io: Io): Promise<number> {
+async function showBody(client: Client, id: string, raw: boolean, io: Io): Promise<number> {
   const bytes = await client.bytes('readRequestBody', { params: { id }, query: raw ? { raw } : {} })
   const text = utf8Of(bytes)
   const buffer = Buffer.from(bytes)
-  if (json) {
+  if (io.json) {
     const content = text === undefined ? { base64: buffer.toString('base64') } : { text }
-    print(io, json, { id, bytes: bytes.length, ...content }, () => '')
+    print(io, { id, bytes: bytes.length, ...content }, () => '')
   } else if (io.columns === undefined && io.outBytes) io.outBytes(bytes)
   else if (io.columns === undefined) io.out(buffer.toString('utf8'))
   else io.out(`${(text ?? buffer.toString('latin1')).split(/\r?\n/).map(printable).join('\n')}\n`)
@@ -173,8 +171,7 @@ async function showBody(client: Client, id: string, { raw, json }: CommandOption
 }
 
 /** Prints an entry of `tests:`, which a mapping file can take. */
-async function showTest(client: Client, id: string, { json }: CommandOptions, io: Io): Promise<number> {
+async function showTest(client: Client, id: string, io: Io): Promise<number> {
   const yaml = Buffer.from(await client.bytes('writeTest', { params: { id } })).toString('utf8')
-  print(io, json, { id, yaml }, () => yaml.split('\n').map(printable).join('\n'))
-  return 0
+  return print(io, { id, yaml }, () => yaml.split('\n').map(printable).join('\n'))
 }

@@ -147,8 +147,8 @@ export async function ownRows(words: readonly string[], io: Io): Promise<Command
   const [, name] = positionals
   const known = [...builtInSetups('provider'), ...builtInSetups('source')]
   if (name === undefined || known.some(([each, setup]) => each === name && setup)) return {}
-  const { config } = values as { readonly config?: string }
-  const loaded = await load({ ...(config !== undefined && { config }), allowsUnset: true }, io)
+  const config = values.config as string | undefined
+  const loaded = await load(config === undefined ? io : { ...io, config }, { allowsUnset: true })
   if (!loaded.ok) throw failure(formatDiagnostics(loaded.diagnostics, io))
   let why: unknown
   for (const kind of kinds[verb as keyof typeof kinds]) {

@@ -37,7 +37,7 @@ import {
 import { type Connected, type Done, type Given, perform, type Task } from './task.ts'
 
 /** With the options of the provider. */
-interface ConnectOptions extends Pick<CommandOptions, 'config' | 'json' | 'endpoint' | 'dryRun'>, Given {
+interface ConnectOptions extends Pick<CommandOptions, 'endpoint' | 'dryRun'>, Given {
   readonly url?: string
   readonly events?: readonly string[]
   /** Whether what was missed is asked for. Default: true. */
@@ -210,7 +210,7 @@ function withProvider(
   io: Io,
   work: (task: ProviderTask) => Promise<Done>,
 ): Promise<number> {
-  return perform(setup.title, options, io, async (task) => {
+  return perform(setup.title, io, async (task) => {
     const text = await readFile(task.file, 'utf8')
     const configuration = await configurationOf(task.file, text, task.io)
     const { settings } = configuration

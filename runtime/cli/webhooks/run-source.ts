@@ -16,10 +16,10 @@ import { createStopSignal } from '../signals.ts'
 import type { Connected } from './task.ts'
 
 /** @returns 0 once it was stopped; 1 where another process runs the source, or it is not configured */
-export async function runSource({ name }: Connected, options: CommandOptions, io: Io): Promise<number> {
-  const { json = false } = options
-  const file = findConfiguration(options, io)
-  const snapshot = await withSnapshot({ config: file }, io, async (made) => made)
+export async function runSource({ name }: Connected, _options: CommandOptions, io: Io): Promise<number> {
+  const { json = false } = io
+  const file = findConfiguration(io)
+  const snapshot = await withSnapshot(io, async (made) => made)
   const { settings } = snapshot
   if (settings.gateway.store !== 'sqlite') {
     throw badUsage(
@@ -30,7 +30,7 @@ export async function runSource({ name }: Connected, options: CommandOptions, io
     const setUp = pasted(`webhooks ${name} setup`, io)
     throw failure(`${shownPath(file, io)} has no ${keyOfSource(name)}. Set it up: ${setUp}`)
   }
-  const target = await targetOf(options, settings, io)
+  const target = await targetOf(settings, io)
   const { log, flush } = createLog({
     level: settings.gateway.log.level,
     ...(json ? { format: 'json' as const } : settings.gateway.log),
@@ -98,9 +98,9 @@ export async function runSource({ name }: Connected, options: CommandOptions, io
 }
 
 /** The gateway of `--config`, else of REVEILLE_URL, else of the configuration that was found. @throws CommandFailure */
-async function targetOf(options: { readonly config?: string }, settings: Settings, io: Io): Promise<Target> {
+async function targetOf(settings: Settings, io: Io): Promise<Target> {
   const { hooks, file } = settings
-  const address = namedAddress(options, io)
+  const address = namedAddress(io)
   if (address !== undefined) {
     const token = io.env['REVEILLE_HOOK_TOKEN']
     if (!token) throw badUsage(`REVEILLE_HOOK_TOKEN is not set; ${address} accepts nothing without it.`)

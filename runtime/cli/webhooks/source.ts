@@ -20,7 +20,7 @@ import { openSourceValues } from '../../store/offline-source-values.ts'
 import { connectionTo } from '../client.ts'
 import { failure } from '../command-failure.ts'
 import { createGatewayView } from '../doctor/gateway-view.ts'
-import type { CommandOptions, Io } from '../io.ts'
+import type { Io } from '../io.ts'
 import { pasted, shellWord } from '../pasted.ts'
 import { createStopSignal } from '../signals.ts'
 import {
@@ -35,7 +35,7 @@ import {
 import { createPerson } from './person.ts'
 import { type Connected, type Given, perform, type Task, unexpected } from './task.ts'
 
-type SetupOptions = CommandOptions & Given & { readonly browser?: boolean }
+type SetupOptions = Given & { readonly browser?: boolean }
 
 interface Before extends Configured {
   /** The configured values without invalid ones, which are asked for again. */
@@ -71,7 +71,7 @@ export function connectSource({ name, setup }: Connected, options: SetupOptions,
       lines: [`${connection.subject ?? name} is set up.`, '', ...next],
     }
   }
-  return perform(setup.title, options, given, work, again)
+  return perform(setup.title, given, work, again)
 }
 
 async function connect(
@@ -82,7 +82,7 @@ async function connect(
   { steps, prompts, io }: Task,
   again: string,
 ): Promise<Connection> {
-  const { browser, config: _file, json: _json, ...wanted } = options
+  const { browser, ...wanted } = options
   const call = new AbortController()
   const cancel = () => call.abort(failure(`Called off. ${again}`))
   const stop = createStopSignal({ signals: io.signals })

@@ -7,7 +7,7 @@ import { PluginSetupError } from '../../plugin/index.ts'
 import { StoreError } from '../../store/port.ts'
 import { CommandFailure, failure, storeFailure } from '../command-failure.ts'
 import { configWords, findConfiguration, shownPath } from '../configuration.ts'
-import { type CommandOptions, type Io, paintFor, wrapText } from '../io.ts'
+import { type Io, paintFor, wrapText } from '../io.ts'
 import type { Prompts } from '../prompts.ts'
 
 /** The options of a command and its argument, by the names that the plugin has for them. */
@@ -40,17 +40,16 @@ export interface Done {
 /** `again` makes a sentence for errors of a step. @returns the exit code */
 export async function perform(
   title: string,
-  options: Pick<CommandOptions, 'config' | 'json'>,
   given: Io,
   work: (task: Task) => Promise<Done>,
   again: (io: Io) => string = () => '',
 ): Promise<number> {
-  const { json = false } = options
+  const { json = false } = given
   const prompts = json ? undefined : await given.prompts?.()
   const steps = createSteps(given, prompts, json)
   let io = given
   try {
-    const file = findConfiguration(options, given)
+    const file = findConfiguration(given)
     const shown = shownPath(file, given)
     const { config: _config, ...rest } = given
     io = configWords(file, given) === '' ? rest : { ...given, config: shown }

@@ -22,7 +22,7 @@ export async function initChannel(
   options: CommandOptions,
   io: Io,
 ): Promise<number> {
-  const file = findConfiguration({ config: options.config ?? folder }, io)
+  const file = findConfiguration(io, io.config ?? folder)
   const settings = await settingsOf(file, io)
   const offer = await orFailure(async () => offerOf(name, settings))
   const text = await readFile(file, 'utf8')
@@ -36,7 +36,7 @@ export async function initChannel(
   const known = { ...kept, ...io.env }
   // With `--set` only required values that are missing are asked for.
   const isAsked = options.set === undefined || isMissing(offer, { given, known })
-  const prompts = options.json || !isAsked ? undefined : await io.prompts?.()
+  const prompts = io.json || !isAsked ? undefined : await io.prompts?.()
   prompts?.begin(`Channel ${name}`)
   const sources = { given, known, prompts, asksUsual: options.set === undefined }
   const examine = await orFailure(() => offer.examiner())
@@ -59,7 +59,7 @@ export async function initChannel(
       `${name}: ${check.detail ?? 'the service cannot be used'}`,
       'Nothing was written. To write it all the same: --no-check',
     ]
-    if (options.json) io.out(`${JSON.stringify({ channel: name, written: false, check }, null, 2)}\n`)
+    if (io.json) io.out(`${JSON.stringify({ channel: name, written: false, check }, null, 2)}\n`)
     else io.err(`${lines.join('\n')}\n`)
     return 1
   }
@@ -75,7 +75,7 @@ export async function initChannel(
   if (prompts !== undefined) {
     prompts.note(summary.join('\n'))
     prompts.end('Done.')
-  } else if (options.json) io.out(`${JSON.stringify(facts, null, 2)}\n`)
+  } else if (io.json) io.out(`${JSON.stringify(facts, null, 2)}\n`)
   else io.out(`${[...good, ...summary].join('\n')}\n`)
   return 0
 }
@@ -85,7 +85,7 @@ export async function initChannel(
  * the settings are those of an empty one, since the channel may be what it lacks.
  */
 async function settingsOf(file: string, io: Io): Promise<Pick<Settings, 'agents' | 'plugins'>> {
-  const loaded = await load({ config: file, allowsUnset: true }, io)
+  const loaded = await load(io, { file, allowsUnset: true })
   if (loaded.ok) return loaded.configuration.settings
   return { plugins: [], agents: { providers: {} } } as unknown as Settings
 }

@@ -22,33 +22,30 @@ export async function initMapping(
   options: CommandOptions,
   io: Io,
 ): Promise<number> {
-  if (name === undefined) return listPresets(options, io)
+  if (name === undefined) return listPresets(io)
   const preset = presetFile(name)
   const { as = name } = options
   if (!/^[\w-][\w.-]*$/.test(as)) throw badUsage('--as takes a name without a folder: --as my-github')
-  const configuration = findConfiguration({ config: options.config ?? folder }, io)
+  const configuration = findConfiguration(io, io.config ?? folder)
   const { mappingsDir } = await contentFolders(configuration, io)
   const target = path.join(mappingsDir, `${as}.yaml`)
   const text = await readFile(preset, 'utf8')
   await mkdir(mappingsDir, { recursive: true })
   const written = await writeNew(target, text)
   const file = shownPath(target, io)
-  if (written || options.json)
-    print(io, options.json, { file, written }, () => explain(name, file, configuration, io))
+  if (written || io.json) print(io, { file, written }, () => explain(name, file, configuration, io))
   else io.err(`${wrapText(thereText(name, file, text === (await readFile(target, 'utf8')), io), io)}\n`)
   return written ? 0 : 1
 }
 
-function listPresets({ json }: CommandOptions, io: Io): number {
+function listPresets(io: Io): number {
   const presets = knownPresets()
   const all = wrapText(`There are ${presets.join(', ')}.`, io)
-  print(
+  return print(
     io,
-    json,
     { presets },
     () => `${all}\n\nCopy one, to edit: ${programName(io)} init mapping ${presets[0]}`,
   )
-  return 0
 }
 
 function thereText(name: string, file: string, same: boolean, io: Io): string {

@@ -29,7 +29,7 @@ export async function initPlugin(
   kind: PluginKind,
   name: string,
   folder: string | undefined,
-  options: CommandOptions,
+  _options: CommandOptions,
   io: Io,
 ): Promise<number> {
   if (!/^[a-z][a-z0-9-]{0,63}$/.test(name)) {
@@ -47,9 +47,8 @@ export async function initPlugin(
   const linked = await linkPackage(target, '@reveille/kit')
   const shown = { folder: shownTarget, written, ...(linked && { linked: shownPath(linked, io) }) }
   const link = shown.linked ? `linked ${shown.linked}, for the tests and your editor\n` : ''
-  print(
+  return print(
     io,
-    options.json,
     shown,
     () => `${written.map((file) => `wrote ${file}\n`).join('')}${link}
 It speaks to a service that does not exist: put your own into index.js, and into the test what that service answers.
@@ -60,7 +59,6 @@ Use it:   add to reveille.yaml, with the path as it is seen from there:
 plugins: [./${shownTarget}]
 ${nextSteps(kind, name, variable, programName(io))}`,
   )
-  return 0
 }
 
 function nextSteps(kind: PluginKind, name: string, variable: string, program: string): string {

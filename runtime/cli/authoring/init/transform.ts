@@ -20,7 +20,7 @@ import { linkPackage } from './link-package.ts'
 export async function initTransform(
   name: string,
   folder: string | undefined,
-  options: CommandOptions,
+  _options: CommandOptions,
   io: Io,
 ): Promise<number> {
   if (!/^[a-z0-9][a-z0-9-]{0,63}$/i.test(name)) {
@@ -28,7 +28,7 @@ export async function initTransform(
     const what = `${JSON.stringify(name)} is no name of a transform: letters, digits and hyphens, at most 64.`
     throw badUsage(`${what}${advice}`)
   }
-  const configuration = findConfiguration({ config: options.config ?? folder }, io)
+  const configuration = findConfiguration(io, io.config ?? folder)
   const { mappingsDir, transformsDir } = await contentFolders(configuration, io)
   await mkdir(transformsDir, { recursive: true })
   const inFolder = (file: string) => path.join(transformsDir, file)
@@ -65,7 +65,7 @@ export async function initTransform(
   for (const [file, text] of files) if (await writeNew(file, text)) written.push(shownPath(file, io))
   const linked = await linkPackage(transformsDir, '@reveille/engine')
   const shown = { module: shownPath(module, io), written, ...(linked && { linked: shownPath(linked, io) }) }
-  print(io, options.json, shown, () =>
+  return print(io, shown, () =>
     [
       ...(written.includes(shown.module) ? [] : [`${shown.module} is there; it was left as it is.`]),
       ...written.map((file) => `wrote ${file}`),
@@ -73,7 +73,6 @@ export async function initTransform(
       ...(earlier === undefined ? [nextSteps(name, { module, test, mappingsDir, configuration }, io)] : []),
     ].join('\n'),
   )
-  return 0
 }
 
 interface Places {

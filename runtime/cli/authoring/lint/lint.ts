@@ -20,11 +20,11 @@ import { lintCodes } from './codes.ts'
 
 export async function lint(options: CommandOptions, io: Io): Promise<number> {
   const allowed = checkCodes(options.allow ?? [])
-  const file = findConfiguration(options, io)
+  const file = findConfiguration(io)
   const samples = options.samples === undefined ? [] : await readSamples(options.samples, io)
-  return withCompiled(await load({ ...options, allowsUnset: true }, io), io, async (compiled) => {
+  return withCompiled(await load(io, { allowsUnset: true }), io, async (compiled) => {
     const report = (ok: boolean, diagnostics: readonly Diagnostic[]) =>
-      reportDiagnostics({ ok, file, diagnostics }, ': no findings.', options.json, io)
+      reportDiagnostics({ ok, file, diagnostics }, ': no findings.', io)
     if (!compiled.ok) return report(false, compiled.diagnostics)
     const { configuration, warnings } = compiled
     const findings = await lintConfiguration({ configuration, samples })

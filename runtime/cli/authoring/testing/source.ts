@@ -20,17 +20,18 @@ export interface TestSource {
 
 /** @throws CommandFailure (bad usage) when there is no such file or preset */
 export function findTestSource(options: CommandOptions, io: Io): TestSource {
-  const { config, preset = [], presets } = options
+  const { preset = [], presets } = options
   if (preset.length === 0 && presets === undefined) {
-    const file = findConfiguration(options, io)
+    const file = findConfiguration(io)
     return {
       name: shownPath(file, io),
       folder: path.dirname(file),
       hasTransforms: true,
-      load: () => load({ ...options, allowsUnset: true }, io),
+      load: () => load(io, { allowsUnset: true }),
     }
   }
-  if (config !== undefined) throw badUsage('Presets are tested without a configuration; leave out --config.')
+  if (io.config !== undefined)
+    throw badUsage('Presets are tested without a configuration; leave out --config.')
   const names = presets === 'all' ? knownPresets() : preset
   names.forEach(presetFile)
   const folder = presetsFolder()

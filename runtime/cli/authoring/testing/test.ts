@@ -11,8 +11,8 @@ import { watchSource } from './watch.ts'
 export async function test(patterns: readonly string[], options: CommandOptions, io: Io): Promise<number> {
   const source = findTestSource(options, io)
   const run = () => runSource(source, patterns, io)
-  const report = (done: TestRun) => (options.json ? writeJson(done, io) : writeRun(done, io))
-  if (options.watch) return watchSource(run, report, { isPlain: options.json === true, io })
+  const report = (done: TestRun) => (io.json ? writeJson(done, io) : writeRun(done, io))
+  if (options.watch) return watchSource(run, report, { isPlain: io.json === true, io })
   const done = await run()
   report(done)
   // A pattern that matches nothing was meant to match something.

@@ -13,10 +13,9 @@ import {
   type HookRequest,
   inLargestUnit,
   lintConfiguration,
-  type ReceivedRequest,
   type Snapshot,
   type Stop,
-  tryRequest,
+  type TryResult,
 } from '@reveille/engine'
 import type { Answer } from '../../../api/routes/client.ts'
 import { trySurface } from '../../../http/index.ts'
@@ -44,64 +43,16 @@ import {
   type Stopped,
 } from './text.ts'
 
-export async function tryEndpoint(subject: string, options: CommandOptions, io: Io): Promise<number> {
-  if (options.payload === undefined) return tryStored(subject, options, io)
-  return tryGiven(subject, options, io, async (received, snapshot, dryRun) => {
-    const { decision, status, request, stops } = await tryRequest(received, snapshot, trySurface, { dryRun })
-    const { endpoint } = received
-    const stopped = shownStops(stops, snapshot)
-    const answer = {
-      endpoint,
-      status,
-      ...withoutCause(decision),
-      ...(stops.length > 0 && { stops: stopped }),
-    }
-    const paint = paintFor(io)
-    print(io, options.json, answer, () =>
-      [
-        ...formatOutcome(endpoint, decision, status, paint),
-        ...formatReading(request),
-        ...describeSignature(endpoint, snapshot),
-        ...(decision.outcome === 'accepted' ? formatActions(decision.actions, io) : []),
-        ...('reply' in decision && decision.reply
-          ? ['', ...frame(`reply, ${decision.reply.contentType}`, decision.reply.body, io)]
-          : []),
-        ...formatStops(stopped, io),
-        ...(decision.outcome === 'ignored'
-          ? ['', `${programName(io)} explain, asked the same way, says why.`]
-          : []),
-        ...adviceFor(decision, endpoint, snapshot),
-      ].join('\n'),
-    )
-    if (!snapshot.settings.hooks.enabled)
-      io.err('`hooks.enabled` is false: the gateway would answer 404 to everyone.\n')
-    return { decision, request }
-  })
+export function tryEndpoint(subject: string, options: CommandOptions, io: Io): Promise<number> {
+  return options.payload === undefined
+    ? tryStored(subject, options, io)
+    : tryGiven(subject, options, io, false)
 }
 
-export async function explain(subject: string, options: CommandOptions, io: Io): Promise<number> {
-  if (options.payload === undefined) return explainStored(subject, options, io)
-  return tryGiven(subject, options, io, async (received, snapshot, dryRun) => {
-    const { explanation, status, request, stops } = await explainRequest(received, snapshot, trySurface, {
-      dryRun,
-    })
-    const { decision } = explanation
-    const stopped = shownStops(stops, snapshot)
-    // The traces show the actions without secrets; `try` shows them whole.
-    const end =
-      decision.outcome === 'accepted'
-        ? { outcome: decision.outcome, mapping: decision.mapping }
-        : withoutCause(decision)
-    const answer = { ...explanation, decision: end, status, ...(stops.length > 0 && { stops: stopped }) }
-    print(io, options.json, answer, () =>
-      [
-        ...formatExplanation(explanation, status, settingFor(io, findConfiguration(options, io)), request),
-        ...(stops.length > 0 ? ['', ...formatStops(stopped, io)] : []),
-        ...adviceFor(decision, received.endpoint, snapshot),
-      ].join('\n'),
-    )
-    return { decision, request }
-  })
+export function explain(subject: string, options: CommandOptions, io: Io): Promise<number> {
+  return options.payload === undefined
+    ? explainStored(subject, options, io)
+    : tryGiven(subject, options, io, true)
 }
 
 /** @returns 1 where the decision is an error */
@@ -109,29 +60,66 @@ async function tryGiven(
   given: string,
   options: CommandOptions,
   io: Io,
-  work: (received: ReceivedRequest, snapshot: Snapshot, dryRun: 'call-out' | 'refuse') => Promise<Tried>,
+  isExplained: boolean,
 ): Promise<number> {
   if (options.generation !== undefined)
     throw badUsage('--generation is for a stored request: give its id, without --payload.')
   const read = await readRequest(options, io)
-  return withSnapshot(options, io, async (snapshot, configuration) => {
-    const endpoint = endpointIn(given, snapshot.settings.hooks.path)
-    const tried = await work({ ...read, endpoint }, snapshot, options.callOut ? 'call-out' : 'refuse')
-    await warnOfFields(tried, configuration, io)
-    return 'code' in tried.decision ? 1 : 0
+  return withSnapshot(io, async (snapshot, configuration) => {
+    const received = { ...read, endpoint: endpointIn(given, snapshot.settings.hooks.path) }
+    const dryRun = options.callOut ? 'call-out' : 'refuse'
+    const tried = await explainRequest(received, snapshot, trySurface, { dryRun })
+    const { endpoint, decision, explanation, status, request } = { ...received, ...tried }
+    const stopped = shownStops(tried.stops, snapshot)
+    const stops = stopped.length > 0 && { stops: stopped }
+    // The traces show the actions without secrets; `try` shows them whole.
+    const isAccepted = decision.outcome === 'accepted'
+    const end = isAccepted ? { outcome: decision.outcome, mapping: decision.mapping } : withoutCause(decision)
+    const answer = isExplained
+      ? { ...explanation, decision: end, status, ...stops }
+      : { endpoint, status, ...withoutCause(decision), ...stops }
+    print(io, answer, () =>
+      [
+        ...(isExplained
+          ? formatExplanation(explanation, status, settingFor(io, findConfiguration(io)), request)
+          : formatTried(tried, endpoint, snapshot, io)),
+        ...(isExplained && stops ? [''] : []),
+        ...formatStops(stopped, io),
+        ...(decision.outcome === 'ignored' && !isExplained
+          ? ['', `${programName(io)} explain, asked the same way, says why.`]
+          : []),
+        ...adviceFor(decision, endpoint, snapshot),
+      ].join('\n'),
+    )
+    if (!snapshot.settings.hooks.enabled)
+      io.err('`hooks.enabled` is false: the gateway would answer 404 to everyone.\n')
+    await warnOfFields(decision, request, configuration, io)
+    return 'code' in decision ? 1 : 0
   })
 }
 
-interface Tried {
-  readonly decision: Decision
-  readonly request: HookRequest | undefined
+function formatTried(
+  { decision, status, request }: TryResult,
+  endpoint: string,
+  snapshot: Snapshot,
+  io: Io,
+): string[] {
+  const { contentType, body } = ('reply' in decision && decision.reply) || {}
+  return [
+    ...formatOutcome(endpoint, decision, status, paintFor(io)),
+    ...formatReading(request),
+    ...describeSignature(endpoint, snapshot),
+    ...(decision.outcome === 'accepted' ? formatActions(decision.actions, io) : []),
+    ...(body === undefined ? [] : ['', ...frame(`reply, ${contentType}`, body, io)]),
+  ]
 }
 
 const ofFields: ReadonlySet<string> = new Set(['UNKNOWN_FIELD', 'OTHER_PAYLOAD', 'LIST_FIELD'])
 
 /** Lint with this payload as a sample: a field that it lacks renders as nothing. */
 async function warnOfFields(
-  { decision, request }: Tried,
+  decision: Decision,
+  request: HookRequest | undefined,
   configuration: Configuration,
   io: Io,
 ): Promise<void> {
@@ -195,13 +183,13 @@ async function tryStored(id: string, options: CommandOptions, io: Io): Promise<n
   const prompts = dryRun.explanation.actions.flatMap(({ prompt }) =>
     prompt === undefined ? [] : ['', ...frame('prompt', prompt, io)],
   )
-  return reportDryRun(dryRun, options, io, prompts)
+  return reportDryRun(dryRun, io, prompts)
 }
 
 /** @throws CommandFailure where the gateway cannot try it, such as without its body */
 async function askDryRun(id: string, options: CommandOptions, io: Io): Promise<RequestDryRun> {
   refuseOtherThanId(id)
-  const client = await openClient(options, io)
+  const client = await openClient(io)
   const { generation = 'live', callOut } = options
   const by = generation === 'live' ? {} : generationQuery(generation)
   const params = { id: await findOne(client, 'request', id) }
@@ -216,55 +204,48 @@ function refuseOtherThanId(text: string): void {
   throw badUsage(message)
 }
 
-function reportDryRun(
-  dryRun: RequestDryRun,
-  options: CommandOptions,
-  io: Io,
-  more: readonly string[] = [],
-): number {
+function reportDryRun(dryRun: RequestDryRun, io: Io, more: readonly string[] = []): number {
   const { decision, status, explanation, stops } = dryRun
   const { isForm, endpoint, actions } = explanation
   // The line of the outcome names the mappings of the actions.
   const tried = { ...explanation, decision: { ...decision, actions } }
   const lines = () => [
-    ...formatExplanation(tried as never, status, settingFor(io, options.config), isForm && { isForm }),
+    ...formatExplanation(tried as never, status, settingFor(io, io.config), isForm && { isForm }),
     ...(stops.length > 0 ? ['', ...formatStops(stops, io)] : []),
     ...more,
   ]
-  print(io, options.json, { endpoint, ...dryRun }, () => lines().join('\n'))
-  return 'code' in decision ? 1 : 0
+  return print(io, { endpoint, ...dryRun }, () => lines().join('\n'), 'code' in decision ? 1 : 0)
 }
 
 async function explainStored(id: string, options: CommandOptions, io: Io): Promise<number> {
   refuseOtherThanId(id)
   // Transforms that may call out are no reading, so that it is a replay that stores nothing.
-  if (options.callOut) return reportDryRun(await askDryRun(id, options, io), options, io)
-  const client = await openClient(options, io)
+  if (options.callOut) return reportDryRun(await askDryRun(id, options, io), io)
+  const client = await openClient(io)
   const params = { id: await findOne(client, 'request', id) }
   const record = (await client.ask('readRequest', { params })) as RequestRecord
   if (record.failure !== undefined) {
     const { trace: _trace, ...facts } = record
-    print(io, options.json, facts, () => headOf(record, io))
-    if (!options.json) io.err(`${whyUntraced(record)}\n`)
+    print(io, facts, () => headOf(record, io))
+    if (!io.json) io.err(`${whyUntraced(record)}\n`)
     return 1
   }
   const { generation } = options
   const query = generation === undefined ? {} : { generation }
   const explained = await client.ask('explainRequest', { params, query })
-  if (isDryRun(explained)) return reportDryRun(explained, options, io)
+  if (isDryRun(explained)) return reportDryRun(explained, io)
   const trace = explained.explanation as Pick<RequestDryRun['explanation'], 'candidates' | 'isForm'> & {
     readonly more: number
   }
-  print(io, options.json, { ...record, trace }, () =>
+  return print(io, { ...record, trace }, () =>
     [
       headOf(record, io),
       ...formatReading(trace),
       '',
-      ...formatCandidates(trace.candidates, settingFor(io, options.config)),
+      ...formatCandidates(trace.candidates, settingFor(io, io.config)),
       ...(trace.more > 0 ? [`… and ${trace.more} more`] : []),
     ].join('\n'),
   )
-  return 0
 }
 
 /** What was noted at the time has no stops. */
