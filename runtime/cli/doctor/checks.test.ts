@@ -4,11 +4,11 @@ import { test } from 'node:test'
 import { listed } from '../print.ts'
 import { type Check, ok, runChecks } from './check.ts'
 import { judgeNodes, judgeTransaction } from './checks/cluster.ts'
+import type { GuardedFile } from './checks/files.ts'
 import { gatewayUser, judgeAccess, judgeMounts, judgeOwners, type Step } from './checks/files.ts'
 import { judgeNode, judgeSkew, judgeSpace } from './checks/machine.ts'
 import { judgeBacklog, judgeSource } from './checks/work.ts'
 import { NotChecked, skewOf } from './gateway-view.ts'
-import type { GuardedFile } from './guarded-files.ts'
 import type { Subject } from './subject.ts'
 
 const subject = {} as Subject

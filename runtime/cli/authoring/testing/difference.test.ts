@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createPaint } from '../../../observe/paint.ts'
-import { formatDifference } from './difference.ts'
+import { formatDifference } from './report.ts'
 
 const plain = createPaint({ colour: false })
 

@@ -1,16 +1,20 @@
 /** Runs the tests of a source that patterns ask for. */
 
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, realpathSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { runTests, type TestEntry, type TestResult } from '@reveille/engine'
+import { text } from 'node:stream/consumers'
+import { type Loaded, runTests, type TestEntry, type TestResult } from '@reveille/engine'
 import { trySurface } from '../../../http/index.ts'
-import { reportUnset } from '../../configuration.ts'
-import type { Io } from '../../io.ts'
+import { presetsFolder } from '../../../presets-folder.ts'
+import { badUsage } from '../../command-failure.ts'
+import { findConfiguration, load, loadText, reportUnset, shownPath } from '../../configuration.ts'
+import type { CommandOptions, Io } from '../../io.ts'
 import { type Compiled, withCompiled } from '../compile.ts'
-import type { TestSource } from './source.ts'
-import { findUnitTests, runUnitTests } from './unit-tests.ts'
+import { listOwnFiles } from '../own-files.ts'
+import { knownPresets, presetFile } from '../presets.ts'
 
 export interface TestOutcome extends TestResult {
   /** For a preset's test that failed: the operator's own mapping that matched its request. */
@@ -130,4 +134,109 @@ function realPath(file: string): string {
   } catch {
     return file
   }
+}
+
+interface TestSource {
+  /** The name for people: a file, or the presets. */
+  readonly name: string
+  /** The folder where patterns are looked up as files, besides the working directory. */
+  readonly folder: string
+  /** Whether there may be transforms with tests of their own. */
+  readonly hasTransforms: boolean
+  load(): Promise<Loaded>
+}
+
+/** @throws CommandFailure (bad usage) when there is no such file or preset */
+export function findTestSource(options: CommandOptions, io: Io): TestSource {
+  const { preset = [], presets } = options
+  if (preset.length === 0 && presets === undefined) {
+    const file = findConfiguration(io)
+    return {
+      name: shownPath(file, io),
+      folder: path.dirname(file),
+      hasTransforms: true,
+      load: () => load(io, { allowsUnset: true }),
+    }
+  }
+  if (io.config !== undefined)
+    throw badUsage('Presets are tested without a configuration; leave out --config.')
+  const names = presets === 'all' ? knownPresets() : preset
+  names.forEach(presetFile)
+  const folder = presetsFolder()
+  return {
+    name: names.length === 1 ? `the preset ${names[0]}` : `${names.length} presets`,
+    folder,
+    hasTransforms: false,
+    // This configuration exists in memory alone, and only names the presets.
+    load: () =>
+      loadText(path.join(folder, 'presets.json'), JSON.stringify({ hooks: { presets: names } }), {}),
+  }
+}
+
+export interface UnitRun {
+  /** Absolute. */
+  readonly files: readonly string[]
+  readonly passed: boolean
+  /** The output of Node's test runner. */
+  readonly output: string
+}
+
+const isTest = /\.test\.[cm]?[jt]s$/
+
+/** The test files below a folder of transforms, sorted. */
+async function findUnitTests(transformsDir: string): Promise<readonly string[]> {
+  const names = await listOwnFiles(transformsDir)
+  return names.filter((name) => isTest.test(name)).map((name) => path.join(transformsDir, name))
+}
+
+/** Runs the files in a process of tsx, so that they have the syntax of transforms. */
+async function runUnitTests(
+  files: readonly string[],
+  { transformsDir }: { readonly transformsDir: string },
+  io: Io,
+): Promise<UnitRun> {
+  // A test runner that finds this variable takes itself for a part of another one.
+  const { NODE_TEST_CONTEXT: _context, ...env } = io.env
+  const colour = io.columns !== undefined && !env['NO_COLOR'] ? { FORCE_COLOR: '1' } : {}
+  const tsconfig = findTsconfig(transformsDir)
+  const imports = [
+    import.meta.resolve('tsx'),
+    `data:text/javascript,${encodeURIComponent(importsOfTransforms)}`,
+  ]
+  const child = spawn(
+    process.execPath,
+    [...imports.map((each) => `--import=${each}`), '--test', '--test-reporter=spec', ...files],
+    {
+      cwd: io.cwd,
+      // Without the variable, tsx runs code that it finds in a folder of `tmpdir()`, which may be another user's.
+      env: { ...env, ...colour, ...(tsconfig && { TSX_TSCONFIG_PATH: tsconfig }), TSX_DISABLE_CACHE: '1' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
+  const ended = new Promise<boolean>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => resolve(code === 0))
+  })
+  const [out, err, passed] = await Promise.all([text(child.stdout), text(child.stderr), ended])
+  return { files, passed, output: `${out}${err}`.trim() }
+}
+
+/** What tests can import as transforms do, besides TypeScript: the engine's package from any folder, and text files. */
+const importsOfTransforms = `
+import { readFileSync } from 'node:fs'
+import { registerHooks } from 'node:module'
+registerHooks({
+  resolve: (name, context, next) =>
+    next(name === '@reveille/engine/transform' ? '${import.meta.resolve('@reveille/engine/transform')}' : name, context),
+  load: (url, context, next) => /\\.(?:txt|md|html|sql)$/.test(url)
+    ? { format: 'module', source: 'export default ' + JSON.stringify(readFileSync(new URL(url), 'utf8')), shortCircuit: true }
+    : next(url, context)
+})`
+
+/** The tsconfig.json that applies to the folder. tsx alone looks for one from the working directory on. */
+function findTsconfig(folder: string): string | undefined {
+  const file = path.join(folder, 'tsconfig.json')
+  if (existsSync(file)) return file
+  const above = path.dirname(folder)
+  return above === folder ? undefined : findTsconfig(above)
 }

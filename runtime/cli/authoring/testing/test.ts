@@ -1,12 +1,11 @@
 /** `reveille test`: runs the `tests:` of mapping files as the gateway would handle their requests, and stores nothing. */
 
-import { formatPlace, writePath } from '@reveille/engine'
+import { createWatcher, formatPlace, writePath } from '@reveille/engine'
 import { placeFrom } from '../../configuration.ts'
 import type { CommandOptions, Io } from '../../io.ts'
+import { createStopSignal } from '../../signals.ts'
 import { countsOf, isGood, writeRun } from './report.ts'
-import { runSource, type TestOutcome, type TestRun } from './run.ts'
-import { findTestSource } from './source.ts'
-import { watchSource } from './watch.ts'
+import { findTestSource, runSource, type TestOutcome, type TestRun } from './run.ts'
 
 export async function test(patterns: readonly string[], options: CommandOptions, io: Io): Promise<number> {
   const source = findTestSource(options, io)
@@ -66,4 +65,46 @@ function jsonOf(
     calls,
     unmatched: missed,
   }
+}
+
+/**
+ * `isPlain`: nothing is written between two results, for a program that reads them.
+ *
+ * @returns the exit code of the last run
+ */
+async function watchSource(
+  run: () => Promise<TestRun>,
+  report: (done: TestRun) => void,
+  { io, isPlain }: { readonly io: Io; readonly isPlain: boolean },
+): Promise<number> {
+  const stop = createStopSignal({ signals: io.signals })
+  const stopped = stop.first.then(() => 'stopped' as const)
+  let changed = Promise.withResolvers<'changed'>()
+  const watcher = createWatcher({
+    onChange: () => changed.resolve('changed'),
+    onError: (error) =>
+      io.err(`Changes may go unseen: ${error instanceof Error ? error.message : 'unknown'}\n`),
+  })
+  let last = await run()
+  report(last)
+  watcher.watch(last.watched)
+  io.err('Watching; Ctrl-C ends it.\n')
+  while ((await Promise.race([stopped, changed.promise])) === 'changed') {
+    changed = Promise.withResolvers()
+    const next = await run()
+    watcher.watch(next.watched)
+    // A change signal may come without a change, and the same content gives the same results.
+    if (next.digest === last.digest) continue
+    last = next
+    if (!isPlain) io.out(`\n${separator(io)}\n`)
+    report(last)
+  }
+  stop.close()
+  await watcher.close()
+  return isGood(last) ? 0 : 1
+}
+
+function separator(io: Io): string {
+  const time = new Date(io.now()).toTimeString().slice(0, 8)
+  return `── ${time} ${'─'.repeat(Math.max(3, Math.min(io.columns ?? 60, 60) - time.length - 4))}`
 }
