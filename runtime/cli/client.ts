@@ -4,7 +4,7 @@ import type { Configuration, Settings } from '@reveille/engine'
 import { type Answer, type Asked, type RouteName, requestOf } from '../api/routes/client.ts'
 import { addressOf, findGateway } from '../gateway-file.ts'
 import { loadGatewayBlock } from '../reload/gateway-block.ts'
-import { badUsage, CommandFailure, failure } from './command-failure.ts'
+import { badUsage, CommandFailure, failure, sentence } from './command-failure.ts'
 import { findConfiguration, loadOrFail, shownPath } from './configuration.ts'
 import { type Io, wrapText } from './io.ts'
 import { programName } from './pasted.ts'
@@ -27,9 +27,13 @@ export interface Refused {
 
 /** No gateway answers, or none in time. */
 export class GatewayUnreachable extends CommandFailure {
-  constructor(message: string, options?: ErrorOptions) {
-    super(1, message, options)
+  /** The message as a clause, without advice. */
+  readonly why: string
+
+  constructor(why: string, advice: string, cause: unknown) {
+    super(1, `${sentence(why)}${advice}`, { cause })
     this.name = 'GatewayUnreachable'
+    this.why = why
   }
 }
 
@@ -66,19 +70,24 @@ export async function openClient(io: Io): Promise<Client> {
   return createClient(connection, io)
 }
 
-export function createClient(connection: Omit<Connection, 'note'>, io: Io) {
+/** `limitMs`: how long an answer may take. */
+export function createClient(connection: Omit<Connection, 'note'>, io: Io, limitMs = answerMs) {
   const { address, token, tokenSource, endedPid } = connection
   const authorization = { authorization: `Bearer ${token}` }
 
-  async function reach(path: string, request: RequestInit, ms = answerMs): Promise<Response> {
+  async function reach(path: string, request: RequestInit, ms = limitMs): Promise<Response> {
     try {
       return await io.fetch(`${address}${path}`, { signal: AbortSignal.timeout(ms), ...request })
     } catch (cause) {
-      const isLate = cause instanceof Error && cause.name === 'TimeoutError'
-      const message = isLate
-        ? `The gateway at ${address} did not answer within ${ms / 1000} s.`
-        : `No gateway answers at ${address}. ${endedPid === undefined ? 'Is it running?' : endedText(endedPid)}`
-      throw new GatewayUnreachable(message, { cause })
+      if (cause instanceof Error && cause.name === 'TimeoutError')
+        throw new GatewayUnreachable(
+          `the gateway at ${address} did not answer within ${ms / 1000} s`,
+          '',
+          cause,
+        )
+      const ended = `. The last one there, process ${endedPid}, is gone without having been stopped`
+      const why = `no gateway answers at ${address}${endedPid === undefined ? '' : ended}`
+      throw new GatewayUnreachable(why, endedPid === undefined ? ' Is it running?' : '', cause)
     }
   }
 
@@ -87,7 +96,7 @@ export function createClient(connection: Omit<Connection, 'note'>, io: Io) {
     path: string,
     request: RequestInit,
     accepted: readonly number[] = [],
-    ms = answerMs,
+    ms = limitMs,
   ): Promise<Response> {
     if (token === undefined) {
       const message = `${tokenSource} is not set; the admin surface of ${address} accepts no request without it.`
@@ -124,12 +133,6 @@ export function createClient(connection: Omit<Connection, 'note'>, io: Io) {
     /** The bytes of an answer that is no JSON. @throws CommandFailure */
     bytes: async <Name extends RouteName>(name: Name, asked: Asked<Name>): Promise<Uint8Array> =>
       (await answerTo(requestOf(name, asked).address, {}, [], doneMs)).bytes(),
-    /** The status of the answer to a GET with the token. @throws GatewayUnreachable */
-    async statusOf(path: string): Promise<number> {
-      const response = await reach(path, { headers: authorization })
-      await response.body?.cancel()
-      return response.status
-    },
     /** Opens the stream of events, which has no end of its own. `lastId`: the last event that was read. @throws CommandFailure */
     async stream(lastId: string | undefined, signal: AbortSignal) {
       const headers = {
@@ -139,10 +142,11 @@ export function createClient(connection: Omit<Connection, 'note'>, io: Io) {
       const { body } = await answerTo('/api/stream', { headers, signal })
       return body ?? ReadableStream.from([])
     },
-    /** A GET without the token. The status is part of the answer, because 503 is one. */
-    async probe(path: string): Promise<{ readonly status: number; readonly body: unknown }> {
-      const response = await reach(path, {})
-      return { status: response.status, body: await bodyOf(response) }
+    /** A GET, whose status is part of the answer. `date`: the time that it names; NaN without one. @throws GatewayUnreachable */
+    async probe(path: string, showsToken = false) {
+      const response = await reach(path, showsToken ? { headers: authorization } : {})
+      const body = (await bodyOf(response)) as Readonly<Record<string, unknown>> | null | undefined
+      return { status: response.status, body, date: Date.parse(response.headers.get('date') ?? '') }
     },
   }
 }
@@ -152,11 +156,6 @@ async function withNote<Value>(action: Promise<Value>, { columns, err }: Io): Pr
   if (columns === undefined) return action
   const note = setTimeout(() => err('The gateway is still at work …\n'), noteMs)
   return action.finally(() => clearTimeout(note))
-}
-
-/** The sentence about a gateway that was killed, or whose machine was. */
-export function endedText(pid: number): string {
-  return `The last one there, process ${pid}, is gone without having been stopped.`
 }
 
 /** A gateway that has not read its files since the token in them was changed knows the old token. */

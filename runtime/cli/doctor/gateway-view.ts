@@ -1,6 +1,6 @@
 /** Asks the running gateway, if there is one. Each question is asked once for all checks. */
 
-import { type Client, type Connection, createClient, endedText } from '../client.ts'
+import { type Client, type Connection, createClient, GatewayUnreachable } from '../client.ts'
 import type { Io } from '../io.ts'
 
 /** A check throws this error for something that it cannot look at. The message is a clause, as that of a result. */
@@ -26,38 +26,26 @@ export type Reach =
 export type GatewayView = ReturnType<typeof createGatewayView>
 
 export function createGatewayView(connection: Connection, io: Io) {
-  const { address, token, pid, note, endedPid } = connection
-  const known = createClient(connection, io)
-  const reach = once(probe)
+  const { address, token, pid, note } = connection
+  const client = createClient(connection, io, answerMs)
+  const reach = once(async (): Promise<Reach> => {
+    const asked = io.now()
+    try {
+      const { status, body, date } = await client.probe('/healthz')
+      if (status !== 200 || body?.['ok'] !== true) return { is: 'foreign' }
+      return Number.isNaN(date) ? { is: 'there' } : { is: 'there', skewMs: skewOf(date, asked, io.now()) }
+    } catch (error) {
+      if (error instanceof GatewayUnreachable) return { is: 'silent', why: error.why }
+      throw error
+    }
+  })
   /** Returns 401 where it accepts another token, and 404 where it has no admin surface. @throws NotChecked as `statusOf` */
   const admission = once(async () => {
-    const status = await statusOf('/api/status', { authorization: `Bearer ${token}` })
+    const status = await statusOf('/api/status', true)
     // The gateway accepts the token, but cannot read its store.
     return status === 503 ? 200 : status
   })
   const status = once(async () => (await admin()).ask('readStatus'))
-
-  const ask = (path: string, headers: Record<string, string> = {}) =>
-    io.fetch(`${address}${path}`, { headers, redirect: 'manual', signal: AbortSignal.timeout(answerMs) })
-
-  async function probe(): Promise<Reach> {
-    const asked = io.now()
-    let response: Response
-    try {
-      response = await ask('/healthz')
-    } catch (error) {
-      if (error instanceof Error && error.name === 'TimeoutError') {
-        const why = `what listens at ${address} does not answer within ${answerMs / 1000} s`
-        return { is: 'silent', why }
-      }
-      const end = endedPid === undefined ? '' : `. ${endedText(endedPid).slice(0, -1)}`
-      return { is: 'silent', why: `no gateway answers at ${address}${end}` }
-    }
-    const body = (await response.json().catch(() => undefined)) as { ok?: unknown } | null | undefined
-    if (response.status !== 200 || body?.ok !== true) return { is: 'foreign' }
-    const date = Date.parse(response.headers.get('date') ?? '')
-    return Number.isNaN(date) ? { is: 'there' } : { is: 'there', skewMs: skewOf(date, asked, io.now()) }
-  }
 
   async function mustAnswer(): Promise<void> {
     if ((await reach()).is !== 'there') throw new NotChecked('GATEWAY_DOWN', 'no gateway answers')
@@ -66,20 +54,17 @@ export function createGatewayView(connection: Connection, io: Io) {
   /** Says in one sentence why it accepts nothing; undefined where it accepts. @throws NotChecked where no gateway answers */
   async function notReady(): Promise<string | undefined> {
     await mustAnswer()
-    const { status, body } = await known.probe('/readyz')
+    const { status, body } = await client.probe('/readyz')
     if (status === 200) return undefined
     // A gateway with another token does not say.
-    const health = token === undefined ? undefined : await known.ask('readHealth').catch(() => undefined)
-    const { reason } = (body ?? {}) as { readonly reason?: string }
-    return health?.reason ?? reason ?? `it answers ${status}`
+    const health = token === undefined ? undefined : await client.ask('readHealth').catch(() => undefined)
+    return health?.reason ?? (body?.['reason'] as string | undefined) ?? `it answers ${status}`
   }
 
-  /** Returns the status of a GET without a token. @throws NotChecked where no gateway answers */
-  async function statusOf(path: string, headers?: Record<string, string>): Promise<number> {
+  /** Returns the status of a GET. @throws NotChecked where no gateway answers */
+  async function statusOf(path: string, showsToken = false): Promise<number> {
     await mustAnswer()
-    const response = await ask(path, headers)
-    await response.body?.cancel()
-    return response.status
+    return (await client.probe(path, showsToken)).status
   }
 
   /** Asks with the token of the configuration. @throws NotChecked where the gateway refuses it */
@@ -88,23 +73,12 @@ export function createGatewayView(connection: Connection, io: Io) {
       await mustAnswer()
       throw new NotChecked('NO_ADMIN_TOKEN', 'without `gateway.auth.token` the gateway cannot be asked')
     }
-    if ((await admission()) === 200) return known
+    if ((await admission()) === 200) return client
     throw new NotChecked('ADMIN_TOKEN_REFUSED', 'the gateway does not take the token')
   }
 
-  return {
-    address,
-    /** Known where the data folder says so. */
-    pid,
-    note,
-    reach,
-    notReady,
-    statusOf: (path: string) => statusOf(path),
-    admission,
-    admin,
-    /** @throws NotChecked */
-    status,
-  }
+  // `pid` is known where the data folder says so.
+  return { address, pid, note, reach, notReady, statusOf, admission, admin, status }
 }
 
 /** A header has no fractions of a second, so only a certain difference counts. It is positive where the other clock is ahead. */

@@ -26,8 +26,8 @@ export async function status(_options: CommandOptions, io: Io): Promise<number> 
   const client = await openClient(io)
   const probe = await client.probe('/readyz')
   const ready = probe.status === 200
-  const reason = (probe.body as { reason?: string } | undefined)?.reason
-  const isReadable = ready || (await client.statusOf('/api/status')) !== 503
+  const reason = probe.body?.['reason'] as string | undefined
+  const isReadable = ready || (await client.probe('/api/status', true)).status !== 503
   if (!isReadable) return reportUnreadable(client, reason, io)
   const found = { ready, reason, httpStatus: probe.status, ...(await look(client)) }
   return print(
