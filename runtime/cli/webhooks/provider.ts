@@ -3,15 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { type Configuration, coversPath, isLoopback, isRecord } from '@reveille/engine'
-import {
-  createPluginFetch,
-  type Facts,
-  type RegisteredWebhook,
-  type Registrar,
-  type Registration,
-  type WantedWebhook,
-  type WebhookOwner,
-} from '@reveille/kit'
+import { createPluginFetch, type Facts, type RegisteredWebhook, type WantedWebhook } from '@reveille/kit'
 import type { GatewayStatus } from '../../api/index.ts'
 import { registrationOf } from '../../plugin/index.ts'
 import { readEnvFile } from '../../scaffold/add-to-env-file.ts'
@@ -46,25 +38,10 @@ interface ConnectOptions extends Pick<CommandOptions, 'endpoint' | 'dryRun'>, Gi
   readonly wait?: number
 }
 
-interface ProviderTask extends Task, Connected {
-  readonly registration: Registration
-  readonly options: ConnectOptions
-  readonly endpoint: string
-  /** The text of the configuration's file. */
-  readonly text: string
-  /** The policy of the endpoint as it is written. */
-  readonly policy: unknown
-  readonly configuration: Configuration
-  readonly gateway: GatewayView
-}
-
+type ProviderTask = Awaited<ReturnType<typeof openTask>>
 /** What is the provider's, with the token that administers it. */
-interface Account {
-  readonly owner: WebhookOwner
-  readonly token: Token
-  readonly registrar: Registrar
-  readonly hooks: readonly RegisteredWebhook[]
-}
+type Account = Awaited<ReturnType<typeof openAccount>>
+type KnownSecret = ReturnType<typeof secretFor>
 
 interface Plan extends Account {
   /** The webhook that there is already. */
@@ -82,7 +59,7 @@ export function connectProvider(connected: Connected, options: ConnectOptions, i
     steps.report({ step: 'access', outcome: 'unchanged', detail })
     const same = hooks.filter(({ url }) => url.replace(/\/+$/, '') === address)
     // The webhook that is ours is the one that the configuration names, else the one that sends to the same address.
-    const found = hooks.find(({ id }) => id === hookIdIn(policy)) ?? same[0]
+    const found = hooks.find(({ id }) => id === policy?.hookId) ?? same[0]
     const others = same.flatMap(({ id }) => (id === found?.id ? [] : `The webhook ${id}`))
     if (others.length > 0)
       steps.warn(
@@ -152,7 +129,7 @@ export function disconnectProvider(connected: Connected, options: ConnectOptions
     const base = options.url?.replace(/\/+$/, '')
     const addresses =
       base === undefined ? [] : [base, `${base}${configuration.settings.hooks.path}/${endpoint}`]
-    const ids = hooks.flatMap(({ id, url }) => (id === hookIdIn(policy) || addresses.includes(url) ? id : []))
+    const ids = hooks.flatMap(({ id, url }) => (id === policy?.hookId || addresses.includes(url) ? id : []))
     if (ids.length === 0 && policy === undefined)
       throw failure(`${title} has no webhook for the endpoint ${endpoint}, and ${shown} does not name it.`)
     const edit = (each: string) => withoutConnection(each, endpoint, name)
@@ -171,7 +148,7 @@ export function disconnectProvider(connected: Connected, options: ConnectOptions
       `${title} has none that sends here.`,
     )
     const after = await configurationOf(file, edited, task.io)
-    const gone = variablesOf(policy).filter((variable) => !isNamed(variable, after))
+    const gone = (policy?.variables ?? []).filter((variable) => !isNamed(variable, after))
     const variables = Object.fromEntries(gone.map((variable) => [variable, undefined]))
     const changed = await writeFiles({ file, variables, edit }, task.io)
     if (changed) await reloadGateway(task)
@@ -205,36 +182,44 @@ function dryRun(
 
 /** @returns the exit code */
 function withProvider(
-  { name, setup }: Connected,
+  connected: Connected,
   options: ConnectOptions,
   io: Io,
   work: (task: ProviderTask) => Promise<Done>,
 ): Promise<number> {
-  return perform(setup.title, io, async (task) => {
-    const text = await readFile(task.file, 'utf8')
-    const configuration = await configurationOf(task.file, text, task.io)
-    const { settings } = configuration
-    const registration = await registrationOf(name, settings)
-    const gateway = createGatewayView(await connectionTo(settings, task.io), task.io)
-    const { endpoint = name } = options
-    const policy = valueAt(text, ['hooks', 'endpoints', endpoint])
-    return work({
-      ...task,
-      name,
-      setup,
-      registration,
-      options,
-      endpoint,
-      text,
-      policy,
-      configuration,
-      gateway,
-    })
-  })
+  return perform(connected.setup.title, io, async (task) => work(await openTask(connected, options, task)))
+}
+
+async function openTask({ name, setup }: Connected, options: ConnectOptions, task: Task) {
+  const text = await readFile(task.file, 'utf8')
+  const configuration = await configurationOf(task.file, text, task.io)
+  const { settings } = configuration
+  const registration = await registrationOf(name, settings)
+  const gateway = createGatewayView(await connectionTo(settings, task.io), task.io)
+  const { endpoint = name } = options
+  const policy = policyIn(text, endpoint)
+  return { ...task, name, setup, registration, options, endpoint, text, policy, configuration, gateway }
+}
+
+/** The policy of an endpoint as it is written: what `connect` reads of it. Undefined where there is none. */
+function policyIn(text: string, endpoint: string) {
+  const written = valueAt(text, ['hooks', 'endpoints', endpoint])
+  if (written === undefined) return undefined
+  const { verify, catchUp } = isRecord(written) ? written : {}
+  const { secret } = isRecord(verify) ? verify : {}
+  const { hookId, ...kept }: Facts = isRecord(catchUp) ? catchUp : {}
+  return {
+    secret,
+    catchUp: { hookId, ...kept } as Facts,
+    /** The id of the webhook that it names. */
+    hookId: hookId === undefined ? undefined : String(hookId),
+    /** The variables that what `connect` wrote refers to. */
+    variables: [secret, kept['token']].flatMap((value) => variableIn(value) ?? []),
+  }
 }
 
 /** @throws CommandFailure; PluginError where the token may not administer webhooks */
-async function openAccount(task: ProviderTask): Promise<Account> {
+async function openAccount(task: ProviderTask) {
   const { name, setup, registration, io } = task
   const owner = ownerOf(task)
   const token = await tokenFor(task)
@@ -251,8 +236,8 @@ async function openAccount(task: ProviderTask): Promise<Account> {
 }
 
 /** The owner of the webhook: as it was named, else as the configuration says. @throws CommandFailure; PluginError */
-function ownerOf({ name, registration, options, policy, endpoint, io }: ProviderTask): WebhookOwner {
-  const configured = catchUpIn(policy)
+function ownerOf({ name, registration, options, policy, endpoint, io }: ProviderTask) {
+  const configured = policy?.catchUp ?? {}
   const owner = registration.ownerOf(options, configured)
   let before = owner
   try {
@@ -267,20 +252,14 @@ function ownerOf({ name, registration, options, policy, endpoint, io }: Provider
   )
 }
 
-interface Token {
-  readonly value: string
-  /** As the configuration refers to it. */
-  readonly reference: string
-  /** Whether `.env` does not have it yet. */
-  readonly isNew: boolean
-}
-
 /** The token of the API: from the environment, else from `.env`, else from the person. @throws CommandFailure */
-async function tokenFor({ setup, file, prompts, io }: ProviderTask): Promise<Token> {
+async function tokenFor({ setup, file, prompts, io }: ProviderTask) {
   const { variable, permission } = setup.token ?? { variable: 'TOKEN', permission: 'a token' }
   const kept = readEnvFile(envFileOf(file))[variable]
   const known = io.env[variable] || kept
+  /** As the configuration refers to it. */
   const reference = `\${${variable}}`
+  // A token is new where `.env` does not have it yet.
   if (known) return { value: known, reference, isNew: !kept }
   if (prompts === undefined) throw badUsage(`${variable} is not set. It is to hold ${permission}.`)
   const value = await prompts.secret({
@@ -335,15 +314,9 @@ async function tunnelOf(gateway: GatewayView): Promise<string | undefined> {
   return (status as Partial<GatewayStatus> | undefined)?.publicUrl ?? undefined
 }
 
-interface KnownSecret {
-  readonly value: string | undefined
-  /** Undefined: what is written stays as it is. */
-  readonly variable: string | undefined
-}
-
-/** The secret that the endpoint has already, and where a new one is to be kept. */
-function secretFor({ endpoint, policy, configuration, file, io }: ProviderTask): KnownSecret {
-  const written = partOf(policy, 'verify')['secret']
+/** The secret that the endpoint has already, and where a new one is to be kept; without a variable, what is written stays. */
+function secretFor({ endpoint, policy, configuration, file, io }: ProviderTask) {
+  const written = policy?.secret
   const named = variableIn(written)
   // A person has written it there.
   if (written !== undefined && named === undefined) {
@@ -427,27 +400,6 @@ function withoutConnection(text: string, endpoint: string, preset: string): stri
     ...removalEdits(text, endpoint, ['verify', 'catchUp']),
     ...unlistEdits(text, preset, endpoint),
   ])
-}
-
-function partOf(policy: unknown, key: string): Facts {
-  const part = isRecord(policy) ? policy[key] : undefined
-  return isRecord(part) ? part : {}
-}
-
-function catchUpIn(policy: unknown): Facts {
-  return partOf(policy, 'catchUp')
-}
-
-/** The id of the webhook that a written policy names. */
-function hookIdIn(policy: unknown): string | undefined {
-  const { hookId } = catchUpIn(policy)
-  return hookId === undefined ? undefined : String(hookId)
-}
-
-/** The variables that what `connect` wrote refers to. */
-function variablesOf(policy: unknown): readonly string[] {
-  const values = [partOf(policy, 'verify')['secret'], catchUpIn(policy)['token']]
-  return values.flatMap((value) => variableIn(value) ?? [])
 }
 
 /** Whether a file of the configuration still refers to a variable. The comments of a preset that was copied name some too. */

@@ -91,7 +91,7 @@ async function tryGiven(
         ...adviceFor(decision, endpoint, snapshot),
       ].join('\n'),
     )
-    if (!snapshot.settings.hooks.enabled)
+    if (!isExplained && !snapshot.settings.hooks.enabled)
       io.err('`hooks.enabled` is false: the gateway would answer 404 to everyone.\n')
     await warnOfFields(decision, request, configuration, io)
     return 'code' in decision ? 1 : 0
