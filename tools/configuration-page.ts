@@ -5,6 +5,7 @@ import path from 'node:path'
 import { configurationSchema } from '../engine/config/schema/configuration-schema.ts'
 import type { SchemaNode } from '../engine/config/schema/keywords.ts'
 import { mappingFileSchema } from '../engine/config/schema/mapping-schema.ts'
+import { adjustableFields } from '../engine/config/schema/preset-schema.ts'
 
 /** What the schemas of plugins have besides. */
 interface PluginNode extends SchemaNode {
@@ -26,12 +27,23 @@ interface Part {
 const root = configurationSchema as unknown as SchemaNode
 const mappingFile = mappingFileSchema as unknown as SchemaNode
 
+/** Keys of a preset that are those of a mapping. */
+const presetFields: readonly string[] = Object.values(adjustableFields).flat()
+
 /** Keys with a table of their own, in which the names begin with the prefix. */
 const parts: readonly Part[] = [
   part('Gateway', 'gateway'),
   part('Hooks', 'hooks'),
-  part('Presets', 'hooks.presets[]', 'An entry of the list is a name, or a map with these keys.'),
-  part('Policies of endpoints', 'hooks.endpoints.<endpoint>', 'See [Trust](../trust.md).'),
+  part(
+    'Presets',
+    'hooks.presets[]',
+    `A name, or a map with these keys and, as in [mappings](#mappings), ${presetFields.map((name) => `\`${name}\``).join(', ')}.`,
+  ),
+  part(
+    'Policies of endpoints',
+    'hooks.endpoints.<endpoint>',
+    'See [Trust](../trust.md). `budget` has the keys of `agents.budget`.',
+  ),
   part('Mappings', 'hooks.mappings[]', 'See [Mappings](../mappings.md).'),
   {
     title: 'Tests of mappings',
@@ -78,13 +90,18 @@ export function renderConfigurationPage(repository: string): string {
         .join(' ')
         .split('\n'),
       '',
-      ...table(rowsOf(node, `${prefix}.`).filter((row) => !/: The action's `\w+`\.$/.test(row))),
+      ...table(rowsOf(node, `${prefix}.`).filter((row) => !repeatsMapping(row))),
     ]),
     '## The rest',
     '',
     ...table(top.flatMap(([name, node]) => [row(name, node, false), ...rowsBelow(node, name)])),
     ...plugins(repository),
   ].join('\n')
+}
+
+function repeatsMapping(row: string): boolean {
+  const [, field = ''] = /^- `hooks\.presets\[\]\.(\w+)/.exec(row) ?? []
+  return presetFields.includes(field) || /: The action's `\w+`\.$/.test(row)
 }
 
 /** The keys that each plugin of this repository checks itself. */
@@ -151,11 +168,17 @@ export function rowsOf({ properties = {}, required = [] }: SchemaNode, prefix: s
   })
 }
 
-/** Keys whose entries have the keys of the map around them. */
-const likeTheirParent = new Set(['tests[].expect.actions'])
+/** Maps whose keys are listed elsewhere, or in their description. */
+const shortened = new Set([
+  'tests[].expect.actions',
+  'hooks.transforms.modules',
+  'hooks.endpoints.<endpoint>.budget',
+  'agents.runners.<runner>.thinking',
+  'hooks.gmail.baseUrls',
+])
 
 function rowsBelow(node: SchemaNode, place: string): string[] {
-  if (likeTheirParent.has(place)) return []
+  if (shortened.has(place)) return []
   const { additionalProperties: rest, items } = node
   return [
     ...rowsOf(node, `${place}.`),

@@ -146,7 +146,7 @@ const transforms = section('Limits of transforms.', {
   memoryMb: { ...transformLimits.memoryMb, default: 128 },
   concurrency: { ...transformLimits.concurrency, default: 4 },
   modules: byName(
-    'Other limits for single modules, by the value of `transform.module`.',
+    'The same limits for one module, by the value of `transform.module`.',
     keys(optional(transformLimits)),
     { default: {} },
   ),
