@@ -9,31 +9,31 @@ import { signal } from '@preact/signals'
 export const session = signal<'unknown' | 'open' | 'none' | 'unreachable'>('unknown')
 
 /** Who is signed in, and what they may do. */
-export interface Holder {
+export interface Identity {
   readonly name: string
   readonly may: 'read' | 'operate' | 'configure'
 }
 
-export const holder = signal<Holder | undefined>(undefined)
+export const identity = signal<Identity | undefined>(undefined)
 
-const rights: readonly Holder['may'][] = ['read', 'operate', 'configure']
+const rights: readonly Identity['may'][] = ['read', 'operate', 'configure']
 
 /** Whether who is signed in may do what needs that right. */
-export function mayDo(needed: Holder['may']): boolean {
-  const { may = 'read' } = holder.value ?? {}
+export function mayDo(needed: Identity['may']): boolean {
+  const { may = 'read' } = identity.value ?? {}
   return rights.indexOf(may) >= rights.indexOf(needed)
 }
 
 /** Each port has a storage of its own, which all tabs share. */
 const keyName = 'reveille-sign-in'
 
-export function keepKey(key: string | undefined): void {
+export function saveKey(key: string | undefined): void {
   if (key === undefined) localStorage.removeItem(keyName)
   else localStorage.setItem(keyName, key)
 }
 
 /** The headers that let a request in. */
-export function signedIn(): Readonly<Record<string, string>> {
+export function sessionHeaders(): Readonly<Record<string, string>> {
   const key = localStorage.getItem(keyName)
   return key === null ? {} : { 'x-reveille-key': key }
 }
@@ -94,12 +94,12 @@ export async function getBlob(path: string): Promise<Blob> {
 /** Asks for something that is shown as text, whatever it holds. Reads no more than `most` bytes. @throws ApiError */
 export async function getText(
   path: string,
-  most: number,
+  maxBytes: number,
   signal?: AbortSignal,
 ): Promise<{ readonly text: string; readonly isCut: boolean }> {
   const response = await send('GET', path, { signal })
   const bytes = new Uint8Array(await response.arrayBuffer())
-  return { text: new TextDecoder().decode(bytes.subarray(0, most)), isCut: bytes.length > most }
+  return { text: new TextDecoder().decode(bytes.subarray(0, maxBytes)), isCut: bytes.length > maxBytes }
 }
 
 async function send(
@@ -112,7 +112,7 @@ async function send(
   const response = await fetch(`/api${path}${asked.size === 0 ? '' : `?${asked}`}`, {
     method,
     signal,
-    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...signedIn() },
+    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...sessionHeaders() },
     ...(body !== undefined && { body: JSON.stringify(body) }),
     credentials: 'same-origin',
     cache: 'no-store',

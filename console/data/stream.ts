@@ -1,7 +1,7 @@
 /** Follows what the gateway does, over one connection for all pages. */
 
 import { effect, signal } from '@preact/signals'
-import { get, session, signedIn } from './api.ts'
+import { get, session, sessionHeaders } from './api.ts'
 import type { Frame } from './types.ts'
 
 /** `lost`: the connection broke, and is tried again. `off`: the gateway has no stream to give now. */
@@ -40,7 +40,7 @@ function open(): void {
 
 /** An EventSource sends no headers of its own. @returns when the gateway has ended the stream */
 async function follow(signal: AbortSignal): Promise<void> {
-  const headers = { ...signedIn(), ...(lastId !== undefined && { 'last-event-id': lastId }) }
+  const headers = { ...sessionHeaders(), ...(lastId !== undefined && { 'last-event-id': lastId }) }
   const { ok, body } = await fetch('/api/stream', { headers, signal, cache: 'no-store', redirect: 'error' })
   if (!ok || body === null) throw new Error('There is no stream.')
   if (failures > 0 && lastId === undefined) emit('gap')

@@ -11,8 +11,9 @@ import { Button } from '../parts/button.tsx'
 import { type Diagnostic, DiagnosticList } from '../parts/code-frame.tsx'
 import { DiffView } from '../parts/diff-view.tsx'
 import { Code, Rich } from '../parts/marked.tsx'
-import { Empty, Loading, Problem, Read } from '../parts/notice.tsx'
+import { Empty, LoadedView, Loading, Problem } from '../parts/notice.tsx'
 import {
+  acceptRefusal,
   ChangesView,
   changesText,
   type DryRun,
@@ -20,7 +21,6 @@ import {
   Names,
   outcomeText,
   type ReloadResult,
-  refusedToo,
 } from '../parts/reload-result.tsx'
 import { Ago, counted, duration, Time } from '../parts/time.tsx'
 
@@ -144,7 +144,7 @@ function Step({ path, verb, what, folder, onDone }: StepProps) {
   async function run(isDry: boolean) {
     setState({ isBusy: true })
     try {
-      const answer = await refusedToo(
+      const answer = await acceptRefusal(
         post<DryRun | ReloadResult>(path, undefined, isDry ? { dryRun: true } : {}),
       )
       setState({ isBusy: false, ...('reload' in answer ? { dry: answer } : { done: answer }) })
@@ -288,7 +288,7 @@ function Comparison({ from, to, items }: ComparisonProps) {
         {choice('from', 'From generation', from)} {choice('to', 'To generation', to)}
         <Button onClick={() => setQuery({ from: undefined, to: undefined })}>Close the comparison</Button>
       </div>
-      <Read of={compared} what="the files">
+      <LoadedView loaded={compared} what="the files">
         {({ files }) => (
           <>
             {files.length === 0 && (
@@ -302,7 +302,7 @@ function Comparison({ from, to, items }: ComparisonProps) {
             ))}
           </>
         )}
-      </Read>
+      </LoadedView>
     </section>
   )
 }

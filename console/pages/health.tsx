@@ -210,9 +210,9 @@ function figuresOf(
   }
 }
 
-function latencySummary(median: number | null, most: number | null): string {
-  if (median === null || most === null) return 'No request was accepted in this time.'
-  return `The median is ${milliseconds(median)}; the 99th percentile is ${milliseconds(most)} at most.`
+function latencySummary(median: number | null, percentile99: number | null): string {
+  if (median === null || percentile99 === null) return 'No request was accepted in this time.'
+  return `The median is ${milliseconds(median)}; the 99th percentile is ${milliseconds(percentile99)} at most.`
 }
 
 const sum = (list: readonly number[]) => list.reduce((total, value) => total + value, 0)

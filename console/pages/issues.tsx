@@ -4,14 +4,14 @@ import { useState } from 'preact/hooks'
 import { hrefOf, type PageProps } from '../browser/router.ts'
 import { useLoadedList, useReloadOn } from '../data/load.ts'
 import type { IssueRecord } from '../data/types.ts'
+import { ActionButton } from '../parts/action-button.tsx'
 import { Badge, toneOf } from '../parts/badge.tsx'
 import { Button } from '../parts/button.tsx'
 import { Command } from '../parts/copy.tsx'
 import { link, text } from '../parts/facts.tsx'
 import { Choices } from '../parts/filters.tsx'
 import { Rich } from '../parts/marked.tsx'
-import { Empty, Read } from '../parts/notice.tsx'
-import { OrderButton } from '../parts/order.tsx'
+import { Empty, LoadedView } from '../parts/notice.tsx'
 import { Ago, counted, Time } from '../parts/time.tsx'
 
 export default function Issues({ query }: PageProps) {
@@ -28,7 +28,7 @@ export default function Issues({ query }: PageProps) {
         value={state}
         choices={['open', 'muted', 'resolved', 'all'].map((value) => [value, value] as const)}
       />
-      <Read of={list} what="issues">
+      <LoadedView loaded={list} what="issues">
         {(issues) => (
           <>
             {issues.length === 0 && (
@@ -46,7 +46,7 @@ export default function Issues({ query }: PageProps) {
             </ul>
           </>
         )}
-      </Read>
+      </LoadedView>
       {loadMore !== undefined && (
         <Button class="more" onClick={loadMore}>
           Show more
@@ -86,22 +86,22 @@ function Issue({ issue, reload }: { readonly issue: IssueRecord; readonly reload
         <span class="line mute">
           {state === 'open' ? (
             <>
-              <OrderButton
+              <ActionButton
                 path="/issues/resolve"
                 body={{ key }}
                 label="Resolve"
-                done="Resolved."
-                after={reload}
+                doneMessage="Resolved."
+                onDone={reload}
               />
               <Mute issueKey={key} reload={reload} />
             </>
           ) : (
-            <OrderButton
+            <ActionButton
               path="/issues/reopen"
               body={{ key }}
               label="Open again"
-              done="It is open again."
-              after={reload}
+              doneMessage="It is open again."
+              onDone={reload}
             />
           )}
         </span>
@@ -131,15 +131,15 @@ function NextAction({
   const path = asked.replace(/^\/api(?=\/)/, '')
   const [, label = 'Do it', done = 'Done.'] = actionLabels.find(([pattern]) => pattern.test(path)) ?? []
   return (
-    <OrderButton
+    <ActionButton
       path={path}
       method={method}
       body={body}
       label={label}
-      question="Do it now?"
-      done={done}
-      after={reload}
-      shows={resultOf}
+      confirmation="Do it now?"
+      doneMessage={done}
+      onDone={reload}
+      renderAnswer={resultOf}
       isPrimary
     />
   )
@@ -206,12 +206,12 @@ function Mute({ issueKey, reload }: { readonly issueKey: string; readonly reload
   const [days, setDays] = useState(1)
   return (
     <>
-      <OrderButton
+      <ActionButton
         path="/issues/mute"
         body={{ key: issueKey, until: Date.now() + days * dayMs }}
         label="Mute"
-        done="Muted."
-        after={reload}
+        doneMessage="Muted."
+        onDone={reload}
       />
       <label>
         <span class="visually-hidden">For how long</span>

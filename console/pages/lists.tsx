@@ -4,12 +4,12 @@ import type { ComponentChildren } from 'preact'
 import { hrefOf, type PageProps, path } from '../browser/router.ts'
 import { useEvery, useLoadedList, useReloadOn } from '../data/load.ts'
 import type { DeliveryRecord, Frame, ReplayJob, RunRecord, SessionSummary } from '../data/types.ts'
+import { ActionButton } from '../parts/action-button.tsx'
 import { deliveryStates, runStates } from '../parts/badge.tsx'
 import { Button } from '../parts/button.tsx'
 import { Choices, TextFilter } from '../parts/filters.tsx'
 import { type Row, RowList } from '../parts/list.tsx'
-import { Empty, Read } from '../parts/notice.tsx'
-import { OrderButton } from '../parts/order.tsx'
+import { Empty, LoadedView } from '../parts/notice.tsx'
 import { addressText, filterText, spentText } from '../parts/texts.ts'
 import { counted } from '../parts/time.tsx'
 
@@ -27,14 +27,14 @@ interface Kind<Item> {
   readonly order: string
   readonly filters: readonly Filter[]
   readonly rowOf: (item: Item) => Row
-  readonly isNews?: (frame: Frame) => boolean
+  readonly isRelevant?: (frame: Frame) => boolean
   /** Whether the list is read again every second, since the stream does not carry its progress. */
-  readonly isMoving?: (items: readonly Item[]) => boolean
+  readonly isInProgress?: (items: readonly Item[]) => boolean
   readonly empty: (asked: Readonly<Record<string, string>>) => ComponentChildren
-  readonly above?: (asked: Readonly<Record<string, string>>, reload: () => void) => ComponentChildren
+  readonly actions?: (asked: Readonly<Record<string, string>>, reload: () => void) => ComponentChildren
 }
 
-const states = (values: readonly string[]): Filter => ({
+const stateFilter = (values: readonly string[]): Filter => ({
   name: 'state',
   label: 'State',
   choices: [['', 'all'], ...values.map((value) => [value, value] as const)],
@@ -45,7 +45,7 @@ const runs: Kind<RunRecord> = {
   path: '/runs',
   order: 'newest first',
   filters: [
-    states(runStates),
+    stateFilter(runStates),
     {
       name: 'kind',
       label: 'Kind',
@@ -68,23 +68,23 @@ const runs: Kind<RunRecord> = {
       ? `${error.code}: ${error.message}`
       : [mapping, sessionKey, run.runner].filter(Boolean).join(' · '),
   }),
-  isNews: ({ runs: changed = [] }) => changed.length > 0,
+  isRelevant: ({ runs: changed = [] }) => changed.length > 0,
   empty: () => (
     <Empty title="There is no such run.">
       A request that a mapping with <code>action: agent</code> matches begins one.
     </Empty>
   ),
-  above: ({ state, kind, sessionKey }, reload) =>
+  actions: ({ state, kind, sessionKey }, reload) =>
     (state === 'failed' || state === 'timed-out') &&
     kind === 'run' &&
     sessionKey === '' && (
-      <OrderButton
+      <ActionButton
         path="/runs/retry"
         body={{ state }}
         label={`Retry all that ${state === 'failed' ? 'failed' : 'timed out'}`}
-        question="Perform all of them again from their stored prompts?"
-        done="The runs are queued again."
-        after={reload}
+        confirmation="Perform all of them again from their stored prompts?"
+        doneMessage="The runs are queued again."
+        onDone={reload}
       />
     ),
 }
@@ -101,7 +101,7 @@ const sessions: Kind<SessionSummary> = {
     name: key,
     about: counted(turns, 'turn'),
   }),
-  isNews: ({ runs: changed = [] }) => changed.length > 0,
+  isRelevant: ({ runs: changed = [] }) => changed.length > 0,
   empty: () => <Empty title="There is no session yet.">The first turn of an agent begins one.</Empty>,
 }
 
@@ -109,17 +109,17 @@ const deliveries: Kind<DeliveryRecord> = {
   title: 'Deliveries',
   path: '/deliveries',
   order: 'newest first',
-  filters: [states(deliveryStates), { name: 'channel', label: 'Channel' }],
-  rowOf: ({ id, state, createdAt, code, reason, attempts, text, ...to }) => ({
+  filters: [stateFilter(deliveryStates), { name: 'channel', label: 'Channel' }],
+  rowOf: ({ id, state, createdAt, code, reason, attempts, text, ...address }) => ({
     id,
     href: hrefOf(`/deliveries/${id}`),
     at: createdAt,
     state,
-    name: addressText(to),
+    name: addressText(address),
     status: attempts > 1 && `${attempts} tries`,
     about: [code, reason].filter(Boolean).join(': ') || text.slice(0, 160),
   }),
-  isNews: ({ deliveries: changed = [] }) => changed.length > 0,
+  isRelevant: ({ deliveries: changed = [] }) => changed.length > 0,
   empty: ({ state }) => (
     <Empty title={state === 'parked' ? 'Nothing is parked.' : 'There is no such delivery.'} />
   ),
@@ -138,7 +138,7 @@ const jobs: Kind<ReplayJob> = {
     name: counted(total, 'request'),
     about: filterText(filter),
   }),
-  isMoving: (items) => items.some(({ state }) => state === 'running'),
+  isInProgress: (items) => items.some(({ state }) => state === 'running'),
   empty: () => (
     <Empty title="There is no job.">
       Set filters on <a href={hrefOf('/live')}>Live</a>, and replay all requests that pass them.
@@ -146,7 +146,7 @@ const jobs: Kind<ReplayJob> = {
   ),
 }
 
-const all = [runs, sessions, deliveries, jobs]
+const kinds = [runs, sessions, deliveries, jobs]
 
 export const Runs = (props: PageProps) => <List kind={runs} {...props} />
 export const Sessions = (props: PageProps) => <List kind={sessions} {...props} />
@@ -154,20 +154,23 @@ export const Deliveries = (props: PageProps) => <List kind={deliveries} {...prop
 export const Jobs = (props: PageProps) => <List kind={jobs} {...props} />
 
 function List<Item>({ kind, query }: { readonly kind: Kind<Item> } & PageProps) {
-  const { title, filters, rowOf, isNews, isMoving } = kind
-  const asked: Record<string, string> = {}
-  for (const { name, choices } of filters) asked[name] = query.get(name) ?? choices?.[0]?.[0] ?? ''
-  const wanted = Object.entries(asked).map(([name, value]) => [name, value === 'all' ? '' : value])
-  const list = useLoadedList<Item>(kind.path, { ...Object.fromEntries(wanted), limit: 100 })
+  const { title, filters, rowOf, isRelevant, isInProgress } = kind
+  const filterValues: Record<string, string> = {}
+  for (const { name, choices } of filters) filterValues[name] = query.get(name) ?? choices?.[0]?.[0] ?? ''
+  const queryValues = Object.entries(filterValues).map(([name, value]) => [
+    name,
+    value === 'all' ? '' : value,
+  ])
+  const list = useLoadedList<Item>(kind.path, { ...Object.fromEntries(queryValues), limit: 100 })
   const { data, loadMore, reload } = list
-  useReloadOn((frame) => isNews?.(frame) === true, reload)
-  useEvery(data && isMoving?.(data) ? 1_000 : undefined, reload)
-  const what = title.toLowerCase()
+  useReloadOn((frame) => isRelevant?.(frame) === true, reload)
+  useEvery(data && isInProgress?.(data) ? 1_000 : undefined, reload)
+  const plural = title.toLowerCase()
   return (
     <>
       <h1>{title}</h1>
       <nav class="tabs" aria-label="Runs and what belongs to them">
-        {all.map(({ path: to, title: name }) => (
+        {kinds.map(({ path: to, title: name }) => (
           <a key={to} href={hrefOf(to)} aria-current={path.value === to ? 'page' : undefined}>
             {name}
           </a>
@@ -176,7 +179,7 @@ function List<Item>({ kind, query }: { readonly kind: Kind<Item> } & PageProps) 
       {filters.length > 0 && (
         <div class="toolbar">
           {filters.map(({ name, label, choices }) => {
-            const props = { name, label, value: asked[name] ?? '' }
+            const props = { name, label, value: filterValues[name] ?? '' }
             return choices === undefined ? (
               <TextFilter key={name} {...props} />
             ) : (
@@ -185,19 +188,19 @@ function List<Item>({ kind, query }: { readonly kind: Kind<Item> } & PageProps) 
           })}
         </div>
       )}
-      {kind.above?.(asked, reload)}
-      <Read of={list} what={what}>
+      {kind.actions?.(filterValues, reload)}
+      <LoadedView loaded={list} what={plural}>
         {(items) =>
           items.length === 0 ? (
-            kind.empty(asked)
+            kind.empty(filterValues)
           ) : (
             <RowList label={`${title}, ${kind.order}`} rows={items.map(rowOf)} />
           )
         }
-      </Read>
+      </LoadedView>
       {loadMore !== undefined && (
         <Button class="more" onClick={loadMore}>
-          Show older {what}
+          Show older {plural}
         </Button>
       )}
     </>

@@ -6,6 +6,7 @@ import { go, hrefOf, type PageProps, setQuery } from '../browser/router.ts'
 import { type ApiError, post } from '../data/api.ts'
 import { asApiError, useFrames, useLoaded, useLoadedList } from '../data/load.ts'
 import type { Answer, Page, RequestRow } from '../data/types.ts'
+import { ActionButton } from '../parts/action-button.tsx'
 import { endOf, outcomes } from '../parts/badge.tsx'
 import { Button } from '../parts/button.tsx'
 import { Choices, TextFilter } from '../parts/filters.tsx'
@@ -14,7 +15,6 @@ import { useKey } from '../parts/keys.ts'
 import { type Row, RowList } from '../parts/list.tsx'
 import { Empty, Loading, Problem } from '../parts/notice.tsx'
 import { OpenIssues } from '../parts/open-issues.tsx'
-import { OrderButton } from '../parts/order.tsx'
 import { counted } from '../parts/time.tsx'
 
 /** Rows of the first page, and as many as a page holds that stays open for days. */
@@ -215,13 +215,13 @@ function ReplayAll({ filters: filter }: { readonly filters: Filters }) {
       ) : total === 0 ? (
         'None of them can be replayed: their bodies are not kept.'
       ) : (
-        <OrderButton
+        <ActionButton
           path="/requests/replay"
           body={{ filter }}
           label={`Replay ${counted(total, 'request')}`}
-          question={`${counted(total, 'request')} ${total === 1 ? 'is' : 'are'} done over, each once. What was delivered is not sent again.`}
-          done="The replay has begun."
-          after={() => go(hrefOf('/jobs'))}
+          confirmation={`${counted(total, 'request')} ${total === 1 ? 'is' : 'are'} done over, each once. What was delivered is not sent again.`}
+          doneMessage="The replay has begun."
+          onDone={() => go(hrefOf('/jobs'))}
           isPrimary
         />
       )}

@@ -11,13 +11,13 @@ import type {
   RunDetail,
   Session as SessionRecord,
 } from '../data/types.ts'
+import { ActionButton } from '../parts/action-button.tsx'
 import { Badge } from '../parts/badge.tsx'
 import { Field } from '../parts/button.tsx'
 import { IdText } from '../parts/copy.tsx'
 import { Facts, link, text, time } from '../parts/facts.tsx'
 import { Code, Marked, TextBlock } from '../parts/marked.tsx'
 import { Empty } from '../parts/notice.tsx'
-import { OrderButton } from '../parts/order.tsx'
 import { RecordPage } from '../parts/record-page.tsx'
 import { ReplayDelivery, RunOutcome } from '../parts/run-outcome.tsx'
 import { addressText, filterText } from '../parts/texts.ts'
@@ -185,22 +185,24 @@ function OtherAddress({
       <Field label="Another channel" value={channel} onText={setChannel} />
       <Field label="Recipient" value={to} onText={setTo} />
       {hasNoRoute ? (
-        <OrderButton
+        <ActionButton
           path="/route"
           method="PUT"
           body={address}
           label="Set where replies go"
-          done="The route is set. Send the delivery again."
-          after={reload}
+          doneMessage="The route is set. Send the delivery again."
+          onDone={reload}
         />
       ) : (
-        <OrderButton
+        <ActionButton
           path="/deliveries"
           body={{ ...address, text: delivery.text }}
           label="Send its text there"
-          question="Send the text to this address? The parked delivery stays."
-          done="The text is sent."
-          shows={(answer) => link('/deliveries', (answer as { readonly deliveryId?: string }).deliveryId)}
+          confirmation="Send the text to this address? The parked delivery stays."
+          doneMessage="The text is sent."
+          renderAnswer={(answer) =>
+            link('/deliveries', (answer as { readonly deliveryId?: string }).deliveryId)
+          }
         />
       )}
     </div>
@@ -251,12 +253,12 @@ export function Job({ params: { id = '' } }: PageProps) {
       stateOf={({ state }) => state}
       actions={({ state }) =>
         state === 'running' && (
-          <OrderButton
+          <ActionButton
             path={`/jobs/${id}/cancel`}
             label="Cancel"
-            question="Leave the rest as it is?"
-            done="The job is cancelled."
-            after={reload}
+            confirmation="Leave the rest as it is?"
+            doneMessage="The job is cancelled."
+            onDone={reload}
           />
         )
       }

@@ -5,6 +5,7 @@ import { hrefOf, type PageProps } from '../browser/router.ts'
 import { mayDo } from '../data/api.ts'
 import { useLoaded, useReloadOn, useText } from '../data/load.ts'
 import type { EventRecord, Explained, Explanation, RequestDetail, RunDetail } from '../data/types.ts'
+import { ActionButton } from '../parts/action-button.tsx'
 import { Badge, endOf } from '../parts/badge.tsx'
 import { Button } from '../parts/button.tsx'
 import { CopyButton, IdText } from '../parts/copy.tsx'
@@ -13,8 +14,7 @@ import { Choices } from '../parts/filters.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { useKey } from '../parts/keys.ts'
 import { Code, Marked, TextBlock } from '../parts/marked.tsx'
-import { Read } from '../parts/notice.tsx'
-import { OrderButton } from '../parts/order.tsx'
+import { LoadedView } from '../parts/notice.tsx'
 import { BackLink } from '../parts/record-page.tsx'
 import { RunOutcome } from '../parts/run-outcome.tsx'
 import { bytes, duration } from '../parts/time.tsx'
@@ -31,9 +31,9 @@ export function Request({ params, query }: PageProps) {
     <>
       <BackLink parent={live} />
       <h1>Request</h1>
-      <Read of={loaded} what="the request">
+      <LoadedView loaded={loaded} what="the request">
         {() => null}
-      </Read>
+      </LoadedView>
     </>
   )
 }
@@ -93,13 +93,13 @@ function Shown({ request, reload, by }: ShownProps) {
       {canReplay && <AsTest id={id} />}
       {forgottenAt === undefined && (
         <section class="danger">
-          <OrderButton
+          <ActionButton
             path="/requests/forget"
             body={{ ids: [id] }}
             label="Forget"
-            question="Erase its body, headers, prompts and replies, and those of its replays? The record stays."
-            done="It is forgotten."
-            after={reload}
+            confirmation="Erase its body, headers, prompts and replies, and those of its replays? The record stays."
+            doneMessage="It is forgotten."
+            onDone={reload}
           />
         </section>
       )}
@@ -176,7 +176,7 @@ function Why({ request, by }: { readonly request: RequestDetail; readonly by: st
         </>
       )}
       {by === 'live' && (
-        <Read of={explained} what="the explanation">
+        <LoadedView loaded={explained} what="the explanation">
           {({ explanation, stops }) => (
             <>
               {trace === undefined && (
@@ -185,7 +185,7 @@ function Why({ request, by }: { readonly request: RequestDetail; readonly by: st
               <Trace explanation={explanation} stops={stops} />
             </>
           )}
-        </Read>
+        </LoadedView>
       )}
     </section>
   )
@@ -228,9 +228,9 @@ function CausedRun({ id }: { readonly id: string }) {
   const loaded = useLoaded<RunDetail>(`/runs/${id}`)
   useReloadOn(({ runs = [] }) => runs.some((run) => run.id === id), loaded.reload)
   return (
-    <Read of={loaded} what="the run">
+    <LoadedView loaded={loaded} what="the run">
       {(run) => <RunOutcome run={run} reload={loaded.reload} isLinked />}
-    </Read>
+    </LoadedView>
   )
 }
 
@@ -238,7 +238,7 @@ function CausedEvent({ id }: { readonly id: string }) {
   const loaded = useLoaded<EventRecord>(`/events/${id}`)
   useReloadOn(({ events = [] }) => events.some((event) => event.id === id), loaded.reload)
   return (
-    <Read of={loaded} what="the event">
+    <LoadedView loaded={loaded} what="the event">
       {({ state, text }) => (
         <>
           <p>
@@ -247,7 +247,7 @@ function CausedEvent({ id }: { readonly id: string }) {
           <TextBlock label="Text of the event" text={text} />
         </>
       )}
-    </Read>
+    </LoadedView>
   )
 }
 
@@ -315,7 +315,7 @@ function AsTest({ id }: { readonly id: string }) {
 
 function TestText({ id }: { readonly id: string }) {
   return (
-    <Read of={useText(`/requests/${id}/as-test`)} what="the test case">
+    <LoadedView loaded={useText(`/requests/${id}/as-test`)} what="the test case">
       {({ text }) => (
         <>
           <p class="quiet">Put this below `tests:` in the file of the mapping.</p>
@@ -323,6 +323,6 @@ function TestText({ id }: { readonly id: string }) {
           <CopyButton text={text} what="the test case" />
         </>
       )}
-    </Read>
+    </LoadedView>
   )
 }

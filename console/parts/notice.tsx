@@ -11,14 +11,14 @@ export function Loading({ what }: { readonly what: string }) {
 }
 
 interface ReadProps<Answer> {
-  readonly of: Loaded<Answer>
+  readonly loaded: Loaded<Answer>
   /** Ends "Loading …": `the run`. */
   readonly what: string
   readonly children: (answer: Answer) => ComponentChildren
 }
 
 /** What was read, or that it is being read, or what went wrong. */
-export function Read<Answer>({ of: { data, error, reload }, what, children }: ReadProps<Answer>) {
+export function LoadedView<Answer>({ loaded: { data, error, reload }, what, children }: ReadProps<Answer>) {
   return (
     <>
       {error !== undefined && <Problem error={error} retry={reload} />}

@@ -5,7 +5,7 @@ import { goBack } from '../browser/router.ts'
 import type { Loaded } from '../data/load.ts'
 import { Badge } from './badge.tsx'
 import { Icon } from './icons.tsx'
-import { Read } from './notice.tsx'
+import { LoadedView } from './notice.tsx'
 
 /** The list that a record belongs to. */
 export type Parent = readonly [path: string, title: string]
@@ -39,9 +39,9 @@ export function RecordPage<Item>({ parent, loaded, title, what, ...of }: RecordP
         {data !== undefined && of.stateOf !== undefined && <Badge state={of.stateOf(data)} />}
         <div class="toolbar">{data !== undefined && of.actions?.(data)}</div>
       </div>
-      <Read of={loaded} what={what}>
+      <LoadedView loaded={loaded} what={what}>
         {of.children}
-      </Read>
+      </LoadedView>
     </article>
   )
 }

@@ -14,7 +14,7 @@ export type Changes = ReloadResult['changes']
 type Shadow = NonNullable<DryRun['shadow']>
 
 /** A refused candidate is answered 409 with the same body. */
-export async function refusedToo<Body>(answer: Promise<Body>): Promise<Body> {
+export async function acceptRefusal<Body>(answer: Promise<Body>): Promise<Body> {
   try {
     return await answer
   } catch (error) {

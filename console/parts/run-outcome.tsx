@@ -2,10 +2,10 @@
 
 import { hrefOf } from '../browser/router.ts'
 import type { DeliveryRecord, RunDetail } from '../data/types.ts'
+import { ActionButton } from './action-button.tsx'
 import { Badge } from './badge.tsx'
 import { Facts, link, text } from './facts.tsx'
 import { Marked, TextBlock } from './marked.tsx'
-import { OrderButton } from './order.tsx'
 import { addressText, dollars, filterText } from './texts.ts'
 import { duration, Time } from './time.tsx'
 
@@ -94,13 +94,13 @@ function RunOrders({ run: { id, kind, state, cancelRequestedAt }, reload }: RunO
       {Object.entries(orders).map(
         ([name, [label, question, done]]) =>
           allowed[name as keyof typeof orders] && (
-            <OrderButton
+            <ActionButton
               key={name}
               path={`/runs/${id}/${name}`}
               label={label}
-              question={question}
-              done={done}
-              after={reload}
+              confirmation={question}
+              doneMessage={done}
+              onDone={reload}
               isPrimary={name !== 'cancel'}
             />
           ),
@@ -193,11 +193,11 @@ export function DeliveryLine({
 
 export function ReplayDelivery({ id, after }: { readonly id: string; readonly after: () => void }) {
   return (
-    <OrderButton
+    <ActionButton
       path={`/deliveries/${id}/replay`}
       label="Send again"
-      done="The delivery is sent again."
-      after={after}
+      doneMessage="The delivery is sent again."
+      onDone={after}
       isPrimary
     />
   )

@@ -122,7 +122,7 @@ const quote = 0x22
 const backslash = 0x5c
 
 /** Counts brackets outside of strings. The parser decides whether the text is JSON at all. */
-function nestsDeeper(body: Uint8Array, most: number): boolean {
+function nestsDeeper(body: Uint8Array, maxDepth: number): boolean {
   let depth = 0
   let inString = false
   for (let at = 0; at < body.length; at++) {
@@ -134,7 +134,7 @@ function nestsDeeper(body: Uint8Array, most: number): boolean {
     // `[` 0x5b and `{` 0x7b, as well as `]` 0x5d and `}` 0x7d, differ in one bit.
     else if ((unit | 0x20) === 0x7b) {
       depth += 1
-      if (depth > most) return true
+      if (depth > maxDepth) return true
     } else if ((unit | 0x20) === 0x7d) depth -= 1
   }
   return false

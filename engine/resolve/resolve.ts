@@ -11,7 +11,7 @@ import type { Action, Decision, HookRequest, Reply } from './model/decision.ts'
 import { type EffectivePolicy, ignoredActor } from './model/effective-policy.ts'
 import { createMeter, type Meter } from './model/output.ts'
 import type { Candidates, Expression, Program } from './model/program.ts'
-import type { Recorder } from './model/recorder.ts'
+import type { TraceRecorder } from './model/recorder.ts'
 import { RefusalError, refuse } from './model/refusal.ts'
 import { createScope, type Scope } from './model/scope.ts'
 import { decodeRequest } from './payload.ts'
@@ -41,7 +41,7 @@ interface Limits {
 
 export interface ResolveOptions {
   /** Receives what is rendered. It does not change the decision. */
-  readonly recorder?: Recorder
+  readonly recorder?: TraceRecorder
   /** Default: everything is allowed. */
   readonly containment?: Containment
   /** Calls the transform of a mapping. Default: a direct call. */
@@ -61,7 +61,7 @@ export type Resolve = (request: HookRequest, options?: ResolveOptions) => Promis
 interface Job {
   readonly parts: ResolveParts
   readonly request: HookRequest
-  readonly recorder: Recorder | undefined
+  readonly recorder: TraceRecorder | undefined
   readonly containment: Containment
   readonly callTransform: CallTransform
   readonly endpointPolicy: EffectivePolicy | undefined

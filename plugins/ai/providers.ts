@@ -37,15 +37,15 @@ interface Vendor {
   /** The vendor's address, without which the SDK would read one from the environment. */
   readonly baseUrl: string
   /** The environment variable in which the vendor's own tools look for the key. */
-  readonly variable: string
+  readonly keyVariable: string
 }
 
 const vendors: Readonly<Record<string, Vendor>> = {
-  openai: { baseUrl: 'https://api.openai.com/v1', variable: 'OPENAI_API_KEY' },
-  anthropic: { baseUrl: 'https://api.anthropic.com/v1', variable: 'ANTHROPIC_API_KEY' },
+  openai: { baseUrl: 'https://api.openai.com/v1', keyVariable: 'OPENAI_API_KEY' },
+  anthropic: { baseUrl: 'https://api.anthropic.com/v1', keyVariable: 'ANTHROPIC_API_KEY' },
   google: {
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
-    variable: 'GEMINI_API_KEY',
+    keyVariable: 'GEMINI_API_KEY',
   },
 }
 
@@ -89,7 +89,7 @@ function parseProvider(name: string, config: ProviderConfig): Provider | string 
     return { ...rest, name, kind, apiKey, baseUrl: config.baseUrl }
   }
   if (apiKey === undefined) {
-    return `${place} needs an \`apiKey\`; write \`apiKey: "\${${vendor.variable}}"\` and set that variable.`
+    return `${place} needs an \`apiKey\`; write \`apiKey: "\${${vendor.keyVariable}}"\` and set that variable.`
   }
   return { ...rest, name, kind, apiKey, baseUrl: config.baseUrl ?? vendor.baseUrl }
 }
@@ -101,12 +101,12 @@ export interface FoundModel {
 }
 
 /** The reason why a model cannot be used. */
-interface NoModel {
+interface ModelProblem {
   readonly code: 'no-model' | 'bad-model' | 'unknown-provider'
   readonly reason: string
 }
 
-export function findModel(name: string | undefined, providers: Providers): FoundModel | NoModel {
+export function findModel(name: string | undefined, providers: Providers): FoundModel | ModelProblem {
   if (name === undefined || name.trim() === '') {
     return {
       code: 'no-model',
@@ -116,16 +116,16 @@ export function findModel(name: string | undefined, providers: Providers): Found
   const slash = name.indexOf('/')
   const id = name.slice(slash + 1)
   if (slash < 1 || id.trim() === '') {
-    const reason = `\`${name}\` names no model; write <provider>/<model>, where the provider is ${list(providers)}.`
+    const reason = `\`${name}\` names no model; write <provider>/<model>, where the provider is ${listNames(providers)}.`
     return { code: 'bad-model', reason }
   }
   const wanted = name.slice(0, slash)
   const provider = providers.get(wanted)
   if (provider !== undefined) return { provider, id }
-  const reason = `No provider \`${wanted}\` is configured, only ${list(providers)}.`
+  const reason = `No provider \`${wanted}\` is configured, only ${listNames(providers)}.`
   return { code: 'unknown-provider', reason }
 }
 
-function list(providers: Providers): string {
+function listNames(providers: Providers): string {
   return [...providers.keys()].map((name) => `\`${name}\``).join(', ')
 }

@@ -62,7 +62,7 @@ export function createDiscordChannel({ config, fetch, now }: VendorContext<Disco
   async function post(
     route: string,
     path: string,
-    call: Pick<VendorCall, 'body' | 'signal' | 'delivers'>,
+    call: Pick<VendorCall, 'body' | 'signal' | 'isDelivery'>,
   ): Promise<VendorAnswer> {
     const left = pauses.secondsLeft(route)
     if (left > 0) throw paused(left)
@@ -76,10 +76,10 @@ export function createDiscordChannel({ config, fetch, now }: VendorContext<Disco
   async function directMessageWith(user: string, signal: AbortSignal): Promise<string> {
     const known = directMessages.get(user)
     if (known !== undefined) return known
-    const call = { body: { recipient_id: user }, signal, delivers: false }
+    const call = { body: { recipient_id: user }, signal, isDelivery: false }
     const answer = await post('direct-messages', '/users/@me/channels', call)
     const id = idOf(answer)
-    if (id === undefined) throw errorFrom(answer, { token: botToken, delivers: false })
+    if (id === undefined) throw errorFrom(answer, { token: botToken, isDelivery: false })
     directMessages.set(user, id)
     return id
   }
@@ -116,7 +116,7 @@ export function createDiscordChannel({ config, fetch, now }: VendorContext<Disco
       healthOf(async () => {
         const answer = await callVendor(fetch, { url: urlBelow(baseUrl, '/users/@me'), headers, signal })
         const id = idOf(answer)
-        if (id === undefined) throw errorFrom(answer, { token: botToken, delivers: false })
+        if (id === undefined) throw errorFrom(answer, { token: botToken, isDelivery: false })
         const name = oneLine(textOf(recordOf(answer.json)?.['username']) ?? 'a bot', maxNameLength)
         return `Discord knows the token as ${name} (${id}).`
       }),

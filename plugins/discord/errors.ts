@@ -58,10 +58,10 @@ export interface ErrorOptions {
   /** The token, which is removed from what Discord said. */
   readonly token: string
   /** Whether the call was the one that sends the message. Default: true. */
-  readonly delivers?: boolean
+  readonly isDelivery?: boolean
 }
 
-export function errorFrom(answer: VendorAnswer, { token, delivers = true }: ErrorOptions): PluginError {
+export function errorFrom(answer: VendorAnswer, { token, isDelivery = true }: ErrorOptions): PluginError {
   const { status } = answer
   const body = recordOf(answer.json)
   const quoted = quote(answer, body, token)
@@ -72,14 +72,15 @@ export function errorFrom(answer: VendorAnswer, { token, delivers = true }: Erro
     return channelError('bad-credential', `Discord refused the token (401): ${fix}.`)
   }
   if (status >= 500) {
-    const maybeDelivered = delivers && !unprocessed.has(status)
+    const maybeDelivered = isDelivery && !unprocessed.has(status)
     const retryAfter = readRetryAfter(answer.headers.get('retry-after'), Date.now())
     return channelError('unavailable', `Discord cannot take it now (${quoted}).`, {
       maybeDelivered,
       retryAfter,
     })
   }
-  if (body === undefined || status < 300) return foreignAnswer(answer, { vendor: "Discord's API", delivers })
+  if (body === undefined || status < 300)
+    return foreignAnswer(answer, { vendor: "Discord's API", isDelivery })
   const meaning = meanings[numberOf(body['code']) ?? -1]
   if (meaning !== undefined) return channelError(meaning.code, `Discord ${meaning.text} (${quoted}).`)
   if (isTooLong(body))

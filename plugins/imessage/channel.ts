@@ -64,7 +64,7 @@ export function createIMessageChannel({ config, fetch, now }: VendorContext<IMes
     if (answer.status === 200 && fields?.['status'] === 200) return recordOf(fields['data']) ?? {}
     if (expects?.(answer)) return undefined
     const hidden = [config.password, body?.message ?? '']
-    throw errorFrom(answer, { delivers: body !== undefined, hidden, now: now() })
+    throw errorFrom(answer, { isDelivery: body !== undefined, hidden, now: now() })
   }
 
   /** Returns the guid of the chat, or undefined if one has to be begun. @throws PluginError `bad-target` if none may be begun */

@@ -26,15 +26,15 @@ const maxQuoteLength = 160
  * Returns the error for an answer that is not a success. BlueBubbles' own errors have an `error.type`. Source:
  * `packages/server/src/server/api/http/api/v1/responses` of BlueBubblesApp/bluebubbles-server, 1.9.9.
  */
-export function errorFrom(answer: VendorAnswer, { delivers, hidden, now }: ErrorOptions): PluginError {
+export function errorFrom(answer: VendorAnswer, { isDelivery, hidden, now }: ErrorOptions): PluginError {
   const { status, headers, json } = answer
   const { error, data } = recordOf(json) ?? {}
   const { type, message } = recordOf(error) ?? {}
-  if (type === undefined) return foreignAnswer(answer, { vendor: 'BlueBubbles', delivers, now })
+  if (type === undefined) return foreignAnswer(answer, { vendor: 'BlueBubbles', isDelivery, now })
 
   const said = typeof message === 'string' ? oneLine(compileRedaction(hidden)(message), maxQuoteLength) : ''
   const words = said === '' ? '' : `: ${said.replace(/[.!]$/, '')}`
-  const unsure = (text: string) => channelError('unavailable', text, { maybeDelivered: delivers })
+  const unsure = (text: string) => channelError('unavailable', text, { maybeDelivered: isDelivery })
 
   if (status === 401 || status === 403) {
     const text = `BlueBubbles refuses the password (${status}): set the server password of BlueBubbles as \`password\`.`

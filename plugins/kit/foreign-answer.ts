@@ -14,7 +14,7 @@ export interface ForeignAnswerOptions {
   /** The key of the configuration that has the vendor's address. Default: `baseUrl`. */
   readonly addressKey?: string
   /** Whether the call was the one that sends the message. Default: true. */
-  readonly delivers?: boolean
+  readonly isDelivery?: boolean
   /** The time in milliseconds since the Unix epoch. Default: the system's clock. */
   readonly now?: number
 }
@@ -39,7 +39,7 @@ const noWay: ReadonlySet<number> = new Set([401, 404, 405, 407])
  */
 export function foreignAnswer(
   { status, headers }: VendorAnswer,
-  { vendor, addressKey = 'baseUrl', delivers = true, now = Date.now() }: ForeignAnswerOptions,
+  { vendor, addressKey = 'baseUrl', isDelivery = true, now = Date.now() }: ForeignAnswerOptions,
 ): PluginError {
   const retryAfter = readRetryAfter(headers.get('retry-after'), now)
   if (status === 429) {
@@ -55,6 +55,6 @@ export function foreignAnswer(
     return channelError('unavailable', text, { retryAfter })
   }
   const text = `What answers at \`${addressKey}\` is not ${vendor} (${status}): fix the address, or what stands before it.`
-  const maybeDelivered = delivers && !isRefusal
+  const maybeDelivered = isDelivery && !isRefusal
   return channelError('unavailable', text, { retryAfter, maybeDelivered, wholeService: noWay.has(status) })
 }

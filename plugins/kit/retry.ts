@@ -13,9 +13,9 @@ export const maxRetryAfterMs = 3_600_000
 
 /** Returns the wait after so many failures, which doubles with each of them. */
 export function backoffMs(failures: number, backoff: Backoff, random: () => number): number {
-  const { firstMs, maxMs, jitter: [least, most] = [0.5, 1] } = backoff
+  const { firstMs, maxMs, jitter: [minFactor, maxFactor] = [0.5, 1] } = backoff
   const ceiling = Math.min(maxMs, firstMs * 2 ** (failures - 1))
-  return Math.min(maxMs, Math.round(ceiling * (least + random() * (most - least))))
+  return Math.min(maxMs, Math.round(ceiling * (minFactor + random() * (maxFactor - minFactor))))
 }
 
 /**

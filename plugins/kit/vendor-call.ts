@@ -20,7 +20,7 @@ export interface VendorCall {
    * Whether the call is the one that sends the message. A call that only looks something up or opens a conversation never
    * fails with `maybeDelivered`. Default: true, unless the method is `GET`.
    */
-  readonly delivers?: boolean
+  readonly isDelivery?: boolean
   /** Maximum size of the answer after decompression, in bytes. Default: 1 MiB; a vendor's usual answer has a few hundred bytes. */
   readonly maxBytes?: number
 }
@@ -41,7 +41,7 @@ export interface VendorAnswer {
 export async function callVendor(fetch: typeof globalThis.fetch, call: VendorCall): Promise<VendorAnswer> {
   const { url, headers, body, signal, maxBytes = 1_048_576 } = call
   const { method = body === undefined ? 'GET' : 'POST' } = call
-  const { delivers = method !== 'GET' } = call
+  const { isDelivery = method !== 'GET' } = call
   if (signal.aborted) throw abortError(signal, false)
   const isJson = typeof body === 'object' && !(body instanceof URLSearchParams)
   try {
@@ -58,12 +58,12 @@ export async function callVendor(fetch: typeof globalThis.fetch, call: VendorCal
     }
     return { status: response.status, headers: response.headers, text, json: parseJson(text) }
   } catch (error) {
-    if (signal.aborted) throw abortError(signal, delivers)
+    if (signal.aborted) throw abortError(signal, isDelivery)
     if (!isPluginError(error)) {
-      const facts = { maybeDelivered: delivers, cutOff: true, cause: error }
+      const facts = { maybeDelivered: isDelivery, cutOff: true, cause: error }
       throw transientError('network', 'The answer was cut off.', facts)
     }
-    if (delivers || !error.maybeDelivered) throw error
+    if (isDelivery || !error.maybeDelivered) throw error
     throw new PluginError(error.message, { ...error, cause: error.cause, maybeDelivered: false })
   }
 }
@@ -78,12 +78,12 @@ function abortError(signal: AbortSignal, maybeDelivered: boolean): PluginError {
 }
 
 /** Reads the body of an answer as UTF-8, or returns undefined if it is longer than so many bytes after decompression. */
-export async function readBody(response: Response, most: number): Promise<string | undefined> {
+export async function readBody(response: Response, maxBytes: number): Promise<string | undefined> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength
-    if (size > most) return undefined
+    if (size > maxBytes) return undefined
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

@@ -38,7 +38,7 @@ const windowMs = 20_000
 /** How many direct channels are remembered: more than one gateway writes to. */
 const maxDirectChannels = 1000
 
-type ApiCall = Pick<VendorCall, 'body' | 'delivers' | 'signal'>
+type ApiCall = Pick<VendorCall, 'body' | 'isDelivery' | 'signal'>
 
 /** @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */
 export function createMattermostChannel({ config, fetch, now }: VendorContext<MattermostConfig>): Channel {
@@ -51,9 +51,9 @@ export function createMattermostChannel({ config, fetch, now }: VendorContext<Ma
   let ownId: string | undefined
 
   /** @throws PluginError for every answer that is not a success */
-  async function call(path: string, { body, delivers = false, signal }: ApiCall): Promise<VendorAnswer> {
-    const answer = await callVendor(fetch, { url: `${api}${path}`, headers, body, signal, delivers })
-    if (answer.status >= 300) throw errorFrom(answer, { now: now(), delivers })
+  async function call(path: string, { body, isDelivery = false, signal }: ApiCall): Promise<VendorAnswer> {
+    const answer = await callVendor(fetch, { url: `${api}${path}`, headers, body, signal, isDelivery })
+    if (answer.status >= 300) throw errorFrom(answer, { now: now(), isDelivery })
     return answer
   }
 
@@ -92,7 +92,7 @@ export function createMattermostChannel({ config, fetch, now }: VendorContext<Ma
         root_id: to.rootId,
         pending_post_id: key,
       }
-      const answer = await call('/posts', { body: post, delivers: true, signal })
+      const answer = await call('/posts', { body: post, isDelivery: true, signal })
       return { id: idIn(answer, true), ...timeOf(recordOf(answer.json)?.['create_at']) }
     },
 
@@ -106,8 +106,8 @@ export function createMattermostChannel({ config, fetch, now }: VendorContext<Ma
   }
 }
 
-function idIn(answer: VendorAnswer, delivers: boolean): string {
+function idIn(answer: VendorAnswer, isDelivery: boolean): string {
   const id = recordOf(answer.json)?.['id']
   if (typeof id === 'string' && id !== '') return id
-  throw notMattermost(answer, delivers)
+  throw notMattermost(answer, isDelivery)
 }

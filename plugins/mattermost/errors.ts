@@ -37,7 +37,7 @@ const unsaved: ReadonlySet<string> = new Set(['app.post.save.app_error'])
 const vendor = 'the API of a Mattermost server'
 
 /** Returns the error for an answer that is not a success. */
-export function errorFrom(answer: VendorAnswer, { now, delivers }: AnsweredCall): PluginError {
+export function errorFrom(answer: VendorAnswer, { now, isDelivery }: AnsweredCall): PluginError {
   const { status, headers } = answer
   const id = errorIdOf(answer.json)
   const said = `Mattermost answered with ${status}${id === undefined ? '' : ` (${id})`}`
@@ -57,10 +57,10 @@ export function errorFrom(answer: VendorAnswer, { now, delivers }: AnsweredCall)
   if (status === 413) return channelError('too-long', `${said}: ${tooLong()}`)
   // The answer is not the API's: it is a page of a proxy, or the address lacks the server's path.
   if (id === undefined || id === 'api.context.404.app_error') {
-    return foreignAnswer(answer, { vendor, delivers, now })
+    return foreignAnswer(answer, { vendor, isDelivery, now })
   }
   if (status >= 500) {
-    const maybeDelivered = delivers && !hasDoneNothing(status) && !unsaved.has(id)
+    const maybeDelivered = isDelivery && !hasDoneNothing(status) && !unsaved.has(id)
     const retryAfter = readRetryAfter(headers.get('retry-after'), now)
     return channelError('unavailable', `${said}.`, { maybeDelivered, retryAfter })
   }
@@ -70,9 +70,9 @@ export function errorFrom(answer: VendorAnswer, { now, delivers }: AnsweredCall)
 }
 
 /** Returns the error for a successful answer that is not Mattermost's. */
-export function notMattermost(answer: VendorAnswer, delivers: boolean): PluginError {
+export function notMattermost(answer: VendorAnswer, isDelivery: boolean): PluginError {
   // Mattermost answers 201 when it has stored a post; anything else that answers 200 has stored nothing.
-  return foreignAnswer(answer, { vendor, delivers: delivers && answer.status === 201 })
+  return foreignAnswer(answer, { vendor, isDelivery && answer.status === 201 })
 }
 
 /** Returns an error id if it has only the characters of Mattermost's ids, so that a quote holds nothing else. */

@@ -18,7 +18,7 @@ import {
 } from '@reveille/kit'
 import { errorFrom, notTeams } from './errors.ts'
 import { limits, renderReply } from './render.ts'
-import { type TeamsTarget, targetIn } from './target.ts'
+import { parseTargetInTenant, type TeamsTarget } from './target.ts'
 import { type AppCredentials, createTokenSource } from './token.ts'
 
 /** A configuration that `config.schema.json` has accepted, with its defaults filled in. */
@@ -31,26 +31,26 @@ export interface TeamsConfig extends AppCredentials {
 /** How many chats are remembered: more than one gateway writes to. */
 const maxChats = 1000
 
-type ConnectorCall = Required<Pick<VendorCall, 'body' | 'delivers' | 'signal'>>
+type ConnectorCall = Required<Pick<VendorCall, 'body' | 'isDelivery' | 'signal'>>
 
 /** @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */
 export function createTeamsChannel({ config, fetch, now }: VendorContext<TeamsConfig>): Channel {
   const { appId, tenantId, defaultTo } = config
-  checkDefaultTo(defaultTo, (to) => targetIn(tenantId, to))
+  checkDefaultTo(defaultTo, (to) => parseTargetInTenant(tenantId, to))
   const conversations = urlBelow(config.baseUrl, '/v3/conversations')
   const tokens = createTokenSource({ config, fetch, now })
   /** The chat with each user, by the key of the target. */
   const chats = new BoundedMap<string, string>(maxChats)
 
   /** Calls the connector, and calls it again with a new token if the first one is refused, as it may have been revoked. */
-  async function call(url: string, { body, delivers, signal }: ConnectorCall): Promise<VendorAnswer> {
+  async function call(url: string, { body, isDelivery, signal }: ConnectorCall): Promise<VendorAnswer> {
     for (let isSecond = false; ; isSecond = true) {
       const token = await tokens.get(signal)
       const headers = { authorization: `Bearer ${token}` }
-      const answer = await callVendor(fetch, { url, body, headers, signal, delivers })
+      const answer = await callVendor(fetch, { url, body, headers, signal, isDelivery })
       if (answer.status === 401) tokens.forget(token)
       if (answer.status === 401 && !isSecond) continue
-      if (answer.status >= 300) throw errorFrom(answer, { now: now(), delivers })
+      if (answer.status >= 300) throw errorFrom(answer, { now: now(), isDelivery })
       return answer
     }
   }
@@ -73,7 +73,7 @@ export function createTeamsChannel({ config, fetch, now }: VendorContext<TeamsCo
       tenantId,
       channelData: { tenant: { id: tenantId } },
     }
-    const answer = await call(conversations, { body: parameters, delivers: false, signal })
+    const answer = await call(conversations, { body: parameters, isDelivery: false, signal })
     const id = idIn(answer)
     if (id === undefined) throw notTeams(answer, now())
     return id
@@ -88,14 +88,14 @@ export function createTeamsChannel({ config, fetch, now }: VendorContext<TeamsCo
       overall: { count: 50, ms: 1000 },
     },
     defaultTo,
-    target: (to) => targetIn(tenantId, to),
+    target: (to) => parseTargetInTenant(tenantId, to),
     render: renderReply,
 
     async send(part, { target, key, signal }) {
       const conversation = await conversationOf(target as TeamsTarget, signal)
       const url = `${conversations}/${encodeURIComponent(conversation)}/activities`
       const activity = { type: 'message', text: part.text, textFormat: 'markdown' }
-      const answer = await call(url, { body: activity, delivers: true, signal })
+      const answer = await call(url, { body: activity, isDelivery: true, signal })
       if (recordOf(answer.json) === undefined) throw notTeams(answer, now())
       return { id: idIn(answer) ?? key }
     },

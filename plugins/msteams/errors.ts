@@ -24,7 +24,7 @@ const advice: Readonly<Record<string, string>> = {
 const connector = "Teams' Bot Connector"
 
 /** Returns the error for an answer of the connector that is not a success. */
-export function errorFrom(answer: VendorAnswer, { now, delivers }: AnsweredCall): PluginError {
+export function errorFrom(answer: VendorAnswer, { now, isDelivery }: AnsweredCall): PluginError {
   const { status, headers, json } = answer
   const code = connectorCodeOf(json)
   const said = `Teams answered with ${status}${code === undefined ? '' : ` (${code})`}`
@@ -40,12 +40,13 @@ export function errorFrom(answer: VendorAnswer, { now, delivers }: AnsweredCall)
   if (status === 429) return channelError('rate-limited', sentence, { retryAfter })
   // "Precondition failed, please try again" means that another call was using the conversation and this one did nothing.
   if (status === 412 || hasDoneNothing(status)) return channelError('unavailable', sentence, { retryAfter })
-  if (status === 502 && code === undefined) return foreignAnswer(answer, { vendor: connector, delivers, now })
-  if (status >= 500) return channelError('unavailable', sentence, { maybeDelivered: delivers, retryAfter })
+  if (status === 502 && code === undefined)
+    return foreignAnswer(answer, { vendor: connector, isDelivery, now })
+  if (status >= 500) return channelError('unavailable', sentence, { maybeDelivered: isDelivery, retryAfter })
   if (status === 413) return channelError('too-long', `${said}: the message is larger than Teams takes.`)
-  if (code === undefined) return foreignAnswer(answer, { vendor: connector, delivers, now })
+  if (code === undefined) return foreignAnswer(answer, { vendor: connector, isDelivery, now })
   // The only other call opens a chat with a user.
-  if (status === 400 && !delivers) {
+  if (status === 400 && !isDelivery) {
     return channelError('bad-target', `${said}: there is no such person in the tenant.`)
   }
   if (status === 403) return channelError('forbidden', sentence)
@@ -55,7 +56,7 @@ export function errorFrom(answer: VendorAnswer, { now, delivers }: AnsweredCall)
 
 /** Returns the error for a successful answer that is not the connector's, which answers in JSON. */
 export function notTeams(answer: VendorAnswer, now: number): PluginError {
-  return foreignAnswer(answer, { vendor: connector, delivers: false, now })
+  return foreignAnswer(answer, { vendor: connector, isDelivery: false, now })
 }
 
 /** What the operator can do, by Entra's numbers. Source: "Microsoft Entra authentication error codes". */

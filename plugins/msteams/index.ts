@@ -2,11 +2,11 @@
 
 import { checkDefaultTo, definePlugin } from '@reveille/kit'
 import { createTeamsChannel, type TeamsConfig } from './channel.ts'
-import { parseTarget, targetIn } from './target.ts'
+import { parseTarget, parseTargetInTenant } from './target.ts'
 
 export default definePlugin<TeamsConfig>({
   name: 'msteams',
-  check: ({ tenantId, defaultTo }) => checkDefaultTo(defaultTo, (to) => targetIn(tenantId, to)),
+  check: ({ tenantId, defaultTo }) => checkDefaultTo(defaultTo, (to) => parseTargetInTenant(tenantId, to)),
   target: parseTarget,
   setup({ config, fetch }) {
     return { channels: [createTeamsChannel({ config, fetch, now: Date.now })] }

@@ -36,7 +36,7 @@ const multiTenant = 'botframework.com'
  * Parses an address for a bot of this tenant. A user is looked up in a tenant, which a multi-tenant bot does not have.
  * @throws PluginError `bad-target`
  */
-export function targetIn(tenantId: string, to: string): TeamsTarget {
+export function parseTargetInTenant(tenantId: string, to: string): TeamsTarget {
   const target = parseTarget(to)
   if (target.userId === undefined || tenantId !== multiTenant) return target
   throw channelError(

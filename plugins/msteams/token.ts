@@ -51,7 +51,7 @@ export function createTokenSource({ config, fetch, now }: VendorContext<AppCrede
       scope,
     })
     const askedAt = now()
-    const answer = await callVendor(fetch, { url, body, signal, delivers: false })
+    const answer = await callVendor(fetch, { url, body, signal, isDelivery: false })
     const { access_token: token, expires_in: life = usualLife } = recordOf(answer.json) ?? {}
     if (answer.status !== 200 || typeof token !== 'string' || token === '')
       throw tokenErrorFrom(answer, now())

@@ -114,8 +114,8 @@ async function transaction<Result>(parts: Parts, work: Work<Result>): Promise<Re
       return await attempt(parts, work)
     } catch (error) {
       if (!(error instanceof Undone)) throw error
-      const most = isCollision(error.cause) ? maxCollisions : maxLosses
-      if (tries >= most) throw driverErrorOf(error.cause)
+      const maxTries = isCollision(error.cause) ? maxCollisions : maxLosses
+      if (tries >= maxTries) throw driverErrorOf(error.cause)
       await pause(Math.random() * maxPauseMs)
     }
   }

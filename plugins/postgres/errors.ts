@@ -96,8 +96,8 @@ function serverAt({ host, port }: ClientConfig): string {
   return `the server at ${host}:${port}`
 }
 
-export function tooOld(at: ClientConfig, version: number, least: number): DriverError {
-  return unavailable(`${serverAt(at)} is PostgreSQL ${version}, and the store needs ${least} or newer`, {
+export function tooOld(at: ClientConfig, version: number, minVersion: number): DriverError {
+  return unavailable(`${serverAt(at)} is PostgreSQL ${version}, and the store needs ${minVersion} or newer`, {
     fix: 'Upgrade the server, or name another one.',
   })
 }

@@ -151,7 +151,7 @@ function rateLimited(results: readonly SendResult[]): Meaning {
 }
 
 /** Returns the error for an answer that is not JSON-RPC. The daemon answers 200 to everything that it reads as a call. */
-export function notTheDaemon(answer: VendorAnswer, now: number, delivers = true): PluginError {
+export function notTheDaemon(answer: VendorAnswer, now: number, isDelivery = true): PluginError {
   if (answer.status === 415) {
     return channelError('bad-request', 'signal-cli answers 415: it does not take what we send for JSON.')
   }
@@ -159,15 +159,15 @@ export function notTheDaemon(answer: VendorAnswer, now: number, delivers = true)
     const fix = 'Write the address it listens on into `baseUrl`.'
     return channelError('bad-request', `signal-cli answers 421: it is not asked under this name. ${fix}`)
   }
-  return foreignAnswer(answer, { vendor: 'a signal-cli daemon with --http', delivers, now })
+  return foreignAnswer(answer, { vendor: 'a signal-cli daemon with --http', isDelivery, now })
 }
 
 /** Returns the error for an answer of signal-cli-rest-api, whose refusals all have an `error`. */
-export function restErrorFrom(answer: VendorAnswer, now: number, delivers = true): PluginError {
+export function restErrorFrom(answer: VendorAnswer, now: number, isDelivery = true): PluginError {
   const { status, headers, json } = answer
   const { error, challenge_tokens: tokens } = recordOf(json) ?? {}
   if (typeof error !== 'string') {
-    return foreignAnswer(answer, { vendor: 'signal-cli-rest-api', delivers, now })
+    return foreignAnswer(answer, { vendor: 'signal-cli-rest-api', isDelivery, now })
   }
   const words = oneLine(error, 200).replace(/\.$/, '')
   const token = Array.isArray(tokens) ? tokens[0] : undefined

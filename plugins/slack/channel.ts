@@ -50,13 +50,13 @@ export function createSlackChannel({ config, fetch, now }: VendorContext<SlackCo
 
   /** Calls one method of the Web API and returns the fields of a successful answer. @throws PluginError */
   async function callMethod(method: Method, body: object, signal: AbortSignal): Promise<Facts> {
-    const delivers = method === 'chat.postMessage'
+    const isDelivery = method === 'chat.postMessage'
     const url = urlBelow(baseUrl, `/${method}`)
-    const answer = await callVendor(fetch, { url, headers, body, signal, delivers })
+    const answer = await callVendor(fetch, { url, headers, body, signal, isDelivery })
     const fields = recordOf(answer.json)
     // Slack uses the status 200 for refusals as well.
     if (answer.status === 200 && fields?.['ok'] === true) return fields
-    throw errorFrom(answer, { delivers, botToken, now: now() })
+    throw errorFrom(answer, { isDelivery, botToken, now: now() })
   }
 
   /** Returns the conversation with a user. Opening it again returns the same one. */

@@ -140,7 +140,7 @@ const fixes = new Map<string, string>([
 const maxQuoteLength = 80
 
 /** Returns the error for an answer that does not say `ok: true`. */
-export function errorFrom(answer: VendorAnswer, { delivers, botToken, now }: ErrorOptions): PluginError {
+export function errorFrom(answer: VendorAnswer, { isDelivery, botToken, now }: ErrorOptions): PluginError {
   const { status, headers, json } = answer
   const { error: word, needed } = recordOf(json) ?? {}
   // During an outage Slack answers so, without an error word of its API, and has posted nothing.
@@ -148,22 +148,22 @@ export function errorFrom(answer: VendorAnswer, { delivers, botToken, now }: Err
     const retryAfter = readRetryAfter(headers.get('retry-after'), now)
     return channelError('unavailable', `Slack is not available (${status}).`, { retryAfter })
   }
-  if (typeof word !== 'string') return foreignAnswer(answer, { vendor: "Slack's Web API", delivers, now })
+  if (typeof word !== 'string') return foreignAnswer(answer, { vendor: "Slack's Web API", isDelivery, now })
   const quote = (text: string) => oneLine(compileRedaction([botToken])(text), maxQuoteLength)
-  const meaning = meaningOf(word, status, delivers)
+  const meaning = meaningOf(word, status, isDelivery)
   const isScope = word === 'missing_scope' && typeof needed === 'string'
   const fix = isScope ? `give the app the scope \`${quote(needed)}\` and install it again` : fixes.get(word)
   const text = `${meaning.opening} (${quote(word)})${fix === undefined ? '' : `: ${fix}`}.`
   return channelError(meaning.code, text, {
     retryAfter: readRetryAfter(headers.get('retry-after'), now),
     ...(meaning === meanings.tooOften && { wholeService: forTheWholeApp.has(word) }),
-    ...(meaning === meanings.unsure && { maybeDelivered: delivers && !hasDoneNothing(status) }),
+    ...(meaning === meanings.unsure && { maybeDelivered: isDelivery && !hasDoneNothing(status) }),
   })
 }
 
-function meaningOf(word: string, status: number, delivers: boolean): Meaning {
+function meaningOf(word: string, status: number, isDelivery: boolean): Meaning {
   // Only direct messages fail without the scope that opens conversations; without the scope that sends, everything does.
-  if (word === 'missing_scope' && !delivers) return meanings.forbidden
+  if (word === 'missing_scope' && !isDelivery) return meanings.forbidden
   if (status === 429) return meanings.tooOften
   return byWord.get(word) ?? (status >= 500 ? meanings.unsure : meanings.refused)
 }

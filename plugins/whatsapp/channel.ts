@@ -104,7 +104,7 @@ export function createWhatsAppChannel({ config, fetch, now }: VendorContext<What
         const answer = await callVendor(fetch, { url: `${number}?fields=${fields}`, headers, signal })
         const { id, display_phone_number: shown, verified_name: name } = recordOf(answer.json) ?? {}
         if (answer.status !== 200 || id === undefined) {
-          throw errorFrom(answer, { token: accessToken, now: now(), delivers: false })
+          throw errorFrom(answer, { token: accessToken, now: now(), isDelivery: false })
         }
         return `Replies come from ${oneLine(`${textOf(name) ?? 'the number'}, ${textOf(shown) ?? phoneNumberId}`, maxNameLength)}.`
       }),

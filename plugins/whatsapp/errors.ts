@@ -139,7 +139,7 @@ export interface ErrorOptions {
   /** The time in milliseconds since the Unix epoch. */
   readonly now: number
   /** Whether the call was the one that sends the message. Default: true. */
-  readonly delivers?: boolean
+  readonly isDelivery?: boolean
 }
 
 export function errorFrom(answer: VendorAnswer, options: ErrorOptions): PluginError {

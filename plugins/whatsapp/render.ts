@@ -119,7 +119,7 @@ const whatsAppDialect: Dialect = {
   },
   lineBreak: '\n',
   paragraph: neutraliseLines,
-  heading: (inner) => mark('*', inner, alone),
+  heading: (inner) => mark('*', inner, wholeLine),
   codeBlock: fence,
   quote: (inner) => mapLines(inner, (line) => (line.startsWith('> ') ? line : `> ${line}`)),
   item(inner, { number, checked }) {
@@ -135,7 +135,7 @@ const whatsAppDialect: Dialect = {
   rule: '———',
 }
 
-const alone: Place = { before: '', after: '', isInLink: false }
+const wholeLine: Place = { before: '', after: '', isInLink: false }
 
 /** Marks each line by itself and next to its words, since a sign beside a space is no mark. */
 function mark(sign: string, inner: string, { before, after }: Place): string {

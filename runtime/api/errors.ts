@@ -3,7 +3,7 @@
 import type { FieldError } from '@reveille/engine'
 import type { ErrorObject } from 'ajv'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { type ErrorCode, errorRow, isErrorCode, RequestError } from '../http/errors.ts'
+import { type ErrorCode, errorDefinition, isErrorCode, RequestError } from '../http/errors.ts'
 import { describeFault } from '../http/log/fault.ts'
 import { StoreError } from '../store/port.ts'
 import type { AdminOptions } from './options.ts'
@@ -22,7 +22,7 @@ export function sendRefusal(
   code: ErrorCode,
   { sentence, details, ...options }: RefusalOptions = {},
 ): FastifyReply {
-  const row = errorRow(code)
+  const row = errorDefinition(code)
   const retryAfter = options.retryAfter ?? row.retryAfter
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
   return reply.code(row.status).send({

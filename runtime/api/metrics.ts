@@ -217,16 +217,16 @@ function exposeWork(add: AddMetric, { backlog, budgets, heartbeat }: GatewayStat
     one(heartbeat.failures),
   ])
   const used: Value[] = []
-  const most: Value[] = []
+  const limits: Value[] = []
   for (const { key, limit, runs, tokens, usd } of budgets) {
     for (const [of, spent] of Object.entries({ runs, tokens, usd })) {
       used.push(one(spent, { budget: key, of }))
       const bound = limit[of as 'runs' | 'tokens' | 'usd']
-      if (bound !== undefined) most.push(one(bound, { budget: key, of }))
+      if (bound !== undefined) limits.push(one(bound, { budget: key, of }))
     }
   }
   add('gauge', 'budget_used', 'Spent today (UTC).', used)
-  add('gauge', 'budget_limit', 'What may be spent in a day (UTC).', most)
+  add('gauge', 'budget_limit', 'What may be spent in a day (UTC).', limits)
 }
 
 function exposeChannels(add: AddMetric, { counters }: AdminOptions, { channels }: GatewayStatus): void {

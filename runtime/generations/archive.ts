@@ -68,7 +68,7 @@ export async function openGenerationArchive(options: ArchiveOptions): Promise<Di
     while (isChanged) {
       isChanged = false
       try {
-        await write(state, (entry) => (state = states.written(state, entry)), isLast)
+        await write(state, (entry) => (state = states.markWritten(state, entry)), isLast)
         isFailing = false
       } catch (error) {
         if (!isFailing) options.onFailed(error)
@@ -93,16 +93,16 @@ export async function openGenerationArchive(options: ArchiveOptions): Promise<Di
 
   return {
     list: () => states.recordsOf(state),
-    numberOf: (digest) => states.numberOf(state, digest),
+    numberOf: (digest) => states.generationFor(state, digest),
     keep(record, content) {
       const numbered: NumberedRecord = { ...record, digest: content.digest }
-      change((before) => states.keep(before, numbered, content))
+      change((before) => states.addLive(before, numbered, content))
     },
-    note: (record) => change((before) => states.note(before, record)),
+    note: (record) => change((before) => states.addRefused(before, record)),
     async read(generation) {
       const kept = state.kept.find(({ record }) => record.generation === generation)
       if (kept === undefined || kept.content) return kept?.content
-      const onLost = () => change((before) => states.lose(before, generation))
+      const onLost = () => change((before) => states.dropGeneration(before, generation))
       return readKept(layout, generation, options, onLost)
     },
     rollback: () => state.rollback,

@@ -41,17 +41,21 @@ export interface ArchiveState {
 
 export const emptyState: ArchiveState = { highest: 0, kept: [], refused: [], rollback: undefined }
 
-export function numberOf({ kept, highest }: ArchiveState, digest: string): number {
+export function generationFor({ kept, highest }: ArchiveState, digest: string): number {
   return kept.find(({ record }) => record.digest === digest)?.record.generation ?? highest + 1
 }
 
-export function keep(state: ArchiveState, record: NumberedRecord, content: GenerationContent): ArchiveState {
+export function addLive(
+  state: ArchiveState,
+  record: NumberedRecord,
+  content: GenerationContent,
+): ArchiveState {
   const { generation } = record
   const known = state.kept.find((each) => each.record.generation === generation)
   // The first generation of a process was compared with nothing, so its earlier changes still count.
   const isRestart = known !== undefined && state.live === undefined
   const entry: KeptGeneration = {
-    record: bounded(isRestart ? { ...record, ...changesOf(known.record) } : record),
+    record: limitDiagnostics(isRestart ? { ...record, ...changesOf(known.record) } : record),
     bundles: [...content.bundles.values()].map(({ digest }) => digest),
     content,
   }
@@ -63,11 +67,11 @@ export function keep(state: ArchiveState, record: NumberedRecord, content: Gener
   }
 }
 
-export function note(state: ArchiveState, record: GenerationRecord): ArchiveState {
+export function addRefused(state: ArchiveState, record: GenerationRecord): ArchiveState {
   const [last, ...earlier] = state.refused
   const number = (last?.number ?? 0) + 1
   const others = last && isRefusedAgain(last.record, record) ? earlier : state.refused
-  const refused = [{ number, record: bounded(record) }, ...others]
+  const refused = [{ number, record: limitDiagnostics(record) }, ...others]
   return { ...state, refused: refused.slice(0, keptGenerations) }
 }
 
@@ -76,13 +80,13 @@ function changesOf({ changes, by }: NumberedRecord): Pick<GenerationRecord, 'cha
 }
 
 /** Removes a generation whose files are missing or altered. The live one stays in the list. */
-export function lose(state: ArchiveState, generation: number): ArchiveState {
+export function dropGeneration(state: ArchiveState, generation: number): ArchiveState {
   if (generation === state.live) return state
   return { ...state, kept: state.kept.filter(({ record }) => record.generation !== generation) }
 }
 
 /** Drops the content of an entry that is on the disk. */
-export function written(state: ArchiveState, entry: KeptGeneration): ArchiveState {
+export function markWritten(state: ArchiveState, entry: KeptGeneration): ArchiveState {
   const kept = state.kept.map((each) => {
     if (each.content === undefined || each.content !== entry.content) return each
     const { content: _, ...rest } = each
@@ -106,7 +110,7 @@ export function recordsOf({ kept, refused, live }: ArchiveState): readonly Gener
 /** Ten thousand mappings can have as many errors, and records stay in memory. */
 const maxDiagnostics = 100
 
-function bounded<Kind extends GenerationRecord>(record: Kind): Kind {
+function limitDiagnostics<Kind extends GenerationRecord>(record: Kind): Kind {
   const { diagnostics } = record
   const more = diagnostics.length - maxDiagnostics
   if (more <= 0) return record

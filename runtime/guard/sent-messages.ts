@@ -16,7 +16,13 @@ const maxUnits = 256 * 1024
 export type SentMessages = ReturnType<typeof createSentMessages>
 
 /** `now` is in milliseconds since the Unix epoch. */
-export function createSentMessages({ now, most = maxMessages }: { now: () => number; most?: number }) {
+export function createSentMessages({
+  now,
+  maxCount = maxMessages,
+}: {
+  now: () => number
+  maxCount?: number
+}) {
   /** By digest, the oldest first. */
   const sent = new Map<string, { readonly at: number; readonly prefix: string }>()
   /** How many of them begin like this: a string that begins like none of them needs no digest. */
@@ -35,7 +41,7 @@ export function createSentMessages({ now, most = maxMessages }: { now: () => num
   function forgetOld(): void {
     const since = now() - keptMs
     for (const [digest, { at }] of sent) {
-      if (at > since && sent.size <= most) break
+      if (at > since && sent.size <= maxCount) break
       forget(digest)
     }
     if (sent.size === 0) longest = 0
@@ -68,7 +74,7 @@ export function createSentMessages({ now, most = maxMessages }: { now: () => num
       forgetOld()
       if (sent.size === 0) return false
       // Folding makes no string that is far longer than every message equal to one.
-      const most = longest * 2
+      const maxNodeLength = longest * 2
       let units = 0
       const nodes: unknown[] = [payload]
       for (let at = 0; at < nodes.length; at += 1) {
@@ -77,7 +83,7 @@ export function createSentMessages({ now, most = maxMessages }: { now: () => num
           appendValues(node, nodes)
           continue
         }
-        if (node.length < minTextLength || node.length > most) continue
+        if (node.length < minTextLength || node.length > maxNodeLength) continue
         units += node.length
         if (units > maxUnits) return false
         if (prefixes.has(prefixOf(node)) && sent.has(digestOf(fold(node)))) return true

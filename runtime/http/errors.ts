@@ -65,7 +65,7 @@ const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable
 
-export function errorRow(code: ErrorCode): ErrorRow {
+export function errorDefinition(code: ErrorCode): ErrorRow {
   return errorTable[code]
 }
 

@@ -29,8 +29,8 @@ export {
   type TunnelListener,
 } from './server/server.ts'
 export {
+  type InternalReply as PostedInternally,
   type InternalRequest,
-  type PostedInternally,
   type PostInternally,
   postLimitsOf,
 } from './sources/internal-request.ts'

@@ -14,7 +14,7 @@ import {
 import { type Id, type RequestRecord, StoreError } from '../store/port.ts'
 import type { AuthFailureCode } from './auth/auth-failure.ts'
 import { SenderGone } from './body/read-body.ts'
-import { type ErrorCode, errorRow, isErrorCode, RequestError } from './errors.ts'
+import { type ErrorCode, errorDefinition, isErrorCode, RequestError } from './errors.ts'
 
 /** What is known about a request, whether it has a sender that waits for a reply or is a replay of one that is stored. */
 export interface RequestFacts {
@@ -188,7 +188,7 @@ export function outcomeOfError(error: unknown): Refused {
 
 /** The reason that the log and the record give. */
 export function reasonOf({ reason, sentence, code }: Refused): string {
-  return reason ?? sentence ?? errorRow(code).sentence
+  return reason ?? sentence ?? errorDefinition(code).sentence
 }
 
 /** The time since the head of the request, in milliseconds with two decimals. `clock` is monotonic. */

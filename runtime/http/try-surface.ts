@@ -3,7 +3,7 @@
 import type { Decision, Fields, Refusal, TrySurface } from '@reveille/engine'
 import { tokenHeadersOf, withoutToken, withoutTokens } from './auth/presented-token.ts'
 import { decodeFor, maxBytesFor } from './body/decode.ts'
-import { type ErrorCode, errorRow, isErrorCode, RequestError, statusOf } from './errors.ts'
+import { type ErrorCode, errorDefinition, isErrorCode, RequestError, statusOf } from './errors.ts'
 import { statusOfOutcome } from './record/entry.ts'
 
 /** Takes the steps of the request pipeline between authentication and the store, whether hooks are enabled or not. */
@@ -42,6 +42,6 @@ function statusOfDecision(decision: Decision): number {
   return statusOfOutcome({ outcome: 'accepted', actions, ...(decision.reply && { reply: decision.reply }) })
 }
 
-function refusal(code: ErrorCode, message = errorRow(code).sentence): Refusal {
+function refusal(code: ErrorCode, message = errorDefinition(code).sentence): Refusal {
   return { outcome: 'refused', code, message, details: [] }
 }

@@ -264,13 +264,13 @@ interface News {
 function newsIn(
   issues: readonly IssueRecord[],
   way: AlertWay,
-  least: Severity,
+  minSeverity: Severity,
   channel: string | undefined,
   isKnownTo: (key: string) => boolean | undefined,
 ): News[] {
   return issues.flatMap((issue) => {
     const isKnown = isKnownTo(issue.key) ?? issue.alerted?.includes(way) === true
-    const isBad = severities.indexOf(issue.severity) <= severities.indexOf(least)
+    const isBad = severities.indexOf(issue.severity) <= severities.indexOf(minSeverity)
     const isOpen = issue.state === 'open' && (isKnown || (isBad && !isAboutWay(issue, way, channel)))
     return isOpen === isKnown ? [] : [{ issue, isOpen, isQuiet: issue.state === 'muted' }]
   })

@@ -11,7 +11,7 @@ import {
 } from '../http/index.ts'
 import { onceForEach } from '../once-for-each.ts'
 import { configuredName, endpointOption, isConfiguredName } from './configured-names.ts'
-import { type Ledger, type Problem, withoutStop } from './ledger.ts'
+import { type Ledger, type Problem, withoutFullStop } from './ledger.ts'
 
 /** What is known of one endpoint, or of all that a pattern covers. Names that a sender made up share one of these. */
 interface Endpoint {
@@ -171,7 +171,7 @@ function problemWithin(
 }
 
 function credentialsRefused(snapshot: Snapshot, subject: string, result: Failed): Problem {
-  const reason = withoutStop(reasonOf(result))
+  const reason = withoutFullStop(reasonOf(result))
   if (unsigned.has(result.failure ?? ''))
     return { code: 'TOKEN_REFUSED', subject, describe: () => describeToken(snapshot, subject, reason) }
   const describe = () =>
@@ -188,7 +188,7 @@ function bodyRefused(
 ): Problem | undefined {
   if (!ofBodies.has(result.code) || !isAuthenticated || isInternal) return undefined
   const describe = () => ({
-    cause: `Requests to /${subject} are refused with ${result.code}: ${withoutStop(reasonOf(result))}.`,
+    cause: `Requests to /${subject} are refused with ${result.code}: ${withoutFullStop(reasonOf(result))}.`,
     label:
       result.code === 'BODY_TOO_LARGE'
         ? `Raise \`maxBodyBytes\` of /${subject}, or have the sender send less`
@@ -206,7 +206,7 @@ function transformFailing(
   if (!ofTransforms.has(result.code) || subject === undefined) return undefined
   const filter = { outcome: 'failed', code: result.code, endpoint }
   const describe = () => ({
-    cause: `Requests to /${endpoint} end with ${result.code}: ${withoutStop(reasonOf(result))}.`,
+    cause: `Requests to /${endpoint} end with ${result.code}: ${withoutFullStop(reasonOf(result))}.`,
     label: 'Fix the transform, try it with this request, then replay those that failed',
     command: `reveille try ${requestId}`,
     action: { method: 'POST', path: '/api/requests/replay', body: { filter } } as const,

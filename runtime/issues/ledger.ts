@@ -345,6 +345,6 @@ async function* recordsIn(
 }
 
 /** Returns a reason without its full stop, as the middle of a sentence. */
-export function withoutStop(sentence: string): string {
+export function withoutFullStop(sentence: string): string {
   return sentence.replace(/\.$/, '')
 }

@@ -3,7 +3,7 @@
 import { isRefusedByConfiguration, type RequestFacts, type RequestOutcome, reasonOf } from '../http/index.ts'
 import type { Reader, RequestFilters, RequestRecord } from '../store/port.ts'
 import { configuredName, endpointOption } from './configured-names.ts'
-import { type Ledger, withoutStop } from './ledger.ts'
+import { type Ledger, withoutFullStop } from './ledger.ts'
 
 export interface RefusalWatchOptions {
   readonly ledger: Ledger
@@ -11,11 +11,11 @@ export interface RefusalWatchOptions {
 }
 
 /** How many requests are read at a time. */
-const stride = 500
+const pageSize = 500
 /** Of so many replays of one request, the newest, one was done or none. */
 const maxReplays = 20
 /** A transform that refuses does what its author wants. */
-const isWanted = (code: string | undefined) => code === 'TRANSFORM_REFUSED'
+const isDeliberate = (code: string | undefined) => code === 'TRANSFORM_REFUSED'
 
 /** So many duplicates with other bodies in an hour are no retries that merely count their attempts. */
 const minDiffering = 5
@@ -23,30 +23,30 @@ const hourMs = 3_600_000
 
 export function createRefusalWatch({ ledger, read }: RefusalWatchOptions) {
   /** By mapping. There are no more than the configuration has. */
-  const differing = new Map<string, { readonly beganAt: number; count: number }>()
+  const differingByMapping = new Map<string, { readonly beganAt: number; count: number }>()
 
   /** To be called for each request of a sender once it is concluded. */
   function concluded(context: RequestFacts, result: RequestOutcome): void {
     const { endpoint = '', live } = context
     if ('hasOtherBody' in result && result.hasOtherBody && result.mapping !== undefined)
       noteDiffering(result.mapping, context)
-    if ('code' in result && isRefusedByConfiguration(result) && !isWanted(result.code)) {
+    if ('code' in result && isRefusedByConfiguration(result) && !isDeliberate(result.code)) {
       const { mapping, code, details } = result
       const at = details?.[0]?.pointer
       const name = configuredName(live.snapshot, endpoint)
       if (mapping === undefined && name === undefined) return
       const subject = mapping ?? `/${name}`
-      const by = mapping === undefined ? endpointOption(name ?? '') : ` --mapping ${mapping}`
+      const option = mapping === undefined ? endpointOption(name ?? '') : ` --mapping ${mapping}`
       ledger.note({
         code: 'MAPPING_REFUSES',
         subject,
         describe: () => ({
-          cause: `Requests to /${endpoint} are refused with ${code}${at ? ` at ${at}` : ''}: ${withoutStop(reasonOf(result))}.`,
+          cause: `Requests to /${endpoint} are refused with ${code}${at ? ` at ${at}` : ''}: ${withoutFullStop(reasonOf(result))}.`,
           label:
             live.snapshot.settings.history.bodies === 'none'
               ? 'Fix the mapping; with `history.bodies: none` nothing is kept that could be replayed'
               : `Fix ${mapping === undefined ? 'the configuration' : 'the mapping'}, then replay what was refused`,
-          command: `reveille replay --outcome refused${by}`,
+          command: `reveille replay --outcome refused${option}`,
           action: { method: 'POST', path: '/api/requests/replay', body: { filter: filterOf(subject) } },
         }),
       })
@@ -58,17 +58,17 @@ export function createRefusalWatch({ ledger, read }: RefusalWatchOptions) {
 
   /** A mapping's key that several events share drops all but the first. */
   function noteDiffering(mapping: string, { endpoint = '', receivedAt, requestId }: RequestFacts): void {
-    const known = differing.get(mapping)
-    const hour =
+    const known = differingByMapping.get(mapping)
+    const window =
       known !== undefined && receivedAt - known.beganAt < hourMs ? known : { beganAt: receivedAt, count: 0 }
-    differing.set(mapping, hour)
-    hour.count += 1
-    if (hour.count < minDiffering) return
+    differingByMapping.set(mapping, window)
+    window.count += 1
+    if (window.count < minDiffering) return
     ledger.note({
       code: 'DEDUPE_TOO_COARSE',
       subject: mapping,
       describe: () => ({
-        cause: `The mapping "${mapping}" dropped ${hour.count} requests to /${endpoint} within an hour as duplicates, although their bodies differ: its \`dedupe.key\` gives different events one value.`,
+        cause: `The mapping "${mapping}" dropped ${window.count} requests to /${endpoint} within an hour as duplicates, although their bodies differ: its \`dedupe.key\` gives different events one value.`,
         label: `Let \`dedupe.key\` name one event; ${requestId} is the newest that was dropped`,
         command: `reveille requests --mapping ${mapping} --outcome duplicate`,
       }),
@@ -85,9 +85,10 @@ export function createRefusalWatch({ ledger, read }: RefusalWatchOptions) {
   async function isAllReplayed(subject: string): Promise<boolean> {
     let [cursor, seen]: [string | undefined, number] = [undefined, 0]
     do {
-      const page = await read.requests({ ...filterOf(subject), limit: stride, ...(cursor && { cursor }) })
+      const page = await read.requests({ ...filterOf(subject), limit: pageSize, ...(cursor && { cursor }) })
       for (const request of page.items) {
-        if (request.replayOf !== undefined || request.bodyKept !== true || isWanted(request.code)) continue
+        if (request.replayOf !== undefined || request.bodyKept !== true || isDeliberate(request.code))
+          continue
         seen += 1
         if (!(await wasReplayed(request))) return false
       }

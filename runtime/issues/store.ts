@@ -1,7 +1,7 @@
 /** Follows whether the store can write. What cannot be written is listed from memory meanwhile. */
 
 import type { Health, Outage } from '../store/port.ts'
-import { type Ledger, withoutStop } from './ledger.ts'
+import { type Ledger, withoutFullStop } from './ledger.ts'
 
 const subject = 'store'
 
@@ -32,7 +32,7 @@ export function createStoreWatch(ledger: Ledger) {
           code: 'STORE_UNWRITABLE',
           subject,
           describe: () => ({
-            cause: `Requests are answered 503, because the store cannot write: ${withoutStop(reason)}.`,
+            cause: `Requests are answered 503, because the store cannot write: ${withoutFullStop(reason)}.`,
             label: 'Fix the cause, such as a full disk; the gateway resumes automatically',
             command: 'reveille doctor',
           }),

@@ -15,7 +15,7 @@ import { dayOf } from '../store/day.ts'
 import type { Reader, RunError, RunRecord } from '../store/port.ts'
 import { type IssueCode, issueCodes, quietMs } from './codes.ts'
 import { isConfiguredName } from './configured-names.ts'
-import { type Ledger, type Problem, withoutStop } from './ledger.ts'
+import { type Ledger, type Problem, withoutFullStop } from './ledger.ts'
 
 export interface WorkWatchOptions {
   readonly ledger: Ledger
@@ -205,7 +205,7 @@ function heartbeatFails(runner: string, id: string, failure: Failure): Problem {
 }
 
 function runnerFailsWith(runner: string, { code, reason }: Failure): string {
-  return `Runs of the runner "${runner}" fail with ${code}: ${withoutStop(reason)}.`
+  return `Runs of the runner "${runner}" fail with ${code}: ${withoutFullStop(reason)}.`
 }
 
 function runnerHeld(
@@ -213,7 +213,7 @@ function runnerHeld(
   since: () => string,
 ): Problem {
   const describe = () => ({
-    cause: `Runs of the runner "${runner}" wait, and none is lost, because it is unavailable: ${code}: ${withoutStop(reason)}.`,
+    cause: `Runs of the runner "${runner}" wait, and none is lost, because it is unavailable: ${code}: ${withoutFullStop(reason)}.`,
     label: 'Fix the cause. One run retries periodically; this command retries at once',
     ...retryOf(runner, since()),
   })
@@ -238,7 +238,7 @@ function timeouts(run: RunRecord): Problem {
 
 function loop(run: RunRecord, { message }: RunError): Problem {
   const describe = () => ({
-    cause: `Runs of ${nameOf(run)} are parked because a loop is suspected: ${withoutStop(message)}.`,
+    cause: `Runs of ${nameOf(run)} are parked because a loop is suspected: ${withoutFullStop(message)}.`,
     label: 'See what causes the runs; end this one, or resume it if intended',
     command: `reveille cancel ${run.id}`,
     action: { method: 'POST', path: `/api/runs/${run.id}/cancel` } as const,
@@ -249,7 +249,7 @@ function loop(run: RunRecord, { message }: RunError): Problem {
 /** About the runner, as a sender may have chosen the model. */
 function noPrice({ runner }: RunRecord, { code, message }: RunError): Problem {
   const describe = () => ({
-    cause: `Runs are parked because a budget is in USD and their price is unknown: ${withoutStop(message)}.`,
+    cause: `Runs are parked because a budget is in USD and their price is unknown: ${withoutFullStop(message)}.`,
     label: 'Fix that, then resume the parked runs',
     command: `reveille resume --all --code ${code}`,
     action: { method: 'POST', path: '/api/runs/resume', body: { code } } as const,
@@ -260,7 +260,7 @@ function noPrice({ runner }: RunRecord, { code, message }: RunError): Problem {
 /** Without an action: while the budget is spent it could only fail. */
 function budgetSpent(budget: BudgetKey, { code, message }: RunError): Problem {
   const describe = () => ({
-    cause: `Runs are parked: ${withoutStop(message)}.`,
+    cause: `Runs are parked: ${withoutFullStop(message)}.`,
     label: `Raise ${budget} or wait for the next day (UTC), then resume the parked runs`,
     command: `reveille resume --all --code ${code}`,
   })
@@ -287,7 +287,7 @@ function deliveriesParked(channel: string, to: string | undefined, { code, reaso
           action: { method: 'POST', path: '/api/deliveries/replay', body: { channel } } as const,
         }
   const cause = () =>
-    `Replies to ${channel} are parked. The newest${address}: ${code}: ${withoutStop(reason)}.`
+    `Replies to ${channel} are parked. The newest${address}: ${code}: ${withoutFullStop(reason)}.`
   // Without a route the main session's own replies go nowhere either.
   const isSilent = code === 'NO_ROUTE'
   return {
@@ -300,7 +300,7 @@ function deliveriesParked(channel: string, to: string | undefined, { code, reaso
 
 function channelRefuses(channel: string, code = 'failed', reason = 'no reason given'): Problem {
   const describe = () => ({
-    cause: `Nothing can be sent on the channel ${channel}: ${code}: ${withoutStop(reason)}.`,
+    cause: `Nothing can be sent on the channel ${channel}: ${code}: ${withoutFullStop(reason)}.`,
     label: `Fix \`channels.${channel}\`. The channel is tried again when you save`,
     command: 'reveille doctor',
   })
@@ -331,7 +331,7 @@ function reloadRefused(
   const more = errors.length === 1 ? '' : ` (and ${errors.length - 1} more)`
   const where = place === undefined ? '' : `${place}: `
   const describe = () => ({
-    cause: `Your last change was refused; generation ${generation} is still live: ${where}${withoutStop(first.message)}${more}.`,
+    cause: `Your last change was refused; generation ${generation} is still live: ${where}${withoutFullStop(first.message)}${more}.`,
     label: `Fix ${place ?? 'the files'}. The files are loaded again when you save`,
     command: 'reveille check',
     action: { method: 'POST', path: '/api/reload' } as const,

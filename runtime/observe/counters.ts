@@ -36,7 +36,7 @@ export interface Counted<Labels> {
 
 export type Counters = ReturnType<typeof createCounters>
 
-const numberOfOutcome = new Map<RequestOutcome, number>(
+const outcomeIndexes = new Map<RequestOutcome, number>(
   requestOutcomes.map((outcome, index) => [outcome, index]),
 )
 
@@ -48,37 +48,37 @@ export const otherEndpoint = 'other'
 
 export function createCounters(options: { now(): number; backlog(): number }) {
   const series = createSeries(options)
-  const requests = createRequestCells()
+  const requests = createRequestCounter()
   const mappings = new Map<string, { hits: number; lastAt: number }>()
-  const accepting = createHistogram()
-  const committing = createHistogram()
-  const oldTokens = createCells<'list'>()
-  const runs = createCells<'kind' | 'state'>()
-  const deliveries = createCells<'channel' | 'state'>()
-  const reloads = createCells<'result'>()
-  const tokens = createCells<'model' | 'kind'>()
-  const costs = createCells<'model'>()
+  const acceptHistogram = createHistogram()
+  const commitHistogram = createHistogram()
+  const oldTokens = createLabelledCounter<'list'>()
+  const runs = createLabelledCounter<'kind' | 'state'>()
+  const deliveries = createLabelledCounter<'channel' | 'state'>()
+  const reloads = createLabelledCounter<'result'>()
+  const tokens = createLabelledCounter<'model' | 'kind'>()
+  const costs = createLabelledCounter<'model'>()
   let areFilesRefused = false
 
   return {
     /** Called once for each request that is recorded, after its reply. */
     noteRequest({ snapshot, endpoint, outcome, status, mapping, ms, resolveMs, at }: CountedRequest): void {
-      const number = numberOfOutcome.get(outcome) as number
+      const number = outcomeIndexes.get(outcome) as number
       requests.add(snapshot, endpoint, number * 1000 + status)
       const isAccepted = outcome === 'accepted'
       series.noteRequest(at, number, isAccepted ? ms : undefined)
       if (isAccepted) {
-        accepting.observe(ms)
-        if (resolveMs !== undefined) committing.observe(ms - resolveMs)
+        acceptHistogram.observe(ms)
+        if (resolveMs !== undefined) commitHistogram.observe(ms - resolveMs)
       }
       if (mapping === undefined) return
-      const hits = mappings.get(mapping)
-      if (hits === undefined) {
+      const entry = mappings.get(mapping)
+      if (entry === undefined) {
         if (mappings.size < maxNames) mappings.set(mapping, { hits: 1, lastAt: at })
         return
       }
-      hits.hits += 1
-      hits.lastAt = at
+      entry.hits += 1
+      entry.lastAt = at
     },
     /** A sender showed a token or secret that is not the newest of its list. */
     noteOldToken: (list: string) => oldTokens.add({ list }),
@@ -112,8 +112,8 @@ export function createCounters(options: { now(): number; backlog(): number }) {
     /** Everything for the metrics. */
     read: () => ({
       requests: requests.read(),
-      accepting: accepting.read(),
-      committing: committing.read(),
+      accepting: acceptHistogram.read(),
+      committing: commitHistogram.read(),
       oldTokens: oldTokens.read(),
       runs: runs.read(),
       deliveries: deliveries.read(),
@@ -126,7 +126,7 @@ export function createCounters(options: { now(): number; backlog(): number }) {
 }
 
 /** Counts requests by endpoint, outcome and status; the last two are one number. */
-function createRequestCells() {
+function createRequestCounter() {
   const requests = new Map<string, Map<number, { count: number }>>()
   let known: Pick<Snapshot, 'endpoints' | 'mappings'> | undefined
   let names: ReadonlySet<string> = new Set()
@@ -190,7 +190,7 @@ function namesIn({ endpoints, mappings }: Pick<Snapshot, 'endpoints' | 'mappings
 }
 
 /** Counts by labels, for what happens far less often than requests. */
-function createCells<Name extends string>() {
+function createLabelledCounter<Name extends string>() {
   const cells = new Map<string, { readonly labels: Readonly<Record<Name, string>>; count: number }>()
   return {
     add(labels: Readonly<Record<Name, string>>, amount = 1): void {

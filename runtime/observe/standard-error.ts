@@ -151,9 +151,9 @@ function createLineQueue({ onRoom, maxQueued = 4 * 1024 * 1024 }: StandardErrorO
     block = ''
   }
 
-  function take(most: number): Buffer {
-    const text = blocks.slice(0, most).join('')
-    blocks = blocks.slice(most)
+  function take(count: number): Buffer {
+    const text = blocks.slice(0, count).join('')
+    blocks = blocks.slice(count)
     queued -= text.length
     return Buffer.from(text)
   }

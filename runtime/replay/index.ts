@@ -1,10 +1,10 @@
 /** The public face of replays. */
 
-export { createReplayJobs, type JobTerms, type ReplayJobs } from './jobs.ts'
+export { createReplayJobs, type JobOptions as JobTerms, type ReplayJobs } from './jobs.ts'
 export {
+  bodyNotKept as notKept,
   createReplays,
   isSendersFault,
-  notKept,
   type ReplayAnswer,
   type Replays,
   type Unreplayable,

@@ -46,7 +46,7 @@ export interface ReplayJobsOptions {
 }
 
 /** How the requests of a job are replayed. */
-export interface JobTerms {
+export interface JobOptions {
   readonly deliverAgain?: boolean
   /** Names the order: one that is given again begins no second job. */
   readonly key?: string
@@ -111,7 +111,7 @@ export function createReplayJobs(options: ReplayJobsOptions) {
     choose: (filter: RequestFilters, isWanted?: () => boolean) => chosenBy(read, filter, isWanted),
 
     /** Begins a job, or finds the one that was begun with the same key. Its items are on the disk when this resolves. */
-    async begin(ids: readonly Id[], filter: RequestFilters, terms: JobTerms, by?: string): Promise<Id> {
+    async begin(ids: readonly Id[], filter: RequestFilters, terms: JobOptions, by?: string): Promise<Id> {
       const job = { id: mintId(), filter, options: terms, createdAt: now(), ...(by !== undefined && { by }) }
       let from = 0
       do {
@@ -150,7 +150,7 @@ async function performSome(
   // A job whose items are still being added has none to hand out.
   if (items.length === 0) return pause(options, retryMs)
   const isNew = new Set(mint)
-  const terms = { ...(job.options as JobTerms), by: job.by }
+  const terms = { ...(job.options as JobOptions), by: job.by }
   const results = await Promise.all(items.map((item) => perform(item, terms, isNew.has(item.replay))))
   const settled = results.filter((result) => result !== undefined)
   await settle(options, job.id, settled)
@@ -232,7 +232,7 @@ function createItemPerformer({ store: { read }, replays, log }: ReplayJobsOption
   /** Undefined where the gateway cannot take it now, so that the item stays open. */
   return async function perform(
     item: Item,
-    terms: JobTerms & Pick<ReplayJob, 'by'>,
+    terms: JobOptions & Pick<ReplayJob, 'by'>,
     isNew: boolean,
   ): Promise<Settled | undefined> {
     const { request, replay: requestId } = item

@@ -65,7 +65,7 @@ export function createReplays({ store: { read }, replay, mintId }: ReplaysOption
       const problem = whyNotReplayable(record)
       if (problem !== undefined) return problem
       const received = restoreRequest(withBody(record, edited))
-      return received === undefined ? refused('BODY_NOT_KEPT', notKept(record)) : { ok: true, received }
+      return received === undefined ? refused('BODY_NOT_KEPT', bodyNotKept(record)) : { ok: true, received }
     },
 
     /** @throws StoreError where the store cannot be read */
@@ -123,7 +123,7 @@ function whyNotReplayable(record: RequestRecord): Unreplayable | undefined {
       `It was refused${why} before any mapping was asked; the body of such a request is never kept.`,
     )
   }
-  return body === undefined || head === undefined ? refused('BODY_NOT_KEPT', notKept(record)) : undefined
+  return body === undefined || head === undefined ? refused('BODY_NOT_KEPT', bodyNotKept(record)) : undefined
 }
 
 /** Whether a request was refused for what its sender did. What a mapping or another setting refuses has its body or its trace, or names the mapping. */
@@ -132,7 +132,7 @@ export function isSendersFault({ outcome, mapping, body, trace, bodyKept }: Requ
 }
 
 /** Why the body of a request is not there, as a sentence. */
-export function notKept(record: RequestRecord): string {
+export function bodyNotKept(record: RequestRecord): string {
   const { outcome, forgottenAt } = record
   if (forgottenAt !== undefined) return `It was forgotten at ${new Date(forgottenAt).toISOString()}.`
   if (outcome === 'handshake') return 'The body of a request that was a handshake is never kept.'

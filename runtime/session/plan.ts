@@ -83,8 +83,8 @@ function olderTurns(turns: readonly PastTurn[], limits: HistoryLimits): readonly
   // A turn that is too long to be shown is summarised in part, which is better than not at all.
   const shorter = older.map((turn) => shortened(turn, half.maxCharacters))
   // An earlier summary alone is not summarised again.
-  const least = isSummary(older[0]) ? 2 : 1
-  return shorter.slice(0, Math.max(countOfFirst(shorter, limits), least))
+  const minCount = isSummary(older[0]) ? 2 : 1
+  return shorter.slice(0, Math.max(countOfFirst(shorter, limits), minCount))
 }
 
 function shortened(turn: PastTurn, limit: number): PastTurn {

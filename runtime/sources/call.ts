@@ -88,7 +88,7 @@ export function createCall(options: CallOptions) {
           await storage.write(name, value)
         }),
     },
-    post: (endpoint, body, own) => host.post({ endpoint, body, by: `source ${source}` }, own),
+    post: (endpoint, body, own) => host.post({ endpoint, body, client: `source ${source}` }, own),
     limitsOf: (endpoint) => limitsOf(endpoint),
     receive(endpoint, take) {
       signal.throwIfAborted()

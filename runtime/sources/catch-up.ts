@@ -191,7 +191,7 @@ async function post(own: CatchUp, missed: Missed): Promise<void> {
   const request = await missed.read()
   while (request !== undefined) {
     const { status, code, retryAfter, isDuplicate, isIgnored } = await host.post(
-      { endpoint, ...request, by: `${provider.title}'s API`, authenticatedBy: 'provider-api' },
+      { endpoint, ...request, client: `${provider.title}'s API`, authenticatedBy: 'provider-api' },
       call.signal,
     )
     if (status < 300) {

@@ -26,7 +26,7 @@ const maxDetailLength = 500
 const maxFacts = 20
 const states: readonly unknown[] = ['working', 'failing', 'waiting'] satisfies SourceReport['state'][]
 /** The last time that a date can show, in milliseconds from the Unix epoch: https://tc39.es/ecma262/#sec-time-values-and-time-range */
-const farthest = 8.64e15
+const maxTimeMs = 8.64e15
 
 /** Validates a report, because a plugin may report anything. Undefined if its state is invalid. */
 export function readReport(reported: unknown): SourceReport | undefined {
@@ -35,15 +35,15 @@ export function readReport(reported: unknown): SourceReport | undefined {
   return {
     state: state as SourceReport['state'],
     detail: oneLine(textOf(detail) ?? '', maxDetailLength),
-    ...(times !== undefined && { times: readNumbers(times, (time) => Math.abs(time) <= farthest) }),
+    ...(times !== undefined && { times: readNumbers(times, (time) => Math.abs(time) <= maxTimeMs) }),
     ...(counts !== undefined && { counts: readNumbers(counts, () => true) }),
   }
 }
 
-function readNumbers(reported: unknown, isGood: (value: number) => boolean): Record<string, number> {
+function readNumbers(reported: unknown, isValid: (value: number) => boolean): Record<string, number> {
   const numbers = Object.entries(recordOf(reported) ?? {}).flatMap(([name, number]) => {
     const value = numberOf(number)
-    return /^[a-zA-Z]\w{0,40}$/.test(name) && value !== undefined && isGood(value) ? [[name, value]] : []
+    return /^[a-zA-Z]\w{0,40}$/.test(name) && value !== undefined && isValid(value) ? [[name, value]] : []
   })
   return Object.fromEntries(numbers.slice(0, maxFacts))
 }
@@ -57,7 +57,11 @@ const events: Readonly<Record<SourceState['state'], string>> = {
   stopped: 'source-stopped',
 }
 
-const warned: readonly string[] = ['failing', 'waiting', 'held-elsewhere'] satisfies SourceState['state'][]
+const warningStates: readonly string[] = [
+  'failing',
+  'waiting',
+  'held-elsewhere',
+] satisfies SourceState['state'][]
 
 /** Writes the log line of a state, with times as ISO dates. */
 export function logState(
@@ -66,7 +70,7 @@ export function logState(
   facts: Readonly<Record<string, unknown>> = {},
 ): void {
   const dates = Object.entries(times).map(([name, time]) => [name, new Date(time).toISOString()])
-  log[warned.includes(state) ? 'warn' : 'info']({
+  log[warningStates.includes(state) ? 'warn' : 'info']({
     event: events[state],
     source,
     ...(detail !== '' && { detail }),
@@ -76,9 +80,9 @@ export function logState(
   })
 }
 
-const spanMs = 600_000
+const logWindowMs = 600_000
 /** How many reports are logged within a span. */
-const maxLines = 6
+const maxLinesPerWindow = 6
 
 /** The next line after a span counts the changes that were left out. */
 export function createStateLog(log: Logger, now: () => number, initial: SourceState['state']) {
@@ -88,14 +92,14 @@ export function createStateLog(log: Logger, now: () => number, initial: SourceSt
   let suppressed = 0
   let last: string = initial
 
-  function hasRoom(): boolean {
+  function takeLine(): boolean {
     const age = now() - beganAt
-    if (age < 0 || age >= spanMs) {
+    if (age < 0 || age >= logWindowMs) {
       beganAt = now()
       lines = 0
     }
     lines += 1
-    return lines <= maxLines
+    return lines <= maxLinesPerWindow
   }
 
   /**
@@ -103,19 +107,19 @@ export function createStateLog(log: Logger, now: () => number, initial: SourceSt
    * logged in any case.
    */
   return function report(state: SourceState, facts?: Readonly<Record<string, unknown>>) {
-    const news = newsOf(state)
-    const isChange = news !== last
-    last = news
-    if (facts === undefined && (news === logged || !hasRoom())) {
+    const key = keyOf(state)
+    const isChange = key !== last
+    last = key
+    if (facts === undefined && (key === logged || !takeLine())) {
       if (isChange) suppressed += 1
       return
     }
     logState(log, state, { ...(suppressed > 0 && { suppressed }), ...facts })
-    logged = news
+    logged = key
     suppressed = 0
   }
 }
 
-function newsOf({ state, detail }: SourceState): string {
+function keyOf({ state, detail }: SourceState): string {
   return state === 'waiting' ? `${state}: ${detail}` : state
 }

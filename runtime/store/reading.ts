@@ -496,7 +496,7 @@ const answers: Answers = {
 }
 
 /** A question of a reader, in a form that can be sent to another thread. */
-export interface Question {
+export interface StoreQuery {
   readonly name: keyof Reader
   /** The time of the process that asks. */
   readonly now: number
@@ -507,7 +507,7 @@ export interface Question {
 export function answer(
   { all, run }: Statements,
   among: Dialect['among'],
-  { name, now, args }: Question,
+  { name, now, args }: StoreQuery,
 ): Promise<unknown> {
   const given = answers[name] as (reading: Reading, ...args: readonly unknown[]) => Promise<unknown>
   return given({ all, run, among, now }, ...args)
@@ -515,7 +515,7 @@ export function answer(
 
 /** Makes a store's reader. `noted` finds a request whose commit is under way. */
 export function createReader(
-  ask: (question: Question) => Promise<unknown>,
+  ask: (question: StoreQuery) => Promise<unknown>,
   refused: RefusedRequests,
   now: () => number,
   noted: (id: Id) => RequestRecord | undefined,

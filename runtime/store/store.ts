@@ -13,7 +13,7 @@ import {
   type StoreOptions,
 } from './port.ts'
 import type { CoreState, Happened, Opened, Post, Reply } from './protocol.ts'
-import { createReader, type Question } from './reading.ts'
+import { createReader, type StoreQuery } from './reading.ts'
 import { createRefusedRequests, type RefusedRequests } from './refused-requests.ts'
 import { createWakeUp, setSystemTimer } from './wake-up.ts'
 import { type ClaimTaker, createWorkerPool } from './worker-pool.ts'
@@ -27,7 +27,7 @@ export interface Engine {
   readonly maxActions: number
   /** Hands over a post. Its reply goes to `onReply` of the handlers. */
   post(post: Post): void
-  readonly ask: (question: Question) => Promise<unknown>
+  readonly ask: (question: StoreQuery) => Promise<unknown>
   /** Called once a second. `isIdle` says that the core has nothing to do. */
   watch(isIdle: boolean): void
   /** Puts the store into a new file after the disk has failed. Resolves when that has been tried. */

@@ -5,12 +5,12 @@ import { announce } from '../../browser/announce.tsx'
 import { type ApiError, mayDo, post } from '../../data/api.ts'
 import { asApiError } from '../../data/load.ts'
 import type { Answer } from '../../data/types.ts'
+import { ActionButton } from '../../parts/action-button.tsx'
 import { Button, Field } from '../../parts/button.tsx'
 import { DiagnosticList } from '../../parts/code-frame.tsx'
 import { DiffView } from '../../parts/diff-view.tsx'
 import { Problem } from '../../parts/notice.tsx'
-import { OrderButton } from '../../parts/order.tsx'
-import { DryRunView, refusedToo } from '../../parts/reload-result.tsx'
+import { acceptRefusal, DryRunView } from '../../parts/reload-result.tsx'
 
 type Saved = Answer<'saveMapping'>
 
@@ -25,14 +25,14 @@ interface SaveProps {
 export function Save({ mapping, test, suggested }: SaveProps) {
   const [file, setFile] = useState(suggested)
   const [isWithTest, setWithTest] = useState(true)
-  const [shown, setShown] = useState<Saved>()
+  const [preview, setPreview] = useState<Saved>()
   const [error, setError] = useState<ApiError>()
   const [isBusy, setBusy] = useState(false)
   /** What was live when the change was shown. */
   const [previous, setPrevious] = useState<number>()
   useEffect(() => setFile(suggested), [suggested])
   // What was shown is no longer what would be saved.
-  useEffect(() => setShown((last) => (last?.saved ? last : undefined)), [mapping, test, file, isWithTest])
+  useEffect(() => setPreview((last) => (last?.saved ? last : undefined)), [mapping, test, file, isWithTest])
 
   async function send(isDry: boolean) {
     setBusy(true)
@@ -41,22 +41,22 @@ export function Save({ mapping, test, suggested }: SaveProps) {
       file: file.trim(),
       mapping,
       ...(isWithTest && test !== undefined && { test }),
-      ...(!isDry && { digest: shown?.digest }),
+      ...(!isDry && { digest: preview?.digest }),
     }
     try {
-      const answer = await refusedToo(post<Saved>('/mappings', body, isDry ? { dryRun: true } : {}))
-      setShown(answer)
+      const answer = await acceptRefusal(post<Saved>('/mappings', body, isDry ? { dryRun: true } : {}))
+      setPreview(answer)
       if (isDry) setPrevious(answer.reload?.generation)
       announce(sentenceOf(answer))
     } catch (cause) {
-      setShown(undefined)
+      setPreview(undefined)
       setError(asApiError(cause))
     }
     setBusy(false)
   }
 
   if (!mayDo('configure')) return null
-  const { before = '', after, diagnostics = [], reload, shadow } = shown ?? {}
+  const { before = '', after, diagnostics = [], reload, shadow } = preview ?? {}
   return (
     <section class="stack" aria-label="Save">
       <h2>Save</h2>
@@ -71,25 +71,25 @@ export function Save({ mapping, test, suggested }: SaveProps) {
         <Button disabled={isBusy} onClick={() => void send(true)}>
           Show the change
         </Button>
-        {shown !== undefined && !shown.saved && reload?.ok && (
+        {preview !== undefined && !preview.saved && reload?.ok && (
           <Button class="primary" disabled={isBusy} onClick={() => void send(false)}>
             Save and go live
           </Button>
         )}
       </div>
       {error !== undefined && <Problem error={error} />}
-      {shown?.saved && (
+      {preview?.saved && (
         <p class={`edge note tone-${reload?.ok ? 'good' : 'bad'}`}>
-          {sentenceOf(shown)} {reload?.ok && previous !== undefined && <Undo generation={previous} />}
+          {sentenceOf(preview)} {reload?.ok && previous !== undefined && <Undo generation={previous} />}
         </p>
       )}
       {diagnostics.length > 0 && (
         <DiagnosticList diagnostics={diagnostics} label="Why the mapping does not compile" />
       )}
-      {after !== undefined && shown?.saved === false && (
-        <DiffView name={shown.file} before={before} after={after} />
+      {after !== undefined && preview?.saved === false && (
+        <DiffView name={preview.file} before={before} after={after} />
       )}
-      {reload !== undefined && !shown?.saved && (
+      {reload !== undefined && !preview?.saved && (
         <DryRunView dry={{ reload, ...(shadow && { shadow }) }} what="all files with it" folder="" />
       )}
     </section>
@@ -98,11 +98,11 @@ export function Save({ mapping, test, suggested }: SaveProps) {
 
 function Undo({ generation }: { readonly generation: number }) {
   return (
-    <OrderButton
+    <ActionButton
       path={`/generations/${generation}/rollback`}
       label="Undo"
-      question={`Roll back to generation ${generation}? The file keeps the change.`}
-      done={`Generation ${generation} is live again.`}
+      confirmation={`Roll back to generation ${generation}? The file keeps the change.`}
+      doneMessage={`Generation ${generation} is live again.`}
     />
   )
 }

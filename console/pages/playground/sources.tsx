@@ -9,7 +9,7 @@ import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Marked } from '../../parts/marked.tsx'
-import { Empty, Read } from '../../parts/notice.tsx'
+import { Empty, LoadedView } from '../../parts/notice.tsx'
 import { Time } from '../../parts/time.tsx'
 import { entryAt, headersText, load, payloadText, queryText, readPlace } from './draft.ts'
 
@@ -70,7 +70,7 @@ export function RequestPicker({
           Requests of all endpoints
         </label>
       )}
-      <Read of={loaded} what="the requests">
+      <LoadedView loaded={loaded} what="the requests">
         {({ items }) =>
           items.length === 0 ? (
             <Empty title="No request came yet." />
@@ -87,7 +87,7 @@ export function RequestPicker({
             </ul>
           )
         }
-      </Read>
+      </LoadedView>
     </Dialog>
   )
 }

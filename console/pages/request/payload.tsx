@@ -12,7 +12,7 @@ import { Facts, text } from '../../parts/facts.tsx'
 import { Icon } from '../../parts/icons.tsx'
 import { layOut } from '../../parts/json-layout.ts'
 import { Code, TextBlock } from '../../parts/marked.tsx'
-import { Problem, Read } from '../../parts/notice.tsx'
+import { LoadedView, Problem } from '../../parts/notice.tsx'
 
 export function Payload({ request }: { readonly request: RequestDetail }) {
   const { bodyKept, bodyBytes, forgottenAt } = request
@@ -101,8 +101,8 @@ function Body({ request: { id, endpoint } }: { readonly request: RequestDetail }
     )
   }
   return (
-    <Read of={useText(`/requests/${id}/body`)} what="the body">
+    <LoadedView loaded={useText(`/requests/${id}/body`)} what="the body">
       {({ text: body, isCut }) => shown(body, isCut)}
-    </Read>
+    </LoadedView>
   )
 }

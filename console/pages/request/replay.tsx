@@ -10,7 +10,7 @@ import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { layOut } from '../../parts/json-layout.ts'
 import { Marked } from '../../parts/marked.tsx'
-import { Loading, Problem, Read } from '../../parts/notice.tsx'
+import { LoadedView, Loading, Problem } from '../../parts/notice.tsx'
 import { Trace } from '../../parts/trace.tsx'
 
 interface Props {
@@ -122,7 +122,7 @@ function PayloadField({ id, payload, edit }: PayloadFieldProps) {
     if (isRaw) field.current?.focus()
   }, [original])
   return (
-    <Read of={body} what="the body">
+    <LoadedView loaded={body} what="the body">
       {({ isCut }) => (
         <>
           {isCut && <p class="notice">The body is too large to be edited here.</p>}
@@ -154,7 +154,7 @@ function PayloadField({ id, payload, edit }: PayloadFieldProps) {
           )}
         </>
       )}
-    </Read>
+    </LoadedView>
   )
 }
 

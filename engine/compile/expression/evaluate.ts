@@ -7,7 +7,7 @@ import type jsonata from 'jsonata'
 import { ContainmentLimit } from '../../resolve/model/containment.ts'
 import { thrownLimit } from './fault.ts'
 import { pinFunctions, registerFunctions, timeVariable } from './functions.ts'
-import { type Guards, type ParsedExpression, parseExpression } from './parse.ts'
+import { type ExpressionLimits, type ParsedExpression, parseExpression } from './parse.ts'
 import { makePlain } from './plain.ts'
 import type { SyntaxNode } from './syntax-tree.ts'
 
@@ -25,7 +25,10 @@ type EvaluateInLibrary = (
 export function createLibraryExpression(
   source: string,
   prepare: (ast: unknown) => void = () => {},
-  { resolved, guards }: { readonly resolved?: ParsedExpression; readonly guards?: Partial<Guards> } = {},
+  {
+    resolved,
+    guards,
+  }: { readonly resolved?: ParsedExpression; readonly guards?: Partial<ExpressionLimits> } = {},
 ): EvaluateInLibrary {
   let ready: { readonly expression: jsonata.Expression; readonly writes: boolean } | undefined
 

@@ -1,14 +1,14 @@
 /** Writes the sentence about a failed evaluation: the expression, the place in it, and the kind of value that was wrong, never the value. */
 
 import { ExpressionError } from '../../resolve/model/program.ts'
-import { type Fault, readFault, startOfToken } from './fault.ts'
+import { describeFault, type Fault, startOfToken } from './fault.ts'
 
 /**
  * The library's own sentences quote values of the payload, so they are not used. `offset` is where the expression
  * begins in its field's text.
  */
 export function evaluationError(cause: unknown, source: string, offset: number): ExpressionError {
-  const fault = readFault(cause)
+  const fault = describeFault(cause)
   const { code, position } = fault
   const column =
     position === undefined ? '' : ` at column ${offset + startOfToken(position, fault.token, source) + 1}`

@@ -24,7 +24,7 @@ export interface Fault {
 /** The codes in the library's documentation, and our own. */
 const knownCode = /^(?:[A-Z]\d{4}|LIMIT)$/
 
-export function readFault(cause: unknown): Fault {
+export function describeFault(cause: unknown): Fault {
   const thrown = (typeof cause === 'object' && cause !== null ? cause : {}) as Readonly<
     Record<string, unknown>
   >

@@ -2,7 +2,7 @@
 
 import jsonata from 'jsonata'
 import { compileRegex, RegexSyntaxError } from '../../regex/regex.ts'
-import { ExpressionSyntaxError, readFault, startOfToken } from './fault.ts'
+import { describeFault, ExpressionSyntaxError, startOfToken } from './fault.ts'
 import { foreignSyntax } from './foreign-syntax.ts'
 import { regexEngine } from './regex-engine.ts'
 import { type SyntaxNode, visitNodes } from './syntax-tree.ts'
@@ -11,9 +11,9 @@ import { type SyntaxNode, visitNodes } from './syntax-tree.ts'
  * The library's own guards: elements of a list that an expression makes, milliseconds, and depth of calls.
  * https://docs.jsonata.org/embedding-extending
  */
-const guards = { sequence: 10_000, timeout: 1_000, stack: 2_000, RegexEngine: regexEngine }
+const defaultLimits = { sequence: 10_000, timeout: 1_000, stack: 2_000, RegexEngine: regexEngine }
 
-export type Guards = typeof guards
+export type ExpressionLimits = typeof defaultLimits
 
 /** A valid expression. */
 export interface ParsedExpression {
@@ -28,8 +28,12 @@ export interface ParsedExpression {
  * place of the usual ones.
  * @throws ExpressionSyntaxError
  */
-export function parseExpression(source: string, offset: number, others?: Partial<Guards>): ParsedExpression {
-  const expression = parse(source, offset, others)
+export function parseExpression(
+  source: string,
+  offset: number,
+  overrides?: Partial<ExpressionLimits>,
+): ParsedExpression {
+  const expression = parse(source, offset, overrides)
   const ast = expression.ast() as unknown as SyntaxNode
   const nodes: SyntaxNode[] = []
   visitNodes(ast, (node) => void nodes.push(node))
@@ -38,14 +42,14 @@ export function parseExpression(source: string, offset: number, others?: Partial
   return { expression, ast, nodes }
 }
 
-function parse(source: string, offset: number, others?: Partial<Guards>): jsonata.Expression {
+function parse(source: string, offset: number, overrides?: Partial<ExpressionLimits>): jsonata.Expression {
   try {
-    return jsonata(source, { ...guards, ...others } as unknown as jsonata.JsonataOptions)
+    return jsonata(source, { ...defaultLimits, ...overrides } as unknown as jsonata.JsonataOptions)
   } catch (cause) {
-    const slip = foreignSyntax(source)
-    if (slip !== undefined)
-      throw new ExpressionSyntaxError(slip.message, offset + slip.place, slip.hint, { cause })
-    const { message, position, token } = readFault(cause)
+    const foreign = foreignSyntax(source)
+    if (foreign !== undefined)
+      throw new ExpressionSyntaxError(foreign.message, offset + foreign.place, foreign.hint, { cause })
+    const { message, position, token } = describeFault(cause)
     const hint = 'The language is JSONata 2: https://docs.jsonata.org'
     const place = offset + (placeOfRegex(message, source) ?? startOfToken(position ?? 0, token, source))
     throw new ExpressionSyntaxError(message, place, hint, { cause })
@@ -86,12 +90,12 @@ function compileRegexes(all: readonly SyntaxNode[], source: string, offset: numb
 function compileLiteral(literal: RegExp, position: number, source: string, offset: number): unknown {
   const { ignoreCase, multiline } = literal
   const end = source.lastIndexOf('/', position - 1)
-  const begin = source.lastIndexOf(`/${literal.source}/`, end - literal.source.length - 1)
+  const start = source.lastIndexOf(`/${literal.source}/`, end - literal.source.length - 1)
   try {
     return compileRegex(literal.source, { ignoreCase, multiline })
   } catch (cause) {
     if (!(cause instanceof RegexSyntaxError)) throw cause
-    const place = offset + (begin === -1 ? 0 : begin + 1 + cause.offset)
+    const place = offset + (start === -1 ? 0 : start + 1 + cause.offset)
     throw new ExpressionSyntaxError(cause.message, place, cause.hint, { cause })
   }
 }

@@ -59,7 +59,7 @@ function chooseEquality(
 ): Equality | undefined {
   if (equalities.length < 2) return equalities[0]
   const sized = equalities.map((equality) => {
-    const fullest = keysOf(equality).reduce((most, key) => Math.max(most, counts.get(key) ?? 0), 0)
+    const fullest = keysOf(equality).reduce((highest, key) => Math.max(highest, counts.get(key) ?? 0), 0)
     return { equality, size: equality.of === 'header' ? fullest - 0.5 : fullest }
   })
   return sized.reduce((best, each) => (each.size < best.size ? each : best)).equality

@@ -160,10 +160,13 @@ function readNumeric(operand: unknown, { refuse }: Operand): Test | undefined {
   const valuesOf = (first: string) =>
     bounds.filter(({ sign }) => sign.startsWith(first)).map(({ value }) => value)
   const [pinned] = valuesOf('=')
-  const least = Math.max(...valuesOf('>'))
-  const most = Math.min(...valuesOf('<'))
+  const lowerBound = Math.max(...valuesOf('>'))
+  const upperBound = Math.min(...valuesOf('<'))
   // A range of more than one number cannot be emptied by a list of `!=`.
-  const isPossible = pinned === undefined ? least < most || (least === most && holds(least)) : holds(pinned)
+  const isPossible =
+    pinned === undefined
+      ? lowerBound < upperBound || (lowerBound === upperBound && holds(lowerBound))
+      : holds(pinned)
   if (!isPossible) return refuse('holds bounds that no number satisfies together', hint)
   return {
     holds,

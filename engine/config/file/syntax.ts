@@ -72,7 +72,7 @@ const ownCodes: ReadonlySet<FaultCode> = new Set(['DUPLICATE_KEY', 'TOO_MANY_ALI
  * With these codes the parser understood the text, so that its line need not be searched for secrets, and no guess is
  * needed.
  */
-const ofSoundText: ReadonlySet<FaultCode> = new Set(['LOST_ALIAS', 'TOO_MANY_ALIASES'])
+const semanticCodes: ReadonlySet<FaultCode> = new Set(['LOST_ALIAS', 'TOO_MANY_ALIASES'])
 
 /** An error of the parser with its place. */
 export interface Fault {
@@ -91,13 +91,13 @@ export function problemsOf(faults: readonly Fault[], placed: PlacedText): Diagno
   const explain = createExplainer(placed.text)
   const seen = new Set<number>()
   return faults.flatMap(({ code, offset }) => {
-    const isUnderstood = ofSoundText.has(code)
+    const isUnderstood = semanticCodes.has(code)
     const place = placeAt(placed, offset, !isUnderstood)
     // A line that begins in the wrong place is a consequence of a mistake above it.
     const isConsequence = code === 'UNEXPECTED_TOKEN' && seen.size > 0 && isLineStart(placed, offset)
     if (isConsequence || seen.has(place.line)) return []
     seen.add(place.line)
-    const words = isUnderstood ? wordsOf(code) : explain(code, place.text, offset)
+    const words = isUnderstood ? describeCode(code) : explain(code, place.text, offset)
     return [{ severity: 'error' as const, place, ...words }]
   })
 }
@@ -108,8 +108,8 @@ function isLineStart({ text, lineStarts }: PlacedText, offset: number): boolean 
 }
 
 /** A template without quotes at the beginning of the value after a key or a dash, in a block or between braces. */
-const beginsBare = /^\s*(?:-\s+)*(?:["']?[\w.$-]+["']?\s*:\s+)?\{[{%]/
-const bareInBraces = /[{,]\s*["']?[\w.$-]+["']?\s*:\s+\{[{%]/
+const bareTemplateAtStart = /^\s*(?:-\s+)*(?:["']?[\w.$-]+["']?\s*:\s+)?\{[{%]/
+const bareTemplateInBraces = /[{,]\s*["']?[\w.$-]+["']?\s*:\s+\{[{%]/
 
 /** A reference without quotes between braces or brackets, where its own braces open a map. */
 const bareReference = /[{[,]\s*(?:["']?[\w.$-]+["']?\s*:\s+)?\$\{/
@@ -130,10 +130,11 @@ function createExplainer(text: string): (code: FaultCode, line: string, offset: 
     }
     const isAtComment = /^\/[/*]/.test(text.slice(offset, offset + 2))
     if ((isForeign || isAtComment) && code !== 'OPEN_COMMENT') {
-      const { message } = wordsOf(isAtComment ? 'FOREIGN_COMMENT' : code)
+      const { message } = describeCode(isAtComment ? 'FOREIGN_COMMENT' : code)
       return { code: 'YAML_SYNTAX', message, hint: foreignComment }
     }
-    const isBare = beginsBare.test(line) || (code !== 'BLOCK_AS_IMPLICIT_KEY' && bareInBraces.test(line))
+    const isBare =
+      bareTemplateAtStart.test(line) || (code !== 'BLOCK_AS_IMPLICIT_KEY' && bareTemplateInBraces.test(line))
     const hint = isBare
       ? 'A template that begins with `{{` or `{%` needs quotes around it.'
       : bareReference.test(lineAt(text, offset))
@@ -141,7 +142,7 @@ function createExplainer(text: string): (code: FaultCode, line: string, offset: 
         : isEscapedQuote.test(line)
           ? "In single quotes `\\'` ends the text: write `''`, or use double quotes."
           : undefined
-    return { ...wordsOf(code), ...(hint !== undefined && { hint }) }
+    return { ...describeCode(code), ...(hint !== undefined && { hint }) }
   }
 }
 
@@ -151,7 +152,7 @@ function lineAt(text: string, offset: number): string {
   return text.slice(text.lastIndexOf('\n', offset - 1) + 1, end === -1 ? undefined : end)
 }
 
-function wordsOf(code: FaultCode): SyntaxFault {
+function describeCode(code: FaultCode): SyntaxFault {
   // A newer parser may have codes that these tables lack.
   const message = sentences[code] ?? sentences.IMPOSSIBLE
   const hint = hints[code]

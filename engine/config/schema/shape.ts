@@ -23,23 +23,23 @@ export function shapeValue(
 ): unknown {
   return shape(value, schema, [], true)
 
-  function shape(current: unknown, node: SchemaNode | undefined, path: Path, open: boolean): unknown {
-    const isOpen = open && node?.references !== false
-    if (typeof current === 'string' && isOpen && path.length > 0 && mayHoldReference(current))
+  function shape(current: unknown, node: SchemaNode | undefined, path: Path, inherited: boolean): unknown {
+    const mayResolve = inherited && node?.references !== false
+    if (typeof current === 'string' && mayResolve && path.length > 0 && mayHoldReference(current))
       return resolve({ path, text: current, type: [node?.type ?? []].flat() })
     // A list keeps its length, so that the items after a reference without a value keep their places.
     if (Array.isArray(current))
-      return current.map((item, index) => shape(item, node?.items, [...path, index], isOpen) ?? item)
+      return current.map((item, index) => shape(item, node?.items, [...path, index], mayResolve) ?? item)
     if (typeof current !== 'object' || current === null) return current
     const map: Record<string, unknown> = Object.create(null)
     for (const [key, item] of Object.entries(current)) {
-      const listed = node?.properties && Object.hasOwn(node.properties, key) && node.properties[key]
-      if (item === null && listed) continue
-      const rest = node?.additionalProperties
-      const known = listed || (typeof rest === 'object' ? rest : undefined)
+      const propertySchema = node?.properties && Object.hasOwn(node.properties, key) && node.properties[key]
+      if (item === null && propertySchema) continue
+      const otherSchema = node?.additionalProperties
+      const itemSchema = propertySchema || (typeof otherSchema === 'object' ? otherSchema : undefined)
       // `terminal:` without a value names a channel with an empty configuration.
-      const written = item ?? (known?.type === 'object' ? {} : null)
-      const shaped = shape(written, known, [...path, key], isOpen)
+      const present = item ?? (itemSchema?.type === 'object' ? {} : null)
+      const shaped = shape(present, itemSchema, [...path, key], mayResolve)
       if (shaped !== undefined) map[key] = shaped
     }
     return map

@@ -2,29 +2,29 @@
 
 /** Whether every endpoint of the narrow path is an endpoint of the wide one. */
 export function coversPath(wide: string | undefined, narrow: string | undefined): boolean {
-  return pairUp(wide, narrow, (one, other) => isParameter(one) || one === other)
+  return segmentsMatch(wide, narrow, (one, other) => isParameter(one) || one === other)
 }
 
 /** Whether there is an endpoint that both paths have. */
 export function overlapsPath(one: string | undefined, other: string | undefined): boolean {
   if (one === undefined || other === undefined) return true
-  return pairUp(one, other, (left, right) => isParameter(left) || isParameter(right) || left === right)
+  return segmentsMatch(one, other, (left, right) => isParameter(left) || isParameter(right) || left === right)
 }
 
 export function parametersOf(path: string | undefined): readonly string[] {
   return (path?.split('/') ?? []).filter(isParameter).map((segment) => segment.slice(1))
 }
 
-function pairUp(
+function segmentsMatch(
   one: string | undefined,
   other: string | undefined,
-  fits: (left: string, right: string) => boolean,
+  matches: (left: string, right: string) => boolean,
 ): boolean {
   if (one === undefined || one === other) return true
   const left = one.split('/')
   const right = other?.split('/')
   if (right?.length !== left.length) return false
-  return left.every((segment, index) => fits(segment, right[index] ?? ''))
+  return left.every((segment, index) => matches(segment, right[index] ?? ''))
 }
 
 function isParameter(segment: string): boolean {

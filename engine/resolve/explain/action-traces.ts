@@ -5,7 +5,7 @@ import { isLiteral, plainText, type Segment } from '../../boundary/segment.ts'
 import { isBlank } from '../admit/rules.ts'
 import type { Action } from '../model/decision.ts'
 import { type EffectivePolicy, placeOfPolicyValue } from '../model/effective-policy.ts'
-import type { Recorder } from '../model/recorder.ts'
+import type { TraceRecorder } from '../model/recorder.ts'
 import type { ActionTrace, FieldTrace, SourceTrace } from '../model/trace.ts'
 import type { Redactor } from './redact.ts'
 
@@ -57,13 +57,13 @@ interface Recording {
 
 /** `recorder` collects what is rendered, and `traces` returns it. */
 export function createActionTraces(redactor: Redactor): {
-  readonly recorder: Recorder
+  readonly recorder: TraceRecorder
   readonly traces: () => ActionTrace[]
 } {
   const recordings: Recording[] = []
   /** The recording from before a transform changed the action. */
   let rendered: Recording | undefined
-  const recorder: Recorder = {
+  const recorder: TraceRecorder = {
     onAction: (mapping, index) =>
       recordings.push({
         mapping,

@@ -168,10 +168,10 @@ function print(value: unknown, meter: Meter, indent: number): string {
  * Returns the length of `JSON.stringify(value, undefined, indent)`, computed from the compact JSON. Stops counting
  * above `most`.
  */
-export function indentedLength(json: string, indent: number, most: number): number {
+export function indentedLength(json: string, indent: number, maxLength: number): number {
   let length = json.length
   let depth = 0
-  for (let index = 0; index < json.length && length <= most; index++) {
+  for (let index = 0; index < json.length && length <= maxLength; index++) {
     const character = json[index]
     if (character === '"') index = endOfText(json, index)
     else if (character === ':') length += 1

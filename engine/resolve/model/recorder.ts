@@ -5,7 +5,7 @@ import type { Action } from './decision.ts'
 import type { EffectivePolicy } from './effective-policy.ts'
 import type { Change, FieldTrace } from './trace.ts'
 
-export interface Recorder {
+export interface TraceRecorder {
   /** An action of the mapping begins. With `forEach`, `index` is the position of the element. */
   readonly onAction: (mapping: string, index: number | undefined) => void
   readonly onVar: (name: string, value: unknown) => void

@@ -3,7 +3,7 @@
 import type { Path } from '../../config/values/path.ts'
 import { AbsentValueError } from '../model/output.ts'
 import { type Expression, ExpressionError, type Program } from '../model/program.ts'
-import type { Recorder } from '../model/recorder.ts'
+import type { TraceRecorder } from '../model/recorder.ts'
 import { RefusalError, refusalAt } from '../model/refusal.ts'
 import type { Scope } from '../model/scope.ts'
 
@@ -21,7 +21,7 @@ export async function evaluateAt(path: Path, expression: Expression, scope: Scop
  * Returns the scope with the mapping's `vars`, computed in order, so that each sees the earlier ones. @throws
  * RefusalError `EXPRESSION_FAILED`
  */
-export async function withVars(program: Program, scope: Scope, recorder?: Recorder): Promise<Scope> {
+export async function withVars(program: Program, scope: Scope, recorder?: TraceRecorder): Promise<Scope> {
   const values: Record<string, unknown> = Object.create(null)
   const inner: Scope = { ...scope, vars: values, ownTexts: program.ownTexts }
   for (const { name, evaluate } of program.vars) {

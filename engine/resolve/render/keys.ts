@@ -9,7 +9,7 @@ import type { Dedupe } from '../model/decision.ts'
 import type { EffectivePolicy } from '../model/effective-policy.ts'
 import { AbsentValueError, createOutput, type Meter } from '../model/output.ts'
 import type { Expression, KeyField, Program, Template } from '../model/program.ts'
-import type { Recorder } from '../model/recorder.ts'
+import type { TraceRecorder } from '../model/recorder.ts'
 import type { Scope } from '../model/scope.ts'
 import { evaluateAt, locateError } from './evaluate.ts'
 import { fromResult } from './field-value.ts'
@@ -21,7 +21,7 @@ export interface Rendering {
   readonly meter: Meter
   /** The policy of the request's endpoint. */
   readonly endpointPolicy: EffectivePolicy | undefined
-  readonly recorder: Recorder | undefined
+  readonly recorder: TraceRecorder | undefined
 }
 
 /** The fields of a mapping that have a key. */

@@ -13,7 +13,7 @@ import {
   type Strictness,
 } from '../model/output.ts'
 import type { Expression, Field, Program } from '../model/program.ts'
-import type { Recorder } from '../model/recorder.ts'
+import type { TraceRecorder } from '../model/recorder.ts'
 import { refusalAt } from '../model/refusal.ts'
 import { type Scope, withExactNumbers } from '../model/scope.ts'
 import { evaluateAt, locateError } from './evaluate.ts'
@@ -29,7 +29,7 @@ export async function renderDraft(
   scope: Scope,
   meter: Meter,
   endpointPolicy: EffectivePolicy | undefined,
-  recorder?: Recorder,
+  recorder?: TraceRecorder,
 ): Promise<Draft> {
   const { left, work } = meter
   try {

@@ -7,12 +7,12 @@ import { workerData } from 'node:worker_threads'
 import { stop } from 'esbuild'
 import type { ThreadData } from '../../threads/thread.ts'
 import type { Bundled } from '../port.ts'
-import { type BundlingRequest, createBundling } from './bundling.ts'
+import { type BundlingRequest, createBundler } from './bundling.ts'
 
 export type ToThread = BundlingRequest | 'end'
 export type FromThread = Bundled | Error
 
-const bundling = createBundling()
+const bundling = createBundler()
 const { port } = workerData as ThreadData
 let last: Promise<unknown> = Promise.resolve()
 /** esbuild's process. esbuild does not wait for its end, and nothing would if the thread ended first. */

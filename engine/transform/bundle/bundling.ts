@@ -27,14 +27,14 @@ interface Build {
   readonly scripts: Set<string>
 }
 
-export interface Bundling {
+export interface Bundler {
   /** Rejects only for causes outside of the author's files, such as a full disk. */
   bundle(request: BundlingRequest): Promise<Bundled>
   /** Frees what esbuild keeps. */
   dispose(): Promise<void>
 }
 
-export function createBundling(): Bundling {
+export function createBundler(): Bundler {
   let last: Build | undefined
 
   async function dispose(): Promise<void> {
@@ -59,7 +59,7 @@ export function createBundling(): Bundling {
   async function bundle(request: BundlingRequest): Promise<Bundled> {
     const { modules, transformsDir, bundles } = request
     const root = await resolveLinks(transformsDir)
-    if (root === undefined) return folderMissing(request)
+    if (root === undefined) return missingFolder(request)
     const shownFrom = (await resolveLinks(request.folder)) ?? request.folder
     const found = await Promise.all(
       modules.map(async ({ module, place }) => ({
@@ -77,14 +77,17 @@ export function createBundling(): Bundling {
       return [{ severity: 'error', code, message, place, hint }]
     })
     // The operator's name of the folder, without resolved links.
-    const called = (file: string) => (isBelow(file, root) ? transformsDir + file.slice(root.length) : file)
+    const shownFile = (file: string) => (isBelow(file, root) ? transformsDir + file.slice(root.length) : file)
     const diagnostics = [...missing, ...(await describe(outcome, { root, shownFrom }))].map(
-      ({ place, ...rest }) => ({ ...rest, ...(place && { place: { ...place, file: called(place.file) } }) }),
+      ({ place, ...rest }) => ({
+        ...rest,
+        ...(place && { place: { ...place, file: shownFile(place.file) } }),
+      }),
     )
     const isNear = (file: string) => isBelow(file, root) || isBelow(file, shownFrom)
     const watched = [
       ...found.flatMap((each) => each.watched),
-      ...watchedOf(outcome, scripts, isNear).map(called),
+      ...watchedOf(outcome, scripts, isNear).map(shownFile),
     ]
     if (outcome.metafile === undefined || missing.length > 0)
       return { ok: false, diagnostics, watched: [...new Set(watched)] }
@@ -180,7 +183,7 @@ function watchedOf(
   return [...files, ...packageFiles(Object.values(metafile?.outputs ?? {})), ...near]
 }
 
-function folderMissing({ modules, transformsDir }: BundleRequest): Bundled {
+function missingFolder({ modules, transformsDir }: BundleRequest): Bundled {
   const [first] = modules
   const diagnostic = {
     severity: 'error',

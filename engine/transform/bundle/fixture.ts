@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url'
 import type { Diagnostic } from '../../config/file/diagnostic.ts'
 import type { Bundle, Bundled, BundleRequest } from '../port.ts'
 import { findExport } from '../worker/exports.ts'
-import { createBundling } from './bundling.ts'
+import { createBundler } from './bundling.ts'
 
 export interface Transforms {
   /** The configuration's folder, which holds `transforms` and `data`. */
@@ -33,7 +33,7 @@ export async function createTransforms(
 ): Promise<Transforms> {
   const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'reveille transforms-')))
   // In this thread instead of one of its own, which takes as long to start as most tests.
-  const bundling = createBundling()
+  const bundling = createBundler()
   t.after(async () => {
     await bundling.dispose()
     await rm(folder, { recursive: true, force: true })

@@ -37,13 +37,13 @@ export async function findBusyLine(thread: WorkerThread, file: string): Promise<
 /** Lines of ticks count from 1, those of functions from 0. */
 async function readProfile({ nodes }: Profiler.Profile, file: string): Promise<BusyLine> {
   const hits = (node: Profiler.ProfileNode) => node.hitCount ?? 0
-  const [most] = nodes.toSorted((left, right) => hits(right) - hits(left))
-  if (most === undefined || hits(most) === 0) return { state: 'unknown' }
-  if (most.callFrame.functionName === '(idle)') return { state: 'waiting' }
+  const [busiest] = nodes.toSorted((left, right) => hits(right) - hits(left))
+  if (busiest === undefined || hits(busiest) === 0) return { state: 'unknown' }
+  if (busiest.callFrame.functionName === '(idle)') return { state: 'waiting' }
   const parents = new Map(
     nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node] as const)),
   )
-  for (let node: Profiler.ProfileNode | undefined = most; node; node = parents.get(node.id)) {
+  for (let node: Profiler.ProfileNode | undefined = busiest; node; node = parents.get(node.id)) {
     if (!isFrom(node.callFrame.url, file)) continue
     const place = await findPlace(node, file)
     return { state: 'busy', ...(place && { place }) }

@@ -6,7 +6,7 @@
 import { createHook } from 'node:async_hooks'
 import { subscribe } from 'node:diagnostics_channel'
 
-const most = 10
+const maxReported = 10
 
 interface Request {
   readonly origin?: unknown
@@ -21,7 +21,7 @@ export function createNetworkWatch(report: (target: string) => void) {
   const defer = queueMicrotask.bind(globalThis)
 
   function reportOnce(target: string): void {
-    if (seen === undefined || seen.size >= most || seen.has(target)) return
+    if (seen === undefined || seen.size >= maxReported || seen.has(target)) return
     seen.add(target)
     report(target)
   }

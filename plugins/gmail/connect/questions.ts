@@ -32,7 +32,7 @@ export async function askForMissing({ config, wanted, storage, person }: Connect
   const { questions } = person
   if (questions === undefined) return all
   const isMissing = (key: string) => all[key] === undefined && config[key] === undefined
-  const isFirst = Object.keys(config).every((key) => key === 'baseUrls')
+  const isNewSetup = Object.keys(config).every((key) => key === 'baseUrls')
   const ask = async (key: string, question: Question) => {
     all[key] ??= await questions.text(question)
   }
@@ -53,9 +53,10 @@ export async function askForMissing({ config, wanted, storage, person }: Connect
       ...known,
     })
   }
-  if (isFirst && isMissing('label'))
+  if (isNewSetup && isMissing('label'))
     await ask('label', { message: 'Mails with which label count?', placeholder: 'INBOX', fallback: 'INBOX' })
-  if (isFirst && isMissing('mode')) all['mode'] = await questions.choose('How do notifications come?', modes)
+  if (isNewSetup && isMissing('mode'))
+    all['mode'] = await questions.choose('How do notifications come?', modes)
   if (all['mode'] === 'push' && config['mode'] !== 'push') {
     const address = 'https://hooks.example.com/hooks/gmail/push'
     await ask('pushEndpoint', {

@@ -11,7 +11,7 @@ export interface Credentials {
   readonly scopes: readonly string[]
   /** The last access token, and when it ends, in milliseconds since the Unix epoch. */
   readonly accessToken?: string
-  readonly accessTokenEnds?: number
+  readonly accessTokenExpiresAt?: number
 }
 
 /** To read mail, and to make and read topics and subscriptions. https://developers.google.com/identity/protocols/oauth2/scopes */
@@ -34,6 +34,6 @@ export function parseCredentials(value: unknown): Credentials | undefined {
     refreshToken,
     scopes: listOf(facts?.['scopes']).filter((scope) => typeof scope === 'string'),
     accessToken: textOf(facts?.['accessToken']),
-    accessTokenEnds: numberOf(facts?.['accessTokenEnds']),
+    accessTokenExpiresAt: numberOf(facts?.['accessTokenEnds']),
   }
 }

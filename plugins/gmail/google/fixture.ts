@@ -51,7 +51,7 @@ export const credentials: Credentials = {
   refreshToken: secrets.refresh,
   scopes: ['https://www.googleapis.com/auth/gmail.readonly', 'https://www.googleapis.com/auth/pubsub'],
   accessToken: secrets.access,
-  accessTokenEnds: start + 3_600_000,
+  accessTokenExpiresAt: start + 3_600_000,
 }
 
 /** Answers as the token server does. */

@@ -39,8 +39,8 @@ export function createTokens({ credentials, storage, baseUrls, fetch, clock }: T
   let redact = redactionOf(credentials)
 
   function isValid(): boolean {
-    const { accessToken, accessTokenEnds = 0 } = current
-    return isToken(accessToken) && accessTokenEnds - clock.now() > margin
+    const { accessToken, accessTokenExpiresAt = 0 } = current
+    return isToken(accessToken) && accessTokenExpiresAt - clock.now() > margin
   }
 
   /** Writes the credentials. A consent that another process has stored meanwhile is newer, and stays. */

@@ -31,7 +31,7 @@ export function cutPosts(
 ): readonly MailPost[] {
   const posts: MailPost[] = []
   const room = limits.maxBodyBytes - bytesOf({ ...envelope, messages: [] })
-  const most = Math.max(1, Math.min(maxMails, limits.maxActions))
+  const maxPosted = Math.max(1, Math.min(maxMails, limits.maxActions))
   let messages: MailItem[] = []
   let bytes = 0
   let rendered = 0
@@ -48,7 +48,7 @@ export function cutPosts(
     const size = bytesOf(fitting)
     const cost = renderedBytesOf(fitting, envelope)
     const comma = 1
-    const isFull = messages.length >= most || bytes + comma + size > room
+    const isFull = messages.length >= maxPosted || bytes + comma + size > room
     if (isFull || rendered + cost > limits.maxRenderedBytes) end()
     messages.push(fitting)
     bytes += size + (messages.length > 1 ? comma : 0)

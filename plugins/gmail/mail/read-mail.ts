@@ -70,8 +70,8 @@ export function labelsOf({ labelIds }: RawMessage): string[] {
   return listOf(labelIds).filter((label) => typeof label === 'string')
 }
 
-function headerText(payload: RawPart, name: string, most: number): string {
-  return cutToLength(cleanLine(decodeWords(headerOf(payload, name) ?? '')), most)
+function headerText(payload: RawPart, name: string, maxLength: number): string {
+  return cutToLength(cleanLine(decodeWords(headerOf(payload, name) ?? '')), maxLength)
 }
 
 /** Snippets contain entities such as `&#39;`, though Google's description of the API does not say so. */

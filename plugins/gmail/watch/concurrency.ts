@@ -26,7 +26,7 @@ export async function runTogether(signal: AbortSignal, tasks: readonly Task[]): 
 /** Performs a function for each item, for at most this many at one time. The results have the order of the items. */
 export async function mapConcurrently<Item, Result>(
   items: readonly Item[],
-  most: number,
+  concurrency: number,
   signal: AbortSignal,
   perform: (item: Item, signal: AbortSignal) => Promise<Result>,
 ): Promise<readonly Result[]> {
@@ -37,7 +37,7 @@ export async function mapConcurrently<Item, Result>(
   }
   await runTogether(
     signal,
-    Array.from({ length: Math.min(most, items.length) }, () => worker),
+    Array.from({ length: Math.min(concurrency, items.length) }, () => worker),
   )
   return results
 }

@@ -77,7 +77,7 @@ async function readCredentials(storage: SourceStorage, account: string): Promise
   return credentials
 }
 
-function consentOf({ accessToken: _token, accessTokenEnds: _ends, ...consent }: Credentials): object {
+function consentOf({ accessToken: _token, accessTokenExpiresAt: _ends, ...consent }: Credentials): object {
   return consent
 }
 

@@ -22,10 +22,10 @@ export async function assertPluginError(
 }
 
 /** Asserts that a text is one line with words in it, of at most `most` characters. */
-export function assertSentence(text: unknown, what: string, most = 500): void {
+export function assertSentence(text: unknown, what: string, maxLength = 500): void {
   assert.ok(typeof text === 'string', `${what} is a text`)
   assert.notEqual(text.trim(), '', `${what} says something`)
-  assert.ok(text.length <= most, `${what} has at most ${most} characters, not ${text.length}`)
+  assert.ok(text.length <= maxLength, `${what} has at most ${maxLength} characters, not ${text.length}`)
   assert.doesNotMatch(text, /[\n\r]/, `${what} is one line`)
 }
 

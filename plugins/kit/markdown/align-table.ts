@@ -31,12 +31,12 @@ export function alignTable(
 }
 
 function columnWidths(rows: readonly (readonly string[])[], column: number, widest: number): number[] {
-  let most = 0
+  let width = 0
   for (const row of rows) {
     const cell = row[column] ?? ''
-    if (cell.length > 0) most = Math.max(most, cell.length > 40 * widest ? cell.length : widthOf(cell))
+    if (cell.length > 0) width = Math.max(width, cell.length > 40 * widest ? cell.length : widthOf(cell))
   }
-  return [most]
+  return [width]
 }
 
 function pad(text: string, width: number, align: Table['align'][number]): string {

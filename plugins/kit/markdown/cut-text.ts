@@ -44,8 +44,8 @@ export function cutProse(text: string, spans: readonly Span[], room: TextRoom): 
   }
 
   /** Returns the last position that `accepts`, which is called with the position after any white space. */
-  function last(accepts: (at: number) => boolean, least: number): number | undefined {
-    for (let at = high; at > low && fill(at) >= least; at -= 1) {
+  function last(accepts: (at: number) => boolean, min: number): number | undefined {
+    for (let at = high; at > low && fill(at) >= min; at -= 1) {
       const next = pastWhite(text, at)
       if (accepts(next) && isFree(next)) return next
     }

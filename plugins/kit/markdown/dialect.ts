@@ -28,7 +28,7 @@ export interface ItemMarker {
   /** How many lists the item's own list is nested in. */
   readonly depth: number
   /** Whether the list follows another of its kind and would be read as the same one. */
-  readonly isApart?: boolean
+  readonly followsSameKind?: boolean
 }
 
 /**

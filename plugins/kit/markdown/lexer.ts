@@ -143,10 +143,10 @@ class BoundedLexer extends Lexer {
 
 /** Whether a text has no more marks than people or agents write, which is at most one every dozen characters. */
 function hasFewMarks(text: string): boolean {
-  const most = 24 + text.length / 24
+  const maxCount = 24 + text.length / 24
   let count = 0
   for (const _ of text.matchAll(/\*+|~+|(?<![\p{L}\p{N}])_+|_+(?![\p{L}\p{N}])/gu))
-    if (++count > most) return false
+    if (++count > maxCount) return false
   return true
 }
 

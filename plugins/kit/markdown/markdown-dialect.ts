@@ -67,8 +67,9 @@ export function markdownDialect(options: MarkdownOptions = {}): Dialect {
       return `${fence}${language}\n${neutraliseCode(text)}\n${fence}`
     },
     quote: (inner) => inner.replace(/^/gm, '> ').replace(/^> $/gm, '>'),
-    item(inner, { number, checked, isApart }) {
-      const bullet = number === undefined ? (isApart ? '*' : '-') : `${number}${isApart ? ')' : '.'}`
+    item(inner, { number, checked, followsSameKind }) {
+      const bullet =
+        number === undefined ? (followsSameKind ? '*' : '-') : `${number}${followsSameKind ? ')' : '.'}`
       const isText = inner !== '' && !beginsBlock.test(inner)
       const signs = options.tasks === 'plain' || !isText ? ['☐', '☑'] : ['[ ]', '[x]']
       const gap = isText ? ' ' : inner === '' ? '' : '\n\n'
@@ -230,10 +231,10 @@ function codeSpan(text: string): string {
 }
 
 /** Returns a run of backticks that is longer than any in the text. */
-function fenceAround(text: string, least: number): string {
+function fenceAround(text: string, minLength: number): string {
   let longest = 0
   for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length)
-  return '`'.repeat(Math.max(least, longest + 1))
+  return '`'.repeat(Math.max(minLength, longest + 1))
 }
 
 const mailAddress = /^[\w.+-]+@[a-z\d](?:[a-z\d-]*[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]*[a-z\d])?)+$/i

@@ -179,9 +179,9 @@ function endsOf(pieces: readonly Piece[]): number[] {
 }
 
 /** Returns the greatest number up to `most` for which `holds` is true, or 0 if there is none. */
-function maxThat(holds: (count: number) => boolean, most: number): number {
+function maxThat(holds: (count: number) => boolean, max: number): number {
   let low = 0
-  let high = most + 1
+  let high = max + 1
   while (high - low > 1) {
     const middle = (low + high) >> 1
     if (holds(middle)) low = middle

@@ -84,9 +84,9 @@ function shortenInlines(
       const label = each.type === 'image' ? each.description : readInlines(each.children)
       if (4 * (each.address.length + label.length) < limit) return [each]
       // Some of the label must fit beside the address, so that the link can be cut.
-      const least: Inline =
+      const shortened: Inline =
         each.type === 'image' ? each : { ...each, children: [{ type: 'text', text: label.slice(0, 8) }] }
-      if (fits([{ type: 'paragraph', children: [least] }])) return [each]
+      if (fits([{ type: 'paragraph', children: [shortened] }])) return [each]
       isChanged = true
       const text = label === each.address || label === '' ? each.address : `${label} (${each.address})`
       return [{ type: 'text', text }]

@@ -6,7 +6,7 @@ import { pageOf, pageQuery, type Routes } from './declaration.ts'
 import { givenText, optional } from './schema.ts'
 
 const key = givenText('The key of the issue.', 2_048)
-const one = Type.Object({ key }, { additionalProperties: false })
+const keyBody = Type.Object({ key }, { additionalProperties: false })
 
 export const issueRoutes = {
   listIssues: {
@@ -22,7 +22,7 @@ export const issueRoutes = {
     path: '/issues/resolve',
     needs: 'operate',
     summary: 'Marks a problem as resolved. It opens again when it comes again.',
-    body: one,
+    body: keyBody,
     answers: { 200: issue },
   },
   muteIssue: {
@@ -46,7 +46,7 @@ export const issueRoutes = {
     path: '/issues/reopen',
     needs: 'operate',
     summary: 'Opens a resolved or muted problem again.',
-    body: one,
+    body: keyBody,
     answers: { 200: issue },
   },
 } satisfies Routes

@@ -130,7 +130,7 @@ export interface Target {
 export function createPost(
   { address, path, token }: Target,
   fetch: typeof globalThis.fetch,
-): (request: Omit<InternalRequest, 'by'>) => Promise<Posted> {
+): (request: Omit<InternalRequest, 'client'>) => Promise<Posted> {
   return async ({ endpoint, body, signal }) => {
     const late = AbortSignal.timeout(answerMs)
     let response: Response

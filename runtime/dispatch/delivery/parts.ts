@@ -55,10 +55,10 @@ const maxReadLength = 131_072
  * main loop for seconds. It ends with a line if one ends near.
  */
 function readable(text: string, length: number): string {
-  const most = Math.min(markupFactor * length, maxReadLength)
-  if (text.length <= most) return text
-  const end = text.lastIndexOf('\n', most)
-  return cut(text, end > most / 2 ? end : most)
+  const maxLength = Math.min(markupFactor * length, maxReadLength)
+  if (text.length <= maxLength) return text
+  const end = text.lastIndexOf('\n', maxLength)
+  return cut(text, end > maxLength / 2 ? end : maxLength)
 }
 
 /** The command line shows and takes the last six characters of ids. */

@@ -4,7 +4,7 @@ import type { Timers } from '@reveille/engine'
 import type { FastifyReply } from 'fastify'
 import type { RunRecord } from '../../store/port.ts'
 import { declaredBytes } from '../body/read-body.ts'
-import { errorRow, statusOf } from '../errors.ts'
+import { errorDefinition, statusOf } from '../errors.ts'
 import { sessionKeyOf, statusOfOutcome } from '../record/entry.ts'
 import {
   type Accepted,
@@ -169,7 +169,7 @@ function runBody(
 function errorBody(requestId: string, { code, sentence, details }: Refused): object {
   return {
     ok: false,
-    error: sentence ?? errorRow(code).sentence,
+    error: sentence ?? errorDefinition(code).sentence,
     code,
     requestId,
     details: details?.length ? details : undefined,
@@ -178,7 +178,7 @@ function errorBody(requestId: string, { code, sentence, details }: Refused): obj
 
 function addErrorHeaders(
   reply: FastifyReply,
-  { code, retryAfter = errorRow(code).retryAfter }: Refused,
+  { code, retryAfter = errorDefinition(code).retryAfter }: Refused,
 ): void {
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
   if (code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer')

@@ -5,7 +5,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type ErrorCode, errorRow } from '../errors.ts'
+import { type ErrorCode, errorDefinition } from '../errors.ts'
 import { lingerMs } from '../reply/linger.ts'
 
 /** See `server.ts` for why it is not imported. */
@@ -84,7 +84,7 @@ function close(socket: Duplex, text: string): void {
 }
 
 function replyText(code: ErrorCode): string {
-  const { status, sentence } = errorRow(code)
+  const { status, sentence } = errorDefinition(code)
   const text = JSON.stringify({ ok: false, error: sentence, code })
   return (
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: application/json; charset=utf-8\r\n` +

@@ -8,14 +8,14 @@ import { createProvider, policyFor } from '../auth/provider-fixture.ts'
 import type { InternalRequest } from '../index.ts'
 import { agent, explained, openSurface, type SurfaceFixture, token, wake } from '../surface-fixture.ts'
 
-const by = 'source gmail'
+const client = 'source gmail'
 const loopback = { address: '127.0.0.0', prefix: 8, family: 'ipv4' } as const
 
 function postInternally(
   { surface }: SurfaceFixture,
   request: Partial<InternalRequest> = {},
 ): Promise<Posted> {
-  return surface.post({ endpoint: 'github', body: '{"a":1}', by, ...request })
+  return surface.post({ endpoint: 'github', body: '{"a":1}', client, ...request })
 }
 
 test('an internal request is accepted like any other, and names its source', async (t) => {
@@ -36,12 +36,12 @@ test('an internal request is accepted like any other, and names its source', asy
       record?.bodyBytes,
       record?.generation,
     ],
-    [by, 'github', 'accepted', 202, 7, 1],
+    [client, 'github', 'accepted', 202, 7, 1],
   )
   assert.equal(record?.head?.headers['content-type'], 'application/json')
   assert.equal(record?.head?.headers['host'], undefined)
   const line = await lines.line('request-accepted')
-  assert.deepEqual([line['client'], line['status'], line['requestId']], [by, 202, record?.id])
+  assert.deepEqual([line['client'], line['status'], line['requestId']], [client, 202, record?.id])
 })
 
 test('an internal request succeeds as a wake, and where no mapping matches it', async (t) => {
@@ -50,7 +50,7 @@ test('an internal request succeeds as a wake, and where no mapping matches it', 
   const surface = await openSurface(t, { resolve: () => ({ outcome: 'ignored', reason }) })
   assert.deepEqual(await postInternally(surface), { status: 200, isIgnored: true })
   await explained()
-  assert.deepEqual([surface.notes[0]?.outcome, surface.notes[0]?.client], ['ignored', by])
+  assert.deepEqual([surface.notes[0]?.outcome, surface.notes[0]?.client], ['ignored', client])
   assert.equal(surface.ignored.length, 1)
 })
 
@@ -106,7 +106,7 @@ test('an internal request is refused like any other: size, JSON, endpoint, backl
   surface.draining.abort()
   assert.deepEqual(await refusal(), [503, 'DRAINING', 5])
   assert.deepEqual(surface.entries, [])
-  assert.ok(surface.notes.every(({ client }) => client === by))
+  assert.ok(surface.notes.every(({ client }) => client === client))
 })
 
 test('an internal request is answered 404 while hooks are off, and with the refusals of the engine', async (t) => {
@@ -158,12 +158,12 @@ test('nothing that a sender writes makes its request internal', async (t) => {
   const heads = [
     ['POST /hooks/github HTTP/1.1', 'user-agent: reveille'],
     ['POST / HTTP/1.1', 'content-type: application/json', 'user-agent: reveille'],
-    ['POST /hooks/github HTTP/1.1', `x-forwarded-for: ${by}`, `forwarded: for="${by}"`],
+    ['POST /hooks/github HTTP/1.1', `x-forwarded-for: ${client}`, `forwarded: for="${client}"`],
     [
       'POST /hooks/github?isInternal=true&by=source%20gmail HTTP/1.1',
       'isours: true',
-      `by: ${by}`,
-      `client: ${by}`,
+      `by: ${client}`,
+      `client: ${client}`,
     ],
     ['POST http://localhost/hooks/github HTTP/1.1', 'islightmyrequest: true', 'x-request-id: 1'],
   ]
@@ -181,7 +181,7 @@ test('nothing that a sender writes makes its request internal', async (t) => {
     method: 'POST',
     url: '/hooks/github',
     payload: body,
-    remoteAddress: by,
+    remoteAddress: client,
   })
   assert.equal(injected.statusCode, 401)
   assert.equal(entries.length, 0)
@@ -196,5 +196,5 @@ test('nothing that a sender writes makes its request internal', async (t) => {
   ]
   sender.send('POST /hooks/github HTTP/1.1', ...head, '', body)
   assert.match(await sender.closed(), /^HTTP\/1\.1 200 /)
-  assert.deepEqual([...inside, ...entries.map(({ request }) => request.client)], [by, '127.0.0.1'])
+  assert.deepEqual([...inside, ...entries.map(({ request }) => request.client)], [client, '127.0.0.1'])
 })

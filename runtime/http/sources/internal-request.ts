@@ -5,7 +5,7 @@ import type { Posted, PostLimits } from '@reveille/kit'
 import type { RequestRecord } from '../../store/port.ts'
 import { maxBytesFor } from '../body/decode.ts'
 import { type HookDependencies, report } from '../dependencies.ts'
-import { errorRow } from '../errors.ts'
+import { errorDefinition } from '../errors.ts'
 import { statusOfOutcome } from '../record/entry.ts'
 import type { RequestOutcome } from '../request-context.ts'
 
@@ -14,7 +14,7 @@ export interface InternalRequest {
   /** JSON. */
   readonly body: string
   /** Who makes the request, which is shown as its client: `source tides`. */
-  readonly by: string
+  readonly client: string
   /** Headers of what the source asked for, with names in lower case, beside those of every internal request. */
   readonly headers?: Readonly<Record<string, string>>
   readonly authenticatedBy?: RequestRecord['authenticatedBy']
@@ -22,13 +22,13 @@ export interface InternalRequest {
   readonly signal?: AbortSignal
 }
 
-export interface PostedInternally extends Posted {
+export interface InternalReply extends Posted {
   /** Everything in it was there before, by the keys of its actions. */
   readonly isDuplicate?: true
 }
 
 /** Resolves with the reply, refusals included. @throws the reason of the signal; an error where no reply came */
-export type PostInternally = (request: InternalRequest) => Promise<PostedInternally>
+export type PostInternally = (request: InternalRequest) => Promise<InternalReply>
 
 /** The limits of one request to this endpoint in the current configuration. */
 export function postLimitsOf(snapshot: Snapshot, endpoint: string): PostLimits {
@@ -40,17 +40,17 @@ export function postLimitsOf(snapshot: Snapshot, endpoint: string): PostLimits {
 export function createInternalPost(dependencies: HookDependencies): PostInternally {
   const { current, now, clock, mintId, node, pipeline, recorder } = dependencies
 
-  async function make({
+  async function perform({
     endpoint,
     body,
-    by,
+    client,
     headers,
     authenticatedBy,
   }: InternalRequest): Promise<RequestOutcome> {
     const concluded = await pipeline.internal(
       {
         headers: { ...headers, ...ownHeaders },
-        client: by,
+        client,
         isInternal: true,
         ...(authenticatedBy && { authenticatedBy }),
         requestId: mintId(),
@@ -76,7 +76,7 @@ export function createInternalPost(dependencies: HookDependencies): PostInternal
     const onAbort = () => reject(signal?.reason)
     signal?.addEventListener('abort', onAbort, { once: true })
     try {
-      return postedOf(await Promise.race([make(request), aborted]))
+      return postedOf(await Promise.race([perform(request), aborted]))
     } finally {
       signal?.removeEventListener('abort', onAbort)
     }
@@ -85,11 +85,11 @@ export function createInternalPost(dependencies: HookDependencies): PostInternal
 
 const ownHeaders = { 'content-type': 'application/json', 'user-agent': 'reveille' } as const
 
-function postedOf(result: RequestOutcome): PostedInternally {
+function postedOf(result: RequestOutcome): InternalReply {
   const status = statusOfOutcome(result)
   if ('code' in result) {
-    const { code, sentence: message = errorRow(code).sentence } = result
-    const retryAfter = result.retryAfter ?? errorRow(code).retryAfter
+    const { code, sentence: message = errorDefinition(code).sentence } = result
+    const retryAfter = result.retryAfter ?? errorDefinition(code).retryAfter
     return { status, code, message, ...(retryAfter !== undefined && { retryAfter }) }
   }
   return {

@@ -27,7 +27,7 @@ export interface Connector {
 }
 
 /** @throws PluginSetupError for a source that does not exist, whose package is not installed, or that needs no connecting */
-export async function connectorOf(
+export async function createConnector(
   name: string,
   settings: Pick<Settings, 'agents'> & PluginPlaces,
   resolveFrom: string | URL = import.meta.url,

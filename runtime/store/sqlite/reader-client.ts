@@ -2,7 +2,7 @@
 
 import { createSerialThread, programFile, type SerialThread, ThreadEndedError } from '@reveille/engine'
 import { StoreError } from '../port.ts'
-import type { Question } from '../reading.ts'
+import type { StoreQuery } from '../reading.ts'
 import type { ReaderAnswer, ReaderQuestion } from './sqlite-reader.ts'
 
 /** A disk that hangs may hang a read. Seconds. */
@@ -12,7 +12,7 @@ const abandonMs = 3_000
 /** A thread without work costs 12 MB. Starting it again costs some 50 ms. */
 const idleMs = 10_000
 
-const whyEnded = {
+const endedErrors = {
   late: ['STORE_UNAVAILABLE', `the store was not read within ${deadlineSeconds} s`],
   lost: ['STORE_UNAVAILABLE', 'the reader stopped'],
   closed: ['DRAINING', 'the store is closed'],
@@ -33,12 +33,12 @@ export function createReaderClient(folder: string) {
   }
 
   return {
-    async ask(question: Question): Promise<unknown> {
+    async ask(question: StoreQuery): Promise<unknown> {
       if (thread === undefined)
         throw new StoreError('STORE_UNAVAILABLE', 'the disk failed, and the store is put into a new file')
       const answer = await thread.ask({ folder, question }).catch((error) => {
         if (!(error instanceof ThreadEndedError)) throw error
-        const [code, message] = whyEnded[error.reason]
+        const [code, message] = endedErrors[error.reason]
         throw new StoreError(code, message, { cause: error })
       })
       if (answer.ok) return answer.value

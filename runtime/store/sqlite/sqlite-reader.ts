@@ -5,14 +5,14 @@ import { workerData } from 'node:worker_threads'
 import type { ThreadData } from '@reveille/engine'
 import type { Statements } from '@reveille/kit'
 import type { StoreError } from '../port.ts'
-import { answer, type Question } from '../reading.ts'
+import { answer, type StoreQuery } from '../reading.ts'
 import { storeErrorOf } from './failure.ts'
 import { databaseFile } from './folder.ts'
 import { createStatements, dialect } from './statements.ts'
 
 export interface ReaderQuestion {
   readonly folder: string
-  readonly question: Question
+  readonly question: StoreQuery
 }
 
 export type ReaderAnswer =

@@ -4,8 +4,8 @@
  * Decodes at most `most` bytes of base64url in the charset that `Content-Type` names. `isCut` tells whether only the first
  * bytes were read, and `bytes` how many.
  */
-export function decodeData(data: string, charset: string | undefined, most: number) {
-  const characters = Math.ceil(most / 3) * 4
+export function decodeData(data: string, charset: string | undefined, maxBytes: number) {
+  const characters = Math.ceil(maxBytes / 3) * 4
   const isCut = data.length > characters
   const bytes = Buffer.from(isCut ? data.slice(0, characters) : data, 'base64url')
   return { text: decodeBytes(bytes, charset, isCut), isCut, bytes: bytes.length }

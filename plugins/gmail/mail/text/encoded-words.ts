@@ -10,23 +10,23 @@ import { decoderOf } from './decode.ts'
 export function decodeWords(text: string): string {
   if (!text.includes('=?')) return text
   let result = ''
-  let at = 0
+  let end = 0
   let last: Word | undefined
   for (const found of text.matchAll(encodedWord)) {
     const word = readWord(found)
     if (word === undefined) continue
-    const between = text.slice(at, found.index)
-    at = found.index + found[0].length
+    const between = text.slice(end, found.index)
+    end = found.index + found[0].length
     // White space between two encoded words only separates them (section 6.2).
-    const isNext = last !== undefined && between.trim() === ''
+    const isAdjacent = last !== undefined && between.trim() === ''
     // Some senders split a character between two words of one charset, so their bytes are decoded together.
-    if (isNext && last?.charset === word.charset) last.bytes.push(...word.bytes)
+    if (isAdjacent && last?.charset === word.charset) last.bytes.push(...word.bytes)
     else {
-      result += textOf(last) + (isNext ? '' : between)
+      result += decodeWord(last) + (isAdjacent ? '' : between)
       last = word
     }
   }
-  return result + textOf(last) + text.slice(at)
+  return result + decodeWord(last) + text.slice(end)
 }
 
 /** The groups are the charset, the encoding and the text. A language may follow the charset (RFC 2231 section 5). */
@@ -39,21 +39,21 @@ interface Word {
 
 function readWord([, charset = '', encoding = '', text = '']: RegExpExecArray): Word | undefined {
   if (decoderOf(charset) === undefined) return undefined
-  const bytes = encoding.toLowerCase() === 'b' ? base64(text) : quoted(text)
+  const bytes = encoding.toLowerCase() === 'b' ? decodeB(text) : decodeQ(text)
   return bytes && { charset: charset.toLowerCase(), bytes: [bytes] }
 }
 
-function textOf(word: Word | undefined): string {
+function decodeWord(word: Word | undefined): string {
   return word === undefined ? '' : (decoderOf(word.charset)?.decode(Buffer.concat(word.bytes)) ?? '')
 }
 
-function base64(text: string): Buffer | undefined {
+function decodeB(text: string): Buffer | undefined {
   return /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.length % 4 !== 1
     ? Buffer.from(text, 'base64')
     : undefined
 }
 
-function quoted(text: string): Buffer | undefined {
+function decodeQ(text: string): Buffer | undefined {
   if (/=(?![0-9a-f]{2})/i.test(text)) return undefined
   const spaced = text.replaceAll('_', ' ')
   return Buffer.from(

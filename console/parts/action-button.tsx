@@ -8,48 +8,48 @@ import { asApiError } from '../data/load.ts'
 import { Button } from './button.tsx'
 import { Marked } from './marked.tsx'
 
-export interface OrderProps {
+export interface ActionProps {
   readonly path: string
   readonly method?: Method
   readonly body?: unknown
   readonly label: string
   /** Asked before; without it the order goes at once. */
-  readonly question?: string
+  readonly confirmation?: string
   /** Said after it went well. */
-  readonly done: string
-  readonly after?: () => void
+  readonly doneMessage: string
+  readonly onDone?: () => void
   /** Shows beside the button what was answered. */
-  readonly shows?: (answer: unknown) => ComponentChildren
+  readonly renderAnswer?: (answer: unknown) => ComponentChildren
   readonly isPrimary?: boolean
 }
 
-export function OrderButton({
+export function ActionButton({
   path,
   method = 'POST',
   body,
   label,
-  question,
-  done,
-  after,
-  shows,
+  confirmation,
+  doneMessage,
+  onDone,
+  renderAnswer,
   isPrimary,
-}: OrderProps) {
+}: ActionProps) {
   const [state, setState] = useState<'ready' | 'asking' | 'ordering'>('ready')
   const [error, setError] = useState<ApiError>()
   const [answer, setAnswer] = useState<unknown>()
-  const yes = useRef<HTMLButtonElement>(null)
+  const confirmButton = useRef<HTMLButtonElement>(null)
   const isAsking = state === 'asking'
   useEffect(() => {
-    if (isAsking) yes.current?.focus()
+    if (isAsking) confirmButton.current?.focus()
   }, [isAsking])
 
-  async function order() {
+  async function send() {
     setState('ordering')
     setError(undefined)
     try {
       setAnswer(await ask(method, path, { body }))
-      announce(done)
-      after?.()
+      announce(doneMessage)
+      onDone?.()
     } catch (cause) {
       const problem = asApiError(cause)
       setError(problem)
@@ -62,8 +62,8 @@ export function OrderButton({
   if (isAsking) {
     return (
       <span class="line">
-        <span>{question}</span>
-        <Button class="primary" ref={yes} onClick={() => void order()}>
+        <span>{confirmation}</span>
+        <Button class="primary" ref={confirmButton} onClick={() => void send()}>
           {label}
         </Button>
         <Button class="ghost" onClick={() => setState('ready')}>
@@ -79,13 +79,13 @@ export function OrderButton({
         aria-disabled={state === 'ordering'}
         onClick={() => {
           if (state === 'ordering') return
-          if (question === undefined) void order()
+          if (confirmation === undefined) void send()
           else setState('asking')
         }}
       >
         {label}
       </Button>
-      {answer !== undefined && shows?.(answer)}
+      {answer !== undefined && renderAnswer?.(answer)}
       {error !== undefined && (
         <span class="problem-text">
           <Marked text={error.message} />
