@@ -9,7 +9,7 @@ import { Logo } from '../parts/icons.tsx'
 
 const retryMs = 3_000
 
-/** Finds out whether this browser is signed in, and goes on asking while the gateway does not answer. */
+/** Finds out whether this browser is signed in, and retries while the gateway is unreachable. */
 export async function checkSession(): Promise<void> {
   followSession()
   for (;;) {
@@ -91,8 +91,8 @@ export function SignIn() {
           {isAsking ? 'Signing in …' : 'Sign in'}
         </button>
         <p class="quiet" id="token-help">
-          It is <code>REVEILLE_GATEWAY_TOKEN</code> in the <code>.env</code> next to{' '}
-          <code>reveille.yaml</code>, and lasts twelve hours.
+          The value of <code>REVEILLE_GATEWAY_TOKEN</code> in the <code>.env</code> next to{' '}
+          <code>reveille.yaml</code>. You stay signed in for twelve hours.
         </p>
       </form>
     </main>
@@ -101,7 +101,6 @@ export function SignIn() {
 
 function sentenceOf(error: ApiError): string {
   if (error.status === 401) return 'This is not the gateway token.'
-  if (error.code === 'TOO_MANY_TRIES')
-    return 'There were too many wrong tries. Wait a minute, then try again.'
+  if (error.code === 'TOO_MANY_TRIES') return 'Too many failed attempts. Wait a minute, then try again.'
   return error.message
 }

@@ -91,7 +91,7 @@ export async function getBlob(path: string): Promise<Blob> {
   return (await send('GET', path, {})).blob()
 }
 
-/** Asks for something that is shown as text, whatever it holds. Reads no more than `most` bytes. @throws ApiError */
+/** Asks for something that is shown as text, whatever it holds. Reads no more than `maxBytes` bytes. @throws ApiError */
 export async function getText(
   path: string,
   maxBytes: number,

@@ -1,4 +1,4 @@
-/** Issues: each open problem once, with its cause and the one next step. */
+/** Issues: each open problem once, with its cause and the next step. */
 
 import { useState } from 'preact/hooks'
 import { hrefOf, type PageProps } from '../browser/router.ts'

@@ -13,7 +13,7 @@ import { Empty, LoadedView } from '../parts/notice.tsx'
 import { addressText, filterText, spentText } from '../parts/texts.ts'
 import { counted } from '../parts/time.tsx'
 
-/** A filter in the address. `choices`: values and their labels, of which the first is the default. */
+/** A filter, kept in the page's query. `choices`: values and their labels, of which the first is the default. */
 interface Filter {
   readonly name: string
   readonly label: string
@@ -28,10 +28,10 @@ interface Kind<Item> {
   readonly filters: readonly Filter[]
   readonly rowOf: (item: Item) => Row
   readonly isRelevant?: (frame: Frame) => boolean
-  /** Whether the list is read again every second, since the stream does not carry its progress. */
+  /** Whether to poll the list every second, because the stream does not report its progress. */
   readonly isInProgress?: (items: readonly Item[]) => boolean
-  readonly empty: (asked: Readonly<Record<string, string>>) => ComponentChildren
-  readonly actions?: (asked: Readonly<Record<string, string>>, reload: () => void) => ComponentChildren
+  readonly empty: (filterValues: Readonly<Record<string, string>>) => ComponentChildren
+  readonly actions?: (filterValues: Readonly<Record<string, string>>, reload: () => void) => ComponentChildren
 }
 
 const stateFilter = (values: readonly string[]): Filter => ({
@@ -70,8 +70,8 @@ const runs: Kind<RunRecord> = {
   }),
   isRelevant: ({ runs: changed = [] }) => changed.length > 0,
   empty: () => (
-    <Empty title="There is no such run.">
-      A request that a mapping with <code>action: agent</code> matches begins one.
+    <Empty title="No runs match.">
+      A run starts when a mapping with <code>action: agent</code> matches a request.
     </Empty>
   ),
   actions: ({ state, kind, sessionKey }, reload) =>
@@ -82,7 +82,7 @@ const runs: Kind<RunRecord> = {
         path="/runs/retry"
         body={{ state }}
         label={`Retry all that ${state === 'failed' ? 'failed' : 'timed out'}`}
-        confirmation="Perform all of them again from their stored prompts?"
+        confirmation="Run all of them again with their stored prompts?"
         doneMessage="The runs are queued again."
         onDone={reload}
       />
@@ -92,7 +92,7 @@ const runs: Kind<RunRecord> = {
 const sessions: Kind<SessionSummary> = {
   title: 'Sessions',
   path: '/sessions',
-  order: 'the last used first',
+  order: 'most recently used first',
   filters: [],
   rowOf: ({ key, turns, lastAt }) => ({
     id: key,
@@ -102,7 +102,7 @@ const sessions: Kind<SessionSummary> = {
     about: counted(turns, 'turn'),
   }),
   isRelevant: ({ runs: changed = [] }) => changed.length > 0,
-  empty: () => <Empty title="There is no session yet.">The first turn of an agent begins one.</Empty>,
+  empty: () => <Empty title="There is no session yet.">An agent's first turn starts one.</Empty>,
 }
 
 const deliveries: Kind<DeliveryRecord> = {
@@ -120,9 +120,7 @@ const deliveries: Kind<DeliveryRecord> = {
     about: [code, reason].filter(Boolean).join(': ') || text.slice(0, 160),
   }),
   isRelevant: ({ deliveries: changed = [] }) => changed.length > 0,
-  empty: ({ state }) => (
-    <Empty title={state === 'parked' ? 'Nothing is parked.' : 'There is no such delivery.'} />
-  ),
+  empty: ({ state }) => <Empty title={state === 'parked' ? 'Nothing is parked.' : 'No deliveries match.'} />,
 }
 
 const jobs: Kind<ReplayJob> = {
@@ -140,8 +138,8 @@ const jobs: Kind<ReplayJob> = {
   }),
   isInProgress: (items) => items.some(({ state }) => state === 'running'),
   empty: () => (
-    <Empty title="There is no job.">
-      Set filters on <a href={hrefOf('/live')}>Live</a>, and replay all requests that pass them.
+    <Empty title="There are no replay jobs.">
+      Set filters on <a href={hrefOf('/live')}>Live</a>, and replay all requests that match.
     </Empty>
   ),
 }
@@ -169,7 +167,7 @@ function List<Item>({ kind, query }: { readonly kind: Kind<Item> } & PageProps) 
   return (
     <>
       <h1>{title}</h1>
-      <nav class="tabs" aria-label="Runs and what belongs to them">
+      <nav class="tabs" aria-label="Runs, sessions, deliveries and jobs">
         {kinds.map(({ path: to, title: name }) => (
           <a key={to} href={hrefOf(to)} aria-current={path.value === to ? 'page' : undefined}>
             {name}

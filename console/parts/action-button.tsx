@@ -1,4 +1,4 @@
-/** A button that orders something of the gateway, asks first where that cannot be taken back, and says how it went. */
+/** A button that sends a request to the gateway, after a confirmation if it cannot be undone, and reports the result. */
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
@@ -13,12 +13,12 @@ export interface ActionProps {
   readonly method?: Method
   readonly body?: unknown
   readonly label: string
-  /** Asked before; without it the order goes at once. */
+  /** The question to confirm. Default: the request is sent without one. */
   readonly confirmation?: string
-  /** Said after it went well. */
+  /** Announced on success. */
   readonly doneMessage: string
   readonly onDone?: () => void
-  /** Shows beside the button what was answered. */
+  /** Renders the answer next to the button. */
   readonly renderAnswer?: (answer: unknown) => ComponentChildren
   readonly isPrimary?: boolean
 }
@@ -34,7 +34,7 @@ export function ActionButton({
   renderAnswer,
   isPrimary,
 }: ActionProps) {
-  const [state, setState] = useState<'ready' | 'asking' | 'ordering'>('ready')
+  const [state, setState] = useState<'ready' | 'asking' | 'sending'>('ready')
   const [error, setError] = useState<ApiError>()
   const [answer, setAnswer] = useState<unknown>()
   const confirmButton = useRef<HTMLButtonElement>(null)
@@ -44,7 +44,7 @@ export function ActionButton({
   }, [isAsking])
 
   async function send() {
-    setState('ordering')
+    setState('sending')
     setError(undefined)
     try {
       setAnswer(await ask(method, path, { body }))
@@ -76,9 +76,9 @@ export function ActionButton({
     <span class="line">
       <Button
         class={isPrimary ? 'primary' : ''}
-        aria-disabled={state === 'ordering'}
+        aria-disabled={state === 'sending'}
         onClick={() => {
-          if (state === 'ordering') return
+          if (state === 'sending') return
           if (confirmation === undefined) void send()
           else setState('asking')
         }}

@@ -1,4 +1,4 @@
-/** What is said instead of a list or a record: that it is loading, that there is none, or what went wrong and what to do. */
+/** Notices that replace a list or a record while it is loading, empty or failed. */
 
 import type { ComponentChildren } from 'preact'
 import type { ApiError } from '../data/api.ts'
@@ -10,15 +10,19 @@ export function Loading({ what }: { readonly what: string }) {
   return <p class="notice quiet">Loading {what} …</p>
 }
 
-interface ReadProps<Answer> {
+interface LoadedViewProps<Answer> {
   readonly loaded: Loaded<Answer>
-  /** Ends "Loading …": `the run`. */
+  /** Completes "Loading …", such as `the run`. */
   readonly what: string
   readonly children: (answer: Answer) => ComponentChildren
 }
 
-/** What was read, or that it is being read, or what went wrong. */
-export function LoadedView<Answer>({ loaded: { data, error, reload }, what, children }: ReadProps<Answer>) {
+/** Shows the loaded data, that it is loading, or why that failed. */
+export function LoadedView<Answer>({
+  loaded: { data, error, reload },
+  what,
+  children,
+}: LoadedViewProps<Answer>) {
   return (
     <>
       {error !== undefined && <Problem error={error} retry={reload} />}

@@ -58,7 +58,7 @@ export function lintCoalesce(entry: MappingEntry, warnings: Warnings): void {
     code: 'DEAD_COALESCE',
     path: ['dedupe', 'key'],
     message: `\`dedupe.key\` of mapping "${entry.id}" is its \`coalesce.key\`: a later request is dropped as a duplicate before it could join the run`,
-    hint: 'Let `dedupe.key` name one event, such as its id, and `coalesce.key` what the events are about.',
+    hint: 'Let `dedupe.key` identify one event, such as by its id, and `coalesce.key` the subject of several events.',
   })
 }
 

@@ -34,7 +34,7 @@ export function rollbackLost(generation: number): Diagnostic {
   }
 }
 
-export function notKept(generation: number, records: readonly GenerationRecord[]): Diagnostic {
+export function generationNotKept(generation: number, records: readonly GenerationRecord[]): Diagnostic {
   const kept = records.flatMap((record) => record.generation ?? [])
   return {
     severity: 'error',

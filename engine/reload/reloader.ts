@@ -27,7 +27,7 @@ import { type DryRunResult, dryRunCandidate, type InspectCandidate } from './dry
 import type { GenerationArchive, GenerationContent, GenerationRecord } from './generation.ts'
 import type { CurrentLive, Live } from './live.ts'
 import { createMemoryArchive } from './memory-archive.ts'
-import { closing, notKept, overruled, rollbackLost, rolledBack } from './reload-diagnostics.ts'
+import { generationNotKept, closing, overruled, rollbackLost, rolledBack } from './reload-diagnostics.ts'
 import type { ReloadEvent, ReloadListener, ReloadResult } from './reload-event.ts'
 import { createReloadQueue } from './reload-queue.ts'
 import { createReloadResults } from './reload-results.ts'
@@ -329,7 +329,8 @@ class LiveReloader implements Reloader {
     this.#actor = by
     const begun = this.#now()
     const kept = await this.#archive.read(generation)
-    if (kept === undefined) return this.#results.declined(notKept(generation, this.#archive.list()), begun)
+    if (kept === undefined)
+      return this.#results.declined(generationNotKept(generation, this.#archive.list()), begun)
     const built = await buildCandidate(this.#options, this.#contextOf(kept))
     if (built.outcome === 'superseded' || built.outcome === 'resting')
       return this.#results.declined(closing, begun)
@@ -416,7 +417,7 @@ class LiveReloader implements Reloader {
     const [generation, changed] = typeof of === 'number' ? [of] : [undefined, of]
     const kept = generation === undefined ? undefined : await this.#archive.read(generation)
     if (generation !== undefined && kept === undefined) {
-      return { result: this.#results.declined(notKept(generation, this.#archive.list()), this.#now()) }
+      return { result: this.#results.declined(generationNotKept(generation, this.#archive.list()), this.#now()) }
     }
     return dryRunCandidate(inspect, {
       parts: this.#options,

@@ -127,8 +127,8 @@ const names: readonly (readonly [string, string, RegExp])[] = [
   ['OpenAI/gpt-5', 'unknown-provider', /^No provider `OpenAI` is configured, only `openai`, `local`\.$/],
   ['constructor/x', 'unknown-provider', /only `openai`, `local`\.$/],
   ['gpt-5', 'bad-model', /write <provider>\/<model>, where the provider is `openai`, `local`\.$/],
-  ['openai/', 'bad-model', /names no model/],
-  ['/gpt-5', 'bad-model', /names no model/],
+  ['openai/', 'bad-model', /is not a model name/],
+  ['/gpt-5', 'bad-model', /is not a model name/],
   [' ', 'no-model', /agents\.defaults\.model: openai\/<model>/],
 ]
 for (const [model, code, says] of names) {

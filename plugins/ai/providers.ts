@@ -24,7 +24,7 @@ export interface AiConfig {
   readonly temperature?: number
 }
 
-/** One provider, ready to be loaded. */
+/** A provider with its defaults filled in. */
 export interface Provider extends ProviderConfig {
   readonly name: string
   readonly kind: ProviderKind
@@ -34,7 +34,7 @@ export interface Provider extends ProviderConfig {
 type Providers = ReadonlyMap<string, Provider>
 
 interface Vendor {
-  /** The vendor's address, without which the SDK would read one from the environment. */
+  /** Always passed on, because the SDK would otherwise read it from the environment. */
   readonly baseUrl: string
   /** The environment variable in which the vendor's own tools look for the key. */
   readonly keyVariable: string
@@ -110,13 +110,13 @@ export function findModel(name: string | undefined, providers: Providers): Found
   if (name === undefined || name.trim() === '') {
     return {
       code: 'no-model',
-      reason: `No model is named; write \`agents.defaults.model: ${[...providers.keys()][0]}/<model>\`.`,
+      reason: `No model is configured; write \`agents.defaults.model: ${[...providers.keys()][0]}/<model>\`.`,
     }
   }
   const slash = name.indexOf('/')
   const id = name.slice(slash + 1)
   if (slash < 1 || id.trim() === '') {
-    const reason = `\`${name}\` names no model; write <provider>/<model>, where the provider is ${listNames(providers)}.`
+    const reason = `\`${name}\` is not a model name; write <provider>/<model>, where the provider is ${listNames(providers)}.`
     return { code: 'bad-model', reason }
   }
   const wanted = name.slice(0, slash)

@@ -71,7 +71,7 @@ test('the base URL may end with a slash', async () => {
   const channel = createDiscordChannel({ config, fetch, now: () => 0 })
   assert.deepEqual(await channel.check?.(new AbortController().signal), {
     ok: true,
-    detail: 'Discord knows the token as hooks (1300000000000000001).',
+    detail: 'The token belongs to hooks (1300000000000000001).',
   })
 })
 

@@ -118,7 +118,7 @@ export function createDiscordChannel({ config, fetch, now }: VendorContext<Disco
         const id = idOf(answer)
         if (id === undefined) throw errorFrom(answer, { token: botToken, isDelivery: false })
         const name = oneLine(textOf(recordOf(answer.json)?.['username']) ?? 'a bot', maxNameLength)
-        return `Discord knows the token as ${name} (${id}).`
+        return `The token belongs to ${name} (${id}).`
       }),
   }
 }

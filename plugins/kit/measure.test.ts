@@ -8,6 +8,6 @@ test('a text is measured in its unit, and an unknown unit is named with the know
   assert.deepEqual(lengths, [3, 6, 2])
   assert.throws(() => measureIn('bytes' as LengthUnit), {
     name: 'TypeError',
-    message: '`limits.unit` is "bytes", which is no unit: it is one of utf16, utf8, characters.',
+    message: '`limits.unit` is "bytes", but must be one of utf16, utf8, characters.',
   })
 })

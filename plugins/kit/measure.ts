@@ -12,7 +12,7 @@ const measures: Readonly<Record<LengthUnit, (text: string) => number>> = {
 export function measureIn(unit: LengthUnit): (text: string) => number {
   if (Object.hasOwn(measures, unit)) return measures[unit]
   throw new TypeError(
-    `\`limits.unit\` is ${JSON.stringify(unit)}, which is no unit: it is one of ${Object.keys(measures).join(', ')}.`,
+    `\`limits.unit\` is ${JSON.stringify(unit)}, but must be one of ${Object.keys(measures).join(', ')}.`,
   )
 }
 

@@ -180,7 +180,7 @@ test('the base URL may have a path, a trailing slash, or the path of the API', a
     const channel = createMattermostChannel({ config, fetch, now: Date.now })
     assert.deepEqual(await channel.check?.(new AbortController().signal), {
       ok: true,
-      detail: 'Mattermost knows the token as @reveille.',
+      detail: 'The token belongs to @reveille.',
     })
   }
 })

@@ -30,12 +30,12 @@ export interface MattermostConfig {
 }
 
 /**
- * How long a repeated `pending_post_id` gives no second post, in milliseconds. A server remembers it for 30 s after the post
- * arrived; the difference is a margin for the repeat's own way there.
+ * How long a repeated `pending_post_id` is safe to send, in milliseconds. A server drops repeats for 30 s after the post arrived;
+ * the remaining 10 s cover network delays.
  */
 const windowMs = 20_000
 
-/** How many direct channels are remembered: more than one gateway writes to. */
+/** Maximum number of cached direct channels; a gateway rarely writes to as many people. */
 const maxDirectChannels = 1000
 
 type ApiCall = Pick<VendorCall, 'body' | 'isDelivery' | 'signal'>
@@ -46,7 +46,7 @@ export function createMattermostChannel({ config, fetch, now }: VendorContext<Ma
   checkDefaultTo(defaultTo, parseTarget)
   const api = urlBelow(config.baseUrl.replace(/\/+$/, '').replace(/\/api\/v4$/, ''), '/api/v4')
   const headers = { authorization: `Bearer ${token}` }
-  /** The direct channel with each user, by the key of the target. */
+  /** Ids of direct channels, by target key. */
   const directChannels = new BoundedMap<string, string>(maxDirectChannels)
   let ownId: string | undefined
 
@@ -57,17 +57,17 @@ export function createMattermostChannel({ config, fetch, now }: VendorContext<Ma
     return answer
   }
 
-  async function idOf(path: string, more: ApiCall): Promise<string> {
-    return idIn(await call(path, more), false)
+  async function fetchId(path: string, options: ApiCall): Promise<string> {
+    return readId(await call(path, options), false)
   }
 
   async function channelOf(target: MattermostTarget, signal: AbortSignal): Promise<string> {
     const { key, channelId, username } = target
     const known = channelId ?? directChannels.get(key)
     if (known !== undefined) return known
-    const userId = target.userId ?? (await idOf(`/users/username/${username}`, { signal }))
-    ownId ??= await idOf('/users/me', { signal })
-    const opened = await idOf('/channels/direct', { body: [ownId, userId], signal })
+    const userId = target.userId ?? (await fetchId(`/users/username/${username}`, { signal }))
+    ownId ??= await fetchId('/users/me', { signal })
+    const opened = await fetchId('/channels/direct', { body: [ownId, userId], signal })
     directChannels.set(key, opened)
     return opened
   }
@@ -93,7 +93,7 @@ export function createMattermostChannel({ config, fetch, now }: VendorContext<Ma
         pending_post_id: key,
       }
       const answer = await call('/posts', { body: post, isDelivery: true, signal })
-      return { id: idIn(answer, true), ...timeOf(recordOf(answer.json)?.['create_at']) }
+      return { id: readId(answer, true), ...timeOf(recordOf(answer.json)?.['create_at']) }
     },
 
     check: (signal) =>
@@ -101,12 +101,12 @@ export function createMattermostChannel({ config, fetch, now }: VendorContext<Ma
         const answer = await call('/users/me', { signal })
         const username = recordOf(answer.json)?.['username']
         if (typeof username !== 'string') throw notMattermost(answer, false)
-        return `Mattermost knows the token as @${username}.`
+        return `The token belongs to @${username}.`
       }),
   }
 }
 
-function idIn(answer: VendorAnswer, isDelivery: boolean): string {
+function readId(answer: VendorAnswer, isDelivery: boolean): string {
   const id = recordOf(answer.json)?.['id']
   if (typeof id === 'string' && id !== '') return id
   throw notMattermost(answer, isDelivery)

@@ -72,7 +72,7 @@ export function errorFrom(answer: VendorAnswer, { now, isDelivery }: AnsweredCal
 /** Returns the error for a successful answer that is not Mattermost's. */
 export function notMattermost(answer: VendorAnswer, isDelivery: boolean): PluginError {
   // Mattermost answers 201 when it has stored a post; anything else that answers 200 has stored nothing.
-  return foreignAnswer(answer, { vendor, isDelivery && answer.status === 201 })
+  return foreignAnswer(answer, { vendor, isDelivery: isDelivery && answer.status === 201 })
 }
 
 /** Returns an error id if it has only the characters of Mattermost's ids, so that a quote holds nothing else. */

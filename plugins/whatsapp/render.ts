@@ -1,8 +1,8 @@
 /**
- * Renders a reply in WhatsApp's markup: signs around words that span no lines and neither begin nor end inside a word.
+ * Renders a reply in WhatsApp's markup: signs around words, which cannot span lines or begin or end inside a word.
  *
- * Meta describes the signs and not their rules, and there are no escapes. An invisible word joiner before a sign separates
- * it from a preceding space or punctuation, so that it opens nothing.
+ * Meta documents the signs but not how they are parsed, and there are no escapes. An invisible word joiner before a sign separates
+ * it from a preceding space or punctuation, so that it is not an opening mark.
  *
  * Source: faq.whatsapp.com, "How to format your messages"; for the rules mautrix/whatsapp, which reads such messages.
  */
@@ -62,7 +62,7 @@ function isEdge(character: string): boolean {
   return character === '' || /[\s\p{P}\p{S}]/u.test(character)
 }
 
-/** Writes a monospaced block. Its fences stand on the lines of the code, since WhatsApp would show lines of their own. */
+/** Writes a monospaced block. Its fences share lines with the code, because WhatsApp shows separate fence lines. */
 function fence(text: string): string {
   if (text.trim() === '') return ''
   const safe = text.replaceAll(/`(?=`)/g, `\`${joiner}`)
@@ -71,7 +71,7 @@ function fence(text: string): string {
   return `\`\`\`${start}${safe}${end}\`\`\``
 }
 
-/** Changes the lines that begin outside a code block. */
+/** Applies `change` to each line that begins outside a code block. */
 function mapLines(text: string, change: (line: string, index: number) => string): string {
   let isInside = false
   const lines = text.split('\n').map((line, index) => {
@@ -100,7 +100,7 @@ function withoutBold(inlines: readonly Inline[]): Inline[] {
   })
 }
 
-/** Width of monospaced text that most phones show unbroken, in columns. */
+/** Width of monospaced text that most phones show without wrapping, in columns. */
 const widestTable = 34
 
 const whatsAppDialect: Dialect = {
@@ -137,9 +137,9 @@ const whatsAppDialect: Dialect = {
 
 const wholeLine: Place = { before: '', after: '', isInLink: false }
 
-/** Marks each line by itself and next to its words, since a sign beside a space is no mark. */
+/** Marks each line separately, directly at its words, because a sign next to a space is not a mark. */
 function mark(sign: string, inner: string, { before, after }: Place): string {
-  // A mark directly inside one that cannot work here cannot work either.
+  // Where this mark cannot work, one directly inside it cannot either.
   if (!isEdge(before) || !isEdge(after)) return inner.replace(/^([*_~])([^*_~]*)\1$/s, '$2')
   return mapLines(inner, (line) => line.replace(/\S(?:.*\S)?/s, (words) => `${sign}${words}${sign}`))
 }
@@ -154,7 +154,7 @@ export interface WhatsAppPart extends Part {
   readonly isWholeReply: boolean
 }
 
-/** WhatsApp takes 4096 characters. Of a reply in more than ten parts the last one says where the rest can be read. */
+/** WhatsApp accepts 4096 characters. If a reply needs more than ten parts, the last one says where to read the rest. */
 export const limits = { part: 4000, unit: 'characters', parts: 10 } as const
 
 const render = createTextRenderer(whatsAppDialect, limits, flattenHeadings)

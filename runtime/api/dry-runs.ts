@@ -3,7 +3,7 @@
 import type { FastifyReply } from 'fastify'
 import { restoreRequest } from '../http/index.ts'
 import type { RequestDryRunAnswer } from '../reload/request-dry-runs.ts'
-import { isSendersFault, notKept } from '../replay/index.ts'
+import { bodyNotKept, isSendersFault } from '../replay/index.ts'
 import type { RequestRecord } from '../store/port.ts'
 import { missing, refuse } from './errors.ts'
 import type { Handlers } from './handlers.ts'
@@ -92,7 +92,7 @@ function refuseBodiless(record: RequestRecord): never {
     const sentence = 'No mapping was asked, and the body of such a request is never kept.'
     return refuse('NOT_REPLAYABLE', { sentence })
   }
-  return refuse('BODY_NOT_KEPT', { sentence: notKept(record) })
+  return refuse('BODY_NOT_KEPT', { sentence: bodyNotKept(record) })
 }
 
 /** Also for dry runs of replays. */

@@ -1,7 +1,7 @@
 /** Handles the routes that show the body of a request and that forget requests. */
 
 import { isUtf8 } from 'node:buffer'
-import { notKept } from '../replay/index.ts'
+import { bodyNotKept } from '../replay/index.ts'
 import type { Id, RequestFilters, RequestRecord } from '../store/port.ts'
 import { missing, refuse } from './errors.ts'
 import { type Handlers, hasLeft } from './handlers.ts'
@@ -25,7 +25,7 @@ export function createRequestBodyHandlers(options: AdminOptions): BodyHandlers {
       const record = await read.request(id)
       if (record === undefined) return missing('request')
       const { body, endpoint } = record
-      if (body === undefined) return refuse('BODY_NOT_KEPT', { sentence: notKept(record) })
+      if (body === undefined) return refuse('BODY_NOT_KEPT', { sentence: bodyNotKept(record) })
       if (!raw && body.length > maxRedactedBytes)
         return refuse('BODY_TOO_LARGE', {
           sentence:

@@ -1,4 +1,4 @@
-/** Which sign-ins were ended before their time. They are rows of the store, so that every node refuses them, also after a restart. */
+/** The sign-ins that a sign-out ended before they expired. They are stored, so every node refuses them, also after a restart. */
 
 import { BoundedMap } from '@reveille/kit'
 import type { Store } from '../store/port.ts'
@@ -15,7 +15,7 @@ export function createSignOuts({ command, read }: Pick<Store, 'command' | 'read'
       if (!ended.has(signIn) && (await read.isSignedOut(signIn))) ended.set(signIn, true)
       return ended.has(signIn)
     },
-    /** `until`: when it would have ended by itself. @throws StoreError */
+    /** `until`: when it would have expired. @throws StoreError */
     async add(signIn: string, until: number): Promise<void> {
       await command({ type: 'sign-out', signIn, until })
       ended.set(signIn, true)

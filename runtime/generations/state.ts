@@ -1,4 +1,4 @@
-/** Defines what an archive keeps in memory, and how each event changes it. Contents are on the disk. */
+/** The archive's index of generations in memory, and its updates. Contents are on disk. */
 
 import {
   type Diagnostic,
@@ -9,7 +9,7 @@ import {
   type Rollback,
 } from '@reveille/engine'
 
-/** A record with its number. Its `state` is that of the time when it was made; {@link ArchiveState.live} decides. */
+/** A record with its number. Its `state` was set when it was made; {@link ArchiveState.live} has the current one. */
 export type NumberedRecord = GenerationRecord & { readonly generation: number; readonly digest: string }
 
 /** A generation that went live. */
@@ -28,7 +28,7 @@ export interface RefusedCandidate {
 }
 
 export interface ArchiveState {
-  /** No generation above it was ever given out. */
+  /** The highest generation number that was ever assigned. */
   readonly highest: number
   /** The generation that went live last comes first. */
   readonly kept: readonly KeptGeneration[]
@@ -52,7 +52,7 @@ export function addLive(
 ): ArchiveState {
   const { generation } = record
   const known = state.kept.find((each) => each.record.generation === generation)
-  // The first generation of a process was compared with nothing, so its earlier changes still count.
+  // After a restart the generation was compared with nothing, so the changes that were recorded before are kept.
   const isRestart = known !== undefined && state.live === undefined
   const entry: KeptGeneration = {
     record: limitDiagnostics(isRestart ? { ...record, ...changesOf(known.record) } : record),
@@ -95,7 +95,7 @@ export function markWritten(state: ArchiveState, entry: KeptGeneration): Archive
   return { ...state, kept }
 }
 
-/** The records, newest first. Of two of the same time the one that went live comes first. */
+/** The records, newest first. On equal times, a generation that went live precedes a refused candidate. */
 export function recordsOf({ kept, refused, live }: ArchiveState): readonly GenerationRecord[] {
   const numbered = kept.map(
     ({ record }): GenerationRecord => ({
@@ -107,7 +107,7 @@ export function recordsOf({ kept, refused, live }: ArchiveState): readonly Gener
   return all.sort((one, other) => other.at - one.at)
 }
 
-/** Ten thousand mappings can have as many errors, and records stay in memory. */
+/** Records stay in memory, and ten thousand mappings can have as many errors. */
 const maxDiagnostics = 100
 
 function limitDiagnostics<Kind extends GenerationRecord>(record: Kind): Kind {
@@ -118,7 +118,7 @@ function limitDiagnostics<Kind extends GenerationRecord>(record: Kind): Kind {
     severity: record.state === 'rejected' ? 'error' : 'warning',
     code: 'MORE_DIAGNOSTICS',
     message: `There were ${more} more; the first ${maxDiagnostics} are kept`,
-    hint: '`reveille check` lists all that the files have now.',
+    hint: '`reveille check` lists all of those that the files have now.',
   }
   return { ...record, diagnostics: [...diagnostics.slice(0, maxDiagnostics), rest] }
 }

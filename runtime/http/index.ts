@@ -29,7 +29,7 @@ export {
   type TunnelListener,
 } from './server/server.ts'
 export {
-  type InternalReply as PostedInternally,
+  type InternalReply,
   type InternalRequest,
   type PostInternally,
   postLimitsOf,

@@ -1,4 +1,4 @@
-/** Follows what the configuration refuses: requests whose senders were right, and that a repaired mapping would accept. */
+/** Opens issues for requests that the configuration refuses although their senders did nothing wrong. */
 
 import { isRefusedByConfiguration, type RequestFacts, type RequestOutcome, reasonOf } from '../http/index.ts'
 import type { Reader, RequestFilters, RequestRecord } from '../store/port.ts'
@@ -12,20 +12,20 @@ export interface RefusalWatchOptions {
 
 /** How many requests are read at a time. */
 const pageSize = 500
-/** Of so many replays of one request, the newest, one was done or none. */
+/** How many replays of a request, newest first, are searched for one that was accepted. */
 const maxReplays = 20
-/** A transform that refuses does what its author wants. */
+/** A transform refuses on purpose. */
 const isDeliberate = (code: string | undefined) => code === 'TRANSFORM_REFUSED'
 
-/** So many duplicates with other bodies in an hour are no retries that merely count their attempts. */
+/** From this many duplicates with different bodies in an hour on, they are not just retries with an attempt counter. */
 const minDiffering = 5
 const hourMs = 3_600_000
 
 export function createRefusalWatch({ ledger, read }: RefusalWatchOptions) {
-  /** By mapping. There are no more than the configuration has. */
+  /** Counts by mapping, of which the configuration limits the number. */
   const differingByMapping = new Map<string, { readonly beganAt: number; count: number }>()
 
-  /** To be called for each request of a sender once it is concluded. */
+  /** Called for each completed request of a sender. */
   function concluded(context: RequestFacts, result: RequestOutcome): void {
     const { endpoint = '', live } = context
     if ('hasOtherBody' in result && result.hasOtherBody && result.mapping !== undefined)
@@ -45,18 +45,18 @@ export function createRefusalWatch({ ledger, read }: RefusalWatchOptions) {
           label:
             live.snapshot.settings.history.bodies === 'none'
               ? 'Fix the mapping; with `history.bodies: none` nothing is kept that could be replayed'
-              : `Fix ${mapping === undefined ? 'the configuration' : 'the mapping'}, then replay what was refused`,
+              : `Fix ${mapping === undefined ? 'the configuration' : 'the mapping'}, then replay the refused requests`,
           command: `reveille replay --outcome refused${option}`,
           action: { method: 'POST', path: '/api/requests/replay', body: { filter: filterOf(subject) } },
         }),
       })
     } else if (result.outcome === 'accepted' && live.snapshot.settings.history.bodies === 'none') {
-      // Nothing can be replayed, so that a request which passes is the only sign that it is over.
+      // Nothing can be replayed, so only an accepted request shows that the problem is fixed.
       ledger.resolve('MAPPING_REFUSES', result.mapping ?? `/${configuredName(live.snapshot, endpoint)}`)
     }
   }
 
-  /** A mapping's key that several events share drops all but the first. */
+  /** Opens an issue when a `dedupe.key` that several events share drops all but the first. */
   function noteDiffering(mapping: string, { endpoint = '', receivedAt, requestId }: RequestFacts): void {
     const known = differingByMapping.get(mapping)
     const window =
@@ -69,21 +69,22 @@ export function createRefusalWatch({ ledger, read }: RefusalWatchOptions) {
       subject: mapping,
       describe: () => ({
         cause: `The mapping "${mapping}" dropped ${window.count} requests to /${endpoint} within an hour as duplicates, although their bodies differ: its \`dedupe.key\` gives different events one value.`,
-        label: `Let \`dedupe.key\` name one event; ${requestId} is the newest that was dropped`,
+        label: `Make \`dedupe.key\` differ between events; ${requestId} is the latest one dropped`,
         command: `reveille requests --mapping ${mapping} --outcome duplicate`,
       }),
     })
   }
 
-  /** Ends the issues of which nothing is left to replay. */
+  /** Resolves the issues that have nothing left to replay. */
   async function sweep(): Promise<void> {
     for (const { code, subject } of ledger.open())
       if (code === 'MAPPING_REFUSES' && (await isAllReplayed(subject))) ledger.resolve(code, subject)
   }
 
-  /** The newest are looked at first: a job replays them last, so that one look is enough until it ends. */
+  /** Starts with the newest, which a job replays last, so one page shows that a job has not finished. */
   async function isAllReplayed(subject: string): Promise<boolean> {
-    let [cursor, seen]: [string | undefined, number] = [undefined, 0]
+    let cursor: string | undefined
+    let seen = 0
     do {
       const page = await read.requests({ ...filterOf(subject), limit: pageSize, ...(cursor && { cursor }) })
       for (const request of page.items) {

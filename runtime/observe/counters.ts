@@ -1,6 +1,6 @@
 /**
- * Counts what happens, for the metrics, the plots and the list of mappings. A request costs a few look-ups here and nothing else: what is
- * counted becomes metrics only when they are read.
+ * Counts requests, runs and deliveries for the metrics, the plots and the list of mappings. Counting a request costs a few look-ups;
+ * metrics are built only when they are read.
  */
 
 import type { Snapshot } from '@reveille/engine'
@@ -16,7 +16,7 @@ export interface CountedRequest {
   readonly mapping: string | undefined
   /** From the head of the request to its reply, in milliseconds. */
   readonly ms: number
-  /** Until the decision was made; absent if there was none. */
+  /** From the head of the request to the decision, in milliseconds; absent without a decision. */
   readonly resolveMs: number | undefined
   /** Milliseconds since the Unix epoch. */
   readonly at: number
@@ -28,7 +28,7 @@ export interface MappingHits {
   readonly lastAt: number
 }
 
-/** A number with the values of its labels. */
+/** A count with its labels. */
 export interface Counted<Labels> {
   readonly labels: Labels
   readonly count: number
@@ -40,7 +40,7 @@ const outcomeIndexes = new Map<RequestOutcome, number>(
   requestOutcomes.map((outcome, index) => [outcome, index]),
 )
 
-/** Names come from configuration and ids from mapping files, but reloads may bring new ones forever. */
+/** Limits memory, because reloads may add names without end. */
 const maxNames = 10_000
 
 /** The label of endpoints that no policy and no mapping names. */
@@ -80,7 +80,7 @@ export function createCounters(options: { now(): number; backlog(): number }) {
       entry.hits += 1
       entry.lastAt = at
     },
-    /** A sender showed a token or secret that is not the newest of its list. */
+    /** A sender used a token or secret that is not the newest of its list. */
     noteOldToken: (list: string) => oldTokens.add({ list }),
     noteRunEnded(
       { kind, model = '' }: { readonly kind: string; readonly model?: string },
@@ -99,12 +99,12 @@ export function createCounters(options: { now(): number; backlog(): number }) {
       deliveries.add({ channel, state })
       series.noteEnd()
     },
-    /** `refused`: the files as they are do not load, until another result is noted. */
+    /** After `refused`, the metrics report that the files do not load, until another result is noted. */
     noteReload(result: 'applied' | 'refused' | 'unchanged'): void {
       reloads.add({ result })
       areFilesRefused = result === 'refused'
     },
-    /** How often each mapping decided since the start, and when it did last, by its id. */
+    /** Number and time of the last match of each mapping since the start, by its id. */
     mappingHits: (): ReadonlyMap<string, MappingHits> => mappings,
     hitsOf: (mapping: string): number => mappings.get(mapping)?.hits ?? 0,
     countsOf: requests.countsOf,
@@ -189,7 +189,7 @@ function namesIn({ endpoints, mappings }: Pick<Snapshot, 'endpoints' | 'mappings
   return new Set(['wake', 'agent', ...exact])
 }
 
-/** Counts by labels, for what happens far less often than requests. */
+/** Counts by labels, for events that are far rarer than requests. */
 function createLabelledCounter<Name extends string>() {
   const cells = new Map<string, { readonly labels: Readonly<Record<Name, string>>; count: number }>()
   return {

@@ -11,7 +11,7 @@ export { checkPlugins } from './commands/check.ts'
 export { builtInSetups, registrationOf, setupOf } from './commands/setup-description.ts'
 export {
   type Connector,
-  createConnector as connectorOf,
+  createConnector,
   type StartedSource,
   startSource,
 } from './commands/source-setup.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { ConnectCall, SourceCall } from '@reveille/kit'
 import { pino } from 'pino'
-import { checkPlugins, connectorOf, startSource } from './index.ts'
+import { checkPlugins, createConnector, startSource } from './index.ts'
 import { createHost, refusal, settings } from './test-bed.ts'
 
 let folder = ''
@@ -241,7 +241,7 @@ test('a command runs one source alone, with the same secrecy', async () => {
 test('a source is connected before it is configured: nothing is set up, and secrets stay out of what it reports', async () => {
   const plugins = [await install('fresh')]
   const { settings: asked } = settings({ plugins })
-  const connector = await connectorOf('tides', asked)
+  const connector = await createConnector('tides', asked)
   assert.deepEqual(
     connector.keys.map(({ key, isRequired, isSecret }) => [key, isRequired, isSecret]),
     [
@@ -281,7 +281,7 @@ test('a source that needs no connecting says so', async () => {
     text: "export default { name: 'tides', setup: () => ({ sources: [] }) }",
   })
   await assert.rejects(
-    connectorOf('tides', settings({ plugins: [plain] }).settings),
+    createConnector('tides', settings({ plugins: [plain] }).settings),
     refusal('PLUGIN_SETUP', 'sources.tides is written by hand'),
   )
 })

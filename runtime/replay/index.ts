@@ -1,8 +1,8 @@
-/** The public face of replays. */
+/** Exports the replays to the rest of the runtime. */
 
-export { createReplayJobs, type JobOptions as JobTerms, type ReplayJobs } from './jobs.ts'
+export { createReplayJobs, type JobOptions, type ReplayJobs } from './jobs.ts'
 export {
-  bodyNotKept as notKept,
+  bodyNotKept,
   createReplays,
   isSendersFault,
   type ReplayAnswer,

@@ -9,7 +9,7 @@ import {
   type SourceStorage,
   transientError,
 } from '@reveille/kit'
-import type { InternalRequest, PostedInternally, PostInternally, PushHandler } from '../http/index.ts'
+import type { InternalReply, InternalRequest, PostInternally, PushHandler } from '../http/index.ts'
 import type { PushHandlers } from './push-handlers.ts'
 import { jsonOf } from './source-storage.ts'
 import { readReport } from './state.ts'
@@ -48,7 +48,7 @@ export interface HostCall {
   post(
     request: Omit<InternalRequest, 'body' | 'signal'> & { body: unknown },
     signal?: AbortSignal,
-  ): Promise<PostedInternally>
+  ): Promise<InternalReply>
 }
 
 export function createCall(options: CallOptions) {
@@ -148,7 +148,7 @@ async function postOnce(
   post: CallOptions['post'],
   request: Parameters<HostCall['post']>[0],
   signal: AbortSignal,
-): Promise<PostedInternally> {
+): Promise<InternalReply> {
   signal.throwIfAborted()
   try {
     return await post({ ...request, body: jsonOf(request.body, 'What is posted'), signal })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'
-import type { PostedInternally } from '../http/index.ts'
+import type { InternalReply } from '../http/index.ts'
 import { createPluginHost } from '../plugin/index.ts'
 import { catchUpSource, createCatchUps } from './catch-up.ts'
 import type { SourcesOptions } from './index.ts'
@@ -35,7 +35,7 @@ function answerOf(url: URL, count: number): unknown {
 
 async function openBed(
   count: number,
-  post: (request: Parameters<SourcesOptions['post']>[0], number: number) => PostedInternally,
+  post: (request: Parameters<SourcesOptions['post']>[0], number: number) => InternalReply,
 ) {
   const posts: Parameters<SourcesOptions['post']>[0][] = []
   const states: SourceState[] = []

@@ -1,4 +1,4 @@
-/** Reads, shows and logs the state of a source. A source that changes all the time cannot fill the log: some lines are left out. */
+/** Validates and logs the states that sources report. The log lines of a source that keeps changing are limited. */
 
 import { numberOf, oneLine, recordOf, type SourceReport, textOf } from '@reveille/kit'
 import type { Logger } from 'pino'
@@ -8,7 +8,7 @@ export interface SourceState {
   readonly source: string
   /**
    * `starting`: it runs and has reported nothing yet. `held-elsewhere`: another process runs it on the same data folder.
-   * `failing`: it says so itself, or its run ended and will begin again. `stopped`: it ends, or has ended.
+   * `failing`: it reports a failure, or its run ended and will be restarted. `stopped`: it is stopping or has stopped.
    */
   readonly state: 'starting' | SourceReport['state'] | 'held-elsewhere' | 'stopped'
   /** A sentence for the operator. */
@@ -25,7 +25,7 @@ export interface SourceState {
 const maxDetailLength = 500
 const maxFacts = 20
 const states: readonly unknown[] = ['working', 'failing', 'waiting'] satisfies SourceReport['state'][]
-/** The last time that a date can show, in milliseconds from the Unix epoch: https://tc39.es/ecma262/#sec-time-values-and-time-range */
+/** The greatest time that a `Date` can represent, in milliseconds since the Unix epoch: https://tc39.es/ecma262/#sec-time-values-and-time-range */
 const maxTimeMs = 8.64e15
 
 /** Validates a report, because a plugin may report anything. Undefined if its state is invalid. */
@@ -81,10 +81,10 @@ export function logState(
 }
 
 const logWindowMs = 600_000
-/** How many reports are logged within a span. */
+/** Maximum number of lines per window. */
 const maxLinesPerWindow = 6
 
-/** The next line after a span counts the changes that were left out. */
+/** Returns the function that logs a source's reports. The first line after a full window counts the changes that were left out. */
 export function createStateLog(log: Logger, now: () => number, initial: SourceState['state']) {
   let logged: string = initial
   let beganAt = now()
@@ -103,8 +103,8 @@ export function createStateLog(log: Logger, now: () => number, initial: SourceSt
   }
 
   /**
-   * Logs a state that differs from the last logged one, or asks the operator for something else. With `facts` it is
-   * logged in any case.
+   * Logs a state that differs from the last logged one, or that asks the operator for something else. With `facts`, it is
+   * always logged.
    */
   return function report(state: SourceState, facts?: Readonly<Record<string, unknown>>) {
     const key = keyOf(state)

@@ -1,4 +1,4 @@
-/** A clock for tests: time stands still until it is moved, and then the timers that are due run. */
+/** A clock for tests. Its time changes only by `advance`, which runs the timers that are due by then. */
 
 export type ManualClock = ReturnType<typeof createManualClock>
 

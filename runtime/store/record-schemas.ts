@@ -283,7 +283,7 @@ export const issue = Type.Object(
           }),
         }),
       },
-      { description: 'The one next step.' },
+      { description: 'The next step.' },
     ),
     count: Type.Integer(),
     first: time,

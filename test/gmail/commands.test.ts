@@ -143,8 +143,8 @@ test('a person at a terminal answers four questions and consents in the browser 
   const { output, prompts, isAnswered } = person({
     'The OAuth client': ['client.json'],
     'The mailbox': ['ada@example.com'],
-    'Mails with which label': [''],
-    'How do notifications': ['pull'],
+    'Which label': [''],
+    'How should Gmail notify': ['pull'],
   })
   const waiting: Partial<Io> = {
     columns: 100,

@@ -1,4 +1,4 @@
-/** Saves what was tried as a mapping file: the change is shown first, then everything with it goes live, or nothing is written. */
+/** Saves the mapping of the playground to a file. The change is previewed first; saving writes and reloads, or changes nothing. */
 
 import { useEffect, useState } from 'preact/hooks'
 import { announce } from '../../browser/announce.tsx'
@@ -16,7 +16,7 @@ type Saved = Answer<'saveMapping'>
 
 interface SaveProps {
   readonly mapping: string
-  /** A file with the test of what was tried. Absent: it cannot be written as one. */
+  /** A test of the request; absent if it cannot be written as one. */
   readonly test: string | undefined
   /** The file that the mapping is from, or one that is named after the endpoint. */
   readonly suggested: string
@@ -28,10 +28,10 @@ export function Save({ mapping, test, suggested }: SaveProps) {
   const [preview, setPreview] = useState<Saved>()
   const [error, setError] = useState<ApiError>()
   const [isBusy, setBusy] = useState(false)
-  /** What was live when the change was shown. */
+  /** The generation that was live when the change was previewed. */
   const [previous, setPrevious] = useState<number>()
   useEffect(() => setFile(suggested), [suggested])
-  // What was shown is no longer what would be saved.
+  // The preview is outdated once its inputs change.
   useEffect(() => setPreview((last) => (last?.saved ? last : undefined)), [mapping, test, file, isWithTest])
 
   async function send(isDry: boolean) {
@@ -111,5 +111,5 @@ function sentenceOf({ file, saved, reload }: Saved): string {
   if (!saved) return reload?.ok ? 'This change would go live.' : 'This change would be refused.'
   return reload?.ok
     ? `${file} is saved, and generation ${reload.generation} is live.`
-    : `${file} is saved, and was refused after all: see Changes.`
+    : `${file} is saved, but the reload refused it: see Changes.`
 }

@@ -1,4 +1,4 @@
-/** Reads an expression with the library, and refuses what no expression may use. */
+/** Parses an expression with JSONata, and rejects `$eval` and unsafe regular expressions. */
 
 import jsonata from 'jsonata'
 import { compileRegex, RegexSyntaxError } from '../../regex/regex.ts'
@@ -8,7 +8,7 @@ import { regexEngine } from './regex-engine.ts'
 import { type SyntaxNode, visitNodes } from './syntax-tree.ts'
 
 /**
- * The library's own guards: elements of a list that an expression makes, milliseconds, and depth of calls.
+ * The limits that JSONata enforces: elements of a list, milliseconds, and depth of calls.
  * https://docs.jsonata.org/embedding-extending
  */
 const defaultLimits = { sequence: 10_000, timeout: 1_000, stack: 2_000, RegexEngine: regexEngine }
@@ -24,8 +24,8 @@ export interface ParsedExpression {
 }
 
 /**
- * Reads an expression to check or to evaluate it. `offset` is where it begins in its field's text, and `others` are guards in
- * place of the usual ones.
+ * Parses an expression to check or to evaluate it. `offset` is where it begins in its field's text, and `overrides` replaces
+ * default limits.
  * @throws ExpressionSyntaxError
  */
 export function parseExpression(
@@ -36,7 +36,9 @@ export function parseExpression(
   const expression = parse(source, offset, overrides)
   const ast = expression.ast() as unknown as SyntaxNode
   const nodes: SyntaxNode[] = []
-  visitNodes(ast, (node) => void nodes.push(node))
+  visitNodes(ast, (node) => {
+    nodes.push(node)
+  })
   for (const node of nodes) refuseEval(node, source, offset)
   compileRegexes(nodes, source, offset)
   return { expression, ast, nodes }
@@ -56,7 +58,7 @@ function parse(source: string, offset: number, overrides?: Partial<ExpressionLim
   }
 }
 
-/** The library parses regular expressions with JavaScript's engine first, whose error has no place. */
+/** The library parses regular expressions with JavaScript's engine first, whose error has no position. */
 function placeOfRegex(message: string, source: string): number | undefined {
   const [, pattern] = /^Invalid regular expression: \/([\s\S]*)\/\w*: /.exec(message) ?? []
   const place = pattern === undefined ? -1 : source.indexOf(`/${pattern}/`)
@@ -65,7 +67,7 @@ function placeOfRegex(message: string, source: string): number | undefined {
 
 function refuseEval({ type, value, position }: SyntaxNode, source: string, offset: number): void {
   if (type !== 'variable' || value !== 'eval') return
-  const hint = 'Write the expression out: one that comes with the payload would be a program from outside.'
+  const hint = 'Write out the expression: evaluating text from the payload would let its sender run code.'
   const place = offset + startOfToken(typeof position === 'number' ? position : 0, 'eval', source)
   throw new ExpressionSyntaxError('$eval is not allowed', place, hint)
 }

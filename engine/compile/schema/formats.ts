@@ -1,9 +1,9 @@
-/** Provides the formats of JSON Schema: those of `ajv-formats`, for strings up to a length. */
+/** Provides the formats of `ajv-formats` for JSON Schema, limited to strings of a maximum length. */
 
 import { createRequire } from 'node:module'
 import type { Ajv, Format } from 'ajv'
 
-/** The library's expressions were written for addresses and times, so a longer string has no format. In UTF-16 units. */
+/** Longer strings match no format, which bounds the time of the library's regular expressions. UTF-16 units. */
 const maxLength = 2048
 
 const require = createRequire(import.meta.url)

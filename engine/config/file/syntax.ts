@@ -4,9 +4,9 @@ import type { ErrorCode } from 'yaml'
 import type { Diagnostic } from './diagnostic.ts'
 import { type PlacedText, placeAt, positionAt } from './places.ts'
 
-/** For a comment of JSON5 where none is allowed, so that it may be read as part of a key. */
+/** For a JSON5 comment outside brackets, where YAML reads it as text. */
 export const foreignComment =
-  'Comments begin with `#` here, as `//` and `/*` do between brackets only. A text that begins so needs quotes.'
+  'Comments begin with `#` here; `//` and `/*` are comments only inside brackets. Text that begins with them needs quotes.'
 
 /** The parser's codes, and our own for mistakes that it does not find. */
 type FaultCode =
@@ -19,27 +19,27 @@ type FaultCode =
 
 const sentences: Readonly<Record<FaultCode, string>> = {
   ALIAS_PROPS: 'An alias takes no anchor and no tag',
-  BAD_ALIAS: 'This alias is not written as one',
-  BAD_COLLECTION_TYPE: 'This tag does not fit what it stands on',
+  BAD_ALIAS: 'This alias is malformed',
+  BAD_COLLECTION_TYPE: 'This tag does not fit its value',
   BAD_DIRECTIVE: 'This line begins with %, which only YAML directives do',
   BAD_DQ_ESCAPE: 'This text in double quotes holds a backslash that escapes nothing known',
   BAD_INDENT: 'The indentation does not fit, or a bracket before it was not closed',
-  BAD_MERGE: 'What `<<` merges must be a map, an alias of one, or a list of them',
-  BAD_PROP_ORDER: 'Anchors and tags stand before what they mark',
+  BAD_MERGE: '`<<` merges only a map, an alias of one, or a list of them',
+  BAD_PROP_ORDER: 'Anchors and tags must come before their value',
   BAD_SCALAR_START: 'Text without quotes cannot begin with this character',
   BLOCK_AS_IMPLICIT_KEY: 'A second `key:` begins where text was expected',
-  BLOCK_IN_FLOW: 'Lines of `key: value` or `- item` cannot stand inside brackets',
+  BLOCK_IN_FLOW: 'Lines of `key: value` or `- item` are not allowed inside brackets',
   DUPLICATE_KEY: 'This key appears twice',
-  FOREIGN_COMMENT: 'This begins as a comment of JSON5 does, and would be read as a text',
+  FOREIGN_COMMENT: 'This looks like a JSON5 comment, but would be read as text',
   IMPOSSIBLE: 'This text cannot be read as YAML',
   KEY_OVER_1024_CHARS: 'A key is longer than 1024 characters',
   LOST_ALIAS: 'This alias has no anchor before it',
   MISSING_CHAR: 'Something is missing here: a closing quote or bracket, a comma, or the space after a colon',
   MULTILINE_IMPLICIT_KEY: 'A key cannot go over several lines',
-  MULTIPLE_ANCHORS: 'Only one anchor can stand here',
+  MULTIPLE_ANCHORS: 'Only one anchor is allowed here',
   MULTIPLE_DOCS: 'The file holds a second document after `---`',
-  MULTIPLE_TAGS: 'Only one tag can stand here',
-  NON_STRING_KEY: 'A map or list stands where a key was expected',
+  MULTIPLE_TAGS: 'Only one tag is allowed here',
+  NON_STRING_KEY: 'A map or list was found where a key was expected',
   OPEN_COMMENT: 'This comment has no end',
   RESOURCE_EXHAUSTION: 'The file is nested too deeply',
   TAB_AS_INDENT: 'A tab indents this line',
@@ -53,7 +53,7 @@ const hints: Partial<Record<FaultCode, string>> = {
   BAD_INDENT: 'Keys of one map begin in one column; look for an open bracket or quote above.',
   BAD_SCALAR_START: 'Put the text in quotes.',
   BLOCK_AS_IMPLICIT_KEY: 'Text that holds `: ` needs quotes, or a `|` and the text on the next lines.',
-  DUPLICATE_KEY: 'Keep one of the two, and move under it what only the other holds.',
+  DUPLICATE_KEY: 'Keep one of the two, and move the contents of the other into it.',
   LOST_ALIAS: 'Text that begins with `*` needs quotes; an anchor is written `&name` before its first alias.',
   MISSING_CHAR: 'Close what this line or one above it opened.',
   OPEN_COMMENT: 'Write `*/` after it; a text that begins with `/*` needs quotes.',
@@ -69,8 +69,8 @@ const hints: Partial<Record<FaultCode, string>> = {
 const ownCodes: ReadonlySet<FaultCode> = new Set(['DUPLICATE_KEY', 'TOO_MANY_ALIASES'])
 
 /**
- * With these codes the parser understood the text, so that its line need not be searched for secrets, and no guess is
- * needed.
+ * With these codes the parser understood the text, so its line need not be searched for secrets, and the cause need not be
+ * guessed.
  */
 const semanticCodes: ReadonlySet<FaultCode> = new Set(['LOST_ALIAS', 'TOO_MANY_ALIASES'])
 
@@ -146,7 +146,7 @@ function createExplainer(text: string): (code: FaultCode, line: string, offset: 
   }
 }
 
-/** The shown line hides what may be a secret, and with it a reference. */
+/** The original line; the displayed one hides possible secrets, including references. */
 function lineAt(text: string, offset: number): string {
   const end = text.indexOf('\n', offset)
   return text.slice(text.lastIndexOf('\n', offset - 1) + 1, end === -1 ? undefined : end)

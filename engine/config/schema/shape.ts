@@ -15,7 +15,7 @@ export interface WrittenReference {
   readonly type: readonly string[]
 }
 
-/** `resolve` returns the value in place of a reference; the key of one without a value is left out. */
+/** `resolve` returns the value of a reference. If it returns undefined, the key is left out. */
 export function shapeValue(
   value: unknown,
   schema: SchemaNode,

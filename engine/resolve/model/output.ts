@@ -166,7 +166,7 @@ function print(value: unknown, meter: Meter, indent: number): string {
 
 /**
  * Returns the length of `JSON.stringify(value, undefined, indent)`, computed from the compact JSON. Stops counting
- * above `most`.
+ * above `maxLength`.
  */
 export function indentedLength(json: string, indent: number, maxLength: number): number {
   let length = json.length

@@ -1,4 +1,4 @@
-/** The recorder receives what resolving reports for an explanation. Ordinary requests have none. */
+/** Callbacks that collect the steps of a decision for an explanation. Ordinary requests have none. */
 
 import type { Segment } from '../../boundary/segment.ts'
 import type { Action } from './decision.ts'
@@ -16,9 +16,9 @@ export interface TraceRecorder {
     value: unknown,
     segments?: readonly Segment[],
   ) => void
-  /** A transform has answered with this change to the rendered action, as the element at this position of its answer. */
+  /** A transform changed the rendered action; `position` is that of the action in its answer. */
   readonly onTransformed: (position: number, change: Change) => void
-  /** A transform made no action of the rendered one. */
+  /** A transform dropped the rendered action. */
   readonly onSkipped: () => void
   /** `endpointPolicy` is the effective policy of the endpoint. */
   readonly onAdmitted: (action: Action, endpointPolicy: EffectivePolicy | undefined) => void

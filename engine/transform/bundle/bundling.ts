@@ -1,4 +1,4 @@
-/** Bundles the modules of a configuration by esbuild: each with the author's files that it imports, beside its source map. */
+/** Bundles the modules of a configuration with esbuild. A bundle holds the author's files that its module imports, and has a source map. */
 
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
@@ -76,7 +76,7 @@ export function createBundler(): Bundler {
       const { code, message, hint, place } = each
       return [{ severity: 'error', code, message, place, hint }]
     })
-    // The operator's name of the folder, without resolved links.
+    // Diagnostics name files as the operator does, without resolving symbolic links.
     const shownFile = (file: string) => (isBelow(file, root) ? transformsDir + file.slice(root.length) : file)
     const diagnostics = [...missing, ...(await describe(outcome, { root, shownFrom }))].map(
       ({ place, ...rest }) => ({
@@ -126,7 +126,7 @@ function optionsFor(entries: readonly string[], root: string, bundles: string, s
     loader: Object.fromEntries(textExtensions.map((extension) => [extension, 'text' as const])),
     define: placeDefines,
     plugins: [createSourcesPlugin((file) => scripts.add(file))],
-    // What CommonJS requires by a name that is known only when it runs is resolved from the entry.
+    // A dynamic `require` in CommonJS resolves from the entry.
     banner: {
       js: `import { createRequire as createReveilleRequire } from 'node:module'; const require = createReveilleRequire("${entryMark}");`,
     },
@@ -140,7 +140,7 @@ function optionsFor(entries: readonly string[], root: string, bundles: string, s
   } satisfies Parameters<typeof context>[0]
 }
 
-/** @throws what is not about the author's files, because esbuild itself failed */
+/** @throws an error that is not about the author's files, because esbuild itself failed */
 function failureOf(error: BuildFailure): Outcome {
   const { errors, warnings = [] } = error
   if (!Array.isArray(errors) || errors.length === 0) throw error
@@ -157,7 +157,7 @@ async function describe({ errors, warnings }: Outcome, folders: HintFolders): Pr
   ])
 }
 
-/** The files that decide a build, and the places where what it lacks may appear. */
+/** The files that a build depends on, and the paths where a missing import may appear. */
 function watchedOf(
   { metafile, errors, warnings }: Outcome,
   scripts: ReadonlySet<string>,
@@ -188,7 +188,7 @@ function missingFolder({ modules, transformsDir }: BundleRequest): Bundled {
   const diagnostic = {
     severity: 'error',
     code: 'TRANSFORM_NOT_FOUND',
-    message: `there is no folder ${transformsDir} to take the transform \`${first?.module}\` from`,
+    message: `the transforms folder ${transformsDir} with \`${first?.module}\` does not exist`,
     ...(first && { place: first.place }),
     hint: 'Make a first transform with `reveille init transform NAME`, or say where they are in `hooks.transformsDir`.',
   } as const

@@ -100,7 +100,7 @@ test('a client file that cannot be used is bad usage, and nothing of it is quote
   const cases = [
     ['none.json', /There is no such file/],
     ['', /It is a folder/],
-    ['broken.json', /It is no JSON/],
+    ['broken.json', /It is not JSON/],
     ['list.json', /It must be the JSON/],
   ] as const
   for (const [name, problem] of cases) {

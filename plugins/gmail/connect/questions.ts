@@ -1,4 +1,4 @@
-/** Asks the person for what neither an option nor the configuration nor an earlier setup says. */
+/** Asks for the settings that no option, configuration or earlier setup provides. */
 
 import { readFile } from 'node:fs/promises'
 import {
@@ -20,7 +20,7 @@ const modes = {
   'push: Google posts to a public address of the gateway': 'push',
 } as const
 
-/** Returns what is wanted with the answers. @throws PluginError `bad-option`; what a question throws */
+/** Returns the options, completed by the answers. @throws PluginError `bad-option`; any error of a question */
 export async function askForMissing({ config, wanted, storage, person }: ConnectCall): Promise<Facts> {
   const { clientFile, ...options } = wanted
   const all: Record<string, unknown> = { ...options }
@@ -54,9 +54,9 @@ export async function askForMissing({ config, wanted, storage, person }: Connect
     })
   }
   if (isNewSetup && isMissing('label'))
-    await ask('label', { message: 'Mails with which label count?', placeholder: 'INBOX', fallback: 'INBOX' })
+    await ask('label', { message: 'Which label should be watched?', placeholder: 'INBOX', fallback: 'INBOX' })
   if (isNewSetup && isMissing('mode'))
-    all['mode'] = await questions.choose('How do notifications come?', modes)
+    all['mode'] = await questions.choose('How should Gmail notify the gateway?', modes)
   if (all['mode'] === 'push' && config['mode'] !== 'push') {
     const address = 'https://hooks.example.com/hooks/gmail/push'
     await ask('pushEndpoint', {
@@ -73,9 +73,10 @@ export async function askForMissing({ config, wanted, storage, person }: Connect
   return all
 }
 
-/** Returns the content that was checked, since the file may change a moment later. */
+/** Returns the content that was checked, because the file may change later. */
 async function askForClient(questions: NonNullable<ConnectCall['person']['questions']>): Promise<unknown> {
-  for (let problem: string | undefined; ; ) {
+  let problem: string | undefined
+  for (;;) {
     const message = 'The OAuth client (Desktop app): the JSON file that the Google Cloud console gave you'
     const file = await questions.path({
       message: problem === undefined ? message : `${problem} Which file?`,
@@ -87,7 +88,7 @@ async function askForClient(questions: NonNullable<ConnectCall['person']['questi
   }
 }
 
-/** Far more than a client file has. Characters. */
+/** Maximum length of a client file, in characters. Real ones are far shorter. */
 const maxClientLength = 64 * 1024
 
 /** Returns the content of the file, or a sentence that says why it cannot be used and quotes nothing of it. */
@@ -105,6 +106,6 @@ async function readClientFile(file: string): Promise<{ client?: unknown; problem
   if (text.length > maxClientLength) return { problem: advice }
   // Editors on Windows put a byte order mark before it.
   const client = parseJson(text.replace(/^\ufeff/, ''))
-  if (client === undefined) return { problem: `It is no JSON. ${advice}` }
+  if (client === undefined) return { problem: `It is not JSON. ${advice}` }
   return recordOf(client) === undefined ? { problem: advice } : { client }
 }

@@ -1,4 +1,4 @@
-/** Reads the credentials that are stored of a person's consent. */
+/** Parses the OAuth credentials that setup stored. */
 
 import { listOf, numberOf, recordOf, textOf } from '@reveille/kit'
 
@@ -9,31 +9,31 @@ export interface Credentials {
   readonly clientSecret?: string
   readonly refreshToken: string
   readonly scopes: readonly string[]
-  /** The last access token, and when it ends, in milliseconds since the Unix epoch. */
+  /** The last access token, and when it expires, in milliseconds since the Unix epoch. */
   readonly accessToken?: string
   readonly accessTokenExpiresAt?: number
 }
 
-/** To read mail, and to make and read topics and subscriptions. https://developers.google.com/identity/protocols/oauth2/scopes */
+/** For reading mail, and for creating and reading topics and subscriptions. https://developers.google.com/identity/protocols/oauth2/scopes */
 export const scopes = [
   'https://www.googleapis.com/auth/gmail.readonly',
   'https://www.googleapis.com/auth/pubsub',
 ] as const
 
-/** Returns undefined if the consent could not be used. Parts that are not understood are left out. */
+/** Returns undefined if a required field is missing. Invalid optional fields are left out. */
 export function parseCredentials(value: unknown): Credentials | undefined {
-  const facts = recordOf(value)
-  const account = textOf(facts?.['account'])
-  const clientId = textOf(facts?.['clientId'])
-  const refreshToken = textOf(facts?.['refreshToken'])
+  const fields = recordOf(value)
+  const account = textOf(fields?.['account'])
+  const clientId = textOf(fields?.['clientId'])
+  const refreshToken = textOf(fields?.['refreshToken'])
   if (!account || !clientId || !refreshToken) return undefined
   return {
     account,
     clientId,
-    clientSecret: textOf(facts?.['clientSecret']),
+    clientSecret: textOf(fields?.['clientSecret']),
     refreshToken,
-    scopes: listOf(facts?.['scopes']).filter((scope) => typeof scope === 'string'),
-    accessToken: textOf(facts?.['accessToken']),
-    accessTokenExpiresAt: numberOf(facts?.['accessTokenEnds']),
+    scopes: listOf(fields?.['scopes']).filter((scope) => typeof scope === 'string'),
+    accessToken: textOf(fields?.['accessToken']),
+    accessTokenExpiresAt: numberOf(fields?.['accessTokenEnds']),
   }
 }

@@ -21,7 +21,7 @@ export async function assertPluginError(
   return error
 }
 
-/** Asserts that a text is one line with words in it, of at most `most` characters. */
+/** Asserts that a text is one line with words in it, of at most `maxLength` characters. */
 export function assertSentence(text: unknown, what: string, maxLength = 500): void {
   assert.ok(typeof text === 'string', `${what} is a text`)
   assert.notEqual(text.trim(), '', `${what} says something`)

@@ -10,7 +10,7 @@ import type { Inline } from './tree.ts'
 export interface Place {
   readonly before: string
   readonly after: string
-  /** Up to 16 known characters after the piece, as a person reads them, without marks. */
+  /** Up to 16 characters that follow the piece, without markup, as far as they are known. */
   readonly rest?: string
   /** Whether the piece is inside another mark. */
   readonly isInMark?: boolean
@@ -25,9 +25,9 @@ export interface ItemMarker {
   readonly number?: number
   /** Whether an item of a task list is done. */
   readonly checked?: boolean
-  /** How many lists the item's own list is nested in. */
+  /** Nesting depth of the item's list; 0 for one that is not nested. */
   readonly depth: number
-  /** Whether the list follows another of its kind and would be read as the same one. */
+  /** Whether the list directly follows another one of its kind, with which the surface would merge it. */
   readonly followsSameKind?: boolean
 }
 
@@ -38,7 +38,7 @@ export interface ItemMarker {
 export interface Dialect {
   /** Writes text, with everything neutralised that would be markup or a mention. */
   text(text: string, place: Place): string
-  /** Whether marks around this would be read as marks; otherwise the text is written without them. Default: always. */
+  /** Whether the surface would parse marks around this; otherwise the text is written without them. Default: always. */
   takesMarks?(inner: string, mark: Mark, place: Place): boolean
   strong(inner: string, place: Place): string
   emphasis(inner: string, place: Place): string

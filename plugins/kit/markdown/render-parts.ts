@@ -178,7 +178,7 @@ function endsOf(pieces: readonly Piece[]): number[] {
   })
 }
 
-/** Returns the greatest number up to `most` for which `holds` is true, or 0 if there is none. */
+/** Returns the greatest number up to `max` for which `holds` is true, or 0 if there is none. */
 function maxThat(holds: (count: number) => boolean, max: number): number {
   let low = 0
   let high = max + 1

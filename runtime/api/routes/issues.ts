@@ -1,4 +1,4 @@
-/** Declares the routes of open problems. Their keys hold what senders choose, so they stand in bodies and not in paths. */
+/** Declares the routes of issues. Their keys may hold text from senders, so they are sent in bodies and not in paths. */
 
 import { Type } from '@reveille/engine/schema'
 import { issue, issueStates } from '../../store/record-schemas.ts'
@@ -13,7 +13,7 @@ export const issueRoutes = {
     method: 'GET',
     path: '/issues',
     needs: 'read',
-    summary: 'Lists problems, the open ones and the worst first, each with its cause and the one next step.',
+    summary: 'Lists issues, open and worst first, each with its cause and next step.',
     query: { ...pageQuery, ...optional({ state: Type.Enum(issueStates) }) },
     answers: { 200: pageOf(issue) },
   },
@@ -21,7 +21,7 @@ export const issueRoutes = {
     method: 'POST',
     path: '/issues/resolve',
     needs: 'operate',
-    summary: 'Marks a problem as resolved. It opens again when it comes again.',
+    summary: 'Marks an issue as resolved. It reopens if the problem recurs.',
     body: keyBody,
     answers: { 200: issue },
   },
@@ -29,7 +29,7 @@ export const issueRoutes = {
     method: 'POST',
     path: '/issues/mute',
     needs: 'operate',
-    summary: 'Mutes a problem, for good or until a time.',
+    summary: 'Mutes an issue permanently or until a time.',
     body: Type.Object(
       {
         key,
@@ -45,7 +45,7 @@ export const issueRoutes = {
     method: 'POST',
     path: '/issues/reopen',
     needs: 'operate',
-    summary: 'Opens a resolved or muted problem again.',
+    summary: 'Reopens a resolved or muted issue.',
     body: keyBody,
     answers: { 200: issue },
   },

@@ -98,7 +98,7 @@ test('a person is asked only for unknown values, and sees what is wrong with an 
   const { output, prompts, isAnswered } = person({
     'The OAuth client': ['', "'client.json'"],
     'The mailbox': ['ada', 'ada@example.com'],
-    'How do notifications': ['pull'],
+    'How should it notify': ['pull'],
     Address: [code],
   })
   const { setup, read } = await begin(t, { prompts, columns: 80 })
@@ -281,10 +281,10 @@ test('an option that the plugin refuses is bad usage, as JSON too', async (t) =>
   const { setup } = await begin(t)
   const { code: exit, err } = await setup('--client-file', 'none.json')
   assert.equal(exit, 2)
-  assert.match(err, /It is no JSON/)
+  assert.match(err, /It is not JSON/)
   const asked = await setup('--client-file', 'none.json', '--json')
   assert.equal(asked.code, 2)
-  assert.match(JSON.parse(asked.out).message, /It is no JSON/)
+  assert.match(JSON.parse(asked.out).message, /It is not JSON/)
 })
 
 test('options of a wrong form are bad usage', async (t) => {

@@ -7,7 +7,7 @@ import { type Configuration, coversPath } from '@reveille/engine'
 import type { ConnectCall, Connection, SourceStorage } from '@reveille/kit'
 import { stringify } from 'yaml'
 import { assumedRoute } from '../../dispatch/index.ts'
-import { type Connector, connectorOf } from '../../plugin/index.ts'
+import { type Connector, createConnector } from '../../plugin/index.ts'
 import { editConfiguration, type SetEdit } from '../../scaffold/edit-configuration.ts'
 import {
   createSharedStorage,
@@ -50,7 +50,7 @@ export function connectSource({ name, setup }: Connected, options: SetupOptions,
     const { file, shown, steps, io } = task
     const found = await readConfigured(file, name, io)
     const { settings } = found.configuration
-    const connector = await connectorOf(name, settings)
+    const connector = await createConnector(name, settings)
     const wrong = new Set(
       connector.examine(found.source).map(({ key }) => key.slice(connector.key.length + 1).split('.')[0]),
     )

@@ -61,7 +61,7 @@ export default {
       try {
         await storage.write('client', JSON.parse(readFileSync(file, 'utf8')))
       } catch {
-        throw new PluginError('--client-file: It is no JSON.', { code: 'bad-option', retryable: false })
+        throw new PluginError('--client-file: It is not JSON.', { code: 'bad-option', retryable: false })
       }
     }
     if (questions && !(wanted.account ?? config.account))
@@ -72,7 +72,7 @@ export default {
           fallback: before,
           validate: (answer) => (answer.includes('@') ? undefined : 'It must be an address.'),
         }),
-        mode: await questions.choose('How do notifications come?', { 'pull: asks': 'pull', 'push: listens': 'push' }),
+        mode: await questions.choose('How should it notify the gateway?', { 'pull: asks': 'pull', 'push: listens': 'push' }),
       }
     report({ step: 'client', outcome: known ? 'unchanged' : 'done', detail: 'the client of harbour' })
     if ((await storage.read('credentials')) === undefined || wanted.again) {

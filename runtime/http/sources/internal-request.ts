@@ -1,4 +1,4 @@
-/** Makes requests for the sources of this process: they pass through no socket, and are otherwise handled like all others. */
+/** Makes requests for the sources of this process without a socket. They are otherwise handled like all others. */
 
 import type { Snapshot } from '@reveille/engine'
 import type { Posted, PostLimits } from '@reveille/kit'
@@ -15,7 +15,7 @@ export interface InternalRequest {
   readonly body: string
   /** Who makes the request, which is shown as its client: `source tides`. */
   readonly client: string
-  /** Headers of what the source asked for, with names in lower case, beside those of every internal request. */
+  /** Headers to add to those of every internal request, with names in lower case. */
   readonly headers?: Readonly<Record<string, string>>
   readonly authenticatedBy?: RequestRecord['authenticatedBy']
   /** Aborting it drops the reply; the request may have been accepted by then. */
@@ -23,7 +23,7 @@ export interface InternalRequest {
 }
 
 export interface InternalReply extends Posted {
-  /** Everything in it was there before, by the keys of its actions. */
+  /** All its actions are duplicates. */
   readonly isDuplicate?: true
 }
 
@@ -36,7 +36,7 @@ export function postLimitsOf(snapshot: Snapshot, endpoint: string): PostLimits {
   return { maxBodyBytes: maxBytesFor(snapshot, endpoint), maxActions, maxRenderedBytes }
 }
 
-/** The request enters the pipeline after authentication. That this was called is what lets it in: nothing that a request holds could. */
+/** The request enters the pipeline after authentication. Only this function can do that; no content of a request can. */
 export function createInternalPost(dependencies: HookDependencies): PostInternally {
   const { current, now, clock, mintId, node, pipeline, recorder } = dependencies
 

@@ -22,11 +22,11 @@ export interface Connector {
   /** The keys of the configuration, the required ones first. */
   readonly keys: readonly OfferedKey[]
   readonly examine: Examiner
-  /** The plugin is given `fetch` as at `setup`. @throws whatever the plugin does, without the secrets of `config` */
+  /** The plugin gets the same `fetch` as in `setup`. @throws what the plugin throws, without the secrets of `config` */
   connect(call: ConnectCall): Promise<Connection>
 }
 
-/** @throws PluginSetupError for a source that does not exist, whose package is not installed, or that needs no connecting */
+/** @throws PluginSetupError for a source that does not exist, whose package is not installed, or whose plugin has no `connect` */
 export async function createConnector(
   name: string,
   settings: Pick<Settings, 'agents'> & PluginPlaces,
@@ -35,7 +35,7 @@ export async function createConnector(
   const wanted = locateAlone(askedSource(name, {}), settings, resolveFrom)
   const plugin = await importPlugin(wanted, compileRedaction([]))
   if (typeof plugin.connect !== 'function') {
-    const problem = { key: wanted.key, message: 'is written by hand: its plugin connects nothing' }
+    const problem = { key: wanted.key, message: 'has no automatic setup; write its configuration by hand' }
     throw new PluginSetupError('PLUGIN_SETUP', wanted.package.name, [problem])
   }
   const log = pino({ level: 'silent' })
@@ -82,7 +82,7 @@ export async function startSource(
 ): Promise<StartedSource> {
   const asked = askedSource(name, settings.sources[name] ?? {})
   if (!Object.hasOwn(settings.sources, name)) {
-    const problem = { key: asked.key, message: 'is needed: nothing is configured there' }
+    const problem = { key: asked.key, message: 'is not configured' }
     throw new PluginSetupError('PLUGIN_CONFIG', name, [problem])
   }
   const wanted = locateAlone(asked, settings, resolveFrom)

@@ -155,7 +155,7 @@ function beginOutage(state: State, error: unknown): void {
   state.current = undefined
   state.failure = new StoreError(
     'STORE_UNAVAILABLE',
-    `the disk lost writes (${state.outage.reason}), and the store is put into a new file`,
+    `the disk lost writes (${state.outage.reason}), and the store is being moved to a new file`,
     { brief: 'its disk lost writes' },
   )
   state.onFailure()

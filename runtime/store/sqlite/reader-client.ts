@@ -1,13 +1,13 @@
-/** The main thread's side of the reader, whose thread starts with the first question. */
+/** Reads the store on its own thread, which starts with the first query. */
 
 import { createSerialThread, programFile, type SerialThread, ThreadEndedError } from '@reveille/engine'
 import { StoreError } from '../port.ts'
 import type { StoreQuery } from '../reading.ts'
 import type { ReaderAnswer, ReaderQuestion } from './sqlite-reader.ts'
 
-/** A disk that hangs may hang a read. Seconds. */
+/** How long a read may take, as a disk may hang. Seconds. */
 const deadlineSeconds = 30
-/** How long a thread may take to end that hangs in a read. Milliseconds. */
+/** How long a thread that hangs in a read may take to exit. Milliseconds. */
 const abandonMs = 3_000
 /** A thread without work costs 12 MB. Starting it again costs some 50 ms. */
 const idleMs = 10_000
@@ -35,7 +35,10 @@ export function createReaderClient(folder: string) {
   return {
     async ask(question: StoreQuery): Promise<unknown> {
       if (thread === undefined)
-        throw new StoreError('STORE_UNAVAILABLE', 'the disk failed, and the store is put into a new file')
+        throw new StoreError(
+          'STORE_UNAVAILABLE',
+          'the disk failed, and the store is being moved to a new file',
+        )
       const answer = await thread.ask({ folder, question }).catch((error) => {
         if (!(error instanceof ThreadEndedError)) throw error
         const [code, message] = endedErrors[error.reason]
@@ -44,7 +47,7 @@ export function createReaderClient(folder: string) {
       if (answer.ok) return answer.value
       throw new StoreError(answer.code, answer.message)
     },
-    /** Closes the connection, and answers nothing until `resume`. */
+    /** Closes the connection. Every query fails until `resume`. */
     async suspend(): Promise<void> {
       const before = thread
       thread = undefined

@@ -1,7 +1,7 @@
 /** Decodes bytes to text, whatever charset they claim to be in. */
 
 /**
- * Decodes at most `most` bytes of base64url in the charset that `Content-Type` names. `isCut` tells whether only the first
+ * Decodes at most `maxBytes` bytes of base64url in the charset that `Content-Type` names. `isCut` tells whether only the first
  * bytes were read, and `bytes` how many.
  */
 export function decodeData(data: string, charset: string | undefined, maxBytes: number) {

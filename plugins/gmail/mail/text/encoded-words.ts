@@ -3,7 +3,7 @@
 import { decoderOf } from './decode.ts'
 
 /**
- * An encoded word stands alone: between white space, the parentheses of a comment and the ends of the text. A word
+ * An encoded word is delimited by white space, the parentheses of a comment or the ends of the text. A word
  * that is malformed, or in an unknown charset, stays as it is. Words longer than the 75 characters of section 2 are
  * read too, because many senders write them. https://www.rfc-editor.org/rfc/rfc2047#section-5
  */

@@ -46,7 +46,7 @@ export function createPagerChannel(
   async function check(signal: AbortSignal): Promise<ChannelHealth> {
     try {
       await call('me', undefined, signal)
-      return { ok: true, detail: 'The pager knows the token.' }
+      return { ok: true, detail: 'The pager accepts the token.' }
     } catch (error) {
       return { ok: false, detail: (error as Error).message }
     }
