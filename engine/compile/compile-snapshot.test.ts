@@ -20,7 +20,7 @@ const refused: readonly (readonly [Mapping, string, string, RegExp])[] = [
   [{ name: '{% $sum( %}' }, 'EXPRESSION_SYNTAX', '%}', /JSONata/],
   [{ match: { when: 'a = 1 b' } }, 'EXPRESSION_SYNTAX', 'b', /JSONata/],
   [{ message: '{% a & $eval(b) %}' }, 'EXPRESSION_SYNTAX', '$eval(b) %}', /Write out the expression/],
-  [{ match: { when: 'a ~> $eval' } }, 'EXPRESSION_SYNTAX', '$eval', /Write the/],
+  [{ match: { when: 'a ~> $eval' } }, 'EXPRESSION_SYNTAX', '$eval', /Write out the/],
   [{ to: 'C{{a}}' }, 'PAYLOAD_ROUTING', '{{a}}', /allowPayloadRouting/],
   [{ channel: '{{a}}' }, 'PAYLOAD_ROUTING', '{{a}}', /allowPayloadRouting/],
   [{ model: '{% a %}' }, 'PAYLOAD_ROUTING', '{% a %}', /allowPayloadRouting/],

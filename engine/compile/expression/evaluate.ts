@@ -20,20 +20,20 @@ type EvaluateInLibrary = (
 
 /**
  * Reads the expression when it is first evaluated, because a gateway has many of which each request needs a few: a tree
- * takes some 20 KB. `prepare` changes the tree, unless a `resolved` one is given. `guards` replace the usual ones.
+ * takes some 20 KB. `prepare` changes the tree, unless a `resolved` one is given. `limits` replace the usual ones.
  */
 export function createLibraryExpression(
   source: string,
   prepare: (ast: unknown) => void = () => {},
   {
     resolved,
-    guards,
-  }: { readonly resolved?: ParsedExpression; readonly guards?: Partial<ExpressionLimits> } = {},
+    limits,
+  }: { readonly resolved?: ParsedExpression; readonly limits?: Partial<ExpressionLimits> } = {},
 ): EvaluateInLibrary {
   let ready: { readonly expression: jsonata.Expression; readonly writes: boolean } | undefined
 
   function read(): NonNullable<typeof ready> {
-    const { expression, ast, nodes } = resolved ?? parseExpression(source, 0, guards)
+    const { expression, ast, nodes } = resolved ?? parseExpression(source, 0, limits)
     if (resolved === undefined) prepare(ast)
     registerFunctions(expression)
     return { expression, writes: nodes.some(mayWrite) }

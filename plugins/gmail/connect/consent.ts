@@ -64,7 +64,7 @@ async function earlierConsent(options: ConsentOptions): Promise<Consent | undefi
   // A replaced secret is tried at once: the access token of before would hide that the secret is wrong.
   const isReplaced = client.secret !== undefined && client.secret !== stored.clientSecret
   const credentials = isReplaced
-    ? { ...stored, clientSecret: client.secret, accessToken: undefined, accessTokenEnds: undefined }
+    ? { ...stored, clientSecret: client.secret, accessToken: undefined, accessTokenExpiresAt: undefined }
     : stored
   const google = open(options, credentials)
   try {

@@ -63,8 +63,8 @@ test('a person is asked for what nothing says, until the answers are good', asyn
     [`${none}: There is no such file. Which file?`]: [folder],
     [`${folder}: It is a folder`]: [good],
     'The mailbox': ['ada', 'ada@example.com'],
-    'Mails with': [''],
-    'How do': ['push'],
+    'Which label': [''],
+    'How should': ['push'],
     'The public address': ['nowhere', 'https://hooks.example.com/hooks/gmail/push'],
     'The service account': ['push', 'push@harbour.iam.gserviceaccount.com'],
   })
@@ -87,7 +87,7 @@ test('a person is asked for what nothing says, until the answers are good', asyn
   assert.deepEqual(await askForMissing(second.call), { label: 'Work' })
 
   const consented = createCall(
-    { 'The mailbox': [''], 'Mails with': ['Work'], 'How do': ['pull'] },
+    { 'The mailbox': [''], 'Which label': ['Work'], 'How should': ['pull'] },
     {},
     { credentials: { account: 'grace@example.com' } },
   )

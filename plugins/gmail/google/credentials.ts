@@ -34,6 +34,6 @@ export function parseCredentials(value: unknown): Credentials | undefined {
     refreshToken,
     scopes: listOf(fields?.['scopes']).filter((scope) => typeof scope === 'string'),
     accessToken: textOf(fields?.['accessToken']),
-    accessTokenExpiresAt: numberOf(fields?.['accessTokenEnds']),
+    accessTokenExpiresAt: numberOf(fields?.['accessTokenExpiresAt']),
   }
 }

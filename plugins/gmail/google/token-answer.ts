@@ -61,7 +61,7 @@ export function readTokens(answer: Answer, options: TokenAnswerOptions) {
   return {
     accessToken,
     /** Milliseconds since the Unix epoch. */
-    accessTokenEnds: options.now + life * 1000,
+    accessTokenExpiresAt: options.now + life * 1000,
     /** Present if there is a new one. */
     ...(refreshToken !== undefined && { refreshToken }),
     /** Absent if they are the requested ones. */

@@ -40,13 +40,13 @@ test('a token that ends within a minute by the given clock is renewed first', as
   assert.deepEqual(google.disk.get('credentials'), {
     ...credentials,
     accessToken: 'ya29.second',
-    accessTokenEnds: google.time.now + 3_599_000,
+    accessTokenExpiresAt: google.time.now + 3_599_000,
   })
 })
 
 test('a token without an end, or that cannot stand in a header, is not used', async () => {
   for (const stored of [
-    { accessTokenEnds: undefined },
+    { accessTokenExpiresAt: undefined },
     { accessToken: undefined },
     { accessToken: 'a\nb' },
   ]) {
