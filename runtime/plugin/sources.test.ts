@@ -234,7 +234,7 @@ test('a command runs one source alone, with the same secrecy', async () => {
   assert.deepEqual(traceOf('alone'), ['import', 'setup Brest', 'run Brest', 'close Brest'])
   await assert.rejects(
     startSource('tides', { ...asked, sources: {} }, options),
-    refusal('PLUGIN_CONFIG', 'sources.tides is needed'),
+    refusal('PLUGIN_CONFIG', 'sources.tides is not configured'),
   )
 })
 
@@ -282,6 +282,6 @@ test('a source that needs no connecting says so', async () => {
   })
   await assert.rejects(
     createConnector('tides', settings({ plugins: [plain] }).settings),
-    refusal('PLUGIN_SETUP', 'sources.tides is written by hand'),
+    refusal('PLUGIN_SETUP', 'sources.tides has no automatic setup'),
   )
 })

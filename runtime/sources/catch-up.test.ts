@@ -84,7 +84,7 @@ test('what was missed is posted oldest first with the headers of GitHub, and the
     {
       endpoint: 'team/forge',
       headers: { 'x-github-delivery': 'guid-1', 'x-github-event': 'push' },
-      by: "GitHub's API",
+      client: "GitHub's API",
       authenticatedBy: 'provider-api',
       body: undefined,
       signal: undefined,

@@ -200,7 +200,7 @@ test('a post of a source is a request in its name, until the source is ordered t
   assert.ok(call)
   assert.deepEqual(await call.post('tides', { high: 4 }), { status: 202 })
   const [{ signal, ...request } = {}] = bed.posts
-  assert.deepEqual(request, { endpoint: 'tides', body: '{"high":4}', by: 'source tides' })
+  assert.deepEqual(request, { endpoint: 'tides', body: '{"high":4}', client: 'source tides' })
   assert.deepEqual(call.limitsOf('tides'), limits)
   const circle: unknown[] = []
   circle.push(circle)
