@@ -417,7 +417,9 @@ class LiveReloader implements Reloader {
     const [generation, changed] = typeof of === 'number' ? [of] : [undefined, of]
     const kept = generation === undefined ? undefined : await this.#archive.read(generation)
     if (generation !== undefined && kept === undefined) {
-      return { result: this.#results.declined(generationNotKept(generation, this.#archive.list()), this.#now()) }
+      return {
+        result: this.#results.declined(generationNotKept(generation, this.#archive.list()), this.#now()),
+      }
     }
     return dryRunCandidate(inspect, {
       parts: this.#options,

@@ -188,7 +188,7 @@ function missingFolder({ modules, transformsDir }: BundleRequest): Bundled {
   const diagnostic = {
     severity: 'error',
     code: 'TRANSFORM_NOT_FOUND',
-    message: `the transforms folder ${transformsDir} with \`${first?.module}\` does not exist`,
+    message: `the transform \`${first?.module}\` cannot be loaded: the folder ${transformsDir} does not exist`,
     ...(first && { place: first.place }),
     hint: 'Make a first transform with `reveille init transform NAME`, or say where they are in `hooks.transformsDir`.',
   } as const

@@ -106,7 +106,7 @@ test('a missing folder is reported once, with the command that creates one', asy
   assert.equal(bundled.diagnostics.length, 1)
   assert.match(
     bundled.diagnostics[0]?.message ?? '',
-    /^the transforms folder .*\/transforms with `a\.ts` does not exist/,
+    /^the transform `a\.ts` cannot be loaded: the folder .*\/transforms does not exist/,
   )
   assert.match(bundled.diagnostics[0]?.hint ?? '', /`reveille init transform NAME`/)
   assert.ok(bundled.watched.includes(path.join(folder, 'transforms')))
