@@ -27,7 +27,7 @@ import { type DryRunResult, dryRunCandidate, type InspectCandidate } from './dry
 import type { GenerationArchive, GenerationContent, GenerationRecord } from './generation.ts'
 import type { CurrentLive, Live } from './live.ts'
 import { createMemoryArchive } from './memory-archive.ts'
-import { generationNotKept, closing, overruled, rollbackLost, rolledBack } from './reload-diagnostics.ts'
+import { closing, generationNotKept, overruled, rollbackLost, rolledBack } from './reload-diagnostics.ts'
 import type { ReloadEvent, ReloadListener, ReloadResult } from './reload-event.ts'
 import { createReloadQueue } from './reload-queue.ts'
 import { createReloadResults } from './reload-results.ts'

@@ -83,7 +83,10 @@ test('a renewed access token does not count as another consent, and the same con
   const { clock, disk, google } = world
   world.inject('labels', {
     before() {
-      disk.set('credentials', JSON.stringify({ ...credentials, accessToken: 'renewed', accessTokenExpiresAt: 1 }))
+      disk.set(
+        'credentials',
+        JSON.stringify({ ...credentials, accessToken: 'renewed', accessTokenExpiresAt: 1 }),
+      )
       throw failure('consent-revoked', { retryable: false })
     },
   })
@@ -101,7 +104,10 @@ test('a refused consent is used again once setup has renewed it', async () => {
   const run = world.start()
   await clock.pass(minuteMs)
   assert.equal(world.state(), 'waiting')
-  disk.set('credentials', JSON.stringify({ ...credentials, accessToken: 'of setup', accessTokenExpiresAt: 1 }))
+  disk.set(
+    'credentials',
+    JSON.stringify({ ...credentials, accessToken: 'of setup', accessTokenExpiresAt: 1 }),
+  )
   await clock.until(() => world.state() === 'working', 11 * secondMs)
   await world.stop(run)
 })
