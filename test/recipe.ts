@@ -67,7 +67,7 @@ export interface Recipe {
   readonly files: Readonly<Record<string, string>>
   /** The variables that the page puts into `.env`. */
   readonly variables: readonly string[]
-  /** The packages that the page installs. */
+  /** The packages that it needs and that `reveille` does not depend on. */
   readonly installs: readonly string[]
   /** The commands of "Try it". */
   readonly attempt: string
@@ -91,10 +91,15 @@ export function readRecipe(name: string): Recipe {
   return {
     files,
     variables: [...env.matchAll(/^(\w+)=/gm)].map(([, variable = '']) => variable),
-    installs: /^npm install --prefix \. (.+)$/m.exec(page)?.[1]?.split(' ') ?? [],
+    installs: packagesBeside(files['reveille.yaml'] ?? '', name),
     attempt,
     shown: blocks.find(({ language }) => language === 'text')?.text.trim() ?? '',
   }
+}
+
+function packagesBeside(configuration: string, name: string): readonly string[] {
+  const runner = /runner: ai\b/.test(configuration) ? ['@reveille/plugin-ai'] : []
+  return name.startsWith('gmail-') ? [...runner, '@reveille/plugin-gmail'] : runner
 }
 
 export interface Outside {
