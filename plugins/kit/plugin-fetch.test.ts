@@ -87,6 +87,12 @@ test('a refused connection can be retried and delivered nothing; a cut one may h
   assert.ok(!`${refused.stack}${cut.stack}`.includes('/secret'))
 })
 
+test('a port that fetch never connects to is named, and delivered nothing', async () => {
+  const error = await failureOf(open().fetch('http://127.0.0.1:6000/secret', { method: 'POST', body: 'x' }))
+  assert.deepEqual([error.code, error.retryable, error.maybeDelivered], ['network', true, false])
+  assert.equal(error.message, '127.0.0.1:6000 could not be reached (fetch blocks this port; use another).')
+})
+
 test('a failed handshake, or a certificate that is not trusted, delivered nothing', async () => {
   const server = createTcpServer((socket) => socket.once('data', () => socket.destroy()))
   await once(server.listen(0, '127.0.0.1'), 'listening')

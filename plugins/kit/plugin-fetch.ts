@@ -72,9 +72,15 @@ const untrusted =
 /** Whether the request may have been sent. Node reports a cut handshake with its local address. */
 function mayHaveLeft(cause: unknown): boolean {
   if (typeof cause !== 'object' || cause === null) return true
+  if (isBlockedPort(cause)) return false
   const { code, syscall } = cause as { code?: unknown; syscall?: unknown }
   if (syscall === 'connect' || (code === 'ECONNRESET' && 'localAddress' in cause)) return false
   return typeof code !== 'string' || !(unconnected.has(code) || untrusted.test(code))
+}
+
+/** Whether fetch refused the port before it connected. It has a list of such ports, and no code for them. */
+function isBlockedPort(cause: unknown): boolean {
+  return cause instanceof Error && cause.message === 'bad port'
 }
 
 function networkError(host: string, error: unknown): PluginError {
@@ -91,6 +97,8 @@ function networkError(host: string, error: unknown): PluginError {
 }
 
 function reasonOf(error: unknown): string | undefined {
-  const { code } = ((error as Error | undefined)?.cause ?? {}) as { code?: unknown }
+  const cause = (error as Error | undefined)?.cause
+  if (isBlockedPort(cause)) return 'fetch blocks this port; use another'
+  const { code } = (cause ?? {}) as { code?: unknown }
   return typeof code === 'string' ? code : undefined
 }

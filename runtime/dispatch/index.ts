@@ -50,8 +50,8 @@ export function createDispatch(options: DispatchOptions) {
   const stopping = new AbortController()
   const runners = createRunnerBreaker(options)
   const performers = { ...options, stopping: stopping.signal, budgets: createBudgets(options) }
-  const breaker = createCircuitBreaker({ ...options, onChange: applyBreakerLimits })
   const checks = createChannelChecks(options)
+  const breaker = createCircuitBreaker({ ...options, onChange: applyBreakerLimits, onSent: checks.sent })
   const board = createHeartbeatBoard()
   const lead = createLeadDuties(options, runners)
   const work = createWork(options)

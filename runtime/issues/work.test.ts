@@ -94,6 +94,11 @@ test('the failure of the runner that the main session runs on is silent', async 
   assert.equal(open.get('RUNNER_FAILS:codex')?.isSilent, false)
   observer.heartbeatEnded?.({ runner: 'ai' } as never, { code: 'down', reason: 'It is down.' }, [])
   assert.equal(open.get('RUNNER_FAILS:ai')?.isSilent, true)
+  assert.equal(
+    open.get('RUNNER_FAILS:ai')?.describe().command,
+    'reveille retry --runner ai --since 7d',
+    'runs of this runner may have failed as well',
+  )
   state.heartbeats = [{ runner: 'ai', state: 'failed' }]
   await watch.sweep()
   assert.equal(open.has('RUNNER_FAILS:ai'), true)
@@ -207,6 +212,10 @@ test('refused files are an issue with the place, until files go live; a refused 
     open.get('RELOAD_REFUSED:files')?.describe().cause,
     'Your last change was refused; generation 4 is still live: mappings/a.yaml:3:5: `mesage` is not a known key (and 1 more).',
   )
+  assert.equal(open.get('RELOAD_REFUSED:files')?.describe().command, 'reveille check')
+  const failing = { ...error, code: 'TEST_FAILED', message: 'The test "a" fails' } as const
+  watch.reloaded({ ...rejected, diagnostics: [failing] })
+  assert.equal(open.get('RELOAD_REFUSED:files')?.describe().command, 'reveille test')
   watch.reloaded({ type: 'content-unchanged', generation: 4, tookMs: 1 })
   assert.deepEqual(keys(), [])
 })

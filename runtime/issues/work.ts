@@ -159,7 +159,7 @@ function createObserver(
     },
     heartbeatEnded({ runner, id }, failure) {
       if (failure === undefined) return
-      ledger.note({ ...heartbeatFails(runner, id, failure), isSilent: isSilent(runner) })
+      ledger.note({ ...heartbeatFails(runner, id, failure, since), isSilent: isSilent(runner) })
     },
     deliveryEnded({ channel, to }, state, reason) {
       if (state === 'delivered') {
@@ -195,11 +195,11 @@ function runFails({ runner, id }: RunRecord, failure: Failure, since: () => stri
   return { code: 'RUNNER_FAILS', subject: runner, describe }
 }
 
-function heartbeatFails(runner: string, id: string, failure: Failure): Problem {
+function heartbeatFails(runner: string, id: string, failure: Failure, since: () => string): Problem {
   const describe = () => ({
     cause: runnerFailsWith(runner, failure),
-    label: 'See how the newest of them failed',
-    command: `reveille runs ${id}`,
+    label: `See how the newest failed (${id}), and fix that. Heartbeats are tried again automatically; retry other failed runs`,
+    ...retryOf(runner, since()),
   })
   return { code: 'RUNNER_FAILS', subject: runner, describe }
 }
@@ -333,7 +333,7 @@ function reloadRefused(
   const describe = () => ({
     cause: `Your last change was refused; generation ${generation} is still live: ${where}${withoutFullStop(first.message)}${more}.`,
     label: `Fix ${place ?? 'the files'}. The files are loaded again when you save`,
-    command: 'reveille check',
+    command: first.code === 'TEST_FAILED' ? 'reveille test' : 'reveille check',
     action: { method: 'POST', path: '/api/reload' } as const,
   })
   return { code: 'RELOAD_REFUSED', subject: files, describe }

@@ -31,7 +31,7 @@ export async function loadWorks(
   tasks: readonly Pick<NewTask, 'kind' | 'subject'>[],
   options: LoadOptions,
 ): Promise<readonly Work[]> {
-  const { dialect, now, pending } = options
+  const { dialect, now } = options
   const hasHeartbeat = tasks.some(({ kind }) => kind === 'heartbeat')
   const subjectsOf = (of: TaskKind) =>
     tasks.flatMap(({ kind, subject }) => (kind === of && subject !== undefined ? subject : []))
@@ -52,7 +52,7 @@ export async function loadWorks(
     readSessions(statements, hasHeartbeat ? [...sessions, mainSession] : sessions, options),
     readAllJoined(statements, [...own.values()]),
   ])
-  const none: Work = { pending, ...(route && { route }), events: [], history: [] }
+  const none: Work = { pending: pendingOf(options, events), ...(route && { route }), events: [], history: [] }
   return tasks.map(({ kind, subject = '' }) => {
     if (kind === 'heartbeat')
       return { ...none, events, ...ofSession(mainSession), spent: spentOn(today, undefined) }
@@ -63,6 +63,12 @@ export async function loadWorks(
     const spent = spentOn(today, run.budget)
     return { ...none, run, ...ofSession(run.sessionKey), spent, ...joined.get(run.id) }
   })
+}
+
+/** The counts of several nodes can be short for a moment. Events that were read are pending for certain. */
+function pendingOf({ pending }: LoadOptions, events: Work['events']): Work['pending'] {
+  const urgent = events.filter(({ mode }) => mode === 'now').length
+  return { all: Math.max(pending.all, events.length), now: Math.max(pending.now, urgent) }
 }
 
 /** Returns what finds history and runner states of one of these sessions. */

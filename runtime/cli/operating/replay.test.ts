@@ -220,3 +220,13 @@ test('orders that cannot be understood are refused before anything is asked', as
   }
   assert.deepEqual(asked, [])
 })
+
+test('where no request failed, failed runs are pointed at', async (t) => {
+  const { run: command } = await open(t, () => ({ ok: true, total: 0, sample: [], job: jobId }))
+  const none = { code: 0, err: '' }
+  assert.deepEqual(await command('replay', '--failed'), {
+    ...none,
+    out: 'No request matches. Failed runs: `reveille retry --state failed`.\n',
+  })
+  assert.deepEqual(await command('replay', '--outcome', 'ignored'), { ...none, out: 'No request matches.\n' })
+})

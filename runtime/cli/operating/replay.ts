@@ -41,7 +41,8 @@ export async function replay(names: readonly string[], options: CommandOptions, 
   return replayNamed(client, names, options, io)
 }
 
-const deliveryIsSentAsItIs = '--dry-run is for requests; a delivery is sent as it is.'
+const deliveryIsSentAsItIs =
+  '--dry-run is for requests; a delivery is sent as it is. `reveille deliveries --state parked` lists those.'
 
 async function replayNamed(client: Client, names: readonly string[], options: CommandOptions, io: Io) {
   const found = await Promise.all(names.map((name) => find(client, name, 'request', 'delivery')))
@@ -138,12 +139,12 @@ async function replayByFilter(
   const begun = await ask((client) => client.ask('replayRequests', { body }))
   const { total } = begun
   if (!('job' in begun)) {
-    return print(io, begun, () => previewText(total, begun.sample, io))
+    return print(io, begun, () => (total === 0 ? noneText(filter, io) : previewText(total, begun.sample, io)))
   }
   const command = pasted(`replay --job ${shortId(begun.job)}`, io)
   if (total === 0 || wait === false) {
     const text =
-      total === 0 ? 'No request matches.' : `${counted(total, 'request')}: ${command} shows how far they are`
+      total === 0 ? noneText(filter, io) : `${counted(total, 'request')}: ${command} shows how far they are`
     return print(io, begun, () => text)
   }
   if (io.columns !== undefined) {
@@ -153,8 +154,13 @@ async function replayByFilter(
   return follow(begun.job, ask, options, io)
 }
 
+/** Requests that were accepted have not failed, although their runs may have. */
+function noneText({ outcome }: FilterQuery, io: Io): string {
+  const none = 'No request matches.'
+  return outcome === 'failed' ? `${none} Failed runs: ${pasted('retry --state failed', io)}.` : none
+}
+
 function previewText(total: number, sample: readonly ItemOf<'listRequests'>[], io: Io): string {
-  if (total === 0) return 'No request matches.'
   const { header, row } = kinds.requests
   const rows = sample.map((item) => row(item as never, io).map(String))
   const rest = total > sample.length ? `; the newest ${sample.length} are` : ''

@@ -43,6 +43,15 @@ test('a check that throws or hangs gives a reason', async () => {
   }
 })
 
+test('a message that was sent proves a failed check outdated', async () => {
+  const { checks } = open(async () => ({ ok: false, detail: 'no answer' }))
+  checks.check(['wall'])
+  await yieldToEventLoop()
+  assert.equal(checks.of('wall')?.detail, 'no answer')
+  checks.sent('wall')
+  assert.equal(checks.of('wall'), undefined)
+})
+
 test('the late answer of an earlier check of a channel is ignored', async () => {
   const answers: ((health: ChannelHealth) => void)[] = []
   const { lines, checks } = open(() => new Promise((resolve) => answers.push(resolve)))

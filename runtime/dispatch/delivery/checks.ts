@@ -52,6 +52,10 @@ export function createChannelChecks(
         asking.add(asked)
       }
     },
+    /** Drops the result of a failed check, because the channel has sent a message since. */
+    sent(channel: string) {
+      if (questions.get(channel)?.health?.ok === false) questions.delete(channel)
+    },
     of: (channel: string): Health | undefined => questions.get(channel)?.health,
     /** Drops the results of all other channels. */
     keep(channels: ReadonlySet<string>) {

@@ -27,6 +27,8 @@ export type ChannelCircuitBreaker = ReturnType<typeof createCircuitBreaker>
 interface BreakerOptions extends Pick<DispatchOptions, 'log' | 'now' | 'timers' | 'random' | 'observer'> {
   /** Called when the limits have changed. */
   onChange(): void
+  /** Called when a channel with its live configuration has sent a message. */
+  onSent?(channel: string): void
 }
 
 interface PacedChannel {
@@ -115,7 +117,12 @@ export function createCircuitBreaker(options: BreakerOptions) {
       return permit
     },
 
-    sent: (name: string, version: number) => find(name, version)?.succeeded(),
+    sent(name: string, version: number): void {
+      const circuit = find(name, version)
+      if (circuit === undefined) return
+      circuit.succeeded()
+      options.onSent?.(name)
+    },
     failed: (name: string, version: number, delivery: string, failure: Failure) =>
       find(name, version)?.failed(delivery, failure),
 
