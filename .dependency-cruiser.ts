@@ -33,7 +33,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['settings.ts'],
     ['configuration.ts'],
     ['items.ts', 'mapping-files.ts'],
-    ['payload-schema.ts', 'presets.ts'],
+    ['presets.ts'],
     ['entries.ts'],
     ['tests.ts'],
     ['load.ts', 'pasted.ts', 'sample-edits.ts', 'folder-fixture.ts', 'blocks-fixture.ts'],
