@@ -16,11 +16,11 @@ import { foreignInMapping } from './schema/foreign-keys.ts'
 import type { MappingValue } from './schema/mapping-schema.ts'
 import { resolveReferences } from './schema/resolution.ts'
 import { findReferences, plainCopy, shapeValue } from './schema/shape.ts'
-import { parseDuration } from './values/duration.ts'
 import { otherNames } from './values/fields.ts'
 import { freezeDeep } from './values/freeze-deep.ts'
 import { isRecord } from './values/is-record.ts'
 import type { Path } from './values/path.ts'
+import { parseDuration } from './values/quantities.ts'
 
 export interface Entries {
   readonly mappings: readonly MappingEntry[]

@@ -9,10 +9,9 @@ import { moduleName } from './rules/module-name.ts'
 import { gatewayTokens, tokensAt } from './rules/token-rules.ts'
 import type { ConfigurationValue } from './schema/configuration-schema.ts'
 import { parseAddressRange } from './values/address-range.ts'
-import { parseByteSize } from './values/byte-size.ts'
-import { parseDuration } from './values/duration.ts'
 import type { DeepReadonly } from './values/freeze-deep.ts'
 import { mailbox, mailboxSource } from './values/mailbox.ts'
+import { parseByteSize, parseDuration } from './values/quantities.ts'
 
 /** The keys that are not redefined in {@link resolveSettings} are as the schema describes them. */
 export type Settings = DeepReadonly<ReturnType<typeof resolveSettings>>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { durationPattern } from '../config/values/duration.ts'
+import { durationPattern } from '../config/values/quantities.ts'
 import { providerNames, providerRow, providerRows } from './index.ts'
 import type { ProviderRow, Scheme } from './scheme.ts'
 

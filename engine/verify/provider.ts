@@ -2,7 +2,7 @@
 
 import { rowOf } from '../config/rules/material.ts'
 import type { VerifyPolicy } from '../config/schema/policy-schema.ts'
-import { parseDuration } from '../config/values/duration.ts'
+import { parseDuration } from '../config/values/quantities.ts'
 import type { ProviderRow } from '../providers/scheme.ts'
 import { createDeliveryIdFinder, type FindDeliveryId } from './delivery-id.ts'
 import { createVerifier } from './families/provider-verifier.ts'

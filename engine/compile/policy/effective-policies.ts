@@ -1,8 +1,7 @@
 /** Compiles the policies of an endpoint into one, each value with the name of the policy that sets it. */
 
 import type { Configuration, EndpointPolicy, RatePolicy } from '../../config/configuration.ts'
-import { parseDuration } from '../../config/values/duration.ts'
-import { parseRate } from '../../config/values/rate.ts'
+import { parseDuration, parseRate } from '../../config/values/quantities.ts'
 import { findActor } from '../../resolve/match/actors.ts'
 import type { EffectivePolicy, Rates } from '../../resolve/model/effective-policy.ts'
 import { createProvider } from '../../verify/provider.ts'

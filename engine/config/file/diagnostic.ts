@@ -1,7 +1,7 @@
 /** Defines the diagnostic, which is one finding about the operator's files with its place and a hint. */
 
-import { parseDuration } from '../values/duration.ts'
 import type { Path } from '../values/path.ts'
+import { parseDuration } from '../values/quantities.ts'
 
 export interface Place {
   /** The absolute path. */

@@ -7,7 +7,7 @@ import type { LoadCache } from '../file/load-cache.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
 import type { EndpointPolicy } from '../schema/policy-schema.ts'
 import type { Path } from '../values/path.ts'
-import { parseRate } from '../values/rate.ts'
+import { parseRate } from '../values/quantities.ts'
 import { checkEndpointName } from './endpoint-name.ts'
 
 /** The kinds of files, of which later ones take precedence. */

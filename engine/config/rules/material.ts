@@ -1,10 +1,15 @@
 /** Says which keys of `verify` a provider reads, and whether they hold enough to verify with. */
 
 import { providerRow } from '../../providers/index.ts'
-import type { ProviderRow, Scheme, SigningScheme } from '../../providers/scheme.ts'
+import type {
+  HmacScheme,
+  ProviderRow,
+  Scheme,
+  SigningScheme,
+  TimestampPlace,
+} from '../../providers/scheme.ts'
 import { secretsFor, secretsOf } from '../../providers/secrets.ts'
-import type { VerifyPolicy } from '../schema/policy-schema.ts'
-import { rowOfHmac } from './hmac-policy.ts'
+import type { HmacPolicy, VerifyPolicy } from '../schema/policy-schema.ts'
 
 export type VerifyKey = keyof VerifyPolicy
 
@@ -76,4 +81,45 @@ function timeOf(scheme: SigningScheme): 'tolerance'[] {
 export function signsTime({ signed, timestamp }: SigningScheme): boolean {
   if (timestamp === undefined) return false
   return signed.includes('{timestamp}') || ('body' in timestamp.from && signed.includes('{body}'))
+}
+
+/** The tolerance of most senders. A sender that signs the time wants it checked. */
+const toleranceSeconds = 300
+
+export function rowOfHmac(policy: HmacPolicy): ProviderRow {
+  const deliveryId = policy.deliveryIdHeader ?? policy.idHeader
+  return {
+    name: 'hmac',
+    title: 'the sender',
+    doc: 'https://datatracker.ietf.org/doc/html/rfc2104',
+    schemes: [schemeOf(policy)],
+    ...(deliveryId !== undefined && { deliveryId: [{ headers: [deliveryId.toLowerCase()] }] }),
+    retryHorizon: '24h',
+  }
+}
+
+function schemeOf(policy: HmacPolicy): HmacScheme {
+  const { header, algorithm, encoding, key, signed, prefix, divider, element, idHeader } = policy
+  const timestamp = timestampOf(policy)
+  return {
+    family: 'hmac',
+    hash: algorithm,
+    encoding,
+    key,
+    signature: { headers: [header.toLowerCase()], prefix, divider, element },
+    signed,
+    ...(timestamp && { timestamp }),
+    ...(idHeader !== undefined && { id: [idHeader.toLowerCase()] }),
+  }
+}
+
+function timestampOf({
+  timestampHeader,
+  timestampElement,
+  timestampUnit,
+}: HmacPolicy): TimestampPlace | undefined {
+  const window = { unit: timestampUnit, tolerance: toleranceSeconds }
+  if (timestampHeader !== undefined) return { from: { header: [timestampHeader.toLowerCase()] }, ...window }
+  if (timestampElement !== undefined) return { from: { element: timestampElement }, ...window }
+  return undefined
 }

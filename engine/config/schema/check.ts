@@ -3,7 +3,7 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
 import type { Finding } from '../file/diagnostic.ts'
-import { parseDuration } from '../values/duration.ts'
+import { parseDuration } from '../values/quantities.ts'
 import { type FormName, forms, keywords } from './keywords.ts'
 import { expectedValue } from './test-schema.ts'
 import { describeViolation } from './violation.ts'

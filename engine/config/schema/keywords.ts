@@ -2,9 +2,8 @@
 
 import { isIP } from 'node:net'
 import { isAddressRange } from '../values/address-range.ts'
-import { byteSizePattern } from '../values/byte-size.ts'
-import { durationPattern } from '../values/duration.ts'
 import { isLoopback } from '../values/loopback.ts'
+import { byteSizePattern, durationPattern } from '../values/quantities.ts'
 import { isTime } from '../values/time.ts'
 import { type Static, type TOptional, type TProperties, type TSchema, Type } from './type.ts'
 

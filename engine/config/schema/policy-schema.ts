@@ -1,6 +1,6 @@
 /** Defines the schema of endpoint policies, with type, default and documentation of every key. */
 
-import { ratePattern } from '../values/rate.ts'
+import { ratePattern } from '../values/quantities.ts'
 import {
   byName,
   dailyBudget,

@@ -3,9 +3,9 @@
 import type { ErrorObject } from 'ajv'
 import type { Finding } from '../file/diagnostic.ts'
 import { foreignComment } from '../file/syntax.ts'
-import { inLargestUnit } from '../values/duration.ts'
 import { didYouMean } from '../values/nearest.ts'
 import { type Path, readPointer } from '../values/path.ts'
+import { inLargestUnit } from '../values/quantities.ts'
 import { foreignKey, foreignName, shorthand } from './foreign-keys.ts'
 import type { SchemaNode } from './keywords.ts'
 

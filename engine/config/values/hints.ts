@@ -125,7 +125,6 @@ export const keyHints: Readonly<Record<string, Readonly<Record<string, string>>>
   'test.expect': {
     'prompt_contains messageContains contains': 'Write `message: { contains: "…" }`.',
     'matched match id': 'Write `mapping: ID`.',
-    code: 'Write `status:` for the HTTP status.',
   },
   gateway: {
     'bind address listen interface': 'Write `host:`.',

@@ -2,7 +2,7 @@
 
 import type { Auth, EndpointPolicy } from '../../config/configuration.ts'
 import { type Path, writePath } from '../../config/values/path.ts'
-import type { Rate } from '../../config/values/rate.ts'
+import type { Rate } from '../../config/values/quantities.ts'
 import type { Provider } from '../../verify/provider.ts'
 
 /** The value of one key, with the name of the policy that sets it. */

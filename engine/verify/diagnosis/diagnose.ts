@@ -7,7 +7,7 @@
 import { hash } from 'node:crypto'
 import { rowOf } from '../../config/rules/material.ts'
 import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
-import { parseDuration } from '../../config/values/duration.ts'
+import { parseDuration } from '../../config/values/quantities.ts'
 import { providerRows } from '../../providers/index.ts'
 import type { Scheme } from '../../providers/scheme.ts'
 import { secretsOf } from '../../providers/secrets.ts'

@@ -5,8 +5,8 @@
 
 import { verify as isSignedBy, type KeyObject, X509Certificate } from 'node:crypto'
 import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
-import { parseDuration } from '../../config/values/duration.ts'
 import { isRecord } from '../../config/values/is-record.ts'
+import { parseDuration } from '../../config/values/quantities.ts'
 import { decode } from '../../providers/encoding.ts'
 import type { SnsScheme } from '../../providers/scheme.ts'
 import { isPacked, packedBody } from '../signed/body-fields.ts'

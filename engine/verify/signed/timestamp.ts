@@ -2,7 +2,7 @@
 
 import { signsTime } from '../../config/rules/material.ts'
 import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
-import { parseDuration } from '../../config/values/duration.ts'
+import { parseDuration } from '../../config/values/quantities.ts'
 import type {
   HeaderPlace,
   SignaturePlace,
