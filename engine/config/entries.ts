@@ -197,14 +197,14 @@ function writtenPath(value: MappingValue, path: Path): Path {
   return pair ? [pair[1], ...path.slice(1)] : path
 }
 
-export interface PayloadSchema {
+interface PayloadSchema {
   readonly value: NonNullable<MappingSource['schema']>
   /** The file with the schema, if it is not inline. */
   readonly source?: ParsedFile
 }
 
 /** Returns undefined if there is no schema, or an invalid one, which is reported. */
-export async function readPayloadSchema(
+async function readPayloadSchema(
   { value: { schema: written }, source: naming, path }: Item,
   context: LoadContext,
   diagnostics: Diagnostics,

@@ -197,7 +197,7 @@ export function* unusedEndpoints(
   }
 }
 
-export function* checkMailbox({ [mailbox]: block, enabled }: ConfigurationValue['hooks']): Iterable<Finding> {
+function* checkMailbox({ [mailbox]: block, enabled }: ConfigurationValue['hooks']): Iterable<Finding> {
   for (const key of Object.keys(block)) {
     const finding = foreignKey([...mailboxPath, key], block)
     if (finding !== undefined && finding !== 'none') yield finding

@@ -86,7 +86,7 @@ export function signsTime({ signed, timestamp }: SigningScheme): boolean {
 /** The tolerance of most senders. A sender that signs the time wants it checked. */
 const toleranceSeconds = 300
 
-export function rowOfHmac(policy: HmacPolicy): ProviderRow {
+function rowOfHmac(policy: HmacPolicy): ProviderRow {
   const deliveryId = policy.deliveryIdHeader ?? policy.idHeader
   return {
     name: 'hmac',

@@ -160,7 +160,7 @@ function checkShared(secret: string, { token }: EndpointPolicy, { openers }: Rul
   return [{ code: 'SECRET_SHARED', problem: `equals ${other}`, hint }]
 }
 
-export function* catchUpRules(
+function* catchUpRules(
   endpoint: string,
   { every, lookBack }: CatchUpPolicy,
   verify: VerifyPolicy | undefined,

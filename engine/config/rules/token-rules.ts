@@ -114,53 +114,40 @@ export function tokenFaults(token: string): TokenFault[] {
     const hint = 'Remove the word: the gateway compares the token alone.'
     return [{ code: 'TOKEN_INVALID', problem: 'begins with `Bearer`', hint }]
   }
-  return weaknessFaults(token, minTokenLength, { short: 'TOKEN_SHORT', guessable: 'TOKEN_WEAK' }, make)
+  return weaknesses(token, 'TOKEN', make)
 }
 
 /** Of what a provider signs with. An empty one counts as absent. */
 export function secretFaults(secret: string): TokenFault[] {
   if (secret === '') return []
-  const codes = { short: 'SECRET_SHORT', guessable: 'SECRET_WEAK' }
   const advice =
     'Have the provider make a new one, or give it what `openssl rand -hex 24` makes; a list takes both meanwhile.'
-  const weak = weaknessFaults(secret, minSecretLength, codes, advice)
+  const weak = weaknesses(secret, 'SECRET', advice)
   const problem = 'begins or ends with a blank or a line break, and all of it is the secret'
   const hint = 'Remove that, unless the provider shows it so.'
   const padded: TokenFault = { severity: 'warning', code: 'SECRET_PADDED', problem, hint }
   return secret.trim() !== secret ? [padded, ...weak] : weak
 }
 
-function weaknessFaults(
-  text: string,
-  minLength: number,
-  codes: Readonly<Record<Weakness, string>>,
-  hint: string,
-): TokenFault[] {
-  const weakness = weaknessOf(text, minLength)
-  if (weakness === undefined) return []
-  const problem = weakness === 'short' ? `is shorter than ${minLength} characters` : 'can be guessed'
-  return [{ severity: 'warning', code: codes[weakness], problem, hint }]
+/** 24 hex digits are 96 bits. The shortest secret that a provider generates has 16 characters. */
+const minLengths = { TOKEN: 24, SECRET: 16 }
+
+/** A secret that can be guessed is not reported as short too, because more characters of the same kind would not help. */
+function weaknesses(text: string, kind: keyof typeof minLengths, hint: string): TokenFault[] {
+  const isWeak = isGuessable(text)
+  const minLength = minLengths[kind]
+  if (!isWeak && text.length >= minLength) return []
+  const problem = isWeak ? 'can be guessed' : `is shorter than ${minLength} characters`
+  return [{ severity: 'warning', code: `${kind}_${isWeak ? 'WEAK' : 'SHORT'}`, problem, hint }]
 }
-
-export type Weakness = 'guessable' | 'short'
-
-/** A random token is longer: 24 hex digits are 96 bits. */
-export const minTokenLength = 24
-/** Some providers generate their secrets, of which the shortest has 16 characters. */
-export const minSecretLength = 16
 
 const typedWords =
   /change|replace|token|secret|password|passwort|passwd|pass|admin|default|example|sample|test|demo|dummy|placeholder|hook|web|gateway|reveille|bearer|insert|your|here|this|the|key|foo|bar|baz|qwerty|letmein|todo|me|my|xxx/g
 
-/** Returns `guessable` before `short`, because more characters of the same kind would not help. */
-export function weaknessOf(secret: string, minLength: number): Weakness | undefined {
-  if (isGuessable(secret)) return 'guessable'
-  return secret.length < minLength ? 'short' : undefined
-}
-
 /** Longer secrets have enough other characters. */
 const maxTypedLength = 64
 
+/** Whether a secret was typed by hand. */
 function isGuessable(secret: string): boolean {
   if (new Set(secret).size <= 3) return true
   if (secret.length > maxTypedLength) return false

@@ -177,7 +177,7 @@ function* notYet(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): It
 }
 
 /** Returns the rules for the keys that the provider reads. */
-export function* verifyValueRules({ schemes }: ProviderRow, verify: VerifyPolicy): Iterable<Finding> {
+function* verifyValueRules({ schemes }: ProviderRow, verify: VerifyPolicy): Iterable<Finding> {
   for (const scheme of schemes) {
     if (scheme.family === 'hmac')
       yield* malformed('secret', verify.secret, writtenAs[scheme.key], (secret) => {

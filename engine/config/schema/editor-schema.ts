@@ -96,7 +96,7 @@ const operators = {
 }
 
 /** For the `definitions` of a schema. The note `editor` of a key refers to one of them. */
-export const bodyPatternDefinitions = {
+const bodyPatternDefinitions = {
   bodyPattern: {
     type: 'object',
     minProperties: 1,

@@ -112,7 +112,7 @@ function asExpected(text: string, types: readonly string[]): unknown {
 const mark = `unset-${randomUUID()}`
 
 /** References with the same name get the same string, as they would if the name were set. */
-export function unsetText(name: string): string {
+function unsetText(name: string): string {
   return `${mark}-${name.replaceAll(/[^\w.-]/g, '-')}`
 }
 
