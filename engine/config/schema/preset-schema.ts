@@ -1,6 +1,6 @@
 /** Defines the schema of `hooks.presets`: the presets in use, and their adjustments. */
 
-import { optional, text } from './keywords.ts'
+import * as key from './keywords.ts'
 import { type MappingValue, mappingSchema } from './mapping-schema.ts'
 import { Type } from './type.ts'
 
@@ -34,22 +34,20 @@ const fields = Object.fromEntries(
     .map((name) => [name, mappingSchema.properties[name]]),
 )
 
-export const presetList = Type.Array(
+export const presetList = key.list(
+  'Built-in mappings: a name, or a name with keys that override those of its mappings.',
   Type.Unsafe<string | PresetUse>({
     type: ['string', 'object'],
     minLength: 1,
     pattern: '\\S',
     properties: {
-      name: text('The preset.'),
-      ...optional({ path: text('Endpoint, in place of the usual one.') }),
+      name: key.required(key.text('The preset.')),
+      path: key.text('Endpoint, in place of the usual one.'),
       ...fields,
     },
     required: ['name'],
     additionalProperties: false,
     expects: "a preset's name, or a map of its `name` and what is different",
   }),
-  {
-    default: [],
-    description: 'Built-in mappings: a name, or a name with keys that override those of its mappings.',
-  },
+  { default: [] },
 )

@@ -2,8 +2,8 @@
 
 import { type FieldName, fieldNames } from '../values/fields.ts'
 import { defaultTestTime } from '../values/time.ts'
-import { byName, flag, integer, keys, oneOf, optional, text, textOrTexts } from './keywords.ts'
-import { type Static, type TObject, type TUnsafe, Type } from './type.ts'
+import * as key from './keywords.ts'
+import { type Static, type TObject, Type } from './type.ts'
 
 type Scalar = string | number | boolean
 
@@ -13,18 +13,18 @@ export type Expected = Scalar | (Tests & { not?: Scalar | Tests })
 const scalar = ['string', 'number', 'boolean'] as const
 
 /** The tests of an expected value. Those of strings fail for other values, and all except `exists` for an absent one. */
-const tests = optional({
-  equals: Type.Unsafe<Scalar>({
+const tests = {
+  equals: key.other<Scalar>({
     type: scalar,
     expects: 'a string, a number, true or false',
     description: 'The value equals this.',
   }),
-  contains: textOrTexts('It contains this string; of a list, all of them.'),
-  prefix: Type.String({ description: 'It begins with this string.' }),
-  suffix: Type.String({ description: 'It ends with this string.' }),
-  pattern: text('This regular expression matches part of it.'),
-  exists: flag('Whether the action has the field.'),
-})
+  contains: key.textOrTexts('It contains this string; of a list, all of them.'),
+  prefix: key.anyText('It begins with this string.'),
+  suffix: key.anyText('It ends with this string.'),
+  pattern: key.text('This regular expression matches part of it.'),
+  exists: key.flag('Whether the action has the field.'),
+}
 
 type Tests = Static<TObject<typeof tests>>
 
@@ -35,7 +35,7 @@ const heldAgainst = {
   expects: `a string, a number, true or false, or tests: ${Object.keys(tests).join(', ')}, not`,
 }
 
-const not = Type.Unsafe<Scalar | Tests>({
+const not = key.other<Scalar | Tests>({
   ...heldAgainst,
   properties: tests,
   description: 'The value differs, or not all of these tests hold.',
@@ -44,93 +44,85 @@ const not = Type.Unsafe<Scalar | Tests>({
 /** Other schemas refer to this by its `$id`. */
 export const expectedValue = {
   $id: 'expectedValue',
-  ...Type.Unsafe<Expected>({ ...heldAgainst, properties: { ...tests, ...optional({ not }) } }),
+  ...Type.Unsafe<Expected>({ ...heldAgainst, properties: { ...tests, not } }),
 }
 
 /** Makes the expectation about one value. */
 function expected(description: string) {
-  return Type.Unsafe<Expected>({ $ref: expectedValue.$id, description })
+  return key.other<Expected>({ $ref: expectedValue.$id, description })
 }
 
 const fields = Object.fromEntries(
   fieldNames.map((name) => [name, expected(`The action's \`${name}\`.`)]),
-) as Readonly<Record<FieldName, TUnsafe<Expected>>>
+) as Readonly<Record<FieldName, ReturnType<typeof expected>>>
 
-const ofAction = optional({
-  mapping: text('The id of the mapping that matched.'),
-  action: oneOf('What it does.', ['wake', 'agent']),
+const ofAction = {
+  mapping: key.text('The id of the mapping that matched.'),
+  action: key.oneOf('What it does.', ['wake', 'agent']),
   ...fields,
   prompt: expected('The prompt: `message` or `text` with the boundary applied.'),
   runner: expected("The action's `runner`."),
   busy: expected("The action's `busy`."),
   coalesce: expected('The key of `coalesce`; absent where the request is not merged.'),
   dedupe: expected('The key of `dedupe`; absent where every request counts.'),
-  trusted: flag('Whether it bypasses the boundary.'),
-  index: integer("The element's position, from 0, for a mapping with `forEach`.", { minimum: 0 }),
-  deliverTo: Type.Array(
-    keys({ channel: expected('A channel.'), ...optional({ to: expected('An address of the channel.') }) }),
-    { minItems: 1, description: 'The targets: as many, in this order.' },
+  trusted: key.flag('Whether it bypasses the boundary.'),
+  index: key.integer("The element's position, from 0, for a mapping with `forEach`.", { minimum: 0 }),
+  deliverTo: key.list(
+    'The targets: as many, in this order.',
+    key.keys({ channel: key.required(expected('A channel.')), to: expected('An address of the channel.') }),
+    { minItems: 1 },
   ),
-})
+}
 
-const expectation = keys(
-  optional({
-    outcome: oneOf('Outcome. Default: `accepted`, where a key of an action is given.', [
+const expectation = key.group(
+  'The expected result; keys left out may have any value.',
+  {
+    outcome: key.oneOf('Outcome. Default: `accepted`, where a key of an action is given.', [
       'accepted',
       'ignored',
       'skipped',
       'refused',
     ]),
-    status: integer('Status of the answer.', { minimum: 200, maximum: 599 }),
-    code: text('The code of a refusal.', {
+    status: key.integer('Status of the answer.', { minimum: 200, maximum: 599 }),
+    code: key.text('The code of a refusal.', {
       pattern: '^[A-Z][A-Z0-9_]*$',
       expects: 'a code such as INVALID_FIELD',
     }),
     reason: expected('Why it is ignored, skipped or refused.'),
     ...ofAction,
-    actions: Type.Array(keys(ofAction, { minProperties: 1, expects: 'a map of at least one key' }), {
-      minItems: 1,
-      description: 'Several actions: as many, in this order.',
-    }),
-  }),
-  {
-    minProperties: 1,
-    expects: 'a map of at least one key, such as `outcome` or `mapping`',
-    description: 'The expected result; keys left out may have any value.',
+    actions: key.list(
+      'Several actions: as many, in this order.',
+      key.keys(ofAction, { minProperties: 1, expects: 'a map of at least one key' }),
+      { minItems: 1 },
+    ),
   },
+  { minProperties: 1, expects: 'a map of at least one key, such as `outcome` or `mapping`' },
 )
 
-const request = keys(
-  {
-    endpoint: text('The endpoint: `github` for /hooks/github.'),
-    ...optional({
-      headers: byName('Header -> string.', Type.String({ description: 'What the header says.' })),
-      query: byName('Query parameter -> string.', Type.String({ description: 'What the parameter says.' })),
-      body: Type.Unsafe<unknown>({ description: 'The payload.' }),
-      bodyFile: text('A file with the body, relative to this one.'),
-    }),
-  },
-  { description: 'The request.' },
-)
+const request = key.group('The request.', {
+  endpoint: key.required(key.text('The endpoint: `github` for /hooks/github.')),
+  headers: key.byName('Header -> string.', key.anyText('What the header says.')),
+  query: key.byName('Query parameter -> string.', key.anyText('What the parameter says.')),
+  body: key.other<unknown>({ description: 'The payload.' }),
+  bodyFile: key.text('A file with the body, relative to this one.'),
+})
 
-const testSchema = keys({
-  ...optional({ name: text('The name, unique in its file.') }),
-  request,
-  ...optional({
-    now: text(`The time, as ISO 8601 with its zone. Default: ${defaultTestTime}.`, {
-      form: 'time',
-      expects: 'a time as ISO 8601 with its zone',
-      hint: 'Write 2026-01-01T00:00:00Z.',
-    }),
+const testSchema = key.keys({
+  name: key.text('The name, unique in its file.'),
+  request: key.required(request),
+  now: key.text(`The time, as ISO 8601 with its zone. Default: ${defaultTestTime}.`, {
+    form: 'time',
+    expects: 'a time as ISO 8601 with its zone',
+    hint: 'Write 2026-01-01T00:00:00Z.',
   }),
-  expect: expectation,
+  expect: key.required(expectation),
 })
 
 /** A test as in its file. */
 export type TestValue = Static<typeof testSchema>
 
-export const testList = Type.Array(testSchema, {
-  default: [],
-  references: false,
-  description: 'Requests and their expected results; `reveille test` and every reload run them.',
-})
+export const testList = key.list(
+  'Requests and their expected results; `reveille test` and every reload run them.',
+  testSchema,
+  { default: [], references: false },
+)
