@@ -74,7 +74,7 @@ const passedOn = [
 ]
 
 /**
- * The address that Cloudflare gave the tunnel stands alone in a line of a box; in a message about a failure stands that of its API.
+ * The address that Cloudflare gave the tunnel is alone in a line of a box; a message about a failure has that of its API.
  * https://developers.cloudflare.com/cloudflare-one/connections/connect-networks/do-more-with-tunnels/trycloudflare/
  */
 const publicAddress = /https:\/\/(?!api\.)[a-z0-9-]+\.trycloudflare\.com\b/

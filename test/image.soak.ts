@@ -177,7 +177,7 @@ interface Locked {
   readonly link?: true
 }
 
-/** Every package has the version that the lock file names, and those of this repository stand where links to their sources were. */
+/** Every package has the version that the lock file names, and those of this repository replace the links to their sources. */
 async function assertLocked(app: string): Promise<void> {
   const lock = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8'))
   const entries = Object.entries<Locked>(lock.packages)

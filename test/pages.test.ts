@@ -90,7 +90,7 @@ test('ARCHITECTURE.md lists the rooms in the order of their floors', () => {
   }
 })
 
-/** The page sums up the files beside the rooms, except those that stand alone on a floor. */
+/** The page sums up the files beside the rooms, except those that are alone on a floor. */
 function isSmallFile(room: string): boolean {
   return room.endsWith('.ts') && !['index.ts', 'gateway.ts', 'main.ts'].includes(room)
 }

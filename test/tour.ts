@@ -214,7 +214,7 @@ function stable(line: string): string {
 
 /**
  * Says whether the lines that a page shows are there, in this order. A line `…` stands for any lines. `together`: nothing is between two lines
- * unless the page shows `…`. Notes the ids that stand in the place of those on the page.
+ * unless the page shows `…`. Notes the ids that replace those on the page.
  */
 function compare(
   shown: string,

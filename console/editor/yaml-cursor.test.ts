@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readCursor } from './yaml-cursor.ts'
 
-/** Where the cursor `|` stands: the path, the kind of place, and what was typed. */
+/** Where the cursor `|` is: the path, the kind of place, and what was typed. */
 function at(text: string): string {
   const [before = ''] = text.split('|¦')
   const { path, at: kind, typed } = readCursor(before.split('\n'))
@@ -35,5 +35,5 @@ const places: readonly (readonly [text: string, expected: string])[] = [
 ]
 
 for (const [text, expected] of places) {
-  test(`the cursor of ${JSON.stringify(text)} stands in ${expected}`, () => assert.equal(at(text), expected))
+  test(`the cursor of ${JSON.stringify(text)} is in ${expected}`, () => assert.equal(at(text), expected))
 }

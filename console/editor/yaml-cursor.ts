@@ -1,5 +1,5 @@
 /**
- * Says where in a mapping the cursor stands, from the indentation of the lines above it. It reads what is only half written, so
+ * Says where in a mapping the cursor is, from the indentation of the lines above it. It reads what is only half written, so
  * it knows less of YAML than a parser does, and says nothing rather than something wrong.
  */
 
@@ -8,7 +8,7 @@ export interface YamlCursor {
   readonly path: readonly string[]
   /** `template`: inside of `{{ }}`. `text`: a line of a block of text. */
   readonly at: 'key' | 'value' | 'template' | 'text'
-  /** What stands before the cursor of the word that is being typed. */
+  /** The part before the cursor of the word that is being typed. */
   readonly typed: string
 }
 

@@ -1,4 +1,4 @@
-/** A field for code. The editor comes as a chunk of its own; where it cannot be loaded, a plain field stands in. */
+/** A field for code. The editor comes as a chunk of its own; where it cannot be loaded, a plain field replaces it. */
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { nonce } from '../browser/nonce.ts'

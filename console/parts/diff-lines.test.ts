@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { diffLinesOf } from './diff-lines.ts'
 
-/** Each line with its sign; changed words stand in brackets. */
+/** Each line with its sign; changed words are in brackets. */
 function written(before: string, after: string): string[] | undefined {
   const signs = { same: ' ', added: '+', removed: '-', gap: '~' } as const
   return diffLinesOf(before, after)?.map(
@@ -19,7 +19,7 @@ test('a changed line is shown before and after, with the changed words marked', 
   ])
 })
 
-test('lines that were added and removed stand in their order, with the numbers of both sides', () => {
+test('lines that were added and removed are in their order, with the numbers of both sides', () => {
   const lines = diffLinesOf('one\ntwo\nthree\n', 'one\nthree\nfour\n')
   assert.deepEqual(
     lines?.map(({ kind, before, after }) => [kind, before, after]),

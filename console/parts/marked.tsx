@@ -6,7 +6,7 @@
 import type { ComponentChildren } from 'preact'
 import { type Piece, piecesOf } from './pieces.ts'
 
-/** Text from outside in running text: one line, kept apart from the direction of what stands around it. */
+/** Text from outside in running text: one line, kept apart from the direction of the surrounding text. */
 export function Marked({ text }: { readonly text: string }) {
   return <bdi>{shown(piecesOf(text, { isLine: true }))}</bdi>
 }

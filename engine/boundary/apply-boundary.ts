@@ -68,7 +68,7 @@ export function applyBoundary(segments: readonly Segment[], options: BoundaryOpt
     } else if (words.admits(segment)) text += segment.value
     else if (segment.value.trim() === '') text += ' '
     else {
-      // The name stands in the sentence, and with the id above the value.
+      // The name is in the sentence, and with the id above the value.
       options.onName?.(2 * (segment.path.length + aroundName))
       text += `[${names.of(segment.value, segment.path)}]`
     }

@@ -26,7 +26,7 @@ export function between(id: string, content: string): string {
 const opening = new RegExp(`<${fenceName} id="([^"\n]*)">`, 'g')
 
 /**
- * Adds the end mark to the beginning of a text that was cut off inside a fence, so that what follows stands outside of it.
+ * Adds the end mark to the beginning of a text that was cut off inside a fence, so that the text that follows is outside of it.
  * Data holds no mark, so the last opening mark is ours.
  */
 export function closeFence(beginning: string): string {

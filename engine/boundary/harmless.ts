@@ -1,4 +1,4 @@
-/** Decides which values may stand inside the operator's sentence, because they are too short to be a sentence themselves. */
+/** Decides which values may stay inside the operator's sentence, because they are too short to be a sentence themselves. */
 
 const maxLength = 64
 
@@ -85,7 +85,7 @@ const lastName = /[A-Za-z_-]+(?=[^A-Za-z_-]*$)/
 
 /** `commit_message`, `bodyText` and `comments.3` are as free as `text`. */
 function isFreeText(path: string): boolean {
-  // The name mostly stands behind the last dot, where it is found in half the time.
+  // The name mostly follows the last dot, where it is found in half the time.
   const name = (lastName.exec(path.slice(path.lastIndexOf('.') + 1)) ?? lastName.exec(path))?.[0] ?? ''
   return freeText.test(name.replace(/([a-z])([A-Z])/g, '$1-$2').toLowerCase())
 }

@@ -13,7 +13,7 @@ export const fenceName = 'outside-data'
 const marks = new RegExp(
   [
     // These are our own fence, opening or closing, with any spacing. Brackets before it go with it: what replaces the last
-    // would otherwise stand in the gap of the one before. The search begins at the first, so that it stays linear.
+    // would otherwise be in the gap of the one before. The search begins at the first, so that it stays linear.
     '(?<!<[^a-z0-9<]*)(?:<[^a-z0-9<]*)+outside[^a-z0-9<]*data',
     // These are the ends of special tokens: <|im_start|>, <|eot_id|>, <|begin of sentence|>.
     '<\\s*\\|',

@@ -46,11 +46,11 @@ export interface Fixture {
   readonly endpoints?: Configuration['endpoints']
   /** The functions by module; each stands for every export of its module. */
   readonly transforms?: Readonly<Record<string, TransformFunction>>
-  /** Disabled mappings, with the lines on which they stand among the others, from 1. */
+  /** Disabled mappings, with their line numbers among the others, from 1. */
   readonly disabled?: readonly (Mapping & { readonly line: number })[]
 }
 
-/** A configuration whose every field stands on a line of its own, as `key: value`. */
+/** A configuration whose every field is on a line of its own, as `key: value`. */
 export function configurationOf(mappings: readonly Mapping[], fixture: Fixture = {}): Configuration {
   const { hooks, agents } = fixtureSettings
   return structuredCloneOf({

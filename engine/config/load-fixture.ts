@@ -66,7 +66,7 @@ export function summary(diagnostics: readonly Diagnostic[]): string[] {
 /**
  * Registers one test for each title of a table, a line that begins with `#`; the lines below it are its cases:
  * `text @ variables ⇒ expected`, the last two as YAML. `wrap` makes files of the text, in which `⏎` is a line break and `␍` a carriage return; by default it is
- * the configuration, and behind ` || ` stand other files: `mappings/a.yaml: …`. Expected are parts of what is loaded, as {@link fits}
+ * the configuration, and other files follow ` || `: `mappings/a.yaml: …`. Expected are parts of what is loaded, as {@link fits}
  * compares them; `{folder}` is the folder.
  */
 export function testLoads(table: string, wrap: (text: string) => Files = filesOf): void {

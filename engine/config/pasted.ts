@@ -1,5 +1,5 @@
 /**
- * Loads mappings from a text that is no file, for trying them: they stand in the place of all others. Whoever pastes them has
+ * Loads mappings from a text that is no file, to try them: they replace all others. The person who pastes them has
  * the token of the admin API and not the operator's account, so nothing in the text reaches files or variables.
  */
 

@@ -79,7 +79,7 @@ function* checkTest({ request, expect }: TestValue): Iterable<Finding> {
   }
 }
 
-/** The keys about the request as a whole, which may stand beside `actions`. */
+/** The keys about the request as a whole, which may be beside `actions`. */
 const ofRequest: ReadonlySet<string> = new Set(['outcome', 'status', 'actions'])
 
 function createTest(item: Item<TestValue>, bodyText: string | undefined, cache: LoadCache): TestEntry {

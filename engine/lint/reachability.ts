@@ -31,7 +31,7 @@ function* findShadows(mappings: readonly ReadMapping[]): Iterable<readonly [Read
       .sort((one, other) => one.position - other.position)
     if (shadow !== undefined) yield [mapping, shadow.mapping]
     if (mapping.entry.value.continue === true) continue
-    // The last equality is the most particular one in practice: the event stands in a header, its action in the body.
+    // The last equality is the most particular one in practice: the event is in a header, its action in the body.
     const equality = own.at(-1)
     const others = filed.get(equality)
     if (others === undefined) filed.set(equality, [{ mapping, position }])
@@ -57,7 +57,7 @@ function equalitiesIn(
   })
 }
 
-/** A preset is not the author's to edit, so the warning stands at the mapping that hides it. */
+/** A preset is not the author's to edit, so the warning is reported at the mapping that hides it. */
 function reportShadow(later: ReadMapping, earlier: ReadMapping, warnings: Warnings): void {
   const isSame = impliesMatch(earlier.clauses, later.clauses)
   const isPreset = later.entry.origin.kind === 'preset'

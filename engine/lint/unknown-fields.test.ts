@@ -94,7 +94,7 @@ test('item, index, params and vars are fields of the payload where the mapping d
   assert.deepEqual(await found(misspelt, body), ['item.titel Did you mean item.title?'])
 })
 
-test('a finding stands at the placeholder', async () => {
+test('a finding points at the placeholder', async () => {
   const tests = [testOf('one', { body: pull })]
   const [diagnostic] = await lintOf([mappingOf('one', { message: 'PR {{nmber}}' })], { tests })
   assert.equal(diagnostic?.place?.text, '    message: PR {{nmber}}')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hasTooManyFields, maxFields, parseFields } from './form.ts'
 
-test('a name that stands more than once gives a list', () => {
+test('a name that appears more than once gives a list', () => {
   assert.deepEqual({ ...parseFields('a=1&b=2&a=3&a=') }, { a: ['1', '3', ''], b: '2' })
 })
 
@@ -10,7 +10,7 @@ test('plus and escapes are decoded, bad escapes are kept as they are', () => {
   assert.deepEqual({ ...parseFields('a=b+c%20d&e=%zz') }, { a: 'b c d', e: '%zz' })
 })
 
-test('pluses are read as the platform reads them, whatever stands around them', () => {
+test('pluses are read as the platform reads them, whatever surrounds them', () => {
   for (const text of ['a=+', '+=+', 'a=b+ä+%2B+%C3%A4', '+a+=++b', 'a=++&a=+1', 'ключ+1=а+б']) {
     assert.deepEqual(Object.entries(parseFields(text))[0]?.flat(), [
       ...new URLSearchParams(text).keys().take(1),

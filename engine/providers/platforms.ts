@@ -124,7 +124,7 @@ export const platforms: readonly ProviderRow[] = [
     title: 'CloudEvents (HTTP webhooks)',
     doc: 'https://github.com/cloudevents/spec/blob/main/cloudevents/http-webhook.md',
     schemes: [],
-    // The two values together name an event; they stand in headers or in an envelope.
+    // The two values together name an event; they are in headers or in an envelope.
     deliveryId: [{ headers: ['ce-source', 'ce-id'] }, { body: ['source', 'id'] }],
     retryHorizon: '24h',
     handshake: 'cloudevents',

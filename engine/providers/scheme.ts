@@ -17,7 +17,7 @@ export interface ProviderRow {
   readonly doc: string
   /** The schemes in the order in which they are tried; none where the provider signs nothing. */
   readonly schemes: readonly Scheme[]
-  /** Where the id of a delivery stands. */
+  /** Where the id of a delivery is. */
   readonly deliveryId?: DeliveryId
   /** For how long the provider repeats a delivery: a duration such as `3d`, or `none` where it sends each one once. */
   readonly retryHorizon: string
@@ -59,7 +59,7 @@ export interface HmacScheme extends SigningScheme {
   readonly encoding: Encoding
   /** How the configured text is decoded into the key. */
   readonly key: 'text' | 'hex' | 'base64' | 'whsec'
-  /** Where the `{id}` stands: headers in lower case, the preferred one first, or a place in the body. */
+  /** Where the `{id}` is: headers in lower case, the preferred one first, or a place in the body. */
   readonly id?: readonly string[] | BodyPlace
   /** How the `{url}` is written before it is digested. Default: as configured. */
   readonly url?: UrlStyle
@@ -96,7 +96,7 @@ export interface HeaderPlace {
 export interface TimestampPlace {
   readonly from:
     | { readonly header: readonly string[] }
-    /** An element of the header that the signature stands in. */
+    /** An element of the header that the signature is in. */
     | { readonly element: string }
     | BodyPlace
   readonly unit: TimeUnit
@@ -136,7 +136,7 @@ export interface SnsScheme extends Named {
   readonly family: 'sns'
 }
 
-/** Where the id of a delivery stands: in the first of these places that has one. */
+/** Where the id of a delivery is: in the first of these places that has one. */
 export type DeliveryId = readonly /** All of these headers together. The names are in lower case. */
 (
   | { readonly headers: readonly string[] }

@@ -67,7 +67,7 @@ function checkEscape(source: string, at: number, inClass: boolean): void {
   const rest = source.slice(at + 1, at + 12)
   const [letter = ''] = rest
   if (letter === '') {
-    throw new RegexSyntaxError('a \\ stands at the end', at, 'Write \\\\ for the character itself.')
+    throw new RegexSyntaxError('the pattern ends with a \\', at, 'Write \\\\ for the character itself.')
   }
   if ((!inClass && /^[1-9]/.test(letter)) || /^k[<{']/.test(rest)) {
     throw new RegexSyntaxError('a backreference is not supported', at, linear)
@@ -83,13 +83,13 @@ const sentences: Readonly<Record<string, readonly [string, string?]>> = {
     'the range in […] cannot be read',
     'Ranges go up, as a-z does; write \\- for the character itself.',
   ],
-  'invalid escape sequence': ['a \\ stands before something that has no meaning here'],
+  'invalid escape sequence': ['a \\ precedes a character that has no meaning here'],
   'invalid named capture': [
     'the name of a group cannot be read',
     'Names are letters, digits and _: (?<name>…).',
   ],
   'duplicate capture group name': ['two groups have one name'],
-  'invalid or unsupported Perl syntax': ['a (? stands before something that has no meaning here'],
+  'invalid or unsupported Perl syntax': ['a (? precedes a character that has no meaning here'],
   'invalid nested repetition operator': [
     'a repetition is repeated',
     'Possessive ones, as a++ is, are not supported; to repeat twice, write (?:a+)+.',
@@ -99,7 +99,7 @@ const sentences: Readonly<Record<string, readonly [string, string?]>> = {
     'All counts that hold one another give 1000 at most.',
   ],
   'missing argument to repetition operator': [
-    'a repetition stands where there is nothing to repeat',
+    'a repetition has nothing to repeat',
     'Write \\*, \\+ or \\? for the character itself.',
   ],
   'expression nests too deeply': ['the expression nests too deeply'],

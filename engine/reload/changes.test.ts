@@ -213,7 +213,7 @@ function withKey(map: object, [name = '', ...rest]: readonly string[], value: un
 
 /** Channels, runners, providers and modules are reported by their own names. */
 function isBelow(name: string, key: string): boolean {
-  // The token also stands in the prompt, which changes with it.
+  // The token is also in the prompt, which changes with it.
   if (key === 'agents.defaults.heartbeat.ackToken' && name === 'agents.defaults.heartbeat.prompt') return true
   // A token is listed with its holder.
   if (key === 'gateway.auth.token' && name === 'gateway.auth.tokens') return true

@@ -55,7 +55,7 @@ export type ReloadEvent =
   | { readonly type: 'content-unchanged'; readonly generation: number; readonly tookMs: number }
   /** These keys changed, and the gateway continues with the values that it was started with. */
   | { readonly type: 'restart-required'; readonly generation: number; readonly keys: readonly BootKey[] }
-  /** Something could not be released after a decision. The decision stands. */
+  /** Something could not be released after a decision. The decision remains. */
   | { readonly type: 'release-failed'; readonly error: unknown }
   /** Changes may go unnoticed, and `reload` still works. */
   | { readonly type: 'watch-failed'; readonly error: unknown }

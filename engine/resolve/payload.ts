@@ -89,7 +89,7 @@ function isMislabelled(text: string): boolean {
   return /^\s*[[{]/.test(text)
 }
 
-/** GitHub and Slack can put their whole JSON into a form field named `payload`. Where it stands alone and begins as JSON does, it has to be JSON. */
+/** GitHub and Slack can put their whole JSON into a form field named `payload`. Where it is the only field and begins as JSON does, it has to be JSON. */
 function decodeForm(sent: string, charset: string | undefined): Decoded {
   if (hasTooManyFields(sent)) throw new RefusalError('TOO_MANY_FIELDS')
   const text = inUtf8(sent, charset)

@@ -13,7 +13,7 @@ import command from './index.ts'
 
 const posix = { skip: process.platform === 'win32' && 'Windows has no process groups' }
 
-/** A runner of a program that is this code; `args` stand behind the script's name. */
+/** A runner of a program that is this code; `args` follow the script's name. */
 async function open(t: TestContext, code: string, config: CommandConfiguration = {}) {
   const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'reveille-command-')))
   atEnd(t, () => rm(folder, { recursive: true, force: true }))

@@ -37,7 +37,7 @@ const discordDialect: Dialect = {
   },
   emphasis(inner, place) {
     const written = markdown.emphasis(inner, place)
-    // No underscore may stand between underscores, not even inside a word or an address.
+    // No underscore may be between underscores, not even inside a word or an address.
     return written === `_${inner}_` && /(?<!\\)_/.test(inner) ? `*${inner}*` : written
   },
   paragraph: (inner) => (markdown.paragraph?.(inner) ?? inner).replaceAll(/^-#(?=\s)/gm, '\\-#'),

@@ -56,7 +56,7 @@ export function createIMessageChannel({ config, fetch, now }: VendorContext<IMes
   /** The guid of each chat, by the key of the target. */
   const chats = new BoundedMap<string, string>(maxChats)
 
-  /** Returns the `data` of a good answer. The password stands in the URL, which is therefore never shown. @throws PluginError */
+  /** Returns the `data` of a good answer. The password is in the URL, which is therefore never shown. @throws PluginError */
   async function callServer({ path, body, signal, expects }: ServerCall): Promise<Facts | undefined> {
     const url = urlBelow(baseUrl, `/api/v1/${path}?password=${password}`)
     const answer = await callVendor(fetch, { url, body, signal })

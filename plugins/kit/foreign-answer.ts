@@ -43,18 +43,21 @@ export function foreignAnswer(
 ): PluginError {
   const retryAfter = readRetryAfter(headers.get('retry-after'), now)
   if (status === 429) {
-    const text = `What stands before ${vendor} asks for fewer requests (429).`
+    const text = `A proxy before ${vendor} asks for fewer requests (429).`
     return channelError('rate-limited', text, { retryAfter, wholeService: true })
   }
   if (status === 413) {
-    return channelError('too-long', `What stands before ${vendor} refuses the message for its length (413).`)
+    return channelError(
+      'too-long',
+      `A proxy before ${vendor} refuses the message because of its length (413).`,
+    )
   }
   const isRefusal = status >= 300 && status < 500
   if (unreached.has(status)) {
-    const text = `${vendor} was not reached: what stands before it answers ${status}.`
+    const text = `${vendor} was not reached: a proxy before it answers ${status}.`
     return channelError('unavailable', text, { retryAfter })
   }
-  const text = `What answers at \`${addressKey}\` is not ${vendor} (${status}): fix the address, or what stands before it.`
+  const text = `What answers at \`${addressKey}\` is not ${vendor} (${status}): fix the address, or the proxy before it.`
   const maybeDelivered = isDelivery && !isRefusal
   return channelError('unavailable', text, { retryAfter, maybeDelivered, wholeService: noWay.has(status) })
 }

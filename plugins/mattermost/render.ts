@@ -53,7 +53,7 @@ function arrangeOne(block: Block, isInList: boolean): Block[] {
 const joiner = '\u2060'
 
 /**
- * With `linkPreviews` an address that is its own label stands bare. The server fetches only such addresses, so without
+ * With `linkPreviews` an address that is its own label is shown bare. The server fetches only such addresses, so without
  * previews every link is written with a label.
  */
 function mattermostDialect(linkPreviews: boolean): Dialect {

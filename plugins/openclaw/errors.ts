@@ -67,7 +67,7 @@ export function isAboutSessionKey({ status, said }: Answer): boolean {
 
 export function foreignAnswer({ status }: Answer): PluginError {
   const what = `What answers at the \`url\` of this runner is not OpenClaw's hooks (${status}, no JSON)`
-  return transientError('malformed', `${what}; a proxy or another page may stand before them.`)
+  return transientError('malformed', `${what}; a proxy or another page may answer instead.`)
 }
 
 /** Returns the error for a request without an answer. `late` is aborted when the time of the request is over. */

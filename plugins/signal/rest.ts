@@ -7,7 +7,7 @@ import type { SignalTarget } from './target.ts'
 
 /**
  * Creates a daemon that sends text without styles. The mode `styled` of this API drops every `*`, `|`, `~` and backtick as
- * a mark, wherever it stands (its `textstyleparser.go`), so that an agent's text would lose characters.
+ * a mark, wherever it is (its `textstyleparser.go`), so that an agent's text would lose characters.
  */
 export function createRestDaemon({ config, fetch, now }: DaemonOptions): Daemon {
   return {

@@ -71,7 +71,7 @@ export function createTelegramChannel({ config, fetch, log, now }: TelegramOptio
 
   /** Calls a method of the Bot API and returns whatever Telegram answers. @throws PluginError if there is no answer */
   function callMethod(method: string, body: object, signal: AbortSignal): Promise<VendorAnswer> {
-    // The token stands in the path (Bot API, "Making requests"), so this URL must reach no log and no error.
+    // The token is in the path (Bot API, "Making requests"), so this URL must reach no log and no error.
     return callVendor(fetch, { url: urlBelow(baseUrl, `/bot${botToken}/${method}`), body, signal })
   }
 

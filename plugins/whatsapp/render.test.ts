@@ -39,7 +39,7 @@ test('lists have bullets, numbers or task boxes, and nested lists are indented',
   )
 })
 
-test('code stands between three backticks on its own lines, and keeps its spaces in lists and quotes', () => {
+test('code is between three backticks on its own lines, and keeps its spaces in lists and quotes', () => {
   assert.equal(written('```ts\na\n  b\n```'), '```a\n  b```')
   assert.equal(written('- x\n  ```\n  a\n    b\n  ```'), '- x\n  ```a\n  b```')
   assert.equal(written('> x\n> ```\n> a\n>   b\n> ```\n> y'), '> x\n> \n> ```a\n  b```\n> \n> y')

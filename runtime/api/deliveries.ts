@@ -78,7 +78,7 @@ function refuseUnroutable(
   }
   const configured = configuredText(options)
   if (asked === 'last') {
-    const sentence = 'No last route is set, and the channel that stands in for it is not configured.'
+    const sentence = 'No last route is set, and the channel used instead is not configured.'
     return refuse('CHANNEL_NOT_CONFIGURED', { sentence, ...at(`must be ${configured}`) })
   }
   return options.isChannel(channel)

@@ -55,7 +55,7 @@ test('a sign-in has the rights of its token, and says them', async (t) => {
   assert.equal((await ask('/api/reload', { method: 'POST', headers })).status, 403)
 })
 
-test('a token or a name that stands twice is refused at its place', async (t) => {
+test('a token or a name that appears twice is refused at its place', async (t) => {
   for (const [list, code, place] of [
     [`{ name: a, token: ${gatewayToken}, may: read }`, 'TOKEN_SHARED', 'tokens[0].token'],
     [

@@ -46,7 +46,7 @@ export async function completion(
   return print(io, { shell, script }, () => script)
 }
 
-/** What may stand in the place of the last word, a line each, with its description behind a tab. None where a file may be meant. */
+/** The completions of the last word, a line each, with its description behind a tab. None where a file may be meant. */
 export function candidates(program: Command, words: readonly string[]): string {
   const typed = words.at(-1) ?? ''
   let command = program

@@ -89,7 +89,7 @@ const margin = 3
 /** The width of a terminal that does not report one. */
 const usualWidth = 80
 
-/** Breaks a long question so that each of its lines stands beside the library's bar. */
+/** Breaks a long question so that each of its lines is beside the library's bar. */
 function besideBar(text: string): string {
   return folded(text).join(`\n${styleText('gray', clack.S_BAR)}  `)
 }

@@ -54,7 +54,7 @@ async function readBounded(file: string): Promise<Buffer> {
   return Buffer.concat(await handle.createReadStream({ end: maxFileBytes, autoClose: false }).toArray())
 }
 
-/** Removes the byte order mark that some editors put before a text; that of a body stands behind the headers. */
+/** Removes the byte order mark that some editors put before a text; that of a body follows the headers. */
 function withoutMark(bytes: Buffer): Buffer {
   return bytes.subarray(0, 3).equals(Buffer.from('\ufeff')) ? bytes.subarray(3) : bytes
 }

@@ -11,7 +11,7 @@ function open(options: { most?: number } = {}) {
   return { clock, words: createSentMessages({ now: () => clock.now, ...options }) }
 }
 
-test('a sent message is found wherever it stands in a payload', () => {
+test('a sent message is found wherever it is in a payload', () => {
   const { words } = open()
   assert.ok(words.isEmpty())
   words.note(reply)

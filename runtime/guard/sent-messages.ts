@@ -68,7 +68,7 @@ export function createSentMessages({
 
     /**
      * Whether a whole string of the payload is a message that was sent. White space at its ends does not count, nor does how
-     * much of it stands between words. Of a large payload only the beginning is looked at, level by level.
+     * much of it is between words. Of a large payload only the beginning is looked at, level by level.
      */
     isEchoedIn(payload: unknown): boolean {
       forgetOld()

@@ -70,7 +70,7 @@ test('a replay keeps the keys of its actions or counts apart, as its terms say',
   }
 })
 
-test('a replay whose reply is not delivered makes a run that stands alone, and its record says why', async (t) => {
+test('a replay whose reply is not delivered makes a run that is not coalesced, and its record says why', async (t) => {
   const undelivered = 'its reply is not delivered again: the reply of run 1 was delivered'
   const { replay, entries } = await openSurface(t, { resolve: accepting(run, wake) })
   const { reason } = await replay({ record, body, terms: { ...own, undelivered }, requestId: id })

@@ -53,7 +53,7 @@ function setLine(record: Facts, paint: Paint, width: number): string {
   return `${time}  ${label(name, level, paint)}  ${lines.join(`\n${' '.repeat(margin)}`)}`
 }
 
-/** The small print follows the text, or stands below it where the line has no room left. */
+/** The small print follows the text, or is below it where the line has no room left. */
 function withAside(lines: string[], aside: string | undefined, paint: Paint, width: number): string[] {
   if (!aside) return lines
   const last = lines.at(-1) ?? ''

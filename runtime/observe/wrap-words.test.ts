@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { wrapWords } from './wrap-words.ts'
 
-test('an excerpt is cut to the part around its caret, which stands below the same character', () => {
+test('an excerpt is cut to the part around its caret, which is below the same character', () => {
   const line = 'message: one two three four five six seven eight nine ten eleven twelve'
   const excerpt = (word: string) => {
     const before = ' '.repeat(line.indexOf(word))

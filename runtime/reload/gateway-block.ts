@@ -18,7 +18,7 @@ export async function loadGatewayBlock({
   return loaded.ok ? loaded.configuration : undefined
 }
 
-/** Reads the block as far as possible: what is broken may stand below it. */
+/** Reads the block as far as possible: what is broken may be below it. */
 async function blockOf(file: string): Promise<unknown> {
   try {
     const { gateway } = contentOf(documentOf(await readFile(file, 'utf8'))) as { gateway?: unknown }

@@ -257,7 +257,7 @@ export function withPoliciesOf(today: string, old: string): string | undefined {
   return document.toString()
 }
 
-/** Returns undefined if the text is ambiguous. Its mistake may stand elsewhere in it. */
+/** Returns undefined if the text is ambiguous. Its mistake may be elsewhere in it. */
 function policiesIn(text: string): { readonly endpoints: unknown } | undefined {
   if (!text.includes('endpoints')) return { endpoints: undefined }
   const whole = parsed(text)

@@ -236,7 +236,7 @@ function samplesIn(tests: Configuration['tests'], endpoint: string): readonly Sa
     .slice(0, maxSamples)
 }
 
-/** A request of a test that stands beside mappings. */
+/** A request of a test that is beside mappings. */
 export interface Sample {
   readonly name: string
   /** The mapping file, or the preset. */

@@ -1,4 +1,4 @@
-/** Loads the configuration that a gateway starts with: its files, or what may stand in for them where they do not load. */
+/** Loads the configuration that a gateway starts with: its files, or a replacement where they do not load. */
 
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -31,13 +31,13 @@ export class ConfigurationError extends Error {
 export interface Start {
   /** What the first load of the files gave. */
   readonly first: Loaded
-  /** What the gateway starts with: the files, or what stands in for files that do not load. */
+  /** What the gateway starts with: the files, or the replacement of files that do not load. */
   readonly configuration: Configuration
   readonly lastGood: LastGood
 }
 
 export interface StartOptions extends LoadOptions {
-  /** Whether the last generation may stand in for the configuration itself. */
+  /** Whether the last generation may replace the configuration itself. */
   readonly whole: boolean
   /** Resolves after so many milliseconds. Default: a timer of the process. */
   readonly pause?: (ms: number) => Promise<unknown>

@@ -45,7 +45,7 @@ export async function setInEnvFile(
   if (text !== before) await replaceFile(file, text, configFile)
 }
 
-/** Adds the variable at the end, or where its name stands without a value. */
+/** Adds the variable at the end, or where its name has no value. */
 function withVariable(text: string, name: string, value: string): string {
   const line = new RegExp(`^([ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=).*$`, 'gm')
   if (line.test(text)) return text.replace(line, (_line, head: string) => `${head}${value}`)

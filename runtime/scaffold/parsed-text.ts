@@ -54,7 +54,7 @@ function contentOf(document: Document): unknown {
   try {
     return document.toJS() ?? {}
   } catch {
-    throw new NotEditable('Its aliases stand for too much.')
+    throw new NotEditable('Its aliases expand to too many values.')
   }
 }
 

@@ -97,7 +97,7 @@ test('under much lower limits a history is summarised in pieces that a turn may 
   assert.equal(ids(plan.shownWith(summary(250))), 's t17 t18 t19')
 })
 
-test('a turn that is too long to be shown is shortened for its summary, with what stands before it', () => {
+test('a turn that is too long to be shown is shortened for its summary, with the text before it', () => {
   assert.equal(ids(summarising([summary(250), ...talk(5000, 10)]).older), 's t0')
   for (const turns of [talk(5000), [summary(250), ...talk(5000)]]) {
     const { older } = summarising(turns)

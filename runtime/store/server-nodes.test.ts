@@ -13,7 +13,7 @@ import type { Lead, Store, Takeover } from './port.ts'
 import type { LeaseTimes } from './queue/claiming.ts'
 import { openServerStore } from './server.ts'
 
-/** As usual. */
+/** The values of production. */
 const nodeTimes: LeaseTimes = { renewMs: 5_000, expireMs: 15_000, holdMs: 10_000 }
 const quick: LeaseTimes = { renewMs: 50, expireMs: 1_000, holdMs: 800 }
 /** As if the process were stopped: it never renews its leases by itself. */
@@ -48,7 +48,7 @@ async function openNodes(t: TestContext, ...times: LeaseTimes[]) {
     await operator.end()
     await drop()
   })
-  // Each knows of the others from here on. One that does not renew by itself may be taken for dead before on a slow machine.
+  // From here on each node knows the others. On a slow machine, one that does not renew its leases may expire before that.
   for (const node of nodes)
     while ((await node.cluster.nodes()).length < nodes.length) {
       for (const each of nodes) each.cluster.report({ generation: 1, digest: '' })
@@ -68,7 +68,7 @@ async function renewed({ cluster }: Store, query: Query): Promise<void> {
 
 const settled = (store: Store) => store.command({ type: 'offer-route', route: undefined })
 
-test('what a node still writes is refused after another one has taken over, which goes on with its claims', async (t) => {
+test('the late writes of a node are refused after another one has taken over its claims', async (t) => {
   const { nodes, join } = await openNodes(t, paused)
   const [first] = nodes as [Store]
   const [run, next] = [1, 2].map(() => sample.runAction({ sessionKey: 'pr:1' }))
@@ -91,7 +91,7 @@ test('what a node still writes is refused after another one has taken over, whic
   assert.equal((await first.read.run(idOf(run)))?.reply, 'in time')
 })
 
-test('after a failover to a standby that lacked a claim, what that claim still writes does not end the task that got its number', async (t) => {
+test('after a failover to a standby that lacked a claim, late writes of the claim do not end the task that reuses its number', async (t) => {
   const { nodes, query } = await openNodes(t, nodeTimes)
   const [store] = nodes as [Store]
   const [lost, next] = [sample.runAction(), sample.runAction()]
@@ -113,7 +113,7 @@ test('after a failover to a standby that lacked a claim, what that claim still w
   assert.equal((await store.read.run(idOf(next)))?.state, 'succeeded')
 })
 
-test('a task that its own node claims again, as after a failover to a standby that lacked the claim, is performed by the later claim alone', async (t) => {
+test('a task that its own node claims again, as after a failover to a standby that lacked the claim, is performed only by the later claim', async (t) => {
   const { nodes, query } = await openNodes(t, nodeTimes)
   const [store] = nodes as [Store]
   await store.accept(sample.entry(sample.runAction()))
@@ -129,7 +129,7 @@ test('a task that its own node claims again, as after a failover to a standby th
   await claim.checkpoint({})
 })
 
-test('a node that was taken for dead loses its claims before it starts anything, and goes on', async (t) => {
+test('a node whose lease expired loses its claims before it starts new work, and continues', async (t) => {
   const { nodes, join, takeovers } = await openNodes(t, paused)
   const [first] = nodes as [Store]
   const [run, other] = [sample.runAction(), sample.runAction()]
@@ -151,7 +151,7 @@ test('a node that was taken for dead loses its claims before it starts anything,
   assert.deepEqual(new Set(ids), new Set([idOf(run), idOf(other)]))
 })
 
-test('a node that gets a slow answer about the time keeps to the quick one before', async (t) => {
+test('a node that gets a slow answer about the time keeps the earlier, quick one', async (t) => {
   const { nodes, query, join } = await openNodes(t)
   let lateMs = 0
   const store = await join(nodeTimes, ({ clock }) => ({
@@ -167,7 +167,7 @@ test('a node that gets a slow answer about the time keeps to the quick one befor
   assert.ok(Math.abs(skewMs) < lateMs / 4, `${skewMs} ms`)
 })
 
-test('a claim that is lost while its work is loaded is not given', async (t) => {
+test('a claim that is lost while its work is loaded is not performed', async (t) => {
   const { nodes, join, takeovers } = await openNodes(t)
   let loading: Promise<void> | undefined
   const first = await join({ ...paused, holdMs: 1e9 }, ({ read }) => ({
@@ -189,9 +189,9 @@ test('a claim that is lost while its work is loaded is not given', async (t) => 
   assert.deepEqual([worker.waiting.length, nodes.length], [0, 2])
 })
 
-/** Counts the statements of a transaction, or of what is read. */
-function counting<Of extends object>(of: Of, note: () => void): Of {
-  const entries = Object.entries(of).map(([name, value]) => [
+/** Reports each statement of a transaction or a read. */
+function countCalls<Target extends object>(target: Target, note: () => void): Target {
+  const entries = Object.entries(target).map(([name, value]) => [
     name,
     name === 'nested'
       ? value
@@ -203,18 +203,18 @@ function counting<Of extends object>(of: Of, note: () => void): Of {
   return Object.fromEntries(entries)
 }
 
-test('claims that settle together share their statements, and so does loading what the next ones work with', async (t) => {
+test('claims that settle together share their statements, and so do the loads of the next claims', async (t) => {
   const { join } = await openNodes(t)
   let statements = 0
   const note = () => {
     statements += 1
   }
   const store = await join(nodeTimes, ({ transaction, read }) => ({
-    transaction: (work, options) => transaction((tx) => work(counting(tx, note)), options),
-    read: (work) => read((reading) => work(counting(reading, note))),
+    transaction: (work, options) => transaction((tx) => work(countCalls(tx, note)), options),
+    read: (work) => read((reading) => work(countCalls(reading, note))),
   }))
   const spend = { day: '2026-01-31', runs: 1, tokens: 10, of: { mapping: 'github' } }
-  const taken = async (lanes: number): Promise<number> => {
+  const countStatements = async (lanes: number): Promise<number> => {
     const actions = Array.from({ length: 2 * lanes }, (_, index) =>
       sample.runAction({ sessionKey: `${lanes} ${index % lanes}` }),
     )
@@ -233,8 +233,8 @@ test('claims that settle together share their statements, and so does loading wh
     await worker.drain(1_000)
     return count
   }
-  const one = await taken(1)
-  const many = await taken(40)
+  const one = await countStatements(1)
+  const many = await countStatements(40)
   assert.ok(many < 3 * one, `${many} for 40, ${one} for one`)
 })
 
@@ -263,7 +263,7 @@ for (const by of ['its own node', 'another node'])
     const cancelled = canceller.command({ type: 'cancel', run: idOf(action), at: Date.now() })
     const isCancelled = async () => (await query('SELECT FROM reveille.tasks WHERE cancelled = 1')).length > 0
     while (!(await isCancelled())) await wait(5)
-    // The cancel has been passed on when its change was.
+    // The notification of the change arrives with that of the cancel.
     if (listener !== undefined) for await (const { id } of listener) if (id === idOf(action)) heard.abort()
     gate.resolve()
     const claim = await worker.next()
@@ -304,7 +304,7 @@ test('a claim keeps its lease however long its checkpoints lock it', async (t) =
   assert.deepEqual([claim.lease.aborted, takeovers], [false, []])
 })
 
-test('a claim whose commit is answered late is not taken for one that nobody knows', async (t) => {
+test('a claim whose commit is answered late is not treated as unknown', async (t) => {
   const { query, join } = await openNodes(t)
   const [committed, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const store = await join(nodeTimes, ({ transaction }) => ({
@@ -335,9 +335,9 @@ test('a claim whose commit is answered late is not taken for one that nobody kno
 
 for (const [what, statement] of [
   ['whose commit took long', undefined],
-  ['that a renewal left out, as its row was locked', 'SELECT FROM reveille.tasks FOR UPDATE'],
+  ['that a renewal skipped because its row was locked', 'SELECT FROM reveille.tasks FOR UPDATE'],
 ] as const)
-  test(`a claim ${what} holds once it was renewed itself`, async (t) => {
+  test(`a claim ${what} is valid once its own lease was renewed`, async (t) => {
     const { query, join } = await openNodes(t)
     const [claimed, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     if (statement !== undefined) gate.resolve()
@@ -379,7 +379,7 @@ for (const [what, statement] of [
     )
   })
 
-test('a node that performs what another one accepted shows no negative counts', async (t) => {
+test('a node that performs runs that another one accepted shows no negative counts', async (t) => {
   const { nodes } = await openNodes(t, quick, quick)
   const [accepting, performing] = nodes as [Store, Store]
   const worker = startManualWorker(performing, ['run'])
@@ -510,7 +510,7 @@ test('a key that two nodes see at the same time is accepted once, and a burst on
   assert.equal((await nodes[0]?.read.run([...ids][0] as string))?.coalesce?.count, 6)
 })
 
-test('what one node accepts another one performs at once, and its listeners hear of it', async (t) => {
+test('a run that one node accepts is performed by another one at once, and its listeners are notified', async (t) => {
   const { nodes } = await openNodes(t, nodeTimes, nodeTimes)
   const [first, second] = nodes as [Store, Store]
   const over = new AbortController()
@@ -529,7 +529,7 @@ test('what one node accepts another one performs at once, and its listeners hear
   claim.done()
 })
 
-test('a node that leads is followed by another one, after it has closed or was taken for dead', async (t) => {
+test('another node takes over leadership after the leader closed or its lease expired', async (t) => {
   const { nodes, join } = await openNodes(t, paused, quick)
   const [first, second] = nodes as [Store, Store]
   const leading = Promise.withResolvers<Lead>()
@@ -547,7 +547,7 @@ test('a node that leads is followed by another one, after it has closed or was t
   await (await last.promise).hold()
 })
 
-test('what a dead node held is taken over when its row expires, without waiting for a renewal', async (t) => {
+test('the claims and leadership of a dead node are taken over when its row expires, without waiting for a renewal', async (t) => {
   const { nodes, join } = await openNodes(t, paused)
   const [first] = nodes as [Store]
   await first.accept(sample.entry(sample.runAction()))
@@ -586,7 +586,7 @@ for (const [what, agoMs, takesOver] of [
     assert.equal(worker.waiting.length, takesOver ? 1 : 0)
   })
 
-test('what a closing node gives back goes on elsewhere at once', async (t) => {
+test('the claims and leadership of a closing node move to another one at once', async (t) => {
   const { nodes } = await openNodes(t, nodeTimes, nodeTimes)
   const [first, second] = nodes as [Store, Store]
   await first.accept(sample.entry(sample.runAction()))
@@ -614,7 +614,7 @@ test('a due task that another transaction locked for a moment, and did not chang
   assert.ok(performance.now() - freedAt < nodeTimes.renewMs - 1_000)
 })
 
-test('a pool that has drained begins nothing, also nothing that was being claimed', async (t) => {
+test('a drained pool starts nothing, not even a task that was being claimed', async (t) => {
   const { nodes } = await openNodes(t, nodeTimes)
   const [store] = nodes as [Store]
   for (let round = 0; round < 20; round += 1) {
@@ -694,7 +694,7 @@ test('tasks whose pace has to hold in the cluster are performed by one node at a
   assert.equal(by.size, 1)
 })
 
-test('every connection of a node may be cut at any time: nothing that was answered is lost or doubled', async (t) => {
+test('connections of a node may be cut at any time: no acknowledged run is lost or performed twice', async (t) => {
   const { nodes, query } = await openNodes(t, nodeTimes)
   const [store] = nodes as [Store]
   const performed = new Map<string, number>()

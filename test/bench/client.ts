@@ -1,6 +1,6 @@
 /**
  * Sends equal POSTs over connections that are kept open, one at a time on each. It reads of a reply only what says where it ends, so that it
- * costs a fraction of what the servers cost; what it cost stands in its result.
+ * costs a fraction of what the servers cost; what it cost is in its result.
  */
 
 import { connect } from 'node:net'

@@ -29,7 +29,7 @@ export function startCpuCount(pid: number): () => CpuTime {
       time[kind] += spent
       counted += spent
     }
-    // What a thread spent that ended meanwhile stands in the process's own account alone, which is rounded.
+    // The time of a thread that ended meanwhile is only in the total of the process, which is rounded.
     const ended = (after.ticks - before.ticks) * microsecondsPerTick - counted
     if (ended > 2 * microsecondsPerTick) time.others += ended
     return time

@@ -68,7 +68,7 @@ test('a channel that is down for an hour, and a process that dies meanwhile, los
       const deliverTo = ['down', 'hanging', 'sound'].map((channel) => ({ channel, to }))
       await bed.acceptRun({ deliver: true, deliverTo, prompt: `reply ${accepted}` })
     }
-    // The clock stands still meanwhile, so that a delivery that waited for another channel would never end.
+    // The clock does not move meanwhile, so that a delivery that waited for another channel would never end.
     await bed.until(async () => deliveredBy('sound') + before === accepted)
     if (accepted === replies / 2) {
       await bed.until(async () => (await bed.deliveries('delivered')).length === accepted)

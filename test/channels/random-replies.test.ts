@@ -2,7 +2,7 @@
  * Tests random replies on every surface, from trees and from loose characters. The words of the tree (without markup and without
  * addresses behind labels) are compared with what the vendor's fake server reads of the parts, both without white space and
  * invisible characters. Each word must be there, after the word before it. Parts may hold more: markers of items, rules,
- * addresses beside labels, an ellipsis where an item continues, and heads of tables, which stand before each cell if a
+ * addresses beside labels, an ellipsis where an item continues, and heads of tables, which precede each cell if a
  * surface has no tables.
  */
 

@@ -1,6 +1,6 @@
 /**
  * Tests what happens to a cluster of processes when something dies that no storm kills: the server and its standby, a clock, one turn's node
- * again and again, a node that stands still, and the network of one node.
+ * again and again, a paused node, and the network of one node.
  */
 
 import assert from 'node:assert/strict'
@@ -259,7 +259,7 @@ export function testKilledTurn(kills: number, options: DrillOptions): void {
 const refusingMs = 2_000
 
 export function testPause(pauseMs: number, options: DrillOptions): void {
-  const name = `a node that stands still for ${pauseMs / 1000} s is taken over, and the others refuse nobody for it`
+  const name = `a node that is paused for ${pauseMs / 1000} s is taken over, and the others refuse nobody for it`
   test(name, { timeout: timeout(options, pauseMs) }, async (t) => {
     const machines = await startMachines(t, options)
     const senders = createSenders(machines.url, options.paceMs)
@@ -280,10 +280,10 @@ export function testPause(pauseMs: number, options: DrillOptions): void {
       disturbances.push({ pid: first.pid, at })
       await sick.kill('SIGSTOP')
       const next = await begun(machines, first.of, 2, expireMs(options) + takeoverSlackMs)
-      t.diagnostic(`${sick.name} stands still; its run was begun again after ${next.at - at} ms`)
+      t.diagnostic(`${sick.name} is paused; its run was begun again after ${next.at - at} ms`)
       for (const other of machines.nodes.filter((each) => each !== sick))
         assert.equal(
-          (await answerOf(other, `while ${sick.name} stands still, at ${other.name}`)).state,
+          (await answerOf(other, `while ${sick.name} is paused, at ${other.name}`)).state,
           'succeeded',
         )
       await pause(Math.max(0, at + pauseMs - Date.now()))

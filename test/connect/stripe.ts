@@ -1,6 +1,6 @@
 /**
- * A fake of Stripe's API about webhook endpoints and events, with its limits. Its answers have the types of Stripe's own library,
- * parameters that Stripe does not know are refused, and what it sends goes over HTTP, signed.
+ * A fake of Stripe's API for webhook endpoints and events, with its limits. Its answers have the types of Stripe's own library,
+ * unknown parameters are refused, and events are sent over HTTP, signed.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -13,25 +13,25 @@ import {
 import { signedByStripe } from '../signed.ts'
 
 /** https://docs.stripe.com/rate-limits */
-const callsInSecond = 100
+const maxCallsPerSecond = 100
 /** https://docs.stripe.com/api/events */
 const keptMs = 30 * 86_400_000
 const maxEndpoints = 16
 
 export interface FakeStripeOptions {
   now(): number
-  /** Where what is sent to a public address really goes; undefined: nothing is there. */
+  /** Maps a public URL to the one that receives its requests; undefined if nothing is there. */
   reach(url: string): string | undefined
   readonly key?: string
 }
 
-interface Kept {
+interface StoredEvent {
   readonly event: Record<string, unknown> & {
     readonly id: string
     readonly type: string
     readonly created: number
   }
-  /** The webhook endpoints that have not taken it. */
+  /** Ids of the webhook endpoints that have not acknowledged it. */
   readonly pending: Set<string>
 }
 
@@ -46,7 +46,7 @@ export async function openFakeStripe({
 }: FakeStripeOptions) {
   const endpoints = new Map<string, Endpoint>()
   /** The oldest first. */
-  const events: Kept[] = []
+  const events: StoredEvent[] = []
   let isAllowed = true
   let count = 0
   let second = { began: now(), calls: 0 }
@@ -54,7 +54,7 @@ export async function openFakeStripe({
   function answer(request: FakeServerRequest): FakeServerAnswer {
     if (now() - second.began >= 1000) second = { began: now(), calls: 0 }
     second.calls += 1
-    if (second.calls > callsInSecond)
+    if (second.calls > maxCallsPerSecond)
       return refusal(429, 'Request rate limit exceeded.', { code: 'rate_limit' })
     const { method, path, headers } = request
     if (headers['authorization'] !== `Bearer ${key}`)
@@ -153,7 +153,7 @@ export async function openFakeStripe({
     return page(fields, all, '/v1/events')
   }
 
-  async function deliver(kept: Kept): Promise<void> {
+  async function deliver(kept: StoredEvent): Promise<void> {
     const body = JSON.stringify({ ...kept.event, pending_webhooks: kept.pending.size }, null, 2)
     for (const id of [...kept.pending]) {
       const endpoint = endpoints.get(id)
@@ -182,7 +182,7 @@ export async function openFakeStripe({
         ({ status, enabled_events: wanted }) =>
           status === 'enabled' && (wanted.includes('*') || wanted.includes(type)),
       )
-      const kept: Kept = {
+      const kept: StoredEvent = {
         event: {
           id,
           object: 'event',
@@ -200,13 +200,13 @@ export async function openFakeStripe({
       await deliver(kept)
       return id
     },
-    /** Sends again what was not taken, as Stripe does for three days. */
+    /** Sends unacknowledged events again, as Stripe does for three days. */
     async retry(): Promise<void> {
       for (const kept of events) if (kept.pending.size > 0) await deliver(kept)
     },
     pending: () => events.filter(({ pending }) => pending.size > 0).length,
-    allow(isIt: boolean): void {
-      isAllowed = isIt
+    allow(isPermitted: boolean): void {
+      isAllowed = isPermitted
     },
   }
 }

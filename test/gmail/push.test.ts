@@ -13,7 +13,7 @@ const origin = 'https://hooks.example.com'
 const endpoint = `${origin}/hooks/gmail/push`
 const serviceAccount = 'pusher@harbour-lights-4711.iam.gserviceaccount.com'
 
-/** The gateway stands behind a proxy at `origin`, and Google reaches it there. */
+/** The gateway is behind a proxy at `origin`, and Google reaches it there. */
 async function createPushed(t: TestContext) {
   const push = { endpoint, serviceAccount }
   // The gateway verifies Google's signatures by the real time.

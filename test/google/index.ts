@@ -13,7 +13,7 @@ import { type Call, createServing } from './serve.ts'
 export type { Call, Fault } from './serve.ts'
 
 export interface FakeGoogleOptions {
-  /** The time at which its clock stands until it is advanced. Without it, the clock runs. */
+  /** The time of its clock, until it is advanced. Without it, the clock runs. */
   readonly now?: number
   /** How long a pull waits for a message, in real milliseconds; Google waits for a minute and a half. Default: 1,000. */
   readonly pullWait?: number

@@ -85,7 +85,7 @@ for (const { name, cells } of keys) {
     assert.deepEqual(severities, cells[0] === 'works' ? [] : [cells[0]], JSON.stringify(findings))
     assert.equal(loaded.ok, cells[0] !== 'error', JSON.stringify(findings))
     const isKnown = Object.hasOwn(foreignKeys, name)
-    assert.ok(cells[0] === 'works' || isKnown, 'the code says what becomes of it')
+    assert.ok(cells[0] === 'works' || isKnown, 'the code has a rule for it')
   })
 }
 

@@ -37,7 +37,7 @@ const gaps: readonly (readonly [string, RegExp])[] = [
   ['blank lines at an end', /^\s|\s$/],
 ]
 
-/** Describes the faults. The payload's words may stand outside the fence only if the template has them too. */
+/** Describes the faults. The payload's words may be outside the fence only if the template has them too. */
 export function flawsOf(prompt: Prompt, payload: unknown, template: string): string[] {
   const flaws = gaps.flatMap(([flaw, pattern]) => {
     const found = pattern.exec(prompt.outside)

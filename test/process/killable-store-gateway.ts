@@ -6,7 +6,7 @@ import { runCli } from '../../runtime/cli/cli.ts'
 const { postMessage } = Worker.prototype
 let writer: Worker | undefined
 Worker.prototype.postMessage = function (...message) {
-  // Posts go to the writer alone.
+  // Only the writer gets messages of the type `post`.
   if (message[0].type === 'post') writer ??= this
   postMessage.apply(this, message)
 }

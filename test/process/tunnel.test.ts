@@ -1,4 +1,4 @@
-/** Tests a gateway with a tunnel as a process. A script that writes what `cloudflared` is known to write stands in its place. */
+/** Tests a gateway with a tunnel as a process. A script that prints the known output of `cloudflared` replaces it. */
 
 import assert from 'node:assert/strict'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'

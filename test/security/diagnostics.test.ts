@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { ConfigurationError } from '../../runtime/reload/start.ts'
 import { install, rehearsalPlugin, until } from '../installation.ts'
 
-/** Each secret stands in one kind of place, so that its name says where it leaked. */
+/** Each secret is in one kind of place, so that its name says where it leaked. */
 const secrets = {
   hookToken: 'canary-hook-token-3f9a1c',
   gatewayToken: 'canary-gateway-token-77b0e2',

@@ -64,7 +64,7 @@ export function parseHeaders(text: string): Record<string, string> {
   return headers
 }
 
-/** Of a name that stands several times the last value counts. */
+/** Of a name that appears several times the last value counts. */
 export const parseQuery = (text: string): Record<string, string> =>
   Object.fromEntries(new URLSearchParams(text))
 

@@ -122,7 +122,7 @@ function LoadFrom({ label, what, options, onLoad }: LoadFromProps) {
   )
 }
 
-/** Lists the samples of the endpoint: the tests that stand beside its mappings. */
+/** Lists the samples of the endpoint: the tests that are beside its mappings. */
 export function SampleSelect({ endpoint }: { readonly endpoint: string }) {
   const { data } = useLoaded<Page<Sample>>(
     endpoint === '' ? undefined : `/endpoints/${encodeURIComponent(endpoint)}/samples`,

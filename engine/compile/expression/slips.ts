@@ -357,6 +357,6 @@ function lengthOfList({ steps, position }: SyntaxNode, { source }: SyntaxTree): 
   return {
     isDoubtful: true,
     message: 'reads a field called `length`, which no list and no text has in an expression',
-    hint: `Write \`$count(${list})\` for a list and \`$length(${list})\` for a text; a field of that name stands in backquotes.`,
+    hint: `Write \`$count(${list})\` for a list and \`$length(${list})\` for a text; write a field of that name in backquotes.`,
   }
 }

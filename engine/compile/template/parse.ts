@@ -55,7 +55,7 @@ function unreadable(cause: Error, source: string, offset: number): TemplateError
   const unclosed = open !== -1 && !source.includes('}}', open)
   if (!unclosed && source.slice(offset).trim() !== '') {
     const hint =
-      'Inside {{ }} stands a path, or a helper with its arguments: {{pull_request.title}}, {{truncate body 200}}.'
+      'Inside {{ }} write a path, or a helper with its arguments: {{pull_request.title}}, {{truncate body 200}}.'
     return new TemplateError('the template cannot be read here', offset, hint, { cause })
   }
   const hint = 'Close every {{ with }} and every {{#if}} or {{#each}} with {{/if}} or {{/each}}.'

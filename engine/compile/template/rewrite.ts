@@ -293,7 +293,7 @@ function simpleName(path: Path | hbs.AST.Literal): string | undefined {
 
 const forbidden = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** Returns the same path in JSONata, where names that are not plain words stand in backticks. */
+/** Returns the same path in JSONata, where names that are not plain words are in backticks. */
 function expressionFor(parts: readonly string[]): string {
   const path = parts[0] === 'payload' ? parts : ['payload', ...parts]
   return path

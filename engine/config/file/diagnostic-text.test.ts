@@ -39,7 +39,7 @@ test('a file outside of the folder keeps its absolute path', () => {
   assert.match(formatDiagnostic(diagnostic('x', 1), '/home/you'), /^\/home\/me\/reveille\.yaml:4:1: error/)
 })
 
-test('the caret stands under its column after tabs, wide and combining characters', () => {
+test('the caret is under its column after tabs, wide and combining characters', () => {
   const text = '\t"日本😀e\u0301": x'
   const [, shown, caret] = formatDiagnostic(diagnostic(text, text.indexOf('x') + 1), '/').split('\n')
   assert.equal(shown, `  4 | ${text}`)

@@ -79,9 +79,9 @@ test('a merged or aliased value is found at its own place, and its text where it
 for (const [what, text, lines] of [
   ['a quote that is not closed', 'mappings:\n  - id: "a\n  - id: b\n  - id: c"\n', [2]],
   ['a bracket that is not closed', 'mappings:\n  - match: { a: 1\n  - id: b\n', [2]],
-  ['keys that stand twice', 'mappings:\n  - id: a\n    id: b\n  - x: y: z\n', [3, 4]],
-  ['an item that stands askew', 'mappings:\n  - id: a\n - id: b\n', [3]],
-  ['a section that stands twice', 'mappings: []\ntests: []\nmappings: []\n', [3]],
+  ['keys that appear twice', 'mappings:\n  - id: a\n    id: b\n  - x: y: z\n', [3, 4]],
+  ['an item that is indented wrongly', 'mappings:\n  - id: a\n - id: b\n', [3]],
+  ['a section that appears twice', 'mappings: []\ntests: []\nmappings: []\n', [3]],
   ['a second document', 'mappings: []\n---\ntests: []\n', [2]],
   ['an alias without an anchor', 'a: 1\nb: *x\n', [2]],
   ['an anchor that holds itself', 'a: 1\nb: &x [*x]\n', [2]],

@@ -36,7 +36,7 @@ function mistakeIn(name: string): readonly [problem: string, hint: string] | und
     return [
       'has a segment that no request can have',
       /^https?:/.test(name)
-        ? 'Write the name alone, as it stands behind `hooks.path` in the address: `github`.'
+        ? 'Write the name alone, as it follows `hooks.path` in the address: `github`.'
         : 'No address leads to `//`, `/./` or `/../`.',
     ]
   return /[?#\p{Cc}]/u.test(name)

@@ -24,17 +24,17 @@ export function* hmacRules(hmac: HmacPolicy): Iterable<Finding> {
   if (signsTime && timestampHeader === undefined && timestampElement === undefined) {
     const hint =
       'Write `timestampHeader`, or `timestampElement` for an element of the header of the signature.'
-    yield missing('signed', 'holds `{timestamp}`, and nothing says where it stands', hint)
+    yield missing('signed', 'holds `{timestamp}`, and no setting says where to find it', hint)
   }
   if (signed.includes('{id}') && idHeader === undefined)
-    yield missing('signed', 'holds `{id}`, and nothing says where it stands', 'Write `idHeader`.')
+    yield missing('signed', 'holds `{id}`, and no setting says where to find it', 'Write `idHeader`.')
   if (!/\{(body|form)\}/.test(signed)) {
     const problem =
       'does not contain `{body}`: a person who sees one request could send another body with its signature'
     const hint = 'Write it as the sender describes it; most sign `{body}` or `{timestamp}.{body}`.'
     yield { path: at('signed'), severity: 'warning', code: 'BODY_NOT_SIGNED', problem, hint }
   }
-  if (element !== undefined) yield* unused('prefix', '`element` says where the signature stands')
+  if (element !== undefined) yield* unused('prefix', '`element` already locates the signature')
   if (timestampHeader !== undefined) yield* unused('timestampElement', '`timestampHeader` comes first')
   else if (timestampElement !== undefined && element === undefined) {
     const problem = 'is an element of a list, and nothing says which element is the signature'
@@ -57,7 +57,7 @@ export function* challengeRules(challenge: ChallengePolicy, verify: VerifyPolicy
   const [first, second] = places.filter((place) => challenge[place] !== undefined)
   const { method, answer, field, hmac, issuesSecret } = challenge
   if (first === undefined && (method === 'POST' || answer !== 'text' || hmac)) {
-    const problem = 'does not say where the text to echo stands'
+    const problem = 'does not say where the text to echo is'
     yield { path: above, code: 'MISSING_KEY', problem, hint: 'Write `query`, `header` or `body`.' }
   }
   if (second !== undefined)

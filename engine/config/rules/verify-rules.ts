@@ -91,7 +91,7 @@ function missing(path: Path, key: string, hint: string): Finding {
 const withoutHmac = missing(
   ['verify', 'provider'],
   'hmac',
-  'Write `hmac:` with at least the `header` that the signature stands in.',
+  'Write `hmac:` with at least the `header` that the signature is in.',
 )
 
 /** The senders of docs/trust.md for which `hmac` and `challenge` suffice. */

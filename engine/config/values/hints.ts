@@ -55,7 +55,7 @@ export const keyHints: Readonly<Record<string, Readonly<Record<string, string>>>
     'secret signature verify token auth hmac rate rateLimit rate_limit budget concurrency maxBodyBytes':
       'It belongs to the endpoint, not to one mapping: write it under `endpoints: { NAME: { … } }`, beside `mappings:`.',
     provider:
-      'Who signs stands under `endpoints: { NAME: { verify: { provider: … } } }`; who answers is `runner:` and `model:`.',
+      'Signatures are configured under `endpoints: { NAME: { verify: { provider: … } } }`; `runner:` and `model:` choose who answers.',
     'script code handler function run module plugin':
       'Write `transform: { module: FILE.ts }`, a file of the transforms folder.',
     'retry retries attempts': 'Remove it: `agents.defaults.retry` says it for all runs.',
@@ -157,7 +157,7 @@ export const keyHints: Readonly<Record<string, Readonly<Record<string, string>>>
     'model models llm ai provider providers':
       'Write it under `agents:`: `agents: { defaults: { model: … }, providers: { … } }`.',
     'secrets env environment variables':
-      'Remove it: secrets stand in `.env` beside this file, and `${NAME}` refers to them.',
+      'Remove it: keep secrets in `.env` next to this file, and refer to them with `${NAME}`.',
     'logging logLevel': 'Write `gateway: { log: { level: … } }`.',
     'cron schedule schedules':
       'Remove it: hooks have no clock of their own; let cron post to /hooks/NAME with curl.',
@@ -323,12 +323,12 @@ const placeholders: readonly (readonly [find: string, message: string, hint: str
   ],
   [
     String.raw`^#(?:each|for|foreach)\s+(\S+)\s+as\s+(\w+)$`,
-    'the name of an element stands between bars',
+    'the name of an element is written between bars',
     'Write {{#each $1 as |$2|}}…{{/each}}.',
   ],
   [
     String.raw`^#?(?:each|for|foreach)\s+(\w+)\s+in\s+(\S+)$`,
-    'the name of an element stands between bars',
+    'the name of an element is written between bars',
     'Write {{#each $2 as |$1|}}…{{/each}}.',
   ],
   [String.raw`^#(?:for|foreach|range)\s+(\S+)$`, 'a loop is called `each`', 'Write {{#each $1}}…{{/each}}.'],
@@ -350,18 +350,18 @@ const placeholders: readonly (readonly [find: string, message: string, hint: str
   ],
   [
     String.raw`^(\S+)\s*\|\s*(HELPERS)\b:?\s*(.*)$`,
-    'a helper stands before its value',
+    'a helper is written before its value',
     'Write {{$2 $1 $3}}.',
   ],
   [
     String.raw`^[^"']*\|`,
     'there are no filters behind `|`',
-    'A helper stands before its value, as in {{truncate title 80}}; there are HELPERS.',
+    'A helper is written before its value, as in {{truncate title 80}}; there are HELPERS.',
   ],
   [String.raw`^\.([A-Za-z_][\w.]*)$`, 'a field is named without a dot before it', 'Write {{$1}}.'],
   [
     String.raw`^\$\w+\(.*\)$`,
-    'a function of JSONata stands in an expression',
+    'a function of JSONata is called in an expression',
     'Write vars: { value: $& } and {{vars.value}}.',
   ],
   [
@@ -415,7 +415,7 @@ export const expressionHints: readonly HintRow[] = [
   ],
   [
     /\{\{\s*([^{}]*?)\s*\}\}/g,
-    'an expression has no {{ }}: names stand in it as they are',
+    'an expression has no {{ }}: names are written in it as they are',
     "Write the names alone: `ref = 'x'`.",
     '$1',
   ],
@@ -490,7 +490,7 @@ export const expressionHints: readonly HintRow[] = [
   [/\?\./g, '`?.` is a plain `.`: a path that leads nowhere gives nothing', 'Write `a.b`.', '.'],
   [
     /\[\?\(\s*(?:@\.)?([^()]*?)\s*\)\]/g,
-    'a filter stands in the brackets as it is',
+    'a filter is written in the brackets as it is',
     "Write `items[name = 'x']`.",
     '[$1]',
   ],
@@ -501,7 +501,12 @@ export const expressionHints: readonly HintRow[] = [
     'a function is written `function($x) { … }`',
     'Write `$map(items, function($x) { $x.name })`, or the path alone: `items.name`.',
   ],
-  [/\bin\s*\(([^()]*,[^()]*)\)/g, 'a list stands in brackets', "Write `action in ['a', 'b']`.", 'in [$1]'],
+  [
+    /\bin\s*\(([^()]*,[^()]*)\)/g,
+    'a list is written in brackets',
+    "Write `action in ['a', 'b']`.",
+    'in [$1]',
+  ],
   [
     either(String.raw`\btypeof\s+(OPERAND)`),
     'the type of a value is `$type(…)`',
@@ -521,7 +526,7 @@ export const expressionHints: readonly HintRow[] = [
   ],
   [
     /(?<=^|\n)\s*\/\/.*|\s\/\/\s.*|\s#\s.*/g,
-    'a comment stands between `/*` and `*/`',
+    'a comment is written between `/*` and `*/`',
     'Write `/* so */`, or a comment of YAML on a line of its own.',
     '',
   ],
@@ -543,13 +548,13 @@ export const expressionHints: readonly HintRow[] = [
 export const lastExpressionHints: readonly HintRow[] = [
   [
     /^(?!\s*\()[\s\S]*;[\s\S]*$/g,
-    'several expressions stand in round brackets',
+    'several expressions are written in round brackets',
     'Write `($total := 1; $total + 1)`.',
     '($&)',
   ],
   [
     /^\s*(?:(?!(?:and|or|in|not)\b)[\w-]+ *){2,}[.!?]?\s*$/g,
-    'a text stands in quotes',
+    'a text is written in quotes',
     "Write `'some text'`.",
     "'$&'",
   ],

@@ -126,7 +126,7 @@ function below(
   steps: readonly string[],
   reference: NamedReference,
 ): readonly NamedReference[] {
-  // Without a step below, the path itself is reported where it stands.
+  // Without a step below, the path itself is reported where it is.
   if (alias?.root !== 'payload' || steps.length === 0) return []
   return [{ ...reference, root: 'payload', steps: [...alias.steps, ...steps] }]
 }

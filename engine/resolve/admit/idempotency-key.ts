@@ -63,7 +63,7 @@ export function givenDedupe(key: string, windowMs: number): Dedupe {
   return { key, windowMs, isGiven: true }
 }
 
-/** The limit in UTF-16 units. Keys stand in indexes and are shown, while payloads may have texts of any length. */
+/** The limit in UTF-16 units. Keys are indexed and shown, while payloads may have texts of any length. */
 const maxKeyLength = 512
 const shownOfLonger = 64
 

@@ -36,7 +36,7 @@ const policyKeyOf: Readonly<Record<string, keyof EffectivePolicy>> = {
 
 /** The sentences about a key that gave nothing. */
 const withoutKey = [
-  ['coalesce.key', 'nothing, so the request stands alone'],
+  ['coalesce.key', 'nothing, so the request is not coalesced'],
   ['dedupe.key', 'nothing, so every request counts'],
 ] as const
 
@@ -152,7 +152,7 @@ function contentOf({ fields, action }: Recording, redactor: Redactor): Content |
   return { whole, shown }
 }
 
-/** A secret may stand in a prompt in pieces that are not recognised together, so the prompt is made of the shown pieces then. */
+/** A secret may be in a prompt in pieces that are not recognised together, so the prompt is made of the shown pieces then. */
 function promptOf(action: Action, { whole, shown }: Content): string {
   const isOpen = shown.every((segment, index) => {
     const from = whole[index]

@@ -10,7 +10,7 @@ import { type NamedTexts, secretTextsOf } from './secret-texts.ts'
 const maxShownLength = 200
 /** A secret is recognised in a text by its first characters, this many. */
 const recognised = 16
-/** A shorter secret is hidden only where it stands alone, because it may be a part of many words. */
+/** A shorter secret is hidden only as a whole word, because it may be a part of many words. */
 const longWord = 8
 
 const hidden = '…'

@@ -79,7 +79,7 @@ export function spendName(meter: Meter, characters: number): void {
   if (meter.names >= 0) return
   throw new RefusalError(
     'TOO_LARGE_RENDERED',
-    `so many values of the payload stand in it that their names would take more than ${meter.limit} bytes (maxRenderedBytes, of its endpoint or of hooks)`,
+    `it contains so many values of the payload that their names would take more than ${meter.limit} bytes (maxRenderedBytes, of its endpoint or of hooks)`,
   )
 }
 

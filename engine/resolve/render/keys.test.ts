@@ -41,7 +41,7 @@ testDecisions(
 { coalesce("all of them")~ } ⇒ {} ⇒ { coalesce: { key: all of them } }
 
 # a request whose key gives nothing, or lacks a value, is neither coalesced nor a repetition
-{ coalesce(absent)~ } ⇒ {} ⇒ { coalesce: null, explain: { coalesce.key: 'expression: nothing, so the request stands alone' } }
+{ coalesce(absent)~ } ⇒ {} ⇒ { coalesce: null, explain: { coalesce.key: 'expression: nothing, so the request is not coalesced' } }
 { coalesce(none)~ } ⇒ { none: null } ⇒ { coalesce: null }
 { coalesce(blank)~ } ⇒ { blank: ' ' } ⇒ { coalesce: null }
 { coalesce("")~ } ⇒ {} ⇒ { coalesce: null }

@@ -62,7 +62,10 @@ test('an import that is not found is reported with its name and what to do', asy
     ['the file `../nearby` was not found', 'There is no such file in the folder of the configuration.'],
     ['the package `fs/promise` was not found', 'Did you mean `fs/promises`?'],
     ['the package `@reveille/engine` was not found', 'Transforms import `@reveille/engine/transform`.'],
-    ['the import `#own` was not found', 'Names with `#` stand under `imports` in the nearest package.json.'],
+    [
+      'the import `#own` was not found',
+      'Names with `#` are defined under `imports` in the nearest package.json.',
+    ],
     [
       'the package `known/hidden` was not found',
       `The path "./hidden" is not exported by package "known" (${path.join('transforms/node_modules/known/package.json')}:1:12).`,

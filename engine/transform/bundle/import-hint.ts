@@ -21,7 +21,8 @@ export async function hintForImport(
   { shownFrom, root }: HintFolders,
 ): Promise<string> {
   if (isRelative(specifier)) return hintForFile(specifier, folder, shownFrom)
-  if (specifier.startsWith('#')) return 'Names with `#` stand under `imports` in the nearest package.json.'
+  if (specifier.startsWith('#'))
+    return 'Names with `#` are defined under `imports` in the nearest package.json.'
   if (specifier.startsWith('@reveille/')) return `Transforms import \`${authorsTypesName}\`.`
   const builtin = nearestName(specifier.replace(/^node:/, ''), builtinModules)
   const isBuiltin = specifier.startsWith('node:') || builtinModules.includes(packageOf(specifier))

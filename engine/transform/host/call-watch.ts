@@ -10,7 +10,7 @@ export interface CallWatchOptions {
   readonly thread: WorkerThread
   readonly timers: Timers
   readonly timeoutMs: number
-  /** Whether this process is being debugged; a call that stands at a breakpoint has no deadline. */
+  /** Whether this process is being debugged; a call that is paused at a breakpoint has no deadline. */
   isDebugged(): boolean
   /** Is called when the call was taken back; it will not begin. */
   notBegun(): void

@@ -71,7 +71,7 @@ export default ({ payload }: any): any => {
     .join('\n  ')}
 }`
 
-/** `line:column` of the only place where the text stands. */
+/** `line:column` of the only place where the text is. */
 function placeOf(text: string): string {
   const [before = '', ...rest] = source.split(text)
   assert.equal(rest.length, 1, text)

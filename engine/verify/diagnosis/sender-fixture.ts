@@ -127,7 +127,7 @@ const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const certificate = createCertificate(rsa)
 export const topic = 'arn:aws:sns:eu-central-1:123456789012:alerts'
 
-/** Returns a message of SNS, whose signature stands in its body. https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html */
+/** Returns a message of SNS, whose signature is in its body. https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html */
 export function snsMessage(fields: Readonly<Record<string, string>> = {}): string {
   const message: Record<string, string> = {
     Type: 'Notification',

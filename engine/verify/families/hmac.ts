@@ -1,4 +1,4 @@
-/** Verifies keyed digests (HMAC), as the provider's row says what is digested and where the digest stands. */
+/** Verifies keyed digests (HMAC), as the provider's row says what is digested and where the digest is. */
 
 import { createHmac } from 'node:crypto'
 import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'

@@ -56,7 +56,7 @@ function createSchemeVerifier(scheme: Scheme, policy: VerifyPolicy): Verifier | 
   }
 }
 
-/** Schemes in the same headers differ in the version that stands before each signature. */
+/** Schemes in the same headers differ in the version that precedes each signature. */
 function placeOf(scheme: Scheme): string | undefined {
   return 'signature' in scheme && 'headers' in scheme.signature ? scheme.signature.headers.join() : undefined
 }

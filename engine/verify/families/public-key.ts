@@ -41,7 +41,7 @@ export function createPublicKeyVerifier(
 
   return {
     isPresent: signatures.isPresent,
-    // Everything that these schemes read stands in headers.
+    // Everything that these schemes read is in headers.
     verify(request) {
       const written = signatures.read(request.headers, noFields)
       if (written === undefined) return unverified('SIGNATURE_MISSING')

@@ -45,7 +45,7 @@ export function isPacked(headers: Headers): boolean {
 }
 
 export const packedBody = unverified('BODY_NOT_COVERED', {
-  reason: 'The body came compressed, and what is signed stands inside of it.',
+  reason: 'The body came compressed, and the signature covers its contents.',
 })
 
 function readForm(text: string): BodyFields | undefined {

@@ -1,6 +1,6 @@
 /**
  * Reads how Twilio's signature covers a body. It covers the fields of a form, joined without dividers; of any other body it
- * covers a digest that stands in the query. https://www.twilio.com/docs/usage/webhooks/webhooks-security
+ * covers a digest that is in the query. https://www.twilio.com/docs/usage/webhooks/webhooks-security
  */
 
 import { hash } from 'node:crypto'
@@ -14,7 +14,7 @@ import { isPacked, packedBody, textOfBody } from './body-fields.ts'
 export interface Coverage {
   /** The text that is signed of a form. */
   readonly form: string
-  /** The digest of the body that stands in the query, if the signature covers that. */
+  /** The digest of the body that is in the query, if the signature covers that. */
   readonly digest?: string
 }
 

@@ -16,7 +16,7 @@ export interface Gathered {
 }
 
 export interface ValuesReader {
-  /** Whether some of the values stand in the body. */
+  /** Whether some of the values are in the body. */
   readonly readsBody: boolean
   read(request: SignedRequest, body: BodyFields): Gathered | Unverified
 }
@@ -60,7 +60,7 @@ function findId(place: HmacScheme['id'], request: SignedRequest, body: BodyField
 
 /**
  * In `{id}.{timestamp}.{body}`, an id that holds a time between dots can also be read as a shorter id, that time and the
- * beginning of a body: text that a client wrote into an event would then stand where its body begins.
+ * beginning of a body: text that a client wrote into an event would then be where its body begins.
  */
 function createAmbiguityTest(template: SignedTemplate): (id: string) => boolean {
   const at = template.findIndex((piece) => 'slot' in piece && piece.slot === 'id')

@@ -6,7 +6,7 @@
  *   `session_id` (since December 2025; without it no conversation is continued), `response`, `stats`, `error`.
  * - `--resume=<uuid>` finds conversations of the same folder; else "Invalid session identifier" or "No previous
  *   sessions found", code 42. Other codes: 1 failure, 53 turn limit, 55 folder not trusted (`--skip-trust`).
- * - Tokens stand under the names of the models, those of thinking apart from those of the answer.
+ * - Tokens are under the names of the models, those of thinking apart from those of the answer.
  * - No flags for thinking and system prompt: the one is a setting of its own, the other goes before the first prompt.
  * - A prompt is searched for `@file` and for a leading `/command`.
  */

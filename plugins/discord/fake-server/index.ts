@@ -203,7 +203,7 @@ function refusal(status: number, code: number, message: string): FakeServerAnswe
   return { status, body: { message, code } }
 }
 
-/** Builds a form error, whose code and sentence stand at the field, however deep it is nested. */
+/** Builds a form error, whose code and sentence are at the field, however deep it is nested. */
 function formError(field: string, code: string, message = 'The value is not valid.'): FakeServerAnswer {
   const errors = field
     .split('.')

@@ -45,7 +45,7 @@ const reasons = {
 /** At most this many characters of Google's message are quoted. */
 const maxQuoteLength = 300
 
-/** Whether Google itself said it, and not something that stands before Google. https://google.aip.dev/193 */
+/** Whether Google itself said it, and not a proxy before Google. https://google.aip.dev/193 */
 export function isFromGoogle({ json }: Answer): boolean {
   return recordOf(recordOf(json)?.['error']) !== undefined
 }
@@ -105,7 +105,7 @@ export function quoted(text: string, redact: Redact): string {
 
 /** `what` says what the service did, in the past tense: `gave no history id`. */
 export function malformed(service: Pick<Service, 'name' | 'key'>, what: string): PluginError {
-  const fix = `look at \`baseUrls.${service.key}\` and at what stands before Google if that does not pass`
+  const fix = `look at \`baseUrls.${service.key}\` and, if that is right, at the proxy before Google`
   return transientError('malformed', `${service.name} ${what}: ${fix}.`)
 }
 

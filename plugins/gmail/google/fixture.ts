@@ -146,7 +146,7 @@ export async function openScripted(
   return { ...server, ...host, ...google }
 }
 
-/** Makes a fetch, a clock that stands still, and a disk in memory. */
+/** Makes a fetch, a clock that does not move, and a disk in memory. */
 export function createHost() {
   const time = { now: start }
   const disk = new Map<string, unknown>()

@@ -21,7 +21,7 @@ export function createReader(service: Service) {
       if (Number.isSafeInteger(value) && (value as number) >= 0) return String(value)
       throw failure(`gave no number as \`${key}\``)
     },
-    /** Returns the id of a mail, which may then stand in a path. */
+    /** Returns the id of a mail, which may then be in a path. */
     messageId(fields: Facts | undefined): string {
       const id = fields?.['id']
       if (typeof id === 'string' && /^[\w-]{1,256}$/.test(id)) return id

@@ -35,7 +35,7 @@ export interface TokenAnswerOptions {
   readonly now: number
 }
 
-/** What may stand in a header; other text would make an error that quotes the token. */
+/** The characters that a header allows; other text would make an error that quotes the token. */
 const tokenForm = /^[\x21-\x7e]{1,8192}$/
 
 export function isToken(value: unknown): value is string {

@@ -44,7 +44,7 @@ test('a token that ends within a minute by the given clock is renewed first', as
   })
 })
 
-test('a token without an end, or that cannot stand in a header, is not used', async () => {
+test('a token without an end, or with characters that no header allows, is not used', async () => {
   for (const stored of [
     { accessTokenExpiresAt: undefined },
     { accessToken: undefined },

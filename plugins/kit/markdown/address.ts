@@ -6,7 +6,7 @@ const unfit = /[\p{Cc}\p{Zl}\p{Zp}\s\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069
 const maxLength = 8192
 
 /**
- * Returns the address as it may stand in a link: http, https, mailto or tel, at most 8,192 characters, without credentials,
+ * Returns the address as it may be in a link: http, https, mailto or tel, at most 8,192 characters, without credentials,
  * white space or control characters. Returns undefined for everything else, which stays text.
  */
 export function safeAddress(text: string): string | undefined {

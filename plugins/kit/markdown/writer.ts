@@ -160,7 +160,7 @@ export function createInlineWriter(dialect: Dialect): (inlines: readonly Inline[
     return head + dialect[type](inner, outside) + tail
   }
 
-  /** Writes the white space at the ends of a marked text, which stands outside the marks. */
+  /** Writes the white space at the ends of a marked text, which is outside the marks. */
   function gap(text: string): string {
     return text.includes('\n') ? dialect.lineBreak : text === '' ? '' : ' '
   }

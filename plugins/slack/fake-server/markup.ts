@@ -38,7 +38,7 @@ export function readMarkdown(source: string): string {
   return read.join('\n')
 }
 
-/** Removes the quote or list prefix that stands before every line of code inside a quote or list. */
+/** Removes the quote or list prefix that precedes every line of code inside a quote or list. */
 function withoutPrefix(line: string, prefix: string): string {
   if (line.startsWith(prefix)) return line.slice(prefix.length)
   return line.startsWith(prefix.trimEnd()) ? line.slice(prefix.trimEnd().length) : line
@@ -213,7 +213,7 @@ function readLine(line: string): string {
     .join('')
 }
 
-/** Removes marks, which stand at the edges of words and never inside brackets. */
+/** Removes marks, which are at the edges of words and never inside brackets. */
 function unmark(text: string): string {
   const pieces = text.split(/(<[^<>]*>)/)
   let rest = pieces.map((piece, index) => (index % 2 === 1 ? `\ue000${index}\ue001` : piece)).join('')

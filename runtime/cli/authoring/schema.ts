@@ -30,5 +30,5 @@ function advice(which: Which, target: string, io: Io): string {
   const [reader, folder] =
     which === 'mappings' ? ['a file in mappings/', 'mappings'] : ['reveille.yaml here', '.']
   const address = path.relative(path.resolve(io.cwd, folder), target).replaceAll('\\', '/')
-  return `The first line of ${reader}, for editors:\n# yaml-language-server: $schema=${address}\n`
+  return `Put this in the first line of ${reader}, so that editors check and complete it:\n# yaml-language-server: $schema=${address}\n`
 }

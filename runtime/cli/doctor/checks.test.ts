@@ -144,7 +144,7 @@ test('of many names the first ones and the number of the others are listed', () 
   assert.equal(listed(['a', 'b', 'c', 'd', 'e', 'f']), 'a, b, c, d and 2 more')
 })
 
-test('every code that a check can answer stands in the README, and no other', async () => {
+test('every code that a check can answer is in the README, and no other', async () => {
   const here = new URL('./', import.meta.url)
   const names = await readdir(here, { recursive: true })
   const sources = names.filter((name) => name.endsWith('.ts') && !/\.test\.ts$|^signature/.test(name))

@@ -403,7 +403,7 @@ test('files that others can read or change are reported with the chmod', {
   assert.equal((await stat(at('.env'))).mode & 0o777, 0o644, 'it changes nothing')
 })
 
-test('the configuration is secret when a secret stands in it', {
+test('the configuration is secret when a secret is in it', {
   skip: process.platform === 'win32',
 }, async (t) => {
   const codes = async (text: string) => {

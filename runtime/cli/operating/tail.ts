@@ -1,4 +1,4 @@
-/** `reveille tail`: shows each request of a running gateway when it comes, as the terminal of `start` does, with why it did nothing. */
+/** `reveille tail`: follows the requests of a running gateway, as the terminal of `start` does, and explains those that did nothing. */
 
 import type { CandidateTrace } from '@reveille/engine'
 import { EventSourceParserStream } from 'eventsource-parser/stream'
@@ -16,7 +16,7 @@ type RequestItem = ItemOf<'listRequests'>
 /** The part of a frame of `GET /api/stream` that is shown. */
 interface Frame {
   readonly requests?: readonly RequestItem[]
-  /** Requests since the last frame that are not among these. */
+  /** The number of requests since the last frame that were left out. */
   readonly skipped?: number
 }
 
@@ -25,9 +25,9 @@ const firstPauseMs = 1000
 const maxPauseMs = 15_000
 /** A trace is stored a moment after its request. Milliseconds. */
 const traceMs = 400
-/** Of how many requests of one frame it is looked up why they did nothing. */
+/** Maximum number of requests in one frame that are explained. */
 const maxExplained = 10
-/** Of how many mappings it is shown why they did not match. */
+/** Maximum number of mappings that are listed as not matching a request. */
 const shownCandidates = 3
 
 /** A gateway's frames are far shorter; any other server must not fill the memory. UTF-16 units. */
@@ -119,11 +119,13 @@ function createView(client: Client, { endpoint, ignored = false }: CommandOption
       await showWhy(request)
     }
     if (skipped > 0)
-      io.err(`… and ${counted(skipped, 'more request')} that came at once; \`reveille requests\` has them.\n`)
+      io.err(
+        `… and ${counted(skipped, 'more request')} that came at once; \`reveille requests\` lists them.\n`,
+      )
   }
 }
 
-/** The facts that the log of `start` has of a request. */
+/** The log line that `start` prints for a request. */
 function factsOf(request: RequestItem): object {
   const { id, outcome, receivedAt, code } = request
   const level = outcome === 'failed' && code !== 'TRANSFORM_REFUSED' ? 50 : 30

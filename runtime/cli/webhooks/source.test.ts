@@ -53,11 +53,7 @@ test('options alone set a mailbox up, each step is reported, and comments and or
   assert.match(err, /^✓ client {9}the client of harbour$/m)
   assert.match(err, /^✓ configuration {2}Wrote hooks\.gmail in reveille\.yaml\.$/m)
   assert.match(err, /^✓ preset {9}Added gmail to hooks\.presets/m)
-  assert.match(
-    err,
-    /^https:\/\/accounts\.example\/consent\?state=1$/m,
-    'the address stands alone on its line',
-  )
+  assert.match(err, /^https:\/\/accounts\.example\/consent\?state=1$/m, 'the address is alone on its line')
   assert.match(out, /^ada@example\.com is set up\.\n\n/)
   assert.match(out, /Start the gateway, which runs the source: `reveille start`/)
   const folder = path.join(cwd, 'data/sources/gmail')

@@ -17,8 +17,8 @@ const loopback = { address: '127.0.0.0', prefix: 8, family: 'ipv4' } as const
 
 type Answer = (request: HandshakeRequest) => Handshake | undefined
 
-/** The endpoint `github` shakes hands as is said. */
-function shaking(
+/** Opens a surface whose endpoint `github` answers handshakes with `answer`. */
+function openWithHandshakes(
   t: Parameters<typeof openSurface>[0],
   answer: Answer,
   more: Partial<Handshakes> & Pick<ProviderParts, 'secrets'> = {},
@@ -33,7 +33,7 @@ function shaking(
 }
 
 test("a handshake with another method than POST gets the reply of its provider, with and without Fastify's router", async (t) => {
-  const { app, notes, lines, asked, entries, state } = await shaking(
+  const { app, notes, lines, asked, entries, state } = await openWithHandshakes(
     t,
     ({ method, query, payload, isTrusted }) => {
       assert.deepEqual([{ ...query }, payload, isTrusted], [{ a: '1' }, undefined, false])
@@ -63,11 +63,11 @@ test("a handshake with another method than POST gets the reply of its provider, 
   )
   const line = await lines.line('request-handshake')
   assert.deepEqual([line['level'], line['reason'], line['status']], ['info', good.reason, 200])
-  assert.deepEqual([asked.length, entries.length], [0, 0], 'it is no event')
+  assert.deepEqual([asked.length, entries.length], [0, 0], 'a handshake is not an event')
 })
 
 test('a GET that is no handshake, and a method that the provider does not use, are refused with 405', async (t) => {
-  const { app } = await shaking(t, () => undefined, { methods: ['GET'] })
+  const { app } = await openWithHandshakes(t, () => undefined, { methods: ['GET'] })
   for (const [method, url] of [
     ['GET', '/hooks/github'],
     ['HEAD', '/hooks/github'],
@@ -82,7 +82,7 @@ test('a GET that is no handshake, and a method that the provider does not use, a
 })
 
 test('a handshake with the wrong secret gets the reply of its provider and is a refused request', async (t) => {
-  const { app, notes } = await shaking(t, () => wrong)
+  const { app, notes } = await openWithHandshakes(t, () => wrong)
   const answer = await app.inject({ method: 'GET', url: '/hooks/github' })
   assert.deepEqual([answer.statusCode, answer.body], [403, ''])
   const { outcome, status, code, failure, reason } = notes[0] ?? assert.fail()
@@ -94,7 +94,7 @@ test('a handshake with the wrong secret gets the reply of its provider and is a 
 
 test('a signed handshake is answered once its signature was verified, and starts nothing', async (t) => {
   const seen: unknown[] = []
-  const { post, app, asked, notes } = await shaking(t, ({ payload, isTrusted, method }) => {
+  const { post, app, asked, notes } = await openWithHandshakes(t, ({ payload, isTrusted, method }) => {
     seen.push([method, payload, isTrusted])
     return (payload as { challenge?: string })?.challenge ? { ...good, status: 204, body: '' } : undefined
   })
@@ -116,9 +116,9 @@ test('a signed handshake is answered once its signature was verified, and starts
   assert.equal(asked.length, 1)
 })
 
-test('a handshake is looked for in JSON alone, and any other body is refused for its own mistake', async (t) => {
+test('only JSON bodies can be handshakes, and other bodies are refused with their own error', async (t) => {
   const seen: unknown[] = []
-  const { post } = await shaking(t, ({ payload }) => {
+  const { post } = await openWithHandshakes(t, ({ payload }) => {
     seen.push(payload)
     return undefined
   })
@@ -129,7 +129,7 @@ test('a handshake is looked for in JSON alone, and any other body is refused for
   assert.deepEqual(seen, [undefined, undefined, undefined])
 })
 
-test('an unsigned handshake is read where its provider sends them so, and only up to a small body', async (t) => {
+test('an unsigned handshake is accepted only if its provider sends them unsigned, and only with a small body', async (t) => {
   const answer: Answer = ({ payload, query, isTrusted }) => {
     assert.equal(isTrusted, false)
     return query['validationToken'] === 'v' || (payload as { challenge?: string })?.challenge
@@ -137,7 +137,7 @@ test('an unsigned handshake is read where its provider sends them so, and only u
       : undefined
   }
   for (const secrets of [[], ['secret']]) {
-    const { app, asked, notes } = await shaking(t, answer, { unsigned: true, secrets })
+    const { app, asked, notes } = await openWithHandshakes(t, answer, { unsigned: true, secrets })
     const send = async (url: string, payload: string | Buffer, headers: Record<string, string> = {}) =>
       (await app.inject({ method: 'POST', url, headers, payload })).statusCode
     assert.equal(await send('/hooks/github', '{"challenge":"c"}'), 200)
@@ -155,7 +155,7 @@ test('an unsigned handshake is read where its provider sends them so, and only u
     assert.equal(
       await send('/hooks/github', '{"challenge":"c"}', { authorization: 'Bearer wrong' }),
       secrets.length === 0 ? 401 : 200,
-      'whoever shows a wrong token, where one is asked for, is not listened to',
+      'a wrong token is refused where a token is required',
     )
     assert.equal(asked.length, 0)
     assert.ok(notes.every(({ body, head }) => body === undefined && head === undefined))
@@ -163,7 +163,7 @@ test('an unsigned handshake is read where its provider sends them so, and only u
 })
 
 test('an unauthenticated client that sends without end is answered 401 and disconnected', async (t) => {
-  const { dial, timers } = await shaking(
+  const { dial, timers } = await openWithHandshakes(
     t,
     ({ payload }) => assert.equal(payload, undefined) as undefined,
     { unsigned: true },
@@ -180,9 +180,13 @@ test('an unauthenticated client that sends without end is answered 401 and disco
 })
 
 test('a handshake with the token is trusted', async (t) => {
-  const { post } = await shaking(t, ({ isTrusted }) => (isTrusted ? { ...good, body: '{}' } : undefined), {
-    secrets: [],
-  })
+  const { post } = await openWithHandshakes(
+    t,
+    ({ isTrusted }) => (isTrusted ? { ...good, body: '{}' } : undefined),
+    {
+      secrets: [],
+    },
+  )
   assert.equal((await post('github', {}, bearer)).headers['x-more'], 'more')
 })
 
@@ -191,7 +195,7 @@ test('the effects of a handshake are performed before its reply, and its secret 
   const confirm = 'https://confirm.example/c4n4ry'
   const performed: unknown[] = []
   let fails = false
-  const { app, notes, lines } = await shaking(
+  const { app, notes, lines } = await openWithHandshakes(
     t,
     () => ({ ...good, issuedSecret, confirm }),
     {},
@@ -217,7 +221,7 @@ test('the effects of a handshake are performed before its reply, and its secret 
   assert.deepEqual(
     performed,
     [['gh/:any', issuedSecret, confirm]],
-    'by the policy, not by the name in the address',
+    'by the policy, not by the path of the request',
   )
   fails = true
   const failed = await send()
@@ -229,7 +233,7 @@ test('the effects of a handshake are performed before its reply, and its secret 
 })
 
 test('a reply that cannot be sent ends its connection, and no other', async (t) => {
-  const { dial, lines } = await shaking(t, () => ({ ...good, headers: { 'x-more': 'a\r\nb: c' } }))
+  const { dial, lines } = await openWithHandshakes(t, () => ({ ...good, headers: { 'x-more': 'a\r\nb: c' } }))
   const sender = await dial()
   sender.send('GET /hooks/github HTTP/1.1', 'host: x', '', '')
   assert.equal(await sender.closed(), '')
@@ -239,7 +243,7 @@ test('a reply that cannot be sent ends its connection, and no other', async (t) 
   await other.received('UNAUTHORIZED')
 })
 
-test('a handshake with a wrong secret counts as a wrong try, no handshake clears the count, and the rate holds for all', async (t) => {
+test('a handshake with a wrong secret counts as a failed attempt, no handshake clears the count, and the rate limits all of them', async (t) => {
   const answer: Answer = ({ query }) => (query['as'] === 'good' ? good : wrong)
   const provider = createProvider({ handshakes: { methods: ['GET'], unsigned: true, answer } })
   const rate = { policy: 'x', value: { client: { max: 24, windowMs: 60_000 } } }
@@ -248,7 +252,7 @@ test('a handshake with a wrong secret counts as a wrong try, no handshake clears
     const { statusCode, body } = await app.inject({ method, url: `/hooks/github?as=${as}` })
     return statusCode === 429 ? JSON.parse(body).code : statusCode
   }
-  for (let time = 0; time < 20; time += 1) assert.equal(await send('wrong'), 403)
+  for (let attempt = 0; attempt < 20; attempt += 1) assert.equal(await send('wrong'), 403)
   assert.deepEqual([await send('good'), await send('wrong')], [200, 'TOO_MANY_TRIES'])
   assert.equal(await send('good', 'POST'), 'TOO_MANY_TRIES')
   assert.deepEqual([await send('good'), await send('good')], [200, 'RATE_LIMITED'])

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import type { EffectivePolicy } from '@reveille/engine'
 import { createThrottle, createTries, type Tries } from './throttle.ts'
 
-/** Time stands still until `tick`. */
+/** Time changes only by `tick`. */
 function stopTime({ mock }: TestContext): (ms: number) => void {
   mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 })
   return (ms) => mock.timers.tick(ms)

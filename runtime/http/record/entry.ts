@@ -45,7 +45,7 @@ export function composeEntry(
   return { request, actions }
 }
 
-/** A run whose reply is not delivered stands alone: a request that joined it would get no reply either. */
+/** A run whose reply is not delivered is never coalesced: a request that joined it would get no reply either. */
 function underTerms(action: Action, { dedupe, undelivered }: ReplayTerms): Action {
   const { dedupe: key, ...apart } = action
   const recognised = dedupe === 'own' ? action : apart

@@ -36,7 +36,7 @@ export function restoreRequest({
   return { endpoint, headers: head.headers, query, body, now: receivedAt }
 }
 
-/** The query as it stands in an address, of which `parseFields` makes the same fields. */
+/** The query as it is in an address, of which `parseFields` makes the same fields. */
 export function searchOf(query: RequestHead['query']): string {
   const fields = Object.entries(query).flatMap(([name, values]) => {
     const list = values === undefined ? [] : [values].flat()

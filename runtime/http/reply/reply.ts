@@ -84,7 +84,7 @@ function sendJson(target: ReplyTarget, status: number, body: object, hasUnreadBo
   send(target, status, JSON.stringify(body), hasUnreadBody)
 }
 
-/** `hasUnreadBody`: an unread body stands between this reply and the next request on the connection. */
+/** `hasUnreadBody`: an unread body is between this reply and the next request on the connection. */
 function send(
   { reply, requestId, timers, isLast }: ReplyTarget,
   status: number,

@@ -48,7 +48,7 @@ function redactTexts(value: unknown, redact: Redact, depth: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, inner(each)]))
 }
 
-/** Creates the log of a plugin. `owner` stands in every line. It is no child logger, because a child keeps the level that it began with. */
+/** Creates the log of a plugin. `owner` is in every line. It is no child logger, because a child keeps the level that it began with. */
 export function createPluginLog(
   log: Logger,
   owner: Readonly<Record<string, string>>,

@@ -87,7 +87,7 @@ export function retentionContract(subject: ContractSubject): void {
       assert.ok(await read.delivery(delivery.id))
     })
 
-    test('a dedupe key is known until its time is over, even if its run was deleted', async (bench) => {
+    test('a dedupe key is known until it expires, even if its run was deleted', async (bench) => {
       await bench.open({ keepMs })
       const { sample } = bench
       const dedupe = { scope: 's', key: 'k', until: bench.clock.now() + 3 * keepMs }
@@ -129,7 +129,7 @@ export function retentionContract(subject: ContractSubject): void {
       assert.ok(await bench.store.read.request(late.id))
     })
 
-    test('a longer retention time keeps what was not deleted yet', async (bench) => {
+    test('a longer retention time keeps the history that was not deleted yet', async (bench) => {
       await bench.open({ keepMs: 3_600_000 })
       const { sample } = bench
       const request = sample.request({ outcome: 'ignored', status: 200 })
@@ -165,7 +165,7 @@ export function retentionContract(subject: ContractSubject): void {
   })
 }
 
-/** Moves the clock until the next pass is over. A pass takes as many slices as the machine needs, and one may be under way. */
+/** Moves the clock until retention has deleted the request. A pass takes as many slices as the machine needs. */
 async function untilDeleted(bench: Bench, id: string): Promise<void> {
   for (let slice = 0; slice < 50; slice++) {
     await bench.settled()

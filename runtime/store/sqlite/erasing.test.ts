@@ -10,7 +10,7 @@ import { databaseFile } from './folder.ts'
 import { openSqliteStore } from './store.ts'
 
 const start = Date.UTC(2026, 0, 1)
-const secret = 'a secret that stands nowhere else'
+const secret = 'a secret that is nowhere else'
 const sample = createSampler({ mintId: createIdMinter(() => start), clock: { now: () => start } })
 
 async function openStore(t: TestContext) {

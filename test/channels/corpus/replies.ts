@@ -47,7 +47,7 @@ const made: readonly Reply[] = [
   { name: 'only white space', text: ' \n\t\n ' },
 ]
 
-/** Reads the replies of a file, in which each stands below its name. */
+/** Reads the replies of a file, in which each is below its name. */
 function readReplies(file: string): Reply[] {
   const text = readFileSync(new URL(file, import.meta.url), 'utf8')
   return text

@@ -1,4 +1,4 @@
-/** Lists the canaries. Each text stands in one place, so that its name says where it leaked. */
+/** Lists the canaries. Each text is in one place, so that its name says where it leaked. */
 
 export type Canaries = Readonly<Record<string, string>>
 
@@ -37,7 +37,7 @@ export const configured = {
 /** A secret of the operator that senders send too, so that the store holds it where it holds a body. */
 export const echoed = canaries('echoed-key')
 
-/** Secrets that stand in the configuration itself: the archive of generations stores these files unchanged. */
+/** Secrets that are in the configuration itself: the archive of generations stores these files unchanged. */
 export const literal: readonly (keyof typeof configured)[] = [
   'old-hook-token',
   'runner-key',

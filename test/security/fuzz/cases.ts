@@ -1,4 +1,4 @@
-/** Makes a request from a seed, as the bytes of a connection. */
+/** Generates the bytes of a connection from a seed. */
 
 import { bodyOf } from './bodies.ts'
 import { type ExpectedAnswer, goodRequest } from './good.ts'

@@ -21,11 +21,12 @@ export interface FuzzRun {
 const connections = 32
 /** After this long without an answer a broken request is abandoned. Milliseconds. */
 const idleMs = 2 * bodyTimeoutMs
-const looks = 8
-/** The heap of the gateway. What piles up ends the process. */
+/** How often the gateway's memory and time are read during a run. */
+const reports = 8
+/** The heap of the gateway: a leak makes it run out of memory. */
 const heapMegabytes = 160
-/** The least that a run must reach to count. */
-const toReach = [
+/** The outcomes that every run must produce. */
+const requiredOutcomes = [
   ...[
     ...'200 202 MALFORMED_HTTP UNAUTHORIZED TOO_MANY_TRIES RATE_LIMITED METHOD_NOT_ALLOWED'.split(' '),
     ...'NOT_FOUND'.split(' '),
@@ -38,12 +39,12 @@ const toReach = [
 /** No transform runs here, nothing stops, the disk is not full and no keys are fetched, so any 5xx is a fault. */
 const firstFault = 500
 
-export async function holdAgainstFuzz(t: TestContext, { firstSeed, count, maxHoldMs }: FuzzRun) {
+export async function assertSurvivesFuzz(t: TestContext, { firstSeed, count, maxHoldMs }: FuzzRun) {
   const gateway = await openChildGateway(t, {
     files: gatewayFiles,
     flags: [`--max-old-space-size=${heapMegabytes}`],
   })
-  const share = Math.ceil(count / looks)
+  const share = Math.ceil(count / reports)
   const counts = new Map<string, number>()
   const vitals: Vitals[] = []
   for (let from = 0; from < count; from += share) {
@@ -52,8 +53,8 @@ export async function holdAgainstFuzz(t: TestContext, { firstSeed, count, maxHol
   }
   report(t, vitals, counts)
 
-  for (const outcome of toReach) assert.ok(counts.has(outcome), `there was no ${outcome}`)
-  assert.doesNotMatch(gateway.output(), /"level":[56]0/, 'nothing is logged as an error')
+  for (const outcome of requiredOutcomes) assert.ok(counts.has(outcome), `there was no ${outcome}`)
+  assert.doesNotMatch(gateway.output(), /"level":[56]0/, 'an error was logged')
   const held = Math.max(...vitals.map((each) => each.held))
   assert.ok(held <= maxHoldMs, `the event loop was held for ${held.toFixed(0)} ms`)
 }
@@ -85,7 +86,7 @@ async function send(
       ...(process.platform === 'linux' && { from: client }),
     })
   } catch (error) {
-    throw new Error(`seed ${seed}: the gateway did not let go of the connection`, { cause: error })
+    throw new Error(`seed ${seed}: the gateway did not close the connection`, { cause: error })
   }
 }
 
@@ -135,7 +136,7 @@ function faultIn({ kind, answers, expected }: FuzzCase, { text, statuses }: Said
 function reproductionOf({ seed, pieces }: FuzzCase, { text }: Said): string {
   const bytes = Buffer.concat(pieces)
   return [
-    `seed ${seed}; its bytes, once to read and once to send:`,
+    `seed ${seed}; its bytes as text, and a command that sends them:`,
     JSON.stringify(bytes.toString('latin1').slice(0, 3000)),
     `base64 -d <<< ${bytes.toString('base64')} | nc 127.0.0.1 8787`,
     `answered: ${JSON.stringify(text.slice(0, 2000))}`,
@@ -143,8 +144,8 @@ function reproductionOf({ seed, pieces }: FuzzCase, { text }: Said): string {
 }
 
 function report(t: TestContext, vitals: readonly Vitals[], counts: ReadonlyMap<string, number>): void {
-  const maxFrequent = [...counts].toSorted(([, one], [, other]) => other - one).slice(0, 40)
-  t.diagnostic(maxFrequent.map(([outcome, count]) => `${outcome}: ${count}`).join(', '))
+  const mostFrequent = [...counts].toSorted(([, one], [, other]) => other - one).slice(0, 40)
+  t.diagnostic(mostFrequent.map(([outcome, count]) => `${outcome}: ${count}`).join(', '))
   t.diagnostic(`held, in milliseconds: ${vitals.map(({ held }) => held.toFixed(0)).join(' ')}`)
   t.diagnostic(`the gateway took ${((vitals.at(-1)?.spent ?? 0) / 1000).toFixed(1)} s of the processor`)
 }

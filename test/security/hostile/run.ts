@@ -30,7 +30,7 @@ const maxTries = 3
 /** This many requests are sent at the same time, after the others were sent one by one. */
 const concurrent = 6
 
-export async function holdAgainstHostility(t: TestContext, { stride, maxHoldMs }: HostileRun) {
+export async function assertSurvivesHostility(t: TestContext, { stride, maxHoldMs }: HostileRun) {
   const presets = knownPresets()
   const { configuration } = await soundPresets(presets)
   const cases = hostileCases(configuration.tests)

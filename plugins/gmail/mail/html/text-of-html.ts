@@ -25,7 +25,7 @@ export function decodeEntities(text: string): string {
   return convert(text.replaceAll('<', '&lt;'))
 }
 
-/** Returns undefined for a line of empty cells. A mark of a list or a quote may stand before the first cell. */
+/** Returns undefined for a line of empty cells. A mark of a list or a quote may be before the first cell. */
 function joinCells(line: string): string | undefined {
   if (!line.includes(cellMark)) return line
   const [before = '', ...cells] = line.split(cellMark).map((cell) => cell.trim())

@@ -17,7 +17,7 @@ test('a text is cut after a near line or word, else between graphemes', () => {
   assert.equal(
     cutToLength(`${'long'.repeat(10)}\n${'x'.repeat(200)}`, 100).length,
     100,
-    'not if much is lost',
+    'not if much would be lost',
   )
   assert.equal(cutToLength('👩‍👩‍👧👩‍👩‍👧', 12), '👩‍👩‍👧')
   assert.equal(cutToBytes('e\u0301e\u0301', 5).text, 'e\u0301')

@@ -1,4 +1,4 @@
-/** Provides a clock that stands still until nothing else happens, and then moves to the end of the shortest sleep. */
+/** Provides a clock that moves to the end of the shortest sleep when nothing else happens. */
 
 import type { SourceClock } from '@reveille/kit'
 

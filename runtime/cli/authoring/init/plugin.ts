@@ -1,4 +1,4 @@
-/** `reveille init plugin`: writes a complete small plugin with its manifest, schema and module, and tests that it passes. */
+/** `reveille init plugin`: writes a small, complete plugin: manifest, schema, module, and tests that pass. */
 
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import { print } from '../../print.ts'
 import { customaryVariable } from './channel-questions.ts'
 import { linkPackage } from './link-package.ts'
 
-/** What a configuration says to use a plugin of each kind; `init channel` writes that of a channel. */
+/** The configuration that uses a plugin of each kind; `init channel` writes that of a channel. */
 const configurations = {
   channel: undefined,
   runner: (name: string, token: string) => `agents:
@@ -33,13 +33,13 @@ export async function initPlugin(
   io: Io,
 ): Promise<number> {
   if (!/^[a-z][a-z0-9-]{0,63}$/.test(name)) {
-    const rule = 'it takes lower-case letters, digits and hyphens, at most 64, a letter first'
-    throw badUsage(`${JSON.stringify(name)} is no name of a ${kind}: ${rule}.`)
+    const rule = 'use at most 64 lower-case letters, digits and hyphens, starting with a letter'
+    throw badUsage(`${JSON.stringify(name)} is not a valid name for a ${kind}: ${rule}.`)
   }
   const target = path.resolve(io.cwd, folder ?? '.', name)
   const shownTarget = shownPath(target, io)
   if (existsSync(target) && (await readdir(target)).length > 0) {
-    const message = `${shownTarget} is there and not empty; nothing was written. Choose another name or folder.`
+    const message = `${shownTarget} already exists and is not empty; nothing was written. Choose another name or folder.`
     throw failure(message)
   }
   const variable = customaryVariable(name, 'token')
@@ -51,10 +51,10 @@ export async function initPlugin(
     io,
     shown,
     () => `${written.map((file) => `wrote ${file}\n`).join('')}${link}
-It speaks to a service that does not exist: put your own into index.js, and into the test what that service answers.
+It calls a service that does not exist: call yours in index.js, and put the answers of yours into the test.
 
 Test it:  cd ${shellWord(shownTarget)} && npx -p node@24 node --test   (on Node.js 24: node --test)
-Use it:   add to reveille.yaml, with the path as it is seen from there:
+Use it:   add to reveille.yaml, with a path relative to that file:
 
 plugins: [./${shownTarget}]
 ${nextSteps(kind, name, variable, programName(io))}`,
@@ -65,7 +65,7 @@ function nextSteps(kind: PluginKind, name: string, variable: string, program: st
   const configuration = configurations[kind]?.(name, `\${${variable}}`)
   if (configuration === undefined)
     return `
-and let this ask for the rest, try it and write it:
+and let this command ask for the settings, test them and write them:
 
 ${program} init channel ${name}
 `

@@ -73,7 +73,7 @@ function linesOf(file: string): readonly string[] {
 const headersEnding = '.headers.json'
 
 /**
- * `<folder>/<endpoint>/<any name>.json`, or `<folder>/<endpoint>.json`. Where `<any name>.headers.json` stands beside
+ * `<folder>/<endpoint>/<any name>.json`, or `<folder>/<endpoint>.json`. Where `<any name>.headers.json` is beside
  * one, those are its headers. A file `*.http` is a whole HTTP message, its body JSON.
  *
  * @throws CommandFailure (bad usage) for a folder that is not there and a file that is no JSON

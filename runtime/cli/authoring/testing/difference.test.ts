@@ -18,7 +18,7 @@ test('a long line is cut around the first difference, which stays marked', () =>
   assert.ok(expected.length < 120)
 })
 
-test('the mark stands right below wide characters', () => {
+test('the mark is right below wide characters', () => {
   const [, actual = '', mark = ''] = between('灯a', '灯b')
   assert.equal(mark.indexOf('^'), actual.indexOf('b') + 1)
 })

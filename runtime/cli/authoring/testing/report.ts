@@ -57,7 +57,7 @@ function isTaken({ takenBy }: TestOutcome): boolean {
 }
 
 function noTests(source: string): string {
-  return `There are no tests in ${source}.\n\nThey stand beside the mappings, in the same file:\n${example}`
+  return `There are no tests in ${source}.\n\nWrite them beside the mappings, in the same file:\n${example}`
 }
 
 const example = `

@@ -1,4 +1,4 @@
-/** Reads the request that `try` and `explain` are given, as the gateway would receive it. */
+/** Builds the request for `try` and `explain` from their options, as the gateway would receive it. */
 
 import { authOf, nearestName, parseFields, type ReceivedRequest, type Snapshot } from '@reveille/engine'
 import { badUsage } from '../../command-failure.ts'
@@ -6,31 +6,31 @@ import type { CommandOptions, Io } from '../../io.ts'
 import { readGivenFile, readRequestFile } from '../../request-file.ts'
 
 /** A request without its endpoint. */
-type Read = Omit<ReceivedRequest, 'endpoint'>
+type RequestInput = Omit<ReceivedRequest, 'endpoint'>
 
 /** @throws CommandFailure (bad usage) for a body that cannot be read, or a malformed header or query */
 export async function readRequest(
   { payload, header = [], query = [] }: CommandOptions,
   io: Io,
-): Promise<Read> {
+): Promise<RequestInput> {
   if (payload === undefined)
     throw badUsage('Name the body with --payload FILE; --payload - reads standard input.')
   const given: Record<string, string> = Object.create(null)
   for (const line of header) {
     const [name, value] = pairOf(line, ':', "--header 'name: value'")
     const earlier = given[name.toLowerCase()]
-    // Node's server joins repeated headers so.
+    // As Node.js's HTTP server does with repeated headers.
     given[name.toLowerCase()] = earlier === undefined ? value : `${earlier}, ${value}`
   }
   const pairs = query.map((pair) => pairOf(pair, '=', "--query 'name=value'"))
-  const filed = payload.endsWith('.http') ? await readRequestFile(payload, io) : undefined
-  const headers = { ...filed?.headers, ...given }
+  const requestFile = payload.endsWith('.http') ? await readRequestFile(payload, io) : undefined
+  const headers = { ...requestFile?.headers, ...given }
   const isForm = payload.endsWith('.form') && headers['content-type'] === undefined
   if (isForm) headers['content-type'] = 'application/x-www-form-urlencoded'
-  const sent = filed?.target.split('?').slice(1).join('?')
+  const sent = requestFile?.target.split('?').slice(1).join('?')
   const asked = new URLSearchParams([...new URLSearchParams(sent), ...pairs])
   const standardInput = payload === '-' ? ((await io.input?.()) ?? new Uint8Array()) : undefined
-  const body = filed?.rawBody ?? standardInput ?? (await readGivenFile(payload, io))
+  const body = requestFile?.rawBody ?? standardInput ?? (await readGivenFile(payload, io))
   return { headers, query: parseFields(asked.toString()), body, now: io.now() }
 }
 

@@ -129,7 +129,7 @@ test('explain shows where pool, time and key come from', async (t) => {
 test('explain says when a request has no key in common with any other', async (t) => {
   const { run } = await createCommandLine(t, { ...bursts, 'bare.json': '{"ref": "main"}' })
   const { out } = await run('explain', 'any', '--payload', 'bare.json')
-  assert.match(out, /^ {2}coalesce\.key +expression +nothing, so the request stands alone$/m)
+  assert.match(out, /^ {2}coalesce\.key +expression +nothing, so the request is not coalesced$/m)
 })
 
 test('try --json prints the decision with the status that the gateway would answer', async (t) => {

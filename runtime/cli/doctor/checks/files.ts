@@ -116,7 +116,7 @@ export interface Step {
   /** The path as the user would write it. */
   readonly shown: string
   readonly isFolder: boolean
-  /** Whether it stands outside of the configuration's folder, so that other programs use it too. */
+  /** Whether it is outside of the configuration's folder, so that other programs use it too. */
   readonly isOutside: boolean
   readonly stats: { readonly mode: number; readonly uid: number; readonly gid: number }
 }
@@ -245,7 +245,7 @@ type Kind = Pick<GuardedFile, 'isSecret' | 'isData'>
 
 /** Maximum number of entries checked in the data folder, and in each of its folders. */
 const maxEntries = 200
-/** Within two levels stand the store, secrets that providers handed out, and files of channels. Bundles are no secret. */
+/** The first two levels hold the store, secrets that providers handed out, and files of channels. Bundles are no secret. */
 const maxDepth = 2
 
 /** Returns the files that exist. Where the folders are not known, these are `.env` and the configuration file. */

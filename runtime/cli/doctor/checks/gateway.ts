@@ -37,14 +37,10 @@ async function judgeReach({ gateway: view, settings, io }: Subject): Promise<Res
   if (reach.is === 'there') {
     const why = await gateway.notReady()
     if (why === undefined) return ok(`at ${address}`)
-    return problem(
-      'NOT_READY',
-      `at ${address}, and accepts nothing: ${why}`,
-      `See also ${pasted('status', io)}`,
-    )
+    return problem('NOT_READY', `at ${address}, but not ready: ${why}`, `See also ${pasted('status', io)}`)
   }
   if (reach.is === 'foreign') {
-    const fix = 'Set `gateway.port` to a free one, or end what listens there'
+    const fix = 'Set `gateway.port` to a free port, or stop the program that listens there'
     return problem('NOT_A_GATEWAY', `something else answers at ${address}`, fix)
   }
   const { store, dataDir } = settings().gateway
@@ -53,20 +49,24 @@ async function judgeReach({ gateway: view, settings, io }: Subject): Promise<Res
   return warning('GATEWAY_DOWN', reach.why, `Start it: ${pasted('start', io)}`)
 }
 
-/** Checks that the gateway accepts hooks. It sends a GET to no endpoint, because the gateway records no such request. */
+/** Checks that the gateway accepts hooks. It sends a GET to `hooks.path` itself, because the gateway does not record that. */
 async function hooksAnswered(subject: Subject) {
   // Where the configuration has errors, only its block `gateway:` is known.
   const { hooks } = subject.valid().configuration.settings
   if (!hooks.enabled) {
     const fix = 'Write `enabled: true` under `hooks:`'
-    return warning('HOOKS_DISABLED', 'are off: every hook is answered 404', fix)
+    return warning('HOOKS_DISABLED', 'are disabled: every request is answered 404', fix)
   }
   const gateway = subject.gateway()
   const place = `${gateway.address}${hooks.path}`
   const status = await gateway.statusOf(hooks.path)
-  if (status === 405) return ok(`are taken at ${place}`)
-  const fix = `What is live may be older than the files: ${pasted('status', subject.io)} says so`
-  return warning('HOOKS_NOT_ANSWERED', `${place} answers ${status}, and not as one that takes hooks`, fix)
+  if (status === 405) return ok(`are accepted at ${place}`)
+  const fix = `The live configuration may be older than the files: see ${pasted('status', subject.io)}`
+  return warning(
+    'HOOKS_NOT_ANSWERED',
+    `${place} answers ${status} in place of 405, so it may not accept hooks`,
+    fix,
+  )
 }
 
 /** Checks that the running gateway accepts the token of the configuration. */
@@ -74,26 +74,26 @@ async function adminToken({ settings, gateway, io }: Subject) {
   if (settings().gateway.tokens.length === 0)
     return warning(
       'NO_ADMIN_TOKEN',
-      'what happened cannot be read: there is no `gateway.auth.token`',
+      'the history cannot be read: no `gateway.auth.token` is set',
       'Write `auth: { token: "${REVEILLE_GATEWAY_TOKEN}" }` under `gateway:`, and the variable into .env',
     )
   const status = await gateway().admission()
-  if (status === 200) return ok('the token is taken')
+  if (status === 200) return ok('the token is accepted')
   const { pid } = gateway()
   const check = pasted('check', io)
   if (status === 401)
     return problem(
       'ADMIN_TOKEN_REFUSED',
-      'the running gateway wants another token than `gateway.auth.token` of these files',
+      'the running gateway does not accept the `gateway.auth.token` of these files',
       pid === undefined
-        ? `Another gateway may listen there, or one that has not read them: start it again, or ${check}`
-        : `It has not read them since the token was changed, or refused them: \`kill -HUP ${pid}\` has it read them, and ${check} says what it would refuse`,
+        ? `It may be another gateway, or may not have read these files: restart it, or run ${check}`
+        : `It has not reloaded since the token changed, or it refused the files: reload with \`kill -HUP ${pid}\`, and see with ${check} what it would refuse`,
     )
   if (status === 404)
     return problem(
       'NO_ADMIN_SURFACE',
-      'the running gateway has no admin surface: what is live has no `gateway.auth.token`',
-      'It goes live with the files; what keeps them back, the log of the gateway says',
+      'the running gateway has no admin API: its live configuration has no `gateway.auth.token`',
+      "It is enabled when the files go live; the gateway's log says why they have not",
     )
   return problem('ADMIN_ANSWER', `the running gateway answers ${status}`, 'Its log says why')
 }
@@ -103,15 +103,17 @@ async function exposure({ settings }: Subject) {
   const { host, trustedProxies } = settings().gateway
   if (isLoopback(host)) return ok(`only this machine reaches it (${host})`)
   if (trustedProxies.length > 0)
-    return ok(`other machines reach it (${host}); the proxy of \`gateway.trustedProxies\` has to end TLS`)
+    return ok(
+      `other machines reach it (${host}); the proxy in \`gateway.trustedProxies\` has to terminate TLS`,
+    )
   return warning(
     'NO_TLS',
-    `other machines reach it (${host}), and the gateway speaks no TLS: tokens and bodies can be read on their way`,
-    'Let a proxy end TLS: set `gateway.host: 127.0.0.1` with the proxy on this machine, and name it in `gateway.trustedProxies`',
+    `other machines reach it (${host}), and the gateway does not use TLS: tokens and bodies can be read in transit`,
+    'Let a proxy terminate TLS: set `gateway.host: 127.0.0.1` with the proxy on this machine, and name it in `gateway.trustedProxies`',
   )
 }
 
-/** Checks that the live generation is what the files say. */
+/** Checks that the live generation matches the files. */
 async function liveFiles({ gateway, compiled, io }: Subject) {
   const check = `${pasted('check', io)} says what is wrong`
   const { items } = await (await gateway().admin()).ask('listGenerations', { query: { limit: 500 } })
@@ -127,18 +129,18 @@ async function liveFiles({ gateway, compiled, io }: Subject) {
   const serves = `generation ${live.generation}`
   const refused = items.find(({ stands }) => stands)
   if (refused) {
-    const text = `the files were refused at ${shortTime(refused.at, io.now())} (${errorsOf(refused)}); ${serves} goes on serving`
+    const text = `the files were refused at ${shortTime(refused.at, io.now())} (${errorsOf(refused)}); ${serves} is still live`
     return problem('FILES_REFUSED', text, `Fix them: ${check}`)
   }
   if (live.rolledBack) {
     const fix = `Change the files, or ${pasted('reload', io)}`
-    return warning('ROLLED_BACK', `${serves} serves after a rollback, in the place of the files`, fix)
+    return warning('ROLLED_BACK', `${serves} is live after a rollback, in place of the files`, fix)
   }
   if (!compiled.ok) throw new NotChecked('CONFIGURATION_BROKEN', 'the configuration has errors')
-  if (live.digest === compiled.configuration.digest) return ok(`${serves} is what the files say`)
+  if (live.digest === compiled.configuration.digest) return ok(`${serves} matches the files`)
   return warning(
     'FILES_NOT_LIVE',
-    `${serves} is not what the files and the variables here say`,
+    `${serves} differs from the files and the variables here`,
     `${pasted('reload', io)} reads them; a variable may have another value where the gateway was started`,
   )
 }
