@@ -32,7 +32,7 @@ test('the image has the pinned Node.js, runs as a number that is not root, start
   assert.ok(!last.some(({ name }) => name === 'RUN'), 'a step would be emulated for the other architecture')
 })
 
-test('the image is built without packages, builds, secrets and the configuration of whoever builds it', () => {
+test('the image is built without packages, builds, secrets and local configuration', () => {
   const ignored = read('.dockerignore')
     .split('\n')
     .filter((line) => /^[^#\s]/.test(line))

@@ -35,7 +35,7 @@ async function openService(t: TestContext, answer: (request: FakeServerRequest) 
   return server.url
 }
 
-test('a gateway delivers through a channel of its own, and parks what the service refuses', async (t) => {
+test('a gateway delivers through a custom channel, and parks messages that the service refuses', async (t) => {
   const folder = await scaffold(t, 'channel')
   const { openVendor } = await import(pathToFileURL(join(folder, 'fake-server.js')).href)
   const vendor: FakeVendor = await openVendor()

@@ -22,7 +22,7 @@ test('JSON is laid out over lines, and nothing of it but white space changes', (
   assert.equal(layOut(expected), expected)
 })
 
-test('what is no JSON object or list is not laid out', () => {
+test('text that is not a JSON object or list is not laid out', () => {
   for (const text of ['', 'text', '{', '{"a":}', '12', '"text"', '<a>{}</a>'])
     assert.equal(layOut(text), undefined, text)
 })

@@ -7,7 +7,7 @@ const shown = (text: string, isLine = false) =>
     .map((piece) => (piece.title === undefined ? piece.text : `<${piece.text}>`))
     .join('')
 
-test('what could steer a reader is a mark, and all other text stays as it is', () => {
+test('characters that could mislead a reader become marks, and all other text stays unchanged', () => {
   const cases: [text: string, expected: string][] = [
     ['plain text, with tabs\tand\nlines\r\nof it', 'plain text, with tabs\tand\nlines\r\nof it'],
     ['<b onload="x()">&amp;</b>', '<b onload="x()">&amp;</b>'],

@@ -51,7 +51,7 @@ interface ShadowOptions {
   readonly live: Snapshot
   readonly candidate: Snapshot
   readonly surface: TrySurface
-  /** Whether transforms may leave the process. */
+  /** Whether transforms may use the network. */
   readonly dryRun: DryRun
   /** Whether the run is to end early. Default: it is not. */
   isGivenUp?(): boolean

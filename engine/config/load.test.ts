@@ -133,7 +133,7 @@ test('the digest depends on the content alone', async (context) => {
   assert.equal(new Set([digest, ...others]).size, 4)
 })
 
-test('what a configuration is made of is watched, and a change of it is another digest', async (context) => {
+test('the files of a configuration are watched, and a change of one changes the digest', async (context) => {
   const files = {
     'reveille.yaml': 'hooks: { token: "${file:./secret}", presets: [shop] }\n',
     'mappings/a.yaml':

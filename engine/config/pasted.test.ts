@@ -40,7 +40,7 @@ async function faults(pasting: ReturnType<typeof loadPasted>) {
   )
 }
 
-test('a mapping file, a list of mappings and one mapping are taken, in the place of what is live', async (t) => {
+test('a mapping file, a list of mappings and one mapping are accepted, and replace the live ones', async (t) => {
   const paste = await setUp(t)
   const one = 'match: { path: b }\nmessage: "{{title}}"\n'
   const list = '- { match: { path: b }, message: x }\n- { id: off, enabled: false, message: y }\n'

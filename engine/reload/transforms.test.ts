@@ -30,7 +30,7 @@ test('a candidate that cannot be bundled is refused with its place, and files th
   assert.ok(sets.at(-1)?.includes(place.file))
 })
 
-test('a dry run does not change the live snapshot, and releases what it opened', async () => {
+test('a dry run does not change the live snapshot, and releases its resources', async () => {
   const prepared: string[] = []
   const { reloader, story, world } = await startBench({
     prepare: () => ({

@@ -74,7 +74,7 @@ for (const [type, body, fields] of charsets) {
   })
 }
 
-test('what is not text of its charset is refused, and never replaced', () => {
+test('bytes that are invalid in their charset are refused, and never replaced', () => {
   for (const [body, type] of [
     ['name=Jos%E9', form],
     ['Jos%E9=1', `${form}; charset=utf-8`],

@@ -301,7 +301,7 @@ byTwilio(
   twilio('BODY_NOT_COVERED', `${twilioUrl}{"a":"b"}`, { body: '{"a":"b"}' }),
 )
 
-test('without the configured address, a signature that covers it is refused, and the reason names what is missing', async () => {
+test('without the configured address, a signature that covers it is refused, and the reason names the missing setting', async () => {
   const headers = { 'x-square-hmacsha256-signature': base64(body), host: 'a.example' }
   const result = await verifyBy({ provider: 'square', secret }, { body, headers })
   assert.match((!result.ok && result.reason) || '', /verify\.publicUrl/)

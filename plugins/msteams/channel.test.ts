@@ -108,7 +108,7 @@ test('a refusal of the connector becomes a sentence with its own code and the fi
   })
 })
 
-test('what the connector calls temporary is retried, and may have arrived only if the connector is unsure', async () => {
+test('temporary errors of the connector are retried, and only unclear ones may have been delivered', async () => {
   await using used = await open()
   const { vendor, send } = used
   for (const [status, code, maybeDelivered] of [

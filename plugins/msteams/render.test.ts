@@ -28,7 +28,7 @@ test('Markdown that Teams shows is sent as it is', () => {
   assert.equal(write(markdown), markdown)
 })
 
-test('Markdown that Teams does not show is replaced by what it does show', () => {
+test('Markdown that Teams does not show is replaced by markup that it shows', () => {
   assert.equal(write('## A *new* title'), '**A _new_ title**')
   assert.equal(write('a\n\n---\n\nb'), 'a\n\n———\n\nb')
   assert.equal(write('- [x] done\n- [ ] open'), '- ☑ done\n- ☐ open')

@@ -141,7 +141,7 @@ test('a statement that takes too long, or waits too long for a lock, fails and l
   await add(driver, randomUUID())
 })
 
-test('listening goes on after the connection was cut, and what was missed is reported', async (t) => {
+test('listening resumes after the connection was cut, and missed notifications are reported', async (t) => {
   const { network, driver, url } = await openThroughNetwork(t)
   const other = await open(t, url)
   const heard: string[] = []
@@ -306,7 +306,7 @@ test('of several hosts the first that can be written to is taken, also when the 
   assert.deepEqual(await idsIn(driver), [later])
 })
 
-test('a driver that cannot be opened says what is wrong and what to do, without the password', async (t) => {
+test('a driver that cannot be opened reports the problem and the fix, without the password', async (t) => {
   const { host } = new URL(await createDatabase(t, 'errors'))
   await operator.query(`CREATE ROLE known LOGIN PASSWORD 'right'; CREATE ROLE serving LOGIN; CREATE ROLE crowded LOGIN CONNECTION LIMIT 0;
     CREATE ROLE reading LOGIN; ALTER ROLE reading SET default_transaction_read_only = on`)

@@ -188,7 +188,7 @@ test('a rate limit is waited out as the body says, or as the header says if ther
   assert.deepEqual([(await bed.failure()).retryAfter, (await bed.failure()).retryAfter], [31, 17])
 })
 
-test('each refusal of access says what the operator can do', async () => {
+test("each refusal of access names the operator's fix", async () => {
   await using bed = await open()
   const said = async (to: number | string) => {
     const { code, retryable, message } = await bed.failure(String(to))

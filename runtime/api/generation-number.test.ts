@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { generationNumber } from './requests.ts'
 
-test('a generation is named by its number, or by how its digest begins, which may be digits alone', () => {
+test('a generation is named by its number, or by the beginning of its digest, which may be digits alone', () => {
   const kept = [
     { generation: 12345678, digest: 'ab00' },
     { generation: 2, digest: '82395704ab' },

@@ -134,7 +134,7 @@ test('secrets of the file are hidden where it is shown, and stay in it', async (
   assert.ok((await file()).startsWith(`endpoints: { orders: { token: ${secret} } }`))
 })
 
-test('a candidate that is refused says where, is not written, and leaves what is live', async (t) => {
+test('a refused candidate has located errors, is not written, and leaves the live generation', async (t) => {
   const { save, shown, file, gateway } = await open(t)
   const { digest } = await shown()
   const cases: [body: object, code: string, line: number | undefined][] = [

@@ -29,7 +29,7 @@ function createHistory(count: number) {
   return { history, reply, forget: () => forgetRequests({ body, reply } as never) }
 }
 
-test('what would be forgotten is counted with a question or two for each 500 requests', async () => {
+test('counting the records to forget takes one or two queries for each 500 requests', async () => {
   const { history, forget } = createHistory(5_000)
   assert.deepEqual(await forget(), { ok: true, total: 10_000 })
   assert.equal(history.asked, 20)

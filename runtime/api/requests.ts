@@ -75,7 +75,7 @@ export function storeFilters<Of extends GivenFilters>(
 }
 
 /**
- * Returns this node's number of a generation that is named by its number or by how its digest begins; the digest names the same files on
+ * Returns this node's number of a generation that is named by its number or by the beginning of its digest; the digest names the same files on
  * all nodes. Undefined for a digest that is not kept here.
  */
 export function generationNumber(named: string, { archive }: Pick<AdminOptions, 'archive'>) {

@@ -21,7 +21,7 @@ const files = {
 }
 const by = (token: string) => ({ authorization: `Bearer ${token}` })
 
-test('each route refuses the tokens that may not do what it needs, with 403 and the right that is missing', async (t) => {
+test('each route refuses tokens without its right, with 403 and the name of the right', async (t) => {
   const { ask, lines } = await install(t, files)
   for (const [name, { method, path, needs }] of Object.entries<RouteDeclaration>(routes)) {
     if (name === 'signIn') continue

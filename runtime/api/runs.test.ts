@@ -244,7 +244,7 @@ test('sessions are listed by their last turn, and one is read with its messages'
   assert.equal((await ask('/api/sessions?state=x')).status, 400)
 })
 
-test('the status shows what is left of today’s budgets, by the key that sets each', async (t) => {
+test('the status shows the rest of today’s budgets, by the key that sets each', async (t) => {
   const { read, post, ended } = await install(t, {
     'reveille.yaml': `${configured('budget: { tokens: 1000 }')}`,
     'mappings/paid.yaml': `endpoints: { paid: { budget: { runs: 1 } }, free: { concurrency: 1 } }

@@ -119,7 +119,7 @@ test('a reload is reported, whether it goes live or is refused', async (t) => {
   await message(follower, 'frame', ({ generation, reload }) => generation === undefined && reload === true)
 })
 
-test('a client that connects again gets what it has missed, and otherwise is answered that there is a gap', async (t) => {
+test('a client that reconnects gets the events that it missed, or learns that there is a gap', async (t) => {
   const { address, post } = await listening(t)
   const first = await follow(t, address)
   await post('/hooks/wake', { text: 'one', mode: 'next-heartbeat' })

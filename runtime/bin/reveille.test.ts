@@ -32,7 +32,7 @@ async function createClone(t: TestContext) {
   }
 }
 
-test('a command in a clone runs the sources, and a published one its bundle; both keep what was compiled', async (t) => {
+test('a command in a clone runs the sources, and a published one its bundle; both cache compiled code', async (t) => {
   const clone = await createClone(t)
   assert.equal(await clone.run('status', '--json'), 'sources status --json')
   assert.notDeepEqual(await readdir(path.join(clone.folder, 'build/cache')), [])

@@ -146,7 +146,7 @@ test('rows are cut to the width of a terminal, and left whole elsewhere', async 
   )
 })
 
-test('--json answers what the gateway answered', async (t) => {
+test("--json prints the gateway's answer", async (t) => {
   const { run } = await createFakeGateway(t)
   const { out } = await run('runs', '--json')
   assert.deepEqual(JSON.parse(out), JSON.parse(JSON.stringify({ items: runs, next: 'later' })))
@@ -168,7 +168,7 @@ test('one record is shown whole, by its id or by the end of it, and cannot contr
   assert.equal((await run('runs', '0000bb')).out, whole.out)
 })
 
-test('what names nothing or several records is a problem', async (t) => {
+test('an id that matches none or several records is an error', async (t) => {
   const { run } = await createFakeGateway(t)
   assert.deepEqual(await run('runs', '0000'), {
     code: 1,
@@ -235,7 +235,7 @@ test('status says that hooks are off and that log lines were dropped, and is sil
   assert.doesNotMatch((await well.run('status')).out, /^(hooks|log) /m)
 })
 
-test('status shows what is left of the budgets', async (t) => {
+test('status shows the rest of the budgets', async (t) => {
   const spent = {
     key: 'agents.budget',
     limit: { tokens: 1_000_000 },
@@ -289,7 +289,7 @@ test('a missing gateway, a wrong token and an unknown id are each reported in on
   assert.match(unknown.err, /^Nothing is called 019c5b1e-0000-7000-8000-0000000000cc: /)
 })
 
-test('bad usage exits with 2 and suggests what was probably meant', async (t) => {
+test('bad usage exits with 2 and suggests the likely command', async (t) => {
   const { run } = await createFakeGateway(t)
   const cases: [string[], RegExp][] = [
     [['strat'], /Did you mean start\?/],
@@ -363,7 +363,7 @@ test('help is never that of another command than the one asked for', async (t) =
     assert.ok((await run(...words.split(' '))).out.startsWith(`Usage: ${usage} [options]`), words)
 })
 
-test('check refuses and reports what a start does: budgets, plugins that cannot be set up, programs that are missing', async (t) => {
+test('check refuses and reports the same errors as a start: budgets, plugins that cannot be set up, missing programs', async (t) => {
   const { run, cwd } = await createFakeGateway(t)
   const write = async (name: string, text: string) => {
     await mkdir(path.dirname(path.join(cwd, name)), { recursive: true })
@@ -410,7 +410,7 @@ test('check refuses and reports what a start does: budgets, plugins that cannot 
   }
 })
 
-test('check names what is wrong with file, line and column, and exits with 1', async (t) => {
+test('check reports errors with file, line and column, and exits with 1', async (t) => {
   const { run, cwd } = await createFakeGateway(t)
   await writeFile(path.join(cwd, 'reveille.yaml'), 'gateway:\n  prot: 1\n')
   const { code, out, err } = await run('check')

@@ -129,7 +129,7 @@ const tried = [
   option('--query <pair>', "a part of the query, as 'name=value'; again for more", collect),
   option(
     '--generation <generation>',
-    'with an id: the generation that decides, by its number or how its digest begins, or live',
+    'with an id: the generation that decides, by its number or the beginning of its digest, or live',
     (text) => generation(text, true),
   ),
   callOut,

@@ -162,7 +162,7 @@ test('money counts like tokens, and half, four fifths and all of a budget are al
   assert.match(refused(budgets.reserve({ spent: spent() })).what, /10 USD a day/)
 })
 
-test('what was spent before a restart is not alarmed about again', () => {
+test('spending before a restart raises no second alarm', () => {
   const alarms: unknown[] = []
   const budgets = createBudgets({
     current: () => ({

@@ -58,7 +58,7 @@ test('earlier messages are loaded once, for the first request that may be an ech
   assert.equal(times, 1)
 })
 
-test('a gateway loads what it delivered within a day, and reads no further back', async () => {
+test('a gateway loads the deliveries of the last day, and none before', async () => {
   const delivery = (number: number, endedAt: number) =>
     ({ id: `${number}`, text: `${reply} ${number}`, endedAt, createdAt: endedAt - 5 }) as DeliveryRecord
   const pages: Record<string, Page<DeliveryRecord>> = {

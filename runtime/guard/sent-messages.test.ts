@@ -109,7 +109,7 @@ test('only the beginning of a large payload is looked at, in little time', () =>
   }
 })
 
-test('what another node is about to send is remembered as soon as there is a delivery, each looked at once', async () => {
+test('messages that another node is about to send are known as soon as their delivery exists, each read once', async () => {
   const { words } = open()
   const end = new AbortController()
   const read: string[] = []

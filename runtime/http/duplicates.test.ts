@@ -61,7 +61,7 @@ test('a long body has the same digest as if it were hashed at once', async () =>
   assert.equal(await digestOfBody(Buffer.alloc(0)), createHash('sha256').digest('hex'))
 })
 
-test('a request that was there before is answered 200 with what it became then', async (t) => {
+test("a repeated request is answered 200 with the original's outcome", async (t) => {
   for (const [action, original, named] of [
     [agent, firstRun, { runId: firstRun }],
     [wake, firstEvent, { eventId: firstEvent }],

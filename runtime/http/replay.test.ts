@@ -39,7 +39,7 @@ const accepting =
   (...actions: Action[]): (() => Decision) =>
   () => ({ outcome: 'accepted', actions })
 
-test('a replay asks the engine for what the original said, without a token and at the time of now', async (t) => {
+test('a replay gives the engine the original request without a token, with the current time', async (t) => {
   const { replay, asked, entries, state } = await openSurface(t)
   const replayed = await replay({ record, body, terms: own, requestId: id })
   const { endpoint, headers, query, payload, now, rawBody } = asked[0] as HookRequest

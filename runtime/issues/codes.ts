@@ -9,7 +9,7 @@ export interface IssueCodeRow {
   readonly title: string
   /** Completes "It ends …", for the reference page. */
   readonly ends: string
-  /** What its subject names, so that an issue ends with what it is about. */
+  /** What its subject names, so that an issue ends when its subject leaves the configuration. */
   readonly about:
     | 'endpoint'
     | 'mapping'

@@ -86,7 +86,7 @@ test('a field that some requests never had is no drift', async () => {
   assert.equal(noted.length, 0)
 })
 
-test('what cannot be known counts neither way', async () => {
+test('a missing observation counts neither way', async () => {
   const { noted, send } = createFixture()
   await send(100, whole)
   await send(50, { reading: null, place: 'hall' })

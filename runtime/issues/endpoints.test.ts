@@ -92,7 +92,7 @@ test('names that a client made up open nothing', () => {
   assert.deepEqual(keys(), ['TOKEN_REFUSED:any/:name'], 'what a pattern covers has the name of the pattern')
 })
 
-test('what goes well ends what is open, and only then', () => {
+test('a success ends an open issue, and nothing else does', () => {
   const accepted = { outcome: 'accepted', actions: [{ action: { mapping: 'order' } }] }
   const quiet = createFixture()
   quiet.request('orders', accepted)

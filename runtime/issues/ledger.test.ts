@@ -127,7 +127,7 @@ test('only an open issue is resolved, once', async () => {
   assert.equal(ledger.hasOpen(), false)
 })
 
-test('what was over before it was written is kept as resolved, and not said', async () => {
+test('an issue that ended before it was written is stored as resolved, and not reported', async () => {
   const { ledger, changes } = createFixture()
   ledger.note(problem('orders'))
   ledger.resolve('TRANSFORM_FAILING', 'orders')
@@ -137,7 +137,7 @@ test('what was over before it was written is kept as resolved, and not said', as
   assert.deepEqual(over, { key: 'TRANSFORM_FAILING:orders', resolve: true })
 })
 
-test('what could not be written is written later, with what came meanwhile', async () => {
+test('a failed write is repeated later, together with later changes', async () => {
   const { ledger, changes, timers, state } = createFixture()
   state.fails = true
   ledger.note(problem('orders'))
@@ -157,7 +157,7 @@ test('what could not be written is written later, with what came meanwhile', asy
   )
 })
 
-test('what earlier processes left open is known, and ends after seven quiet days unless it lasts', async () => {
+test('open issues of earlier processes are loaded, and end after seven quiet days unless they persist', async () => {
   const record = (code: string, days: number, state: IssueRecord['state'] = 'open') => ({
     key: `${code}:x`,
     code,
@@ -182,7 +182,7 @@ test('what earlier processes left open is known, and ends after seven quiet days
   )
 })
 
-test('what another process has ended is open here no longer, once the store is read again', async () => {
+test('an issue that another process ended is closed here once the store is read again', async () => {
   const stored = [{ key: 'TIMEOUTS:x', code: 'TIMEOUTS', subject: 'x', state: 'open', last: start }] as const
   const records: Partial<IssueRecord>[] = [...stored]
   const { ledger, changes } = createFixture(records)

@@ -67,7 +67,7 @@ function createFixture(
   return { watch, state, noted, resolved, open, passUntil }
 }
 
-test('what another process has received is no silence, and only the process that leads looks for it', async () => {
+test('a request that another process received ends the silence, and only the leader looks for it', async () => {
   const newest = { stripe: start }
   const [leading, following] = [true, false].map((isLeading) =>
     createFixture({ stripe: hour }, newest, { isShared: true, leads: () => isLeading }),

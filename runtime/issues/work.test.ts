@@ -107,7 +107,7 @@ test('the failure of the runner that the main session runs on is silent', async 
   assert.equal(open.has('RUNNER_FAILS:ai'), false)
 })
 
-test('what waits for an operator is over when nothing of it is parked any more', async () => {
+test('an issue about parked work ends when nothing is parked any more', async () => {
   const { watch, observer, state, parked, open, keys } = createFixture()
   const spent = 'the budget of all runs (agents.budget), 5 runs a day, is spent for 2026-01-31 (UTC)'
   parked(run, { code: 'BUDGET', message: spent }, 'agents.budget')
@@ -220,7 +220,7 @@ test('refused files are an issue with the place, until files go live; a refused 
   assert.deepEqual(keys(), [])
 })
 
-test('an issue ends with what it is about', () => {
+test('an issue ends when its subject leaves the configuration', () => {
   const { watch, observer, ended, open, keys } = createFixture()
   ended(run, timedOut)
   ended({ ...run, mapping: 'removed', endpoint: 'github' }, timedOut)

@@ -153,10 +153,10 @@ export const logMessages: Record<string, Line | ((facts: Facts) => Line) | undef
   ],
   'candidate-rejected': ({ rollbackTo, isAgain }) => [
     'rejected',
-    `${rollbackTo === undefined ? 'the change' : 'generation {rollbackTo}'} ${isAgain ? 'still has {errors:count error}, as above' : 'has {errors:count error}'}; what was live goes on serving`,
+    `${rollbackTo === undefined ? 'the change' : 'generation {rollbackTo}'} ${isAgain ? 'still has {errors:count error}, as above' : 'has {errors:count error}'}; the live generation is unchanged`,
     '{tookMs:took}',
   ],
-  'files-fixed': ['fixed', 'the files have no error any more; generation {generation} goes on serving'],
+  'files-fixed': ['fixed', 'the files have no error any more; generation {generation} stays live'],
   // The output of a module is shown as it was printed.
   'transform-output': ({ requestId }) => [
     undefined,
@@ -165,12 +165,12 @@ export const logMessages: Record<string, Line | ((facts: Facts) => Line) | undef
   ],
   'reload-asked': ({ outcome }) => [
     'reload',
-    `{by}: ${reloadAnswers[String(outcome)] ?? 'refused, generation {generation} goes on serving'}`,
+    `{by}: ${reloadAnswers[String(outcome)] ?? 'refused, generation {generation} stays live'}`,
   ],
   'generations-damaged': ['damaged', 'of the generations that are kept: {found:list ;}'],
   'generations-not-kept': [
     'not kept',
-    'generations cannot be written to the disk; what is live goes on serving, and is tried again',
+    'generations cannot be written to the disk; the live generation is unchanged, and is tried again',
   ],
   'restart-required': ['restart', '{keys:list ,} changed; a restart will apply it'],
   'delivery-delivered': ['delivered', '{recipient}', '{ms:took}  delivery {deliveryId:id}'],
@@ -232,7 +232,7 @@ function filled(template: string, facts: Facts): string {
 
 const reloadAnswers: Record<string, string | undefined> = {
   live: 'generation {generation} is live',
-  unchanged: 'nothing to change, generation {generation} goes on serving',
+  unchanged: 'nothing to change, generation {generation} stays live',
 }
 
 /** What is said of several facts, or of a fact that may be absent. */

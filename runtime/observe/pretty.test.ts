@@ -151,17 +151,17 @@ const lines: readonly (readonly [event: string, facts: object, line: string])[] 
   [
     'candidate-rejected',
     { errors: 2, tookMs: 3 },
-    'rejected    the change has 2 errors; what was live goes on serving  3 ms',
+    'rejected    the change has 2 errors; the live generation is unchanged  3 ms',
   ],
   [
     'candidate-rejected',
     { errors: 2, isAgain: true, tookMs: 3 },
-    'rejected    the change still has 2 errors, as above; what was live goes on serving  3 ms',
+    'rejected    the change still has 2 errors, as above; the live generation is unchanged  3 ms',
   ],
   [
     'candidate-rejected',
     { errors: 1, tookMs: 3, rollbackTo: 4 },
-    'rejected    generation 4 has 1 error; what was live goes on serving  3 ms',
+    'rejected    generation 4 has 1 error; the live generation is unchanged  3 ms',
   ],
   [
     'reload-asked',
@@ -171,7 +171,7 @@ const lines: readonly (readonly [event: string, facts: object, line: string])[] 
   [
     'reload-asked',
     { by: 'SIGHUP', outcome: 'rejected', generation: 5 },
-    'reload      SIGHUP: refused, generation 5 goes on serving',
+    'reload      SIGHUP: refused, generation 5 stays live',
   ],
   [
     'restart-required',

@@ -24,7 +24,7 @@ test('an excerpt is cut to the part around its caret, which is below the same ch
   ])
 })
 
-test('lines are broken between words, and what is to be pasted or copied stays whole', () => {
+test('lines are broken between words, and commands and addresses stay whole', () => {
   assert.deepEqual(wrapWords('How the watch fares: `reveille status --config here.yaml`, or so', 30), [
     'How the watch fares:',
     '`reveille status --config here.yaml`,',

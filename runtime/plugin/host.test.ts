@@ -237,7 +237,7 @@ test('a call in flight keeps its instance open through a swap', async () => {
   assert.deepEqual(traces.get('busy'), ['setup', 'send slow', 'abort', 'close'])
 })
 
-test('discarding a candidate closes what it started and leaves the live ones alone', async () => {
+test('discarding a candidate closes its own instances and leaves the live ones alone', async () => {
   const { host } = createHost()
   const plugins = [await install('discarded')]
   ;(await host.prepare(settings({ plugins, channels: { radio: { station: 'kept' } } }))).commit()
@@ -248,7 +248,7 @@ test('discarding a candidate closes what it started and leaves the live ones alo
   await host.close()
 })
 
-test('what two candidates share closes with the last one', async () => {
+test('an instance that two candidates share closes with the last one', async () => {
   const { host } = createHost()
   const plugins = [await install('shared')]
   const same = settings({ plugins, channels: { radio: { station: 'shared' } } })
@@ -314,7 +314,7 @@ test('an unusable schema is refused, and accepted once it is fixed', async () =>
   await (await host.prepare(candidate)).discard()
 })
 
-test('a setup that throws refuses the candidate, closes what was started with it, and shows no secret', async () => {
+test('a setup that throws refuses the candidate, closes the instances started with it, and shows no secret', async () => {
   const { host, lines } = createHost()
   const plugins = [await install('throwing')]
   const key = 's3cret-s3cret'
@@ -459,7 +459,7 @@ test('a plugin without a kit of its own is given the kit of the host', async () 
   await host.close()
 })
 
-test('a schema that cannot be used is named, with what is wrong with it', async () => {
+test('an invalid schema is named, with its error', async () => {
   const { host } = createHost()
   const path = await install('misdescribed')
   await writeFile(join(path, 'schema.json'), '{ "type": "objekt" }')

@@ -238,7 +238,7 @@ test('a command runs one source alone, with the same secrecy', async () => {
   )
 })
 
-test('a source is connected before it is configured: nothing is set up, and secrets stay out of what it reports', async () => {
+test('a source is connected before it is configured: nothing is set up, and secrets stay out of its reports', async () => {
   const plugins = [await install('fresh')]
   const { settings: asked } = settings({ plugins })
   const connector = await createConnector('tides', asked)

@@ -20,7 +20,7 @@ export interface DryRunResult {
 
 /**
  * `limit` is how many requests are looked at: the newest ones whose bodies are kept. With a generation in `of` it tries a
- * rollback to it, and else a reload of the files. `callsOut`: whether transforms may leave the process.
+ * rollback to it, and else a reload of the files. `callsOut`: whether transforms may use the network.
  */
 export type DryRun = (
   limit: number,

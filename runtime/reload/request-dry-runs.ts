@@ -44,7 +44,7 @@ export interface RequestDryRunsOptions {
 export interface RequestDryRunTerms {
   /** What decides: what is live, a generation by its number, or pasted mappings. Default: what is live. */
   readonly by?: 'live' | number | { readonly mapping: string }
-  /** Whether transforms may leave the process. Default: they are stopped where they would. */
+  /** Whether transforms may use the network. Default: they are stopped where they would. */
   readonly callsOut?: boolean
   /** Whether a test is written too. */
   readonly withTest?: boolean

@@ -8,7 +8,7 @@ import { loadStart } from './start.ts'
 
 const bell = 'mappings: [{ id: bell, match: { path: bell }, message: ring }]\n'
 
-test('a start waits for a mapping file that vanished since the last one, and takes what it finds then', async (t) => {
+test('a start waits for a mapping file that vanished since the last one, and continues with the files it finds then', async (t) => {
   const { folder, gateway } = await install(t, {
     'mappings/bell.yaml': bell,
     'mappings/door.yaml': bell.replaceAll('bell', 'door'),

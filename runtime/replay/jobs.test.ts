@@ -157,7 +157,7 @@ test('each request of a job is performed once, the oldest first, and the job cou
   )
 })
 
-test('what was under way when a process ended is looked up by its id, and what was not is performed under the same id', async (t) => {
+test('items under way when a process ended are looked up by their id, and the others are performed under the same id', async (t) => {
   const bed = await createBed(t)
   const held = Promise.withResolvers<never>()
   const first = await open(t, bed, () => held.promise)
@@ -241,7 +241,7 @@ test('of an original and its replays a job takes one, and nothing that was refus
   assert.deepEqual(await jobs.choose({ endpoint: 'orders' }), [original.id, replays[2]?.id])
 })
 
-test('what a node begins that does not lead, the node that leads performs, also after another one has led', async (t) => {
+test('a job that another node starts is performed by the leader, also after leadership changed', async (t) => {
   const [bed, other] = [await createBed(t), await createBed(t)]
   let leader = 'one'
   const one = await open(t, bed, accepted, { leads: () => leader === 'one', lookMs: 1 })

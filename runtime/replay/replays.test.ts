@@ -141,7 +141,7 @@ test('the reply of an earlier replay counts too, and a replay of a replay names 
   }
 })
 
-test('what came to nothing is left alone by a job if a replay of it was accepted', async () => {
+test('a job skips a failed request if a replay of it was accepted', async () => {
   const earlier: RequestRecord = { ...accepted, id: 'earlier', replayOf: 'original', actions: [] }
   const { replays, asked } = open({ requests: [failed, earlier] })
   const answer = await replays.perform('original', { onlyUndone: true })
@@ -166,7 +166,7 @@ test('an edited body takes the place of the old one, and is JSON if it was given
   }
 })
 
-test('what cannot be replayed is refused with the reason', async () => {
+test('a request that cannot be replayed is refused with the reason', async () => {
   const { body: _body, head: _head, ...bare } = failed
   for (const [request, code, sentence] of [
     [undefined, 'NOT_FOUND', 'There is no such request.'],

@@ -49,7 +49,7 @@ test('nothing is written where there is a configuration', async (t) => {
   assert.equal(await readFile(path.join(folder, 'reveille.yaml'), 'utf8'), 'mine')
 })
 
-test('a folder without a configuration gets what it lacks, and keeps what it has', async (t) => {
+test('a folder without a configuration gets the missing files, and keeps its own', async (t) => {
   const { parent, folder } = await createFolder(t)
   await mkdir(path.join(folder, 'mappings'), { recursive: true })
   await writeFile(path.join(folder, '.env'), 'REVEILLE_HOOK_TOKEN=mine')
@@ -77,7 +77,7 @@ test('two commands at one time write one whole folder', async (t) => {
   assert.deepEqual(await readdir(parent), ['local'])
 })
 
-test('what must not be committed is added to a .gitignore once, and what it has stays', async (t) => {
+test('private files are added to a .gitignore once, and its own lines stay', async (t) => {
   const { folder } = await createFolder(t)
   const file = path.join(folder, '.gitignore')
   await mkdir(folder)

@@ -76,7 +76,7 @@ test('the oldest turns are summarised until about half of the limits is left', (
   assert.equal(ids(summarising(talk(1, 1, 1, 1, 1), { maxMessages: 8 }).older), 't0 t1 t2')
 })
 
-test('an earlier summary is part of what is summarised', () => {
+test('an earlier summary is summarised again', () => {
   assert.equal(ids(summarising([summary(200), ...talk(200, 100, 101)]).older), 's t0')
 })
 

@@ -71,7 +71,7 @@ async function openBed(
   }
 }
 
-test('what was missed is posted oldest first with the headers of GitHub, and the time that is left is shown', async () => {
+test('missed deliveries are posted oldest first with the headers of GitHub, and the remaining time is shown', async () => {
   await using bed = await openBed(60, () => ({ status: 202 }))
   bed.apply()
   await bed.until(() => bed.states.some(({ times }) => times?.['asked'] !== undefined), 'it is done')
@@ -117,7 +117,7 @@ test('while the gateway can take nothing the catch-up waits, and then goes on wi
   )
 })
 
-test('what was taken is not posted again at the next time', async () => {
+test('deliveries that were accepted are not posted again the next time', async () => {
   await using bed = await openBed(3, () => ({ status: 202 }))
   bed.apply()
   await bed.sleepThrough(600_000)

@@ -120,7 +120,7 @@ test('names that could lead elsewhere, and values that are no JSON, are refused'
   assert.deepEqual(await readdir(made.folder), [])
 })
 
-test('what nodes share is kept in the database, and what lies in a folder from before is read until then', async () => {
+test('shared values are stored in the database, and values in an earlier folder are read until then', async () => {
   await using made = await makeFolder()
   const rows = new Map<string, string>()
   let isAway = false

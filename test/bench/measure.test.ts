@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Comparison, measureAll, quantile, ratios, sampleCount, type Variant } from './measure.ts'
 
-test('variants take turns, each round begins with the next one, and what was opened is closed', async () => {
+test('variants take turns, each round begins with the next one, and all are closed', async () => {
   const taken: string[] = []
   const comparison = comparisonOf((variant) => taken.push(variant))
   const shown: string[] = []
@@ -18,7 +18,7 @@ test('variants take turns, each round begins with the next one, and what was ope
   )
 })
 
-test('what was opened is closed after an error', async () => {
+test('opened variants are closed after an error', async () => {
   const taken: string[] = []
   const failing = comparisonOf((variant) => {
     taken.push(variant)

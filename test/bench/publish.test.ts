@@ -4,7 +4,7 @@ import test from 'node:test'
 import { page, publishedReport } from './publish.ts'
 import { type Report, renderSummary } from './report.ts'
 
-test('the page of figures says what the published report holds', () => {
+test('the page of figures matches the published report', () => {
   const report = JSON.parse(readFileSync(publishedReport, 'utf8')) as Report
   assert.equal(
     readFileSync(page, 'utf8'),

@@ -54,7 +54,7 @@ async function statusOf(
 const leadsOf = ({ nodes }: GatewayStatus) =>
   Object.fromEntries(nodes.map(({ name, leads }) => [name, leads.toSorted()]))
 
-test('what an ingress node accepts another node performs, and the sender who waits at the first is answered', async (t) => {
+test('a run that an ingress node accepts is performed by another node, and the sender that waits at the first is answered', async (t) => {
   const [ingress, worker] = await startNodes(t, 'ingress', 'worker')
   assert.ok(ingress && worker)
   const sent = { message: 'the tide is high today, all boats float', deliver: true }

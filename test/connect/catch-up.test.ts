@@ -18,12 +18,12 @@ import {
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-test('what GitHub could not deliver while the gateway was off is taken once each', async (t) => {
+test('deliveries that GitHub could not make while the gateway was off are accepted once each', async (t) => {
   const { calls } = await recoverFromGitHub(t, 30)
   assert.ok(calls <= 30 + 6 + 3, `${calls} calls`)
 })
 
-test('what Stripe could not deliver while the gateway was off is taken once each', async (t) => {
+test('events that Stripe could not deliver while the gateway was off are accepted once each', async (t) => {
   const { calls } = await recoverFromStripe(t, 200)
   assert.ok(calls <= 10, `${calls} calls`)
 })
@@ -90,7 +90,7 @@ test('a wrong token and a webhook that is gone are reported as what they are', a
   }
 })
 
-test('what is older than the look-back is not asked for, and the gap is named', async (t) => {
+test('deliveries older than the look-back are not requested, and the gap is reported', async (t) => {
   const site = await createStripeSite(t, '3d')
   const { stripe, clock } = site
   await site.start(site.hooks)

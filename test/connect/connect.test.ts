@@ -216,7 +216,7 @@ test('a dry run says what would be done, and does nothing', async (t) => {
   await site.stop()
 })
 
-test('what the provider refuses is said with what is missing, and nothing is written', async (t) => {
+test('a refusal of the provider is reported with the missing permission, and nothing is written', async (t) => {
   const { site, github, env, run: running } = await begin(t)
   const before = await textOf(site, 'reveille.yaml')
   const withToken = (token: string | undefined, ...words: string[]) =>

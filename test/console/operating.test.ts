@@ -221,7 +221,7 @@ test(
   },
 )
 
-test('what a transform refuses is no failure, and a run shows how long it took', inBrowser, async (t) => {
+test('a refusal of a transform is not a failure, and a run shows how long it took', inBrowser, async (t) => {
   const refusing = transform("if (payload.order.id === 'no') refuse(422, 'no such order')").replace(
     '{ defineTransform }',
     '{ defineTransform, refuse }',
@@ -342,7 +342,7 @@ test('any id that is pasted into the search opens its record', inBrowser, async 
   assert.deepEqual(browserErrors(), [])
 })
 
-test('what was typed is still there when a session ends in its middle', inBrowser, async (t) => {
+test('typed text is still there after the session ended', inBrowser, async (t) => {
   const { page, open, signIn, post } = await openConsole(t, files)
   const failed = await post('/hooks/orders', { order: { id: 'A-19' } })
   await open(`/requests/${failed.body['requestId']}`)

@@ -141,7 +141,7 @@ test('an edited payload is done in the place of the old one', async (t) => {
   assert.deepEqual([wrong.status, wrong.body['code']], [400, 'INVALID_FIELD'])
 })
 
-test('a dry run says what a replay would come to, by the live mappings or an earlier generation, and does nothing', async (t) => {
+test('a dry run reports the outcome of a replay with the live mappings or an earlier generation, and does nothing', async (t) => {
   const installed = await open(t)
   const id = await postFailing(installed, { id: 5 })
   await fix(installed)
@@ -159,7 +159,7 @@ test('a dry run says what a replay would come to, by the live mappings or an ear
   assert.equal(items.length, 1)
 })
 
-test('many failed requests are done again by one order, and a second order skips what was done', async (t) => {
+test('many failed requests are replayed by one command, and a second one skips those that succeeded', async (t) => {
   const installed = await open(t)
   const { ask, board, read } = installed
   for (let id = 0; id < 30; id += 1) await postFailing(installed, { id })
@@ -191,7 +191,7 @@ test('an order with the key of an earlier one is answered with its job', async (
   assert.equal(one.job.id, two.job.id)
 })
 
-test('what cannot be replayed is refused with a code', async (t) => {
+test('a request that cannot be replayed is refused with a code', async (t) => {
   const installed = await open(t, 'failed', fixed)
   const { post, ask } = installed
   const accepted = await post('/hooks/shop', { id: 1 })
@@ -270,7 +270,7 @@ test('secrets are not looked for in a long body, which is answered as it came an
   assert.equal((await installed.ask(`/api/requests/${id}/body?raw=true`)).text.length, 5_000_017)
 })
 
-test('what is forgotten is gone with its replays, and its records stay', async (t) => {
+test('forgotten content is gone with its replays, and the records stay', async (t) => {
   const installed = await open(t)
   const { ask, read } = installed
   const original = await postFailing(installed, { id: 'a-person' })

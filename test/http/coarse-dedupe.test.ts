@@ -11,7 +11,7 @@ const files = {
 `,
 }
 
-test('what a coarse key drops names the original and that the bodies differ, and the fifth opens an issue', async (t) => {
+test('a duplicate of a coarse key names the original and reports that the bodies differ, and the fifth opens an issue', async (t) => {
   const { post, read } = await install(t, files)
   const send = async (n: number) =>
     String((await post('/hooks/push', { repository: 'acme/api', n })).body['requestId'])

@@ -59,7 +59,7 @@ async function repair({ write, ask }: Installation): Promise<void> {
   assert.equal((await ask('/api/reload', { method: 'POST' })).status, 200)
 }
 
-test('what a mapping refuses is kept before the reply, with its body and the reason, and nothing is with `bodies: none`', async (t) => {
+test('a request that a mapping refuses is stored before the reply, with its body and the reason, but not with `bodies: none`', async (t) => {
   for (const bodies of ['failed', 'none']) {
     const installed = await install(t, files(`{ bodies: ${bodies} }`))
     const { ask, read } = installed
@@ -140,7 +140,7 @@ test('a mapping that refuses is an issue with code, pointer, count and the comma
   assert.equal(schema?.next.command, 'reveille replay --outcome refused --mapping PAYLOAD_SCHEMA')
 })
 
-test('what /hooks/agent refuses by the configuration is kept, and what its sender does wrong is not', async (t) => {
+test('a request that /hooks/agent refuses because of the configuration is stored, and one with a mistake of its sender is not', async (t) => {
   const installed = await install(t, files())
   const bodies: readonly [code: string, body: unknown, isKept: boolean][] = [
     ['CHANNEL_NOT_CONFIGURED', { message: 'a', deliver: true, channel: 'slack' }, true],

@@ -13,7 +13,7 @@ const mappings = `mappings:
   - { id: order, match: { path: orders }, action: wake, text: "An order." }
 `
 
-test('issues outlast a restart: what was fixed meanwhile is over, and the rest can still end', async (t) => {
+test('issues outlast a restart: those fixed meanwhile are resolved, and the rest can still end', async (t) => {
   const folder = await createFolder(t, { 'reveille.yaml': silent, 'mappings/orders.yaml': mappings })
   const openKeys = async ({ read }: Installation) =>
     (await read<{ items: IssueRecord[] }>('/api/issues?state=open')).items.map(({ key }) => key).sort()

@@ -61,7 +61,7 @@ test('a wrong expectation is reported with both values', async (t) => {
   assert.match(out, /✓ a draft waits until it is ready/)
 })
 
-test('a condition on a misspelt field reports what was expected and that the field is absent', async (t) => {
+test('a condition on a misspelt field reports the expected value and that the field is absent', async (t) => {
   const slip = replaceOnce('pull_request: { merged: true }', 'pull_request: { was_merged: true }')
   const { code, out } = await testCopy(t, 'github', slip)
   assert.equal(code, 1)

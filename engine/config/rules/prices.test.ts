@@ -35,7 +35,7 @@ test('a listed price holds only for its own vendor, whatever the provider is cal
     assert.equal(priceOf({ prices: {}, providers }, model), undefined, model)
 })
 
-test('what the operator wrote comes first, and cached input costs as much as other input unless a price is written', () => {
+test("the operator's prices come first, and cached input costs as much as other input unless a price is set", () => {
   const prices = {
     'ollama/llama': { input: 0, output: 0 },
     'openai/gpt-5': { input: 2, cachedInput: 1, output: 3 },

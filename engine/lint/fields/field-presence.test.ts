@@ -38,7 +38,7 @@ test('the fields that mappings read are found in a payload, each once', () => {
   assert.equal(marks(payload), 'action pull_request.title commits commits.author.name -labels -user.name')
 })
 
-test('what ends at a null, an empty list or an empty object is not known', () => {
+test('the fields below a null, an empty list or an empty object are unknown', () => {
   const payload = { pull_request: null, commits: [], user: {}, labels: null }
   assert.equal(marks(payload), '-action ?pull_request.title commits ?commits.author.name labels ?user.name')
   assert.equal(marks([]), '?action ?pull_request.title ?commits ?commits.author.name ?labels ?user.name')

@@ -29,7 +29,7 @@ export interface HookRequest {
    */
   readonly onCall?: (module: string, target: string) => void
   /**
-   * Whether nothing comes of the decision, and whether transforms may leave the process then: with `refuse` what they
+   * Whether nothing comes of the decision, and whether transforms may use the network then: with `refuse` what they
    * would reach is refused. Absent: a request of a sender.
    */
   readonly dryRun?: DryRun

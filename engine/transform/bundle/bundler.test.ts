@@ -83,7 +83,7 @@ test("a folder that cannot be written is not the author's fault, and none is nee
   assert.ok((await bundler.bundle({ modules: [], transformsDir: '/nowhere', folder: '/' })).ok)
 })
 
-test('sweeping keeps the named bundles, those of the last request, and what it does not know', async (t) => {
+test('sweeping keeps the named bundles, those of the last request, and unknown files', async (t) => {
   const { bundler, bundle, bundles, write } = await createFolder(t)
   const digests: string[] = []
   for (const value of [1, 2, 3]) {

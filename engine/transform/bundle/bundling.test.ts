@@ -283,7 +283,7 @@ test('a linked package is bundled from its real place, and another link makes an
   assert.equal((await load('a.ts'))(), 'another')
 })
 
-test('every file that a bundle depends on is watched, and after a failed build every place where what is missing may appear', async (t) => {
+test('every file that a bundle depends on is watched, and after a failed build every path where a missing file may appear', async (t) => {
   const { bundle, folder, write, load } = await createTransforms(t, {
     'transforms/a.ts':
       'import { b } from "./lib/b"; import "c"; import "absent"; import "./lib/broken"; export default () => b',

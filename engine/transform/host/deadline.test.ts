@@ -33,7 +33,7 @@ const fastTimers: Timers = {
   setTimeout: (act, ms) => backgroundTimers.setTimeout(act, ms < 1_000 ? ms : ms / 10),
 }
 
-test('a call that never ends fails at its deadline with what it was doing, and delays no other call', async (t) => {
+test('a call that never ends fails at its deadline with its current line, and delays no other call', async (t) => {
   const held = holdTimers(60_000)
   const { call } = await createServing(
     t,

@@ -95,7 +95,7 @@ const header = `
   import { Worker } from 'node:worker_threads'
   const ways: any = {`
 
-test('in a dry run no way leads out of the process, and each says what it would have reached', async (t) => {
+test('in a dry run nothing leaves the process, and each attempt reports its destination', async (t) => {
   const trap = await createTrap(t)
   const body = Object.entries(ways).map(
     ([name, [code]]) => `${JSON.stringify(name)}: async (port: number) => { ${code} },`,
@@ -148,7 +148,7 @@ test('a stop is reported where the module goes on, and the answer counts', async
   )
 })
 
-test('what the top level of a module reaches for stops the load, or each call', async (t) => {
+test('a forbidden access at the top level of a module stops the load, or each call', async (t) => {
   const { opened } = await createServing(t, {
     'eager.ts': `const found = (globalThis as any).loaded ? 0 : await fetch('http://127.0.0.1:1/').catch((error) => error.code)
       export default () => ({ message: found })`,
@@ -195,7 +195,7 @@ test('a client of npm is stopped, although it wraps the error', async (t) => {
   assert.deepEqual([stops, trap.reached()], [[`127.0.0.1:${trap.port}`], 0])
 })
 
-test('what stays in the process works in a dry run', async (t) => {
+test('code that does not leave the process works in a dry run', async (t) => {
   const { opened } = await createServing(t, {
     'inside.ts': `
       import { createHash } from 'node:crypto'

@@ -7,7 +7,7 @@ type Line = Extract<TransformEvent, { type: 'transform-output' }>
 const linesOf = (events: readonly TransformEvent[]) =>
   events.filter((event): event is Line => event.type === 'transform-output')
 
-test('what a module prints is passed on with its level, module and request', async (t) => {
+test('the output of a module is logged with its level, module and request', async (t) => {
   const { call, events } = await createServing(t, {
     'talks.ts': `
       console.info('loaded')

@@ -23,7 +23,7 @@ test('a transform is given the parameters of its own mapping, frozen', async (t)
 
 const secret = 'tok-0123456789abcdef'
 
-test('a known secret is hidden in what a transform prints and throws', async (t) => {
+test('a known secret is hidden in the output and errors of a transform', async (t) => {
   const hosted = await createHosted(t, {
     'says.ts': `export default ({ payload }: any) => {
       if (payload.print) console.log('token', payload.print)

@@ -220,7 +220,7 @@ test('a temporary failure is retried, after the wait that Google asks for, but n
   assert.deepEqual(setup.slept, [], 'a role that was there before is not waited for')
 })
 
-test('what Google forbids is reported with the role, project or policy to look at', async (t) => {
+test('a request that Google forbids is reported with the role, project or policy to look at', async (t) => {
   const cases: readonly (readonly [string, Fault, code: string, RegExp])[] = [
     [`${topics}.create`, { status: 403 }, 'forbidden', /Pub\/Sub Admin in the project harbour-lights-4711/],
     [`${topics}.create`, { status: 404 }, 'not-found', /Is there a project harbour-lights-4711/],

@@ -85,7 +85,7 @@ test('no mail is lost, doubled or moved, and every post keeps all limits', () =>
   )
 })
 
-test('what the preset renders of a post is within the limit that the post was cut for', async () => {
+test('the prompt that the preset renders from a post is within the limit that the post was cut for', async () => {
   const texts = ['short', 'many words '.repeat(3_000), '日本語'.repeat(5_000), '😀'.repeat(7_000), '']
   const large = many(25).map((each, index) => ({ ...each, body: texts[index % texts.length] ?? '' }))
   const small = many(25, { body: 'Yes.' })

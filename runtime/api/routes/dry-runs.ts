@@ -159,7 +159,7 @@ export const dryRunRoutes = {
             description:
               'A mapping file, a list of mappings or one mapping, in the place of those that are live.',
           }),
-          callOut: Type.Boolean({ description: 'Whether transforms may leave the process.' }),
+          callOut: Type.Boolean({ description: 'Whether transforms may use the network.' }),
           withTest: Type.Boolean({ description: 'Whether a test that expects the result is written too.' }),
         }),
       },

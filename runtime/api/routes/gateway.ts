@@ -32,7 +32,7 @@ const dryRunQuery = optional({
     minimum: 1,
     maximum: maxRequests,
   }),
-  callOut: Type.Boolean({ description: 'Whether transforms may leave the process in a dry run.' }),
+  callOut: Type.Boolean({ description: 'Whether transforms may use the network in a dry run.' }),
 })
 
 export const gatewayRoutes = {

@@ -111,7 +111,7 @@ export const replayRoutes = {
             minimum: 1,
           }),
           generationDigest: Type.String({
-            description: 'With `dryRun`: the generation that decides, by how its digest begins.',
+            description: 'With `dryRun`: the generation that decides, by the beginning of its digest.',
             pattern: '^[0-9a-f]{8,64}$',
             expects: 'at least the first 8 digits of a digest',
           }),

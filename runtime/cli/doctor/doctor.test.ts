@@ -56,7 +56,7 @@ function withoutGateway(t: TestContext, files: Readonly<Record<string, string>>,
 
 const plain = `gateway: { auth: { token: ${gatewayToken} } }\nhooks: { enabled: true, token: ${hookToken} }\n`
 
-test('what init writes has nothing wrong; that no gateway runs is a warning with the next step', async (t) => {
+test('the files of init have no problems; a missing gateway is a warning with the next step', async (t) => {
   const { run } = await withoutGateway(t, {})
   await run('init', 'local')
   const answer = await run('doctor', '--config', 'local/reveille.yaml')
@@ -110,7 +110,7 @@ test('a configuration with errors is a problem with its place, and what needs no
   assert.deepEqual(states(answer, 'node-version'), ['ok'])
 })
 
-test('a running gateway that does what the files say is well', limit, async (t) => {
+test('a running gateway that matches the files has no problems', limit, async (t) => {
   const { run } = await createBench(t)
   const answer = await run('doctor', '--json')
   assert.equal(answer.code, 0, answer.out)
@@ -320,7 +320,7 @@ const judged: readonly (readonly [
   states: readonly string[],
   message: RegExp,
 ])[] = [
-  ['{}\n', 'hooks', ['warning HOOKS_DISABLED'], /off: every hook is answered 404/],
+  ['{}\n', 'hooks', ['warning HOOKS_DISABLED'], /disabled: every request is answered 404/],
   [plain, 'session-keys', ['ok'], /any session but `main`/],
   [
     plain.replace('hooks: {', 'hooks: { allowedSessionKeyPrefixes: ["hook:"],'),
@@ -341,8 +341,8 @@ const judged: readonly (readonly [
     ['ok', 'problem NOTHING_TO_VERIFY_WITH'],
     /^\/shut turns everybody away/,
   ],
-  ['gateway: { host: 0.0.0.0 }\n', 'exposure', ['warning NO_TLS'], /speaks no TLS/],
-  ['gateway: { host: 0.0.0.0, trustedProxies: [10.0.0.0/8] }\n', 'exposure', ['ok'], /has to end TLS$/],
+  ['gateway: { host: 0.0.0.0 }\n', 'exposure', ['warning NO_TLS'], /does not use TLS/],
+  ['gateway: { host: 0.0.0.0, trustedProxies: [10.0.0.0/8] }\n', 'exposure', ['ok'], /has to terminate TLS$/],
   ['gateway: { host: localhost }\n', 'exposure', ['ok'], /^only this machine/],
 ]
 
@@ -449,7 +449,7 @@ test('the clock is compared with a public server only with --online', async (t) 
   assert.deepEqual(await statesAt('sometime', '--online'), ['not-checked OFFLINE'])
 })
 
-test('the report fits its terminal, with what to do below what was found', async (t) => {
+test('the report fits its terminal, with the fix below each finding', async (t) => {
   const { run, cwd } = await withoutGateway(
     t,
     {
@@ -492,7 +492,7 @@ test(
     assert.match(status.out, /Put the data folder .* back as it was, or restart the gateway/)
     const [result] = resultsOf(await run('doctor', '--json'), 'gateway')
     assert.deepEqual([result?.state, result?.code], ['problem', 'NOT_READY'])
-    assert.match(result?.message ?? '', /accepts nothing: the database .* is gone .*Put the data folder/)
+    assert.match(result?.message ?? '', /not ready: the database .* is gone .*Put the data folder/)
     await rename(path.join(folder, 'away'), path.join(folder, 'data'))
   },
 )

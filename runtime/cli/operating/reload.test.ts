@@ -54,7 +54,7 @@ test(
     ])
     assert.deepEqual(await run('reload'), {
       code: 0,
-      out: 'Nothing to change: generation 2 goes on serving.\n',
+      out: 'Nothing to change: generation 2 stays live.\n',
       err: '',
     })
   },
@@ -66,7 +66,7 @@ test('a refused reload says where and why, and exits with 1', limit, async (t) =
   const { code, out, err } = await run('reload')
   assert.deepEqual([code, out], [1, ''])
   assert.match(err, /^mappings\/a\.yaml:2:5: error: .*`action`\?\n\nmappings\/a\.yaml:3:5: error: /s)
-  assert.match(err, /\n\nRefused: 2 errors; generation 1 goes on serving\.\n$/)
+  assert.match(err, /\n\nRefused: 2 errors; generation 1 stays live\.\n$/)
   const json = await run('reload', '--json')
   assert.equal(json.code, 1)
   const { ok, outcome, generation, diagnostics } = JSON.parse(json.out)
@@ -86,7 +86,7 @@ test(
     await edit(mapping('bell'))
     const { code, out } = await run('reload', '--dry-run')
     assert.equal(code, 0)
-    assert.match(out, /^This would go live; generation 1 goes on serving:\n {2}1 mapping removed \(door\)\n/)
+    assert.match(out, /^This would go live; generation 1 stays live:\n {2}1 mapping removed \(door\)\n/)
     assert.match(
       out,
       /\nOf 3 stored requests 2 would end otherwise:\n {2}2 would [^\n]+\n\nTIME +ID +ENDPOINT +CHANGE\n/,
@@ -97,7 +97,7 @@ test(
     await breakFiles()
     const refused = await run('reload', '--dry-run')
     assert.equal(refused.code, 1)
-    assert.match(refused.err, /This would be refused: 2 errors; generation 1 goes on serving\.\n$/)
+    assert.match(refused.err, /This would be refused: 2 errors; generation 1 stays live\.\n$/)
     assert.equal(installed.gateway.current().generation, 1)
   },
 )
@@ -132,12 +132,12 @@ test('rollback serves an earlier generation, and every command says that it hold
   assert.doesNotMatch((await run('status')).out, /a rollback holds/)
 })
 
-test('a rollback is tried first, and what a generation changed is shown as a patch', limit, async (t) => {
+test('a rollback is tried first, and the changes of a generation are shown as a patch', limit, async (t) => {
   const { run, edit, installed } = await createBench(t)
   await edit(mapping('bell'))
   await run('reload')
   const tried = await run('rollback', '1', '--dry-run')
-  assert.match(tried.out, /^This would go live; generation 2 goes on serving:\n {2}\+1 mapping \(door\)\n/)
+  assert.match(tried.out, /^This would go live; generation 2 stays live:\n {2}\+1 mapping \(door\)\n/)
   assert.equal(installed.gateway.current().generation, 2)
   const patch = await run('generations', '2')
   assert.deepEqual(patch.out.split('\n').slice(0, 6), [
@@ -209,7 +209,7 @@ test('a broken configuration still leads to its gateway, whose answer is shown',
     await write('reveille.yaml', broken)
     const reloaded = await run('reload')
     assert.equal(reloaded.code, 1)
-    assert.match(reloaded.err, /Refused: \d errors?; generation \d goes on serving\.\n$/, broken)
+    assert.match(reloaded.err, /Refused: \d errors?; generation \d stays live\.\n$/, broken)
     assert.equal((await run('rollback', '1')).code, 0, broken)
   }
   await write('reveille.yaml', 'gateway: { port: many }\n')
@@ -222,7 +222,7 @@ test('a broken configuration still leads to its gateway, whose answer is shown',
   )
 })
 
-test('bad usage exits with 2 and says what is expected', limit, async (t) => {
+test('bad usage exits with 2 and names the expected usage', limit, async (t) => {
   const { run } = await createBench(t)
   const cases: [string[], RegExp][] = [
     [['rollback'], /missing required argument 'generation'/],

@@ -101,7 +101,7 @@ function changeLines({ changes }: Result, { columns = Number.POSITIVE_INFINITY }
 }
 
 function servesOn({ generation }: Result): string {
-  return generation === undefined ? 'nothing serves' : `generation ${generation} goes on serving`
+  return generation === undefined ? 'nothing serves' : `generation ${generation} stays live`
 }
 
 /** `8 ms`, `1.2 s`. */

@@ -154,7 +154,7 @@ test('a store that a gateway has written is the same after its way through Postg
   assert.ok(moved.newestAt > 0)
 })
 
-test('what cannot be moved whole is refused, and nothing of it is kept', async (t) => {
+test('a message that cannot be moved as a whole is refused, and no part of it is kept', async (t) => {
   const { on, open, read, write, cwd } = await createCommands(t)
   const none = await on('first', 'export', 'one.ndjson')
   assert.match(none.err, /^There is no store in .*first\.\n$/)

@@ -48,7 +48,7 @@ export function filterOptions(filters: ReadonlyMap<Filter, Said>): Option[] {
     const isTime = expects.startsWith('a time')
     const value = isTime ? 'when' : (valueNames[name] ?? name)
     const form = isTime ? ': 8h, 30m, 7d, 2026-01-31 or 2026-01-31T08:00' : ''
-    const more = name === 'generation' ? ', or by how its digest begins' : form
+    const more = name === 'generation' ? ', or by the beginning of its digest' : form
     const about = description.replace(/^O/, 'o').replace(/\.$/, more)
     const option = new Option(`${flagOf(name)} <${value}>`, about)
     if (values) option.choices(values)

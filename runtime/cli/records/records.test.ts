@@ -111,7 +111,7 @@ test('any id finds its record, whatever its kind', async (t) => {
   })
 })
 
-test('forgetting asks first, erases what was chosen, and names what it cannot erase', async (t) => {
+test('forgetting asks first, erases the chosen records, and names those that it cannot erase', async (t) => {
   const chosen: string[] = []
   const prompts = async () =>
     ({

@@ -105,7 +105,7 @@ test('the command refuses to run while another process watches the mailbox', asy
   assert.deepEqual(asked, [])
 })
 
-test('what prevents a run is reported before anything starts', async (t) => {
+test('obstacles to a run are reported before anything starts', async (t) => {
   const without = configuration.replace(/ {2}gmail: .*\n/, '')
   const cases: readonly (readonly [string, Partial<Io>, number, RegExp])[] = [
     [without, {}, 1, /has no hooks\.gmail\. Set it up: `reveille webhooks gmail setup`/],

@@ -90,7 +90,7 @@ test('a value that a reference gives already stays a reference', async (t) => {
   assert.match(await readOther(), /label: Work/)
 })
 
-test('a person is asked only for unknown values, and sees what is wrong with an answer', async (t) => {
+test('a person is asked only for unknown values, and sees the error in an answer', async (t) => {
   const { output, prompts, isAnswered } = person({
     'The OAuth client': ['', "'client.json'"],
     'The mailbox': ['ada', 'ada@example.com'],
@@ -127,7 +127,7 @@ test('an empty answer means the default that the plugin offers', async (t) => {
   assert.equal(parse(await read()).hooks.gmail.account, 'grace@example.com')
 })
 
-test('the policy of the push endpoint is added beside what an operator wrote', async (t) => {
+test("the policy of the push endpoint is added to the operator's configuration", async (t) => {
   const own = configuration.replace(
     'hooks:\n',
     'hooks:\n  endpoints:\n    gmail/push: { rate: { endpoint: 60/1m } } # ours\n',
@@ -256,7 +256,7 @@ test('a failure is broken to the width of the terminal, and a command to be past
   )
 })
 
-test('a failure as JSON has a code, a sentence, and what was done before', async (t) => {
+test('a failure as JSON has a code, a sentence, and the steps that were done before', async (t) => {
   const { setup } = await begin(t, { line: async () => 'deny' })
   const { code: exit, out, err } = await setup(...flags, '--json')
   assert.equal(exit, 1)

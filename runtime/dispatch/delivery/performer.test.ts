@@ -89,7 +89,7 @@ test('a run with a target that cannot be reached is not delivered', async (t) =>
   assert.equal((await bed.read().run(bed.id))?.stage, 'summarised')
 })
 
-test('what is not delivered, and why', async (t) => {
+test('replies that are not delivered, and why', async (t) => {
   const silent = await deliver(t, {}, { deliver: false })
   assert.deepEqual([(await silent.delivered()).deliveryIds, await silent.deliveries()], [[], []])
   for (const [reply, setting, code] of [

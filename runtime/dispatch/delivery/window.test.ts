@@ -27,7 +27,7 @@ test('after the clock was set back no message waits longer than the window', () 
   assert.equal(window.waitMs(pace, 0), 1000)
 })
 
-test('a slower pace after a reload counts what was sent under the faster one', () => {
+test('a slower pace after a reload counts the messages sent under the faster one', () => {
   const window = createSlidingWindow()
   for (const at of [0, 10]) window.take({ count: 2, ms: 100 }, at)
   assert.equal(window.waitMs({ count: 1, ms: 1000 }, 20), 990)

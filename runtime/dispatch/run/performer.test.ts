@@ -115,7 +115,7 @@ test('after three failed attempts the run fails, and its summary says why', asyn
   assert.deepEqual(await bed.deliveries(), [])
 })
 
-test('what fails a run at its first attempt, and no log line quotes the error', async (t) => {
+test('errors that fail a run at its first attempt, none of which the log quotes', async (t) => {
   const late = broken('malformed', { retryAfter: 60 })
   for (const [run, fields, code, message] of [
     [() => Promise.reject(late), { timeoutSeconds: 60 }, 'malformed', /said malformed/],

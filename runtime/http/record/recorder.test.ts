@@ -133,7 +133,7 @@ test('the first of very many mappings are shown, and the others are counted', as
   assert.deepEqual([noted[0]?.trace?.candidates.length, noted[0]?.trace?.more], [50, 950])
 })
 
-test('what waits at the end is noted without a trace, and what cannot be explained too', async () => {
+test('requests still waiting at the end, and those that cannot be explained, are recorded without a trace', async () => {
   const { keep, noted, close } = openRecorder()
   await keep(ignoredRequest('bad', () => Promise.reject(new Error('no'))))
   await until(() => noted.length === 1)

@@ -35,7 +35,7 @@ async function openStore(t: TestContext) {
   return { store, file, holders }
 }
 
-test('what was forgotten is in no byte of the database and its log', async (t) => {
+test('forgotten data is in no byte of the database and its log', async (t) => {
   const { store, holders } = await openStore(t)
   // Short ones share a page with others, and long ones have pages of their own.
   const texts = [secret, secret.repeat(1_000)]

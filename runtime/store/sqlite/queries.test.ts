@@ -43,7 +43,7 @@ async function openPlans(t: TestContext) {
   }
 }
 
-test('what is rare is found by an index, in order, past everything that came since', async (t) => {
+test('rare records are found by an index, in order, past all later ones', async (t) => {
   const planOf = await openPlans(t)
   for (const [ask, index] of [
     [(read: Reader) => read.requests({ outcome: 'failed' }), 'requests_by_outcome'],

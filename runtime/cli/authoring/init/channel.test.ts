@@ -114,7 +114,7 @@ function person(answers: Readonly<Record<string, readonly string[]>>) {
   return { output, prompts: async () => prompts }
 }
 
-test('a person is asked for the required values, sees what is wrong with an answer, and the channel is written into the configuration', async (t) => {
+test('a person is asked for the required values, sees the error in an answer, and the channel is written into the configuration', async (t) => {
   const { output, prompts } = person({ token: ['', 'short', good], defaultTo: ['ada', '42'] })
   const { run, read, cwd, asked } = await begin(t, { prompts })
   const { code, err } = await run('init', 'channel', 'pager')
@@ -223,7 +223,7 @@ test('a person whose credential is refused may give another, or stop', async (t)
   assert.equal(await other.read('reveille.yaml'), configuration)
 })
 
-test('the plugin checks what the schema cannot while the person can still answer', async (t) => {
+test('the plugin checks answers beyond its schema while the person can still correct them', async (t) => {
   const { output, prompts } = person({ token: [good], defaultTo: ['13', '14'] })
   const { run, read } = await begin(t, { prompts })
   assert.equal((await run('init', 'channel', 'pager')).code, 0)

@@ -66,7 +66,7 @@ test('nothing is written over existing files, and an unknown kind or bad name is
   const taken = await run('init', 'plugin', 'channel', 'ntfy')
   assert.deepEqual(
     [taken.code, taken.err],
-    [1, 'ntfy is there and not empty; nothing was written. Choose another name or folder.\n'],
+    [1, 'ntfy already exists and is not empty; nothing was written. Choose another name or folder.\n'],
   )
   const kind = await run('init', 'plugin', 'chanel', 'ntfy')
   assert.equal(kind.code, 2)

@@ -159,7 +159,7 @@ test('a bad name, a missing one and a folder without a configuration are bad usa
   for (const name of ['../review', 'a b', 'a_b', '', '-', 'a'.repeat(65)]) {
     const { code, err } = await run('init', 'transform', '--', name)
     assert.equal(code, 2, name)
-    assert.match(err, /is no name of a transform: letters, digits and hyphens/)
+    assert.match(err, /is not a valid name for a transform: use at most 64 letters, digits and hyphens/)
   }
   assert.match((await run('init', 'transform', 'review.ts')).err, /Leave the ending out/)
   assert.match((await run('init', 'transform')).err, /missing required argument 'name'/)

@@ -25,7 +25,7 @@ export async function initTransform(
 ): Promise<number> {
   if (!/^[a-z0-9][a-z0-9-]{0,63}$/i.test(name)) {
     const advice = /\.[cm]?[jt]s$/.test(name) ? ' Leave the ending out: it becomes a .ts file.' : ''
-    const what = `${JSON.stringify(name)} is no name of a transform: letters, digits and hyphens, at most 64.`
+    const what = `${JSON.stringify(name)} is not a valid name for a transform: use at most 64 letters, digits and hyphens.`
     throw badUsage(`${what}${advice}`)
   }
   const configuration = findConfiguration(io, io.config ?? folder)

@@ -218,7 +218,7 @@ test("a preset's test whose request an own mapping takes is reported as such, an
   assert.deepEqual([ok, failed, taken], [true, 0, 1])
 })
 
-test('a test whose transform calls a service is named with what it calls', async (t) => {
+test('a test whose transform calls a service is named with the call', async (t) => {
   const { run } = await createCommandLine(t, {
     'reveille.yaml': 'hooks: { enabled: true, token: of-the-hooks-of-this-test }\n',
     'mappings/a.yaml': `mappings:

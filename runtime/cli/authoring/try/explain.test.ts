@@ -153,7 +153,7 @@ function gatewayWith(answers: Readonly<Record<string, object>>) {
   return { env, fetch: fetch as typeof globalThis.fetch, asked }
 }
 
-test('with the id of an ignored request, a running gateway is asked for what it noted', async (t) => {
+test('with the id of an ignored request, a running gateway is asked for its trace', async (t) => {
   const explained = { by: 'stored', explanation: { endpoint: 'github', candidates, more: 3, isForm: true } }
   const { asked, ...gateway } = gatewayWith({ [`/${id}`]: record, '/explain': explained })
   const { run } = await createCommandLine(t, files, gateway)

@@ -129,7 +129,7 @@ async function liveFiles({ gateway, compiled, io }: Subject) {
   const serves = `generation ${live.generation}`
   const refused = items.find(({ stands }) => stands)
   if (refused) {
-    const text = `the files were refused at ${shortTime(refused.at, io.now())} (${errorsOf(refused)}); ${serves} is still live`
+    const text = `the files were refused at ${shortTime(refused.at, io.now())} (${errorsOf(refused)}); ${serves} stays live`
     return problem('FILES_REFUSED', text, `Fix them: ${check}`)
   }
   if (live.rolledBack) {
