@@ -28,7 +28,10 @@ export const requestFilters = optional({
     description: 'Only those that this generation of the node decided, by its number.',
     minimum: 1,
   }),
-  generationDigest: givenText('Only those that this generation decided, by the beginning of its digest.', 200),
+  generationDigest: givenText(
+    'Only those that this generation decided, by the beginning of its digest.',
+    200,
+  ),
   node: givenText('Only those that this node accepted.', 255),
   since: instant('Only those since then.'),
   until: instant('Only those before then.'),
