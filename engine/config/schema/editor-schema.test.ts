@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import test from 'node:test'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { parse } from 'yaml'
+import { testBlocks } from '../blocks-fixture.ts'
 import { configurationSchema } from './configuration-schema.ts'
 import { editorSchemas } from './editor-schema.ts'
 import { mappingFileSchema } from './mapping-schema.ts'
@@ -144,36 +145,21 @@ test('a body pattern is valid in each of its forms', () => {
   assert.deepEqual(violations('mappings', text), [])
 })
 
-/** What is underlined, in a configuration or in a mapping file. */
-const wrong: readonly (readonly [what: string, schema: keyof typeof schemas, text: string, at: string])[] = [
-  ['a misspelt key', 'configuration', 'hooks: { enabld: true }', '/hooks'],
-  ['a misspelt key of a mapping', 'mappings', 'mappings: [{ mesage: x }]', '/mappings/0'],
-  [
-    'a misspelt key of a test',
-    'mappings',
-    'tests: [{ expect: { message: { contain: x } } }]',
-    '/tests/0/expect/message',
-  ],
-  ['a port out of range', 'configuration', 'gateway: { port: 70000 }', '/gateway/port'],
-  ['a reference for a truth value', 'mappings', 'mappings: [{ strict: "${A}" }]', '/mappings/0/strict'],
-  [
-    'a number without its unit',
-    'mappings',
-    'endpoints: { gh: { expectEvery: 60 } }',
-    '/endpoints/gh/expectEvery',
-  ],
-  [
-    'another operand',
-    'mappings',
-    'mappings: [{ match: { body: { a: { numeric: 5 } } } }]',
-    '/mappings/0/match/body/a/numeric',
-  ],
-  ['an empty pattern', 'mappings', 'mappings: [{ match: { body: {} } }]', '/mappings/0/match/body'],
-]
-
-for (const [what, schema, text, at] of wrong) {
-  test(`${what} is underlined`, () => {
-    const found = violations(schema, text)
-    assert.ok(found.includes(at), `${at} is not among ${found.join(' ')}`)
-  })
-}
+/** Under a title: what is written in a configuration or in a mapping file, and what is underlined. */
+testBlocks(
+  `
+# what is no key, and what is no value of a key, is underlined
+configuration: hooks: { enabld: true } ⇒ /hooks
+configuration: gateway: { port: 70000 } ⇒ /gateway/port
+mappings: mappings: [{ mesage: x }] ⇒ /mappings/0
+mappings: mappings: [{ strict: "\${A}" }] ⇒ /mappings/0/strict
+mappings: mappings: [{ match: { body: { a: { numeric: 5 } } } }] ⇒ /mappings/0/match/body/a/numeric
+mappings: mappings: [{ match: { body: {} } }] ⇒ /mappings/0/match/body
+mappings: tests: [{ expect: { message: { contain: x } } }] ⇒ /tests/0/expect/message
+mappings: endpoints: { gh: { expectEvery: 60 } } ⇒ /endpoints/gh/expectEvery
+`,
+  (row) => {
+    const [, name, text = '', at = ''] = /^(\w+): (.*) ⇒ (.*)$/.exec(row) ?? []
+    assert.ok(violations(name as keyof typeof schemas, text).includes(at), row)
+  },
+)
