@@ -1,11 +1,9 @@
-/** Writes a report as a page, and its main figures as a table. A report is data; all that is computed of it is computed here. */
+/** Writes a report as a page. A report is data; all that is computed of it is computed here. */
 
 import type { Machine } from './machine.ts'
 import {
   baseName,
-  echo,
   type Measure,
-  openClawName,
   quantile,
   ratios,
   reveille,
@@ -151,72 +149,6 @@ function clientNote({ variants }: Measure): readonly string[] {
   return [
     `The client took a whole core, and limits the throughput of: ${bound.map(({ name }) => name).join(', ')}.`,
   ]
-}
-
-/** The rows of the short table, and what the names of their measures begin with. */
-const rowsOfTable = [
-  ['`/wake`', '/wake, 32 '],
-  ['`/agent`', '/agent, its run held back, 32 '],
-  ['a mapped payload of 21 KB, one of 100 mappings', 'GitHub mapping'],
-] as const
-
-/** The page of the main figures. What the report does not hold is left out. */
-export function renderSummary(report: Report): string {
-  const { machine, openClaw } = report
-  const measured = (start: string) => report.measures.find(({ name }) => name.startsWith(start))
-  const rows = rowsOfTable.flatMap(([label, start]) => {
-    const measure = report.measures.find(({ name }) => name.startsWith(start) && name.includes(' 32 '))
-    return measure ? [[label, ...acceptingCells(measure)]] : []
-  })
-  const say = (start: string, words: (variant: Variant, measure: Measure) => string) => {
-    const measure = measured(start)
-    return measure ? [words(find(measure, reveille), measure)] : []
-  }
-  const others = [
-    ...say(
-      'runs, no session key',
-      (runs) => `a run performed takes ${number(median(runs, 'cpu'), 0)} µs of CPU`,
-    ),
-    ...say('start, from the bundle', (start) => `a start ${number(median(start, 'ms') / 1000, 2)} s`),
-    ...say('memory, idle', (idle) => `idle memory is ${number(median(idle, 'megabytes'), 0)} MB`),
-    ...say(
-      'memory, a minute',
-      (rested) => `${number(median(rested, 'megabytes'), 0)} MB a minute after 120,000 wakes`,
-    ),
-    ...say(
-      openClawName,
-      (ours, measure) => `${ratioCell(measure, ours)} times the wakes per second of OpenClaw ${openClaw}`,
-    ),
-    ...say(
-      `${openClawName}, mapped`,
-      (ours, measure) => `${ratioCell(measure, ours)} times its mapped ones of 27 KB`,
-    ),
-  ]
-  return `# What it costs
-
-Measured on ${report.date} at commit ${report.commit}, on ${machine.cores} cores of ${machine.cpu}, with the client on the same machine; data are written with fsync.
-Medians (least–greatest). \`npm run bench\` writes the whole report to \`build/bench-report.md\`.
-
-${draftNote(report)}${table([['accepted, 32 connections', 'requests/s', 'bare Fastify', 'ratio', 'p50 ms', 'p99 ms', 'CPU µs', 'bare Fastify'], ...rows])}
-Also: ${others.join('; ')}.
-`
-}
-
-function acceptingCells(measure: Measure): readonly string[] {
-  const [ours, bare] = [find(measure, reveille), find(measure, echo)]
-  return [
-    number(median(ours, 'perSecond'), 0),
-    number(median(bare, 'perSecond'), 0),
-    ratioCell(measure, ours),
-    number(median(ours, 'p50Ms'), 2),
-    number(median(ours, 'p99Ms'), 2),
-    number(median(ours, 'cpu'), 0),
-    number(median(bare, 'cpu'), 0),
-  ]
-}
-
-function find(measure: Measure, name: string): Variant {
-  return measure.variants.find((variant) => variant.name === name) ?? { name, samples: [] }
 }
 
 export function median({ samples }: Variant, name: string): number {

@@ -20,7 +20,6 @@ import {
 import { memoryComparisons } from './memory.ts'
 import { findOpenClaw, openClawComparisons } from './openclaw.ts'
 import { runBench, wholeNumber, wholeNumbers, writeReport } from './options.ts'
-import { publish } from './publish.ts'
 import { reloadComparison } from './reload.ts'
 import { inWords, type Report, renderPage } from './report.ts'
 import { requestComparisons } from './requests.ts'
@@ -51,13 +50,12 @@ Measures, and writes build/bench-report.json and build/bench-report.md.
   --seconds 2           length of a burst of requests
   --connections 1,32,128
   --json                print the report as JSON, not as Markdown
-  --publish [FILE]      measure nothing; make a report the one that the README quotes (default: build/bench-report.json)
 `
 
 await runBench(main)
 
 function readArguments() {
-  const { values, positionals } = parseArgs({
+  const { values } = parseArgs({
     options: {
       base: { type: 'string' },
       connections: { type: 'string', default: '1,32,128' },
@@ -69,16 +67,11 @@ function readArguments() {
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '2' },
       json: { type: 'boolean', default: false },
-      publish: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
-    allowPositionals: true,
   })
-  if (!values.publish && positionals.length > 0)
-    throw new BenchError(`${positionals[0]} is no option. --help lists them.`)
   return {
     ...values,
-    published: path.resolve(positionals[0] ?? `${reportName}.json`),
     rounds: wholeNumber('rounds', values.rounds),
     seconds: wholeNumber('seconds', values.seconds),
     connections: wholeNumbers('connections', values.connections),
@@ -117,7 +110,6 @@ function comparisonsOf(
 async function main(): Promise<void> {
   const asked = readArguments()
   if (asked.help) return void process.stdout.write(usage)
-  if (asked.publish) return publish(asked.published)
   const { base, openClaw, rounds, seconds } = asked
   let opening: Promise<Databases> | undefined
   const databases = () => {
