@@ -43,16 +43,13 @@ function findPages(): readonly Page[] {
     file: path.join(folder, file),
   }))
   return [
-    ...files.filter(({ name }) => !leftOut.has(name)),
+    ...files.filter(({ name }) => name !== 'SKILL'),
     { name: 'presets', file: path.join(presetsFolder(), 'README.md') },
     ...(skill === undefined ? [] : [{ name: 'skill', file: skill }]),
   ]
     .map((page) => ({ ...page, title: titleOf(readFileSync(page.file, 'utf8')) }))
     .sort((one, other) => (one.name < other.name ? -1 : 1))
 }
-
-/** The home page of the site, and the page that has a name of its own. */
-const leftOut = new Set(['index', 'SKILL'])
 
 function titleOf(text: string): string {
   return /^# (.+)$/m.exec(text)?.[1]?.replaceAll('`', '') ?? ''

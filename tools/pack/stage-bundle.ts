@@ -44,7 +44,7 @@ export async function stageBundle(
 export async function stagePages({ root, target }: Pick<Places, 'root' | 'target'>): Promise<void> {
   const from = path.join(root, 'docs')
   const pages = globSync('**/*.md', { cwd: from, exclude: ['decisions/**', '**/node_modules'] })
-  for (const page of pages.filter((name) => name !== 'index.md')) {
+  for (const page of pages) {
     const text = await readFile(path.join(from, page), 'utf8')
     const file = path.join(target, 'docs', page)
     await mkdir(path.dirname(file), { recursive: true })
