@@ -7,7 +7,7 @@ import { loadGatewayBlock } from '../reload/gateway-block.ts'
 import { badUsage, CommandFailure, failure, sentence } from './command-failure.ts'
 import { findConfiguration, loadOrFail, shownPath } from './configuration.ts'
 import { type Io, wrapText } from './io.ts'
-import { programName } from './pasted.ts'
+import { programName } from './print.ts'
 
 /** How long an answer may take. Milliseconds. */
 const answerMs = 10_000

@@ -14,8 +14,7 @@ import {
 import { presetsFolder } from '../presets-folder.ts'
 import { badUsage, failure } from './command-failure.ts'
 import { type Io, wrapText } from './io.ts'
-import { programName, shellWord } from './pasted.ts'
-import { counted, print } from './print.ts'
+import { counted, print, programName, shellWord } from './print.ts'
 
 export const usualFile = 'reveille.yaml'
 

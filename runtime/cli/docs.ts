@@ -7,8 +7,7 @@ import { pagesFolder } from '../package-folder.ts'
 import { presetsFolder } from '../presets-folder.ts'
 import { badUsage } from './command-failure.ts'
 import type { CommandOptions, Io } from './io.ts'
-import { programName } from './pasted.ts'
-import { formatTable, print } from './print.ts'
+import { formatTable, print, programName } from './print.ts'
 
 interface Page {
   /** The path below the folder of pages, without `.md`: `reference/http`. */

@@ -1,4 +1,4 @@
-/** Writes what a command answers: JSON, tables, facts, times, short ids, counts and a progress bar. */
+/** Writes what a command answers: JSON, tables, facts, times, short ids, counts, a progress bar, and commands that the user may paste. */
 
 import { printable } from '../observe/printable.ts'
 import { wrapWords } from '../observe/wrap-words.ts'
@@ -64,8 +64,7 @@ function linesOfFacts(facts: Facts, width: number): string[] {
     const lines = linesOf(label, value, width - gap.length)
     const [only = ''] = lines
     if (lines.length > 1 || hasParts(value)) return [label, ...lines.map((line) => `${gap}${line}`)]
-    const [first = '', ...others] = wrapWords(only, Math.max(width - labels, minLast))
-    return [`${label.padEnd(labels)}${first}`, ...others.map((line) => `${' '.repeat(labels)}${line}`)]
+    return hung(only, label.padEnd(labels), width)
   })
 }
 
@@ -75,15 +74,22 @@ function linesOf(label: string, value: unknown, width: number): string[] {
     return value.flatMap((each) =>
       isFacts(each)
         ? linesOfFacts(each, width - gap.length).map((line, index) => `${index === 0 ? '- ' : gap}${line}`)
-        : linesOf(label, each, width).flatMap((line) => wrapHung(line, width)),
+        : linesOf(label, each, width).flatMap((line) => hung(line, '', width, gap)),
     )
   if (isFacts(value)) return linesOfFacts(value, width)
   if (typeof value === 'number' && /(?:^a|A)t$/.test(label)) return [new Date(value).toISOString()]
   return String(value).split(/\r?\n/).map(printable)
 }
 
-function wrapHung(line: string, width: number): string[] {
-  return wrapWords(line, Math.max(width - gap.length, minLast)).map((part, at) => (at > 0 ? gap : '') + part)
+/** Breaks a text between words to fit so many columns. `first` goes before its first line, and `next` before the others. */
+export function hung(
+  text: string,
+  first: string,
+  columns = Number.POSITIVE_INFINITY,
+  next = ' '.repeat(first.length),
+): string[] {
+  const lines = wrapWords(text, Math.max(columns - next.length, minLast))
+  return lines.map((line, at) => `${at === 0 ? first : next}${line}`)
 }
 
 function inMilliseconds(timings: Facts): Facts {
@@ -158,4 +164,20 @@ export function createBar(io: Io) {
     say,
     clear: () => say(''),
   }
+}
+
+/** In a clone the program is not on the path, and a command that npm started can be started so again. */
+export function programName({ env }: Pick<Io, 'env'>): string {
+  return env['npm_command'] === undefined ? 'reveille' : 'npx reveille'
+}
+
+/** A command to be pasted, in backticks: `npx reveille replay 3f9a1c --config local/reveille.yaml`. */
+export function pasted(words: string, io: Pick<Io, 'env' | 'config'>): string {
+  const options = io.config === undefined ? '' : ` --config ${shellWord(io.config)}`
+  return `\`${programName(io)} ${words}${options}\``
+}
+
+/** Quotes a text only where a shell would split or change it. */
+export function shellWord(text: string): string {
+  return /^[\w./@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

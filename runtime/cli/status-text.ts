@@ -3,8 +3,7 @@
 import type { Answer } from '../api/routes/client.ts'
 import type { DatabaseState, NodeRecord } from '../store/port.ts'
 import type { Io } from './io.ts'
-import { pasted } from './pasted.ts'
-import { counted, listed, shortTime } from './print.ts'
+import { counted, listed, pasted, shortTime } from './print.ts'
 
 type Status = Answer<'readStatus'>
 export type ChannelStatus = Status['channels'][number]

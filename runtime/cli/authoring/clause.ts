@@ -2,12 +2,10 @@
 
 import type { ClauseTrace } from '@reveille/engine'
 import { printable } from '../../observe/printable.ts'
-import { wrapWords } from '../../observe/wrap-words.ts'
+import { hung } from '../print.ts'
 
 /** A longer object or list that was found is cut, since its beginning says little. UTF-16 units. */
 const maxWholeLength = 80
-/** The columns that words have at least. */
-const minRoom = 20
 
 /** Returns lines without indentation, of at most so many columns where their words allow it. */
 export function formatClause(
@@ -18,17 +16,12 @@ export function formatClause(
   const blank = ' '.repeat(label.length)
   const found = error === undefined ? shortened(actual ?? 'nothing') : `an error: ${error}`
   return [
-    ...hung(`${label}  expected  `, printable(expected), columns),
-    ...hung(`${blank}  found     `, printable(found), columns),
+    ...hung(printable(expected), `${label}  expected  `, columns),
+    ...hung(printable(found), `${blank}  found     `, columns),
   ]
 }
 
 function shortened(actual: string): string {
   const isWhole = actual.startsWith('{') || actual.startsWith('[')
   return isWhole && actual.length > maxWholeLength ? `${actual.slice(0, maxWholeLength)}…` : actual
-}
-
-function hung(head: string, text: string, columns: number): string[] {
-  const [first = '', ...rest] = wrapWords(text, Math.max(columns - head.length, minRoom))
-  return [`${head}${first}`, ...rest.map((line) => `${' '.repeat(head.length)}${line}`)]
 }

@@ -6,7 +6,7 @@ import { wrapWords } from '../../observe/wrap-words.ts'
 import { withCompiled } from '../authoring/compile.ts'
 import { findConfiguration, load, shownPath } from '../configuration.ts'
 import { type CommandOptions, type Io, paintFor } from '../io.ts'
-import { counted, listed, print } from '../print.ts'
+import { counted, hung, listed, print } from '../print.ts'
 import { type Checked, groups, type Result, runChecks, type State } from './check.ts'
 import { clusterChecks } from './checks/cluster.ts'
 import { configurationChecks } from './checks/configuration.ts'
@@ -114,9 +114,7 @@ function formatLine({ title, result }: Line, width: number, paint: Paint, { colu
   const text = `${place === undefined ? '' : `${place}: `}${message}${code === undefined || isSkipped ? '' : ` [${code}]`}`
   return [
     ...wrapWords(printable(text), room).map((line, at) => `${at === 0 ? head : left}${shade(line)}`),
-    ...(fix === undefined ? [] : wrapWords(printable(fix), room - 2)).map(
-      (line, at) => `${left}${at === 0 ? paint.cyan('→') : ' '} ${line}`,
-    ),
+    ...(fix === undefined ? [] : hung(printable(fix), `${left}${paint.cyan('→')} `, columns, `${left}  `)),
   ]
 }
 

@@ -24,13 +24,12 @@ import {
   sentenceOf,
 } from '../../http/index.ts'
 import { printable } from '../../observe/printable.ts'
-import { wrapWords } from '../../observe/wrap-words.ts'
 import { createDownloads } from '../../trust/index.ts'
 import { withSnapshot } from '../authoring/compile.ts'
 import { describeEndpoints, endpointIn } from '../authoring/try/request.ts'
 import { badUsage, failure } from '../command-failure.ts'
 import { type CommandOptions, type Io, paintFor } from '../io.ts'
-import { formatFacts, print } from '../print.ts'
+import { formatFacts, hung, print } from '../print.ts'
 import { type FiledRequest, readRequestFile } from '../request-file.ts'
 import { signsNothing } from './checks/configuration.ts'
 
@@ -162,17 +161,17 @@ type Result = Diagnosis & { readonly provider?: string; readonly compared: Retur
 function formatResult(result: Result, endpoint: string, isNowGiven: boolean, io: Io): string {
   const { taken, code, message, status, findings, provider, scheme, secret, secrets, compared } = result
   const paint = paintFor(io)
-  const { columns = Number.POSITIVE_INFINITY } = io
+  const { columns } = io
   // The status of an accepted request is 200 or 202, depending on what it asks for.
   const usual = taken ? '2xx' : ({ METHOD_NOT_ALLOWED: '405', KEYS_UNAVAILABLE: '503' }[code] ?? '401')
   const accepted = paint.green(code === 'HANDSHAKE' ? 'handshake' : 'taken')
   const outcome = taken ? accepted : `${paint.red('refused')}  ${code}`
-  const wrapped = (text: string, first: string, next: string) =>
-    wrapWords(printable(text), columns - next.length).map((line, at) => `${at === 0 ? first : next}${line}`)
   const marked = (isReason: boolean) => (isReason ? paint.red('✗') : paint.yellow('!'))
   const lines = findings.flatMap((each, index) => [
-    ...wrapped(`${each.message} [${each.code}]`, `${marked(!taken && index === 0)} `, '  '),
-    ...(each.advice === undefined ? [] : wrapped(each.advice, `  ${paint.cyan('→')} `, '    ')),
+    ...hung(printable(`${each.message} [${each.code}]`), `${marked(!taken && index === 0)} `, columns, '  '),
+    ...(each.advice === undefined
+      ? []
+      : hung(printable(each.advice), `  ${paint.cyan('→')} `, columns, '    ')),
   ])
   const facts = {
     provider: scheme === undefined || scheme === 'default' ? provider : `${provider}, ${scheme}`,

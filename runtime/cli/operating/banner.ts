@@ -10,7 +10,7 @@ import { packageFile } from '../../package-folder.ts'
 import { documentOf } from '../../written-document.ts'
 import { configWords, shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
-import { programName, shellWord } from '../pasted.ts'
+import { programName, shellWord } from '../print.ts'
 import { addressText } from '../status-text.ts'
 
 /** What the banner shows; each path is as the user would write it from the working directory. */

@@ -8,8 +8,7 @@ import { type Scaffolded, scaffold } from '../../scaffold/scaffold.ts'
 import { badUsage } from '../command-failure.ts'
 import { configWords, findUsual, shownPath, usualFile } from '../configuration.ts'
 import { type CommandOptions, type Io, wrapText } from '../io.ts'
-import { programName } from '../pasted.ts'
-import { print } from '../print.ts'
+import { print, programName } from '../print.ts'
 
 /** `folder` defaults to the folder into which `start --init` writes. */
 export async function init(given: string | undefined, _options: CommandOptions, io: Io): Promise<number> {

@@ -3,12 +3,11 @@
 import type { Answer, Asked } from '../../api/routes/client.ts'
 import { changesParts } from '../../observe/changes-text.ts'
 import { printable } from '../../observe/printable.ts'
-import { wrapWords } from '../../observe/wrap-words.ts'
 import { openClient } from '../client.ts'
 import { badUsage } from '../command-failure.ts'
 import { formatDiagnostics } from '../configuration.ts'
 import { type CommandOptions, type Io, wrapText } from '../io.ts'
-import { counted, formatTable, print, shortId, shortTime } from '../print.ts'
+import { counted, formatTable, hung, print, shortId, shortTime } from '../print.ts'
 import { errorsOf } from '../records/generations.ts'
 
 type DryReload = Extract<Answer<'reload'>, { readonly reload: unknown }>
@@ -90,14 +89,10 @@ function report(result: Result, texts: Texts, io: Io): void {
 }
 
 /** An indented line for each kind of change, broken where the terminal ends. */
-function changeLines({ changes }: Result, { columns = Number.POSITIVE_INFINITY }: Io): string[] {
+function changeLines({ changes }: Result, { columns }: Io): string[] {
   const parts = changesParts(changes)
   if (parts.length === 0) return ['  no mapping, endpoint, transform or setting is different']
-  return parts.flatMap((part) =>
-    wrapWords(printable(part), Math.max(columns - 4, 20)).map(
-      (line, at) => `${at === 0 ? '  ' : '    '}${line}`,
-    ),
-  )
+  return parts.flatMap((part) => hung(printable(part), '  ', columns, '    '))
 }
 
 function servesOn({ generation }: Result): string {

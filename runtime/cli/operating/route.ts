@@ -2,8 +2,7 @@
 
 import { openClient } from '../client.ts'
 import type { CommandOptions, Io } from '../io.ts'
-import { pasted } from '../pasted.ts'
-import { print } from '../print.ts'
+import { pasted, print } from '../print.ts'
 import { addressText } from '../status-text.ts'
 
 export async function showRoute(_options: CommandOptions, io: Io): Promise<number> {

@@ -4,8 +4,7 @@ import type { Answer } from '../../api/routes/client.ts'
 import { cut } from '../../cut.ts'
 import { type Client, openClient } from '../client.ts'
 import type { CommandOptions, Io } from '../io.ts'
-import { pasted } from '../pasted.ts'
-import { counted, formatFacts, print, shortId, shortTime } from '../print.ts'
+import { counted, formatFacts, pasted, print, shortId, shortTime } from '../print.ts'
 import { errorsOf, type GenerationItem } from '../records/generations.ts'
 import {
   addressText,

@@ -14,8 +14,7 @@ import { exportStore, importStore, type RowCounts, type TransferOptions } from '
 import { badUsage, failure, sentence, storeFailure } from '../command-failure.ts'
 import { loadOrFail } from '../configuration.ts'
 import type { CommandOptions, Io } from '../io.ts'
-import { shellWord } from '../pasted.ts'
-import { counted, createBar, print } from '../print.ts'
+import { counted, createBar, print, shellWord } from '../print.ts'
 
 export async function storeBackup(target: string, _options: CommandOptions, io: Io): Promise<number> {
   const file = path.resolve(io.cwd, target)

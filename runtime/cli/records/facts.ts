@@ -2,8 +2,7 @@
 
 import type { Answer } from '../../api/routes/client.ts'
 import type { Io } from '../io.ts'
-import { pasted } from '../pasted.ts'
-import { type Facts, shortId } from '../print.ts'
+import { type Facts, pasted, shortId } from '../print.ts'
 
 /** The number of the newest requests of a coalesced group that are named. */
 const shownRequests = 10

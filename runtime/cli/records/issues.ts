@@ -5,8 +5,7 @@ import { printable } from '../../observe/printable.ts'
 import { openClient } from '../client.ts'
 import { failure } from '../command-failure.ts'
 import { type CommandOptions, type Io, paintFor, wrapText } from '../io.ts'
-import { pasted } from '../pasted.ts'
-import { print, shortTime } from '../print.ts'
+import { pasted, print, shortTime } from '../print.ts'
 
 const colours = {
   'losing-events': 'red',

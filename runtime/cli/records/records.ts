@@ -5,8 +5,16 @@ import { printable } from '../../observe/printable.ts'
 import { type Client, openClient } from '../client.ts'
 import { badUsage, failure } from '../command-failure.ts'
 import type { CommandOptions, Io } from '../io.ts'
-import { programName, shellWord } from '../pasted.ts'
-import { formatFacts, formatTable, listed, print, shortId, shortTime } from '../print.ts'
+import {
+  formatFacts,
+  formatTable,
+  listed,
+  print,
+  programName,
+  shellWord,
+  shortId,
+  shortTime,
+} from '../print.ts'
 import { utf8Of } from '../request-file.ts'
 import { holdText } from '../status-text.ts'
 import { deliveryFacts } from './facts.ts'

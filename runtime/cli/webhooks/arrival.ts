@@ -2,8 +2,7 @@
 
 import type { Registrar } from '@reveille/kit'
 import type { GatewayView } from '../doctor/gateway-view.ts'
-import { pasted } from '../pasted.ts'
-import { shortId } from '../print.ts'
+import { pasted, shortId } from '../print.ts'
 import type { Connected, Task } from './task.ts'
 
 /** What is tried, and the gateway that it should reach. */

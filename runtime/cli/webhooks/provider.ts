@@ -13,7 +13,7 @@ import { connectionTo } from '../client.ts'
 import { badUsage, failure } from '../command-failure.ts'
 import { createGatewayView, type GatewayView } from '../doctor/gateway-view.ts'
 import type { CommandOptions, Io } from '../io.ts'
-import { pasted } from '../pasted.ts'
+import { pasted } from '../print.ts'
 import { proveArrival } from './arrival.ts'
 import {
   configurationOf,

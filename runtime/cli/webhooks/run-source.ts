@@ -11,7 +11,7 @@ import { connectionTo, namedAddress } from '../client.ts'
 import { badUsage, type CommandFailure, failure } from '../command-failure.ts'
 import { findConfiguration, shownPath } from '../configuration.ts'
 import { type CommandOptions, type Io, wrapText } from '../io.ts'
-import { pasted } from '../pasted.ts'
+import { pasted } from '../print.ts'
 import { createStopSignal } from '../signals.ts'
 import type { Connected } from './task.ts'
 

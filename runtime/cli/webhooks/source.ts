@@ -21,7 +21,7 @@ import { connectionTo } from '../client.ts'
 import { failure } from '../command-failure.ts'
 import { createGatewayView } from '../doctor/gateway-view.ts'
 import type { Io } from '../io.ts'
-import { pasted, shellWord } from '../pasted.ts'
+import { pasted, shellWord } from '../print.ts'
 import { createStopSignal } from '../signals.ts'
 import {
   type Configured,

@@ -12,7 +12,7 @@ import { replaceFile } from '../../../scaffold/replace-file.ts'
 import { badUsage, failure } from '../../command-failure.ts'
 import { configWords, findConfiguration, load, shownPath } from '../../configuration.ts'
 import type { CommandOptions, Io } from '../../io.ts'
-import { programName } from '../../pasted.ts'
+import { programName } from '../../print.ts'
 import { type Gathered, gather, isMissing, parseAssignments } from './channel-questions.ts'
 
 /** @returns 1 where the service refuses the credential; then nothing was written */

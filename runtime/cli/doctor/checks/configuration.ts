@@ -12,8 +12,7 @@ import {
 } from '@reveille/engine'
 import { contentOf, documentOf } from '../../../written-document.ts'
 import { shownPath } from '../../configuration.ts'
-import { pasted } from '../../pasted.ts'
-import { counted, listed } from '../../print.ts'
+import { counted, listed, pasted } from '../../print.ts'
 import { type Check, ok, orOk, problem, type Result, warning } from '../check.ts'
 import type { Subject } from '../subject.ts'
 

@@ -2,8 +2,7 @@
 
 import { isLoopback } from '@reveille/engine'
 import { missingStore } from '../../../store/sqlite/index.ts'
-import { pasted } from '../../pasted.ts'
-import { shortTime } from '../../print.ts'
+import { pasted, shortTime } from '../../print.ts'
 import { errorsOf } from '../../records/generations.ts'
 import { lastGoodText } from '../../status-text.ts'
 import { type Check, ok, problem, type Result, warning } from '../check.ts'

@@ -2,8 +2,7 @@
 
 import { coversPath } from '@reveille/engine'
 import type { Io } from '../../io.ts'
-import { pasted } from '../../pasted.ts'
-import { counted, listed, shortTime } from '../../print.ts'
+import { counted, listed, pasted, shortTime } from '../../print.ts'
 import { heartbeatText, holdText, nextSteps, type SourceStatus } from '../../status-text.ts'
 import { type Check, ok, orOk, problem, type Result, warning } from '../check.ts'
 import { NotChecked } from '../gateway-view.ts'
