@@ -17,12 +17,9 @@ export async function addToEnvFile(
   variables: Readonly<Record<string, string>>,
   configFile?: string,
 ): Promise<void> {
-  const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  const known = parseEnv(before)
+  const known = readEnvFile(file)
   const wanted = Object.entries(variables).filter(([name]) => !known[name])
-  if (wanted.length === 0) return
-  const text = wanted.reduce((text, [name, value]) => withVariable(text, name, quoted(value)), before)
-  await replaceFile(file, text, configFile)
+  await setInEnvFile(file, Object.fromEntries(wanted), configFile)
 }
 
 /**

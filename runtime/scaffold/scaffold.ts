@@ -39,11 +39,16 @@ export async function scaffold({ folder, template, samples }: ScaffoldOptions): 
     ...(samples === undefined ? [] : await filesIn(samples, 'samples')),
     ...files.filter(({ to }) => to === configurationFile),
   ]
+  const create = async (to: string, content: string | Uint8Array, mode?: number) => {
+    const isNew = await createFile(path.join(folder, to), content, mode)
+    if (isNew) written.push(to)
+    return isNew
+  }
   // What is never committed is ignored before it is there.
-  const ignored = !(await create(folder, '.gitignore', ignoreLines(ignoredNames), written))
+  const ignored = !(await create('.gitignore', ignoreLines(ignoredNames)))
   const wasAdded = ignored && (await addIgnored(path.join(folder, '.gitignore')))
-  await create(folder, '.env', secrets(), written, 0o600)
-  for (const { from, to } of ordered) await create(folder, to, await readFile(from), written)
+  await create('.env', secrets(), 0o600)
+  for (const { from, to } of ordered) await create(to, await readFile(from))
   return { written: written.sort(), ignored: wasAdded }
 }
 
@@ -55,24 +60,16 @@ async function filesIn(folder: string, under = '') {
     .map((from) => ({ from, to: path.join(under, path.relative(folder, from)) }))
 }
 
-/** False where the file was there. */
-async function create(
-  folder: string,
-  file: string,
-  content: string | Uint8Array,
-  written: string[],
-  mode = 0o666,
-): Promise<boolean> {
-  const target = path.join(folder, file)
-  await mkdir(path.dirname(target), { recursive: true })
+/** Writes a new file, and the folder for it. @returns false where it is there already, and stays as it is */
+export async function createFile(file: string, content: string | Uint8Array, mode = 0o666): Promise<boolean> {
+  await mkdir(path.dirname(file), { recursive: true })
   try {
-    await writeFile(target, content, { flag: 'wx', mode })
+    await writeFile(file, content, { flag: 'wx', mode })
+    return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
     throw error
   }
-  written.push(file)
-  return true
 }
 
 /** Appends the lines that the file lacks. */

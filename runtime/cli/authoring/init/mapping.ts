@@ -1,12 +1,12 @@
 /** `reveille init mapping`: copies a preset beside the configuration, to edit. */
 
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { createFile } from '../../../scaffold/scaffold.ts'
 import { badUsage } from '../../command-failure.ts'
 import { configWords, contentFolders, findConfiguration, shownPath } from '../../configuration.ts'
 import { type CommandOptions, type Io, wrapText } from '../../io.ts'
 import { print, programName } from '../../print.ts'
-import { writeNew } from '../own-files.ts'
 import { knownPresets, presetFile } from '../presets.ts'
 
 /**
@@ -29,8 +29,7 @@ export async function initMapping(
   const { mappingsDir } = await contentFolders(configuration, io)
   const target = path.join(mappingsDir, `${as}.yaml`)
   const text = await readFile(preset, 'utf8')
-  await mkdir(mappingsDir, { recursive: true })
-  const written = await writeNew(target, text)
+  const written = await createFile(target, text)
   const file = shownPath(target, io)
   if (written || io.json) print(io, { file, written }, () => explain(name, file, configuration, io))
   else io.err(`${wrapText(thereText(name, file, text === (await readFile(target, 'utf8')), io), io)}\n`)

@@ -1,9 +1,10 @@
 /** `reveille init plugin`: writes a small, complete plugin: manifest, schema, module, and tests that pass. */
 
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { packageFile } from '../../../package-folder.ts'
+import { createFile } from '../../../scaffold/scaffold.ts'
 import { badUsage, failure } from '../../command-failure.ts'
 import { shownPath } from '../../configuration.ts'
 import type { CommandOptions, Io } from '../../io.ts'
@@ -86,14 +87,13 @@ async function writeFiles(
   target: string,
 ): Promise<readonly string[]> {
   const templates = packageFile('scaffold', 'plugin', kind)
-  await mkdir(target, { recursive: true })
   const files: string[] = []
   for (const template of (await readdir(templates)).sort()) {
     const text = await readFile(path.join(templates, template), 'utf8')
     // Files with `.test.` in their names are left out of the published package.
     const file = path.join(target, template.replace(/\.txt$/, '').replace('-test.', '.test.'))
     const filled = text.replaceAll('VARIABLE_TOKEN', variable).replaceAll('NAME', name)
-    await writeFile(file, filled, { flag: 'wx' })
+    await createFile(file, filled)
     files.push(file)
   }
   return files

@@ -1,15 +1,16 @@
 /** `reveille init transform`: writes a first transform, a test beside it, and what an editor needs to know its types. */
 
 import { existsSync } from 'node:fs'
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parseJson, recordOf } from '@reveille/kit'
 import { packageFile } from '../../../package-folder.ts'
+import { createFile } from '../../../scaffold/scaffold.ts'
 import { badUsage } from '../../command-failure.ts'
 import { configWords, contentFolders, findConfiguration, shownPath } from '../../configuration.ts'
 import type { CommandOptions, Io } from '../../io.ts'
 import { print, programName, shellWord } from '../../print.ts'
-import { listOwnFiles, writeNew } from '../own-files.ts'
+import { listOwnFiles } from '../own-files.ts'
 import { linkPackage } from './link-package.ts'
 
 /**
@@ -29,7 +30,6 @@ export async function initTransform(
   }
   const configuration = findConfiguration(io, io.config ?? folder)
   const { mappingsDir, transformsDir } = await contentFolders(configuration, io)
-  await mkdir(transformsDir, { recursive: true })
   const inFolder = (file: string) => path.join(transformsDir, file)
   const earlier = ['ts', 'mts']
     .map((ending) => inFolder(`${name}.${ending}`))
@@ -41,7 +41,6 @@ export async function initTransform(
   const module = earlier ?? inFolder(`${name}.${ending}`)
   const test = module.replace(/\.(m?ts)$/, '.test.$1')
   const launch = path.join(path.dirname(configuration), '.vscode', 'launch.json')
-  await mkdir(path.dirname(launch), { recursive: true })
   const template = async (file: string) =>
     (await readFile(packageFile('scaffold', 'transform', file), 'utf8'))
       .replaceAll('NAME.ts', path.basename(module))
@@ -61,7 +60,7 @@ export async function initTransform(
     [launch, await template('launch.json')],
   ] as const
   const written: string[] = []
-  for (const [file, text] of files) if (await writeNew(file, text)) written.push(shownPath(file, io))
+  for (const [file, text] of files) if (await createFile(file, text)) written.push(shownPath(file, io))
   const linked = await linkPackage(transformsDir, '@reveille/engine')
   const shown = { module: shownPath(module, io), written, ...(linked && { linked: shownPath(linked, io) }) }
   return print(io, shown, () =>
