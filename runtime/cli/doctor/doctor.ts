@@ -52,21 +52,15 @@ function report(checked: readonly Checked[], file: string, options: CommandOptio
   const results = checked.flatMap(({ check: { name, group }, results }) =>
     results.map(({ state, ...others }) => ({ check: name, group, state, ...others })),
   )
-  return print(
-    io,
-    { ok, file, counts, results },
-    () => {
-      const totals = [
-        counts.problem > 0 && counted(counts.problem, 'problem'),
-        counts.warning > 0 && counted(counts.warning, 'warning'),
-        `${counts.ok} ok`,
-        counts['not-checked'] > 0 && `${counts['not-checked']} not checked`,
-      ]
-      const total = totals.filter(Boolean).join(', ')
-      return [...reportLines(checked, io), `${shownPath(file, io)}: ${total}.`].join('\n')
-    },
-    ok ? 0 : 1,
-  )
+  const totals = [
+    counts.problem > 0 && counted(counts.problem, 'problem'),
+    counts.warning > 0 && counted(counts.warning, 'warning'),
+    `${counts.ok} ok`,
+    counts['not-checked'] > 0 && `${counts['not-checked']} not checked`,
+  ]
+  const total = `${shownPath(file, io)}: ${totals.filter(Boolean).join(', ')}.`
+  const text = () => [...reportLines(checked, io), total].join('\n')
+  return print(io, { ok, file, counts, results }, text, ok ? 0 : 1)
 }
 
 /** The narrowest column for texts; a narrower terminal wraps lines itself. */

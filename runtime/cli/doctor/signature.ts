@@ -187,10 +187,6 @@ function formatResult(result: Result, endpoint: string, isNowGiven: boolean, io:
 
 function reportUnknown(endpoint: string, snapshot: Snapshot, io: Io): number {
   const head = `/${endpoint}  404  refused  NOT_FOUND  no mapping and no policy covers this endpoint`
-  return print(
-    io,
-    { ok: false, endpoint, code: 'NOT_FOUND', results: [] },
-    () => [head, '', ...describeEndpoints(endpoint, snapshot)].join('\n'),
-    1,
-  )
+  const text = () => [head, '', ...describeEndpoints(endpoint, snapshot)].join('\n')
+  return print(io, { ok: false, endpoint, code: 'NOT_FOUND', results: [] }, text, 1)
 }

@@ -29,12 +29,8 @@ export async function status(_options: CommandOptions, io: Io): Promise<number> 
   const isReadable = ready || (await client.probe('/api/status', true)).status !== 503
   if (!isReadable) return reportUnreadable(client, reason, io)
   const found = { ready, reason, httpStatus: probe.status, ...(await look(client)) }
-  return print(
-    io,
-    jsonOf(found, client.address),
-    () => formatFacts(factsOf(found, client.address, io), io.columns),
-    ready ? 0 : 1,
-  )
+  const text = () => formatFacts(factsOf(found, client.address, io), io.columns)
+  return print(io, jsonOf(found, client.address), text, ready ? 0 : 1)
 }
 
 async function look(client: Client) {
@@ -132,21 +128,14 @@ async function reportUnreadable(client: Client, readiness: string | undefined, i
   const reason = (await client.ask('readHealth')).reason ?? readiness
   // Issues that could not be written are in memory.
   const worst = await worstIssueOf(client).catch(() => undefined)
-  return print(
-    io,
-    { address, ready: false, reason, issues: { open: null, worst: worst ?? null } },
-    () =>
-      formatFacts(
-        {
-          worst: worst && worstText(worst),
-          gateway: address,
-          ready: `no: ${reason ?? 'its store cannot be read'}`,
-          records: 'cannot be read',
-        },
-        io.columns,
-      ),
-    1,
-  )
+  const facts = {
+    worst: worst && worstText(worst),
+    gateway: address,
+    ready: `no: ${reason ?? 'its store cannot be read'}`,
+    records: 'cannot be read',
+  }
+  const answer = { address, ready: false, reason, issues: { open: null, worst: worst ?? null } }
+  return print(io, answer, () => formatFacts(facts, io.columns), 1)
 }
 
 type Issue = Answer<'listIssues'>['items'][number]

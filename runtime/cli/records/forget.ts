@@ -26,12 +26,8 @@ export async function forget(names: readonly string[], options: CommandOptions, 
   const { forgotten, refused } =
     answer !== undefined && 'forgotten' in answer ? answer : { forgotten: 0, refused: [] }
   if (!io.json) io.err(refused.map(({ id, reason }) => `${shortId(id)}: not forgotten: ${reason}\n`).join(''))
-  return print(
-    io,
-    { forgotten, refused },
-    () => (forgotten === 0 ? 'No request was forgotten.' : `${counted(forgotten, 'request')} forgotten.`),
-    refused.length === 0 ? 0 : 1,
-  )
+  const text = forgotten === 0 ? 'No request was forgotten.' : `${counted(forgotten, 'request')} forgotten.`
+  return print(io, { forgotten, refused }, () => text, refused.length === 0 ? 0 : 1)
 }
 
 async function confirm(total: number, io: Io): Promise<void> {

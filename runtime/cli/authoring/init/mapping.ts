@@ -39,11 +39,8 @@ export async function initMapping(
 function listPresets(io: Io): number {
   const presets = knownPresets()
   const all = wrapText(`There are ${presets.join(', ')}.`, io)
-  return print(
-    io,
-    { presets },
-    () => `${all}\n\nCopy one, to edit: ${programName(io)} init mapping ${presets[0]}`,
-  )
+  const text = `${all}\n\nCopy one, to edit: ${programName(io)} init mapping ${presets[0]}`
+  return print(io, { presets }, () => text)
 }
 
 function thereText(name: string, file: string, same: boolean, io: Io): string {
