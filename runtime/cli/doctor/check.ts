@@ -41,18 +41,9 @@ export interface Checked {
 }
 
 export const ok = (message: string): Result => ({ state: 'ok', message })
-export const warning = (code: string, message: string, fix?: string): Result => ({
-  state: 'warning',
-  code,
-  message,
-  fix,
-})
-export const problem = (code: string, message: string, fix?: string): Result => ({
-  state: 'problem',
-  code,
-  message,
-  fix,
-})
+type Judge = (code: string, message: string, fix?: string) => Result
+export const warning: Judge = (code, message, fix) => ({ state: 'warning', code, message, fix })
+export const problem: Judge = (code, message, fix) => ({ state: 'problem', code, message, fix })
 
 /** What was found, or that all is well. */
 export function orOk(found: readonly Result[], message: string): Result | readonly Result[] {

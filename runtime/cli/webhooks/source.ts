@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { type Configuration, coversPath } from '@reveille/engine'
-import type { ConnectCall, Connection, SourceStorage } from '@reveille/kit'
+import type { Connection, SourceStorage } from '@reveille/kit'
 import { stringify } from 'yaml'
 import { assumedRoute } from '../../dispatch/index.ts'
 import { type Connector, createConnector } from '../../plugin/index.ts'
@@ -87,18 +87,17 @@ async function connect(
   const cancel = () => call.abort(failure(`Called off. ${again}`))
   const stop = createStopSignal({ signals: io.signals })
   void stop.first.then(cancel)
-  const connecting: ConnectCall = {
-    config,
-    wanted,
-    storage,
-    fetch: io.fetch,
-    clock: createSourceClock(io.now),
-    signal: call.signal,
-    person: createPerson({ io, prompts, browser: browser !== false, cancel }),
-    report: steps.report,
-  }
   try {
-    return await connector.connect(connecting)
+    return await connector.connect({
+      config,
+      wanted,
+      storage,
+      fetch: io.fetch,
+      clock: createSourceClock(io.now),
+      signal: call.signal,
+      person: createPerson({ io, prompts, browser: browser !== false, cancel }),
+      report: steps.report,
+    })
   } catch (error) {
     // The person cancelled, so the error of the step under way says nothing new.
     throw call.signal.aborted ? call.signal.reason : unexpected(error)
@@ -145,18 +144,11 @@ function isMapped({ mappings }: Configuration, endpoint: string): boolean {
 }
 
 function inWords(edits: readonly SetEdit[]): string {
-  const { written = [], gone = [] } = Object.groupBy(edits, ({ to }) =>
-    to === undefined ? 'gone' : 'written',
-  )
   const namesOf = (some: readonly SetEdit[]) => some.map(({ set }) => set.join('.')).join(' and ')
-  const parts = [
-    written.length > 0 && `wrote ${namesOf(written)}`,
-    gone.length > 0 && `took out ${namesOf(gone)}`,
-  ]
-  return parts
-    .filter(Boolean)
-    .join(', ')
-    .replace(/^./, (first) => first.toUpperCase())
+  const written = namesOf(edits.filter(({ to }) => to !== undefined))
+  const gone = namesOf(edits.filter(({ to }) => to === undefined))
+  const parts = [written && `wrote ${written}`, gone && `took out ${gone}`].filter(Boolean)
+  return parts.join(', ').replace(/^./, (first) => first.toUpperCase())
 }
 
 /** Leaves out what the file has already, as a value or by a reference. */
