@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { runCli } from './cli.ts'
+import type { Io } from './io.ts'
+import { createCommandLine } from './io-fixture.ts'
 
 const noon = Date.UTC(2026, 2, 2, 12)
 const token = 'gateway-token-never-to-be-printed'
@@ -31,68 +31,54 @@ const runs = ids.map((id, index) => ({
 
 /** Answers requests in the place of a gateway, and notes them. */
 async function createFakeGateway(t: TestContext, answers: Record<string, unknown> = {}) {
-  const cwd = await mkdtemp(path.join(tmpdir(), 'reveille-cli-'))
-  t.after(() => rm(cwd, { recursive: true, force: true }))
   const asked: string[] = []
   const known: Record<string, unknown> = {
     '/readyz': { ok: true },
     '/api/runs': { items: runs, next: 'later' },
     [`/api/runs/${ids[1]}`]: runs[1],
-    '/api/requests': { items: [] },
-    '/api/events': { items: [] },
-    '/api/deliveries': { items: [] },
-    '/api/issues': { items: [] },
+    ...Object.fromEntries(
+      ['requests', 'events', 'deliveries', 'issues', 'generations'].map((list) => [
+        `/api/${list}`,
+        { items: [] },
+      ]),
+    ),
     '/api/route': { route: { channel: 'terminal', to: 'stdout' } },
-    '/api/generations': { items: [] },
     '/api/status': { heartbeat: { state: 'idle', failures: 0 }, day: '2026-01-01', budgets: [] },
     ...answers,
+  }
+  async function fetch(input: unknown, init?: RequestInit): Promise<Response> {
+    const url = new URL(String(input))
+    asked.push(`${url.pathname}${url.search}`)
+    const given = new Headers(init?.headers).get('authorization')
+    if (url.pathname.startsWith('/api') && given !== `Bearer ${token}`)
+      return Response.json({ ok: false, error: 'no' }, { status: 401 })
+    const text = url.searchParams.get('q') ?? ''
+    const found = runs.filter(({ id }) => id.endsWith(text)).map(({ id }) => ({ kind: 'run', id }))
+    const answer = known[url.pathname] ?? (url.pathname === '/api/find' ? { items: found } : undefined)
+    if (answer instanceof Error) throw answer
+    if (answer instanceof Response) return answer
+    return answer === undefined
+      ? Response.json({ ok: false, error: 'There is no such run.' }, { status: 404 })
+      : Response.json(answer)
   }
   const env: Record<string, string | undefined> = {
     REVEILLE_URL: 'http://127.0.0.1:1/',
     REVEILLE_GATEWAY_TOKEN: token,
   }
-  const gateway = {
+  /** What a test changes of it counts from the next command on. */
+  const world: Partial<Omit<Io, 'columns'>> & { columns?: number } = { env, fetch }
+  const { cwd, run } = await createCommandLine(t, {}, world)
+  return {
     cwd,
     asked,
     env,
-    columns: undefined as number | undefined,
+    world,
     async run(...args: string[]) {
-      let out = ''
-      let err = ''
-      const code = await runCli(['node', 'reveille', ...args], {
-        out: (text) => {
-          out += text
-        },
-        err: (text) => {
-          err += text
-        },
-        env,
-        cwd,
-        columns: gateway.columns,
-        now: () => noon,
-        pause: async () => {},
-        async fetch(input, init) {
-          const url = new URL(String(input))
-          asked.push(`${url.pathname}${url.search}`)
-          const given = new Headers(init?.headers).get('authorization')
-          if (url.pathname.startsWith('/api') && given !== `Bearer ${token}`) {
-            return Response.json({ ok: false, error: 'no' }, { status: 401 })
-          }
-          const text = url.searchParams.get('q') ?? ''
-          const found = runs.filter(({ id }) => id.endsWith(text)).map(({ id }) => ({ kind: 'run', id }))
-          const answer = known[url.pathname] ?? (url.pathname === '/api/find' ? { items: found } : undefined)
-          if (answer instanceof Error) throw answer
-          if (answer instanceof Response) return answer
-          return answer === undefined
-            ? Response.json({ ok: false, error: 'There is no such run.' }, { status: 404 })
-            : Response.json(answer)
-        },
-      })
+      const { code, out, err } = await run(...args)
       assert.ok(!`${out}${err}`.includes(token), 'no secret is printed')
       return { code, out, err }
     },
   }
-  return gateway
 }
 
 test('a list is a table of time, short id, endpoint, state and reason, with the way to the next page', async (t) => {
@@ -137,7 +123,7 @@ test('a list shows the beginning of a text, also without a terminal', async (t) 
 
 test('rows are cut to the width of a terminal, and left whole elsewhere', async (t) => {
   const gateway = await createFakeGateway(t)
-  gateway.columns = 30
+  gateway.world.columns = 30
   const { out } = await gateway.run('runs')
   const rows = out.split('\n').slice(0, 3)
   assert.deepEqual(
@@ -558,7 +544,7 @@ test('status says how channels, sources, nodes and the database fare, and what t
     'next\n {2}add channels\\.pager: .*\n {2}fix channels\\.slack: .*\n {2}`reveille deliveries --state parked --channel slack` says .*',
   ])
     assert.match(out, new RegExp(`^${expected}$`, 'm'))
-  gateway.columns = 60
+  gateway.world.columns = 60
   const narrow = (await gateway.run('status')).out.split('\n')
   assert.deepEqual(
     narrow.filter((line) => line.length > 60 && !line.includes('`')),
