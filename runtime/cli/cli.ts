@@ -93,7 +93,7 @@ export function createProgram(io: Io, result: { exitCode: number }, more: Comman
       const perform = (await load()) as (...given: unknown[]) => Promise<number>
       const { config, json, ...options } = command.optsWithGlobals()
       const own = { ...io, ...(config !== undefined && { config }), json }
-      result.exitCode = await perform(...given.slice(0, -2), options, own)
+      result.exitCode = await perform(...given.slice(0, -2), own, options)
     }
   for (const [name, row] of Object.entries({ ...commands(), ...more })) addCommand(program, name, row, run)
   return program

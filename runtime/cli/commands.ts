@@ -4,6 +4,7 @@ import { InvalidArgumentError, type Option } from 'commander'
 import { routes } from '../api/routes/index.ts'
 import { listCodes } from './authoring/lint/codes.ts'
 import { type CommandRow, type CommandRows, option, whole } from './command-parts.ts'
+import type { CommandOptions, Io } from './io.ts'
 import {
   allFilters,
   filterOptions,
@@ -206,6 +207,9 @@ ignored or failed; with its body kept, it also says what is live, or a generatio
   },
 }
 
+type Listed = [io: Io, options: CommandOptions]
+type Shown = [id: string | undefined, ...Listed]
+
 /** `runs` is `list runs`, and `runs ID` is `show ID`. */
 function kindRow(name: KindName, more: Partial<CommandRow> = {}): CommandRow {
   const { about, filters, read }: Kind = kinds[name]
@@ -222,10 +226,8 @@ function kindRow(name: KindName, more: Partial<CommandRow> = {}): CommandRow {
     ],
     run: async () => {
       const { showOrList } = await import('./records/records.ts')
-      return (...given: never[]) =>
-        isShown
-          ? showOrList(name, ...(given as unknown as [undefined, object, never]))
-          : showOrList(name, undefined, ...(given as unknown as [object, never]))
+      return (...given: unknown[]) =>
+        isShown ? showOrList(name, ...(given as Shown)) : showOrList(name, undefined, ...(given as Listed))
     },
     ...more,
     options: [...pages, ...filterOptions(filters), ...(more.options ?? [])],

@@ -4,7 +4,7 @@
  */
 
 import type { Command } from 'commander'
-import type { CommandOptions, Io } from './io.ts'
+import type { Io } from './io.ts'
 import { print } from './print.ts'
 
 /** Each asks with the words after the program's name, the last one as far as it is typed; where nothing fits, files are offered. */
@@ -37,11 +37,7 @@ complete -c reveille -f -a '(__reveille)'
 `,
 } as const
 
-export async function completion(
-  shell: keyof typeof scripts,
-  _options: CommandOptions,
-  io: Io,
-): Promise<number> {
+export async function completion(shell: keyof typeof scripts, io: Io): Promise<number> {
   const script = scripts[shell]
   return print(io, { shell, script }, () => script)
 }

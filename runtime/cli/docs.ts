@@ -6,7 +6,7 @@ import { nearestName } from '@reveille/engine'
 import { pagesFolder } from '../package-folder.ts'
 import { presetsFolder } from '../presets-folder.ts'
 import { badUsage } from './command-failure.ts'
-import type { CommandOptions, Io } from './io.ts'
+import type { Io } from './io.ts'
 import { formatTable, print, programName } from './print.ts'
 
 interface Page {
@@ -18,7 +18,7 @@ interface Page {
 }
 
 /** A page is named by its name, or by the end of it where no other page ends so: `http`. */
-export async function docs(asked: string | undefined, _options: CommandOptions, io: Io): Promise<number> {
+export async function docs(asked: string | undefined, io: Io): Promise<number> {
   const pages = findPages()
   if (asked === undefined) {
     const rows = pages.map(({ name, title }) => [name, title])

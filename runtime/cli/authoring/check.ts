@@ -6,7 +6,7 @@ import { counted } from '../print.ts'
 import { withCompiled } from './compile.ts'
 
 /** `withoutSecrets`: references that are not set are warnings only. */
-export async function check(options: CommandOptions, io: Io): Promise<number> {
+export async function check(io: Io, options: CommandOptions): Promise<number> {
   const file = findConfiguration(io)
   const loaded = await load(io, { allowsUnset: options.withoutSecrets ?? false })
   return withCompiled(

@@ -11,8 +11,8 @@ type Which = 'configuration' | 'mappings'
 
 export async function schema(
   which: Which = 'configuration',
-  options: CommandOptions,
   io: Io,
+  options: CommandOptions,
 ): Promise<number> {
   const text = await readFile(packageFile('schemas', `${which}.json`), 'utf8')
   if (options.out === undefined) {

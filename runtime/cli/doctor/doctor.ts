@@ -27,7 +27,7 @@ const checksOf = (isCluster: boolean) => [
 ]
 
 /** Resolves with the exit code: 1 where something is a problem, or with `strict` a warning. @throws CommandFailure */
-export async function doctor(options: CommandOptions, io: Io): Promise<number> {
+export async function doctor(io: Io, options: CommandOptions): Promise<number> {
   const file = findConfiguration(io)
   return withCompiled(
     await load(io),
@@ -36,7 +36,7 @@ export async function doctor(options: CommandOptions, io: Io): Promise<number> {
       const subject = await openSubject(file, compiled, options.online ?? false, io)
       const { store = 'sqlite' } = subject.settingsIfKnown?.gateway ?? {}
       try {
-        return report(await runChecks(checksOf(store !== 'sqlite'), subject), file, options, io)
+        return report(await runChecks(checksOf(store !== 'sqlite'), subject), file, io, options)
       } finally {
         subject.close()
       }
@@ -45,7 +45,7 @@ export async function doctor(options: CommandOptions, io: Io): Promise<number> {
   )
 }
 
-function report(checked: readonly Checked[], file: string, options: CommandOptions, io: Io): number {
+function report(checked: readonly Checked[], file: string, io: Io, options: CommandOptions): number {
   const counts = { ok: 0, warning: 0, problem: 0, 'not-checked': 0 }
   for (const { results } of checked) for (const { state } of results) counts[state] += 1
   const ok = counts.problem === 0 && !(options.strict && counts.warning > 0)

@@ -36,7 +36,7 @@ import { signsNothing } from './checks/configuration.ts'
 type SignatureOptions = CommandOptions & Required<Pick<CommandOptions, 'endpoint' | 'request'>>
 
 /** Resolves with the exit code: 0 where the request would be accepted, else 1. @throws CommandFailure */
-export async function doctorSignature(given: SignatureOptions, io: Io): Promise<number> {
+export async function doctorSignature(io: Io, given: SignatureOptions): Promise<number> {
   const now = given.now === undefined ? io.now() : parseTime(given.now)
   if (Number.isNaN(new Date(now).getTime()))
     throw badUsage('--now wants a time such as 2026-01-31T12:00:00Z, or Unix seconds.')

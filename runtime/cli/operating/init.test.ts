@@ -24,13 +24,13 @@ function ioIn(cwd: string, answer?: 'yes' | 'no', env: Record<string, string> = 
     },
   }
   const io = { cwd, env, out: () => {}, ...(answer && { prompts: async () => prompts }) }
-  return { io: io as unknown as Parameters<typeof writeFirst>[1], asked }
+  return { io: io as unknown as Parameters<typeof writeFirst>[0], asked }
 }
 
 test('a folder is empty although version control, a shell or npm began with it', async (t) => {
   const cwd = await createFolder(t, 'gateway.log', 'nohup.out', 'package.json', 'package-lock.json')
   for (const name of ['.git', 'node_modules']) await mkdir(path.join(cwd, name))
-  assert.ok(await writeFirst({ first: true }, ioIn(cwd).io))
+  assert.ok(await writeFirst(ioIn(cwd).io, { first: true }))
   const written = await readdir(cwd)
   assert.ok(written.includes('reveille.yaml') && written.includes('.env'), String(written))
 })
@@ -38,7 +38,7 @@ test('a folder is empty although version control, a shell or npm began with it',
 test('beside other files the person is asked, and --yes answers', async (t) => {
   const cwd = await createFolder(t, 'notes.txt')
   const declined = ioIn(cwd, 'no')
-  await assert.rejects(writeFirst({ first: true }, declined.io), {
+  await assert.rejects(writeFirst(declined.io, { first: true }), {
     exitCode: 2,
     message: 'Nothing was written.',
   })
@@ -49,10 +49,10 @@ test('beside other files the person is asked, and --yes answers', async (t) => {
   )
 
   const accepted = ioIn(cwd, 'yes')
-  assert.ok(await writeFirst({ first: true }, accepted.io))
+  assert.ok(await writeFirst(accepted.io, { first: true }))
 
   const other = await createFolder(t, 'notes.txt')
-  assert.ok(await writeFirst({ yes: true }, ioIn(other).io))
+  assert.ok(await writeFirst(ioIn(other).io, { yes: true }))
 })
 
 test('beside other files and without a terminal nothing is written, and the ways on are named', async (t) => {
@@ -75,10 +75,10 @@ test('nothing is ever written to the root folder or the home folder', async (t) 
     ),
   })
   await assert.rejects(
-    writeFirst({ yes: true }, ioIn(home, 'yes', { HOME: home }).io),
+    writeFirst(ioIn(home, 'yes', { HOME: home }).io, { yes: true }),
     refused('your home folder'),
   )
-  await assert.rejects(writeFirst({ yes: true }, ioIn('/').io), refused('the root folder'))
+  await assert.rejects(writeFirst(ioIn('/').io, { yes: true }), refused('the root folder'))
   assert.deepEqual(await readdir(home), [])
 
   const commands = await createCommandLine(t, {}, { env: { HOME: home } })

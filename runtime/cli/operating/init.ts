@@ -11,7 +11,7 @@ import { type CommandOptions, type Io, wrapText } from '../io.ts'
 import { print, programName } from '../print.ts'
 
 /** `folder` defaults to the folder into which `start --init` writes. */
-export async function init(given: string | undefined, _options: CommandOptions, io: Io): Promise<number> {
+export async function init(given: string | undefined, io: Io): Promise<number> {
   const target = given === undefined ? scaffoldFolder(io) : path.resolve(io.cwd, given)
   const { written, ignored } = await scaffoldInto(target, io)
   const folder = shownPath(target, io) || '.'
@@ -59,7 +59,7 @@ async function scaffoldInto(folder: string, io: Pick<Io, 'env'>): Promise<Scaffo
  * @returns whether a configuration was written
  * @throws CommandFailure (bad usage) where the answer is no, or there is no terminal to ask at
  */
-export async function writeFirst(options: CommandOptions, io: Io): Promise<boolean> {
+export async function writeFirst(io: Io, options: CommandOptions): Promise<boolean> {
   const { first = false, init = false, yes = false } = options
   const isNamed = io.config !== undefined || Boolean(io.env['REVEILLE_CONFIG'])
   if (!init && (isNamed || !(first || yes) || findUsual(io) !== undefined)) return false

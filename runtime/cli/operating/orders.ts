@@ -69,10 +69,9 @@ async function orderRuns(order: Order, runs: readonly string[], io: Io) {
   return orderEach(order, client, ids, io)
 }
 
-export const cancel = (runs: readonly string[], _options: CommandOptions, io: Io) =>
-  orderRuns('cancel', runs, io)
+export const cancel = (runs: readonly string[], io: Io) => orderRuns('cancel', runs, io)
 
-export async function resume(runs: readonly string[], options: CommandOptions, io: Io): Promise<number> {
+export async function resume(runs: readonly string[], io: Io, options: CommandOptions): Promise<number> {
   const { all = false, code } = options
   if (code !== undefined && !all) throw badUsage('--code goes with --all.')
   if (all === runs.length > 0) throw badUsage('Name the runs, or all that are parked: --all.')
@@ -80,9 +79,9 @@ export async function resume(runs: readonly string[], options: CommandOptions, i
   return orderAll('resume', await openClient(io), code === undefined ? {} : { code }, io)
 }
 
-export async function retry(runs: readonly string[], options: CommandOptions, io: Io): Promise<number> {
+export async function retry(runs: readonly string[], io: Io, options: CommandOptions): Promise<number> {
   const { dryRun = false } = options
-  const chosen = queryOf(options, io)
+  const chosen = queryOf(io, options)
   const isFiltered = Object.keys(chosen).length > 0
   if (runs.length > 0 && (isFiltered || dryRun))
     throw badUsage('An id names one run; filters and --dry-run choose among many.')

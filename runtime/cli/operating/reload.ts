@@ -14,16 +14,16 @@ type DryReload = Extract<Answer<'reload'>, { readonly reload: unknown }>
 type Result = Exclude<Answer<'reload'>, DryReload>
 type Shadow = NonNullable<DryReload['shadow']>
 
-export function reload(options: CommandOptions, io: Io): Promise<number> {
-  return change('reload', {}, options, io, {
+export function reload(io: Io, options: CommandOptions): Promise<number> {
+  return change('reload', {}, io, options, {
     live: (result) => `Generation ${result.generation} is live (${tookText(result)}).`,
     unchanged: (result) => `Nothing to change: ${servesOn(result)}.`,
     refused: 'Refused',
   })
 }
 
-export function rollback(generation: string, options: CommandOptions, io: Io): Promise<number> {
-  return change('rollBack', { number: generation }, options, io, {
+export function rollback(generation: string, io: Io, options: CommandOptions): Promise<number> {
+  return change('rollBack', { number: generation }, io, options, {
     live: (result) => liveText(Number(generation), result),
     unchanged: (result) => `Generation ${result.generation} serves already.`,
     refused: `Generation ${generation} cannot serve any more`,
@@ -60,8 +60,8 @@ const dryTexts: Texts = {
 async function change(
   route: 'reload' | 'rollBack',
   params: NonNullable<Asked<'rollBack'>['params']>,
-  { dryRun = false, limit, callOut = false }: CommandOptions,
   io: Io,
+  { dryRun = false, limit, callOut = false }: CommandOptions,
   texts: Texts,
 ): Promise<number> {
   if (limit !== undefined && !dryRun) throw badUsage('--limit is for --dry-run.')

@@ -16,12 +16,12 @@ import { readGivenFile, utf8Of } from '../request-file.ts'
 import { orderAll, orderEach } from './orders.ts'
 
 /** Finds what each id names before it replays the first one. @returns 1 where one of them could not be replayed */
-export async function replay(names: readonly string[], options: CommandOptions, io: Io): Promise<number> {
+export async function replay(names: readonly string[], io: Io, options: CommandOptions): Promise<number> {
   const { parked = false, channel, job, cancel, failed = false, outcome, dryRun, callOut } = options
   if (failed && outcome !== undefined && outcome !== 'failed')
     throw badUsage('--failed is the same as --outcome failed; give one of the two.')
   const chosen = { ...options, ...(failed && { outcome: 'failed' }) }
-  const { channel: _channel, ...filter } = queryOf(chosen, io)
+  const { channel: _channel, ...filter } = queryOf(io, chosen)
   const isFiltered = Object.keys(filter).length > 0
   const ways = [names.length > 0, isFiltered, parked, job !== undefined, cancel !== undefined]
   if (ways.filter(Boolean).length !== 1)
@@ -32,24 +32,24 @@ export async function replay(names: readonly string[], options: CommandOptions, 
   if (options.payload !== undefined && names.length !== 1) throw badUsage('--payload goes with one request.')
   if (callOut && !dryRun) throw badUsage('--call-out goes with --dry-run; a replay uses the network anyway.')
   if (parked && dryRun) throw badUsage(deliveryIsSentAsItIs)
-  if (job !== undefined) return followJob(job, options, io)
+  if (job !== undefined) return followJob(job, io, options)
   if (cancel !== undefined) return cancelJob(cancel, io)
-  if (isFiltered) return replayByFilter(filter, termsOf(options), options, io)
+  if (isFiltered) return replayByFilter(filter, termsOf(options), io, options)
   const client = await openClient(io)
   if (parked) return orderAll('replay', client, channel === undefined ? {} : { channel }, io)
-  return replayNamed(client, names, options, io)
+  return replayNamed(client, names, io, options)
 }
 
 const deliveryIsSentAsItIs =
   '--dry-run is for requests; a delivery is sent as it is. `reveille deliveries --state parked` lists those.'
 
-async function replayNamed(client: Client, names: readonly string[], options: CommandOptions, io: Io) {
+async function replayNamed(client: Client, names: readonly string[], io: Io, options: CommandOptions) {
   const found = await Promise.all(names.map((name) => find(client, name, 'request', 'delivery')))
   const kinds = new Set(found.map(({ kind }) => kind))
   const ids = found.map(({ id }) => id)
   if (kinds.size > 1)
     throw badUsage('Some of these are requests and some are deliveries; replay them one after the other.')
-  if (kinds.has('request')) return replayRequests(client, ids, options, io)
+  if (kinds.has('request')) return replayRequests(client, ids, io, options)
   if (!kinds.has('delivery'))
     throw failure(`${names[0]} names a ${found[0]?.kind}; requests and deliveries can be replayed.`)
   if (options.dryRun) throw badUsage(deliveryIsSentAsItIs)
@@ -59,7 +59,7 @@ async function replayNamed(client: Client, names: readonly string[], options: Co
 type Replayed = Answer<'replayRequest'> | Refused
 
 /** @returns 1 where one of them was refused, or failed again */
-async function replayRequests(client: Client, ids: readonly string[], options: CommandOptions, io: Io) {
+async function replayRequests(client: Client, ids: readonly string[], io: Io, options: CommandOptions) {
   const { payload } = options
   const body: Asked<'replayRequest'>['body'] = {
     ...termsOf(options),
@@ -128,8 +128,8 @@ const retryWindowMs = 300_000
 async function replayByFilter(
   filter: FilterQuery,
   terms: Partial<Asked<'replayRequests'>['body'] & object>,
-  options: CommandOptions,
   io: Io,
+  options: CommandOptions,
 ): Promise<number> {
   const { wait } = options
   // With its key the order can be given again where its answer was lost.
@@ -150,7 +150,7 @@ async function replayByFilter(
     const what = `${counted(total, 'request')}. The gateway goes on when you press Ctrl-C; ${command} shows it again.`
     io.err(`${wrapText(what, io)}\n`)
   }
-  return follow(begun.job, ask, options, io)
+  return follow(begun.job, ask, io, options)
 }
 
 /** Requests that were accepted have not failed, although their runs may have. */
@@ -167,9 +167,9 @@ function previewText(total: number, sample: readonly ItemOf<'listRequests'>[], i
 }
 
 /** Shows a job by its id or the end of it. */
-async function followJob(name: string, options: CommandOptions, io: Io): Promise<number> {
+async function followJob(name: string, io: Io, options: CommandOptions): Promise<number> {
   const ask = await createAsker(io)
-  return follow(await ask((client) => jobIdOf(client, name)), ask, options, io)
+  return follow(await ask((client) => jobIdOf(client, name)), ask, io, options)
 }
 
 async function cancelJob(name: string, io: Io): Promise<number> {
@@ -188,7 +188,7 @@ async function jobIdOf(client: Client, name: string): Promise<string> {
 }
 
 /** Looks at the job until it is over, also over restarts of the gateway. */
-async function follow(id: string, ask: Asker, { wait }: CommandOptions, io: Io): Promise<number> {
+async function follow(id: string, ask: Asker, io: Io, { wait }: CommandOptions): Promise<number> {
   const bar = createBar(io)
   for (;;) {
     const job = await ask(

@@ -14,7 +14,7 @@ import { addressText } from '../status-text.ts'
 type Delivery = Answer<'readDelivery'>
 
 /** @returns 1 where the text was not delivered, or not yet */
-export async function send(text: string, options: CommandOptions, io: Io): Promise<number> {
+export async function send(text: string, io: Io, options: CommandOptions): Promise<number> {
   const { channel = 'last', to, timeout = 60, wait } = options
   const markdown = text === '-' ? await readInput(io) : text
   if (markdown.trim() === '') throw badUsage('The text is blank: there is nothing to send.')

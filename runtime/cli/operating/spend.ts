@@ -8,7 +8,7 @@ import { budgetText } from '../status-text.ts'
 
 type Spend = Answer<'readSpend'>
 
-export async function spend(options: CommandOptions, io: Io): Promise<number> {
+export async function spend(io: Io, options: CommandOptions): Promise<number> {
   const client = await openClient(io)
   const answer = await client.ask('readSpend', { query: options })
   print(io, answer, () => spendText(answer, io))

@@ -20,12 +20,12 @@ import { writeFirst } from './init.ts'
 /** How long the end waits for standard output to take what was written. Milliseconds. */
 const lastOutputMs = 1000
 
-export async function start(options: CommandOptions, io: Io): Promise<number> {
+export async function start(io: Io, options: CommandOptions): Promise<number> {
   neverBlock(process.stdout)
-  const port = portOf(options, io)
-  const tunnel = await tunnelOf(options, io)
-  openInspector(options, io)
-  const isFirst = await writeFirst(options, io)
+  const port = portOf(io, options)
+  const tunnel = await tunnelOf(io, options)
+  openInspector(io, options)
+  const isFirst = await writeFirst(io, options)
   const configFile = findConfiguration(io)
   const { gateway, address } = await openGateway(
     configFile,
@@ -97,13 +97,13 @@ async function reload(gateway: Gateway): Promise<void> {
 }
 
 /** @throws CommandFailure (bad usage) */
-function portOf({ port }: CommandOptions, { env }: Io): number | undefined {
+function portOf({ env }: Io, { port }: CommandOptions): number | undefined {
   const text = port ?? (env['REVEILLE_PORT'] || undefined)
   return text === undefined ? undefined : parsePort(text, port === undefined ? 'REVEILLE_PORT' : '--port')
 }
 
 /** @throws CommandFailure (bad usage, or no `cloudflared`) */
-async function tunnelOf({ tunnel, tunnelPort }: CommandOptions, io: Io): Promise<TunnelOptions | undefined> {
+async function tunnelOf(io: Io, { tunnel, tunnelPort }: CommandOptions): Promise<TunnelOptions | undefined> {
   if (!tunnel && tunnelPort === undefined) return undefined
   const port = tunnelPort === undefined ? 0 : parsePort(tunnelPort, '--tunnel-port')
   if (!tunnel) return { port }
@@ -132,7 +132,7 @@ function parsePort(text: string, name: string): number {
  *
  * @throws CommandFailure
  */
-function openInspector({ inspect }: CommandOptions, io: Io): void {
+function openInspector(io: Io, { inspect }: CommandOptions): void {
   if (inspect === undefined) return
   const port = inspect === true ? 9229 : parsePort(inspect, '--inspect')
   if (inspector.url() === undefined) inspector.open(port, '127.0.0.1')

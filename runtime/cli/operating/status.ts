@@ -3,7 +3,7 @@
 import type { Answer } from '../../api/routes/client.ts'
 import { cut } from '../../cut.ts'
 import { type Client, openClient } from '../client.ts'
-import type { CommandOptions, Io } from '../io.ts'
+import type { Io } from '../io.ts'
 import { counted, formatFacts, pasted, print, shortId, shortTime } from '../print.ts'
 import { errorsOf, type GenerationItem } from '../records/generations.ts'
 import {
@@ -21,7 +21,7 @@ import {
 /** The size of one page; a larger count is shown as `500+`. */
 const pageOfCount = 500
 
-export async function status(_options: CommandOptions, io: Io): Promise<number> {
+export async function status(io: Io): Promise<number> {
   const client = await openClient(io)
   const probe = await client.probe('/readyz')
   const ready = probe.status === 200

@@ -13,10 +13,10 @@ import { openOffline } from '../../store/sqlite/offline.ts'
 import { exportStore, importStore, type RowCounts, type TransferOptions } from '../../store/transfer.ts'
 import { badUsage, failure, sentence, storeFailure } from '../command-failure.ts'
 import { loadOrFail } from '../configuration.ts'
-import type { CommandOptions, Io } from '../io.ts'
+import type { Io } from '../io.ts'
 import { counted, createBar, print, shellWord } from '../print.ts'
 
-export async function storeBackup(target: string, _options: CommandOptions, io: Io): Promise<number> {
+export async function storeBackup(target: string, io: Io): Promise<number> {
   const file = path.resolve(io.cwd, target)
   const { settings } = await loadOrFail(io)
   const { dataDir: location, store } = settings.gateway
@@ -39,7 +39,7 @@ export function useDump(store: string, target: string): string {
   return `The store is in PostgreSQL, whose own program copies it, also while gateways run:\n${command.map(shellWord).join(' ')}`
 }
 
-export async function storeExport(target: string, _options: CommandOptions, io: Io): Promise<number> {
+export async function storeExport(target: string, io: Io): Promise<number> {
   const isOutput = target === '-'
   if (isOutput && io.json) throw badUsage('With --json the export needs a file.')
   return await transfer(io, false, async (driver, moving) => {
@@ -54,7 +54,7 @@ export async function storeExport(target: string, _options: CommandOptions, io: 
   })
 }
 
-export async function storeImport(source: string, _options: CommandOptions, io: Io): Promise<number> {
+export async function storeImport(source: string, io: Io): Promise<number> {
   const file = path.resolve(io.cwd, source)
   if (source !== '-') await checkReadable(file)
   let isRead = false

@@ -34,9 +34,9 @@ const shownCandidates = 3
 const maxEventLength = 8_388_608
 
 /** Runs until it is stopped. @throws CommandFailure if the gateway cannot be reached at first, or refuses the token */
-export async function tail(options: CommandOptions, io: Io): Promise<number> {
+export async function tail(io: Io, options: CommandOptions): Promise<number> {
   const client = await openClient(io)
-  const show = createView(client, options, io)
+  const show = createView(client, io, options)
   const stop = createStopSignal({ signals: io.signals })
   const stopped = new AbortController()
   void stop.first.then(() => stopped.abort())
@@ -74,7 +74,7 @@ export async function tail(options: CommandOptions, io: Io): Promise<number> {
   return 0
 }
 
-function createView(client: Client, { endpoint, ignored = false }: CommandOptions, io: Io) {
+function createView(client: Client, io: Io, { endpoint, ignored = false }: CommandOptions) {
   const paint = paintFor(io)
   const colour = io.columns !== undefined && !io.env['NO_COLOR']
   const lines = createPrettyStream({ write: io.out, ...(io.columns && { columns: io.columns }) }, { colour })

@@ -72,7 +72,7 @@ export function generationQuery(
 }
 
 /** The given filters as the API names them. @throws CommandFailure (bad usage) for a time that cannot be read */
-export function queryOf(options: FilterOptions, io: Pick<Io, 'now'>): FilterQuery {
+export function queryOf(io: Pick<Io, 'now'>, options: FilterOptions): FilterQuery {
   const query: Record<string, string | number> = {}
   for (const name of allFilters.keys()) {
     const given = options[name]

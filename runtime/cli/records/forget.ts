@@ -8,9 +8,9 @@ import { queryOf } from './filters.ts'
 import { findOne } from './records.ts'
 
 /** @returns 1 where one of them could not be forgotten */
-export async function forget(names: readonly string[], options: CommandOptions, io: Io): Promise<number> {
+export async function forget(names: readonly string[], io: Io, options: CommandOptions): Promise<number> {
   const { yes = false } = options
-  const filter = queryOf(options, io)
+  const filter = queryOf(io, options)
   const isFiltered = Object.keys(filter).length > 0
   if (isFiltered === names.length > 0)
     throw badUsage('Name the requests, or say which: --endpoint, --client, --until and the like.')

@@ -40,8 +40,8 @@ export function generationNotes(items: readonly GenerationItem[]): string {
 export async function showGeneration(
   client: Client,
   to: number,
-  { with: other }: CommandOptions,
   io: Io,
+  { with: other }: CommandOptions,
 ): Promise<number> {
   const { items } = await client.ask('listGenerations', { query: { limit: 500 } })
   const place = items.findIndex(({ generation }) => generation === to)

@@ -42,8 +42,8 @@ const changes = {
 export async function changeIssues(
   change: keyof typeof changes,
   keys: readonly string[],
-  { for: forMs }: CommandOptions,
   io: Io,
+  { for: forMs }: CommandOptions,
 ): Promise<number> {
   const client = await openClient(io)
   const [route, done] = changes[change]

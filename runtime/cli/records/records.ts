@@ -29,14 +29,14 @@ const showOptions = ['body', 'raw', 'asTest', 'with'] as const
 export async function showOrList(
   name: KindName,
   id: string | undefined,
-  options: CommandOptions,
   io: Io,
+  options: CommandOptions,
 ): Promise<number> {
-  return id === undefined ? list(name, options, io) : show(id, options, io, name)
+  return id === undefined ? list(name, io, options) : show(id, io, options, name)
 }
 
 /** Lists one page of a kind, with the command for the next one. */
-export async function list(name: KindName, options: CommandOptions, io: Io): Promise<number> {
+export async function list(name: KindName, io: Io, options: CommandOptions): Promise<number> {
   const { limit, cursor, all = false } = options
   const { filters, list: route, header, row, text }: Kind = kinds[name]
   const [other] = showOptions.filter((each) => options[each])
@@ -51,7 +51,7 @@ export async function list(name: KindName, options: CommandOptions, io: Io): Pro
     limit,
     cursor,
     ...(name === 'issues' && !all && { state: 'open' }),
-    ...queryOf(options, io),
+    ...queryOf(io, options),
   }
   const page = (await client.ask(route, { query: query as never })) as Answer<'listRuns'>
   const items = page.items as readonly never[]
@@ -72,7 +72,7 @@ export async function list(name: KindName, options: CommandOptions, io: Io): Pro
 }
 
 /** Shows what a text names: a record of this kind before any other. */
-export async function show(text: string, options: CommandOptions, io: Io, name?: KindName): Promise<number> {
+export async function show(text: string, io: Io, options: CommandOptions, name?: KindName): Promise<number> {
   const { raw = false } = options
   const [other] = listOptions.filter((each) => options[each] !== undefined)
   if (other !== undefined) throw badUsage(`An id names one record; ${flagOf(other)} is for lists.`)
@@ -80,13 +80,13 @@ export async function show(text: string, options: CommandOptions, io: Io, name?:
   if (raw && !io.json && io.columns !== undefined)
     throw badUsage('--raw writes the bytes as they came: send them to a file, as in … --raw > body.json.')
   const client = await openClient(io)
-  if (name === 'generations') return showGeneration(client, Number(text), options, io)
+  if (name === 'generations') return showGeneration(client, Number(text), io, options)
   const { kind, id } = await find(client, text, name && singular(name))
   const found = plural(kind)
   if (options.asTest) return showTest(client, id, io)
   if (options.body || raw) return showBody(client, id, raw, io)
   if (name !== undefined && found !== name) io.err(`${text} names one of the ${found}.\n`)
-  if (kind === 'generation') return showGeneration(client, Number(id), options, io)
+  if (kind === 'generation') return showGeneration(client, Number(id), io, options)
   const { read, facts }: Kind = kinds[found]
   const record = await client.ask(read ?? 'readRun', { params: { id, key: id } })
   if (kind === 'session') return showSession(record as never, io)

@@ -76,7 +76,7 @@ function stepRow(step: Step, connected: Connected): CommandRow {
     examples,
     run: async () => {
       const perform = await load()
-      return withOptions(description, (given, io) => perform(connected, given, io))
+      return withOptions(description, (io, given) => perform(connected, io, given))
     },
   }
 }
@@ -176,10 +176,10 @@ function optionOf({ flags, description, choices, range, pattern, problem }: Opti
 /** Calls `perform` with the options and the argument under the names that the plugin has for them. */
 function withOptions(
   { argument, options = [] }: CommandDescription,
-  perform: (options: Given, io: Io) => Promise<number>,
+  perform: (io: Io, options: Given) => Promise<number>,
 ): (...given: never[]) => Promise<number> {
   return async (...given: unknown[]) => {
-    const [values, io] = given.slice(-2) as [Given, Io]
+    const [io, values] = given.slice(-2) as [Io, Given]
     const name = argument?.flags.replace(/[^\w-]/g, '') ?? ''
     const all: Record<string, unknown> = { ...values, ...(argument && { [name]: given[0] }) }
     for (const { flags, key, isPath } of options) {
@@ -189,7 +189,7 @@ function withOptions(
       if (key !== undefined) all[key] = all[attribute]
       if (key !== undefined && key !== attribute) delete all[attribute]
     }
-    return perform(all, io)
+    return perform(io, all)
   }
 }
 

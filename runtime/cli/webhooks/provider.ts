@@ -49,8 +49,8 @@ interface Plan extends Account {
   readonly secret: KnownSecret
 }
 
-export function connectProvider(connected: Connected, options: ConnectOptions, io: Io): Promise<number> {
-  return withProvider(connected, options, io, async (task) => {
+export function connectProvider(connected: Connected, io: Io, options: ConnectOptions): Promise<number> {
+  return withProvider(connected, io, options, async (task) => {
     const { name, text, shown, endpoint, setup, policy, steps } = task
     const address = await addressFor(task)
     const account = await openAccount(task)
@@ -121,8 +121,8 @@ async function register(task: ProviderTask, plan: Plan, wanted: WantedWebhook, f
   }
 }
 
-export function disconnectProvider(connected: Connected, options: ConnectOptions, io: Io): Promise<number> {
-  return withProvider(connected, options, io, async (task) => {
+export function disconnectProvider(connected: Connected, io: Io, options: ConnectOptions): Promise<number> {
+  return withProvider(connected, io, options, async (task) => {
     const { name, setup, endpoint, file, shown, text, policy, configuration, steps } = task
     const { title } = setup
     const { owner, registrar, hooks } = await openAccount(task)
@@ -183,8 +183,8 @@ function dryRun(
 /** @returns the exit code */
 function withProvider(
   connected: Connected,
-  options: ConnectOptions,
   io: Io,
+  options: ConnectOptions,
   work: (task: ProviderTask) => Promise<Done>,
 ): Promise<number> {
   return perform(connected.setup.title, io, async (task) => work(await openTask(connected, options, task)))

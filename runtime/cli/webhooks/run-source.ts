@@ -10,13 +10,13 @@ import { withSnapshot } from '../authoring/compile.ts'
 import { connectionTo, namedAddress } from '../client.ts'
 import { badUsage, type CommandFailure, failure } from '../command-failure.ts'
 import { findConfiguration, shownPath } from '../configuration.ts'
-import { type CommandOptions, type Io, wrapText } from '../io.ts'
+import { type Io, wrapText } from '../io.ts'
 import { pasted } from '../print.ts'
 import { createStopSignal } from '../signals.ts'
 import type { Connected } from './task.ts'
 
 /** @returns 0 once it was stopped; 1 where another process runs the source, or it is not configured */
-export async function runSource({ name }: Connected, _options: CommandOptions, io: Io): Promise<number> {
+export async function runSource({ name }: Connected, io: Io): Promise<number> {
   const { json = false } = io
   const file = findConfiguration(io)
   const snapshot = await withSnapshot(io, async (made) => made)

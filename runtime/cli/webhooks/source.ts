@@ -43,7 +43,7 @@ interface Before extends Configured {
 }
 
 /** @returns 1 where it could not be finished; the same command continues from there */
-export function connectSource({ name, setup }: Connected, options: SetupOptions, given: Io): Promise<number> {
+export function connectSource({ name, setup }: Connected, given: Io, options: SetupOptions): Promise<number> {
   const again = (io: Io) =>
     `What was done is kept: ${pasted(`webhooks ${name} setup`, io)} goes on from there.`
   const work = async (task: Task) => {

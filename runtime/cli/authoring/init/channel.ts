@@ -19,8 +19,8 @@ import { type Gathered, gather, isMissing, parseAssignments } from './channel-qu
 export async function initChannel(
   name: string,
   folder: string | undefined,
-  options: CommandOptions,
   io: Io,
+  options: CommandOptions,
 ): Promise<number> {
   const file = findConfiguration(io, io.config ?? folder)
   const settings = await settingsOf(file, io)

@@ -18,8 +18,8 @@ import { knownPresets, presetFile } from '../presets.ts'
 export async function initMapping(
   name: string | undefined,
   folder: string | undefined,
-  options: CommandOptions,
   io: Io,
+  options: CommandOptions,
 ): Promise<number> {
   if (name === undefined) return listPresets(io)
   const preset = presetFile(name)

@@ -7,7 +7,7 @@ import { packageFile } from '../../../package-folder.ts'
 import { createFile } from '../../../scaffold/scaffold.ts'
 import { badUsage, failure } from '../../command-failure.ts'
 import { shownPath } from '../../configuration.ts'
-import type { CommandOptions, Io } from '../../io.ts'
+import type { Io } from '../../io.ts'
 import { print, programName, shellWord } from '../../print.ts'
 import { customaryVariable } from './channel-questions.ts'
 import { linkPackage } from './link-package.ts'
@@ -29,7 +29,6 @@ export async function initPlugin(
   kind: PluginKind,
   name: string,
   folder: string | undefined,
-  _options: CommandOptions,
   io: Io,
 ): Promise<number> {
   if (!/^[a-z][a-z0-9-]{0,63}$/.test(name)) {

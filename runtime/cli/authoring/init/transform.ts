@@ -8,7 +8,7 @@ import { packageFile } from '../../../package-folder.ts'
 import { createFile } from '../../../scaffold/scaffold.ts'
 import { badUsage } from '../../command-failure.ts'
 import { configWords, contentFolders, findConfiguration, shownPath } from '../../configuration.ts'
-import type { CommandOptions, Io } from '../../io.ts'
+import type { Io } from '../../io.ts'
 import { print, programName, shellWord } from '../../print.ts'
 import { listOwnFiles } from '../own-files.ts'
 import { linkPackage } from './link-package.ts'
@@ -17,12 +17,7 @@ import { linkPackage } from './link-package.ts'
  * Never writes over a file. Beside a transform that is there it writes only the files around it that are missing.
  * @throws CommandFailure (bad usage) when no module can have this name, or there is no configuration
  */
-export async function initTransform(
-  name: string,
-  folder: string | undefined,
-  _options: CommandOptions,
-  io: Io,
-): Promise<number> {
+export async function initTransform(name: string, folder: string | undefined, io: Io): Promise<number> {
   if (!/^[a-z0-9][a-z0-9-]{0,63}$/i.test(name)) {
     const advice = /\.[cm]?[jt]s$/.test(name) ? ' Leave the ending out: it becomes a .ts file.' : ''
     const what = `${JSON.stringify(name)} is not a valid name for a transform: use at most 64 letters, digits and hyphens.`

@@ -18,7 +18,7 @@ import { readRequestFile } from '../../request-file.ts'
 import { withCompiled } from '../compile.ts'
 import { lintCodes } from './codes.ts'
 
-export async function lint(options: CommandOptions, io: Io): Promise<number> {
+export async function lint(io: Io, options: CommandOptions): Promise<number> {
   const allowed = checkCodes(options.allow ?? [])
   const file = findConfiguration(io)
   const samples = options.samples === undefined ? [] : await readSamples(options.samples, io)

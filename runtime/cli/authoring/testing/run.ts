@@ -147,7 +147,7 @@ interface TestSource {
 }
 
 /** @throws CommandFailure (bad usage) when there is no such file or preset */
-export function findTestSource(options: CommandOptions, io: Io): TestSource {
+export function findTestSource(io: Io, options: CommandOptions): TestSource {
   const { preset = [], presets } = options
   if (preset.length === 0 && presets === undefined) {
     const file = findConfiguration(io)

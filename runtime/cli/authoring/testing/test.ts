@@ -7,8 +7,8 @@ import { createStopSignal } from '../../signals.ts'
 import { countsOf, isGood, writeRun } from './report.ts'
 import { findTestSource, runSource, type TestOutcome, type TestRun } from './run.ts'
 
-export async function test(patterns: readonly string[], options: CommandOptions, io: Io): Promise<number> {
-  const source = findTestSource(options, io)
+export async function test(patterns: readonly string[], io: Io, options: CommandOptions): Promise<number> {
+  const source = findTestSource(io, options)
   const run = () => runSource(source, patterns, io)
   const report = (done: TestRun) => (io.json ? writeJson(done, io) : writeRun(done, io))
   if (options.watch) return watchSource(run, report, { isPlain: io.json === true, io })

@@ -10,8 +10,8 @@ type RequestInput = Omit<ReceivedRequest, 'endpoint'>
 
 /** @throws CommandFailure (bad usage) for a body that cannot be read, or a malformed header or query */
 export async function readRequest(
-  { payload, header = [], query = [] }: CommandOptions,
   io: Io,
+  { payload, header = [], query = [] }: CommandOptions,
 ): Promise<RequestInput> {
   if (payload === undefined)
     throw badUsage('Name the body with --payload FILE; --payload - reads standard input.')

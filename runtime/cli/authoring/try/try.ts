@@ -42,28 +42,28 @@ import {
   type Stopped,
 } from './text.ts'
 
-export function tryEndpoint(subject: string, options: CommandOptions, io: Io): Promise<number> {
+export function tryEndpoint(subject: string, io: Io, options: CommandOptions): Promise<number> {
   return options.payload === undefined
-    ? tryStored(subject, options, io)
-    : tryGiven(subject, options, io, false)
+    ? tryStored(subject, io, options)
+    : tryGiven(subject, io, options, false)
 }
 
-export function explain(subject: string, options: CommandOptions, io: Io): Promise<number> {
+export function explain(subject: string, io: Io, options: CommandOptions): Promise<number> {
   return options.payload === undefined
-    ? explainStored(subject, options, io)
-    : tryGiven(subject, options, io, true)
+    ? explainStored(subject, io, options)
+    : tryGiven(subject, io, options, true)
 }
 
 /** @returns 1 where the decision is an error */
 async function tryGiven(
   given: string,
-  options: CommandOptions,
   io: Io,
+  options: CommandOptions,
   isExplained: boolean,
 ): Promise<number> {
   if (options.generation !== undefined)
     throw badUsage('--generation is for a stored request: give its id, without --payload.')
-  const read = await readRequest(options, io)
+  const read = await readRequest(io, options)
   return withSnapshot(io, async (snapshot, configuration) => {
     const received = { ...read, endpoint: endpointIn(given, snapshot.settings.hooks.path) }
     const dryRun = options.callOut ? 'call-out' : 'refuse'
@@ -177,8 +177,8 @@ function factsOf(action: Action, isOneOfSeveral: boolean): Facts {
 }
 
 /** Tries a stored request again, which a running gateway does. */
-async function tryStored(id: string, options: CommandOptions, io: Io): Promise<number> {
-  const dryRun = await askDryRun(id, options, io)
+async function tryStored(id: string, io: Io, options: CommandOptions): Promise<number> {
+  const dryRun = await askDryRun(id, io, options)
   const prompts = dryRun.explanation.actions.flatMap(({ prompt }) =>
     prompt === undefined ? [] : ['', ...frame('prompt', prompt, io)],
   )
@@ -186,7 +186,7 @@ async function tryStored(id: string, options: CommandOptions, io: Io): Promise<n
 }
 
 /** @throws CommandFailure where the gateway cannot try it, such as without its body */
-async function askDryRun(id: string, options: CommandOptions, io: Io): Promise<RequestDryRun> {
+async function askDryRun(id: string, io: Io, options: CommandOptions): Promise<RequestDryRun> {
   refuseOtherThanId(id)
   const client = await openClient(io)
   const { generation = 'live', callOut } = options
@@ -216,10 +216,10 @@ function reportDryRun(dryRun: RequestDryRun, io: Io, more: readonly string[] = [
   return print(io, { endpoint, ...dryRun }, () => lines().join('\n'), 'code' in decision ? 1 : 0)
 }
 
-async function explainStored(id: string, options: CommandOptions, io: Io): Promise<number> {
+async function explainStored(id: string, io: Io, options: CommandOptions): Promise<number> {
   refuseOtherThanId(id)
   // Transforms that may call out are no reading, so that it is a replay that stores nothing.
-  if (options.callOut) return reportDryRun(await askDryRun(id, options, io), io)
+  if (options.callOut) return reportDryRun(await askDryRun(id, io, options), io)
   const client = await openClient(io)
   const params = { id: await findOne(client, 'request', id) }
   const record = (await client.ask('readRequest', { params })) as RequestRecord
