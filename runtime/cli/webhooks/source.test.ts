@@ -114,7 +114,7 @@ test('a person is asked only for unknown values, and sees the error in an answer
 })
 
 test('an empty answer means the default that the plugin offers', async (t) => {
-  const { prompts, output, isAnswered } = person({ 'The mailbox': [''], 'How do': ['pull'] })
+  const { prompts, output, isAnswered } = person({ 'The mailbox': [''], 'How should': ['pull'] })
   const consent = JSON.stringify({ account: 'grace@example.com', refreshToken })
   const files = {
     'data/sources/gmail/credentials.json': consent,
