@@ -32,16 +32,18 @@ export default function ChangesPage({ query }: PageProps) {
   useReloadOn((frame) => frame.reload === true || frame.generation !== undefined, reload)
   const items = data ?? []
   const live = items.find(({ state }) => state === 'live')
-  const standing = items.find(({ stands }) => stands)
+  const currentRefusal = items.find(({ isCurrent }) => isCurrent)
   const folder = folderOf(items)
   const [from, to] = [query.get('from'), query.get('to')]
-  useRefusalAnnounced(standing, data !== undefined)
+  useRefusalAnnounced(currentRefusal, data !== undefined)
   return (
     <>
       <h1>Changes</h1>
       {error !== undefined && <Problem error={error} retry={reload} />}
       {data === undefined && list.isLoading && <Loading what="the generations" />}
-      {live !== undefined && <Live live={live} standing={standing} folder={folder} reload={reload} />}
+      {live !== undefined && (
+        <Live live={live} currentRefusal={currentRefusal} folder={folder} reload={reload} />
+      )}
       {from !== null && to !== null && <Comparison from={from} to={to} items={items} />}
       {items.length > 0 && (
         <section aria-label="Generations">
@@ -61,27 +63,27 @@ export default function ChangesPage({ query }: PageProps) {
 }
 
 /** Says a new refusal, and its end, to those who do not see it appear. */
-function useRefusalAnnounced(standing: Generation | undefined, isRead: boolean): void {
+function useRefusalAnnounced(currentRefusal: Generation | undefined, isRead: boolean): void {
   const last = useRef<number | undefined>(undefined)
   const wasRead = useRef(false)
   useEffect(() => {
     if (!isRead) return
-    if (wasRead.current && standing !== undefined && last.current !== standing.at)
-      announce(`Your last change was refused, with ${counted(standing.diagnostics.length, 'message')}.`)
-    if (last.current !== undefined && standing === undefined) announce('The files are good again.')
-    last.current = standing?.at
+    if (wasRead.current && currentRefusal !== undefined && last.current !== currentRefusal.at)
+      announce(`Your last change was refused, with ${counted(currentRefusal.diagnostics.length, 'message')}.`)
+    if (last.current !== undefined && currentRefusal === undefined) announce('The files are good again.')
+    last.current = currentRefusal?.at
     wasRead.current = true
-  }, [standing, isRead])
+  }, [currentRefusal, isRead])
 }
 
 interface LiveProps {
   readonly live: Generation
-  readonly standing: Generation | undefined
+  readonly currentRefusal: Generation | undefined
   readonly folder: string
   readonly reload: () => void
 }
 
-function Live({ live, standing, folder, reload }: LiveProps) {
+function Live({ live, currentRefusal, folder, reload }: LiveProps) {
   const warnings = live.diagnostics
   return (
     <section aria-label="What is live" class="card">
@@ -100,13 +102,17 @@ function Live({ live, standing, folder, reload }: LiveProps) {
           Waits for a restart: <Names names={live.changes.restart} />
         </p>
       )}
-      {standing !== undefined && (
+      {currentRefusal !== undefined && (
         <div class="card refused" role="alert">
           <h2>
-            Your last change was refused <span class="quiet">at</span> <Time at={standing.at} />
+            Your last change was refused <span class="quiet">at</span> <Time at={currentRefusal.at} />
           </h2>
           <p>Generation {live.generation} is still live. The files are loaded again when you save.</p>
-          <DiagnosticList diagnostics={standing.diagnostics} folder={folder} label="Why it was refused" />
+          <DiagnosticList
+            diagnostics={currentRefusal.diagnostics}
+            folder={folder}
+            label="Why it was refused"
+          />
         </div>
       )}
       {warnings.length > 0 && (

@@ -12,7 +12,7 @@ import {
 } from '../../test/installation.ts'
 import type { Page } from '../store/port.ts'
 
-type Item = GenerationRecord & { readonly rolledBack?: true; readonly stands?: true }
+type Item = GenerationRecord & { readonly rolledBack?: true; readonly isCurrent?: true }
 
 const mapping = (text: string) =>
   `mappings:\n  - { id: bell, match: { path: bell }, action: wake, text: "${text}" }\n`
@@ -67,7 +67,7 @@ test('a refused reload is a conflict with file, line, column and hint, and is li
     hint: 'Did you mean `action`?',
   })
   const [refused, live] = await items()
-  assert.partialDeepStrictEqual(refused, { state: 'rejected', stands: true, digest: result.digest })
+  assert.partialDeepStrictEqual(refused, { state: 'rejected', isCurrent: true, digest: result.digest })
   assert.deepEqual(refused?.diagnostics, result.diagnostics)
   assert.equal(refused?.generation, undefined)
   assert.partialDeepStrictEqual(live, { state: 'live', generation: 2, mappings: 1 })
@@ -75,7 +75,7 @@ test('a refused reload is a conflict with file, line, column and hint, and is li
 
   await write('mappings/bell.yaml', mapping('two'))
   await post(installed, '/api/reload')
-  assert.equal((await items())[0]?.stands, undefined)
+  assert.equal((await items())[0]?.isCurrent, undefined)
 })
 
 test('generations are listed newest first, in pages, and one is shown with the names of its files', async (t) => {

@@ -21,24 +21,24 @@ export function createGenerationHandlers(options: AdminOptions): GenerationHandl
   const { reloader, archive, isDraining, dryRun } = options
   const files = createGenerationFiles(options)
   /** The refusal of the files as they are now; a later reload without errors ends it. */
-  let standing: GenerationRecord | undefined
+  let currentRefusal: GenerationRecord | undefined
   reloader.subscribe((event) => {
-    if (event.type === 'snapshot-swapped' || event.type === 'content-unchanged') standing = undefined
+    if (event.type === 'snapshot-swapped' || event.type === 'content-unchanged') currentRefusal = undefined
     else if (event.type === 'candidate-rejected' && event.rollbackTo === undefined)
-      standing = archive.list().find(({ state }) => state === 'rejected')
+      currentRefusal = archive.list().find(({ state }) => state === 'rejected')
   })
 
   return {
     async listGenerations({ query }) {
       const page = pageIn(archive.list(), query, cursorOf)
-      return { ...page, items: itemsOf(archive, page.items, standing) }
+      return { ...page, items: itemsOf(archive, page.items, currentRefusal) }
     },
 
     async readGeneration({ params }) {
       const number = numberOf(params)
       const record = archive.list().find(({ generation }) => generation === number)
       const paths = number === undefined ? undefined : await archive.filesOf(number)
-      const [item] = record === undefined ? [] : itemsOf(archive, [record], standing)
+      const [item] = record === undefined ? [] : itemsOf(archive, [record], currentRefusal)
       return item === undefined || paths === undefined ? missing(params) : { ...item, files: paths }
     },
 
@@ -98,13 +98,13 @@ export function createGenerationHandlers(options: AdminOptions): GenerationHandl
 function itemsOf(
   archive: AdminOptions['archive'],
   records: readonly GenerationRecord[],
-  standing: GenerationRecord | undefined,
+  currentRefusal: GenerationRecord | undefined,
 ) {
   const isHeld = archive.rollback() !== undefined
   return records.map((record) => ({
     ...record,
     ...(isHeld && record.state === 'live' && { rolledBack: true }),
-    ...(record === standing && { stands: true }),
+    ...(record === currentRefusal && { isCurrent: true }),
   }))
 }
 

@@ -28,7 +28,7 @@ export function createReloadReporter(log: Log, folder: string): (event: ReloadEv
   let isFirst = true
 
   /** Identifies the refusal that the files have now. */
-  let standing: string | undefined
+  let refusal: string | undefined
 
   return function report(event) {
     const { type, ...facts } = event
@@ -36,7 +36,7 @@ export function createReloadReporter(log: Log, folder: string): (event: ReloadEv
       case 'snapshot-swapped': {
         const { generation, digest, tookMs, mappings, rolledBack } = event
         // `restart-required` has a line of its own.
-        standing = undefined
+        refusal = undefined
         const changes = isFirst ? '' : changesText({ ...event.changes, restart: [] })
         isFirst = false
         log.info({
@@ -52,9 +52,9 @@ export function createReloadReporter(log: Log, folder: string): (event: ReloadEv
         return
       }
       case 'candidate-rejected': {
-        const before = standing
-        standing = JSON.stringify([event.digest, event.rollbackTo, event.diagnostics])
-        const isAgain = standing === before
+        const before = refusal
+        refusal = JSON.stringify([event.digest, event.rollbackTo, event.diagnostics])
+        const isAgain = refusal === before
         log.error({
           event: type,
           errors: event.diagnostics.filter(({ severity }) => severity === 'error').length,
@@ -68,8 +68,8 @@ export function createReloadReporter(log: Log, folder: string): (event: ReloadEv
       }
       case 'content-unchanged':
         log.debug({ event: type, ...facts })
-        if (standing !== undefined) log.info({ event: 'files-fixed', generation: event.generation })
-        standing = undefined
+        if (refusal !== undefined) log.info({ event: 'files-fixed', generation: event.generation })
+        refusal = undefined
         return
       case 'restart-required':
         log.warn({ event: type, ...facts })

@@ -108,8 +108,8 @@ export function testLooks({ dark }: { readonly dark: AxeRules }): void {
       await write('mappings/github.yaml', mappings('closed', '  - id: third\n    mesage: hello\n'))
       await gateway.reload()
       await until(async () => {
-        const { items } = await read<{ items: { stands?: true }[] }>('/api/generations')
-        return items[0]?.stands
+        const { items } = await read<{ items: { isCurrent?: true }[] }>('/api/generations')
+        return items[0]?.isCurrent
       }, 'the refusal')
       await open('/changes?from=1&to=2')
       await page.locator('.diff-added').first().waitFor()

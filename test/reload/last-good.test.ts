@@ -49,9 +49,9 @@ test(
     assert.deepEqual([level, generation, files], [50, 1, ['mappings/bell.yaml']])
     assert.ok(lines('diagnostic').length > 0, 'the mistake is reported with its place')
     assert.deepEqual((await status()).lastGood, { generation: 1, files: ['mappings/bell.yaml'] })
-    const { items } = await read<{ items: { state: string; stands?: true }[] }>('/api/generations')
+    const { items } = await read<{ items: { state: string; isCurrent?: true }[] }>('/api/generations')
     assert.ok(
-      items.some(({ stands }) => stands),
+      items.some(({ isCurrent }) => isCurrent),
       'the files are refused, as after any change',
     )
     assert.equal((await ask('/readyz')).status, 200)

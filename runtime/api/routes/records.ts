@@ -108,7 +108,9 @@ const generationFields = {
     digest: Type.String(),
     mappings: Type.Integer(),
     rolledBack: Type.Boolean({ description: 'Whether it is live in place of the files.' }),
-    stands: Type.Boolean({ description: 'Whether the files are still as they were when they were refused.' }),
+    isCurrent: Type.Boolean({
+      description: 'Whether the files are still as they were when they were refused.',
+    }),
   }),
 }
 

@@ -45,7 +45,7 @@ async function look(client: Client) {
     countsOf(client, 'listDeliveries', ['pending', 'parked']),
   ])
   const live = generations.items.find(({ state }) => state === 'live')
-  const refused = generations.items.find(({ stands }) => stands)
+  const refused = generations.items.find(({ isCurrent }) => isCurrent)
   return { main, worst, live, refused, request: latest.items[0], route, runs, events, deliveries }
 }
 

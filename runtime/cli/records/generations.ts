@@ -29,7 +29,7 @@ export function generationNotes(items: readonly GenerationItem[]): string {
   return [
     held &&
       `\nGeneration ${held.generation} serves in the place of the files until they change or \`reveille reload\` ends it.\n`,
-    items.some(({ stands }) => stands) &&
+    items.some(({ isCurrent }) => isCurrent) &&
       '\nThe files as they are now are refused; `reveille reload` says why.\n',
   ]
     .filter(Boolean)

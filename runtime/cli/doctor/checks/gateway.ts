@@ -126,7 +126,7 @@ async function liveFiles({ gateway, compiled, io }: Subject) {
   const live = items.find(({ state }) => state === 'live')
   if (live === undefined) throw new NotChecked('GATEWAY_ANSWER', 'the gateway reports no live generation')
   const serves = `generation ${live.generation}`
-  const refused = items.find(({ stands }) => stands)
+  const refused = items.find(({ isCurrent }) => isCurrent)
   if (refused) {
     const text = `the files were refused at ${shortTime(refused.at, io.now())} (${errorsOf(refused)}); ${serves} stays live`
     return problem('FILES_REFUSED', text, `Fix them: ${check}`)
