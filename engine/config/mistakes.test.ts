@@ -422,6 +422,9 @@ YAML_SYNTAX                 hooks:⏎  mappings:⏎    - message: §// two => be
 YAML_SYNTAX                 hooks: { presets: [gmail] } §// mail => begin with \`#\`
 YAML_SYNTAX                 { hooks: { §/* path: "/hooks" } } => Write \`*/\` after it
 UNKNOWN_KEY                 { hooks:{§enabled:true} } => Write a space after the colon
+YAML_SYNTAX                 hooks: {⏎  path: "/hooks",⏎}§,⏎agents: {} => Remove the comma
+UNKNOWN_KEY                 gateway:⏎  port: 1⏎  §hooks: {⏎    path: "/hooks",⏎  } => Begin it in the first column
+YAML_SYNTAX                 hooks:⏎  mappings:⏎    - match:⏎        path: x⏎§     message: x⏎      name: |-⏎        x => Keys of one map begin in one column
 ~SINGLE_QUOTED_BREAK        { hooks: { mappings: [{ messageTemplate: §'From: {{a}}\\nSubject: {{b}}' }] } } => double quotes
 ~SINGLE_QUOTED_BREAK        { hooks: { mappings: [{ action: 'wake', textTemplate: §'a\\tb' }] } }
 ~SINGLE_QUOTED_BREAK        hooks:⏎  mappings:⏎    - { message: §'a\\nb' }

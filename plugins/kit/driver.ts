@@ -69,8 +69,11 @@ export interface Driver {
   clock(): Promise<number>
   /** Sends a text of up to 7,900 bytes to every other process that listens. It may be lost. */
   notify(text: string): Promise<void>
-  /** Receives what other processes send, until the driver is closed. `onGap` is called whenever some of it may have been lost. */
-  listen(onText: (text: string) => void, onGap: () => void): void
+  /**
+   * Receives what other processes send, until the driver is closed. `onGap` is called whenever some of it may have been lost,
+   * `onHeard` when it is known that notifications arrive.
+   */
+  listen(onText: (text: string) => void, onGap: () => void, onHeard?: () => void): void
   /** What an operator should know of the server. Undefined for a database without one. */
   describe(): Promise<
     | {

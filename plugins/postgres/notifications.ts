@@ -4,7 +4,10 @@
  */
 
 import { randomBytes } from 'node:crypto'
+import type { Driver } from '@reveille/kit'
 import type { Connections } from './connections.ts'
+
+type Listener = Parameters<Driver['listen']>
 
 /** Milliseconds between two notifications to itself, and how long one may take. */
 const checkMs = 5_000
@@ -21,10 +24,10 @@ export function createNotifications(connections: Connections, notify: (text: str
   let hears = false
   let hasHeard = false
 
-  async function keepListening(onText: (text: string) => void, onGap: () => void): Promise<void> {
+  async function keepListening(...listener: Listener): Promise<void> {
     while (!closing.signal.aborted) {
       try {
-        await listen(onText, onGap)
+        await listen(...listener)
       } catch {
         // It is tried again.
       }
@@ -34,13 +37,14 @@ export function createNotifications(connections: Connections, notify: (text: str
   }
 
   /** Listens until the connection is lost. */
-  async function listen(onText: (text: string) => void, onGap: () => void): Promise<void> {
+  async function listen(...[onText, onGap, onHeard]: Listener): Promise<void> {
     const client = await connections.open()
     try {
       const lost = new AbortController()
       client.once('end', () => lost.abort())
       client.once('error', () => lost.abort())
       client.on('notification', ({ payload = '' }) => {
+        if (!hears) onHeard?.()
         hears = true
         hasHeard = true
         const text = payload.slice(own.length)
@@ -86,9 +90,9 @@ export function createNotifications(connections: Connections, notify: (text: str
 
   return {
     send: (text: string) => notify(own + text),
-    listen(onText: (text: string) => void, onGap: () => void): void {
-      void keepListening(onText, onGap)
-      void keepPolling(onGap)
+    listen(...listener: Listener): void {
+      void keepListening(...listener)
+      void keepPolling(listener[1])
     },
     close: () => closing.abort(),
   }

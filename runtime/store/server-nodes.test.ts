@@ -68,6 +68,12 @@ async function renewed({ cluster }: Store, query: Query): Promise<void> {
 
 const settled = (store: Store) => store.command({ type: 'offer-route', route: undefined })
 
+test('a node that hears nothing of others knows by its own notification that they arrive', async (t) => {
+  const { nodes } = await openNodes(t, nodeTimes)
+  const wakeUp = async () => (await nodes[0]?.cluster.nodes())?.[0]?.wakeUp
+  while ((await wakeUp()) !== 'notify') await wait(5)
+})
+
 test('the late writes of a node are refused after another one has taken over its claims', async (t) => {
   const { nodes, join } = await openNodes(t, paused)
   const [first] = nodes as [Store]

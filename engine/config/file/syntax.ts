@@ -90,16 +90,26 @@ interface SyntaxFault {
 export function problemsOf(faults: readonly Fault[], placed: PlacedText): Diagnostic[] {
   const explain = createExplainer(placed.text)
   const seen = new Set<number>()
-  return faults.flatMap(({ code, offset }) => {
+  let isMisindented = false
+  return faults.flatMap((fault) => {
+    const { offset } = fault
+    const code = isWrongColumn(fault, placed) ? 'BAD_INDENT' : fault.code
     const isUnderstood = semanticCodes.has(code)
     const place = placeAt(placed, offset, !isUnderstood)
     // A line that begins in the wrong place is a consequence of a mistake above it.
-    const isConsequence = code === 'UNEXPECTED_TOKEN' && seen.size > 0 && isLineStart(placed, offset)
+    const follows = code === 'BAD_INDENT' ? isMisindented : code === 'UNEXPECTED_TOKEN' && seen.size > 0
+    const isConsequence = follows && isLineStart(placed, offset)
+    isMisindented ||= code === 'BAD_INDENT'
     if (isConsequence || seen.has(place.line)) return []
     seen.add(place.line)
     const words = isUnderstood ? describeCode(code) : explain(code, place.text, offset)
     return [{ severity: 'error' as const, place, ...words }]
   })
+}
+
+/** A key left of the other keys of its list item, where the parser expects the dash of another item. */
+function isWrongColumn({ code, offset }: Fault, placed: PlacedText): boolean {
+  return code === 'MISSING_CHAR' && isLineStart(placed, offset)
 }
 
 function isLineStart({ text, lineStarts }: PlacedText, offset: number): boolean {
@@ -113,6 +123,9 @@ const bareTemplateInBraces = /[{,]\s*["']?[\w.$-]+["']?\s*:\s+\{[{%]/
 
 /** A reference without quotes between braces or brackets, where its own braces open a map. */
 const bareReference = /[{[,]\s*(?:["']?[\w.$-]+["']?\s*:\s+)?\$\{/
+
+/** The end of a block, before a comma that was pasted with it. */
+const isClosed = /[}\]]\s*$/
 
 /** An apostrophe in a text as JSON5 writes it. */
 const isEscapedQuote = /'[^'"]*\\'/
@@ -133,17 +146,23 @@ function createExplainer(text: string): (code: FaultCode, line: string, offset: 
       const { message } = describeCode(isAtComment ? 'FOREIGN_COMMENT' : code)
       return { code: 'YAML_SYNTAX', message, hint: foreignComment }
     }
-    const isBare =
-      bareTemplateAtStart.test(line) || (code !== 'BLOCK_AS_IMPLICIT_KEY' && bareTemplateInBraces.test(line))
-    const hint = isBare
-      ? 'A template that begins with `{{` or `{%` needs quotes around it.'
-      : bareReference.test(lineAt(text, offset))
-        ? 'A reference between braces needs quotes around it, as in { token: "${NAME}" }.'
-        : isEscapedQuote.test(line)
-          ? "In single quotes `\\'` ends the text: write `''`, or use double quotes."
-          : undefined
+    const hint = hintAt(code, line, text, offset)
     return { ...describeCode(code), ...(hint !== undefined && { hint }) }
   }
+}
+
+/** Returns a hint at the probable mistake, or undefined where the code's own hint is the best one. */
+function hintAt(code: FaultCode, line: string, text: string, offset: number): string | undefined {
+  const isBare =
+    bareTemplateAtStart.test(line) || (code !== 'BLOCK_AS_IMPLICIT_KEY' && bareTemplateInBraces.test(line))
+  if (isBare) return 'A template that begins with `{{` or `{%` needs quotes around it.'
+  if (bareReference.test(lineAt(text, offset)))
+    return 'A reference between braces needs quotes around it, as in { token: "${NAME}" }.'
+  if (isEscapedQuote.test(line))
+    return "In single quotes `\\'` ends the text: write `''`, or use double quotes."
+  if (text[offset] === ',' && isClosed.test(text.slice(0, offset)))
+    return 'Remove the comma: commas separate items between brackets or braces only.'
+  return undefined
 }
 
 /** The original line; the displayed one hides possible secrets, including references. */

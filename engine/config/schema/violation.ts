@@ -9,6 +9,9 @@ import { inLargestUnit } from '../values/quantities.ts'
 import { foreignKey, foreignName, shorthand } from './foreign-keys.ts'
 import type { SchemaNode } from './keywords.ts'
 
+/** The blocks of a configuration, which may be pasted with their indentation. */
+const topLevel: ReadonlySet<string> = new Set(['gateway', 'hooks', 'agents', 'channels', 'sources'])
+
 type Properties = Readonly<Record<string, SchemaNode>>
 
 /** Turns one of the schema's errors into a finding. `root` is the checked value. The finding quotes no value. */
@@ -65,6 +68,8 @@ function guess(path: Path, known: Properties): string {
   if (/^[\w$-]+:[^:]/.test(name)) return 'Write a space after the colon, or quotes around the key.'
   const foreign = foreignName(path)
   if (foreign !== undefined) return foreign
+  if (path.length === 2 && topLevel.has(name))
+    return `Begin it in the first column: it belongs beside \`${path[0]}\`.`
   const names = Object.keys(known)
   // The key belongs to a neighbouring map, and is one level too high.
   const owners = names.filter((each) => Object.hasOwn(known[each]?.properties ?? {}, name))

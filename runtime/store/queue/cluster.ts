@@ -51,13 +51,15 @@ function createNodeRow({ id, node, clock }: ClusterOptions) {
     report(next: typeof live) {
       live = next
     },
-    /** A notification of another node has arrived. */
+    /** Notifications of the database arrive. */
     heard() {
       wakeUp = 'notify'
     },
     /** This node's row with what is not written yet. */
     current: (row: NodeRow): NodeRow =>
-      row.id === id && live !== undefined ? { ...row, live: JSON.stringify(live) } : row,
+      row.id === id
+        ? { ...row, wake_up: wakeUp, ...(live !== undefined && { live: JSON.stringify(live) }) }
+        : row,
     async write(tx: Context, steadySince: number): Promise<void> {
       const at = Math.round(clock.now())
       startedAt ||= at
@@ -87,7 +89,6 @@ export async function joinCluster(options: ClusterOptions) {
   const renewal: Renewal = createRenewal({ ...options, leads, writeNode: row.write })
 
   function receive(text: string): void {
-    row.heard()
     const news = readNews(text, id)
     if (news === undefined) return
     for (const place of news.places) core.notePool(place)
@@ -114,7 +115,7 @@ export async function joinCluster(options: ClusterOptions) {
   await renewal.renew()
   const tickMs = Math.min(1_000, times.renewMs / 2)
   const timer = setInterval(() => renewal.tick(tickMs), tickMs).unref()
-  driver.listen(receive, look)
+  driver.listen(receive, look, row.heard)
 
   const cluster: Cluster = {
     node: id,
