@@ -36,6 +36,15 @@ test('a test among several actions counts', async () => {
   assert.deepEqual(await missing([listed]), [])
 })
 
+test('a test that names no mapping counts for those of its endpoint', async () => {
+  const unnamed = (endpoint: string): TestEntry => ({
+    ...testOf('one', { body: { action: 'one' } }),
+    value: { name: 'x', request: { endpoint, body: { action: 'two' } }, expect: { action: 'agent' } },
+  })
+  assert.deepEqual(await missing([unnamed('test')]), [])
+  assert.equal((await missing([unnamed('elsewhere')])).length, 1)
+})
+
 test('a test of another file does not count, and a preset needs no tests from the user', async () => {
   const outsider: TestEntry = {
     ...testOf('one', { body: { action: 'one' } }),
