@@ -7,7 +7,7 @@ import { judgeNodes, judgeTransaction } from './checks/cluster.ts'
 import type { GuardedFile } from './checks/files.ts'
 import { gatewayUser, judgeAccess, judgeMounts, judgeOwners, type Step } from './checks/files.ts'
 import { judgeNode, judgeSkew, judgeSpace } from './checks/machine.ts'
-import { judgeBacklog, judgeSource } from './checks/work.ts'
+import { judgeBacklog, judgeIssues, judgeSource } from './checks/work.ts'
 import { NotChecked, skewOf } from './gateway-view.ts'
 import type { Subject } from './subject.ts'
 
@@ -66,6 +66,12 @@ test('a backlog is a warning before it is full, and a problem when it is full', 
     [at(0), at(799), at(800), at(999), at(1_000)],
     ['ok', 'ok', 'warning', 'warning', 'problem'],
   )
+})
+
+test('open issues are a warning with their number by severity', () => {
+  assert.deepEqual(judgeIssues({ 'losing-events': 0, failing: 0 }, 'look'), ok('none open'))
+  const { state, code, message } = judgeIssues({ 'losing-events': 1, failing: 2, degraded: 0 }, 'look')
+  assert.deepEqual([state, code, message], ['warning', 'OPEN_ISSUES', '1 losing-events, 2 failing'])
 })
 
 test('the report says what a source waits for, and how many of its events the gateway refused', () => {

@@ -122,6 +122,7 @@ test('a running gateway that matches the files has no problems', limit, async (t
     'live-files',
     'parked',
     'channels',
+    'issues',
     'backlog',
   ]
   for (const check of [...checks, 'main-session', 'clock-gateway'])

@@ -14,6 +14,7 @@ export const workChecks: readonly Check[] = [
   { name: 'parked', group: 'work', title: 'parked', run: parked },
   { name: 'channels', group: 'work', title: 'channels', run: channels },
   { name: 'main-session', group: 'work', title: 'main session', run: mainSession },
+  { name: 'issues', group: 'work', title: 'issues', run: issues },
   { name: 'backlog', group: 'work', title: 'backlog', run: backlog },
 ]
 
@@ -144,6 +145,21 @@ async function mainSession({ gateway, io }: Subject) {
   const text = heartbeatText(heartbeat, io.now())
   if (heartbeat.state !== 'failing') return ok(text)
   return warning('MAIN_SESSION_FAILING', text, `${pasted('runs --kind heartbeat', io)} says why`)
+}
+
+/** Checks that no issue is open. Runs that have failed are known from these alone. */
+async function issues({ gateway, io }: Subject) {
+  const { issues: counts } = await gateway().status()
+  if (counts === null) throw new NotChecked('GATEWAY_ANSWER', 'the gateway does not report them')
+  return judgeIssues(counts, pasted('issues', io))
+}
+
+/** Judges the number of open issues of each severity. */
+export function judgeIssues(counts: Readonly<Record<string, number>>, command: string): Result {
+  const open = Object.entries(counts).filter(([, count]) => count > 0)
+  if (open.length === 0) return ok('none open')
+  const text = open.map(([severity, count]) => `${count} ${severity}`).join(', ')
+  return warning('OPEN_ISSUES', text, `${command} names the cause and the next step of each`)
 }
 
 /** The share of the limit from which a warning is due. */
