@@ -108,8 +108,10 @@ export function problemsOf(faults: readonly Fault[], placed: PlacedText): Diagno
 }
 
 /** A key left of the other keys of its list item, where the parser expects the dash of another item. */
-function isWrongColumn({ code, offset }: Fault, placed: PlacedText): boolean {
-  return code === 'MISSING_CHAR' && isLineStart(placed, offset)
+function isWrongColumn({ code, offset }: Fault, { text, lineStarts }: PlacedText): boolean {
+  return (
+    code === 'MISSING_CHAR' && lineStarts.includes(offset) && /^ +[^\s#].*:(\s|$)/.test(lineAt(text, offset))
+  )
 }
 
 function isLineStart({ text, lineStarts }: PlacedText, offset: number): boolean {
