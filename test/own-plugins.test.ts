@@ -113,7 +113,7 @@ test('each event of a source of its own causes one run, and its token stays out 
 
 test('a source of its own is connected as the page says, by options or by answers', async (t) => {
   const page = await readFile(join(import.meta.dirname, '../docs/writing-plugins.md'), 'utf8')
-  const [, section = ''] = page.split('### A setup of its own')
+  const [, section = ''] = page.split('### A setup command')
   const blockOf = (language: string) =>
     new RegExp(`\n\`\`\`${language}\n(.*?)\n\`\`\``, 's').exec(section)?.[1] ?? ''
   const { cwd, run } = await createCommandLine(t, { 'reveille.yaml': '# Ours.\nplugins: [./crier]\n' })

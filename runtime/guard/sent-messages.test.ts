@@ -6,7 +6,7 @@ import { createSentMessages, followSentMessages } from './sent-messages.ts'
 const day = 86_400_000
 const reply = 'The build is green again, all 42 tests.'
 
-function open(options: { most?: number } = {}) {
+function open(options: { maxCount?: number } = {}) {
   const clock = { now: 1_000_000_000_000 }
   return { clock, words: createSentMessages({ now: () => clock.now, ...options }) }
 }
@@ -75,7 +75,7 @@ test('a message is forgotten a day after it was sent last', () => {
 })
 
 test('only the newest messages are kept, and two of the same length are forgotten one by one', () => {
-  const { words } = open({ most: 2 })
+  const { words } = open({ maxCount: 2 })
   const texts = [1, 2, 3].map((number) => `a text that is long enough ${number}`)
   for (const text of texts) words.note(text)
   assert.deepEqual(

@@ -240,9 +240,9 @@ test('a value of the wrong form is refused with what its key is for, and each mi
       assert.ok(error instanceof PluginSetupError)
       const shown = error.problems.map(({ key, hint }) => [key, hint?.split(/[;:.]/)[0]])
       assert.deepEqual(shown, [
-        ['agents.runners.relative.cwd', 'The folder that the program starts in'],
+        ['agents.runners.relative.cwd', 'Working folder'],
         ['agents.runners.nameless.command', undefined],
-        ['agents.runners.addressless.url', 'Where the OpenClaw gateway is reached'],
+        ['agents.runners.addressless.url', 'Address of the OpenClaw gateway'],
       ])
       return true
     },
