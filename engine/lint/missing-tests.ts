@@ -15,8 +15,18 @@ export function lintTests(
 ): void {
   const own = mappings.filter(({ origin }) => origin.kind === 'file')
   for (const [file, entries] of Map.groupBy(own, ({ origin }) => origin.name)) {
-    const ofFile = tests.filter(({ origin }) => origin.kind === 'file' && origin.name === file)
-    const missing = entries.filter((entry) => !ofFile.some((test) => isExpectedBy(entry, test)))
+    const named = new Set<string>()
+    const endpoints = new Set<string>()
+    for (const { origin, value } of tests) {
+      if (origin.kind !== 'file' || origin.name !== file) continue
+      const { request, expect } = value
+      const ids = [expect, ...(expect.actions ?? [])].flatMap(({ mapping }) => mapping ?? [])
+      for (const id of ids) named.add(id)
+      if (ids.length === 0) endpoints.add(request.endpoint)
+    }
+    const covers = ({ value: { match } }: MappingEntry) =>
+      [...endpoints].some((endpoint) => overlapsPath(match?.path, endpoint))
+    const missing = entries.filter((entry) => !named.has(entry.id) && !covers(entry))
     const isWhole = missing.length > 1 && missing.length === entries.length
     for (const entry of isWhole ? missing.slice(0, 1) : missing)
       warnings.add(entry, {
@@ -27,9 +37,4 @@ export function lintTests(
         hint: 'Under `tests:` of the same file: a name, a request with endpoint and body, and expect: { mapping: … }. `reveille test` runs them.',
       })
   }
-}
-
-function isExpectedBy({ id, value: { match } }: MappingEntry, { value: { request, expect } }: TestEntry) {
-  const named = [expect, ...(expect.actions ?? [])].flatMap(({ mapping }) => mapping ?? [])
-  return named.length > 0 ? named.includes(id) : overlapsPath(match?.path, request.endpoint)
 }

@@ -1,6 +1,6 @@
 /**
  * The operators of a body pattern, in the order of testing. A row reads the operand once, and gives the test and the words
- * for it. The editor's schema of an operand is in `config/schema/body-pattern-definitions.ts`.
+ * for it. The editor's schema of an operand is in `config/schema/editor-schema.ts`.
  */
 
 import { type Path, writePath } from '../../config/values/path.ts'

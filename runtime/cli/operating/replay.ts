@@ -45,12 +45,12 @@ const deliveryIsSentAsItIs =
 
 async function replayNamed(client: Client, names: readonly string[], io: Io, options: CommandOptions) {
   const found = await Promise.all(names.map((name) => find(client, name, 'request', 'delivery')))
-  const kinds = new Set(found.map(({ kind }) => kind))
+  const foundKinds = new Set(found.map(({ kind }) => kind))
   const ids = found.map(({ id }) => id)
-  if (kinds.size > 1)
+  if (foundKinds.size > 1)
     throw badUsage('Some of these are requests and some are deliveries; replay them one after the other.')
-  if (kinds.has('request')) return replayRequests(client, ids, io, options)
-  if (!kinds.has('delivery'))
+  if (foundKinds.has('request')) return replayRequests(client, ids, io, options)
+  if (!foundKinds.has('delivery'))
     throw failure(`${names[0]} names a ${found[0]?.kind}; requests and deliveries can be replayed.`)
   if (options.dryRun) throw badUsage(deliveryIsSentAsItIs)
   return orderEach('replay', client, ids, io)
