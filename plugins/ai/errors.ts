@@ -126,7 +126,7 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : ''
 }
 
-/** Whether the OpenAI-compatible provider threw this because a stream ended without a reason; other such errors hold data. */
+/** True if the OpenAI-compatible provider threw this because a stream ended without a reason; other such errors hold data. */
 function isUnfinished(error: unknown): boolean {
   return nameOf(error) === 'AI_InvalidResponseDataError' && (error as { data?: unknown }).data === undefined
 }
@@ -136,13 +136,13 @@ function isMissingModule(error: unknown): error is Error {
   return error instanceof Error && (error as { code?: unknown }).code === 'ERR_MODULE_NOT_FOUND'
 }
 
-/** Whether the error has a code of the system or of undici, such as `ECONNRESET` or `UND_ERR_SOCKET`. */
+/** True if the error has a code of the system or of undici, such as `ECONNRESET` or `UND_ERR_SOCKET`. */
 function hasSystemCode(error: unknown): error is { code: string } {
   const code = (error as { code?: unknown } | null | undefined)?.code
   return error instanceof Error && typeof code === 'string' && /^[A-Z][A-Z_]+$/.test(code)
 }
 
-/** How many characters of a wrong key vendors quote. */
+/** Number of characters of a wrong key that vendors quote. */
 const tellingStart = 8
 
 /** Keys by their vendors' prefixes, values after `Bearer`, and keys that a vendor has only partly starred out. */

@@ -60,13 +60,13 @@ function httpStatusOf(code: unknown): number | undefined {
   return typeof status === 'number' && status >= 400 && status <= 599 ? status : undefined
 }
 
-/** What an error means for the run. */
+/** The consequences of an error for the run. */
 interface Meaning {
   readonly code: string
   readonly retryable: boolean
-  /** Whether every other turn of the key would fail in the same way. */
+  /** True if every other turn with the key would fail in the same way. */
   readonly wholeService?: boolean
-  /** What happened, to follow the provider's name. */
+  /** Describes the failure; follows the provider's name. */
   readonly sentence: string
 }
 

@@ -75,7 +75,7 @@ export function compileSettings(
       output.usage.output !== undefined,
     countsWholeConversation: output.usage?.cumulative ?? false,
     session,
-    /** Whether a conversation can be continued with arguments. */
+    /** True if a conversation can be continued with arguments. */
     canResume: resume !== undefined,
     /** Recognises a lost conversation. Undefined if any failure of a continued conversation means that it is lost. */
     lost: whole.lost && compilePatterns(whole.lost, 'lost'),

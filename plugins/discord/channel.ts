@@ -40,12 +40,12 @@ const maxNameLength = 80
 /** The flag of a message whose links get no preview. */
 const suppressEmbeds = 1 << 2
 
-/** How many direct messages are remembered: more than one gateway opens. A forgotten one costs one more request. */
+/** Maximum number of cached direct-message channels; more than one gateway opens. A forgotten one costs one more request. */
 const maxDirectMessages = 1000
 
 /**
- * How long a repeated nonce gives no second message, in milliseconds. Discord only says that it compares nonces of "the past
- * few minutes" (discord.com/developers/docs/resources/message); two minutes are the least that can mean.
+ * Milliseconds within which a repeated nonce is safe to send. Discord only says that it compares nonces of "the past few minutes"
+ * (discord.com/developers/docs/resources/message); two minutes are the least that can mean.
  */
 const nonceWindowMs = 120_000
 

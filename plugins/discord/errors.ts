@@ -57,7 +57,7 @@ const maxQuoteLength = 120
 export interface ErrorOptions {
   /** The token, which is removed from what Discord said. */
   readonly token: string
-  /** Whether the call was the one that sends the message. Default: true. */
+  /** True if the call was the one that sends the message. Default: true. */
   readonly isDelivery?: boolean
 }
 

@@ -37,7 +37,7 @@ export interface Delivery {
   readonly event: string
   /** Milliseconds since the Unix epoch. */
   readonly at: number
-  /** What was answered; 0 where nothing was. */
+  /** Status of the receiver's answer; 0 without one. */
   readonly status: number
   /** In GitHub's words, such as `failed to connect to host`. */
   readonly statusText: string
@@ -140,7 +140,7 @@ function deliveryOf(value: unknown): Delivery[] {
   ]
 }
 
-/** What mappings read. Signatures are left out, because nothing is verified by them here. */
+/** The headers that mappings read. Signatures are left out, because nothing is verified by them here. */
 function headersOf(headers: unknown): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(recordOf(headers) ?? {}).flatMap(([name, value]) => {

@@ -3,7 +3,7 @@
 import { BlockList, isIP } from 'node:net'
 
 /**
- * What is not globally reachable, and multicast. IPv4 addresses that are mapped to IPv6 are covered too.
+ * Addresses that are not globally reachable, and multicast. IPv4 addresses that are mapped to IPv6 are covered too.
  *
  * Source: the IANA registries of special-purpose addresses for IPv4 and IPv6.
  */
@@ -38,7 +38,7 @@ for (const range of [
   notPublic.addSubnet(address, Number(bits), isIP(address) === 4 ? 'ipv4' : 'ipv6')
 }
 
-/** Whether an IP address may be that of a host on the Internet. */
+/** True if an IP address may be that of a host on the Internet. */
 export function isPublicAddress(address: string): boolean {
   const version = isIP(address)
   return version !== 0 && !notPublic.check(address, version === 4 ? 'ipv4' : 'ipv6')

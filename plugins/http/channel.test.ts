@@ -26,7 +26,7 @@ async function send(config: Partial<HttpConfig>, addresses: readonly string[] = 
   async function deliver() {
     const channel = createHttpChannel({
       config: given,
-      // What is called is the receiver, wherever the name leads.
+      // Calls the receiver, wherever the name leads.
       fetch: (_url, init) => fetch(`${vendor.url}/hook`, init),
       now: Date.now,
       lookup: async () => addresses.map((address) => ({ address })),

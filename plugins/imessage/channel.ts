@@ -35,17 +35,17 @@ interface ServerCall {
   /** The body of a call that sends; absent for a call that only asks. */
   readonly body?: { readonly message: string; readonly [field: string]: unknown }
   readonly signal: AbortSignal
-  /** Whether the caller handles this refusal itself; the call then returns undefined. */
+  /** True if the caller handles this refusal itself; the call then returns undefined. */
   readonly expects?: (answer: VendorAnswer) => boolean
 }
 
 /**
- * How long a send may take, in milliseconds. BlueBubbles answers once Messages has confirmed the message, for which it waits
- * half a minute after a script that may first have to start Messages.
+ * Time limit of a send, in milliseconds. BlueBubbles answers once Messages has confirmed the message, for which it waits half a minute
+ * after a script that may first have to start Messages.
  */
 const sendTimeoutMs = 60_000
 
-/** How many chats are remembered: more than one gateway writes to. */
+/** Maximum number of cached chats; more than one gateway writes to. */
 const maxChats = 1000
 
 /** @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */

@@ -15,7 +15,7 @@ import {
 } from '@reveille/kit'
 
 export interface ErrorOptions extends AnsweredCall {
-  /** What must not be quoted: the password and the text of the message. */
+  /** Strings that must not be quoted: the password and the text of the message. */
   readonly hidden: readonly string[]
 }
 

@@ -25,7 +25,7 @@ export function channelError(code: ChannelErrorCode, message: string, facts: Fac
 }
 
 /**
- * Whether a service that answers with this status has done nothing: 503 says that it cannot handle the request now (RFC 9110, section
+ * True if a service that answers with this status has done nothing: 503 says that it cannot handle the request now (RFC 9110, section
  * 15.6.4), so a repeat doubles nothing. Any other 5xx may come after the message was accepted.
  */
 export function hasDoneNothing(status: number): boolean {

@@ -22,7 +22,7 @@ export interface ChannelLimits {
   /** The rates that the host keeps to when it calls `send`. */
   readonly perTarget?: Pace
   readonly overall?: Pace
-  /** How many milliseconds one `send` may take before the host aborts it. Default: 30,000. */
+  /** Milliseconds after which the host aborts a `send`. Default: 30,000. */
   readonly sendTimeoutMs?: number
 }
 

@@ -5,7 +5,7 @@ import type { SourceClock, SourceStorage } from './source.ts'
 export interface ConnectCall {
   /** The existing configuration; empty if there is none. */
   readonly config: Readonly<Record<string, unknown>>
-  /** What the person asks for this time, by option or answer. It takes precedence over `config`. */
+  /** Settings requested for this run, by option or answer. They take precedence over `config`. */
   readonly wanted: Readonly<Record<string, unknown>>
   /** The storage that the source will have. Credentials are stored here and nowhere else. */
   readonly storage: SourceStorage
@@ -49,13 +49,13 @@ export interface Question {
 export interface ConnectStep {
   /** The name of the step, such as `consent`, `topic` or `watch`. */
   readonly step: string
-  /** Whether the step changed something. */
+  /** `done` if the step changed something. */
   readonly outcome: 'done' | 'unchanged'
   /** A sentence about the step. */
   readonly detail: string
 }
 
-/** What the configuration has to contain now, without secrets. */
+/** The configuration that the connection needs, without secrets. */
 export interface Connection {
   /** The whole configuration of the source. */
   readonly config: Readonly<Record<string, unknown>>
@@ -63,7 +63,7 @@ export interface Connection {
   readonly endpoints?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /** The preset that handles what the source posts to the endpoint of that name. It is added unless a mapping does. */
   readonly preset?: string
-  /** What is connected, such as the address of a mailbox. Default: the name of the source. */
+  /** The connected thing, such as the address of a mailbox. Default: the name of the source. */
   readonly subject?: string
   /** How to see that it works, as a sentence: `Send a mail to ada@example.com`. */
   readonly howToTry?: string

@@ -1,6 +1,6 @@
 /** The contract of a database driver: transactions, statements, locks, notifications and a clock. Records and queue are the gateway's. */
 
-/** What a statement takes. A list is bound to one parameter; see `Dialect.among`. */
+/** A value bound to a parameter. A list is bound to one parameter; see `Dialect.among`. */
 export type SqlValue = string | number | null | Uint8Array | readonly string[] | readonly number[]
 
 /** `id` is a UUID, `sequence` a number that the database assigns in the order of insertion, `number` may have a fraction. */
@@ -13,7 +13,7 @@ export interface Table {
   readonly primaryKey: readonly string[]
 }
 
-/** What differs between databases. SQL is written with the parameters `?1`, `?2`, …, which may be repeated. */
+/** The differences between databases. SQL is written with the parameters `?1`, `?2`, …, which may be repeated. */
 export interface Dialect {
   readonly types: Readonly<Record<ColumnType, string>>
   /** The set of rows of a list: `id IN ${among('?1', 'id')}`. */
@@ -24,7 +24,7 @@ export interface Dialect {
   readonly forUpdate: string
   /** As `forUpdate`, past the rows that other transactions have locked. */
   readonly skipLocked: string
-  /** What follows the columns of a table's definition. */
+  /** SQL after the columns of a table's definition. */
   readonly tableOptions: string
 }
 
@@ -50,7 +50,7 @@ export interface Transaction extends Statements {
 
 export interface Driver {
   readonly dialect: Dialect
-  /** Whether other processes work on the same data. */
+  /** True if other processes work on the same data. */
   readonly isShared: boolean
   /**
    * Runs `work` in one transaction. Resolves once it is on the disk. Rejects only if nothing of it has happened or ever will; while that
@@ -74,7 +74,7 @@ export interface Driver {
    * `onHeard` when it is known that notifications arrive.
    */
   listen(onText: (text: string) => void, onGap: () => void, onHeard?: () => void): void
-  /** What an operator should know of the server. Undefined for a database without one. */
+  /** Describes the server to an operator. Undefined for a database without one. */
   describe(): Promise<
     | {
         readonly version: string
@@ -90,7 +90,7 @@ export interface DriverOptions {
   readonly location: string
 }
 
-/** What a package with a driver exports. */
+/** The exports of a package with a driver. */
 export interface DriverModule {
   /** Connects to the database. @throws DriverError */
   openDriver(options: DriverOptions): Promise<Driver>
@@ -110,7 +110,7 @@ export class DriverError extends Error {
   readonly code: DriverErrorCode
   /** The message in a few words without addresses, which may be shown to anyone. */
   readonly brief: string | undefined
-  /** What an operator can do about it, in sentences. */
+  /** Advice for the operator, in sentences. */
   readonly fix: string | undefined
 
   constructor(
@@ -126,7 +126,7 @@ export class DriverError extends Error {
   }
 }
 
-/** Whether a value is a DriverError, by a brand and not by its class, because a package may bring a second copy of the kit. */
+/** True if a value is a DriverError, by a brand and not by its class, because a package may bring a second copy of the kit. */
 export function isDriverError(value: unknown): value is DriverError {
   return typeof value === 'object' && value !== null && BRAND in value
 }

@@ -13,7 +13,7 @@ export interface ForeignAnswerOptions {
   readonly vendor: string
   /** The key of the configuration that has the vendor's address. Default: `baseUrl`. */
   readonly addressKey?: string
-  /** Whether the call was the one that sends the message. Default: true. */
+  /** True if the call was the one that sends the message. Default: true. */
   readonly isDelivery?: boolean
   /** The time in milliseconds since the Unix epoch. Default: the system's clock. */
   readonly now?: number

@@ -62,6 +62,6 @@ export interface ObservedDelivery extends Observed {
   readonly channel: string
   readonly state: 'delivered' | 'skipped' | 'parked'
   readonly attempts: number
-  /** How many messages the service took. */
+  /** Number of messages that the service accepted. */
   readonly parts: number
 }

@@ -5,19 +5,19 @@ const BRAND = Symbol.for('reveille.plugin-error')
 export interface PluginErrorOptions {
   /** A stable code in kebab-case, such as `rate-limited`, `bad-credential` or `timeout`. */
   readonly code: string
-  /** Whether the same call may succeed later without any change. */
+  /** True if the same call may succeed later without any change. */
   readonly retryable: boolean
   /** The seconds that the vendor asked to wait before a retry. Default: the host's own backoff. */
   readonly retryAfter?: number
-  /** Whether the vendor may have acted although the call failed, as when it was cut after the body was sent. Default: false. */
+  /** True if the vendor may have acted although the call failed, as when it was cut after the body was sent. Default: false. */
   readonly maybeDelivered?: boolean
   /**
-   * Whether every other call to the service would fail in the same way, as with a refused credential or a limit for the whole
-   * account, a quota that is used up, or a program that is missing. The host then holds back all of the channel's deliveries or of
-   * the runner's runs, none of which fails for it, and tries one of them from time to time. Default: false.
+   * True if every other call to the service would fail in the same way, as with a refused credential or a limit for the whole account, a
+   * quota that is used up, or a program that is missing. The host then holds back all of the channel's deliveries or of the runner's
+   * runs, none of which fails for it, and tries one of them from time to time. Default: false.
    */
   readonly wholeService?: boolean
-  /** Whether the connection broke off before the answer was read. Default: false. */
+  /** True if the connection broke off before the answer was read. Default: false. */
   readonly cutOff?: boolean
   readonly cause?: unknown
 }
@@ -44,7 +44,7 @@ export class PluginError extends Error {
   }
 }
 
-/** Whether a value is a PluginError, by a brand and not by its class, because a plugin may bring a second copy of the kit. */
+/** True if a value is a PluginError, by a brand and not by its class, because a plugin may bring a second copy of the kit. */
 export function isPluginError(value: unknown): value is PluginError {
   return typeof value === 'object' && value !== null && BRAND in value
 }

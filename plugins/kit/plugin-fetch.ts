@@ -69,7 +69,7 @@ const unconnected = new Set([
 const untrusted =
   /^(CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)$)/
 
-/** Whether the request may have been sent. Node reports a cut handshake with its local address. */
+/** True if the request may have been sent. Node reports a cut handshake with its local address. */
 function mayHaveLeft(cause: unknown): boolean {
   if (typeof cause !== 'object' || cause === null) return true
   if (isBlockedPort(cause)) return false
@@ -78,7 +78,7 @@ function mayHaveLeft(cause: unknown): boolean {
   return typeof code !== 'string' || !(unconnected.has(code) || untrusted.test(code))
 }
 
-/** Whether fetch refused the port before it connected. It has a list of such ports, and no code for them. */
+/** True if fetch refused the port before it connected. It has a list of such ports, and no code for them. */
 function isBlockedPort(cause: unknown): boolean {
   return cause instanceof Error && cause.message === 'bad port'
 }

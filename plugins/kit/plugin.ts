@@ -24,9 +24,9 @@ export interface PluginManifest {
   readonly observers?: readonly string[]
   /** The keys of `agents` that its runners are given besides their own, such as `providers`. */
   readonly inherits?: readonly string[]
-  /** Whether its runners pass the events of the main session on instead of answering them, so that no event waits here. */
+  /** True if its runners pass the events of the main session on instead of answering them, so that no event waits here. */
   readonly relays?: boolean
-  /** Whether its runners need a configuration under `agents.runners`. Default: false. */
+  /** True if its runners need a configuration under `agents.runners`. Default: false. */
   readonly needsConfiguration?: boolean
   /** The path of a JSON Schema for the plugin's configuration, relative to the package. */
   readonly configSchema: string
@@ -54,13 +54,13 @@ export interface PluginContext<Config> {
   readonly signal: AbortSignal
 }
 
-/** What the channel or runner of a service needs of its surroundings. */
+/** The surroundings of a service's channel or runner. */
 export interface VendorContext<Config> extends Pick<PluginContext<Config>, 'config' | 'fetch'> {
   /** The time in milliseconds since the Unix epoch. */
   now(): number
 }
 
-/** What a plugin provides. `close` is called once and releases everything that `setup` has acquired. */
+/** The parts that a plugin provides. `close` is called once and releases everything that `setup` has acquired. */
 export interface Provided {
   readonly channels?: readonly Channel[]
   readonly runners?: readonly Runner[]

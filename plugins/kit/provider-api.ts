@@ -20,7 +20,7 @@ export interface ProviderApiOptions extends ApiPace {
   readonly signal: AbortSignal
 }
 
-/** What differs between providers. */
+/** The differences between providers. */
 export interface ProviderDialect {
   /** The name of the provider in sentences, such as `GitHub`. */
   readonly title: string
@@ -28,7 +28,7 @@ export interface ProviderDialect {
   readonly headers?: Readonly<Record<string, string>>
   /** The permission that a token needs, as the provider's pages name it. */
   readonly scope: string
-  /** Whether bodies are sent as forms, with nested values as `metadata[name]`. Default: JSON. */
+  /** True if bodies are sent as forms, with nested values as `metadata[name]`. Default: JSON. */
   readonly sendsForms?: boolean
   /** The wait after a limit without a time, which doubles. Milliseconds. */
   readonly firstWaitMs: number
@@ -46,7 +46,7 @@ export interface ProviderCall {
   /** Begins with a slash, and has no secrets. */
   readonly path: string
   readonly body?: Readonly<Record<string, unknown>>
-  /** What is asked for, for messages: `the webhooks of octo-org/harbour`. */
+  /** The subject of the call, for messages: `the webhooks of octo-org/harbour`. */
   readonly what: string
 }
 

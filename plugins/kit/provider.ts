@@ -6,7 +6,7 @@
 import type { Facts } from './record.ts'
 import type { SourceClock } from './source.ts'
 
-/** What is configured as `catchUp` of one endpoint. The gateway asks it at the start and every `every`. */
+/** A provider configured as `catchUp` of one endpoint. The gateway calls it at the start and every `every`. */
 export interface Provider {
   /** The name of the provider in its manifest, such as `github`. */
   readonly id: string
@@ -100,7 +100,7 @@ export interface RegisteredWebhook {
 
 /** Each method throws a PluginError that names the missing permission. */
 export interface Registrar {
-  /** Whether the provider signs with a secret that it is given. Otherwise it makes one, and shows it once. */
+  /** True if the provider signs with a secret that it is given. Otherwise it makes one, and shows it once. */
   readonly choosesSecret: boolean
   /** Lists all webhooks of the owner, which fails if the token may not administer them. */
   list(): Promise<readonly RegisteredWebhook[]>

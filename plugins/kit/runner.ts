@@ -15,7 +15,7 @@ export interface TurnEvent {
   readonly text: string
   /** The same text as a model may see it, with the boundary applied. */
   readonly prompt?: string
-  /** Whether the sender asked for an immediate heartbeat. */
+  /** `now` if the sender asked for an immediate heartbeat. */
   readonly mode?: 'now' | 'next-heartbeat'
   /** Milliseconds since the Unix epoch. */
   readonly at: number
@@ -88,7 +88,7 @@ export interface TurnResult {
 export interface Progress {
   /** The text that was added to the reply. */
   readonly text?: string
-  /** What the agent is doing, in a few words, such as `running a tool`. */
+  /** The agent's current activity in a few words, such as `running a tool`. */
   readonly note?: string
 }
 
@@ -113,13 +113,13 @@ export interface Runner {
   /** The name of the runner in the configuration, such as `echo` or `ai`. */
   readonly id: string
   /**
-   * Whether the conversation is stored elsewhere and found by `state` or by the key of the session. Such a runner is given no
-   * history, and its history is never compacted. Default: false.
+   * True if the conversation is stored elsewhere and found by `state` or by the key of the session. Such a runner is given no history,
+   * and its history is never compacted. Default: false.
    */
   readonly keepsHistory?: boolean
   /**
-   * Whether its turns report `usage` with the tokens of input and output. Only such a runner can be paid by a budget in US
-   * dollars. Default: false.
+   * True if its turns report `usage` with the tokens of input and output. Only such a runner can be paid by a budget in US dollars.
+   * Default: false.
    */
   readonly countsTokens?: boolean
   /**

@@ -42,6 +42,6 @@ export interface OptionDescription {
   /** A regular expression, and the sentence for a value that does not match it. */
   readonly pattern?: string
   readonly problem?: string
-  /** Whether it is a path, which is made absolute. */
+  /** True if it is a path, which is made absolute. */
   readonly isPath?: boolean
 }

@@ -17,7 +17,7 @@ export interface SourceCall {
   /** The signal that is aborted when the gateway stops or the configuration of the source changes. */
   readonly signal: AbortSignal
   readonly clock: SourceClock
-  /** What the source stores from one run to the next. */
+  /** Storage that outlives a run of the source. */
   readonly storage: SourceStorage
   /**
    * Posts `body` to `hooks.path` + `endpoint` as a trusted sender. Mappings decide what becomes of it, and the answer comes
@@ -63,7 +63,7 @@ export interface SourceStorage {
 export interface Posted {
   /** The HTTP status. With 2xx the body is on disk or no mapping wanted it, and it must not be posted again. */
   readonly status: number
-  /** Whether nothing came of a success, because no mapping wanted it or it repeats an earlier delivery. */
+  /** True if a success had no effect, because no mapping matched or it repeats an earlier delivery. */
   readonly isIgnored?: boolean
   /** The stable code of a refusal, such as `BODY_TOO_LARGE`. */
   readonly code?: string

@@ -17,8 +17,8 @@ export interface VendorCall {
   readonly body?: object | string
   readonly signal: AbortSignal
   /**
-   * Whether the call is the one that sends the message. A call that only looks something up or opens a conversation never
-   * fails with `maybeDelivered`. Default: true, unless the method is `GET`.
+   * True if the call is the one that sends the message. A call that only looks something up or opens a conversation never fails with
+   * `maybeDelivered`. Default: true, unless the method is `GET`.
    */
   readonly isDelivery?: boolean
   /** Maximum size of the answer after decompression, in bytes. Default: 1 MiB; a vendor's usual answer has a few hundred bytes. */

@@ -30,8 +30,8 @@ export interface MattermostConfig {
 }
 
 /**
- * How long a repeated `pending_post_id` is safe to send, in milliseconds. A server drops repeats for 30 s after the post arrived;
- * the remaining 10 s cover network delays.
+ * Milliseconds within which a repeated `pending_post_id` is safe to send. A server drops repeats for 30 s after the post arrived; the
+ * remaining 10 s cover network delays.
  */
 const windowMs = 20_000
 

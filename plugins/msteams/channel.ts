@@ -28,7 +28,7 @@ export interface TeamsConfig extends AppCredentials {
   readonly defaultTo?: string
 }
 
-/** How many chats are remembered: more than one gateway writes to. */
+/** Maximum number of cached chats; more than one gateway writes to. */
 const maxChats = 1000
 
 type ConnectorCall = Required<Pick<VendorCall, 'body' | 'isDelivery' | 'signal'>>

@@ -11,7 +11,7 @@ import {
   type VendorAnswer,
 } from '@reveille/kit'
 
-/** What the operator can do, by the connector's own code. Source: Teams, "status code responses" of bots. */
+/** Advice for the operator, by the connector's own code. Source: Teams, "status code responses" of bots. */
 const advice: Readonly<Record<string, string>> = {
   BotNotInConversationRoster: 'install the app in that team or chat, or for that person',
   ConversationBlockedByUser: 'that person has blocked the bot',
@@ -59,7 +59,7 @@ export function notTeams(answer: VendorAnswer, now: number): PluginError {
   return foreignAnswer(answer, { vendor: connector, isDelivery: false, now })
 }
 
-/** What the operator can do, by Entra's numbers. Source: "Microsoft Entra authentication error codes". */
+/** Advice for the operator, by Entra's numbers. Source: "Microsoft Entra authentication error codes". */
 const entraAdvice: Readonly<Record<string, string>> = {
   '7000215': '`appPassword` is wrong: it is to be the value of a client secret, not its id',
   '7000222': 'the client secret has expired: create a new one',

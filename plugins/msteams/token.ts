@@ -15,7 +15,7 @@ import {
 } from '@reveille/kit'
 import { tokenErrorFrom } from './errors.ts'
 
-/** What Microsoft Entra wants to know of a bot, and where Entra is. */
+/** The bot's credentials for Microsoft Entra, and Entra's address. */
 export interface AppCredentials {
   readonly appId: string
   readonly appPassword: string
@@ -24,7 +24,7 @@ export interface AppCredentials {
 }
 
 const scope = 'https://api.botframework.com/.default'
-/** How long before its end a token is renewed, in milliseconds, or at half of its life if that is later. */
+/** Milliseconds before its end at which a token is renewed, or at half of its life if that is later. */
 const marginMs = 300_000
 /** The life in seconds of a token that does not state it. */
 const usualLife = 3600

@@ -23,7 +23,7 @@ export async function readAnswer(response: Response, signal: AbortSignal) {
     object: object ?? {},
     /** OpenClaw's own words, if there are any. */
     said: isPage || text === undefined ? undefined : saidIn(object?.['error'], text),
-    /** Whether a success cannot be an answer of OpenClaw's hooks, such as an HTML page. */
+    /** True if a success cannot be an answer of OpenClaw's hooks, such as an HTML page. */
     isForeign: object === undefined && text?.trim() !== '',
   }
 }

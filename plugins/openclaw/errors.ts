@@ -60,7 +60,7 @@ export function errorFrom(answer: Answer, { config, hook, retryAfter }: ErrorOpt
   return permanent('bad-request', `OpenClaw refused the request (${status})${words}`)
 }
 
-/** Whether OpenClaw refuses the session key of a request, in its words since 2026.2.12. */
+/** True if OpenClaw refuses the session key of a request, in its words since 2026.2.12. */
 export function isAboutSessionKey({ status, said }: Answer): boolean {
   return status === 400 && /session[ _-]?key/i.test(said ?? '')
 }

@@ -21,7 +21,7 @@ interface Message {
   readonly key: string
   readonly body: Readonly<Record<string, unknown>>
   readonly signal: AbortSignal
-  /** Whether the caller handles this refusal itself, so that it is returned and not thrown. */
+  /** True if the caller handles this refusal itself, so that it is returned and not thrown. */
   readonly expects?: (answer: Answer) => boolean
 }
 
@@ -30,10 +30,10 @@ type Post = (hook: Hook, message: Message) => Promise<Answer>
 /** A generated session key, such as the gateway gives a run of its own. OpenClaw generates similar ones. */
 const generatedKey = /^hook:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** How many UTF-16 units of an event are sent that is too large for OpenClaw: at most 64 KiB, a quarter of its default limit. */
+/** UTF-16 units that are sent of an event too large for OpenClaw: at most 64 KiB, a quarter of its default limit. */
 const shortenedTo = 16_000
 
-/** How many events and runs are remembered; far more than are retried at a time. */
+/** Maximum number of remembered events and runs; far more than are retried at a time. */
 const maxRemembered = 5000
 
 export function createOpenClawRunner(options: VendorContext<OpenClawConfig>): Runner {
@@ -49,7 +49,7 @@ export function createOpenClawRunner(options: VendorContext<OpenClawConfig>): Ru
    * if they are equal, and the time that a run has left differs at each attempt.
    */
   const firstTimeouts = new BoundedMap<string, number>(maxRemembered)
-  /** Whether OpenClaw takes session keys from requests, which is known once it has refused one. */
+  /** True if OpenClaw accepts session keys from requests; false once it has refused one. */
   let takesKeys = config.sessionKey === 'pass'
 
   return {

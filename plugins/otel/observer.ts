@@ -20,7 +20,7 @@ export interface OtelConfig {
   readonly serviceName: string
 }
 
-/** How long one export is tried, and thus how long the gateway's end may wait for it. Milliseconds. */
+/** Milliseconds for which one export is tried, and thus for which the gateway's exit may wait. */
 const exportTimeoutMs = 3000
 
 export function createOtelObserver(

@@ -20,7 +20,7 @@ export interface Times {
   readonly lockMs: number
   /** The server ends a transaction whose node has sent nothing, so that a paused node holds no locks. */
   readonly idleMs: number
-  /** How much longer than the server the client waits for the end of a statement, before it cuts the connection. */
+  /** Milliseconds beyond the server's own limit that the client waits for the end of a statement, before it cuts the connection. */
   readonly silenceMs: number
 }
 
@@ -32,11 +32,11 @@ export const defaultTimes: Times = {
   silenceMs: 2_000,
 }
 
-/** What is known of the server at the other end of a connection. */
+/** Properties of the server at the other end of a connection. */
 export interface Session {
   /** The first statement of a transaction. */
   readonly begin: string
-  /** Whether a statement needs a transaction around it, for its settings. */
+  /** True if a statement needs a transaction around it, for its settings. */
   readonly isPooled: boolean
   /** Differs for each start of a server, and after each crash, which gives the numbers of transactions that it has undone again. */
   readonly run: string
@@ -55,7 +55,7 @@ export type Connections = ReturnType<typeof createConnections>
 const keepAliveMs = 10_000
 /** A connection that is not used for this long is closed, but for two. Milliseconds. */
 const unusedMs = 60_000
-/** How long the server may take to close a connection. Milliseconds. */
+/** Milliseconds that the server may take to close a connection. */
 const goodbyeMs = 2_000
 /** `pg_current_xact_id` and `pg_xact_status` came with it. */
 const minVersion = 13

@@ -14,10 +14,10 @@ import { createNotifications } from './notifications.ts'
 import { dialect, send } from './statements.ts'
 import { beginTransaction, type Trace } from './transaction.ts'
 
-/** How often a transaction is run that collides with others, and how often one whose connection is lost. */
+/** Maximum number of attempts of a transaction that collides with others, and of one whose connection is lost. */
 const maxCollisions = 20
 const maxLosses = 3
-/** How long is waited at most before a transaction is run again. Milliseconds. */
+/** Maximum milliseconds before a transaction is run again. */
 const maxPauseMs = 20
 /** Milliseconds between two questions for an unclear commit. They double with each. */
 const askPauseMs = 50
@@ -54,7 +54,7 @@ export interface PostgresDriverOptions extends DriverOptions {
   readonly times?: Partial<Times>
 }
 
-/** What the driver's functions share. */
+/** State that the driver's functions share. */
 interface Parts {
   readonly connections: Connections
   /** Aborted when the driver is closed. */
@@ -234,7 +234,7 @@ async function statusOf(all: Statements['all'], number: string): Promise<string 
 
 class Unknowable extends Error {}
 
-/** What is not known because the server cannot be asked is asked again. */
+/** Throws an error that can be retried if the server could not be asked; any other error counts as unknown. */
 function notYet(error: unknown): undefined {
   if (error instanceof Unknowable)
     throw unavailable('the server was restarted during a commit, which may have happened', { cause: error })

@@ -3,10 +3,10 @@
 import { DriverError, isDriverError } from '@reveille/kit'
 import type { ClientConfig } from 'pg'
 
-/** What may be shown to anyone. */
+/** A description that may be shown to anyone. */
 const brief = 'the database does not answer'
 
-/** How many connections a node opens at most: those of its pool, and the one that listens. */
+/** Maximum number of connections that a node opens: those of its pool, and the one that listens. */
 export const maxConnections = 9
 
 export function unavailable(
@@ -108,7 +108,7 @@ export function readOnly(at: ClientConfig): DriverError {
   })
 }
 
-/** What can be said of a connection that was not made, and what an operator can do, by SQLSTATE and by the codes of Node.js. */
+/** Message and advice for a connection that could not be opened, by SQLSTATE and by the codes of Node.js. */
 const obstacles: Readonly<Record<string, (at: ClientConfig) => readonly [message: string, fix: string]>> = {
   '28P01': (at) => [
     `${serverAt(at)} refuses the password of the role ${at.user}`,

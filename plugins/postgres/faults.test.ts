@@ -74,7 +74,7 @@ for (const what of ['question', 'answer'] as const)
       const value = `${withRow}`
       await add(driver, id)
       network.catchCommit(what, (pass) => {
-        // What the client sent before it was cut still arrives, or does not.
+        // Data that the client sent before it was cut may or may not arrive.
         if (what === 'answer') pass()
         network.cut()
       })
@@ -175,7 +175,7 @@ before(async () => {
   ending.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
   const access = join(folder, 'access')
   await writeFile(access, 'host all known 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n')
-  // What is not committed is not written by itself.
+  // Uncommitted data is not written to disk by itself.
   server = await startEmbeddedServer({ folder, settings: { hba_file: access, wal_writer_delay: '10s' } })
   ending.defer(() => server.stop('immediate'))
   operator = await connectTo(server.url)

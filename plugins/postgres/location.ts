@@ -12,7 +12,7 @@ import { unavailable } from './errors.ts'
  */
 export function parseLocation(location: string): ClientConfig[] {
   const [, hosts = ''] = /^postgres(?:ql)?:\/\/(?:[^@/?#]*@)?([^/?#]*)/.exec(location) ?? []
-  // What is left of a password must not be shown as a host or a parameter.
+  // The rest of a password must not be shown as a host or a parameter.
   const rest = location.slice(location.indexOf(hosts) + hosts.length)
   if (hosts.includes('@') || /[/#][^?]*@|[?&][^=&]*@/.test(rest))
     throw unreadable('Characters such as @, / and ? in a password have to be written as %40, %2F and %3F.')

@@ -11,9 +11,9 @@ type Listener = Parameters<Driver['listen']>
 
 /** Milliseconds between two notifications to itself, and how long one may take. */
 const checkMs = 5_000
-/** How long the first one may take. Milliseconds. */
+/** Milliseconds that the first check may take. */
 const firstCheckMs = 1_000
-/** How often is looked for what has happened while notifications do not arrive. Milliseconds. */
+/** Milliseconds between polls while notifications do not arrive. */
 const pollMs = 250
 const reconnectMs = 1_000
 

@@ -7,7 +7,7 @@ import { openPostgresDriver } from './driver.ts'
 import { testPostgres } from './testing/index.ts'
 import { poolModes, startPgbouncer, withPgbouncer } from './testing/pgbouncer.ts'
 
-/** What its transaction mode cannot do: the connection that listens is another one with each transaction. */
+/** A test that transaction mode cannot pass: the connection that listens is another one with each transaction. */
 const hearing = 'hears what others send, once it has said that something may have been missed'
 
 for (const mode of poolModes)

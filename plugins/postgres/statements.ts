@@ -36,7 +36,7 @@ interface Prepared {
   readonly isWriting: boolean
 }
 
-/** How many statements are remembered. The store has fewer, apart from the combinations of filters. */
+/** Maximum number of remembered statements. The store has fewer, apart from the combinations of filters. */
 const maxPrepared = 2_000
 const prepared = new Map<string, Prepared>()
 

@@ -10,7 +10,7 @@ import type { Connection } from './connections.ts'
 import { driverErrorOf, isCollision, isLost, stateOf } from './errors.ts'
 import { arraysOf, insertInto, lockAll, lockNumbers, prepare, send, updateOf } from './statements.ts'
 
-/** What is left of a transaction whose COMMIT was not answered. */
+/** The trace of a transaction whose COMMIT was not answered. */
 export interface Trace {
   /** The number of the transaction; undefined for one that has written nothing. */
   readonly number: string | undefined
@@ -22,7 +22,7 @@ export interface Trace {
 
 export type Running = ReturnType<typeof beginTransaction>
 
-/** What has become of a transaction so far. */
+/** The current state of a transaction. */
 interface State {
   readonly connection: Connection
   /** The error for which it can be run again as a whole. */
@@ -57,7 +57,7 @@ async function statement(state: State, sql: string, values?: readonly SqlValue[]
     return await send(state.connection, sql, values)
   } catch (error) {
     note(state, error)
-    // What comes after a statement that failed says only that it came after.
+    // Errors after a failed statement only say that they came after it.
     throw driverErrorOf(stateOf(error) === '25P02' ? state.failure : error)
   }
 }

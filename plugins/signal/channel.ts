@@ -7,7 +7,7 @@ import { limits, renderReply, type StyledPart } from './render.ts'
 import { createRestDaemon } from './rest.ts'
 import { parseTarget } from './target.ts'
 
-/** How long a send may take, in milliseconds. Each member of a group is written to separately. */
+/** Time limit of a send, in milliseconds. Each member of a group is written to separately. */
 const sendTimeoutMs = 60_000
 
 /** @throws PluginError if `checkConfiguration` refuses the configuration */
@@ -47,7 +47,7 @@ export function checkConfiguration({ baseUrl, api, account, allowRemote, default
   checkDefaultTo(defaultTo, parseTarget)
 }
 
-/** Whether a host is this machine. `URL` has normalised it, so that 127.1 is written 127.0.0.1. */
+/** True if a host is this machine. `URL` has normalised it, so that 127.1 is written 127.0.0.1. */
 function isLoopback(host: string): boolean {
   return /^(127(\.\d+){3}|\[::1\]|localhost|.+\.localhost)$/.test(host)
 }

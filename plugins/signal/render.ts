@@ -80,7 +80,7 @@ function extend(ranges: Range[], range: Range): void {
 
 /** The bullets of lists at depth two and deeper; `plainMarker` knows the first. */
 const deeperBullets = ['◦', '▪']
-/** How many columns of a line a phone shows unbroken. */
+/** Columns of a line that a phone shows without wrapping. */
 const widestTable = 36
 
 /** Writes styles as marks, which `readMarks` turns into ranges. */

@@ -37,7 +37,7 @@ const pace = { count: 1, ms: 1000 }
 /** Maximum length of a quoted name, in UTF-16 units. */
 const maxNameLength = 80
 
-/** How many conversations with single users are remembered: more than one gateway writes to. */
+/** Maximum number of cached conversations with single users; more than one gateway writes to. */
 const maxConversations = 1000
 
 /** @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */

@@ -25,7 +25,7 @@ interface Meaning {
   readonly words: readonly string[]
 }
 
-/** What Slack's error words mean. Source: https://docs.slack.dev/reference/methods/chat.postMessage, August 2026. */
+/** The meaning of Slack's error words. Source: https://docs.slack.dev/reference/methods/chat.postMessage, August 2026. */
 const meanings = {
   credential: {
     code: 'bad-credential',

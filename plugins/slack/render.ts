@@ -88,7 +88,7 @@ function mark(inner: string, sign: string, { before, after, isInLink }: Place): 
   return `${isEdge(before) ? '' : edge}${marked}${isEdge(after) ? '' : edge}`
 }
 
-/** Whether a mark may begin or end beside this character. A sign in the text beside it has a joiner around it. */
+/** True if a mark may begin or end beside this character. A sign in the text beside it has a joiner around it. */
 function isEdge(beside: string): boolean {
   return !word.test(beside) && !/[*_~`\u2060]/.test(beside)
 }

@@ -4,9 +4,9 @@ import type { Missed, MissedList } from '@reveille/kit'
 import type { StripeApi, StripeEvent } from './api.ts'
 
 /**
- * What Stripe could not deliver to one of the account's webhook endpoints, of the kinds that this one is sent. Pages begin with the
- * newest event, and events are taken from the oldest on: a first pass finds where each page begins, and a second one reads the
- * pages backwards, so that thirty days of events need not fit into memory.
+ * Lists the events that Stripe could not deliver to one of the account's webhook endpoints, of the kinds that this one is sent. Pages
+ * begin with the newest event, and events are taken from the oldest on: a first pass finds where each page begins, and a second one reads
+ * the pages backwards, so that thirty days of events need not fit into memory.
  */
 export async function missedEvents(api: StripeApi, hookId: string, from: number): Promise<MissedList> {
   const endpoint = await api.readEndpoint(hookId)

@@ -40,7 +40,7 @@ export interface TelegramOptions extends VendorContext<TelegramConfig> {
 /** The rates that Telegram advises (Bots FAQ, "My bot is hitting limits"); it guarantees none. */
 const pace = { perTarget: { count: 1, ms: 1000 }, overall: { count: 30, ms: 1000 } }
 
-/** How many groups that became supergroups are remembered: more than one gateway writes to. */
+/** Maximum number of remembered groups that became supergroups; more than one gateway writes to. */
 const maxMigrations = 1000
 
 /** @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */
@@ -117,7 +117,7 @@ export function createTelegramChannel({ config, fetch, log, now }: TelegramOptio
   }
 }
 
-/** Whether Telegram refuses the markup. The Bot API uses 400 for every refusal, and only its text identifies this one. */
+/** True if Telegram refuses the markup. The Bot API uses 400 for every refusal, and only its text identifies this one. */
 function isUnparsable(answer: VendorAnswer): boolean {
   return answer.status === 400 && /can't parse/i.test(apiAnswerOf(answer).description ?? '')
 }

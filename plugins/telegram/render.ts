@@ -46,7 +46,7 @@ export function neutralise(text: string): string {
 
 /** The bullets of lists at depth two and deeper; `plainMarker` knows the first. */
 const deeperBullets = ['◦', '▪']
-/** How many columns of code a phone shows in portrait. */
+/** Columns of code that a phone shows in portrait. */
 const widestTable = 48
 
 /** Telegram's HTML: the few tags that its parser knows (Bot API, "HTML style"). */
@@ -106,8 +106,8 @@ function visibleOf(html: string): string {
 }
 
 /**
- * Whether Telegram keeps a link to this address. It drops links that are not on the web or whose host has no dot (TDLib,
- * `LinkManager`), and finds e-mail addresses and telephone numbers by itself.
+ * True if Telegram keeps a link to this address. It drops links that are not on the web or whose host has no dot (TDLib, `LinkManager`),
+ * and finds e-mail addresses and telephone numbers by itself.
  */
 function isTaken(address: string): boolean {
   const url = URL.parse(address)
@@ -160,10 +160,10 @@ export const limits = {
   plain: { part: 4000, unit: 'utf16', parts: 10 },
   rich: { part: 32_000, unit: 'utf16', parts: 10 },
 } as const
-/** How many UTF-16 units the HTML may be longer than the limit. */
+/** UTF-16 units by which the HTML may exceed the limit. */
 const markupAllowance = 96
 
-/** How many entities Telegram keeps of a message. It silently drops the rest, so that links would lose their addresses. */
+/** Maximum number of entities that Telegram keeps of a message. It silently drops the rest, so that links would lose their addresses. */
 const maxEntities = 100
 
 const writeHtml = createWriter(htmlDialect)

@@ -9,7 +9,7 @@ export interface RichFallbackOptions {
   send(part: MessagePart, call: SendCall): Promise<Receipt>
 }
 
-/** How many partly sent parts are remembered. */
+/** Maximum number of remembered parts that were partly sent. */
 const maxKnown = 100
 
 /**
@@ -28,7 +28,7 @@ export function createRichFallback({ log, render, send }: RichFallbackOptions) {
   }
 
   return {
-    /** Whether this server is known to have no rich messages. */
+    /** True if this server is known to have no rich messages. */
     isNeeded: () => needed,
     async send(part: Part, call: SendCall, isUnknown = false): Promise<Receipt> {
       const receipts = receiptsOf(call.key)

@@ -125,7 +125,7 @@ function fillTemplate({ name, language, parameter }: TemplateConfig, text: strin
   const components = [{ type: 'body', parameters: [variable] }]
   return {
     template: { name, language: { code: language }, components },
-    /** Whether the template holds the whole text. */
+    /** True if the template holds the whole text. */
     isWhole: line === oneLine(text, Number.POSITIVE_INFINITY),
   }
 }

@@ -25,7 +25,7 @@ import {
 /** Meta's code for a user who has not written for 24 hours. */
 export const windowClosed = 131047
 
-/** What an error means, with the facts that its code does not imply. */
+/** The meaning of an error, with the facts that its code does not imply. */
 interface Meaning extends Partial<Pick<PluginErrorOptions, 'retryable' | 'wholeService' | 'retryAfter'>> {
   readonly code: ChannelErrorCode
   readonly text: string
@@ -121,7 +121,7 @@ const meanings: Readonly<Record<number, Meaning>> = {
   132016: badTemplate('has disabled the template for its quality'),
 }
 
-/** Whether the code is one of Graph's permission errors. */
+/** True if the code is one of Graph's permission errors. */
 const isPermission = (code: number) => code >= 200 && code <= 299
 
 /** Maximum length of Meta's own words in an error, in characters. */
@@ -138,7 +138,7 @@ export interface ErrorOptions {
   readonly token: string
   /** The time in milliseconds since the Unix epoch. */
   readonly now: number
-  /** Whether the call was the one that sends the message. Default: true. */
+  /** True if the call was the one that sends the message. Default: true. */
   readonly isDelivery?: boolean
 }
 

@@ -41,7 +41,7 @@ function neutraliseAddress(address: string): string {
   )
 }
 
-/** Whether WhatsApp may read the sign between these two characters as markup. */
+/** True if WhatsApp may read the sign between these two characters as markup. */
 function mayBeMarkup(sign: string, before: string, after: string): boolean {
   const opens = !isWord(before) && !isSpace(after)
   const closes = !isSpace(before) && !isWord(after)
@@ -52,12 +52,12 @@ function isWord(character: string): boolean {
   return /[\p{L}\p{N}]/u.test(character)
 }
 
-/** Whether the character is white space or the end of a line. */
+/** True if the character is white space or the end of a line. */
 function isSpace(character: string): boolean {
   return character === '' || /\s/.test(character)
 }
 
-/** Whether a mark may open after this character or close before it; an empty string is the end of a line. */
+/** True if a mark may open after this character or close before it; an empty string is the end of a line. */
 function isEdge(character: string): boolean {
   return character === '' || /[\s\p{P}\p{S}]/u.test(character)
 }
@@ -150,7 +150,7 @@ function shownAddress(address: string): string {
 }
 
 export interface WhatsAppPart extends Part {
-  /** Whether this is the only part of the reply. */
+  /** True if this is the only part of the reply. */
   readonly isWholeReply: boolean
 }
 

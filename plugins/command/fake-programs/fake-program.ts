@@ -95,7 +95,7 @@ export function openCall(signal: AbortSignal = new AbortController().signal) {
   return { signal, reported, onProgress: (progress: Progress) => void reported.push(progress) }
 }
 
-/** Whether a process is alive. A dead one may still exist until its parent collects it. */
+/** True while a process is alive. A dead one may still exist until its parent collects it. */
 export async function isAlive(pid: number): Promise<boolean> {
   try {
     process.kill(pid, 0)

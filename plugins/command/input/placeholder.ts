@@ -42,7 +42,7 @@ export function compileTemplate(text: string, key: string) {
   }
   return {
     names,
-    /** Whether the text begins with a value, which then decides whether it is a flag. */
+    /** True if the text begins with a value, which then decides whether the text is a flag. */
     beginsWithValue: pieces.length > 0 && typeof pieces[0] !== 'string',
     /** Returns the text, or undefined if one of its values is absent. */
     render(values: Values): string | undefined {

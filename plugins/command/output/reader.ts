@@ -11,7 +11,7 @@ interface Reader {
   end(): Reading
 }
 
-/** How many characters of an unreadable output an error shows. */
+/** Maximum number of characters of an unreadable output that an error shows. */
 const shownOfUnreadable = 200
 
 export type CreateReader = (onProgress: (progress: Progress) => void) => Reader

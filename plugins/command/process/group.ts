@@ -12,9 +12,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 export type ProcessGroup = ReturnType<typeof createProcessGroup>
 
-/** How often a terminating group is checked, in milliseconds. */
+/** Milliseconds between checks of a terminating group. */
 const checkEveryMs = 20
-/** How many milliseconds the system may take to carry out a KILL. */
+/** Milliseconds that the system may take to carry out a KILL. */
 const deathMs = 1000
 
 export function createProcessGroup(child: ChildProcess, isWindows: boolean) {

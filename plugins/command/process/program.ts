@@ -36,7 +36,7 @@ export interface ProgramCall {
   readonly env: Readonly<Record<string, string>>
   /** The standard input; undefined if it is empty. */
   readonly input: string | undefined
-  /** How many bytes of standard output it may print before it is stopped. */
+  /** Maximum bytes of standard output; a program that prints more is stopped. */
   readonly maxOutputBytes: number
   /** The milliseconds between TERM and KILL. */
   readonly graceMs: number
@@ -64,9 +64,9 @@ export interface Program {
   readonly group?: ProcessGroup
 }
 
-/** How many milliseconds a pipe that a grandchild keeps open has to be quiet until it is abandoned. */
+/** Milliseconds without output after which a pipe that a grandchild keeps open is abandoned. */
 const quietMs = 100
-/** How many times that pipe is checked at most, however much still comes. */
+/** Maximum number of checks of that pipe, even if output continues. */
 const maxLooks = 10
 
 export function startProgram(call: ProgramCall): Program {

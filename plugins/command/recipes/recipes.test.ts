@@ -17,7 +17,7 @@ interface Expectation {
   readonly modelGiven: string
   readonly otherModel?: string
   readonly hasThinking: boolean
-  /** Whether it is passed as an argument, and not before the first prompt of a conversation. */
+  /** True if it is passed as an argument, and not before the first prompt of a conversation. */
   readonly isSystemPromptGiven: boolean
   readonly failure: RegExp
   readonly usage?: Usage

@@ -18,7 +18,7 @@ export interface DiscordMessage extends VendorMessage {
   readonly id: string
   readonly content: string
   readonly flags: number
-  /** What is shown as a mention, whether or not it notifies. */
+  /** The mentions shown in the message, including those that do not notify. */
   readonly mentions: readonly string[]
   readonly links: readonly { readonly label: string; readonly address: string }[]
 }
@@ -34,7 +34,7 @@ export interface FakeDiscord extends FakeVendor {
 }
 
 export interface FakeDiscordOptions {
-  /** How many messages one channel takes in how many seconds. Default: 1000 in 5, which no test reaches by chance. */
+  /** Rate limit of one channel: messages per seconds. Default: 1000 in 5, which no test reaches by chance. */
   readonly bucket?: { readonly count: number; readonly seconds: number }
 }
 

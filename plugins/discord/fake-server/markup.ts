@@ -7,7 +7,7 @@
 export interface Reading {
   /** The text that a person reads. */
   readonly text: string
-  /** What is shown as a mention, whether or not it notifies. */
+  /** The mentions shown in the message, including those that do not notify. */
   readonly mentions: readonly string[]
   /** The links that a person can click, with their labels. */
   readonly links: readonly { readonly label: string; readonly address: string }[]

@@ -33,9 +33,9 @@ async function open(t: TestContext) {
     slept: [] as number[],
     /** Ends the long wait for a consent. */
     late: () => {},
-    /** What the person does with the page. */
+    /** Acts on the page as the person does. */
     person: (page: string): unknown => google.consent(page),
-    /** What the person types, one text after the other, and then nothing more. */
+    /** The answers that the person types, in order; then nothing more. */
     pastes: [] as (string | Promise<string>)[],
     questions: [] as string[],
     /** The number of times that a consent was asked for. */

@@ -16,11 +16,11 @@ export type Loopback = Awaited<ReturnType<typeof openLoopback>>
 
 interface Page {
   readonly title: string
-  /** What happened and what to do, in one or two sentences. */
+  /** The outcome and the next step, in one or two sentences. */
   readonly text: string
 }
 
-/** How long a page on its way is waited for, and a request that does not end. */
+/** Milliseconds that the server waits, when closing, for a page being sent or a request that does not end. */
 const closeAfterMs = 500
 
 const pages = {

@@ -112,7 +112,7 @@ function isSamePush(left: Push | undefined, right: Push | undefined): boolean {
   )
 }
 
-/** What Pub/Sub says of a topic that was deleted. https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.subscriptions */
+/** Pub/Sub's name for a deleted topic. https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.subscriptions */
 const deletedTopic = '_deleted-topic_'
 
 function otherTopicError({ name, topic }: Subscription) {

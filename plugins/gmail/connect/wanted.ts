@@ -8,8 +8,8 @@ import type { BaseUrls, GmailConfiguration } from '../configuration.ts'
 const { properties } = schema
 
 /**
- * What a person may ask setup for, in the forms of `setup.json` and `config.schema.json`, which the host checks. All of it may be
- * absent. `topic` and `subscription` are whole names, or only their last parts.
+ * Options of setup, in the forms of `setup.json` and `config.schema.json`, which the host checks. All are optional. `topic` and
+ * `subscription` are whole names, or only their last parts.
  */
 export interface Wanted
   extends Partial<

@@ -10,7 +10,7 @@ import { hasCode } from './failure.ts'
 
 export interface WatchPlan extends WatchRequest {
   readonly account: string
-  /** Whether setup has just made, granted or obtained something: then an earlier watch proves nothing. */
+  /** True if setup has just created, granted or obtained something: then an earlier watch proves nothing. */
   readonly isFresh: boolean
 }
 

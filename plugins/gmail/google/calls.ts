@@ -18,7 +18,7 @@ export interface Call extends Omit<Request, 'token'> {
   readonly bytes?: number
   /** A status that is no failure of this call: it is answered with undefined. */
   readonly absent?: number
-  /** Whether a success carries no data: it is answered with undefined. Default: false. */
+  /** True if a success carries no data, so that the call returns undefined. Default: false. */
   readonly isSilent?: boolean
   /** As in `FailureOptions`. */
   readonly precondition?: string

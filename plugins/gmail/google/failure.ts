@@ -45,7 +45,7 @@ const reasons = {
 /** At most this many characters of Google's message are quoted. */
 const maxQuoteLength = 300
 
-/** Whether Google itself said it, and not a proxy before Google. https://google.aip.dev/193 */
+/** True if the error comes from Google, and not from a proxy before it. https://google.aip.dev/193 */
 export function isFromGoogle({ json }: Answer): boolean {
   return recordOf(recordOf(json)?.['error']) !== undefined
 }

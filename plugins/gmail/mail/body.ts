@@ -8,7 +8,7 @@ import { cleanText } from './text/clean.ts'
 import { type Cut, cutToBytes } from './text/cut.ts'
 import { decodeData } from './text/decode.ts'
 
-/** What may still be read of one mail, over all of its parts. The README has the figures and measurements. */
+/** The budget left for reading one mail, over all of its parts. The README has the figures and measurements. */
 interface Room extends Budget {
   /** Bytes of plain text. */
   plain: number

@@ -72,7 +72,7 @@ function bytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value))
 }
 
-/** How much of a body the preset `gmail` shows, in UTF-16 units. */
+/** UTF-16 units of a body that the preset `gmail` shows. */
 const shownOfBody = 12_000
 /** More than the preset's own words, and the names under which a prompt shows values. */
 const ownTextBytes = 2_048

@@ -6,7 +6,7 @@ import type { Label } from '../google/port.ts'
 import type { UnlabelledContext, WatchContext } from './context.ts'
 import { isRecoverable, needsConsent, retry } from './retry.ts'
 
-/** How many labels are suggested in place of a missing one. */
+/** Maximum number of labels suggested in place of a missing one. */
 const maxNames = 3
 
 /** Ids win over names, and exact names over names in other capitals. System labels are named by their ids. */

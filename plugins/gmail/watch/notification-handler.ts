@@ -7,7 +7,7 @@ import type { WatchContext } from './context.ts'
 import { isHistoryId, isRead } from './cursor.ts'
 import type { Reads } from './reads.ts'
 
-/** What a notification says. Undefined if it is not one of Gmail's. */
+/** The content of a notification. Undefined if it is not one of Gmail's. */
 export type About = Notification['about']
 
 export type NotificationHandler = ReturnType<typeof createNotificationHandler>

@@ -24,7 +24,7 @@ export function createReads() {
   const ended = () => transientError('not-watching', 'The mailbox is not being read any more.')
 
   return {
-    /** How many readings have begun. */
+    /** Number of reads begun. */
     get begun() {
       return begun
     },

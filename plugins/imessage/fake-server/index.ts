@@ -116,7 +116,7 @@ function createMac() {
     }
   }
 
-  /** Whether a message to this guid is accepted. Without a chat, AppleScript falls back to the person. */
+  /** True if a message to this guid is accepted. Without a chat, AppleScript falls back to the person. */
   function takes(guid: string): boolean {
     const [, kind, address = ''] = guid.split(';')
     return chats.has(guid) || (kind === '-' && reachable.has(address))

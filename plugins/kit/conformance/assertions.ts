@@ -59,7 +59,7 @@ export function assertNoSecret(text: string, secrets: readonly string[]): void {
   }
 }
 
-/** Whether an error says, to the host, that the service fails for every call and not for this one. */
+/** True if an error tells the host that the service fails for every call and not for this one. */
 export function isOutage({ code, retryable, wholeService }: PluginError): boolean {
   return code === 'bad-credential' || wholeService || (retryable && outageCodes.has(code))
 }

@@ -35,7 +35,7 @@ export interface ChannelConformance {
   readonly places: readonly (readonly string[])[]
   /** Texts that are not addresses, in addition to blank ones. */
   readonly badAddresses: readonly string[]
-  /** Whether the vendor's markup has code fences. Default: true. */
+  /** True if the vendor's markup has code fences. Default: true. */
   readonly fences?: boolean
   /** The credentials of the fixture, which no error and no receipt may show. */
   readonly secrets?: readonly string[]
@@ -65,7 +65,7 @@ export function channelTest(promise: string, options: Omit<ChannelConformance, '
   })
 }
 
-/** What a test is given beside a fixture. */
+/** The fixture and context of a test. */
 interface Asked extends Required<Omit<ChannelConformance, 'name'>> {
   readonly t: TestContext
   /** The address to send to. */

@@ -4,7 +4,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 
 export type OpenResources = ReadonlyMap<string, number>
 
-/** How many rounds of the event loop a closed socket may take to be gone. */
+/** Number of rounds of the event loop that a closed socket may take to disappear. */
 const turns = 100
 
 /** Returns how many of each kind are open, after some rounds of the event loop, so that what was closed before is gone. */

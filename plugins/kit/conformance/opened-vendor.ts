@@ -28,7 +28,7 @@ export interface VendorConformance extends VendorSetup {
   readonly places: readonly (readonly string[])[]
   /** Texts that are not addresses, in addition to blank ones. */
   readonly badAddresses: readonly string[]
-  /** Whether the vendor's markup has code fences. Default: true. */
+  /** True if the vendor's markup has code fences. Default: true. */
   readonly fences?: boolean
   /** The key of the service's address. To a `baseUrl` paths are appended; a `url` is whole, and may have a query. Default: `baseUrl` */
   readonly addressKey?: 'baseUrl' | 'url'

@@ -3,7 +3,7 @@
 import type { SourceClock } from '../source.ts'
 
 export interface QuickClock extends SourceClock {
-  /** How many sleeps are waiting. */
+  /** Number of pending sleeps. */
   readonly sleeping: number
   /** Drops all sleeps, so that none of them ends. */
   close(): void

@@ -107,7 +107,7 @@ function assertPermanent(error: PluginError, { vendor }: OpenVendor): void {
   assert.deepEqual(vendor.messages, [], 'nothing is stored')
 }
 
-/** Whether a repeat may give a second message, which is so unless the vendor recognises repeats or says that nothing was done. */
+/** Asserts that a repeat may give a second message, which is so unless the vendor recognises repeats or says that nothing was done. */
 function assertUnsure(error: PluginError, { channel }: OpenVendor, isSafe = false): void {
   if (isSafe || channel.idempotency !== undefined) return
   assert.equal(error.maybeDelivered, true, `it may have been delivered: ${error.code}, ${error.message}`)

@@ -41,9 +41,9 @@ export interface RunnerFixture {
   readonly ownFailures?: Breakages
   /** Returns the texts that were handed over to that service. Absent if the runner hands no turns over. */
   handed?(): readonly string[]
-  /** Whether a program is started, which may open files that its prompt names as `@path`. Default: false. */
+  /** True if the runner starts a program, which may open files that its prompt names as `@path`. Default: false. */
   readonly startsProgram?: boolean
-  /** Whether each result has a `state`, which the session's next turn is given. Default: false. */
+  /** True if each result has a `state`, which is passed to the session's next turn. Default: false. */
   readonly remembers?: boolean
   /** Releases what `create` has acquired: the runner and the fake of its service. */
   close?(): Promise<void> | void
@@ -79,7 +79,7 @@ export function runnerTest(promise: string, options: Omit<RunnerConformance, 'na
   })
 }
 
-/** What a test is given beside a fixture. `create` makes another one, and closes it at the end of the test. */
+/** The fixture and context of a test. `create` makes another fixture, and closes it at the end of the test. */
 interface Asked extends Required<Omit<RunnerConformance, 'name'>> {
   readonly t: TestContext
 }

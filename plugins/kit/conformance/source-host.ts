@@ -29,7 +29,7 @@ export interface SourceFixture {
   close?(): Promise<void> | void
 }
 
-/** What a fixture may need from the gateway. */
+/** The parts of the gateway that a fixture may use. */
 export interface SourceGateway {
   /** Posts to the endpoint as another sender. @throws if no run receives the endpoint, or it refuses the post */
   deliver(endpoint: string, body: unknown): Promise<void>
@@ -301,9 +301,9 @@ export async function openSource(setup: SourceSetup): Promise<SourceHost> {
   return host
 }
 
-/** How many milliseconds of the quick clock a hanging source has to end. */
+/** Milliseconds of the quick clock that a hanging source has to end. */
 const graceMs = 20_000
-/** How many milliseconds of the quick clock pass before a run that ended is repeated. */
+/** Milliseconds of the quick clock between the end of a run and its repetition. */
 const againMs = 1000
 const forever = new AbortController().signal
 

@@ -20,7 +20,7 @@ export interface SourceConformance extends SourceSetup {
   readonly name: string
 }
 
-/** How many milliseconds to wait for what should not happen. */
+/** Milliseconds to wait for something that should not happen. */
 const whileMs = 30
 /** At how many uses of the host runs are aborted, one after the other. */
 const steps = 12

@@ -25,13 +25,13 @@ export interface FakeServerAnswer {
   readonly headers?: Readonly<Record<string, string>>
   /** An object is sent as JSON, a string as it is. */
   readonly body?: object | string
-  /** What follows the body: the connection is cut, or nothing more comes. Default: the end of the answer. */
+  /** `cut` closes the connection after the body; `hang` leaves it open. Default: the answer ends. */
   readonly end?: 'cut' | 'hang'
 }
 
 /**
- * What happens to one request instead of its answer. "Before" and "after" tell whether the fault strikes before or after
- * the vendor has acted on the request, that is, has stored the message.
+ * The fault that replaces the answer to one request. "Before" and "after" tell whether the fault strikes before or after the vendor has
+ * acted on the request, that is, has stored the message.
  */
 export type Fault =
   /** The vendor does not act on the request, and the fake sends this answer. */
@@ -54,7 +54,7 @@ export interface FakeServerOptions {
    * cut the connection, or let the request hang.
    */
   answer(request: FakeServerRequest): Answered | Promise<Answered>
-  /** Whether faults strike this request; normally those that would store a message. Default: every request. */
+  /** True if faults affect this request; normally those that would store a message. Default: every request. */
   isSend?(request: FakeServerRequest): boolean
   /** Default: any free port. */
   readonly port?: number

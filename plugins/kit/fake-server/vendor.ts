@@ -9,7 +9,7 @@ import type { FakeServer, FakeServerAnswer } from './server.ts'
 export interface VendorMessage {
   /** The recipient, in the vendor's terms. */
   readonly to: string
-  /** What a person reads once the markup has been applied. */
+  /** The text a person reads once the markup has been applied. */
   readonly text: string
   readonly [fact: string]: unknown
 }
@@ -36,7 +36,7 @@ export interface FakeVendor extends FakeServer {
     /** Asks the caller to wait for so many seconds. */
     rateLimited(seconds: number): FakeServerAnswer
     readonly serverError: FakeServerAnswer
-    /** Whether the vendor documents that nothing was done when it answers so. Default: false. */
+    /** True if the vendor documents that nothing was done when it answers so. Default: false. */
     readonly serverErrorIsSafe?: boolean
     /** The HTML of something between the gateway and the vendor. */
     readonly badGateway: FakeServerAnswer

@@ -23,7 +23,7 @@ export function safeAddress(text: string): string | undefined {
   return URL.canParse(safe) ? safe : undefined
 }
 
-/** Whether a link's label equals its address. */
+/** True if a link's label equals its address. */
 export function isSameAddress(label: string, address: string): boolean {
   return (
     label === address ||
@@ -34,8 +34,8 @@ export function isSameAddress(label: string, address: string): boolean {
 }
 
 /**
- * Whether the label names another host than the address, such as "bank.example.com" on a link to a different site. File
- * names (`README.md`) are not hosts.
+ * True if the label names another host than the address, such as "bank.example.com" on a link to a different site. File names
+ * (`README.md`) are not hosts.
  */
 export function isDeceptive(label: string, address: string): boolean {
   const shown = shownHost(label)

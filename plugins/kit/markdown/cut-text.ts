@@ -12,7 +12,7 @@ export interface TextRoom {
   readonly high: number
   /** Returns how full a message is that ends at this position, which is 1 at `high`. */
   fill(at: number): number
-  /** Whether the message begins with this text and so would be empty without a cut in it. */
+  /** True if the message begins with this text and so would be empty without a cut in it. */
   readonly isFirst: boolean
 }
 
@@ -26,7 +26,7 @@ const segmenters = {
   word: new Intl.Segmenter('en', { granularity: 'word' }),
   grapheme: new Intl.Segmenter('en', { granularity: 'grapheme' }),
 }
-/** How far before the end of the room sentences are looked for, and how far after it the text is read to recognise them. */
+/** Characters before the end of the room that are searched for sentences, and characters after it that are read to recognise them. */
 const lookBehind = 4096
 const lookAhead = 64
 const white = /\s/

@@ -8,7 +8,7 @@ export interface Room {
   /** The position where the message begins, and the last position up to which it fits. */
   readonly from: number
   readonly to: number
-  /** Whether these blocks fit into a message by themselves. */
+  /** True if these blocks fit into a message by themselves. */
   fits(blocks: readonly Block[]): boolean
 }
 

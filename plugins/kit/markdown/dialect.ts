@@ -12,9 +12,9 @@ export interface Place {
   readonly after: string
   /** Up to 16 characters that follow the piece, without markup, as far as they are known. */
   readonly rest?: string
-  /** Whether the piece is inside another mark. */
+  /** True if the piece is inside another mark. */
   readonly isInMark?: boolean
-  /** Whether the piece is inside the label of a link. */
+  /** True if the piece is inside the label of a link. */
   readonly isInLink: boolean
 }
 
@@ -23,11 +23,11 @@ export type Mark = 'strong' | 'emphasis' | 'strike'
 export interface ItemMarker {
   /** The item's number; undefined for bullets. */
   readonly number?: number
-  /** Whether an item of a task list is done. */
+  /** True if an item of a task list is done. */
   readonly checked?: boolean
   /** Nesting depth of the item's list; 0 for one that is not nested. */
   readonly depth: number
-  /** Whether the list directly follows another one of its kind, with which the surface would merge it. */
+  /** True if the list directly follows another one of its kind, with which the surface would merge it. */
   readonly followsSameKind?: boolean
 }
 
@@ -38,7 +38,7 @@ export interface ItemMarker {
 export interface Dialect {
   /** Writes text, with everything neutralised that would be markup or a mention. */
   text(text: string, place: Place): string
-  /** Whether the surface would parse marks around this; otherwise the text is written without them. Default: always. */
+  /** True if the surface would parse marks around this; otherwise the text is written without them. Default: always. */
   takesMarks?(inner: string, mark: Mark, place: Place): boolean
   strong(inner: string, place: Place): string
   emphasis(inner: string, place: Place): string

@@ -137,7 +137,7 @@ test('no text makes the parser throw, parts too long, or the time much longer th
   const expected = Math.max(2000, times[4] ?? 0)
   for (const text of texts) {
     let taken = timeOf(text)
-    // What else the machine does only adds to it.
+    // Other work on the machine only adds to the time.
     for (let tries = 0; taken > 25 * expected && tries < 3; tries += 1) taken = Math.min(taken, timeOf(text))
     assert.ok(
       taken <= 25 * expected,

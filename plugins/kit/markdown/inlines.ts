@@ -43,7 +43,7 @@ export function toInlines(tokens: readonly Token[]): Inline[] {
   return trimInlines(joinTexts(convert(tokens)))
 }
 
-/** How many nested tags become marks; deeper ones stay text. */
+/** Maximum depth of nested tags that become marks; deeper ones stay text. */
 const maxTagsDepth = 12
 
 interface OpenTag {

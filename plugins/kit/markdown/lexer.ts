@@ -8,8 +8,8 @@ import { Lexer, type Token, Tokenizer, type Tokens } from 'marked'
 /** How deep quotes and lists are nested. Anything deeper is one paragraph. */
 const maxDepth = 12
 /**
- * How many times its length a text may take to read; beyond that it is shown as it was written. The lexer reads the content
- * of quotes and lists again at each level, and again for each of their lines that lacks a marker.
+ * Maximum work of reading a text, in multiples of its length; beyond that the text is shown unchanged. The lexer reads the content of
+ * quotes and lists again at each level, and again for each of their lines that lacks a marker.
  */
 const maxPasses = 4
 /** The work that is allowed in addition, so that short texts are always read. */
@@ -46,7 +46,7 @@ function asText(raw: string): Tokens.Text {
 }
 
 class BoundedTokenizer extends Tokenizer {
-  /** Whether emphasis is looked for. The search for one end reads everything that may begin or end another. */
+  /** True while emphasis is looked for. The search for one end reads everything that may begin or end another. */
   marksEmphasis = true
 
   override blockquote(source: string) {
@@ -141,7 +141,7 @@ class BoundedLexer extends Lexer {
   }
 }
 
-/** Whether a text has no more marks than people or agents write, which is at most one every dozen characters. */
+/** True if a text has no more marks than people or agents write, which is at most one every dozen characters. */
 function hasFewMarks(text: string): boolean {
   const maxCount = 24 + text.length / 24
   let count = 0

@@ -215,7 +215,7 @@ function canMark(inner: string, { before, after, rest = after }: Place): boolean
   return opens && closes && !isGap(first) && !isGap(last)
 }
 
-/** Whether a mark may begin or end here. Some readers treat a tilde beside a mark as a letter, and others an emoji. */
+/** True if a mark may begin or end here. Some readers treat a tilde beside a mark as a letter, and others an emoji. */
 function isEdge(sign: string): boolean {
   return isGap(sign) || (isPunctuation(sign) && sign !== '~' && (sign.codePointAt(0) ?? 0) < 0x10000)
 }

@@ -30,7 +30,7 @@ export type Block =
   | { readonly type: 'rule' }
 
 export interface ListItem {
-  /** Whether an item of a task list is done. */
+  /** True if an item of a task list is done. */
   readonly checked?: boolean
   readonly blocks: readonly Block[]
 }

@@ -78,7 +78,7 @@ function isSameKind(previous: Block | undefined, next: Block): boolean {
   return (previous.start === undefined) === (next.start === undefined)
 }
 
-/** Whether an item has more than one paragraph besides its lists and code. */
+/** True if an item has more than one paragraph besides its lists and code. */
 function isRoomy({ blocks }: ListItem): boolean {
   return blocks.filter((each) => each.type !== 'list' && each.type !== 'code').length > 1
 }

@@ -40,7 +40,7 @@ export interface OpenVendorOptions {
   readonly maxPostLength?: number
 }
 
-/** How long a server remembers a pending post, in milliseconds. */
+/** Milliseconds that a server remembers a pending post. */
 const pendingMs = 30_000
 
 const id = (letter: string) => letter.repeat(26)

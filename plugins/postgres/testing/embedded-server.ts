@@ -26,7 +26,7 @@ export interface EmbeddedServer {
 export interface EmbeddedServerOptions {
   /** Made if it is missing. The data of an earlier server in it are used again. */
   readonly folder: string
-  /** Whether a commit survives a crash of the machine. Default: false. */
+  /** True if a commit survives a crash of the machine. Default: false. */
   readonly fsync?: boolean
   /** Further settings, such as `{ autovacuum: 'on' }`. */
   readonly settings?: Readonly<Record<string, string>>
@@ -34,7 +34,7 @@ export interface EmbeddedServerOptions {
   readonly standbyOf?: { readonly folder: string; readonly port: number }
 }
 
-/** What a server needs in order to be followed. */
+/** Settings that a server needs in order to be followed. */
 export const followed = { wal_level: 'replica', max_wal_senders: '5' }
 
 /** Recovery after a crash is part of a start. Milliseconds. */

@@ -21,8 +21,8 @@ export interface TestDatabase {
 }
 
 /**
- * What the databases of a test file begin with: made once by `fill`, and then copied. `name` is a word of lower-case letters and digits that
- * stands for this content in all files of a run.
+ * The initial content of a test file's databases: made once by `fill`, and then copied. `name` is a word of lower-case letters and digits
+ * that identifies this content in all files of a run.
  */
 export interface Template {
   readonly name: string
@@ -124,7 +124,7 @@ export function keeperAddress(): string {
   return process.platform === 'win32' ? `\\\\.\\pipe\\${name}` : join(tmpdir(), `${name}.sock`)
 }
 
-/** What the keeper answers, as one line of JSON. */
+/** The keeper's answer, as one line of JSON. */
 export type KeeperAnswer = { readonly url: string; readonly run: string } | { readonly problem: string }
 
 async function askKeeper(): Promise<{ readonly url: string; readonly run: string }> {
@@ -156,7 +156,7 @@ async function reach(): Promise<Socket | undefined> {
   }
 }
 
-/** Whatever the child says goes to nothing that a test run would wait for. It ends by itself. */
+/** Starts the keeper. Its output goes nowhere, so that a test run does not wait for it. It ends by itself. */
 async function startKeeper(): Promise<Socket> {
   const { NODE_TEST_CONTEXT: _context, NODE_COMPILE_CACHE: _cache, ...env } = process.env
   const keeper = spawn(process.execPath, [fileURLToPath(new URL('./keeper.ts', import.meta.url))], {

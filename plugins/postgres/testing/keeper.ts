@@ -13,9 +13,9 @@ import { createInterface } from 'node:readline'
 import { type EmbeddedServer, startEmbeddedServer } from './embedded-server.ts'
 import { type KeeperAnswer, keeperAddress } from './index.ts'
 
-/** How often is looked whether a run is over, while no process is connected. Milliseconds. */
+/** Milliseconds between checks for the end of a run, while no process is connected. */
 const lookMs = 200
-/** How long the first process has to connect. Milliseconds. */
+/** Milliseconds that the first process has to connect. */
 const firstMs = 10_000
 
 const clients = new Set<Socket>()

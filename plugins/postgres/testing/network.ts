@@ -12,7 +12,7 @@ export interface Network {
   silence(): void
   /** All connections that are silent stay so forever; new ones work. */
   forget(): void
-  /** What was kept arrives, and everything after it. */
+  /** Delivers the bytes that were kept, and everything after them. */
   restore(): void
   /** Connections that are made from now on reach the server of this address. */
   switchTo(url: string): void

@@ -141,7 +141,7 @@ function failure(response: { timestamp: number; results: readonly { type: string
   return refuse(-1, 'Failed to send message', data)
 }
 
-/** Whether a style is `start:length:STYLE` and lies within the text. */
+/** True if a style is `start:length:STYLE` and lies within the text. */
 function fits(style: string, message: string): boolean {
   const [, start, length] = /^(\d+):(\d+):(BOLD|ITALIC|SPOILER|STRIKETHROUGH|MONOSPACE)$/.exec(style) ?? []
   return Number(length) > 0 && Number(start) + Number(length) <= message.length

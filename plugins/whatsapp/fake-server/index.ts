@@ -33,7 +33,7 @@ export interface FakeWhatsApp extends FakeVendor {
 }
 
 export interface FakeWhatsAppOptions {
-  /** How many messages one user may be sent before the pair rate limit. Default: 1000, which no test reaches by chance. */
+  /** Messages that one user may be sent before the pair rate limit. Default: 1000, which no test reaches by chance. */
   readonly burst?: number
 }
 

@@ -5,7 +5,7 @@
 
 import { isHidden, readTag, type Tag } from './tag.ts'
 
-/** How much of the HTML of one mail may still be read, over all of its parts. */
+/** The budget left for reading the HTML of one mail, over all of its parts. */
 export interface Budget {
   /** Characters that may still be passed on. */
   characters: number
@@ -168,7 +168,7 @@ export function simplify(html: string, budget: Budget) {
     close(find(isSame, name === 'table' ? () => false : as === 'td' || name === 'tr' ? isTable : isCell))
   }
 
-  /** What begins and ends within a hidden element is hidden; the end of an element around it ends it. */
+  /** Skips a tag inside a hidden element. The end of an element around it ends it too. */
   function passHidden(tag: Tag) {
     if (hidden === undefined) return
     const { name, isClosing } = tag

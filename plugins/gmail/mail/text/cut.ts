@@ -22,7 +22,7 @@ function beginning(text: string, end: number): string {
   return text.slice(0, niceEnd(text, end)).trimEnd()
 }
 
-/** How far back a good end is looked for, in UTF-16 units. At most a tenth of the text is lost to it. */
+/** UTF-16 units before the end that are searched for a good place to cut. At most a tenth of the text is lost to it. */
 const lineReach = 400
 const wordReach = 80
 const graphemeReach = 64

@@ -6,13 +6,13 @@ import { PluginError, type SourceClock } from '@reveille/kit'
 export interface Fault {
   readonly before?: Error | (() => void)
   readonly after?: Error | (() => void)
-  /** How long the call takes. */
+  /** Milliseconds that the call takes. */
   readonly ms?: number
 }
 
 export interface Lifetime {
   readonly controller: AbortController
-  /** Whether the process is dead, as after SIGKILL: nothing is answered or takes effect any more. */
+  /** True once the process is dead, as after SIGKILL: nothing is answered or takes effect any more. */
   isDead: boolean
 }
 

@@ -6,7 +6,7 @@ import type { MailPost } from '../../mail/index.ts'
 export interface FakeGateway {
   /** The bodies, as they were taken. */
   readonly posts: readonly MailPost[]
-  /** How often each mail was taken. */
+  /** Number of times that each mail was accepted. */
   readonly taken: ReadonlyMap<string, number>
   /** The limits that the gateway announces. */
   limits: PostLimits

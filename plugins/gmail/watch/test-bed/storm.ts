@@ -48,7 +48,7 @@ async function runStorm({
   const world = createWorld({ mode })
   const { clock, disk, gateway, google } = world
   const rest = [...steps]
-  /** How often each mail is refused before the mapping is fixed. */
+  /** Number of refusals of each mail before the mapping is fixed. */
   const refused = new Map<string, number>()
   const large = new Set<string>()
   const removed = new Set<string>()

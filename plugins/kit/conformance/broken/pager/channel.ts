@@ -11,7 +11,7 @@ export interface PagerConfig {
   readonly token: string
   readonly baseUrl: string
   readonly defaultTo?: string
-  /** Whether the vendor recognises repeats. */
+  /** True if the vendor recognises repeats. */
   readonly remembers: boolean
   /** The test that the pager has to fail. */
   readonly breaks?: string
