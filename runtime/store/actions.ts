@@ -1,4 +1,4 @@
-/** What the actions of a post do in its transaction. */
+/** Carries out the actions of a post in its transaction. */
 
 import { cancelRun, runCommand } from './commands.ts'
 import { type Context, isHarmless } from './context.ts'
@@ -30,7 +30,7 @@ export function isWriting({ type }: Action): boolean {
 
 export interface ActionsOptions {
   readonly claims: Claims
-  /** Whether each action is in a savepoint, so that a faulty one fails alone. */
+  /** True if each action is in a savepoint, so that a faulty one fails alone. */
   readonly isolated: boolean
 }
 
@@ -163,7 +163,7 @@ async function execute(tx: Context, action: Order): Promise<unknown> {
   }
 }
 
-/** What a claim reports: effects, and with a settlement its end. */
+/** A report of a claim: effects, and with a settlement its end. */
 type Report = Extract<Action, { type: 'checkpoint' | 'settle' }>
 
 const isReport = (action: Action): action is Report =>

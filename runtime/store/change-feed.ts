@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Change } from './port.ts'
 
-/** How many changes are remembered. A listener that falls further behind skips to the oldest of them. */
+/** Maximum number of remembered changes. A listener that falls further behind skips to the oldest of them. */
 const max = 8_192
 
 /** `onListening` is called when the first listener comes and when the last one has gone. */

@@ -14,9 +14,9 @@ export interface ClientOptions {
   readonly now: () => number
   /** Hands a post to the core. Its reply comes by `settle`. */
   post(post: Post): void
-  /** How many posts may be without a reply. */
+  /** Maximum number of posts without a reply. */
   readonly maxUnanswered: number
-  /** How many actions one post holds. */
+  /** Maximum number of actions in one post. */
   readonly maxActions: number
   /** Called when it becomes known whether the store kept a request whose sender was answered before. */
   onLate(request: Id, isKept: boolean): void
@@ -26,7 +26,7 @@ export interface ClientOptions {
 
 interface Waiting {
   readonly action: Action
-  /** Whether its caller is answered 503 when a commit stalls: senders and commands of the admin surface. */
+  /** True if its caller is answered 503 when a commit stalls: senders and commands of the admin surface. */
   readonly failsOnStall: boolean
   readonly resolve: (value: unknown) => void
   readonly reject: (error: StoreError) => void
@@ -48,7 +48,7 @@ const ownCommands: ReadonlySet<string> = new Set([
   'job-settle',
 ])
 
-/** What the functions of a client share. */
+/** State that the functions of a client share. */
 interface Parts extends ClientOptions {
   /** Actions that are not posted yet, and those of posts without a reply. */
   queued: Waiting[]
@@ -111,11 +111,11 @@ export function createClient(options: ClientOptions) {
       return isIdle && client.queued.length === 0
     },
 
-    /** Whether a commit takes so long that no caller waits for it any more. */
+    /** True while a commit takes so long that callers no longer wait for it. */
     isStalled: () => client.stall.isOn,
     /** Resolves as soon as a commit has stalled. */
     whenStalled: () => client.stall.promise,
-    /** Whether the sender of the request was answered before it was known whether the store keeps it. */
+    /** True if the sender of the request was answered before it was known whether the store keeps it. */
     isUndecided: (request: Id): boolean => undecided.has(request),
 
     settle({ post: number, results }: Pick<Reply, 'post' | 'results'>) {

@@ -198,7 +198,7 @@ async function replayDelivery(
   const isElsewhere = to.channel !== delivery.channel || to.to !== delivery.to
   if (isElsewhere && delivery.receipts.length > 0)
     return wrongState('a part of it has arrived somewhere else')
-  // What it is and what has arrived of it stays. Every field about its fate goes.
+  // Keeps the identity of the delivery and the parts that have arrived, and drops every field about its outcome.
   const { runId, text, receipts, generation, createdAt } = delivery
   await updateDeliveries(tx, [
     {

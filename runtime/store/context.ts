@@ -1,4 +1,4 @@
-/** What every function that changes the store works in: one transaction, and what is noted to be done once it has committed. */
+/** The context of every function that changes the store: one transaction, and notes for the time after its commit. */
 
 import type { Dialect, Driver, Transaction } from '@reveille/kit'
 import type { OutcomeWithoutEffect } from './counters.ts'
@@ -6,7 +6,7 @@ import { type Change, type Id, StoreError, type StoreLimits, type StoreOptions }
 import { lower, type Places, type Pool } from './queue/places.ts'
 import { tables } from './schema.ts'
 
-/** What is counted, so that no limit costs a count. */
+/** The running counts, so that no limit has to count rows. */
 export type Counted = OutcomeWithoutEffect | 'backlog' | 'pending' | 'pendingNow' | 'keptBytes'
 
 export type Counters = Record<Counted, number>
@@ -37,7 +37,7 @@ export interface Context extends Transaction {
   cancelled(lease: string): void
 }
 
-/** What was noted in a transaction. */
+/** Notes of a transaction. */
 export interface Notes {
   /** Four values for each change: type, id, state and stage. */
   readonly changes: (string | undefined)[]
@@ -52,7 +52,7 @@ export interface ContextOptions {
   readonly node: Id
   readonly limits: Limits
   readonly counters: Counters
-  /** Whether somebody listens to changes. */
+  /** True if somebody listens to changes. */
   readonly isListening: boolean
 }
 
@@ -77,11 +77,11 @@ export function createContext(
     async lock(keys) {
       const missing = keys.filter((key) => !locked.has(key))
       if (missing.length === 0) return
-      // What is sent after it waits as well.
+      // Statements sent after it wait as well.
       context.later(tx.lock(missing))
       locked = new Set([...locked, ...missing])
     },
-    /** What was noted is undone too. */
+    /** Notes made inside are undone too. */
     async nested(work) {
       const before = {
         pools: [...notes.pools],

@@ -62,7 +62,7 @@ export interface CoreOptions {
   readonly time?: () => number
   /** The database's clock. Default: that of the posts. */
   readonly clock?: () => number
-  /** What the driver knows of its disk. */
+  /** The driver's knowledge of its disk. */
   readonly diskHealth?: () => Pick<Health, 'reason' | 'brief' | 'outage'> | undefined
   /** Called with what happens apart from any post. */
   readonly onHappened: (happened: Happened) => void
@@ -82,7 +82,7 @@ interface Committed {
   readonly looked: Looked | undefined
 }
 
-/** What the functions of the core share. */
+/** State that the functions of the core share. */
 interface Parts extends CoreOptions {
   /** Changed in place; see `configure`. */
   readonly limits: Limits
@@ -91,12 +91,12 @@ interface Parts extends CoreOptions {
   readonly counts: ReturnType<typeof createCounts>
   readonly claimer: ReturnType<typeof createClaimer>
   readonly memory: {
-    /** Whether somebody listens to changes. Other processes may. */
+    /** True if somebody listens to changes. Other processes may. */
     isListening: boolean
     commits: number
     lastNow: number
     failure?: PlainError
-    /** Whether this process deletes old history: always, where there is no other. */
+    /** True if this process deletes old history: always, where there is no other. */
     sweeps: boolean
     isSweeping: boolean
   }
@@ -154,7 +154,7 @@ export function createCore(options: CoreOptions) {
     notePool: claimer.note,
     forgetPools: claimer.forget,
     claimingSince: claimer.claimingSince,
-    /** What all other nodes have counted. What this one has is known exactly. */
+    /** Sets the counts of all other nodes together. This node's own are known exactly. */
     setForeignCounters(next: Counters) {
       core.counts.setForeign(next)
     },
@@ -302,7 +302,7 @@ async function publish(core: Parts, committed: Omit<Committed, 'results'>, now: 
   return {
     ...nothingHappened,
     claims: loaded,
-    // What was cancelled before it is given is passed on with it.
+    // Claims that were cancelled before they are given carry their cancellation.
     cancelled: [
       ...cancelled.filter(({ claim }) => claims.isOpen(claim)),
       ...given.filter(claims.isCancelled),
@@ -407,7 +407,7 @@ function sweepApart(core: Parts, now: number): void {
     })
 }
 
-/** What this process knows of the counts: what the others have counted, and what it has. */
+/** Counts known to this process: those of the others, and its own. */
 function createCounts() {
   let foreign: Counters = noCounts
   let own: Counters = noCounts

@@ -1,4 +1,4 @@
-/** What every store counts and bounds, and what it refuses over a bound. */
+/** The counts and limits of every store, and the errors beyond a limit. */
 
 import { StoreError, type StoreLimits } from './port.ts'
 
@@ -10,7 +10,7 @@ export function withoutEffect(outcome: string): OutcomeWithoutEffect | undefined
   return outcomesWithoutEffect.find((each) => each === outcome)
 }
 
-/** How many requests of each outcome without effect are kept by default: about 60 MB for each outcome, without bodies. */
+/** Default limit of kept requests of each outcome without effect: about 60 MB for each outcome, without bodies. */
 export const defaultMaxWithoutEffect = 100_000
 export const defaultMaxBodyBytes = 1024 ** 3
 

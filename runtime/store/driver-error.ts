@@ -17,7 +17,7 @@ export function storeErrorOf(error: unknown): unknown {
   return new StoreError(codes[code], message, { cause: error, ...(brief !== undefined && { brief }), fix })
 }
 
-/** Whether the database is at fault, so that every other action would fail too. */
+/** True if the database is at fault, so that every other action would fail too. */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof StoreError && (error.code === 'STORE_FULL' || error.code === 'STORE_UNAVAILABLE')
 }

@@ -9,7 +9,7 @@ import { type Driver, type DriverModule, KIT_VERSION, parseJson, recordOf } from
 import { storeErrorOf } from './driver-error.ts'
 import { type Store, StoreError, type StoreOptions } from './port.ts'
 
-/** What `gateway.store` names, and the configuration file, beside which packages are installed. */
+/** The value of `gateway.store`, and the configuration file, beside which packages are installed. */
 export interface DatabasePlace {
   /** The address of a database. It may hold a password. */
   readonly location: string
@@ -17,7 +17,7 @@ export interface DatabasePlace {
   readonly configFile: string
 }
 
-/** Whether `gateway.store` names a database, and not the store in the data folder. */
+/** True if `gateway.store` names a database, and not the store in the data folder. */
 export function isDatabase(store: string): boolean {
   return store !== 'sqlite'
 }

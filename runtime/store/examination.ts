@@ -8,7 +8,7 @@ import { schemaIn, tables } from './schema.ts'
 
 export interface Examination {
   readonly state: DatabaseState
-  /** How far this machine's clock is ahead of the database's. */
+  /** Milliseconds by which this machine's clock is ahead of the database's. */
   readonly skewMs: number
   /** False before the first start of a gateway. */
   readonly hasStore: boolean

@@ -78,7 +78,7 @@ export function isId(text: string): boolean {
   return pattern.test(text) && text < firstTooLate
 }
 
-/** How many records of each kind are searched for the end of an id. */
+/** Maximum number of records of each kind that are searched for the end of an id. */
 export const maxSearched = 500
 /** Fewer characters would name nearly anything. */
 const minEndLength = 4

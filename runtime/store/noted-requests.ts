@@ -2,7 +2,7 @@
 
 import type { Id, RequestRecord } from './port.ts'
 
-/** How many bytes of bodies may wait for their commit; further requests are noted without theirs. */
+/** Maximum bytes of bodies that wait for their commit; further requests are noted without theirs. */
 const maxWaitingBytes = 33_554_432
 
 export function createNotedRequests(max: number) {

@@ -65,7 +65,7 @@ export interface Store {
   changes(options: { after?: string; signal: AbortSignal }): AsyncIterable<Change>
   /** The time of the newest id that was on disk when the store was opened. New ids must be greater. 0 for an empty store. */
   readonly newestAt: number
-  /** What was not ended when the store was opened. Without it nothing has to be read at the start, unless other nodes work too. */
+  /** Unfinished work found when the store was opened. Without any, nothing has to be read at the start, unless other nodes work too. */
   readonly leftOpen: {
     readonly replayJobs: boolean
     /** Open and muted issues. */
@@ -118,7 +118,7 @@ export interface Join {
   /** Equals the record's `coalesce.key`. */
   readonly key: string
   readonly dueAt: number
-  /** Whether the contents of earlier requests are kept beside the newest one's. */
+  /** `all` keeps the contents of earlier requests beside the newest one's. */
   readonly keep: 'latest' | 'all'
 }
 
@@ -171,12 +171,9 @@ export interface NewTask {
 export interface WorkOptions {
   readonly kinds: readonly TaskKind[]
   readonly concurrency: number
-  /** How many tasks of each pool are performed at one time. A pool that is not named is not limited. */
+  /** Maximum number of tasks of each pool performed at one time. A pool that is not named is not limited. */
   readonly pools?: Readonly<Record<string, number>>
-  /**
-   * Whether the tasks of a pool are performed by one node at a time, so that a pace that this node keeps holds for all. Default:
-   * false.
-   */
+  /** True if the tasks of a pool are performed by one node at a time, so that a rate limit of this node holds for all. Default: false. */
   readonly owned?: boolean
   /** Should not throw: a throw is reported through `onFault` and settled as `again` in 5 s, not counted as an attempt. */
   perform(claim: Claim): Promise<Settlement>
@@ -196,7 +193,7 @@ export interface WorkerPool {
 export interface ClaimedTask extends NewTask {
   /** The number of this attempt, from 1. It grows when a settlement counts. */
   readonly attempt: number
-  /** How often the task was claimed. */
+  /** Number of times that the task was claimed. */
   readonly claims: number
   /** True if an earlier claim never settled, because the process that held it died. */
   readonly interrupted: boolean
@@ -220,7 +217,7 @@ export interface Claim {
   checkpoint(effects: Effects): Promise<void>
 }
 
-/** What a task is about. Each kind of task has the fields that it needs. */
+/** The subject of a task. Each kind of task has the fields that it needs. */
 export interface Work {
   readonly run?: RunRecord
   readonly delivery?: DeliveryRecord
@@ -230,7 +227,7 @@ export interface Work {
   readonly runnerState?: Readonly<Record<string, string>>
   /** For runs with `coalesce`: the newest 1,000 requests that joined it, oldest first, without its own. */
   readonly joined?: readonly JoinedRequest[]
-  /** How many requests joined it in all. */
+  /** Total number of requests that joined it. */
   readonly joinedCount?: number
   /** For runs with `coalesce`: how many runs of its key were accepted in the hour before it, itself included. */
   readonly ofKey?: number
@@ -243,7 +240,7 @@ export interface Work {
   readonly route?: Route
 }
 
-/** What `perform` returns. It is committed together with the release of the lane and the choice of its next head. */
+/** The result of `perform`. It is committed together with the release of the lane and the choice of its next head. */
 export type Settlement = { readonly effects: Effects } & (
   | { readonly done: true }
   /** The task is tried again at that time. `counts: false` says that this was no attempt (rate limit, drain). */
@@ -275,7 +272,7 @@ export interface Effects {
     readonly tokens: number
     /** US dollars. Absent if it is not known what the turns cost. */
     readonly usd?: number
-    /** What it is listed under, beside the day; none for a session whose key was generated. */
+    /** Names under which the cost is listed, beside the day; none for a session whose key was generated. */
     readonly of?: { readonly mapping?: string; readonly model?: string; readonly session?: string }
     /** Budgets whose exhaustion was reported to the main session. */
     readonly reported?: readonly ('all' | 'budget')[]
@@ -396,7 +393,7 @@ export interface CommandResult {
   readonly refused?: readonly { readonly id: string; readonly reason: string }[]
   /** For `job-begin`: the job that was begun before under the same key. */
   readonly job?: Id
-  /** What `job-next` hands out. */
+  /** The items handed out by `job-next`. */
   readonly items?: readonly { readonly request: Id; readonly replay: Id }[]
 }
 
@@ -413,7 +410,7 @@ export interface PageOptions {
   readonly cursor?: string
 }
 
-/** What a request must have, each exactly, to be in a list. */
+/** Filters of a list of requests; all must match exactly. */
 export interface RequestFilters {
   readonly outcome?: string
   readonly endpoint?: string
@@ -489,7 +486,7 @@ export interface Reader {
   /** Lists issues: the open ones, the muted ones, both with the worst first, and the resolved ones; of equals, the newest first. */
   issues(options?: PageOptions & { readonly state?: string }): Promise<Page<IssueRecord>>
   issue(key: string): Promise<IssueRecord | undefined>
-  /** Whether a sign-in was ended before its time. */
+  /** True if a sign-in was ended before it expired. */
   isSignedOut(signIn: string): Promise<boolean>
 }
 
@@ -537,24 +534,24 @@ export interface NodeRecord {
   /** The version of Reveille. */
   readonly version: string
   readonly role: NodeRole
-  /** What is live on it: its own number, and the digest of the files, which is the same wherever they are. */
+  /** The node's live generation: its own number, and the digest of the files, which is the same wherever they are. */
   readonly generation?: number
   readonly digest?: string
   /** Milliseconds since the Unix epoch, by the store's clock. */
   readonly startedAt: number
   /** When it last renewed its row, by the store's clock. */
   readonly renewedAt: number
-  /** How far its clock is ahead of the store's, in milliseconds; what the way to the store takes is taken off. */
+  /** Milliseconds by which its clock is ahead of the store's, without the time that the way to the store takes. */
   readonly skewMs?: number
   /** How it learns of changes by others: at once, or by asking. Absent where there are no others. */
   readonly wakeUp?: 'notify' | 'poll'
   /** Its leaderships. */
   readonly leads: readonly string[]
-  /** Whether it is this process. */
+  /** True if it is this process. */
   readonly isSelf: boolean
 }
 
-/** What an operator has to know of the database itself. */
+/** The database's state, as an operator has to know it. */
 export interface DatabaseState {
   /** Of the server, such as `18.4`. */
   readonly version: string
@@ -568,7 +565,10 @@ export interface SourceValues {
   write(source: string, name: string, value: string): Promise<void>
 }
 
-/** What runs on one node at a time. `sources`: sources and the periodic heartbeat. `maintenance`: retention, issue checks, replay jobs. */
+/**
+ * Work that runs on one node at a time. `sources`: sources and the periodic heartbeat. `maintenance`: retention, issue checks, replay
+ * jobs.
+ */
 export type Leadership = 'sources' | 'maintenance'
 
 export interface Lead {
@@ -581,7 +581,7 @@ export interface Lead {
 export interface Cluster {
   /** The id of this node. */
   readonly node: Id
-  /** Whether other nodes may work on the same data. */
+  /** True if other nodes may work on the same data. */
   readonly isShared: boolean
   /** Lists all nodes that are alive, the oldest first. */
   nodes(): Promise<readonly NodeRecord[]>
@@ -627,7 +627,7 @@ export interface Outage {
   readonly since: number
   /** When the store could write again. Absent while it cannot. */
   readonly until?: number
-  /** What the disk reported, in a few words. */
+  /** The disk's error, in a few words. */
   readonly reason: string
 }
 
@@ -648,8 +648,8 @@ export interface StoreLimits {
    */
   readonly maxBodyBytes?: number
   /**
-   * How long the bodies of ignored and skipped requests are kept, with their headers. Milliseconds. They also go before all others
-   * where room is short. Default: as those of others.
+   * Milliseconds that the bodies of ignored and skipped requests are kept, with their headers. They also go before all others where room
+   * is short. Default: as those of others.
    */
   readonly ignoredBodiesMs?: number
 }
@@ -664,7 +664,7 @@ export interface StoreOptions extends StoreLimits {
   readonly leases?: { readonly renewMs: number; readonly expireMs: number; readonly holdMs: number }
   /** For tests of a store that several nodes share: stands for the database's clock, but for leases. */
   readonly sharedNow?: () => number
-  /** What the others read about this node. Default: no name, role `all`. */
+  /** This node as the others see it. Default: no name, role `all`. */
   readonly node?: Pick<NodeRecord, 'name' | 'version' | 'role'>
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
@@ -729,7 +729,7 @@ export class StoreError extends Error {
   readonly code: StoreErrorCode
   /** The message in a few words without paths, which may be shown to anyone. */
   readonly brief: string | undefined
-  /** What an operator can do about it, in sentences. */
+  /** Advice for the operator, in sentences. */
   readonly fix: string | undefined
 
   constructor(

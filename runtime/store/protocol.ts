@@ -1,4 +1,4 @@
-/** What the main thread asks of the core, and what the core answers. The messages can be sent to another thread. */
+/** Messages between the main thread and the core. They can be sent to another thread. */
 
 import type { Command, Health, Id, Store, StoreError, StoreLimits } from './port.ts'
 import type { ClaimName, LoadedClaim } from './queue/claims.ts'
@@ -32,7 +32,7 @@ export type PlainError = Pick<StoreError, 'code' | 'message' | 'brief'>
 /** Undefined for an action that was done and has nothing to answer: an entry that was accepted whole. */
 export type Result = undefined | { readonly value: unknown } | { readonly error: PlainError }
 
-/** What has happened to this process, with a commit or apart from any. */
+/** Events of this process, with a commit or apart from any. */
 export interface Happened {
   readonly claims: readonly LoadedClaim[]
   /** Claims whose runs were cancelled. */
@@ -54,11 +54,11 @@ export interface Reply extends Happened {
 
 export interface CoreState
   extends Pick<Health, 'writable' | 'reason' | 'brief' | 'backlog' | 'commits' | 'outage'> {
-  /** How many events are pending. */
+  /** Number of pending events. */
   readonly pending: number
   /** When the core wants a `tick`. */
   readonly wakeAt: number
 }
 
-/** What is known once the store is open. */
+/** State of the store once it is open. */
 export type Opened = { readonly state: CoreState } & Pick<Store, 'newestAt' | 'leftOpen'>

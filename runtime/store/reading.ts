@@ -73,9 +73,9 @@ interface Kind<Item> {
   readonly itemOf: (row: never) => Item
 }
 
-/** How long before its time of arrival a request may get its id. Milliseconds. */
+/** Milliseconds before its time of arrival at which a request may get its id. */
 const maxBehindMs = 60_000
-/** How far an id may be ahead of the time at which its request was received, because the clock was set back. Milliseconds. */
+/** Milliseconds by which an id may be ahead of the time at which its request was received, because the clock was set back. */
 const maxAheadMs = 3_600_000
 
 const jobItems = {
@@ -173,9 +173,9 @@ const maxUnits = 4_194_304
 const maxBytes = 16_777_216
 /** Maximum number of messages of a session's history in one response. */
 const maxMessages = 1_000
-/** How many records `find` answers. */
+/** Maximum number of records that `find` returns. */
 const maxFound = 20
-/** How many rows are read at one time. */
+/** Number of rows read at one time. */
 const rowsPerRead = 64
 
 type Row = Readonly<Record<string, SqlValue>> & { readonly id: Id; readonly record?: string }
@@ -423,7 +423,7 @@ const searches: readonly Search[] = [
   },
 ]
 
-/** How much of its digest a request knows of its generation. Hexadecimal digits. */
+/** Hexadecimal digits of its generation's digest that a request stores. */
 const shownOfDigest = 16
 
 /** Returns the filters for requests of the generation that a string names by number or digest. */

@@ -150,7 +150,7 @@ export const runFields = {
         }),
       }),
     ),
-    /** What the runner reports to the operator although it succeeded. */
+    /** The runner's reports to the operator although it succeeded. */
     warnings: Type.Array(Type.String()),
     handedOver: Type.String({ description: 'The place in another system where the turn can be followed.' }),
     /** Other requests joined this run, or can still join it. `key` is the scope and the key that all its requests have in common. */
@@ -210,7 +210,7 @@ export const event = Type.Object(
     prompt: Type.String({ description: 'The text as the model gets it.' }),
     mode: Type.Enum(['now', 'next-heartbeat']),
     trusted: Type.Boolean(),
-    /** What posted it: a request's wake action, or a run's summary. */
+    /** Where it came from: a request's wake action, or a run's summary. */
     origin: Type.Object(optional({ requestId: id, runId: id, traceparent })),
     generation: Type.Integer(),
     createdAt: time,

@@ -34,7 +34,7 @@ export type RunUsage = NonNullable<RunRecord['usage']>
 export type Attempt = RunRecord['attempts'][number]
 /** How a run ended before an operator had it performed again. */
 export type RunRetry = NonNullable<RunRecord['retries']>[number]
-/** What an operator ordered about a run. */
+/** An operator's order about a run. */
 export type RunOrder = NonNullable<RunRecord['orders']>[number]
 /** One queued system event. */
 export type EventRecord = ValueOf<typeof event>
@@ -46,7 +46,7 @@ export type SessionSummary = ValueOf<typeof sessionItem>
 export type Route = ValueOf<typeof route>
 /** An open problem, which is recorded once however often it shows. */
 export type IssueRecord = ValueOf<typeof issue>
-/** What an operator can do about an open problem. */
+/** An operator's next step about an open problem. */
 export type NextStep = IssueRecord['next']
 /** A way by which people are notified of issues. */
 export type AlertWay = NonNullable<IssueRecord['alerted']>[number]
@@ -58,9 +58,9 @@ export type Id = string
 export interface RequestTrace {
   /** One object for each mapping that was tried, in order. */
   readonly candidates: readonly object[]
-  /** How many mappings were tried besides. */
+  /** Number of mappings tried besides. */
   readonly more: number
-  /** Whether the body was a form. */
+  /** True if the body was a form. */
   readonly isForm?: true
   /** Candidates were left out for the trace's size, and are counted in `more`. */
   readonly cut?: true
@@ -73,7 +73,7 @@ export interface RequestHead {
   readonly query: Readonly<Record<string, string | readonly string[] | undefined>>
 }
 
-/** How many of the requests that became one run are known by their ids: the newest ones. */
+/** Maximum number of requests of one run that are known by their ids: the newest ones. */
 export const maxNamedRequests = 1000
 
 /**
@@ -98,23 +98,23 @@ export interface JoinedRequest {
   readonly content?: { readonly message: string; readonly prompt: string }
 }
 
-/** What runs have cost in one day. */
+/** The cost of runs in one day. */
 export interface Spent {
   readonly runs: number
   /** Input and output tokens together. */
   readonly tokens: number
   /** US dollars, to a millionth, as far as the prices of the models were known. */
   readonly usd: number
-  /** Whether the main session was notified that the budget is spent. */
+  /** True if the main session was notified that the budget is spent. */
   readonly reported: boolean
 }
 
-/** What all runs of a day have cost, and what the runs of each policy with a budget have cost. */
+/** The cost of all runs of a day, and of the runs of each policy with a budget. */
 export interface SpentToday {
   /** The day in UTC: `2026-01-31`. */
   readonly day: string
   readonly all: Spent
-  /** What each policy has spent, by its name. Policies that spent nothing are not named. */
+  /** Costs by the policy's name. Policies that spent nothing are left out. */
   readonly budgets: Readonly<Record<string, Spent>>
 }
 
@@ -123,7 +123,7 @@ export const costGroups = ['day', 'mapping', 'model', 'session'] as const
 
 export type CostGroup = (typeof costGroups)[number]
 
-/** What the turns of one day, mapping, model or session have cost. */
+/** The cost of the turns of one day, mapping, model or session. */
 export interface Cost {
   /** Empty for turns that have none, such as heartbeats, which have no mapping. */
   readonly name: string
@@ -132,7 +132,7 @@ export interface Cost {
   readonly tokens: number
   /** US dollars, to a millionth. */
   readonly usd: number
-  /** How many of these turns are not in `usd`, because the price of their model or their tokens are not known. */
+  /** Number of these turns that are not in `usd`, because the price of their model or their tokens are not known. */
   readonly unpriced: number
 }
 
@@ -154,7 +154,7 @@ export interface SetRoute extends Route {
 /** Many requests that are replayed one after the other, each once, however often the process restarts meanwhile. */
 export interface ReplayJob {
   readonly id: Id
-  /** How the requests were chosen, and how they are replayed. The store knows no more of either. */
+  /** The choice of requests, and the options of their replay. The store knows no more of either. */
   readonly filter: object
   readonly options: object
   /** A job is cancelled by an operator, or because the process ended before all of its items were added. */

@@ -32,9 +32,9 @@ const passPauseMs = 60_000
 const slicePauseMs = 20
 /** Maximum time that a batch keeps a transaction open. Milliseconds. */
 const sliceMs = 2
-/** How many rows a step examines at one time. */
+/** Number of rows that a step examines at one time. */
 const stride = 20
-/** How many turns are deleted at one time: a session may have very many, each with long messages. */
+/** Number of turns deleted at one time: a session may have very many, each with long messages. */
 const maxTurns = 100
 
 /**

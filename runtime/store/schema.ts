@@ -234,7 +234,7 @@ export const tables = {
 /** A row of a table, as it is read. */
 export type Row<Name extends keyof typeof tables> = NonNullable<(typeof tables)[Name]['row']>
 
-/** What is kept of each request and of what it caused, under ids in the order of time. */
+/** Tables of requests and of their effects, under ids in the order of time. */
 export const recordTables = [tables.requests, tables.runs, tables.events, tables.deliveries]
 
 /**

@@ -10,7 +10,7 @@ import { answer } from './reading.ts'
 import { migrate } from './schema.ts'
 import { assembleStore } from './store.ts'
 
-/** How many posts are under way at one time, each in a transaction of its own. More would be smaller ones, with a commit for each. */
+/** Maximum number of posts under way, each in a transaction of its own. More would be smaller ones, with a commit for each. */
 const maxUnanswered = 2
 /** A post holds locks that others wait for, so it is short. */
 const maxActions = 128

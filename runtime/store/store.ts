@@ -18,12 +18,12 @@ import { createRefusedRequests, type RefusedRequests } from './refused-requests.
 import { createWakeUp, setSystemTimer } from './wake-up.ts'
 import { type ClaimTaker, createWorkerPool } from './worker-pool.ts'
 
-/** How the core of a store is reached. */
+/** The connection of a store to its core. */
 export interface Engine {
   readonly cluster: Cluster
-  /** How many posts may be without a reply. */
+  /** Maximum number of posts without a reply. */
   readonly maxUnanswered: number
-  /** How many actions one post holds. */
+  /** Maximum number of actions in one post. */
   readonly maxActions: number
   /** Hands over a post. Its reply goes to `onReply` of the handlers. */
   post(post: Post): void
@@ -57,7 +57,7 @@ const maxRescuePause = 30_000
 /** Milliseconds between two checks that commits end and that the files are in place. */
 const watchPause = 1_000
 
-/** What the functions of a store share. */
+/** State that the functions of a store share. */
 interface Parts {
   readonly options: StoreOptions
   readonly setTimer: SetTimer
@@ -83,7 +83,7 @@ export async function assembleStore(
   options: StoreOptions,
   connect: (handlers: Handlers) => Promise<{ readonly engine: Engine; readonly opened: Opened }>,
 ): Promise<Store> {
-  /** What happens before the store is assembled is handled then. */
+  /** Events from before the store is assembled, which are handled then. */
   let early: (() => void)[] | undefined = []
   const later =
     <Message>(handle: (message: Message) => void) =>
@@ -269,7 +269,7 @@ async function shut(store: Parts): Promise<void> {
   await Promise.all(workerPools.map((workerPool) => workerPool.drain(0)))
   store.cancelWriteCheck?.()
   closed.resolve()
-  // What was handed in is committed, unless the disk has failed.
+  // Posts are committed, unless the disk has failed.
   if (!isLost(store.state) && !store.isStopped)
     await Promise.race([client.call({ type: 'tick' }).catch(() => undefined), client.whenStalled()])
   const committed = engine.close()
@@ -283,7 +283,7 @@ async function shut(store: Parts): Promise<void> {
   else await committed
 }
 
-/** Whether the disk has failed, and the store is not in a new file yet. */
+/** True if the disk has failed, and the store is not in a new file yet. */
 function isLost({ outage }: CoreState): boolean {
   return outage !== undefined && outage.until === undefined
 }

@@ -32,12 +32,12 @@ export interface TransferOptions {
   readonly onProgress?: (done: number, total: number) => void
 }
 
-/** How many rows there are of each table. */
+/** Number of rows of each table. */
 export type RowCounts = Readonly<Record<string, number>>
 
-/** How many rows are read at one time. A request may have a large body. */
+/** Maximum number of rows read at one time. A request may have a large body. */
 const maxRows = 100
-/** How many characters of lines are inserted at one time. */
+/** Maximum number of characters of lines inserted at one time. */
 const maxCharacters = 1_000_000
 /** A node that renewed its row within this time is alive. Milliseconds. */
 const aliveMs = 15_000

@@ -16,7 +16,7 @@ import type { LoadedClaim } from './queue/claims.ts'
 
 type PoolOptions = Pick<WorkOptions, 'kinds' | 'concurrency' | 'pools' | 'owned'>
 
-/** What a worker pool asks of the core. */
+/** A worker pool's message to the core. */
 export type ClaimAction =
   | ({ readonly type: 'register'; readonly workerPool: number } & PoolOptions)
   | ({ readonly type: 'resize'; readonly workerPool: number } & Pick<PoolOptions, 'concurrency' | 'pools'>)
@@ -50,9 +50,9 @@ export type ClaimTaker = ReturnType<typeof createWorkerPool>
 interface Lease {
   readonly abort: AbortController
   readonly cancel: AbortController
-  /** What came with the claim, until `perform` has been called. */
+  /** The work of the claim, until `perform` has been called. */
   work?: Work
-  /** What `perform` returned, until it is written. */
+  /** The result of `perform`, until it is written. */
   settlement?: Settlement
 }
 

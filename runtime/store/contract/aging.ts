@@ -123,7 +123,7 @@ export function agingContract(subject: ContractSubject): void {
         await effect({ append: [{ session, turn: id, messages }] })
         return id
       }
-      /** What the next run of the session is given. */
+      /** Returns the work given to the session's next run. */
       const loaded = async (sessionKey: string) => {
         await bench.store.accept(sample.entry(sample.runAction({ sessionKey })))
         const worker = startManualWorker(bench.store, ['run'])

@@ -1,4 +1,4 @@
-/** What a store knows of the processes that work on the same data: here there is one. */
+/** Tests the port to the processes that work on the same data, on a store that has only one. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

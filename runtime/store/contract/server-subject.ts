@@ -81,7 +81,7 @@ export const postgresSubject: ContractSubject = {
     return {
       store,
       async fault(fault) {
-        // What was handed in before is written as it was then.
+        // Earlier posts are written without the fault.
         await store.command({ type: 'expedite', task: 'none', dueAt: 0 }).catch(() => undefined)
         if (fault === 'disk-full') faults.isFull = true
         else if (fault === 'disk-freed') faults.isFull = false
@@ -97,7 +97,7 @@ interface Faults {
   isFull?: boolean
 }
 
-/** What a node writes by itself at any time is left alone. */
+/** Matches the writes that a node makes by itself at any time; they are left alone. */
 const ownWrites = /\b(?:nodes|leases|leased_until)\b/
 
 /** Fails commits as a test asks for it. A lost answer is none here: the driver finds out what became of the commit; see `faults.test.ts`. */
@@ -177,7 +177,7 @@ async function empty(client: pg.Client): Promise<void> {
   await client.query(names.map((name) => `DELETE FROM ${name};`).join(' '))
 }
 
-/** What is open is leased or can be claimed, and the counts are those of the rows. */
+/** Checks that open tasks are leased or can be claimed, and that the counts are those of the rows. */
 async function check(client: pg.Client): Promise<void> {
   const { rows } = await client.query(faultsSql('reveille.'))
   assert.deepEqual(

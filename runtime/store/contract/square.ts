@@ -16,7 +16,7 @@ import { answers, inChunks, numbers, openScene, type Scene, until } from './benc
 interface Thing {
   /** The commands, which return what they were answered, in short. */
   readonly commands: Readonly<Record<string, (store: Store) => Promise<unknown>>>
-  /** What can be seen of it afterwards; `claims` is how often each task was claimed in the end. */
+  /** Its visible state afterwards; `claims` is the total number of claims by task. */
   see(store: Store, claims: ReadonlyMap<string, number>): Promise<unknown>
   /** Ends what is still under way. */
   end?(): void
@@ -28,7 +28,7 @@ interface Kind {
   readonly name: string
   /** Commands of which only one can be given about one thing: a claim settles once. */
   readonly once?: readonly string[]
-  /** What a command is answered that is given twice, in any order. */
+  /** The two answers to a command given twice, in any order. */
   readonly twice: Readonly<Record<string, readonly [unknown, unknown]>>
   /** There is only one of it, so that its pairs go one after the other. */
   readonly isAlone?: true
@@ -46,10 +46,10 @@ interface Given {
 const error = { code: 'X', message: 'x', retryable: true }
 const slack = { channel: 'slack', to: 'C1' }
 
-/** What has ended may be forgotten again. */
+/** A thing that has ended may be forgotten repeatedly. */
 const forgotten = { forget: [['ok1'], ['ok1']] } as const
 
-/** What is seen of a run. */
+/** The visible state of a run. */
 function factsOf(run: RunRecord | undefined, claims: ReadonlyMap<string, number>): unknown {
   if (run === undefined) return 'none'
   const { id, state, stage, cancelRequestedAt, forgottenAt, coalesce, retries = [], orders = [] } = run
@@ -465,7 +465,7 @@ async function give(scene: Scene, thing: Thing, [one, other]: readonly [string, 
 }
 
 export interface SquareOptions {
-  /** How often each two are given at one moment. */
+  /** Number of times that each pair is given at one moment. */
   readonly times: number
   /** Only these commands, each with itself, by kind. */
   readonly twice?: Readonly<Record<string, readonly string[]>>
@@ -535,7 +535,7 @@ function checkEnds({ twice }: Kind, given: readonly Given[]): void {
   }
 }
 
-/** How many tasks are left to be claimed. */
+/** Number of tasks left to be claimed. */
 async function openTasks({ read }: Store): Promise<number> {
   const { queued, running } = await read.openRuns()
   const deliveries = await read.openDeliveries()

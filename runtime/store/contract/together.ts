@@ -8,7 +8,7 @@ import { startManualWorker } from './bench/manual-worker.ts'
 import { idOf } from './bench/samples.ts'
 import { inChunks, maxIgnored, numbers, openScene, type Scene, until } from './bench/scene.ts'
 
-/** What is done at both nodes, for each of `pairs` things. */
+/** A command given at both nodes, for each of `pairs` things. */
 interface Case {
   readonly name: string
   race(scene: Scene, pairs: number): Promise<void>
@@ -66,7 +66,7 @@ const cases: readonly Case[] = [
           }),
         )
       })
-      // What one node has added is known to the other after a while, and the next request makes room.
+      // A node learns of the other's additions after a while, and the next request makes room.
       const left = await until(
         async () => {
           await scene.stores[0].accept({ request: scene.request({ outcome: 'ignored' }), actions: [] })
@@ -80,7 +80,7 @@ const cases: readonly Case[] = [
 ]
 
 export interface TogetherOptions {
-  /** How many pairs each case races. */
+  /** Number of pairs that each case races. */
   readonly pairs: number
 }
 

@@ -18,7 +18,7 @@ const pauseMs = 1_000
 /** Milliseconds until the next look for due tasks that another transaction had locked. */
 const lockedMs = 10
 
-/** What a transaction has found, and claimed. It holds once that is committed. */
+/** Tasks that a transaction found and claimed; valid once it is committed. */
 export interface Looked extends Claimed {
   /** When the claims were made, by `performance.now()`. */
   readonly leasedAt: number
@@ -27,7 +27,7 @@ export interface Looked extends Claimed {
 export interface ClaimerOptions {
   readonly claims: Claims
   readonly times: LeaseTimes
-  /** Whether tasks are claimed in transactions of their own. */
+  /** True if tasks are claimed in transactions of their own. */
   readonly isApart: boolean
   /** This process's clock. Default: that of the posts. */
   readonly time?: (() => number) | undefined
@@ -37,7 +37,7 @@ export interface ClaimerOptions {
   commit(now: number, look: (tx: Context) => Promise<Looked>): Promise<Looked>
 }
 
-/** What is known of the pools in which tasks may be due. */
+/** Pools in which tasks may be due. */
 function createPlaces({ claims }: Pick<ClaimerOptions, 'claims'>) {
   const places: Places = new Map()
   /** Tasks may be ready that no place tells of. */
@@ -76,7 +76,7 @@ function createPlaces({ claims }: Pick<ClaimerOptions, 'claims'>) {
         retryAt = retry
       }
     },
-    /** What a look has left. */
+    /** Adds the places that a look has left. */
     left(all: readonly Place[]) {
       for (const place of all) if (place.dueAt < Number.POSITIVE_INFINITY) lower(places, place)
     },

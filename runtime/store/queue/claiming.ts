@@ -11,11 +11,11 @@ import { type LeaseToken, lockLanes, type TaskRow } from './tasks.ts'
 export interface Offer {
   readonly workerPool: number
   readonly kinds: readonly TaskKind[]
-  /** How many claims it has room for. */
+  /** Number of claims that it has room for. */
   readonly free: number
-  /** How many tasks of a pool are performed at one time, on all nodes. A pool that is not named is not limited. */
+  /** Maximum number of tasks of a pool performed at one time, on all nodes. A pool that is not named is not limited. */
   readonly limits: ReadonlyMap<string, number>
-  /** Whether the tasks of a pool are performed by one node at a time. */
+  /** True if the tasks of a pool are performed by one node at a time. */
   readonly isOwned: boolean
 }
 
@@ -35,7 +35,7 @@ export interface ClaimOptions {
   readonly clock: number
 }
 
-/** What was claimed in a transaction, and what is left. */
+/** Tasks claimed in a transaction, and places where some are left. */
 export interface Claimed {
   readonly claimed: readonly { readonly workerPool: number; readonly row: TaskRow }[]
   readonly left: readonly Place[]
@@ -82,7 +82,7 @@ export async function claimDue(
   }
 }
 
-/** What an offer has found in a pool. */
+/** Result of an offer in one pool. */
 interface Asked {
   readonly isFull: boolean
   /** There was room for more than was found. */
@@ -221,7 +221,7 @@ export async function renewLeases(
     [Math.round(clock + times.expireMs), tx.node],
   )
   const isRenewed = new Set(renewed.map(({ sequence }) => sequence))
-  // What is locked and has expired may be what another node takes over.
+  // A row that is locked and has expired may be being taken over by another node.
   const leases = rows.map((lease) => ({ ...lease, isRenewed: isRenewed.has(lease.sequence) }))
   const held = leases.filter((lease) => lease.isRenewed || lease.leased_until > clock)
   return new Map(held.map((lease) => [lease.sequence, lease]))

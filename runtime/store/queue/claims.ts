@@ -149,7 +149,7 @@ function createOpenClaims(open: OpenClaims) {
       return [...open.values()].filter(({ token }) => names.includes(leaseName(token)))
     },
     isCancelled: ({ token }: OpenClaim): boolean => cancelled.has(leaseName(token)),
-    /** What was cancelled is known by then of every claim. */
+    /** Called once every cancelled claim knows of it. */
     forgetCancelled: () => cancelled.clear(),
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What a process that shares its database does beside posts: it says that it is alive, renews the leases of its claims, frees those of
- * nodes that are gone, takes leadership, and tells the others what it has committed. Nothing that it knows of other nodes decides
+ * The work of a process that shares its database, beside posts: it reports that it is alive, renews the leases of its claims, frees those
+ * of nodes that are gone, takes leadership, and tells the others what it has committed. Nothing that it knows of other nodes decides
  * anything: leases are rows, by the database's clock.
  */
 
@@ -37,7 +37,7 @@ export function createDatabaseClock(driver: Pick<Driver, 'clock'>, own: () => nu
       asked = { clock, at: start + offByMs, offByMs }
     },
     now,
-    /** How far the clock of this machine is ahead. */
+    /** Milliseconds by which the clock of this machine is ahead. */
     skewMs: () => Math.round(own() - now()),
   }
 }

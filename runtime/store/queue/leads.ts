@@ -1,10 +1,10 @@
-/** What this node leads. A lead is a lease by name; a node that may have lost it ends what it does for it. */
+/** Leadership of this node. Each is a lease by name; a node that may have lost it stops the work that depends on it. */
 
 import type { Context } from '../context.ts'
 import { type Lead, type Leadership, StoreError } from '../port.ts'
 import { type ClaimOptions, takeLease } from './claiming.ts'
 
-/** What one node leads. The store itself leads its retention. */
+/** Work with one leader. The store itself leads its retention. */
 export type Led = Leadership | 'retention'
 
 interface Follower {

@@ -12,7 +12,7 @@ const maxChanges = 100
 /** Maximum size of a notification, in bytes; see `Driver.notify`. */
 const maxBytes = 7_900
 
-/** What one notification says. The names are short, because the room is. */
+/** The content of one notification. The names are short, because the room is. */
 interface Payload {
   readonly n: Id
   /** Pools in which a task may be due at some time, or that have room; see `Place`. */
@@ -27,7 +27,7 @@ interface Payload {
   readonly f?: true
 }
 
-/** What another node has committed. */
+/** The commits of another node. */
 export interface News {
   readonly places: readonly Place[]
   readonly changes: readonly (string | undefined)[]

@@ -1,4 +1,4 @@
-/** What a process remembers of the pools of the queue, so that it looks for tasks only where some may be due. */
+/** Remembers the pools of the queue, so that a process looks for tasks only where some may be due. */
 
 import type { TaskKind } from '../port.ts'
 

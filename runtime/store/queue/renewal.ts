@@ -65,7 +65,7 @@ export function createRenewal(options: RenewalOptions) {
     const before = core.claims.all()
     const { made } = await core.transact(now(), (tx) => renewIn(tx, options, ghosts))
     takeOverAt(Math.max(made.expiry, clock.now() + made.waitMs))
-    // What kept a task from being claimed elsewhere may be over.
+    // The reason why a task could not be claimed elsewhere may be gone.
     core.forgetPools()
     renewedAt = begun
     ghosts = { sequences: new Set(made.ghosts), at: performance.now() }
@@ -178,7 +178,7 @@ function keepClaims(
     if (leaseOf(claim)?.isRenewed === true) core.claims.renew(claim.claim, begun)
     else if (leaseOf(claim) !== undefined) void renewAlone(options, claim).catch(() => undefined)
   }
-  // What was settled meanwhile is not lost.
+  // A claim settled meanwhile is not lost.
   const lost = before.filter((claim) => leaseOf(claim) === undefined && core.claims.isOpen(claim.claim))
   core.claims.end(lost.map(({ claim }) => claim))
   core.claims.forgetCancelled()

@@ -228,7 +228,7 @@ function noteRoom(tx: Context, row: TaskRow): void {
   if (row.pool !== '') tx.room(row)
 }
 
-/** What becomes of a task whose claim settled as `again`. */
+/** New values of a task whose claim settled as `again`. */
 const waiting = {
   leased_by: null,
   leased_until: null,

@@ -13,7 +13,7 @@ import {
 import type { Id } from '../port.ts'
 import { idOfTime } from './rows.ts'
 
-/** How many bodies go for one batch of requests: a large one may need the room of many small ones. */
+/** Maximum number of bodies deleted for one batch of requests: a large one may need the room of many small ones. */
 const maxDropped = 1_000
 
 interface Kept {

@@ -21,7 +21,7 @@ import { encodeString, type RowValues } from './rows.ts'
 
 /** Maximum length of the contents kept for one run, in UTF-16 units. */
 const maxUnits = 1_048_576
-/** How many messages the record of a cancelled run shows. */
+/** Maximum number of messages that the record of a cancelled run shows. */
 const maxShown = 100
 const hourMs = 3_600_000
 

@@ -166,13 +166,13 @@ async function createBatch(tx: Context, actions: readonly PlainAction[]) {
   }
 }
 
-/** What a batch writes at its end. */
+/** Rows that a batch writes at its end. */
 interface Planned {
   readonly requests: Pick<PlainEntry, 'row'>[]
   readonly runs: RowValues[]
   readonly events: RowValues[]
   readonly tasks: NewTask[]
-  /** What it adds to the counts of the same names. */
+  /** Additions to the counts of the same names. */
   backlog: number
   pending: number
   urgent: number

@@ -26,7 +26,7 @@ interface Consequences {
 /** The heartbeats that showed each event without success. Only the one that consumed an event is named by it. */
 type ShowedBy = ReadonlyMap<Id, readonly Id[]>
 
-/** How many requests one command forgets. */
+/** Maximum number of requests that one command forgets. */
 const maxForgotten = 500
 
 export async function forgetRequests(tx: Context, { requests, at, by }: Forget): Promise<CommandResult> {

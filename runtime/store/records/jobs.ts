@@ -17,7 +17,7 @@ type JobRow = Row<'jobs'> & Pick<ReplayJob, 'state'>
 
 type ItemRow = Row<'job_items'> & Pick<ReplayJobItem, 'state'>
 
-/** How many items one command adds, hands out or settles. */
+/** Maximum number of items that one command adds, hands out or settles. */
 const maxItems = 1_000
 
 export function jobOf({ id, filter, options: all, created_at, ended_at, ...row }: JobRow): ReplayJob {

@@ -27,7 +27,7 @@ export type LookupColumn = (typeof lookupColumns)[number]
 const blockMs = 4_096
 /** Requests are indexed when they are this old: nearly all that were received by then are on disk. Milliseconds. */
 const lagMs = 120_000
-/** How many requests are indexed at one time. */
+/** Number of requests indexed at one time. */
 const stride = 100
 
 type Indexed = Pick<RequestRow, 'id' | LookupColumn>

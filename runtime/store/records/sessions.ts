@@ -102,7 +102,7 @@ export function keepRunnerStates(tx: Context, states: readonly NonNullable<Effec
   tx.later(tx.insert(tables.runner_states, [...kept.values()], replace))
 }
 
-/** How many turns are read at a time. A turn may be large, and most sessions have fewer. */
+/** Number of turns read at a time. A turn may be large, and most sessions have fewer. */
 const turnsPerRead = 32
 
 /** Returns a session's newest messages, oldest first: at most `limit`, and whole turns as far as they fit `maxUnits` UTF-16 units of JSON. */

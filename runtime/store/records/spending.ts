@@ -10,7 +10,7 @@ import { decodeString, encodeString, type RowValues } from './rows.ts'
 /** The scope of all runs together. No policy has this name. */
 const allRuns = ''
 
-/** How long costs are kept, so that a year can be compared with the one before. */
+/** Milliseconds that costs are kept, so that a year can be compared with the one before. */
 const costsKeptMs = 400 * dayMs
 
 const nothingSpent: Spent = { runs: 0, tokens: 0, usd: 0, reported: false }
@@ -48,7 +48,7 @@ export function addSpent(tx: Context, all: readonly NonNullable<Effects['spend']
     const names = [of.mapping ?? '', of.model ?? '', of.session ?? ''].map(encodeString)
     if (runs > 0) costs.add([day, ...names], [runs, tokens, micros, usd === undefined ? runs : 0])
   }
-  // Whether it was reported is no sum.
+  // The column `reported` is a flag, so its sum becomes 0 or 1.
   const rows = spent.rows().map((row) => row.with(4, Math.min(1, row[4] as number)))
   tx.later(tx.insert(tables.spent, rows, addToSpent))
   tx.later(tx.insert(tables.costs, costs.rows(), addToCosts))

@@ -17,14 +17,14 @@ import { createOpenFiles, databaseFile } from './folder.ts'
 import { finishRescue, isRescued, leaveMark, markIn, readCommits, removeMark, rescueStore } from './rescue.ts'
 import { createStatements, dialect } from './statements.ts'
 
-/** How long a statement waits for a lock that another connection holds. */
+/** Milliseconds that a statement waits for a lock of another connection. */
 const busyMs = 5_000
 /** A checkpoint runs when as many pages of the log are not in the database yet: 16 MiB. */
 const maxLoggedPages = 4_000
 /** Before SQLite 3.51 counting them is a whole checkpoint, so it is done with every so many commits. */
 const maxCommits = 200
 const countsLog = !/^3\.(?:4\d|50)\./.test(process.versions['sqlite'] ?? '')
-/** How many free pages are overwritten at one time: 16 MiB. */
+/** Number of free pages overwritten at one time: 16 MiB. */
 const maxFreePages = 4_096
 const pageBytes = 4_096
 
@@ -44,7 +44,7 @@ export interface DiskHealth {
 
 export type EmbeddedDriver = ReturnType<typeof createEmbeddedDriver>
 
-/** What the functions of a driver share. */
+/** State that the functions of a driver share. */
 interface State {
   readonly folder: string
   readonly now: () => number

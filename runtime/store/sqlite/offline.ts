@@ -11,7 +11,7 @@ import { rescueAtStart } from './rescue.ts'
 export interface OfflineOptions {
   /** The data folder. */
   readonly location: string
-  /** Whether the store is made where there is none. */
+  /** True if the store is created where there is none. */
   readonly creates: boolean
   readonly now: () => number
 }

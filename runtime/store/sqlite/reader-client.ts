@@ -5,9 +5,9 @@ import { StoreError } from '../port.ts'
 import type { StoreQuery } from '../reading.ts'
 import type { ReaderAnswer, ReaderQuestion } from './sqlite-reader.ts'
 
-/** How long a read may take, as a disk may hang. Seconds. */
+/** Time limit of a read in seconds, as a disk may hang. */
 const deadlineSeconds = 30
-/** How long a thread that hangs in a read may take to exit. Milliseconds. */
+/** Milliseconds that a thread stuck in a read may take to exit. */
 const abandonMs = 3_000
 /** A thread without work costs 12 MB. Starting it again costs some 50 ms. */
 const idleMs = 10_000

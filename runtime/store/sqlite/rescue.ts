@@ -1,5 +1,5 @@
 /**
- * What is done after the disk has failed, in one place.
+ * Saves the store after the disk has failed.
  *
  * A failed fsync is reported once. Afterwards the pages that were lost stay readable in the cache and count as clean, so
  * nothing writes them again: whatever is appended to the same log, or checkpointed into the same database, can be lost with
@@ -38,7 +38,7 @@ const markFile = (folder: string) => `${databaseFile(folder)}-outage`
 const draftFile = (folder: string) => `${databaseFile(folder)}-rescue`
 const rescuedFile = (folder: string) => `${databaseFile(folder)}-rescued`
 
-/** What a later process has to know of an outage. */
+/** The mark of an outage, for a later process. */
 export interface Mark extends Outage {
   /** The number of the last commit that was acknowledged. */
   readonly commits: number
@@ -72,7 +72,7 @@ export function removeMark(folder: string): void {
   rmSync(markFile(folder), { force: true })
 }
 
-/** Whether the copy is the store already, and `finishRescue` has not been done. */
+/** True if the copy is the store already, and `finishRescue` has not been done. */
 export function isRescued(folder: string): boolean {
   return existsSync(rescuedFile(folder))
 }

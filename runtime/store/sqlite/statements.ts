@@ -21,7 +21,7 @@ export const dialect: Dialect = {
   tableOptions: 'STRICT',
 }
 
-/** How many statements stay prepared. The store has fewer, apart from the combinations of filters. */
+/** Maximum number of statements that stay prepared. The store has fewer, apart from the combinations of filters. */
 const maxPrepared = 500
 
 /** A value as SQLite takes it. A list is JSON. */

@@ -36,7 +36,7 @@ export async function openFaultyStore(options: StoreOptions): Promise<FaultyStor
   return {
     store,
     async fault(fault) {
-      // What was handed in before is written first.
+      // Earlier posts are written first.
       await store.command({ type: 'expedite', task: 'none', dueAt: 0 }).catch(() => undefined)
       await send({ type: 'fault', fault })
     },

@@ -23,7 +23,7 @@ export interface Place {
 
 export interface ContractSubject {
   readonly name: string
-  /** Whether several stores may be open on one place. */
+  /** True if several stores may be open on one place. */
   readonly isShared: boolean
   createPlace(): Promise<Place>
   open(options: StoreOptions): Promise<OpenedStore>

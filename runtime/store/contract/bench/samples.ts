@@ -13,7 +13,7 @@ import type {
 } from '../../port.ts'
 import { deliveryTask, heartbeatTask, heartbeatWindowMs, runTask } from '../../task-keys.ts'
 
-/** What a test may choose of an action beside its record. */
+/** Properties of an action beside its record that a test may choose. */
 type ActionExtra = Partial<Pick<NewAction, 'dedupe' | 'tasks'>>
 type RunExtra = ActionExtra & Pick<RunAction, 'busy'>
 

@@ -1,4 +1,4 @@
-/** What commands at one moment are given at: two stores on the same data, which are two nodes where the store has several. */
+/** A scene for simultaneous commands: two stores on the same data, which are two nodes where the store has several. */
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -12,14 +12,14 @@ export interface Scene extends Sampler {
   readonly now: number
   /** Does the same at both stores, at one moment. */
   both<Result>(work: (store: Store) => Promise<Result>): Promise<readonly [Result, Result]>
-  /** How often each task is claimed at both nodes together, once there were as many claims and none is open. Each is settled. */
+  /** Claims and settles tasks at both nodes until there were `expected` claims and none is open. Returns the number of claims by task. */
   claims(expected: number): Promise<ReadonlyMap<string, number>>
 }
 
 /** The bound of requests without effect at both stores. */
 export const maxIgnored = 20
 
-/** What the two answers are, in whatever order they come. */
+/** The two answers, sorted. */
 export function answers(results: readonly CommandResult[]): readonly string[] {
   return results.map(({ ok, why, done }) => (ok ? `ok${done ?? ''}` : (why ?? 'refused'))).toSorted()
 }

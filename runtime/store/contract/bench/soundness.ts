@@ -1,4 +1,4 @@
-/** What is wrong with the data of a store that no query of the port shows. Each test ends with it. */
+/** SQL that finds faults in a store's data which no query of the port shows. Each test ends with it. */
 
 /** SQL that selects a line for each fault. `schema` is the tables' prefix. */
 export function faultsSql(schema = ''): string {

@@ -25,9 +25,9 @@ export interface Known {
   /** Its texts were erased. */
   forgotten: boolean
   wasClaimed: boolean
-  /** How many requests became this run. */
+  /** Number of requests that became this run. */
   count: number
-  /** Whether its open claim was notified of a cancel. */
+  /** True if its open claim was notified of a cancel. */
   cancelled: boolean
 }
 
