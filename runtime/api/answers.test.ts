@@ -74,7 +74,7 @@ interface Asked extends AskOptions {
   readonly status?: number
 }
 
-/** What is asked of each operation. The ids are those of what `openGateway` made. */
+/** Returns the calls of each operation. The ids are those of the records that `openGateway` made. */
 function askedOf(ids: Readonly<Record<string, string>>): Readonly<Record<string, readonly Asked[]>> {
   const json = (body: unknown): AskOptions => ({ method: 'POST', payload: JSON.stringify(body) })
   return {

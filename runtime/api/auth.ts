@@ -27,7 +27,7 @@ function pathIn({ url }: FastifyRequest): string {
   return (url.split('?', 1)[0] ?? '').slice('/api'.length)
 }
 
-/** What a request was let in by. */
+/** The token or sign-in that admitted a request. */
 export interface Admission {
   readonly token: string
   /** The name of who has the token, and what they may do. */
@@ -173,8 +173,8 @@ function createAuthentication(parts: Parts) {
     },
 
     /**
-     * Whether a probe may see details. A wrong token counts as a try, and the probe is answered without them. Returns the seconds to
-     * wait for a client that has tried too many; a probe without a token never has to wait.
+     * True if a probe may see details. A wrong token counts as a try, and the probe is answered without them. Returns the seconds to wait
+     * for a client that has tried too many; a probe without a token never has to wait.
      */
     async isKnownProbe(request: FastifyRequest): Promise<boolean | number> {
       if (givenToken(request) === undefined) return false
@@ -203,7 +203,7 @@ function createStreamAdmission({ admissions, now, signOuts, holderOf, settingsOf
         if (token === undefined || (until ?? Number.POSITIVE_INFINITY) <= now()) return false
         if (signIn !== undefined && now() - checkedAt >= recheckMs) {
           checkedAt = now()
-          // What cannot be read now is asked again.
+          // A failed read is repeated later.
           signOuts.has(signIn).catch(() => undefined)
         }
         const isEnded = signIn !== undefined && signOuts.isKnown(signIn)

@@ -14,7 +14,7 @@ export const cookieName = 'reveille_session'
 const keyHeader = 'x-reveille-key'
 /** Milliseconds. */
 const lifetimeMs = 12 * 60 * 60 * 1000
-/** How far the clock of the node that was signed in to may be ahead of this one's. Milliseconds. */
+/** Milliseconds by which the clock of the node that was signed in to may be ahead of this one's. */
 const maxSkewMs = 10 * 60 * 1000
 
 export interface SignedIn {
@@ -57,7 +57,7 @@ export function pageKeyOf({ headers }: FastifyRequest): string | undefined {
   return typeof key === 'string' ? key : undefined
 }
 
-/** Whether a value has a time to come: if no token has signed it, it is a guess, and no cookie of yesterday. */
+/** True if a value's expiry is in the future. If no token has signed it, it is a guess, and no cookie of yesterday. */
 export function isUnexpired(value: string | undefined, now: number): boolean {
   return Number(/^\d{1,15}(?=\.)/.exec(value ?? '')?.[0] ?? 0) > now
 }

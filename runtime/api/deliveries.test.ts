@@ -1,4 +1,4 @@
-/** What an admin sends, replays, and says of where `last` goes: on a whole gateway. */
+/** Tests sending, replays and the target `last` through the admin API, on a whole gateway. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

@@ -18,7 +18,7 @@ export interface FileChange extends Omit<GenerationFile, 'text'> {
   readonly change: 'added' | 'changed' | 'removed'
   readonly before?: string
   readonly after?: string
-  /** Whether a text is missing because it is too long to be shown, or because too many files differ. */
+  /** True if a text is missing because it is too long to be shown, or because too many files differ. */
   readonly isCut?: true
 }
 

@@ -9,7 +9,7 @@ import type { AdminOptions } from './options.ts'
 import { pageIn } from './pages.ts'
 import type { gatewayRoutes } from './routes/gateway.ts'
 
-/** How many stored requests a dry run looks at by default. */
+/** Default number of stored requests that a dry run examines. */
 const usualRequests = 100
 
 type GenerationHandlers = Pick<

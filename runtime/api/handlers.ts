@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RouteDeclaration, Routes } from './routes/declaration.ts'
 import type { ObjectOf, Properties, ValueOf } from './routes/schema.ts'
 
-/** What a handler gets. The query and the body have passed their schemas. */
+/** The input of a handler. The query and the body have passed their schemas. */
 export interface Call<Of extends RouteDeclaration> {
   /** An `id` is in lower case. */
   readonly params: Readonly<Record<ParameterOf<Of['path']>, string>>
@@ -29,7 +29,7 @@ type ParameterOf<Path extends string> = Path extends `${string}:${infer Name}/${
     ? Name
     : never
 
-/** Whether the client has gone, so that nothing more needs to be found for it. */
+/** True if the client has disconnected, so that no more work needs to be done for it. */
 export function hasLeft({ raw }: FastifyReply): boolean {
   return raw.destroyed
 }

@@ -16,7 +16,7 @@ export function nonceOf({ raw }: { readonly raw: object }): string {
 export async function protectAnswers(app: FastifyInstance): Promise<void> {
   const nonce = (_request: object, raw: object) => `'nonce-${nonceOf({ raw })}'`
   await app.register(helmet, {
-    // Whether the host is reached by TLS alone is for its proxy to say.
+    // Only the proxy knows whether the host is reached by TLS alone.
     strictTransportSecurity: false,
     xFrameOptions: { action: 'deny' },
     contentSecurityPolicy: {

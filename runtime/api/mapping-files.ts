@@ -14,7 +14,7 @@ import type { mappingFileRoutes } from './routes/mapping-files.ts'
 
 type Save = Call<typeof mappingFileRoutes.saveMapping>
 
-/** How many stored requests a dry run looks at. */
+/** Number of stored requests that a dry run examines. */
 const comparedRequests = 100
 
 export function createMappingFileHandlers(options: AdminOptions): Handlers<typeof mappingFileRoutes> {
@@ -77,8 +77,8 @@ function edited(file: string, before: string, mapping: string, test: string): st
 }
 
 /**
- * Whoever saves has a token and not the operator's account: a transform is handed no variable and no file in a new place, and a test
- * reads none.
+ * Limits what can be saved, since the client has a token and not the operator's account: a transform gets no variable and no file in a
+ * new place, and a test reads none.
  */
 function refuseForeign(
   mappings: readonly WrittenEntry[],

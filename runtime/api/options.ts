@@ -23,9 +23,9 @@ export interface AdminOptions {
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
   readonly timers: Timers
-  /** How far the turn of a run is; undefined if none is under way in this process. */
   /** Lets held runners be tried at once, all or one. */
   readonly tryHeldRunners: (runner?: string) => Promise<void>
+  /** Progress of a run's turn. Undefined if none is under way in this process. */
   readonly progressOf: (id: Id) => object | undefined
   /** The state of the main session. */
   readonly heartbeat: () => HeartbeatState
@@ -39,12 +39,12 @@ export interface AdminOptions {
   readonly lastGood: () => ServedLastGood | undefined
   /** The address at which a tunnel is reached from the internet: `https://words.trycloudflare.com`. */
   readonly publicUrl: () => string | undefined
-  /** What was counted since the start. */
+  /** Counts since the start. */
   readonly counters: Pick<Counters, 'read' | 'series' | 'mappingHits'>
-  /** How many log lines were dropped since the start. */
+  /** Number of log lines dropped since the start. */
   readonly droppedLogLines: () => number
   readonly deliveries: AdminDeliveries
-  /** Whether a channel of that name exists, configured or not. */
+  /** True if a channel of that name exists, configured or not. */
   readonly isChannel: (name: string) => boolean
   readonly reloader: Pick<Reloader, 'reload' | 'rollback' | 'subscribe'>
   readonly archive: Pick<DiskArchive, 'list' | 'rollback' | 'saved' | 'filesOf' | 'read'>
@@ -72,7 +72,7 @@ export interface FilesStatus {
   readonly readAt: number
 }
 
-/** What is counted in memory since the gateway started. */
+/** Counts kept in memory since the gateway started. */
 export interface Activity {
   /** The requests of an endpoint by outcome. */
   readonly countsOf: (endpoint: string) => Readonly<Record<string, number>>
@@ -80,7 +80,7 @@ export interface Activity {
   readonly hitsOf: (mapping: string) => number
 }
 
-/** What operators change about open problems, and what is known of endpoints that were expected to be heard of. */
+/** The issues, their changes by operators, and the endpoints from which requests are expected. */
 export interface AdminIssues {
   /** Lists issues, those included that could not be written yet. */
   list: Store['read']['issues']

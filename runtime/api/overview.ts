@@ -63,7 +63,7 @@ function endpointNames({ endpoints, mappings }: Snapshot): readonly string[] {
   return [...new Set(['agent', 'wake', ...Object.keys(endpoints), ...paths])].sort()
 }
 
-/** What a policy asks of senders and allows them; no secret is in it. */
+/** The limits and authentication of a policy, without secrets. */
 function policyText(snapshot: Snapshot, name: string) {
   const effective = snapshot.effectivePolicyOf(name) ?? {}
   const written = snapshot.policyOf(name)

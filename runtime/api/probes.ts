@@ -8,7 +8,7 @@ export function registerProbes(
   options: {
     readonly store: Pick<Store, 'health'>
     isDraining(): boolean
-    /** Whether the request has the token of the gateway or of the metrics, or the seconds to wait after too many wrong ones. */
+    /** True if the request has the token of the gateway or of the metrics; or the seconds to wait after too many wrong ones. */
     isKnown(request: FastifyRequest): Promise<boolean | number>
   },
 ): void {

@@ -17,7 +17,7 @@ type ReplayHandlers = Pick<
   'replayRequest' | 'replayRequests' | 'listJobs' | 'readJob' | 'cancelJob'
 >
 
-/** How many requests a dry run of many shows, and how many failures a job. */
+/** Maximum number of requests that a dry run shows, and of failures that a job shows. */
 const maxShown = 20
 
 export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
@@ -106,7 +106,7 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
 
 type Read = AdminOptions['store']['read']
 
-/** Whether an edited body was made of one that is shown without its secrets, and still lacks one. */
+/** True if an edited body was made of one that is shown without its secrets, and still lacks one. */
 async function lacksSecret({ store, mask }: AdminOptions, id: Id, edited: Buffer): Promise<boolean> {
   if (!edited.includes(redacted)) return false
   const body = (await store.read.request(id))?.body

@@ -100,7 +100,7 @@ export function createRequestBodyHandlers(options: AdminOptions): BodyHandlers {
   }
 }
 
-/** What is no UTF-8 is looked through byte by byte, so that its other bytes stay as they are. */
+/** Bytes that are not UTF-8 are searched one by one, so that the others stay unchanged. */
 export function maskedBody(body: Uint8Array, { text }: AdminOptions['mask']): Buffer {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const encoding = isUtf8(bytes) ? 'utf8' : 'latin1'

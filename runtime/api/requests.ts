@@ -8,7 +8,7 @@ import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
 import type { requestRoutes } from './routes/requests.ts'
 
-/** How many replays of a request are named. */
+/** Maximum number of replays listed for a request. */
 const maxReplays = 20
 
 export function createRequestHandlers(options: AdminOptions): Handlers<typeof requestRoutes> {

@@ -1,4 +1,4 @@
-/** What an admin does about runs, and sees of them while they last: on a whole gateway. */
+/** Tests an admin's orders about runs, and the view of runs in progress, on a whole gateway. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

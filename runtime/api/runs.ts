@@ -128,7 +128,7 @@ function refuseRetry() {
   })
 }
 
-/** Whether a value is the one that a filter asks for, if it asks for any. */
+/** True if a value passes a filter; an absent filter passes all. */
 function isMeant(wanted: string | undefined, value: string | undefined): boolean {
   return wanted === undefined || wanted === value
 }

@@ -8,7 +8,7 @@ export function createSignOuts({ command, read }: Pick<Store, 'command' | 'read'
   const ended = new BoundedMap<string, true>(10_000)
 
   return {
-    /** Whether it is known here that the sign-in has ended. */
+    /** True if this process knows that the sign-in has ended. */
     isKnown: (signIn: string) => ended.has(signIn),
     /** @throws StoreError for a store that cannot be read */
     async has(signIn: string): Promise<boolean> {

@@ -22,9 +22,9 @@ interface Month {
   /** `2026-01`. */
   readonly month: string
   readonly usd: number
-  /** What the month comes to if the rest of it costs as much a day as the last seven days did. */
+  /** Projection for the month if each remaining day costs as much as the last seven did on average. */
   readonly projectedUsd: number
-  /** How many of the month's turns are not in these sums, as their cost is not known. */
+  /** Number of the month's turns that are not in these sums, as their cost is not known. */
   readonly unpriced: number
 }
 

@@ -21,7 +21,7 @@ import type { AdminOptions, FilesStatus } from './options.ts'
 export type ChannelStatus = (ChannelState | { readonly channel: string; readonly state: 'unconfigured' }) &
   Pick<OpenDeliveries, 'pending' | 'parked'>
 
-/** What was spent today (UTC) of one budget. */
+/** Spending of today (UTC) from one budget. */
 export interface BudgetStatus {
   /** The configuration key that sets it. */
   readonly key: string

@@ -43,10 +43,10 @@ interface Frame {
 /** Minimum time between two frames, and after a frame that could not list all requests. Milliseconds. */
 const pauseMs = 250
 const floodPauseMs = 500
-/** How long the first change after a pause waits for those that follow from it. Milliseconds. */
+/** Milliseconds that the first change after a pause waits for those that follow from it. */
 const gatherMs = 20
 const keepAliveMs = 15_000
-/** How long changes are gathered after the last client has gone, so that one that connects again misses nothing. Milliseconds. */
+/** Milliseconds that changes are gathered after the last client has gone, so that one that connects again misses nothing. */
 const lingerMs = 30_000
 const maxClients = 100
 /** Of one sign-in, or of one token. */
@@ -315,7 +315,7 @@ function isShown(type: ReloadEvent['type']): boolean {
   return type === 'snapshot-swapped' || type === 'candidate-rejected' || type === 'content-unchanged'
 }
 
-/** What has changed since the last frame: of each record the last state. */
+/** Changes since the last frame: the last state of each record. */
 function createGathered() {
   const requests = new Set<Id>()
   const states = {

@@ -32,7 +32,7 @@ function isWellFormed(_: unknown, text: string): boolean {
   return text.isWellFormed()
 }
 
-/** Whether the string has at most this many bytes in UTF-8. */
+/** True if the string has at most this many bytes in UTF-8. */
 function isWithin(maxBytes: number, text: string): boolean {
   return text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes
 }

@@ -17,7 +17,7 @@ export interface Question {
   readonly run: StartedRun
   /** Ends with the turn, however the turn ends. */
   readonly reservation: Reservation
-  /** What the turn needs beside the run's record. */
+  /** Input of the turn beside the run's record. */
   readonly about: Pick<Turn, 'kind' | 'events' | 'action'>
 }
 
@@ -69,7 +69,7 @@ export function createAsk(options: PerformerOptions) {
   }
 }
 
-/** Whether the runner could not even be asked, as with a refused credential, which costs nothing however often a probe meets it. */
+/** True if the runner could not even be asked, as with a refused credential, which costs nothing however often a probe meets it. */
 function isUnbilled({ kind, usage, ...outcome }: TurnOutcome): boolean {
   return kind === 'failed' && usage === undefined && 'failure' in outcome && isNoAttempt(outcome.failure)
 }

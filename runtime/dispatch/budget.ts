@@ -39,11 +39,11 @@ export interface Exhausted {
 
 type Budget = NonNullable<Settings['agents']['budget']>
 
-/** What is known of one budget today. */
+/** State of one budget today. */
 interface Account {
-  /** What had been spent when the account was opened. */
+  /** Spending when the account was opened. */
   readonly before: Cost
-  /** What this process has spent or reserved since then. */
+  /** Spending and reservations of this process since then. */
   readonly ours: { runs: number; tokens: number; usd: number }
   isReported: boolean
   /** The highest share of the budget in percent that was alarmed about. */

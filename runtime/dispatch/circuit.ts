@@ -14,7 +14,7 @@ import type { Failure } from '../agent/failure.ts'
 import { type FailureScope, failureScopeOf, pauseAfterLimit } from './failure-scope.ts'
 import type { DispatchOptions } from './options.ts'
 
-/** What a failure says that opens a circuit. */
+/** Scope of a failure that opens a circuit. */
 export type OpeningScope = Exclude<FailureScope, 'answered' | 'unclear'>
 
 /** The failure that opened a circuit. Times are in milliseconds since the Unix epoch. */
@@ -24,7 +24,7 @@ export interface Opening {
   readonly reason: string
   readonly since: number
   readonly until: number
-  /** How many times in a row a probe met the same failure. */
+  /** Number of times in a row that a probe met the same failure. */
   readonly times: number
 }
 
@@ -45,7 +45,7 @@ export interface CircuitOptions extends Pick<DispatchOptions, 'now' | 'timers' |
 
 export type Circuit = ReturnType<typeof createCircuit>
 
-/** How many different pieces of work find a service down before it is taken for down. */
+/** Number of different pieces of work that must fail before a service counts as down. */
 const failuresToOpen = 3
 
 export function createCircuit(options: CircuitOptions) {
@@ -55,7 +55,7 @@ export function createCircuit(options: CircuitOptions) {
   let isHalfOpen = false
   let isStopped = false
   let timer: unknown
-  /** What found the service down since anything found it up. */
+  /** Work that found the service down since any found it up. */
   const failures = new Set<string>()
 
   const isOpen = () => opening !== undefined && !isHalfOpen

@@ -1,4 +1,4 @@
-/** What one node does for all: it sets the route and schedules the periodic heartbeat. */
+/** The leading node's work for all: it sets the route and schedules the periodic heartbeat. */
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Lead, Route } from '../store/port.ts'

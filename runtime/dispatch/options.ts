@@ -26,7 +26,7 @@ export interface DispatchOptions {
   /** Returns a new unguessable id for each fence. */
   randomId(): string
   readonly timers: Timers
-  /** Whether this process performs what is accepted. Default: true. */
+  /** True if this process performs accepted work. Default: true. */
   readonly performs?: boolean
   /** Shows how far running turns have got. */
   readonly progress?: ProgressBoard
@@ -92,7 +92,7 @@ export interface BudgetAlarm {
   /** The limit of which so much is spent. */
   readonly of: 'usd' | 'tokens' | 'runs'
   readonly day: string
-  /** What is spent, of what: `4.02 of 5 USD`. */
+  /** Spending and limit: `4.02 of 5 USD`. */
   readonly spent: string
 }
 

@@ -23,7 +23,7 @@ export interface SessionContext {
   readonly history: readonly Message[]
   /** Turns that are deleted with the settlement if this turn succeeds. */
   readonly compact?: Effects['compact']
-  /** What a summary has cost. It is on the run's record, and is still to be paid for. */
+  /** Cost of a summary. It is on the run's record, and still has to be charged. */
   readonly usage?: RunUsage
   /** Warnings for the operator, which are on the run's record. */
   readonly warnings?: readonly string[]

@@ -46,7 +46,7 @@ export interface Setting {
   /** Policies by their names. */
   readonly endpoints?: Snapshot['endpoints']
   readonly keepsHistory?: boolean
-  /** Whether the runner passes the main session's events on. */
+  /** True if the runner passes the main session's events on. */
   readonly relays?: boolean
   /** The first time of the clock. Default: the beginning of 2026 (UTC). */
   readonly startAt?: number
@@ -54,7 +54,7 @@ export interface Setting {
 
 export type Coalesce = NonNullable<RunRecord['coalesce']>
 
-/** How long a run waits for more requests of its burst. Milliseconds. */
+/** Milliseconds that a run waits for more requests of its burst. */
 export const burstWindowMs = 1000
 
 /** Real milliseconds after which a test that waits has failed. */

@@ -1,4 +1,4 @@
-/** What all ways into the hook surface share: the pipeline, the recorder, and what is reported of a concluded request. */
+/** Dependencies of all ways into the hook surface: the pipeline, the recorder, and the reports of concluded requests. */
 
 import {
   type CurrentLive,

@@ -6,7 +6,7 @@ interface ErrorRow {
   readonly status: number
   /** Sent to the sender; never quotes what it sent. */
   readonly sentence: string
-  /** Whether the same request may succeed later without any change. */
+  /** True if the same request may succeed later without any change. */
   readonly retry: boolean
   /** Seconds for the `Retry-After` header, where no better time is known. */
   readonly retryAfter?: number

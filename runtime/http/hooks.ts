@@ -37,7 +37,7 @@ export interface HookSurface {
 /** Where requests arrive. Default: at the gateway's own port, from clients behind trusted proxies. */
 export interface Listener {
   readonly clientOf: (request: FastifyRequest) => string
-  /** Whether a tunnel on this machine forwards them, so that nothing counts as local. */
+  /** True if a tunnel on this machine forwards requests to it, so that none counts as local. */
   readonly isTunnelled: boolean
 }
 
@@ -49,7 +49,7 @@ declare module 'fastify' {
     receiveUnroutable?: (request: FastifyRequest, reply: FastifyReply) => void
   }
   interface FastifyRequest {
-    /** What the steps before the body found; null for a request that ended there. */
+    /** Result of the steps before the body; null for a request that ended there. */
     admitted: Admitted | null
   }
 }
@@ -96,7 +96,7 @@ function registerHooks(scope: FastifyInstance, dependencies: HookDependencies, a
     const { facts, refusal } = request.admitted as Admitted
     if (error instanceof SenderGone) return abandon(dependencies, reply, facts, error)
     const outcome = outcomeOfError(error)
-    // What an unauthenticated sender sends is of no interest, unless it is a handshake.
+    // The body of an unauthenticated sender is ignored, unless it is a handshake.
     const isRefused = refusal !== undefined && outcome.code !== 'BODY_TIMEOUT'
     conclude(dependencies, reply, { facts, outcome: isRefused ? refusal : outcome }).catch((fault) =>
       abandon(dependencies, reply, facts, fault),
@@ -202,7 +202,7 @@ function beginWaiting(
   return seconds === undefined ? undefined : waits.begin(first.id, seconds, outgoing)
 }
 
-/** What the sender waits for now that its request is kept: its run, or the one that it repeats. */
+/** Waits for the run of a kept request, or for the one that it repeats. */
 function waitFor(
   { waits }: HookDependencies,
   { outgoing }: RequestContext,

@@ -62,9 +62,9 @@ export interface RequestPipelineOptions {
   readonly draining: AbortSignal
   readonly authTableOf: (snapshot: Snapshot) => EndpointAuthTable
   readonly throttle: Throttle
-  /** Whether only this machine can reach the gateway; `auth: none` rests on it. */
+  /** True if only this machine can reach the gateway; `auth: none` relies on it. */
   readonly isBoundToLoopback: boolean
-  /** What verifiers may ask for. */
+  /** Dependencies of verifiers. */
   readonly verifyDependencies: VerifyDependencies
   /**
    * Does what a handshake asks for besides its reply, and resolves when the reply may be sent. `policy` is the policy whose
@@ -92,7 +92,7 @@ export interface Admitted {
   readonly query: Readonly<Fields>
   readonly maxBytes: number
   readonly by: Exclude<AuthResult['kind'], 'failed'> | 'handshake'
-  /** How the request ends if its body is no unsigned handshake. Its sender is not authenticated. */
+  /** The refusal of an unauthenticated request whose body is no unsigned handshake. */
   readonly refusal?: Refused
   /** Present where a source has taken over the endpoint. */
   readonly pushHandler?: PushHandler | undefined
@@ -155,7 +155,7 @@ async function admit(steps: Steps, arrived: RequestContext): Promise<Concluded<R
   if (endpoint === undefined || !(pushHandler || snapshot.covers(endpoint)))
     return refusedWith(facts, 'NOT_FOUND')
   if (token !== undefined) steps.warnings.ofToken(facts, token)
-  // Whether a signature is good is only known once the body is read, and its request counts then.
+  // A signature is verified once the body is read, and its request counts then.
   const limited = by === 'signature' ? undefined : overEndpointRate(steps, endpointAuth)
   const unable = (limited && (await limited)) ?? inability(steps, endpoint)
   if (unable) return { facts, outcome: unable }
@@ -332,7 +332,7 @@ function refusedWith<Facts extends RequestFacts>(facts: Facts, code: ErrorCode):
   return { facts, outcome: refused(code) }
 }
 
-/** Whether the sender or the mapping chose the key. The id of a delivery is the provider's, whose body may differ from try to try. */
+/** True if the sender or the mapping chose the key. The id of a delivery is the provider's, whose body may differ from try to try. */
 function isChosenKey(
   { key, isGiven }: NonNullable<Action['dedupe']>,
   deliveryId: string | undefined,
@@ -352,7 +352,7 @@ function firstRunIn(action: Action): string | undefined {
   return action.kind === 'agent' && !action.sessionKeyGiven ? firstRunOf(action.sessionKey) : undefined
 }
 
-/** Whether the record is to say how each mapping was tried. */
+/** True if the record is to show how each mapping was tried. */
 function hasTrace(decision: Decision): boolean {
   if (decision.outcome === 'refused') return isRefusedByConfiguration(decision)
   return decision.outcome === 'ignored' || decision.outcome === 'failed'
@@ -367,7 +367,7 @@ const configurable: ReadonlySet<string> = new Set([
   'TOO_LARGE_RENDERED',
 ])
 
-/** Whether an edited configuration could accept the same request. A mapping that refuses has been asked, and is the operator's. */
+/** True if an edited configuration could accept the same request. A mapping that refuses has been asked, and is the operator's. */
 function isRefusedByConfiguration({ outcome, mapping, code }: Refusal): boolean {
   return outcome === 'refused' && (mapping !== undefined || configurable.has(code))
 }

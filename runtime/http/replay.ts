@@ -31,7 +31,7 @@ export interface Replayed {
     readonly kind: 'wake' | 'agent'
     /** The id of the run or event. */
     readonly id: Id
-    /** What the store made of the action, unless it is a run or event of its own. */
+    /** The action's disposition, unless it is a run or event of its own. */
     readonly became?: 'joined' | 'busy' | 'duplicate'
     readonly duplicateOf?: Id
   }[]

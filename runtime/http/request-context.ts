@@ -16,7 +16,7 @@ import type { AuthFailureCode } from './auth/auth-failure.ts'
 import { SenderGone } from './body/read-body.ts'
 import { type ErrorCode, errorDefinition, isErrorCode, RequestError } from './errors.ts'
 
-/** What is known about a request, whether it has a sender that waits for a reply or is a replay of one that is stored. */
+/** Facts about a request, whether it has a sender that waits for a reply or is a replay of one that is stored. */
 export interface RequestFacts {
   /** The names are in lower case. */
   readonly headers: IncomingHttpHeaders
@@ -38,7 +38,7 @@ export interface RequestFacts {
   readonly live: Live
   /** Absent if the URL names no endpoint. */
   readonly endpoint: string | undefined
-  /** What follows the `?`, as sent. */
+  /** The part after the `?`, as sent. */
   readonly query: string
   /** Milliseconds since the Unix epoch. */
   readonly receivedAt: number
@@ -50,7 +50,7 @@ export interface RequestFacts {
   readonly body?: Buffer
   /** The SHA-256 of the body; present where the sender gave an idempotency key, or the mapping has a `dedupe.key`. */
   readonly bodyDigest?: string
-  /** Whether the token or the signature was right, or the endpoint asks for none. */
+  /** Present if the token or the signature was right, or the endpoint requires none. */
   readonly isAuthenticated?: true
   /** The id that the sender gave the delivery, where the endpoint's provider names one. */
   readonly deliveryId?: string | undefined
@@ -60,17 +60,17 @@ export interface RequestFacts {
 export interface RequestContext extends RequestFacts {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
-  /** Whether it came to the listener for tunnels, where nothing counts as local. */
+  /** True if it came to the listener for tunnels, where nothing counts as local. */
   readonly isTunnelled: boolean
-  /** Whether the token came as `?token=`. */
+  /** True if the token came as `?token=`. */
   readonly deprecated: boolean
 }
 
-/** How the steps of the pipeline end: what is known by then, and the outcome, which the recorder keeps. */
+/** Result of the steps of the pipeline: the facts known by then, and the outcome, which the recorder keeps. */
 export interface Concluded<Facts extends RequestFacts = RequestFacts> {
   readonly facts: Facts
   readonly outcome: Exclude<RequestOutcome, Duplicate>
-  /** What the engine decided about, where the record is to say how each mapping was tried. */
+  /** Input of the engine's decision, where the record is to show how each mapping was tried. */
   readonly decided?: Decided
 }
 
@@ -79,7 +79,7 @@ export interface Decided {
   readonly decision: Decision
 }
 
-/** What a replay may do again. */
+/** Options of a replay. */
 export interface ReplayTerms {
   /** The original: the first request of all that repeat each other. */
   readonly of: Id
@@ -99,9 +99,9 @@ export interface PersistedAction {
   readonly id: Id
   readonly action: Action
   /**
-   * What the store made of the action, unless it is a run or event of its own. `joined`: it became a part of the run `id`, which
-   * was there before. `busy`: its session had a run already, so the run `id` was cancelled. `duplicate`: it is the run or event
-   * `id`, which `originalRequest` brought.
+   * The store's treatment of the action, unless it is a run or event of its own. `joined`: it became a part of the run `id`, which was
+   * there before. `busy`: its session had a run already, so the run `id` was cancelled. `duplicate`: it is the run or event `id`, which
+   * `originalRequest` brought.
    */
   readonly disposition?: 'joined' | 'busy' | 'duplicate'
   readonly originalRequest?: Id

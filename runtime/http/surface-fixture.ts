@@ -44,9 +44,9 @@ export const agent: Action = {
 
 export interface SurfaceFixture {
   readonly app: FastifyInstance
-  /** What was accepted, in order. */
+  /** Accepted entries, in order. */
   readonly entries: Entry[]
-  /** What was noted, in order. */
+  /** Noted records, in order. */
   readonly notes: RequestRecord[]
   /** The ids of ignored requests that were explained. */
   readonly ignored: string[]
@@ -61,7 +61,7 @@ export interface SurfaceFixture {
     fullOfEvents: boolean
     now: number
     accept: (entry: Entry) => Promise<void>
-    /** What the store answers once `accept` has passed. */
+    /** The store's answer once `accept` has passed. */
     acceptance: Acceptance
   }
   /** Aborted to begin a drain. */
@@ -93,7 +93,7 @@ export interface SnapshotOptions {
   readonly resolve?: (request: HookRequest) => Decision | Promise<Decision>
 }
 
-/** What the surface may be given besides the snapshot. */
+/** Options passed to the surface besides the snapshot. */
 const partNames = [
   'loopIn',
   'isBoundToLoopback',
@@ -134,7 +134,7 @@ export function createSnapshot(options: SnapshotOptions = {}): Snapshot {
     entriesOf: () => [],
     effectivePolicyOf: (endpoint) => options.policies?.[endpoint],
     policyOf: (endpoint) => options.endpoints?.[endpoint],
-    // What is ignored is explained; nothing is decided a second time.
+    // Explains a recorded decision; nothing is decided a second time.
     explain: async ({ endpoint }, { decided } = {}) => {
       assert.ok(decided)
       return { endpoint, decision: decided as Decision, candidates: [], actions: [] }
@@ -288,7 +288,7 @@ export function createLogLines(): LogLines {
 }
 
 export interface ManualTimers extends Timers {
-  /** How many run. */
+  /** Number of running timers. */
   readonly running: number
   /** Lets the time of every running timer be over. */
   fire(): void

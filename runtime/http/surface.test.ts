@@ -407,7 +407,7 @@ const multipart = { ...bearer, 'content-type': 'multipart/form-data; boundary=x'
 const gzip = { ...bearer, 'content-encoding': 'gzip' }
 const long = { text: 'x'.repeat(2000) }
 
-/** What is sent where, and the payload that the engine gets or the code of the refusal. */
+/** A body and its endpoint, and the engine's payload or the code of the refusal. */
 const bodies: readonly (readonly [
   endpoint: string,
   body: unknown,

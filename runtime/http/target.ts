@@ -5,7 +5,7 @@ import { inUtf8 } from '@reveille/engine'
 export interface Target {
   /** Percent-decoded once, without one trailing slash; absent if the URL names no endpoint. */
   readonly endpoint?: string
-  /** What follows the `?`, as sent. */
+  /** The part after the `?`, as sent. */
   readonly query: string
 }
 
@@ -29,7 +29,7 @@ export function parseTarget(sent: string, prefix: string): Target | undefined {
   return { endpoint: decoded(name), query }
 }
 
-/** Whether the escapes of a URL are UTF-8. One of another charset would be read as other letters. */
+/** True if the escapes of a URL are UTF-8. One of another charset would be read as other letters. */
 export function isValidAddress(url: string): boolean {
   return inUtf8(withEscapes(url)) !== undefined
 }

@@ -1,8 +1,8 @@
 /**
  * Tells a person of issues: by a message of a configured channel, and by a signed call of a webhook. Neither needs an agent.
  *
- * What a person knows is on record with each issue, and is compared with what is true. So an issue that opens and closes between
- * two looks raises no alert, nothing is lost by a restart or an outage, and an alert that could not be sent is sent later.
+ * The alerts a person has been sent are recorded with each issue and compared with its current state. So an issue that opens and closes
+ * between two looks raises no alert, nothing is lost by a restart or an outage, and an alert that could not be sent is sent later.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -35,11 +35,11 @@ export interface AlertOptions {
   readonly log: { warn(facts: object, message?: string): void }
   readonly now: () => number
   readonly timers: Timers
-  /** Whether this process alerts, for all nodes. */
+  /** True if this process alerts, for all nodes. */
   readonly leads: () => boolean
 }
 
-/** What happens within this time is one message. */
+/** Milliseconds within which changes are gathered into one message. */
 const gatherMs = 2000
 /** Between two messages of a channel, while they do not cease. */
 const messageGapMs = { min: 10_000, max: 600_000 }
@@ -254,7 +254,7 @@ function createWebhookAlerts({ settings, mask, now, fetch }: AlertOptions, closi
   }
 }
 
-/** What a person does not know. Quiet news are put on record, and not sent: the operator has muted the issue. */
+/** A change that has not been reported to a person. A quiet one is recorded but not sent: the operator has muted the issue. */
 interface News {
   readonly issue: IssueRecord
   readonly isOpen: boolean

@@ -9,7 +9,7 @@ export interface IssueCodeRow {
   readonly title: string
   /** Completes "It ends …", for the reference page. */
   readonly ends: string
-  /** What its subject names, so that an issue ends when its subject leaves the configuration. */
+  /** Kind of its subject; an issue ends when its subject leaves the configuration. */
   readonly about:
     | 'endpoint'
     | 'mapping'
@@ -20,11 +20,11 @@ export interface IssueCodeRow {
     | 'files'
     | 'gateway'
     | 'store'
-  /** Whether quiet days end it. Not where the problem lasts although nothing is counted. */
+  /** True if quiet days end it. Not where the problem lasts although nothing is counted. */
   readonly endsQuietly: boolean
   /**
-   * Whether the main session gets an event. Not where dispatch commits one with the first run that it parks, nor where
-   * unauthenticated clients can open the issue, which would buy them a turn of the agent.
+   * True if the main session gets an event. Not where dispatch commits one with the first run that it parks, nor where unauthenticated
+   * clients can open the issue, which would buy them a turn of the agent.
    */
   readonly isReported: boolean
 }

@@ -14,10 +14,10 @@ const window = 100
 const minPresent = 95
 const ringSize = window + absentRun
 const maxEndpoints = 200
-/** So many requests of one endpoint are sampled at once, and so many a second after that. */
+/** Number of requests of one endpoint that are sampled at once, and per second after that. */
 const burst = 200
 const perSecond = 2
-/** How many samples may wait; each holds a payload. */
+/** Maximum number of samples that wait; each holds a payload. */
 const maxWaiting = 8
 
 interface Sampled {
@@ -32,7 +32,7 @@ interface Field {
   readonly ring: Uint8Array
   next: number
   count: number
-  /** How many of the newest samples in a row lack the field. */
+  /** Number of newest samples in a row that lack the field. */
   absent: number
 }
 

@@ -13,14 +13,14 @@ import { onceForEach } from '../once-for-each.ts'
 import { configuredName, endpointOption, isConfiguredName } from './configured-names.ts'
 import { type Ledger, type Problem, withoutFullStop } from './ledger.ts'
 
-/** What is known of one endpoint, or of all that a pattern covers. Names that a sender made up share one of these. */
+/** State of one endpoint, or of all that a pattern covers. Names that a sender made up share one of these. */
 interface Endpoint {
   /** Milliseconds since the Unix epoch. */
   seenAt: number
   hour: Hour
 }
 
-/** What came within an hour, by which it is judged whether a sender repeats itself, and why. */
+/** Counts of one hour, which show whether a sender repeats itself, and why. */
 interface Hour {
   readonly beganAt: number
   requests: number
@@ -32,7 +32,7 @@ interface Hour {
 }
 
 const hourMs = 3_600_000
-/** So many repeated deliveries in an hour are no accident, if they are also a tenth of all. */
+/** Minimum number of repeated deliveries in an hour that are no accident, if they are also a tenth of all. */
 const minRepeated = 3
 const repeatedShare = 0.1
 const minEchoes = 3

@@ -23,9 +23,9 @@ export interface IssuesOptions {
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
   readonly mintId: MintId
-  /** Whether a runner passes the main session's events on, so that none of them need wait for the timer. */
+  /** True if a runner passes the main session's events on, so that none of them need wait for the timer. */
   readonly relays: (runner: string) => boolean
-  /** Whether this process ends what is over, for all nodes. Default: it does. */
+  /** True if this process resolves issues that are over, for all nodes. Default: it does. */
   readonly leads?: () => boolean
   /** The name of this process, where several share a store. */
   readonly node?: string
@@ -40,7 +40,7 @@ export type Issues = ReturnType<typeof createIssues>
 /** The issues of earlier processes are read once a start is over, because the thread that reads takes memory and time. */
 const firstSweepMs = 3000
 const sweepMs = 60_000
-/** How often the store is asked for issues that have been quiet for days. Milliseconds. */
+/** Milliseconds between reads of issues that have been quiet for days. */
 const defaultLoadMs = 21_600_000
 
 export function createIssues(options: IssuesOptions) {

@@ -25,7 +25,7 @@ export interface Problem {
   readonly subject: string
   /** Is called once for each batch, for its newest occurrence. */
   readonly describe: () => Description
-  /** How many occurrences these are. Default: 1. */
+  /** Number of occurrences. Default: 1. */
   readonly count?: number
   /** The main session gets no event, because the problem is its own. */
   readonly isSilent?: boolean
@@ -44,7 +44,7 @@ export interface LedgerOptions {
   readonly timers: Timers
   readonly mintId: MintId
   readonly generation: () => number
-  /** Whether the main session gets events. */
+  /** True if the main session gets events. */
   readonly notifies: () => boolean
   /** Called after each try to write what was collected. */
   readonly onFlushed?: () => void
@@ -110,7 +110,7 @@ export function createLedger(options: LedgerOptions) {
     },
 
     resolve,
-    /** Whether any issue is open, so that what goes well has something to end. */
+    /** True if any issue is open, so that a success has something to resolve. */
     hasOpen: () => keys.open.size > 0,
     isOpen: (code: IssueCode, subject: string) => keys.open.has(keyOf(code, subject)),
     /** The open issues of this version's codes. */
@@ -235,7 +235,7 @@ function createWriter(
   { changesIn, onWritten }: WriterOptions,
 ) {
   let pending = new Map<string, Pending>()
-  /** What is being written. */
+  /** The batch being written. */
   let sent: Batch = new Map()
   let writing: Promise<void> | undefined
   let timer: unknown

@@ -10,9 +10,9 @@ export interface RefusalWatchOptions {
   readonly read: Pick<Reader, 'requests'>
 }
 
-/** How many requests are read at a time. */
+/** Number of requests read at a time. */
 const pageSize = 500
-/** How many replays of a request, newest first, are searched for one that was accepted. */
+/** Maximum number of replays of a request, newest first, that are searched for one that was accepted. */
 const maxReplays = 20
 /** A transform refuses on purpose. */
 const isDeliberate = (code: string | undefined) => code === 'TRANSFORM_REFUSED'

@@ -33,9 +33,9 @@ export interface SilenceOptions {
   readonly read: Pick<Reader, 'requests'>
   readonly now: () => number
   readonly timers: Timers
-  /** Whether this process looks for silence, for all nodes. Default: it does. */
+  /** True if this process looks for silence, for all nodes. Default: it does. */
   readonly leads?: () => boolean
-  /** Whether other processes receive requests too. Default: false. */
+  /** True if other processes receive requests too. Default: false. */
   readonly isShared?: boolean
 }
 
@@ -81,7 +81,7 @@ export function createSilenceWatch(options: SilenceOptions) {
     if (isClosed) return
     const all = silences()
     const silent = all.filter(({ isSilent }) => isSilent)
-    // What cannot be read now is searched with the next check.
+    // A failed read is repeated with the next check.
     if (leads() && isShared && silent.length > 0) void noteUnseen(silent).catch(() => undefined)
     else if (leads()) silent.forEach(noteOnce)
     if (all.length === 0) return

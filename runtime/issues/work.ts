@@ -22,9 +22,9 @@ export interface WorkWatchOptions {
   readonly current: CurrentLive
   readonly read: Pick<Reader, 'runs' | 'openDeliveries'>
   readonly now: () => number
-  /** What the issue of refused files is about. Default: `files`. */
+  /** Subject of the issue of refused files. Default: `files`. */
   readonly files?: string
-  /** Whether this process ends what the configuration no longer has. Default: it does. */
+  /** True if this process resolves issues whose subject left the configuration. Default: it does. */
   readonly leads?: () => boolean
 }
 
@@ -308,7 +308,7 @@ function channelRefuses(channel: string, code = 'failed', reason = 'no reason gi
 }
 
 function sourceStopped({ source, state, detail }: SourceState): Problem {
-  // What plugins report may quote anybody; what a catch-up reports is ours.
+  // Plugins may quote anybody in `detail`; a catch-up's text is ours.
   const connect = source.startsWith(catchUpSource('')) && /`(reveille connect [^`]+)`/.exec(detail)?.[1]
   const describe = () => ({
     cause: `The source ${source} fetches nothing (${state}): ${detail || 'no reason given'}`,
@@ -339,7 +339,7 @@ function reloadRefused(
   return { code: 'RELOAD_REFUSED', subject: files, describe }
 }
 
-/** Whether the configuration still has what an issue is about. */
+/** True if the configuration still has the subject of an issue. */
 function isConfigured(
   about: (typeof issueCodes)[IssueCode]['about'],
   subject: string,

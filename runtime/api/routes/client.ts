@@ -7,14 +7,14 @@ import type { ObjectOf, Properties, ValueOf } from './schema.ts'
 type Routes = typeof routes
 export type RouteName = keyof Routes
 
-/** What a route answers where it is no error. */
+/** The successful answer of a route. */
 export type Answer<Name extends RouteName> = ValueOf<Routes[Name]['answers'][keyof Routes[Name]['answers']]>
 
-/** What a list is of. */
+/** An item of a list. */
 export type ItemOf<Name extends RouteName> =
   Answer<Name> extends { readonly items: readonly (infer Item)[] } ? Item : never
 
-/** What a route is asked with. */
+/** The input of a route. */
 export interface Asked<Name extends RouteName> {
   /** The parameters of the path. */
   readonly params?: Readonly<Record<string, string>>

@@ -3,20 +3,20 @@
 import { type TObject, type TSchema, Type } from '@reveille/engine/schema'
 import { optional, type Properties } from './schema.ts'
 
-/** What the holder of a token may do, each with all before it. */
+/** Permissions of a token; each includes all before it. */
 export type Need = 'read' | 'operate' | 'configure'
 
 export interface RouteDeclaration {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Below `/api`. A parameter begins with a colon: `/requests/:id`. */
   readonly path: `/${string}`
-  /** What the holder of a token must be allowed to do. */
+  /** Permission that the token needs. */
   readonly needs: Need
   /** Flags of the query that need more than that. */
   readonly needsFor?: Readonly<Record<string, Need>>
   /** One sentence that begins with a verb. */
   readonly summary: string
-  /** What the query may have. Its strings are read as numbers and flags where the schema says so. */
+  /** Properties of the query. Its strings are read as numbers and flags where the schema says so. */
   readonly query?: Properties
   /** A closed object. Without a declared body, one that is sent is ignored. */
   readonly body?: TObject
@@ -24,13 +24,13 @@ export interface RouteDeclaration {
   readonly maxBodyBytes?: number
   /** The answers by status, without the errors, which all have the same form. */
   readonly answers: Readonly<Record<number, TSchema>>
-  /** Whether the OpenAPI document leaves it out. Default: false. */
+  /** True if the OpenAPI document leaves it out. Default: false. */
   readonly isUndocumented?: true
 }
 
 export type Routes = Readonly<Record<string, RouteDeclaration>>
 
-/** What the query of every list may have. */
+/** Query properties of every list. */
 export const pageQuery = optional({
   limit: Type.Integer({ description: 'How many there may be on the page.', minimum: 1, maximum: 500 }),
   cursor: Type.String({ description: 'The `next` of the page before.', minLength: 1, maxLength: 200 }),

@@ -95,7 +95,7 @@ const tried = {
 
 const test = Type.String({ description: 'A mapping file with a test that expects this.' })
 
-/** What a dry run of a request answers. */
+/** The answer of a dry run of a request. */
 export const dryRun = Type.Object(
   {
     ...tried,

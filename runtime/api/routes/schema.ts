@@ -1,4 +1,4 @@
-/** What several routes say in TypeBox, and the types of what a schema admits. */
+/** TypeBox schemas that several routes share, and the types of what a schema admits. */
 
 import { type Static, type TSchema, Type } from '@reveille/engine/schema'
 import type { Frozen } from '../../store/record-schemas.ts'
@@ -9,7 +9,7 @@ export type Properties = Readonly<Record<string, TSchema>>
 
 export type ObjectOf<Of extends Properties> = Frozen<Static<ReturnType<typeof Type.Object<Of>>>>
 
-/** Whether `optional` has made this schema. */
+/** True if `optional` has made this schema. */
 export function isOptional(schema: object | undefined): boolean {
   return schema !== undefined && '~optional' in schema
 }

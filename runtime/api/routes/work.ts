@@ -25,7 +25,7 @@ const orderedRun = Type.Object({
   ...optional({ cancelRequestedAt: time }),
 })
 
-/** What became of an order about everything that is parked. */
+/** The result of an order about everything that is parked. */
 const orderedAll = Type.Object({
   ok: Type.Literal(true),
   done: Type.Integer({ description: 'For how many it was carried out.' }),

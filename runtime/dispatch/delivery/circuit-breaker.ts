@@ -43,7 +43,7 @@ interface PacedChannel {
   timer?: unknown
 }
 
-/** How many deliveries of one channel may be under way at one time. */
+/** Maximum number of deliveries of one channel under way. */
 const channelRoom = 4
 const minConcurrency = 16
 

@@ -36,7 +36,7 @@ const slack = { slack: undefined }
 const slackC9 = { slack: 'C9' }
 const set = '`reveille route set'
 
-/** What is asked, the last route, the channels, and where the reply goes or why it goes nowhere. */
+/** The address, the last route, the channels, and the reply's destination or the reason for none. */
 const cases: readonly (readonly [asked: string, last: string | undefined, Configured, expected: string])[] = [
   ['last', 'slack C1', slack, 'slack C1'],
   ['last C2', 'slack C1', slack, 'slack C2'],

@@ -33,7 +33,7 @@ export type Destination =
       readonly channel: string
       readonly to?: string
       readonly code: string
-      /** What to do about it, in one sentence. */
+      /** Advice in one sentence. */
       readonly reason: string
     }
 

@@ -203,13 +203,13 @@ const quoting = `Bad Request: "${said.slice(0, 60)}" is not allowed, says the wa
 
 interface Parked {
   readonly prompt?: string
-  /** How long the part is on its way. Milliseconds. */
+  /** Milliseconds that the part is on its way. */
   readonly after?: number
   readonly code: string
   readonly reason: string | RegExp
 }
 
-/** What a channel may do that parks its delivery at the first try. */
+/** Behaviours of a channel that park its delivery at the first try. */
 const parkings: Readonly<Record<string, Setting & Parked>> = {
   'a permanent error': {
     ...failing('forbidden', { retryable: false }),

@@ -21,7 +21,7 @@ const limitedBackoff: Backoff = { firstMs: 30_000, maxMs: 30_000 }
 
 const backoff: Backoff = { firstMs: 2000, maxMs: 600_000 }
 const unsure = 'it may have arrived: '
-/** How many deliveries' progress is remembered beside the store. */
+/** Maximum number of deliveries whose progress is remembered beside the store. */
 const maxRemembered = 10_000
 
 export interface DeliveryPerformerOptions
@@ -30,14 +30,14 @@ export interface DeliveryPerformerOptions
   readonly breaker: ChannelCircuitBreaker
 }
 
-/** What is read from a channel before a reload can remove it. */
+/** Properties of a channel, read before a reload can remove it. */
 interface Plan extends DeliveryPlan {
   readonly limits: ChannelLimits
   /** Within this time the service recognises a repeated part. Milliseconds. */
   readonly windowMs: number
 }
 
-/** What the steps of one claim share. */
+/** State that the steps of one claim share. */
 interface Sending {
   readonly claim: Claim
   readonly plan: Plan

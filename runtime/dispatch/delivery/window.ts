@@ -24,7 +24,7 @@ export function createSlidingWindow() {
   }
 }
 
-/** How many targets are remembered. The least recently used one is dropped first. */
+/** Maximum number of remembered targets. The least recently used one is dropped first. */
 const maxTargets = 10_000
 
 /** Keeps one window for each target of a channel. */

@@ -246,7 +246,7 @@ function failedFields(
   }
 }
 
-/** What the cost of a heartbeat is listed under. */
+/** Names under which the cost of a heartbeat is listed. */
 function payerOf(model: string | undefined) {
   return { model, sessionKey: mainSession }
 }

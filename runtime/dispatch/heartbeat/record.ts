@@ -16,7 +16,7 @@ export interface HeartbeatFacts {
   readonly at: number
   readonly generation: number
   readonly settings: Settings['agents']['defaults']
-  /** Whether the runner passes events on. Then it gets all of them, and returns nothing to deliver. */
+  /** True if the runner passes events on. Then it gets all of them, and returns nothing to deliver. */
   readonly relays: boolean
 }
 

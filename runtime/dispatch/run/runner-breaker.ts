@@ -14,7 +14,7 @@ export type RunPermit =
   | { readonly kind: 'held'; readonly until: number; readonly code: string; readonly reason: string }
   | {
       readonly kind: 'granted'
-      /** Whether the runner answered anyone since the given time. */
+      /** True if the runner answered anyone since the given time. */
       answeredSince(at: number): boolean
       succeeded(): void
       /** `isProven`: the run has used up its own attempts. Returns when to try again if the runner is held now. */

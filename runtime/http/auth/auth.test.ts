@@ -1,4 +1,4 @@
-/** What an endpoint asks of its senders: a token, a signature, both or nothing; and what it replies to the others. */
+/** Tests the authentication of senders by token, signature, both or none, and the replies to refused ones. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -21,7 +21,7 @@ const three = { ...signed, authorization: 'Bearer of.the.provider', 'x-gateway-t
 
 type Tried = readonly (readonly [headers: Readonly<Record<string, string>>, failure?: string])[]
 
-/** What is tried at an endpoint of each policy, and the reason why it is refused. */
+/** Attempts at an endpoint of each policy, and the reason for their refusal. */
 const tries: Readonly<Record<string, readonly [EffectivePolicy, Tried]>> = {
   'a signature': [
     policyFor('github', createProvider()),

@@ -65,9 +65,9 @@ function failed(failure: AuthFailureCode) {
 const forwarding = /^(x-forwarded|forwarded|x-original-|via$|cdn-loop$|cf-|.*-ip$|.*-clientip$|tailscale-)/
 
 /**
- * Whether a program on this machine made the request, which is what `auth: none` rests on. The request must neither come from a
- * browser, where any web page may have written it, nor be forwarded. A page whose name was pointed to this machine (DNS
- * rebinding) sends that name as its host.
+ * True if a program on this machine made the request; `auth: none` relies on it. The request must neither come from a browser, where any
+ * web page may have written it, nor be forwarded. A page whose name was pointed to this machine (DNS rebinding) sends that name as its
+ * host.
  */
 export function isOfThisMachine(
   { headers, httpVersion }: Pick<IncomingMessage, 'headers' | 'httpVersion'>,

@@ -16,7 +16,7 @@ import { prefixOf } from '../target.ts'
 
 export type EndpointAuthTable = ReturnType<typeof createEndpointAuthTable>
 
-/** What one endpoint asks of its senders. */
+/** Authentication that one endpoint requires. */
 export interface EndpointAuth {
   readonly auth: Auth
   readonly rate?: EffectivePolicy['rate']
@@ -61,7 +61,7 @@ function createEndpointAuthTable({ settings, effectivePolicyOf }: Snapshot) {
     return { auth: authOf(policy), rate, verify, findToken: (given) => findNewest(all, given) }
   })
   return {
-    /** What URLs under `hooks.path` start with. */
+    /** Prefix of URLs under `hooks.path`. */
     prefix: prefixOf(path),
     authFor(endpoint: string | undefined): EndpointAuth {
       const policy = endpoint === undefined ? undefined : effectivePolicyOf(endpoint)

@@ -36,7 +36,7 @@ interface UnauthenticatedHandshake {
   readonly maxBytes: number
 }
 
-/** How much of the body of an unauthenticated sender is read. Bytes. */
+/** Maximum bytes read of the body of an unauthenticated sender. */
 export const maxUnauthenticatedBytes = 16_384
 
 export function createHandshakes(options: HandshakesOptions) {

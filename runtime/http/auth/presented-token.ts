@@ -5,7 +5,7 @@ import type { Fields, Snapshot } from '@reveille/engine'
 
 export interface PresentedToken {
   readonly token: string
-  /** Whether it came as `?token=`, which proxies and browsers write into their logs. */
+  /** True if it came as `?token=`, which proxies and browsers write into their logs. */
   readonly deprecated: boolean
 }
 

@@ -83,7 +83,7 @@ export function declaredBytes(incoming: IncomingMessage): number {
   return Number(incoming.headers['content-length'] ?? 0)
 }
 
-/** How much is hashed at once, which takes some 2 ms on a processor without SHA instructions. Bytes. */
+/** Bytes hashed at once, which takes some 2 ms on a processor without SHA instructions. */
 const hashSliceBytes = 1024 * 1024
 
 /**

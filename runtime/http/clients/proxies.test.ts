@@ -46,7 +46,7 @@ test('the address of a client is found with the proxies of the live snapshot', a
 
 const manyHops = Array.from({ length: 400 }, (_, hop) => `198.51.100.${hop % 256}`)
 
-/** What the forwarders on this machine, or at 10.x.x.x, may say; each line is a header of its own. */
+/** Headers that the forwarders on this machine, or at 10.x.x.x, may add; each line is a header of its own. */
 const chains: readonly (readonly [client: string, ...lines: string[]])[] = [
   ['127.0.0.1'],
   ['203.0.113.7', '203.0.113.7'],

@@ -11,7 +11,7 @@ export type Tries = ReturnType<typeof createTries>
 export type Throttle = ReturnType<typeof createThrottle>
 
 const wrongTries: Rate = { max: 20, windowMs: 60_000 }
-/** How many clients, and how many clients of rated policies, are remembered at a time; the README gives the cost. */
+/** Maximum number of remembered clients, and of clients of rated policies; the README gives the cost. */
 const maxKeys = 10_000
 
 /**
@@ -23,7 +23,7 @@ export function createTries(onBlocked?: (client: string) => void) {
   return {
     /** Counts a wrong token or signature of a client. Returns a wait once the client has been wrong too often. */
     wrong: (client: string): Wait => counter.count(clientKey(client), wrongTries, onBlocked),
-    /** Whether the client has been wrong too often already; counts nothing. */
+    /** Seconds to wait if the client has been wrong too often already; counts nothing. */
     blocked: (client: string): Wait => counter.peek(clientKey(client), wrongTries),
     /** Forgets the wrong tries of a client that has shown a right token or signature. */
     right(client: string): void {
@@ -108,7 +108,7 @@ function createCounter() {
       if (consumedPoints === rate.max) onUsedUp?.(key)
       return consumedPoints > rate.max ? secondsOf(msBeforeNext, rate) : undefined
     },
-    /** What `count` would resolve with, without counting; undefined if the key is not on record. */
+    /** Returns what `count` would resolve with, without counting; undefined if the key is not on record. */
     peek(key: string, rate: Rate): Promise<number | undefined> | undefined {
       return keys.has(key) ? look(key, rate) : undefined
     },

@@ -19,7 +19,7 @@ const minuteMs = 60_000
 /** All wrong tries that a client has, and the first one that has to wait. */
 const maxPerClient = 21
 const maxPerMinute = 200
-/** How many different clients are counted among the suppressed lines. */
+/** Maximum number of different clients counted among the suppressed lines. */
 const maxCounted = 1000
 
 function beginMinute(now: number) {

@@ -14,7 +14,7 @@ import {
 } from '../request-context.ts'
 import { describeFault } from './fault.ts'
 
-/** What the hook surface needs of a log; pino has it. */
+/** The part of a log that the hook surface uses; pino has it. */
 export interface HookLog {
   debug(facts: object): void
   info(facts: object): void

@@ -166,7 +166,7 @@ export function reasonToKeep(
   return replay?.undelivered !== undefined && isDelivered(result) ? replay.undelivered : undefined
 }
 
-/** Whether a reply would be delivered, if it were no replay. */
+/** True if a reply would be delivered, were it no replay. */
 function isDelivered({ actions }: Accepted): boolean {
   return actions.some(({ action }) => action.kind === 'agent' && action.deliver)
 }

@@ -17,9 +17,9 @@ import {
 import { composeEntry, composeRecord, withDispositions } from './entry.ts'
 
 const shownCandidates = 50
-/** How many requests may wait to be explained; each holds its body. */
+/** Maximum number of requests that wait to be explained; each holds its body. */
 const maxWaiting = 8
-/** How many requests may be explained before their commit at one time; further ones are stored without a trace. */
+/** Maximum number of requests explained before their commit at one time; further ones are stored without a trace. */
 const maxAwaited = 16
 
 interface Waiting extends Decided {
@@ -31,7 +31,7 @@ export interface RecorderOptions {
   readonly store: Pick<Store, 'accept' | 'note' | 'read'>
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
-  /** Whether the main session lives in another system, which is given every event at once. Default: it does not. */
+  /** True if the main session lives in another system, which is given every event at once. Default: it does not. */
   readonly relaysEvents?: () => boolean
   /** Redacts known secrets. */
   readonly mask: (text: string) => string
@@ -92,14 +92,14 @@ const inabilities: ReadonlySet<string> = new Set([
   'STORE_UNAVAILABLE',
 ])
 
-/** Whether the gateway could accept no request at that moment, or this one no more. No replay is recorded then. */
+/** True if the gateway could accept no request at that moment, or this one no more. No replay is recorded then. */
 export function isOfGateway(outcome: RequestOutcome): boolean {
   return 'code' in outcome && inabilities.has(outcome.code)
 }
 
 /**
- * Whether the record has to be on the disk before the reply: that of an accepted request, of one that another configuration would
- * not refuse, and of a replay. Other records may be lost in a flood.
+ * True if the record has to be on the disk before the reply: that of an accepted request, of one that another configuration would not
+ * refuse, and of a replay. Other records may be lost in a flood.
  */
 function isCommitted({ replay }: RequestFacts, outcome: RequestOutcome): boolean {
   if (outcome.outcome === 'accepted') return true
@@ -107,7 +107,7 @@ function isCommitted({ replay }: RequestFacts, outcome: RequestOutcome): boolean
   return outcome.outcome === 'refused' && isRefusedByConfiguration(outcome)
 }
 
-/** Whether somebody asked if there are hooks at all, without naming one, which is not worth a record. */
+/** True if somebody asked if there are hooks at all, without naming one, which is not worth a record. */
 export function isHealthCheck({ endpoint }: RequestFacts, outcome: RequestOutcome): boolean {
   return endpoint === undefined && 'code' in outcome && outcome.code === 'METHOD_NOT_ALLOWED'
 }
@@ -183,7 +183,7 @@ async function explain(
   }
 }
 
-/** What else a candidate holds are the operator's words. */
+/** Redacts the parts of a candidate that hold payload values; the others are the operator's own words. */
 function withoutSecrets(candidate: CandidateTrace, mask: RecorderOptions['mask']): CandidateTrace {
   const { clause, params } = candidate
   const { actual, error } = clause ?? {}

@@ -8,9 +8,9 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Timers } from '@reveille/engine'
 
-/** How long a sender may take to see its reply and to stop. Milliseconds. */
+/** Milliseconds that a sender may take to read its reply and to stop. */
 export const lingerMs = 2000
-/** How much is thrown away. Beyond that nothing is read, so that TCP stops the sender. */
+/** Maximum bytes that are read and discarded. Beyond that nothing is read, so that TCP stops the sender. */
 export const lingerBytes = 256 * 1024
 
 /** A reply that ends once its sender has stopped. Its head has to have `Connection: close` and the length of `text`. */

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 import type { Timers } from '@reveille/engine'
 import type { Cluster, Id, RunRecord, RunState, Store } from '../../store/port.ts'
 
-/** How many senders may wait at a time, as each holds a connection. Further senders get their reply at once. */
+/** Maximum number of senders that wait at a time, as each holds a connection. Further senders get their reply at once. */
 export const maxWaiting = 1000
 
 /** In these states the turn of a run is over, whatever is still to be summarised, delivered or decided about it. */

@@ -28,7 +28,7 @@ export interface ReplyTarget {
   readonly reply: FastifyReply
   readonly requestId: string
   readonly timers: Timers
-  /** Whether the connection takes no further request, because the gateway is stopping. */
+  /** True if the connection accepts no further request, because the gateway is stopping. */
   readonly isLast: boolean
 }
 
@@ -142,7 +142,7 @@ function idOf({ id, action }: PersistedAction): object {
   return action.kind === 'wake' ? { eventId: id } : { runId: id }
 }
 
-/** What is said about a run that is not simply queued. */
+/** Reply fields of a run that is not simply queued. */
 function dispositionFacts({ disposition }: PersistedAction): object {
   if (disposition === undefined) return {}
   return disposition === 'joined' ? { coalesced: true } : { state: 'cancelled', code: 'BUSY' }
@@ -186,7 +186,7 @@ function addErrorHeaders(
 }
 
 /**
- * Whether skipping the unread body costs more than a new connection, as it is large or of unknown size. The same holds where the
+ * True if skipping the unread body costs more than a new connection, as it is large or of unknown size. The same holds where the
  * connection ends with this reply: bytes of the body that arrive after the close would reset it and lose the reply.
  */
 function isCostlyToSkip({ reply, isLast }: ReplyTarget): boolean {

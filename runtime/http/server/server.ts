@@ -21,7 +21,7 @@ const httpOptions = {
   requestTimeout,
   keepAliveTimeout,
   headersTimeout: 20_000,
-  /** How often the server looks for requests that took too long. */
+  /** Milliseconds between checks for requests that took too long. */
   connectionsCheckingInterval: 5_000,
   /** For the request line and all headers together. Bytes. */
   maxHeaderSize: 16 * 1024,

@@ -19,7 +19,7 @@ export interface PushHandlingOptions {
 
 /** Google waits ten minutes at most for the reply to a push: https://cloud.google.com/pubsub/docs/push */
 const maxMs = 300_000
-/** How many pushes to one endpoint a source may be handling at a time. */
+/** Maximum number of pushes to one endpoint that a source is handling at a time. */
 export const maxInProgress = 100
 
 export function createPushHandling({ timers, draining }: PushHandlingOptions) {
