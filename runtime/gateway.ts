@@ -27,7 +27,9 @@ export interface Gateway {
   tunnelAddress(): string | undefined
   /** Resolves with the tunnel's address on the internet, or with undefined if there is none yet. */
   publicUrl(): Promise<string | undefined>
-  /** Whether a transform's thread, or the store's, could not be ended. Node.js waits for such a thread: only a signal ends the process. */
+  /**
+   * True if a transform's thread, or the store's, could not be ended. Node.js waits for such a thread: only a signal ends the process.
+   */
   isStuck(): boolean
   /** Reads the files again, as after a change; ends a rollback. @throws Error once closing */
   reload(): Promise<ReloadResult>

@@ -21,7 +21,7 @@ export function contextOf(id: string, cause?: string): string {
   return `00-${trace}-${digits.slice(16)}-${flags}`
 }
 
-/** What a run or an event has of its cause: `traceparent` where the sender of the request gave one. */
+/** The cause of a run or an event: `traceparent` where the sender of the request gave one. */
 interface Caused {
   readonly requestId?: string
   readonly traceparent?: string

@@ -35,7 +35,7 @@ export function hostTransforms({ folder, onEvent }: HostedTransformsOptions) {
     parts,
     /** Deletes the bundles whose digests are not needed. */
     sweep: (needed: ReadonlySet<string>) => bundler.sweep(needed),
-    /** Whether a worker did not end, so that its thread may keep the process alive. */
+    /** True if a worker did not end, so that its thread may keep the process alive. */
     isStuck: () => isStuck,
     /** Ends every worker. Calls under way fail. */
     async close() {

@@ -56,7 +56,7 @@ type Child = ChildProcessByStdio<Writable, null, Readable>
 
 const firstPauseMs = 1000
 const maxPauseMs = 60_000
-/** How long `cloudflared` may take to end. Milliseconds. */
+/** Milliseconds that `cloudflared` may take to exit. */
 const endMs = 5000
 /** Maximum length of a line of `cloudflared` that is quoted in the log. Characters. */
 const maxLineLength = 300

@@ -22,7 +22,7 @@ interface Aftermath<Answer> {
   readonly late?: Answer
 }
 
-/** How long a plugin may take to stop before it is abandoned. Milliseconds. */
+/** Milliseconds that a plugin may take to stop before it is abandoned. */
 export const abandonAfterMs = 1000
 
 /** Never rejects. An answer that comes after the call was abandoned is ignored. */

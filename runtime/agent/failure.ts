@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { isPluginError } from '@reveille/kit'
 import { cut } from '../cut.ts'
 
-/** How many characters of an error's message are kept. */
+/** Maximum number of characters kept of an error's message. */
 const maxMessageLength = 1000
 
 export interface Failure {
@@ -21,7 +21,7 @@ export interface Failure {
 }
 
 interface FailureOptions {
-  /** Whether the message names the line in which an unexpected error was thrown. Only operators may see that. */
+  /** True if the message names the line in which an unexpected error was thrown. Only operators may see that. */
   readonly place?: boolean
 }
 

@@ -27,7 +27,7 @@ const maxWarningLength = 500
 const maxHandedOverLength = 1000
 
 export type TurnOutcome = {
-  /** Whether the runner was called at all. Only then did the turn cost something. */
+  /** True if the runner was called. Only then did the turn cost something. */
   readonly asked: boolean
   /** The cost as far as it is known, including that of an answer that came too late. */
   readonly usage?: RunUsage

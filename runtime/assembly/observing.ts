@@ -18,7 +18,7 @@ export function createObserving(plugins: Pick<PluginHost, 'observers' | 'onCommi
       try {
         observer.observe(work)
       } catch {
-        // What an observer does wrong concerns no request.
+        // An observer's error concerns no request.
       }
     }
   }

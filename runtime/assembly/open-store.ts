@@ -19,7 +19,8 @@ import type { Assembly } from './options.ts'
 export type Stored = Awaited<ReturnType<typeof openStore>>
 
 /**
- * How many messages of a session the store returns. `agents.sessions` allows fewer, so that a longer history is known to be one.
+ * Maximum number of messages of a session that the store returns. `agents.sessions` allows fewer, so that a longer history is known to be
+ * one.
  */
 const historyMessages = 1100
 

@@ -17,11 +17,11 @@ export interface GatewayOptions {
   readonly port?: number
   /** Opens a second listener that serves hooks alone, for a tunnel on this machine. Default: there is none. */
   readonly tunnel?: TunnelOptions
-  /** What this process does of what its cluster does. Default: `all`. */
+  /** The part of the cluster's work that this process does. Default: `all`. */
   readonly role?: NodeRole
-  /** What the other nodes call it. Default: the name of the machine. */
+  /** Its name among the nodes. Default: the name of the machine. */
   readonly node?: string | undefined
-  /** How long nodes believe each other to be alive, for tests. Default: as the store has it. */
+  /** Times after which nodes take each other for dead, for tests. Default: the store's. */
   readonly leases?: StoreOptions['leases']
   /** Milliseconds since the Unix epoch. Default: `Date.now`. */
   readonly now?: () => number
@@ -31,23 +31,23 @@ export interface GatewayOptions {
   readonly clock?: SourceClock
   /** Where log lines go. Default: standard error. */
   readonly logStream?: LogOptions['stream']
-  /** Whether files are watched for changes. Default: true. */
+  /** True if files are watched for changes. Default: true. */
   readonly watch?: boolean
   /**
-   * Whether a configuration that does not load is replaced by the last generation, with its settings and all other files.
-   * Mapping files and transforms are replaced one by one in any case. Default: false.
+   * True if a configuration that does not load is replaced by the last generation, with its settings and all other files. Mapping files
+   * and transforms are replaced one by one in any case. Default: false.
    */
   readonly lastGood?: boolean
-  /** Whether files are looked at regularly, for file systems without events. Default: `hooks.reload.poll`. */
+  /** True if files are checked regularly, for file systems without events. Default: `hooks.reload.poll`. */
   readonly poll?: boolean
 }
 
-/** What every stage gets. */
+/** The parameter of every stage. */
 export interface Assembly {
   readonly options: GatewayOptions
   readonly parts: Parts
   /** Aborted when the gateway begins to close. */
   readonly draining: AbortController
-  /** Whether the gateway has begun to accept. */
+  /** True once the gateway has begun to accept requests. */
   readonly listening: { began: boolean }
 }

@@ -65,7 +65,7 @@ async function createFakeGateway(t: TestContext, answers: Record<string, unknown
     REVEILLE_URL: 'http://127.0.0.1:1/',
     REVEILLE_GATEWAY_TOKEN: token,
   }
-  /** What a test changes of it counts from the next command on. */
+  /** A test may change it; the next command sees the change. */
   const world: Partial<Omit<Io, 'columns'>> & { columns?: number } = { env, fetch }
   const { cwd, run } = await createCommandLine(t, {}, world)
   return {

@@ -9,9 +9,9 @@ import { findConfiguration, loadOrFail, shownPath } from './configuration.ts'
 import { type Io, wrapText } from './io.ts'
 import { programName } from './print.ts'
 
-/** How long an answer may take. Milliseconds. */
+/** Milliseconds that an answer may take. */
 const answerMs = 10_000
-/** How long an action may take, such as compiling thousands of mappings or starting plugins. Milliseconds. */
+/** Milliseconds that an action may take, such as compiling thousands of mappings or starting plugins. */
 const doneMs = 300_000
 /** After this time a person learns that an action takes long. Milliseconds. */
 const noteMs = 3_000
@@ -47,7 +47,7 @@ export interface Connection {
   readonly pid?: number
   /** The process of the data folder's last gateway, where it died without a word. */
   readonly endedPid?: number
-  /** What the operator should know about this connection. */
+  /** A notice for the operator about this connection. */
   readonly note?: {
     readonly code: 'RESTART_DUE' | 'GATEWAY_FILE_UNTRUSTED'
     /** Without a full stop. */

@@ -1,4 +1,4 @@
-/** What the registrations of commands share: how an action is run, and the options and help that recur. */
+/** Shared parts of the commands' registrations: running an action, and the options and help that recur. */
 
 import { InvalidArgumentError, Option } from 'commander'
 
@@ -26,7 +26,7 @@ export interface CommandRow {
   readonly options?: readonly Option[]
   /** It asks a running gateway, whose address and token come from the configuration. */
   readonly gateway?: true
-  /** What `--json` says; false where there is no such option. Default: `answer as JSON`. */
+  /** Help of `--json`; false where there is no such option. Default: `answer as JSON`. */
   readonly json?: string | false
   readonly help?: string
   readonly examples: readonly string[]

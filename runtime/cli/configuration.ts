@@ -67,7 +67,7 @@ export function configWords(file: string, io: Io): string {
 export interface LoadRequest {
   /** Absolute. Default: the file that the command means. */
   readonly file?: string
-  /** Whether references that are not set are warnings only: for commands that serve nothing. */
+  /** True if references without a value are only warnings: for commands that serve nothing. */
   readonly allowsUnset?: boolean
 }
 

@@ -38,7 +38,7 @@ export interface CommandOptions extends FilterOptions {
   readonly deliverAgain?: boolean
   readonly dryRun?: boolean
   readonly failed?: boolean
-  /** Whether the command line named no command. */
+  /** True if the command line named no command. */
   readonly first?: boolean
   /** Milliseconds. */
   readonly for?: number

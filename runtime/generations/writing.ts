@@ -13,8 +13,8 @@ import { bundlesToWrite, type CopiedFile, format } from './records.ts'
 import type { ArchiveState, KeptGeneration, NumberedRecord } from './state.ts'
 
 /**
- * How far the index on the disk is ahead while a gateway runs, so that numbers that went live and were not written before
- * it died are not given again. A gateway that closes writes the true number.
+ * Number of generations by which the index on the disk is ahead while a gateway runs, so that numbers that went live and were not written
+ * before it died are not given again. A gateway that closes writes the true number.
  */
 const ahead = 8
 

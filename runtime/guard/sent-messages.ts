@@ -3,13 +3,13 @@
 import { hash } from 'node:crypto'
 import type { DeliveryRecord, Reader, Store } from '../store/port.ts'
 
-/** How long a message is remembered. Milliseconds. */
+/** Milliseconds that a message is remembered. */
 const keptMs = 86_400_000
-/** How many messages are remembered, the newest; each takes about 200 bytes, however long it is. */
+/** Maximum number of remembered messages, the newest; each takes about 200 bytes, however long it is. */
 const maxMessages = 10_000
 /** A shorter text may come from anybody. UTF-16 units, folded. */
 export const minTextLength = 24
-/** How much of a payload is looked at, which takes about a millisecond. */
+/** Maximum size of a payload that is searched, which takes about a millisecond. */
 const maxNodes = 10_000
 const maxUnits = 256 * 1024
 
@@ -25,7 +25,7 @@ export function createSentMessages({
 }) {
   /** By digest, the oldest first. */
   const sent = new Map<string, { readonly at: number; readonly prefix: string }>()
-  /** How many of them begin like this: a string that begins like none of them needs no digest. */
+  /** Number of messages by their first characters: a string that begins like none of them needs no digest. */
   const prefixes = new Map<string, number>()
   let longest = 0
 
@@ -48,7 +48,7 @@ export function createSentMessages({
   }
 
   return {
-    /** Whether no message is remembered. */
+    /** True if no message is remembered. */
     isEmpty: () => sent.size === 0,
 
     /** Remembers a message. `at` is when it was sent. Default: now. */
@@ -67,8 +67,8 @@ export function createSentMessages({
     },
 
     /**
-     * Whether a whole string of the payload is a message that was sent. White space at its ends does not count, nor does how
-     * much of it is between words. Of a large payload only the beginning is looked at, level by level.
+     * True if a whole string of the payload is a message that was sent. White space at its ends, and its amount between words, do not
+     * count. Of a large payload only the beginning is searched, level by level.
      */
     isEchoedIn(payload: unknown): boolean {
       forgetOld()
@@ -116,7 +116,7 @@ function digestOf(folded: string): string {
   return hash('sha256', folded, 'base64')
 }
 
-/** How many deliveries are loaded; a request waits for them. */
+/** Maximum number of deliveries loaded; a request waits for them. */
 const maxReplies = 1000
 const pageSize = 500
 

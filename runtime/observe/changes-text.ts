@@ -2,7 +2,7 @@
 
 import type { Changes, Difference } from '@reveille/engine'
 
-/** How many names of a list are shown; the others are counted. */
+/** Number of names of a list that are shown; the others are counted. */
 const shownNames = 3
 /** More settings are shown, because an admin looks for them. */
 const shownSettings = 8

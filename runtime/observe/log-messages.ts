@@ -235,7 +235,7 @@ const reloadAnswers: Record<string, string | undefined> = {
   unchanged: 'nothing to change, generation {generation} stays live',
 }
 
-/** What is said of several facts, or of a fact that may be absent. */
+/** Phrases for several facts, or for a fact that may be absent. */
 const phrases: Record<string, ((facts: Facts) => string) | undefined> = {
   matched: ({ mapping }) => (mapping ? ` matched ${text(mapping)}` : ''),
   changes: ({ changes }) => (changes ? `: ${text(changes)}` : ''),

@@ -138,7 +138,7 @@ test('a format that changes all the time loses, tears and overtakes no line of s
   )
 })
 
-/** What a process wrote to standard error until it ended. */
+/** The output of a process until it ended. */
 async function outputOf(program: string): Promise<{ code: unknown; out: string; err: string }> {
   const source = `
     import { createLog } from ${JSON.stringify(new URL('./log.ts', import.meta.url).href)}

@@ -51,7 +51,7 @@ export function createLog({ stream, mask = (line) => line, ...first }: LogOption
     },
     /** Resolves when every line is written, when the target refuses a write, or after a second. Never rejects. */
     flush: output.flush,
-    /** How many lines were dropped because the target took none. */
+    /** Number of lines dropped because the target accepted none. */
     droppedLines: output.dropped,
   }
 }

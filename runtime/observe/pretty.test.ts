@@ -8,7 +8,7 @@ import { createPrettyStream } from './pretty.ts'
 
 const levels = { debug: 20, info: 30, warn: 40, error: 50 }
 
-/** What a terminal shows of one record, its time of day aside. */
+/** The terminal's text of one record, without its time of day. */
 function shown(
   facts: object,
   {

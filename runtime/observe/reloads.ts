@@ -24,7 +24,7 @@ export function createReloadReporter(log: Log, folder: string): (event: ReloadEv
       logDiagnostic(moreDiagnostics(more, generation === undefined ? 'error' : 'warning'), generation)
   }
 
-  /** What a process starts with is no change. */
+  /** The generation that a process starts with is no change. */
   let isFirst = true
 
   /** Identifies the refusal that the files have now. */

@@ -5,7 +5,7 @@ import { createStandardError } from './standard-error.ts'
 /** A target that accepts its input when the test says so. */
 function openTarget(t: TestContext, options: { readonly maxQueued?: number } = {}) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  // What happens at the end of this process is not for a target of a test.
+  // Events at the end of this process are not for a target of a test.
   let end = () => {}
   t.mock.method(process, 'prependOnceListener', (_event: string, listener: () => void) => {
     end = listener

@@ -17,7 +17,7 @@ export interface LogOutput {
   gather(line: string): void
   /** Resolves when every line is written, when the target refuses a write, or after a second. Never rejects. */
   flush(): Promise<void>
-  /** How many lines were dropped since the start. */
+  /** Number of lines dropped since the start. */
   dropped(): number
 }
 
@@ -37,7 +37,7 @@ export interface StandardErrorOptions {
   readonly target?: LogTarget
   /** Called when lines were dropped and there is room again. */
   readonly onRoom?: (droppedLines: number) => void
-  /** How much may wait. UTF-16 units; default 4 Mi, which is about 16,000 lines. */
+  /** Maximum length of the queue in UTF-16 units; default 4 Mi, which is about 16,000 lines. */
   readonly maxQueued?: number
 }
 
@@ -45,17 +45,17 @@ export interface StandardErrorOptions {
 const gatherMs = 100
 /** About a hundred lines, because each write is a system call. UTF-16 units. */
 const blockLength = 32_768
-/** How many blocks of a long queue one write takes. */
+/** Number of blocks of a long queue in one write. */
 const blocksAtOnce = 8
 /** The wait after a refused write, after which the disk may have room again. */
 const retryMs = 1000
-/** How long the last flush may take. */
+/** Milliseconds that the last flush may take. */
 const flushMs = 1000
 
 export function createStandardError(options: StandardErrorOptions = {}): LogOutput {
   const { target = standardError() } = options
   const queue = createLineQueue(options)
-  /** What the target was given or has refused; it comes before the queue. */
+  /** Bytes that the target was given or has refused; they precede the queue. */
   let pending: Buffer = Buffer.alloc(0)
   let isWriting = false
   let timer: NodeJS.Timeout | undefined

@@ -1,4 +1,4 @@
-/** What runners are given and asked beside what channels are. */
+/** Tests the host's calls of runners where they differ from those of channels. */
 
 import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'

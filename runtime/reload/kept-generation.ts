@@ -8,7 +8,7 @@ interface KeptGeneration {
   readonly generation: number
   readonly content: GenerationContent
   readonly loaded: Loaded
-  /** Whether it names another data folder, whose archive knows nothing of the generations of this one. */
+  /** True if it names another data folder, whose archive knows nothing of the generations of this one. */
   readonly isElsewhere: boolean
 }
 

@@ -24,7 +24,7 @@ import { contentOf, documentOf } from '../written-document.ts'
 import { loadGatewayBlock } from './gateway-block.ts'
 import { lastLive, readKeptGeneration } from './kept-generation.ts'
 
-/** What was served in the place of broken files at the start. */
+/** Replacements of the files that were broken at the start. */
 export interface ServedLastGood {
   /** The generation that has the last good versions. */
   readonly generation: number
@@ -38,7 +38,7 @@ export type LastGood = ReturnType<typeof createLastGood>
 
 export interface LastGoodOptions extends LoadOptions {
   readonly loader: Loader
-  /** Whether the last generation may replace everything, the configuration included. */
+  /** True if the last generation may replace everything, the configuration included. */
   readonly whole: boolean
 }
 
@@ -47,7 +47,7 @@ export function createLastGood({ whole, loader, ...options }: LastGoodOptions) {
   const folder = resolve(file, '..')
   const replaced = createReplacements(file, options.presets)
   let isWhole = false
-  /** Whether something was replaced that the reloader has not tried yet. */
+  /** True if something was replaced that the reloader has not tried yet. */
   let isFresh = false
   let isFinished = false
   /** The last live generation, which is read when the first file is broken. */
@@ -74,7 +74,7 @@ export function createLastGood({ whole, loader, ...options }: LastGoodOptions) {
     async start(reloader: Pick<Reloader, 'start'>): Promise<ReloadResult> {
       const first = await reloader.start()
       let result = first
-      // What the first load lacked may be replaced already, because settings were needed to start.
+      // Files missing in the first load may be replaced already, because settings were needed to start.
       while (!result.ok && (isFresh || (await substitute(result.diagnostics)))) {
         isFresh = false
         result = await reloader.start()
@@ -98,7 +98,7 @@ export function createLastGood({ whole, loader, ...options }: LastGoodOptions) {
       }),
     /** The last live generation, if it could serve whole and only the option `whole` was missing. */
     generation: () => (whole || !last?.loads ? undefined : last.generation),
-    /** What was replaced, or undefined. */
+    /** The replaced files, or undefined. */
     served(): ServedLastGood | undefined {
       if (last === undefined || !isReplaced()) return undefined
       const shown = isWhole ? [file] : [...replaced.texts.keys()]
@@ -110,7 +110,7 @@ export function createLastGood({ whole, loader, ...options }: LastGoodOptions) {
   }
 }
 
-/** What is read in the place of files that are broken, and which modules are replaced. */
+/** Texts that replace broken files, and modules that are replaced. */
 function createReplacements(file: string, presets: string | undefined) {
   /** By path: the text that is read in the place of the file. */
   const texts = new Map<string, string>()
@@ -218,7 +218,7 @@ function withKeptModules(
 interface Kept {
   readonly generation: number
   readonly content: GenerationContent
-  /** Whether it could serve whole, with the current variables and on this data folder. */
+  /** True if it could serve whole, with the current variables and on this data folder. */
   readonly loads: boolean
 }
 

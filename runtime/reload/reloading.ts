@@ -27,7 +27,7 @@ import { located, type PluginHost, prepareCandidate, withPluginContent } from '.
 export interface ReloadingOptions {
   /** The result of the first load of the files, which the gateway needed before. */
   readonly first: Loaded
-  /** What the gateway starts with: the files, or the replacement of files that do not load. */
+  /** The first configuration of the gateway: the files, or the replacement of files that do not load. */
   readonly configuration: Configuration
   /** Loads the current files, those of an earlier generation, or the current ones with other texts in place of some. */
   load(kept?: GenerationContent['sources'], changed?: ReadonlyMap<string, string>): Promise<Loaded>

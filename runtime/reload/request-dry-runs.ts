@@ -42,16 +42,16 @@ export interface RequestDryRunsOptions {
 }
 
 export interface RequestDryRunTerms {
-  /** What decides: what is live, a generation by its number, or pasted mappings. Default: what is live. */
+  /** The deciding configuration: the live one, a generation by its number, or pasted mappings. Default: the live one. */
   readonly by?: 'live' | number | { readonly mapping: string }
-  /** Whether transforms may use the network. Default: they are stopped where they would. */
+  /** True if transforms may use the network. Default: they are stopped where they would. */
   readonly callsOut?: boolean
-  /** Whether a test is written too. */
+  /** True if a test is written too. */
   readonly withTest?: boolean
 }
 
 export interface RequestDryRun {
-  /** How the request would end, without its actions: `explanation` has those without secrets. */
+  /** The request's outcome, without its actions: `explanation` has those without secrets. */
   readonly decision: object
   /** The HTTP status that the gateway would answer. */
   readonly status: number
@@ -61,7 +61,7 @@ export interface RequestDryRun {
   readonly stops: readonly DryRunStop[]
   /** A mapping file with a test that expects this. Absent: it cannot be one entry. */
   readonly test?: string
-  /** What is odd about pasted mappings. */
+  /** Findings about pasted mappings. */
   readonly diagnostics?: readonly Diagnostic[]
 }
 
@@ -217,7 +217,7 @@ async function fieldPathsIn(
   const admitted: HookRequest[] = []
   for (const received of [...kept, ...samples]) {
     const request = await trySurface.receive(received, snapshot)
-    // What is long to read would hold up the main loop.
+    // Reading a long payload would hold up the main loop.
     if (!('code' in request) && request.isUndecoded !== true) admitted.push(request)
   }
   return fieldPathsOf(admitted)
@@ -250,7 +250,7 @@ const maxSamples = 100
 /** In bytes. */
 const maxSampleBytes = 65_536
 
-/** How many requests are looked through for kept bodies, and how many of them are read. */
+/** Number of requests that are searched for kept bodies, and maximum number of bodies that are read. */
 const lookedAt = 50
 const maxPayloads = 20
 

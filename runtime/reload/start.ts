@@ -29,15 +29,15 @@ export class ConfigurationError extends Error {
 }
 
 export interface Start {
-  /** What the first load of the files gave. */
+  /** The result of the first load. */
   readonly first: Loaded
-  /** What the gateway starts with: the files, or the replacement of files that do not load. */
+  /** The first configuration of the gateway: the files, or the replacement of files that do not load. */
   readonly configuration: Configuration
   readonly lastGood: LastGood
 }
 
 export interface StartOptions extends LoadOptions {
-  /** Whether the last generation may replace the configuration itself. */
+  /** True if the last generation may replace the configuration itself. */
   readonly whole: boolean
   /** Resolves after so many milliseconds. Default: a timer of the process. */
   readonly pause?: (ms: number) => Promise<unknown>

@@ -7,7 +7,7 @@ export interface Family {
   readonly original: Id
   /** The original first, if it is still there; then its replays, the newest first. */
   readonly members: readonly RequestRecord[]
-  /** Whether the original brought runs or events, or was found to have been there before. */
+  /** True if the original caused runs or events, or was a duplicate of a request that did. */
   readonly hadEffect: boolean
 }
 
@@ -62,7 +62,7 @@ async function fateOfReply(read: Read, id: Id): Promise<string | undefined> {
   return undefined
 }
 
-/** Whether the turn of the run is still to come, or may be. */
+/** True if the turn of the run is still to come, or may be. */
 function isOpen({ state }: RunRecord): boolean {
   return state === 'queued' || state === 'running' || state === 'parked'
 }

@@ -19,13 +19,13 @@ import {
 } from '../store/port.ts'
 import { isOfGateway, isSendersFault, type Replays } from './replays.ts'
 
-/** How many items are performed at a time. They share commits. */
+/** Number of items performed at a time. They share commits. */
 const concurrency = 16
 /** Minimum time per batch, so that a job leaves room for senders. Milliseconds. */
 const paceMs = 100
-/** How long a job waits while nothing can be taken. Milliseconds. */
+/** Milliseconds that a job waits while the gateway accepts nothing. */
 const retryMs = 1_000
-/** How many requests are read, and how many items are added, at a time. */
+/** Number of requests read, and of items added, at a time. */
 const stride = 500
 
 export interface ReplayJobsOptions {
@@ -39,13 +39,13 @@ export interface ReplayJobsOptions {
   readonly backlog: () => number
   /** Aborted when the gateway begins to drain. */
   readonly draining: AbortSignal
-  /** Whether this process performs the jobs of all nodes. Default: it does. */
+  /** True if this process performs the jobs of all nodes. Default: it does. */
   leads?(): boolean
-  /** How often is looked for jobs that other processes have begun. Milliseconds. Default: there are no others. */
+  /** Milliseconds between searches for jobs that other processes have begun. Default: there are no others. */
   readonly lookMs?: number
 }
 
-/** How the requests of a job are replayed. */
+/** Options of the replays of a job. */
 export interface JobOptions {
   readonly deliverAgain?: boolean
   /** Names the order: one that is given again begins no second job. */
@@ -236,7 +236,7 @@ function createItemPerformer({ store: { read }, replays, log }: ReplayJobsOption
     isNew: boolean,
   ): Promise<Settled | undefined> {
     const { request, replay: requestId } = item
-    // Whether an item of an earlier process was performed is known by its replay alone.
+    // Only its replay shows that an item of an earlier process was performed.
     const stored = isNew ? undefined : await read.request(requestId)
     if (stored !== undefined) return { request, ...fateOf(stored.outcome, stored) }
     try {

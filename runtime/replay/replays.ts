@@ -126,7 +126,10 @@ function whyNotReplayable(record: RequestRecord): Unreplayable | undefined {
   return body === undefined || head === undefined ? refused('BODY_NOT_KEPT', bodyNotKept(record)) : undefined
 }
 
-/** Whether a request was refused for what its sender did. What a mapping or another setting refuses has its body or its trace, or names the mapping. */
+/**
+ * True if a request was refused for its sender's fault. One refused by a mapping or another setting has its body or its trace, or names
+ * the mapping.
+ */
 export function isSendersFault({ outcome, mapping, body, trace, bodyKept }: RequestRecord): boolean {
   return outcome === 'refused' && (mapping ?? body ?? trace) === undefined && bodyKept !== true
 }
@@ -162,7 +165,7 @@ function refused(code: Unreplayable['code'], sentence: string): Unreplayable {
   return { ok: false, code, sentence }
 }
 
-/** Whether the same replay may pass later without any change. */
+/** True if the same replay may pass later without any change. */
 export function isOfGateway(code: Unreplayable['code']): code is GatewayCode {
   return (gatewayCodes as readonly string[]).includes(code)
 }

@@ -178,7 +178,7 @@ function created(document: Document, value: unknown) {
   return node
 }
 
-/** How many names lead to the first value that is no map, or is missing. */
+/** Number of names that lead to the first value that is no map, or is missing. */
 function depthOf(value: unknown, [name, ...rest]: Path): number {
   if (name === undefined || !isRecord(value)) return 0
   return 1 + depthOf(value[name], rest)

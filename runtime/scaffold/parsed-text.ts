@@ -43,7 +43,7 @@ export function parseText(text: string): ParsedText {
   return { document, value, isJson: parseJson(text) !== undefined, unit }
 }
 
-/** Whether the text has exactly this value. */
+/** True if the text has exactly this value. */
 export function hasValue(text: string, value: unknown): boolean {
   const document = parseDocument(text, yamlOptions)
   return document.errors.length === 0 && isDeepStrictEqual(contentOf(document), value)

@@ -17,13 +17,13 @@ export interface ScaffoldOptions {
 export interface Scaffolded {
   /** Relative to the folder, sorted; empty when there was a configuration. */
   readonly written: readonly string[]
-  /** Whether lines were added to a `.gitignore` that was there. */
+  /** True if lines were added to an existing `.gitignore`. */
   readonly ignored: boolean
 }
 
 const configurationFile = 'reveille.yaml'
 
-/** What of a configuration's folder is never committed. */
+/** Names in a configuration's folder that are never committed. */
 const ignoredNames = ['.env', 'data/', 'node_modules/']
 
 /**
@@ -44,7 +44,7 @@ export async function scaffold({ folder, template, samples }: ScaffoldOptions): 
     if (isNew) written.push(to)
     return isNew
   }
-  // What is never committed is ignored before it is there.
+  // Files that are never committed are ignored before they exist.
   const ignored = !(await create('.gitignore', ignoreLines(ignoredNames)))
   const wasAdded = ignored && (await addIgnored(path.join(folder, '.gitignore')))
   await create('.env', secrets(), 0o600)

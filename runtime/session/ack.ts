@@ -6,7 +6,7 @@ const silentToken = 'NO_REPLY'
 /** The characters that a model may put around the token: emphasis, quotes, full stops, a tick. */
 const decoration = /^[\s\p{P}\p{S}\p{M}\p{Cf}]*$/u
 
-/** How many tokens are removed at one edge of a reply. It bounds the cost of a reply of nothing but tokens. */
+/** Maximum number of tokens removed at one edge of a reply. It bounds the cost of a reply of nothing but tokens. */
 const maxTokens = 4
 
 /** A text with more characters beside the token is a reply that mentions it. */

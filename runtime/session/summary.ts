@@ -38,7 +38,7 @@ export function summaryEvent(
   return { ...ownEvent(run, text, facts), prompt: facts.fence(text), mode: run.wakeMode, trusted: false }
 }
 
-/** What an event of the gateway is about: a run, or all of them. */
+/** The subject of an event of the gateway: a run, or all of them. */
 type Subject = Pick<RunRecord, 'generation'> &
   Partial<Pick<RunRecord, 'id' | 'requestId' | 'endpoint' | 'mapping'>>
 

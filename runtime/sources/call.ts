@@ -14,7 +14,7 @@ import type { PushHandlers } from './push-handlers.ts'
 import { jsonOf } from './source-storage.ts'
 import { readReport } from './state.ts'
 
-/** What a source may use of the gateway that it runs in. */
+/** The parts of the gateway that a source may use. */
 export interface GatewayAccess {
   readonly clock: SourceClock
   readonly post: PostInternally
@@ -42,7 +42,7 @@ export interface RunnableSource {
   run(call: SourceCall, host: HostCall): Promise<void>
 }
 
-/** What a source of the gateway itself may do beside a plugin's. */
+/** Powers of a source of the gateway itself beside a plugin's. */
 export interface HostCall {
   /** Posts as `SourceCall.post` does, with headers, and in the name of what the events come from. @throws as that does */
   post(

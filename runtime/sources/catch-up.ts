@@ -50,11 +50,11 @@ export function createCatchUps({ live, log }: CatchUpsOptions): () => readonly R
   return () => live().map(sourceOf)
 }
 
-/** How far before the cursor is asked again, because clocks differ and a delivery is listed only once it has failed. Milliseconds. */
+/** Milliseconds before the cursor that are asked for again, because clocks differ and a delivery is listed only once it has failed. */
 const overlapMs = 300_000
 /** The cursor is moved after so many events. */
 const moveEvery = 100
-/** How often the progress is reported, in events. */
+/** Number of events between reports of the progress. */
 const reportEvery = 25
 /** Maximum number of ids remembered between the cursor and the overlap. Older ones are left to `dedupe`. */
 const maxTaken = 10_000
@@ -83,9 +83,9 @@ interface World extends Pick<CatchUpsOptions, 'log'> {
 interface CatchUp extends World {
   readonly cursor: Cursor
   readonly counts: Counts
-  /** How much of the current list is done, as a sentence. */
+  /** Progress in the current list, as a sentence. */
   progress: string
-  /** What was sent too long ago to be asked for, as a sentence. */
+  /** Events sent too long ago to be asked for, as a sentence. */
   gap: string
   report(state: 'working' | 'failing' | 'waiting', detail: string, times?: Record<string, number>): void
 }

@@ -98,7 +98,7 @@ interface StoredValue {
   readonly value: string
 }
 
-/** What the sources of a data folder have stored, to be copied elsewhere, or from there. */
+/** Copies the stored values of a data folder's sources to another place, or from there. */
 export function createStoredValues(dataDir: string) {
   const root = sourcesFolder(dataDir)
   return {

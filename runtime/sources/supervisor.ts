@@ -32,7 +32,7 @@ export interface SupervisorOptions
 
 export type Supervisor = ReturnType<typeof superviseSource>
 
-/** How long a run may take to end before it is abandoned. Milliseconds. */
+/** Milliseconds that a run may take to end before it is abandoned. */
 const abandonAfterMs = 10_000
 const heldElsewhereMs = 5000
 const backoff = { firstMs: 1000, maxMs: 300_000 }

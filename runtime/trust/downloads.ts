@@ -22,7 +22,7 @@ const dayMs = 24 * hourMs
 const minFreshMs = 5 * minuteMs
 const maxFreshMs = dayMs
 const defaultFreshMs = hourMs
-/** How long a copy is used beyond its time while its server cannot be reached. */
+/** Milliseconds that a copy is used beyond its time while its server cannot be reached. */
 const staleMs = dayMs
 /** Minimum time between two downloads of one address for callers that want a fresh copy. */
 const refreshMs = minuteMs

@@ -23,7 +23,7 @@ export function createTrust(options: {
   const storedSecrets = createStoredSecrets({ folder: join(dataDir, 'stored-secrets'), log, now })
 
   return {
-    /** What verifiers may ask for. */
+    /** Dependencies of verifiers. */
     verifyDependencies: createDownloads({ web, now }),
     /**
      * Does what a handshake asks for besides its reply, and resolves when the reply may be sent: a secret is on the disk, and a

@@ -15,7 +15,7 @@ export interface Result {
   readonly code?: string
   /** One line, without a full stop. Never holds a secret. */
   readonly message: string
-  /** What to do about it. */
+  /** Advice on the problem. */
   readonly fix?: string | undefined
   /** The place, `file:line:column`, as the user would write it. */
   readonly place?: string
@@ -45,7 +45,7 @@ type Judge = (code: string, message: string, fix?: string) => Result
 export const warning: Judge = (code, message, fix) => ({ state: 'warning', code, message, fix })
 export const problem: Judge = (code, message, fix) => ({ state: 'problem', code, message, fix })
 
-/** What was found, or that all is well. */
+/** The findings, or that all is well. */
 export function orOk(found: readonly Result[], message: string): Result | readonly Result[] {
   return found.length > 0 ? found : ok(message)
 }

@@ -42,7 +42,7 @@ export async function openSubject(file: string, compiled: Compiled, isOnline: bo
     /** The absolute path of the configuration file. */
     file,
     folder: path.dirname(file),
-    /** Whether a public server may be asked. */
+    /** True if a public server may be asked. */
     isOnline,
     /** The compiled configuration, or everything that is wrong with it. */
     compiled,

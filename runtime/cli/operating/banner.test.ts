@@ -48,7 +48,7 @@ const tunnelAddress = 'http://127.0.0.1:8788'
 const publicUrl = 'https://calm-lamp.trycloudflare.com'
 const model = 'openai/gpt-5.2'
 
-/** What is different, what the banner shows then, and how many lines it gives to paste. */
+/** A change, the banner's line about it, and the number of lines to paste. */
 const variants: readonly (readonly [Partial<BannerFacts>, shown: RegExp, lines: number])[] = [
   [{ tunnelAddress }, /^ {2}tunnel +leads to http:\/\/127\.0\.0\.1:8788, /m, 3],
   [{ tunnelAddress, publicUrl }, /^ {2}tunnel +https:\/\/calm-lamp\.trycloudflare\.com\/hooks, /m, 3],

@@ -13,7 +13,7 @@ import type { Io } from '../io.ts'
 import { programName, shellWord } from '../print.ts'
 import { addressText } from '../status-text.ts'
 
-/** What the banner shows; each path is as the user would write it from the working directory. */
+/** The banner's content; each path is as the user would write it from the working directory. */
 export type BannerFacts = Awaited<ReturnType<typeof bannerFacts>>
 
 interface Started {
@@ -21,7 +21,7 @@ interface Started {
   /** The address of the tunnel on the internet. */
   readonly publicUrl?: string | undefined
   readonly configFile: string
-  /** Whether edits go live by themselves. */
+  /** True if edits go live by themselves. */
   readonly watch: boolean
 }
 
@@ -48,7 +48,7 @@ export async function bannerFacts(
     route: agents.route ?? assumedRoute(channels),
     hooksEnabled: hooks.enabled,
     hooksPath: hooks.path,
-    /** Whether there is an admin surface. */
+    /** True if there is an admin surface. */
     admin: surface.tokens.length > 0,
     bearer: await findBearer(configFile, io),
     configFile: shownPath(configFile, io),
@@ -57,7 +57,7 @@ export async function bannerFacts(
     program: programName(io),
     generation,
     mappings: snapshot.mappings,
-    /** Whether a token alone opens an endpoint; a request that a provider must sign cannot be pasted. */
+    /** True if a token alone opens an endpoint; a request that a provider must sign cannot be pasted. */
     takesToken: (endpoint: string) => authOf(snapshot.effectivePolicyOf(endpoint) ?? {}) === 'token',
     sampleFile: shownPath(existsSync(copy) ? copy : packageFile('scaffold', sample), io),
   }
@@ -112,7 +112,7 @@ function invitation(facts: BannerFacts): string[] {
 }
 
 /**
- * What a line to paste says in the place of the hook token, which the shell reads when the line runs, so that no secret is on the screen or
+ * Shell text for the hook token in a line to paste. The shell reads the token when the line runs, so that no secret is on the screen or
  * in a history. The environment wins over `.env`, as for loading.
  */
 export async function findBearer(configFile: string, io: Pick<Io, 'cwd' | 'env'>): Promise<string> {

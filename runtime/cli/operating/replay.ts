@@ -121,7 +121,7 @@ function replayedText(answer: Replayed, io: Io): string {
 
 /** Between two looks at the job. Milliseconds. */
 const lookMs = 500
-/** How long a gateway that does not answer is asked again. Milliseconds. */
+/** Milliseconds that a gateway without an answer is asked again. */
 const retryWindowMs = 300_000
 
 /** @returns 1 where one of them failed again */

@@ -41,7 +41,7 @@ function spendText({ items, by, since, until, today, month }: Spend, io: Io): st
   ].join('\n')
 }
 
-/** What is shown of turns that have no such name. */
+/** The text shown for turns that have no such name. */
 const noName: Readonly<Record<Spend['by'], string>> = {
   day: '',
   mapping: '(none)',

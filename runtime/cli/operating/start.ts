@@ -17,7 +17,7 @@ import { createReloadSignal, createStopSignal } from '../signals.ts'
 import { bannerFacts, formatBanner } from './banner.ts'
 import { writeFirst } from './init.ts'
 
-/** How long the end waits for standard output to take what was written. Milliseconds. */
+/** Milliseconds that the exit waits for standard output to accept what was written. */
 const lastOutputMs = 1000
 
 export async function start(io: Io, options: CommandOptions): Promise<number> {
@@ -74,7 +74,7 @@ export async function start(io: Io, options: CommandOptions): Promise<number> {
   return isFailure ? 1 : 0
 }
 
-/** How long the banner waits for the address of a tunnel; the log then has it later. Milliseconds. */
+/** Milliseconds that the banner waits for the address of a tunnel; the log then has it later. */
 const maxTunnelMs = 15_000
 /** The grace period of running turns, and the time that the rest of a close takes unless a disk hangs. Milliseconds. */
 const maxCloseMs = 45_000
@@ -143,7 +143,7 @@ function openInspector(io: Io, { inspect }: CommandOptions): void {
   )
 }
 
-/** What the options and the environment say, in the place of the configuration. */
+/** Settings from the options and the environment, which override the configuration. */
 interface Given {
   readonly host: string | undefined
   readonly port: number | undefined

@@ -56,7 +56,7 @@ function timeOf(at: number): string {
   return new Date(at).toISOString()
 }
 
-/** What an operator can do about a run that waits for that. */
+/** The operator's next step for a waiting run. */
 function nextOfRun(run: Answer<'readRun'>, io: Io): string | undefined {
   const { id, kind, state, error, cancelRequestedAt } = run
   const command = (name: string) => pasted(`${name} ${shortId(id)}`, io)
@@ -99,7 +99,7 @@ export function deliveryFacts(delivery: Answer<'readDelivery'>, io: Io, waits?: 
   return ordered({ ...delivery, receipts: undefined }, first, ['text'])
 }
 
-/** What a channel may have written about a part that it sent; no field is certain. */
+/** A channel's record of a part that it sent; no field is certain. */
 interface KeptReceipt {
   readonly id?: unknown
   readonly at?: unknown

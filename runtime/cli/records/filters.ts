@@ -9,7 +9,7 @@ import type { CommandOptions, Filter, FilterOptions, Io } from '../io.ts'
 
 export type FilterQuery = Readonly<Record<string, string | number>>
 
-/** What a schema says that an option needs. */
+/** The schema's properties that an option needs. */
 interface Said {
   readonly type?: string
   readonly description?: string
@@ -21,7 +21,7 @@ interface Said {
 /** Not options of their own: the pages of a list, what `--generation` says too, and what takes a whole id. */
 const others = new Set([...Object.keys(pageQuery), 'generationDigest', 'replayOf'])
 
-/** What the help calls the value of an option. Default: as the option. */
+/** The name of an option's value in the help. Default: as the option. */
 const valueNames = { client: 'address', delivery: 'id', sessionKey: 'key' } as FilterOptions
 
 /** The filters among the properties of a query or a body, by the names of their options. */

@@ -23,7 +23,7 @@ export function refusalText(item: GenerationItem, io: Io): string {
   return first === undefined ? errorsOf(item) : `${errorsOf(item)}:${where} ${first.code}`
 }
 
-/** What else there is to say of the list. */
+/** Notes below the list. */
 export function generationNotes(items: readonly GenerationItem[]): string {
   const held = items.find(({ rolledBack }) => rolledBack)
   return [

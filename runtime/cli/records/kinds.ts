@@ -13,7 +13,7 @@ import { refusalText } from './generations.ts'
 import { issueText } from './issues.ts'
 
 export interface Kind<Item = never> {
-  /** What the help says of the list. */
+  /** Help of the list. */
   readonly about: string
   readonly list: RouteName
   readonly filters: ReturnType<typeof filtersOf>

@@ -5,7 +5,7 @@ import type { GatewayView } from '../doctor/gateway-view.ts'
 import { pasted, shortId } from '../print.ts'
 import type { Connected, Task } from './task.ts'
 
-/** What is tried, and the gateway that it should reach. */
+/** The way that is tested: an endpoint, and the gateway that it should reach. */
 interface Way extends Connected, Pick<Task, 'steps' | 'io'> {
   readonly endpoint: string
   readonly gateway: GatewayView
@@ -14,9 +14,9 @@ interface Way extends Connected, Pick<Task, 'steps' | 'io'> {
 }
 
 const defaultWaitSeconds = 30
-/** How often the provider is asked how the ping went, in milliseconds. */
+/** Milliseconds between questions to the provider about the ping. */
 const pollMs = 1000
-/** How often the gateway is asked for the record of the ping, which is written after the answer. */
+/** Number of questions to the gateway for the record of the ping, which is written after the answer. */
 const looks = 20
 
 interface Arrival {

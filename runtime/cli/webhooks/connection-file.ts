@@ -122,7 +122,7 @@ interface Writing {
   /** Variables to be set in `.env`; undefined removes one. */
   readonly variables?: Readonly<Record<string, string | undefined>>
   edit(text: string): string
-  /** What to write by hand, for errors. */
+  /** Text to write by hand, for errors. */
   readonly byHand?: string
 }
 

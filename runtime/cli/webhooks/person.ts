@@ -10,7 +10,7 @@ export interface PersonOptions {
   readonly io: Io
   /** Absent: there is no terminal for questions. */
   readonly prompts: Prompts | undefined
-  /** Whether a browser may be opened. */
+  /** True if a browser may be opened. */
   readonly browser: boolean
   /** Is called when the person cancels at a question, which then throws the reason of its `signal`. */
   cancel(reason: unknown): void

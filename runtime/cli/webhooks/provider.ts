@@ -32,14 +32,14 @@ import { type Connected, type Done, type Given, perform, type Task } from './tas
 interface ConnectOptions extends Pick<CommandOptions, 'endpoint' | 'dryRun'>, Given {
   readonly url?: string
   readonly events?: readonly string[]
-  /** Whether what was missed is asked for. Default: true. */
+  /** True if missed deliveries are to be caught up. Default: true. */
   readonly catchUp?: boolean
-  /** How long the ping is waited for, in seconds. */
+  /** Seconds to wait for the ping. */
   readonly wait?: number
 }
 
 type ProviderTask = Awaited<ReturnType<typeof openTask>>
-/** What is the provider's, with the token that administers it. */
+/** The provider's side, with the token that administers it. */
 type Account = Awaited<ReturnType<typeof openAccount>>
 type KnownSecret = ReturnType<typeof secretFor>
 
@@ -402,7 +402,7 @@ function withoutConnection(text: string, endpoint: string, preset: string): stri
   ])
 }
 
-/** Whether a file of the configuration still refers to a variable. The comments of a preset that was copied name some too. */
+/** True if a file of the configuration still refers to a variable. The comments of a preset that was copied name some too. */
 function isNamed(name: string, { sources }: Configuration): boolean {
   const reference = new RegExp(`^(?!\\s*#).*\\$\\{${name}\\b`, 'm')
   return [...sources.values()].some((text) => reference.test(text))

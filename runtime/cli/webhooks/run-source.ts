@@ -115,7 +115,7 @@ async function targetOf(settings: Settings, io: Io): Promise<Target> {
   return { address: running, path: hooks.path, token }
 }
 
-/** How long one answer may take, which comes when the request is on disk. Milliseconds. */
+/** Milliseconds that one answer may take, which comes when the request is on disk. */
 const answerMs = 60_000
 
 export interface Target {

@@ -107,8 +107,8 @@ async function connect(
 }
 
 /**
- * What the file says already stays as it is, references included. The file is read again, because a consent takes time in
- * which it may have been edited. @returns whether it changed
+ * Adds the connection to the file. Existing values stay unchanged, references included. The file is read again, because a consent takes
+ * time in which it may have been edited.
  * @throws CommandFailure where it cannot be written; then the file is unchanged
  */
 async function writeConnection(
@@ -186,7 +186,7 @@ function linesOf(name: string, { config, endpoints = {}, preset }: Connection): 
   )
 }
 
-/** What still keeps events from an agent, and how to see that it works. */
+/** Advice on obstacles between the source and an agent, and on a way to test it. */
 async function adviceFor(
   { settings, mappings }: Configuration,
   { preset, howToTry, endpoints = {} }: Connection,
@@ -197,7 +197,7 @@ async function adviceFor(
   )
   const view = createGatewayView(await connectionTo(settings, io), io)
   const isRunning = (await view.reach()).is === 'there'
-  /** Whether a running gateway has a last route. */
+  /** True if a running gateway has a last route. */
   const isRouted = async () => (await (await view.admin()).ask('readRoute')).route !== null
   const hasRoute =
     settings.agents.route !== undefined ||

@@ -1,4 +1,4 @@
-/** What the commands that connect something share: the configuration's file, the steps, and how they report. */
+/** Shared parts of the commands that connect something: the configuration's file, the steps, and their report. */
 
 import { type ConnectStep, isPluginError, oneLine, type SetupDescription } from '@reveille/kit'
 import { printable } from '../../observe/printable.ts'

@@ -19,7 +19,7 @@ export interface OfferedKey {
   readonly description: string
   readonly isSecret: boolean
   readonly isRequired: boolean
-  /** Whether it is worth asking for, although it is optional. */
+  /** True if it is worth asking for, although it is optional. */
   readonly isUsual: boolean
   /** The environment variable that usually holds it. */
   readonly variable?: string
@@ -112,7 +112,7 @@ function typeOf({ type, enum: values }: Property): OfferedKey['type'] {
 
 export interface TryOptions {
   readonly fetch: typeof fetch
-  /** How long the trial may take. Milliseconds; default 15,000. */
+  /** Milliseconds that the trial may take; default 15,000. */
   readonly timeoutMs?: number
   readonly resolveFrom?: string | URL
 }

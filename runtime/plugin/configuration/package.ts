@@ -41,7 +41,7 @@ export interface PluginPackage {
   readonly observers: readonly string[]
   /** The keys of `agents` that its runners inherit. */
   readonly inherits: readonly InheritedKey[]
-  /** Whether its runners pass the events of the main session on instead of answering them. */
+  /** True if its runners pass the events of the main session on instead of answering them. */
   readonly relays: boolean
   readonly needsConfiguration: boolean
   /** Absolute path of the JSON Schema for the plugin's configuration. */

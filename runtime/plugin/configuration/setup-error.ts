@@ -18,7 +18,7 @@ export type PluginSetupErrorCode =
 export interface PluginProblem {
   /** The configuration key: `channels.slack.botToken`. */
   readonly key: string
-  /** What follows the key in a sentence: `is required`. */
+  /** The predicate of a sentence about the key: `is required`. */
   readonly message: string
   readonly hint?: string
 }

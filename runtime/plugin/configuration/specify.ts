@@ -18,7 +18,7 @@ export interface Specification {
   readonly kind: ProvidedKind
   /** The name that configuration uses: a channel's, a source's, a runner's own, or the endpoint of a provider. */
   readonly name: string
-  /** What the plugin calls it: the name of a channel, source or provider, or a runner's kind. */
+  /** The plugin's name for it: that of a channel, source or provider, or a runner's kind. */
   readonly id: string
   /** The configuration key to blame: `channels.slack`. */
   readonly key: string

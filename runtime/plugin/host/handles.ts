@@ -192,7 +192,7 @@ export function createSourceHandle(instance: Instance): LiveSource {
   }
 }
 
-/** What asks a provider for what it could not deliver to one endpoint. It keeps its object as a source does. */
+/** Asks a provider for deliveries that failed at one endpoint. It keeps its object as a source does. */
 export interface LiveProvider {
   readonly endpoint: string
   /** The name that `verify.provider` has. */

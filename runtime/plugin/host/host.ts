@@ -57,7 +57,7 @@ export type PluginHost = ReturnType<typeof createPluginHost>
 export interface PreparedPlugins {
   /** The address rule of a channel of the candidate. */
   readonly addresses: AddressRules
-  /** What the runners of the candidate do not find on this machine. */
+  /** Programs and files that the candidate's runners miss on this machine. */
   readonly lacking: readonly PluginProblem[]
   /** Swaps in one step. Old instances close by themselves after their last call in flight. */
   commit(): void
@@ -131,7 +131,7 @@ export function createPluginHost(options: PluginHostOptions) {
       return createRunnerHandle(name, { find, peek: () => runnerOf(live, name) })
     },
     /**
-     * Whether the runner of that name passes the events of the main session on instead of answering them. Its manifest says so, and
+     * True if the runner of that name passes the events of the main session on instead of answering them. Its manifest says so, and
      * nothing is started. False for a name that no runner has.
      */
     relays(name: string): boolean {
@@ -146,9 +146,9 @@ export function createPluginHost(options: PluginHostOptions) {
     },
     /** The configured sources. Each instance has one object, and must be run by one caller at a time. */
     sources: (): readonly LiveSource[] => runningOf('source').map(sourceHandleOf),
-    /** What is caught up. Each instance has one object. */
+    /** The providers that are caught up. Each instance has one object. */
     providers: (): readonly LiveProvider[] => runningOf('provider').map(providerHandleOf),
-    /** What hears of finished work. */
+    /** The observers of finished work. */
     observers: (): readonly Observer[] => runningOf('observer').map(({ provided }) => provided as Observer),
     /** The listener is called after each commit, when `channel`, `runner` and `sources` find the new instances. */
     onCommitted: (listener: () => void) => void listeners.push(listener),
@@ -332,7 +332,7 @@ async function releaseAll({ instances, late }: PluginSet): Promise<void> {
   )
 }
 
-/** What runners that were started do not find on this machine. */
+/** Programs and files that started runners miss on this machine. */
 async function lackingIn({ instances }: PluginSet): Promise<readonly PluginProblem[]> {
   const runners = [...instances.values()].filter(({ specification }) => specification.kind === 'runner')
   const answers = runners.map(async ({ specification: { key }, provided, redact }) => {

@@ -31,9 +31,9 @@ import { shapeProblem } from './shapes.ts'
 export interface InstanceOptions {
   readonly log: Logger
   readonly fetch: typeof fetch
-  /** How long the plugin's import may take, and then its `setup`. Milliseconds; default 30,000. */
+  /** Milliseconds that the plugin's import may take, and then its `setup`; default 30,000. */
   readonly setupTimeoutMs?: number
-  /** How long the plugin's `close` may take. Milliseconds; default 10,000. */
+  /** Milliseconds that the plugin's `close` may take; default 10,000. */
   readonly closeTimeoutMs?: number
   /** Aborted when the host closes, which ends the wait for a setup. */
   readonly closing?: AbortSignal
@@ -41,7 +41,7 @@ export interface InstanceOptions {
 
 export interface Instance {
   readonly specification: Specification
-  /** What the plugin brought. */
+  /** The part that the plugin provides. */
   readonly provided: Channel | Runner | Source | Provider | Observer
   /** Removes the secrets of the plugin from a text. */
   readonly redact: Redact
@@ -141,7 +141,7 @@ export async function startInstance(
   }
 }
 
-/** What a setup returns is checked before it is used, because plugins need not be typed. */
+/** Checks the result of a setup before it is used, because plugins need not be typed. */
 function offerProblem(brought: Provided | undefined): string | undefined {
   const { close, ...lists } = { ...brought }
   const wrong = Object.values(listOf).find((name) => lists[name] !== undefined && !Array.isArray(lists[name]))

@@ -26,7 +26,7 @@ async function loadPlugin({ entry }: PluginPackage): Promise<Plugin> {
 export const defaultSetupTimeoutMs = 30_000
 
 export interface ImportOptions {
-  /** How long the import may take, whose modules may await at their top level. Milliseconds; default 30,000. */
+  /** Milliseconds that the import may take, whose modules may await at their top level; default 30,000. */
   readonly setupTimeoutMs?: number
   /** Ends the wait. */
   readonly closing?: AbortSignal

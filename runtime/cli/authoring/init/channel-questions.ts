@@ -38,11 +38,11 @@ export interface Sources {
   readonly known: Readonly<Record<string, string | undefined>>
   /** Absent: no questions are asked. */
   readonly prompts?: Prompts | undefined
-  /** Whether common optional values are asked for as well as required ones. */
+  /** True if common optional values are asked for as well as required ones. */
   readonly asksUsual: boolean
 }
 
-/** Whether something is required that neither `--set` nor a variable gives. */
+/** True if something is required that neither `--set` nor a variable gives. */
 export function isMissing(
   { name, keys }: ChannelOffer,
   { given, known }: Pick<Sources, 'given' | 'known'>,

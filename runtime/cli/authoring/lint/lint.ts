@@ -48,7 +48,7 @@ function checkCodes(codes: readonly string[]): ReadonlySet<string> {
   return new Set(codes)
 }
 
-/** Whether a comment right above the finding's line suppresses it: `# reveille-lint-disable-next-line CODE, CODE`. */
+/** True if a comment right above the finding's line suppresses it: `# reveille-lint-disable-next-line CODE, CODE`. */
 export function isSuppressed({ code, place }: Diagnostic): boolean {
   if (place === undefined) return false
   const lines = linesOf(place.file)

@@ -19,7 +19,7 @@ import { errorsOf } from '../../records/generations.ts'
 import { formatClause } from '../clause.ts'
 import type { TestOutcome, TestRun, UnitRun } from './run.ts'
 
-/** How many mappings are shown where none matched. */
+/** Number of mappings shown where none matched. */
 const shownUnmatched = 3
 
 /** The results go to standard output, diagnostics to standard error. */

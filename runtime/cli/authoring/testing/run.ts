@@ -141,7 +141,7 @@ interface TestSource {
   readonly name: string
   /** The folder where patterns are looked up as files, besides the working directory. */
   readonly folder: string
-  /** Whether there may be transforms with tests of their own. */
+  /** True if there may be transforms with tests of their own. */
   readonly hasTransforms: boolean
   load(): Promise<Loaded>
 }
@@ -221,7 +221,7 @@ async function runUnitTests(
   return { files, passed, output: `${out}${err}`.trim() }
 }
 
-/** What tests can import as transforms do, besides TypeScript: the engine's package from any folder, and text files. */
+/** Lets tests import as transforms do, besides TypeScript: the engine's package from any folder, and text files. */
 const importsOfTransforms = `
 import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'

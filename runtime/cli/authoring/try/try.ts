@@ -247,7 +247,7 @@ async function explainStored(id: string, io: Io, options: CommandOptions): Promi
   )
 }
 
-/** What was noted at the time has no stops. */
+/** True for a dry run; a stored explanation has no stops. */
 function isDryRun(
   explained: Answer<'explainRequest'>,
 ): explained is Answer<'explainRequest'> & RequestDryRun {

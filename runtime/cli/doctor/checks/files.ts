@@ -115,7 +115,7 @@ export interface Step {
   /** The path as the user would write it. */
   readonly shown: string
   readonly isFolder: boolean
-  /** Whether it is outside of the configuration's folder, so that other programs use it too. */
+  /** True if it is outside of the configuration's folder, so that other programs use it too. */
   readonly isOutside: boolean
   readonly stats: { readonly mode: number; readonly uid: number; readonly gid: number }
 }
@@ -233,9 +233,9 @@ export interface GuardedFile {
   /** The path as the user would write it. */
   readonly shown: string
   readonly isFolder: boolean
-  /** Whether the gateway writes it. */
+  /** True if the gateway writes it. */
   readonly isData: boolean
-  /** Whether others must not read it. Otherwise they only must not change it. */
+  /** True if others must not read it. Otherwise they only must not change it. */
   readonly isSecret: boolean
   readonly stats: Pick<Stats, 'mode' | 'uid'>
 }
@@ -293,7 +293,7 @@ async function filesBelow(
   return files.flat()
 }
 
-/** Whether the file holds a secret itself, and not only the name of a variable. */
+/** True if the file holds a secret itself, and not only the name of a variable. */
 async function holdsSecrets(file: string): Promise<boolean> {
   const text = await readFile(file, 'utf8').catch(() => '')
   return [...text.matchAll(pair)].some(([, key = '', ...values]) => {

@@ -54,7 +54,7 @@ function endpointsOf({ snapshot, configuration }: ReturnType<Subject['valid']>):
   return [...all].filter((name) => name !== 'wake' && name !== 'agent').sort()
 }
 
-/** Whether a request came. A name may have `:param` segments. */
+/** True if a request came. A name may have `:param` segments. */
 function isSeen(name: string, seen: ReadonlySet<string>): boolean {
   return seen.has(name) || (name.includes(':') && [...seen].some((endpoint) => coversPath(name, endpoint)))
 }
