@@ -1,6 +1,6 @@
 /** Cooperative scheduling: long work asks here between two of its steps whether to let the event loop go on. */
 
-/** How many milliseconds work goes on before it yields. */
+/** Milliseconds that work goes on before it yields. */
 const sliceMs = 10
 
 /** The same for work that no request waits for, such as loading and compiling: requests are to fit in beside it. */

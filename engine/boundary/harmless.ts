@@ -47,7 +47,7 @@ export function countHarmlessWords(text: string, path: string): number | undefin
   return words === undefined || isFreeText(path) ? undefined : words
 }
 
-/** Whether the text is an id, in which no words can be read. */
+/** True if the text is an id, in which no words can be read. */
 function isId(text: string): boolean {
   return hexadecimal.test(text) || uuid.test(text) || advisory.test(text) || isRandomId(text)
 }

@@ -21,7 +21,7 @@ const coalesce = { key: 'ref', windowMs: 1, maxWaitMs: 1, keep: 'latest', maxRun
 const deduping = { message: 'x', text: 'x', dedupe: { enabled: true, key: 'id' } }
 const items = { mappings: several, body: { title: 'crash', items: ['a', 'b'] } }
 
-/** What a row may name instead of the usual mapping. */
+/** Replacements for the default mapping, by the name that a row gives. */
 const situations: Readonly<Record<string, Situation>> = {
   wake: { mappings: [wake] },
   absent: { mappings: [{ message: '{{absent}}' }] },

@@ -23,7 +23,7 @@ export interface TestResult {
   readonly mismatches: readonly Mismatch[]
   /** Absent where the test itself cannot be run. */
   readonly observed?: Observation
-  /** What its transforms called over the network, each once: `jira.ts calls https://jira.example`. */
+  /** Network calls of its transforms, each once: `jira.ts calls https://jira.example`. */
   readonly calls: readonly string[]
   /** Why expected mappings did not match. */
   readonly unmatched: readonly Unmatched[]
@@ -41,7 +41,7 @@ interface RunTestsOptions {
   /** Compiled from the configuration that the tests belong to. */
   readonly snapshot: Snapshot
   readonly surface: TrySurface
-  /** Whether the run is to end early. Default: it is not. */
+  /** True once the run is to end early. Default: it is not. */
   isGivenUp?(): boolean
   /** Tests whose results are cached are not run. Default: all tests are run. */
   readonly cache?: TestCache

@@ -12,14 +12,14 @@ export interface PastRequest extends ReceivedRequest {
 }
 
 export interface Shadow {
-  /** How many requests were compared: fewer than were given where the run ended early. */
+  /** Number of requests compared: fewer than were given where the run ended early. */
   readonly compared: number
   readonly same: number
   /** The differences with their counts, the most frequent first: `3 would now wake`. */
   readonly summary: readonly string[]
   /** In the order of the requests. */
   readonly differences: readonly ShadowDifference[]
-  /** How many requests could not be compared, since a transform was kept from what it reaches. Absent: none. */
+  /** Number of requests that could not be compared, because a dry run stopped a transform. Absent: none. */
   readonly stopped?: number
   /** Where transforms were stopped, each once: `jira.ts at https://jira.example`. Absent: nowhere. */
   readonly stops?: readonly string[]
@@ -51,9 +51,9 @@ interface ShadowOptions {
   readonly live: Snapshot
   readonly candidate: Snapshot
   readonly surface: TrySurface
-  /** Whether transforms may use the network. */
+  /** Network access of transforms. */
   readonly dryRun: DryRun
-  /** Whether the run is to end early. Default: it is not. */
+  /** True once the run is to end early. Default: it is not. */
   isGivenUp?(): boolean
 }
 
@@ -83,7 +83,7 @@ export async function runShadow({
     ]
     const kept = [...before.stops, ...after.stops]
     if (kept.length > 0) {
-      // What the transform would have made of the answer is not known on that side.
+      // The transform was stopped, so its result on that side is unknown.
       stopped++
       for (const { module, target } of kept) if (stops.size < maxStops) stops.add(`${module} at ${target}`)
       continue

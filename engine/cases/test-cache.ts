@@ -9,7 +9,7 @@ import type { Settings } from '../config/settings.ts'
 import type { Bundle } from '../transform/port.ts'
 import type { TestCache, TestResult } from './run-tests.ts'
 
-/** What tests are run against. */
+/** Content that tests run against. */
 export interface TestedContent {
   readonly configuration: Pick<Configuration, 'settings' | 'mappings' | 'endpoints'>
   readonly bundles: ReadonlyMap<string, Bundle>

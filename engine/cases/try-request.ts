@@ -16,7 +16,7 @@ export interface ReceivedRequest {
   readonly now: number
 }
 
-/** What a host provides for a request that is only tried: how it receives one, and how it answers. */
+/** The host's functions for a request that is only tried: to receive one, and to answer. */
 export interface TrySurface {
   /** Returns what the gateway would pass to `resolve`, or why it would refuse the request. Never rejects. */
   receive(received: ReceivedRequest, snapshot: Snapshot): Promise<HookRequest | Refusal>
@@ -29,7 +29,7 @@ export interface TryResult {
   readonly status: number
   /** Absent where the request was refused before it was resolved. */
   readonly request?: HookRequest
-  /** What its transforms were kept from, in order. */
+  /** The calls that its transforms were stopped from making, in order. */
   readonly stops: readonly Stop[]
 }
 

@@ -46,7 +46,7 @@ export interface CompileParts {
   readonly transforms: Transforms
 }
 
-/** What one compilation leaves for the next one. */
+/** Results of one compilation that the next one reuses. */
 export interface CompileCache {
   mappings: MappingCache
   context: CompileContext | undefined

@@ -40,8 +40,8 @@ export interface CompiledMappings {
 }
 
 /**
- * How many templates of a reload get their code before it is swapped in, so that the first request after it takes no
- * longer than others. Each takes about 2 ms.
+ * Maximum number of templates of a reload that get their code before it is swapped in, so that the first request after it takes no longer
+ * than others. Each takes about 2 ms.
  */
 const maxWarmTemplates = 20
 

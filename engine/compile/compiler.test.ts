@@ -189,7 +189,7 @@ test('mappings with equal parts share the compiled parts', () => {
 
 const list = { type: 'object', properties: { next: { $ref: '#' } } }
 
-/** What may take long on a payload, and what takes a time that is linear in it. */
+/** Mappings that may take long on a payload (true), and those of linear time (false). */
 const bounds: readonly (readonly [boolean, Mapping])[] = [
   [true, { message: '{% a %}' }],
   [true, { message: 'x', match: { when: 'a = 1' } }],

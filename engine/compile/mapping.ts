@@ -28,7 +28,7 @@ export interface CompiledMapping {
   readonly findings: readonly ReportedFinding[]
 }
 
-/** What the mappings of one compilation share. */
+/** State that the mappings of one compilation share. */
 export interface Shared extends SharedTexts {
   readonly schemas: SharedSchemas
   /** Absent where the mappings were checked against the settings before. */
@@ -122,7 +122,7 @@ function compileVars(vars: MappingSource['vars'], texts: Texts): Pick<Program, '
   const ownTexts = new Map<string, readonly string[]>()
   const compiled = Object.entries(vars ?? {}).flatMap(([name, text]) => {
     const expression = texts.expression(text, ['vars', name])
-    // What shows how a message came about hides a secret by the name of its value.
+    // An explanation of a message hides a secret by the name of its value.
     if (expression?.choices !== undefined && !isCalledSecret(name)) ownTexts.set(name, expression.choices)
     return expression === undefined ? [] : [{ name, evaluate: expression.evaluate }]
   })

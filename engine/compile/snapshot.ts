@@ -16,9 +16,9 @@ export interface Snapshot {
   readonly mappings: readonly MappingSummary[]
   /** The policies as written, by name. `policyOf` returns what applies to an endpoint. */
   readonly endpoints: Configuration['endpoints']
-  /** Whether a mapping's path, a policy or a catch-all covers the name; true for `wake` and `agent`. */
+  /** True if a mapping's path, a policy or a catch-all covers the name; true for `wake` and `agent`. */
   covers(endpoint: string): boolean
-  /** Whether `resolve` reads `payload` of a request to the endpoint. Otherwise it reads the body in a thread. */
+  /** True if `resolve` reads `payload` of a request to the endpoint. Otherwise it reads the body in a thread. */
   readsPayload(endpoint: string): boolean
   /** Returns the enabled mappings that cover the name, as they are written, in matching order. It looks at every mapping. */
   entriesOf(endpoint: string): readonly MappingEntry[]

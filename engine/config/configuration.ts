@@ -73,9 +73,9 @@ export interface MappingEntry {
 
 /** The settings by which requests with the same key become one run. */
 export interface Coalesce extends Omit<NonNullable<WrittenMapping['coalesce']>, 'window' | 'maxWait'> {
-  /** How long a run waits for another request. */
+  /** Milliseconds that a run waits for another request. */
   readonly windowMs: number
-  /** How long a run waits in total. */
+  /** Milliseconds that a run waits in total. */
   readonly maxWaitMs: number
 }
 

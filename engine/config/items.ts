@@ -24,7 +24,7 @@ export interface WrittenPlace {
   readonly path: Path
 }
 
-/** What one file says of hooks, or the `hooks` block of the configuration. */
+/** The hooks of one file, or the `hooks` block of the configuration. */
 export interface HookPart {
   readonly mappings: readonly Item[]
   readonly tests: readonly Item<TestValue>[]

@@ -37,7 +37,7 @@ export interface LoadOptions {
   /** Default: the real file system. */
   readonly files?: Files
   /**
-   * Whether a reference to a missing variable or file is only a warning, for commands that read a configuration and
+   * True if a reference to a missing variable or file is only a warning, for commands that read a configuration and
    * never serve it. Default: false.
    */
   readonly allowsUnset?: boolean
@@ -161,7 +161,7 @@ async function readEnvironment(context: LoadContext, diagnostics: Diagnostics) {
   }
 }
 
-/** Whether all mistakes are in mappings and tests. */
+/** True if all mistakes are in mappings and tests. */
 function areSettingsSound(
   { source, value }: CheckedFile<ConfigurationValue>,
   diagnostics: Diagnostics,

@@ -78,7 +78,7 @@ const mappingKeys = ['endpoints', 'mappings', 'tests']
 const misplacedKeys = ['match', 'hooks', 'gateway']
 const keysOfMappings = ['match', 'message', 'action']
 
-/** Whether it is a schema or a body that nothing names any longer. A misspelt mapping file is refused instead. */
+/** True if it is a schema or a body that nothing names any longer. A misspelt mapping file is refused instead. */
 function isOtherFile(root: unknown): boolean {
   if (Array.isArray(root)) {
     return !root.some((item) => isRecord(item) && keysOfMappings.some((key) => key in item))

@@ -137,7 +137,7 @@ function itemsOf(source: ParsedFile, diagnostics: Diagnostics): readonly Item[] 
 const fileKeys = ['mappings', 'endpoints', 'tests']
 const nothingToTry = 'The text must be a mapping, a list of mappings, or a mapping file with `mappings`'
 
-/** What is not live is not bundled, and a text that was pasted has nothing bundled. */
+/** Reports a module that is not live: it is not bundled, and a text that was pasted has nothing bundled. */
 function reportForeignModule(
   { value, source, path }: Item,
   { mappings }: Configuration,

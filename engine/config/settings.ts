@@ -79,7 +79,7 @@ export function resolveSettings(
       ignoredMs: parseDuration(history.ignored),
       maxBodyBytes: parseByteSize(history.maxBodyBytes),
     },
-    /** How long a delivery is tried before it is parked, from its first attempt on. */
+    /** Milliseconds that a delivery is tried before it is parked, from its first attempt on. */
     deliveries: { ...deliveriesRest, retryForMs: parseDuration(retryFor) },
     agents: agentSettings(value.agents),
     channels,
@@ -120,7 +120,7 @@ function agentSettings(agents: ConfigurationValue['agents']) {
     },
     ...(agents.budget && { budget: { ...agents.budget } }),
     ...(agents.route && { route: { ...agents.route } }),
-    /** How long a session with a generated key lives. */
+    /** Milliseconds that a session with a generated key lives. */
     sessions: { ...sessions, idleMs: parseDuration(idleExpiry) },
   }
 }

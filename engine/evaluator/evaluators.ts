@@ -27,20 +27,20 @@ import {
 
 /** A small machine has this many cores. Each thread holds some 30 MB. */
 const maxThreads = 2
-/** How many requests may wait for a thread, of all senders and of one sender, since a burst comes from one. */
+/** Maximum number of requests that wait for a thread, of all senders and of one sender, since a burst comes from one. */
 const maxWaiting = 2_000
 const maxWaitingOfSender = 1_000
-/** How many bytes their bodies may have. */
+/** Maximum bytes of their bodies. */
 const maxWaitingBytes = 64 * 1_048_576
 /** A request that has waited this long is given up. Milliseconds. */
 const waitMs = 10_000
 /** A thread ends after this long without a request. It takes 0.2 s of processor time to start. Milliseconds. */
 const idleMs = 300_000
-/** How long a thread may take for one piece of work. An expression ends itself after a second. Milliseconds. */
+/** Milliseconds that a thread may take for one piece of work. An expression ends itself after a second. */
 const maxWorkMs = 1_500
 /** Added for each megabyte of the body. Milliseconds. */
 const maxWorkMsOfMegabyte = 200
-/** How long a thread may take to start, or to compile mappings. Milliseconds. */
+/** Milliseconds that a thread may take to start, or to compile mappings. */
 const maxLoadMs = 30_000
 /** The memory that a thread may hold besides its mappings. Megabytes. */
 const memoryMb = 256
@@ -72,9 +72,9 @@ export interface EvaluatorJob {
     readonly program: Program
     readonly params: Readonly<Record<string, string>>
   }[]
-  /** Whether only mappings that may match are listed. Otherwise all that cover the endpoint are. */
+  /** True if only mappings that may match are listed. Otherwise all that cover the endpoint are. */
   readonly isIndexed: boolean
-  /** How many mappings cover the endpoint. */
+  /** Number of mappings that cover the endpoint. */
   readonly covering: number
   /** Absent: the request is resolved. */
   readonly explain?: { readonly covering: readonly Covering[]; readonly decided?: Decided }
@@ -181,7 +181,7 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
   }
 }
 
-/** What the workers share. */
+/** State that the workers share. */
 interface WorkerParts {
   readonly watch: ReturnType<typeof createThreadWatch>
   readonly threads: Set<Sent>
@@ -330,7 +330,7 @@ function deadlineOf(shared: Int32Array, { request: { rawBody } }: Running): () =
   }
 }
 
-/** What was sent to one thread. */
+/** Content sent to one thread. */
 interface Sent {
   /** By number. */
   readonly mappings: ReadonlySet<number>

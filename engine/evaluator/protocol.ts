@@ -45,9 +45,9 @@ export interface SentMappings {
   readonly numbers: Int32Array
   /** The values that their paths took from the endpoint's name, by position. Absent for mappings without any. */
   readonly params: ReadonlyMap<number, Readonly<Record<string, string>>>
-  /** Whether only mappings that may match are named. Otherwise all that cover the endpoint are. */
+  /** True if only mappings that may match are named. Otherwise all that cover the endpoint are. */
   readonly isIndexed: boolean
-  /** How many mappings cover the endpoint. */
+  /** Number of mappings that cover the endpoint. */
   readonly covering: number
 }
 
@@ -74,7 +74,7 @@ export type ToThread =
   | { readonly type: 'settings'; readonly generation: number; readonly content: SettingsContent }
   /** `isAhead`: no request needs them yet, so everything about them is made at once. */
   | { readonly type: 'mappings'; readonly mappings: readonly SentMapping[]; readonly isAhead: boolean }
-  /** What was sent before is not used again. */
+  /** Content sent before is no longer used. */
   | { readonly type: 'forget'; readonly what: 'mappings' | number }
   | RunOrder
   | TransformReply<'transformed', { readonly answer: TransformAnswer }>

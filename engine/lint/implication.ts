@@ -34,7 +34,7 @@ export function readClauses(match: MappingSource['match']): Clauses {
   }
 }
 
-/** Whether every request that satisfies the given clauses satisfies the wanted ones. */
+/** True if every request that satisfies the given clauses satisfies the wanted ones. */
 export function impliesMatch(given: Clauses, wanted: Clauses): boolean {
   return (
     (wanted.source === undefined || wanted.source === given.source) &&
@@ -57,7 +57,7 @@ function isDeterministic(when: string): boolean {
 }
 
 /**
- * Whether every value that satisfies the given pattern satisfies the wanted one. Lists need no special care, because one
+ * True if every value that satisfies the given pattern satisfies the wanted one. Lists need no special care, because one
  * pattern is only ever implied by one pattern, and not by two that different elements could satisfy.
  */
 function implies(given: Pattern, wanted: Pattern): boolean {

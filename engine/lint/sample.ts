@@ -27,7 +27,7 @@ export function sampleOfTest({ value: { request } }: TestEntry): Sample | undefi
 
 type Match = NonNullable<MappingSource['match']>
 
-/** Whether a sample satisfies the match. */
+/** True if a sample satisfies the match. */
 export async function hasSample(match: Match, samples: readonly Sample[]): Promise<boolean> {
   const explain = createExplain(match)
   for (const sample of samples) if ((await explain(sample)) === undefined) return true

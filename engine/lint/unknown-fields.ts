@@ -170,7 +170,7 @@ function problemOf(
   return { where, hint }
 }
 
-/** Whether the reference is written with `payload.` in front. */
+/** True if the reference is written with `payload.` in front. */
 function isPayloadKey(
   { value }: MappingEntry,
   { field, offset }: Pick<NamedReference, 'field' | 'offset'>,

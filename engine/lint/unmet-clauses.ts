@@ -15,7 +15,7 @@ import type { Warnings } from './warnings.ts'
 
 type Keys = Readonly<Record<string, unknown>>
 
-/** What the match asks of one field. */
+/** The match's condition on one field. */
 interface Clause {
   /** The path from the entry. */
   readonly path: readonly string[]

@@ -12,7 +12,7 @@ const compared =
   '{{eq a b}} {{eq a c}} {{eq a text}} {{eq a n}} {{eq n 7}}{{#each list}}{{#if (eq this ../a)}} {{@index}}{{/if}}{{/each}}'
 const ids = `{"ids":[1,${large}]}`
 
-/** What happens to a large integer, a message, a body, and the rendered message. */
+/** The treatment of a large integer, a message, a body, and the rendered message. */
 const cases: readonly (readonly [string, string, string, string])[] = [
   ['keeps its digits', 'Order {{a.id}}, {{a.b}}', `{"a":{"id":${large},"b":12.5}}`, `Order ${large}, 12.5`],
   [

@@ -106,12 +106,12 @@ function mayHoldMark(value: unknown): boolean {
   return typeof value === 'string' || (typeof value === 'object' && value !== null)
 }
 
-/** Whether a number stands for an integer whose last digits may have been lost. */
+/** True if a number stands for an integer whose last digits may have been lost. */
 export function isInexact(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)
 }
 
-/** Whether compact JSON may hold such an integer. A long run of digits inside a text counts too. */
+/** True if compact JSON may hold such an integer. A long run of digits inside a text counts too. */
 export function mayHoldInexact(json: string): boolean {
   return /\d{16}|\d[eE]\+/.test(json)
 }

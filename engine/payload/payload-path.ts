@@ -12,7 +12,7 @@ export function memberOf(value: unknown, name: string): unknown {
 }
 
 /**
- * Whether `holds` is true for any element that is not a list itself. Nested lists are kept in a list, because a payload
+ * True if `holds` is true for any element that is not a list itself. Nested lists are kept in a list, because a payload
  * may be nested deeper than the stack allows.
  */
 export function anyElement(list: readonly unknown[], holds: (element: unknown) => boolean): boolean {

@@ -57,11 +57,11 @@ export interface HmacScheme extends SigningScheme {
   readonly family: 'hmac'
   readonly hash: HashName
   readonly encoding: Encoding
-  /** How the configured text is decoded into the key. */
+  /** Encoding of the configured key. */
   readonly key: 'text' | 'hex' | 'base64' | 'whsec'
   /** Where the `{id}` is: headers in lower case, the preferred one first, or a place in the body. */
   readonly id?: readonly string[] | BodyPlace
-  /** How the `{url}` is written before it is digested. Default: as configured. */
+  /** Form of `{url}` before it is digested. Default: as configured. */
   readonly url?: UrlStyle
   /** With `{form}`: the query parameter that holds the SHA-256, in hex, of a body that is not a form. */
   readonly bodyHash?: string
@@ -72,7 +72,7 @@ export interface HmacScheme extends SigningScheme {
 /** The key is the unchanged secret. */
 const sha256 = { family: 'hmac', hash: 'sha256', key: 'text' } as const
 
-/** What most senders have in common. */
+/** The scheme of most senders. */
 export const hexSha256 = { ...sha256, encoding: 'hex' } as const
 export const base64Sha256 = { ...sha256, encoding: 'base64' } as const
 export const hexSha256OfBody = { ...hexSha256, signed: '{body}' } as const
@@ -114,7 +114,7 @@ export interface Ed25519Scheme extends SigningScheme {
   readonly family: 'ed25519'
   readonly encoding: Encoding
   readonly id?: readonly string[]
-  /** How the configured text is decoded into the key, which is 32 raw bytes. */
+  /** Encoding of the configured key, which is 32 raw bytes. */
   readonly key: 'hex' | 'whpk'
 }
 

@@ -11,7 +11,7 @@ export const maxSubjectLength = 262_144
 
 export interface RegexOptions {
   readonly ignoreCase?: boolean
-  /** Whether `^` and `$` also match at line ends. */
+  /** True if `^` and `$` also match at line ends. */
   readonly multiline?: boolean
 }
 
@@ -25,9 +25,9 @@ interface RegexMatch {
 
 export interface Regex {
   readonly source: string
-  /** Whether searching the text may take more than some milliseconds. */
+  /** True if searching the text may take more than some milliseconds. */
   isSlow(text: string): boolean
-  /** Whether the expression matches anywhere in the text. @throws RegexLimitError */
+  /** True if the expression matches anywhere in the text. @throws RegexLimitError */
   test(text: string): boolean
   /**
    * Returns the first match that begins at `from` or after it. `^` still means the beginning of the text. @throws

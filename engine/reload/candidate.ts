@@ -23,13 +23,13 @@ import { type BootKey, holdBootSettings } from './boot-settings.ts'
 import { type Changes, findChanges } from './changes.ts'
 import type { GenerationContent } from './generation.ts'
 
-/** What the host started for a candidate. Exactly one of the two functions is called, once. */
+/** Parts that the host started for a candidate. Exactly one of the two functions is called, once. */
 export interface Prepared {
   /** Called after the swap. Releases what the previous snapshot used. */
   commit(): Promise<void> | void
   /** Called instead of the swap. Releases what was started for the candidate. */
   discard(): Promise<void> | void
-  /** What is odd about what was started. Absent: nothing. */
+  /** Warnings about the started parts. Absent: none. */
   readonly warnings?: readonly Diagnostic[]
 }
 
@@ -78,7 +78,7 @@ export interface CandidateSource {
 export interface Candidate {
   readonly source: CandidateSource
   readonly snapshot: Snapshot
-  /** What its mappings call. Absent: no mapping has a transform. */
+  /** Functions of the transforms that its mappings call. Absent: no mapping has a transform. */
   readonly transforms: Transforms | undefined
   readonly changes: Changes
   readonly warnings: readonly Diagnostic[]
@@ -109,15 +109,15 @@ export interface BuildContext {
   readonly kept?: GenerationContent
   /** Texts in place of some of the files, by path. Of a dry run alone. */
   readonly changed?: ReadonlyMap<string, string>
-  /** Whether it is a dry run. */
+  /** True if it is a dry run. */
   readonly isDryRun?: boolean
-  /** Whether the host starts nothing but transforms, because only requests are tried. */
+  /** True if the host starts nothing but transforms, because only requests are tried. */
   readonly isForRequests?: boolean
-  /** Whether content with this digest is skipped, because another generation is live in its place. */
+  /** True if content with this digest is skipped, because another generation is live in its place. */
   isPassed?(digest: string): boolean
-  /** Whether content with this digest has to stay unchanged for longer before it is believed. */
+  /** True if content with this digest has to stay unchanged for longer before it is believed. */
   mustRest?(source: CandidateSource, digest: string): Promise<boolean>
-  /** Whether a later change makes this candidate not worth finishing. */
+  /** True if a later change makes this candidate not worth finishing. */
   isSuperseded(): boolean
   /** Returns why the tests are cut short. A candidate whose tests are not finished is refused for that reason. */
   overruled?(): Diagnostic | undefined
@@ -265,7 +265,7 @@ class CandidateBuild {
     )
   }
 
-  /** What is not on the disk cannot be watched. */
+  /** Files that are not on the disk cannot be watched. */
   #reportWatched(paths: readonly string[]): void {
     if (!this.#context.kept && !this.#context.changed) this.#context.onWatched(paths)
   }

@@ -11,7 +11,7 @@ import type { Bundle } from '../transform/port.ts'
 export interface Changes {
   /** Mappings by id. */
   readonly mappings: Difference & {
-    /** Whether the common mappings are in another order, which decides which of them wins. */
+    /** True if the common mappings are in another order, which decides which of them wins. */
     readonly reordered: boolean
   }
   /** Policies by endpoint. */

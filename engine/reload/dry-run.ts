@@ -10,7 +10,7 @@ import type { ReloadResult } from './reload-event.ts'
 export interface DryRunSides {
   readonly live: Snapshot
   readonly candidate: Snapshot
-  /** Whether a reload or a rollback waits. Then the results so far have to suffice. */
+  /** True if a reload or a rollback waits. Then the results so far have to suffice. */
   isGivenUp(): boolean
 }
 

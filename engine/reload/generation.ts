@@ -62,7 +62,7 @@ export interface GenerationArchive {
   setRollback(rollback: Rollback | undefined): void
 }
 
-/** Whether the same files were refused again. The archive keeps only the last such refusal. */
+/** True if the same files were refused again. The archive keeps only the last such refusal. */
 export function isRefusedAgain(last: GenerationRecord, next: GenerationRecord): boolean {
   return next.digest !== undefined && last.digest === next.digest
 }

@@ -11,7 +11,7 @@ export interface ReloadResult {
    * and `generation` stays live.
    */
   readonly outcome: 'live' | 'unchanged' | 'rejected'
-  /** Whether it was not rejected. */
+  /** True if it was not rejected. */
   readonly ok: boolean
   /** The generation that is live now. Absent if none ever was. */
   readonly generation?: number
@@ -23,7 +23,7 @@ export interface ReloadResult {
   readonly changes: Changes
   /** The reasons why it was refused, or its warnings. */
   readonly diagnostics: readonly Diagnostic[]
-  /** Whether an old generation is live in place of the files, until they change. */
+  /** True if an old generation is live in place of the files, until they change. */
   readonly rolledBack?: true
 }
 
@@ -38,7 +38,7 @@ export type ReloadEvent =
       readonly mappings: number
       readonly changes: Changes
       readonly warnings: readonly Diagnostic[]
-      /** Whether an old generation is live in place of the files, until they change. */
+      /** True if an old generation is live in place of the files, until they change. */
       readonly rolledBack?: true
     }
   /** The previous snapshot stays live. */

@@ -53,9 +53,9 @@ export function createReloadQueue() {
       enqueue({ run: () => run().then(caller.resolve, caller.reject) })
       return caller.promise
     },
-    /** Whether the next entry is a reload. */
+    /** True if the next entry is a reload. */
     isReloadWaiting: () => waiting[0]?.callers !== undefined,
-    /** Whether anything waits. */
+    /** True if anything waits. */
     isAnyWaiting: () => waiting.length > 0,
     /** Lets the current reload, which begins again, answer the callers of the next waiting one. */
     joinWaiting(): void {

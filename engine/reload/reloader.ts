@@ -130,9 +130,9 @@ class LiveReloader implements Reloader {
   /** The digest of the last loaded files, whether they went live or not. */
   #filesDigest: string | undefined
   #closed = false
-  /** Whether the next reload of the files ends a rollback. */
+  /** True if the next reload of the files ends a rollback. */
   #endsRollback = false
-  /** Whether an operator asks for the next reload, who knows that the files are whole. */
+  /** True if an operator asks for the next reload, who knows that the files are whole. */
   #isAsked = false
   /** Who asked for the next reload, and for the one that runs. */
   #askedBy: string | undefined

@@ -35,7 +35,7 @@ interface World {
   /** The digest of the one transform's bundle. Absent: there is no transform. */
   bundle: string | undefined
   fault: Fault | undefined
-  /** What tells two faults of a kind apart. */
+  /** Distinguishes two faults of a kind. */
   message: string
   tests: 'required' | 'optional'
 }

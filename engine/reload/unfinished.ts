@@ -14,7 +14,7 @@ import { findChanges } from './changes.ts'
 /** The end of a text that an edit usually leaves alone. In UTF-16 units. */
 const tailLength = 64
 
-/** Whether `next` may be what a half-saved file makes of `live`: something is gone or shorter, or a text may be cut. */
+/** True if `next` may be what a half-saved file makes of `live`: something is gone or shorter, or a text may be cut. */
 export async function mayBeUnfinished(live: CandidateSource, next: CandidateSource): Promise<boolean> {
   const [before, after] = [live.configuration, next.configuration]
   const changes = findChanges(live, next)
@@ -31,7 +31,7 @@ export async function mayBeUnfinished(live: CandidateSource, next: CandidateSour
   return texts.some(([old, text]) => (isAddition ? !endsLine(text) : mayBeCut(old, text)))
 }
 
-/** Whether `text` may be the first part of what is being written in the place of `old`. Undefined: the file is new. */
+/** True if `text` may be the first part of what is being written in the place of `old`. Undefined: the file is new. */
 export function mayBeCut(old: string | undefined, text: string): boolean {
   if (old !== undefined && text.endsWith(old.slice(-tailLength))) return false
   if (!endsLine(text)) return true
@@ -64,7 +64,7 @@ function changedTexts(
   })
 }
 
-/** Whether a mapping or a policy that both have lost a key or an item, or the end of a string. */
+/** True if a mapping or a policy that both have lost a key or an item, or the end of a string. */
 function isAnyShrunk(before: Configuration, after: Configuration): boolean {
   const known = new Map(before.mappings.map(({ id, value }) => [id, value]))
   return (

@@ -18,12 +18,9 @@ import { statsOf } from './watch/stats.ts'
 import { isReportedByLoads, replacedFile, watchError } from './watch/watch-error.ts'
 
 export interface WatchSettings {
-  /**
-   * How long the files must be unchanged before `onChange`, in milliseconds. It waits ten times as long at most.
-   * Default: 50.
-   */
+  /** Milliseconds that the files must be unchanged before `onChange`. It waits ten times as long at most. Default: 50. */
   readonly debounceMs?: number
-  /** Whether to poll, for file systems without events. Default: false. */
+  /** True to poll, for file systems without events. Default: false. */
   readonly poll?: boolean
 }
 
@@ -57,7 +54,7 @@ export interface Watcher {
 
 export type Watch = (options: WatchOptions) => Watcher
 
-/** How long a scan waits for chokidar's own first one. */
+/** Milliseconds that a scan waits for chokidar's own first one. */
 const maxOpeningMs = 10_000
 /** The pause after a scan is at least this many times as long as the scan, which bounds its cost; and no longer than ten seconds. */
 const minPauses = 50
@@ -70,7 +67,7 @@ class FileWatcher implements Watcher {
   readonly #reported = new Set<string>()
   readonly #changed: ReturnType<typeof createDebounced>
   #polls: boolean
-  /** Whether the system gave no more events, which does not change while the process runs. */
+  /** True if the system gave no more events, which does not change while the process runs. */
   #isLimited = false
   /** The paths that were named last, and these with earlier ones that are still watched. */
   #named: ReadonlySet<string> = new Set()
@@ -80,7 +77,7 @@ class FileWatcher implements Watcher {
   #lastStats = ''
   /** A scan has found what events did not report. */
   #isStale = false
-  /** How often `onChange` was called. */
+  /** Number of calls of `onChange`. */
   #signals = 0
   #timer: NodeJS.Timeout | undefined
   #last: Promise<unknown> = Promise.resolve()
@@ -146,7 +143,7 @@ class FileWatcher implements Watcher {
     if (await this.#scan()) this.#changed.signal()
   }
 
-  /** Whether a path is watched, or is relevant in a folder that is. */
+  /** True if a path is watched, or is relevant in a folder that is. */
   #matters(path: string, stats?: Stats): boolean {
     for (let above = path; ; above = dirname(above)) {
       if (this.#kept.has(above) && isRelevant(relative(above, path), stats)) return true
@@ -204,7 +201,7 @@ class FileWatcher implements Watcher {
     this.#timer = setTimeout(() => {
       this.#enqueue(async () => {
         const begun = performance.now()
-        // What is watched may not be what is at the paths.
+        // The watched files may no longer be those at the paths.
         this.#isStale = (await this.#scan()) || this.#isStale
         const pause = Math.min(maxScanMs, minPauses * (performance.now() - begun))
         this.#scheduleScan(Math.max(scanMs, pause))
@@ -231,7 +228,7 @@ class FileWatcher implements Watcher {
 
 export const createWatcher: Watch = (options) => new FileWatcher(options)
 
-/** Whether what lies at this path in a watched folder matters: a file of a known kind, or a folder on the way to one. */
+/** True if a path in a watched folder matters: a file of a known kind, or a folder on the way to one. */
 function isRelevant(path: string, stats?: Stats): boolean {
   if (path === '') return true
   const folders = path.split(sep)

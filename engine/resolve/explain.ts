@@ -25,7 +25,7 @@ interface ExplainParts {
   readonly resolve: Resolve
   /** Returns the mappings in matching order. */
   readonly covering: (endpoint: string) => readonly Covering[]
-  /** Whether the request is ignored before any mapping is tried. */
+  /** True if the request is ignored before any mapping is tried. */
   readonly ignores: (request: HookRequest) => boolean
 }
 
@@ -37,7 +37,7 @@ export interface ExplainOptions extends Omit<ResolveOptions, 'recorder'> {
   readonly decided?: Decided
 }
 
-/** What of a decision the match part of an explanation depends on. */
+/** The facts of a decision that the match part of an explanation depends on. */
 export type Decided = Decision | (Pick<Refusal, 'outcome' | 'code'> & { readonly mapping?: string })
 
 /** Rejects only with NeedsThread, if its containment demands that. */

@@ -15,7 +15,7 @@ const harmlessLength = 65_536
 const maxDepthOnMainLoop = 100
 const maxDepth = 1000
 
-/** Whether reading the body, or printing its values, may hold the main loop for more than some milliseconds. */
+/** True if reading the body, or printing its values, may hold the main loop for more than some milliseconds. */
 export function isLongToRead(body: Uint8Array): boolean {
   return (
     body.length > maxBytesOnMainLoop ||

@@ -21,7 +21,7 @@ export interface PoolWorker<Job> {
   end(): Promise<void>
 }
 
-/** What a worker reports. */
+/** A worker's reports. */
 export interface WorkerEvents<Job> {
   /** It can run another job. */
   idle(): void
@@ -42,7 +42,7 @@ export interface PoolOptions<Job> {
   /** A worker is added to others when a job has waited this long, as most wait for less. Milliseconds. Default: 0. */
   readonly growMs?: number
   start(events: WorkerEvents<Job>): PoolWorker<Job>
-  /** Whether a job may run beside those that run, so that no sender gets all workers. */
+  /** True if a job may run beside those that run, so that no sender gets all workers. */
   mayRun(job: Job, running: readonly Job[]): boolean
   gaveUp(job: Job): void
   /** Called when the last worker has ended. */

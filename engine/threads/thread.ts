@@ -43,7 +43,7 @@ export interface Thread<To = unknown, From = unknown> {
   post(message: To, transfer?: readonly ArrayBuffer[]): void
   /** Passes on at once the messages that have arrived. */
   drain(): void
-  /** Whether the thread keeps the process alive. It does not when it starts. */
+  /** True if the thread keeps the process alive. It does not when it starts. */
   keepAlive(isNeeded: boolean): void
   /** The bytes that the thread holds, garbage included; undefined if it ended. Waits while it is in native code. */
   memory(): Promise<number | undefined>

@@ -26,17 +26,17 @@ export async function bytesHeldBy(worker: Worker): Promise<number | undefined> {
   }
 }
 
-/** How often busy threads are checked. Milliseconds. */
+/** Milliseconds between checks of busy threads. */
 export const checkMs = 50
 /** The garbage that V8 leaves in a worker before it collects: 80 to 120 MB were seen in programs that hold next to nothing. */
 const garbageBytes = 160 * 1_048_576
-/** What is above the limit in so many checks in a row, which take two seconds, is not garbage. */
+/** Number of checks in a row, over two seconds, after which memory above the limit is not garbage. */
 const maxChecks = 40
 
 interface Watched {
   readonly thread: { memory(): Promise<number | undefined> }
   readonly limitMb: number
-  /** Whether the deadline has passed. Asked every `checkMs`. Default: there is none. */
+  /** True if the deadline has passed. Asked every `checkMs`. Default: there is none. */
   isLate?(): boolean
   /** Called when the thread holds too much, or is late. */
   exceeded(): void

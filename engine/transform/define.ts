@@ -26,9 +26,8 @@ export interface TransformContext<Payload = any, With = any> {
   /** When the request came in. */
   readonly now: Date
   /**
-   * Whether nothing comes of the result: in `try`, `explain`, `tests:`, the playground, and dry runs of a reload or a
-   * replay. Do not write anywhere then. Except for tests, connections and other processes are refused, unless
-   * `--call-out` allows them.
+   * True if the result has no effect: in `try`, `explain`, `tests:`, the playground, and dry runs of a reload or a replay. Do not write
+   * anywhere then. Except for tests, connections and other processes are refused, unless `--call-out` allows them.
    */
   readonly dryRun: boolean
   /** The body as received, decoded from gzip and the like. */

@@ -63,8 +63,8 @@ export interface TransformCall {
   /** Is called for each connection that the call opens. Absent: connections are not watched. */
   readonly onCall?: ((module: string, target: string) => void) | undefined
   /**
-   * Whether nothing comes of the answer, and whether the call may leave the process: `refuse` runs it in a worker that
-   * serves no requests, in which connections, other processes and threads are refused. Absent: it is a request's call.
+   * Present if the answer has no effect: `refuse` runs the call in a worker that serves no requests, in which connections, other
+   * processes and threads are refused. Absent: it is a request's call.
    */
   readonly dryRun?: DryRun | undefined
   /** Is called with what a dry run kept the call from. */
@@ -92,7 +92,7 @@ export interface TransformCall {
 
 export type DryRun = 'refuse' | 'call-out'
 
-/** What a dry run kept a transform from. */
+/** A call that a dry run stopped a transform from making. */
 export interface Stop {
   readonly module: string
   /** `https://jira.example`, `the program git`. It holds no path and no query. */
@@ -101,7 +101,7 @@ export interface Stop {
   readonly place?: Place
 }
 
-/** What a transform returned, as JSON can hold it; the caller checks the names and types of fields. */
+/** A transform's result, as JSON can hold it; the caller checks the names and types of fields. */
 export type TransformAnswer =
   | { readonly kind: 'one'; readonly action: AnsweredAction }
   | { readonly kind: 'list'; readonly actions: readonly AnsweredAction[] }
@@ -114,7 +114,7 @@ export type AnsweredField = { readonly value: unknown } | { readonly prompt: rea
 /** Calls one export of one module. @throws TransformError */
 export type TransformFunction = (call: TransformCall) => Promise<TransformAnswer>
 
-/** What one snapshot's mappings call. */
+/** The transforms of one snapshot's mappings. */
 export interface Transforms {
   /**
    * Undefined: the snapshot has no such module. `parameters`: plain JSON that each call is given as `context.with`; it

@@ -28,7 +28,7 @@ export function createSecretMatcher(secrets: readonly string[]): SecretMatcher {
   }
 }
 
-/** Whether two texts or byte strings are equal, at least one of which is a secret or made with one. */
+/** True if two texts or byte strings are equal, at least one of which is a secret or made with one. */
 export function isSameSecret(given: string | Uint8Array, right: string | Uint8Array): boolean {
   return timingSafeEqual(
     Buffer.from(hash('sha256', given, 'binary'), 'latin1'),

@@ -21,7 +21,7 @@ export interface SignedRequest {
  */
 export interface Verifier {
   /**
-   * Whether the request carries a signature, as far as its headers show. Without one the body need not be read. A provider's
+   * True if the request carries a signature, as far as its headers show. Without one the body need not be read. A provider's
    * verifier counts a signature that is too weak as well, so that its failure can say so.
    */
   isPresent(headers: Headers): boolean
@@ -73,7 +73,7 @@ export interface Unverified {
   readonly skewSeconds?: number
 }
 
-/** Whether the signature itself is right, whatever the clock says. */
+/** True if the signature itself is right, whatever the clock says. */
 export function isSignatureRight(result: VerifyResult): boolean {
   return result.ok || result.code === 'TIMESTAMP_OUTSIDE'
 }
@@ -82,7 +82,7 @@ export function unverified(code: SignatureFailure, more: Omit<Unverified, 'ok' |
   return { ok: false, code, ...more }
 }
 
-/** What a verifier needs of its host; the engine itself opens no connection. */
+/** A verifier's requirements of its host; the engine itself opens no connection. */
 export interface VerifyDependencies {
   /**
    * Fetches a small text from a public https address, and caches it as long as its server says: keys and certificates.
@@ -92,9 +92,11 @@ export interface VerifyDependencies {
   download(url: string, options?: { readonly fresh?: boolean }): Promise<string>
 }
 
-/** What a verification needs is out of reach for now: the request is neither right nor wrong, and may be sent again. */
+/**
+ * Thrown if something that a verification needs is out of reach for now: the request is neither right nor wrong, and may be sent again.
+ */
 export class UnavailableError extends Error {
-  /** Whether the server answered that it has nothing of that name, so that waiting does not help. */
+  /** True if the server answered that it has nothing of that name, so that waiting does not help. */
   readonly isAbsent: boolean
 
   constructor(message: string, options: ErrorOptions & { readonly isAbsent?: boolean } = {}) {

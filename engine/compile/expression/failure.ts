@@ -125,7 +125,7 @@ function typeOf(value: unknown): string {
   return typeof value === 'boolean' ? 'true or false' : 'text'
 }
 
-/** Whether the value is a function of JSONata, however it was made. A payload can only hold look-alikes. */
+/** True if the value is a function of JSONata, however it was made. A payload can only hold look-alikes. */
 export function isCallable(value: unknown): boolean {
   if (typeof value === 'function') return true
   if (typeof value !== 'object' || value === null) return false

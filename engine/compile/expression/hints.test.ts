@@ -24,7 +24,7 @@ const payload = {
   gone: null,
 }
 
-/** What an author wrote, and what the proposal of the hint gives for the payload: what was meant. */
+/** An author's expression, and the value of the hint's proposal for the payload, which is the intended one. */
 const proposals: readonly (readonly [written: string, meant: unknown])[] = [
   ["action == 'closed'", true],
   ["action === 'opened'", false],

@@ -90,7 +90,7 @@ function kindOfPath(steps: readonly SyntaxNode[] = []): Kind {
   return steps.length === 1 ? kindOf(last) : 'unknown'
 }
 
-/** Whether a filter is a position, as in `flags[0]` and `flags[-1]`. */
+/** True if a filter is a position, as in `flags[0]` and `flags[-1]`. */
 function isPosition({ expr }: SyntaxNode): boolean {
   return kindOf(expr) === 'number'
 }

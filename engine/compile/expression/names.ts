@@ -13,11 +13,11 @@ export interface RootName {
   readonly name: string
   /** The plain names after it in the path. */
   readonly steps: readonly string[]
-  /** Whether the expression reads its first element, as in `messages[0]`. */
+  /** True if the expression reads its first element, as in `messages[0]`. */
   readonly isFirst: boolean
   /** The place in UTF-16 units of the field's text. */
   readonly offset: number
-  /** Whether the author expects it to be absent at times, and asks for it. */
+  /** True if the author expects it to be absent at times, and asks for it. */
   readonly isOptional?: boolean
 }
 

@@ -119,7 +119,7 @@ function nearestFunctions(name: string): string {
     : `Did you mean ${meant.join(' or ')}?`
 }
 
-/** Whether a name abbreviates a known one with one mistake at most, as `uper` does `uppercase`. */
+/** True if a name abbreviates a known one with one mistake at most, as `uper` does `uppercase`. */
 function beginsAlike(name: string, known: string): boolean {
   const lengths = [name.length, name.length + 1]
   return (

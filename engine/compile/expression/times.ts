@@ -13,7 +13,7 @@ export function refusePicture(picture: string): void {
     throw thrownLimit('a picture has its fields in brackets', 'D3132')
 }
 
-/** Whether an ISO 8601 time has a zone, or needs none because it is a date. */
+/** True if an ISO 8601 time has a zone, or needs none because it is a date. */
 export function hasOwnZone(time: unknown): boolean {
   return !/T\d\d:\d\d:\d\d(?:\.\d+)?$/.test(String(time))
 }
@@ -30,7 +30,7 @@ export function libraryOffset(millis: number, zone: string): string {
   return `${sign}${String(rounded).padStart(2, '0')}${minutes}`
 }
 
-/** Whether a picture has a field. A blank one is harmless. */
+/** True if a picture has a field. A blank one is harmless. */
 function isPicture(picture: string): boolean {
   return picture.includes('[') || !/[A-Za-z]/.test(picture)
 }
@@ -39,7 +39,7 @@ function isPicture(picture: string): boolean {
 const knownField =
   /^(?:[YMDdFWwXxHhPmsfCE](?:[#\d]*|[iIaAwW]|Ww)|[Zz][\d:]*|[MFxPCE](?:[nN]|Nn))[oct]?(?:,[^A-Za-z]*)?$/
 
-/** Whether each part in brackets is a field that the library knows. */
+/** True if each part in brackets is a field that the library knows. */
 function isReadable(picture: string): boolean {
   const parts = picture.replaceAll('[[', '').matchAll(/\[([^\]]*)(\])?/g)
   return [...parts].every(

@@ -44,7 +44,7 @@ export function listOfForEach({ forEach }: MappingSource): string | undefined {
 }
 
 /**
- * Whether `name[0]` of the list in `forEach` means the element, as in OpenClaw, where each element takes the place of
+ * True if `name[0]` of the list in `forEach` means the element, as in OpenClaw, where each element takes the place of
  * the list. A mapping that reads `item` as well is refused, because it could mean the first element too.
  */
 export function readsElementAsFirst(

@@ -23,7 +23,7 @@ import { unwrapExpression } from '../expression/compile-expression.ts'
 import type { Report } from './report.ts'
 import type { CompiledField } from './texts.ts'
 
-/** What a mapping is checked against besides its own text. */
+/** Context in which a mapping is checked. */
 export interface CompileContext {
   readonly rules: Rules
   readonly runners: ReadonlySet<string>
@@ -79,7 +79,7 @@ const literalChecks: Partial<Record<FieldName, LiteralCheck>> = {
   mode: checkMode,
   wakeMode: checkMode,
   deliver: checkDeliver,
-  // Whether it is delivered may be known only at run time; admission checks again.
+  // Delivery may be known only at run time; admission checks again.
   channel: (value, rules, { deliver = true }) => checkChannel(value, deliver === true, rules),
   model: checkModel,
   thinking: checkThinking,

@@ -20,9 +20,9 @@ import type { Report } from './report.ts'
 export interface SharedTexts {
   readonly templates: Map<string, CompiledTemplate>
   readonly expressions: Map<string, CompiledExpression>
-  /** Whether the next template gets its code at once, and not when it is first rendered. Default: never. */
+  /** True if the next template gets its code at once, and not when it is first rendered. Default: never. */
   readonly isWarm?: () => boolean
-  /** Whether an expression keeps the tree that it was checked by, because it will be evaluated soon. Default: no. */
+  /** True if an expression keeps the tree that it was checked by, because it will be evaluated soon. Default: no. */
   readonly keepsTrees?: boolean
 }
 
@@ -36,7 +36,7 @@ export interface ReadName extends RootName {
   readonly path: Path
 }
 
-/** What the texts of a mapping have in common. */
+/** State that the texts of a mapping share. */
 interface Common {
   readonly shared: SharedTexts
   readonly report: Report
@@ -142,7 +142,7 @@ export function isTemplateKey(text: string): boolean {
   return text.includes('{{') && unwrapExpression(text) === undefined
 }
 
-/** Whether a valid key is the same for all requests, because it reads nothing of them and calls no function. */
+/** True if a valid key is the same for all requests, because it reads nothing of them and calls no function. */
 export function isConstantKey(text: string): boolean {
   if (isTemplateKey(text)) return compileTemplate(text).placeholder === undefined
   const { source, offset } = bareExpression(text)

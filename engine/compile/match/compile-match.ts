@@ -22,7 +22,7 @@ interface Clause {
   readonly of: Equality['of']
   readonly field: readonly string[]
   readonly valueIn: (request: HookRequest) => unknown
-  /** Whether a list is refused, so that the value itself must match, and no element. */
+  /** True if a list is refused, so that the value itself must match, and no element. */
   readonly isPlain?: true
 }
 
@@ -116,7 +116,7 @@ async function explain(
   return miss && { ...miss, isOnly: true }
 }
 
-/** Whether the clause fails by one value, and every other clause holds. */
+/** True if the clause fails by one value, and every other clause holds. */
 async function isOnly(
   failed: Clause,
   clauses: readonly Clause[],

@@ -23,7 +23,7 @@ function read(body: unknown) {
   }
 }
 
-/** What is asked of a field, its words, values that have it, and values that have not. `undefined` is an absent field. */
+/** A test of a field, its words, values that pass, and values that fail. `undefined` is an absent field. */
 const tests: readonly (readonly [unknown, string, readonly unknown[], readonly unknown[]])[] = [
   ['x', '"x"', ['x', ['y', 'x'], [['z', ['x']]]], [undefined, 'X', ['y'], [], { x: 1 }]],
   ['42', '"42"', ['42'], [42]],

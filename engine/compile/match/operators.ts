@@ -25,9 +25,9 @@ export interface OperatorTest extends Test {
 }
 
 interface Operator {
-  /** Whether it is tested after every other test of a pattern. */
+  /** True if it is tested after every other test of a pattern. */
   readonly isCostly?: true
-  /** Whether it holds for texts alone. */
+  /** True if it holds for texts alone. */
   readonly isOfText?: true
   /** Returns undefined for an operand that was refused. */
   read(operand: unknown, at: Operand): Test | undefined
@@ -88,7 +88,7 @@ export function isCostly({ name }: OperatorTest): boolean {
   return operators[name]?.isCostly === true
 }
 
-/** Whether the test alone decides that the field must be absent. */
+/** True if the test alone decides that the field must be absent. */
 export function asksForAbsence({ name, operand }: OperatorTest): boolean {
   return name === 'exists' && operand === false
 }

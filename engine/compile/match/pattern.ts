@@ -217,7 +217,7 @@ function isOfValues(pattern: Pattern): boolean {
   return pattern.kind === 'values' || (pattern.kind === 'any' && pattern.of.every(isOfValues))
 }
 
-/** Whether a value that is not there matches. */
+/** True if a value that is not there matches. */
 export function allowsAbsence(pattern: Pattern): boolean {
   return pattern.kind === 'operators' && pattern.tests.some(asksForAbsence)
 }

@@ -26,7 +26,7 @@ function ajvOf(dialect: Dialect): typeof Ajv {
 
 interface CompiledSchema {
   readonly check: CheckPayload
-  /** Whether checking takes linear time. */
+  /** True if checking takes linear time. */
   readonly isLinear: boolean
 }
 

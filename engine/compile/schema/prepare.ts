@@ -19,7 +19,7 @@ export interface CheckedSchema {
   readonly problems: readonly SchemaProblem[]
   /** Every `$ref` with its place. */
   readonly references: readonly Reference[]
-  /** Whether checking takes linear time, because no part of the schema can refer back to itself. */
+  /** True if checking takes linear time, because no part of the schema can refer back to itself. */
   readonly isLinear: boolean
 }
 

@@ -4,7 +4,7 @@ import { isRecord } from '../../config/values/is-record.ts'
 
 export type Dialect = 'draft-07' | '2020-12'
 
-/** How the value of a keyword is read. A schema may be a list of schemas, and a value in a map may be a list of names. */
+/** Type of a keyword's value. A schema may be a list of schemas, and a value in a map may be a list of names. */
 export type Holds = 'schema' | 'map' | 'value'
 
 const shared = keywords({

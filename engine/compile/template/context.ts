@@ -17,7 +17,7 @@ export interface Place {
   readonly levels: readonly ('each' | 'with')[]
   /** The block parameters; inner ones take precedence. */
   readonly parameters: ReadonlyMap<string, Context>
-  /** What the conditions of the surrounding blocks ask for. */
+  /** Targets that the conditions of the surrounding blocks test. */
   readonly guards: readonly Target[]
 }
 

@@ -9,7 +9,7 @@ const nulls = { a: [null] }
 const own = { constructor: 'x' }
 const digits = '12345678901234567890'
 
-/** What differs, the template, the payload, and the rendered text or the error: Handlebars', and ours. */
+/** The difference, the template, the payload, and the rendered text or the error: Handlebars', and ours. */
 const intended: readonly (readonly [string, string, unknown, string | RegExp, string | RegExp])[] = [
   ['a sign of equality before the first placeholder is of n8n', '={{a}}', { a: 1 }, '=1', /is of n8n/],
   ['an object is JSON', '{{a}}', { a: { b: 1 } }, '[object Object]', '{"b":1}'],

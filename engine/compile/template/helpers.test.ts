@@ -67,7 +67,7 @@ const cases: Readonly<Record<string, readonly (readonly [string, unknown, string
       '1767323045000',
       '1767323045.000200',
     ].map((a): readonly [string, unknown, string] => ['{{date a}}', { a }, '2026-01-02T03:04:05Z']),
-    // Whatever could be read in two ways, or is no time, is printed unchanged.
+    // A value that is ambiguous, or no time, is printed unchanged.
     ...[
       '01/02/2026',
       '24/11/2026',

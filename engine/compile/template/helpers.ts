@@ -18,7 +18,7 @@ export interface Helper {
     written: readonly unknown[],
     named: Readonly<Record<string, unknown>>,
   ): string | { readonly message: string; readonly hint: string } | undefined
-  /** Whether the helper may get an absent value, because it tests whether a value is there. */
+  /** True if the helper may get an absent value, because it tests whether a value is there. */
   readonly takesAbsent?: true
   call(values: readonly unknown[], output: Output, named: Readonly<Record<string, unknown>>): unknown
 }

@@ -63,7 +63,7 @@ function unreadable(cause: Error, source: string, offset: number): TemplateError
   return new TemplateError('the template ends before a mustache or block is closed', place, hint, { cause })
 }
 
-/** How many characters the parser's error quotes on each side of the place. */
+/** Number of characters that the parser's error quotes on each side of the place. */
 const quoted = 20
 
 /** The error has the line of the last token that was accepted, and an excerpt without its line breaks. */

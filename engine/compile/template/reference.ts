@@ -7,7 +7,7 @@ export interface Reference {
   readonly steps: readonly string[]
   /** The offset in the field's text, in UTF-16 units. */
   readonly offset: number
-  /** Whether the author expects it to be absent at times: it is asked for by a condition, or has a default. */
+  /** True if the author expects it to be absent at times: it is asked for by a condition, or has a default. */
   readonly isOptional?: true
 }
 

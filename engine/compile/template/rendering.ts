@@ -20,11 +20,11 @@ import { callHelper, passData, printHelper, readHelper, resultFollows } from './
 interface RequestValue {
   readonly value: unknown
   readonly path: string
-  /** Whether a helper made it of an absent value. */
+  /** True if a helper made it of an absent value. */
   readonly isAbsent?: boolean
 }
 
-/** What a helper is given or returns: a value of the request, or one that the operator wrote in the template. */
+/** An argument or result of a helper: a value of the request, or one that the operator wrote in the template. */
 type Argument = RequestValue | string | number | boolean | null | undefined
 
 interface Rendering {

@@ -37,7 +37,7 @@ export interface TemplateNames {
   readonly names: readonly RootName[]
   /** The values of the request that it reads, as far as they can be known. */
   readonly references: readonly Reference[]
-  /** Whether it has a loop within a loop, so that the payload decides how often the two run. */
+  /** True if it has a loop within a loop, so that the payload decides how often the two run. */
   readonly isNested: boolean
 }
 
@@ -48,7 +48,7 @@ export function rewriteTemplate({ program, offsetOf }: ParsedTemplate, names: Sc
   return rewriter
 }
 
-/** What is printed: the context in which Handlebars finds a value, and the names that are followed from there. */
+/** A printed field: the context in which Handlebars finds a value, and the names that are followed from there. */
 interface Field {
   readonly from: Partial<Path>
   readonly keys: readonly string[]
@@ -62,7 +62,7 @@ class Rewriter extends Handlebars.Visitor implements TemplateNames {
   readonly #offsetOf: ParsedTemplate['offsetOf']
   readonly #reserved: ScopeNames
   #place = rootPlace
-  /** Whether an argument of the call may be absent, also in a `strict` mapping. */
+  /** True if an argument of the call may be absent, also in a `strict` mapping. */
   #isOptional = false
 
   constructor(offsetOf: ParsedTemplate['offsetOf'], reserved: ScopeNames) {

@@ -36,7 +36,7 @@ export interface Finding {
   readonly path: Path
   /** Where the finding points. Default: `path`. */
   readonly place?: Path
-  /** Whether to point at the key or the value. Default: the value. */
+  /** The part to point at. Default: the value. */
   readonly at?: 'key' | 'value'
   readonly code: string
   /** Completes a sentence that begins with the path. */

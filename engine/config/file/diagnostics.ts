@@ -49,7 +49,7 @@ export function createDiagnostics() {
       ordered = undefined
       for (const diagnostic of diagnostics) all.add(diagnostic)
     },
-    /** Whether there are no errors at, above or below these paths of the file. */
+    /** True if there are no errors at, above or below these paths of the file. */
     isSound: (source: ParsedFile, ...paths: readonly Path[]): boolean =>
       !unsound.get(source)?.some((one) => paths.some((path) => touches(path, one))),
     errors: () => of('error'),

@@ -59,7 +59,7 @@ function createCache(notes: Map<string, unknown>, earlier: readonly Notes[]) {
   return { lookUp, note, keep, keepMade }
 }
 
-/** What was made of objects; no object is the owner of trees of two kinds. */
+/** Trees made of objects; no object is the owner of trees of two kinds. */
 const trees: Memo<object> = new WeakMap()
 
 /** The order of keys counts as well, because a test sends its body as written. */

@@ -37,7 +37,7 @@ export class ReadError extends Error {
     this.code = code
   }
 
-  /** Whether the user may not read the file. */
+  /** True if the user may not read the file. */
   get isForbidden(): boolean {
     return isForbidden(this.cause)
   }
@@ -51,9 +51,9 @@ export interface LoadContextOptions {
   /** The cache of earlier loads. */
   readonly cache: LoadCache
   readonly parser: TextParser
-  /** Whether a reference that is not set is a warning instead of an error. Default: false. */
+  /** True if a reference that is not set is a warning instead of an error. Default: false. */
   readonly allowsUnset?: boolean | undefined
-  /** Whether the text is no file of the operator's, so that a reference in it stays a string. Default: false. */
+  /** True if the text is no file of the operator's, so that a reference in it stays a string. Default: false. */
   readonly isPasted?: boolean
 }
 

@@ -61,7 +61,7 @@ export interface TextParser {
 /** The number of entries in `nodes` for each value. */
 export const numbersPerNode = 5
 
-/** Whether a path may lead to secrets. If not, nothing below it is hidden either. */
+/** True if a path may lead to secrets. If not, nothing below it is hidden either. */
 const holdsSecrets: Readonly<Record<WrittenText['kind'], (path: Path) => boolean>> = {
   configuration: (path) =>
     !(path[0] === 'hooks' && path[1] === 'mappings') || leadsToParameters(path.slice(1)),
@@ -190,7 +190,7 @@ function duplicatesIn({ items }: YAMLMap): Fault[] {
   })
 }
 
-/** Whether a value is a map, an alias of one, or a list of them. A lost alias is reported as a mistake of its own. */
+/** True if a value is a map, an alias of one, or a list of them. A lost alias is reported as a mistake of its own. */
 function isMergeable(value: unknown, anchors: ReadonlyMap<string, Node>): boolean {
   const resolve = (node: unknown) => (isAlias(node) ? anchors.get(node.source) : node)
   const source = resolve(value)

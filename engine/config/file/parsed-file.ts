@@ -50,7 +50,7 @@ export class ParsedFile {
     return placeAt(this.#sound, targetStart + offsetInRaw(raw, String(found.value), offset))
   }
 
-  /** Whether the text at `path` is in single quotes between brackets or braces, so that it is JSON5 rather than YAML. */
+  /** True if the text at `path` is in single quotes between brackets or braces, so that it is JSON5 rather than YAML. */
   isSingleQuoted(path: Path): boolean {
     const first = (at: Path) => this.#sound.text[this.#rangesOf(this.#find(at).node).targetStart]
     return first(path) === "'" && /^[[{]$/.test(first(path.slice(0, -1)) ?? '')

@@ -8,9 +8,9 @@ import { type ParsedText, parseText, type TextParser, type WrittenText } from '.
 export const parserInPlace: TextParser = { parse: async (written) => parseText(written) }
 
 export interface ThreadOptions {
-  /** How long the thread waits for another text before it is ended. */
+  /** Milliseconds that the thread waits for another text before it is ended. */
   readonly idleMs?: number
-  /** How long parsing one text may take. */
+  /** Milliseconds that parsing one text may take. */
   readonly deadlineMs?: number
 }
 

@@ -19,7 +19,7 @@ const foreign: readonly RegExp[] = [
   /^process\.env\.(\w+)$/,
 ]
 
-/** Whether the text needs parsing at all. */
+/** True if the text needs parsing at all. */
 export function mayHoldReference(text: string): boolean {
   return text.includes('${') || foreign.some((pattern) => pattern.test(text))
 }

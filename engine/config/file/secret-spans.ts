@@ -29,7 +29,7 @@ export function secretSpansIn(document: Document, holdsSecrets: (path: Path) => 
   }
 }
 
-/** Whether the value of a key may not be shown. `above` is the path of the map. */
+/** True if the value of a key may not be shown. `above` is the path of the map. */
 function isSecret(key: string, value: unknown, above: Path): boolean {
   const holder = String(above.at(-1))
   // In `budget: { tokens: 5000 }` the tokens are a number, and `auth: both` of an endpoint names a kind.

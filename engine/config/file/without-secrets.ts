@@ -24,7 +24,7 @@ export async function withoutSecrets(written: WrittenText, parser: TextParser): 
   return others.reduce((shown, secret) => shown.replaceAll(secret, () => maskText(secret)), lines.join('\n'))
 }
 
-/** What the mappings of a file give to transforms, which may hold secrets too. */
+/** The parameters of transforms in the mappings of a file, which may hold secrets too. */
 function parametersIn(value: unknown): unknown[] {
   if (!isRecord(value)) return []
   const { hooks } = value

@@ -19,7 +19,7 @@ interface WrittenMapping {
 /** The part of `hooks` that the rules of mappings read. */
 export interface HooksOfMappings {
   readonly path: string
-  /** Whether runs without a `sessionKey` share a session. */
+  /** True if runs without a `sessionKey` share a session. */
   readonly hasDefaultSession: boolean
 }
 

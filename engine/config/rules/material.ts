@@ -23,12 +23,12 @@ export function shortTitleOf({ title }: ProviderRow): string {
   return title.replace(/(?: \(|, ).*$/, '')
 }
 
-/** Whether a signature could be verified. */
+/** True if a signature could be verified. */
 export function hasMaterial(verify: VerifyPolicy): boolean {
   return rowOf(verify)?.schemes.some((scheme) => isSupplied(scheme, verify)) ?? false
 }
 
-/** Whether the policy holds what this scheme is verified with: a secret, a key, or the accepted names. */
+/** True if the policy holds what this scheme is verified with: a secret, a key, or the accepted names. */
 export function isSupplied(scheme: Scheme, verify: VerifyPolicy): boolean {
   switch (scheme.family) {
     case 'hmac':

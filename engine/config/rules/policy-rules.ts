@@ -150,7 +150,7 @@ function* checkVerify(
 /** Schemes for senders that can be set up to write the bodies of the built-in endpoints. */
 const fitsDrafts: ReadonlySet<string> = new Set(['hmac', 'standard-webhooks', 'svix'])
 
-/** What a provider knows, and shows to others who ask it, must open nothing. */
+/** A secret that the provider knows, and shows to others who ask it, must not be a token. */
 function checkShared(secret: string, { token }: EndpointPolicy, { openers }: RuleContext): TokenFault[] {
   const isToken = tokensAt([], token).some((each) => each.token === secret)
   const opener = openers.get(secret)

@@ -6,7 +6,7 @@ import { type Path, writePath } from '../values/path.ts'
 
 const make = 'Make one with `openssl rand -hex 24`.'
 
-/** What is wrong with a token or secret, wherever it is written. */
+/** A problem of a token or secret, wherever it is written. */
 export type TokenFault = Omit<Finding, 'path'>
 
 /** Returns one token or several, each with its place. */
@@ -147,7 +147,7 @@ const typedWords =
 /** Longer secrets have enough other characters. */
 const maxTypedLength = 64
 
-/** Whether a secret was typed by hand. */
+/** True if a secret was typed by hand. */
 function isGuessable(secret: string): boolean {
   if (new Set(secret).size <= 3) return true
   if (secret.length > maxTypedLength) return false
@@ -157,7 +157,7 @@ function isGuessable(secret: string): boolean {
   )
 }
 
-/** Whether each character follows the one before it, cyclically: `0123456789`, `abcdef`, `987`. */
+/** True if each character follows the one before it, cyclically: `0123456789`, `abcdef`, `987`. */
 function isCounting(text: string): boolean {
   const steps = new Set<number>()
   for (let index = 1; index < text.length; index++) {

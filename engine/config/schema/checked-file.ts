@@ -56,7 +56,7 @@ const forbiddenHint =
 /** A file parsed as YAML, or the reasons why it could not be. */
 export type Parsed = { readonly source: ParsedFile } | { readonly problems: readonly Diagnostic[] }
 
-/** What the next load needs to recognise a file. */
+/** A file's content, by which the next load recognises it. */
 interface KnownFile {
   readonly text: string
   readonly parsed: Parsed

@@ -11,7 +11,7 @@ import { endpointPolicies } from './policy-schema.ts'
 import { type PresetUse, presetList } from './preset-schema.ts'
 import { type Static, Type } from './type.ts'
 
-/** What the holder of a token may do, each right with all before it. */
+/** Rights of a token; each includes all before it. */
 export const rights = ['read', 'operate', 'configure'] as const
 export type Right = (typeof rights)[number]
 

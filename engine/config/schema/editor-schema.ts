@@ -64,7 +64,7 @@ const reference = {
   description: '${NAME}, ${NAME:-default} or ${file:/path}.',
 }
 
-/** Whether a reference is valid as it is, or is searched in what the value contains. */
+/** True if a reference is valid as the whole value. Otherwise it is searched in the value's parts. */
 function takesAnyReference({ type, enum: names, pattern }: SchemaNode): boolean {
   const types = [type ?? []].flat()
   if (types.every((each) => each === 'array' || each === 'object')) return true

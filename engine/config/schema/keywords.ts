@@ -27,15 +27,15 @@ export interface Notes {
   editor?: string
   /** Maximum value of a duration in milliseconds. */
   maxMs?: number
-  /** What a string must be, where a pattern cannot say it. */
+  /** Form of a string, where a pattern cannot say it. */
   form?: FormName
-  /** What to write instead of a value that is refused. */
+  /** Advice for a value that is refused. */
   hint?: string
   /** The name by which others refer to the schema, which is then compiled once. */
   $id?: string
 }
 
-/** What strings can be tested for. */
+/** Tests of strings. */
 export const forms = {
   host: (text: string) =>
     isIP(text.replace(/^\[(.*)\]$/, '$1')) !== 0 || /^[a-z0-9]([a-z0-9._-]*[a-z0-9])?\.?$/i.test(text),
@@ -51,7 +51,7 @@ export type FormName = keyof typeof forms
 
 export type TypeName = 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object'
 
-/** What the readers of our schemas know of them. */
+/** The schema's properties that our readers use. */
 export interface SchemaNode extends Readonly<Notes> {
   readonly type?: TypeName | readonly TypeName[]
   readonly default?: unknown
@@ -71,7 +71,7 @@ export interface SchemaNode extends Readonly<Notes> {
 
 export const keywords = ['expects', 'references', 'editor', 'hint'] as const
 
-/** What a key may say of its values, besides notes. */
+/** Constraints of a key's values, besides notes. */
 interface Rules<Value> extends Notes {
   default?: Value
   minimum?: number

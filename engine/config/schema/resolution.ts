@@ -116,7 +116,7 @@ function unsetText(name: string): string {
   return `${mark}-${name.replaceAll(/[^\w.-]/g, '-')}`
 }
 
-/** Whether a value is such a string, or contains one. */
+/** True if a value is such a string, or contains one. */
 export function holdsUnset(value: unknown): boolean {
   if (typeof value === 'string') return value.includes(mark)
   return typeof value === 'object' && value !== null && Object.values(value).some(holdsUnset)

@@ -1,6 +1,6 @@
 /**
- * What people write because other tools accept it, and what to write instead: one table for the keys of the
- * configuration, patterns, templates and expressions. The rooms that read them look it up before they guess.
+ * Common mistakes that other tools accept, and their corrections: one table for the keys of the configuration, patterns, templates and
+ * expressions. The rooms that read them look it up before they guess.
  */
 
 import { mailbox } from './mailbox.ts'
@@ -169,7 +169,7 @@ export const keyHints: Readonly<Record<string, Readonly<Record<string, string>>>
   },
 }
 
-/** What to write instead of a lone text or list where a map of keys is expected, by the name of its key. */
+/** Corrections of a lone text or list where a map of keys is expected, by the name of its key. */
 export const shorthandHints: ReadonlyMap<string, string> = new Map([
   ['match', 'Write `match: { path: NAME }`.'],
   ['transform', 'Write `transform: { module: FILE.ts }`.'],
@@ -179,7 +179,7 @@ export const shorthandHints: ReadonlyMap<string, string> = new Map([
   ['auth', 'Write `auth: { token: "${REVEILLE_GATEWAY_TOKEN}" }`.'],
 ])
 
-/** What an operator of another tool takes. With another operand its name counts as a key of the payload. */
+/** The operand of another tool's operator. With another operand its name counts as a key of the payload. */
 export type OperandKind = 'number' | 'string' | 'flag' | 'scalar' | 'list' | 'any'
 
 const anythingBut = 'Write `anything-but:` and a value, or a list of values.'

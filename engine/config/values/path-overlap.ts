@@ -1,11 +1,11 @@
 /** Compares values of `match.path`, which may hold parameters. An absent path covers every endpoint. */
 
-/** Whether every endpoint that the narrow path matches also matches the wide one. */
+/** True if every endpoint that the narrow path matches also matches the wide one. */
 export function coversPath(wide: string | undefined, narrow: string | undefined): boolean {
   return segmentsMatch(wide, narrow, (one, other) => isParameter(one) || one === other)
 }
 
-/** Whether some endpoint matches both paths. */
+/** True if some endpoint matches both paths. */
 export function overlapsPath(one: string | undefined, other: string | undefined): boolean {
   if (one === undefined || other === undefined) return true
   return segmentsMatch(one, other, (left, right) => isParameter(left) || isParameter(right) || left === right)

@@ -26,7 +26,7 @@ export function readPointer(pointer: string, value: unknown): Path {
   return path
 }
 
-/** Whether one path lies at or below the other, either way. */
+/** True if one path lies at or below the other, either way. */
 export function touches(one: Path, other: Path): boolean {
   const shared = Math.min(one.length, other.length)
   for (let index = 0; index < shared; index++) if (one[index] !== other[index]) return false

@@ -57,7 +57,7 @@ export function secretSpansOf(line: string): Span[] {
   return spans
 }
 
-/** Whether a line without a key continues a secret of the lines `before`, for text that could not be parsed. */
+/** True if a line without a key continues a secret of the lines `before`, for text that could not be parsed. */
 export function continuesSecret(before: string, line: string): boolean {
   const [, lone] = /^\s*(?:-\s+)?["']?([\w-]+)["']?\s+\S/.exec(line) ?? []
   if (lone !== undefined && isSecretKey(lone)) return true
@@ -143,7 +143,7 @@ function addCredentials(text: string, found: Set<string>): void {
   try {
     found.add(decodeURIComponent(password))
   } catch {
-    // What cannot be decoded is sent as it is written.
+    // A password that cannot be decoded is sent as it is written.
   }
 }
 

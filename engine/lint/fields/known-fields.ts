@@ -7,7 +7,7 @@ import { nearestName } from '../../config/values/nearest.ts'
 const searched = 20_000
 
 /**
- * Whether some payload has a value there, or ends on the way at a null, an empty list or an empty object, so that it cannot
+ * True if some payload has a value there, or ends on the way at a null, an empty list or an empty object, so that it cannot
  * be known.
  */
 export function isKnown(payloads: readonly unknown[], steps: readonly string[]): boolean {

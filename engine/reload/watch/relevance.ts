@@ -6,12 +6,12 @@
  */
 const kinds = /\.(ya?ml|jsonc?|[cm]?[jt]sx?|txt|md|html?|css|csv|tsv|xml|sql|graphql|hbs|toml|wasm|node)$/i
 
-/** Whether a file of this name matters. */
+/** True if a file of this name matters. */
 export function isRelevantFile(name: string): boolean {
   return !name.startsWith('.') && kinds.test(name)
 }
 
-/** Whether a folder of this name is scanned. Installed packages matter only where an import names them. */
+/** True if a folder of this name is scanned. Installed packages matter only where an import names them. */
 export function isRelevantFolder(name: string): boolean {
   return !name.startsWith('.') && !name.endsWith('~') && name !== 'node_modules'
 }

@@ -18,7 +18,7 @@ export interface Rules {
   readonly sessionKeyPrefixes: readonly string[] | undefined
   /** The session key of runs whose request and mapping give none. */
   readonly defaultSessionKey: string | undefined
-  /** Whether a request to `/agent` may choose its session. */
+  /** True if a request to `/agent` may choose its session. */
   readonly allowRequestSessionKey: boolean
   /** The values that `agentId` of a request may have. Absent: any value. */
   readonly agentIds: readonly string[] | undefined

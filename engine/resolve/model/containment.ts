@@ -33,8 +33,8 @@ export class ContainmentLimit extends Error {
 export const uncontained: Containment = { beginUnbounded: () => {}, checkTime: () => {} }
 
 /**
- * How long one request may hold the main loop at a time. The clock is read first, and if that exceeds the limit, the
- * processor time. Milliseconds.
+ * Milliseconds that one request may hold the main loop at a time. The clock is read first, and if that exceeds the limit, the processor
+ * time.
  */
 const mainLoopMs = 15
 

@@ -11,7 +11,7 @@ export interface HookRequest {
   readonly query: Readonly<Record<string, string | readonly string[] | undefined>>
   /** The parsed body. It may be a getter that parses at its first use. */
   readonly payload: unknown
-  /** Whether the payload has not been read from the body yet, because that may take long. Default: false. */
+  /** True if the payload has not been read from the body yet, because that may take long. Default: false. */
   readonly isUndecoded?: boolean
   /** The sender's address, by which requests share evaluator threads fairly. Absent: the request counts for no sender. */
   readonly sender?: string
@@ -19,7 +19,7 @@ export interface HookRequest {
   readonly rawBody: Uint8Array
   /** The JSON that was unwrapped from a field of a form. Absent if the whole body was parsed. */
   readonly unwrapped?: string
-  /** Whether the body is a form, whose fields are the payload, and not JSON. Default: false. */
+  /** True if the body is a form, whose fields are the payload, and not JSON. Default: false. */
   readonly isForm?: boolean
   /** For the log. */
   readonly id?: string
@@ -28,10 +28,7 @@ export interface HookRequest {
    * transform down.
    */
   readonly onCall?: (module: string, target: string) => void
-  /**
-   * Whether nothing comes of the decision, and whether transforms may use the network then: with `refuse` what they
-   * would reach is refused. Absent: a request of a sender.
-   */
+  /** Present if the decision has no effect: with `refuse`, network access of transforms is refused. Absent: a request of a sender. */
   readonly dryRun?: DryRun
   /** Called with what a dry run kept a transform from, also where the transform went on. */
   readonly onStop?: (stop: Stop) => void
@@ -49,7 +46,7 @@ export interface Dedupe {
   /** The key has a limited length. */
   readonly key: string
   readonly windowMs: number
-  /** Whether the sender chose the key (`Idempotency-Key`). Then another body under it is a conflict. */
+  /** True if the sender chose the key (`Idempotency-Key`). Then another body under it is a conflict. */
   readonly isGiven: boolean
 }
 
@@ -77,7 +74,7 @@ export interface AgentAction {
   readonly mapping?: string
   readonly name?: string
   readonly sessionKey: string
-  /** Whether the sender or the mapping chose the session key. If so, the runs of the session are performed in order. */
+  /** True if the sender or the mapping chose the session key. If so, the runs of the session are performed in order. */
   readonly sessionKeyGiven: boolean
   readonly wakeMode: WakeMode
   readonly deliver: boolean
@@ -90,7 +87,7 @@ export interface AgentAction {
   readonly model?: string
   readonly thinking?: string
   readonly timeoutSeconds: number
-  /** What happens if the session is busy. Absent: the run waits in its lane. */
+  /** Behaviour if the session is busy. Absent: the run waits in its lane. */
   readonly busy?: 'reject'
   /** The key is rendered. Its scope is the mapping and the session key, if one was given. */
   readonly coalesce?: Coalesce
@@ -107,7 +104,7 @@ export interface FieldError {
   readonly message: string
 }
 
-/** What a transform wants to send in place of the gateway's own answer, once the request is stored. */
+/** A transform's reply in place of the gateway's own answer, once the request is stored. */
 export interface Reply {
   readonly contentType: string
   readonly body: string

@@ -23,9 +23,9 @@ export interface EffectivePolicy {
   readonly token?: PolicyValue<readonly string[]>
   readonly verify?: PolicyValue<Provider>
   readonly rate?: PolicyValue<Rates>
-  /** How long the endpoint may be silent, in milliseconds. */
+  /** Milliseconds that the endpoint may be silent. */
   readonly expectEvery?: PolicyValue<number>
-  /** How old what is caught up may be, in milliseconds. */
+  /** Maximum age of deliveries that are caught up, in milliseconds. */
   readonly catchUp?: PolicyValue<number>
 }
 

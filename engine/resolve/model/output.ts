@@ -19,7 +19,7 @@ export interface Meter {
 export interface Output {
   readonly segments: Segment[]
   readonly meter: Meter
-  /** Whether large integers are exact already. */
+  /** True if large integers are exact already. */
   readonly exact: boolean
   readonly strict: Strictness
 }
@@ -105,7 +105,7 @@ export function refuseAbsent(value: unknown, output: Output, path: string): void
 /** Thrown in strict rendering. The caller that renders the field decides which refusal follows. */
 export class AbsentValueError extends Error {
   readonly path: string
-  /** Whether the value is present, but blank. */
+  /** True if the value is present, but blank. */
   readonly isBlank: boolean
 
   constructor(path: string, isBlank = false) {

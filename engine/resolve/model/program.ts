@@ -53,7 +53,7 @@ export interface Equality {
 export interface Matcher {
   /** All of them must hold. The decision index files the mapping under one of them. */
   readonly equalities: readonly Equality[]
-  /** Whether the mapping matches. It is a promise only if `match.when` has to be awaited. */
+  /** True if the mapping matches. It is a promise only if `match.when` has to be awaited. */
   readonly matches: (scope: Scope) => Verdict | Promise<Verdict>
   /** Returns the first failing clause, in the order in which `matches` tests them, or undefined if all hold. */
   readonly explain: (scope: Scope) => Promise<FailedClause | undefined>
@@ -80,7 +80,7 @@ export interface Program {
   readonly place: string
   readonly action: 'wake' | 'agent'
   /**
-   * Whether any part of it may take long, so that a request that it may match is decided in an evaluator thread: an expression,
+   * True if any part of it may take long, so that a request that it may match is decided in an evaluator thread: an expression,
    * loops within loops, or a schema that can lead back to itself.
    */
   readonly evaluates: boolean
@@ -105,11 +105,11 @@ export interface Program {
   readonly dedupe?: { readonly key?: KeyField; readonly windowMs?: number }
   /** Reads the rendered action, and may change it. */
   readonly transform: { readonly module: string; readonly call: TransformFunction } | undefined
-  /** Whether an absent value in a template is refused. */
+  /** True if an absent value in a template is refused. */
   readonly strict: boolean
-  /** Whether later mappings are tried too. */
+  /** True if later mappings are tried too. */
   readonly continues: boolean
-  /** Whether the boundary is left out. */
+  /** True if the boundary is left out. */
   readonly trusted: boolean
 }
 

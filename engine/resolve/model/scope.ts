@@ -8,7 +8,7 @@ export interface Scope {
   readonly request: HookRequest
   /** The payload that templates see: the request's, or the same with exact large integers. */
   readonly payload: unknown
-  /** Whether `payload` was parsed again with exact integers. */
+  /** True if `payload` was parsed again with exact integers. */
   readonly exact: boolean
   /** The values that the mapping's path took from the endpoint's name. */
   readonly params: Readonly<Record<string, string>>
@@ -47,7 +47,7 @@ const readers = {
 
 export type OurName = keyof typeof readers
 
-/** What the names in a mapping's texts mean, as known at load. An unreserved name is a key of the payload. */
+/** The meaning of the names in a mapping's texts, as known at load. An unreserved name is a key of the payload. */
 export interface ScopeNames {
   /** Equal for names with the same meaning. */
   readonly key: string

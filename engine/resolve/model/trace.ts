@@ -65,7 +65,7 @@ export interface ActionTrace {
    * name `path`. What is beyond 16 KiB is left out. Absent if it was not rendered.
    */
   readonly segments?: readonly Segment[]
-  /** What the model would see, without secrets. Absent if the action was not admitted. */
+  /** The model's input, without secrets. Absent if the action was not admitted. */
   readonly prompt?: string
 }
 

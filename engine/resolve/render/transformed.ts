@@ -22,7 +22,7 @@ export interface Transformed {
 
 type Transform = NonNullable<Program['transform']>
 
-/** How much longer an answer may be than the rendered size of its texts: names, quotes, escapes. */
+/** Bytes by which an answer may exceed the rendered size of its texts: names, quotes, escapes. */
 const answerAllowance = 65_536
 
 /** The limit for a reply, in bytes. */
@@ -76,7 +76,7 @@ function apartFrom(draft: Draft, index: number): Draft {
   }
 }
 
-/** Whether the answer is `action: null`. */
+/** True if the answer is `action: null`. */
 function isNone(action: AnsweredAction): boolean {
   const field = action?.['action']
   return field !== undefined && 'value' in field && field.value === null

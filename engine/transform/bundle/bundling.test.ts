@@ -84,7 +84,7 @@ const cases: readonly { name: string; files: Readonly<Record<string, string>>; r
         export default () => [value, seen[0], typeof new Box().it]`,
       'lib/deep.ts': 'export const value = 1',
       'tsconfig.json': `{
-        // What the folder above says, and paths.
+        // Options of the folder above, and paths.
         "extends": "../base.json",
         "compilerOptions": { "paths": { "~/*": ["./lib/*"] }, },
       }`,

@@ -18,7 +18,7 @@ const placeNames = ['reveilleMeta', 'reveilleDirname', 'reveilleFilename'].join(
 /** Marks a resolution that this plugin asks for itself. */
 const own = Symbol('own')
 
-/** What the names of a file's own path become; {@link withPlace} defines them. */
+/** Replacements of the names of a file's own path; {@link withPlace} defines them. */
 export const placeDefines = {
   'import.meta': 'reveilleMeta',
   __dirname: 'reveilleDirname',

@@ -3,21 +3,21 @@
 import type { Timers } from '../../timers.ts'
 import { phases, slots, type WorkerThread } from '../worker/protocol.ts'
 
-/** How long the thread may be busy with what an earlier call left behind. */
+/** Milliseconds that the thread may be busy with the remains of an earlier call. */
 const beginMs = 250
 
 export interface CallWatchOptions {
   readonly thread: WorkerThread
   readonly timers: Timers
   readonly timeoutMs: number
-  /** Whether this process is being debugged; a call that is paused at a breakpoint has no deadline. */
+  /** True if this process is being debugged; a call that is paused at a breakpoint has no deadline. */
   isDebugged(): boolean
   /** Is called when the call was taken back; it will not begin. */
   notBegun(): void
   expired(): void
 }
 
-/** How often a call without a deadline checks whether the debugger is still there. */
+/** Milliseconds between checks, during a call without a deadline, that the debugger is still there. */
 const debuggedMs = 1_000
 
 /** Must be called before the call is posted. @returns a function that ends the watch */

@@ -12,7 +12,7 @@ export interface Call {
   readonly given: TransformCall
   /** The value of `context.with`, which may hold secrets. */
   readonly parameters?: Readonly<Record<string, unknown>>
-  /** Whether nothing comes of it, so that it is no reason to keep a worker: a call of `tests:` or a dry run. */
+  /** True if its result has no effect, so that it is no reason to keep a worker: a call of `tests:` or a dry run. */
   readonly isTest: boolean
   resolve(answer: TransformAnswer): void
   reject(error: TransformError): void

@@ -18,9 +18,9 @@ export interface TransformHostOptions {
   readonly onEvent: TransformListener
   /** Default: the platform's. */
   readonly timers?: Timers
-  /** How long a module and everything at its top level may take to load. Milliseconds. Default: 10,000. */
+  /** Milliseconds that a module and everything at its top level may take to load. Default: 10,000. */
   readonly loadTimeoutMs?: number
-  /** Whether this process is being debugged; then there are no deadlines. Default: whether its inspector listens. */
+  /** True if this process is being debugged; then there are no deadlines. Default: true while its inspector listens. */
   readonly isDebugged?: () => boolean
 }
 
@@ -102,7 +102,7 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
   }
 }
 
-/** What the transforms of one candidate need of the host. */
+/** The host's functions for the transforms of one candidate. */
 interface Hosting {
   readonly setOf: (opened: OpenedModule, isDry?: boolean) => WorkerSet
   readonly check: (unknown: readonly Wanted[], isOver: () => boolean) => Promise<void>

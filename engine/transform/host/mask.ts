@@ -19,7 +19,7 @@ export interface Mask {
   message(message: FromWorker): FromWorker
 }
 
-/** What is shown in the place of a secret. */
+/** Replacement of a secret. */
 export const redacted = '[redacted]'
 /** The number of secrets that are kept; the oldest are forgotten first. */
 const maxSecrets = 2_000
@@ -78,7 +78,7 @@ function replace(text: string, found: readonly Span[], by: (place: Span) => stri
   return done === 0 ? text : result + text.slice(done)
 }
 
-/** What is found from the middle of an escape on is no secret, and a part of a number is none either. */
+/** Replaces secrets in JSON. A match that begins inside an escape, or within a number, is no secret. */
 function replaceInJson(json: string, found: readonly Span[]): string {
   let at = 0
   let isInString = false

@@ -43,7 +43,7 @@ export interface WorkerOwner {
 export interface ModuleWorkerOptions {
   /** The file of the bundle; absolute. */
   readonly file: string
-  /** Whether what leaves the process is refused in it. */
+  /** True if connections and other processes are refused in it. */
   readonly isDry: boolean
   /** The module that is named with output outside of calls. */
   readonly module: string
@@ -52,7 +52,7 @@ export interface ModuleWorkerOptions {
   readonly timers: Timers
   readonly watch: ThreadWatch
   onEvent: TransformListener
-  /** Whether this process is being debugged; then there are no deadlines. */
+  /** True if this process is being debugged; then there are no deadlines. */
   isDebugged(): boolean
   /** Hides known secrets in whatever the module prints or throws. */
   readonly mask: Mask
@@ -80,7 +80,7 @@ export class ModuleWorker {
   #newest = 0
   #gone: Promise<void> | undefined
   #droppedTimer: unknown
-  /** Whether the call under way is the worker's last one. */
+  /** True if the call under way is the worker's last one. */
   #isRetiring = false
 
   constructor(options: ModuleWorkerOptions) {

@@ -81,7 +81,7 @@ function withoutInnerFrames(stack: string): string {
     .join('\n')
 }
 
-/** Whether a line is a stack frame inside Node or inside this worker. Never throws. */
+/** True if a line is a stack frame inside Node or inside this worker. Never throws. */
 export function isInnerFrame(line: string): boolean {
   if (!/^\s+at /.test(line)) return false
   if (/^\s+at (?:async |[^(]*\()?node:internal\//.test(line)) return true

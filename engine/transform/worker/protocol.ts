@@ -23,7 +23,7 @@ export interface LoadOrder {
   readonly type: 'load'
   /** Absolute. */
   readonly file: string
-  /** Whether the thread is for dry runs: what leaves the process is refused from then on. */
+  /** True if the thread is for dry runs: connections and other processes are refused from then on. */
   readonly isDry: boolean
 }
 
@@ -37,7 +37,7 @@ export interface CallOrder {
   readonly unwrapped: string | undefined
   readonly body: Uint8Array
   readonly maxAnswerBytes: number
-  /** Whether connections that the call opens are reported. */
+  /** True if connections that the call opens are reported. */
   readonly watchesNetwork: boolean
 }
 
@@ -114,7 +114,7 @@ export interface ErrorReport {
   /** One line that says what was thrown, or what follows the module's name in a sentence. */
   readonly text: string
   readonly isSentence?: boolean
-  /** What a dry run kept the module from reaching, where that is why it failed. */
+  /** The target that a dry run refused, if the module failed because of it. */
   readonly stoppedAt?: string
   /** The status with which the transform refused the request; `text` is then for the sender. */
   readonly refused?: number

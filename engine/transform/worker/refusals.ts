@@ -9,7 +9,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import type { Place } from '../../config/file/diagnostic.ts'
 import { reportError } from './error-report.ts'
 
-/** What a module was kept from. */
+/** A call that a module was stopped from making. */
 export interface Refused {
   /** `https://jira.example`, `smtp.example:25`, `the program git`. */
   readonly target: string
@@ -211,7 +211,7 @@ const builtins: Readonly<Record<string, Readonly<Record<string, Describe>>>> = {
   'node:inspector': { open: port, 'Session.prototype.connectToMainThread': thread },
 }
 
-/** What all of the above, `fetch`, and packages with a client of their own end in. */
+/** The bindings that all of the above, `fetch`, and packages with a client of their own call in the end. */
 const bindings: Readonly<Record<string, Readonly<Record<string, Describe>>>> = {
   tcp_wrap: {
     'TCP.prototype.connect': addressOf,

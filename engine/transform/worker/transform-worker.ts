@@ -41,9 +41,9 @@ function start(data: ThreadData): void {
   const calls = new AsyncLocalStorage<CurrentCall>()
   let namespace: Namespace = {}
   let running: number | undefined
-  /** What the top level of the module was kept from. It concerns each call. */
+  /** Calls that the top level of the module was stopped from making. They concern each call of the module. */
   const whileLoading: Refused[] = []
-  /** How many refusals of the running call were reported. */
+  /** Number of reported refusals of the running call. */
   let reported = 0
 
   const advise = (word: OpenClawWord) => send({ type: 'advice', word })

@@ -3,7 +3,7 @@
 import { types } from 'node:util'
 import { isPrompt, type Prompt } from '../define.ts'
 
-/** What a transform returned cannot be used. The message is the rest of a sentence about the module. */
+/** Thrown if a transform's result cannot be used. The message is the rest of a sentence about the module. */
 export class BadAnswer extends Error {
   override readonly name = 'BadAnswer'
 }

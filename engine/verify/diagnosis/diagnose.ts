@@ -29,7 +29,7 @@ import { type OtherPolicy, variantsOf } from './variants.ts'
 
 /** The names of the fields are printed by `doctor signature --json`. No field holds a secret or a part of the request. */
 export interface Diagnosis {
-  /** Whether the gateway would accept the request as one of its sender. */
+  /** True if the gateway would accept the request as one of its sender. */
   readonly taken: boolean
   /** The code that the log and the record of a refused request have; `TAKEN` or `HANDSHAKE` for one that is accepted. */
   readonly code: string
@@ -43,7 +43,7 @@ export interface Diagnosis {
   readonly skewSeconds?: number
   /** The status of the answer to a handshake. */
   readonly status?: number
-  /** What the code does not explain, the most telling finding first. */
+  /** Findings beside the code, the most telling one first. */
   readonly findings: readonly Finding[]
 }
 
@@ -51,7 +51,7 @@ interface Finding {
   /** The codes are stable, because programs read them. The sentences are not. */
   readonly code: string
   readonly message: string
-  /** What to do about it, in one sentence or two. */
+  /** Advice in one sentence or two. */
   readonly advice?: string
 }
 

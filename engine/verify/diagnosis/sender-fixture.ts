@@ -17,7 +17,7 @@ export interface Sender {
   readonly headers?: Readonly<Record<string, string>>
   readonly signatureHeader?: string
   readonly signsTime?: boolean
-  /** Whether it signs bytes, and not fields. */
+  /** True if it signs bytes, and not fields. */
   readonly signsBytes: boolean
   /** `key` takes the place of its own secret. */
   sign(body: string, key?: string): Readonly<Record<string, string>>

@@ -29,7 +29,7 @@ const signBy =
   (text: string) =>
     sign(hash, Buffer.from(text), privateKey)
 
-/** What differs from a good request. */
+/** Differences from a good request. */
 interface Sent {
   /** Others than the good ones, or all. */
   readonly claims?: object
@@ -38,7 +38,7 @@ interface Sent {
   readonly token?: (good: string) => string
   readonly policy?: VerifyPolicy
   readonly keys?: string
-  /** What is answered to a request for fresh keys. */
+  /** Answer to a request for fresh keys. */
   readonly freshKeys?: string
   /** Seconds since the token was made. */
   readonly after?: number

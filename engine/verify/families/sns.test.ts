@@ -38,7 +38,7 @@ function signFields(fields: Fields, { privateKey }: KeyPair = rsa): Fields {
   return { ...fields, Signature: sign(hash, Buffer.from(signed), privateKey).toString('base64') }
 }
 
-/** What differs from a good notification. */
+/** Differences from a good notification. */
 interface Sent {
   /** Fields that are signed. */
   readonly signed?: Fields
@@ -50,7 +50,7 @@ interface Sent {
   readonly policy?: VerifyPolicy
   readonly key?: KeyPair
   readonly now?: number
-  /** What is downloaded, one after the other. */
+  /** The downloaded texts, in order. */
   readonly downloads?: readonly string[]
   readonly isAbsent?: boolean
 }

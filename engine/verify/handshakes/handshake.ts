@@ -13,7 +13,7 @@ export interface HandshakeRequest {
   readonly query: Readonly<Record<string, string | readonly string[] | undefined>>
   /** The parsed body; undefined where there is none, or it is not JSON. */
   readonly payload: unknown
-  /** Whether the request was authenticated by a signature or a token. */
+  /** True if the request was authenticated by a signature or a token. */
   readonly isTrusted: boolean
 }
 
@@ -33,7 +33,7 @@ export interface Handshake {
 export interface Handshakes {
   /** The methods besides POST that a handshake may come with. Absent: none. */
   readonly methods?: readonly string[]
-  /** Whether an unauthenticated POST may be a handshake. Its body is then read, up to a small limit. */
+  /** True if an unauthenticated POST may be a handshake. Its body is then read, up to a small limit. */
   readonly unsigned?: boolean
   /** Returns undefined where the request is not a handshake. */
   answer(request: HandshakeRequest): Handshake | undefined
@@ -42,12 +42,12 @@ export interface Handshakes {
 /** Maximum length of an echoed string, in UTF-16 units. */
 const maxEchoLength = 4096
 
-/** Whether the value is a text that may be sent back. */
+/** True if the value is a text that may be sent back. */
 export function isEcho(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= maxEchoLength
 }
 
-/** Whether the value can be a secret that a provider hands out: it goes into a header and into a file. */
+/** True if the value can be a secret that a provider hands out: it goes into a header and into a file. */
 export function isIssuedSecret(value: unknown): value is string {
   return typeof value === 'string' && /^[\x21-\x7e]{8,256}$/.test(value)
 }

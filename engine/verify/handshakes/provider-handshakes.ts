@@ -18,7 +18,7 @@ import {
   plainAnswer,
 } from './handshake.ts'
 
-/** What is signed of a request holds colons and braces, so an answer to a token of these characters can sign no request. */
+/** The signed parts of a request hold colons and braces, so an answer to a token of these characters can sign no request. */
 const harmless = /^[\w+/=.-]{1,256}$/
 
 function isSnsConfirmation(address: unknown, topic: string): address is string {

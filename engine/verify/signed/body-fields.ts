@@ -36,7 +36,7 @@ export function textOfBody({ rawBody }: SignedRequest): string {
 }
 
 /**
- * Whether the body came compressed. Some bytes are one text as they came and another text once they are decompressed, so
+ * True if the body came compressed. Some bytes are one text as they came and another text once they are decompressed, so
  * what would be read here is not what mappings would see.
  */
 export function isPacked(headers: Headers): boolean {

@@ -9,7 +9,7 @@ import type { BodyFields } from './body-fields.ts'
 export const maxSignatures = 100
 
 export interface SignatureReader {
-  /** Whether there is a value in the place of signatures, as far as headers show. */
+  /** True if there is a value in the place of signatures, as far as headers show. */
   isPresent(headers: Headers): boolean
   /** Returns the signatures without their prefix: undefined if there are none, empty if none has the prefix. */
   read(headers: Headers, body: BodyFields): readonly string[] | undefined

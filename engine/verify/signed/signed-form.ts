@@ -31,7 +31,7 @@ export function readCoverage(request: SignedRequest, parameter?: string): Covera
   return hasTooManyFields(text) ? unverified('BODY_MALFORMED') : { form: writeForm(text) }
 }
 
-/** Whether the digest that a right signature covers is that of the body. */
+/** True if the digest that a right signature covers is that of the body. */
 export function isCovered({ digest }: Coverage, body: Uint8Array): boolean {
   if (digest === undefined) return true
   const given = decode(digest, 'hex')

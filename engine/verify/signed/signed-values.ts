@@ -16,7 +16,7 @@ export interface Gathered {
 }
 
 export interface ValuesReader {
-  /** Whether some of the values are in the body. */
+  /** True if some of the values are in the body. */
   readonly readsBody: boolean
   read(request: SignedRequest, body: BodyFields): Gathered | Unverified
 }

@@ -60,7 +60,7 @@ function elementOf(headers: Headers, { headers: names, divider }: HeaderPlace, e
 }
 
 export interface TimeWindow {
-  /** Whether the time is in the body. */
+  /** True if the time is in the body. */
   readonly readsBody: boolean
   /** Returns undefined where the time is within the window. */
   check(request: SignedRequest, body: BodyFields): Unverified | undefined
