@@ -117,7 +117,7 @@ const keepers = [
   ['plugins/postgres/', 'pg'],
 ] as const
 
-/** What the files of one room do not reach, over however many files. */
+/** Files that a room must not reach, over however many files. */
 const gaps = [
   ['^plugins/gmail/google/', '^plugins/gmail/(mail|watch|connect)/', 'google knows nothing of its users'],
   [

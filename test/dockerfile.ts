@@ -24,7 +24,7 @@ export function parseDockerfile(text: string): readonly Step[] {
   })
 }
 
-/** What a container of the last stage is started with. The paths are those on this machine. */
+/** The start of a container of the last stage. The paths are those on this machine. */
 export interface Image {
   readonly root: string
   readonly cwd: string
@@ -153,7 +153,7 @@ function expanded(text: string, values: Readonly<Record<string, string | undefin
   return text.replace(/\$\{?(\w+)\}?/g, (_whole, name: string) => values[name] ?? '')
 }
 
-/** Whether a line of `.dockerignore` names the file or a folder above it. `**` stands for any folders, `*` for a part of a name. */
+/** True if a line of `.dockerignore` names the file or a folder above it. `**` stands for any folders, `*` for a part of a name. */
 export function isIgnored(file: string, ignored: readonly string[]): boolean {
   return ignored.some((line) => {
     const pattern = line

@@ -34,7 +34,7 @@ import { type Installed, testWalks } from './walk.ts'
 
 const run = promisify(execFile)
 const root = path.join(import.meta.dirname, '..')
-/** What the image may weigh beside its base, Node.js included. Bytes of gzip. */
+/** Maximum size of the image beside its base, Node.js included. Bytes of gzip. */
 const maxBytes = 120 * 1024 * 1024
 
 const skip = process.platform === 'win32' && 'the steps are those of a Linux image'
@@ -143,7 +143,7 @@ function installedIn(image: Image | undefined): Installed {
   }
 }
 
-/** What a machine gives to a build: npm's settings, and no secrets of whoever runs this. */
+/** The environment that a machine gives to a build: npm's settings, and no secrets of whoever runs this. */
 function machineEnv(): Record<string, string | undefined> {
   const names = Object.keys(process.env).filter((name) =>
     /^(npm_config_|https?_proxy$|no_proxy$|node_extra_ca_certs$|ssl_cert_)/i.test(name),

@@ -77,7 +77,7 @@ export interface InstallOptions {
   readonly fetch?: typeof globalThis.fetch
   /** The clock of sources. */
   readonly clock?: SourceClock
-  /** What the gateway is among others on one database. */
+  /** The gateway's place among others on one database. */
   readonly cluster?: Pick<GatewayOptions, 'node' | 'role' | 'leases'>
   /** A second listener, for hooks alone. */
   readonly tunnel?: GatewayOptions['tunnel']

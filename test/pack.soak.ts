@@ -67,7 +67,7 @@ function ourClosure(names: readonly string[], packages: readonly Packed[]): read
   return packages.filter(({ name }) => wanted.has(name))
 }
 
-/** What the packages may take on the disk together with all that they depend on, and without plugins to be added. */
+/** Maximum size on the disk of the packages together with all that they depend on, without plugins to be added. */
 const maxMegabytes = 80
 /** The first start of a machine that has downloaded nothing yet. Milliseconds. */
 const maxFirstMs = 180_000

@@ -60,7 +60,7 @@ export async function installPacked(
       target,
     )
     const source = link ? workspace : place
-    // What is published depends on what is bundled into it too.
+    // A published package depends also on the dependencies of the code bundled into it.
     const manifest = JSON.parse(await readFile(path.join(target, 'package.json'), 'utf8')) as Locked
     const { dependencies, optionalDependencies, peerDependencies } = manifest
     for (const dependency of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {

@@ -1,6 +1,6 @@
 /**
- * What a reader of docs/recipes does: pastes the files of a recipe into a folder, starts the gateway, runs the commands of "Try it", and
- * looks at what the fake of the channel's vendor shows. `recipes.test.ts` does it in this process, `walk.ts` with an installation.
+ * Follows docs/recipes as a reader does: pastes the files of a recipe into a folder, starts the gateway, runs the commands of "Try it",
+ * and looks at the messages of the fake vendor. `recipes.test.ts` does it in this process, `walk.ts` with an installation.
  */
 
 import assert from 'node:assert/strict'
@@ -19,7 +19,7 @@ import { atEnd } from './at-end.ts'
 export const recipePages = join(import.meta.dirname, '../docs/recipes')
 const openClawToken = 'openclaw-hook-token-0123456789'
 
-/** What arrives beside the reply that the page shows, and a recorded body of the sender that its mapping takes. */
+/** Words that arrive beside the reply that the page shows, and a recorded body of the sender that its mapping accepts. */
 export const expected: Readonly<
   Record<string, { readonly words?: readonly string[]; readonly recorded?: string }>
 > = {
@@ -105,11 +105,11 @@ function packagesBeside(configuration: string, name: string): readonly string[] 
 export interface Outside {
   /** The values of the page's variables. */
   readonly variables: Readonly<Record<string, string>>
-  /** Whether another gateway delivers. */
+  /** True if another gateway delivers. */
   readonly handsOver: boolean
   /** Puts the programs that answer on the path, and makes the folders that they work in. */
   installPrograms(folder: string): Promise<void>
-  /** What people see so far, or undefined. */
+  /** The text that people see so far, or undefined. */
   arrived(): string | undefined
 }
 

@@ -32,7 +32,7 @@ export interface Reader {
   readonly user?: { readonly uid: number; readonly gid: number }
 }
 
-/** How long a loaded machine may take for one step. Milliseconds. */
+/** Milliseconds that a loaded machine may take for one step. */
 const slowMs = 30_000
 
 interface Step {

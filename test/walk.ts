@@ -1,6 +1,6 @@
 /**
- * What each kind of user does with an installation, in a folder that has no path into this clone. `pack.ts` walks with packed packages,
- * `image.soak.ts` with the files of the image, and `walk.soak.ts` with the sources.
+ * Walks through an installation as each kind of user does, in a folder that has no path into this clone. `pack.ts` walks with packed
+ * packages, `image.soak.ts` with the files of the image, and `walk.soak.ts` with the sources.
  */
 
 import assert from 'node:assert/strict'

@@ -7,7 +7,7 @@ import type { SchemaNode } from '../engine/config/schema/keywords.ts'
 import { mappingFileSchema } from '../engine/config/schema/mapping-schema.ts'
 import { adjustableFields } from '../engine/config/schema/preset-schema.ts'
 
-/** What the schemas of plugins have besides. */
+/** Properties that only the schemas of plugins have. */
 interface PluginNode extends SchemaNode {
   readonly const?: unknown
   readonly anyOf?: readonly PluginNode[]
@@ -18,7 +18,7 @@ interface PluginNode extends SchemaNode {
 
 interface Part {
   readonly title: string
-  /** What its keys begin with. */
+  /** The start of its keys. */
   readonly prefix: string
   readonly node: SchemaNode
   readonly text?: string

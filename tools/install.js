@@ -66,7 +66,7 @@ function packagesIn(file) {
   }
 }
 
-/** What is there already stays, as a gateway may run on it, and tests may need it. */
+/** Installed packages stay, as a gateway may run on them, and tests may need them. */
 async function install(root, everything) {
   const before = packagesIn(installedFile(root))
   const isWhole = everything || Object.values(before ?? {}).some(({ dev }) => dev)

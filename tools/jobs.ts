@@ -62,7 +62,7 @@ function checkImports(root: string): Promise<End> {
 
 /** Refuses words that others have replaced, as `tools/words/cspell.json` lists them. The first time takes as long as the types. */
 function checkWords(root: string): Promise<End> {
-  // What has not changed since the last check is not read again.
+  // Files unchanged since the last check are not read again.
   const cache = ['--cache', '--cache-strategy=content', '--cache-location=build/words']
   const options = ['--config=tools/words/cspell.json', '--root=.', '--no-progress', '--no-summary']
   return runSeparate(root, 'words', 'cspell/bin.mjs', ['lint', ...options, ...cache])

@@ -4,7 +4,7 @@ export interface Section {
   /** The number of `#` of its heading. */
   readonly level: number
   readonly title: string
-  /** What follows `#` in a link to the heading. */
+  /** The part after `#` in a link to the heading. */
   readonly anchor: string
   /** The text up to the next heading of any level, without code blocks. */
   readonly text: string

@@ -104,7 +104,7 @@ const error = Type.Object(
   { $id: 'Error', description: 'An error. `code` is stable, and `error` is a sentence for people.' },
 )
 
-/** What a probe with the token of the gateway or of the metrics is answered besides. */
+/** Further properties of the answer to a probe with the token of the gateway or of the metrics. */
 const details = optional({ details: health })
 
 /** Two addresses outside of `/api`, which need no token. */

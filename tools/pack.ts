@@ -75,7 +75,7 @@ export async function packWorkspaces(root: string, folder: string): Promise<read
   }))
 }
 
-/** What npm says of each tarball, in the order of its arguments. */
+/** npm's report on each tarball, in the order of its arguments. */
 interface NpmPacked extends Pick<Packed, 'name' | 'version'> {
   readonly filename: string
   readonly size: number

@@ -62,11 +62,11 @@ function shown(words: readonly string[], root: string): string {
   return words.map((text) => (text.includes(' ') ? JSON.stringify(text) : word(text))).join(' ')
 }
 
-/** What publishing asks of the world; a test gives another one. */
+/** Publishing's access to the world; a test replaces it. */
 export interface Publishing {
   /** Runs a program in this terminal, because npm may ask for a one-time password. Rejects where it fails. */
   run(words: readonly string[]): Promise<void>
-  /** Whether the registry has this version of a package. */
+  /** True if the registry has this version of a package. */
   has(name: string, version: string): Promise<boolean>
 }
 

@@ -5,8 +5,8 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /**
- * What takes long begins first, because what is begun last should end soon: these, with how many of their files share a process at most.
- * They wait for browsers, other programs and killed gateways, or have hundreds of tests.
+ * Slow files begin first, because those that begin last should end soon. Each is listed with the maximum number of its files that share a
+ * process. They wait for browsers, other programs and killed gateways, or have hundreds of tests.
  */
 const long: ReadonlyMap<string, number> = new Map([
   ['test/console', 1],

@@ -7,7 +7,7 @@ interface Notification {
   readonly groupKey?: string
   readonly externalURL?: string
   readonly alerts?: readonly Alert[]
-  /** How many alerts the receiver's `max_alerts` left out. */
+  /** Number of alerts that the receiver's `max_alerts` left out. */
   readonly truncatedAlerts?: number
 }
 

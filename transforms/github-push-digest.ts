@@ -14,13 +14,13 @@ interface Push {
 
 interface Commit {
   readonly message: string
-  /** Whether the commit is new; false if it was pushed before to another branch. */
+  /** True if the commit is new; false if it was pushed before to another branch. */
   readonly distinct?: boolean
   readonly author?: { readonly name?: string; readonly username?: string }
 }
 
 const branchPrefix = 'refs/heads/'
-/** How many commits are shown. A push can hold 2,048; a model needs a few of them and their number. */
+/** Maximum number of commits shown. A push can hold 2,048; a model needs a few of them and their number. */
 const maxCommits = 50
 const maxSubjectLength = 120
 

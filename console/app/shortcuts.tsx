@@ -12,7 +12,7 @@ import { sections } from './pages.ts'
 const isHelpOpen = signal(false)
 const areOn = signal(remembered('shortcuts') !== 'off')
 
-/** How long `g` waits for its second key. Milliseconds. */
+/** Milliseconds that `g` waits for its second key. */
 const chordMs = 1_500
 
 const shown: readonly (readonly [keys: string, what: string])[] = [

@@ -1,4 +1,4 @@
-/** What this browser remembers of one operator: choices of looks alone, never a token and nothing that was received. */
+/** The browser's memory of one operator: display settings only, never a token or anything received. */
 
 const prefix = 'reveille-'
 

@@ -10,9 +10,9 @@ export interface Address {
   readonly query: URLSearchParams
 }
 
-/** What each page is given. */
+/** Props of each page. */
 export interface PageProps {
-  /** What the pattern of the page took from the path. */
+  /** The parameters in the path, by the names in the page's pattern. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
 }

@@ -22,7 +22,10 @@ export function setTheme(next: Theme): void {
   applyTheme()
 }
 
-/** What is shown now, for what needs the colours itself, such as a plot. It changes with the system and with the switch. */
+/**
+ * True if the dark theme is shown, for parts such as plots that need the colours themselves. It changes with the system and with the
+ * switch.
+ */
 export const isDark = signal(false)
 
 const system = matchMedia('(prefers-color-scheme: dark)')

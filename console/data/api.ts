@@ -18,7 +18,7 @@ export const identity = signal<Identity | undefined>(undefined)
 
 const rights: readonly Identity['may'][] = ['read', 'operate', 'configure']
 
-/** Whether who is signed in may do what needs that right. */
+/** True if the signed-in user has this right or a higher one. */
 export function mayDo(needed: Identity['may']): boolean {
   const { may = 'read' } = identity.value ?? {}
   return rights.indexOf(may) >= rights.indexOf(needed)

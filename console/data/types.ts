@@ -1,6 +1,6 @@
 /**
- * What the admin API answers. Records are those of the store, and answers those of the routes that declare them; written here is only
- * what a route describes as any object. Times are milliseconds since the epoch.
+ * Answers of the admin API. Records are those of the store, and answers those of the routes that declare them; only objects that a route
+ * does not describe further are written here. Times are milliseconds since the epoch.
  */
 
 import type { Answer, ItemOf } from '../../runtime/api/routes/client.ts'
@@ -96,5 +96,5 @@ export type RunDetail = Answer<'readRun'>
 export type Session = Answer<'readSession'>
 export type FoundRecord = ItemOf<'find'>
 
-/** What happened since the last frame of the stream. */
+/** Changes since the last frame of the stream. */
 export type Frame = ValueOf<typeof streamFrame>

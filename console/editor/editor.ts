@@ -58,7 +58,7 @@ export interface Editor {
 export function createEditor(options: EditorOptions): Editor {
   const { parent, language, nonce, labelledBy, describedBy, known, onChange } = options
   const look = new Compartment()
-  /** Whether a change was made by the program, which knows of it. */
+  /** True while the program makes a change, so that it is not reported. */
   let isSetting = false
 
   const view = new EditorView({
@@ -141,7 +141,7 @@ export function createEditor(options: EditorOptions): Editor {
  * leave until something else is done with the editor.
  */
 function letTabLeave(event: KeyboardEvent, view: EditorView): void {
-  // What Escape does besides comes first.
+  // Other effects of Escape come first.
   if (event.key === 'Escape') queueMicrotask(() => view.setTabFocusMode(3_600_000))
 }
 

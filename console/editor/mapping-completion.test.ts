@@ -17,7 +17,7 @@ const complete = completeMapping(() => ({
   endpoints: ['github', 'stripe'],
 }))
 
-/** What is offered at the cursor `¦`, as it would be written. */
+/** Completions at the cursor `¦`, as they would be written. */
 function offered(text: string): string[] {
   const at = text.indexOf('¦')
   const state = EditorState.create({ doc: text.replace('¦', '') })

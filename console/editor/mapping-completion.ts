@@ -5,7 +5,7 @@ import mappingsSchema from '../../runtime/schemas/mappings.json' with { type: 'j
 import type { FieldPath } from './payload-paths.ts'
 import { readCursor, type YamlCursor } from './yaml-cursor.ts'
 
-/** What is known of the requests that the mapping is about. */
+/** Fields of the requests that the mapping is about. */
 export interface KnownFields {
   readonly paths: readonly FieldPath[]
   /** Names in lower case, with their values. */
@@ -139,7 +139,7 @@ function pair(label: string, after: string, detail?: string, boost = 0, info?: s
   }
 }
 
-/** What the schema says of a place; several where it allows several kinds of values. */
+/** Schemas of a place; several where it allows several kinds of values. */
 function schemasAt(path: readonly string[]): Schema[] {
   return path.reduce<Schema[]>((found, key) => found.flatMap((schema) => step(schema, key)), kinds(file))
 }

@@ -49,7 +49,7 @@ function split(text: string): Line {
 function pathAbove(lines: readonly string[], line: Line): [path: string[], isText: boolean] {
   const path: string[] = []
   let column = line.start
-  /** Whether a key of the same column is above it too, as in `list:` with its dashes below the `l`. */
+  /** True if a key of the same column is above it too, as in `list:` with its dashes below the `l`. */
   let isItem = false
   let isText = false
   const enter = (dashes: readonly number[], start: number) => {

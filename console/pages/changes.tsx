@@ -1,4 +1,4 @@
-/** What is live, what was refused and why, what changed between two generations, and the ways back. */
+/** The live generation, the refused ones, the changes between two generations, and the ways back. */
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { announce } from '../browser/announce.tsx'

@@ -1,4 +1,4 @@
-/** How the gateway is: what is wrong, what it did in the last hours as three plots, and the state of each of its parts. */
+/** Health of the gateway: its problems, three plots of the last hours, and the state of each of its parts. */
 
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
@@ -57,7 +57,7 @@ export default function HealthPage({ query }: PageProps) {
   )
 }
 
-/** What is wrong: first what no issue is about, and then the open issues. Everything works only where there is neither. */
+/** Problems without an issue, and then the open issues. Without either, everything works. */
 function Verdict({ store, status }: { readonly store: StoreHealth; readonly status: Status }) {
   const issues = openIssues.value
   const problems = [

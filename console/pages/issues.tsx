@@ -110,7 +110,7 @@ function Issue({ issue, reload }: { readonly issue: IssueRecord; readonly reload
   )
 }
 
-/** What the buttons of next steps say, by the address that they ask. */
+/** Labels of the next steps' buttons, by the address that they call. */
 const actionLabels: readonly (readonly [path: RegExp, label: string, done: string])[] = [
   [/^\/deliveries\/replay$/, 'Send them again', 'What could be sent is on its way.'],
   [/^\/runs\/retry$/, 'Retry the runs', 'What could be retried is queued.'],

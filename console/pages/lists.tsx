@@ -28,7 +28,7 @@ interface Kind<Item> {
   readonly filters: readonly Filter[]
   readonly rowOf: (item: Item) => Row
   readonly isRelevant?: (frame: Frame) => boolean
-  /** Whether to poll the list every second, because the stream does not report its progress. */
+  /** True to poll the list every second, because the stream does not report its progress. */
   readonly isInProgress?: (items: readonly Item[]) => boolean
   readonly empty: (filterValues: Readonly<Record<string, string>>) => ComponentChildren
   readonly actions?: (filterValues: Readonly<Record<string, string>>, reload: () => void) => ComponentChildren

@@ -312,7 +312,7 @@ function useAnnouncer(): (rows: readonly RequestRow[]) => void {
   }
 }
 
-/** How the requests of the last hour ended. The series leaves out its newest seconds, which the list and what arrives make up for. */
+/** Outcomes of the last hour's requests. The series leaves out its newest seconds, which the list and what arrives make up for. */
 function useCounts() {
   const { data } = useLoaded<Answer<'readSeries'>>('/series', { minutes: 60 })
   const end = data && data.from + data.stepMs * (data.outcomes['accepted']?.length ?? 0)

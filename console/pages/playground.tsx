@@ -101,7 +101,7 @@ export default function Playground({ query }: PageProps) {
   )
 }
 
-/** What the request is: its endpoint, a stored one, or a sample. */
+/** Choice of the request: its endpoint, a stored one, or a sample. */
 function RequestSource({ endpoints }: { readonly endpoints: readonly string[] }) {
   const { endpoint, request } = draft.value
   const [isPicking, setPicking] = useState(false)
@@ -200,7 +200,7 @@ function useAskedRequest(id: string | null): ApiError | undefined {
   return problem
 }
 
-/** What is completed: the fields of this payload, and then those of the last payloads of the endpoint. */
+/** Fields for completion: those of this payload, and then those of the last payloads of the endpoint. */
 function useKnownFields(
   endpoint: string,
   headers: string,
@@ -223,7 +223,7 @@ function useKnownFields(
   return () => newest.current
 }
 
-/** What the gateway knows of the last payloads of an endpoint. Examples are compact JSON. */
+/** Fields in the last payloads of an endpoint. Examples are compact JSON. */
 type FieldPaths = Answer<'listPaths'>
 
 function plainText(example: string): string {

@@ -33,7 +33,7 @@ export default function Search({ query }: PageProps) {
   }, [asked])
   useEffect(() => {
     const [first] = found ?? []
-    // What is found alone is what was meant.
+    // A single result is opened at once.
     if (found?.length === 1 && first !== undefined) go(pages[first.kind](first.id), { replace: true })
     else if (found !== undefined) announce(`${counted(found.length, 'record')} found.`)
   }, [found])

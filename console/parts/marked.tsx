@@ -20,7 +20,7 @@ export function Code({ text, isQuiet }: { readonly text: string; readonly isQuie
   )
 }
 
-/** What is between backquotes is code. */
+/** Text with code between backquotes. */
 export function Rich({ text }: { readonly text: string }): ComponentChildren {
   return text
     .split(/(`[^`]+`)/)

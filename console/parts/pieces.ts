@@ -39,7 +39,7 @@ const controls =
 /** A piece of a text: itself, or the mark of one character that is not shown as it is. */
 export interface Piece {
   readonly text: string
-  /** What the mark stands for. */
+  /** The meaning of the mark. */
   readonly title?: string
 }
 

@@ -1,4 +1,7 @@
-/** What a reload, a rollback or a saved mapping changes, or would change: diagnostics, names, and what stored requests would become. */
+/**
+ * The result of a reload, a rollback or a saved mapping, or its preview: diagnostics, changed names, and the new outcomes of stored
+ * requests.
+ */
 
 import { hrefOf } from '../browser/router.ts'
 import { ApiError } from '../data/api.ts'
@@ -85,7 +88,7 @@ function ShadowView({ shadow: { compared, same, summary, differences } }: { read
 
 const kinds = ['mappings', 'endpoints', 'transforms'] as const
 
-/** What changed, by kind and how: `mappings changed`, with the names. */
+/** Changes by kind, such as `mappings changed`, with the names. */
 function changesIn(changes: Changes) {
   return kinds.flatMap((kind) =>
     (['added', 'changed', 'removed'] as const).flatMap((how) => {

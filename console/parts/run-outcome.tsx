@@ -1,4 +1,4 @@
-/** What became of a run: attempts, reply, summary and deliveries, and the orders that its state allows. */
+/** The outcome of a run: attempts, reply, summary and deliveries, and the orders that its state allows. */
 
 import { hrefOf } from '../browser/router.ts'
 import type { DeliveryRecord, RunDetail } from '../data/types.ts'
@@ -12,7 +12,7 @@ import { duration, Time } from './time.tsx'
 export interface RunOutcomeProps {
   readonly run: RunDetail
   readonly reload: () => void
-  /** Whether its title is a link to its own page, which also has the prompt. */
+  /** True if its title is a link to its own page, which also has the prompt. */
   readonly isLinked?: boolean
 }
 

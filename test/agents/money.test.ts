@@ -1,4 +1,4 @@
-/** What turns cost: on their records, in budgets, in reports, and what is refused when it could not be known. */
+/** Tests the cost of turns: on their records, in budgets, in reports, and the refusals when it could not be known. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

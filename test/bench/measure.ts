@@ -12,7 +12,7 @@ export const openClawName = 'OpenClaw'
 /** Figures by name. */
 export type Sample = Readonly<Record<string, number>>
 
-/** What is measured at one time, before it was. */
+/** Variants that are measured and compared. */
 export interface Comparison {
   readonly name: string
   /** The first one is what the others are compared with. */
@@ -21,13 +21,13 @@ export interface Comparison {
   readonly compared: string
   /** Samples of each variant; absent: as many as there are rounds. */
   readonly rounds?: number
-  /** How long opening and a sample take, about. */
+  /** Approximate seconds of opening, and of a sample. */
   readonly openSeconds: number
   readonly sampleSeconds: number
   open(): Promise<Bed>
 }
 
-/** What a comparison needs while it is measured. */
+/** An opened comparison. */
 export interface Bed {
   take(variant: string): Promise<Sample>
   close(): Promise<void>

@@ -19,10 +19,10 @@ const headers = { 'content-type': 'application/json', authorization: `Bearer ${h
 interface Kind {
   readonly name: string
   readonly gateway?: GatewayOptions
-  /** How long a gateway is busy before the next one is started, and how long it rests. Seconds. */
+  /** Seconds that a gateway is busy before the next one is started, and seconds that it rests. */
   readonly busySeconds: number
   readonly restSeconds: number
-  /** What is done while no other gateway is being started. */
+  /** Prepares the server while no other gateway is being started. */
   readonly prepare?: (server: Server) => Promise<void>
   readonly measure: (server: Server) => Promise<Sample>
 }

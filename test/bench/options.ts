@@ -1,4 +1,4 @@
-/** What the benchmarks' command lines and reports have in common. */
+/** Shared parts of the benchmarks' command lines and reports. */
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'

@@ -25,7 +25,7 @@ export interface Report {
   readonly rounds: number
   readonly burstSeconds: number
   readonly minutes: number
-  /** How many cores other processes took meanwhile, on average. */
+  /** Average number of cores that other processes used meanwhile. */
   readonly foreignCores: number
   readonly measures: readonly Measure[]
 }
@@ -73,7 +73,7 @@ const columns: readonly Column[] = [
 
 /** From this share of a core on it is the client that limits the throughput. */
 const busyClient = 0.9
-/** What a machine does by itself, and other processes may take before the figures are theirs too. Cores. */
+/** Maximum number of cores that the machine itself and other processes may use before they affect the figures. */
 const quietCores = 0.3
 
 /** Says the main figures of a sample in a line. */

@@ -23,7 +23,7 @@ interface Scenario {
   readonly body: string
   readonly headers?: Record<string, string>
   readonly gateway?: GatewayOptions
-  /** Whether each sample has a gateway of its own, because what one leaves undone would cost the next one. */
+  /** True if each sample has a gateway of its own, because the unfinished work of one would cost the next one. */
   readonly fresh?: boolean
   /** Default: those of the command line. */
   readonly connections?: readonly number[]
@@ -33,7 +33,7 @@ const headers = { 'content-type': 'application/json', authorization: `Bearer ${h
 /** By number, because on a loaded machine a second would not get the hot code compiled. */
 const warmUp = { connections: 32, requests: 8000 }
 const expectedWarmUpSeconds = 1.5
-/** What a burst leaves behind is done in this time, mostly. */
+/** Milliseconds in which the work left by a burst is mostly done. */
 const settlingMs = 200
 
 export const wake = JSON.stringify({ text: 'The nightly build is green again', mode: 'now' })

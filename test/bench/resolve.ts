@@ -10,7 +10,7 @@ import { pullRequest } from './payload.ts'
 const sizes = [10, 100, 1_000, 10_000] as const
 type Size = (typeof sizes)[number]
 
-/** What distinguishes the mappings, and a request for one of them. */
+/** A distinguishing feature of mappings, and a request for one of them. */
 interface Kind {
   readonly name: string
   readonly match: (position: number) => Mapping['match']
@@ -18,7 +18,7 @@ interface Kind {
 }
 
 const calls = 3_000
-/** How many requests are made before a round, spread over the mappings. */
+/** Number of requests made before a round, spread over the mappings. */
 const spread = 50
 
 export function resolveComparisons(): readonly Comparison[] {

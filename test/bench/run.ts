@@ -128,7 +128,7 @@ async function main(): Promise<void> {
   process.on('exit', () => rmSync(workFolder, { recursive: true, force: true, maxRetries: 3 }))
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1))
   const postgres = asked.postgres ? (await databases()).described : undefined
-  // What the server took counts as this run's only once it has ended, and a server that runs would keep this process alive.
+  // The server's processor time counts as this run's only once it has ended, and a server that runs would keep this process alive.
   const measures = await measureAll(comparisons, rounds, progress).finally(async () =>
     (await opening)?.close(),
   )

@@ -43,13 +43,13 @@ export interface GatewayOptions {
   readonly logLevel?: 'info' | 'warn'
   /** The number of concurrent runs. Default: the gateway's own. */
   readonly concurrency?: number
-  /** Whether runs stay queued. */
+  /** True if runs stay queued. */
   readonly holdRuns?: boolean
   /** Files of the configuration folder besides `reveille.yaml`. */
   readonly files?: Readonly<Record<string, string>>
   /** The address of PostgreSQL. Default: SQLite, in the gateway's own folder. */
   readonly store?: string
-  /** What the node is called, and what it does, where there are several. */
+  /** The node's name and role, where there are several. */
   readonly node?: string
   readonly role?: 'all' | 'ingress'
   /** A plugin whose runner performs the runs. Default: the runner `echo`. */
@@ -110,7 +110,7 @@ interface Start {
   readonly folder?: string
   readonly env?: NodeJS.ProcessEnv
   readonly deadlineMs?: number
-  /** Whether the process is asked to end before it is killed. */
+  /** True if the process is asked to end before it is killed. */
   readonly endsGracefully?: boolean
 }
 

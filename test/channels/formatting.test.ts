@@ -10,7 +10,7 @@ import { parseMarkdown, readText } from '@reveille/kit/markdown'
 import { type Reply, replies } from './corpus/replies.ts'
 import { openSurface, surfaces } from './surfaces.ts'
 
-/** How many messages of a very long reply are sent, which is enough to test what a vendor takes. */
+/** Number of messages sent of a very long reply, which is enough to test a vendor's limits. */
 const sentOfEach = 3
 
 for (const surface of surfaces) {
@@ -81,7 +81,7 @@ interface Wanted {
   readonly words?: readonly string[]
 }
 
-/** What has to be shown is the same on every surface. */
+/** The expected content is the same on every surface. */
 const wantedOfEach = new Map<Reply, Wanted>()
 
 function wantedOf(reply: Reply): Wanted {

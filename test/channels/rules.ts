@@ -28,7 +28,7 @@ export interface Rule {
   readonly rpc?: Word
   /** Telegram's words, which are its whole error. */
   readonly description?: Word
-  /** What to do about it, if a channel can do something. */
+  /** Advice on the error, if a channel can do something. */
   readonly recover?: string
 }
 
@@ -52,7 +52,7 @@ export function answersOf(rule: Rule, vendor: Vendor): FakeServerAnswer[] {
   return (words.length > 0 ? words : ['']).map((word) => ({ status, headers, body: vendor.error(word) }))
 }
 
-/** Whether an answer matches the rule. */
+/** True if an answer matches the rule. */
 export function isAnswerOf(rule: Rule, answer: { status: number; body: Body }, vendor: Vendor): boolean {
   if (answer.status !== (rule.http ?? 200)) return false
   const word = vendor.word(answer.body ?? {})

@@ -53,7 +53,7 @@ interface Route {
   readonly method: string
   readonly pattern: RegExp
   readonly names: readonly string[]
-  /** How much of the path is literal; of two matching paths, the more exact one counts. */
+  /** Number of literal segments of the path; of two matching paths, the more exact one counts. */
   readonly literals: number
   readonly operation: Operation
   readonly parameters: readonly { readonly parameter: Parameter; readonly pointer: string }[]

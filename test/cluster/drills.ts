@@ -40,7 +40,7 @@ export interface DrillOptions extends Pick<MachinesOptions, 'leases' | 'roles'> 
   readonly paceMs: number
 }
 
-/** How long a cluster has to finish what was accepted. Milliseconds. */
+/** Milliseconds that a cluster has to finish accepted work. */
 const settleMs = 60_000
 const expireMs = ({ leases }: Pick<DrillOptions, 'leases'>) => leases?.expireMs ?? 15_000
 
@@ -98,7 +98,7 @@ async function ask(url: string, question: string): Promise<void> {
   }
 }
 
-/** How long a standby lags behind, where it does. Milliseconds. */
+/** Milliseconds that a standby lags behind, where it does. */
 const lagMs = 3_000
 /** The end of a turn is committed, and is at the standby, within this time. Milliseconds. */
 const commitMs = 2_000
@@ -133,7 +133,7 @@ export function testFailover(kind: 'synchronous' | 'lagging', options: DrillOpti
     const diedAt = await standby.failOver()
     await senders.answered(1)
     const awayMs = Date.now() - at
-    // What the standby lacked is not counted.
+    // Requests that the standby lacked are not counted.
     await Promise.all([pause(seconds * 1000), senders.answered(minAccepted)])
     const lacking = isLagging ? { from: since, to: diedAt } : undefined
     const lost = await assertAll(t, machines, senders, [{ at, since, until: diedAt + pauseSlackMs }], lacking)

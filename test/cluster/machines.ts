@@ -42,7 +42,7 @@ export interface MachinesOptions {
   readonly arrange?: (server: EmbeddedServer, folder: string) => Promise<(index: number) => string>
   /** Milliseconds by which the clock of a node is ahead. */
   readonly clocks?: readonly number[]
-  /** What a node is started with, after `node`. Default: `node.ts`, bundled. */
+  /** Arguments of a node, after `node`. Default: `node.ts`, bundled. */
   readonly program?: (index: number, given: NodeArguments) => readonly string[]
 }
 

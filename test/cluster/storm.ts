@@ -14,11 +14,11 @@ import type { WitnessLine } from './witness-plugin/index.ts'
 
 export interface StormOptions extends Pick<MachinesOptions, 'leases'> {
   readonly seconds: number
-  /** How long one node is paused: longer than a lease. Milliseconds. */
+  /** Milliseconds that one node is paused: longer than a lease. */
   readonly pauseMs: number
-  /** How long the cluster has to finish what was accepted, once all nodes are there again. Milliseconds. */
+  /** Milliseconds that the cluster has to finish accepted work, once all nodes are there again. */
   readonly settleMs: number
-  /** How long each sender waits between two requests: the runs of a session go one by one, and a long storm would leave them behind. Milliseconds. */
+  /** Milliseconds between two requests of each sender: the runs of a session go one by one, and a long storm would leave them behind. */
   readonly paceMs?: number
 }
 
@@ -29,7 +29,7 @@ export interface Disturbance {
   readonly at: number
   /** From when on what is begun is not affected. Default: a moment after `at`, as a signal reaches a process a little later */
   until?: number
-  /** What had ended before is not affected. Default: -Infinity */
+  /** Work that had ended before is not affected. Default: -Infinity. */
   readonly since?: number
 }
 
@@ -136,7 +136,7 @@ export async function restart(node: Machine): Promise<void> {
 }
 
 export interface Accepted {
-  /** What the message says, which no other request says. */
+  /** The text of the message, which no other request has. */
   readonly text: string
   readonly session?: string
   readonly runId?: string
@@ -311,7 +311,7 @@ export async function judge(
       ? (linesOf('ended', of).find((line) => line.pid === pid && line.at >= at)?.at ??
         Number.POSITIVE_INFINITY)
       : at
-  /** Whether what a process began then may rightly have been begun again by another one. */
+  /** True if work that a process began then may rightly have been begun again by another one. */
   const isExcused = (first: WitnessLine, next: WitnessLine) =>
     disturbances.some(
       ({ pid, at, until = at + pauseSlackMs, since = Number.NEGATIVE_INFINITY }) =>

@@ -28,7 +28,7 @@ test('nodes are replaced by those of the next version under load, one may even g
     await node.kill('SIGTERM')
     await node.start()
   }
-  // What was upgraded by mistake goes back.
+  // One node goes back, as after an upgrade by mistake.
   const [, second] = machines.nodes
   upgraded.delete(1)
   await second?.kill('SIGTERM')

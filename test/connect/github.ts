@@ -62,7 +62,7 @@ export async function openFakeGitHub(options: FakeGitHubOptions) {
   } = options
   const hooks = new Map<number, Hook>()
   const deliveries: Delivery[] = []
-  /** Whether the token may administer webhooks. */
+  /** True if the token may administer webhooks. */
   let isAllowed = true
   let lastHook = 491_234_566
   /** Beyond 2^53, as those of GitHub are. */

@@ -73,7 +73,7 @@ export async function assertTakenOnce(site: Site, ids: readonly string[], fromAp
   for (const { client } of asked) assert.match(client ?? '', /^(GitHub|Stripe)'s API$/)
 }
 
-/** How long a recovery may take on a busy machine. Milliseconds. */
+/** Milliseconds that a recovery may take on a busy machine. */
 const timeoutMs = 300_000
 
 /** @returns the calls that the recovery took */

@@ -68,7 +68,7 @@ export interface Console extends Installation {
   open(path: string): Promise<void>
   /** Enters the token, by keyboard. */
   signIn(token?: string): Promise<void>
-  /** What the browser reported: errors of scripts, and what the policy refused. */
+  /** The browser's reports: errors of scripts, and violations of the policy. */
   browserErrors(): readonly string[]
 }
 
@@ -106,7 +106,7 @@ export async function openConsole(
     },
     async signIn(token = gatewayToken) {
       await page.getByLabel('Gateway token').waitFor()
-      // What is typed before the field has the focus is lost.
+      // Text typed before the field has the focus is lost.
       await becomesTrue(page, "document.activeElement?.id === 'token'")
       await page.keyboard.type(token)
       await page.keyboard.press('Enter')
@@ -119,7 +119,7 @@ const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 /** `colours`: the rules whose result depends on colours, which are all that a second theme changes. */
 export type AxeRules = 'all' | 'colours'
 
-/** What axe-core finds of weight on the page as it is. It is read in by the tools of the browser, which no policy of a page concerns. */
+/** The serious findings of axe-core on the current page. It is loaded by the tools of the browser, which no policy of a page concerns. */
 async function seriousFindings(page: Page, rules: AxeRules): Promise<readonly string[]> {
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(await readFile(axeFile, 'utf8'))
   return page.evaluate(

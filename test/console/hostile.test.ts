@@ -79,7 +79,7 @@ test(
         .locator('.notice', { hasText: /^Loading/ })
         .first()
         .waitFor({ state: 'detached' })
-      // What was loaded is drawn by then, and what draws it has had its turn.
+      // Loaded data is drawn by then, and the drawing code has had its turn.
       await page.evaluate(
         'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))',
       )

@@ -8,7 +8,7 @@ import { bundleConsole } from '../../tools/console.js'
 
 const root = join(import.meta.dirname, '..', '..')
 const kilobyte = 1024
-/** What is loaded for Live and Request: the frame with both, and all styles. */
+/** Maximum size of Live and Request: the frame with both, and all styles. */
 const maxForLive = 60 * kilobyte
 /** The largest part that any page adds, which is the editor. */
 const maxForOnePage = 190 * kilobyte

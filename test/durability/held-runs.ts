@@ -40,7 +40,7 @@ const hooks = `  mappings:${runners
   .join('')}
 `
 const [expiredKey, renewedKey] = ['expired-key-0123456789', 'renewed-key-0123456789']
-/** How many events are posted at a time. */
+/** Number of events posted at a time. */
 const stride = 20
 
 /** `events` for each runner. The same seed gives the same kills at the same moments. */
@@ -186,7 +186,7 @@ async function startOutside(t: TestContext) {
       },
     }),
     refused: vendor.refused,
-    /** How often each event was performed, by its runner and number. */
+    /** Number of times that each event was performed, by its runner and number. */
     async performed(): Promise<ReadonlyMap<string, number>> {
       const lines = (await readFile(witness, 'utf8').catch(() => '')).split('\n').filter(Boolean)
       const all = [...vendor.answered.map((n) => `vendor ${n}`), ...lines.map((n) => `program ${n}`)]

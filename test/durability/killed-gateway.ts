@@ -34,7 +34,7 @@ export interface KilledGateway extends GatewayProcess {
   sent(): Promise<readonly { readonly key: string; readonly text: string }[]>
 }
 
-/** How the process is started, besides the usual. */
+/** Options of the process, besides the default ones. */
 export interface ProcessOptions {
   /** Arguments for Node.js. */
   readonly node?: readonly string[]

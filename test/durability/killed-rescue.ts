@@ -108,7 +108,7 @@ async function untilUnready(gateway: KilledGateway): Promise<'unready'> {
   throw new Error('The gateway did not see the outage within 12 s.')
 }
 
-/** What the test and the process, by `killed-at-step.mjs`, say to each other. */
+/** Messages between the test and the process, by `killed-at-step.mjs`. */
 function createSteps(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'reveille-steps-'))
   atEnd(t, () => rmSync(folder, { recursive: true, force: true }))

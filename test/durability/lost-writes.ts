@@ -16,13 +16,13 @@ import { createThinDisk, type FailingDisk } from './thin-disk.ts'
 
 interface Outage {
   readonly windowMs: number
-  /** Whether the reader's connection is open when the outage begins. */
+  /** True if the reader's connection is open when the outage begins. */
   readonly reads: boolean
-  /** Whether the log was checkpointed before, so that commits overwrite it. */
+  /** True if the log was checkpointed before, so that commits overwrite it. */
   readonly isRecycled: boolean
-  /** Whether commits are so large that a checkpoint falls into the outage. */
+  /** True if commits are so large that a checkpoint falls into the outage. */
   readonly isLarge: boolean
-  /** Whether the cache is lost after the outage. */
+  /** True if the cache is lost after the outage. */
   readonly evicts: boolean
   readonly end: 'power loss' | 'SIGTERM' | 'SIGKILL'
 }

@@ -23,7 +23,7 @@ const mappings = (message: string) => `mappings:
 `
 const refusing = mappings(`'order {{n}} of {{customer.name}}'`)
 const repaired = mappings(`'order {{n}} of {{default customer.name "somebody"}}'`)
-/** How many events are posted at a time. */
+/** Number of events posted at a time. */
 const stride = 20
 
 /** The same seed gives the same kills at the same moments. */

@@ -36,7 +36,7 @@ function assertNothingLost(load: Load, stored: ReadonlyMap<string, unknown>): vo
 
 export interface OutageOptions {
   readonly perSecond: number
-  /** How long an outage lasts. Seconds. */
+  /** Seconds that an outage lasts. */
   readonly seconds: number
 }
 

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 export interface FailingDisk {
-  /** What it is, for a report. */
+  /** Its name in a report. */
   readonly name: string
   readonly folder: string
   /** For the processes that use it. */
@@ -114,6 +114,6 @@ function attempt(command: string, ...args: string[]): void {
   try {
     run(command, ...args)
   } catch {
-    // What is in use stays.
+    // A mount in use stays.
   }
 }

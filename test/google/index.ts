@@ -15,7 +15,7 @@ export type { Call, Fault } from './serve.ts'
 export interface FakeGoogleOptions {
   /** The time of its clock, until it is advanced. Without it, the clock runs. */
   readonly now?: number
-  /** How long a pull waits for a message, in real milliseconds; Google waits for a minute and a half. Default: 1,000. */
+  /** Real milliseconds that a pull waits for a message; Google waits for a minute and a half. Default: 1,000. */
   readonly pullWait?: number
 }
 

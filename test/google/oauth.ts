@@ -11,11 +11,11 @@ export interface OAuthClient {
   readonly secret: string
 }
 
-/** What one person allowed the client. */
+/** One person's consent to the client. */
 export interface Grant {
   readonly account: string
   readonly scopes: readonly string[]
-  /** Whether the person left out scopes that were asked for. */
+  /** True if the person left out scopes that were asked for. */
   readonly isPartial: boolean
   isRevoked: boolean
 }
@@ -25,7 +25,7 @@ export interface AccessToken {
   endsAt: number
 }
 
-/** What a person answers on the page. */
+/** A person's answer on the page. */
 export type Answer = 'allow' | 'deny' | { readonly only: readonly string[] } | { readonly as: string }
 
 const knownScopes = ['gmail.readonly', 'pubsub'].map((name) => `https://www.googleapis.com/auth/${name}`)

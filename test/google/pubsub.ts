@@ -20,7 +20,7 @@ interface Topic {
 
 export interface PubSubOptions {
   now(): number
-  /** How long a pull waits for a message, in real milliseconds. */
+  /** Real milliseconds that a pull waits for a message. */
   readonly pullWait: number
   onPush(): void
 }

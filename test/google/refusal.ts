@@ -5,7 +5,7 @@ import type { Service } from './requests.ts'
 
 export class Refusal extends Error {
   readonly answer: FakeServerAnswer
-  /** Whether the request is wrong whatever the state is, so that the caller made a mistake. */
+  /** True if the request is wrong whatever the state is, so that the caller made a mistake. */
   readonly isWrong: boolean
 
   constructor(message: string, answer: FakeServerAnswer, isWrong = false) {

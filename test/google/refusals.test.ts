@@ -8,7 +8,7 @@ const subscription = 'pubsub/v1/projects/harbour-lights-4711/subscriptions/revei
 const push = { pushEndpoint: 'https://hooks.example.com/', oidcToken: { serviceAccountEmail: 'me' } }
 const policy = { bindings: [{ role: 'publisher', members: ['user:a@b'] }] }
 
-/** What the client gets wrong, the request, and its body. `auth` replaces the good token. */
+/** The client's mistake, the request, and its body. `auth` replaces the good token. */
 const wrong: readonly (readonly [what: string, request: string, body?: unknown, auth?: string])[] = [
   ['a path', `GET ${mailbox}/mails`],
   ['a method', `POST ${mailbox}/profile`],

@@ -28,7 +28,7 @@ test('issues outlast a restart: those fixed meanwhile are resolved, and the rest
   await before.write('mappings/broken.yaml', 'mappings: [{ mesage: x }]\n')
   await before.ask('/api/reload', { method: 'POST' })
   await untilKeys(before, ['RELOAD_REFUSED:files', 'TOKEN_REFUSED:orders'])
-  // What was found in the last second is written as well.
+  // Changes of the last second are written as well.
   await before.gateway.close({ graceMs: 0 })
   await rm(join(folder, 'mappings/broken.yaml'))
 

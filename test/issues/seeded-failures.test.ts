@@ -56,7 +56,7 @@ test('of the seeded failures each is one issue with its cause and its next step'
     items.filter(({ key }) => expected.includes(key)),
   )
   await fixAll(gateway, seededFiles)
-  // What a mapping refused waits to be replayed.
+  // Requests that a mapping refused wait to be replayed.
   const unmendable = ['BUDGET_SPENT', 'DUPLICATES', 'LOOP', 'MAPPING_REFUSES', 'SOURCE_STOPPED', 'TIMEOUTS']
   await until(async () => {
     const left = (await read()).items.filter(({ state }) => state === 'open').map(({ code }) => code)

@@ -136,7 +136,7 @@ export const seeds: Readonly<Record<string, Seed>> = {
   },
 }
 
-/** What the gateway is started on. */
+/** The gateway's files at its start. */
 export const seededFiles: Files = {
   'reveille.yaml': configuration,
   'mappings/all.yaml': mappings,

@@ -1,4 +1,4 @@
-/** What clients can cause by issues: without authentication no work, and with it no word of theirs in an event of the gateway. */
+/** Tests what clients can cause by issues: without authentication no work, and with it no word of theirs in an event of the gateway. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

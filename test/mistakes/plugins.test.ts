@@ -46,7 +46,7 @@ const noSchema = /configuration schema can be used/
 const noPlugin = /no default export made by definePlugin/
 const noReply = /answered without a reply/
 
-/** What the start is refused with. */
+/** Errors that refuse the start. */
 const atStart: Mistakes = [
   ['a package without a manifest', manifested({ reveille: undefined }), /without a `reveille` key/],
   ['a manifest that is a text', manifested({ reveille: './plugin.json' }), /without a `reveille` key/],
@@ -122,7 +122,7 @@ const atStart: Mistakes = [
   ],
 ]
 
-/** What fails a run, because it only shows then. */
+/** Errors that only a run shows. */
 const inRun: Mistakes = [
   ['a runner that returns nothing', running('async () => {}'), noReply],
   ['a runner that returns a text', running(`async () => 'on air'`), noReply],

@@ -436,7 +436,7 @@ const inYaml: Seeded = [
 
 export const seeded: Seeded = [...inTemplates, ...inConditions, ...inPatterns, ...inKeys, ...inYaml]
 
-/** What no command reports, with the reason. */
+/** Mistakes that no command reports, with the reason. */
 export const silent: readonly (readonly [lines: string, why: string])[] = [
   [message('{{join labels}}'), 'the objects are printed as JSON, which everybody sees'],
   [message('{{date url "YYYY"}}'), 'what is no time is printed unchanged, which everybody sees'],

@@ -5,7 +5,7 @@ import { configuration, type Files, gatewayToken, hookToken } from '../installat
 import { signedByGitHub, signedByStripe } from '../signed.ts'
 
 interface Sent {
-  /** What was sent, in a few words. It names the test. */
+  /** A few words about the request. They name the test. */
   readonly name: string
   /** Default: POST. */
   readonly method?: 'GET' | 'PUT'
@@ -27,9 +27,9 @@ export interface SendersMistake extends Sent {
   readonly issue?: readonly [key: string, cause: string]
 }
 
-/** What is read as it was meant, or is silently something else for a reason. */
+/** A request read as its sender meant it, or silently read otherwise for a reason. */
 export interface Accepted extends Sent {
-  /** What the agent reads. */
+  /** The agent's message. */
   readonly message: string
 }
 
@@ -329,7 +329,7 @@ const inOrder = (name: string, body: string | Buffer, headers: Sent['headers'] =
 }
 const inNote = (name: string, body: string, message: string) => ({ name, path: 'notes', body, message })
 
-/** What is no mistake here: it is read as it was meant. */
+/** Requests that are no mistake here: they are read as their sender meant them. */
 export const understood: readonly Accepted[] = [
   inOrder('a byte order mark', `\ufeff${order}`),
   inOrder('no content type', order, { ...token, 'content-type': '' }),
@@ -353,7 +353,7 @@ export const understood: readonly Accepted[] = [
 const blank =
   'a mapping that is not `strict` leaves a blank; lint names the field where there is a sample, and DRIFT once it stops coming'
 
-/** What differs from what the author meant, and nothing says so. */
+/** Requests that are silently read otherwise than their author meant. */
 export const silent: readonly (Accepted & { readonly why: string })[] = [
   { ...inNote('a field under another name', '{"txt":"hello"}', 'A note: '), why: blank },
   { ...inNote('a field that is null', '{"text":null}', 'A note: '), why: blank },

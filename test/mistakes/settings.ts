@@ -1,7 +1,7 @@
 /** Mistakes in `reveille.yaml` and `.env`: the code of what `check` reports, and what an operator wrote. */
 
 export interface SeededMistake {
-  /** What was written, in a few words. It names the test. */
+  /** A few words about the mistake. They name the test. */
   readonly name: string
   /** Other files, and `reveille.yaml` as text, or as bytes for encodings. */
   readonly files: Readonly<Record<string, string | Buffer>>

@@ -1,4 +1,4 @@
-/** What all recordings need: a fact, the checkout that is recorded, its commands, and a running gateway of it. */
+/** Shared parts of all recordings: a fact, the checkout that is recorded, its commands, and a running gateway of it. */
 
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -17,14 +17,14 @@ export interface Fact {
 export interface Recorder {
   /** The folder of the checkout that is recorded. */
   readonly checkout: string
-  /** Whether the fact of this key is recorded in this run. */
+  /** True if the fact of this key is recorded in this run. */
   wants(key: string): boolean
   /** Returns what is kept of a value that is too large, or not ours, to be kept whole. */
   brief(value: unknown): unknown
 }
 
 /**
- * Whether the short run records a fact: all of what one gateway says anyway and of mistakes, whose texts no other test has; an eighth of
+ * True if the short run records a fact: all of what one gateway says anyway and of mistakes, whose texts no other test has; an eighth of
  * what takes a request each or calls a transform, and less of what takes a process.
  */
 export function isInPart(key: string): boolean {

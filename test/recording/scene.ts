@@ -26,7 +26,7 @@ const presets = globSync('*.yaml', { cwd: join(import.meta.dirname, '../../mappi
   .sort()
 const scene: {
   readonly mappings: readonly { readonly id: string; readonly deliverTo?: unknown }[]
-  /** What is posted to hooks, in this order. */
+  /** Requests posted to hooks, in this order. */
   readonly requests: readonly (readonly [name: string, path: string, body: string, options?: Json])[]
 } = parse(readFileSync(join(import.meta.dirname, 'scene.yaml'), 'utf8'))
 
@@ -106,7 +106,7 @@ async function* recordRequests(call: Call): AsyncGenerator<Fact> {
   }
 }
 
-/** What operators do: again, never mind, send that. */
+/** Records the orders of operators: replay, ignore, send. */
 async function* recordActions(call: Call): AsyncGenerator<Fact> {
   const ids = await idsOf(call)
   const acts: readonly (readonly [method: string, path: string, body?: object])[] = [

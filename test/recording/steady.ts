@@ -17,7 +17,7 @@ const times: readonly (readonly [RegExp, string])[] = [
   [/\b\d\d:\d\d:\d\d\b/g, '<time>'],
 ]
 const folder = new RegExp(`${tmpdir()}/reveille-recording-\\w+`, 'g')
-/** What is measured or drawn, and so differs each time. */
+/** Keys of measured or random values, which differ each time. */
 const varying = /(Ms|At|Digest|^(at|digest|since|until|first|last|pid|version|nonce|revision))$/
 
 /** Larger numbers are milliseconds since 1970. */

@@ -19,7 +19,7 @@ const everyMs = 5
 /** The probe skips a tick rather than to have more requests under way. */
 const maxUnderWay = 8
 
-/** What is edited, with its text in a version. Odd versions are longer, at the beginning and at the end. */
+/** The edited files, with their text in a version. Odd versions are longer, at the beginning and at the end. */
 const files: Readonly<Record<'mappings' | 'configuration' | 'transform' | 'schema', Edited>> = {
   mappings: { name: 'mappings/live/desk.yaml', text: mappingFile },
   configuration: {
@@ -205,7 +205,7 @@ function createProbe({ post, read }: Installation) {
   return {
     wrong,
     posted: () => posted,
-    /** What the last request to a mapping became. */
+    /** The outcome of the last request to a mapping. */
     last: (id: string) => last[id],
     async stop() {
       isStopped = true

@@ -163,7 +163,7 @@ export function testStorm(count: number, connections: number): void {
     let edit = 0
     for await (const _tick of setInterval(everyMs)) {
       await gateway.edit(edit++)
-      // How many edits are superseded depends on the machine, but some of each kind are not.
+      // The number of superseded edits depends on the machine, but some of each kind are not.
       if (edit >= 20 * count || (edit >= count && wentBothWays(gateway))) break
     }
     await sender.stop()

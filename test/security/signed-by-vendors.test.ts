@@ -17,7 +17,7 @@ import { gatewayToken, hookToken, install } from '../installation.ts'
 import { seconds, signedBySlack } from '../signed.ts'
 
 interface Post {
-  /** What follows the endpoint's name in the address. */
+  /** The part of the address after the endpoint's name. */
   readonly query?: string
   readonly headers: Record<string, string>
   readonly body: string
@@ -150,7 +150,7 @@ ${Object.entries(vendors)
     - { id: any, action: agent, message: "Something came from {{path}}.", deliver: false }
 `
 
-/** How many fresh payloads each vendor signs. */
+/** Number of fresh payloads that each vendor signs. */
 const payloads = 5
 
 for (const [name, vendor] of Object.entries(vendors)) {

@@ -97,7 +97,7 @@ export function publishedDescription(description: Description): Readonly<Record<
   const hasCode = entriesOf(description).length > 0
   return {
     ...description,
-    // What only this repository uses is left out.
+    // Fields that only this repository uses are left out.
     scripts: undefined,
     devDependencies: undefined,
     exports: Object.fromEntries(

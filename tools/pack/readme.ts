@@ -7,7 +7,7 @@ const forAuthors = /^(Decision\b|Decisions$|Rooms$|Tests$|A plugin in this repos
 
 export interface ReadmeSubject {
   readonly name: string
-  /** Whether the package `reveille` brings it along. */
+  /** True if the package `reveille` includes it. */
   readonly isIncluded: boolean
 }
 

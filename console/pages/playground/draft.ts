@@ -1,4 +1,4 @@
-/** What is being tried. It outlives the page, so that a look at another one loses nothing, and ends with the tab. */
+/** The draft being tried. It outlives the page, so that a look at another one loses nothing, and ends with the tab. */
 
 import { signal } from '@preact/signals'
 import { layOut } from '../../parts/json-layout.ts'
@@ -114,7 +114,7 @@ export function readPlace(place: string): { name: string; line: number; column: 
   return name === undefined ? undefined : { name, line: Number(line), column: Number(column) }
 }
 
-/** Whether a mapping's `match.path` covers an endpoint; a segment such as `:id` stands for any one. */
+/** True if a mapping's `match.path` covers an endpoint; a segment such as `:id` stands for any one. */
 export function covers(path: string | undefined, endpoint: string): boolean {
   if (path === undefined || path === '' || path === '/') return true
   const wanted = path.split('/')

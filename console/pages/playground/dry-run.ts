@@ -9,7 +9,7 @@ import { type Draft, parseHeaders, parseQuery } from './draft.ts'
 
 /** The answer of `POST /try`. */
 export type Tried = Partial<Pick<Replayed, 'decision' | 'status' | 'explanation' | 'stops'>> & {
-  /** What is wrong with the mapping. */
+  /** Problems of the mapping. */
   readonly diagnostics?: readonly Diagnostic[]
   /** A mapping file with a test that expects this. */
   readonly test?: string

@@ -1,4 +1,4 @@
-/** What was sent: headers, query and body, as text whatever they hold. */
+/** The payload of a request: headers, query and body, as text whatever they hold. */
 
 import { useState } from 'preact/hooks'
 import { hrefOf } from '../../browser/router.ts'

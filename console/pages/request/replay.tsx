@@ -19,7 +19,7 @@ interface Props {
   readonly close: () => void
 }
 
-/** What the gateway shows in the place of a secret. */
+/** The gateway's replacement of a secret. */
 const redacted = '[redacted]'
 
 type Step = 'ready' | 'trying' | 'replaying' | ApiError

@@ -24,7 +24,7 @@ const perInsert = 500
 /** A database in which tasks wait. */
 interface Filled {
   readonly url: string
-  /** How many tasks are to be added before the next sample. */
+  /** Number of tasks to add before the next sample. */
   missing: number
 }
 

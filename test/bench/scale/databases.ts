@@ -12,7 +12,7 @@ import { workFolder } from '../server.ts'
 
 export type Databases = Awaited<ReturnType<typeof openDatabases>>
 
-/** What a small server of somebody would be set to. */
+/** Settings of a small server. */
 const settings = {
   autovacuum: 'on',
   shared_buffers: '256MB',

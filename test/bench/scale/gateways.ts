@@ -29,7 +29,7 @@ const agent = JSON.stringify({
 const connections = 32
 /** For each gateway. */
 const warmUp = 3000
-/** What a warm-up leaves behind is done in this time, mostly. */
+/** Milliseconds in which the work left by a warm-up is mostly done. */
 const settlingMs = 500
 const startingRunner = {
   folder: fileURLToPath(new URL('./starting-runner', import.meta.url)),
@@ -117,7 +117,7 @@ async function sampleOfAccepting(
 }
 
 const perSecond = 100
-/** How long runs may take that were accepted last. Milliseconds. */
+/** Milliseconds that the runs accepted last may take. */
 const maxStartMs = 10_000
 
 /** Milliseconds from sending a request until its runner is called, so accepting is part of it. */

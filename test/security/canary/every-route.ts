@@ -11,7 +11,7 @@ import { type Installation, until } from '../../installation.ts'
 import { configured, encodings, searchFor } from './canaries.ts'
 import { installCanaries } from './installation.ts'
 
-/** What no configuration refers to is not known to be a secret. */
+/** Values that no configuration refers to are not known to be secrets. */
 const { 'unused-variable': _, 'file-target': __, ...secrets } = configured
 const show = searchFor(secrets)
 const headers = { authorization: `Bearer ${configured['gateway-token']}` }

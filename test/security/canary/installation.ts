@@ -83,7 +83,7 @@ const tests = `tests:
   - { name: a sample, request: { endpoint: plain, headers: { x-note: ${secret['runner-key']} }, body: { text: x, number: 1, deep: ${secret['runner-key']} } }, expect: { mapping: plain } }
 `
 
-/** What an author prints or throws is shown to the operator. The cause of an error is not shown. */
+/** An author's output and errors are shown to the operator. The cause of an error is not shown. */
 const failing = `export default ({ payload }) => {
   throw new Error('it cannot be read', { cause: new TypeError(payload.text) })
 }

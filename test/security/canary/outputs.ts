@@ -236,7 +236,7 @@ export interface Kept {
   /** The path below the folder. */
   readonly file: string
   readonly bytes: string
-  /** Whether other users may read it. */
+  /** True if other users may read it. */
   readonly open: boolean
 }
 

@@ -9,7 +9,7 @@ import type { Output } from './outputs.ts'
  */
 export const tellingFields: readonly string[] = [
   ...['deliveries', 'deliveries.reason', 'deliveries.text'],
-  // What authors complete by, with secrets hidden.
+  // Values for completion, with secrets hidden.
   'endpoints/paths.fields[].example',
   'endpoints/paths.fields[].path',
   'endpoints/paths.headers[].example',
@@ -24,7 +24,7 @@ export const tellingFields: readonly string[] = [
   // For a request: why a mapping did not match it, shortened, with secrets hidden.
   'requests.trace.candidates[].clause.actual',
   ...['explain.trace.candidates[].clause.actual', 'requests'],
-  // What is made of a stored body, and the body itself.
+  // A test made of a stored body, and the body itself.
   ...['requests/as-test', 'requests/body'],
   // For a stored request: what would become of it, with secrets hidden.
   ...['requests/explain', 'requests/replay'].flatMap((dryRun) => [

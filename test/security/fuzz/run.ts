@@ -21,7 +21,7 @@ export interface FuzzRun {
 const connections = 32
 /** After this long without an answer a broken request is abandoned. Milliseconds. */
 const idleMs = 2 * bodyTimeoutMs
-/** How often the gateway's memory and time are read during a run. */
+/** Number of reads of the gateway's memory and time during a run. */
 const reports = 8
 /** The heap of the gateway: a leak makes it run out of memory. */
 const heapMegabytes = 160

@@ -17,7 +17,7 @@ export interface HostileRun {
 interface Measured {
   readonly name: string
   readonly held: number
-  /** How often the pair was sent. */
+  /** Number of times that the pair was sent. */
   readonly tries: number
 }
 

@@ -22,7 +22,7 @@ export interface Saying {
   readonly idleMs?: number
   /** The address of the sender. On Linux all of 127/8 belongs to this machine. */
   readonly from?: string
-  /** Whether the sender goes away once everything is written. */
+  /** True if the sender disconnects once everything is written. */
   readonly abandons?: boolean
 }
 
