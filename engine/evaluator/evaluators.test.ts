@@ -4,10 +4,11 @@ import { setImmediate } from 'node:timers/promises'
 import { actionOf, requestOf } from '../compile/fixture.ts'
 import type { AgentAction, Decision } from '../resolve/model/decision.ts'
 import { processorMs } from '../resolve/model/processor-time.ts'
+import { checkMs } from '../threads/watch.ts'
 import { TransformError } from '../transform/port.ts'
-import { createEvaluators, EvaluationEnded } from './evaluators.ts'
+import { createDeadline, createEvaluators, EvaluationEnded } from './evaluators.ts'
 import { containedOf, createManualTimers, evaluatorsOf } from './fixture.ts'
-import type { SettingsContent } from './protocol.ts'
+import { phases, type SettingsContent, slots } from './protocol.ts'
 
 const evaluated = (source: string) => ({ message: `{% ${source} %}` })
 /** An expression whose search takes the library 20 s, without any way for the library to interrupt it. */
@@ -282,6 +283,49 @@ test('a request whose thread grows too large is refused, and the next one is ans
   assert.equal(refused.code, 'EXPRESSION_FAILED')
   const next = await containedOf(evaluators, [evaluated('$reverse([1, 3])[0]')])
   assert.equal(messageOf(await next.resolve(requestOf({}))), '3')
+})
+
+test('a request is refused for now if the machine does not let its thread run', async (context) => {
+  const timers = createManualTimers()
+  const evaluators = createEvaluators({ timers })
+  context.after(() => evaluators.close())
+  const snapshot = await containedOf(evaluators, [evaluated('$reverse([1, 3])[0]')])
+  const starved = snapshot.resolve(requestOf({}))
+  // The thread cannot have started before this function returns.
+  for (let checks = 0; checks <= 30_000 / checkMs; checks++) timers.fire(checkMs)
+  const decision = await starved
+  assert.ok('code' in decision && decision.code === 'BACKLOG', JSON.stringify(decision))
+  assert.equal(messageOf(await snapshot.resolve(requestOf({}))), '3')
+})
+
+test('a thread is late by its processor time, counted from when each piece of work was first seen', () => {
+  const shared = new Int32Array(2)
+  const { waiting, resolving, loading } = phases
+  const seen: unknown[] = []
+  const deadline = createDeadline(shared, 0)
+  for (const [phase, work, usedMs] of [
+    [resolving, 1, 100],
+    [resolving, 1, 1_600],
+    [resolving, 2, 1_601],
+    [waiting, 2, 9_000],
+    [resolving, 2, 10_000],
+    [loading, 2, 90_000],
+    [resolving, 3, 90_001],
+    [resolving, 3, 91_502],
+  ] as const) {
+    Atomics.store(shared, slots.phase, phase)
+    Atomics.store(shared, slots.work, work)
+    seen.push(deadline(), deadline(usedMs))
+  }
+  assert.deepEqual(seen, [...Array(15).fill(undefined), 'processor'])
+})
+
+test('a thread that works on one thing is given up by the clock after 30 s, and not before', () => {
+  const shared = new Int32Array(2)
+  Atomics.store(shared, slots.phase, phases.resolving)
+  const deadline = createDeadline(shared, 0)
+  const seen = Array.from({ length: 30_000 / checkMs + 1 }, () => deadline())
+  assert.equal(seen.indexOf('clock'), 30_000 / checkMs)
 })
 
 test('one sender never holds all threads, and a request that waits too long is answered', async (context) => {

@@ -36,12 +36,12 @@ const maxWaitingBytes = 64 * 1_048_576
 const waitMs = 10_000
 /** A thread ends after this long without a request. It takes 0.2 s of processor time to start. Milliseconds. */
 const idleMs = 300_000
-/** Milliseconds that a thread may take for one piece of work. An expression ends itself after a second. */
+/** Milliseconds of processor time for one piece of work. An expression ends itself after a second. */
 const maxWorkMs = 1_500
 /** Added for each megabyte of the body. Milliseconds. */
 const maxWorkMsOfMegabyte = 200
-/** Milliseconds that a thread may take to start, or to compile mappings. */
-const maxLoadMs = 30_000
+/** Milliseconds by the clock for one piece of work, for starting a thread, and for compiling mappings. */
+const maxClockMs = 30_000
 /** The memory that a thread may hold besides its mappings. Megabytes. */
 const memoryMb = 256
 /** The memory of one mapping. */
@@ -85,7 +85,7 @@ export interface EvaluatorJob {
 /** The calls in the order in which a request makes them. When the request begins again, none of them is repeated. */
 export type TransformCalls = Promise<TransformAnswer>[]
 
-/** Thrown if too many requests wait for a thread already. The same request may be accepted later. */
+/** Thrown if no thread, or no processor, is free for the request. The same request may be accepted later. */
 export class EvaluatorsBusy extends Error {
   override readonly name = 'EvaluatorsBusy'
 }
@@ -224,12 +224,22 @@ class Worker implements PoolWorker<Running> {
     this.#thread.keepAlive(true)
     Atomics.store(this.#thread.shared, slots.work, work)
     const limitMb = memoryMb + memoryMbOfMapping * this.#sent.mappings.size
+    const deadline = createDeadline(this.#thread.shared, job.request.rawBody.length)
     this.#parts.watch.add(this, {
       thread: this.#thread,
       limitMb,
-      isLate: deadlineOf(this.#thread.shared, job),
+      check: (processorMs) => this.#check(job, deadline(processorMs)),
       exceeded: this.#events.ended,
     })
+  }
+
+  #check(job: Running, late: ReturnType<Deadline>): void {
+    if (late === undefined) return
+    if (late === 'clock') {
+      this.#current = undefined
+      job.result.reject(new EvaluatorsBusy('the machine does not let the thread of the request run'))
+    }
+    this.#events.ended()
   }
 
   #rest(): void {
@@ -315,18 +325,32 @@ async function answerOf(
   }
 }
 
-/** Returns what tells whether the deadline has passed, which starts over with each piece of work. */
-function deadlineOf(shared: Int32Array, { request: { rawBody } }: Running): () => boolean {
-  const maxMs = maxWorkMs + (maxWorkMsOfMegabyte * rawBody.length) / 1_048_576
-  let last = 0
+/**
+ * Called every `checkMs`, and with the thread's processor time each time that it is known. Returns by what the current piece
+ * of work is late: by the processor time that it takes, or by the clock, since it may have to wait for the processor.
+ */
+type Deadline = (processorMs?: number) => 'processor' | 'clock' | undefined
+
+/** `bytes` is the length of the body. */
+export function createDeadline(shared: Int32Array, bytes: number): Deadline {
+  const maxMs = maxWorkMs + (maxWorkMsOfMegabyte * bytes) / 1_048_576
+  let last = ''
   let checks = 0
-  return () => {
-    const work = Atomics.load(shared, slots.work)
+  let before: number | undefined
+  return (processorMs) => {
     const phase = Atomics.load(shared, slots.phase)
-    if (phase === phases.waiting || work !== last) checks = 0
+    const work = `${phase} ${Atomics.load(shared, slots.work)}`
+    if (phase === phases.waiting || work !== last) {
+      checks = 0
+      before = processorMs
+    }
     last = work
-    checks += 1
-    return checks * checkMs > (phase === phases.loading ? maxLoadMs : maxMs)
+    if (processorMs === undefined) {
+      checks += 1
+      return checks * checkMs > maxClockMs ? 'clock' : undefined
+    }
+    before ??= processorMs
+    return phase === phases.resolving && processorMs - before > maxMs ? 'processor' : undefined
   }
 }
 

@@ -7,7 +7,7 @@
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { backgroundTimers, type Timers } from '../timers.ts'
-import { bytesHeldBy, threadLimits } from './watch.ts'
+import { type ThreadUsage, threadLimits, usageOf } from './watch.ts'
 
 /** The `workerData` of every program. Messages go over a port of their own, which code in the thread need not reach. */
 export interface ThreadData {
@@ -45,8 +45,8 @@ export interface Thread<To = unknown, From = unknown> {
   drain(): void
   /** True if the thread keeps the process alive. It does not when it starts. */
   keepAlive(isNeeded: boolean): void
-  /** The bytes that the thread holds, garbage included; undefined if it ended. Waits while it is in native code. */
-  memory(): Promise<number | undefined>
+  /** Undefined if it ended. Waits while it is in native code, or is kept from the processor. */
+  usage(): Promise<ThreadUsage | undefined>
   /** V8's profile as JSON, for as long as `during` takes; undefined if this Node cannot profile, or the thread ended. */
   profile(during: () => Promise<unknown>): Promise<string | undefined>
   /** Resolves when the thread has ended, or was abandoned. */
@@ -87,7 +87,7 @@ export function startThread<To, From>(options: ThreadOptions): Thread<To, From> 
       if (isNeeded) worker.ref()
       else worker.unref()
     },
-    memory: () => bytesHeldBy(worker),
+    usage: () => usageOf(worker),
     profile: (during) => profileOf(worker, during),
     end(events) {
       if (state !== 'running') return left

@@ -1,5 +1,5 @@
 /**
- * Watches busy threads: how long they make no progress, and how much memory they hold. V8's own limit ends the process, and
+ * Watches busy threads: how much processor time they take, and how much memory they hold. V8's own limit ends the process, and
  * does not count buffers; so a busy thread is asked how much it holds, garbage included.
  */
 
@@ -16,14 +16,31 @@ export const threadLimits: ResourceLimits = {
   maxYoungGenerationSizeMb: 16,
 }
 
-/** The bytes that a worker holds, garbage included; undefined if it ended. Waits while it is in native code. */
-export async function bytesHeldBy(worker: Worker): Promise<number | undefined> {
+export interface ThreadUsage {
+  /** What the thread holds, garbage included. */
+  readonly bytes: number
+  /** The processor time since the thread started. */
+  readonly processorMs: number
+}
+
+/** Returns undefined if the worker has ended. Waits while it is in native code, or is kept from the processor. */
+export async function usageOf(worker: Worker): Promise<ThreadUsage | undefined> {
   try {
-    const { used_heap_size, external_memory } = await worker.getHeapStatistics()
-    return used_heap_size + external_memory
+    const [{ used_heap_size, external_memory }, processorMs] = await Promise.all([
+      worker.getHeapStatistics(),
+      processorMsOf(worker),
+    ])
+    return { bytes: used_heap_size + external_memory, processorMs }
   } catch {
     return undefined
   }
+}
+
+/** Node 24.5 and older only have the clock. */
+async function processorMsOf(worker: Partial<Worker>): Promise<number> {
+  if (worker.cpuUsage === undefined) return performance.now()
+  const { user, system } = await worker.cpuUsage()
+  return (user + system) / 1000
 }
 
 /** Milliseconds between checks of busy threads. */
@@ -34,11 +51,11 @@ const garbageBytes = 160 * 1_048_576
 const maxChecks = 40
 
 interface Watched {
-  readonly thread: { memory(): Promise<number | undefined> }
+  readonly thread: { usage(): Promise<ThreadUsage | undefined> }
   readonly limitMb: number
-  /** True if the deadline has passed. Asked every `checkMs`. Default: there is none. */
-  isLate?(): boolean
-  /** Called when the thread holds too much, or is late. */
+  /** Called every `checkMs`, and with the thread's processor time each time that it is known. Milliseconds. */
+  check?(processorMs?: number): void
+  /** Called when the thread holds too much. */
   exceeded(): void
 }
 
@@ -59,14 +76,16 @@ export function createThreadWatch(timers: Timers): ThreadWatch {
   function check(): void {
     timer = undefined
     for (const [worker, entry] of running) {
-      if (entry.watched.isLate?.()) entry.watched.exceeded()
+      entry.watched.check?.()
       // Most calls end before the first check.
-      else if (entry.state === 'new') entry.state = 'known'
+      if (entry.state === 'new') entry.state = 'known'
       else if (entry.state === 'known') {
         entry.state = 'asked'
-        void entry.watched.thread.memory().then((bytes) => {
+        void entry.watched.thread.usage().then((usage) => {
           entry.state = 'known'
-          if (bytes !== undefined && running.get(worker) === entry) judge(entry, bytes)
+          if (usage === undefined || running.get(worker) !== entry) return
+          entry.watched.check?.(usage.processorMs)
+          judge(entry, usage.bytes)
         })
       }
     }

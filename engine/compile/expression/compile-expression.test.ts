@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { ExpressionError } from '../../resolve/model/program.ts'
 import { createScope } from '../../resolve/model/scope.ts'
 import { requestOf } from '../fixture.ts'
@@ -114,6 +114,23 @@ for (const [source, payload, code, what] of failing) {
     })
   })
 }
+
+/** Sets the clock and the processor time of this thread to the number of times that the clock or that time was read. */
+function countTime(context: TestContext, { processorMs }: { readonly processorMs: number }): void {
+  let reads = 0
+  context.mock.method(Date, 'now', () => 1_000 * ++reads)
+  context.mock.method(process, 'threadCpuUsage', () => ({ user: 1_000 * processorMs * ++reads, system: 0 }))
+}
+
+test('an expression that other work keeps from the processor is not late, whatever the clock says', async (context) => {
+  countTime(context, { processorMs: 0 })
+  assert.equal(await evaluate('$sum($map([1..2000], function($n) { $n * 2 }))'), 4_002_000)
+})
+
+test('an expression is late when it has used a second of processor time', async (context) => {
+  countTime(context, { processorMs: 400 })
+  await assert.rejects(evaluate('$sum($map([1..2000], function($n) { $n * 2 }))'), { code: 'D1012' })
+})
 
 test('$eval is refused however it is reached', () => {
   for (const source of [

@@ -3,11 +3,10 @@
  * that an expression takes depends on the payload.
  */
 
-import type jsonata from 'jsonata'
 import { ContainmentLimit } from '../../resolve/model/containment.ts'
 import { thrownLimit } from './fault.ts'
 import { pinFunctions, registerFunctions, timeVariable } from './functions.ts'
-import { type ExpressionLimits, type ParsedExpression, parseExpression } from './parse.ts'
+import { type ParsedExpression, parseExpression } from './parse.ts'
 import { makePlain } from './plain.ts'
 import type { SyntaxNode } from './syntax-tree.ts'
 
@@ -20,30 +19,30 @@ type EvaluateInLibrary = (
 
 /**
  * Reads the expression when it is first evaluated, because a gateway has many of which each request needs a few: a tree
- * takes some 20 KB. `prepare` changes the tree, unless a `resolved` one is given. `limits` replace the usual ones.
+ * takes some 20 KB. `prepare` changes the tree, unless a `resolved` one is given. The expression may take
+ * `maxMs` of processor time; default: a second.
  */
 export function createLibraryExpression(
   source: string,
   prepare: (ast: unknown) => void = () => {},
-  {
-    resolved,
-    limits,
-  }: { readonly resolved?: ParsedExpression; readonly limits?: Partial<ExpressionLimits> } = {},
+  { resolved, maxMs }: { readonly resolved?: ParsedExpression; readonly maxMs?: number } = {},
 ): EvaluateInLibrary {
-  let ready: { readonly expression: jsonata.Expression; readonly writes: boolean } | undefined
+  let ready: { readonly parsed: ParsedExpression; readonly writes: boolean } | undefined
 
   function read(): NonNullable<typeof ready> {
-    const { expression, ast, nodes } = resolved ?? parseExpression(source, 0, limits)
-    if (resolved === undefined) prepare(ast)
-    registerFunctions(expression)
-    return { expression, writes: nodes.some(mayWrite) }
+    const parsed = resolved ?? parseExpression(source, 0, maxMs)
+    if (resolved === undefined) prepare(parsed.ast)
+    registerFunctions(parsed.expression)
+    return { parsed, writes: parsed.nodes.some(mayWrite) }
   }
 
   return async (payload, bindings, now) => {
     await pinFunctions()
     ready ??= read()
     const root = ready.writes ? structuredClone(payload) : payload
-    return makePlain(await ready.expression.evaluate(root, { ...bindings, [timeVariable]: now }))
+    const { expression, begin } = ready.parsed
+    begin()
+    return makePlain(await expression.evaluate(root, { ...bindings, [timeVariable]: now }))
   }
 }
 

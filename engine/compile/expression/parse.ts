@@ -2,38 +2,66 @@
 
 import jsonata from 'jsonata'
 import { compileRegex, RegexSyntaxError } from '../../regex/regex.ts'
+import { processorMs } from '../../resolve/model/processor-time.ts'
 import { describeFault, ExpressionSyntaxError, startOfToken } from './fault.ts'
 import { foreignSyntax } from './foreign-syntax.ts'
 import { regexEngine } from './regex-engine.ts'
 import { type SyntaxNode, visitNodes } from './syntax-tree.ts'
 
+/** Milliseconds of its thread's processor time that an expression may take. */
+const defaultMaxMs = 1_000
+/** Reading the processor time takes as long as some steps of an evaluation. */
+const stepsBetweenReadings = 50
+
 /**
- * The limits that JSONata enforces: elements of a list, milliseconds, and depth of calls.
+ * Returns the limits that JSONata enforces: elements of a list, depth of calls, and time.
  * https://docs.jsonata.org/embedding-extending
  */
-const defaultLimits = { sequence: 10_000, timeout: 1_000, stack: 2_000, RegexEngine: regexEngine }
-
-export type ExpressionLimits = typeof defaultLimits
+function createLimits(maxMs: number) {
+  let steps = 0
+  let before = 0
+  let timeout = 0
+  return {
+    sequence: 10_000,
+    stack: 2_000,
+    RegexEngine: regexEngine,
+    begin() {
+      steps = 0
+      timeout = 0
+    },
+    /**
+     * JSONata reads it before each step: 0 is no limit, and any other value is compared with the clock. The clock runs on while
+     * other threads have the processor, so there is a limit only once the processor time is used up.
+     */
+    get timeout() {
+      steps += 1
+      if (steps % stepsBetweenReadings > 0) return timeout
+      const used = processorMs()
+      if (steps === stepsBetweenReadings) before = used
+      else if (used - before > maxMs) timeout = 1
+      return timeout
+    },
+  }
+}
 
 /** A valid expression. */
 export interface ParsedExpression {
   readonly expression: jsonata.Expression
+  /** Called before each evaluation, which then has its whole time. */
+  readonly begin: () => void
   readonly ast: SyntaxNode
   /** Every node of the tree once, the root first. */
   readonly nodes: readonly SyntaxNode[]
 }
 
 /**
- * Parses an expression to check or to evaluate it. `offset` is where it begins in its field's text, and `overrides` replaces
- * default limits.
+ * Parses an expression to check or to evaluate it. `offset` is where it begins in its field's text. It may take
+ * `maxMs` of processor time; default: a second.
  * @throws ExpressionSyntaxError
  */
-export function parseExpression(
-  source: string,
-  offset: number,
-  overrides?: Partial<ExpressionLimits>,
-): ParsedExpression {
-  const expression = parse(source, offset, overrides)
+export function parseExpression(source: string, offset: number, maxMs = defaultMaxMs): ParsedExpression {
+  const limits = createLimits(maxMs)
+  const expression = parse(source, offset, limits)
   const ast = expression.ast() as unknown as SyntaxNode
   const nodes: SyntaxNode[] = []
   visitNodes(ast, (node) => {
@@ -41,12 +69,12 @@ export function parseExpression(
   })
   for (const node of nodes) refuseEval(node, source, offset)
   compileRegexes(nodes, source, offset)
-  return { expression, ast, nodes }
+  return { expression, begin: limits.begin, ast, nodes }
 }
 
-function parse(source: string, offset: number, overrides?: Partial<ExpressionLimits>): jsonata.Expression {
+function parse(source: string, offset: number, limits: ReturnType<typeof createLimits>): jsonata.Expression {
   try {
-    return jsonata(source, { ...defaultLimits, ...overrides } as unknown as jsonata.JsonataOptions)
+    return jsonata(source, limits as unknown as jsonata.JsonataOptions)
   } catch (cause) {
     const foreign = foreignSyntax(source)
     if (foreign !== undefined)
