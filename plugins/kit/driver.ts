@@ -71,9 +71,9 @@ export interface Driver {
   notify(text: string): Promise<void>
   /**
    * Receives what other processes send, until the driver is closed. `onGap` is called whenever some of it may have been lost,
-   * `onHeard` when it is known that notifications arrive.
+   * `onHeard` as soon as it is known that notifications arrive, with the first text at the latest: until then the node is shown as polling.
    */
-  listen(onText: (text: string) => void, onGap: () => void, onHeard?: () => void): void
+  listen(onText: (text: string) => void, onGap: () => void, onHeard: () => void): void
   /** Describes the server to an operator. Undefined for a database without one. */
   describe(): Promise<
     | {

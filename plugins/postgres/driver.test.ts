@@ -134,7 +134,11 @@ const broken: Readonly<Record<string, (driver: Driver) => Driver>> = {
   }),
   'hears what others send, once it has said that something may have been missed': (driver) => ({
     ...driver,
-    listen: (onText, onGap) => driver.listen((text) => onText(text.trim()), onGap),
+    listen: (onText, ...others) => driver.listen((text) => onText(text.trim()), ...others),
+  }),
+  'says that it hears, with the first text at the latest': (driver) => ({
+    ...driver,
+    listen: (onText, onGap) => driver.listen(onText, onGap, () => undefined),
   }),
   'describes its server': (driver) => ({ ...driver, describe: async () => undefined }),
 }

@@ -151,6 +151,7 @@ test('listening resumes after the connection was cut, and missed notifications a
     () => {
       gaps += 1
     },
+    () => undefined,
   )
   const isHeard = async (text: string) => {
     while (!heard.includes(text)) {

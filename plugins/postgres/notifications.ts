@@ -44,7 +44,7 @@ export function createNotifications(connections: Connections, notify: (text: str
       client.once('end', () => lost.abort())
       client.once('error', () => lost.abort())
       client.on('notification', ({ payload = '' }) => {
-        if (!hears) onHeard?.()
+        if (!hears) onHeard()
         hears = true
         hasHeard = true
         const text = payload.slice(own.length)

@@ -372,11 +372,13 @@ const operating: CommandRows = {
     about: 'perform runs that failed or timed out again, from their stored prompts, the oldest first',
     args: [['[run...]', id]],
     options: [
+      option('--failed', 'every run that failed; the same as --state failed'),
       ...filterOptions(filtersOf(routes.retryRuns.body.properties)),
       option('--dry-run', 'only say how many would be retried'),
+      ...['--parked', '--outcome <outcome>', '--channel <name>'].map((flags) => option(flags, '', 'hidden')),
     ],
     json: 'answer as JSON: {items}, or {ok, done, refused} for many',
-    examples: ['reveille retry 3f9a1c', 'reveille retry --state failed --since 8h --dry-run'],
+    examples: ['reveille retry 3f9a1c', 'reveille retry --failed --since 8h --dry-run'],
     run: async () => (await import('./operating/orders.ts')).retry,
   },
   resolve: issueRow(
@@ -444,6 +446,7 @@ gateway.`,
       option('--cancel <id>', 'end an earlier replay of many requests; what was replayed stays'),
       option('--parked', 'every delivery that is parked'),
       option('--channel <name>', 'with --parked: only those to this channel'),
+      ...['--state <state>', '--runner <name>'].map((flags) => option(flags, '', 'hidden')),
     ],
     json: 'answer as JSON: {items}, or the job',
     help: `

@@ -5,7 +5,7 @@ import type { Severity } from '../store/port.ts'
 
 export interface IssueCodeRow {
   readonly severity: Severity
-  /** Completes "An issue is open: …", in words that quote nothing of a sender. */
+  /** Completes "An issue has opened: …", in words that quote nothing of a sender. */
   readonly title: string
   /** Completes "It ends …", for the reference page. */
   readonly ends: string

@@ -318,8 +318,8 @@ function createEvents({ mintId, generation, notifies, heartbeatFor }: LedgerOpti
       if (today.day !== day) today = { day, count: 0 }
       if (today.count >= maxEvents) return undefined
       today.count += 1
-      const text = `An issue is open: ${title} (${code}, ${cut(subject, maxSubject)}). Its cause and the next step: \`reveille issues\`.`
-      const event = ownEvent({ generation: generation() }, text, { id: mintId(), at })
+      const text = `An issue has opened: ${title} (${code}, ${cut(subject, maxSubject)}). Its cause and the next step: \`reveille issues\`.`
+      const event = ownEvent({ generation: generation() }, text, { id: mintId(), at, issue: key })
       const task = heartbeatFor(at)
       return { event, day, ...(task && { task }) }
     },

@@ -46,7 +46,7 @@ type Subject = Pick<RunRecord, 'generation'> &
 export function ownEvent(
   { id: runId, requestId, endpoint, mapping, generation }: Subject,
   text: string,
-  { id, at: createdAt }: { readonly id: Id; readonly at: number },
+  { id, at: createdAt, issue }: { readonly id: Id; readonly at: number; readonly issue?: string },
 ): EventRecord {
   return {
     id,
@@ -56,7 +56,7 @@ export function ownEvent(
     prompt: text,
     mode: 'next-heartbeat',
     trusted: true,
-    origin: { requestId, runId },
+    origin: { requestId, runId, ...(issue !== undefined && { issue }) },
     endpoint,
     mapping,
     generation,

@@ -210,8 +210,15 @@ export const event = Type.Object(
     prompt: Type.String({ description: 'The text as the model gets it.' }),
     mode: Type.Enum(['now', 'next-heartbeat']),
     trusted: Type.Boolean(),
-    /** Where it came from: a request's wake action, or a run's summary. */
-    origin: Type.Object(optional({ requestId: id, runId: id, traceparent })),
+    /** Where it came from: a request's wake action, a run's summary, or an issue that opened. */
+    origin: Type.Object(
+      optional({
+        requestId: id,
+        runId: id,
+        traceparent,
+        issue: Type.String({ description: 'The key of an issue.' }),
+      }),
+    ),
     generation: Type.Integer(),
     createdAt: time,
     ...optional({

@@ -72,7 +72,7 @@ async function checkEvents({ read }: Installation, issues: readonly IssueRecord[
     const page = await read<{ items: { text: string; trusted: boolean }[] }>('/api/events?limit=500')
     return page.items.some(({ text }) => isWritten(text)) ? page : undefined
   }, 'the event about the last of the seeds')
-  const texts = items.map(({ text }) => text).filter((text) => text.startsWith('An issue is open'))
+  const texts = items.map(({ text }) => text).filter((text) => text.startsWith('An issue has opened'))
   assert.equal(items.filter(({ text }) => /loop/.test(text)).length, 1, 'a loop is reported once')
   assert.equal(new Set(texts).size, texts.length)
   for (const { code, subject } of issues) {

@@ -374,10 +374,12 @@ export const sharedDriverTests: Readonly<Record<string, (driver: Driver, other: 
     driver.listen(
       (text) => heard.driver.push(text),
       () => (gaps += 1),
+      () => undefined,
     )
     other.listen(
       (text) => heard.other.push(text),
       () => (gaps += 1),
+      () => undefined,
     )
     await until(
       () => gaps >= 2,
@@ -391,6 +393,25 @@ export const sharedDriverTests: Readonly<Record<string, (driver: Driver, other: 
       () => 'everything is heard',
     )
     assert.deepEqual(heard, { driver: sent, other: ['done'] })
+  },
+
+  async 'says that it hears, with the first text at the latest'(driver, other) {
+    const said: string[] = []
+    driver.listen(
+      (text) => said.push(text),
+      () => undefined,
+      () => said.push('it hears'),
+    )
+    const sending = setInterval(() => void other.notify('text').catch(() => undefined), 10)
+    try {
+      await until(
+        () => said.length > 0,
+        () => 'it hears',
+      )
+    } finally {
+      clearInterval(sending)
+    }
+    assert.equal(said[0], 'it hears')
   },
 
   async 'describes its server'(driver) {

@@ -199,11 +199,16 @@ agents:
     out: '3 runs would be retried.\n',
     err: '',
   })
+  assert.equal((await run('retry', '--failed', '--dry-run')).out, '3 runs would be retried.\n')
   assert.equal((await run('retry', '--code', 'no-such-code')).out, '0 runs queued again.\n')
   for (const [args, message] of [
     [[], /^Name the runs, or choose them/],
     [[first, '--since', '8h'], /^An id names one run/],
     [['--since', 'yesterday'], /^--since takes a span/],
+    [['--failed', '--state', 'timed-out'], /^--failed is the same as --state failed; give one of the two\./],
+    [['--parked'], /^--parked is for deliveries: `reveille replay --parked`\. Parked runs: `reveille resume --all`\./],
+    [['--outcome', 'failed'], /^--outcome is for requests: `reveille replay`\. Runs have a --state\./],
+    [['--channel', 'slack', '--failed'], /^--channel is for deliveries: `reveille replay --parked`\./],
   ] as const) {
     const refused = await run('retry', ...args)
     assert.equal(refused.code, 2)

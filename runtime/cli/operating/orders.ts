@@ -4,8 +4,8 @@ import type { Asked } from '../../api/routes/client.ts'
 import { type Client, openClient, type Refused } from '../client.ts'
 import { badUsage } from '../command-failure.ts'
 import type { CommandOptions, Io } from '../io.ts'
-import { counted, print, shortId } from '../print.ts'
-import { queryOf } from '../records/filters.ts'
+import { counted, pasted, print, shortId } from '../print.ts'
+import { flagOf, queryOf } from '../records/filters.ts'
 import { findOne } from '../records/records.ts'
 import { addressText } from '../status-text.ts'
 
@@ -80,13 +80,30 @@ export async function resume(runs: readonly string[], io: Io, options: CommandOp
 }
 
 export async function retry(runs: readonly string[], io: Io, options: CommandOptions): Promise<number> {
-  const { dryRun = false } = options
-  const chosen = queryOf(io, options)
+  const { dryRun = false, failed = false } = options
+  refuseWords(options, {
+    parked: `deliveries: ${pasted('replay --parked', io)}. Parked runs: ${pasted('resume --all', io)}`,
+    channel: `deliveries: ${pasted('replay --parked', io)}`,
+    outcome: `requests: ${pasted('replay', io)}. Runs have a --state`,
+  })
+  if (failed && options.state !== undefined && options.state !== 'failed')
+    throw badUsage('--failed is the same as --state failed; give one of the two.')
+  const chosen = queryOf(io, { ...options, ...(failed && { state: 'failed' }) })
   const isFiltered = Object.keys(chosen).length > 0
   if (runs.length > 0 && (isFiltered || dryRun))
     throw badUsage('An id names one run; filters and --dry-run choose among many.')
   if (runs.length > 0) return orderRuns('retry', runs, io)
   if (!isFiltered)
-    throw badUsage('Name the runs, or choose them: --state failed, --since, --code and the like.')
+    throw badUsage('Name the runs, or choose them: --failed, --since, --code and the like.')
   return orderAll('retry', await openClient(io), { ...chosen, ...(dryRun && { dryRun }) }, io)
+}
+
+/** Refuses options of the other of `retry` and `replay`. @throws CommandFailure (bad usage) */
+export function refuseWords(
+  options: CommandOptions,
+  words: { readonly [Name in keyof CommandOptions]: string },
+): void {
+  for (const [name, owners] of Object.entries(words))
+    if (options[name as keyof CommandOptions] !== undefined)
+      throw badUsage(`${flagOf(name)} is for ${owners}.`)
 }

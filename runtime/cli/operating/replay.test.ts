@@ -213,6 +213,8 @@ test('orders that cannot be understood are refused before anything is asked', as
     [['replay', '--failed', '--payload', 'x'], /^--payload goes with one request/],
     [['replay', '--failed', '--since', 'yesterday'], /^--since takes a span such as 30m, 8h or 7d/],
     [['replay', '--failed', '--call-out'], /^--call-out goes with --dry-run/],
+    [['replay', '--state', 'failed'], /^--state is for runs: `reveille retry`\. Requests have an --outcome\.\n/],
+    [['replay', '--runner', 'desk', '--failed'], /^--runner is for runs: `reveille retry`\.\n/],
   ] as const) {
     const answer = await command(...args)
     assert.equal(answer.code, 2, args.join(' '))
@@ -226,7 +228,7 @@ test('where no request failed, failed runs are pointed at', async (t) => {
   const none = { code: 0, err: '' }
   assert.deepEqual(await command('replay', '--failed'), {
     ...none,
-    out: 'No request matches. Failed runs: `reveille retry --state failed`.\n',
+    out: 'No request matches. Failed runs: `reveille retry --failed`.\n',
   })
   assert.deepEqual(await command('replay', '--outcome', 'ignored'), { ...none, out: 'No request matches.\n' })
 })

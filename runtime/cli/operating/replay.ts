@@ -13,11 +13,15 @@ import { type FilterQuery, queryOf } from '../records/filters.ts'
 import { kinds } from '../records/kinds.ts'
 import { find } from '../records/records.ts'
 import { readGivenFile, utf8Of } from '../request-file.ts'
-import { orderAll, orderEach } from './orders.ts'
+import { orderAll, orderEach, refuseWords } from './orders.ts'
 
 /** Finds what each id names before it replays the first one. @returns 1 where one of them could not be replayed */
 export async function replay(names: readonly string[], io: Io, options: CommandOptions): Promise<number> {
   const { parked = false, channel, job, cancel, failed = false, outcome, dryRun, callOut } = options
+  refuseWords(options, {
+    state: `runs: ${pasted('retry', io)}. Requests have an --outcome`,
+    runner: `runs: ${pasted('retry', io)}`,
+  })
   if (failed && outcome !== undefined && outcome !== 'failed')
     throw badUsage('--failed is the same as --outcome failed; give one of the two.')
   const chosen = { ...options, ...(failed && { outcome: 'failed' }) }
@@ -156,7 +160,7 @@ async function replayByFilter(
 /** Requests that were accepted have not failed, although their runs may have. */
 function noneText({ outcome }: FilterQuery, io: Io): string {
   const none = 'No request matches.'
-  return outcome === 'failed' ? `${none} Failed runs: ${pasted('retry --state failed', io)}.` : none
+  return outcome === 'failed' ? `${none} Failed runs: ${pasted('retry --failed', io)}.` : none
 }
 
 function previewText(total: number, sample: readonly ItemOf<'listRequests'>[], io: Io): string {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { ownEvent } from '../../session/summary.ts'
 import { broken, openTestBed, type Setting, startTestBed, type TestBed, untilAborted } from '../test-bed.ts'
 
 const minute = 60_000
@@ -33,6 +35,28 @@ test('an event that asks for now is shown at once, and consumed by the turn that
   assert.deepEqual(turn?.events, [{ id, text, prompt: `[${text}]`, mode: 'now', at }])
   assert.deepEqual([turn?.timeoutSeconds, turn?.action], [60, undefined])
   assert.equal(bed.log('heartbeat-succeeded')[0]?.['events'], 1)
+})
+
+test('a heartbeat says of an issue that opened whether it has been resolved since', async (t) => {
+  const bed = await startTestBed(t, { ...quiet, heartbeat: { everyMs: 30 * minute } })
+  const at = bed.clock.now()
+  const issue = { code: 'RELOAD_REFUSED', severity: 'degraded', cause: 'c', next: { label: 'n' } } as const
+  for (const subject of ['files', 'others']) {
+    const key = `RELOAD_REFUSED:${subject}`
+    const facts = { id: randomUUID(), at, issue: key }
+    const report = { event: ownEvent({ generation: 1 }, `${subject} were refused.`, facts), day: '2026-01-01' }
+    const changes = [{ ...issue, key, subject, count: 1, report }]
+    await bed.command({ type: 'issues', at, changes })
+  }
+  await bed.command({ type: 'issues', at, changes: [{ key: 'RELOAD_REFUSED:files', resolve: true }] })
+  bed.clock.advance(30 * minute)
+  await untilHeartbeats(bed, 1)
+  const [turn] = bed.turns
+  assert.deepEqual(turn?.events?.map(({ text }) => text).toSorted(), [
+    'files were refused. This has been resolved since.',
+    'others were refused.',
+  ])
+  assert.match(turn?.prompt ?? '', /\nfiles were refused\. This has been resolved since\.\n/)
 })
 
 test('a burst within 250 ms becomes one heartbeat', async (t) => {

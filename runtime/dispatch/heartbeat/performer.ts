@@ -23,7 +23,7 @@ import { names, stateKept } from '../changes.ts'
 import { planDeliveries, reportUnsent } from '../delivery/outgoing.ts'
 import type { PerformerOptions } from '../performer-options.ts'
 import { createHeartbeatPauses, type HeartbeatPauses } from './pauses.ts'
-import { beginHeartbeat, type Heartbeat } from './record.ts'
+import { beginHeartbeat, type Heartbeat, withEndOfIssues } from './record.ts'
 import { createHeartbeatBoard, type HeartbeatBoard } from './state.ts'
 
 const backoff: Backoff = { firstMs: 5000, maxMs: 1_800_000 }
@@ -80,7 +80,8 @@ export function createHeartbeatPerformer(
 
   async function askRunner(claim: Claim, work: Work, reservation: Reservation): Promise<Settlement> {
     const facts = { id: mintId(), at: now(), generation: current().generation, settings: settings() }
-    const heartbeat = beginHeartbeat(work, { ...facts, relays: pauses.relays() })
+    const events = await withEndOfIssues(work.events, options.store.read)
+    const heartbeat = beginHeartbeat({ ...work, events }, { ...facts, relays: pauses.relays() })
     const { run, shown } = heartbeat
     board.started(run.startedAt)
     await claim.checkpoint({ run }).catch((error) => {
@@ -88,14 +89,14 @@ export function createHeartbeatPerformer(
       throw error
     })
     log.debug({ event: 'heartbeat-started', ...names(run), events: shown.length }, 'heartbeat started')
-    const events = shown.map(({ id, text, prompt, mode, createdAt }) => ({
+    const told = shown.map(({ id, text, prompt, mode, createdAt }) => ({
       id,
       text,
       prompt,
       mode,
       at: createdAt,
     }))
-    const about = { kind: 'heartbeat', events } as const
+    const about = { kind: 'heartbeat', events: told } as const
     const { outcome, spend, compact } = await ask({ claim, work, run, reservation, about })
     const asked = { ...heartbeat, claim, work, spend, at: now() }
     return outcome.kind === 'answered'

@@ -3,7 +3,7 @@
 import type { Settings } from '@reveille/engine'
 import { heartbeatPrompt } from '../../agent/heartbeat-prompt.ts'
 import { mainSession } from '../../session/main.ts'
-import type { EventRecord, Id, Work } from '../../store/port.ts'
+import type { EventRecord, Id, Reader, Work } from '../../store/port.ts'
 import type { StartedRun } from '../ask.ts'
 
 export interface Heartbeat {
@@ -52,4 +52,20 @@ export function beginHeartbeat(work: Work, facts: HeartbeatFacts): Heartbeat {
     eventIds: shown.map((event) => event.id),
   } as const
   return { run, shown }
+}
+
+/** Appends to the event of each issue that is resolved by now that it is. An event may wait for hours. */
+export async function withEndOfIssues(
+  events: readonly EventRecord[],
+  read: Pick<Reader, 'issue'>,
+): Promise<readonly EventRecord[]> {
+  return Promise.all(
+    events.map(async (event) => {
+      const { text, prompt, origin } = event
+      const issue = origin.issue === undefined ? undefined : await read.issue(origin.issue)
+      if (issue?.state !== 'resolved') return event
+      const end = ' This has been resolved since.'
+      return { ...event, text: `${text}${end}`, prompt: `${prompt}${end}` }
+    }),
+  )
 }
