@@ -103,7 +103,7 @@ const oldTransactionMs = 300_000
 const isOld = ({ database }: Status) => (database?.oldestTransaction?.ageMs ?? 0) >= oldTransactionMs
 
 function configurationsOf({ nodes }: Status): number {
-  return new Set(nodes.flatMap(({ digest = [] }) => digest)).size
+  return new Set(nodes.flatMap(({ sharedDigest = [] }) => sharedDigest)).size
 }
 
 /** More steps than this say no more. */

@@ -104,12 +104,13 @@ function* makeSnapshot(
   index: DecisionIndex,
   covering: Coverage['covering'],
 ): Work<Snapshot> {
-  const { settings, endpoints, digest } = configuration
+  const { settings, endpoints, digest, sharedDigest } = configuration
   const resolving = yield* compileResolving({ settings, endpoints, rules, randomness })
   const { policyOf, effectivePolicyOf } = resolving
   const { resolve, explain } = resolving.over(index.candidates, covering)
   const snapshot: Snapshot = {
     digest,
+    sharedDigest,
     settings: freezeDeep(settings),
     endpoints,
     mappings: Object.freeze(mappings.map(({ summary }) => summary)),

@@ -68,6 +68,7 @@ export function configurationOf(mappings: readonly Mapping[], fixture: Fixture =
     tests: [],
     endpoints: fixture.endpoints ?? {},
     digest: 'd1',
+    sharedDigest: 'd1',
     sources: new Map(),
     secrets: [],
     watched: [],

@@ -11,6 +11,8 @@ import type { ResolveOptions } from '../resolve/resolve.ts'
 export interface Snapshot {
   /** The SHA-256 of all content that the snapshot was made from, in hex. */
   readonly digest: string
+  /** The same without what each node has for itself. */
+  readonly sharedDigest: string
   readonly settings: Settings
   /** In matching order. */
   readonly mappings: readonly MappingSummary[]

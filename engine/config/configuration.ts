@@ -24,6 +24,8 @@ export interface Configuration {
   readonly endpoints: Readonly<Record<string, EndpointPolicy>>
   /** The SHA-256, in hex, of the content of every file and environment value in the configuration. */
   readonly digest: string
+  /** The same without what each node has for itself, such as its port and data folder: equal on all nodes that decide alike. */
+  readonly sharedDigest: string
   /**
    * Every file that was read, as text by its absolute path. They suffice to load it again, except for `.env` and the
    * targets of `${file:}`.

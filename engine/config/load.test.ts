@@ -98,6 +98,32 @@ test('names of properties of the prototype are ordinary names', async (context) 
   assert.equal(Object.getPrototypeOf(endpoints), null)
 })
 
+test('the digest that nodes share leaves out what each has for itself, and nothing that decides', async (context) => {
+  const sharedDigest = async (gateway: string, more: Record<string, string> = {}, env: Environment = {}) => {
+    const files = { 'reveille.yaml': `gateway: { ${gateway} }\nhooks: { token: "\${TOKEN}" }\n`, ...more }
+    return (await loadGood(context, files, { TOKEN: 'a', ...env })).sharedDigest
+  }
+  const shared = await sharedDigest('')
+  for (const own of [
+    'port: 9000, host: 0.0.0.0, log: { level: debug }',
+    'dataDir: ./b',
+    'dataDir: ~/reveille',
+    'dataDir: "${DATA:-data}"',
+  ])
+    assert.equal(await sharedDigest(own, {}, { DATA: own }), shared, own)
+  const policy = (token: string) => ({
+    'mappings/a.yaml': `endpoints: { a: { auth: token, token: ${token} } }\nmappings: [{ id: a, match: { path: a }, action: wake, text: a }]\n`,
+  })
+  const others = [
+    await sharedDigest('limits: { backlog: 5 }'),
+    await sharedDigest('', {}, { TOKEN: 'b' }),
+    await sharedDigest('', policy('one')),
+    await sharedDigest('', policy('"${DATA}"'), { DATA: 'one' }),
+    await sharedDigest('dataDir: "${DATA}"', policy('"${DATA}"'), { DATA: 'two' }),
+  ]
+  assert.equal(new Set([shared, ...others]).size, 6)
+})
+
 test('the place of a key is found by its path, and that of an indented block, or of a missing key in it, at the key above it', async (context) => {
   const { locate } = await loadGood(context, 'channels:\n  slack:\n    botToken: hunter2\n  sms: {}\n')
   for (const [path, place] of [

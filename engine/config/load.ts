@@ -93,6 +93,7 @@ async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextPars
   if (unread !== undefined)
     return { ok: false, diagnostics: [unread], watched: [...context.watched], digest: context.digest() }
   const main = await loadMain(file, context, diagnostics)
+  context.mainIsRead()
   if (main) applyRules(main, diagnostics)
   const files = await loadMappingFiles(main, file, context, diagnostics)
   const presets = await loadPresets(main, options.presets, context, diagnostics)
@@ -135,6 +136,7 @@ async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextPars
     tests: isRefused ? [] : tests,
     endpoints,
     digest,
+    sharedDigest: context.digest(sharedValue(main.value)),
     sources: context.sources(),
     secrets: secretsIn(
       [settings, endpoints, entries.mappings.map(({ parameters }) => parameters)],
@@ -197,6 +199,13 @@ function applyRules({ source, value }: CheckedFile<ConfigurationValue>, diagnost
   for (const [reads, check] of rules)
     if (diagnostics.isSound(source, ...reads.map((key) => key.split('.'))))
       diagnostics.report(source, check(value))
+}
+
+/** The value of the main file without what each node has for itself and no request is decided by. */
+function sharedValue({ gateway, hooks, ...others }: ConfigurationValue): unknown {
+  const { host: _host, port: _port, dataDir: _dataDir, store: _store, log: _log, ...ofGateway } = gateway
+  const { poll: _poll, ...reload } = hooks.reload
+  return { ...others, gateway: ofGateway, hooks: { ...hooks, reload } }
 }
 
 /** A preset's test of a mapping that the operator replaced would only show the difference. */

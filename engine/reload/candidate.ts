@@ -179,7 +179,8 @@ class CandidateBuild {
     const digest = digestOf(held.configuration.digest, bundles)
     this.#digest = digest
     const warnings = [...held.configuration.warnings, ...(bundled.warnings ?? [])]
-    const configuration = Object.freeze({ ...held.configuration, digest, warnings })
+    const sharedDigest = digestOf(held.configuration.sharedDigest, bundles)
+    const configuration = Object.freeze({ ...held.configuration, digest, sharedDigest, warnings })
     if (digest === live?.snapshot.digest || this.#context.isPassed?.(digest)) {
       return { outcome: 'unchanged', digest, warnings: configuration.warnings }
     }

@@ -68,9 +68,9 @@ test('the metrics of a source are its state, its times in seconds and its counts
       health: () => ({ backlog: 2 }),
       cluster: {
         nodes: async () => [
-          { role: 'all', digest: 'abc' },
-          { role: 'all', digest: 'abd' },
-          { role: 'ingress', digest: 'abc' },
+          { role: 'all', digest: 'abc', sharedDigest: 'abc' },
+          { role: 'all', digest: 'abd', sharedDigest: 'abd' },
+          { role: 'ingress', digest: 'abc', sharedDigest: 'abc' },
         ],
         database: async () => ({ version: '18.4', oldestTransaction: { ageMs: 90_500, by: 'psql' } }),
       },

@@ -285,7 +285,7 @@ function exposeCluster(add: AddMetric, { nodes, database }: GatewayStatus): void
     'Processes that share the store and are alive.',
     ['all', 'ingress'].map((role) => one(nodes.filter((node) => node.role === role).length, { role })),
   )
-  const digests = new Set(nodes.flatMap(({ digest = [] }) => digest))
+  const digests = new Set(nodes.flatMap(({ sharedDigest = [] }) => sharedDigest))
   add('gauge', 'node_configurations', 'How many different configurations they serve.', [one(digests.size)])
   const ageMs = database?.oldestTransaction?.ageMs ?? 0
   add(

@@ -143,7 +143,9 @@ function shownAtAddress(error: unknown, configuration: Configuration): unknown {
 function reportLive({ cluster }: Store, reloader: Reloader): void {
   const report = () => {
     const { generation, snapshot } = reloader.current()
-    cluster.report({ generation, digest: snapshot.digest.slice(0, shownOfDigest) })
+    const beginning = (digest: string) => digest.slice(0, shownOfDigest)
+    const sharedDigest = beginning(snapshot.sharedDigest)
+    cluster.report({ generation, digest: beginning(snapshot.digest), sharedDigest })
   }
   report()
   reloader.subscribe(({ type }) => type === 'snapshot-swapped' && report())

@@ -524,8 +524,8 @@ test('status says how channels, sources, nodes and the database fare, and what t
         },
       ],
       nodes: [
-        { ...node, name: 'a', digest: 'abc', isSelf: true, leads: ['retention'] },
-        { ...node, name: 'b', digest: 'abd', wakeUp: 'poll' },
+        { ...node, name: 'a', digest: 'abc', sharedDigest: 'abc', isSelf: true, leads: ['retention'] },
+        { ...node, name: 'b', digest: 'abd', sharedDigest: 'abd', wakeUp: 'poll' },
       ],
       database: { version: '18.1', oldestTransaction: { ageMs: 360_000, by: 'a report' } },
     },

@@ -143,10 +143,13 @@ export function nodeLines(nodes: readonly NodeRecord[], now: number): string[] {
 
 /** Says that nodes serve different configurations, or undefined. */
 export function differences(nodes: readonly NodeRecord[]): string | undefined {
-  const digests = Map.groupBy(nodes, ({ digest }) => digest)
-  digests.delete(undefined)
-  if (digests.size < 2) return undefined
-  const sides = [...digests].map(([digest, on]) => `${digest} on ${on.map(({ name }) => name).join(', ')}`)
+  const alike = Map.groupBy(nodes, ({ sharedDigest }) => sharedDigest)
+  alike.delete(undefined)
+  if (alike.size < 2) return undefined
+  const sides = [...alike.values()].map((on) => {
+    const digests = new Set(on.map(({ digest }) => digest))
+    return `${[...digests].join(', ')} on ${on.map(({ name }) => name).join(', ')}`
+  })
   return `they serve different configurations: ${sides.join('; ')}`
 }
 

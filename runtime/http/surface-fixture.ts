@@ -126,6 +126,7 @@ export function createSnapshot(options: SnapshotOptions = {}): Snapshot {
   }
   return {
     digest: 'digest',
+    sharedDigest: 'digest',
     settings: settings as unknown as Snapshot['settings'],
     mappings: [],
     endpoints: options.endpoints ?? {},

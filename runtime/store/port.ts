@@ -537,6 +537,8 @@ export interface NodeRecord {
   /** The node's live generation: its own number, and the digest of the files, which is the same wherever they are. */
   readonly generation?: number
   readonly digest?: string
+  /** The same without what each node has for itself, such as its port: nodes with another one decide differently. */
+  readonly sharedDigest?: string
   /** Milliseconds since the Unix epoch, by the store's clock. */
   readonly startedAt: number
   /** When it last renewed its row, by the store's clock. */
@@ -586,7 +588,7 @@ export interface Cluster {
   /** Lists all nodes that are alive, the oldest first. */
   nodes(): Promise<readonly NodeRecord[]>
   /** Shows the others what is live on this node. */
-  report(live: { readonly generation: number; readonly digest: string }): void
+  report(live: Required<Pick<NodeRecord, 'generation' | 'digest' | 'sharedDigest'>>): void
   /**
    * Calls `run` when this node becomes the one that does this, and again after it has lost and regained that. Several parts of a node may
    * follow one leadership. Returns a function that gives it up permanently; another node begins once all parts have.

@@ -51,7 +51,7 @@ async function openNodes(t: TestContext, ...times: LeaseTimes[]) {
   // From here on each node knows the others. On a slow machine, one that does not renew its leases may expire before that.
   for (const node of nodes)
     while ((await node.cluster.nodes()).length < nodes.length) {
-      for (const each of nodes) each.cluster.report({ generation: 1, digest: '' })
+      for (const each of nodes) each.cluster.report({ generation: 1, digest: '', sharedDigest: '' })
       await wait(5)
     }
   return { nodes, query, join, takeovers }
@@ -63,7 +63,7 @@ type Query = Awaited<ReturnType<typeof openNodes>>['query']
 async function renewed({ cluster }: Store, query: Query): Promise<void> {
   const renewedAt = async () => (await query('SELECT renewed_at FROM reveille.nodes'))[0].renewed_at
   for (const before = await renewedAt(); (await renewedAt()) === before; await wait(5))
-    cluster.report({ generation: 1, digest: '' })
+    cluster.report({ generation: 1, digest: '', sharedDigest: '' })
 }
 
 const settled = (store: Store) => store.command({ type: 'offer-route', route: undefined })
@@ -188,7 +188,7 @@ test('a claim that is lost while its work is loaded is not performed', async (t)
   await first.accept(sample.entry(sample.runAction()))
   const second = await join(quick)
   await startManualWorker(second, ['run']).next()
-  first.cluster.report({ generation: 1, digest: '' })
+  first.cluster.report({ generation: 1, digest: '', sharedDigest: '' })
   while (!takeovers.some(({ isSelf }) => isSelf)) await setImmediate()
   gate.resolve()
   await settled(first)
@@ -408,7 +408,7 @@ test('a node that closes does not join again, whatever it still reports', async 
       isClosed = true
     })
     while (!isClosed) {
-      leaving.cluster.report({ generation: 1, digest: String(round) })
+      leaving.cluster.report({ generation: 1, digest: String(round), sharedDigest: '' })
       await setImmediate()
     }
     await closing

@@ -70,6 +70,9 @@ export class LoadContext {
   readonly #dotEnv: string
   #fileEnv: Environment = {}
   readonly #seen = new Map<string, string | null>()
+  /** What was read after the main file. */
+  readonly #seenSince = new Map<string, string | null>()
+  #isMainRead = false
   readonly #sources = new Map<string, string>()
   readonly #secretFiles: Set<string>
 
@@ -110,7 +113,7 @@ export class LoadContext {
   /** Returns a file's text without byte order mark. @throws ReadError */
   async readText(path: string): Promise<string> {
     const text = await this.#read(path, maxFileBytes)
-    this.#seen.set(`text ${this.#fromFolder(path)}`, text)
+    this.#note(`text ${this.#fromFolder(path)}`, text)
     this.#sources.set(path, text)
     return text
   }
@@ -121,7 +124,7 @@ export class LoadContext {
     this.watched.add(target)
     this.#secretFiles.add(target)
     const text = (await this.#read(target, maxSecretBytes)).replace(/\r?\n$/, '')
-    this.#seen.set(`file ${path}`, text)
+    this.#note(`file ${path}`, text)
     this.referenced.add(text)
     return text
   }
@@ -129,7 +132,7 @@ export class LoadContext {
   /** Looks a variable up in the process environment, then in `.env`. */
   lookUp(name: string): string | undefined {
     const value = own(this.options.env, name) ?? own(this.#fileEnv, name)
-    this.#seen.set(`environment ${name}`, value ?? null)
+    this.#note(`environment ${name}`, value ?? null)
     if (value !== undefined) this.referenced.add(value)
     return value
   }
@@ -158,11 +161,20 @@ export class LoadContext {
     return new Map(inOrder(this.#sources))
   }
 
-  /** Returns the SHA-256, in hex, of everything that was read so far, in any order. */
-  digest(): string {
-    return createHash('sha256')
-      .update(JSON.stringify(inOrder(this.#seen)))
-      .digest('hex')
+  /** Notes that what is read from here on does not belong to the main file. */
+  mainIsRead(): void {
+    this.#isMainRead = true
+  }
+
+  /** Returns the SHA-256, in hex, of everything that was read so far, in any order. `main` takes the place of what the main file says. */
+  digest(main?: unknown): string {
+    const read = main === undefined ? inOrder(this.#seen) : [main, inOrder(this.#seenSince)]
+    return createHash('sha256').update(JSON.stringify(read)).digest('hex')
+  }
+
+  #note(key: string, value: string | null): void {
+    this.#seen.set(key, value)
+    if (this.#isMainRead) this.#seenSince.set(key, value)
   }
 
   #fromFolder(path: string): string {

@@ -330,6 +330,10 @@ export const status = Type.Object(
           digest: Type.String({
             description: 'The beginning of the digest of that, the same on all nodes with the same files.',
           }),
+          sharedDigest: Type.String({
+            description:
+              'The same without what each node has for itself, such as its port and its data folder.',
+          }),
           skewMs: Type.Integer({ description: 'How far its clock is ahead of that of the database.' }),
           wakeUp: Type.Enum(['notify', 'poll'], { description: 'How it hears of what other nodes did.' }),
         }),

@@ -204,7 +204,7 @@ test('nodes that agree are well, and every way in which they differ has its own 
     version: '1.0.0',
     role: 'all',
     generation: 3,
-    digest: 'abc',
+    digest: 'abc', sharedDigest: 'abc',
     startedAt: 0,
     renewedAt: 0,
     leads: [],
@@ -213,9 +213,14 @@ test('nodes that agree are well, and every way in which they differ has its own 
   assert.deepEqual(judgeNodes([node, { ...node, name: 'b' }]), [
     ok('2, of one version and with one configuration'),
   ])
+  assert.deepEqual(
+    judgeNodes([node, { ...node, name: 'b', digest: 'abd' }]),
+    [ok('2, of one version and with one configuration')],
+    'they differ in their data folders alone',
+  )
   const found = judgeNodes([
     { ...node, role: 'ingress' },
-    { ...node, role: 'ingress', name: 'b', version: '1.1.0', digest: 'abd', wakeUp: 'poll' },
+    { ...node, role: 'ingress', name: 'b', version: '1.1.0', digest: 'abd', sharedDigest: 'abd', wakeUp: 'poll' },
   ])
   assert.deepEqual(
     found.map(({ state, code, message }) => [state, code, message]),

@@ -12,13 +12,13 @@ export function clusterContract(subject: ContractSubject): void {
     test('a store lists its node with its name, its role and what is live on it', async (t) => {
       const bench = await openBench(t, subject, { node: { name: 'one', version: '1.2.3', role: 'ingress' } })
       const { cluster } = bench.store
-      cluster.report({ generation: 7, digest: 'abc' })
+      cluster.report({ generation: 7, digest: 'abc', sharedDigest: 'abe' })
       const [node, ...others] = await cluster.nodes()
       assert.deepEqual(others, [])
-      const { id, name, version, role, generation, digest, leads, isSelf } = node ?? assert.fail()
+      const { id, name, version, role, generation, digest, sharedDigest, leads, isSelf } = node ?? assert.fail()
       assert.deepEqual(
-        [id, name, version, role, generation, digest, leads, isSelf],
-        [cluster.node, 'one', '1.2.3', 'ingress', 7, 'abc', [], true],
+        [id, name, version, role, generation, digest, sharedDigest, leads, isSelf],
+        [cluster.node, 'one', '1.2.3', 'ingress', 7, 'abc', 'abe', [], true],
       )
     })
 
