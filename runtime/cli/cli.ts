@@ -8,6 +8,7 @@ import { type CommandRow, type CommandRows, configOption, type Run, reachHelp } 
 import { commands } from './commands.ts'
 import { candidates } from './completion.ts'
 import { type Io, processIo } from './io.ts'
+import { withPasted } from './print.ts'
 import { ownRows } from './webhooks/commands.ts'
 
 const usageExit = 2
@@ -93,7 +94,10 @@ export function createProgram(io: Io, result: { exitCode: number }, more: Comman
       const perform = (await load()) as (...given: unknown[]) => Promise<number>
       const { config, json, ...options } = command.optsWithGlobals()
       const own = { ...io, ...(config !== undefined && { config }), json }
-      result.exitCode = await perform(...given.slice(0, -2), own, options)
+      result.exitCode = await perform(...given.slice(0, -2), own, options).catch((error) => {
+        if (error instanceof CommandFailure) error.message = withPasted(error.message, own)
+        throw error
+      })
     }
   for (const [name, row] of Object.entries({ ...commands(), ...more })) addCommand(program, name, row, run)
   return program

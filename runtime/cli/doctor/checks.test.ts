@@ -204,7 +204,8 @@ test('nodes that agree are well, and every way in which they differ has its own 
     version: '1.0.0',
     role: 'all',
     generation: 3,
-    digest: 'abc', sharedDigest: 'abc',
+    digest: 'abc',
+    sharedDigest: 'abc',
     startedAt: 0,
     renewedAt: 0,
     leads: [],
@@ -220,7 +221,15 @@ test('nodes that agree are well, and every way in which they differ has its own 
   )
   const found = judgeNodes([
     { ...node, role: 'ingress' },
-    { ...node, role: 'ingress', name: 'b', version: '1.1.0', digest: 'abd', sharedDigest: 'abd', wakeUp: 'poll' },
+    {
+      ...node,
+      role: 'ingress',
+      name: 'b',
+      version: '1.1.0',
+      digest: 'abd',
+      sharedDigest: 'abd',
+      wakeUp: 'poll',
+    },
   ])
   assert.deepEqual(
     found.map(({ state, code, message }) => [state, code, message]),

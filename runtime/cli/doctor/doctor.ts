@@ -6,7 +6,7 @@ import { wrapWords } from '../../observe/wrap-words.ts'
 import { withCompiled } from '../authoring/compile.ts'
 import { findConfiguration, load, shownPath } from '../configuration.ts'
 import { type CommandOptions, type Io, paintFor } from '../io.ts'
-import { counted, hung, listed, print } from '../print.ts'
+import { counted, hung, listed, print, withPasted } from '../print.ts'
 import { type Checked, groups, type Result, runChecks, type State } from './check.ts'
 import { clusterChecks } from './checks/cluster.ts'
 import { configurationChecks } from './checks/configuration.ts'
@@ -98,7 +98,8 @@ function linesOf(checked: readonly Checked[]): readonly Line[] {
   return [...all.filter((line) => !skipped.includes(line)), ...shared]
 }
 
-function formatLine({ title, result }: Line, width: number, paint: Paint, { columns }: Io): string[] {
+function formatLine({ title, result }: Line, width: number, paint: Paint, io: Io): string[] {
+  const { columns } = io
   const { state, fix, place, message, code } = result
   const isSkipped = state === 'not-checked'
   const shade = (text: string) => (isSkipped ? paint.dim(text) : text)
@@ -107,8 +108,12 @@ function formatLine({ title, result }: Line, width: number, paint: Paint, { colu
   const room = Math.max(minRoom, (columns ?? Number.POSITIVE_INFINITY) - left.length)
   const text = `${place === undefined ? '' : `${place}: `}${message}${code === undefined || isSkipped ? '' : ` [${code}]`}`
   return [
-    ...wrapWords(printable(text), room).map((line, at) => `${at === 0 ? head : left}${shade(line)}`),
-    ...(fix === undefined ? [] : hung(printable(fix), `${left}${paint.cyan('→')} `, columns, `${left}  `)),
+    ...wrapWords(printable(withPasted(text, io)), room).map(
+      (line, at) => `${at === 0 ? head : left}${shade(line)}`,
+    ),
+    ...(fix === undefined
+      ? []
+      : hung(printable(withPasted(fix, io)), `${left}${paint.cyan('→')} `, columns, `${left}  `)),
   ]
 }
 

@@ -29,7 +29,7 @@ import { withSnapshot } from '../authoring/compile.ts'
 import { describeEndpoints, endpointIn } from '../authoring/try/request.ts'
 import { badUsage, failure } from '../command-failure.ts'
 import { type CommandOptions, type Io, paintFor } from '../io.ts'
-import { formatFacts, hung, print } from '../print.ts'
+import { formatFacts, hung, print, withPasted } from '../print.ts'
 import { type FiledRequest, readRequestFile } from '../request-file.ts'
 import { signsNothing } from './checks/configuration.ts'
 
@@ -168,10 +168,15 @@ function formatResult(result: Result, endpoint: string, isNowGiven: boolean, io:
   const outcome = taken ? accepted : `${paint.red('refused')}  ${code}`
   const marked = (isReason: boolean) => (isReason ? paint.red('✗') : paint.yellow('!'))
   const lines = findings.flatMap((each, index) => [
-    ...hung(printable(`${each.message} [${each.code}]`), `${marked(!taken && index === 0)} `, columns, '  '),
+    ...hung(
+      printable(`${withPasted(each.message, io)} [${each.code}]`),
+      `${marked(!taken && index === 0)} `,
+      columns,
+      '  ',
+    ),
     ...(each.advice === undefined
       ? []
-      : hung(printable(each.advice), `  ${paint.cyan('→')} `, columns, '    ')),
+      : hung(printable(withPasted(each.advice, io)), `  ${paint.cyan('→')} `, columns, '    ')),
   ])
   const facts = {
     provider: scheme === undefined || scheme === 'default' ? provider : `${provider}, ${scheme}`,

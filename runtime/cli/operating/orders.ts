@@ -93,8 +93,7 @@ export async function retry(runs: readonly string[], io: Io, options: CommandOpt
   if (runs.length > 0 && (isFiltered || dryRun))
     throw badUsage('An id names one run; filters and --dry-run choose among many.')
   if (runs.length > 0) return orderRuns('retry', runs, io)
-  if (!isFiltered)
-    throw badUsage('Name the runs, or choose them: --failed, --since, --code and the like.')
+  if (!isFiltered) throw badUsage('Name the runs, or choose them: --failed, --since, --code and the like.')
   return orderAll('retry', await openClient(io), { ...chosen, ...(dryRun && { dryRun }) }, io)
 }
 

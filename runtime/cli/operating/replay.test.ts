@@ -213,7 +213,10 @@ test('orders that cannot be understood are refused before anything is asked', as
     [['replay', '--failed', '--payload', 'x'], /^--payload goes with one request/],
     [['replay', '--failed', '--since', 'yesterday'], /^--since takes a span such as 30m, 8h or 7d/],
     [['replay', '--failed', '--call-out'], /^--call-out goes with --dry-run/],
-    [['replay', '--state', 'failed'], /^--state is for runs: `reveille retry`\. Requests have an --outcome\.\n/],
+    [
+      ['replay', '--state', 'failed'],
+      /^--state is for runs: `reveille retry`\. Requests have an --outcome\.\n/,
+    ],
     [['replay', '--runner', 'desk', '--failed'], /^--runner is for runs: `reveille retry`\.\n/],
   ] as const) {
     const answer = await command(...args)

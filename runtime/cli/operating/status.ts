@@ -4,7 +4,7 @@ import type { Answer } from '../../api/routes/client.ts'
 import { cut } from '../../cut.ts'
 import { type Client, openClient } from '../client.ts'
 import type { Io } from '../io.ts'
-import { counted, formatFacts, pasted, print, shortId, shortTime } from '../print.ts'
+import { counted, formatFacts, pasted, print, shortId, shortTime, withPasted } from '../print.ts'
 import { errorsOf, type GenerationItem } from '../records/generations.ts'
 import {
   addressText,
@@ -90,7 +90,7 @@ function factsOf(found: Look, gateway: string, io: Io): Record<string, unknown> 
     gateway,
     ready: ready ? 'yes' : `no: ${reason ?? `it answered ${httpStatus}`}`,
     generation: live && generationText(live, now),
-    files: filesText(found, now),
+    files: withPasted(filesText(found, now), io),
     'last good': lastGood ? lastGoodText(lastGood) : undefined,
     hooks:
       hooks?.enabled === false
@@ -107,10 +107,12 @@ function factsOf(found: Look, gateway: string, io: Io): Record<string, unknown> 
     budgets: main.budgets.map(budgetText),
     events: countsText(events),
     deliveries: countsText(deliveries),
-    channels: channels.map((each) => channelText(each, now)),
+    channels: channels.map((each) => withPasted(channelText(each, now), io)),
     nodes: nodes.length > 1 || database ? nodeLines(nodes, now) : undefined,
     database: database ? databaseText(database) : undefined,
-    sources: Object.fromEntries(sources.map((each) => [each.source, sourceLines(each, now)])),
+    sources: Object.fromEntries(
+      sources.map((each) => [each.source, sourceLines(each, now).map((line) => withPasted(line, io))]),
+    ),
     next: nextSteps(channels, io),
     log:
       dropped > 0

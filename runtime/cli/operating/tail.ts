@@ -8,7 +8,7 @@ import { formatClause } from '../authoring/clause.ts'
 import { type Client, openClient } from '../client.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { type CommandOptions, type Io, paintFor } from '../io.ts'
-import { counted } from '../print.ts'
+import { counted, pasted } from '../print.ts'
 import { createStopSignal } from '../signals.ts'
 
 type RequestItem = ItemOf<'listRequests'>
@@ -120,7 +120,7 @@ function createView(client: Client, io: Io, { endpoint, ignored = false }: Comma
     }
     if (skipped > 0)
       io.err(
-        `… and ${counted(skipped, 'more request')} that came at once; \`reveille requests\` lists them.\n`,
+        `… and ${counted(skipped, 'more request')} that came at once; ${pasted('requests', io)} lists them.\n`,
       )
   }
 }

@@ -7,7 +7,7 @@ import { printable } from '../../observe/printable.ts'
 import type { Client } from '../client.ts'
 import { failure } from '../command-failure.ts'
 import type { CommandOptions, Io } from '../io.ts'
-import { counted, print } from '../print.ts'
+import { counted, pasted, print } from '../print.ts'
 
 export type GenerationItem = ItemOf<'listGenerations'>
 
@@ -24,13 +24,13 @@ export function refusalText(item: GenerationItem, io: Io): string {
 }
 
 /** Notes below the list. */
-export function generationNotes(items: readonly GenerationItem[]): string {
+export function generationNotes(items: readonly GenerationItem[], io: Io): string {
   const held = items.find(({ rolledBack }) => rolledBack)
   return [
     held &&
-      `\nGeneration ${held.generation} serves in the place of the files until they change or \`reveille reload\` ends it.\n`,
+      `\nGeneration ${held.generation} serves in the place of the files until they change or ${pasted('reload', io)} ends it.\n`,
     items.some(({ isCurrent }) => isCurrent) &&
-      '\nThe files as they are now are refused; `reveille reload` says why.\n',
+      `\nThe files as they are now are refused; ${pasted('reload', io)} says why.\n`,
   ]
     .filter(Boolean)
     .join('')

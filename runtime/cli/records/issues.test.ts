@@ -12,7 +12,7 @@ const items = [
     severity: 'failing',
     subject: 'orders',
     cause: 'Requests to /orders end with TRANSFORM_FAILED: order.ts: \u202eboom (transforms/order.ts:2:3).',
-    next: { label: 'Fix the transform', command: 'reveille try 0123' },
+    next: { label: 'Fix the transform (`reveille lint`)', command: 'reveille try 0123' },
     count: 12,
     first: now - 3_600_000,
     last: now - 60_000,
@@ -52,7 +52,7 @@ test('open issues are listed with cause and next step, and nothing in them contr
   )
   assert.match(
     out.replaceAll(/\s+/g, ' '),
-    /boom \(transforms\/order\.ts:2:3\)\. → Fix the transform: reveille try 0123/,
+    /boom \(transforms\/order\.ts:2:3\)\. → Fix the transform \(`reveille lint`\): reveille try 0123/,
   )
   assert.doesNotMatch(out, /\u202e|SILENCE/)
   assert.ok(
@@ -63,6 +63,18 @@ test('open issues are listed with cause and next step, and nothing in them contr
   assert.match(all.out, /SILENCE:stripe.* {2}muted/)
   const json = await run('issues', '--json')
   assert.equal(JSON.parse(json.out).items[0].key, 'TRANSFORM_FAILING:orders')
+})
+
+test('the commands of an issue name the configuration of the command that shows them', async (t) => {
+  const { run, write } = await open(t)
+  await write('reveille.yaml', 'gateway: { auth: { token: token-of-the-gateway-0123456789 } }\n')
+  const { out } = await run('issues', '--config', 'reveille.yaml')
+  assert.match(
+    out.replaceAll(/\s+/g, ' '),
+    /\(`reveille lint --config reveille\.yaml`\): reveille try 0123 --config reveille\.yaml/,
+  )
+  const unknown = await run('resolve', 'NOTHING', '--config', 'reveille.yaml')
+  assert.match(unknown.err, /`reveille issues --all --config reveille\.yaml` lists them/)
 })
 
 test('issues are resolved, muted and reopened by their keys, or by the beginning of one', async (t) => {

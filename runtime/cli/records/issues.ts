@@ -5,7 +5,7 @@ import { printable } from '../../observe/printable.ts'
 import { openClient } from '../client.ts'
 import { failure } from '../command-failure.ts'
 import { type CommandOptions, type Io, paintFor, wrapText } from '../io.ts'
-import { pasted, print, shortTime } from '../print.ts'
+import { pasted, print, shortTime, withPasted } from '../print.ts'
 
 const colours = {
   'losing-events': 'red',
@@ -20,7 +20,8 @@ export function issueText(issue: ItemOf<'listIssues'>, io: Io): string {
   const [since, latest, until] = [first, last, mutedUntil ?? 0].map((at) => shortTime(at, io.now()))
   const ended = state === 'open' ? '' : `  ${state}${mutedUntil === undefined ? '' : ` until ${until}`}`
   const columns = Math.max(20, (io.columns ?? Number.POSITIVE_INFINITY) - 2)
-  const indented = (text: string) => wrapText(printable(text), { columns }).replaceAll(/^/gm, '  ')
+  const indented = (text: string) =>
+    wrapText(printable(withPasted(text, io)), { columns }).replaceAll(/^/gm, '  ')
   // The command as the user types it here.
   const command = next.command && pasted(next.command.replace(/^reveille /, ''), io).replaceAll('`', '')
   return [

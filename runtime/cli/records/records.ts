@@ -59,7 +59,7 @@ export async function list(name: KindName, io: Io, options: CommandOptions): Pro
     if (items.length === 0) return name === 'issues' && !all ? 'No issue is open.' : `No ${name}.`
     if (text) return items.map((item) => text(item, io)).join('\n')
     const rows = items.map((item) => row(item, io).map((cell) => String(cell ?? '')))
-    return `${formatTable(header, rows, io.columns)}${name === 'generations' ? generationNotes(items) : ''}`
+    return `${formatTable(header, rows, io.columns)}${name === 'generations' ? generationNotes(items, io) : ''}`
   })
   if (!io.json && page.next !== undefined) {
     const given = { ...(io.config !== undefined && { config: io.config }), ...options, cursor: page.next }

@@ -44,7 +44,10 @@ test('a heartbeat says of an issue that opened whether it has been resolved sinc
   for (const subject of ['files', 'others']) {
     const key = `RELOAD_REFUSED:${subject}`
     const facts = { id: randomUUID(), at, issue: key }
-    const report = { event: ownEvent({ generation: 1 }, `${subject} were refused.`, facts), day: '2026-01-01' }
+    const report = {
+      event: ownEvent({ generation: 1 }, `${subject} were refused.`, facts),
+      day: '2026-01-01',
+    }
     const changes = [{ ...issue, key, subject, count: 1, report }]
     await bed.command({ type: 'issues', at, changes })
   }

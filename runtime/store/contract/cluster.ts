@@ -15,7 +15,8 @@ export function clusterContract(subject: ContractSubject): void {
       cluster.report({ generation: 7, digest: 'abc', sharedDigest: 'abe' })
       const [node, ...others] = await cluster.nodes()
       assert.deepEqual(others, [])
-      const { id, name, version, role, generation, digest, sharedDigest, leads, isSelf } = node ?? assert.fail()
+      const { id, name, version, role, generation, digest, sharedDigest, leads, isSelf } =
+        node ?? assert.fail()
       assert.deepEqual(
         [id, name, version, role, generation, digest, sharedDigest, leads, isSelf],
         [cluster.node, 'one', '1.2.3', 'ingress', 7, 'abc', 'abe', [], true],
