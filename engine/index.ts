@@ -90,7 +90,7 @@ export { createMemoryArchive, newestFirst } from './reload/memory-archive.ts'
 export type { ReloadEvent, ReloadListener, ReloadResult } from './reload/reload-event.ts'
 export {
   createReloader,
-  type DryRunOf,
+  type DryRunSource as DryRunOf,
   type LiveSource,
   type Reloader,
   type ReloaderOptions,

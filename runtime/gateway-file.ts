@@ -21,12 +21,12 @@ export interface GatewayFile {
 }
 
 export type FoundGateway =
-  | ({ readonly is: 'running'; readonly isRestartDue: boolean } & GatewayFile)
+  | ({ readonly state: 'running'; readonly isRestartDue: boolean } & GatewayFile)
   /** Its process has ended without removing the file. */
-  | { readonly is: 'ended'; readonly pid: number }
+  | { readonly state: 'ended'; readonly pid: number }
   /** The file may be that of another user, who would be sent the token. `why` continues a sentence that begins with the file's name. */
-  | { readonly is: 'untrusted'; readonly file: string; readonly why: string }
-  | { readonly is: 'unknown' }
+  | { readonly state: 'untrusted'; readonly file: string; readonly why: string }
+  | { readonly state: 'unknown' }
 
 /** A longer file was not written by a gateway. Bytes. */
 const maxBytes = 4096
@@ -59,16 +59,16 @@ export async function findGateway(settings: Settings): Promise<FoundGateway> {
   const { dataDir, host } = settings.gateway
   const file = fileIn(dataDir)
   const read = await readPrivately(file, dataDir)
-  if (read === undefined) return { is: 'unknown' }
-  if ('why' in read) return { is: 'untrusted', file, why: read.why }
+  if (read === undefined) return { state: 'unknown' }
+  if ('why' in read) return { state: 'untrusted', file, why: read.why }
   const facts = parse(read.text)
-  if (facts === undefined) return { is: 'unknown' }
+  if (facts === undefined) return { state: 'unknown' }
   const { hostname } = new URL(facts.address)
   if (!isLoopback(hostname) && hostname !== new URL(addressOf(host, 0)).hostname) {
-    return { is: 'untrusted', file, why: 'leads to another machine than `gateway.host` names' }
+    return { state: 'untrusted', file, why: 'leads to another machine than `gateway.host` names' }
   }
-  if (!isAlive(facts)) return { is: 'ended', pid: facts.pid }
-  return { is: 'running', isRestartDue: facts.configured !== configuredIn(settings), ...facts }
+  if (!isAlive(facts)) return { state: 'ended', pid: facts.pid }
+  return { state: 'running', isRestartDue: facts.configured !== configuredIn(settings), ...facts }
 }
 
 /** The address at which a gateway is called, since `0.0.0.0` and `::` cannot be called. */

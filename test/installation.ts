@@ -125,7 +125,7 @@ export async function install(
     folder,
     gateway,
     log: lines.text,
-    lines: lines.of,
+    lines: lines.ofEvent,
     line: lines.line,
     write: (name, content) => writeInto(folder, name, content),
     post: (path, body, headers = {}) =>
@@ -182,7 +182,7 @@ function createLines() {
   let next = Promise.withResolvers<void>()
   return {
     text: () => text,
-    of: (event: string) => lines.filter((line) => line.event === event),
+    ofEvent: (event: string) => lines.filter((line) => line.event === event),
     write(line: string) {
       text += line
       // Readable lines are stored as text.

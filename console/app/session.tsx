@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { announce } from '../browser/announce.tsx'
-import { ApiError, ask, get, type Identity, identity, post, saveKey, session } from '../data/api.ts'
+import { ApiError, callApi, get, type Identity, identity, post, saveKey, session } from '../data/api.ts'
 import { asApiError } from '../data/load.ts'
 import { followSession } from '../data/stream.ts'
 import { Logo } from '../parts/icons.tsx'
@@ -29,7 +29,7 @@ export async function checkSession(): Promise<void> {
 }
 
 export async function signOut(): Promise<void> {
-  await ask('DELETE', '/session').catch(() => undefined)
+  await callApi('DELETE', '/session').catch(() => undefined)
   saveKey(undefined)
   session.value = 'none'
 }
@@ -47,9 +47,9 @@ export function SignIn() {
     setAsking(true)
     setError(undefined)
     try {
-      const { key, ...who } = await post<Identity & { key: string }>('/session', { token: token.trim() })
+      const { key, ...signedIn } = await post<Identity & { key: string }>('/session', { token: token.trim() })
       saveKey(key)
-      identity.value = who
+      identity.value = signedIn
       setToken('')
       session.value = 'open'
       announce('You are signed in.')

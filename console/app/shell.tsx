@@ -239,7 +239,7 @@ function Loaded({ entry, ...props }: { readonly entry: PageEntry } & PageProps) 
     )
   }, [entry, Page])
   if (Page !== undefined) return <Page {...props} />
-  if (!failed) return <Loading what="the page" />
+  if (!failed) return <Loading label="the page" />
   return (
     <Empty title="This page cannot be loaded.">
       The gateway may have been replaced by another version.{' '}

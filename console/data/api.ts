@@ -74,17 +74,21 @@ export interface AskOptions {
 }
 
 /** Asks below `/api`. @throws ApiError */
-export async function ask<Answer>(method: Method, path: string, options: AskOptions = {}): Promise<Answer> {
+export async function callApi<Answer>(
+  method: Method,
+  path: string,
+  options: AskOptions = {},
+): Promise<Answer> {
   const response = await send(method, path, options)
   const text = await response.text()
   return (text === '' ? undefined : JSON.parse(text)) as Answer
 }
 
 export const get = <Answer>(path: string, query?: Query, signal?: AbortSignal): Promise<Answer> =>
-  ask<Answer>('GET', path, { query, signal })
+  callApi<Answer>('GET', path, { query, signal })
 
 export const post = <Answer>(path: string, body?: unknown, query?: Query): Promise<Answer> =>
-  ask<Answer>('POST', path, { body, query })
+  callApi<Answer>('POST', path, { body, query })
 
 /** Asks for something that is saved as it is. @throws ApiError */
 export async function getBlob(path: string): Promise<Blob> {

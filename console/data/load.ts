@@ -70,14 +70,14 @@ export interface LoadedList<Item> extends Loaded<readonly Item[]> {
 export function useLoadedList<Item>(path: string, query: Query = {}): LoadedList<Item> {
   const first = useLoaded<Page<Item>>(path, query)
   const [more, setMore] = useState<{
-    of?: Page<Item>
+    first?: Page<Item>
     items: readonly Item[]
     next?: string
     error?: ApiError
   }>({
     items: [],
   })
-  const isMoreOfFirst = more.of !== undefined && more.of === first.data
+  const isMoreOfFirst = more.first !== undefined && more.first === first.data
   const items = first.data && (isMoreOfFirst ? [...first.data.items, ...more.items] : first.data.items)
   const next = isMoreOfFirst ? more.next : first.data?.next
   const page = first.data
@@ -88,8 +88,8 @@ export function useLoadedList<Item>(path: string, query: Query = {}): LoadedList
           get<Page<Item>>(path, { ...query, cursor: next }).then(
             (answer) =>
               setMore((last) => ({
-                of: page,
-                items: [...(last.of === page ? last.items : []), ...answer.items],
+                first: page,
+                items: [...(last.first === page ? last.items : []), ...answer.items],
                 next: answer.next,
               })),
             (error: unknown) => setMore((last) => ({ ...last, error: asApiError(error) })),

@@ -40,7 +40,7 @@ export default function ChangesPage({ query }: PageProps) {
     <>
       <h1>Changes</h1>
       {error !== undefined && <Problem error={error} retry={reload} />}
-      {data === undefined && list.isLoading && <Loading what="the generations" />}
+      {data === undefined && list.isLoading && <Loading label="the generations" />}
       {live !== undefined && (
         <Live live={live} currentRefusal={currentRefusal} folder={folder} reload={reload} />
       )}

@@ -49,7 +49,7 @@ export default function HealthPage({ query }: PageProps) {
       )}
       <Choices name="minutes" label="How far back" value={minutes} choices={ranges} />
       {series.error !== undefined && <Problem error={series.error} retry={series.reload} />}
-      {series.data === undefined && series.isLoading && <Loading what="the plots" />}
+      {series.data === undefined && series.isLoading && <Loading label="the plots" />}
       {series.data !== undefined && <Plots series={series.data} minutes={Number(minutes)} />}
       {status.error !== undefined && <Problem error={status.error} retry={status.reload} />}
       {status.data !== undefined && <Parts status={status.data} store={store.data} />}

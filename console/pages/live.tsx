@@ -132,7 +132,7 @@ function Feed({ filters }: { readonly filters: Filters }) {
       )}
       {rows !== undefined && rows.length > 1 && canReplayAll(filters) && <ReplayAll filters={filters} />}
       {error !== undefined && <Problem error={error} retry={again} />}
-      {rows === undefined && error === undefined && <Loading what="requests" />}
+      {rows === undefined && error === undefined && <Loading label="requests" />}
       {rows !== undefined && rows.length === 0 && <NothingYet isFiltered={Object.keys(filters).length > 0} />}
       {rows !== undefined && rows.length > 0 && (
         <RowList label="Requests, newest first" rows={rows.map(rowOf)} />

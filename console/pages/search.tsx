@@ -66,7 +66,7 @@ export default function Search({ query }: PageProps) {
         </form>
       </search>
       {error !== undefined && <Problem error={error} retry={reload} />}
-      {asked !== '' && found === undefined && error === undefined && <Loading what="what is found" />}
+      {asked !== '' && found === undefined && error === undefined && <Loading label="what is found" />}
       {found?.length === 0 && (
         <Empty title="Nothing has this id.">
           The end of an id finds the newest records only, and needs at least four characters.

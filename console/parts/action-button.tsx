@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { announce } from '../browser/announce.tsx'
-import { type ApiError, ask, type Method, mayDo } from '../data/api.ts'
+import { type ApiError, callApi, type Method, mayDo } from '../data/api.ts'
 import { asApiError } from '../data/load.ts'
 import { Button } from './button.tsx'
 import { Marked } from './marked.tsx'
@@ -47,7 +47,7 @@ export function ActionButton({
     setState('sending')
     setError(undefined)
     try {
-      setAnswer(await ask(method, path, { body }))
+      setAnswer(await callApi(method, path, { body }))
       announce(doneMessage)
       onDone?.()
     } catch (cause) {

@@ -6,8 +6,8 @@ import type { Loaded } from '../data/load.ts'
 import { Button } from './button.tsx'
 import { Marked } from './marked.tsx'
 
-export function Loading({ what }: { readonly what: string }) {
-  return <p class="notice quiet">Loading {what} …</p>
+export function Loading({ label }: { readonly label: string }) {
+  return <p class="notice quiet">Loading {label} …</p>
 }
 
 interface LoadedViewProps<Answer> {
@@ -26,7 +26,7 @@ export function LoadedView<Answer>({
   return (
     <>
       {error !== undefined && <Problem error={error} retry={reload} />}
-      {data === undefined && error === undefined && <Loading what={what} />}
+      {data === undefined && error === undefined && <Loading label={what} />}
       {data !== undefined && children(data)}
     </>
   )

@@ -14,8 +14,8 @@ import { moduleName } from './rules/module-name.ts'
 import { parseFile, readNamedFile } from './schema/checked-file.ts'
 import { foreignInMapping } from './schema/foreign-keys.ts'
 import type { MappingValue } from './schema/mapping-schema.ts'
+import { findReferences, normalizeValue, plainCopy } from './schema/normalize.ts'
 import { resolveReferences } from './schema/resolution.ts'
-import { findReferences, plainCopy, shapeValue } from './schema/shape.ts'
 import { otherNames } from './values/fields.ts'
 import { freezeDeep } from './values/freeze-deep.ts'
 import { isRecord } from './values/is-record.ts'
@@ -84,7 +84,7 @@ async function resolveParameters(
   if (written === undefined) return undefined
   const at = { source, path: [...path, 'transform', 'with'] }
   const resolved = (await resolveReferences(findReferences(written, {}), context, at, diagnostics)).values()
-  const parameters = shapeValue(written, {}, () => resolved.next().value)
+  const parameters = normalizeValue(written, {}, () => resolved.next().value)
   return freezeDeep(parameters as Record<string, unknown>)
 }
 

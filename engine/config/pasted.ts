@@ -19,7 +19,7 @@ import { checkValue } from './schema/check.ts'
 import { parseFile } from './schema/checked-file.ts'
 import type { SchemaNode } from './schema/keywords.ts'
 import { type MappingValue, mappingFileSchema, mappingSchema } from './schema/mapping-schema.ts'
-import { shapeValue } from './schema/shape.ts'
+import { normalizeValue } from './schema/normalize.ts'
 import { isRecord } from './values/is-record.ts'
 import type { Path } from './values/path.ts'
 
@@ -116,7 +116,9 @@ function itemsOf(source: ParsedFile, diagnostics: Diagnostics): readonly Item[] 
     return []
   }
   const pathOf = (index: number) => (list[0] === value ? [] : [...above, index])
-  const made = list.map((item) => shapeValue(item, { ...(mappingSchema as SchemaNode), references: false }))
+  const made = list.map((item) =>
+    normalizeValue(item, { ...(mappingSchema as SchemaNode), references: false }),
+  )
   const findings = checkValue(mappingFileSchema, { ...rest, mappings: made }).map((finding) => {
     const [key, index, ...below] = finding.path
     const isOfMapping = key === 'mappings' && typeof index === 'number'

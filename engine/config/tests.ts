@@ -11,7 +11,7 @@ import type { Item } from './items.ts'
 import { checkEndpointName } from './rules/endpoint-name.ts'
 import { findChangedNumbers, writeExactJson } from './rules/inexact-number.ts'
 import { readNamedFile } from './schema/checked-file.ts'
-import { plainCopy } from './schema/shape.ts'
+import { plainCopy } from './schema/normalize.ts'
 import type { TestValue } from './schema/test-schema.ts'
 import type { Path } from './values/path.ts'
 

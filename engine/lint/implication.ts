@@ -61,9 +61,9 @@ function isDeterministic(when: string): boolean {
  * pattern is only ever implied by one pattern, and not by two that different elements could satisfy.
  */
 function implies(given: Pattern, wanted: Pattern): boolean {
-  if (given.kind === 'any') return given.of.every((each) => implies(each, wanted))
+  if (given.kind === 'any') return given.patterns.every((each) => implies(each, wanted))
   if (given.kind === 'values') return [...given.values].every((value) => isMatch(wanted, value, uncontained))
-  if (wanted.kind === 'any') return wanted.of.some((each) => implies(given, each))
+  if (wanted.kind === 'any') return wanted.patterns.some((each) => implies(given, each))
   if (given.kind === 'keys')
     return wanted.kind === 'keys' && impliesKeys(new Map(given.keys), new Map(wanted.keys))
   return (

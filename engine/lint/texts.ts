@@ -79,7 +79,7 @@ export function lintWords(entry: MappingEntry, warnings: Warnings): void {
         referenceHint,
       )
     const braces = unwrapExpression(text) === undefined ? findHint(braceHints, text) : undefined
-    if (braces !== undefined) add('LITERAL_TEXT', braces.place, braces.message, braces.hint)
+    if (braces !== undefined) add('LITERAL_TEXT', braces.offset, braces.message, braces.hint)
   }
 }
 

@@ -164,8 +164,8 @@ function problemOf(
   // A field that may be absent is reported only if it is probably misspelt.
   if (isOptional && nearestField(payloads, steps, true) === undefined) return undefined
   const hint =
-    (isKnown(payloads, steps.slice(0, 1)) ? undefined : slipOfName(steps)) ??
-    slipOfPattern(steps, field, payloads) ??
+    (isKnown(payloads, steps.slice(0, 1)) ? undefined : hintForName(steps)) ??
+    hintForPattern(steps, field, payloads) ??
     nearestHint(payloads, steps, field)
   return { where, hint }
 }
@@ -193,7 +193,7 @@ function nearestHint(
 }
 
 /** For names that look like a root which this mapping lacks, or which no template can read. */
-function slipOfName([first = '', second]: readonly string[]): string | undefined {
+function hintForName([first = '', second]: readonly string[]): string | undefined {
   if (second === undefined) return undefined
   if (first === 'vars' || first === 'params') return `There are no ${first} here.`
   if (first === 'item') return 'Only a mapping with forEach has an item.'
@@ -205,7 +205,7 @@ const environmentHint =
   'Templates and expressions do not see the environment. Write the value, or hand it to a transform by `transform.with`.'
 
 /** For a key of the payload that was probably meant as something else. */
-function slipOfPattern(
+function hintForPattern(
   steps: readonly string[],
   field: NamedReference['field'],
   payloads: readonly unknown[],

@@ -31,7 +31,7 @@ interface Failing {
 /**
  * @param samples - the samples of the mapping's endpoint
  * @param recorded - those that are not bodies of tests. A value that only tests lack is reported only where it looks like a
- *   slip, because `MISSING_TESTS` reports the rest
+ *   mistake, because `MISSING_TESTS` reports the rest
  */
 export async function lintUnmetClauses(
   { entry }: ReadMapping,
@@ -82,13 +82,13 @@ function bodyClauses(pattern: Keys, above: readonly string[]): readonly Clause[]
 
 function unmet({ wanted, path }: Clause, { held, isRecorded }: Failing): Problem | undefined {
   if (held.length === 0) return undefined
-  const slip = hintFor(wanted, held, path.slice(2))
-  if (slip === undefined && !isRecorded) return undefined
+  const hint = hintFor(wanted, held, path.slice(2))
+  if (hint === undefined && !isRecorded) return undefined
   const shown = [...new Set(held.map(show))].slice(0, 3)
   return {
     code: 'UNMET_CLAUSE',
     message: `is satisfied by no sample; samples hold ${shown.join(', ')}`,
-    hint: slip ?? 'Fix the clause, or add a test whose body satisfies it.',
+    hint: hint ?? 'Fix the clause, or add a test whose body satisfies it.',
   }
 }
 

@@ -53,7 +53,7 @@ export interface ReloaderOptions extends CandidateParts {
 }
 
 /** A generation that is kept, or texts in place of some of the files, by path. */
-export type DryRunOf = number | ReadonlyMap<string, string>
+export type DryRunSource = number | ReadonlyMap<string, string>
 
 interface ReloadWanted {
   readonly endsRollback?: boolean
@@ -82,7 +82,7 @@ export interface Reloader {
    * generation the candidate is that of a rollback; with texts by path they are read in place of these files.
    * @throws Error once closed, or before the first successful load
    */
-  dryRun<Seen>(inspect: InspectCandidate<Seen>, of?: DryRunOf): Promise<DryRunResult<Seen>>
+  dryRun<Seen>(inspect: InspectCandidate<Seen>, source?: DryRunSource): Promise<DryRunResult<Seen>>
   /**
    * Builds the snapshot of a generation that is kept, passes it to `use`, and releases it. Its tests are not run.
    * Resolves with undefined for one that is not kept any more. @throws Error once closed, or before the first
@@ -178,10 +178,10 @@ class LiveReloader implements Reloader {
     })
   }
 
-  async dryRun<Seen>(inspect: InspectCandidate<Seen>, of?: DryRunOf): Promise<DryRunResult<Seen>> {
+  async dryRun<Seen>(inspect: InspectCandidate<Seen>, source?: DryRunSource): Promise<DryRunResult<Seen>> {
     this.#refuseClosed()
     this.current()
-    return this.#queue.add(() => this.#dryRun(inspect, of))
+    return this.#queue.add(() => this.#dryRun(inspect, source))
   }
 
   async withGeneration<Result>(
@@ -413,8 +413,8 @@ class LiveReloader implements Reloader {
     }
   }
 
-  async #dryRun<Seen>(inspect: InspectCandidate<Seen>, of?: DryRunOf): Promise<DryRunResult<Seen>> {
-    const [generation, changed] = typeof of === 'number' ? [of] : [undefined, of]
+  async #dryRun<Seen>(inspect: InspectCandidate<Seen>, source?: DryRunSource): Promise<DryRunResult<Seen>> {
+    const [generation, changed] = typeof source === 'number' ? [source] : [undefined, source]
     const kept = generation === undefined ? undefined : await this.#archive.read(generation)
     if (generation !== undefined && kept === undefined) {
       return {

@@ -14,11 +14,11 @@ import type { AiConfig } from './providers.ts'
 import { createAiRunner } from './runner.ts'
 
 const configSchema = fileURLToPath(new URL('./config.schema.json', import.meta.url))
-const read = (given: Record<string, unknown>) =>
+const read = (rawConfig: Record<string, unknown>) =>
   parsePluginConfiguration({
     ...{ kind: 'runner', name: 'ai', id: 'ai', key: 'agents.runners.ai', inherited: [] },
     package: { name: '@reveille/plugin-ai', configSchema } as unknown as PluginPackage,
-    given,
+    rawConfig,
   })
 
 const { signal } = new AbortController()

@@ -51,8 +51,8 @@ const vendors: Readonly<Record<string, Vendor>> = {
 
 /** Parses the providers. @throws PluginError `bad-config` that lists everything that is missing, and what to write */
 export function parseProviders(config: AiConfig): Providers {
-  const given = Object.entries(config.providers ?? {})
-  if (given.length === 0) {
+  const entries = Object.entries(config.providers ?? {})
+  if (entries.length === 0) {
     throw permanentError(
       'bad-config',
       'No provider is configured; write `openai: { apiKey: "${OPENAI_API_KEY}" }` under `agents.providers`.',
@@ -60,7 +60,7 @@ export function parseProviders(config: AiConfig): Providers {
   }
   const problems: string[] = []
   const providers = new Map<string, Provider>()
-  for (const [name, each] of given) {
+  for (const [name, each] of entries) {
     const provider = parseProvider(name, each)
     if (typeof provider === 'string') problems.push(provider)
     else providers.set(name, provider)
@@ -76,8 +76,8 @@ function parseProvider(name: string, config: ProviderConfig): Provider | string 
   if (kind === undefined) {
     return `${place} needs a \`kind\`: openai, anthropic, google, or openai-compatible for any other server.`
   }
-  const { apiKey: given, ...rest } = config
-  const apiKey = given === 'none' ? undefined : given
+  const { apiKey: configuredKey, ...rest } = config
+  const apiKey = configuredKey === 'none' ? undefined : configuredKey
   if (kind !== 'openai' && (config.api ?? config.organization ?? config.project) !== undefined) {
     return `${place}: \`api\`, \`organization\` and \`project\` are for the kind openai; leave them out.`
   }
@@ -119,10 +119,10 @@ export function findModel(name: string | undefined, providers: Providers): Found
     const reason = `\`${name}\` is not a model name; write <provider>/<model>, where the provider is ${listNames(providers)}.`
     return { code: 'bad-model', reason }
   }
-  const wanted = name.slice(0, slash)
-  const provider = providers.get(wanted)
+  const providerName = name.slice(0, slash)
+  const provider = providers.get(providerName)
   if (provider !== undefined) return { provider, id }
-  const reason = `No provider \`${wanted}\` is configured, only ${listNames(providers)}.`
+  const reason = `No provider \`${providerName}\` is configured, only ${listNames(providers)}.`
   return { code: 'unknown-provider', reason }
 }
 

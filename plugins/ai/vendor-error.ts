@@ -1,6 +1,6 @@
 /** Reads the error of a vendor, and decides its consequence for the run. */
 
-import { listOf, numberOf, parseJson, textOf } from '@reveille/kit'
+import { asList, asNumber, asString, parseJson } from '@reveille/kit'
 
 export type VendorError = ReturnType<typeof readVendorError>
 
@@ -12,15 +12,15 @@ type Bag = Readonly<Record<string, unknown>>
  */
 export function readVendorError(error: unknown) {
   const outer = bagOf(error)
-  const body = bagOf(outer['data'] ?? parseJson(textOf(outer['responseBody']) ?? ''))
+  const body = bagOf(outer['data'] ?? parseJson(asString(outer['responseBody']) ?? ''))
   // OpenAI's Responses API has the error in `response.error`, all others in `error` or in the body itself.
   const inner = [bagOf(bagOf(body['response'])['error']), bagOf(body['error']), body].find(isTelling) ?? {}
-  const details = listOf(inner['details'])
+  const details = asList(inner['details'])
   const reasons = details.map((detail) => bagOf(detail)['reason'])
   const codes = [outer['type'], outer['code'], inner['type'], inner['code'], inner['status'], ...reasons]
   return {
     /** The status of the response, or the one that the error would have outside a stream. */
-    status: numberOf(outer['statusCode']) ?? httpStatusOf(inner['code']),
+    status: asNumber(outer['statusCode']) ?? httpStatusOf(inner['code']),
     /** The vendor's own codes in lower case, such as `rate_limit_error` or `context_length_exceeded`. */
     words: codes.filter((code) => typeof code === 'string').map((code) => code.toLowerCase()),
     /** The vendor's sentence, before credentials are removed from it. */

@@ -2,15 +2,15 @@
 
 import { createHash } from 'node:crypto'
 import {
+  asRecord,
+  asString,
   BoundedMap,
   type Channel,
   callVendor,
   checkDefaultTo,
   healthOf,
+  joinUrl,
   oneLine,
-  recordOf,
-  textOf,
-  urlBelow,
   type VendorAnswer,
   type VendorCall,
   type VendorContext,
@@ -66,7 +66,7 @@ export function createDiscordChannel({ config, fetch, now }: VendorContext<Disco
   ): Promise<VendorAnswer> {
     const left = pauses.secondsLeft(route)
     if (left > 0) throw paused(left)
-    const answer = await callVendor(fetch, { url: urlBelow(baseUrl, path), headers, ...call })
+    const answer = await callVendor(fetch, { url: joinUrl(baseUrl, path), headers, ...call })
     // A refusal has the time that the host must wait.
     if (answer.status < 300) pauses.note(route, answer.headers)
     return answer
@@ -114,10 +114,10 @@ export function createDiscordChannel({ config, fetch, now }: VendorContext<Disco
     },
     check: (signal) =>
       healthOf(async () => {
-        const answer = await callVendor(fetch, { url: urlBelow(baseUrl, '/users/@me'), headers, signal })
+        const answer = await callVendor(fetch, { url: joinUrl(baseUrl, '/users/@me'), headers, signal })
         const id = idOf(answer)
         if (id === undefined) throw errorFrom(answer, { token: botToken, isDelivery: false })
-        const name = oneLine(textOf(recordOf(answer.json)?.['username']) ?? 'a bot', maxNameLength)
+        const name = oneLine(asString(asRecord(answer.json)?.['username']) ?? 'a bot', maxNameLength)
         return `The token belongs to ${name} (${id}).`
       }),
   }
@@ -129,11 +129,11 @@ function nonceOf(key: string): string {
 }
 
 function idOf({ status, json }: VendorAnswer): string | undefined {
-  const id = status === 200 || status === 201 ? recordOf(json)?.['id'] : undefined
+  const id = status === 200 || status === 201 ? asRecord(json)?.['id'] : undefined
   return typeof id === 'string' && id !== '' ? id : undefined
 }
 
 function timeOf({ json }: VendorAnswer): { at?: string } {
-  const at = recordOf(json)?.['timestamp']
+  const at = asRecord(json)?.['timestamp']
   return typeof at === 'string' && !Number.isNaN(Date.parse(at)) ? { at } : {}
 }

@@ -5,18 +5,18 @@
  */
 
 import {
+  asList,
+  asNumber,
+  asRecord,
+  asString,
   type ChannelErrorCode,
   channelError,
   compileRedaction,
   type Facts,
   foreignAnswer,
-  listOf,
-  numberOf,
   oneLine,
   type PluginError,
   readRetryAfter,
-  recordOf,
-  textOf,
   type VendorAnswer,
 } from '@reveille/kit'
 
@@ -63,7 +63,7 @@ export interface ErrorOptions {
 
 export function errorFrom(answer: VendorAnswer, { token, isDelivery = true }: ErrorOptions): PluginError {
   const { status } = answer
-  const body = recordOf(answer.json)
+  const body = asRecord(answer.json)
   const quoted = quote(answer, body, token)
 
   if (status === 429) return rateLimited(answer, body)
@@ -81,7 +81,7 @@ export function errorFrom(answer: VendorAnswer, { token, isDelivery = true }: Er
   }
   if (body === undefined || status < 300)
     return foreignAnswer(answer, { vendor: "Discord's API", isDelivery })
-  const meaning = meanings[numberOf(body['code']) ?? -1]
+  const meaning = meanings[asNumber(body['code']) ?? -1]
   if (meaning !== undefined) return channelError(meaning.code, `Discord ${meaning.text} (${quoted}).`)
   if (isTooLong(body))
     return channelError('too-long', `Discord takes no message as long as this (${quoted}).`)
@@ -113,7 +113,7 @@ function rateLimited({ headers }: VendorAnswer, body: Facts | undefined): Plugin
 
 /** Quotes an answer as `403, 50001 Missing Access`. */
 function quote({ status }: VendorAnswer, body: Facts | undefined, token: string): string {
-  const words = [numberOf(body?.['code']) || undefined, textOf(body?.['message'])].filter(
+  const words = [asNumber(body?.['code']) || undefined, asString(body?.['message'])].filter(
     (word) => word !== undefined,
   )
   const fields = body === undefined ? [] : fieldErrors(body['errors'])
@@ -127,10 +127,10 @@ function isTooLong(body: Facts): boolean {
 
 /** Lists errors as `content: BASE_TYPE_MAX_LENGTH`, without Discord's sentence, which may quote the field. */
 function fieldErrors(errors: unknown, path = '', depth = 0): string[] {
-  const found = recordOf(errors)
+  const found = asRecord(errors)
   if (found === undefined || depth > 5) return []
-  const own = listOf(found['_errors'])
-  const codes = own.map((each) => `${path}: ${textOf(recordOf(each)?.['code']) ?? 'an error'}`)
+  const own = asList(found['_errors'])
+  const codes = own.map((each) => `${path}: ${asString(asRecord(each)?.['code']) ?? 'an error'}`)
   const inner = Object.entries(found).filter(([key]) => key !== '_errors')
   const names = inner.flatMap(([key, value]) =>
     fieldErrors(value, path === '' ? key : `${path}.${key}`, depth + 1),

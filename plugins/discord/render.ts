@@ -9,8 +9,8 @@ import {
   createTextRenderer,
   type Dialect,
   escapeText,
+  type InlineContext,
   markdownDialect,
-  type Place,
 } from '@reveille/kit/markdown'
 
 /** U+200B ZERO WIDTH SPACE is invisible, and Discord's own library uses it too to disable a mention. */
@@ -28,12 +28,12 @@ const discordDialect: Dialect = {
   ...markdown,
   text: writeText,
   // The first sign that could end a mark ends it, even inside code.
-  takesMarks(inner, mark, place) {
+  canMark(inner, mark, place) {
     const has = (sign: RegExp) => sign.test(inner)
     if (mark === 'strong' && has(/\*\*/)) return false
     if (mark === 'strike' && has(/~~/)) return false
     if (mark === 'emphasis' && has(/(?<!\\)_/) && has(/(?<!\\)\*/)) return false
-    return markdown.takesMarks?.(inner, mark, place) ?? true
+    return markdown.canMark?.(inner, mark, place) ?? true
   },
   emphasis(inner, place) {
     const written = markdown.emphasis(inner, place)
@@ -55,10 +55,10 @@ const discordDialect: Dialect = {
   quote,
 }
 
-const alone: Place = { before: '', after: '', isInLink: false }
+const alone: InlineContext = { before: '', after: '', isInLink: false }
 
 /** Escapes more signs than other Markdown does, since any two backticks make code of the text between them. */
-function writeText(text: string, place: Place): string {
+function writeText(text: string, place: InlineContext): string {
   const pieces = neutralise(text).split(/([`\\])/)
   const written = pieces.map((piece, index) => {
     if (index % 2 === 1) return `\\${piece}`
@@ -93,7 +93,7 @@ function masked(inner: string, address: string): string {
 }
 
 /** Writes the address after the label, since only web pages can be linked from one. */
-function withAddress(inner: string, address: string, isBare: boolean, place: Place): string {
+function withAddress(inner: string, address: string, isBare: boolean, place: InlineContext): string {
   const shown = escapeText(address.replace(/^\w+:/, ''), place)
   return isBare ? shown : `${inner} (${shown})`
 }

@@ -4,17 +4,17 @@
  */
 
 import {
+  asList,
+  asNumber,
+  asRecord,
+  asString,
   createProviderApi,
   idOf,
-  listOf,
   type MissedRequest,
-  numberOf,
   type ProviderAnswer,
   type ProviderApiOptions,
   type ProviderDialect,
   type RegisteredWebhook,
-  recordOf,
-  textOf,
   type WantedWebhook,
 } from '@reveille/kit'
 
@@ -66,7 +66,7 @@ export function createGitHubApi({ repo, org }: Owner, options: ProviderApiOption
     do {
       const from: string = next === undefined ? '' : `&${parameter}=${encodeURIComponent(next)}`
       const answer: ProviderAnswer = await call({ path: `${path}?per_page=100${from}`, what })
-      yield listOf(answer.json)
+      yield asList(answer.json)
       next = nextIn(answer.headers.get('link'), parameter)
     } while (next !== undefined)
   }
@@ -88,7 +88,7 @@ export function createGitHubApi({ repo, org }: Owner, options: ProviderApiOption
     async createHook(wanted: WantedHook): Promise<string> {
       const body = { name: 'web', ...configOf(wanted) }
       const { json } = await call({ method: 'POST', path: hooks, body, what: `a new webhook ${of}` })
-      return idOf(recordOf(json)?.['id']) ?? ''
+      return idOf(asRecord(json)?.['id']) ?? ''
     },
     async updateHook(id: string, wanted: WantedHook): Promise<void> {
       const what = `a change of the webhook ${id} ${of}`
@@ -109,33 +109,33 @@ export function createGitHubApi({ repo, org }: Owner, options: ProviderApiOption
     async readDelivery(id: string, delivery: string): Promise<MissedRequest | undefined> {
       const what = `a delivery of the webhook ${id} ${of}`
       const { json } = await call({ path: `${hooks}/${id}/deliveries/${delivery}`, what })
-      const { headers, payload } = recordOf(recordOf(json)?.['request']) ?? {}
-      return recordOf(payload) && { headers: headersOf(headers), body: payload }
+      const { headers, payload } = asRecord(asRecord(json)?.['request']) ?? {}
+      return asRecord(payload) && { headers: headersOf(headers), body: payload }
     },
   }
 }
 
 function hookOf(value: unknown): RegisteredWebhook[] {
-  const { id, config } = recordOf(value) ?? {}
-  const url = textOf(recordOf(config)?.['url'])
+  const { id, config } = asRecord(value) ?? {}
+  const url = asString(asRecord(config)?.['url'])
   const hookId = idOf(id)
   return hookId === undefined || url === undefined ? [] : [{ id: hookId, url }]
 }
 
 function deliveryOf(value: unknown): Delivery[] {
-  const facts = recordOf(value) ?? {}
+  const facts = asRecord(value) ?? {}
   const id = idOf(facts['id'])
-  const guid = textOf(facts['guid'])
-  const at = Date.parse(textOf(facts['delivered_at']) ?? '')
+  const guid = asString(facts['guid'])
+  const at = Date.parse(asString(facts['delivered_at']) ?? '')
   if (id === undefined || guid === undefined || Number.isNaN(at)) return []
   return [
     {
       id,
       guid,
-      event: textOf(facts['event']) ?? '',
+      event: asString(facts['event']) ?? '',
       at,
-      status: numberOf(facts['status_code']) ?? 0,
-      statusText: textOf(facts['status']) ?? '',
+      status: asNumber(facts['status_code']) ?? 0,
+      statusText: asString(facts['status']) ?? '',
     },
   ]
 }
@@ -143,7 +143,7 @@ function deliveryOf(value: unknown): Delivery[] {
 /** The headers that mappings read. Signatures are left out, because nothing is verified by them here. */
 function headersOf(headers: unknown): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    Object.entries(recordOf(headers) ?? {}).flatMap(([name, value]) => {
+    Object.entries(asRecord(headers) ?? {}).flatMap(([name, value]) => {
       const lower = name.toLowerCase()
       return lower.startsWith('x-github-') && typeof value === 'string' ? [[lower, value]] : []
     }),

@@ -1,12 +1,12 @@
 /** The provider `github`: registers webhooks of repositories and organisations, and lists what they could not deliver. */
 
 import {
+  asString,
   definePlugin,
   type Facts,
   type PingResult,
   permanentError,
   type Registration,
-  textOf,
   unlessGone,
   type WebhookOwner,
 } from '@reveille/kit'
@@ -73,7 +73,7 @@ async function pingsOf(api: GitHubApi, id: string): Promise<readonly Delivery[]>
 }
 
 function ownerIn(facts: Facts): WebhookOwner | undefined {
-  const [repo, org] = [textOf(facts['repo']), textOf(facts['org'])]
+  const [repo, org] = [asString(facts['repo']), asString(facts['org'])]
   if (repo !== undefined) return { keys: { repo }, name: repo }
   return org === undefined ? undefined : { keys: { org }, name: org }
 }

@@ -1,6 +1,8 @@
 /** Sends replies through Messages: each part becomes one message in a chat, which is begun if there is none. */
 
 import {
+  asList,
+  asRecord,
   BoundedMap,
   type Channel,
   callVendor,
@@ -9,12 +11,10 @@ import {
   type Facts,
   healthOf,
   isPluginError,
-  listOf,
+  joinUrl,
   type Part,
   type Receipt,
-  recordOf,
   timeOf,
-  urlBelow,
   type VendorAnswer,
   type VendorContext,
 } from '@reveille/kit'
@@ -58,10 +58,10 @@ export function createIMessageChannel({ config, fetch, now }: VendorContext<IMes
 
   /** Returns the `data` of a good answer. The password is in the URL, which is therefore never shown. @throws PluginError */
   async function callServer({ path, body, signal, expects }: ServerCall): Promise<Facts | undefined> {
-    const url = urlBelow(baseUrl, `/api/v1/${path}?password=${password}`)
+    const url = joinUrl(baseUrl, `/api/v1/${path}?password=${password}`)
     const answer = await callVendor(fetch, { url, body, signal })
-    const fields = recordOf(answer.json)
-    if (answer.status === 200 && fields?.['status'] === 200) return recordOf(fields['data']) ?? {}
+    const fields = asRecord(answer.json)
+    if (answer.status === 200 && fields?.['status'] === 200) return asRecord(fields['data']) ?? {}
     if (expects?.(answer)) return undefined
     const hidden = [config.password, body?.message ?? '']
     throw errorFrom(answer, { isDelivery: body !== undefined, hidden, now: now() })
@@ -102,7 +102,7 @@ export function createIMessageChannel({ config, fetch, now }: VendorContext<IMes
     const body = { addresses: [address], service, ...message }
     const chat = await callServer({ path: 'chat/new', body, signal })
     if (typeof chat?.['guid'] === 'string') chats.set(target.key, chat['guid'])
-    return recordOf(listOf(chat?.['messages'])[0])
+    return asRecord(asList(chat?.['messages'])[0])
   }
 
   return {

@@ -2,15 +2,15 @@
 
 import {
   type AnsweredCall,
+  asNumber,
+  asRecord,
   channelError,
   compileRedaction,
   foreignAnswer,
   hasDoneNothing,
-  numberOf,
   oneLine,
   type PluginError,
   readRetryAfter,
-  recordOf,
   type VendorAnswer,
 } from '@reveille/kit'
 
@@ -28,8 +28,8 @@ const maxQuoteLength = 160
  */
 export function errorFrom(answer: VendorAnswer, { isDelivery, hidden, now }: ErrorOptions): PluginError {
   const { status, headers, json } = answer
-  const { error, data } = recordOf(json) ?? {}
-  const { type, message } = recordOf(error) ?? {}
+  const { error, data } = asRecord(json) ?? {}
+  const { type, message } = asRecord(error) ?? {}
   if (type === undefined) return foreignAnswer(answer, { vendor: 'BlueBubbles', isDelivery, now })
 
   const said = typeof message === 'string' ? oneLine(compileRedaction(hidden)(message), maxQuoteLength) : ''
@@ -50,7 +50,7 @@ export function errorFrom(answer: VendorAnswer, { isDelivery, hidden, now }: Err
   if (status === 500 && type === 'iMessage Error') {
     // BlueBubbles gives a message half a minute to show up in Messages; it may still show up later.
     if (/time(?:d )?out/i.test(said)) return unsure(`Messages did not confirm the message in time${words}.`)
-    const number = numberOf(recordOf(data)?.['error']) || undefined
+    const number = asNumber(asRecord(data)?.['error']) || undefined
     const which = number === undefined ? '' : ` (error ${number})`
     return channelError('bad-request', `Messages did not send it${which}${words}.`)
   }

@@ -6,7 +6,7 @@ export interface ConnectCall {
   /** The existing configuration; empty if there is none. */
   readonly config: Readonly<Record<string, unknown>>
   /** Settings requested for this run, by option or answer. They take precedence over `config`. */
-  readonly wanted: Readonly<Record<string, unknown>>
+  readonly requested: Readonly<Record<string, unknown>>
   /** The storage that the source will have. Credentials are stored here and nowhere else. */
   readonly storage: SourceStorage
   readonly fetch: typeof fetch

@@ -9,7 +9,7 @@ const measures: Readonly<Record<LengthUnit, (text: string) => number>> = {
 }
 
 /** Returns the function that measures texts in this unit. @throws TypeError that names an unknown unit */
-export function measureIn(unit: LengthUnit): (text: string) => number {
+export function lengthIn(unit: LengthUnit): (text: string) => number {
   if (Object.hasOwn(measures, unit)) return measures[unit]
   throw new TypeError(
     `\`limits.unit\` is ${JSON.stringify(unit)}, but must be one of ${Object.keys(measures).join(', ')}.`,

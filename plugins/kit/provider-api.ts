@@ -3,10 +3,10 @@
 import { isPluginError, permanentError, transientError } from './plugin-error.ts'
 import type { ApiPace } from './provider.ts'
 import { oneLine } from './quoting.ts'
-import { parseJson, recordOf, textOf } from './record.ts'
+import { asRecord, asString, parseJson } from './record.ts'
 import { readRetryAfter } from './retry.ts'
 import type { SourceClock } from './source.ts'
-import { callVendor, urlBelow } from './vendor-call.ts'
+import { callVendor, joinUrl } from './vendor-call.ts'
 
 export interface ProviderApiOptions extends ApiPace {
   /** The `fetch` that the plugin was given. */
@@ -102,7 +102,7 @@ async function send(
   const { fetch, token, signal } = options
   try {
     const { text, ...answer } = await callVendor(fetch, {
-      url: urlBelow(options.api ?? api, path),
+      url: joinUrl(options.api ?? api, path),
       method,
       headers: { ...headers, authorization: `Bearer ${token}`, 'user-agent': 'reveille' },
       ...(body && { body: sendsForms ? formOf(body) : body }),
@@ -226,9 +226,9 @@ function numberIn(headers: Headers, name: string): number | undefined {
 
 /** The sentence of an error: `message` with the first of its `errors`, or `error.message`. */
 function messageOf(json: unknown): string | undefined {
-  const { message, error, errors } = recordOf(json) ?? {}
-  const first = Array.isArray(errors) ? textOf(recordOf(errors[0])?.['message']) : undefined
-  const text = textOf(message) ?? textOf(recordOf(error)?.['message'])
+  const { message, error, errors } = asRecord(json) ?? {}
+  const first = Array.isArray(errors) ? asString(asRecord(errors[0])?.['message']) : undefined
+  const text = asString(message) ?? asString(asRecord(error)?.['message'])
   return first === undefined ? text : `${text}: ${first}`
 }
 

@@ -1,7 +1,7 @@
 /** Cuts a long Markdown text into parts: between blocks, then lines, sentences, words, and graphemes last. */
 
 import type { ChannelLimits } from './channel.ts'
-import { measureIn } from './measure.ts'
+import { lengthIn } from './measure.ts'
 
 /** A piece of text and the white space after it, which is dropped if the text is cut there. */
 export interface Piece {
@@ -64,7 +64,7 @@ const proseLevels: readonly Level[] = [
 export function splitMarkdown(
   markdown: string,
   limits: Pick<ChannelLimits, 'part' | 'unit'>,
-  measure: (text: string) => number = measureIn(limits.unit),
+  measure: (text: string) => number = lengthIn(limits.unit),
 ): string[] {
   const text = markdown
     .toWellFormed()

@@ -4,7 +4,7 @@ import { isPluginError, PluginError, transientError } from './plugin-error.ts'
 import { parseJson } from './record.ts'
 
 /** Appends a path, which begins with a slash, to a base URL, which may end with one. */
-export function urlBelow(baseUrl: string, path: string): string {
+export function joinUrl(baseUrl: string, path: string): string {
   return `${baseUrl.replace(/\/+$/, '')}${path}`
 }
 

@@ -5,14 +5,14 @@
  */
 
 import {
+  asRecord,
   BoundedMap,
   type Channel,
   callVendor,
   checkDefaultTo,
   healthOf,
-  recordOf,
+  joinUrl,
   timeOf,
-  urlBelow,
   type VendorAnswer,
   type VendorCall,
   type VendorContext,
@@ -44,7 +44,7 @@ type ApiCall = Pick<VendorCall, 'body' | 'isDelivery' | 'signal'>
 export function createMattermostChannel({ config, fetch, now }: VendorContext<MattermostConfig>): Channel {
   const { token, defaultTo, linkPreviews } = config
   checkDefaultTo(defaultTo, parseTarget)
-  const api = urlBelow(config.baseUrl.replace(/\/+$/, '').replace(/\/api\/v4$/, ''), '/api/v4')
+  const api = joinUrl(config.baseUrl.replace(/\/+$/, '').replace(/\/api\/v4$/, ''), '/api/v4')
   const headers = { authorization: `Bearer ${token}` }
   /** Ids of direct channels, by target key. */
   const directChannels = new BoundedMap<string, string>(maxDirectChannels)
@@ -67,9 +67,9 @@ export function createMattermostChannel({ config, fetch, now }: VendorContext<Ma
     if (known !== undefined) return known
     const userId = target.userId ?? (await fetchId(`/users/username/${username}`, { signal }))
     ownId ??= await fetchId('/users/me', { signal })
-    const opened = await fetchId('/channels/direct', { body: [ownId, userId], signal })
-    directChannels.set(key, opened)
-    return opened
+    const directChannelId = await fetchId('/channels/direct', { body: [ownId, userId], signal })
+    directChannels.set(key, directChannelId)
+    return directChannelId
   }
 
   return {
@@ -93,13 +93,13 @@ export function createMattermostChannel({ config, fetch, now }: VendorContext<Ma
         pending_post_id: key,
       }
       const answer = await call('/posts', { body: post, isDelivery: true, signal })
-      return { id: readId(answer, true), ...timeOf(recordOf(answer.json)?.['create_at']) }
+      return { id: readId(answer, true), ...timeOf(asRecord(answer.json)?.['create_at']) }
     },
 
     check: (signal) =>
       healthOf(async () => {
         const answer = await call('/users/me', { signal })
-        const username = recordOf(answer.json)?.['username']
+        const username = asRecord(answer.json)?.['username']
         if (typeof username !== 'string') throw notMattermost(answer, false)
         return `The token belongs to @${username}.`
       }),
@@ -107,7 +107,7 @@ export function createMattermostChannel({ config, fetch, now }: VendorContext<Ma
 }
 
 function readId(answer: VendorAnswer, isDelivery: boolean): string {
-  const id = recordOf(answer.json)?.['id']
+  const id = asRecord(answer.json)?.['id']
   if (typeof id === 'string' && id !== '') return id
   throw notMattermost(answer, isDelivery)
 }

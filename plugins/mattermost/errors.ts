@@ -2,13 +2,13 @@
 
 import {
   type AnsweredCall,
+  asRecord,
   type ChannelErrorCode,
   channelError,
   foreignAnswer,
   hasDoneNothing,
   type PluginError,
   readRetryAfter,
-  recordOf,
   type VendorAnswer,
 } from '@reveille/kit'
 
@@ -77,6 +77,6 @@ export function notMattermost(answer: VendorAnswer, isDelivery: boolean): Plugin
 
 /** Returns an error id if it has only the characters of Mattermost's ids, so that a quote holds nothing else. */
 function errorIdOf(json: unknown): string | undefined {
-  const id = recordOf(json)?.['id']
+  const id = asRecord(json)?.['id']
   return typeof id === 'string' && /^[a-z0-9_]+(\.[a-z0-9_]+){1,9}$/i.test(id) ? id : undefined
 }

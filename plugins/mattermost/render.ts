@@ -67,10 +67,10 @@ function mattermostDialect(linkPreviews: boolean): Dialect {
     },
     paragraph: (inner) => lineStartsAsReferences(markdown.paragraph?.(inner) ?? inner),
     // The first sign that could end a mark ends it, even inside code.
-    takesMarks(inner, mark, place) {
+    canMark(inner, mark, place) {
       const code = inner.match(/(`+)[^`][\s\S]*?\1(?!`)/g)?.join('') ?? ''
       const ends = { strong: /\*\*|__/, emphasis: /[*_]/, strike: /~~/ }
-      return !ends[mark].test(code) && (markdown.takesMarks?.(inner, mark, place) ?? true)
+      return !ends[mark].test(code) && (markdown.canMark?.(inner, mark, place) ?? true)
     },
     strong: (inner, place) => markdown.strong(escapesAsReferences(inner), place),
     // The web client reads an underscore as a mark only beside a space or ASCII punctuation, an asterisk everywhere.

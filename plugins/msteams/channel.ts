@@ -5,13 +5,13 @@
  */
 
 import {
+  asRecord,
   BoundedMap,
   type Channel,
   callVendor,
   checkDefaultTo,
   healthOf,
-  recordOf,
-  urlBelow,
+  joinUrl,
   type VendorAnswer,
   type VendorCall,
   type VendorContext,
@@ -37,7 +37,7 @@ type ConnectorCall = Required<Pick<VendorCall, 'body' | 'isDelivery' | 'signal'>
 export function createTeamsChannel({ config, fetch, now }: VendorContext<TeamsConfig>): Channel {
   const { appId, tenantId, defaultTo } = config
   checkDefaultTo(defaultTo, (to) => parseTargetInTenant(tenantId, to))
-  const conversations = urlBelow(config.baseUrl, '/v3/conversations')
+  const conversations = joinUrl(config.baseUrl, '/v3/conversations')
   const tokens = createTokenSource({ config, fetch, now })
   /** The chat with each user, by the key of the target. */
   const chats = new BoundedMap<string, string>(maxChats)
@@ -96,7 +96,7 @@ export function createTeamsChannel({ config, fetch, now }: VendorContext<TeamsCo
       const url = `${conversations}/${encodeURIComponent(conversation)}/activities`
       const activity = { type: 'message', text: part.text, textFormat: 'markdown' }
       const answer = await call(url, { body: activity, isDelivery: true, signal })
-      if (recordOf(answer.json) === undefined) throw notTeams(answer, now())
+      if (asRecord(answer.json) === undefined) throw notTeams(answer, now())
       return { id: idIn(answer) ?? key }
     },
 
@@ -109,6 +109,6 @@ export function createTeamsChannel({ config, fetch, now }: VendorContext<TeamsCo
 }
 
 function idIn({ json }: VendorAnswer): string | undefined {
-  const id = recordOf(json)?.['id']
+  const id = asRecord(json)?.['id']
   return typeof id === 'string' && id !== '' ? id : undefined
 }

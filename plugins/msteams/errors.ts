@@ -2,12 +2,12 @@
 
 import {
   type AnsweredCall,
+  asRecord,
   channelError,
   foreignAnswer,
   hasDoneNothing,
   type PluginError,
   readRetryAfter,
-  recordOf,
   type VendorAnswer,
 } from '@reveille/kit'
 
@@ -69,7 +69,7 @@ const entraAdvice: Readonly<Record<string, string>> = {
 
 /** Returns the error for an answer of the authority without a token. Nothing was sent, and every other call fails too. */
 export function tokenErrorFrom({ status, headers, json }: VendorAnswer, now: number): PluginError {
-  const { error: word, error_codes: numbers } = recordOf(json) ?? {}
+  const { error: word, error_codes: numbers } = asRecord(json) ?? {}
   const said = `Entra answered with ${status}`
   if (status === 429) {
     const facts = { retryAfter: readRetryAfter(headers.get('retry-after'), now), wholeService: true }
@@ -95,6 +95,6 @@ export function tokenErrorFrom({ status, headers, json }: VendorAnswer, now: num
 
 /** Returns the connector's code if it consists of letters, so that a quote holds nothing else. */
 function connectorCodeOf(json: unknown): string | undefined {
-  const code = recordOf(recordOf(json)?.['error'])?.['code']
+  const code = asRecord(asRecord(json)?.['error'])?.['code']
   return typeof code === 'string' && /^[A-Za-z]{1,60}$/.test(code) ? code : undefined
 }

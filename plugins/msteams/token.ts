@@ -5,12 +5,12 @@
  */
 
 import {
+  asRecord,
   callVendor,
   channelError,
+  joinUrl,
   type PluginError,
-  recordOf,
   unlessAborted,
-  urlBelow,
   type VendorContext,
 } from '@reveille/kit'
 import { tokenErrorFrom } from './errors.ts'
@@ -38,7 +38,7 @@ interface PendingRequest {
 
 export function createTokenSource({ config, fetch, now }: VendorContext<AppCredentials>) {
   const { authority, tenantId, appId, appPassword } = config
-  const url = urlBelow(authority, `/${encodeURIComponent(tenantId)}/oauth2/v2.0/token`)
+  const url = joinUrl(authority, `/${encodeURIComponent(tenantId)}/oauth2/v2.0/token`)
   let current: { readonly token: string; readonly until: number } | undefined
   /** The request that all callers wait for together. */
   let pending: PendingRequest | undefined
@@ -52,7 +52,7 @@ export function createTokenSource({ config, fetch, now }: VendorContext<AppCrede
     })
     const askedAt = now()
     const answer = await callVendor(fetch, { url, body, signal, isDelivery: false })
-    const { access_token: token, expires_in: life = usualLife } = recordOf(answer.json) ?? {}
+    const { access_token: token, expires_in: life = usualLife } = asRecord(answer.json) ?? {}
     if (answer.status !== 200 || typeof token !== 'string' || token === '')
       throw tokenErrorFrom(answer, now())
     const lifeMs = (Number(life) || usualLife) * 1000

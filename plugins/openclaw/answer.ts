@@ -1,6 +1,6 @@
 /** Reads the answers of OpenClaw: JSON from its hooks, plain text from its other routes, and HTML from proxies. */
 
-import { parseJson, readBody, recordOf } from '@reveille/kit'
+import { asRecord, parseJson, readBody } from '@reveille/kit'
 
 export type Answer = Awaited<ReturnType<typeof readAnswer>>
 
@@ -15,7 +15,7 @@ export async function readAnswer(response: Response, signal: AbortSignal) {
     if (ok && !signal.aborted) return ''
     throw error
   })
-  const object = recordOf(parseJson(text ?? ''))
+  const object = asRecord(parseJson(text ?? ''))
   const isPage = /^\s*</.test(text ?? '') || (response.headers.get('content-type') ?? '').includes('html')
   return {
     status,
@@ -30,7 +30,7 @@ export async function readAnswer(response: Response, signal: AbortSignal) {
 
 /** Returns the words of an answer: `{ok: false, error: "…"}` from the hooks, `Unauthorized` and the like from other routes. */
 function saidIn(error: unknown, text: string): string | undefined {
-  const nested = recordOf(error)?.['message'] ?? error
+  const nested = asRecord(error)?.['message'] ?? error
   if (typeof nested === 'string') return nested
   return text.length <= 200 && !text.startsWith('{') && text.trim() !== '' ? text : undefined
 }

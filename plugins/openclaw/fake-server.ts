@@ -3,7 +3,7 @@
  * (read in 2026), with a memory of the requests.
  */
 
-import { recordOf } from '@reveille/kit'
+import { asRecord } from '@reveille/kit'
 import { type FakeServerRequest, openFakeServer as openServer } from '@reveille/kit/fake-server'
 
 export interface Received {
@@ -53,7 +53,7 @@ export async function openFakeServer(options: FakeServerOptions): Promise<FakeSe
   const server = await openServer({
     port,
     answer({ path, headers, json: body, text }) {
-      const found = { path, headers, body: recordOf(body) ?? {} }
+      const found = { path, headers, body: asRecord(body) ?? {} }
       received.push(found)
       return scripted?.(found) ?? replyTo(found, text)
     },

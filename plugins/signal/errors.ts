@@ -1,6 +1,7 @@
 /** Turns refusals of signal-cli and of signal-cli-rest-api into errors that say whether to retry and what to do. */
 
 import {
+  asRecord,
   type ChannelErrorCode,
   channelError,
   foreignAnswer,
@@ -9,7 +10,6 @@ import {
   type PluginError,
   type PluginErrorOptions,
   readRetryAfter,
-  recordOf,
   type VendorAnswer,
 } from '@reveille/kit'
 
@@ -165,7 +165,7 @@ export function notTheDaemon(answer: VendorAnswer, now: number, isDelivery = tru
 /** Returns the error for an answer of signal-cli-rest-api, whose refusals all have an `error`. */
 export function restErrorFrom(answer: VendorAnswer, now: number, isDelivery = true): PluginError {
   const { status, headers, json } = answer
-  const { error, challenge_tokens: tokens } = recordOf(json) ?? {}
+  const { error, challenge_tokens: tokens } = asRecord(json) ?? {}
   if (typeof error !== 'string') {
     return foreignAnswer(answer, { vendor: 'signal-cli-rest-api', isDelivery, now })
   }

@@ -5,17 +5,17 @@
  */
 
 import {
+  asList,
+  asNumber,
+  asRecord,
+  asString,
   callVendor,
   channelError,
-  listOf,
-  numberOf,
+  joinUrl,
   oneLine,
   type PluginError,
   type Receipt,
-  recordOf,
-  textOf,
   timeOf,
-  urlBelow,
 } from '@reveille/kit'
 import type { Daemon, DaemonOptions } from './daemon.ts'
 import {
@@ -57,7 +57,7 @@ export function createJsonRpcDaemon(options: DaemonOptions): Daemon {
     },
 
     async check(signal) {
-      const answer = await callVendor(fetch, { url: urlBelow(config.baseUrl, '/api/v1/check'), signal })
+      const answer = await callVendor(fetch, { url: joinUrl(config.baseUrl, '/api/v1/check'), signal })
       if (answer.status !== 200) throw notTheDaemon(answer, now(), false)
       return senderOf(await accounts(signal))
     },
@@ -67,7 +67,7 @@ export function createJsonRpcDaemon(options: DaemonOptions): Daemon {
   async function accounts(signal: AbortSignal): Promise<string[] | undefined> {
     const { result } = await callRpc(options, { id: 'check', method: 'listAccounts' }, signal)
     if (!Array.isArray(result)) return undefined
-    return result.flatMap((each) => textOf(recordOf(each)?.['number']) ?? [])
+    return result.flatMap((each) => asString(asRecord(each)?.['number']) ?? [])
   }
 
   function senderOf(numbers: readonly string[] | undefined): string {
@@ -97,32 +97,32 @@ async function callRpc(
   signal: AbortSignal,
 ): Promise<RpcAnswer> {
   const http = await callVendor(fetch, {
-    url: urlBelow(config.baseUrl, '/api/v1/rpc'),
+    url: joinUrl(config.baseUrl, '/api/v1/rpc'),
     // The daemon answers 415 to every other type, and so to one with a character set.
     headers: { 'content-type': 'application/json' },
     body: { jsonrpc: '2.0', ...request },
     signal,
   })
-  const { result, error } = recordOf(http.json) ?? {}
-  const { code, message, data } = recordOf(error) ?? {}
+  const { result, error } = asRecord(http.json) ?? {}
+  const { code, message, data } = asRecord(error) ?? {}
   if (typeof code !== 'number') return { http, result }
-  const { response } = recordOf(data) ?? {}
-  return { http, error: { code, message: textOf(message) ?? '', response: responseOf(response) } }
+  const { response } = asRecord(data) ?? {}
+  return { http, error: { code, message: asString(message) ?? '', response: responseOf(response) } }
 }
 
 /** Reads what `send` answers, as its result or inside an error. */
 function responseOf(value: unknown): SendResponse {
-  const { timestamp, results } = recordOf(value) ?? {}
-  return { timestamp: numberOf(timestamp), results: listOf(results).map(resultOf) }
+  const { timestamp, results } = asRecord(value) ?? {}
+  return { timestamp: asNumber(timestamp), results: asList(results).map(resultOf) }
 }
 
 function resultOf(value: unknown): SendResult {
-  const { type, recipientAddress, token, retryAfterSeconds } = recordOf(value) ?? {}
-  const { number, uuid, username } = recordOf(recipientAddress) ?? {}
+  const { type, recipientAddress, token, retryAfterSeconds } = asRecord(value) ?? {}
+  const { number, uuid, username } = asRecord(recipientAddress) ?? {}
   return {
-    type: textOf(type) ?? 'no result',
-    recipient: textOf(number) ?? textOf(username) ?? textOf(uuid) ?? 'unknown',
-    token: textOf(token),
-    retryAfterSeconds: Number(numberOf(retryAfterSeconds)) >= 0 ? numberOf(retryAfterSeconds) : undefined,
+    type: asString(type) ?? 'no result',
+    recipient: asString(number) ?? asString(username) ?? asString(uuid) ?? 'unknown',
+    token: asString(token),
+    retryAfterSeconds: Number(asNumber(retryAfterSeconds)) >= 0 ? asNumber(retryAfterSeconds) : undefined,
   }
 }

@@ -81,7 +81,7 @@ function extend(ranges: Range[], range: Range): void {
 /** The bullets of lists at depth two and deeper; `plainMarker` knows the first. */
 const deeperBullets = ['◦', '▪']
 /** Columns of a line that a phone shows without wrapping. */
-const widestTable = 36
+const maxTableWidth = 36
 
 /** Writes styles as marks, which `readMarks` turns into ranges. */
 const markedDialect: Dialect = {
@@ -111,7 +111,7 @@ const markedDialect: Dialect = {
   table: (table, write) =>
     writeTableAsCode(markedDialect, table, {
       write: (cell) => readMarks(write(cell)).text,
-      widest: widestTable,
+      maxWidth: maxTableWidth,
     }),
   rule: '———',
 }

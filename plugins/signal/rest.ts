@@ -1,6 +1,6 @@
 /** Sends through signal-cli-rest-api (bbernhard), which wraps signal-cli. */
 
-import { callVendor, recordOf, textOf, timeOf, urlBelow } from '@reveille/kit'
+import { asRecord, asString, callVendor, joinUrl, timeOf } from '@reveille/kit'
 import type { Daemon, DaemonOptions } from './daemon.ts'
 import { restErrorFrom } from './errors.ts'
 import type { SignalTarget } from './target.ts'
@@ -13,7 +13,7 @@ export function createRestDaemon({ config, fetch, now }: DaemonOptions): Daemon 
   return {
     async send({ text }, { target, signal }) {
       const answer = await callVendor(fetch, {
-        url: urlBelow(config.baseUrl, '/v2/send'),
+        url: joinUrl(config.baseUrl, '/v2/send'),
         body: {
           number: config.account,
           recipients: recipientsOf(target as SignalTarget),
@@ -22,15 +22,15 @@ export function createRestDaemon({ config, fetch, now }: DaemonOptions): Daemon 
         },
         signal,
       })
-      const { timestamp } = recordOf(answer.json) ?? {}
+      const { timestamp } = asRecord(answer.json) ?? {}
       // The timestamp is a number written as a string.
-      const at = typeof timestamp === 'number' ? timestamp : Number(textOf(timestamp) || Number.NaN)
+      const at = typeof timestamp === 'number' ? timestamp : Number(asString(timestamp) || Number.NaN)
       if (answer.status !== 201 || !Number.isSafeInteger(at)) throw restErrorFrom(answer, now())
       return { id: String(at), ...timeOf(at) }
     },
 
     async check(signal) {
-      const answer = await callVendor(fetch, { url: urlBelow(config.baseUrl, '/v1/health'), signal })
+      const answer = await callVendor(fetch, { url: joinUrl(config.baseUrl, '/v1/health'), signal })
       if (answer.status !== 204) throw restErrorFrom(answer, now(), false)
       return `signal-cli-rest-api answers; it sends as ${config.account}.`
     },

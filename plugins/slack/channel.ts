@@ -1,6 +1,8 @@
 /** Sends replies to Slack: each part of a reply becomes one call of `chat.postMessage`. */
 
 import {
+  asRecord,
+  asString,
   BoundedMap,
   type Channel,
   callVendor,
@@ -9,11 +11,9 @@ import {
   type Facts,
   healthOf,
   isPluginError,
+  joinUrl,
   oneLine,
   type Receipt,
-  recordOf,
-  textOf,
-  urlBelow,
   type VendorContext,
 } from '@reveille/kit'
 import { errorFrom } from './errors.ts'
@@ -51,9 +51,9 @@ export function createSlackChannel({ config, fetch, now }: VendorContext<SlackCo
   /** Calls one method of the Web API and returns the fields of a successful answer. @throws PluginError */
   async function callMethod(method: Method, body: object, signal: AbortSignal): Promise<Facts> {
     const isDelivery = method === 'chat.postMessage'
-    const url = urlBelow(baseUrl, `/${method}`)
+    const url = joinUrl(baseUrl, `/${method}`)
     const answer = await callVendor(fetch, { url, headers, body, signal, isDelivery })
-    const fields = recordOf(answer.json)
+    const fields = asRecord(answer.json)
     // Slack uses the status 200 for refusals as well.
     if (answer.status === 200 && fields?.['ok'] === true) return fields
     throw errorFrom(answer, { isDelivery, botToken, now: now() })
@@ -64,7 +64,7 @@ export function createSlackChannel({ config, fetch, now }: VendorContext<SlackCo
     const known = conversations.get(user)
     if (known !== undefined) return known
     const { channel } = await callMethod('conversations.open', { users: user }, signal)
-    const id = recordOf(channel)?.['id']
+    const id = asRecord(channel)?.['id']
     if (typeof id !== 'string') {
       throw channelError('unavailable', 'Slack opened a direct message and did not say which.')
     }
@@ -101,7 +101,9 @@ export function createSlackChannel({ config, fetch, now }: VendorContext<SlackCo
     check: (signal) =>
       healthOf(async () => {
         const { user, team } = await callMethod('auth.test', {}, signal)
-        const [bot, workspace] = [user, team].map((name) => oneLine(textOf(name) ?? 'unknown', maxNameLength))
+        const [bot, workspace] = [user, team].map((name) =>
+          oneLine(asString(name) ?? 'unknown', maxNameLength),
+        )
         return `Slack knows the bot as ${bot} in the workspace ${workspace}.`
       }),
   }
@@ -110,5 +112,5 @@ export function createSlackChannel({ config, fetch, now }: VendorContext<SlackCo
 /** Slack identifies a message by its conversation and its time in that conversation. */
 function receiptOf({ channel, ts }: Facts, key: string): Receipt {
   if (typeof ts !== 'string' || !/^\d{1,10}\.\d{6}$/.test(ts)) return { id: key }
-  return { id: `${textOf(channel) ?? ''}:${ts}`, at: new Date(Number(ts) * 1000).toISOString() }
+  return { id: `${asString(channel) ?? ''}:${ts}`, at: new Date(Number(ts) * 1000).toISOString() }
 }

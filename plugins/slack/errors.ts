@@ -2,6 +2,7 @@
 
 import {
   type AnsweredCall,
+  asRecord,
   type ChannelErrorCode,
   channelError,
   compileRedaction,
@@ -10,7 +11,6 @@ import {
   oneLine,
   type PluginError,
   readRetryAfter,
-  recordOf,
   type VendorAnswer,
 } from '@reveille/kit'
 
@@ -142,7 +142,7 @@ const maxQuoteLength = 80
 /** Returns the error for an answer that does not say `ok: true`. */
 export function errorFrom(answer: VendorAnswer, { isDelivery, botToken, now }: ErrorOptions): PluginError {
   const { status, headers, json } = answer
-  const { error: word, needed } = recordOf(json) ?? {}
+  const { error: word, needed } = asRecord(json) ?? {}
   // During an outage Slack answers so, without an error word of its API, and has posted nothing.
   if (typeof word !== 'string' && (status === 502 || status === 503)) {
     const retryAfter = readRetryAfter(headers.get('retry-after'), now)

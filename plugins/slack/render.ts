@@ -4,8 +4,8 @@ import type { Part } from '@reveille/kit'
 import {
   createTextRenderer,
   type Dialect,
+  type InlineContext,
   markdownDialect,
-  type Place,
   plainMarker,
   writeTableAsCode,
 } from '@reveille/kit/markdown'
@@ -75,14 +75,14 @@ const mrkdwn: Dialect = {
   rule: '———',
 }
 
-const alone: Place = { before: '', after: '', isInLink: false }
+const alone: InlineContext = { before: '', after: '', isInLink: false }
 
 const word = /^[\p{L}\p{N}]/u
 /** U+200B ZERO WIDTH SPACE ends a word, so that a mark works in the middle of one. */
 const edge = '\u200b'
 
 /** Marks each line by itself, since a mark ends with its line. A mark cannot hold its own sign, and a link's label has none. */
-function mark(inner: string, sign: string, { before, after, isInLink }: Place): string {
+function mark(inner: string, sign: string, { before, after, isInLink }: InlineContext): string {
   if (isInLink || inner.includes(sign)) return inner
   const marked = inner.replaceAll(/\S(?:.*\S)?/g, (line) => `${sign}${line}${sign}`)
   return `${isEdge(before) ? '' : edge}${marked}${isEdge(after) ? '' : edge}`
@@ -94,14 +94,14 @@ function isEdge(beside: string): boolean {
 }
 
 /** Writes a link. Of a link without a label Slack shows everything between the brackets, `mailto:` included. */
-function link(inner: string, address: string, isBare: boolean, _place: Place): string {
+function link(inner: string, address: string, isBare: boolean, _place: InlineContext): string {
   const target = withEntities(address.replaceAll(/[|<>\s]/g, encodeURIComponent))
   const label = inner.replaceAll(/\s+/g, ' ').trim()
   return label === '' || (isBare && /^https?:/i.test(address)) ? `<${target}>` : `<${target}|${label}>`
 }
 
 /** Neutralises signs that Slack would read as marks. Between spaces, inside a word and in `~/notes` a sign is never a mark. */
-function withoutMarks(text: string, { before, after }: Place): string {
+function withoutMarks(text: string, { before, after }: InlineContext): string {
   const hasPaths = !/~(?!\/)/.test(text)
   return text.replaceAll(/[*_~`]/g, (sign, at: number) => {
     const previous = text[at - 1] ?? before

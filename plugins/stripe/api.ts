@@ -4,13 +4,13 @@
  */
 
 import {
+  asList,
+  asNumber,
+  asRecord,
+  asString,
   createProviderApi,
-  listOf,
-  numberOf,
   type ProviderApiOptions,
   type ProviderDialect,
-  recordOf,
-  textOf,
   type WantedWebhook,
 } from '@reveille/kit'
 
@@ -42,9 +42,9 @@ export function createStripeApi(options: ProviderApiOptions) {
       for (let after = ''; ; ) {
         const from = after === '' ? '' : `&starting_after=${after}`
         const { json } = await call({ path: `${path}?limit=100${from}`, what: 'the webhook endpoints' })
-        const { data, has_more: more } = recordOf(json) ?? {}
-        found.push(...listOf(data).flatMap(endpointOf))
-        const last = textOf(recordOf(listOf(data).at(-1))?.['id'])
+        const { data, has_more: more } = asRecord(json) ?? {}
+        found.push(...asList(data).flatMap(endpointOf))
+        const last = asString(asRecord(asList(data).at(-1))?.['id'])
         if (more !== true || last === undefined) return found
         after = last
       }
@@ -59,8 +59,8 @@ export function createStripeApi(options: ProviderApiOptions) {
       const description = 'Made by reveille connect stripe'
       const body = { url, enabled_events: events, description, metadata }
       const { json } = await call({ method: 'POST', path, body, what: 'a new webhook endpoint' })
-      const { id, secret } = recordOf(json) ?? {}
-      return { id: textOf(id) ?? '', secret: textOf(secret) ?? '' }
+      const { id, secret } = asRecord(json) ?? {}
+      return { id: asString(id) ?? '', secret: asString(secret) ?? '' }
     },
     async updateEndpoint(id: string, { url, events }: WantedWebhook): Promise<void> {
       const body = { url, enabled_events: events, disabled: false }
@@ -87,8 +87,8 @@ export function createStripeApi(options: ProviderApiOptions) {
         ...(query.after !== undefined && { starting_after: query.after }),
       })
       const { json } = await call({ path: `/v1/events?${parameters}`, what: 'the events' })
-      const { data, has_more: more } = recordOf(json) ?? {}
-      return { events: listOf(data).flatMap(eventOf), hasMore: more === true }
+      const { data, has_more: more } = asRecord(json) ?? {}
+      return { events: asList(data).flatMap(eventOf), hasMore: more === true }
     },
   }
 }
@@ -101,21 +101,21 @@ export interface StripeEvent {
 }
 
 function endpointOf(value: unknown): StripeEndpoint[] {
-  const { id, url, enabled_events: events, status, created } = recordOf(value) ?? {}
+  const { id, url, enabled_events: events, status, created } = asRecord(value) ?? {}
   if (typeof id !== 'string' || typeof url !== 'string') return []
   return [
     {
       id,
       url,
-      events: listOf(events).map(String),
+      events: asList(events).map(String),
       isEnabled: status !== 'disabled',
-      createdAt: (numberOf(created) ?? 0) * 1000,
+      createdAt: (asNumber(created) ?? 0) * 1000,
     },
   ]
 }
 
 function eventOf(value: unknown): StripeEvent[] {
-  const { id, type, created } = recordOf(value) ?? {}
+  const { id, type, created } = asRecord(value) ?? {}
   if (typeof id !== 'string' || typeof type !== 'string') return []
-  return [{ id, type, at: (numberOf(created) ?? 0) * 1000, body: value }]
+  return [{ id, type, at: (asNumber(created) ?? 0) * 1000, body: value }]
 }

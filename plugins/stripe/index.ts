@@ -1,6 +1,6 @@
 /** The provider `stripe`: registers webhook endpoints of the account, and lists what they could not deliver. */
 
-import { definePlugin, type Registration, recordOf, unlessGone } from '@reveille/kit'
+import { asRecord, definePlugin, type Registration, unlessGone } from '@reveille/kit'
 import { createStripeApi } from './api.ts'
 import { missedEvents } from './missed.ts'
 
@@ -14,7 +14,7 @@ interface CatchUp {
 const registration: Registration = {
   ownerOf: () => ({ keys: {}, name: 'the account' }),
   eventsOf({ body }) {
-    const asked = recordOf(body)?.['type']
+    const asked = asRecord(body)?.['type']
     const names = typeof asked === 'string' ? [asked] : asked
     return Array.isArray(names) && names.every((name) => typeof name === 'string') ? names : undefined
   },

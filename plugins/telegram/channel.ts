@@ -1,21 +1,21 @@
 /** Sends replies to Telegram: each part becomes one message of a bot, in a form that this server and this chat accept. */
 
 import {
+  asNumber,
+  asRecord,
+  asString,
   BoundedMap,
   type Channel,
   callVendor,
   checkDefaultTo,
   compileRedaction,
   healthOf,
-  numberOf,
+  joinUrl,
   type Part,
   type PluginLog,
   type Receipt,
-  recordOf,
   type SendCall,
-  textOf,
   timeOf,
-  urlBelow,
   type VendorAnswer,
   type VendorContext,
 } from '@reveille/kit'
@@ -65,14 +65,14 @@ export function createTelegramChannel({ config, fetch, log, now }: TelegramOptio
         const answer = await callMethod('getMe', {}, signal)
         const { ok, result } = apiAnswerOf(answer)
         if (ok !== true) throw errorFrom(answer, { redact, now: now() })
-        return `Telegram knows the bot as @${textOf(recordOf(result)?.['username']) ?? 'a bot'}.`
+        return `Telegram knows the bot as @${asString(asRecord(result)?.['username']) ?? 'a bot'}.`
       }),
   }
 
   /** Calls a method of the Bot API and returns whatever Telegram answers. @throws PluginError if there is no answer */
   function callMethod(method: string, body: object, signal: AbortSignal): Promise<VendorAnswer> {
     // The token is in the path (Bot API, "Making requests"), so this URL must reach no log and no error.
-    return callVendor(fetch, { url: urlBelow(baseUrl, `/bot${botToken}/${method}`), body, signal })
+    return callVendor(fetch, { url: joinUrl(baseUrl, `/bot${botToken}/${method}`), body, signal })
   }
 
   /** Sends a part as HTML, or again as plain text if Telegram cannot parse the HTML. */
@@ -111,9 +111,9 @@ export function createTelegramChannel({ config, fetch, log, now }: TelegramOptio
   /** @throws PluginError if the answer does not prove that a message was stored */
   function receiptOf(answer: VendorAnswer): Receipt {
     const { ok, result } = apiAnswerOf(answer)
-    const { message_id: id, date } = recordOf(result) ?? {}
+    const { message_id: id, date } = asRecord(result) ?? {}
     if (ok !== true || typeof id !== 'number') throw errorFrom(answer, { redact, now: now() })
-    return { id: String(id), ...timeOf(Number(numberOf(date)) * 1000) }
+    return { id: String(id), ...timeOf(Number(asNumber(date)) * 1000) }
   }
 }
 

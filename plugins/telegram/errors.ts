@@ -1,17 +1,17 @@
 /** Turns a refusal of the Bot API into an error that says whether and when to retry, and what the operator can do. */
 
 import {
+  asNumber,
+  asRecord,
+  asString,
   type ChannelErrorCode,
   channelError,
   foreignAnswer,
   hasDoneNothing,
-  numberOf,
   oneLine,
   type PluginError,
   type Redact,
   readRetryAfter,
-  recordOf,
-  textOf,
   type VendorAnswer,
 } from '@reveille/kit'
 
@@ -33,17 +33,17 @@ const maxQuoteLength = 200
 
 /** Reads an answer of the Bot API ("Making requests"), with the status repeated and a description. */
 export function apiAnswerOf({ json }: VendorAnswer) {
-  const { ok, result, error_code: code, description, parameters } = recordOf(json) ?? {}
-  const { retry_after: wait, migrate_to_chat_id: movedTo } = recordOf(parameters) ?? {}
+  const { ok, result, error_code: code, description, parameters } = asRecord(json) ?? {}
+  const { retry_after: wait, migrate_to_chat_id: movedTo } = asRecord(parameters) ?? {}
   return {
     ...(typeof ok === 'boolean' && { ok }),
     result,
-    error_code: numberOf(code),
-    description: textOf(description),
+    error_code: asNumber(code),
+    description: asString(description),
     parameters: {
       /** The seconds to wait. */
-      retry_after: Number(numberOf(wait)) >= 0 ? numberOf(wait) : undefined,
-      migrate_to_chat_id: ok === false && Number.isSafeInteger(movedTo) ? numberOf(movedTo) : undefined,
+      retry_after: Number(asNumber(wait)) >= 0 ? asNumber(wait) : undefined,
+      migrate_to_chat_id: ok === false && Number.isSafeInteger(movedTo) ? asNumber(movedTo) : undefined,
     },
   }
 }

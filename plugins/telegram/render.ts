@@ -47,7 +47,7 @@ export function neutralise(text: string): string {
 /** The bullets of lists at depth two and deeper; `plainMarker` knows the first. */
 const deeperBullets = ['◦', '▪']
 /** Columns of code that a phone shows in portrait. */
-const widestTable = 48
+const maxTableWidth = 48
 
 /** Telegram's HTML: the few tags that its parser knows (Bot API, "HTML style"). */
 const htmlDialect: Dialect = {
@@ -80,7 +80,7 @@ const htmlDialect: Dialect = {
     const bullet = deeperBullets[Math.min(marker.depth, deeperBullets.length) - 1]
     return (sign === '•' ? (bullet ?? sign) : sign) + indent(inner)
   },
-  table: (table) => writeTableAsCode(htmlDialect, table, { write: writeCell, widest: widestTable }),
+  table: (table) => writeTableAsCode(htmlDialect, table, { write: writeCell, maxWidth: maxTableWidth }),
   rule: '———',
 }
 

@@ -1,16 +1,16 @@
 /** Sends replies to WhatsApp: each part becomes one message of the business number, or a template if free text is not allowed. */
 
 import {
+  asList,
+  asRecord,
+  asString,
   type Channel,
   callVendor,
   checkDefaultTo,
   healthOf,
-  listOf,
+  joinUrl,
   oneLine,
   type Receipt,
-  recordOf,
-  textOf,
-  urlBelow,
   type VendorAnswer,
   type VendorContext,
 } from '@reveille/kit'
@@ -50,7 +50,7 @@ const maxVariableLength = 900
 export function createWhatsAppChannel({ config, fetch, now }: VendorContext<WhatsAppConfig>): Channel {
   const { accessToken, phoneNumberId, apiVersion, defaultTo, linkPreviews, template } = config
   checkDefaultTo(defaultTo, parseTarget)
-  const number = urlBelow(config.baseUrl, `/${apiVersion}/${phoneNumberId}`)
+  const number = joinUrl(config.baseUrl, `/${apiVersion}/${phoneNumberId}`)
   const headers = { authorization: `Bearer ${accessToken}`, 'user-agent': userAgent }
 
   function post({ kind, id }: WhatsAppTarget, message: object, signal: AbortSignal): Promise<VendorAnswer> {
@@ -68,8 +68,8 @@ export function createWhatsAppChannel({ config, fetch, now }: VendorContext<What
   }
 
   function receiptOf(answer: VendorAnswer): Receipt {
-    const [message] = listOf(recordOf(answer.json)?.['messages'])
-    const { id, message_status: status } = recordOf(message) ?? {}
+    const [message] = asList(asRecord(answer.json)?.['messages'])
+    const { id, message_status: status } = asRecord(message) ?? {}
     if (status === 'paused') throw pausedTemplate()
     if (answer.status === 200 && typeof id === 'string' && id !== '') return { id }
     throw errorFrom(answer, { token: accessToken, now: now() })
@@ -102,11 +102,11 @@ export function createWhatsAppChannel({ config, fetch, now }: VendorContext<What
       healthOf(async () => {
         const fields = 'display_phone_number,verified_name'
         const answer = await callVendor(fetch, { url: `${number}?fields=${fields}`, headers, signal })
-        const { id, display_phone_number: shown, verified_name: name } = recordOf(answer.json) ?? {}
+        const { id, display_phone_number: shown, verified_name: name } = asRecord(answer.json) ?? {}
         if (answer.status !== 200 || id === undefined) {
           throw errorFrom(answer, { token: accessToken, now: now(), isDelivery: false })
         }
-        return `Replies come from ${oneLine(`${textOf(name) ?? 'the number'}, ${textOf(shown) ?? phoneNumberId}`, maxNameLength)}.`
+        return `Replies come from ${oneLine(`${asString(name) ?? 'the number'}, ${asString(shown) ?? phoneNumberId}`, maxNameLength)}.`
       }),
   }
 }

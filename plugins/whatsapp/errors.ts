@@ -6,19 +6,19 @@
  */
 
 import {
+  asNumber,
+  asRecord,
+  asString,
   type ChannelErrorCode,
   channelError,
   compileRedaction,
   type Facts,
   foreignAnswer,
-  numberOf,
   oneLine,
   type PluginError,
   type PluginErrorOptions,
   parseJson,
   readRetryAfter,
-  recordOf,
-  textOf,
   type VendorAnswer,
 } from '@reveille/kit'
 
@@ -129,7 +129,7 @@ const maxQuoteLength = 160
 
 /** Returns Meta's own error code, or undefined if the answer has none. */
 export function codeOf({ json }: VendorAnswer): number | undefined {
-  const code = recordOf(recordOf(json)?.['error'])?.['code']
+  const code = asRecord(asRecord(json)?.['error'])?.['code']
   return typeof code === 'number' ? code : undefined
 }
 
@@ -166,7 +166,7 @@ export function pausedTemplate(): PluginError {
 }
 
 function refusal(answer: VendorAnswer, code: number, { token, now }: ErrorOptions): PluginError {
-  const error = recordOf(recordOf(answer.json)?.['error']) ?? {}
+  const error = asRecord(asRecord(answer.json)?.['error']) ?? {}
   const meaning = meaningOf(code, error, answer.status)
   const said = oneLine(compileRedaction([token])(`${code} ${wordsOf(error)}`), maxQuoteLength)
   const { text, code: kind, ...facts } = meaning
@@ -183,7 +183,7 @@ function meaningOf(code: number, error: Facts, status: number): Meaning {
 
 /** Returns Meta's words without `error_user_msg`, which may quote the message. */
 function wordsOf({ message, error_data: data }: Facts): string {
-  const words = textOf(recordOf(data)?.['details']) ?? textOf(message) ?? ''
+  const words = asString(asRecord(data)?.['details']) ?? asString(message) ?? ''
   return words.replace(/^\(#\d+\)\s*/, '').replace(/[.!]\s*$/, '')
 }
 
@@ -192,8 +192,8 @@ function waitOf({ headers }: VendorAnswer, now: number): number | undefined {
   const plain = readRetryAfter(headers.get('retry-after'), now)
   if (plain !== undefined) return plain
   const usage = parseJson(headers.get('x-business-use-case-usage') ?? '')
-  const entries = Object.values(recordOf(usage) ?? {}).flatMap((each) => (Array.isArray(each) ? each : []))
-  const minutes = entries.map((each) => numberOf(recordOf(each)?.['estimated_time_to_regain_access']) ?? 0)
+  const entries = Object.values(asRecord(usage) ?? {}).flatMap((each) => (Array.isArray(each) ? each : []))
+  const minutes = entries.map((each) => asNumber(asRecord(each)?.['estimated_time_to_regain_access']) ?? 0)
   const longest = Math.max(0, ...minutes)
   return longest > 0 ? longest * 60 : undefined
 }

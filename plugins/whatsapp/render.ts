@@ -13,7 +13,7 @@ import {
   createTextRenderer,
   type Dialect,
   type Inline,
-  type Place,
+  type InlineContext,
   writeTableAsCode,
 } from '@reveille/kit/markdown'
 
@@ -21,7 +21,7 @@ import {
 const joiner = '\u2060'
 
 /** Neutralises exactly those signs of a text that would be markup in this place. */
-function neutralise(text: string, { before, after }: Place): string {
+function neutralise(text: string, { before, after }: InlineContext): string {
   return text.replaceAll(/[*_~`]/g, (sign, at: number) =>
     mayBeMarkup(sign, text[at - 1] ?? before, text[at + 1] ?? after) ? `${joiner}${sign}` : sign,
   )
@@ -101,7 +101,7 @@ function withoutBold(inlines: readonly Inline[]): Inline[] {
 }
 
 /** Width of monospaced text that most phones show without wrapping, in columns. */
-const widestTable = 34
+const maxTableWidth = 34
 
 const whatsAppDialect: Dialect = {
   text: neutralise,
@@ -131,14 +131,14 @@ const whatsAppDialect: Dialect = {
       return line === '' ? '' : `${indent}${line}`
     })
   },
-  table: (table) => writeTableAsCode(whatsAppDialect, table, { widest: widestTable }),
+  table: (table) => writeTableAsCode(whatsAppDialect, table, { maxWidth: maxTableWidth }),
   rule: '———',
 }
 
-const wholeLine: Place = { before: '', after: '', isInLink: false }
+const wholeLine: InlineContext = { before: '', after: '', isInLink: false }
 
 /** Marks each line separately, directly at its words, because a sign next to a space is not a mark. */
-function mark(sign: string, inner: string, { before, after }: Place): string {
+function mark(sign: string, inner: string, { before, after }: InlineContext): string {
   // Where this mark cannot work, one directly inside it cannot either.
   if (!isEdge(before) || !isEdge(after)) return inner.replace(/^([*_~])([^*_~]*)\1$/s, '$2')
   return mapLines(inner, (line) => line.replace(/\S(?:.*\S)?/s, (words) => `${sign}${words}${sign}`))

@@ -8,11 +8,11 @@ function boardAt(...times: number[]) {
 
 test('a turn is shown from its start to its end, and not before or after', () => {
   const board = boardAt(10)
-  assert.equal(board.of('a'), undefined)
+  assert.equal(board.ofRun('a'), undefined)
   board.start('a')
-  assert.deepEqual(board.of('a'), { text: '', characters: 0, at: 10 })
+  assert.deepEqual(board.ofRun('a'), { text: '', characters: 0, at: 10 })
   board.end('a')
-  assert.equal(board.of('a'), undefined)
+  assert.equal(board.ofRun('a'), undefined)
 })
 
 test('text adds up, and a note replaces the one before', () => {
@@ -20,9 +20,9 @@ test('text adds up, and a note replaces the one before', () => {
   board.start('a')
   board.note('a', { text: 'one ', note: 'thinking' })
   board.note('a', { text: 'two' })
-  assert.deepEqual(board.of('a'), { text: 'one two', characters: 7, note: 'thinking', at: 3 })
+  assert.deepEqual(board.ofRun('a'), { text: 'one two', characters: 7, note: 'thinking', at: 3 })
   board.note('a', { note: 'running a tool' })
-  assert.deepEqual(board.of('a'), { text: 'one two', characters: 7, note: 'running a tool', at: 4 })
+  assert.deepEqual(board.ofRun('a'), { text: 'one two', characters: 7, note: 'running a tool', at: 4 })
 })
 
 test('the end of a long reply is kept, in whole characters', () => {
@@ -30,7 +30,7 @@ test('the end of a long reply is kept, in whole characters', () => {
   board.start('a')
   board.note('a', { text: '🌊'.repeat(maxTextLength) })
   board.note('a', { text: '.' })
-  const shown = board.of('a')
+  const shown = board.ofRun('a')
   assert.equal(shown?.characters, maxTextLength * 2 + 1)
   assert.equal(shown?.text, `${'🌊'.repeat(maxTextLength / 2 - 1)}.`)
 })
@@ -40,10 +40,10 @@ test('progress of a run that is not under way, and progress that is no text, is 
   board.note('a', { text: 'early' })
   board.start('a')
   board.note('a', { text: 7, note: {} } as never)
-  assert.deepEqual(board.of('a'), { text: '', characters: 0, at: 2 })
+  assert.deepEqual(board.ofRun('a'), { text: '', characters: 0, at: 2 })
   board.end('a')
   board.note('a', { text: 'late' })
-  assert.equal(board.of('a'), undefined)
+  assert.equal(board.ofRun('a'), undefined)
 })
 
 test('a turn that begins again begins from nothing', () => {
@@ -51,5 +51,5 @@ test('a turn that begins again begins from nothing', () => {
   board.start('a')
   board.note('a', { text: 'first try' })
   board.start('a')
-  assert.equal(board.of('a')?.text, '')
+  assert.equal(board.ofRun('a')?.text, '')
 })

@@ -41,7 +41,7 @@ export function createProgressBoard({ now = Date.now }: { now?: () => number } =
       })
     },
     /** Returns undefined if no turn of the run is under way. */
-    of: (runId: string): TurnProgress | undefined => turns.get(runId),
+    ofRun: (runId: string): TurnProgress | undefined => turns.get(runId),
     end: (runId: string) => void turns.delete(runId),
   }
 }

@@ -75,7 +75,7 @@ export function createGenerationHandlers(options: AdminOptions): GenerationHandl
       if (isDraining()) return refuse('DRAINING')
       if (number === undefined) return missing(params)
       if (isDry) {
-        const tried = await dryRun(limit, { callsOut: callOut, of: number })
+        const tried = await dryRun(limit, { callsOut: callOut, source: number })
         if (hasCode(tried.reload, 'GENERATION_NOT_KEPT')) return missing(params)
         reply.code(tried.reload.ok ? 200 : 409)
         return tried

@@ -37,7 +37,7 @@ export function createMappingFileHandlers(options: AdminOptions): Handlers<typeo
     if (!isDry && digest !== body.digest) return refuseChanged(file)
     const after = edited(file, before ?? '', mapping, test)
 
-    const tried = await dryRun(isDry ? comparedRequests : 0, { of: new Map([[target, after]]) })
+    const tried = await dryRun(isDry ? comparedRequests : 0, { source: new Map([[target, after]]) })
     const answer = {
       file,
       ...(digest !== undefined && { digest }),

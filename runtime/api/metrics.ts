@@ -139,24 +139,19 @@ function readEventLoopDelay(): (share: number) => number {
 }
 
 function exposeRequests(add: AddMetric, { counters }: AdminOptions): void {
-  const { requests, accepting, committing } = counters.read()
+  const { requests, acceptMs, commitMs } = counters.read()
   add(
     'counter',
     'requests_total',
     'Requests to hooks, by what became of them; endpoints that no policy and no mapping names are `other`.',
     counted(requests),
   )
-  addHistogram(
-    add,
-    'accept_duration_seconds',
-    'From the head of an accepted request to its reply.',
-    accepting,
-  )
+  addHistogram(add, 'accept_duration_seconds', 'From the head of an accepted request to its reply.', acceptMs)
   addHistogram(
     add,
     'commit_duration_seconds',
     'Of that, from the decision to the reply: the commit.',
-    committing,
+    commitMs,
   )
 }
 

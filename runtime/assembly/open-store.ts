@@ -13,7 +13,7 @@ import { isDatabase, openDriverStore, storeDiagnostic } from '../store/driver-pa
 import { type Health, type Store, StoreError, type StoreErrorCode, type StoreOptions } from '../store/port.ts'
 import { lockDataFolder, openSqliteStore } from '../store/sqlite/index.ts'
 import type { Configured } from './configure.ts'
-import { followLead } from './lead.ts'
+import { followLeadership } from './leadership.ts'
 import type { Assembly } from './options.ts'
 
 export type Stored = Awaited<ReturnType<typeof openStore>>
@@ -63,7 +63,7 @@ export async function openStore(assembly: Assembly, configured: Configured) {
   configured.reportTo(createReloadReporter(log, process.cwd()))
   const reloads = followReloads(reloader, lastGood.served(), log, now)
   reportLive(store, reloader)
-  const maintenance = parts.add(followLead(store, 'maintenance', node.role))
+  const maintenance = parts.add(followLeadership(store, 'maintenance', node.role))
   const applySettings = () => {
     const settingsNow = configured.current().snapshot.settings
     ownLog.configure(settingsNow.gateway.log)

@@ -26,7 +26,7 @@ import {
 } from '../sources/index.ts'
 import { createTrust } from '../trust/index.ts'
 import type { Configured } from './configure.ts'
-import { followLead } from './lead.ts'
+import { followLeadership } from './leadership.ts'
 import { createListening, type Listening } from './listening.ts'
 import type { Stored } from './open-store.ts'
 import type { Assembly } from './options.ts'
@@ -89,7 +89,7 @@ function createHooks(stages: Stages, pushHandlers: PushHandlers) {
     loopIn: createLoopGuard(sentMessages, () =>
       loadSentMessages(sentMessages, store.read, now()).catch(onForgotten),
     ),
-    pushHandlerOf: pushHandlers.of,
+    pushHandlerOf: pushHandlers.handlerOf,
   })
   return { hooks, read: recorder.read }
 }
@@ -103,13 +103,13 @@ function createSourcing(
   const { current, plugins, reloader, settings, log, now } = configured
   const { store, node } = stored
   const { sourceValues } = store.cluster
-  const lead = parts.add(followLead(store, 'sources', node.role))
+  const lead = parts.add(followLeadership(store, 'sources', node.role))
   const isOn = () => current().snapshot.settings.hooks.enabled
   const catchUps = createCatchUps({ live: () => (isOn() ? plugins.providers() : []), log })
   const sources = parts.add(
     createSources({
       live: () => (lead.isHeld() ? [...plugins.sources(), ...catchUps()] : []),
-      hold: lead.hold,
+      hold: lead.confirm,
       ...(sourceValues && { storageOf: createSharedStorage(sourceValues) }),
       ...{ post, pushHandlers, log },
       limitsOf: (endpoint) => postLimitsOf(current().snapshot, endpoint),
@@ -174,7 +174,7 @@ function registerAdmin(
     store: { read, command, health, changes, cluster },
     timers: backgroundTimers,
     tryHeldRunners: dispatch.tryHeldRunners,
-    progressOf: progress.of,
+    progressOf: progress.ofRun,
     heartbeat: dispatch.heartbeat,
     channels: dispatch.channels,
     droppedLogLines: ownLog.droppedLines,

@@ -8,7 +8,7 @@ import { type CommandRow, type CommandRows, configOption, type Run, reachHelp } 
 import { commands } from './commands.ts'
 import { candidates } from './completion.ts'
 import { type Io, processIo } from './io.ts'
-import { withPasted } from './print.ts'
+import { withCommandLines } from './print.ts'
 import { ownRows } from './webhooks/commands.ts'
 
 const usageExit = 2
@@ -95,7 +95,7 @@ export function createProgram(io: Io, result: { exitCode: number }, more: Comman
       const { config, json, ...options } = command.optsWithGlobals()
       const own = { ...io, ...(config !== undefined && { config }), json }
       result.exitCode = await perform(...given.slice(0, -2), own, options).catch((error) => {
-        if (error instanceof CommandFailure) error.message = withPasted(error.message, own)
+        if (error instanceof CommandFailure) error.message = withCommandLines(error.message, own)
         throw error
       })
     }

@@ -191,7 +191,7 @@ export async function connectionTo(settings: Settings, io: Io): Promise<Connecti
     tokenSource: `gateway.auth.token of ${file}`,
   }
   const found = await findGateway(settings)
-  switch (found.is) {
+  switch (found.state) {
     case 'running': {
       const text = `The gateway runs at ${found.address}, and ${shownPath(file, io)} says ${configured}: a restart is due`
       const note = found.isRestartDue && ({ code: 'RESTART_DUE', text } as const)

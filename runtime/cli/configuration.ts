@@ -14,7 +14,7 @@ import {
 import { presetsFolder } from '../presets-folder.ts'
 import { badUsage, failure } from './command-failure.ts'
 import { type Io, wrapText } from './io.ts'
-import { counted, print, programName, shellWord, withPasted } from './print.ts'
+import { counted, print, programName, shellWord, withCommandLines } from './print.ts'
 
 export const usualFile = 'reveille.yaml'
 
@@ -105,7 +105,7 @@ export async function loadOrFail(io: Io): Promise<Configuration> {
 
 export function formatDiagnostics(diagnostics: readonly Diagnostic[], io: Io): string {
   return diagnostics
-    .map(({ hint, ...diagnostic }) => ({ ...diagnostic, ...(hint && { hint: withPasted(hint, io) }) }))
+    .map(({ hint, ...diagnostic }) => ({ ...diagnostic, ...(hint && { hint: withCommandLines(hint, io) }) }))
     .map((diagnostic) => wrapText(formatDiagnostic(diagnostic, io.cwd), io))
     .join('\n\n')
 }

@@ -171,8 +171,8 @@ export function programName({ env }: Pick<Io, 'env'>): string {
   return env['npm_command'] === undefined ? 'reveille' : 'npx reveille'
 }
 
-/** A command to be pasted, in backticks: `npx reveille replay 3f9a1c --config local/reveille.yaml`. */
-export function pasted(words: string, io: Pick<Io, 'env' | 'config'>): string {
+/** A command to be commandLine, in backticks: `npx reveille replay 3f9a1c --config local/reveille.yaml`. */
+export function commandLine(words: string, io: Pick<Io, 'env' | 'config'>): string {
   const isWhole = io.config === undefined || words.includes('--config') || withoutConfig.test(words)
   const options = isWhole ? '' : ` --config ${shellWord(io.config)}`
   return `\`${programName(io)} ${words}${options}\``
@@ -182,8 +182,8 @@ export function pasted(words: string, io: Pick<Io, 'env' | 'config'>): string {
 const withoutConfig = /^(?:init(?: plugin\b.*)?$|docs|schema|completion)/
 
 /** A sentence of any part of Reveille with its commands, such as `reveille check`, as the user may paste them. */
-export function withPasted(sentence: string, io: Pick<Io, 'env' | 'config'>): string {
-  return sentence.replaceAll(/`reveille ([^`]+)`/g, (_, words: string) => pasted(words, io))
+export function withCommandLines(sentence: string, io: Pick<Io, 'env' | 'config'>): string {
+  return sentence.replaceAll(/`reveille ([^`]+)`/g, (_, words: string) => commandLine(words, io))
 }
 
 /** Quotes a text only where a shell would split or change it. */

@@ -3,7 +3,7 @@
 import type { Answer } from '../api/routes/client.ts'
 import type { DatabaseState, NodeRecord } from '../store/port.ts'
 import type { Io } from './io.ts'
-import { counted, listed, pasted, shortTime } from './print.ts'
+import { commandLine, counted, listed, shortTime } from './print.ts'
 
 type Status = Answer<'readStatus'>
 export type ChannelStatus = Status['channels'][number]
@@ -89,8 +89,8 @@ export function nextSteps(channels: readonly ChannelStatus[], io: Pick<Io, 'env'
     ...(refused ? [`fix ${refused}: deliveries that wait go on once that is live`] : []),
     ...(parked
       ? [
-          `${pasted(`deliveries --state parked${one}`, io)} says why they are parked`,
-          `${pasted(`replay --parked${one}`, io)} sends them again`,
+          `${commandLine(`deliveries --state parked${one}`, io)} says why they are parked`,
+          `${commandLine(`replay --parked${one}`, io)} sends them again`,
         ]
       : []),
   ]

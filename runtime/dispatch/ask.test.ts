@@ -104,11 +104,11 @@ test('how far a turn has got is on the board while it lasts', async (t) => {
     },
   })
   const id = await bed.acceptRun()
-  const shown = await bed.until(async () => bed.progress.of(id)?.text && bed.progress.of(id))
+  const shown = await bed.until(async () => bed.progress.ofRun(id)?.text && bed.progress.ofRun(id))
   assert.deepEqual(shown, { text: 'Once upon', characters: 9, note: 'writing', at: bed.clock.now() })
   resolve({ reply: 'Once upon a time' })
   await bed.untilRun(id, ({ state }) => state === 'succeeded')
-  assert.equal(bed.progress.of(id), undefined)
+  assert.equal(bed.progress.ofRun(id), undefined)
   assert.doesNotMatch(JSON.stringify(bed.lines), /Once/)
 })
 

@@ -36,7 +36,7 @@ export function createAsk(options: PerformerOptions) {
       reservation.end({ asked: true })
       throw error
     })
-    await claim.hold().catch((error) => {
+    await claim.confirm().catch((error) => {
       reservation.end({ asked: context.usage !== undefined })
       throw error
     })

@@ -149,7 +149,7 @@ test('money counts like tokens, and half, four fifths and all of a budget are al
       snapshot: { settings: { agents: { budget: { usd: 10, runs: 100 } } }, endpoints: {} } as never,
     }),
     now: () => noon,
-    observer: { budgetAlarmed: ({ key, percent, of, spent }) => alarms.push([key, percent, of, spent]) },
+    observer: { budgetAlarmed: ({ key, percent, unit, spent }) => alarms.push([key, percent, unit, spent]) },
   })
   for (const usd of [4, 1, 0.5, 4])
     reserved(budgets.reserve({ spent: spent() })).end({ asked: true, usage: { inputTokens: 1, usd } })

@@ -216,11 +216,11 @@ function newAccount(spent: Spent | undefined, limit: Budget | undefined): Accoun
 const kinds = ['usd', 'tokens', 'runs'] as const
 
 /** Returns the highest of the alarmed shares that is spent. A budget of nothing has none. */
-function shareOf(limit: Budget, cost: Cost): Pick<BudgetAlarm, 'percent' | 'of'> | undefined {
+function shareOf(limit: Budget, cost: Cost): Pick<BudgetAlarm, 'percent' | 'unit'> | undefined {
   const shareIn = (kind: (typeof kinds)[number]) => (limit[kind] ? (100 * cost[kind]) / limit[kind] : 0)
-  const of = kinds.reduce((most, kind) => (shareIn(kind) > shareIn(most) ? kind : most))
-  const percent = alarmedShares.find((each) => shareIn(of) >= each)
-  return percent && { percent, of }
+  const unit = kinds.reduce((most, kind) => (shareIn(kind) > shareIn(most) ? kind : most))
+  const percent = alarmedShares.find((each) => shareIn(unit) >= each)
+  return percent && { percent, unit }
 }
 
 /** `4.02 of 5 USD, 812 of 1000 runs`. */

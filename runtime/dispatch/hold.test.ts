@@ -11,11 +11,11 @@ test('a turn begins when it is certain that no other node performs it, and not b
   const certain = Promise.withResolvers<void>()
   const id = await bed.acceptRun({ prompt: 'hello' })
   bed.startOnly('run', (claim) => {
-    const hold = async () => {
+    const confirm = async () => {
       asked.resolve()
       await certain.promise
     }
-    return bed.performer('run')({ ...claim, hold })
+    return bed.performer('run')({ ...claim, confirm })
   })
   await asked.promise
   assert.deepEqual(bed.turns, [])
@@ -31,11 +31,11 @@ for (const kind of ['run', 'delivery'] as const)
     await bed.acceptRun({ prompt: 'hello', deliver: true })
     if (kind === 'delivery') bed.startOnly('run')
     bed.startOnly(kind, async (claim) => {
-      const hold = async () => {
+      const confirm = async () => {
         throw lost()
       }
       await bed
-        .performer(kind)({ ...claim, hold })
+        .performer(kind)({ ...claim, confirm })
         .catch(ended.resolve)
       return new Promise<never>(() => {})
     })

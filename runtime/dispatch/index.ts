@@ -16,7 +16,7 @@ import { createCircuitBreaker } from './delivery/circuit-breaker.ts'
 import { createDeliveryPerformer } from './delivery/performer.ts'
 import { createHeartbeatPerformer } from './heartbeat/performer.ts'
 import { createHeartbeatBoard } from './heartbeat/state.ts'
-import { createLeadDuties } from './lead-duties.ts'
+import { createLeaderDuties } from './leader-duties.ts'
 import type { DispatchOptions } from './options.ts'
 import { createRunPerformer } from './run/performer.ts'
 import { createRunnerBreaker } from './run/runner-breaker.ts'
@@ -53,7 +53,7 @@ export function createDispatch(options: DispatchOptions) {
   const checks = createChannelChecks(options)
   const breaker = createCircuitBreaker({ ...options, onChange: applyBreakerLimits, onSent: checks.sent })
   const board = createHeartbeatBoard()
-  const lead = createLeadDuties(options, runners)
+  const lead = createLeaderDuties(options, runners)
   const work = createWork(options)
   /** From `start` to `drain`. */
   let pools: Partial<Record<TaskKind, WorkerPool>> = {}
@@ -131,7 +131,7 @@ export function createDispatch(options: DispatchOptions) {
     /** Returns what the main session is doing, from memory. */
     heartbeat: board.read,
     /** Returns the state of each configured channel, in the order of the configuration, from memory. */
-    channels: () => breaker.read().map((state) => withHealth(state, checks.of(state.channel))),
+    channels: () => breaker.read().map((state) => withHealth(state, checks.healthOf(state.channel))),
   }
 }
 

@@ -90,7 +90,7 @@ export interface BudgetAlarm {
   readonly key: string
   readonly percent: 50 | 80 | 100
   /** The limit of which so much is spent. */
-  readonly of: 'usd' | 'tokens' | 'runs'
+  readonly unit: 'usd' | 'tokens' | 'runs'
   readonly day: string
   /** Spending and limit: `4.02 of 5 USD`. */
   readonly spent: string

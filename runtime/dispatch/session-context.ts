@@ -52,7 +52,7 @@ export function createSessionContext(options: DispatchOptions): LoadContext {
     if (plan.kind === 'whole') return { history: shown(plan.shown) }
     if (plan.kind === 'drop') return { history: shown(plan.shown), compact: through(run, plan.dropped) }
 
-    await claim.hold()
+    await claim.confirm()
     const startedAt = now()
     const outcome = withPrice(await ask(run, plan.older, bounds), run, current())
     const { usage } = outcome

@@ -51,11 +51,11 @@ export function addLive(
   content: GenerationContent,
 ): ArchiveState {
   const { generation } = record
-  const known = state.kept.find((each) => each.record.generation === generation)
+  const previous = state.kept.find((each) => each.record.generation === generation)
   // After a restart the generation was compared with nothing, so the changes that were recorded before are kept.
-  const isRestart = known !== undefined && state.live === undefined
-  const entry: KeptGeneration = {
-    record: limitDiagnostics(isRestart ? { ...record, ...changesOf(known.record) } : record),
+  const isRestart = previous !== undefined && state.live === undefined
+  const added: KeptGeneration = {
+    record: limitDiagnostics(isRestart ? { ...record, ...changesOf(previous.record) } : record),
     bundles: [...content.bundles.values()].map(({ digest }) => digest),
     content,
   }
@@ -63,7 +63,7 @@ export function addLive(
     ...state,
     live: generation,
     highest: Math.max(state.highest, generation),
-    kept: [entry, ...state.kept.filter((each) => each !== known)].slice(0, keptGenerations),
+    kept: [added, ...state.kept.filter((each) => each !== previous)].slice(0, keptGenerations),
   }
 }
 
@@ -86,9 +86,9 @@ export function dropGeneration(state: ArchiveState, generation: number): Archive
 }
 
 /** Drops the content of an entry that is on the disk. */
-export function markWritten(state: ArchiveState, entry: KeptGeneration): ArchiveState {
+export function markWritten(state: ArchiveState, written: KeptGeneration): ArchiveState {
   const kept = state.kept.map((each) => {
-    if (each.content === undefined || each.content !== entry.content) return each
+    if (each.content === undefined || each.content !== written.content) return each
     const { content: _, ...rest } = each
     return rest
   })

@@ -78,7 +78,7 @@ const nothingWithinReach: VerifyDependencies = {
 }
 
 /** Counts and logs a request that a sender or a source made. */
-export function report(
+export function reportConcluded(
   { clock, counters, log, logLimiter, onConcluded }: HookDependencies,
   facts: RequestFacts,
   result: RequestOutcome,

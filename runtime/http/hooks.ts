@@ -4,7 +4,12 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readBody, SenderGone } from './body/read-body.ts'
 import { clientOf } from './clients/client.ts'
-import { createDependencies, type HookDependencies, type HookSurfaceOptions, report } from './dependencies.ts'
+import {
+  createDependencies,
+  type HookDependencies,
+  type HookSurfaceOptions,
+  reportConcluded,
+} from './dependencies.ts'
 import { describeFault } from './log/fault.ts'
 import { logOutcome } from './log/request-log.ts'
 import type { Admitted } from './pipeline.ts'
@@ -187,7 +192,7 @@ async function conclude(
   const result = await dependencies.recorder.keep(concluded)
   const wait = waiting && waitFor(dependencies, facts, result, waiting)
   if (wait === undefined) sendReply(targetOf(dependencies, reply, facts.requestId), facts, result)
-  if (!isHealthCheck(facts, result)) report(dependencies, facts, result)
+  if (!isHealthCheck(facts, result)) reportConcluded(dependencies, facts, result)
   if (wait) await replyLater(dependencies, reply, facts, result as Accepted | Duplicate, wait)
 }
 

@@ -10,8 +10,8 @@ import { agent, openSurface, wake } from './surface-fixture.ts'
 
 const id = '019bd0a0-0000-7000-8000-0000003f9a1c'
 const original = '019bd0a0-0000-7000-8000-000000000001'
-const own: ReplayTerms = { of: original, dedupe: 'own' }
-const apart: ReplayTerms = { of: original, dedupe: 'apart' }
+const own: ReplayTerms = { original, dedupe: 'own' }
+const apart: ReplayTerms = { original, dedupe: 'apart' }
 
 const record: RequestRecord & Required<Pick<RequestRecord, 'head'>> = {
   id: original,

@@ -1,7 +1,7 @@
 /** Repeats stored requests: they enter the pipeline after authentication, by a function call. */
 
 import type { Id, RequestHead, RequestRecord } from '../store/port.ts'
-import { type HookDependencies, report } from './dependencies.ts'
+import { type HookDependencies, reportConcluded } from './dependencies.ts'
 import type { ErrorCode } from './errors.ts'
 import { reasonToKeep, statusOfOutcome } from './record/entry.ts'
 import { isOfGateway } from './record/recorder.ts'
@@ -61,7 +61,7 @@ export function createReplay(dependencies: HookDependencies): ReplayRequest {
     const { facts } = concluded
     const result = await recorder.keep(concluded)
     const isRecorded = !isOfGateway(result)
-    if (isRecorded) report(dependencies, facts, result)
+    if (isRecorded) reportConcluded(dependencies, facts, result)
     return { ...replayedOf(facts, result), isRecorded }
   }
 }

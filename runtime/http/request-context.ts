@@ -82,7 +82,7 @@ export interface Decided {
 /** Options of a replay. */
 export interface ReplayTerms {
   /** The original: the first request of all that repeat each other. */
-  readonly of: Id
+  readonly original: Id
   /**
    * `own`: its actions are duplicates of those with the same keys, and later ones are duplicates of them, because nothing came of the
    * original. `apart`: they count whatever came before.

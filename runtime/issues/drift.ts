@@ -63,7 +63,7 @@ export function createDriftWatch(ledger: Ledger) {
     const sampled = endpoints.get(endpoint)
     if (sampled === undefined || payload === undefined) return
     const presence = readerOf(snapshot, endpoint)
-    const found = presence.of(payload)
+    const found = presence.presentIn(payload)
     presence.fields.forEach(({ path, mapping }, index) => {
       const isThere = found[index]
       if (isThere === undefined) return

@@ -26,10 +26,10 @@ export function createRefusalWatch({ ledger, read }: RefusalWatchOptions) {
   const differingByMapping = new Map<string, { readonly beganAt: number; count: number }>()
 
   /** Called for each completed request of a sender. */
-  function concluded(context: RequestFacts, result: RequestOutcome): void {
+  function onConcluded(context: RequestFacts, result: RequestOutcome): void {
     const { endpoint = '', live } = context
     if ('hasOtherBody' in result && result.hasOtherBody && result.mapping !== undefined)
-      noteDiffering(result.mapping, context)
+      countDiffering(result.mapping, context)
     if ('code' in result && isRefusedByConfiguration(result) && !isDeliberate(result.code)) {
       const { mapping, code, details } = result
       const at = details?.[0]?.pointer
@@ -57,7 +57,7 @@ export function createRefusalWatch({ ledger, read }: RefusalWatchOptions) {
   }
 
   /** Opens an issue when a `dedupe.key` that several events share drops all but the first. */
-  function noteDiffering(mapping: string, { endpoint = '', receivedAt, requestId }: RequestFacts): void {
+  function countDiffering(mapping: string, { endpoint = '', receivedAt, requestId }: RequestFacts): void {
     const known = differingByMapping.get(mapping)
     const window =
       known !== undefined && receivedAt - known.beganAt < hourMs ? known : { beganAt: receivedAt, count: 0 }
@@ -103,7 +103,7 @@ export function createRefusalWatch({ ledger, read }: RefusalWatchOptions) {
     return items.some(({ outcome }) => outcome !== 'refused' && outcome !== 'failed')
   }
 
-  return { concluded, sweep }
+  return { concluded: onConcluded, sweep }
 }
 
 function filterOf(subject: string): RequestFilters {

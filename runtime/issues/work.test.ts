@@ -158,7 +158,7 @@ test('the alarm of a budget lasts for its day, and makes room for the budget tha
   const alarm = {
     key: 'agents.budget',
     percent: 80,
-    of: 'runs',
+    unit: 'runs',
     day: '2026-01-31',
     spent: '4 of 5 runs',
   } as const

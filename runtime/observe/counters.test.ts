@@ -60,10 +60,10 @@ test('the durations of accepted requests are counted, and of that the time after
   note({ ms: 4, resolveMs: 1 })
   note({ ms: 40_000, resolveMs: 39_999 })
   note({ outcome: 'ignored', ms: 7 })
-  const { accepting, committing } = counters.read()
-  assert.deepEqual([accepting.count, accepting.sumMs], [2, 40_004])
-  assert.equal(accepting.counts.at(-1), 1)
-  assert.deepEqual([committing.count, committing.sumMs], [2, 4])
+  const { acceptMs, commitMs } = counters.read()
+  assert.deepEqual([acceptMs.count, acceptMs.sumMs], [2, 40_004])
+  assert.equal(acceptMs.counts.at(-1), 1)
+  assert.deepEqual([commitMs.count, commitMs.sumMs], [2, 4])
 })
 
 test('each mapping has its hits and the time of the last one', () => {

@@ -112,8 +112,8 @@ export function createCounters(options: { now(): number; backlog(): number }) {
     /** Everything for the metrics. */
     read: () => ({
       requests: requests.read(),
-      accepting: acceptHistogram.read(),
-      committing: commitHistogram.read(),
+      acceptMs: acceptHistogram.read(),
+      commitMs: commitHistogram.read(),
       oldTokens: oldTokens.read(),
       runs: runs.read(),
       deliveries: deliveries.read(),

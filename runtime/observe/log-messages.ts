@@ -1,6 +1,6 @@
 /** Words the pretty lines of the log: a label, a text and an aside for each event. */
 
-import { recordOf } from '@reveille/kit'
+import { asRecord } from '@reveille/kit'
 import { printable as text } from './printable.ts'
 
 export type Facts = Record<string, unknown>
@@ -263,7 +263,7 @@ const phrases: Record<string, ((facts: Facts) => string) | undefined> = {
 }
 
 function pairs(facts: unknown): [string, unknown][] {
-  return Object.entries(recordOf(facts) ?? {})
+  return Object.entries(asRecord(facts) ?? {})
 }
 
 /** An action with its disposition, if it is no run of its own. */

@@ -2,7 +2,7 @@
 
 export {
   type ChannelOffer,
-  type Examiner,
+  type ConfigurationCheck as Examiner,
   type OfferedKey,
   offerOf,
   tryChannel,

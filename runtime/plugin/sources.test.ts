@@ -250,10 +250,10 @@ test('a source is connected before it is configured: nothing is set up, and secr
     ],
   )
   assert.deepEqual(
-    connector.examine({ harbour: 'Atlantis' }).map(({ key }) => key),
+    connector.findProblems({ harbour: 'Atlantis' }).map(({ key }) => key),
     ['sources.tides.harbour'],
   )
-  assert.deepEqual(connector.examine({ harbour: 'Brest' }), [])
+  assert.deepEqual(connector.findProblems({ harbour: 'Brest' }), [])
 
   const steps: unknown[] = []
   const fetched: unknown[] = []
@@ -270,7 +270,7 @@ test('a source is connected before it is configured: nothing is set up, and secr
   assert.deepEqual(await connector.connect(call), { config: { harbour: 'Brest' }, endpoints: {} })
   assert.deepEqual(steps, [{ step: 'ask', outcome: 'done', detail: 'asked with [redacted]' }])
   assert.deepEqual(fetched, [['http://tides.test/', 'manual']])
-  await assert.rejects(connector.connect({ ...call, wanted: { fails: true } }), {
+  await assert.rejects(connector.connect({ ...call, requested: { fails: true } }), {
     message: 'no consent for [redacted]',
   })
   assert.deepEqual(traceOf('fresh'), ['import'])

@@ -19,21 +19,21 @@ export interface DryRunResult {
 }
 
 /**
- * `limit` is how many requests are looked at: the newest ones whose bodies are kept. With a generation in `of` it tries a
- * rollback to it, and else a reload of the files. `callsOut`: whether transforms may use the network.
+ * `limit`: maximum number of requests tried, the newest ones whose bodies are kept. With a generation in `source` it tries a
+ * rollback to it, and else a reload of the files. `callsOut`: true if transforms may use the network.
  */
 export type DryRun = (
   limit: number,
-  options?: { readonly callsOut?: boolean; readonly of?: DryRunOf },
+  options?: { readonly callsOut?: boolean; readonly source?: DryRunOf },
 ) => Promise<DryRunResult>
 
 export function createDryRun(reloader: Pick<Reloader, 'dryRun'>, read: Pick<Reader, 'recentBodies'>): DryRun {
-  return async (limit, { callsOut = false, of } = {}) => {
+  return async (limit, { callsOut = false, source } = {}) => {
     const { result, seen } = await reloader.dryRun(async ({ live, candidate, isGivenUp }) => {
       const requests = (await read.recentBodies({ limit })).flatMap(pastRequest)
       const dryRun = callsOut ? 'call-out' : 'refuse'
       return runShadow({ requests, live, candidate, surface: trySurface, dryRun, isGivenUp })
-    }, of)
+    }, source)
     return { reload: result, ...(seen && { shadow: seen }) }
   }
 }

@@ -136,7 +136,7 @@ test('the reply of an earlier replay counts too, and a replay of a replay names 
   for (const id of ['original', 'earlier']) {
     const { replays, terms } = open(world)
     await replays.perform(id)
-    assert.equal(terms()[0]?.of, 'original')
+    assert.equal(terms()[0]?.original, 'original')
     assert.match(terms()[0]?.undelivered ?? '', /the reply of run r2 was delivered/)
   }
 })

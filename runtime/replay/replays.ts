@@ -88,7 +88,7 @@ export function createReplays({ store: { read }, replay, mintId }: ReplaysOption
       record: { ...record, head },
       body: bufferOf(body),
       terms: {
-        of: family.original,
+        original: family.original,
         dedupe: edited === undefined && !hasEffect(record) && !family.hadEffect ? 'own' : 'apart',
         ...(by !== undefined && { by }),
         undelivered: deliverAgain ? undefined : await whyUndelivered(read, family),

@@ -7,7 +7,7 @@ import { NotEditable } from './parsed-text.ts'
 const lines = (...texts: string[]) => `${texts.join('\n')}\n`
 const isGmail = (item: unknown) => item === 'gmail' || (item as { name?: unknown } | null)?.name === 'gmail'
 const set = (path: string, to: unknown): Edit => ({ set: path.split('.'), to })
-const preset: Edit = { include: ['hooks', 'presets'], item: 'gmail', is: isGmail }
+const preset: Edit = { include: ['hooks', 'presets'], item: 'gmail', matches: isGmail }
 const source = set('hooks.gmail', { mode: 'push', labels: ['INBOX', 'work, later'] })
 const made = ['  gmail:', '    mode: push', '    labels: [ INBOX, "work, later" ]', '  presets: [ gmail ]']
 

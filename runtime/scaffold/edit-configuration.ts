@@ -29,7 +29,7 @@ export interface IncludeEdit {
   readonly include: readonly string[]
   readonly item: unknown
   /** Is called with each item as it is written. */
-  readonly is: (existing: unknown) => boolean
+  readonly matches: (existing: unknown) => boolean
 }
 
 /**
@@ -53,11 +53,11 @@ function changesOfSet(written: unknown, { set, to, was, keep = [], adds }: SetEd
   )
 }
 
-function changesOfInclude(written: unknown, { include, item, is }: IncludeEdit): readonly Change[] {
+function changesOfInclude(written: unknown, { include, item, matches }: IncludeEdit): readonly Change[] {
   const existing = valueAt(written, include)
   const value = escapeReferences(plain(item))
   if (existing === undefined || existing === null) return [{ kind: 'put', path: include, value: [value] }]
-  return Array.isArray(existing) && existing.some(is) ? [] : [{ kind: 'append', path: include, value }]
+  return Array.isArray(existing) && existing.some(matches) ? [] : [{ kind: 'append', path: include, value }]
 }
 
 /** The smallest changes that make the value: a map is replaced as a whole only where no key of it would stay. */

@@ -85,7 +85,7 @@ function createWriter(draw: Draw) {
 function drawEdit(draw: Draw): Edit {
   const path = Array.from({ length: 1 + draw(3) }, () => names[draw(names.length)] ?? '')
   if (draw(3) > 0) return { set: path, to: drawPlain(draw, 2) }
-  return { include: path, item: 'gmail', is: (item) => item === 'gmail' }
+  return { include: path, item: 'gmail', matches: (item) => item === 'gmail' }
 }
 
 /** The intended value, found without the code under test. Undefined: a name leads through something that is no map. */
@@ -104,7 +104,7 @@ function meant(before: Value, edit: Edit): Value {
   else {
     const list = map[last] ?? []
     if (!Array.isArray(list)) return undefined
-    map[last] = list.some(edit.is) ? list : [...list, edit.item]
+    map[last] = list.some(edit.matches) ? list : [...list, edit.item]
   }
   return root
 }

@@ -72,7 +72,7 @@ export function createCall(options: CallOptions) {
     post: (request, own) =>
       during(async () => {
         signal.throwIfAborted()
-        await holdFor(options)
+        await confirmLeadership(options)
         return postOnce(post, request, own ? AbortSignal.any([own, signal]) : signal)
       }),
   }
@@ -84,7 +84,7 @@ export function createCall(options: CallOptions) {
       read: (name) => during(() => storage.read(name)),
       write: (name, value) =>
         during(async () => {
-          await holdFor(options)
+          await confirmLeadership(options)
           await storage.write(name, value)
         }),
     },
@@ -138,7 +138,7 @@ export function createCall(options: CallOptions) {
 }
 
 /** Another process may run the source by now, without this one having heard of it. */
-async function holdFor({ source, hold }: CallOptions): Promise<void> {
+async function confirmLeadership({ source, hold }: CallOptions): Promise<void> {
   await hold?.().catch((cause) => {
     throw transientError('aborted', `The source ${source} runs on another node.`, { cause })
   })

@@ -10,14 +10,14 @@
 
 import { parseDuration } from '@reveille/engine'
 import {
+  asList,
+  asNumber,
+  asRecord,
   inWords,
   isPluginError,
-  listOf,
   type Missed,
   type MissedList,
-  numberOf,
   type Provider,
-  recordOf,
   type SourceCall,
 } from '@reveille/kit'
 import type { Logger } from 'pino'
@@ -217,12 +217,12 @@ async function moveCursor({ cursor, call }: CatchUp, to: number): Promise<void> 
 }
 
 async function readCursor({ storage }: SourceCall): Promise<Cursor> {
-  const stored = recordOf(await storage.read('cursor')) ?? {}
-  const taken = listOf(stored['taken']).flatMap((entry): [string, number][] => {
-    const [id, at] = listOf(entry)
+  const stored = asRecord(await storage.read('cursor')) ?? {}
+  const taken = asList(stored['taken']).flatMap((entry): [string, number][] => {
+    const [id, at] = asList(entry)
     return typeof id === 'string' && typeof at === 'number' ? [[id, at]] : []
   })
-  return { from: numberOf(stored['from']) ?? 0, taken: new Map(taken) }
+  return { from: asNumber(stored['from']) ?? 0, taken: new Map(taken) }
 }
 
 /** The command that registers a webhook again which is gone from its provider. */

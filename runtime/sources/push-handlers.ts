@@ -30,6 +30,6 @@ export function createPushHandlers() {
       for (const [endpoint, pushHandler] of claimed)
         if (pushHandlers.has(pushHandler)) claimed.delete(endpoint)
     },
-    of: (endpoint: string): PushHandler | undefined => claimed.get(endpoint),
+    handlerOf: (endpoint: string): PushHandler | undefined => claimed.get(endpoint),
   }
 }

@@ -1,6 +1,6 @@
 /** Validates and logs the states that sources report. The log lines of a source that keeps changing are limited. */
 
-import { numberOf, oneLine, recordOf, type SourceReport, textOf } from '@reveille/kit'
+import { asNumber, asRecord, asString, oneLine, type SourceReport } from '@reveille/kit'
 import type { Logger } from 'pino'
 
 export interface SourceState {
@@ -30,19 +30,19 @@ const maxTimeMs = 8.64e15
 
 /** Validates a report, because a plugin may report anything. Undefined if its state is invalid. */
 export function readReport(reported: unknown): SourceReport | undefined {
-  const { state, detail, times, counts } = recordOf(reported) ?? {}
+  const { state, detail, times, counts } = asRecord(reported) ?? {}
   if (!states.includes(state)) return undefined
   return {
     state: state as SourceReport['state'],
-    detail: oneLine(textOf(detail) ?? '', maxDetailLength),
+    detail: oneLine(asString(detail) ?? '', maxDetailLength),
     ...(times !== undefined && { times: readNumbers(times, (time) => Math.abs(time) <= maxTimeMs) }),
     ...(counts !== undefined && { counts: readNumbers(counts, () => true) }),
   }
 }
 
 function readNumbers(reported: unknown, isValid: (value: number) => boolean): Record<string, number> {
-  const numbers = Object.entries(recordOf(reported) ?? {}).flatMap(([name, number]) => {
-    const value = numberOf(number)
+  const numbers = Object.entries(asRecord(reported) ?? {}).flatMap(([name, number]) => {
+    const value = asNumber(number)
     return /^[a-zA-Z]\w{0,40}$/.test(name) && value !== undefined && isValid(value) ? [[name, value]] : []
   })
   return Object.fromEntries(numbers.slice(0, maxFacts))
@@ -86,11 +86,11 @@ const maxLinesPerWindow = 6
 
 /** Returns the function that logs a source's reports. The first line after a full window counts the changes that were left out. */
 export function createStateLog(log: Logger, now: () => number, initial: SourceState['state']) {
-  let logged: string = initial
+  let loggedKey: string = initial
   let beganAt = now()
   let lines = 0
   let suppressed = 0
-  let last: string = initial
+  let lastKey: string = initial
 
   function takeLine(): boolean {
     const age = now() - beganAt
@@ -108,14 +108,14 @@ export function createStateLog(log: Logger, now: () => number, initial: SourceSt
    */
   return function report(state: SourceState, facts?: Readonly<Record<string, unknown>>) {
     const key = keyOf(state)
-    const isChange = key !== last
-    last = key
-    if (facts === undefined && (key === logged || !takeLine())) {
+    const isChange = key !== lastKey
+    lastKey = key
+    if (facts === undefined && (key === loggedKey || !takeLine())) {
       if (isChange) suppressed += 1
       return
     }
     logState(log, state, { ...(suppressed > 0 && { suppressed }), ...facts })
-    logged = key
+    loggedKey = key
     suppressed = 0
   }
 }

@@ -116,7 +116,7 @@ export async function createBed(live: RunnableSource[], options: Partial<Sources
 
   return {
     ...sources,
-    pushHandlerOf: pushHandlers.of,
+    pushHandlerOf: pushHandlers.handlerOf,
     live,
     clock,
     lines,

@@ -5,7 +5,7 @@ import { createRequire, findPackageJSON } from 'node:module'
 import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Diagnostic } from '@reveille/engine'
-import { type Driver, type DriverModule, KIT_VERSION, parseJson, recordOf } from '@reveille/kit'
+import { asRecord, type Driver, type DriverModule, KIT_VERSION, parseJson } from '@reveille/kit'
 import { storeErrorOf } from './driver-error.ts'
 import { type Store, StoreError, type StoreOptions } from './port.ts'
 
@@ -54,7 +54,7 @@ function manifestAt(name: string, place: string): string | undefined {
 }
 
 function checkKit(name: string, manifest: string): void {
-  const asked = recordOf(recordOf(parseJson(readFileSync(manifest, 'utf8')))?.['reveille'])?.['kit']
+  const asked = asRecord(asRecord(parseJson(readFileSync(manifest, 'utf8')))?.['reveille'])?.['kit']
   if (asked === KIT_VERSION) return
   throw new StoreError(
     'PLUGIN_KIT',

@@ -33,8 +33,8 @@ export async function loadWorks(
 ): Promise<readonly Work[]> {
   const { dialect, now } = options
   const hasHeartbeat = tasks.some(({ kind }) => kind === 'heartbeat')
-  const subjectsOf = (of: TaskKind) =>
-    tasks.flatMap(({ kind, subject }) => (kind === of && subject !== undefined ? subject : []))
+  const subjectsOf = (kind: TaskKind) =>
+    tasks.flatMap((task) => (task.kind === kind && task.subject !== undefined ? task.subject : []))
   const [route, today, events, own, deliveries] = await Promise.all([
     readRoute(statements),
     readDay(statements, now),

@@ -212,7 +212,7 @@ export interface Claim {
    * Resolves at once while it is certain that no other node has taken this claim over; otherwise as soon as it is. It is awaited right
    * before anything that must not happen twice: a turn, a message, a call of a source. @throws StoreError `LEASE_LOST`
    */
-  hold(): Promise<void>
+  confirm(): Promise<void>
   /** Commits effects in one transaction under the claim's lease token. @throws StoreError `LEASE_LOST`, and changes nothing */
   checkpoint(effects: Effects): Promise<void>
 }
@@ -273,7 +273,7 @@ export interface Effects {
     /** US dollars. Absent if it is not known what the turns cost. */
     readonly usd?: number
     /** Names under which the cost is listed, beside the day; none for a session whose key was generated. */
-    readonly of?: { readonly mapping?: string; readonly model?: string; readonly session?: string }
+    readonly labels?: { readonly mapping?: string; readonly model?: string; readonly session?: string }
     /** Budgets whose exhaustion was reported to the main session. */
     readonly reported?: readonly ('all' | 'budget')[]
   }
@@ -571,13 +571,13 @@ export interface SourceValues {
  * Work that runs on one node at a time. `sources`: sources and the periodic heartbeat. `maintenance`: retention, issue checks, replay
  * jobs.
  */
-export type Leadership = 'sources' | 'maintenance'
+export type LeaderDuty = 'sources' | 'maintenance'
 
-export interface Lead {
+export interface Leadership {
   /** Aborted before another node can begin, unless this process was held up; `hold` says which. */
   readonly signal: AbortSignal
   /** As that of a claim. @throws StoreError `LEASE_LOST` */
-  hold(): Promise<void>
+  confirm(): Promise<void>
 }
 
 export interface Cluster {
@@ -593,7 +593,7 @@ export interface Cluster {
    * Calls `run` when this node becomes the one that does this, and again after it has lost and regained that. Several parts of a node may
    * follow one leadership. Returns a function that gives it up permanently; another node begins once all parts have.
    */
-  lead(what: Leadership, run: (lead: Lead) => void): () => void
+  whileLeading(what: LeaderDuty, run: (lead: Leadership) => void): () => void
   /** Where sources keep their values, on whichever node they run. Absent: each node has its own folder. */
   readonly sourceValues?: SourceValues
   /** Undefined for a store without a server. */

@@ -9,7 +9,7 @@ import { type HeldClaim, startManualWorker } from './contract/bench/manual-worke
 import { createSampler, idOf } from './contract/bench/samples.ts'
 import { migrated } from './contract/server-subject.ts'
 import { createIdMinter } from './id.ts'
-import type { Lead, Store, Takeover } from './port.ts'
+import type { Leadership, Store, Takeover } from './port.ts'
 import type { LeaseTimes } from './queue/claiming.ts'
 import { openServerStore } from './server.ts'
 
@@ -88,7 +88,7 @@ test('the late writes of a node are refused after another one has taken over its
   assert.deepEqual([claim.task.subject, claim.task.attempt, claim.task.interrupted], [idOf(run), 1, true])
   await assert.rejects(lost.checkpoint({ run: { id: idOf(run), reply: 'too late' } }), { code: 'LEASE_LOST' })
   assert.equal(lost.lease.aborted, true)
-  await assert.rejects(lost.hold(), { code: 'LEASE_LOST' })
+  await assert.rejects(lost.confirm(), { code: 'LEASE_LOST' })
   lost.settle({ done: true, effects: { run: { id: idOf(run), reply: 'too late' } } })
   await settled(first)
   assert.equal((await second.read.run(idOf(run)))?.reply, undefined)
@@ -147,7 +147,7 @@ test('a node whose lease expired loses its claims before it starts new work, and
   while (takeovers.length === 0) await setImmediate()
   // It would take over the new node as well, which does not renew its row either.
   await second.close()
-  await assert.rejects(lost.hold(), { code: 'LEASE_LOST' })
+  await assert.rejects(lost.confirm(), { code: 'LEASE_LOST' })
   assert.deepEqual(takeovers, [
     { node: 'node 1', isSelf: false, tasks: 1 },
     { node: 'node 1', isSelf: true, tasks: 1 },
@@ -377,7 +377,7 @@ for (const [what, statement] of [
     gate.resolve()
     const claim = given ?? (await worker.next())
     const at = Date.now()
-    await claim.hold()
+    await claim.confirm()
     const [task] = await query('SELECT leased_until FROM reveille.tasks')
     assert.ok(
       Number(task.leased_until) >= at + times.expireMs - times.holdMs,
@@ -538,19 +538,19 @@ test('a run that one node accepts is performed by another one at once, and its l
 test('another node takes over leadership after the leader closed or its lease expired', async (t) => {
   const { nodes, join } = await openNodes(t, paused, quick)
   const [first, second] = nodes as [Store, Store]
-  const leading = Promise.withResolvers<Lead>()
-  first.cluster.lead('sources', leading.resolve)
+  const leading = Promise.withResolvers<Leadership>()
+  first.cluster.whileLeading('sources', leading.resolve)
   const lead = await leading.promise
-  const following = Promise.withResolvers<Lead>()
-  second.cluster.lead('sources', following.resolve)
-  await (await following.promise).hold()
-  await assert.rejects(lead.hold(), { code: 'LEASE_LOST' })
+  const following = Promise.withResolvers<Leadership>()
+  second.cluster.whileLeading('sources', following.resolve)
+  await (await following.promise).confirm()
+  await assert.rejects(lead.confirm(), { code: 'LEASE_LOST' })
   assert.deepEqual((await second.cluster.nodes()).find(({ isSelf }) => isSelf)?.leads, ['sources'])
-  const last = Promise.withResolvers<Lead>()
+  const last = Promise.withResolvers<Leadership>()
   const third = await join(quick)
-  third.cluster.lead('sources', last.resolve)
+  third.cluster.whileLeading('sources', last.resolve)
   await second.close()
-  await (await last.promise).hold()
+  await (await last.promise).confirm()
 })
 
 test('the claims and leadership of a dead node are taken over when its row expires, without waiting for a renewal', async (t) => {
@@ -559,12 +559,12 @@ test('the claims and leadership of a dead node are taken over when its row expir
   await first.accept(sample.entry(sample.runAction()))
   // It has no room to claim the task again.
   await startManualWorker(first, ['run'], 1).next()
-  const led = new Promise<Lead>((resolve) => first.cluster.lead('sources', resolve))
+  const led = new Promise<Leadership>((resolve) => first.cluster.whileLeading('sources', resolve))
   await led
   const second = await join({ renewMs: 1e9, expireMs: 300, holdMs: 1e9 })
-  const lead = new Promise<Lead>((resolve) => second.cluster.lead('sources', resolve))
+  const lead = new Promise<Leadership>((resolve) => second.cluster.whileLeading('sources', resolve))
   assert.equal((await startManualWorker(second, ['run']).next()).task.interrupted, true)
-  await (await lead).hold()
+  await (await lead).confirm()
 })
 
 for (const [what, agoMs, takesOver] of [
@@ -597,9 +597,9 @@ test('the claims and leadership of a closing node move to another one at once', 
   const [first, second] = nodes as [Store, Store]
   await first.accept(sample.entry(sample.runAction()))
   await startManualWorker(first, ['run']).next()
-  await new Promise<Lead>((resolve) => first.cluster.lead('sources', resolve))
+  await new Promise<Leadership>((resolve) => first.cluster.whileLeading('sources', resolve))
   const worker = startManualWorker(second, ['run'])
-  const lead = new Promise<Lead>((resolve) => second.cluster.lead('sources', resolve))
+  const lead = new Promise<Leadership>((resolve) => second.cluster.whileLeading('sources', resolve))
   const closedAt = performance.now()
   await first.close()
   await Promise.all([worker.next(), lead])

@@ -38,7 +38,7 @@ export interface Engine {
   close(): Promise<void>
   /** Lets the process end without the core, whose commit hangs. */
   abandon(): void
-  /** See `Claim.hold`. */
+  /** See `Claim.confirm`. */
   hold?(claim: number): Promise<void>
 }
 

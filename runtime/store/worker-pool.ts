@@ -204,7 +204,7 @@ function claimOf(
     async load() {
       return lease.work ?? ((await client.call({ type: 'load', claim })) as Work)
     },
-    async hold() {
+    async confirm() {
       await hold?.(claim)
       if (lease.abort.signal.aborted) throw lease.abort.signal.reason
     },

@@ -6,8 +6,8 @@ test('variants take turns, each round begins with the next one, and all are clos
   const taken: string[] = []
   const comparison = comparisonOf((variant) => taken.push(variant))
   const shown: string[] = []
-  const [measure] = await measureAll([comparison], 3, ({ number, of, variant }) => {
-    shown.push(`${number}/${of} ${variant}`)
+  const [measure] = await measureAll([comparison], 3, ({ number, total, variant }) => {
+    shown.push(`${number}/${total} ${variant}`)
   })
   assert.deepEqual(taken, ['one', 'two', 'two', 'one', 'one', 'two', 'closed'])
   assert.equal(shown.at(-1), '6/6 two')

@@ -54,7 +54,7 @@ export interface Spread {
 /** Tells each sample, with its place among all of them. */
 export type Progress = (taken: {
   readonly number: number
-  readonly of: number
+  readonly total: number
   readonly comparison: string
   readonly variant: string
   readonly sample: Sample
@@ -65,7 +65,7 @@ export async function measureAll(
   rounds: number,
   progress: Progress,
 ): Promise<readonly Measure[]> {
-  const of = sampleCount(comparisons, rounds)
+  const total = sampleCount(comparisons, rounds)
   const measures: Measure[] = []
   let number = 0
   for (const comparison of comparisons) {
@@ -78,7 +78,7 @@ export async function measureAll(
           const sample = await bed.take(variant.name)
           variant.samples.push(sample)
           number += 1
-          progress({ number, of, comparison: comparison.name, variant: variant.name, sample })
+          progress({ number, total, comparison: comparison.name, variant: variant.name, sample })
         }
       }
     } finally {

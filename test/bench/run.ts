@@ -157,6 +157,6 @@ function checkoutAt(folder: string): Checkout {
   return { name: baseName, root }
 }
 
-function progress({ number, of, comparison, variant, sample }: Parameters<Progress>[0]): void {
-  process.stderr.write(`[${number}/${of}] ${comparison}: ${variant}: ${inWords(sample)}\n`)
+function progress({ number, total, comparison, variant, sample }: Parameters<Progress>[0]): void {
+  process.stderr.write(`[${number}/${total}] ${comparison}: ${variant}: ${inWords(sample)}\n`)
 }

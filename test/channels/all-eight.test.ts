@@ -119,7 +119,7 @@ function shownIn({ messages }: FakeVendor): string {
 
 /** Scripts a fault of its own for each vendor's next message. */
 function befall(vendors: Vendors, faultFor: (vendor: FakeVendor) => Fault): void {
-  for (const name of vendorNames) vendors.of[name].script(faultFor(vendors.of[name]))
+  for (const name of vendorNames) vendors.byName[name].script(faultFor(vendors.byName[name]))
 }
 
 test('in one gateway', async (t) => {
@@ -134,8 +134,8 @@ test('in one gateway', async (t) => {
         const { state, reason = '', attempts } = await ended(runId, name)
         assert.deepEqual([state, attempts], ['parked', 1], `${name}: ${reason}`)
         assert.notEqual(reason.trim(), '')
-        assert.deepEqual(vendors.of[name].messages, [], name)
-        for (const secret of vendors.of[name].secrets)
+        assert.deepEqual(vendors.byName[name].messages, [], name)
+        for (const secret of vendors.byName[name].secrets)
           assert.ok(!log().includes(secret), `${name} logs no secret`)
       }
     },
@@ -150,7 +150,7 @@ test('in one gateway', async (t) => {
       assert.deepEqual([run.state, run.stage, run.reply], ['succeeded', 'delivered', review])
       assert.match(run.message, /reviewed pull request/)
       for (const name of vendorNames) {
-        const vendor = vendors.of[name]
+        const vendor = vendors.byName[name]
         const shown = shownIn(vendor)
         for (const each of words) assert.ok(shown.includes(each), `${name} shows ${each}:\n${shown}`)
         assert.ok(!shown.includes('**right**') || name === 'signal', `${name} shows what is bold as bold`)
@@ -173,7 +173,7 @@ test('in one gateway', async (t) => {
     for (const name of vendorNames) {
       const { state, attempts } = await ended(runId, name)
       assert.deepEqual([state, attempts], ['delivered', 1], name)
-      assert.equal(vendors.of[name].messages.length, 2, `${name} has one message more`)
+      assert.equal(vendors.byName[name].messages.length, 2, `${name} has one message more`)
     }
   })
 
@@ -181,13 +181,13 @@ test('in one gateway', async (t) => {
     for (const name of vendorNames) {
       const body = failureWords[name](503)
       const answer = { status: 503, headers: { 'retry-after': '1' }, body }
-      vendors.of[name].script({ kind: 'answer', answer })
+      vendors.byName[name].script({ kind: 'answer', answer })
     }
     const runId = await send()
     for (const name of vendorNames) {
       const { state, attempts } = await ended(runId, name)
       assert.deepEqual([state, attempts], ['delivered', 2], name)
-      assert.equal(vendors.of[name].messages.length, 3, `${name} has one message more`)
+      assert.equal(vendors.byName[name].messages.length, 3, `${name} has one message more`)
     }
   })
 })
@@ -203,14 +203,14 @@ test('a connection cut after the message was stored gives one message: retried i
       assert.equal(state, 'parked', name)
       assert.match(String(reason), /^it may have arrived: /, name)
     }
-    assert.equal(vendors.of[name].messages.length, 1, `${name} has one message`)
+    assert.equal(vendors.byName[name].messages.length, 1, `${name} has one message`)
   }
 })
 
 test('a refused credential holds its channel without using up attempts, and the reply arrives once it is fixed', async (t) => {
   const { review: send, vendors, ended, delivery, line, read, write, folder, gateway } = await open(t)
   for (const name of vendorNames) {
-    const vendor = vendors.of[name]
+    const vendor = vendors.byName[name]
     vendor.always({ kind: 'answer', answer: vendor.refusals.badCredential })
   }
   const runId = await send()
@@ -225,17 +225,17 @@ test('a refused credential holds its channel without using up attempts, and the 
   const states = async () => (await read<{ channels: readonly ChannelState[] }>('/api/status')).channels
   for (const { channel, state, code } of await states())
     assert.deepEqual([state, code], ['held', 'bad-credential'], channel)
-  for (const name of vendorNames) vendors.of[name].always(undefined)
+  for (const name of vendorNames) vendors.byName[name].always(undefined)
 
   const before = await readFile(`${folder}/reveille.yaml`, 'utf8')
   const fixed = Object.fromEntries(
-    vendorNames.map((name) => [name, { ...vendors.of[name].config, defaultTo: vendors.of[name].to }]),
+    vendorNames.map((name) => [name, { ...vendors.byName[name].config, defaultTo: vendors.byName[name].to }]),
   )
   await write('reveille.yaml', before.replace(/^channels: .*$/m, `channels: ${JSON.stringify(fixed)}`))
   assert.equal((await gateway.reload()).outcome, 'live')
   for (const name of vendorNames) {
     await ended(runId, name)
-    assert.equal(vendors.of[name].messages.length, 1, `${name} has one message`)
+    assert.equal(vendors.byName[name].messages.length, 1, `${name} has one message`)
   }
   for (const { channel, health } of await states()) assert.equal(health?.ok, true, channel)
 })

@@ -32,7 +32,7 @@ export const failureWords: Readonly<Record<VendorName, (status: number) => objec
 }
 
 export interface Vendors {
-  readonly of: Readonly<Record<VendorName, FakeVendor>>
+  readonly byName: Readonly<Record<VendorName, FakeVendor>>
   /** The value of `channels:` as JSON, which is also YAML. */
   readonly configuration: string
   /** The value of `deliverTo:`, with an address of each vendor that takes messages. */
@@ -44,7 +44,7 @@ export async function openVendors(t: TestContext): Promise<Vendors> {
     vendorNames.map(async (name) => [name, await openVendor(t, name)] as const),
   )
   return {
-    of: Object.fromEntries(entries) as Record<VendorName, FakeVendor>,
+    byName: Object.fromEntries(entries) as Record<VendorName, FakeVendor>,
     configuration: JSON.stringify(Object.fromEntries(entries.map(([name, { config }]) => [name, config]))),
     addresses: entries.map(([channel, { to }]) => ({ channel, to })),
   }

@@ -5,7 +5,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type Channel, measureIn, type Part } from '@reveille/kit'
+import { type Channel, lengthIn, type Part } from '@reveille/kit'
 import { parseMarkdown, readText } from '@reveille/kit/markdown'
 import { type Reply, replies } from './corpus/replies.ts'
 import { openSurface, surfaces } from './surfaces.ts'
@@ -52,7 +52,7 @@ for (const surface of surfaces) {
 
 function assertWithinLimit({ limits }: Channel, parts: readonly Part[], name: string): void {
   for (const { text } of parts) {
-    const size = measureIn(limits.unit)(text)
+    const size = lengthIn(limits.unit)(text)
     assert.ok(size <= limits.part, `${name}: a part of ${size} is within ${limits.part}`)
     assert.ok(text.isWellFormed(), `${name}: no pair of surrogates is cut`)
   }

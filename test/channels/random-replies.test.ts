@@ -8,7 +8,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { measureIn } from '@reveille/kit'
+import { lengthIn } from '@reveille/kit'
 import { type Block, createWriter, type Inline, markdownDialect, parseMarkdown } from '@reveille/kit/markdown'
 import fc from 'fast-check'
 import { randomTexts, randomTrees } from './random-trees.ts'
@@ -30,7 +30,7 @@ function check({ channel, visibleText }: OpenSurface, markdown: string): void {
   const { part: limit, unit } = channel.limits
   const parts = channel.render(markdown)
   for (const { text } of parts) {
-    const size = measureIn(unit)(text)
+    const size = lengthIn(unit)(text)
     assert.ok(size <= limit, `a part of ${size} ${unit} is within ${limit}`)
     assert.notEqual(text.trim(), '', 'no part is blank')
   }

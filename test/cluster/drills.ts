@@ -209,7 +209,9 @@ export function testClocks(options: DrillOptions): void {
 /** Resolves with the process that has begun a run for the `times`-th time, and when it has. */
 async function begun(machines: Machines, runId: string, times: number, maxMs: number) {
   for (const deadline = Date.now() + maxMs; Date.now() < deadline; await pause(20)) {
-    const lines = (await machines.witnessed()).filter(({ what, of }) => what === 'begun' && of === runId)
+    const lines = (await machines.witnessed()).filter(
+      ({ what, subject }) => what === 'begun' && subject === runId,
+    )
     const line = lines[times - 1]
     if (line !== undefined) return line
   }
@@ -279,7 +281,7 @@ export function testPause(pauseMs: number, options: DrillOptions): void {
       const at = Date.now()
       disturbances.push({ pid: first.pid, at })
       await sick.kill('SIGSTOP')
-      const next = await begun(machines, first.of, 2, expireMs(options) + takeoverSlackMs)
+      const next = await begun(machines, first.subject, 2, expireMs(options) + takeoverSlackMs)
       t.diagnostic(`${sick.name} is paused; its run was begun again after ${next.at - at} ms`)
       for (const other of machines.nodes.filter((each) => each !== sick))
         assert.equal(

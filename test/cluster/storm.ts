@@ -299,16 +299,16 @@ export async function judge(
   const eventById = new Map(events.map((event) => [event.id, event]))
   const summaries = Map.groupBy(events, ({ origin }) => origin.runId)
   const replies = Map.groupBy(deliveries, ({ runId }) => runId)
-  const calls = Map.groupBy(lines, ({ what, of }) => `${what} ${of}`)
-  const linesOf = (what: WitnessLine['what'], of: string) => calls.get(`${what} ${of}`) ?? []
+  const calls = Map.groupBy(lines, ({ what, subject }) => `${what} ${subject}`)
+  const linesOf = (what: WitnessLine['what'], subject: string) => calls.get(`${what} ${subject}`) ?? []
   const lost: string[] = []
   const doubled: string[] = []
   const outOfOrder: string[] = []
 
   /** When a turn ended at the process that began it: never, where that was killed. A message is sent at once. */
-  const endOf = ({ what, of, pid, at }: WitnessLine) =>
+  const endOf = ({ what, subject, pid, at }: WitnessLine) =>
     what === 'begun'
-      ? (linesOf('ended', of).find((line) => line.pid === pid && line.at >= at)?.at ??
+      ? (linesOf('ended', subject).find((line) => line.pid === pid && line.at >= at)?.at ??
         Number.POSITIVE_INFINITY)
       : at
   /** True if work that a process began then may rightly have been begun again by another one. */

@@ -409,7 +409,7 @@ const inKeys: Seeded = [
   ["message: 'Alert {{title}}'\nforEach: items", 'UNUSED_ELEMENT'],
 ]
 
-/** Slips of YAML itself. */
+/** Mistakes of YAML itself. */
 const inYaml: Seeded = [
   ['message: Review: {{title}}', 'YAML_SYNTAX'],
   ['message: {{title}}', 'YAML_SYNTAX'],

@@ -23,24 +23,24 @@ test('a misspelt key is reported with its line and the key that was meant', asyn
 })
 
 test('a misspelt operator is read as a key of the payload, and the failed test says so', async (t) => {
-  const slip = replaceOnce('{ anything-but: Bot }', '{ anythin-but: Bot }')
-  const { code, out } = await testCopy(t, 'github', slip)
+  const mistake = replaceOnce('{ anything-but: Bot }', '{ anythin-but: Bot }')
+  const { code, out } = await testCopy(t, 'github', mistake)
   assert.equal(code, 1)
   assert.match(out, /✗ an opened pull request is reviewed/)
   assert.match(out, /match\.body\.sender\.type/)
 })
 
 test('an operator of another tool is refused with the equivalent operator', async (t) => {
-  const slip = replaceOnce('{ anything-but: Bot }', '{ anything_but: Bot }')
-  const { code, err, place } = await testCopy(t, 'github', slip)
+  const mistake = replaceOnce('{ anything-but: Bot }', '{ anything_but: Bot }')
+  const { code, err, place } = await testCopy(t, 'github', mistake)
   assert.equal(code, 1)
   assert.match(err, place('Bot }'))
   assert.match(err, /hint: It is written `anything-but`\./)
 })
 
 test('an unknown helper is reported with the nearest known one', async (t) => {
-  const slip = replaceOnce('{{plural pull_request.changed_files', '{{plurals pull_request.changed_files')
-  const { code, err, place } = await testCopy(t, 'github', slip)
+  const mistake = replaceOnce('{{plural pull_request.changed_files', '{{plurals pull_request.changed_files')
+  const { code, err, place } = await testCopy(t, 'github', mistake)
   assert.equal(code, 1)
   assert.match(err, place('{{plurals'))
   assert.match(err, /there is no helper "plurals"/)
@@ -48,11 +48,11 @@ test('an unknown helper is reported with the nearest known one', async (t) => {
 })
 
 test('a wrong expectation is reported with both values', async (t) => {
-  const slip = replaceOnce(
+  const mistake = replaceOnce(
     'sessionKey: hook:github:harbour/signal-box#42',
     'sessionKey: hook:github:harbour/signal-box#43',
   )
-  const { code, out, place } = await testCopy(t, 'github', slip)
+  const { code, out, place } = await testCopy(t, 'github', mistake)
   assert.equal(code, 1)
   assert.match(out, /✗ an opened pull request is reviewed/)
   assert.match(out, place('hook:github:harbour/signal-box#43'))
@@ -62,8 +62,8 @@ test('a wrong expectation is reported with both values', async (t) => {
 })
 
 test('a condition on a misspelt field reports the expected value and that the field is absent', async (t) => {
-  const slip = replaceOnce('pull_request: { merged: true }', 'pull_request: { was_merged: true }')
-  const { code, out } = await testCopy(t, 'github', slip)
+  const mistake = replaceOnce('pull_request: { merged: true }', 'pull_request: { was_merged: true }')
+  const { code, out } = await testCopy(t, 'github', mistake)
   assert.equal(code, 1)
   assert.match(out, /✗ a merged pull request is reported/)
   assert.match(out, /github-pull-request-merged/)
@@ -71,16 +71,16 @@ test('a condition on a misspelt field reports the expected value and that the fi
 })
 
 test('a template with a misspelt field fails the test that expects its value', async (t) => {
-  const slip = replaceOnce('Review pull request #{{number}}', 'Review pull request #{{numbr}}')
-  const { code, out } = await testCopy(t, 'github', slip)
+  const mistake = replaceOnce('Review pull request #{{number}}', 'Review pull request #{{numbr}}')
+  const { code, out } = await testCopy(t, 'github', mistake)
   assert.equal(code, 1)
   assert.match(out, /✗ an opened pull request is reviewed/)
   assert.match(out, /Review pull request # of harbour\/signal-box/)
 })
 
 test("a session key with a misspelt field is reported with the field's name", async (t) => {
-  const slip = replaceOnce('#{{issue.number}}"', '#{{issue.nr}}"')
-  const { code, out } = await testCopy(t, 'github', slip)
+  const mistake = replaceOnce('#{{issue.number}}"', '#{{issue.nr}}"')
+  const { code, out } = await testCopy(t, 'github', mistake)
   assert.equal(code, 1)
   assert.match(out, /✗ an issue without a description is triaged/)
   assert.match(out, /sessionKey: needs issue\.nr, which is absent or blank/)

@@ -181,8 +181,8 @@ async function untilQuiet(call: Call): Promise<void> {
 }
 
 /** The messages that a vendor got, without its tokens and what it was asked beside. */
-function messagesAt({ of }: Vendors, name: (typeof vendorNames)[number]): unknown {
-  return of[name].requests.map(({ method, path, query, text, json }) =>
+function messagesAt({ byName }: Vendors, name: (typeof vendorNames)[number]): unknown {
+  return byName[name].requests.map(({ method, path, query, text, json }) =>
     steady({
       method,
       path: steadyText(path),

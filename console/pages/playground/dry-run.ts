@@ -1,7 +1,7 @@
 /** Tries the draft at the gateway whenever typing pauses, one question at a time. */
 
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { type ApiError, ask } from '../../data/api.ts'
+import { type ApiError, callApi } from '../../data/api.ts'
 import { asApiError } from '../../data/load.ts'
 import type { Replayed } from '../../data/types.ts'
 import type { Diagnostic } from '../../parts/code-frame.tsx'
@@ -44,7 +44,7 @@ export function useDryRun(draft: Draft): DryRun {
       ...(mapping.trim() !== '' && { mapping }),
       ...(callOut && { callOut }),
     }
-    ask<Tried>('POST', '/try', { body, signal: own.signal }).then(
+    callApi<Tried>('POST', '/try', { body, signal: own.signal }).then(
       (tried) => setState({ tried, isBusy: false }),
       (error: unknown) => {
         if (own.signal.aborted) return

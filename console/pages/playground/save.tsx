@@ -34,7 +34,7 @@ export function Save({ mapping, test, suggested }: SaveProps) {
   // The preview is outdated once its inputs change.
   useEffect(() => setPreview((last) => (last?.saved ? last : undefined)), [mapping, test, file, isWithTest])
 
-  async function send(isDry: boolean) {
+  async function save(isDry: boolean) {
     setBusy(true)
     setError(undefined)
     const body = {
@@ -68,11 +68,11 @@ export function Save({ mapping, test, suggested }: SaveProps) {
             with this request as a test
           </label>
         )}
-        <Button disabled={isBusy} onClick={() => void send(true)}>
+        <Button disabled={isBusy} onClick={() => void save(true)}>
           Show the change
         </Button>
         {preview !== undefined && !preview.saved && reload?.ok && (
-          <Button class="primary" disabled={isBusy} onClick={() => void send(false)}>
+          <Button class="primary" disabled={isBusy} onClick={() => void save(false)}>
             Save and go live
           </Button>
         )}

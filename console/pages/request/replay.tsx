@@ -74,7 +74,7 @@ export function Replay({ request: { id, endpoint }, isEdited, close }: Props) {
         <>
           {isEdited && <PayloadField id={id} payload={payload} edit={edit} />}
           {tried !== undefined && <Tried replayed={tried} endpoint={endpoint} />}
-          {step === 'trying' && tried === undefined && <Loading what="the dry run" />}
+          {step === 'trying' && tried === undefined && <Loading label="the dry run" />}
           {typeof step === 'object' && <Problem error={step} />}
           <Choices choice={choice} setChoice={setChoice} />
           <div class="toolbar">

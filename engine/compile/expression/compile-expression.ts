@@ -9,14 +9,14 @@ import {
   type Scope,
   type ScopeNames,
 } from '../../resolve/model/scope.ts'
+import { describeTree, refuseMistakes } from './common-mistakes.ts'
 import { equalitiesOfCondition } from './condition.ts'
 import { createLibraryExpression, limitOf } from './evaluate.ts'
 import { evaluationError } from './failure.ts'
-import type { Slip } from './foreign-syntax.ts'
+import type { Mistake } from './foreign-syntax.ts'
 import { choicesOf, type Kind } from './kind.ts'
 import { type RootName, resolveNames, variableOf } from './names.ts'
 import { parseExpression } from './parse.ts'
-import { describeTree, refuseSlips } from './slips.ts'
 
 export { ExpressionSyntaxError } from './fault.ts'
 
@@ -45,8 +45,8 @@ export interface CompiledExpression {
   readonly choices: readonly string[] | undefined
   /** The names that the expression looks up at its root. */
   readonly names: readonly RootName[]
-  /** Probable slips. Their places are those of the field's text. */
-  readonly doubtful: readonly Slip[]
+  /** Probable mistakes. Their offsets are those of the field's text. */
+  readonly doubtful: readonly Mistake[]
 }
 
 /**
@@ -67,7 +67,7 @@ export function compileExpression(
   const kind = tree.kindOf(ast)
   const choices = choicesOf(ast)
   const rootNames = resolveNames(ast, source, offset, names)
-  const doubtful = refuseSlips(tree, offset)
+  const doubtful = refuseMistakes(tree, offset)
   const readers = readersOf(rootNames, names)
   const whole = createLibraryExpression(
     source,

@@ -4,7 +4,7 @@ import { compileExpression } from './compile-expression.ts'
 
 function equalitiesOf(source: string): readonly string[] {
   return compileExpression(source).equalities.map(
-    ({ of, path, values }) => `${of} ${path.join('.')}: ${JSON.stringify(values)}`,
+    ({ part, path, values }) => `${part} ${path.join('.')}: ${JSON.stringify(values)}`,
   )
 }
 

@@ -34,7 +34,7 @@ function clausesOf(node: SyntaxNode = {}): readonly SyntaxNode[] {
   return only === undefined || others.length > 0 ? [node] : clausesOf(only)
 }
 
-type Operand = Pick<Equality, 'of' | 'path'> | { readonly values: Equality['values'] }
+type Operand = Pick<Equality, 'part' | 'path'> | { readonly values: Equality['values'] }
 
 function equalitiesBetween(left: Operand, right: Operand): readonly Equality[] {
   if ('path' in left && 'values' in right) return [{ ...left, values: right.values }]
@@ -74,8 +74,8 @@ function readPath({ steps, keepArray, keepSingletonArray }: SyntaxNode): Operand
   const isPlain = ({ stages, predicate }: SyntaxNode) => stages === undefined && predicate === undefined
   if (!isPlain(first) || !names.every((step) => step.type === 'name' && isPlain(step))) return undefined
   const path = names.map(({ value }) => String(value))
-  if (!isRooted || payloadVariables.has(first.value)) return { of: 'body', path }
-  if (first.value === variableOf('headers') && path.length === 1) return { of: 'header', path }
+  if (!isRooted || payloadVariables.has(first.value)) return { part: 'body', path }
+  if (first.value === variableOf('headers') && path.length === 1) return { part: 'header', path }
   return undefined
 }
 

@@ -15,7 +15,7 @@ import {
 } from '../../config/values/hints.ts'
 
 /** A mistake in an expression, with the suggested replacement. */
-export type Slip = Hint
+export type Mistake = Hint
 
 /** Rewrites calls of other languages, and returns the expression if JSONata can then read it. */
 export function withoutMethods(source: string): string | undefined {
@@ -49,16 +49,16 @@ function fixMethods(text: string): string {
 }
 
 /** Suggests what the author of an unreadable expression probably meant. */
-export function foreignSyntax(source: string): Slip | undefined {
+export function foreignSyntax(source: string): Mistake | undefined {
   const hidden = hideLiterals(source)
   const rows = [...expressionHints, ...lastExpressionHints]
   const found = rows.find(([find]) => hidden.text.search(find) !== -1)
   if (found === undefined) return undefined
   const [find, message, hint] = found
-  const place = hidden.restore(hidden.text.slice(0, hidden.text.search(find))).length
+  const offset = hidden.restore(hidden.text.slice(0, hidden.text.search(find))).length
   const all = rows.filter((each) => each === found || !lastExpressionHints.includes(each))
   const text = fixed(writeRegexes(hidden.restore(fixMethods(all.reduce(fixOne, hidden.text)))))
-  return { message, hint: text === undefined ? hint : writeHint(text, source), place }
+  return { message, hint: text === undefined ? hint : writeHint(text, source), offset }
 }
 
 /** `includes` asks a list or a string, and only the payload shows which. */

@@ -78,26 +78,27 @@ function parse(source: string, offset: number, limits: ReturnType<typeof createL
   } catch (cause) {
     const foreign = foreignSyntax(source)
     if (foreign !== undefined)
-      throw new ExpressionSyntaxError(foreign.message, offset + foreign.place, foreign.hint, { cause })
+      throw new ExpressionSyntaxError(foreign.message, offset + foreign.offset, foreign.hint, { cause })
     const { message, position, token } = describeFault(cause)
     const hint = 'The language is JSONata 2: https://docs.jsonata.org'
-    const place = offset + (placeOfRegex(message, source) ?? startOfToken(position ?? 0, token, source))
-    throw new ExpressionSyntaxError(message, place, hint, { cause })
+    const errorOffset =
+      offset + (offsetOfRegex(message, source) ?? startOfToken(position ?? 0, token, source))
+    throw new ExpressionSyntaxError(message, errorOffset, hint, { cause })
   }
 }
 
 /** The library parses regular expressions with JavaScript's engine first, whose error has no position. */
-function placeOfRegex(message: string, source: string): number | undefined {
+function offsetOfRegex(message: string, source: string): number | undefined {
   const [, pattern] = /^Invalid regular expression: \/([\s\S]*)\/\w*: /.exec(message) ?? []
-  const place = pattern === undefined ? -1 : source.indexOf(`/${pattern}/`)
-  return place === -1 ? undefined : place
+  const errorOffset = pattern === undefined ? -1 : source.indexOf(`/${pattern}/`)
+  return errorOffset === -1 ? undefined : errorOffset
 }
 
 function refuseEval({ type, value, position }: SyntaxNode, source: string, offset: number): void {
   if (type !== 'variable' || value !== 'eval') return
   const hint = 'Write out the expression: evaluating text from the payload would let its sender run code.'
-  const place = offset + startOfToken(typeof position === 'number' ? position : 0, 'eval', source)
-  throw new ExpressionSyntaxError('$eval is not allowed', place, hint)
+  const errorOffset = offset + startOfToken(typeof position === 'number' ? position : 0, 'eval', source)
+  throw new ExpressionSyntaxError('$eval is not allowed', errorOffset, hint)
 }
 
 /** A regular expression in the tree. Its position is that of its end. */
@@ -125,7 +126,7 @@ function compileLiteral(literal: RegExp, position: number, source: string, offse
     return compileRegex(literal.source, { ignoreCase, multiline })
   } catch (cause) {
     if (!(cause instanceof RegexSyntaxError)) throw cause
-    const place = offset + (start === -1 ? 0 : start + 1 + cause.offset)
-    throw new ExpressionSyntaxError(cause.message, place, cause.hint, { cause })
+    const errorOffset = offset + (start === -1 ? 0 : start + 1 + cause.offset)
+    throw new ExpressionSyntaxError(cause.message, errorOffset, cause.hint, { cause })
   }
 }

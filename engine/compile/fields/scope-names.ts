@@ -78,7 +78,7 @@ export function readsElementAsFirst(
   return true
 }
 
-/** Reports reserved names that are read before they have a value: the payload's field may be meant, or it is a slip. */
+/** Reports reserved names that are read before they have a value: the payload's field may be meant, or it is a mistake. */
 export function checkOrder(
   { vars = {}, forEach }: MappingSource,
   read: readonly ReadName[],

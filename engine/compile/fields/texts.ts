@@ -76,8 +76,8 @@ export function createTexts(common: Common, names: ScopeNames): Texts {
       compileExpression(source, offset, names, shared.keepsTrees),
     )
     note(path, compiled.names)
-    for (const { message, hint, place } of compiled.doubtful)
-      report.warn({ code: 'DOUBTFUL_EXPRESSION', path, message, hint, offset: place })
+    for (const { message, hint, offset } of compiled.doubtful)
+      report.warn({ code: 'DOUBTFUL_EXPRESSION', path, message, hint, offset })
     return compiled
   }
 

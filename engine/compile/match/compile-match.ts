@@ -19,7 +19,7 @@ interface Clause {
   readonly path: Path
   readonly pattern: Pattern
   /** Where the value is, for the decision index. */
-  readonly of: Equality['of']
+  readonly part: Equality['part']
   readonly field: readonly string[]
   readonly valueIn: (request: HookRequest) => unknown
   /** True if a list is refused, so that the value itself must match, and no element. */
@@ -36,7 +36,7 @@ export function compileMatch(
   const when = match?.when === undefined ? undefined : compileWhen(match.when, report, texts)
   return {
     equalities: [
-      ...clauses.flatMap(({ pattern, of, field }) => equalitiesOf(pattern, of, field)),
+      ...clauses.flatMap(({ pattern, part, field }) => equalitiesOf(pattern, part, field)),
       ...(when?.equalities ?? []),
     ],
     matches: (scope) => {
@@ -69,7 +69,7 @@ function clausesOf(match: NonNullable<MappingSource['match']>, report: Report): 
     clauses.push({
       path: ['match', 'source'],
       pattern: valuesPattern([source]),
-      of: 'body',
+      part: 'body',
       field: ['source'],
       // That of the payload itself, never of an element of a list.
       valueIn: ({ payload }) => (Array.isArray(payload) ? undefined : memberOf(payload, 'source')),
@@ -80,12 +80,12 @@ function clausesOf(match: NonNullable<MappingSource['match']>, report: Report): 
     const path = ['match', 'headers', written]
     const pattern = readHeader(written, wanted, path, report)
     const valueIn: Clause['valueIn'] = (request) => memberOf(request.headers, name)
-    if (pattern !== undefined) clauses.push({ path, pattern, of: 'header', field: [name], valueIn })
+    if (pattern !== undefined) clauses.push({ path, pattern, part: 'header', field: [name], valueIn })
   }
   const path = ['match', 'body']
   const pattern = body === undefined ? undefined : readBody(body, path, report)
   if (pattern !== undefined)
-    clauses.push({ path, pattern, of: 'body', field: [], valueIn: ({ payload }) => payload })
+    clauses.push({ path, pattern, part: 'body', field: [], valueIn: ({ payload }) => payload })
   return clauses
 }
 

@@ -37,7 +37,7 @@ export function* indexGroup(
   for (const position of positions) {
     const equality = chooseEquality(equalitiesOf(position), counts)
     if (equality === undefined) others.push(position)
-    else for (const value of equality.values) trees[equality.of].add(equality.path, value, position)
+    else for (const value of equality.values) trees[equality.part].add(equality.path, value, position)
     yield
   }
   return {
@@ -60,13 +60,13 @@ function chooseEquality(
   if (equalities.length < 2) return equalities[0]
   const sized = equalities.map((equality) => {
     const fullest = keysOf(equality).reduce((highest, key) => Math.max(highest, counts.get(key) ?? 0), 0)
-    return { equality, size: equality.of === 'header' ? fullest - 0.5 : fullest }
+    return { equality, size: equality.part === 'header' ? fullest - 0.5 : fullest }
   })
   return sized.reduce((best, each) => (each.size < best.size ? each : best)).equality
 }
 
 /** Returns a key for each value at its place. */
-function keysOf({ of, path, values }: Equality): readonly string[] {
-  const place = [of, ...path].join('\n')
+function keysOf({ part, path, values }: Equality): readonly string[] {
+  const place = [part, ...path].join('\n')
   return values.map((value: Scalar) => `${place}\n${typeof value} ${value}`)
 }

@@ -16,7 +16,7 @@ import { expectedOf, listed, maxNamed, wordsOfValues } from './words.ts'
 export type Pattern =
   /** It equals one of them. */
   | { readonly kind: 'values'; readonly values: ReadonlySet<Scalar> }
-  | { readonly kind: 'any'; readonly of: readonly Pattern[] }
+  | { readonly kind: 'any'; readonly patterns: readonly Pattern[] }
   /** All of them must hold for the same value. */
   | { readonly kind: 'operators'; readonly tests: readonly OperatorTest[] }
   | KeysPattern
@@ -29,7 +29,7 @@ export interface KeysPattern {
 
 /** `undefined` is an absent field. @throws ClauseError, NeedsThread */
 export function isMatch(pattern: Pattern, value: unknown, containment: Containment): boolean {
-  if (pattern.kind === 'any') return pattern.of.some((each) => isMatch(each, value, containment))
+  if (pattern.kind === 'any') return pattern.patterns.some((each) => isMatch(each, value, containment))
   if (pattern.kind === 'operators' && pattern.tests.length === 1 && pattern.tests[0]?.name === 'exists')
     return (value !== undefined) === pattern.tests[0].operand
   return Array.isArray(value)
@@ -96,12 +96,15 @@ function missOfNearest(
     .toSorted((one, other) => one.failures - other.failures)
   const miss = nearest && missOf(nearest.each, value, path, containment)
   if (miss === undefined || miss.path === path) return undefined
-  const count = pattern.of.reduce((sum, each) => sum + (each.kind === 'values' ? each.values.size : 1), 0)
+  const count = pattern.patterns.reduce(
+    (sum, each) => sum + (each.kind === 'values' ? each.values.size : 1),
+    0,
+  )
   return { ...miss, expected: `${miss.expected}, in the nearest of ${count} alternatives` }
 }
 
 function alternativesOf(pattern: Pattern): readonly Pattern[] {
-  if (pattern.kind === 'any') return pattern.of.flatMap(alternativesOf)
+  if (pattern.kind === 'any') return pattern.patterns.flatMap(alternativesOf)
   return pattern.kind === 'keys' ? [pattern] : []
 }
 
@@ -183,7 +186,7 @@ function wordsOf(pattern: Pattern): string {
     case 'values':
       return wordsOfValues([...pattern.values])
     case 'any': {
-      const words = pattern.of.map(wordsOf)
+      const words = pattern.patterns.map(wordsOf)
       return words.slice(0, maxNamed).join(' or ') + (words.length > maxNamed ? ' or another' : '')
     }
     case 'operators':
@@ -196,7 +199,7 @@ function wordsOf(pattern: Pattern): string {
 /** Returns the values of which any would do. */
 function valuesIn(pattern: Pattern): readonly Scalar[] {
   if (pattern.kind === 'values') return [...pattern.values]
-  return pattern.kind === 'any' ? pattern.of.flatMap(valuesIn) : []
+  return pattern.kind === 'any' ? pattern.patterns.flatMap(valuesIn) : []
 }
 
 /**
@@ -205,16 +208,16 @@ function valuesIn(pattern: Pattern): readonly Scalar[] {
  */
 export function equalitiesOf(
   pattern: Pattern,
-  of: Equality['of'],
+  part: Equality['part'],
   path: readonly string[],
 ): readonly Equality[] {
   if (pattern.kind === 'keys')
-    return pattern.keys.flatMap(([key, inner]) => equalitiesOf(inner, of, [...path, key]))
-  return isOfValues(pattern) ? [{ of, path, values: valuesIn(pattern) }] : []
+    return pattern.keys.flatMap(([key, inner]) => equalitiesOf(inner, part, [...path, key]))
+  return isOfValues(pattern) ? [{ part, path, values: valuesIn(pattern) }] : []
 }
 
 function isOfValues(pattern: Pattern): boolean {
-  return pattern.kind === 'values' || (pattern.kind === 'any' && pattern.of.every(isOfValues))
+  return pattern.kind === 'values' || (pattern.kind === 'any' && pattern.patterns.every(isOfValues))
 }
 
 /** True if a value that is not there matches. */

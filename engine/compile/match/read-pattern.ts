@@ -48,8 +48,8 @@ function readList(values: readonly unknown[], path: Path, report: Report): Patte
   // A long list of values is tested with one lookup.
   const scalars = values.filter(isScalar)
   const others = read.filter((_pattern, index) => !isScalar(values[index]))
-  const of = scalars.length === 0 ? others : [valuesPattern(scalars), ...others]
-  return of.length === 1 ? of[0] : { kind: 'any', of }
+  const patterns = scalars.length === 0 ? others : [valuesPattern(scalars), ...others]
+  return patterns.length === 1 ? patterns[0] : { kind: 'any', patterns }
 }
 
 export function valuesPattern(values: readonly Scalar[]): Pattern {
@@ -115,7 +115,7 @@ function costOf(pattern: Pattern): number {
     case 'values':
       return pattern.values.size === 1 ? 1 : 2
     case 'any':
-      return Math.max(2, ...pattern.of.map(costOf))
+      return Math.max(2, ...pattern.patterns.map(costOf))
     case 'operators':
       return pattern.tests.some(isCostly) ? 100 : 2
     case 'keys':

@@ -49,7 +49,7 @@ function foundByMatch(source: string): string | undefined {
     : `Ask whether there is any: \`$contains(${text?.trim()}, ${pattern})\`.`
 }
 
-/** Only `true` matches, because a truthy value is more often a slip than intended. */
+/** Only `true` matches, because a truthy value is more often a mistake than intended. */
 async function missOf(expression: Expression, scope: Scope): Promise<FailedClause | undefined> {
   try {
     const actual = await expression(scope)

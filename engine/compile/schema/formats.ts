@@ -8,16 +8,18 @@ const maxLength = 2048
 
 const require = createRequire(import.meta.url)
 
-let bounded: Readonly<Record<string, Format>> | undefined
+let boundedFormats: Readonly<Record<string, Format>> | undefined
 
 /** The formats by name. The libraries are loaded for the first mapping that has a schema. */
 export function formats(): Readonly<Record<string, Format>> {
-  if (bounded !== undefined) return bounded
+  if (boundedFormats !== undefined) return boundedFormats
   const { Ajv } = require('ajv') as typeof import('ajv')
   const { default: addFormats } = require('ajv-formats') as typeof import('ajv-formats')
-  const added = Object.entries(addFormats(new Ajv()).formats)
-  bounded = Object.fromEntries(added.map(([name, format = true]) => [name, boundedFormat(format)]))
-  return bounded
+  const libraryFormats = Object.entries(addFormats(new Ajv()).formats)
+  boundedFormats = Object.fromEntries(
+    libraryFormats.map(([name, format = true]) => [name, boundedFormat(format)]),
+  )
+  return boundedFormats
 }
 
 function boundedFormat(format: NonNullable<Ajv['formats'][string]>): Format {

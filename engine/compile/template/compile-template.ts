@@ -26,9 +26,9 @@ export function compileTemplate(source: string, names: ScopeNames = everyName): 
   try {
     return compileParsed(source, names)
   } catch (cause) {
-    const slip = cause instanceof TemplateError ? foreignTemplate(source) : undefined
-    if (slip === undefined) throw cause
-    throw new TemplateError(slip.message, slip.place, slip.hint, { cause })
+    const mistake = cause instanceof TemplateError ? foreignTemplate(source) : undefined
+    if (mistake === undefined) throw cause
+    throw new TemplateError(mistake.message, mistake.offset, mistake.hint, { cause })
   }
 }
 

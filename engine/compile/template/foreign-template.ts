@@ -14,7 +14,7 @@ export function foreignTemplate(source: string): Hint | undefined {
     const found = text.startsWith('!') ? undefined : findHint(rows, text)
     if (found === undefined) continue
     const hint = found.hint.replace(/ +\}\}/g, '}}')
-    return { ...found, hint, place: index + all.indexOf(inside.trimStart()) }
+    return { ...found, hint, offset: index + all.indexOf(inside.trimStart()) }
   }
   return undefined
 }

@@ -82,7 +82,7 @@ test('rendering throws nothing but refusals, whatever the payload', () => {
 })
 
 test('a placeholder of another language is found after one without an end', () => {
-  assert.equal(foreignTemplate('{{a {{commits.size()}}')?.place, 6)
+  assert.equal(foreignTemplate('{{a {{commits.size()}}')?.offset, 6)
 })
 
 test('a long text of placeholders without an end is searched only once', { timeout: 5000 }, () => {

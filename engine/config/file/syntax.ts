@@ -80,7 +80,7 @@ export interface Fault {
   readonly offset: number
 }
 
-interface SyntaxFault {
+interface FaultDescription {
   readonly code: string
   readonly message: string
   readonly hint?: string
@@ -102,8 +102,8 @@ export function problemsOf(faults: readonly Fault[], placed: PlacedText): Diagno
     isMisindented ||= code === 'BAD_INDENT'
     if (isConsequence || seen.has(place.line)) return []
     seen.add(place.line)
-    const words = isUnderstood ? describeCode(code) : explain(code, place.text, offset)
-    return [{ severity: 'error' as const, place, ...words }]
+    const description = isUnderstood ? describeCode(code) : explain(code, place.text, offset)
+    return [{ severity: 'error' as const, place, ...description }]
   })
 }
 
@@ -136,15 +136,15 @@ const isEscapedQuote = /'[^'"]*\\'/
  * Explains the errors of a text: `line` is the one with the error, `offset` its place in the text. Facts about the
  * whole text are computed once.
  */
-function createExplainer(text: string): (code: FaultCode, line: string, offset: number) => SyntaxFault {
+function createExplainer(text: string): (code: FaultCode, line: string, offset: number) => FaultDescription {
   const isConflict = /^<{7} /m.test(text)
-  const isForeign = /^\s*\/[/*]/m.test(text)
+  const hasForeignComment = /^\s*\/[/*]/m.test(text)
   return (code, line, offset) => {
     if (isConflict || /^(<{7}|={7}|>{7})( |$)/.test(line)) {
       return { code: 'MERGE_CONFLICT', message: 'The file holds a merge conflict', hint: 'Resolve it first.' }
     }
     const isAtComment = /^\/[/*]/.test(text.slice(offset, offset + 2))
-    if ((isForeign || isAtComment) && code !== 'OPEN_COMMENT') {
+    if ((hasForeignComment || isAtComment) && code !== 'OPEN_COMMENT') {
       const { message } = describeCode(isAtComment ? 'FOREIGN_COMMENT' : code)
       return { code: 'YAML_SYNTAX', message, hint: foreignComment }
     }
@@ -173,7 +173,7 @@ function lineAt(text: string, offset: number): string {
   return text.slice(text.lastIndexOf('\n', offset - 1) + 1, end === -1 ? undefined : end)
 }
 
-function describeCode(code: FaultCode): SyntaxFault {
+function describeCode(code: FaultCode): FaultDescription {
   // A newer parser may have codes that these tables lack.
   const message = sentences[code] ?? sentences.IMPOSSIBLE
   const hint = hints[code]

@@ -14,8 +14,8 @@ import { isRecord } from '../values/is-record.ts'
 import { type Path, writePath } from '../values/path.ts'
 import { checkValue } from './check.ts'
 import type { SchemaNode } from './keywords.ts'
+import { findReferences, normalizeValue, type PlacedReference } from './normalize.ts'
 import { resolveReferences } from './resolution.ts'
-import { findReferences, shapeValue, type WrittenReference } from './shape.ts'
 
 /** A checked file. Its value has the shape of its schema wherever `diagnostics` has no error. */
 export interface CheckedFile<Value> {
@@ -114,7 +114,7 @@ export async function checkSource<Value>(
   await yieldIfDue(backgroundMs)
   const { value, findings } = remember(checked, source, [schema, ...resolved], () => {
     const left = resolved.values()
-    const value = shapeValue(root, schema as SchemaNode, () => left.next().value)
+    const value = normalizeValue(root, schema as SchemaNode, () => left.next().value)
     return { value, findings: checkValue(schema, value) }
   })
   const referring = new Set(references.map(({ path }) => writePath(path)))
@@ -125,7 +125,7 @@ export async function checkSource<Value>(
   return { source, value: value as Value }
 }
 
-const written: Memo<readonly WrittenReference[]> = new WeakMap()
+const written: Memo<readonly PlacedReference[]> = new WeakMap()
 /** The result for a file is valid as long as neither its text nor the values of its references change. */
 const checked: Memo<{ readonly value: unknown; readonly findings: readonly Finding[] }> = new WeakMap()
 

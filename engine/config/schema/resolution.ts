@@ -10,14 +10,14 @@ import { parseReferences, type Reference } from '../file/reference.ts'
 import { LocatedError } from '../values/located-error.ts'
 import { nearestName } from '../values/nearest.ts'
 import type { Path } from '../values/path.ts'
-import type { WrittenReference } from './shape.ts'
+import type { PlacedReference } from './normalize.ts'
 
 /**
  * Returns the value of every reference, in their order; undefined for one that cannot be resolved, which is reported. If
  * references may be unset, a string replaces the value, with a warning, and mistakes that it may cause are not reported.
  */
 export async function resolveReferences(
-  references: readonly WrittenReference[],
+  references: readonly PlacedReference[],
   context: LoadContext,
   { source, path: above = [] }: { readonly source: ParsedFile; readonly path?: Path },
   diagnostics: Diagnostics,

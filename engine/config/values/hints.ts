@@ -15,7 +15,7 @@ export interface Hint {
   readonly message: string
   readonly hint: string
   /** The place in UTF-16 units of the text. */
-  readonly place: number
+  readonly offset: number
 }
 
 export function findHint(rows: readonly HintRow[], text: string): Hint | undefined {
@@ -24,7 +24,7 @@ export function findHint(rows: readonly HintRow[], text: string): Hint | undefin
     if (match === null) continue
     const fill = (words: string) =>
       words.replace(/\$([&1-3])/g, (_sign, group) => match[group === '&' ? 0 : Number(group)] ?? '')
-    return { message: fill(message), hint: fill(hint), place: match.index }
+    return { message: fill(message), hint: fill(hint), offset: match.index }
   }
   return undefined
 }

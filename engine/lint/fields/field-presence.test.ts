@@ -15,7 +15,7 @@ const { mappings: entries } = configurationOf([
 /** Names the fields that are there, that are not there (`-`), and that cannot be known (`?`). */
 function marks(payload: unknown): string {
   const presence = compileFieldPresence(entries)
-  const found = presence.of(payload)
+  const found = presence.presentIn(payload)
   return presence.fields
     .map(({ path }, index) => `${found[index] === undefined ? '?' : found[index] ? '' : '-'}${path}`)
     .join(' ')
@@ -51,6 +51,6 @@ test('a payload cannot make it slow', () => {
   for (let depth = 0; depth < 5000; depth++) nested = [nested, nested]
   const presence = compileFieldPresence(entries)
   const began = process.cpuUsage().user / 1000
-  for (const commits of [wide, nested, [wide, wide]]) presence.of({ commits, user: nested })
+  for (const commits of [wide, nested, [wide, wide]]) presence.presentIn({ commits, user: nested })
   assert.ok(process.cpuUsage().user / 1000 - began < 1000)
 })

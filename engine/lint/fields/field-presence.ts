@@ -10,7 +10,7 @@ export interface FieldPresence {
   /** The fields that mappings name, each once. `mapping` is the first one that reads it, and `path` is as an author writes it. */
   readonly fields: readonly { readonly mapping: string; readonly path: string }[]
   /** Returns for each field whether the payload has it. `undefined`: it ends before the field, at a null or something empty. */
-  of(payload: unknown): readonly (boolean | undefined)[]
+  presentIn(payload: unknown): readonly (boolean | undefined)[]
 }
 
 /** Maximum number of fields searched for per endpoint. */
@@ -32,7 +32,7 @@ export function compileFieldPresence(entries: readonly MappingEntry[]): FieldPre
   const all = [...fields.values()]
   return {
     fields: all.map(({ mapping, path }) => ({ mapping, path })),
-    of: (payload) => all.map(({ steps }) => isPresent(payload, steps)),
+    presentIn: (payload) => all.map(({ steps }) => isPresent(payload, steps)),
   }
 }
 

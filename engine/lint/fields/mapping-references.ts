@@ -97,7 +97,7 @@ function bodyReferences(pattern: Pattern, steps: readonly string[]): readonly Na
     case 'keys':
       return pattern.keys.flatMap(([key, each]) => bodyReferences(each, [...steps, key]))
     case 'any': {
-      const alternatives = pattern.of.map((each) => bodyReferences(each, steps))
+      const alternatives = pattern.patterns.map((each) => bodyReferences(each, steps))
       // An alternative that requires nothing matches where the field is absent.
       return alternatives.some((each) => each.length === 0) ? [] : alternatives.flat()
     }

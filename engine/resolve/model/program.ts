@@ -45,7 +45,7 @@ export type Verdict = boolean | ClauseError
 
 /** A necessary condition for a match: a header, or a field of the payload at a path through lists, has one of `values`. */
 export interface Equality {
-  readonly of: 'header' | 'body'
+  readonly part: 'header' | 'body'
   readonly path: readonly string[]
   readonly values: readonly (string | number | boolean | null)[]
 }

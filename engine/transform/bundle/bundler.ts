@@ -31,7 +31,7 @@ export function createBundler({ folder, idleMs = 60_000 }: BundlerOptions): Bund
   return {
     async bundle(request) {
       if (request.modules.length === 0) return { ok: true, bundles: new Map(), watched: [], warnings: [] }
-      const answer = await thread.ask({ ...request, bundles: folder }).catch((error: Error) => error)
+      const answer = await thread.ask({ ...request, bundlesDir: folder }).catch((error: Error) => error)
       if (answer instanceof Error) return notBundled(request, answer)
       if (answer.ok) latest = [...answer.bundles.values()].map(({ digest }) => digest)
       return answer

@@ -13,11 +13,11 @@ import { createSourcesPlugin, isPackaged, placeDefines } from './sources-plugin.
 
 export interface BundlingRequest extends BundleRequest {
   /** The folder of the bundles; absolute. It is created when it is needed. */
-  readonly bundles: string
+  readonly bundlesDir: string
 }
 
 /** A build without errors has outputs and a metafile. */
-type Outcome = Pick<Built, 'errors' | 'warnings'> & Partial<Built>
+type BuildOutcome = Pick<Built, 'errors' | 'warnings'> & Partial<Built>
 
 /** The build of one list of entries. esbuild keeps what it parsed for the next build of the same list. */
 interface Build {
@@ -52,15 +52,15 @@ export function createBundler(): Bundler {
     }
     const { context: opened, scripts } = last
     scripts.clear()
-    const outcome: Outcome = await opened.rebuild().catch(failureOf)
+    const outcome: BuildOutcome = await opened.rebuild().catch(failureOf)
     return { outcome, scripts }
   }
 
   async function bundle(request: BundlingRequest): Promise<Bundled> {
-    const { modules, transformsDir, bundles } = request
+    const { modules, transformsDir, bundlesDir } = request
     const root = await resolveLinks(transformsDir)
     if (root === undefined) return missingFolder(request)
-    const shownFrom = (await resolveLinks(request.folder)) ?? request.folder
+    const shownFolder = (await resolveLinks(request.folder)) ?? request.folder
     const found = await Promise.all(
       modules.map(async ({ module, place }) => ({
         module,
@@ -69,7 +69,7 @@ export function createBundler(): Bundler {
       })),
     )
     const entries = [...new Set(found.flatMap((each) => (each.ok ? [each.entry] : [])))]
-    const { outcome, scripts } = await build(entries, root, bundles)
+    const { outcome, scripts } = await build(entries, root, bundlesDir)
 
     const missing = found.flatMap((each): Diagnostic[] => {
       if (each.ok) return []
@@ -78,29 +78,29 @@ export function createBundler(): Bundler {
     })
     // Diagnostics name files as the operator does, without resolving symbolic links.
     const shownFile = (file: string) => (isBelow(file, root) ? transformsDir + file.slice(root.length) : file)
-    const diagnostics = [...missing, ...(await describe(outcome, { root, shownFrom }))].map(
+    const diagnostics = [...missing, ...(await describe(outcome, { root, shownFrom: shownFolder }))].map(
       ({ place, ...rest }) => ({
         ...rest,
         ...(place && { place: { ...place, file: shownFile(place.file) } }),
       }),
     )
-    const isNear = (file: string) => isBelow(file, root) || isBelow(file, shownFrom)
+    const isOwn = (file: string) => isBelow(file, root) || isBelow(file, shownFolder)
     const watched = [
       ...found.flatMap((each) => each.watched),
-      ...watchedOf(outcome, scripts, isNear).map(shownFile),
+      ...watchedOf(outcome, scripts, isOwn).map(shownFile),
     ]
     if (outcome.metafile === undefined || missing.length > 0)
       return { ok: false, diagnostics, watched: [...new Set(watched)] }
 
-    await mkdir(bundles, { recursive: true, mode: 0o700 })
+    await mkdir(bundlesDir, { recursive: true, mode: 0o700 })
     const written = new Map<string, Omit<Bundle, 'module'>>()
     for (const [index, entry] of entries.entries())
-      written.set(entry, await writeBundle(outcome as Built, path.join(bundles, `${index}.mjs`), entry))
-    const made = found.flatMap((each): [string, Bundle][] => {
+      written.set(entry, await writeBundle(outcome as Built, path.join(bundlesDir, `${index}.mjs`), entry))
+    const bundleOf = found.flatMap((each): [string, Bundle][] => {
       const bundle = each.ok && written.get(each.entry)
       return bundle ? [[each.module, { module: each.module, ...bundle }]] : []
     })
-    return { ok: true, bundles: new Map(made), watched: [...new Set(watched)], warnings: diagnostics }
+    return { ok: true, bundles: new Map(bundleOf), watched: [...new Set(watched)], warnings: diagnostics }
   }
 
   return { bundle, dispose }
@@ -141,7 +141,7 @@ function optionsFor(entries: readonly string[], root: string, bundles: string, s
 }
 
 /** @throws an error that is not about the author's files, because esbuild itself failed */
-function failureOf(error: BuildFailure): Outcome {
+function failureOf(error: BuildFailure): BuildOutcome {
   const { errors, warnings = [] } = error
   if (!Array.isArray(errors) || errors.length === 0) throw error
   const [{ location, pluginName, text }] = errors as [Message]
@@ -149,7 +149,10 @@ function failureOf(error: BuildFailure): Outcome {
   return { errors, warnings }
 }
 
-async function describe({ errors, warnings }: Outcome, folders: HintFolders): Promise<readonly Diagnostic[]> {
+async function describe(
+  { errors, warnings }: BuildOutcome,
+  folders: HintFolders,
+): Promise<readonly Diagnostic[]> {
   const own = warnings.filter(({ location }) => location === null || !isPackaged(location.file))
   return Promise.all([
     ...errors.map((message) => describeMessage(message, 'error', folders)),
@@ -159,9 +162,9 @@ async function describe({ errors, warnings }: Outcome, folders: HintFolders): Pr
 
 /** The files that a build depends on, and the paths where a missing import may appear. */
 function watchedOf(
-  { metafile, errors, warnings }: Outcome,
+  { metafile, errors, warnings }: BuildOutcome,
   scripts: ReadonlySet<string>,
-  isNear: (file: string) => boolean,
+  isOwn: (file: string) => boolean,
 ): readonly string[] {
   const reported = [...errors, ...warnings].flatMap(({ location }) => (location ? [location.file] : []))
   const inputs = [...scripts, ...Object.keys(metafile?.inputs ?? {}), ...reported]
@@ -173,14 +176,14 @@ function watchedOf(
     if (isRelative(specifier)) return [path.dirname(path.resolve(folder, specifier))]
     return [...foldersFrom(folder)].map((each) => path.join(each, 'node_modules', packageOf(specifier)))
   })
-  const near = [
+  const own = [
     ...[...folders].flatMap((folder) => [
       path.join(folder, 'package.json'),
       path.join(folder, 'tsconfig.json'),
     ]),
     ...missing,
-  ].filter(isNear)
-  return [...files, ...packageFiles(Object.values(metafile?.outputs ?? {})), ...near]
+  ].filter(isOwn)
+  return [...files, ...packageFiles(Object.values(metafile?.outputs ?? {})), ...own]
 }
 
 function missingFolder({ modules, transformsDir }: BundleRequest): Bundled {

@@ -54,7 +54,7 @@ export async function createTransforms(
         folder,
         ...modules.find((each) => typeof each === 'object'),
         modules: modules.filter((each) => typeof each === 'string').map((module) => ({ module, place })),
-        bundles: path.join(folder, 'data', 'transforms'),
+        bundlesDir: path.join(folder, 'data', 'transforms'),
       }),
     async bundleOne(module) {
       const bundled = await transforms.bundle(module)

@@ -3,7 +3,7 @@
  * of messages and nonces.
  */
 
-import { type Facts, type Part, recordOf } from '@reveille/kit'
+import { asRecord, type Facts, type Part } from '@reveille/kit'
 import {
   badGateway,
   type FakeServerAnswer,
@@ -79,7 +79,7 @@ export async function openVendor({
     const [, channel] = /^POST \/channels\/([^/]+)\/messages$/.exec(route) ?? []
     if (channel === undefined && route !== 'POST /users/@me/channels')
       return refusal(404, 0, '404: Not Found')
-    const body = recordOf(request.json)
+    const body = asRecord(request.json)
     if (!/^application\/json(;|$)/.test(request.headers['content-type'] ?? '') || body === undefined) {
       return refusal(400, 50109, 'The request body contains invalid JSON.')
     }
@@ -140,7 +140,7 @@ export async function openVendor({
       return formError('nonce', 'BASE_TYPE_MAX_LENGTH', `Must be ${maxNonceLength} or fewer in length.`)
     }
     if (!Number.isSafeInteger(flags)) return formError('flags', 'NUMBER_TYPE_COERCE')
-    const mentionRules = recordOf(allowed) ?? { parse: ['everyone', 'roles', 'users'] }
+    const mentionRules = asRecord(allowed) ?? { parse: ['everyone', 'roles', 'users'] }
     const { parse = [] } = mentionRules as Facts
     if (!Array.isArray(parse)) return formError('allowed_mentions.parse', 'BASE_TYPE_BAD_TYPE')
 

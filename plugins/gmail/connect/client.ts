@@ -2,12 +2,12 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import {
+  asRecord,
+  asString,
   type ConnectCall,
   parseJson,
   permanentError,
-  recordOf,
   type SourceStorage,
-  textOf,
 } from '@reveille/kit'
 import { hasCode } from './failure.ts'
 
@@ -39,11 +39,11 @@ export async function findClient(call: ConnectCall, given: unknown): Promise<Cli
 }
 
 async function knownClient(storage: SourceStorage): Promise<Client | undefined> {
-  const client = recordOf(await readStored(storage, 'client'))
-  const id = textOf(client?.['id'])
+  const client = asRecord(await readStored(storage, 'client'))
+  const id = asString(client?.['id'])
   if (id !== undefined) return toClient(id, client?.['secret'], client?.['project'])
-  const credentials = recordOf(await readStored(storage, 'credentials'))
-  const clientId = textOf(credentials?.['clientId'])
+  const credentials = asRecord(await readStored(storage, 'credentials'))
+  const clientId = asString(credentials?.['clientId'])
   return clientId === undefined ? undefined : toClient(clientId, credentials?.['clientSecret'])
 }
 
@@ -67,7 +67,7 @@ export async function readStored(storage: SourceStorage, name: string): Promise<
 
 /** Reads the content of a client file. @throws PluginError `bad-client-file`, which quotes nothing of the file */
 function parseClient(content: unknown): Client {
-  const file = recordOf(typeof content === 'string' ? parseJson(content) : content)
+  const file = asRecord(typeof content === 'string' ? parseJson(content) : content)
   if (file === undefined) throw refused('The client file is no JSON object.')
   if (file['web'] !== undefined)
     throw refused(
@@ -77,14 +77,14 @@ function parseClient(content: unknown): Client {
     throw refused('The client file is the key of a service account, which has no mailbox.')
   if (file['type'] === 'authorized_user')
     throw refused('The client file holds credentials of a person, as gcloud keeps them, and no OAuth client.')
-  const installed = recordOf(file['installed'])
+  const installed = asRecord(file['installed'])
   if (installed === undefined) throw refused('The client file is not what the Google Cloud console gives.')
 
-  const id = textOf(installed['client_id'])
+  const id = asString(installed['client_id'])
   if (id === undefined || !/^[\w.-]{1,255}$/.test(id))
     throw refused('The client file has no good `client_id`.')
-  const secret = textOf(installed['client_secret'])
-  const project = textOf(installed['project_id'])
+  const secret = asString(installed['client_secret'])
+  const project = asString(installed['project_id'])
   return { id, ...(secret && { secret }), ...(project && { project }) }
 }
 

@@ -40,12 +40,12 @@ async function open(t: TestContext) {
     questions: [] as string[],
     /** The number of times that a consent was asked for. */
     asked: 0,
-    async run(wanted: Facts = { client: google.clientFile }, config: Facts = {}): Promise<Connection> {
+    async run(requested: Facts = { client: google.clientFile }, config: Facts = {}): Promise<Connection> {
       setup.steps = []
       assert.ok(plugin.connect)
       return plugin.connect({
         config: { baseUrls: google.baseUrls, ...config },
-        wanted,
+        requested,
         storage: {
           read: async (name) => structuredClone(stored.get(name)),
           write: async (name, value) => void stored.set(name, JSON.parse(JSON.stringify(value))),

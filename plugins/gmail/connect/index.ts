@@ -10,18 +10,18 @@ import { obtainConsent } from './consent.ts'
 import { nameResources } from './names.ts'
 import { checkPush, ensurePublisher, ensureSubscription, ensureTopic } from './pubsub.ts'
 import { askForMissing } from './questions.ts'
-import { configurationOf, settle, settleBaseUrls, type Wanted } from './wanted.ts'
+import { configurationOf, type SetupOptions, settle, settleBaseUrls } from './setup-options.ts'
 import { ensureWatch } from './watch.ts'
 
-export type { Wanted } from './wanted.ts'
+export type { SetupOptions as Wanted } from './setup-options.ts'
 
 /**
  * Connects a mailbox. Each step looks first and changes what differs; a step that fails leaves the steps before it
  * done.
  */
 export async function connectMailbox(call: ConnectCall): Promise<Connection> {
-  const wanted: Wanted = await askForMissing(call)
-  const config: Wanted = call.config
+  const wanted: SetupOptions = await askForMissing(call)
+  const config: SetupOptions = call.config
   const settings = settle(wanted, config)
   const baseUrls = settleBaseUrls(wanted, config)
   checkPush(wanted, settings.mode, config.mode)

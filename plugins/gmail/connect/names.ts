@@ -2,7 +2,7 @@
 
 import { permanentError } from '@reveille/kit'
 import type { Client } from './client.ts'
-import type { Names, Wanted } from './wanted.ts'
+import type { Names, SetupOptions } from './setup-options.ts'
 
 interface Resource {
   /** Absent if only the last part of the name was given. */
@@ -13,7 +13,7 @@ interface Resource {
 const defaultId = 'reveille-gmail'
 
 /** @throws PluginError `project-missing`, `other-project`, `bad-name` */
-export function nameResources(wanted: Wanted, config: Wanted, client: Client): Names {
+export function nameResources(wanted: SetupOptions, config: SetupOptions, client: Client): Names {
   const before = {
     topic: split('topics', config.topic),
     subscription: split('subscriptions', config.subscription),

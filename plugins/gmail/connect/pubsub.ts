@@ -4,7 +4,7 @@ import { type ConnectCall, permanentError } from '@reveille/kit'
 import type { PubSub, Push, Subscription } from '../google/port.ts'
 import { type Advice, ask } from './asking.ts'
 import { hasCode } from './failure.ts'
-import type { Names, Wanted } from './wanted.ts'
+import type { Names, SetupOptions } from './setup-options.ts'
 
 /** https://developers.google.com/workspace/gmail/api/guides/push#grant_publish_rights_on_your_topic */
 const role = 'roles/pubsub.publisher'
@@ -57,7 +57,7 @@ const ackDeadline = 60
 export interface SubscriptionPlan {
   readonly names: Names
   readonly mode: 'pull' | 'push'
-  readonly wanted: Wanted
+  readonly wanted: SetupOptions
 }
 
 /**
@@ -138,7 +138,11 @@ function adviceFor(name: string, push: Required<Push> | undefined): Advice {
  * Checks what can be known before a person consents. If the configuration says `push` already, the subscription may
  * supply the rest. @throws PluginError `bad-option`, `push-endpoint-missing`, `push-account-missing`
  */
-export function checkPush(wanted: Wanted, mode: 'pull' | 'push', before: 'pull' | 'push' | undefined): void {
+export function checkPush(
+  wanted: SetupOptions,
+  mode: 'pull' | 'push',
+  before: 'pull' | 'push' | undefined,
+): void {
   const { pushEndpoint, pushServiceAccount } = wanted
   if (mode === 'push') {
     if (pushEndpoint !== undefined) readPushAddress(pushEndpoint)
@@ -153,7 +157,7 @@ export function checkPush(wanted: Wanted, mode: 'pull' | 'push', before: 'pull' 
  * Settles how Google posts; what is not asked for stays as it is. @throws PluginError `push-endpoint-missing`,
  * `push-account-missing`
  */
-function settlePush(wanted: Wanted, before: Push | undefined): Required<Push> {
+function settlePush(wanted: SetupOptions, before: Push | undefined): Required<Push> {
   const endpoint = wanted.pushEndpoint === undefined ? before?.endpoint : readPushAddress(wanted.pushEndpoint)
   if (endpoint === undefined)
     throw permanentError(

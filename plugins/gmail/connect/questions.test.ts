@@ -11,7 +11,7 @@ const client = { installed: { client_id: 'id', client_secret: 'GOCSPX-client-sec
 /** Answers questions by the beginning of their messages, and repeats one whose answer is refused. */
 function createCall(
   answers: Readonly<Record<string, readonly string[]>>,
-  facts: Partial<Pick<ConnectCall, 'config' | 'wanted'>> = {},
+  facts: Partial<Pick<ConnectCall, 'config' | 'requested'>> = {},
   stored: Readonly<Record<string, unknown>> = {},
 ) {
   const left = Object.entries(answers).map(([start, texts]) => ({ start, texts: [...texts] }))
@@ -83,7 +83,7 @@ test('a person is asked for what nothing says, until the answers are good', asyn
   )
 
   const config = { account: 'ada@example.com', topic: 't', subscription: 's' }
-  const second = createCall({}, { config, wanted: { label: 'Work' } }, { client })
+  const second = createCall({}, { config, requested: { label: 'Work' } }, { client })
   assert.deepEqual(await askForMissing(second.call), { label: 'Work' })
 
   const consented = createCall(
@@ -104,7 +104,7 @@ test('a client file that cannot be used is bad usage, and nothing of it is quote
     ['list.json', /It must be the JSON/],
   ] as const
   for (const [name, problem] of cases) {
-    const { call } = createCall({}, { wanted: { clientFile: join(folder, name) } })
+    const { call } = createCall({}, { requested: { clientFile: join(folder, name) } })
     await assert.rejects(askForMissing({ ...call, person: { ...call.person } }), (error) => {
       assert.ok(isPluginError(error))
       assert.equal(error.code, 'bad-option')

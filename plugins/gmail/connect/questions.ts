@@ -2,13 +2,13 @@
 
 import { readFile } from 'node:fs/promises'
 import {
+  asRecord,
+  asString,
   type ConnectCall,
   type Facts,
   parseJson,
   permanentError,
   type Question,
-  recordOf,
-  textOf,
 } from '@reveille/kit'
 import { readStored } from './client.ts'
 
@@ -21,8 +21,8 @@ const modes = {
 } as const
 
 /** Returns the options, completed by the answers. @throws PluginError `bad-option`; any error of a question */
-export async function askForMissing({ config, wanted, storage, person }: ConnectCall): Promise<Facts> {
-  const { clientFile, ...options } = wanted
+export async function askForMissing({ config, requested, storage, person }: ConnectCall): Promise<Facts> {
+  const { clientFile, ...options } = requested
   const all: Record<string, unknown> = { ...options }
   if (clientFile !== undefined) {
     const { client, problem } = await readClientFile(String(clientFile))
@@ -43,7 +43,7 @@ export async function askForMissing({ config, wanted, storage, person }: Connect
   ]
   if (client === undefined && credentials === undefined && all['client'] === undefined)
     all['client'] = await askForClient(questions)
-  const account = textOf(recordOf(credentials)?.['account'])
+  const account = asString(asRecord(credentials)?.['account'])
   if (isMissing('account')) {
     const known = account === undefined ? {} : { fallback: account }
     await ask('account', {
@@ -107,5 +107,5 @@ async function readClientFile(file: string): Promise<{ client?: unknown; problem
   // Editors on Windows put a byte order mark before it.
   const client = parseJson(text.replace(/^\ufeff/, ''))
   if (client === undefined) return { problem: `It is not JSON. ${advice}` }
-  return recordOf(client) === undefined ? { problem: advice } : { client }
+  return asRecord(client) === undefined ? { problem: advice } : { client }
 }

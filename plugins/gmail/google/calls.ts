@@ -1,6 +1,6 @@
 /** Performs one call of Gmail or Pub/Sub with a good token, and with another token if that one is refused. */
 
-import { type Facts, recordOf } from '@reveille/kit'
+import { asRecord, type Facts } from '@reveille/kit'
 import { type Answer, exchange, type Request } from './exchange.ts'
 import { failureOf, isFromGoogle, malformed } from './failure.ts'
 import type { Service } from './service.ts'
@@ -54,7 +54,7 @@ export function createCalls({ tokens, credentials, fetch, clock }: CallsOptions)
       const { redact } = tokens
       throw failureOf(answer, { service, account, redact, now: clock.now(), precondition })
     }
-    const fields = recordOf(answer.json)
+    const fields = asRecord(answer.json)
     // A proxy may pass an error on as a success, which would otherwise be read as an empty list.
     if (fields === undefined || isFromGoogle(answer))
       throw malformed(service, "gave an answer that is not in Google's form")

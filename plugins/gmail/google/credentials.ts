@@ -1,6 +1,6 @@
 /** Parses the OAuth credentials that setup stored. */
 
-import { listOf, numberOf, recordOf, textOf } from '@reveille/kit'
+import { asList, asNumber, asRecord, asString } from '@reveille/kit'
 
 /** The credentials, stored as `credentials`. All of them but the account are secret. */
 export interface Credentials {
@@ -22,18 +22,18 @@ export const scopes = [
 
 /** Returns undefined if a required field is missing. Invalid optional fields are left out. */
 export function parseCredentials(value: unknown): Credentials | undefined {
-  const fields = recordOf(value)
-  const account = textOf(fields?.['account'])
-  const clientId = textOf(fields?.['clientId'])
-  const refreshToken = textOf(fields?.['refreshToken'])
+  const fields = asRecord(value)
+  const account = asString(fields?.['account'])
+  const clientId = asString(fields?.['clientId'])
+  const refreshToken = asString(fields?.['refreshToken'])
   if (!account || !clientId || !refreshToken) return undefined
   return {
     account,
     clientId,
-    clientSecret: textOf(fields?.['clientSecret']),
+    clientSecret: asString(fields?.['clientSecret']),
     refreshToken,
-    scopes: listOf(fields?.['scopes']).filter((scope) => typeof scope === 'string'),
-    accessToken: textOf(fields?.['accessToken']),
-    accessTokenExpiresAt: numberOf(fields?.['accessTokenExpiresAt']),
+    scopes: asList(fields?.['scopes']).filter((scope) => typeof scope === 'string'),
+    accessToken: asString(fields?.['accessToken']),
+    accessTokenExpiresAt: asNumber(fields?.['accessTokenExpiresAt']),
   }
 }

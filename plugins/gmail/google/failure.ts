@@ -1,15 +1,15 @@
 /** Translates Google's refusals into errors that say what to do, and whether a retry can help. */
 
 import {
+  asList,
+  asRecord,
+  asString,
   type Facts,
-  listOf,
   oneLine,
   type PluginError,
   permanentError,
   type Redact,
   readRetryAfter,
-  recordOf,
-  textOf,
   transientError,
 } from '@reveille/kit'
 import type { Answer } from './exchange.ts'
@@ -47,15 +47,15 @@ const maxQuoteLength = 300
 
 /** True if the error comes from Google, and not from a proxy before it. https://google.aip.dev/193 */
 export function isFromGoogle({ json }: Answer): boolean {
-  return recordOf(recordOf(json)?.['error']) !== undefined
+  return asRecord(asRecord(json)?.['error']) !== undefined
 }
 
 /** Translates an answer of Gmail or Pub/Sub that is no success. */
 export function failureOf(answer: Answer, options: FailureOptions): PluginError {
   const { status, headers, json } = answer
   const { service, account, redact, now, precondition = 'forbidden' } = options
-  const error = recordOf(recordOf(json)?.['error'])
-  const message = textOf(error?.['message']) ?? ''
+  const error = asRecord(asRecord(json)?.['error'])
+  const message = asString(error?.['message']) ?? ''
   const words = quoted(message, redact)
   const said = reasonsOf(error)
   const has = (some: ReadonlySet<string>) => said.some((reason) => some.has(reason))
@@ -124,8 +124,8 @@ export function missingScope(account: string, service: Pick<Service, 'name'>): P
 
 /** Collects the reasons of both forms of errors (`errors` and `details`), and the name of the status. */
 function reasonsOf(error: Facts | undefined): readonly string[] {
-  const all = [...listOf(error?.['errors']), ...listOf(error?.['details'])].map(
-    (each) => recordOf(each)?.['reason'],
+  const all = [...asList(error?.['errors']), ...asList(error?.['details'])].map(
+    (each) => asRecord(each)?.['reason'],
   )
   return [...all, error?.['status']].filter((reason) => typeof reason === 'string')
 }
@@ -135,8 +135,8 @@ function reasonsOf(error: Facts | undefined): readonly string[] {
  * after 2026-01-15T12:00:00.000Z". Gmail sends no header and no details.
  */
 function readDelay(error: Facts | undefined, message: string, now: number): number | undefined {
-  for (const detail of listOf(error?.['details'])) {
-    const delay = /^(\d{1,9}(?:\.\d+)?)s$/.exec(textOf(recordOf(detail)?.['retryDelay']) ?? '')
+  for (const detail of asList(error?.['details'])) {
+    const delay = /^(\d{1,9}(?:\.\d+)?)s$/.exec(asString(asRecord(detail)?.['retryDelay']) ?? '')
     if (delay !== null) return Number(delay[1])
   }
   return readRetryAfter(/\bRetry after (\d{4}-\d\d-\d\dT[\d:.]+Z)/.exec(message)?.[1], now)
@@ -144,10 +144,10 @@ function readDelay(error: Facts | undefined, message: string, now: number): numb
 
 /** Finds the address at which the API can be enabled, with the project in it. */
 function consoleOf(error: Facts, message: string): string | undefined {
-  const links = listOf(error['details']).flatMap((detail) => listOf(recordOf(detail)?.['links']))
+  const links = asList(error['details']).flatMap((detail) => asList(asRecord(detail)?.['links']))
   const found = [
-    ...links.map((link) => recordOf(link)?.['url']),
-    ...listOf(error['errors']).map((each) => recordOf(each)?.['extendedHelp']),
+    ...links.map((link) => asRecord(link)?.['url']),
+    ...asList(error['errors']).map((each) => asRecord(each)?.['extendedHelp']),
     /https:\/\/console\.\S{1,300}/.exec(message)?.[0],
   ]
   return found.find(isConsole)

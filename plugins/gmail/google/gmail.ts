@@ -1,6 +1,6 @@
 /** Performs the calls of Gmail. https://developers.google.com/workspace/gmail/api/reference/rest */
 
-import { type Facts, permanentError, recordOf, urlBelow } from '@reveille/kit'
+import { asRecord, type Facts, joinUrl, permanentError } from '@reveille/kit'
 import type { Call, Calls } from './calls.ts'
 import { TooLongAnswer } from './exchange.ts'
 import type { Gmail, HistoryPage, ListPage, RawMessage } from './port.ts'
@@ -31,7 +31,7 @@ type Options = Partial<Omit<Call, 'service' | 'url'>> & Pick<Call, 'signal'> & {
 export function createGmailPort(call: Calls, baseUrl: string): Gmail {
   /** `me` is Gmail's name for the account that consented. */
   const askFor = (path: string, { query = {}, ...rest }: Options) =>
-    call({ service, url: urlBelow(baseUrl, `/gmail/v1/users/me/${path}${queryOf(query)}`), ...rest })
+    call({ service, url: joinUrl(baseUrl, `/gmail/v1/users/me/${path}${queryOf(query)}`), ...rest })
 
   /** Asks for what cannot be absent. */
   const ask = (path: string, options: Options) => askFor(path, options) as Promise<Facts>
@@ -143,7 +143,7 @@ function queryOf(query: Query): string {
 function readHistory(fields: Facts): HistoryPage {
   const history = records(fields, 'history')
   const messageIds = history.flatMap((record) =>
-    records(record, 'messagesAdded').map((added) => messageId(recordOf(added['message']))),
+    records(record, 'messagesAdded').map((added) => messageId(asRecord(added['message']))),
   )
   const ids = history.map((record) => digits(record, 'id'))
   const nextPageToken = optional(fields, 'nextPageToken')

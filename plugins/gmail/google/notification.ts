@@ -1,6 +1,6 @@
 /** Reads Gmail's notifications, which say that the history of a mailbox has moved. */
 
-import { recordOf, textOf } from '@reveille/kit'
+import { asRecord, asString } from '@reveille/kit'
 import type { Notification } from './port.ts'
 
 /**
@@ -9,11 +9,11 @@ import type { Notification } from './port.ts'
  * https://docs.cloud.google.com/pubsub/docs/reference/rest/v1/PubsubMessage
  */
 export function readNotification(received: unknown): Notification | undefined {
-  const fields = recordOf(received)
-  const message = recordOf(fields?.['message']) ?? fields
-  const messageId = textOf(message?.['messageId']) ?? textOf(message?.['message_id'])
+  const fields = asRecord(received)
+  const message = asRecord(fields?.['message']) ?? fields
+  const messageId = asString(message?.['messageId']) ?? asString(message?.['message_id'])
   if (messageId === undefined || messageId === '') return undefined
-  const ackId = textOf(fields?.['ackId'])
+  const ackId = asString(fields?.['ackId'])
   const about = readData(message?.['data'])
   return { messageId, ...(ackId !== undefined && { ackId }), ...(about !== undefined && { about }) }
 }
@@ -21,9 +21,9 @@ export function readNotification(received: unknown): Notification | undefined {
 /** https://developers.google.com/workspace/gmail/api/guides/push#receive_notifications */
 function readData(data: unknown): Notification['about'] {
   if (typeof data !== 'string') return undefined
-  const fields = recordOf(parse(Buffer.from(data, 'base64').toString('utf8')))
-  const emailAddress = textOf(fields?.['emailAddress'])
-  const historyId = textOf(fields?.['historyId'])
+  const fields = asRecord(parse(Buffer.from(data, 'base64').toString('utf8')))
+  const emailAddress = asString(fields?.['emailAddress'])
+  const historyId = asString(fields?.['historyId'])
   if (emailAddress === undefined || emailAddress === '' || historyId === undefined) return undefined
   return /^\d{1,20}$/.test(historyId) ? { emailAddress, historyId } : undefined
 }

@@ -1,6 +1,6 @@
 /** Performs the calls of Pub/Sub. https://docs.cloud.google.com/pubsub/docs/reference/rest */
 
-import { type Facts, listOf, recordOf, textOf, transientError, urlBelow } from '@reveille/kit'
+import { asList, asRecord, asString, type Facts, joinUrl, transientError } from '@reveille/kit'
 import type { Call, Calls } from './calls.ts'
 import { readNotification } from './notification.ts'
 import type { Notification, PubSub, Push, Subscription } from './port.ts'
@@ -24,7 +24,7 @@ type Request = Omit<Call, 'service' | 'url'> & {
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of Pub/Sub's calls, each of a few lines
 export function createPubSubPort(call: Calls, baseUrl: string): PubSub {
   const ask = ({ path, query = '', ...rest }: Request) =>
-    call({ service, url: urlBelow(baseUrl, `/v1/${inPath(path)}${query}`), ...rest })
+    call({ service, url: joinUrl(baseUrl, `/v1/${inPath(path)}${query}`), ...rest })
 
   /** Asks for what cannot be absent. */
   const askSurely = (request: Request & { readonly absent?: undefined }) => ask(request) as Promise<Facts>
@@ -138,7 +138,7 @@ function withMember(policy: Facts, role: string, member: string): Facts | undefi
   const { members = [] } = binding
   if (!Array.isArray(members)) throw failure('gave a role without a list of members')
   if (members.includes(member)) return undefined
-  const changed = { ...binding, members: [...listOf(members), member] }
+  const changed = { ...binding, members: [...asList(members), member] }
   return { ...policy, bindings: bindings.with(place, changed) }
 }
 
@@ -146,7 +146,7 @@ function withMember(policy: Facts, role: string, member: string): Facts | undefi
 function readSubscription(fields: Facts): Subscription {
   const { ackDeadlineSeconds: ackDeadline, pushConfig } = fields
   if (typeof ackDeadline !== 'number') throw failure('gave no `ackDeadlineSeconds`')
-  const push = readPush(recordOf(pushConfig))
+  const push = readPush(asRecord(pushConfig))
   return {
     name: text(fields, 'name'),
     topic: text(fields, 'topic'),
@@ -156,11 +156,11 @@ function readSubscription(fields: Facts): Subscription {
 }
 
 function readPush(config: Facts | undefined): Push | undefined {
-  const endpoint = textOf(config?.['pushEndpoint']) ?? ''
+  const endpoint = asString(config?.['pushEndpoint']) ?? ''
   if (endpoint === '') return undefined
-  const token = recordOf(config?.['oidcToken'])
-  const serviceAccount = textOf(token?.['serviceAccountEmail'])
-  const audience = textOf(token?.['audience'])
+  const token = asRecord(config?.['oidcToken'])
+  const serviceAccount = asString(token?.['serviceAccountEmail'])
+  const audience = asString(token?.['audience'])
   return {
     endpoint,
     ...(serviceAccount !== undefined && { serviceAccount }),

@@ -1,6 +1,6 @@
 /** Reads fields of Google's answers. A field that is not what it should be makes the whole answer malformed. */
 
-import { type Facts, type PluginError, recordOf } from '@reveille/kit'
+import { asRecord, type Facts, type PluginError } from '@reveille/kit'
 import { malformed } from './failure.ts'
 import type { Service } from './service.ts'
 
@@ -30,7 +30,7 @@ export function createReader(service: Service) {
     /** Returns an empty list where there is none, because Google leaves empty lists out. */
     records(fields: Facts, key: string): readonly Facts[] {
       const value = fields[key] ?? []
-      const records = Array.isArray(value) ? value.map(recordOf) : [undefined]
+      const records = Array.isArray(value) ? value.map(asRecord) : [undefined]
       if (records.every((each) => each !== undefined)) return records
       throw failure(`gave no list of objects as \`${key}\``)
     },

@@ -1,12 +1,12 @@
 /** Reads the answers of the token server: tokens, or refusals. */
 
 import {
+  asRecord,
+  asString,
   type PluginError,
   permanentError,
   type Redact,
   readRetryAfter,
-  recordOf,
-  textOf,
   transientError,
 } from '@reveille/kit'
 import type { BaseUrls } from '../configuration.ts'
@@ -51,7 +51,7 @@ export function readTokens(answer: Answer, options: TokenAnswerOptions) {
     expires_in: seconds,
     refresh_token: refreshToken,
     scope,
-  } = recordOf(answer.json) ?? {}
+  } = asRecord(answer.json) ?? {}
   const life = typeof seconds === 'string' ? Number(seconds) : seconds
   const isBearer = typeof type === 'string' && type.toLowerCase() === 'bearer'
   const isWhole = refreshToken === undefined || isToken(refreshToken)
@@ -75,9 +75,9 @@ const badClient = new Set(['invalid_client', 'unauthorized_client', 'deleted_cli
 function tokenFailureOf(answer: Answer, { account, redact, now }: TokenAnswerOptions): PluginError {
   const { status, headers, json } = answer
   const { name } = oauthService
-  const fields = recordOf(json)
-  const error = textOf(fields?.['error'])
-  const description = textOf(fields?.['error_description'])
+  const fields = asRecord(json)
+  const error = asString(fields?.['error'])
+  const description = asString(fields?.['error_description'])
   const words = quoted([error, description].filter((text) => text !== undefined).join(', '), redact)
   const retryAfter = readRetryAfter(headers.get('retry-after'), now)
 

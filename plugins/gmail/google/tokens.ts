@@ -1,8 +1,8 @@
 /** Provides access tokens that are valid by the given clock. Renews one at a time, and stores what was renewed. */
 
 import {
+  asRecord,
   compileRedaction,
-  recordOf,
   type SourceClock,
   type SourceStorage,
   unlessAborted,
@@ -46,7 +46,7 @@ export function createTokens({ credentials, storage, baseUrls, fetch, clock }: T
   /** Writes the credentials. A consent that another process has stored meanwhile is newer, and stays. */
   async function write(): Promise<void> {
     const wanted = current
-    const there = recordOf(await storage.read('credentials'))
+    const there = asRecord(await storage.read('credentials'))
     const refreshToken = there?.['refreshToken']
     if (refreshToken === undefined || refreshToken === written.refreshToken) {
       // Setup may have stored a new secret while the old one still works.

@@ -1,6 +1,6 @@
 /** Reads the few fields of a mail that are posted, each of limited length. */
 
-import { listOf, textOf } from '@reveille/kit'
+import { asList, asString } from '@reveille/kit'
 import type { RawMessage, RawPart } from '../google/port.ts'
 import { textOfMail } from './body.ts'
 import { decodeEntities } from './html/text-of-html.ts'
@@ -41,11 +41,11 @@ const maxLabelLength = 200
 /** Never throws, whatever a sender wrote. */
 export function readMail(raw: RawMessage, { includeBody, maxBytes }: ReadOptions): MailItem {
   const payload = partOf(raw.payload)
-  const id = textOf(raw.id) ?? ''
+  const id = asString(raw.id) ?? ''
   const body = includeBody ? textOfMail(payload, maxBytes) : { text: '', isCut: false }
   return {
     id,
-    threadId: textOf(raw.threadId) ?? id,
+    threadId: asString(raw.threadId) ?? id,
     from: headerText(payload, 'from', maxHeaderLength),
     to: headerText(payload, 'to', maxHeaderLength),
     subject: headerText(payload, 'subject', maxHeaderLength),
@@ -67,7 +67,7 @@ export function isWanted(raw: RawMessage, labelId: string, exclude: readonly str
 
 /** Returns the ids of the labels. */
 export function labelsOf({ labelIds }: RawMessage): string[] {
-  return listOf(labelIds).filter((label) => typeof label === 'string')
+  return asList(labelIds).filter((label) => typeof label === 'string')
 }
 
 function headerText(payload: RawPart, name: string, maxLength: number): string {
@@ -76,7 +76,7 @@ function headerText(payload: RawPart, name: string, maxLength: number): string {
 
 /** Snippets contain entities such as `&#39;`, though Google's description of the API does not say so. */
 function snippetOf(snippet: unknown): string {
-  const text = (textOf(snippet) ?? '').slice(0, 10 * maxSnippetLength)
+  const text = (asString(snippet) ?? '').slice(0, 10 * maxSnippetLength)
   return cutToLength(cleanLine(decodeEntities(text)), maxSnippetLength)
 }
 

@@ -63,9 +63,9 @@ async function fetchAndPost(
   const fetched = await mapConcurrently(ids, maxFetches, signal, (id, inner) => fetchMail(context, id, inner))
   for (const [index, one] of fetched.entries()) {
     const id = ids[index] ?? ''
-    if (one.is === 'mail') mails.push(one.mail)
-    else if (one.is === 'refused') refuse(context, id, one.code)
-    else if (one.is === 'missing') missing.push(id)
+    if (one.kind === 'mail') mails.push(one.mail)
+    else if (one.kind === 'refused') refuse(context, id, one.code)
+    else if (one.kind === 'missing') missing.push(id)
   }
   return { count: await postAndRecord(context, mails, historyId, signal), missing }
 }

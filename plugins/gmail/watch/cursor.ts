@@ -1,6 +1,6 @@
 /** Describes how far a mailbox was read, and how that changes. These functions are pure. */
 
-import { listOf, numberOf, recordOf, textOf } from '@reveille/kit'
+import { asList, asNumber, asRecord, asString } from '@reveille/kit'
 import { dayMs, hourMs, minuteMs } from '../durations.ts'
 
 /** The cursor, stored as `cursor`. */
@@ -59,20 +59,20 @@ export function unknownCursor(account: string, now: number): Cursor {
  * values.
  */
 export function parseCursor(value: unknown, now: number): Cursor | undefined {
-  const facts = recordOf(value)
-  const account = textOf(facts?.['account'])
+  const facts = asRecord(value)
+  const account = asString(facts?.['account'])
   if (!facts || !account) return undefined
   const unknown = unknownCursor(account, now)
   const watch = parseWatch(facts['watch'])
   return {
     account,
     historyId: isHistoryId(facts['historyId']) ? facts['historyId'] : unknownHistory,
-    readAt: numberOf(facts['readAt']) ?? unknown.readAt,
+    readAt: asNumber(facts['readAt']) ?? unknown.readAt,
     ...(watch && { watch }),
-    recent: listOf(facts['recent'])
+    recent: asList(facts['recent'])
       .filter((id) => typeof id === 'string')
       .slice(-maxRecent),
-    refused: listOf(facts['refused'])
+    refused: asList(facts['refused'])
       .map((mail) => parseRefused(mail, now))
       .filter((mail) => mail !== undefined)
       .slice(-maxRefused),
@@ -80,23 +80,23 @@ export function parseCursor(value: unknown, now: number): Cursor | undefined {
 }
 
 function parseWatch(value: unknown): WatchRecord | undefined {
-  const facts = recordOf(value)
-  const topic = textOf(facts?.['topic'])
-  const labelId = textOf(facts?.['labelId'])
-  const begunAt = numberOf(facts?.['begunAt'])
-  const endsAt = numberOf(facts?.['endsAt'])
+  const facts = asRecord(value)
+  const topic = asString(facts?.['topic'])
+  const labelId = asString(facts?.['labelId'])
+  const begunAt = asNumber(facts?.['begunAt'])
+  const endsAt = asNumber(facts?.['endsAt'])
   if (!topic || !labelId || begunAt === undefined || endsAt === undefined) return undefined
   return { topic, labelId, begunAt, endsAt }
 }
 
 function parseRefused(value: unknown, now: number): RefusedMail | undefined {
-  const facts = recordOf(value)
-  const id = textOf(facts?.['id'])
+  const facts = asRecord(value)
+  const id = asString(facts?.['id'])
   if (!id) return undefined
-  const number = (name: string, otherwise: number) => numberOf(facts?.[name]) ?? otherwise
+  const number = (name: string, otherwise: number) => asNumber(facts?.[name]) ?? otherwise
   return {
     id,
-    code: textOf(facts?.['code']) ?? 'UNKNOWN',
+    code: asString(facts?.['code']) ?? 'UNKNOWN',
     tries: number('tries', 1),
     since: number('since', now),
     nextTryAt: number('nextTryAt', now),

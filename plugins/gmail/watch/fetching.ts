@@ -15,9 +15,9 @@ const maxBlamed = 100
 
 /** `missing`: Google has no mail of that id. `unwanted`: the mail is not wanted, or not any more. */
 export type Fetched =
-  | { readonly is: 'mail'; readonly mail: MailItem }
-  | { readonly is: 'missing' | 'unwanted' }
-  | { readonly is: 'refused'; readonly code: string }
+  | { readonly kind: 'mail'; readonly mail: MailItem }
+  | { readonly kind: 'missing' | 'unwanted' }
+  | { readonly kind: 'refused'; readonly code: string }
 
 /** Fetches a mail. @throws errors that every other mail would meet too, and that a person has to fix */
 export function fetchMail(context: WatchContext, id: string, signal: AbortSignal): Promise<Fetched> {
@@ -40,7 +40,7 @@ export function fetchMail(context: WatchContext, id: string, signal: AbortSignal
       }
       // If the mailbox does not answer either, this throws, and no mail is to blame.
       await gmail.profile(inner)
-      return { is: 'refused', code: `GOOGLE_${error.code.toUpperCase().replaceAll('-', '_')}` }
+      return { kind: 'refused', code: `GOOGLE_${error.code.toUpperCase().replaceAll('-', '_')}` }
     }
   }
 
@@ -55,15 +55,15 @@ export function fetchMail(context: WatchContext, id: string, signal: AbortSignal
 function read(context: WatchContext, id: string, raw: RawMessage | undefined): Fetched {
   const { config, label } = context
   try {
-    if (raw === undefined) return { is: 'missing' }
+    if (raw === undefined) return { kind: 'missing' }
     if (!isWanted(raw, label, config.exclude)) {
       recordLeftOut(context, id, raw)
-      return { is: 'unwanted' }
+      return { kind: 'unwanted' }
     }
-    return { is: 'mail', mail: { ...readMail(raw, config), id } }
+    return { kind: 'mail', mail: { ...readMail(raw, config), id } }
   } catch {
     // A mail that our own code cannot read must not block others. Another version may read it.
-    return { is: 'refused', code: 'UNREADABLE' }
+    return { kind: 'refused', code: 'UNREADABLE' }
   }
 }
 

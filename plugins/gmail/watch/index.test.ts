@@ -451,11 +451,11 @@ const watched: Readonly<Record<string, (world: World, run: Run) => Promise<void>
     const { gateway, google } = world
     let fetching = 0
     let most = 0
-    const of = world.faults.of
+    const nextFault = world.faults.next
     let turn = 0
     world.faults = {
-      of(operation) {
-        if (operation !== 'message') return of(operation)
+      next(operation) {
+        if (operation !== 'message') return nextFault(operation)
         turn += 1
         const before = () => {
           fetching += 1
@@ -508,10 +508,10 @@ const watched: Readonly<Record<string, (world: World, run: Run) => Promise<void>
   async 'when Google gives out no mail at all, few mails are blamed and none is given up'(world) {
     const { clock, gateway, google } = world
     let isIll = true
-    const of = world.faults.of
+    const nextFault = world.faults.next
     world.faults = {
-      of: (operation) =>
-        operation === 'message' && isIll ? { before: failure('unavailable') } : of(operation),
+      next: (operation) =>
+        operation === 'message' && isIll ? { before: failure('unavailable') } : nextFault(operation),
     }
     const mails = Array.from({ length: 400 }, () => google.deliver())
     await clock.pass(10 * hourMs)

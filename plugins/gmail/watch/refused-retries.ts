@@ -41,9 +41,9 @@ function dueOf({ clock, cursor }: WatchContext): readonly RefusedMail[] {
 async function tryAgain(context: WatchContext, { id }: RefusedMail, signal: AbortSignal): Promise<void> {
   const { clock, cursor } = context
   const fetched = await fetchMail(context, id, signal)
-  if (fetched.is === 'missing' || fetched.is === 'unwanted') forget(context, id)
-  if (fetched.is === 'refused') refuse(context, id, fetched.code)
-  const mails = fetched.is === 'mail' ? [fetched.mail] : []
+  if (fetched.kind === 'missing' || fetched.kind === 'unwanted') forget(context, id)
+  if (fetched.kind === 'refused') refuse(context, id, fetched.code)
+  const mails = fetched.kind === 'mail' ? [fetched.mail] : []
   await postAndRecord(context, mails, cursor.get().historyId, signal)
   const still = cursor.get().refused.find((mail) => mail.id === id)
   if (!still || still.tries < minTries || clock.now() - still.since < giveUpAfterMs) return

@@ -148,7 +148,7 @@ test('a failed renewal is retried within half an hour, and is reported only on t
   assert.match(world.detail(), /not in force/)
   const mail = google.deliver()
   await clock.until(() => gateway.taken.has(mail.id), 16 * minuteMs)
-  world.faults = { of: () => undefined }
+  world.faults = { next: () => undefined }
   await clock.until(() => world.state() === 'working', 31 * minuteMs)
   await world.stop(run)
 })

@@ -1,7 +1,7 @@
 /** Tests what a person sees when a reply has arrived. */
 
 import assert from 'node:assert/strict'
-import { measureIn } from '../measure.ts'
+import { lengthIn } from '../measure.ts'
 import type { OpenVendor, VendorTests } from './opened-vendor.ts'
 
 export const arrivalTests: VendorTests = {
@@ -109,7 +109,7 @@ function readable(text: string): string {
 }
 
 function measureOf({ channel }: OpenVendor) {
-  return measureIn(channel.limits.unit)
+  return lengthIn(channel.limits.unit)
 }
 
 function limitOf({ channel }: OpenVendor): number {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { Channel, Part } from '../channel.ts'
-import { measureIn } from '../measure.ts'
+import { lengthIn } from '../measure.ts'
 import { isPluginError } from '../plugin-error.ts'
 import { assertPluginError, assertStorable } from './assertions.ts'
 import { openFixture } from './closed-once.ts'
@@ -228,7 +228,7 @@ async function sendFirst(channel: Channel, to: string, signal: AbortSignal) {
 const delivery = '019a0000-0000-7000-8000-000000000001'
 
 function sizeOf(text: string, { limits }: Channel): number {
-  return measureIn(limits.unit)(text)
+  return lengthIn(limits.unit)(text)
 }
 
 function assertWithinLimit(channel: Channel, parts: readonly Part[]): void {

@@ -337,8 +337,8 @@ export const sharedDriverTests: Readonly<Record<string, (driver: Driver, other: 
   async 'runs transactions again that wait for each other'(driver, other) {
     const table = await createTable(driver)
     const met = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
-    const cross = (of: Driver, own: 0 | 1) =>
-      of.transaction(async (tx) => {
+    const cross = (node: Driver, own: 0 | 1) =>
+      node.transaction(async (tx) => {
         await tx.lock([`key ${own}`])
         met[own].resolve()
         await met[own === 0 ? 1 : 0].promise
@@ -358,8 +358,8 @@ export const sharedDriverTests: Readonly<Record<string, (driver: Driver, other: 
           ['a', 'b', 'c'].map((text) => rowOf(text)),
         )),
     )
-    const first = (of: Driver) =>
-      `SELECT text FROM ${table.name} ORDER BY text LIMIT 1 ${of.dialect.skipLocked}`
+    const first = ({ dialect }: Driver) =>
+      `SELECT text FROM ${table.name} ORDER BY text LIMIT 1 ${dialect.skipLocked}`
     const taken = await driver.transaction(async ({ all }) => {
       const [mine] = await all<{ text: string }>(first(driver))
       const [theirs] = await other.transaction((tx) => tx.all<{ text: string }>(first(other)))

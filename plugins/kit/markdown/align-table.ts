@@ -6,7 +6,7 @@ import { type Block, type Inline, readInlines } from './tree.ts'
 export type Table = Extract<Block, { type: 'table' }>
 
 /** Width that most screens show unbroken, in columns. An aligned table that is broken cannot be read. */
-export const widestTable = 72
+export const maxTableWidth = 72
 
 /**
  * Returns the table in monospaced columns, with the head, a rule and the rows each on a line, or undefined if it would be
@@ -15,11 +15,11 @@ export const widestTable = 72
 export function alignTable(
   table: Table,
   write: (cell: readonly Inline[]) => string,
-  widest: number = widestTable,
+  maxWidth: number = maxTableWidth,
 ): string | undefined {
   const rows = [table.head, ...table.rows].map((row) => row.map((cell) => write(cell).replaceAll('\n', ' ')))
-  const widths = table.head.map((_, column) => Math.max(3, ...columnWidths(rows, column, widest)))
-  if (widths.reduce((sum, each) => sum + each + 3, -3) > widest) return undefined
+  const widths = table.head.map((_, column) => Math.max(3, ...columnWidths(rows, column, maxWidth)))
+  if (widths.reduce((sum, each) => sum + each + 3, -3) > maxWidth) return undefined
   const lines = rows.map((row) =>
     widths
       .map((width, column) => pad(row[column] ?? '', width, table.align[column]))

@@ -7,7 +7,7 @@ import type { Inline } from './tree.ts'
  * The surroundings of a piece of a line. `before` and `after` are one character each, empty at the ends of the line; if markup
  * follows, `after` is its first character.
  */
-export interface Place {
+export interface InlineContext {
   readonly before: string
   readonly after: string
   /** Up to 16 characters that follow the piece, without markup, as far as they are known. */
@@ -37,16 +37,16 @@ export interface ItemMarker {
  */
 export interface Dialect {
   /** Writes text, with everything neutralised that would be markup or a mention. */
-  text(text: string, place: Place): string
+  text(text: string, place: InlineContext): string
   /** True if the surface would parse marks around this; otherwise the text is written without them. Default: always. */
-  takesMarks?(inner: string, mark: Mark, place: Place): boolean
-  strong(inner: string, place: Place): string
-  emphasis(inner: string, place: Place): string
-  strike(inner: string, place: Place): string
-  code(text: string, place: Place): string
+  canMark?(inner: string, mark: Mark, place: InlineContext): boolean
+  strong(inner: string, place: InlineContext): string
+  emphasis(inner: string, place: InlineContext): string
+  strike(inner: string, place: InlineContext): string
+  code(text: string, place: InlineContext): string
   /** `isBare` means that the label equals the address. */
-  link(inner: string, address: string, isBare: boolean, place: Place): string
-  image(description: string, address: string, place: Place): string
+  link(inner: string, address: string, isBare: boolean, place: InlineContext): string
+  image(description: string, address: string, place: InlineContext): string
   /** The end of a line inside a paragraph. */
   readonly lineBreak: string
   /** Writes a whole paragraph, for markup that only counts at the start of a line. Default: as it is. */

@@ -1,6 +1,6 @@
 /** Writes Markdown for surfaces that read Markdown themselves. */
 
-import type { Dialect, Place } from './dialect.ts'
+import type { Dialect, InlineContext } from './dialect.ts'
 import { characterReference } from './entities.ts'
 import { indentItem, writeTableAsCode } from './plain-dialect.ts'
 import type { Inline } from './tree.ts'
@@ -30,7 +30,7 @@ export function markdownDialect(options: MarkdownOptions = {}): Dialect {
   const { neutralise = asIs, neutraliseCode = asIs, lineBreak = '\n' } = options
   return {
     text: (text, place) => escapeText(neutralise(text), place),
-    takesMarks(inner, type, place) {
+    canMark(inner, type, place) {
       const { before, after, isInMark } = place
       // Text directly before an e-mail address is read as its beginning.
       if (!canMark(inner, place) || (!isGap(before) && /^\S+@/.test(inner.slice(0, 80)))) return false
@@ -103,7 +103,7 @@ function withoutBars(cell: readonly Inline[]): readonly Inline[] {
 /** Matches a block that cannot follow a task box, which only a paragraph's text can. */
 const beginsBlock = /^(?:```|(?:[-*+>|]|#{1,6}|\d+[.)]|---)(?:\s|$))/
 
-const atLine: Place = { before: '', after: '', isInLink: false }
+const atLine: InlineContext = { before: '', after: '', isInLink: false }
 
 function asIs(text: string): string {
   return text
@@ -117,7 +117,11 @@ const letter = /^[\p{L}\p{N}]/u
  * Returns a text with a backslash before each sign that would be markup in this place. With `hidesInLabels` addresses in the
  * label of a link are escaped as well, for surfaces that look for them there. Default: false.
  */
-export function escapeText(text: string, { before, after, isInLink }: Place, hidesInLabels = false): string {
+export function escapeText(
+  text: string,
+  { before, after, isInLink }: InlineContext,
+  hidesInLabels = false,
+): string {
   const runAt = createRuns(text)
   return text.replace(/[\\`*_~[\]<&!]|(?<=https?|ftp):(?=\/\/)|(?<=www)\./gi, (sign, at: number) => {
     const previous = at === 0 ? before : (text[at - 1] ?? '')
@@ -196,17 +200,17 @@ function escapeLineStarts(inner: string): string {
   })
 }
 
-function touchesWord({ before, after, rest = after }: Place): boolean {
+function touchesWord({ before, after, rest = after }: InlineContext): boolean {
   return letter.test(before) || letter.test(after) || letter.test(rest)
 }
 
 /** Marks a text, or returns it without marks if they would not be read as marks. */
-function mark(inner: string, sign: string, place: Place): string {
+function mark(inner: string, sign: string, place: InlineContext): string {
   return canMark(inner, place) ? sign + inner + sign : inner
 }
 
 /** Applies CommonMark's rules of left-flanking and right-flanking: no letter outside if there is punctuation inside. */
-function canMark(inner: string, { before, after, rest = after }: Place): boolean {
+function canMark(inner: string, { before, after, rest = after }: InlineContext): boolean {
   const first = String.fromCodePoint(inner.codePointAt(0) ?? 32)
   const last = [...inner.slice(-2)].at(-1) ?? ' '
   const opens = !isPunctuation(first) || isEdge(before)
@@ -244,7 +248,7 @@ function shownAddress(address: string): string {
 }
 
 /** Returns a bare link, or undefined if the address alone would not be read as one link. */
-function bareLink(address: string, { before, after, rest = after }: Place): string | undefined {
+function bareLink(address: string, { before, after, rest = after }: InlineContext): string | undefined {
   const shown = shownAddress(address)
   if (/^tel:/i.test(address)) return undefined
   if (shown !== address) return mailAddress.test(shown) ? `<${shown}>` : undefined

@@ -28,16 +28,16 @@ export interface CodeTableOptions {
   /** Returns the text of a cell. Default: the text of the plain dialect. */
   readonly write?: (cell: readonly Inline[]) => string
   /** Maximum width in columns. Default: `widestTable`. */
-  readonly widest?: number
+  readonly maxWidth?: number
 }
 
 /** Writes a table as code in aligned columns, or as a list for each row if that would be too wide. */
 export function writeTableAsCode(
   dialect: Dialect,
   table: Table,
-  { write = writePlainCell, widest }: CodeTableOptions = {},
+  { write = writePlainCell, maxWidth }: CodeTableOptions = {},
 ): string {
-  const aligned = alignTable(table, write, widest)
+  const aligned = alignTable(table, write, maxWidth)
   return aligned === undefined ? createWriter(dialect)(tableRecords(table)) : dialect.codeBlock(aligned, '')
 }
 

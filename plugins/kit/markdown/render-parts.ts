@@ -1,7 +1,7 @@
 /** Renders a reply as the messages that it becomes. */
 
 import type { ChannelLimits, Part } from '../channel.ts'
-import { measureIn } from '../measure.ts'
+import { lengthIn } from '../measure.ts'
 import { codePoints, graphemes, type Piece } from '../split.ts'
 import { chooseCut, readPositions } from './cut.ts'
 import type { Dialect } from './dialect.ts'
@@ -38,7 +38,7 @@ export function createTextRenderer(
   arrange: (blocks: readonly Block[]) => readonly Block[] = (blocks) => blocks,
 ): (markdown: string) => Part[] {
   const writeBlocks = createWriter(dialect)
-  const measure = measureIn(unit)
+  const measure = lengthIn(unit)
   const write = (blocks: readonly Block[]) => writeBlocks(arrange(blocks))
   return (markdown) =>
     renderParts(markdown, { write, measure, limit: part })

@@ -1,7 +1,7 @@
 /** Walks over a tree and writes it in a dialect. */
 
 import { isSameAddress } from './address.ts'
-import type { Dialect, Mark, Place } from './dialect.ts'
+import type { Dialect, InlineContext, Mark } from './dialect.ts'
 import { trimEnd, trimInlines } from './inlines.ts'
 import { type Block, type Inline, type ListItem, readInlines } from './tree.ts'
 
@@ -88,7 +88,7 @@ const someMark = '"'
 
 /** Writes a line or several of a paragraph. */
 export function createInlineWriter(dialect: Dialect): (inlines: readonly Inline[]) => string {
-  interface Around extends Place {
+  interface Around extends InlineContext {
     readonly marks: readonly Mark[]
   }
 
@@ -156,7 +156,7 @@ export function createInlineWriter(dialect: Dialect): (inlines: readonly Inline[
       after: tail === '' ? place.after : ' ',
       rest: tail === '' ? place.rest : ' ',
     }
-    if (dialect.takesMarks?.(inner, type, outside) === false) return writeAll(children, place)
+    if (dialect.canMark?.(inner, type, outside) === false) return writeAll(children, place)
     return head + dialect[type](inner, outside) + tail
   }
 

@@ -1,6 +1,6 @@
 /** A fake of Teams with two roles on one server: Microsoft Entra, which issues tokens, and the Bot Connector. */
 
-import { type Facts, listOf, type Part, recordOf } from '@reveille/kit'
+import { asList, asRecord, type Facts, type Part } from '@reveille/kit'
 import {
   badGateway,
   type FakeServerAnswer,
@@ -121,7 +121,7 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeT
     if (now() >= (tokens.get(token) ?? 0)) return denied
     if (method !== 'POST')
       return { status: 405, body: { message: 'The resource does not support that method.' } }
-    const body = recordOf(json)
+    const body = asRecord(json)
     if (!String(headers['content-type']).startsWith('application/json') || body === undefined) {
       return connector(400, 'BadSyntax', 'The request body is no JSON object.')
     }
@@ -134,10 +134,10 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeT
   function createChat({ isGroup, bot, members, tenantId: tenant, channelData }: Facts): FakeServerAnswer {
     if (isGroup === true)
       return connector(400, 'BadArgument', 'Group conversations are not for bots to create.')
-    if (recordOf(bot)?.['id'] !== `28:${appId}`) return connector(400, 'BadArgument', 'Unknown bot.')
-    const named = recordOf(recordOf(channelData)?.['tenant'])?.['id'] ?? tenant
+    if (asRecord(bot)?.['id'] !== `28:${appId}`) return connector(400, 'BadArgument', 'Unknown bot.')
+    const named = asRecord(asRecord(channelData)?.['tenant'])?.['id'] ?? tenant
     if (named !== tenantId) return connector(400, 'BadArgument', 'Malformed tenant id.')
-    const id = String(recordOf(listOf(members)[0])?.['id'])
+    const id = String(asRecord(asList(members)[0])?.['id'])
     if (id === outsider) {
       return connector(
         403,

@@ -1,6 +1,6 @@
 /** A fake of WhatsApp's Cloud API, as Meta documents it: refusals, the window of 24 hours, the pair rate limit and templates. */
 
-import { type Facts, listOf, type Part, recordOf } from '@reveille/kit'
+import { asList, asRecord, type Facts, type Part } from '@reveille/kit'
 import {
   badGateway,
   type FakeServerAnswer,
@@ -75,7 +75,7 @@ export async function openVendor({ burst = 1000 }: FakeWhatsAppOptions = {}): Pr
       return { body: { id, display_phone_number: '+1 555-555-5555', verified_name: 'Ada’s Garage' } }
     }
     if (action === undefined || method !== 'POST') return graphError(100, 'Unsupported request')
-    const body = recordOf(request.json)
+    const body = asRecord(request.json)
     if (headers['content-type'] !== 'application/json' || body === undefined) {
       return graphError(100, 'The body is no JSON')
     }
@@ -93,7 +93,7 @@ export async function openVendor({ burst = 1000 }: FakeWhatsAppOptions = {}): Pr
     if (kind !== 'individual' && kind !== 'group')
       return invalidParameter('Param recipient_type is not valid.')
     if (type !== 'text' && type !== 'template') return graphError(131051, 'Unsupported message type')
-    const content = recordOf(body[type])
+    const content = asRecord(body[type])
     if (content === undefined) return invalidParameter(`The parameter ${type} is required.`)
 
     const number = to.replace(/^\+/, '')
@@ -120,14 +120,14 @@ export async function openVendor({ burst = 1000 }: FakeWhatsAppOptions = {}): Pr
   }
 
   function sendTemplate({ name, language, components }: Facts, fact: Sent): FakeServerAnswer {
-    const code = recordOf(language)?.['code']
+    const code = asRecord(language)?.['code']
     if (name !== template.name || code !== template.language) {
       return graphError(132001, 'Template name does not exist in the translation')
     }
-    const bodies = listOf(components).filter((each) => recordOf(each)?.['type'] === 'body')
-    const parameters = bodies.flatMap((each) => recordOf(each)?.['parameters'])
+    const bodies = asList(components).filter((each) => asRecord(each)?.['type'] === 'body')
+    const parameters = bodies.flatMap((each) => asRecord(each)?.['parameters'])
     if (parameters.length !== 1) return graphError(132000, 'Number of parameters does not match')
-    const parameter = recordOf(parameters[0])
+    const parameter = asRecord(parameters[0])
     const body = parameter?.['type'] === 'text' ? parameter['text'] : undefined
     if (typeof body !== 'string' || body === '') return graphError(132012, 'Parameter format does not match')
     if (/[\n\r\t]| {5}/.test(body)) {

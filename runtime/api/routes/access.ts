@@ -2,7 +2,7 @@
 
 import { Type } from '@reveille/engine/schema'
 import type { Routes } from './declaration.ts'
-import { givenText, time } from './schema.ts'
+import { boundedText, time } from './schema.ts'
 
 const holder = {
   name: Type.String({ description: 'Who has the token.' }),
@@ -16,7 +16,7 @@ export const accessRoutes = {
     needs: 'read',
     summary:
       'Signs a browser in for twelve hours: sets a cookie, and answers the key that the page sends as `x-reveille-key` with it.',
-    body: Type.Object({ token: givenText('The gateway token.', 1_024) }, { additionalProperties: false }),
+    body: Type.Object({ token: boundedText('The gateway token.', 1_024) }, { additionalProperties: false }),
     maxBodyBytes: 8_192,
     answers: {
       200: Type.Object({

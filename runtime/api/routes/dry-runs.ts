@@ -3,7 +3,7 @@
 import { Type } from '@reveille/engine/schema'
 import type { Routes } from './declaration.ts'
 import { diagnostic } from './records.ts'
-import { givenText, optional } from './schema.ts'
+import { boundedText, optional } from './schema.ts'
 
 /** A payload of a mebibyte, a pasted text, and what JSON adds to both. */
 const maxTriedBytes = 2_200_000
@@ -150,7 +150,7 @@ export const dryRunRoutes = {
     maxBodyBytes: maxTriedBytes,
     body: Type.Object(
       {
-        endpoint: givenText('The name behind `/hooks/`.', 1_024),
+        endpoint: boundedText('The name behind `/hooks/`.', 1_024),
         payload: Type.String({ description: 'The body as it would be sent.', maxLength: 1_048_576 }),
         ...optional({
           headers: Type.Record(Type.String(), Type.String(), { description: 'By name.' }),

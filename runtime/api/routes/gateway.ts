@@ -18,7 +18,7 @@ import {
   series,
   status,
 } from './records.ts'
-import { givenText, optional } from './schema.ts'
+import { boundedText, optional } from './schema.ts'
 
 const day = { pattern: '^\\d{4}-\\d\\d-\\d\\d$', expects: 'a day such as 2026-01-31' }
 
@@ -183,7 +183,7 @@ export const gatewayRoutes = {
     path: '/find',
     needs: 'read',
     summary: 'Finds what an id, the end of one, a delivery id of a sender or a session key belongs to.',
-    query: { q: givenText('What was copied from somewhere.', 1_024) },
+    query: { q: boundedText('What was copied from somewhere.', 1_024) },
     answers: { 200: Type.Object({ items: Type.Array(found) }) },
   },
   readOpenapi: {

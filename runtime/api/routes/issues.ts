@@ -3,9 +3,9 @@
 import { Type } from '@reveille/engine/schema'
 import { issue, issueStates } from '../../store/record-schemas.ts'
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
-import { givenText, optional } from './schema.ts'
+import { boundedText, optional } from './schema.ts'
 
-const key = givenText('The key of the issue.', 2_048)
+const key = boundedText('The key of the issue.', 2_048)
 const keyBody = Type.Object({ key }, { additionalProperties: false })
 
 export const issueRoutes = {

@@ -6,7 +6,7 @@ import { requestOutcomes } from '../../store/records.ts'
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
 import { dryRun } from './dry-runs.ts'
 import { requestFilters } from './requests.ts'
-import { givenText, id, optional, time } from './schema.ts'
+import { boundedText, id, optional, time } from './schema.ts'
 
 /** A body that an operator has edited. JSON may need six bytes for one. */
 const maxEditedBytes = 64 * 1024 * 1024
@@ -136,7 +136,7 @@ export const replayRoutes = {
           description: 'Which requests. At least one filter is needed.',
         }),
         ...optional({
-          key: givenText('An order with the key of an earlier one is answered with its job.', 100),
+          key: boundedText('An order with the key of an earlier one is answered with its job.', 100),
         }),
       },
       { additionalProperties: false },

@@ -5,7 +5,7 @@ import { requestItem } from '../../store/record-schemas.ts'
 import { requestOutcomes } from '../../store/records.ts'
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
 import { request } from './records.ts'
-import { givenText, optional } from './schema.ts'
+import { boundedText, optional } from './schema.ts'
 
 export const instant = (description: string) =>
   Type.String({
@@ -18,21 +18,21 @@ export const instant = (description: string) =>
 /** The filters by which requests are chosen, in lists and wherever many are meant. The help of commands repeats them. */
 export const requestFilters = optional({
   outcome: Type.Enum(requestOutcomes),
-  endpoint: givenText('Only those to this endpoint: the name behind `/hooks/`.', 1_024),
-  code: givenText('Only those that ended with this error code, such as `TRANSFORM_FAILED`.', 200),
-  mapping: givenText('Only those that this mapping decided.', 1_024),
-  client: givenText('Only those of this client.', 200),
-  deliveryId: givenText("Only those with this id of the sender's own, such as `x-github-delivery`.", 1_024),
+  endpoint: boundedText('Only those to this endpoint: the name behind `/hooks/`.', 1_024),
+  code: boundedText('Only those that ended with this error code, such as `TRANSFORM_FAILED`.', 200),
+  mapping: boundedText('Only those that this mapping decided.', 1_024),
+  client: boundedText('Only those of this client.', 200),
+  deliveryId: boundedText("Only those with this id of the sender's own, such as `x-github-delivery`.", 1_024),
   replayOf: Type.String({ description: 'Only the replays of this request.' }),
   generation: Type.Integer({
     description: 'Only those that this generation of the node decided, by its number.',
     minimum: 1,
   }),
-  generationDigest: givenText(
+  generationDigest: boundedText(
     'Only those that this generation decided, by the beginning of its digest.',
     200,
   ),
-  node: givenText('Only those that this node accepted.', 255),
+  node: boundedText('Only those that this node accepted.', 255),
   since: instant('Only those since then.'),
   until: instant('Only those before then.'),
 })

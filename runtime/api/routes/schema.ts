@@ -15,6 +15,6 @@ export function isOptional(schema: object | undefined): boolean {
 }
 
 /** Makes a string that is given: neither blank nor longer than `maxBytes` of UTF-8. */
-export function givenText(description: string, maxBytes: number) {
+export function boundedText(description: string, maxBytes: number) {
   return Type.String({ description, pattern: '\\S', 'x-wellFormed': true, 'x-maxBytes': maxBytes })
 }

@@ -6,15 +6,15 @@ import { deliveryStates, eventStates, runStages, runStates } from '../../store/r
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
 import { run, session } from './records.ts'
 import { instant } from './requests.ts'
-import { givenText, id, optional, time } from './schema.ts'
+import { boundedText, id, optional, time } from './schema.ts'
 
 /** Far more than a chat message, and far less than a channel would need hours for. Bytes of UTF-8. */
 const maxTextBytes = 65_536
 const maxNameBytes = 1_024
 
 const address = {
-  channel: givenText('The name of a channel.', maxNameBytes),
-  ...optional({ to: givenText('The recipient. Default: that of the channel.', maxNameBytes) }),
+  channel: boundedText('The name of a channel.', maxNameBytes),
+  ...optional({ to: boundedText('The recipient. Default: that of the channel.', maxNameBytes) }),
 }
 
 const orderedRun = Type.Object({
@@ -46,7 +46,7 @@ export const workRoutes = {
         state: Type.Enum(runStates),
         sessionKey: Type.String({ description: 'Only those of this session.', minLength: 1 }),
         kind: Type.Enum(['run', 'heartbeat']),
-        endpoint: givenText('Only those of requests to this endpoint.', 1_024),
+        endpoint: boundedText('Only those of requests to this endpoint.', 1_024),
       }),
     },
     answers: { 200: pageOf(runItem) },
@@ -78,7 +78,7 @@ export const workRoutes = {
     needs: 'operate',
     summary: 'Queues all parked runs again, the oldest first.',
     body: Type.Object(
-      optional({ code: givenText('Only those that were parked with this code: `BUDGET`.', maxNameBytes) }),
+      optional({ code: boundedText('Only those that were parked with this code: `BUDGET`.', maxNameBytes) }),
       { additionalProperties: false },
     ),
     answers: { 200: orderedAll },
@@ -101,10 +101,10 @@ export const workRoutes = {
         state: Type.Enum(['failed', 'timed-out']),
         since: instant('Only those that ended since then.'),
         until: instant('Only those that ended before.'),
-        code: givenText('Only those that failed with this code: `exit`.', 200),
-        endpoint: givenText('Only those of requests to this endpoint.', 1_024),
-        mapping: givenText('Only those of this mapping.', 1_024),
-        runner: givenText('Only those of this runner.', maxNameBytes),
+        code: boundedText('Only those that failed with this code: `exit`.', 200),
+        endpoint: boundedText('Only those of requests to this endpoint.', 1_024),
+        mapping: boundedText('Only those of this mapping.', 1_024),
+        runner: boundedText('Only those of this runner.', maxNameBytes),
         all: Type.Literal(true),
         dryRun: Type.Boolean({
           description: 'Whether nothing is done, and `done` says how many would be retried.',
@@ -149,7 +149,7 @@ export const workRoutes = {
     needs: 'operate',
     summary: 'Sends a text.',
     body: Type.Object(
-      { ...address, text: givenText('The text as Markdown.', maxTextBytes) },
+      { ...address, text: boundedText('The text as Markdown.', maxTextBytes) },
       { additionalProperties: false },
     ),
     // JSON may need six bytes for one.
@@ -190,7 +190,7 @@ export const workRoutes = {
     path: '/deliveries/replay',
     needs: 'operate',
     summary: 'Sends all parked deliveries again, the oldest first.',
-    body: Type.Object(optional({ channel: givenText('Only those to this channel.', maxNameBytes) }), {
+    body: Type.Object(optional({ channel: boundedText('Only those to this channel.', maxNameBytes) }), {
       additionalProperties: false,
     }),
     answers: { 200: orderedAll },

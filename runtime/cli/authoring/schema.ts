@@ -7,10 +7,10 @@ import { shownPath } from '../configuration.ts'
 import type { CommandOptions, Io } from '../io.ts'
 import { print } from '../print.ts'
 
-type Which = 'configuration' | 'mappings'
+type SchemaName = 'configuration' | 'mappings'
 
 export async function schema(
-  which: Which = 'configuration',
+  which: SchemaName = 'configuration',
   io: Io,
   options: CommandOptions,
 ): Promise<number> {
@@ -26,9 +26,9 @@ export async function schema(
   return print(io, { file }, () => `wrote ${file}\n\n${advice(which, target, io)}`)
 }
 
-function advice(which: Which, target: string, io: Io): string {
+function advice(name: SchemaName, target: string, io: Io): string {
   const [reader, folder] =
-    which === 'mappings' ? ['a file in mappings/', 'mappings'] : ['reveille.yaml here', '.']
+    name === 'mappings' ? ['a file in mappings/', 'mappings'] : ['reveille.yaml here', '.']
   const address = path.relative(path.resolve(io.cwd, folder), target).replaceAll('\\', '/')
   return `Put this in the first line of ${reader}, so that editors check and complete it:\n# yaml-language-server: $schema=${address}\n`
 }

@@ -1,8 +1,8 @@
 /** Defines what a check is and returns, and runs checks side by side. */
 
 import { CommandFailure } from '../command-failure.ts'
+import type { DoctorContext } from './context.ts'
 import { NotChecked } from './gateway-view.ts'
-import type { Subject } from './subject.ts'
 
 export type State = 'ok' | 'warning' | 'problem' | 'not-checked'
 
@@ -32,7 +32,7 @@ export interface Check {
    * Returns at least one result. The signal aborts when its time is up.
    * @throws NotChecked
    */
-  run(subject: Subject, signal: AbortSignal): Promise<Result | readonly Result[]>
+  run(subject: DoctorContext, signal: AbortSignal): Promise<Result | readonly Result[]>
 }
 
 export interface Checked {
@@ -56,7 +56,7 @@ const defaultLimitMs = 15_000
 /** Runs each check for a limited time, so that none can stop the others. Returns the results in the order of the checks. */
 export function runChecks(
   checks: readonly Check[],
-  subject: Subject,
+  subject: DoctorContext,
   limitMs = defaultLimitMs,
 ): Promise<readonly Checked[]> {
   return Promise.all(
@@ -64,7 +64,7 @@ export function runChecks(
   )
 }
 
-async function runCheck(check: Check, subject: Subject, limitMs: number) {
+async function runCheck(check: Check, subject: DoctorContext, limitMs: number) {
   const late = new AbortController()
   const { promise, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => {

@@ -8,10 +8,10 @@ import type { GuardedFile } from './checks/files.ts'
 import { gatewayUser, judgeAccess, judgeMounts, judgeOwners, type Step } from './checks/files.ts'
 import { judgeNode, judgeSkew, judgeSpace } from './checks/machine.ts'
 import { judgeBacklog, judgeIssues, judgeSource } from './checks/work.ts'
+import type { DoctorContext } from './context.ts'
 import { NotChecked, skewOf } from './gateway-view.ts'
-import type { Subject } from './subject.ts'
 
-const subject = {} as Subject
+const subject = {} as DoctorContext
 const check = (name: string, run: Check['run']): Check => ({ name, group: 'work', title: name, run })
 
 test('checks run side by side, and one that fails or hangs does not stop the others', async () => {

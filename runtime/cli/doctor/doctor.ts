@@ -6,7 +6,7 @@ import { wrapWords } from '../../observe/wrap-words.ts'
 import { withCompiled } from '../authoring/compile.ts'
 import { findConfiguration, load, shownPath } from '../configuration.ts'
 import { type CommandOptions, type Io, paintFor } from '../io.ts'
-import { counted, hung, listed, print, withPasted } from '../print.ts'
+import { counted, hung, listed, print, withCommandLines } from '../print.ts'
 import { type Checked, groups, type Result, runChecks, type State } from './check.ts'
 import { clusterChecks } from './checks/cluster.ts'
 import { configurationChecks } from './checks/configuration.ts'
@@ -14,7 +14,7 @@ import { fileChecks } from './checks/files.ts'
 import { gatewayChecks } from './checks/gateway.ts'
 import { machineChecks } from './checks/machine.ts'
 import { workChecks } from './checks/work.ts'
-import { openSubject } from './subject.ts'
+import { openDoctorContext } from './context.ts'
 
 /** In the order of the report. */
 const checksOf = (isCluster: boolean) => [
@@ -33,7 +33,7 @@ export async function doctor(io: Io, options: CommandOptions): Promise<number> {
     await load(io),
     io,
     async (compiled) => {
-      const subject = await openSubject(file, compiled, options.online ?? false, io)
+      const subject = await openDoctorContext(file, compiled, options.online ?? false, io)
       const { store = 'sqlite' } = subject.settingsIfKnown?.gateway ?? {}
       try {
         return report(await runChecks(checksOf(store !== 'sqlite'), subject), file, io, options)
@@ -108,12 +108,12 @@ function formatLine({ title, result }: Line, width: number, paint: Paint, io: Io
   const room = Math.max(minRoom, (columns ?? Number.POSITIVE_INFINITY) - left.length)
   const text = `${place === undefined ? '' : `${place}: `}${message}${code === undefined || isSkipped ? '' : ` [${code}]`}`
   return [
-    ...wrapWords(printable(withPasted(text, io)), room).map(
+    ...wrapWords(printable(withCommandLines(text, io)), room).map(
       (line, at) => `${at === 0 ? head : left}${shade(line)}`,
     ),
     ...(fix === undefined
       ? []
-      : hung(printable(withPasted(fix, io)), `${left}${paint.cyan('→')} `, columns, `${left}  `)),
+      : hung(printable(withCommandLines(fix, io)), `${left}${paint.cyan('→')} `, columns, `${left}  `)),
   ]
 }
 

@@ -17,11 +17,11 @@ export class NotChecked extends Error {
 const answerMs = 5_000
 
 export type Reach =
-  | { readonly is: 'there'; readonly skewMs?: number }
+  | { readonly kind: 'gateway'; readonly skewMs?: number }
   /** No server listens there, or it does not answer in time. */
-  | { readonly is: 'silent'; readonly why: string }
+  | { readonly kind: 'silent'; readonly reason: string }
   /** A server answers that is not a gateway. */
-  | { readonly is: 'foreign' }
+  | { readonly kind: 'foreign' }
 
 export type GatewayView = ReturnType<typeof createGatewayView>
 
@@ -32,15 +32,17 @@ export function createGatewayView(connection: Connection, io: Io) {
     const asked = io.now()
     try {
       const { status, body, date } = await client.probe('/healthz')
-      if (status !== 200 || body?.['ok'] !== true) return { is: 'foreign' }
-      return Number.isNaN(date) ? { is: 'there' } : { is: 'there', skewMs: skewOf(date, asked, io.now()) }
+      if (status !== 200 || body?.['ok'] !== true) return { kind: 'foreign' }
+      return Number.isNaN(date)
+        ? { kind: 'gateway' }
+        : { kind: 'gateway', skewMs: skewOf(date, asked, io.now()) }
     } catch (error) {
-      if (error instanceof GatewayUnreachable) return { is: 'silent', why: error.why }
+      if (error instanceof GatewayUnreachable) return { kind: 'silent', reason: error.why }
       throw error
     }
   })
   /** Returns 401 where it accepts another token, and 404 where it has no admin surface. @throws NotChecked as `statusOf` */
-  const admission = once(async () => {
+  const tokenStatus = once(async () => {
     const status = await statusOf('/api/status', true)
     // The gateway accepts the token, but cannot read its store.
     return status === 503 ? 200 : status
@@ -48,7 +50,7 @@ export function createGatewayView(connection: Connection, io: Io) {
   const status = once(async () => (await admin()).ask('readStatus'))
 
   async function mustAnswer(): Promise<void> {
-    if ((await reach()).is !== 'there') throw new NotChecked('GATEWAY_DOWN', 'no gateway answers')
+    if ((await reach()).kind !== 'gateway') throw new NotChecked('GATEWAY_DOWN', 'no gateway answers')
   }
 
   /** Says in one sentence why it accepts nothing; undefined where it accepts. @throws NotChecked where no gateway answers */
@@ -73,12 +75,12 @@ export function createGatewayView(connection: Connection, io: Io) {
       await mustAnswer()
       throw new NotChecked('NO_ADMIN_TOKEN', 'without `gateway.auth.token` the gateway cannot be asked')
     }
-    if ((await admission()) === 200) return client
+    if ((await tokenStatus()) === 200) return client
     throw new NotChecked('ADMIN_TOKEN_REFUSED', 'the gateway does not take the token')
   }
 
   // `pid` is known where the data folder says so.
-  return { address, pid, note, reach, notReady, statusOf, admission, admin, status }
+  return { address, pid, note, reach, notReady, statusOf, admission: tokenStatus, admin, status }
 }
 
 /** A header has no fractions of a second, so only a certain difference counts. It is positive where the other clock is ahead. */

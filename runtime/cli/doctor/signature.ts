@@ -29,7 +29,7 @@ import { withSnapshot } from '../authoring/compile.ts'
 import { describeEndpoints, endpointIn } from '../authoring/try/request.ts'
 import { badUsage, failure } from '../command-failure.ts'
 import { type CommandOptions, type Io, paintFor } from '../io.ts'
-import { formatFacts, hung, print, withPasted } from '../print.ts'
+import { formatFacts, hung, print, withCommandLines } from '../print.ts'
 import { type FiledRequest, readRequestFile } from '../request-file.ts'
 import { signsNothing } from './checks/configuration.ts'
 
@@ -169,14 +169,14 @@ function formatResult(result: Result, endpoint: string, isNowGiven: boolean, io:
   const marked = (isReason: boolean) => (isReason ? paint.red('✗') : paint.yellow('!'))
   const lines = findings.flatMap((each, index) => [
     ...hung(
-      printable(`${withPasted(each.message, io)} [${each.code}]`),
+      printable(`${withCommandLines(each.message, io)} [${each.code}]`),
       `${marked(!taken && index === 0)} `,
       columns,
       '  ',
     ),
     ...(each.advice === undefined
       ? []
-      : hung(printable(withPasted(each.advice, io)), `  ${paint.cyan('→')} `, columns, '    ')),
+      : hung(printable(withCommandLines(each.advice, io)), `  ${paint.cyan('→')} `, columns, '    ')),
   ])
   const facts = {
     provider: scheme === undefined || scheme === 'default' ? provider : `${provider}, ${scheme}`,

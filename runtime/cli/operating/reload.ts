@@ -7,7 +7,7 @@ import { openClient } from '../client.ts'
 import { badUsage } from '../command-failure.ts'
 import { formatDiagnostics } from '../configuration.ts'
 import { type CommandOptions, type Io, wrapText } from '../io.ts'
-import { counted, formatTable, hung, print, shortId, shortTime, withPasted } from '../print.ts'
+import { counted, formatTable, hung, print, shortId, shortTime, withCommandLines } from '../print.ts'
 import { errorsOf } from '../records/generations.ts'
 
 type DryReload = Extract<Answer<'reload'>, { readonly reload: unknown }>
@@ -24,7 +24,7 @@ export function reload(io: Io, options: CommandOptions): Promise<number> {
 
 export function rollback(generation: string, io: Io, options: CommandOptions): Promise<number> {
   return change('rollBack', { number: generation }, io, options, {
-    live: (result) => withPasted(liveText(Number(generation), result), io),
+    live: (result) => withCommandLines(liveText(Number(generation), result), io),
     unchanged: (result) => `Generation ${result.generation} serves already.`,
     refused: `Generation ${generation} cannot serve any more`,
   })

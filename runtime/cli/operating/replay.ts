@@ -8,7 +8,7 @@ import { formatOutcome } from '../authoring/try/text.ts'
 import { type Client, GatewayUnreachable, openClient, type Refused } from '../client.ts'
 import { badUsage, failure } from '../command-failure.ts'
 import { type CommandOptions, type Io, paintFor, wrapText } from '../io.ts'
-import { counted, createBar, formatTable, pasted, print, shortId, withShortIds } from '../print.ts'
+import { commandLine, counted, createBar, formatTable, print, shortId, withShortIds } from '../print.ts'
 import { type FilterQuery, queryOf } from '../records/filters.ts'
 import { kinds } from '../records/kinds.ts'
 import { find } from '../records/records.ts'
@@ -19,8 +19,8 @@ import { orderAll, orderEach, refuseWords } from './orders.ts'
 export async function replay(names: readonly string[], io: Io, options: CommandOptions): Promise<number> {
   const { parked = false, channel, job, cancel, failed = false, outcome, dryRun, callOut } = options
   refuseWords(options, {
-    state: `runs: ${pasted('retry', io)}. Requests have an --outcome`,
-    runner: `runs: ${pasted('retry', io)}`,
+    state: `runs: ${commandLine('retry', io)}. Requests have an --outcome`,
+    runner: `runs: ${commandLine('retry', io)}`,
   })
   if (failed && outcome !== undefined && outcome !== 'failed')
     throw badUsage('--failed is the same as --outcome failed; give one of the two.')
@@ -144,7 +144,7 @@ async function replayByFilter(
   if (!('job' in begun)) {
     return print(io, begun, () => (total === 0 ? noneText(filter, io) : previewText(total, begun.sample, io)))
   }
-  const command = pasted(`replay --job ${shortId(begun.job)}`, io)
+  const command = commandLine(`replay --job ${shortId(begun.job)}`, io)
   if (total === 0 || wait === false) {
     const text =
       total === 0 ? noneText(filter, io) : `${counted(total, 'request')}: ${command} shows how far they are`
@@ -160,7 +160,7 @@ async function replayByFilter(
 /** Requests that were accepted have not failed, although their runs may have. */
 function noneText({ outcome }: FilterQuery, io: Io): string {
   const none = 'No request matches.'
-  return outcome === 'failed' ? `${none} Failed runs: ${pasted('retry --failed', io)}.` : none
+  return outcome === 'failed' ? `${none} Failed runs: ${commandLine('retry --failed', io)}.` : none
 }
 
 function previewText(total: number, sample: readonly ItemOf<'listRequests'>[], io: Io): string {

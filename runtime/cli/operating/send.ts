@@ -5,7 +5,7 @@ import { printable } from '../../observe/printable.ts'
 import { type Client, openClient } from '../client.ts'
 import { badUsage } from '../command-failure.ts'
 import { type CommandOptions, type Io, wrapText } from '../io.ts'
-import { counted, pasted, print, shortId, shortTime, withPasted } from '../print.ts'
+import { counted, commandLine, print, shortId, shortTime, withCommandLines } from '../print.ts'
 import { missed } from '../records/facts.ts'
 import { waitsFor } from '../records/records.ts'
 import { utf8Of } from '../request-file.ts'
@@ -85,7 +85,7 @@ function endText(delivery: Delivery, io: Io): string {
     return [receipts.length === 1 ? head : `${head}, ${messages}`, ...lost].join('\n')
   }
   const part = receipts.length === 0 ? '' : ` after ${messages}`
-  return `${name}: parked${part}: ${withPasted(why, io)}\n${pasted(`replay ${name}`, io)} sends it again`
+  return `${name}: parked${part}: ${withCommandLines(why, io)}\n${commandLine(`replay ${name}`, io)} sends it again`
 }
 
 /** The lines for a delivery that the gateway still works on; `reason` has a line of its own. */
@@ -94,6 +94,6 @@ function pendingText(id: string, to: Parameters<typeof addressText>[0], reason: 
   return [
     `${name}: ${reason === undefined ? 'kept' : 'pending'}, on its way to ${printable(addressText(to))}`,
     ...(reason ? [printable(reason)] : []),
-    `${pasted(`show ${name}`, io)} says what becomes of it`,
+    `${commandLine(`show ${name}`, io)} says what becomes of it`,
   ].join('\n')
 }

@@ -12,7 +12,7 @@ import { findCloudflared, type TunnelOptions } from '../../tunnel.ts'
 import { badUsage, failure, storeFailure } from '../command-failure.ts'
 import { findConfiguration, formatDiagnostics } from '../configuration.ts'
 import type { CommandOptions, Io } from '../io.ts'
-import { pasted } from '../print.ts'
+import { commandLine } from '../print.ts'
 import { createReloadSignal, createStopSignal } from '../signals.ts'
 import { bannerFacts, formatBanner } from './banner.ts'
 import { writeFirst } from './init.ts'
@@ -186,5 +186,5 @@ async function openGateway(
 }
 
 function lastGoodText(generation: number, io: Io): string {
-  return `Generation ${generation} was live last. ${pasted('start --last-good', io)} serves it meanwhile, with its settings and policies.`
+  return `Generation ${generation} was live last. ${commandLine('start --last-good', io)} serves it meanwhile, with its settings and policies.`
 }

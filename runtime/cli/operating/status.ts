@@ -4,7 +4,7 @@ import type { Answer } from '../../api/routes/client.ts'
 import { cut } from '../../cut.ts'
 import { type Client, openClient } from '../client.ts'
 import type { Io } from '../io.ts'
-import { counted, formatFacts, pasted, print, shortId, shortTime, withPasted } from '../print.ts'
+import { counted, formatFacts, commandLine, print, shortId, shortTime, withCommandLines } from '../print.ts'
 import { errorsOf, type GenerationItem } from '../records/generations.ts'
 import {
   addressText,
@@ -90,7 +90,7 @@ function factsOf(found: Look, gateway: string, io: Io): Record<string, unknown> 
     gateway,
     ready: ready ? 'yes' : `no: ${reason ?? `it answered ${httpStatus}`}`,
     generation: live && generationText(live, now),
-    files: withPasted(filesText(found, now), io),
+    files: withCommandLines(filesText(found, now), io),
     'last good': lastGood ? lastGoodText(lastGood) : undefined,
     hooks:
       hooks?.enabled === false
@@ -102,16 +102,16 @@ function factsOf(found: Look, gateway: string, io: Io): Record<string, unknown> 
     runs: countsText(runs),
     parked:
       runs.parked.count > 0
-        ? `${pasted('runs --state parked', io)} says why, ${pasted('resume --all', io)} queues them again`
+        ? `${commandLine('runs --state parked', io)} says why, ${commandLine('resume --all', io)} queues them again`
         : undefined,
     budgets: main.budgets.map(budgetText),
     events: countsText(events),
     deliveries: countsText(deliveries),
-    channels: channels.map((each) => withPasted(channelText(each, now), io)),
+    channels: channels.map((each) => withCommandLines(channelText(each, now), io)),
     nodes: nodes.length > 1 || database ? nodeLines(nodes, now) : undefined,
     database: database ? databaseText(database) : undefined,
     sources: Object.fromEntries(
-      sources.map((each) => [each.source, sourceLines(each, now).map((line) => withPasted(line, io))]),
+      sources.map((each) => [each.source, sourceLines(each, now).map((line) => withCommandLines(line, io))]),
     ),
     next: nextSteps(channels, io),
     log:
@@ -157,7 +157,7 @@ function issuesText(counts: Look['main']['issues'], io: Io): string {
   const found = Object.entries(counts).filter(([, count]) => count > 0)
   if (found.length === 0) return 'none open'
   const parts = found.map(([severity, count]) => `${count} ${severity}`)
-  return `${parts.join(', ')}${found.length < 4 ? `: ${pasted('issues', io)}` : ''}`
+  return `${parts.join(', ')}${found.length < 4 ? `: ${commandLine('issues', io)}` : ''}`
 }
 
 function routeText({ route, standIn }: Look['route']): string {

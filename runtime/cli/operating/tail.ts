@@ -8,7 +8,7 @@ import { formatClause } from '../authoring/clause.ts'
 import { type Client, openClient } from '../client.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { type CommandOptions, type Io, paintFor } from '../io.ts'
-import { counted, pasted } from '../print.ts'
+import { counted, commandLine } from '../print.ts'
 import { createStopSignal } from '../signals.ts'
 
 type RequestItem = ItemOf<'listRequests'>
@@ -24,11 +24,11 @@ interface Frame {
 const firstPauseMs = 1000
 const maxPauseMs = 15_000
 /** A trace is stored a moment after its request. Milliseconds. */
-const traceMs = 400
+const traceDelayMs = 400
 /** Maximum number of requests in one frame that are explained. */
 const maxExplained = 10
 /** Maximum number of mappings that are listed as not matching a request. */
-const shownCandidates = 3
+const maxShownCandidates = 3
 
 /** A gateway's frames are far shorter; any other server must not fill the memory. UTF-16 units. */
 const maxEventLength = 8_388_608
@@ -36,7 +36,7 @@ const maxEventLength = 8_388_608
 /** Runs until it is stopped. @throws CommandFailure if the gateway cannot be reached at first, or refuses the token */
 export async function tail(io: Io, options: CommandOptions): Promise<number> {
   const client = await openClient(io)
-  const show = createView(client, io, options)
+  const show = createFramePrinter(client, io, options)
   const stop = createStopSignal({ signals: io.signals })
   const stopped = new AbortController()
   void stop.first.then(() => stopped.abort())
@@ -74,10 +74,10 @@ export async function tail(io: Io, options: CommandOptions): Promise<number> {
   return 0
 }
 
-function createView(client: Client, io: Io, { endpoint, ignored = false }: CommandOptions) {
+function createFramePrinter(client: Client, io: Io, { endpoint, ignored = false }: CommandOptions) {
   const paint = paintFor(io)
   const colour = io.columns !== undefined && !io.env['NO_COLOR']
-  const lines = createPrettyStream({ write: io.out, ...(io.columns && { columns: io.columns }) }, { colour })
+  const pretty = createPrettyStream({ write: io.out, ...(io.columns && { columns: io.columns }) }, { colour })
 
   function isShown(request: RequestItem): boolean {
     return (
@@ -87,15 +87,15 @@ function createView(client: Client, io: Io, { endpoint, ignored = false }: Comma
 
   /** The clauses because of which mappings did not match, beneath the line of the request. */
   async function showWhy({ id }: RequestItem): Promise<void> {
-    const candidates = (await traceOf(id)) ?? (await io.pause(traceMs).then(() => traceOf(id))) ?? []
+    const candidates = (await traceOf(id)) ?? (await io.pause(traceDelayMs).then(() => traceOf(id))) ?? []
     const failed = candidates.filter(({ clause }) => clause !== undefined)
     const indent = ' '.repeat(12)
-    for (const { mapping, clause } of failed.slice(0, shownCandidates)) {
+    for (const { mapping, clause } of failed.slice(0, maxShownCandidates)) {
       io.out(`${indent}${paint.red('✗')} ${mapping}\n`)
       const width = (io.columns ?? Number.POSITIVE_INFINITY) - indent.length - 2
       for (const line of clause ? formatClause(clause, width) : []) io.out(`${indent}  ${paint.dim(line)}\n`)
     }
-    const more = failed.length - shownCandidates
+    const more = failed.length - maxShownCandidates
     if (more > 0) io.out(`${indent}  ${paint.dim(`and ${counted(more, 'more mapping')}`)}\n`)
   }
 
@@ -112,7 +112,7 @@ function createView(client: Client, io: Io, { endpoint, ignored = false }: Comma
         io.out(`${JSON.stringify(request)}\n`)
         continue
       }
-      lines.write(JSON.stringify(factsOf(request)))
+      pretty.write(JSON.stringify(factsOf(request)))
       const hasTrace = request.outcome === 'ignored' || request.outcome === 'failed'
       if (!hasTrace || explained >= maxExplained) continue
       explained += 1
@@ -120,7 +120,7 @@ function createView(client: Client, io: Io, { endpoint, ignored = false }: Comma
     }
     if (skipped > 0)
       io.err(
-        `… and ${counted(skipped, 'more request')} that came at once; ${pasted('requests', io)} lists them.\n`,
+        `… and ${counted(skipped, 'more request')} that came at once; ${commandLine('requests', io)} lists them.\n`,
       )
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Answer } from '../../api/routes/client.ts'
 import type { Io } from '../io.ts'
-import { type Facts, pasted, shortId } from '../print.ts'
+import { commandLine, type Facts, shortId } from '../print.ts'
 
 /** The number of the newest requests of a coalesced group that are named. */
 const shownRequests = 10
@@ -17,9 +17,9 @@ function ordered(record: object, first: Facts, last: readonly string[] = []): Fa
 export function requestFacts(request: Answer<'readRequest'>, io: Io): Facts {
   const { id, outcome, status, code, reason, bodyKept } = request
   const name = shortId(id)
-  const body = `${pasted(`show ${name} --body`, io)} shows its body`
+  const body = `${commandLine(`show ${name} --body`, io)} shows its body`
   const isEmpty = outcome === 'failed' || outcome === 'ignored' || outcome === 'skipped'
-  const next = isEmpty ? `${body}, ${pasted(`replay ${name}`, io)} does it again` : body
+  const next = isEmpty ? `${body}, ${commandLine(`replay ${name}`, io)} does it again` : body
   const first = { id, outcome, status, code, reason, next: bodyKept ? next : undefined }
   const last = ['replayOf', 'by', 'replays', 'forgottenAt', 'forgottenBy', 'bodyBytes', 'bodyKept']
   return ordered(request, first, [...last, 'headers', 'query'])
@@ -59,7 +59,7 @@ function timeOf(at: number): string {
 /** The operator's next step for a waiting run. */
 function nextOfRun(run: Answer<'readRun'>, io: Io): string | undefined {
   const { id, kind, state, error, cancelRequestedAt } = run
-  const command = (name: string) => pasted(`${name} ${shortId(id)}`, io)
+  const command = (name: string) => commandLine(`${name} ${shortId(id)}`, io)
   if (state === 'parked') {
     const when = error?.code === 'BUDGET' ? ' once the budget has room again' : ''
     return `${command('resume')} performs it${when}, ${command('cancel')} ends it`
@@ -93,7 +93,7 @@ function withoutTexts(record: object): Facts {
 /** `waits`: why its channel is held, where it is. */
 export function deliveryFacts(delivery: Answer<'readDelivery'>, io: Io, waits?: string): Facts {
   const { id, state, channel, to, code, reason, attempts, nextAt, receipts } = delivery
-  const next = state === 'parked' ? `${pasted(`replay ${shortId(id)}`, io)} sends it again` : undefined
+  const next = state === 'parked' ? `${commandLine(`replay ${shortId(id)}`, io)} sends it again` : undefined
   const parts = receipts.length > 0 ? ['sent', ...partLines(receipts)] : undefined
   const first = { id, state, next, waits, channel, to, code, reason, attempts, nextAt, parts }
   return ordered({ ...delivery, receipts: undefined }, first, ['text'])

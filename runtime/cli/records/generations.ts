@@ -7,7 +7,7 @@ import { printable } from '../../observe/printable.ts'
 import type { Client } from '../client.ts'
 import { failure } from '../command-failure.ts'
 import type { CommandOptions, Io } from '../io.ts'
-import { counted, pasted, print } from '../print.ts'
+import { counted, commandLine, print } from '../print.ts'
 
 export type GenerationItem = ItemOf<'listGenerations'>
 
@@ -28,9 +28,9 @@ export function generationNotes(items: readonly GenerationItem[], io: Io): strin
   const held = items.find(({ rolledBack }) => rolledBack)
   return [
     held &&
-      `\nGeneration ${held.generation} serves in the place of the files until they change or ${pasted('reload', io)} ends it.\n`,
+      `\nGeneration ${held.generation} serves in the place of the files until they change or ${commandLine('reload', io)} ends it.\n`,
     items.some(({ isCurrent }) => isCurrent) &&
-      `\nThe files as they are now are refused; ${pasted('reload', io)} says why.\n`,
+      `\nThe files as they are now are refused; ${commandLine('reload', io)} says why.\n`,
   ]
     .filter(Boolean)
     .join('')
@@ -64,9 +64,12 @@ export async function showGeneration(
 
 type Compared = Answer<'compareGenerations'>
 
-function patchOf({ name, change, before = '', after = '', isCut }: Compared['files'][number], of: Compared) {
+function patchOf(
+  { name, change, before = '', after = '', isCut }: Compared['files'][number],
+  compared: Compared,
+) {
   if (isCut) return `${printable(name)} ${change}; it is too long to be shown.\n`
-  const [from, to] = [`generation ${of.from}`, `generation ${of.to}`]
+  const [from, to] = [`generation ${compared.from}`, `generation ${compared.to}`]
   return createTwoFilesPatch(name, name, before, after, from, to, { headerOptions: FILE_HEADERS_ONLY })
     .split('\n')
     .map((line) => `${line.replaceAll(/[^\t]+/g, printable)}\n`)

@@ -5,7 +5,7 @@ import { printable } from '../../observe/printable.ts'
 import { openClient } from '../client.ts'
 import { failure } from '../command-failure.ts'
 import { type CommandOptions, type Io, paintFor, wrapText } from '../io.ts'
-import { pasted, print, shortTime, withPasted } from '../print.ts'
+import { commandLine, print, shortTime, withCommandLines } from '../print.ts'
 
 const colours = {
   'losing-events': 'red',
@@ -21,9 +21,9 @@ export function issueText(issue: ItemOf<'listIssues'>, io: Io): string {
   const ended = state === 'open' ? '' : `  ${state}${mutedUntil === undefined ? '' : ` until ${until}`}`
   const columns = Math.max(20, (io.columns ?? Number.POSITIVE_INFINITY) - 2)
   const indented = (text: string) =>
-    wrapText(printable(withPasted(text, io)), { columns }).replaceAll(/^/gm, '  ')
+    wrapText(printable(withCommandLines(text, io)), { columns }).replaceAll(/^/gm, '  ')
   // The command as the user types it here.
-  const command = next.command && pasted(next.command.replace(/^reveille /, ''), io).replaceAll('`', '')
+  const command = next.command && commandLine(next.command.replace(/^reveille /, ''), io).replaceAll('`', '')
   return [
     `${paint[state === 'open' ? colours[severity] : 'dim'](severity)}  ${paint.bold(printable(key))}${ended}`,
     `  ${count > 1 ? `${count} times since ${since}, last ${latest}` : since}`,

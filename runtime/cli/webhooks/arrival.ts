@@ -2,7 +2,7 @@
 
 import type { Registrar } from '@reveille/kit'
 import type { GatewayView } from '../doctor/gateway-view.ts'
-import { pasted, shortId } from '../print.ts'
+import { commandLine, shortId } from '../print.ts'
 import type { Connected, Task } from './task.ts'
 
 /** The way that is tested: an endpoint, and the gateway that it should reach. */
@@ -20,7 +20,7 @@ const pollMs = 1000
 const looks = 20
 
 interface Arrival {
-  readonly is: 'proven' | 'failed' | 'unknown'
+  readonly outcome: 'proven' | 'failed' | 'unknown'
   readonly next: readonly string[]
 }
 
@@ -33,15 +33,18 @@ export async function proveArrival(
 ): Promise<Arrival> {
   const { gateway, options, name, setup, steps, io } = way
   const { title } = setup
-  const again = pasted(`connect ${name}`, io)
-  const look = `See what comes: ${pasted('tail', io)}`
-  if ((await gateway.reach()).is !== 'there') {
+  const again = commandLine(`connect ${name}`, io)
+  const look = `See what comes: ${commandLine('tail', io)}`
+  if ((await gateway.reach()).kind !== 'gateway') {
     steps.warn(`No gateway answers at ${gateway.address}, so that the way from ${title} to it was not tried.`)
-    return { is: 'unknown', next: [`Start it: ${pasted('start', io)}`, `Then try the way: ${again}`] }
+    return {
+      outcome: 'unknown',
+      next: [`Start it: ${commandLine('start', io)}`, `Then try the way: ${again}`],
+    }
   }
   const seconds = options.wait ?? defaultWaitSeconds
   if (registrar.ping === undefined || seconds === 0)
-    return { is: 'unknown', next: [...(setup.howToTry === undefined ? [] : [setup.howToTry]), look] }
+    return { outcome: 'unknown', next: [...(setup.howToTry === undefined ? [] : [setup.howToTry]), look] }
   const began = io.now()
   const isTimeLeft = async () => {
     await io.pause(pollMs)
@@ -52,13 +55,13 @@ export async function proveArrival(
   while (ping?.status === 401 && (await isTimeLeft())) ping = await registrar.ping(id, isTimeLeft)
   if (ping === undefined || ping.status < 200 || ping.status >= 300) {
     steps.warn(whyNoPing(ping, title, address, seconds))
-    return { is: 'failed', next: [`Try it again: ${again}`] }
+    return { outcome: 'failed', next: [`Try it again: ${again}`] }
   }
   const request = await recordSince(began, way)
   const where = request === undefined ? '' : ` as the request ${shortId(request)}`
   const detail = `${title} pinged ${address}, and the gateway took it${where}.`
   steps.report({ step: 'ping', outcome: 'done', detail })
-  return { is: 'proven', next: [look] }
+  return { outcome: 'proven', next: [look] }
 }
 
 /** The id of the newest request of an endpoint since a time. */

@@ -18,7 +18,7 @@ const endpoint = (name: string) => option('--endpoint <name>', `of the gateway (
 /** Each step with the options that the command line adds to those of the package, and the function that performs it. */
 const steps = {
   connect: {
-    of: ({ connect }: SetupDescription) => connect,
+    describe: ({ connect }: SetupDescription) => connect,
     options: ({ name, setup }: Connected) => [
       option('--url <url>', 'where the internet reaches the gateway (default: its tunnel)'),
       option('--events <names>', 'separated by commas (default: those that mappings ask for)', parseNames),
@@ -39,7 +39,7 @@ const steps = {
     load: async () => (await import('./provider.ts')).connectProvider,
   },
   disconnect: {
-    of: ({ connect, other }: SetupDescription) => other ?? connect,
+    describe: ({ connect, other }: SetupDescription) => other ?? connect,
     options: ({ name }: Connected) => [
       option('--url <url>', 'where a webhook sends that the configuration does not name'),
       endpoint(name),
@@ -49,12 +49,12 @@ const steps = {
     load: async () => (await import('./provider.ts')).disconnectProvider,
   },
   setup: {
-    of: ({ connect }: SetupDescription) => connect,
+    describe: ({ connect }: SetupDescription) => connect,
     options: () => [option('--no-browser', 'only show the address of the consent'), answer],
     load: async () => (await import('./source.ts')).connectSource,
   },
   run: {
-    of: ({ other }: SetupDescription) =>
+    describe: ({ other }: SetupDescription) =>
       other ?? { description: 'run the source in this process, and post to a gateway', examples: [] },
     options: () => [option('--json', 'report its state as JSON lines')],
     load: async () => (await import('./run-source.ts')).runSource,
@@ -64,8 +64,8 @@ const steps = {
 type Step = keyof typeof steps
 
 function stepRow(step: Step, connected: Connected): CommandRow {
-  const { of, options, load } = steps[step]
-  const description: CommandDescription = of(connected.setup)
+  const { describe, options, load } = steps[step]
+  const description: CommandDescription = describe(connected.setup)
   const { argument, help, examples } = description
   return {
     about: description.description,

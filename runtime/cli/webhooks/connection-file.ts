@@ -75,7 +75,7 @@ export function presetEdit(preset: string, endpoint = preset): Edit {
   return {
     include: presets,
     item: presetItem(preset, endpoint),
-    is: (existing) => existing === preset || (isRecord(existing) && existing['name'] === preset),
+    matches: (existing) => existing === preset || (isRecord(existing) && existing['name'] === preset),
   }
 }
 

@@ -13,7 +13,7 @@ import { connectionTo } from '../client.ts'
 import { badUsage, failure } from '../command-failure.ts'
 import { createGatewayView, type GatewayView } from '../doctor/gateway-view.ts'
 import type { CommandOptions, Io } from '../io.ts'
-import { pasted } from '../print.ts'
+import { commandLine } from '../print.ts'
 import { proveArrival } from './arrival.ts'
 import {
   configurationOf,
@@ -107,15 +107,15 @@ async function register(task: ProviderTask, plan: Plan, wanted: WantedWebhook, f
     steps.warn('hooks.enabled is not true: no request is taken until it is.')
 
   const arrival = await proveArrival(registrar, made.id, wanted.url, task)
-  const isLost = arrival.is === 'failed'
+  const isLost = arrival.outcome === 'failed'
   const undo = `disconnect ${name}${endpoint === name ? '' : ` --endpoint ${endpoint}`}`
   return {
-    facts: { ...facts, hookId: made.id, arrival: arrival.is, configuration: { file: shown, changed } },
+    facts: { ...facts, hookId: made.id, arrival: arrival.outcome, configuration: { file: shown, changed } },
     lines: [
       isLost ? `${setup.title} is registered, and its test did not arrive.` : `${setup.title} is connected.`,
       '',
       ...arrival.next,
-      `To end it: ${pasted(undo, io)}`,
+      `To end it: ${commandLine(undo, io)}`,
     ],
     exitCode: isLost ? 1 : 0,
   }
@@ -248,7 +248,7 @@ function ownerOf({ name, registration, options, policy, endpoint, io }: Provider
   if (before.name.toLowerCase() === owner.name.toLowerCase()) return owner
   const own = `${name}-${(owner.name.split('/').at(-1) ?? '').toLowerCase().replace(/[^a-z0-9]+/g, '-')}`
   throw badUsage(
-    `The endpoint ${endpoint} belongs to ${before.name}. Give ${owner.name} an endpoint of its own with --endpoint ${own}, or end the other first: ${pasted(`disconnect ${name}`, io)}`,
+    `The endpoint ${endpoint} belongs to ${before.name}. Give ${owner.name} an endpoint of its own with --endpoint ${own}, or end the other first: ${commandLine(`disconnect ${name}`, io)}`,
   )
 }
 
@@ -288,14 +288,14 @@ async function addressFor(task: ProviderTask): Promise<string> {
   const base = options.url ?? (await tunnelOf(gateway))
   if (base === undefined)
     throw fail(
-      `${setup.title} needs an address of this gateway on the internet: --url https://hooks.example.com, or a tunnel while this runs: ${pasted('start --tunnel', io)}`,
+      `${setup.title} needs an address of this gateway on the internet: --url https://hooks.example.com, or a tunnel while this runs: ${commandLine('start --tunnel', io)}`,
     )
   const url = URL.parse(base)
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
     throw fail(`${base} is no address: write it as https://hooks.example.com.`)
   if (isLoopback(url.hostname) || privateHost.test(url.hostname))
     throw fail(
-      `${setup.title} cannot reach ${url.hostname}, which is an address of this machine or network. Name the one that the internet knows, or use a tunnel: ${pasted('start --tunnel', io)}`,
+      `${setup.title} cannot reach ${url.hostname}, which is an address of this machine or network. Name the one that the internet knows, or use a tunnel: ${commandLine('start --tunnel', io)}`,
     )
   if (url.protocol === 'http:') {
     if (setup.needsHttps) throw fail(`${setup.title} sends to https:// alone.`)
@@ -309,7 +309,7 @@ async function addressFor(task: ProviderTask): Promise<string> {
 }
 
 async function tunnelOf(gateway: GatewayView): Promise<string | undefined> {
-  if ((await gateway.reach()).is !== 'there') return undefined
+  if ((await gateway.reach()).kind !== 'gateway') return undefined
   const status = await gateway.status().catch(() => undefined)
   return (status as Partial<GatewayStatus> | undefined)?.publicUrl ?? undefined
 }
@@ -347,7 +347,7 @@ async function eventsFor(
   )
   if (covering.length === 0)
     steps.warn(
-      `No mapping takes what comes of the endpoint ${endpoint}, and it is ignored: ${pasted(`init mapping ${name}`, io)} copies the preset, to be changed.`,
+      `No mapping takes what comes of the endpoint ${endpoint}, and it is ignored: ${commandLine(`init mapping ${name}`, io)} copies the preset, to be changed.`,
     )
   if (options.events !== undefined) return options.events
   const asked = covering.map((match) => registration.eventsOf(match))
@@ -410,7 +410,7 @@ function isNamed(name: string, { sources }: Configuration): boolean {
 
 /** A gateway that watches its files has read them by then. */
 async function reloadGateway({ gateway }: ProviderTask): Promise<void> {
-  if ((await gateway.reach()).is !== 'there') return
+  if ((await gateway.reach()).kind !== 'gateway') return
   await gateway
     .admin()
     .then((admin) => admin.ask('reload', {}, [409]))

@@ -1,7 +1,7 @@
 /** `reveille webhooks NAME run`: runs a source in this process, and posts its events to a gateway. */
 
 import { keyOfSource, type Settings } from '@reveille/engine'
-import { PluginError, type Posted, parseJson, readRetryAfter, recordOf } from '@reveille/kit'
+import { asRecord, PluginError, type Posted, parseJson, readRetryAfter } from '@reveille/kit'
 import { type InternalRequest, postLimitsOf } from '../../http/index.ts'
 import { createLog } from '../../observe/log.ts'
 import { PluginSetupError, type StartedSource, startSource } from '../../plugin/index.ts'
@@ -11,7 +11,7 @@ import { connectionTo, namedAddress } from '../client.ts'
 import { badUsage, type CommandFailure, failure } from '../command-failure.ts'
 import { findConfiguration, shownPath } from '../configuration.ts'
 import { type Io, wrapText } from '../io.ts'
-import { pasted } from '../print.ts'
+import { commandLine } from '../print.ts'
 import { createStopSignal } from '../signals.ts'
 import type { Connected } from './task.ts'
 
@@ -27,7 +27,7 @@ export async function runSource({ name }: Connected, io: Io): Promise<number> {
     )
   }
   if (settings.sources[name] === undefined) {
-    const setUp = pasted(`webhooks ${name} setup`, io)
+    const setUp = commandLine(`webhooks ${name} setup`, io)
     throw failure(`${shownPath(file, io)} has no ${keyOfSource(name)}. Set it up: ${setUp}`)
   }
   const target = await targetOf(settings, io)
@@ -168,7 +168,7 @@ function reasonOf(error: unknown): string {
  */
 function readAnswer(response: Response, text: string, address: string): Posted {
   const { status } = response
-  const { ok, outcome, code, error }: Readonly<Record<string, unknown>> = recordOf(parseJson(text)) ?? {}
+  const { ok, outcome, code, error }: Readonly<Record<string, unknown>> = asRecord(parseJson(text)) ?? {}
   const isOurs = typeof ok === 'boolean' && ok === response.ok
   const isUnderstood = isOurs || status >= 500 || [401, 403, 404, 408, 413, 429].includes(status)
   if (!isUnderstood) throw unreachable(`What answers at ${address} with ${status} is no gateway.`)

@@ -21,7 +21,7 @@ import { connectionTo } from '../client.ts'
 import { failure } from '../command-failure.ts'
 import { createGatewayView } from '../doctor/gateway-view.ts'
 import type { Io } from '../io.ts'
-import { pasted, shellWord } from '../print.ts'
+import { commandLine, shellWord } from '../print.ts'
 import { createStopSignal } from '../signals.ts'
 import {
   type Configured,
@@ -45,14 +45,16 @@ interface Before extends Configured {
 /** @returns 1 where it could not be finished; the same command continues from there */
 export function connectSource({ name, setup }: Connected, given: Io, options: SetupOptions): Promise<number> {
   const again = (io: Io) =>
-    `What was done is kept: ${pasted(`webhooks ${name} setup`, io)} goes on from there.`
+    `What was done is kept: ${commandLine(`webhooks ${name} setup`, io)} goes on from there.`
   const work = async (task: Task) => {
     const { file, shown, steps, io } = task
     const found = await readConfigured(file, name, io)
     const { settings } = found.configuration
     const connector = await createConnector(name, settings)
     const wrong = new Set(
-      connector.examine(found.source).map(({ key }) => key.slice(connector.key.length + 1).split('.')[0]),
+      connector
+        .findProblems(found.source)
+        .map(({ key }) => key.slice(connector.key.length + 1).split('.')[0]),
     )
     const usable = Object.fromEntries(Object.entries(found.source).filter(([key]) => !wrong.has(key)))
     const { store, dataDir } = settings.gateway
@@ -82,7 +84,7 @@ async function connect(
   { steps, prompts, io }: Task,
   again: string,
 ): Promise<Connection> {
-  const { browser, ...wanted } = options
+  const { browser, ...requested } = options
   const call = new AbortController()
   const cancel = () => call.abort(failure(`Called off. ${again}`))
   const stop = createStopSignal({ signals: io.signals })
@@ -90,7 +92,7 @@ async function connect(
   try {
     return await connector.connect({
       config,
-      wanted,
+      requested,
       storage,
       fetch: io.fetch,
       clock: createSourceClock(io.now),
@@ -196,7 +198,7 @@ async function adviceFor(
     ({ origin, value }) => origin.kind === 'preset' && origin.name === preset && value.channel !== undefined,
   )
   const view = createGatewayView(await connectionTo(settings, io), io)
-  const isRunning = (await view.reach()).is === 'there'
+  const isRunning = (await view.reach()).kind === 'gateway'
   /** True if a running gateway has a last route. */
   const isRouted = async () => (await (await view.admin()).ask('readRoute')).route !== null
   const hasRoute =
@@ -205,11 +207,11 @@ async function adviceFor(
     hasOwnChannel ||
     (isRunning && (await isRouted().catch(() => false)))
   const isSilent = Object.keys(settings.channels).length === 0
-  const noRoute = `Nothing says where replies go: ${pasted('route set CHANNEL', io)}, or agents.route.`
+  const noRoute = `Nothing says where replies go: ${commandLine('route set CHANNEL', io)}, or agents.route.`
   return {
     warnings: [
       ...(settings.hooks.enabled ? [] : ['hooks.enabled is not true: nothing is taken until it is.']),
-      ...(isSilent ? [`There is no channel for replies yet: ${pasted('init channel slack', io)}`] : []),
+      ...(isSilent ? [`There is no channel for replies yet: ${commandLine('init channel slack', io)}`] : []),
       ...(isSilent || hasRoute ? [] : [noRoute]),
       ...Object.entries(endpoints).flatMap(([name, policy]) => ledAstray(name, policy, settings.hooks.path)),
       ...(await ownedByAnother(settings.gateway.dataDir)),
@@ -218,14 +220,16 @@ async function adviceFor(
     next: [
       isRunning
         ? `The gateway at ${view.address} takes it up by itself.`
-        : `Start the gateway, which runs the source: ${pasted('start', io)}`,
-      ...(howToTry === undefined ? [] : [`${howToTry}, and see what comes of it: ${pasted('runs', io)}`]),
-      `The state of the source: ${pasted('status', io)}`,
+        : `Start the gateway, which runs the source: ${commandLine('start', io)}`,
+      ...(howToTry === undefined
+        ? []
+        : [`${howToTry}, and see what comes of it: ${commandLine('runs', io)}`]),
+      `The state of the source: ${commandLine('status', io)}`,
     ],
   }
 }
 
-/** A proxy may lead another path to the gateway, but a path with another end is more often a slip. */
+/** A proxy may lead another path to the gateway, but a path with another end is more often a mistake. */
 function ledAstray(endpoint: string, { verify }: Given, path: string): string[] {
   const { audience } = (verify ?? {}) as { readonly audience?: unknown }
   const posted = typeof audience === 'string' ? URL.parse(audience) : null

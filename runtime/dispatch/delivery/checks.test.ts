@@ -34,7 +34,7 @@ test('a check that throws or hangs gives a reason', async () => {
     checks.check(['wall'])
     if (check === hangs) clock.advance(31_000)
     await yieldToEventLoop()
-    const health = checks.of('wall')
+    const health = checks.healthOf('wall')
     assert.equal(health?.ok, false)
     assert.match(health.detail ?? '', detail)
     assert.equal(lines[0]?.event, 'channel-check-failed')
@@ -47,9 +47,9 @@ test('a message that was sent proves a failed check outdated', async () => {
   const { checks } = open(async () => ({ ok: false, detail: 'no answer' }))
   checks.check(['wall'])
   await yieldToEventLoop()
-  assert.equal(checks.of('wall')?.detail, 'no answer')
+  assert.equal(checks.healthOf('wall')?.detail, 'no answer')
   checks.sent('wall')
-  assert.equal(checks.of('wall'), undefined)
+  assert.equal(checks.healthOf('wall'), undefined)
 })
 
 test('the late answer of an earlier check of a channel is ignored', async () => {
@@ -57,12 +57,12 @@ test('the late answer of an earlier check of a channel is ignored', async () => 
   const { lines, checks } = open(() => new Promise((resolve) => answers.push(resolve)))
   checks.check(['wall'])
   checks.check(['wall'])
-  assert.equal(checks.of('wall'), undefined)
+  assert.equal(checks.healthOf('wall'), undefined)
   answers[1]?.({ ok: true, detail: 'new' })
   await yieldToEventLoop()
   answers[0]?.({ ok: false, detail: 'old' })
   await yieldToEventLoop()
-  assert.equal(checks.of('wall')?.detail, 'new')
+  assert.equal(checks.healthOf('wall')?.detail, 'new')
   assert.deepEqual(
     lines.map(({ event }) => event),
     ['channel-checked'],

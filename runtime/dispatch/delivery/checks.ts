@@ -56,7 +56,7 @@ export function createChannelChecks(
     sent(channel: string) {
       if (questions.get(channel)?.health?.ok === false) questions.delete(channel)
     },
-    of: (channel: string): Health | undefined => questions.get(channel)?.health,
+    healthOf: (channel: string): Health | undefined => questions.get(channel)?.health,
     /** Drops the results of all other channels. */
     keep(channels: ReadonlySet<string>) {
       for (const name of questions.keys()) if (!channels.has(name)) questions.delete(name)

@@ -101,7 +101,7 @@ function createSender(parts: PerformerParts) {
       if (index < found.receipts.length) continue
       const permit = await permitToSend(sending, delivery)
       if ('effects' in permit) return permit
-      await claim.hold()
+      await claim.confirm()
       const attempt = { at: now(), text: part.text, configurationVersion: permit.configurationVersion }
       onSending?.(delivery.text)
       if (part.text !== delivery.text) onSending?.(part.text)

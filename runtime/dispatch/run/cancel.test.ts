@@ -101,7 +101,7 @@ test('a cancel that comes while a failed attempt is written ends the run before 
     lease: new AbortController().signal,
     cancel: cancel.signal,
     load: async () => ({ run, history: [], events: [], pending: { all: 0, now: 0 } }),
-    hold: async () => {},
+    confirm: async () => {},
     checkpoint: async () => cancel.abort(),
   })
   assert.deepEqual(['done' in settlement, settlement.effects.run?.state], [true, 'cancelled'])

@@ -68,7 +68,7 @@ function allOf(burst: Burst, newest: readonly Request[]): Content | undefined {
   if (burst.count === 1) return newest[0]?.content
   const entries = newestThatFit(burst, newest)
   const head = `${describe(burst)}${leftOut(burst.count - entries.length)}; they follow, the oldest first:`
-  const join = (of: keyof Content) => [head, ...entries.map((entry) => entry[of])].join('\n\n')
+  const join = (field: keyof Content) => [head, ...entries.map((entry) => entry[field])].join('\n\n')
   return { message: join('message'), prompt: join('prompt') }
 }
 

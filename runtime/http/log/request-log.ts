@@ -48,7 +48,7 @@ export function logRequest(log: HookLog, context: RequestFacts, result: RequestO
     generation: context.live.generation,
     ms,
     client: context.client,
-    ...(context.replay && { replayOf: context.replay.of }),
+    ...(context.replay && { replayOf: context.replay.original }),
   }
   if ('actions' in result) log.info({ ...facts, actions: result.actions.map(actionFacts) })
   else if (result.outcome === 'handshake') log.info({ ...facts, reason: result.handshake.reason })

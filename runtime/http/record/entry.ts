@@ -121,7 +121,7 @@ export function composeRecord(
     mapping: result.mapping,
     client: context.client,
     ...(context.deliveryId !== undefined && { deliveryId: cut(context.deliveryId, maxDeliveryIdLength) }),
-    ...(replay !== undefined && { replayOf: replay.of, ...(replay.by && { by: replay.by }) }),
+    ...(replay !== undefined && { replayOf: replay.original, ...(replay.by && { by: replay.by }) }),
     ...(traceparent && { traceparent }),
     ...(context.authenticatedBy && { authenticatedBy: context.authenticatedBy }),
     generationDigest: live.snapshot.digest.slice(0, shownOfDigest),

@@ -4,7 +4,7 @@ import type { Snapshot } from '@reveille/engine'
 import type { Posted, PostLimits } from '@reveille/kit'
 import type { RequestRecord } from '../../store/port.ts'
 import { maxBytesFor } from '../body/decode.ts'
-import { type HookDependencies, report } from '../dependencies.ts'
+import { type HookDependencies, reportConcluded } from '../dependencies.ts'
 import { errorDefinition } from '../errors.ts'
 import { statusOfOutcome } from '../record/entry.ts'
 import type { RequestOutcome } from '../request-context.ts'
@@ -65,7 +65,7 @@ export function createInternalPost(dependencies: HookDependencies): PostInternal
       Buffer.from(body),
     )
     const result = await recorder.keep(concluded)
-    report(dependencies, concluded.facts, result)
+    reportConcluded(dependencies, concluded.facts, result)
     return result
   }
 

@@ -5,13 +5,13 @@ import type { Settings } from '@reveille/engine'
 import { type Channel, type ChannelHealth, compileRedaction, type Plugin } from '@reveille/kit'
 import { pino } from 'pino'
 import { parsePluginConfiguration } from '../configuration/configuration.ts'
-import type { PluginPlaces } from '../configuration/directory.ts'
+import type { PluginSettings } from '../configuration/directory.ts'
 import { type PluginProblem, PluginSetupError } from '../configuration/setup-error.ts'
-import { askedChannel, type Specification } from '../configuration/specify.ts'
+import { channelReference, type Specification } from '../configuration/specify.ts'
 import { redactHealth } from '../host/handles.ts'
 import { startInstance } from '../instance/instance.ts'
 import { importPlugin } from '../instance/load.ts'
-import { checkConfiguration, locateAlone } from './check.ts'
+import { checkConfiguration, locateOne } from './check.ts'
 
 /** One key of a channel's or source's configuration. */
 export interface OfferedKey {
@@ -37,34 +37,34 @@ export interface ChannelOffer {
    * Imports the plugin and returns what examines a configuration: by the schema, and then by the plugin's own check.
    * @throws PluginSetupError if the plugin cannot be imported
    */
-  examiner(): Promise<Examiner>
+  configurationCheck(): Promise<ConfigurationCheck>
 }
 
 /** Returns what is wrong with a configuration. */
-export type Examiner = (config: Readonly<Record<string, unknown>>) => readonly PluginProblem[]
+export type ConfigurationCheck = (config: Readonly<Record<string, unknown>>) => readonly PluginProblem[]
 
 /** @throws PluginSetupError for a channel that does not exist, or whose package is not installed */
 export function offerOf(
   name: string,
-  settings: Pick<Settings, 'agents'> & PluginPlaces,
+  settings: Pick<Settings, 'agents'> & PluginSettings,
   resolveFrom: string | URL = import.meta.url,
 ): ChannelOffer {
-  const wanted = locateAlone(askedChannel(name, {}), settings, resolveFrom)
+  const specification = locateOne(channelReference(name, {}), settings, resolveFrom)
   return {
     name,
-    package: wanted.package.name,
-    keys: keysOf(wanted),
-    async examiner() {
-      return createExaminer(await importPlugin(wanted, compileRedaction([])), wanted)
+    package: specification.package.name,
+    keys: keysOf(specification),
+    async configurationCheck() {
+      return createConfigurationCheck(await importPlugin(specification, compileRedaction([])), specification)
     },
   }
 }
 
-export function createExaminer(plugin: Plugin, wanted: Specification): Examiner {
+export function createConfigurationCheck(plugin: Plugin, specification: Specification): ConfigurationCheck {
   return (config) => {
     try {
-      const asked = { ...wanted, given: config }
-      checkConfiguration(plugin, asked, parsePluginConfiguration(asked))
+      const changed = { ...specification, given: config }
+      checkConfiguration(plugin, changed, parsePluginConfiguration(changed))
       return []
     } catch (error) {
       if (error instanceof PluginSetupError && error.code !== 'PLUGIN_MANIFEST') return error.problems
@@ -128,10 +128,10 @@ const closeTimeoutMs = 2000
 export async function tryChannel(
   name: string,
   config: Readonly<Record<string, unknown>>,
-  settings: Pick<Settings, 'agents'> & PluginPlaces,
+  settings: Pick<Settings, 'agents'> & PluginSettings,
   { fetch, timeoutMs = 15_000, resolveFrom = import.meta.url }: TryOptions,
 ): Promise<ChannelHealth | undefined> {
-  const wanted = locateAlone(askedChannel(name, config), settings, resolveFrom)
+  const wanted = locateOne(channelReference(name, config), settings, resolveFrom)
   const instance = await startInstance(wanted, parsePluginConfiguration(wanted), {
     log: pino({ level: 'silent' }),
     fetch,

@@ -3,11 +3,11 @@
 import type { Catalog, Settings, Snapshot } from '@reveille/engine'
 import { compileRedaction, type Plugin } from '@reveille/kit'
 import { configureAll, type PluginConfiguration } from '../configuration/configuration.ts'
-import { asFileUrl, createDirectory, type PluginPlaces } from '../configuration/directory.ts'
+import { asFileUrl, createDirectory, type PluginSettings } from '../configuration/directory.ts'
 import { catalogOf, isSet, locate, type Specification, specify } from '../configuration/specify.ts'
 import { setupProblem, setupRefusal } from '../instance/load.ts'
 
-type Checked = Pick<Settings, 'agents' | 'channels' | 'sources' | 'observers'> & PluginPlaces
+type Checked = Pick<Settings, 'agents' | 'channels' | 'sources' | 'observers'> & PluginSettings
 
 /**
  * Returns the names that exist, if everything that is configured fits its schema. Runs no plugin code.
@@ -19,30 +19,30 @@ export function checkPlugins(
   endpoints?: Snapshot['endpoints'],
 ): Catalog {
   const directory = createDirectory(settings, asFileUrl(resolveFrom))
-  const wanted = specify(settings, directory, endpoints)
-  configureAll(wanted.filter(isSet))
-  return catalogOf(directory, wanted)
+  const specifications = specify(settings, directory, endpoints)
+  configureAll(specifications.filter(isSet))
+  return catalogOf(directory, specifications)
 }
 
 /** Finds the package of one channel or source, whatever else is configured. @throws PluginSetupError */
-export function locateAlone(
-  asked: Parameters<typeof locate>[0],
-  settings: Pick<Settings, 'agents'> & PluginPlaces,
+export function locateOne(
+  reference: Parameters<typeof locate>[0],
+  settings: Pick<Settings, 'agents'> & PluginSettings,
   resolveFrom: string | URL,
 ): Specification {
-  return locate(asked, createDirectory(settings, asFileUrl(resolveFrom)), settings.agents)
+  return locate(reference, createDirectory(settings, asFileUrl(resolveFrom)), settings.agents)
 }
 
 /** @throws PluginSetupError with the plugin's own objections to a configuration that fits its schema */
 export function checkConfiguration(
   plugin: Plugin,
-  wanted: Specification,
+  specification: Specification,
   { config, secrets }: PluginConfiguration,
 ): void {
   const redact = compileRedaction(secrets)
   try {
     plugin.check?.(config)
   } catch (error) {
-    throw setupRefusal(wanted, setupProblem(error, wanted, redact), redact, error)
+    throw setupRefusal(specification, setupProblem(error, specification, redact), redact, error)
   }
 }

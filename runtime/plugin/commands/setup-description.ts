@@ -3,19 +3,25 @@
 import { readFileSync } from 'node:fs'
 import type { Settings } from '@reveille/engine'
 import {
+  asRecord,
   compileRedaction,
-  listOf as listed,
+  asList as listed,
   parseJson,
   type Registration,
-  recordOf,
   type SetupDescription,
 } from '@reveille/kit'
-import { asFileUrl, builtIn, createDirectory, listOf, type PluginPlaces } from '../configuration/directory.ts'
+import {
+  asFileUrl,
+  builtIn,
+  createDirectory,
+  listOf,
+  type PluginSettings,
+} from '../configuration/directory.ts'
 import type { PluginPackage } from '../configuration/package.ts'
 import { PluginSetupError } from '../configuration/setup-error.ts'
-import { askedSource } from '../configuration/specify.ts'
+import { sourceReference } from '../configuration/specify.ts'
 import { importPlugin } from '../instance/load.ts'
-import { locateAlone } from './check.ts'
+import { locateOne } from './check.ts'
 
 type ConnectedKind = 'source' | 'provider'
 
@@ -35,11 +41,11 @@ export function builtInSetups(
   })
 }
 
-type Settled = Pick<Settings, 'agents'> & PluginPlaces
+type Settled = Pick<Settings, 'agents'> & PluginSettings
 
 /** @throws PluginSetupError for a name that no package has, or whose package is not connected by commands */
 export function setupOf(kind: ConnectedKind, name: string, settings: Settled): SetupDescription {
-  const found = locateAlone(askedOf(kind, name), settings, import.meta.url).package
+  const found = locateOne(askedOf(kind, name), settings, import.meta.url).package
   const setup = setupIn(found)
   if (setup !== undefined) return setup
   throw unconnected(found, name)
@@ -47,14 +53,14 @@ export function setupOf(kind: ConnectedKind, name: string, settings: Settled): S
 
 /** Imports the plugin that registers webhooks at a provider. @throws PluginSetupError */
 export async function registrationOf(name: string, settings: Settled): Promise<Registration> {
-  const wanted = locateAlone(askedOf('provider', name), settings, import.meta.url)
+  const wanted = locateOne(askedOf('provider', name), settings, import.meta.url)
   const { registration } = await importPlugin(wanted, compileRedaction([]))
   if (registration !== undefined) return registration
   throw unconnected(wanted.package, name)
 }
 
 function askedOf(kind: ConnectedKind, name: string) {
-  return kind === 'source' ? askedSource(name, {}) : { kind, name, id: name, key: name, given: {} }
+  return kind === 'source' ? sourceReference(name, {}) : { kind, name, id: name, key: name, rawConfig: {} }
 }
 
 function unconnected(found: PluginPackage, key: string): PluginSetupError {
@@ -71,12 +77,12 @@ function setupIn({ name, setup }: PluginPackage): SetupDescription | undefined {
   } catch {
     // The error below says it.
   }
-  const value = recordOf(parseJson(text))
+  const value = asRecord(parseJson(text))
   const isGood =
     typeof value?.['title'] === 'string' &&
     [value['connect'], value['other'] ?? value['connect']].every((each) => {
-      const { description, options = [], examples } = recordOf(each) ?? {}
-      const flags = listed(options).every((option) => typeof recordOf(option)?.['flags'] === 'string')
+      const { description, options = [], examples } = asRecord(each) ?? {}
+      const flags = listed(options).every((option) => typeof asRecord(option)?.['flags'] === 'string')
       return typeof description === 'string' && Array.isArray(examples) && flags
     })
   if (isGood) return value as unknown as SetupDescription

@@ -4,15 +4,20 @@ import type { Settings } from '@reveille/engine'
 import { type ConnectCall, type Connection, compileRedaction, createPluginFetch } from '@reveille/kit'
 import { type Logger, pino } from 'pino'
 import { parsePluginConfiguration, secretsIn } from '../configuration/configuration.ts'
-import type { PluginPlaces } from '../configuration/directory.ts'
+import type { PluginSettings } from '../configuration/directory.ts'
 import { PluginSetupError } from '../configuration/setup-error.ts'
-import { askedSource } from '../configuration/specify.ts'
+import { sourceReference } from '../configuration/specify.ts'
 import { createSourceHandle, type LiveSource } from '../host/handles.ts'
 import { startInstance } from '../instance/instance.ts'
 import { importPlugin } from '../instance/load.ts'
 import { redactError } from '../instance/redaction.ts'
-import { createExaminer, type Examiner, keysOf, type OfferedKey } from './channel-offer.ts'
-import { locateAlone } from './check.ts'
+import {
+  type ConfigurationCheck,
+  createConfigurationCheck,
+  keysOf,
+  type OfferedKey,
+} from './channel-offer.ts'
+import { locateOne } from './check.ts'
 
 export interface Connector {
   readonly name: string
@@ -21,7 +26,7 @@ export interface Connector {
   readonly key: string
   /** The keys of the configuration, the required ones first. */
   readonly keys: readonly OfferedKey[]
-  readonly examine: Examiner
+  readonly findProblems: ConfigurationCheck
   /** The plugin gets the same `fetch` as in `setup`. @throws what the plugin throws, without the secrets of `config` */
   connect(call: ConnectCall): Promise<Connection>
 }
@@ -29,25 +34,28 @@ export interface Connector {
 /** @throws PluginSetupError for a source that does not exist, whose package is not installed, or whose plugin has no `connect` */
 export async function createConnector(
   name: string,
-  settings: Pick<Settings, 'agents'> & PluginPlaces,
+  settings: Pick<Settings, 'agents'> & PluginSettings,
   resolveFrom: string | URL = import.meta.url,
 ): Promise<Connector> {
-  const wanted = locateAlone(askedSource(name, {}), settings, resolveFrom)
-  const plugin = await importPlugin(wanted, compileRedaction([]))
+  const specification = locateOne(sourceReference(name, {}), settings, resolveFrom)
+  const plugin = await importPlugin(specification, compileRedaction([]))
   if (typeof plugin.connect !== 'function') {
-    const problem = { key: wanted.key, message: 'has no automatic setup; write its configuration by hand' }
-    throw new PluginSetupError('PLUGIN_SETUP', wanted.package.name, [problem])
+    const problem = {
+      key: specification.key,
+      message: 'has no automatic setup; write its configuration by hand',
+    }
+    throw new PluginSetupError('PLUGIN_SETUP', specification.package.name, [problem])
   }
   const log = pino({ level: 'silent' })
-  const owner = { plugin: wanted.package.name, source: name }
+  const owner = { plugin: specification.package.name, source: name }
   return {
     name,
-    package: wanted.package.name,
-    key: wanted.key,
-    keys: keysOf(wanted),
-    examine: createExaminer(plugin, wanted),
+    package: specification.package.name,
+    key: specification.key,
+    keys: keysOf(specification),
+    findProblems: createConfigurationCheck(plugin, specification),
     async connect(call) {
-      const redact = compileRedaction(secretsIn({ ...wanted, given: call.config }))
+      const redact = compileRedaction(secretsIn({ ...specification, rawConfig: call.config }))
       const fetch = createPluginFetch({ fetch: call.fetch, log, owner, signal: call.signal })
       const report: ConnectCall['report'] = (step) =>
         call.report({ ...step, detail: redact(String(step.detail)) })
@@ -77,15 +85,15 @@ export interface StartedSource extends LiveSource {
 /** @throws PluginSetupError for a source that is not configured, or with which a gateway would not start */
 export async function startSource(
   name: string,
-  settings: Pick<Settings, 'agents' | 'sources'> & PluginPlaces,
+  settings: Pick<Settings, 'agents' | 'sources'> & PluginSettings,
   { log, fetch, resolveFrom = import.meta.url }: StartSourceOptions,
 ): Promise<StartedSource> {
-  const asked = askedSource(name, settings.sources[name] ?? {})
+  const reference = sourceReference(name, settings.sources[name] ?? {})
   if (!Object.hasOwn(settings.sources, name)) {
-    const problem = { key: asked.key, message: 'is not configured' }
+    const problem = { key: reference.key, message: 'is not configured' }
     throw new PluginSetupError('PLUGIN_CONFIG', name, [problem])
   }
-  const wanted = locateAlone(asked, settings, resolveFrom)
-  const instance = await startInstance(wanted, parsePluginConfiguration(wanted), { log, fetch })
+  const specification = locateOne(reference, settings, resolveFrom)
+  const instance = await startInstance(specification, parsePluginConfiguration(specification), { log, fetch })
   return { ...createSourceHandle(instance), close: () => instance.close() }
 }

@@ -29,7 +29,7 @@ let compiler: Ajv2020 | undefined
  * @throws PluginSetupError `PLUGIN_CONFIG`, or `PLUGIN_MANIFEST` when the schema itself is unusable
  */
 export function parsePluginConfiguration(wanted: Specification): PluginConfiguration {
-  const config = structuredClone(wanted.given)
+  const config = structuredClone(wanted.rawConfig)
   const { result, secrets } = collectSecrets(() => validate(wanted, config))
   const { isValid, errors } = result
   if (!isValid) throw new PluginSetupError('PLUGIN_CONFIG', wanted.package.name, unique(errors, wanted))
@@ -38,7 +38,7 @@ export function parsePluginConfiguration(wanted: Specification): PluginConfigura
 
 /** The texts under `x-secret: true`, even if the configuration is wrong. @throws PluginSetupError `PLUGIN_MANIFEST` */
 export function secretsIn(wanted: Specification): readonly string[] {
-  return collectSecrets(() => validate(wanted, structuredClone(wanted.given))).secrets
+  return collectSecrets(() => validate(wanted, structuredClone(wanted.rawConfig))).secrets
 }
 
 function validate({ package: found, key }: Specification, config: unknown) {

@@ -58,14 +58,14 @@ export interface Directory {
 }
 
 /** Where packages are: those that `plugins:` names, and the configuration file, beside which they are installed. */
-export type PluginPlaces = Pick<Settings, 'plugins'> & Partial<Pick<Settings, 'file'>>
+export type PluginSettings = Pick<Settings, 'plugins'> & Partial<Pick<Settings, 'file'>>
 
 /**
  * createDirectory reads the manifests of the packages that `plugins:` names. Such a package wins over a built-in one of the same name.
  * It is looked for from the folder of the configuration first, as an import of a transform is, and then from `from`, the place of
  * Reveille; built-in packages are looked for in the opposite order. @throws PluginSetupError
  */
-export function createDirectory({ plugins, file }: PluginPlaces, from: URL): Directory {
+export function createDirectory({ plugins, file }: PluginSettings, from: URL): Directory {
   const beside = file === undefined ? [] : [pathToFileURL(file)]
   const extras = {
     channel: new Map<string, PluginPackage>(),

@@ -5,7 +5,7 @@ import { findPackageJSON } from 'node:module'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { isRecord, nearestName } from '@reveille/engine'
-import { KIT_VERSION, type PluginManifest, parseJson, recordOf } from '@reveille/kit'
+import { asRecord, KIT_VERSION, type PluginManifest, parseJson } from '@reveille/kit'
 import { contentOf } from './content.ts'
 import { type PluginProblem, PluginSetupError } from './setup-error.ts'
 
@@ -58,7 +58,7 @@ export interface PluginPackage {
 export function readPluginPackage(specifier: string, from: readonly URL[], key: string): PluginPackage {
   const file = findManifest(specifier, from, key)
   const folder = dirname(file)
-  const description: Description | undefined = recordOf(parseJson(readFileSync(file, 'utf8')))
+  const description: Description | undefined = asRecord(parseJson(readFileSync(file, 'utf8')))
   const { name = specifier, reveille } = description ?? {}
 
   const refuse = (message: string, hint?: string) =>

@@ -24,13 +24,13 @@ export interface Specification {
   readonly key: string
   readonly package: PluginPackage
   /** The configuration as written, with the inherited keys; not yet checked. */
-  readonly given: Readonly<Record<string, unknown>>
+  readonly rawConfig: Readonly<Record<string, unknown>>
   /** The keys of `given` that are in `agents`, where their mistakes are reported. */
   readonly inherited: readonly InheritedKey[]
 }
 
 /** A specification before its package is known. */
-type Asked = Omit<Specification, 'package' | 'inherited'>
+type PluginReference = Omit<Specification, 'package' | 'inherited'>
 
 /** The keys that runners may inherit. */
 export type Inheritance = Pick<Settings['agents'], InheritedKey>
@@ -41,61 +41,64 @@ export function specify(
   directory: Directory,
   endpoints: Snapshot['endpoints'] = {},
 ): Specification[] {
-  const asked = Object.entries(settings.channels).map(([name, given]) => askedChannel(name, given))
+  const references = Object.entries(settings.channels).map(([name, given]) => channelReference(name, given))
   const { runners, defaults } = settings.agents
-  for (const [name, { kind, ...given }] of Object.entries(runners)) {
+  for (const [name, { kind, ...rawConfig }] of Object.entries(runners)) {
     const id = typeof kind === 'string' ? kind : name
-    asked.push({ kind: 'runner', name, id, key: `agents.runners.${name}`, given })
+    references.push({ kind: 'runner', name, id, key: `agents.runners.${name}`, rawConfig })
   }
   if (!Object.hasOwn(runners, defaults.runner))
-    asked.push(unconfiguredRunner(defaults.runner, 'agents.defaults.runner'))
-  for (const [name, given] of Object.entries(settings.sources)) asked.push(askedSource(name, given))
-  for (const [name, given] of Object.entries(settings.observers))
-    asked.push({ kind: 'observer', name, id: name, key: `observers.${name}`, given })
+    references.push(runnerReference(defaults.runner, 'agents.defaults.runner'))
+  for (const [name, given] of Object.entries(settings.sources)) references.push(sourceReference(name, given))
+  for (const [name, rawConfig] of Object.entries(settings.observers))
+    references.push({ kind: 'observer', name, id: name, key: `observers.${name}`, rawConfig })
   for (const [name, { catchUp, verify }] of Object.entries(endpoints))
     if (catchUp !== undefined && verify?.provider !== undefined)
-      asked.push({
+      references.push({
         kind: 'provider',
         name,
         id: verify.provider,
         key: `hooks.endpoints.${name}.catchUp`,
-        given: catchUp,
+        rawConfig: catchUp,
       })
-  return mapJoined(asked, (each) => locate(each, directory, settings.agents))
+  return mapJoined(references, (each) => locate(each, directory, settings.agents))
 }
 
-export function askedChannel(name: string, given: Readonly<Record<string, unknown>>): Asked {
-  return { kind: 'channel', name, id: name, key: `channels.${name}`, given }
+export function channelReference(
+  name: string,
+  rawConfig: Readonly<Record<string, unknown>>,
+): PluginReference {
+  return { kind: 'channel', name, id: name, key: `channels.${name}`, rawConfig }
 }
 
-export function unconfiguredRunner(name: string, key: string): Asked {
-  return { kind: 'runner', name, id: name, key, given: {} }
+export function runnerReference(name: string, key: string): PluginReference {
+  return { kind: 'runner', name, id: name, key, rawConfig: {} }
 }
 
-export function askedSource(name: string, given: Readonly<Record<string, unknown>>): Asked {
-  return { kind: 'source', name, id: name, key: keyOfSource(name), given }
+export function sourceReference(name: string, rawConfig: Readonly<Record<string, unknown>>): PluginReference {
+  return { kind: 'source', name, id: name, key: keyOfSource(name), rawConfig }
 }
 
 /** @throws PluginSetupError */
-export function locate(asked: Asked, directory: Directory, agents: Inheritance): Specification {
-  const found = directory.find(asked.kind, asked.id, asked.key)
-  if (found !== undefined) return inherit(asked, found, agents)
-  const known = directory[listOf[asked.kind]]
-  const isProvider = asked.kind === 'provider'
+export function locate(reference: PluginReference, directory: Directory, agents: Inheritance): Specification {
+  const found = directory.find(reference.kind, reference.id, reference.key)
+  if (found !== undefined) return inherit(reference, found, agents)
+  const known = directory[listOf[reference.kind]]
+  const isProvider = reference.kind === 'provider'
   const problem = {
-    key: asked.key,
+    key: reference.key,
     message: isProvider
-      ? `asks ${asked.id}, whose API has no list of what was sent`
-      : `names ${asked.id}, and there is no such ${asked.kind}`,
+      ? `asks ${reference.id}, whose API has no list of what was sent`
+      : `names ${reference.id}, and there is no such ${reference.kind}`,
     hint:
       (isProvider && `remove it: it is for ${known.join(' and ')}`) ||
-      (asked.kind === 'channel' && oneAccount(asked, known)) ||
-      hintFor(asked, known),
+      (reference.kind === 'channel' && oneAccount(reference, known)) ||
+      hintFor(reference, known),
   }
-  throw new PluginSetupError('PLUGIN_MISSING', asked.id, [problem])
+  throw new PluginSetupError('PLUGIN_MISSING', reference.id, [problem])
 }
 
-function hintFor({ id, kind }: Asked, known: readonly string[]): string {
+function hintFor({ id, kind }: PluginReference, known: readonly string[]): string {
   const meant = kind === 'channel' ? channelName(id, (name) => known.includes(name)) : id
   const close = meant === id ? nearestName(id, known) : meant
   if (close !== undefined) return `did you mean \`${close}\`?`
@@ -103,8 +106,8 @@ function hintFor({ id, kind }: Asked, known: readonly string[]): string {
 }
 
 /** A second account of a channel cannot have a name of its own, as a second runner can. */
-function oneAccount({ id, given }: Asked, known: readonly string[]): string | undefined {
-  const channel = known.find((name) => given['kind'] === name || new RegExp(`^${name}[\\d_-]`).test(id))
+function oneAccount({ id, rawConfig }: PluginReference, known: readonly string[]): string | undefined {
+  const channel = known.find((name) => rawConfig['kind'] === name || new RegExp(`^${name}[\\d_-]`).test(id))
   return channel === undefined ? undefined : oneAccountHint(channel)
 }
 
@@ -113,22 +116,25 @@ export function oneAccountHint(channel: string): string {
 }
 
 /** A runner's own key replaces the inherited one whole: a mixture would be visible in neither place. */
-function inherit(asked: Asked, found: PluginPackage, agents: Inheritance): Specification {
-  const { kind, given } = asked
-  const inherited = kind === 'runner' ? found.inherits.filter((key) => !Object.hasOwn(given, key)) : []
+function inherit(reference: PluginReference, found: PluginPackage, agents: Inheritance): Specification {
+  const { kind, rawConfig } = reference
+  const inherited = kind === 'runner' ? found.inherits.filter((key) => !Object.hasOwn(rawConfig, key)) : []
   const shared = Object.fromEntries(inherited.map((key) => [key, agents[key]]))
-  return { ...asked, package: found, given: { ...given, ...shared }, inherited }
+  return { ...reference, package: found, rawConfig: { ...rawConfig, ...shared }, inherited }
 }
 
 /** The names that the engine checks a configuration against. */
-export function catalogOf({ channels, runners, find }: Directory, wanted: readonly Specification[]): Catalog {
-  const relays = wanted.filter((each) => each.kind === 'runner' && each.package.relays)
+export function catalogOf(
+  { channels, runners, find }: Directory,
+  specifications: readonly Specification[],
+): Catalog {
+  const relays = specifications.filter((each) => each.kind === 'runner' && each.package.relays)
   // A runner that needs a configuration is known by the name that it has there.
   const ready = runners.filter((name) => !find('runner', name, 'agents.runners')?.needsConfiguration)
   return { channels, runners: ready, relays: relays.map(({ name }) => name) }
 }
 
 /** A configuration with an unset reference cannot be checked. */
-export function isSet({ given }: Specification): boolean {
-  return !holdsUnset(given)
+export function isSet({ rawConfig }: Specification): boolean {
+  return !holdsUnset(rawConfig)
 }

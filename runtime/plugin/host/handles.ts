@@ -5,13 +5,13 @@
  */
 
 import {
+  asRecord,
   type Channel,
   type ChannelHealth,
   PluginError,
   type Provider,
   type Redact,
   type Runner,
-  recordOf,
   type Source,
   type SourceCall,
   type SourceReport,
@@ -52,7 +52,7 @@ export function createRunnerHandle(name: string, { find, peek }: RunnerLookup): 
     async run(turn, call) {
       let instance = await find()
       // A reload may have closed the instance in the meantime.
-      while (!instance.hold()) instance = await find()
+      while (!instance.acquire()) instance = await find()
       const { provided, redact } = instance
       const { redactedCall, end } = redactProgress(call, redact)
       const run = async () => (provided as Runner).run(turnFor(provided as Runner, turn), redactedCall)
@@ -119,7 +119,7 @@ export function createChannelHandle(name: string, find: () => Instance): Channel
   const channel = () => find().provided as Channel
   function holding<Answer>(call: (channel: Channel, redact: Redact) => Promise<Answer>): Promise<Answer> {
     const instance = find()
-    instance.hold()
+    instance.acquire()
     return releasing(instance, () => call(instance.provided as Channel, instance.redact))
   }
 
@@ -183,7 +183,7 @@ export function createSourceHandle(instance: Instance): LiveSource {
   return {
     name,
     async run(call) {
-      if (!instance.hold()) {
+      if (!instance.acquire()) {
         throw new PluginError(`The source ${name} is closed.`, { code: 'closed', retryable: false })
       }
       const report: SourceCall['report'] = (each) => call.report(redactReport(each, redact))
@@ -206,14 +206,14 @@ export interface LiveProvider {
 
 export function createProviderHandle(instance: Instance): LiveProvider {
   const { specification, provided, redact } = instance
-  const { name: endpoint, id: name, given } = specification
+  const { name: endpoint, id: name, rawConfig } = specification
   return {
     endpoint,
     name,
-    given,
+    given: rawConfig,
     redact,
     async use(action) {
-      if (!instance.hold()) {
+      if (!instance.acquire()) {
         throw new PluginError(`The provider ${name} is closed.`, { code: 'closed', retryable: false })
       }
       return releasing(instance, () => action(provided as Provider))
@@ -223,6 +223,6 @@ export function createProviderHandle(instance: Instance): LiveProvider {
 
 /** A report comes from a plugin, so its type cannot be relied on. */
 function redactReport(report: SourceReport, redact: Redact): SourceReport {
-  const detail: unknown = recordOf(report)?.['detail']
+  const detail: unknown = asRecord(report)?.['detail']
   return { ...report, detail: typeof detail === 'string' ? redact(detail) : '' }
 }

@@ -17,9 +17,9 @@ import {
   type Inheritance,
   isSet,
   locate,
+  runnerReference,
   type Specification,
   specify,
-  unconfiguredRunner,
 } from '../configuration/specify.ts'
 import { type Instance, type InstanceOptions, startInstance } from '../instance/instance.ts'
 import {
@@ -202,7 +202,7 @@ function createPreparation({ log, from, starter, live, commit }: PreparationOpti
       running !== undefined &&
       running.id === wanted.id &&
       running.package.entry.href === wanted.package.entry.href &&
-      isDeepStrictEqual(running.given, wanted.given)
+      isDeepStrictEqual(running.rawConfig, wanted.rawConfig)
     )
   }
 
@@ -224,7 +224,7 @@ function createPreparation({ log, from, starter, live, commit }: PreparationOpti
     const instances = new Map<string, Instance>()
     for (const { kind, name } of wanted.get(true) ?? []) {
       const instance = live().instances.get(slotOf(kind, name))
-      if (instance?.hold()) instances.set(slotOf(kind, name), instance)
+      if (instance?.acquire()) instances.set(slotOf(kind, name), instance)
     }
     const { agents } = settings
     const next: PluginSet = { directory, instances, late: new Map(), lateStarted: new Map(), agents }
@@ -268,7 +268,7 @@ function startLate(
   if (known !== undefined) return known
   const starting = (async () => {
     try {
-      const wanted = locate(unconfiguredRunner(name, `agents.runners.${name}`), directory, agents)
+      const wanted = locate(runnerReference(name, `agents.runners.${name}`), directory, agents)
       return await starter.start(wanted, parsePluginConfiguration(wanted))
     } catch (cause) {
       throw new PluginError(

@@ -46,7 +46,7 @@ export interface Instance {
   /** Removes the secrets of the plugin from a text. */
   readonly redact: Redact
   /** Returns false if the instance is closed or closing, and cannot be held any more. */
-  hold(): boolean
+  acquire(): boolean
   /** Resolves at once, or for the last holder when the plugin is closed. */
   release(): Promise<void>
   /** Closes the instance although it is held. Settles with `closed`. */
@@ -128,7 +128,7 @@ export async function startInstance(
     specification,
     provided,
     redact,
-    hold() {
+    acquire() {
       if (isOpen) holders += 1
       return isOpen
     },

@@ -143,7 +143,7 @@ export function setupProblem(error: unknown, wanted: Specification, redact: Reda
     return { key: wanted.key, message: `cannot be set up${reason}` }
   }
   const path = /^`([\w.-]+)`/.exec(error.message)?.[1]?.split('.') ?? []
-  const isGiven = path[0] !== undefined && Object.hasOwn(wanted.given, path[0])
+  const isGiven = path[0] !== undefined && Object.hasOwn(wanted.rawConfig, path[0])
   const words = redact(error.message).replace(/\.$/, '')
   if (!isGiven) return { key: wanted.key, message: `cannot be set up: ${words}` }
   return { key: keyOf(path, wanted), message: words.replace(/^`[\w.-]+`,? ?/, '') }

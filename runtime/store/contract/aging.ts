@@ -82,7 +82,13 @@ export function agingContract(subject: ContractSubject): void {
         const today = new Date(bench.clock.now()).toISOString().slice(0, 10)
         for (const session of ['a', 'b', undefined])
           await effect({
-            spend: { day: today, runs: 1, tokens: 2, usd: 0.5, of: { ...of, ...(session && { session }) } },
+            spend: {
+              day: today,
+              runs: 1,
+              tokens: 2,
+              usd: 0.5,
+              labels: { ...of, ...(session && { session }) },
+            },
           })
         return today
       }

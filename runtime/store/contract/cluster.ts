@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Lead } from '../port.ts'
+import type { Leadership } from '../port.ts'
 import { type ContractSubject, openBench } from './bench/bench.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
 import { createSampler } from './bench/samples.ts'
@@ -25,17 +25,17 @@ export function clusterContract(subject: ContractSubject): void {
 
     test('the only node leads what it asks for, for each part that follows, until all of them have given it up', async (t) => {
       const { store } = await openBench(t, subject)
-      const begun = Promise.withResolvers<Lead>()
-      const again = Promise.withResolvers<Lead>()
-      const giveUp = store.cluster.lead('sources', begun.resolve)
-      const giveUpToo = store.cluster.lead('sources', again.resolve)
+      const begun = Promise.withResolvers<Leadership>()
+      const again = Promise.withResolvers<Leadership>()
+      const giveUp = store.cluster.whileLeading('sources', begun.resolve)
+      const giveUpToo = store.cluster.whileLeading('sources', again.resolve)
       const [first, second] = await Promise.all([begun.promise, again.promise])
-      await Promise.all([first.hold(), second.hold()])
+      await Promise.all([first.confirm(), second.confirm()])
       assert.deepEqual((await store.cluster.nodes())[0]?.leads, ['sources'])
       giveUp()
       assert.equal(first.signal.aborted, true)
-      await assert.rejects(first.hold(), { code: 'LEASE_LOST' })
-      await second.hold()
+      await assert.rejects(first.confirm(), { code: 'LEASE_LOST' })
+      await second.confirm()
       giveUpToo()
       assert.equal(second.signal.aborted, true)
     })
@@ -46,9 +46,9 @@ export function clusterContract(subject: ContractSubject): void {
       await bench.store.accept(sample.entry(sample.runAction()))
       const worker = startManualWorker(bench.store, ['run'])
       const claim = await worker.next()
-      await claim.hold()
+      await claim.confirm()
       await worker.drain(0)
-      await assert.rejects(claim.hold(), { code: 'LEASE_LOST' })
+      await assert.rejects(claim.confirm(), { code: 'LEASE_LOST' })
     })
   })
 }

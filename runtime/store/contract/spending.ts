@@ -88,11 +88,16 @@ export function spendingContract(subject: ContractSubject): void {
       const { sample } = bench
       await bench.store.accept(sample.entry(sample.runAction({ budget: 'github' })))
       const claim = await startManualWorker(bench.store, ['run']).next()
-      const of = { mapping: 'review', model: 'openai/gpt-5', session: 'hook:pr:7' }
+      const labels = { mapping: 'review', model: 'openai/gpt-5', session: 'hook:pr:7' }
       for (const _ of [1, 2, 3])
-        await spend(claim, { budget: 'github', runs: 1, tokens: 10, usd: 0.000_001, of })
-      await spend(claim, { runs: 1, tokens: 5, usd: 0.2, of: { mapping: 'triage', model: 'openai/gpt-5' } })
-      await spend(claim, { runs: 1, tokens: 7, of: { mapping: 'triage' } })
+        await spend(claim, { budget: 'github', runs: 1, tokens: 10, usd: 0.000_001, labels })
+      await spend(claim, {
+        runs: 1,
+        tokens: 5,
+        usd: 0.2,
+        labels: { mapping: 'triage', model: 'openai/gpt-5' },
+      })
+      await spend(claim, { runs: 1, tokens: 7, labels: { mapping: 'triage' } })
       const { read } = bench.store
       const { all, budgets } = await read.spent()
       assert.deepEqual([all.usd, budgets['github']?.usd], [0.200_003, 0.000_003])

@@ -6,12 +6,12 @@
 
 import type { Driver } from '@reveille/kit'
 import type { Context } from '../context.ts'
-import type { Cluster, Id, Lead, NodeRecord, StoreOptions } from '../port.ts'
+import type { Cluster, Id, Leadership, NodeRecord, StoreOptions } from '../port.ts'
 import { decodeString, encodeString } from '../records/rows.ts'
 import { createSourceValues } from '../records/source-values.ts'
 import { type Row, tables } from '../schema.ts'
 import { freeTasks, giveUpLease } from './claiming.ts'
-import { createLeads } from './leads.ts'
+import { createLeaderships } from './leaderships.ts'
 import { createAnnouncer, readNews } from './news.ts'
 import { createRenewal, type Renewal, type RenewalOptions } from './renewal.ts'
 
@@ -77,8 +77,8 @@ export async function joinCluster(options: ClusterOptions) {
   const { driver, core, id, times, clock, now, onHappened } = options
   const row = createNodeRow(options)
   const announcer = createAnnouncer(id, driver.notify)
-  const leads = createLeads({
-    hold: () => renewal.hold(),
+  const leads = createLeaderships({
+    confirm: () => renewal.confirm(),
     onWanted: () => renewal.renewSoon(),
     onGivenUp: (what) =>
       void core
@@ -105,13 +105,13 @@ export async function joinCluster(options: ClusterOptions) {
   }
 
   /** Deletes old history while this node leads that. */
-  function sweep({ signal }: Lead): void {
+  function sweep({ signal }: Leadership): void {
     core.setSweeps(true)
     onHappened({})
     signal.addEventListener('abort', () => core.setSweeps(false), { once: true })
   }
 
-  leads.lead('retention', sweep)
+  leads.whileLeading('retention', sweep)
   await renewal.renew()
   const tickMs = Math.min(1_000, times.renewMs / 2)
   const timer = setInterval(() => renewal.tick(tickMs), tickMs).unref()
@@ -131,14 +131,14 @@ export async function joinCluster(options: ClusterOptions) {
       row.report(next)
       renewal.renewSoon()
     },
-    lead: leads.lead,
+    whileLeading: leads.whileLeading,
     sourceValues: createSourceValues(driver.read, (work) => core.transact(now(), work)),
     database: () => driver.describe(),
   }
 
   return {
     cluster,
-    hold: renewal.hold,
+    hold: renewal.confirm,
     announce: announcer.announce,
     /** Gives up what this node holds, so that others begin at once. */
     async close(): Promise<void> {

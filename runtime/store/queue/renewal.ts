@@ -11,7 +11,7 @@ import { cancelPartialJobs } from '../records/jobs.ts'
 import { decodeString } from '../records/rows.ts'
 import { freeExpired, freeTasks, type LeaseTimes, nextExpiry, renewLease, renewLeases } from './claiming.ts'
 import type { OpenClaim } from './claims.ts'
-import type { Leads } from './leads.ts'
+import type { Leaderships } from './leaderships.ts'
 import { type LeaseToken, leaseName } from './tasks.ts'
 
 /** Milliseconds between two tries while the database does not answer. */
@@ -23,7 +23,7 @@ export interface RenewalOptions {
   readonly times: LeaseTimes
   readonly clock: { ask(): Promise<void>; now(): number }
   readonly now: () => number
-  readonly leads: Leads
+  readonly leads: Leaderships
   writeNode(tx: Context, steadySince: number): Promise<void>
   onHappened(happened: Partial<Happened>): void
   /** Called for other nodes. */
@@ -91,7 +91,7 @@ export function createRenewal(options: RenewalOptions) {
       if (performance.now() - renewedAt + tickMs / 2 >= times.renewMs) renewSoon()
     },
     /** Resolves while no other node can have taken over a claim, or what this node leads. A renewal may have left out a claim. */
-    async hold(claim?: number): Promise<void> {
+    async confirm(claim?: number): Promise<void> {
       const isHeld = () => isFresh(claim === undefined ? renewedAt : core.claims.get(claim)?.leasedAt)
       while (!isHeld()) {
         if (isClosed) throw new StoreError('DRAINING', 'the store is closed')

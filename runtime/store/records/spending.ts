@@ -39,13 +39,13 @@ const addToCosts = `ON CONFLICT (day, mapping, model, session) DO UPDATE SET ${a
 export function addSpent(tx: Context, all: readonly NonNullable<Effects['spend']>[]): void {
   const spent = createSums()
   const costs = createSums()
-  for (const { day, budget, runs, tokens, usd, of = {}, reported = [] } of all) {
+  for (const { day, budget, runs, tokens, usd, labels = {}, reported = [] } of all) {
     const micros = Math.min(Math.round((usd ?? 0) * microsPerUsd), Number.MAX_SAFE_INTEGER)
     const isReported = (scope: 'all' | 'budget') => (reported.includes(scope) ? 1 : 0)
     spent.add([day, allRuns], [runs, tokens, isReported('all'), micros])
     if (budget !== undefined)
       spent.add([day, encodeString(budget)], [runs, tokens, isReported('budget'), micros])
-    const names = [of.mapping ?? '', of.model ?? '', of.session ?? ''].map(encodeString)
+    const names = [labels.mapping ?? '', labels.model ?? '', labels.session ?? ''].map(encodeString)
     if (runs > 0) costs.add([day, ...names], [runs, tokens, micros, usd === undefined ? runs : 0])
   }
   // The column `reported` is a flag, so its sum becomes 0 or 1.

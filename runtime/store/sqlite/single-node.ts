@@ -31,10 +31,10 @@ export function createSingleNode({
     report(next) {
       live = next
     },
-    lead(what, run) {
+    whileLeading(what, run) {
       const end = new AbortController()
       led.push(what)
-      run({ signal: end.signal, hold: async () => end.signal.throwIfAborted() })
+      run({ signal: end.signal, confirm: async () => end.signal.throwIfAborted() })
       return () => {
         led.splice(led.indexOf(what), 1)
         end.abort(new StoreError('LEASE_LOST', `this node gave up ${what}`))

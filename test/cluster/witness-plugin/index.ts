@@ -8,7 +8,7 @@ import { definePlugin } from '@reveille/kit'
 export interface WitnessLine {
   readonly what: 'begun' | 'ended' | 'sent'
   /** The run, or the key of a part of a delivery. */
-  readonly of: string
+  readonly subject: string
   readonly session?: string
   readonly pid: number
   /** Milliseconds since the Unix epoch. */
@@ -22,7 +22,7 @@ export default definePlugin({
     if (!file) throw new Error('REVEILLE_TEST_WITNESS must name the file that is written.')
     // A test may have set the clock of this process.
     const now = () => Math.round(performance.timeOrigin + performance.now())
-    const note = (line: Pick<WitnessLine, 'what' | 'of' | 'session'>) =>
+    const note = (line: Pick<WitnessLine, 'what' | 'subject' | 'session'>) =>
       appendFileSync(file, `${JSON.stringify({ ...line, pid: process.pid, at: now() })}\n`)
     const timesBegun = (run: string) =>
       readFileSync(file, 'utf8').split(`"what":"begun","of":"${run}"`).length - 1
@@ -34,7 +34,7 @@ export default definePlugin({
           target: (to) => ({ key: to, kind: 'user' }),
           render: (text) => [{ text }],
           async send(_part, { key }) {
-            note({ what: 'sent', of: key })
+            note({ what: 'sent', subject: key })
             return { id: key }
           },
         },
@@ -44,12 +44,12 @@ export default definePlugin({
           id: 'witness',
           async run({ runId, sessionKey, kind, prompt }, { signal }) {
             if (kind === 'heartbeat') return { reply: 'HEARTBEAT_OK' }
-            note({ what: 'begun', of: runId, session: sessionKey })
+            note({ what: 'begun', subject: runId, session: sessionKey })
             const [, times] = /not answered the first (\d+) times/.exec(prompt) ?? []
             if (timesBegun(runId) <= Number(times ?? 0)) await pause(600_000, undefined, { signal })
             // Long enough to be hit by a kill now and then.
             await pause(5 + Math.random() * 20, undefined, { signal })
-            note({ what: 'ended', of: runId, session: sessionKey })
+            note({ what: 'ended', subject: runId, session: sessionKey })
             return { reply: `an answer of ${sessionKey}` }
           },
         },

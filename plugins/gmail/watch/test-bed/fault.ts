@@ -18,12 +18,12 @@ export interface Lifetime {
 
 export interface FaultSource {
   /** Undefined if the call succeeds at once. */
-  of(operation: string): Fault | undefined
+  next(operation: string): Fault | undefined
 }
 
 /** Performs a call with its fault. Effects happen in an order that depends on how long each call takes. */
 export async function withFault<Result>(
-  { of }: FaultSource,
+  { next }: FaultSource,
   life: Lifetime,
   clock: SourceClock,
   operation: string,
@@ -32,7 +32,7 @@ export async function withFault<Result>(
 ): Promise<Result> {
   signal.throwIfAborted()
   await orDeath(life)
-  const fault = of(operation)
+  const fault = next(operation)
   await meet(fault?.before)
   await orDeath(life)
   if (fault?.ms) await clock.sleep(fault.ms, signal)

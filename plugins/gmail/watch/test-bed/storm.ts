@@ -147,7 +147,7 @@ async function runStorm({
   }
 
   world.faults = {
-    of(operation): Fault | undefined {
+    next(operation): Fault | undefined {
       if (operation === 'message') fetches += 1
       const isSpared = operation === 'message' && fetches % 5 > 0
       const step = isSpared ? undefined : rest.shift()

@@ -68,7 +68,7 @@ export function createWorld(changes: Partial<GmailConfiguration> = {}) {
     inject(operation: string, ...faults: Fault[]) {
       scripted.set(operation, [...(scripted.get(operation) ?? []), ...faults])
     },
-    faults: { of: (operation) => scripted.get(operation)?.shift() } as FaultSource,
+    faults: { next: (operation) => scripted.get(operation)?.shift() } as FaultSource,
     hasSurface: true,
     onWritten: (_name: string, _value: unknown): void => {},
     /** Undefined if there is no cursor, or a damaged one. */
@@ -140,7 +140,7 @@ export function createWorld(changes: Partial<GmailConfiguration> = {}) {
           if (!life.isDead) reports.push(report)
         },
       }
-      const open = async () => google.open({ of: (operation) => world.faults.of(operation) }, life)
+      const open = async () => google.open({ next: (operation) => world.faults.next(operation) }, life)
       watchMailbox({ config, log: logs, open, random: () => 0.5 }, call).then(
         () => {
           outcome = { isOver: true }

@@ -39,7 +39,7 @@ export async function initChannel(
   const prompts = io.json || !isAsked ? undefined : await io.prompts?.()
   prompts?.begin(`Channel ${name}`)
   const sources = { given, known, prompts, asksUsual: options.set === undefined }
-  const examine = await orFailure(() => offer.examiner())
+  const examine = await orFailure(() => offer.configurationCheck())
   let gathered: Gathered
   let check: ChannelHealth | undefined
   for (;;) {

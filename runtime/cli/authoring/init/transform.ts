@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { parseJson, recordOf } from '@reveille/kit'
+import { asRecord, parseJson } from '@reveille/kit'
 import { packageFile } from '../../../package-folder.ts'
 import { createFile } from '../../../scaffold/scaffold.ts'
 import { badUsage } from '../../command-failure.ts'
@@ -101,5 +101,5 @@ async function packageType(folder: string): Promise<unknown> {
   const text = await readFile(path.join(folder, 'package.json'), 'utf8').catch(() => undefined)
   const parent = path.dirname(folder)
   if (text === undefined) return parent === folder ? undefined : packageType(parent)
-  return recordOf(parseJson(text))?.['type']
+  return asRecord(parseJson(text))?.['type']
 }

@@ -15,26 +15,26 @@ export async function readRequest(
 ): Promise<RequestInput> {
   if (payload === undefined)
     throw badUsage('Name the body with --payload FILE; --payload - reads standard input.')
-  const given: Record<string, string> = Object.create(null)
+  const options: Record<string, string> = Object.create(null)
   for (const line of header) {
-    const [name, value] = pairOf(line, ':', "--header 'name: value'")
-    const earlier = given[name.toLowerCase()]
+    const [name, value] = splitPair(line, ':', "--header 'name: value'")
+    const earlier = options[name.toLowerCase()]
     // As Node.js's HTTP server does with repeated headers.
-    given[name.toLowerCase()] = earlier === undefined ? value : `${earlier}, ${value}`
+    options[name.toLowerCase()] = earlier === undefined ? value : `${earlier}, ${value}`
   }
-  const pairs = query.map((pair) => pairOf(pair, '=', "--query 'name=value'"))
+  const pairs = query.map((pair) => splitPair(pair, '=', "--query 'name=value'"))
   const requestFile = payload.endsWith('.http') ? await readRequestFile(payload, io) : undefined
-  const headers = { ...requestFile?.headers, ...given }
+  const headers = { ...requestFile?.headers, ...options }
   const isForm = payload.endsWith('.form') && headers['content-type'] === undefined
   if (isForm) headers['content-type'] = 'application/x-www-form-urlencoded'
-  const sent = requestFile?.target.split('?').slice(1).join('?')
-  const asked = new URLSearchParams([...new URLSearchParams(sent), ...pairs])
+  const fileQuery = requestFile?.target.split('?').slice(1).join('?')
+  const parameters = new URLSearchParams([...new URLSearchParams(fileQuery), ...pairs])
   const standardInput = payload === '-' ? ((await io.input?.()) ?? new Uint8Array()) : undefined
   const body = requestFile?.rawBody ?? standardInput ?? (await readGivenFile(payload, io))
-  return { headers, query: parseFields(asked.toString()), body, now: io.now() }
+  return { headers, query: parseFields(parameters.toString()), body, now: io.now() }
 }
 
-function pairOf(text: string, separator: string, usage: string): [string, string] {
+function splitPair(text: string, separator: string, usage: string): [string, string] {
   const at = text.indexOf(separator)
   if (at < 1) throw badUsage(`"${text}" is not written as ${usage}.`)
   return [text.slice(0, at).trim(), text.slice(at + 1).trim()]
@@ -50,8 +50,9 @@ export function describeSignature(endpoint: string, snapshot: Snapshot): string[
 }
 
 /** The name of an endpoint, which may be given as its path or its address. */
-export function endpointIn(given: string, hooksPath: string): string {
-  const path = /^https?:\/\//.test(given) && URL.canParse(given) ? new URL(given).pathname : given
+export function endpointIn(nameOrUrl: string, hooksPath: string): string {
+  const path =
+    /^https?:\/\//.test(nameOrUrl) && URL.canParse(nameOrUrl) ? new URL(nameOrUrl).pathname : nameOrUrl
   return (path.startsWith(`${hooksPath}/`) ? path.slice(hooksPath.length) : path).replace(/^\/+/, '')
 }
 

@@ -25,7 +25,7 @@ import { openClient } from '../../client.ts'
 import { badUsage } from '../../command-failure.ts'
 import { findConfiguration, formatDiagnostics, placeFrom } from '../../configuration.ts'
 import { type CommandOptions, type Io, paintFor } from '../../io.ts'
-import { type Facts, formatFacts, print, programName, withPasted } from '../../print.ts'
+import { type Facts, formatFacts, print, programName, withCommandLines } from '../../print.ts'
 import { generationQuery } from '../../records/filters.ts'
 import { findOne } from '../../records/records.ts'
 import { withSnapshot } from '../compile.ts'
@@ -107,7 +107,7 @@ function formatTried(
   return [
     ...formatOutcome(endpoint, decision, status, paintFor(io)),
     ...formatReading(request),
-    ...describeSignature(endpoint, snapshot).map((line) => withPasted(line, io)),
+    ...describeSignature(endpoint, snapshot).map((line) => withCommandLines(line, io)),
     ...(decision.outcome === 'accepted' ? formatActions(decision.actions, io) : []),
     ...(body === undefined ? [] : ['', ...frame(`reply, ${contentType}`, body, io)]),
   ]
@@ -226,7 +226,7 @@ async function explainStored(id: string, io: Io, options: CommandOptions): Promi
   if (record.failure !== undefined) {
     const { trace: _trace, ...facts } = record
     print(io, facts, () => headOf(record, io))
-    if (!io.json) io.err(`${withPasted(whyUntraced(record), io)}\n`)
+    if (!io.json) io.err(`${withCommandLines(whyUntraced(record), io)}\n`)
     return 1
   }
   const { generation } = options

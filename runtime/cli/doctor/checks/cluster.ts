@@ -5,8 +5,8 @@ import { type DatabaseState, type NodeRecord, StoreError } from '../../../store/
 import { listed } from '../../print.ts'
 import { differences, oldTransactionText } from '../../status-text.ts'
 import { type Check, ok, orOk, problem, type Result, warning } from '../check.ts'
+import type { DoctorContext } from '../context.ts'
 import { NotChecked } from '../gateway-view.ts'
-import type { Subject } from '../subject.ts'
 import { judgeSkew } from './machine.ts'
 
 /** For configurations whose store is a server. */
@@ -22,7 +22,7 @@ export const clusterChecks: readonly Check[] = [
 ]
 
 /** Asks the database itself, as the role that the gateway has. */
-async function database(subject: Subject): Promise<readonly Result[]> {
+async function database(subject: DoctorContext): Promise<readonly Result[]> {
   try {
     const place = { location: subject.settings().gateway.store, configFile: subject.file }
     const { state, skewMs, hasStore } = await examineDatabase(place, subject.io.now)
@@ -71,7 +71,7 @@ export function judgeNodes(nodes: readonly NodeRecord[]): readonly Result[] {
   return [orOk(found, `${nodes.length}, of one version and with one configuration`)].flat()
 }
 
-async function clocks(subject: Subject) {
+async function clocks(subject: DoctorContext) {
   const { nodes } = await subject.gateway().status()
   const judged = nodes.flatMap(({ name, skewMs }) => {
     if (skewMs === undefined) return []

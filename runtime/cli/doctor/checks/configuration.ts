@@ -12,9 +12,9 @@ import {
 } from '@reveille/engine'
 import { contentOf, documentOf } from '../../../written-document.ts'
 import { shownPath } from '../../configuration.ts'
-import { counted, listed, pasted } from '../../print.ts'
+import { commandLine, counted, listed } from '../../print.ts'
 import { type Check, ok, orOk, problem, type Result, warning } from '../check.ts'
-import type { Subject } from '../subject.ts'
+import type { DoctorContext } from '../context.ts'
 
 export const configurationChecks: readonly Check[] = [
   { name: 'configuration', group: 'configuration', title: 'files', run: configuration },
@@ -27,25 +27,27 @@ export const configurationChecks: readonly Check[] = [
 const maxReported = 50
 
 /** Reports everything that loading and compiling say about the configuration, as `reveille check` does. */
-async function configuration(subject: Subject) {
+async function configuration(subject: DoctorContext) {
   const { compiled, io } = subject
   const diagnostics = compiled.ok ? compiled.warnings : compiled.diagnostics
   const results = diagnostics.slice(0, maxReported).map((diagnostic) => resultOf(diagnostic, subject))
   const left = diagnostics.length - results.length
   const report = compiled.ok ? warning : problem
   if (left > 0)
-    results.push(report('MORE_DIAGNOSTICS', `there are ${left} more`, `${pasted('check', io)} shows all`))
+    results.push(
+      report('MORE_DIAGNOSTICS', `there are ${left} more`, `${commandLine('check', io)} shows all`),
+    )
   if (!compiled.ok) return results
   return [ok(`they load: ${counted(compiled.snapshot.mappings.length, 'mapping')}`), ...results]
 }
 
-function resultOf({ severity, code, message, hint, place }: Diagnostic, { io }: Subject): Result {
+function resultOf({ severity, code, message, hint, place }: Diagnostic, { io }: DoctorContext): Result {
   const result = severity === 'error' ? problem(code, message, hint) : warning(code, message, hint)
   return place === undefined ? result : { ...result, place: formatPlace(place, io.cwd) }
 }
 
 /** Checks that endpoints whose sender signs have something to verify the signature with. */
-async function signatures(subject: Subject) {
+async function signatures(subject: DoctorContext) {
   const { configuration, snapshot } = subject.valid()
   const keys = createSecretKeys(configuration, shownPath(subject.file, subject.io))
   const results: Result[] = []
@@ -92,7 +94,7 @@ export function signsNothing(provider: string): boolean {
 }
 
 /** Checks which endpoints accept every program on this machine without a token. */
-async function openEndpoints(subject: Subject) {
+async function openEndpoints(subject: DoctorContext) {
   const { configuration, snapshot } = subject.valid()
   const open = Object.keys(configuration.endpoints).filter(
     (name) => snapshot.effectivePolicyOf(name)?.auth?.value === 'none',
@@ -106,7 +108,7 @@ async function openEndpoints(subject: Subject) {
 }
 
 /** Reports which sessions a sender may continue; having no limit is a choice and no fault. */
-async function sessionKeys(subject: Subject) {
+async function sessionKeys(subject: DoctorContext) {
   const { settings } = subject.valid().configuration
   const prefixes = settings.hooks.allowedSessionKeyPrefixes
   if (prefixes !== undefined)

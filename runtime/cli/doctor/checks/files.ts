@@ -9,8 +9,8 @@ import { isSecretKey } from '@reveille/engine'
 import { shownPath } from '../../configuration.ts'
 import { listed, shellWord } from '../../print.ts'
 import { type Check, ok, orOk, problem, type Result, warning } from '../check.ts'
+import type { DoctorContext } from '../context.ts'
 import { NotChecked } from '../gateway-view.ts'
-import type { Subject } from '../subject.ts'
 
 export const fileChecks: readonly Check[] = [
   { name: 'file-modes', group: 'files', title: 'modes', run: fileModes },
@@ -20,7 +20,7 @@ export const fileChecks: readonly Check[] = [
 ]
 
 /** Checks that no file is mounted by itself: where it is replaced, its mount goes on showing the old one. */
-async function fileMounts({ file, folder, settingsIfKnown: settings }: Subject) {
+async function fileMounts({ file, folder, settingsIfKnown: settings }: DoctorContext) {
   const text = await readFile('/proc/self/mountinfo', 'utf8').catch(() => undefined)
   if (text === undefined) throw new NotChecked('NOT_LINUX', 'mounts are only known on Linux')
   const folders = settings === undefined ? [] : [settings.hooks.mappingsDir, settings.hooks.transformsDir]
@@ -49,7 +49,7 @@ export function judgeMounts(
 }
 
 /** Checks that other users cannot read what is secret, nor change what the gateway does. */
-async function fileModes(subject: Subject) {
+async function fileModes(subject: DoctorContext) {
   if (process.platform === 'win32') throw new NotChecked('NOT_POSIX', 'files have no modes on Windows')
   const files = await guardedFiles(subject)
   const withBits = (bits: number) => (file: GuardedFile) => (file.stats.mode & bits) !== 0
@@ -83,7 +83,7 @@ function resultsFor(
 }
 
 /** Checks that the files of a gateway belong to the user who runs it. */
-async function fileOwners(subject: Subject) {
+async function fileOwners(subject: DoctorContext) {
   const asking = askingUser()
   const { uid } = await gatewayUser(subject, asking)
   return judgeOwners(await guardedFiles(subject), uid, asking.uid)
@@ -129,7 +129,7 @@ interface Reader {
 const maxFiles = 1_000
 
 /** Checks that the user of the gateway can read every file that configures it. */
-async function fileAccess(subject: Subject) {
+async function fileAccess(subject: DoctorContext) {
   const asking = askingUser()
   const { compiled, file, folder } = subject
   const read = compiled.ok ? compiled.configuration.watched : compiled.watched
@@ -140,7 +140,7 @@ async function fileAccess(subject: Subject) {
 }
 
 /** Returns every folder from the root on, then the file itself; nothing for a file that does not exist. */
-async function wayTo(file: string, { io, folder }: Subject): Promise<readonly Step[]> {
+async function wayTo(file: string, { io, folder }: DoctorContext): Promise<readonly Step[]> {
   const target = await realpath(file).catch(() => undefined)
   if (target === undefined) return []
   const base = await realpath(folder).catch(() => folder)
@@ -220,7 +220,7 @@ function askingUser(): User {
  * is then for the owner of the configuration's folder, and any other user sets one up for himself.
  */
 export async function gatewayUser(
-  { settingsIfKnown, folder }: Pick<Subject, 'settingsIfKnown' | 'folder'>,
+  { settingsIfKnown, folder }: Pick<DoctorContext, 'settingsIfKnown' | 'folder'>,
   asking: User,
   ownerOf: (target: string) => Promise<User> = stat,
 ): Promise<User> {
@@ -248,7 +248,7 @@ const maxEntries = 200
 const maxDepth = 2
 
 /** Returns the files that exist. Where the folders are not known, these are `.env` and the configuration file. */
-async function guardedFiles(subject: Subject): Promise<readonly GuardedFile[]> {
+async function guardedFiles(subject: DoctorContext): Promise<readonly GuardedFile[]> {
   const { file, folder, settingsIfKnown: settings } = subject
   const inputs = [
     look(path.join(folder, '.env'), { isSecret: true, isData: false }, subject),
@@ -261,14 +261,14 @@ async function guardedFiles(subject: Subject): Promise<readonly GuardedFile[]> {
   return files.flat().filter((each) => each !== undefined)
 }
 
-async function dataFiles(dataDir: string, subject: Subject): Promise<(GuardedFile | undefined)[]> {
+async function dataFiles(dataDir: string, subject: DoctorContext): Promise<(GuardedFile | undefined)[]> {
   const data = await look(dataDir, { isSecret: true, isData: true }, subject)
   // Files in a folder that others cannot enter are out of their reach.
   const isClosed = data === undefined || (data.stats.mode & 0o011) === 0
   return isClosed ? [data] : [data, ...(await filesBelow(dataDir, 1, subject))]
 }
 
-async function look(target: string, kind: Kind, { io }: Subject): Promise<GuardedFile | undefined> {
+async function look(target: string, kind: Kind, { io }: DoctorContext): Promise<GuardedFile | undefined> {
   const stats = await stat(target).catch(() => undefined)
   if (stats === undefined) return undefined
   return { ...kind, shown: shownPath(target, io) || '.', isFolder: stats.isDirectory(), stats }
@@ -277,7 +277,7 @@ async function look(target: string, kind: Kind, { io }: Subject): Promise<Guarde
 async function filesBelow(
   folder: string,
   depth: number,
-  subject: Subject,
+  subject: DoctorContext,
 ): Promise<(GuardedFile | undefined)[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
   const some = entries.slice(0, maxEntries).filter((entry) => !entry.isSymbolicLink())

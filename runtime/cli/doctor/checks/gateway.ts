@@ -2,12 +2,12 @@
 
 import { isLoopback } from '@reveille/engine'
 import { missingStore } from '../../../store/sqlite/index.ts'
-import { pasted, shortTime } from '../../print.ts'
+import { commandLine, shortTime } from '../../print.ts'
 import { errorsOf } from '../../records/generations.ts'
 import { lastGoodText } from '../../status-text.ts'
 import { type Check, ok, problem, type Result, warning } from '../check.ts'
+import type { DoctorContext } from '../context.ts'
 import { NotChecked } from '../gateway-view.ts'
-import type { Subject } from '../subject.ts'
 
 export const gatewayChecks: readonly Check[] = [
   { name: 'gateway', group: 'gateway', title: 'answers', run: gatewayAnswers },
@@ -17,39 +17,43 @@ export const gatewayChecks: readonly Check[] = [
   { name: 'live-files', group: 'gateway', title: 'live', run: liveFiles },
 ]
 
-const adviceOn = new Map<string, string>([
+const noteFixes = new Map<string, string>([
   ['RESTART_DUE', 'Restart it, or put the old address back'],
   ['GATEWAY_FILE_UNTRUSTED', 'Remove the file; the gateway writes it at its next start'],
 ])
 
 /** Checks that a gateway runs where the configuration says. */
-async function gatewayAnswers(subject: Subject) {
+async function gatewayAnswers(subject: DoctorContext) {
   const { note } = subject.gateway()
-  const answer = await judgeReach(subject)
-  return note === undefined ? answer : [answer, warning(note.code, note.text, adviceOn.get(note.code))]
+  const answer = await assessReach(subject)
+  return note === undefined ? answer : [answer, warning(note.code, note.text, noteFixes.get(note.code))]
 }
 
-async function judgeReach({ gateway: view, settings, io }: Subject): Promise<Result> {
+async function assessReach({ gateway: view, settings, io }: DoctorContext): Promise<Result> {
   const gateway = view()
   const { address } = gateway
   const reach = await gateway.reach()
-  if (reach.is === 'there') {
+  if (reach.kind === 'gateway') {
     const why = await gateway.notReady()
     if (why === undefined) return ok(`at ${address}`)
-    return problem('NOT_READY', `at ${address}, but not ready: ${why}`, `See also ${pasted('status', io)}`)
+    return problem(
+      'NOT_READY',
+      `at ${address}, but not ready: ${why}`,
+      `See also ${commandLine('status', io)}`,
+    )
   }
-  if (reach.is === 'foreign') {
+  if (reach.kind === 'foreign') {
     const fix = 'Set `gateway.port` to a free port, or stop the program that listens there'
     return problem('NOT_A_GATEWAY', `something else answers at ${address}`, fix)
   }
   const { store, dataDir } = settings().gateway
   const missing = store === 'sqlite' ? missingStore(dataDir) : undefined
   if (missing) return problem(missing.code, missing.message)
-  return warning('GATEWAY_DOWN', reach.why, `Start it: ${pasted('start', io)}`)
+  return warning('GATEWAY_DOWN', reach.reason, `Start it: ${commandLine('start', io)}`)
 }
 
 /** Checks that the gateway accepts hooks. It sends a GET to `hooks.path` itself, because the gateway does not record that. */
-async function hooksAnswered(subject: Subject) {
+async function hooksAnswered(subject: DoctorContext) {
   // Where the configuration has errors, only its block `gateway:` is known.
   const { hooks } = subject.valid().configuration.settings
   if (!hooks.enabled) {
@@ -60,7 +64,7 @@ async function hooksAnswered(subject: Subject) {
   const place = `${gateway.address}${hooks.path}`
   const status = await gateway.statusOf(hooks.path)
   if (status === 405) return ok(`are accepted at ${place}`)
-  const fix = `The live configuration may be older than the files: see ${pasted('status', subject.io)}`
+  const fix = `The live configuration may be older than the files: see ${commandLine('status', subject.io)}`
   return warning(
     'HOOKS_NOT_ANSWERED',
     `${place} answers ${status} in place of 405, so it may not accept hooks`,
@@ -69,7 +73,7 @@ async function hooksAnswered(subject: Subject) {
 }
 
 /** Checks that the running gateway accepts the token of the configuration. */
-async function adminToken({ settings, gateway, io }: Subject) {
+async function adminToken({ settings, gateway, io }: DoctorContext) {
   if (settings().gateway.tokens.length === 0)
     return warning(
       'NO_ADMIN_TOKEN',
@@ -79,7 +83,7 @@ async function adminToken({ settings, gateway, io }: Subject) {
   const status = await gateway().admission()
   if (status === 200) return ok('the token is accepted')
   const { pid } = gateway()
-  const check = pasted('check', io)
+  const check = commandLine('check', io)
   if (status === 401)
     return problem(
       'ADMIN_TOKEN_REFUSED',
@@ -98,7 +102,7 @@ async function adminToken({ settings, gateway, io }: Subject) {
 }
 
 /** Checks which machines reach the gateway, and whether tokens cross the network without TLS. */
-async function exposure({ settings }: Subject) {
+async function exposure({ settings }: DoctorContext) {
   const { host, trustedProxies } = settings().gateway
   if (isLoopback(host)) return ok(`only this machine reaches it (${host})`)
   if (trustedProxies.length > 0)
@@ -113,8 +117,8 @@ async function exposure({ settings }: Subject) {
 }
 
 /** Checks that the live generation matches the files. */
-async function liveFiles({ gateway, compiled, io }: Subject) {
-  const check = `${pasted('check', io)} says what is wrong`
+async function liveFiles({ gateway, compiled, io }: DoctorContext) {
+  const check = `${commandLine('check', io)} says what is wrong`
   const { items } = await (await gateway().admin()).ask('listGenerations', { query: { limit: 500 } })
   const { lastGood } = await gateway().status()
   if (lastGood)
@@ -132,7 +136,7 @@ async function liveFiles({ gateway, compiled, io }: Subject) {
     return problem('FILES_REFUSED', text, `Fix them: ${check}`)
   }
   if (live.rolledBack) {
-    const fix = `Change the files, or ${pasted('reload', io)}`
+    const fix = `Change the files, or ${commandLine('reload', io)}`
     return warning('ROLLED_BACK', `${serves} is live after a rollback, in place of the files`, fix)
   }
   if (!compiled.ok) throw new NotChecked('CONFIGURATION_BROKEN', 'the configuration has errors')
@@ -140,6 +144,6 @@ async function liveFiles({ gateway, compiled, io }: Subject) {
   return warning(
     'FILES_NOT_LIVE',
     `${serves} differs from the files and the variables here`,
-    `${pasted('reload', io)} reads them; a variable may have another value where the gateway was started`,
+    `${commandLine('reload', io)} reads them; a variable may have another value where the gateway was started`,
   )
 }

@@ -4,8 +4,8 @@ import type { StatsFs } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import path from 'node:path'
 import { type Check, ok, problem, type Result, warning } from '../check.ts'
+import type { DoctorContext } from '../context.ts'
 import { NotChecked, skewOf } from '../gateway-view.ts'
-import type { Subject } from '../subject.ts'
 
 export const machineChecks: readonly Check[] = [
   { name: 'node-version', group: 'machine', title: 'Node.js', run: async () => judgeNode() },
@@ -34,14 +34,14 @@ const warningMs = 10_000
 const timeServer = 'https://www.cloudflare.com/cdn-cgi/trace'
 const answerMs = 5_000
 
-async function clockAgainstGateway(subject: Subject) {
+async function clockAgainstGateway(subject: DoctorContext) {
   const reach = await subject.gateway().reach()
-  if (reach.is !== 'there') throw new NotChecked('GATEWAY_DOWN', 'no gateway answers')
+  if (reach.kind !== 'gateway') throw new NotChecked('GATEWAY_DOWN', 'no gateway answers')
   if (reach.skewMs === undefined) throw new NotChecked('GATEWAY_ANSWER', 'the gateway does not send the time')
   return judgeSkew(reach.skewMs, "the gateway's", 'Have both machines keep their time by NTP')
 }
 
-async function clockOnline({ io, isOnline }: Subject, signal: AbortSignal) {
+async function clockOnline({ io, isOnline }: DoctorContext, signal: AbortSignal) {
   if (!isOnline) throw new NotChecked('NOT_ASKED', '`--online` asks a public server for the time')
   const asked = io.now()
   const response = await io
@@ -68,7 +68,7 @@ const minBytes = 1_000_000_000
 const minShare = 0.05
 
 /** Checks how much space is free on the disk of the data folder. */
-async function diskSpace(subject: Subject) {
+async function diskSpace(subject: DoctorContext) {
   const { dataDir } = subject.settings().gateway
   const { bsize, bavail, blocks } = await statfsNear(dataDir)
   return judgeSpace({ free: bsize * bavail, total: bsize * blocks })

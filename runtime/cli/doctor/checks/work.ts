@@ -2,11 +2,11 @@
 
 import { coversPath } from '@reveille/engine'
 import type { Io } from '../../io.ts'
-import { counted, listed, pasted, shortTime } from '../../print.ts'
+import { commandLine, counted, listed, shortTime } from '../../print.ts'
 import { heartbeatText, holdText, nextSteps, type SourceStatus } from '../../status-text.ts'
 import { type Check, ok, orOk, problem, type Result, warning } from '../check.ts'
+import type { DoctorContext } from '../context.ts'
 import { NotChecked } from '../gateway-view.ts'
-import type { Subject } from '../subject.ts'
 
 export const workChecks: readonly Check[] = [
   { name: 'traffic', group: 'work', title: 'traffic', run: traffic },
@@ -23,7 +23,7 @@ const minRequests = 10
 const minMs = 86_400_000
 
 /** Checks that requests arrive at each endpoint that was set up. */
-async function traffic(subject: Subject) {
+async function traffic(subject: DoctorContext) {
   const names = endpointsOf(subject.valid())
   if (names.length === 0) return ok('no endpoint but `wake` and `agent`')
   const { source, requests } = await subject.records()
@@ -48,7 +48,7 @@ async function traffic(subject: Subject) {
 }
 
 /** Returns the paths of mappings and the names of policies. The built-in endpoints need no set-up and are left out. */
-function endpointsOf({ snapshot, configuration }: ReturnType<Subject['valid']>): readonly string[] {
+function endpointsOf({ snapshot, configuration }: ReturnType<DoctorContext['valid']>): readonly string[] {
   const paths = snapshot.mappings.flatMap(({ path }) => path ?? [])
   const all = new Set([...paths, ...Object.keys(configuration.endpoints)])
   return [...all].filter((name) => name !== 'wake' && name !== 'agent').sort()
@@ -67,7 +67,7 @@ const codes = {
 } as const
 
 /** Checks that every source fetches events, and that the gateway accepts them. */
-async function sources(subject: Subject) {
+async function sources(subject: DoctorContext) {
   const { sources } = await subject.gateway().status()
   const names = sources.map(({ source }) => source)
   const all =
@@ -88,11 +88,11 @@ export function judgeSource(
   const refused = counts?.['refused'] ?? 0
   if (refused === 0) return []
   const text = `${source}: the gateway refused ${refused.toLocaleString('en')} of what it brought, which is tried again`
-  return [warning('SOURCE_REFUSED', text, `${pasted('requests --outcome refused', io)} says why`)]
+  return [warning('SOURCE_REFUSED', text, `${commandLine('requests --outcome refused', io)} says why`)]
 }
 
 /** Checks that no run or delivery waits for the operator's decision. */
-async function parked({ records, io }: Subject) {
+async function parked({ records, io }: DoctorContext) {
   const { source, parkedRuns, openDeliveries } = await records()
   const [runs, open] = await Promise.all([parkedRuns(), openDeliveries()])
   const deliveries = open.reduce((sum, { parked }) => sum + parked, 0)
@@ -116,14 +116,14 @@ async function parked({ records, io }: Subject) {
   ] as const
   const found = waiting.flatMap(([code, what, count, list, command, does]) => {
     if (count === '0') return []
-    const fix = `${pasted(`${list} --state parked`, io)} says why, ${pasted(command, io)} ${does} them again`
+    const fix = `${commandLine(`${list} --state parked`, io)} says why, ${commandLine(command, io)} ${does} them again`
     return [warning(code, `${what}: ${count} (says ${source})`, fix)]
   })
   return orOk(found, `no run and no delivery (says ${source})`)
 }
 
 /** Checks that replies can be sent: no channel is held, and no reply waits for one that is not configured. */
-async function channels({ gateway, io }: Subject) {
+async function channels({ gateway, io }: DoctorContext) {
   const { channels } = await gateway().status()
   const names = channels.map(({ channel }) => channel)
   const all =
@@ -139,19 +139,19 @@ async function channels({ gateway, io }: Subject) {
 }
 
 /** Checks that the turns of the main session do not keep failing. */
-async function mainSession({ gateway, io }: Subject) {
+async function mainSession({ gateway, io }: DoctorContext) {
   const { heartbeat } = await gateway().status()
   if (heartbeat === null) throw new NotChecked('GATEWAY_ANSWER', 'the gateway does not report it')
   const text = heartbeatText(heartbeat, io.now())
   if (heartbeat.state !== 'failing') return ok(text)
-  return warning('MAIN_SESSION_FAILING', text, `${pasted('runs --kind heartbeat', io)} says why`)
+  return warning('MAIN_SESSION_FAILING', text, `${commandLine('runs --kind heartbeat', io)} says why`)
 }
 
 /** Checks that no issue is open. Runs that have failed are known from these alone. */
-async function issues({ gateway, io }: Subject) {
+async function issues({ gateway, io }: DoctorContext) {
   const { issues: counts } = await gateway().status()
   if (counts === null) throw new NotChecked('GATEWAY_ANSWER', 'the gateway does not report them')
-  return judgeIssues(counts, pasted('issues', io))
+  return judgeIssues(counts, commandLine('issues', io))
 }
 
 /** Judges the number of open issues of each severity. */
@@ -166,9 +166,9 @@ export function judgeIssues(counts: Readonly<Record<string, number>>, command: s
 const crowdedFrom = 0.8
 
 /** Checks how full the backlog is. */
-async function backlog({ records, io }: Subject) {
+async function backlog({ records, io }: DoctorContext) {
   const { source, backlog } = await records()
-  return judgeBacklog(await backlog(), source, `${pasted('status', io)} says what waits`)
+  return judgeBacklog(await backlog(), source, `${commandLine('status', io)} says what waits`)
 }
 
 export function judgeBacklog(

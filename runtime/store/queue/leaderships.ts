@@ -1,30 +1,30 @@
 /** Leadership of this node. Each is a lease by name; a node that may have lost it stops the work that depends on it. */
 
 import type { Context } from '../context.ts'
-import { type Lead, type Leadership, StoreError } from '../port.ts'
+import { type LeaderDuty, type Leadership, StoreError } from '../port.ts'
 import { type ClaimOptions, takeLease } from './claiming.ts'
 
 /** Work with one leader. The store itself leads its retention. */
-export type Led = Leadership | 'retention'
+export type Duty = LeaderDuty | 'retention'
 
 interface Follower {
-  readonly run: (lead: Lead) => void
+  readonly run: (lead: Leadership) => void
   end?: AbortController
 }
 
-export interface LeadsOptions {
+export interface LeadershipsOptions {
   /** Resolves while no other node can lead in place of this one. */
-  hold(): Promise<void>
+  confirm(): Promise<void>
   /** Called when this node wants to lead something. */
   onWanted(): void
   /** Called when this node no longer wants what it leads. */
-  onGivenUp(what: Led): void
+  onGivenUp(what: Duty): void
 }
 
-export type Leads = ReturnType<typeof createLeads>
+export type Leaderships = ReturnType<typeof createLeaderships>
 
-export function createLeads({ hold, onWanted, onGivenUp }: LeadsOptions) {
-  const led = new Map<Led, { readonly followers: Set<Follower>; isLeading: boolean }>()
+export function createLeaderships({ confirm, onWanted, onGivenUp }: LeadershipsOptions) {
+  const led = new Map<Duty, { readonly followers: Set<Follower>; isLeading: boolean }>()
 
   function start(follower: Follower): void {
     if (follower.end !== undefined) return
@@ -32,18 +32,18 @@ export function createLeads({ hold, onWanted, onGivenUp }: LeadsOptions) {
     follower.end = ending
     follower.run({
       signal: ending.signal,
-      async hold() {
-        await hold()
+      async confirm() {
+        await confirm()
         ending.signal.throwIfAborted()
       },
     })
   }
 
-  function set(what: Led, isLeading: boolean): void {
-    const lead = led.get(what)
-    if (lead === undefined || (!isLeading && !lead.isLeading)) return
-    lead.isLeading = isLeading
-    for (const follower of lead.followers) {
+  function set(what: Duty, isLeading: boolean): void {
+    const leadership = led.get(what)
+    if (leadership === undefined || (!isLeading && !leadership.isLeading)) return
+    leadership.isLeading = isLeading
+    for (const follower of leadership.followers) {
       if (isLeading) start(follower)
       else {
         follower.end?.abort(new StoreError('LEASE_LOST', `another node may lead ${what}`))
@@ -57,16 +57,16 @@ export function createLeads({ hold, onWanted, onGivenUp }: LeadsOptions) {
     endAll() {
       for (const what of led.keys()) set(what, false)
     },
-    own: (): Led[] => [...led].filter(([, { isLeading }]) => isLeading).map(([what]) => what),
+    own: (): Duty[] => [...led].filter(([, { isLeading }]) => isLeading).map(([what]) => what),
     /** Takes or renews the leases of what this node wants to lead. */
-    async contend(tx: Context, options: () => ClaimOptions): Promise<ReadonlyMap<Led, boolean>> {
+    async contend(tx: Context, options: () => ClaimOptions): Promise<ReadonlyMap<Duty, boolean>> {
       const wanted = [...led].filter(([, { followers }]) => followers.size > 0).map(([what]) => what)
-      const leads = new Map<Led, boolean>()
+      const leads = new Map<Duty, boolean>()
       for (const what of wanted.toSorted()) leads.set(what, await takeLease(tx, `lead:${what}`, options()))
       return leads
     },
     /** Calls `run` whenever this node leads, until the returned function is called. */
-    lead(what: Led, run: (lead: Lead) => void): () => void {
+    whileLeading(what: Duty, run: (lead: Leadership) => void): () => void {
       const found = led.get(what) ?? { followers: new Set<Follower>(), isLeading: false }
       led.set(what, found)
       const follower: Follower = { run }

@@ -11,7 +11,7 @@ const { properties } = schema
  * Options of setup, in the forms of `setup.json` and `config.schema.json`, which the host checks. All are optional. `topic` and
  * `subscription` are whole names, or only their last parts.
  */
-export interface Wanted
+export interface SetupOptions
   extends Partial<
     Pick<
       GmailConfiguration,
@@ -48,12 +48,12 @@ export type Settings = Pick<
 
 const keys = ['label', 'mode', 'includeBody', 'maxBytes', 'renewEveryMinutes'] as const
 
-export function settle(wanted: Wanted, config: Wanted): Settings {
+export function settle(wanted: SetupOptions, config: SetupOptions): Settings {
   const values = keys.map((key) => [key, wanted[key] ?? config[key] ?? schema.properties[key].default])
   return Object.fromEntries(values) as Settings
 }
 
-export function settleBaseUrls(wanted: Wanted, config: Wanted): BaseUrls {
+export function settleBaseUrls(wanted: SetupOptions, config: SetupOptions): BaseUrls {
   const { accounts, oauth, gmail, pubsub } = properties.baseUrls.properties
   return {
     accounts: accounts.default,
@@ -77,7 +77,7 @@ export interface Settled {
 /** Returns the whole configuration of the mailbox. Defaults are not written, and keys that are already there stay. */
 export function configurationOf(
   { account, names: { topic, subscription }, settings }: Settled,
-  wanted: Wanted,
+  wanted: SetupOptions,
   config: Facts,
 ): Facts {
   const said = keys.filter(

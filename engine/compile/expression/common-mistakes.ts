@@ -3,7 +3,7 @@
 import { functionNames, wordHints } from '../../config/values/hints.ts'
 import { editDistance, nearestName } from '../../config/values/nearest.ts'
 import { ExpressionSyntaxError, startOfToken } from './fault.ts'
-import { fixed, type Slip, withoutMethods, writeHint } from './foreign-syntax.ts'
+import { fixed, type Mistake, withoutMethods, writeHint } from './foreign-syntax.ts'
 import { functionTypes } from './functions.ts'
 import { type Kind, kindOf } from './kind.ts'
 import type { SyntaxNode } from './syntax-tree.ts'
@@ -14,7 +14,7 @@ import { pictureProblem } from './times.ts'
 type Check = (
   node: SyntaxNode,
   tree: SyntaxTree,
-) => (Omit<Slip, 'place'> & { readonly isDoubtful?: true }) | undefined
+) => (Omit<Mistake, 'offset'> & { readonly isDoubtful?: true }) | undefined
 
 /** The tree of an expression, with facts about its nodes. */
 export interface SyntaxTree {
@@ -47,28 +47,28 @@ export function describeTree(nodes: readonly SyntaxNode[], source: string): Synt
 }
 
 /**
- * Returns the doubtful slips.
- * @throws ExpressionSyntaxError for a slip that cannot be intended
+ * Returns the doubtful mistakes.
+ * @throws ExpressionSyntaxError for a mistake that cannot be intended
  */
-export function refuseSlips(tree: SyntaxTree, offset: number): readonly Slip[] {
+export function refuseMistakes(tree: SyntaxTree, start: number): readonly Mistake[] {
   const { nodes, source } = tree
-  const found: (NonNullable<ReturnType<Check>> & Slip)[] = []
+  const found: (NonNullable<ReturnType<Check>> & Mistake)[] = []
   for (const node of nodes) {
     for (const check of checks[String(node.type)] ?? []) {
-      const slip = check(node, tree)
-      if (slip !== undefined) found.push({ ...slip, place: placeOf(node, source) })
+      const mistake = check(node, tree)
+      if (mistake !== undefined) found.push({ ...mistake, offset: offsetOf(node, source) })
     }
   }
   if (found.length === 0) return found
   const [first] = found
     .filter(({ isDoubtful }) => isDoubtful !== true)
-    .toSorted((left, right) => left.place - right.place)
-  if (first !== undefined) throw new ExpressionSyntaxError(first.message, offset + first.place, first.hint)
-  return found.map(({ message, hint, place }) => ({ message, hint, place: place + offset }))
+    .toSorted((left, right) => left.offset - right.offset)
+  if (first !== undefined) throw new ExpressionSyntaxError(first.message, start + first.offset, first.hint)
+  return found.map(({ message, hint, offset }) => ({ message, hint, offset: start + offset }))
 }
 
-function placeOf(node: SyntaxNode, source: string): number {
-  if (node.procedure !== undefined) return placeOf(node.procedure, source)
+function offsetOf(node: SyntaxNode, source: string): number {
+  if (node.procedure !== undefined) return offsetOf(node.procedure, source)
   const inner = node.type === 'path' ? node.steps?.[0] : node
   const { position, value, type } = inner ?? node
   const token = typeof value === 'string' && type !== 'string' ? value : ''

@@ -8,7 +8,7 @@ import type { Path } from '../values/path.ts'
 import type { SchemaNode } from './keywords.ts'
 
 /** A string with `${` in it. */
-export interface WrittenReference {
+export interface PlacedReference {
   readonly path: Path
   readonly text: string
   /** The types that the schema expects here. */
@@ -16,20 +16,25 @@ export interface WrittenReference {
 }
 
 /** `resolve` returns the value of a reference. If it returns undefined, the key is left out. */
-export function shapeValue(
+export function normalizeValue(
   value: unknown,
   schema: SchemaNode,
-  resolve: (reference: WrittenReference) => unknown = ({ text }) => text,
+  resolve: (reference: PlacedReference) => unknown = ({ text }) => text,
 ): unknown {
-  return shape(value, schema, [], true)
+  return normalize(value, schema, [], true)
 
-  function shape(current: unknown, node: SchemaNode | undefined, path: Path, inherited: boolean): unknown {
+  function normalize(
+    current: unknown,
+    node: SchemaNode | undefined,
+    path: Path,
+    inherited: boolean,
+  ): unknown {
     const mayResolve = inherited && node?.references !== false
     if (typeof current === 'string' && mayResolve && path.length > 0 && mayHoldReference(current))
       return resolve({ path, text: current, type: [node?.type ?? []].flat() })
     // A list keeps its length, so that the items after a reference without a value keep their places.
     if (Array.isArray(current))
-      return current.map((item, index) => shape(item, node?.items, [...path, index], mayResolve) ?? item)
+      return current.map((item, index) => normalize(item, node?.items, [...path, index], mayResolve) ?? item)
     if (typeof current !== 'object' || current === null) return current
     const map: Record<string, unknown> = Object.create(null)
     for (const [key, item] of Object.entries(current)) {
@@ -39,17 +44,17 @@ export function shapeValue(
       const itemSchema = propertySchema || (typeof otherSchema === 'object' ? otherSchema : undefined)
       // `terminal:` without a value names a channel with an empty configuration.
       const present = item ?? (itemSchema?.type === 'object' ? {} : null)
-      const shaped = shape(present, itemSchema, [...path, key], mayResolve)
+      const shaped = normalize(present, itemSchema, [...path, key], mayResolve)
       if (shaped !== undefined) map[key] = shaped
     }
     return map
   }
 }
 
-/** Lists the references in a value, in the order in which {@link shapeValue} resolves them. */
-export function findReferences(value: unknown, schema: SchemaNode): readonly WrittenReference[] {
-  const found: WrittenReference[] = []
-  shapeValue(value, schema, (reference) => found.push(reference))
+/** Lists the references in a value, in the order in which {@link normalizeValue} resolves them. */
+export function findReferences(value: unknown, schema: SchemaNode): readonly PlacedReference[] {
+  const found: PlacedReference[] = []
+  normalizeValue(value, schema, (reference) => found.push(reference))
   return found
 }
 

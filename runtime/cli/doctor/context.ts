@@ -11,27 +11,27 @@ import { type Client, connectionTo } from '../client.ts'
 import type { Io } from '../io.ts'
 import { createGatewayView, type GatewayView, NotChecked, once } from './gateway-view.ts'
 
-export type Subject = Awaited<ReturnType<typeof openSubject>>
+export type DoctorContext = Awaited<ReturnType<typeof openDoctorContext>>
 
-export async function openSubject(file: string, compiled: Compiled, isOnline: boolean, io: Io) {
+export async function openDoctorContext(file: string, compiled: Compiled, isOnline: boolean, io: Io) {
   const settings = compiled.ok
     ? compiled.configuration.settings
     : (await loadGatewayBlock({ file, env: io.env }))?.settings
   const gateway = settings && createGatewayView(await connectionTo(settings, io), io)
   let summary: StoreSummary | undefined
   const records = once(async (): Promise<Records> => {
-    const view = known(gateway)
+    const view = require(gateway)
     try {
       return fromGateway(await view.admin(), view)
     } catch (error) {
       if (!(error instanceof NotChecked)) throw error
     }
-    summary = await openSummary(known(settings))
-    return fromStore(summary, known(settings).gateway.limits.backlog)
+    summary = await openSummary(require(settings))
+    return fromStore(summary, require(settings).gateway.limits.backlog)
   })
 
   /** @throws NotChecked */
-  function known<Value>(value: Value | undefined): Value {
+  function require<Value>(value: Value | undefined): Value {
     if (value !== undefined) return value
     const message = 'the configuration has errors, and so has its block `gateway:`'
     throw new NotChecked('CONFIGURATION_BROKEN', message)
@@ -49,14 +49,14 @@ export async function openSubject(file: string, compiled: Compiled, isOnline: bo
     /** Of a configuration with errors, the settings of its block `gateway:`; undefined where that has errors too. */
     settingsIfKnown: settings,
     /** @throws NotChecked where they are not known */
-    settings: () => known(settings),
+    settings: () => require(settings),
     /** @throws NotChecked for a configuration with errors */
     valid(): { readonly configuration: Configuration; readonly snapshot: Snapshot } {
       if (compiled.ok) return compiled
       throw new NotChecked('CONFIGURATION_BROKEN', 'the configuration has errors')
     },
     /** @throws NotChecked */
-    gateway: () => known(gateway),
+    gateway: () => require(gateway),
     /** Reads what was received and what waits from the running gateway, else from its store, which is not changed. @throws NotChecked */
     records,
     close: () => summary?.close(),

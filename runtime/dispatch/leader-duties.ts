@@ -1,18 +1,18 @@
 /** The leading node's work for all: it sets the route and schedules the periodic heartbeat. */
 
 import { isDeepStrictEqual } from 'node:util'
-import type { Lead, Route } from '../store/port.ts'
+import type { Leadership, Route } from '../store/port.ts'
 import { expediteHeartbeat, expediteRun, heartbeatTask, heartbeatWindowMs } from '../store/task-keys.ts'
 import { assumedRoute } from './delivery/destination.ts'
 import type { DispatchOptions } from './options.ts'
 import type { createRunnerBreaker } from './run/runner-breaker.ts'
 
-export function createLeadDuties(
+export function createLeaderDuties(
   options: Pick<DispatchOptions, 'store' | 'current' | 'log' | 'now' | 'relays' | 'performs'>,
   runners: Pick<ReturnType<typeof createRunnerBreaker>, 'tryAgain'>,
 ) {
   const { store, current, log, now } = options
-  let lead: Lead | undefined
+  let lead: Leadership | undefined
   let isFollowing = false
   let giveUp = () => {}
   /** The restart of a gateway, or another node, may have fixed the cause of the main session's failure. */
@@ -82,7 +82,7 @@ export function createLeadDuties(
       isFollowing = true
       if (options.performs === false) return
       let isStarting = true
-      giveUp = store.cluster.lead('sources', (next) => {
+      giveUp = store.cluster.whileLeading('sources', (next) => {
         lead = next
         isNewLead = true
         if (!isStarting) changed()
