@@ -2,10 +2,10 @@
 export function onceForEach<Key extends object, Value extends object>(
   compute: (key: Key) => Value,
 ): (key: Key) => Value {
-  const known = new WeakMap<Key, Value>()
+  const values = new WeakMap<Key, Value>()
   return (key) => {
-    const value = known.get(key) ?? compute(key)
-    known.set(key, value)
+    const value = values.get(key) ?? compute(key)
+    values.set(key, value)
     return value
   }
 }

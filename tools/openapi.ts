@@ -44,7 +44,7 @@ export async function openapiDocument(): Promise<object> {
 
 /** Puts a reference in the place of each schema that has a name, and adds it to the components. */
 function createReferences(app: FastifyInstance): (node: unknown) => unknown {
-  const known = new Set<string>()
+  const names = new Set<string>()
   const plain = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(plain)
     if (typeof node !== 'object' || node === null) return node
@@ -52,8 +52,8 @@ function createReferences(app: FastifyInstance): (node: unknown) => unknown {
     const content = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, plain(value)]))
     const { $id } = rest
     if ($id === undefined) return content
-    if (!known.has($id)) app.addSchema(content)
-    known.add($id)
+    if (!names.has($id)) app.addSchema(content)
+    names.add($id)
     return { $ref: `${$id}#` }
   }
   return plain

@@ -71,8 +71,8 @@ function Head() {
         <form
           onSubmit={(event) => {
             event.preventDefault()
-            const asked = new FormData(event.currentTarget).get('q')
-            if (typeof asked === 'string' && asked.trim() !== '') go(hrefOf('/search', { q: asked.trim() }))
+            const query = new FormData(event.currentTarget).get('q')
+            if (typeof query === 'string' && query.trim() !== '') go(hrefOf('/search', { q: query.trim() }))
           }}
         >
           <Icon name="search" />

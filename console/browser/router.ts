@@ -42,10 +42,10 @@ function read(): Address {
 
 /** The `href` of a page: `hrefOf('/runs', { state: 'parked' })`. Empty values are left out. */
 export function hrefOf(to: string, query: Readonly<Record<string, string | undefined>> = {}): string {
-  const asked = new URLSearchParams()
+  const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query))
-    if (value !== undefined && value !== '') asked.set(name, value)
-  const text = asked.toString()
+    if (value !== undefined && value !== '') parameters.set(name, value)
+  const text = parameters.toString()
   return `${base}${to}${text === '' ? '' : `?${text}`}`
 }
 
@@ -97,12 +97,12 @@ function isOurs(pathname: string): boolean {
 
 /** Returns what a pattern such as `/runs/:id` takes from a path; undefined where it does not fit. */
 export function matchPath(pattern: string, tried: string): Record<string, string> | undefined {
-  const wanted = pattern.split('/')
-  const given = tried.split('/')
-  if (wanted.length !== given.length) return undefined
+  const patternSegments = pattern.split('/')
+  const pathSegments = tried.split('/')
+  if (patternSegments.length !== pathSegments.length) return undefined
   const params: Record<string, string> = {}
-  for (const [index, part] of wanted.entries()) {
-    const value = given[index] ?? ''
+  for (const [index, part] of patternSegments.entries()) {
+    const value = pathSegments[index] ?? ''
     if (part.startsWith(':')) params[part.slice(1)] = decoded(value)
     else if (part !== value) return undefined
   }

@@ -111,9 +111,9 @@ async function send(
   path: string,
   { query = {}, body, signal }: AskOptions,
 ): Promise<Response> {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
-  const asked = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
-  const response = await fetch(`/api${path}${asked.size === 0 ? '' : `?${asked}`}`, {
+  const present = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
+  const search = new URLSearchParams(present.map(([name, value]) => [name, String(value)]))
+  const response = await fetch(`/api${path}${search.size === 0 ? '' : `?${search}`}`, {
     method,
     signal,
     headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...sessionHeaders() },

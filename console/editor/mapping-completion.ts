@@ -97,12 +97,12 @@ function bodyKeys(path: readonly string[], { paths }: KnownFields): Completion[]
 
 /** The values that the field had. */
 function bodyValues(path: readonly string[], { paths }: KnownFields): Completion[] {
-  const wanted = path
+  const segments = path
     .slice(1)
     .filter((key) => key !== '[]')
     .join('.')
   return paths.flatMap(({ path: name, example }): Completion[] => {
-    if (example === undefined || name.replaceAll(/\[0\]|`/g, '') !== wanted || example.endsWith('…'))
+    if (example === undefined || name.replaceAll(/\[0\]|`/g, '') !== segments || example.endsWith('…'))
       return []
     return [{ label: plain(example), detail: 'of the payload', type: 'text' }]
   })

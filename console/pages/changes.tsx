@@ -294,7 +294,7 @@ function Comparison({ from, to, items }: ComparisonProps) {
         {choice('from', 'From generation', from)} {choice('to', 'To generation', to)}
         <Button onClick={() => setQuery({ from: undefined, to: undefined })}>Close the comparison</Button>
       </div>
-      <LoadedView loaded={compared} what="the files">
+      <LoadedView loaded={compared} label="the files">
         {({ files }) => (
           <>
             {files.length === 0 && (

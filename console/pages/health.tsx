@@ -216,15 +216,15 @@ function latencySummary(median: number | null, percentile99: number | null): str
 }
 
 const sum = (list: readonly number[]) => list.reduce((total, value) => total + value, 0)
-const knownOf = (list: readonly (number | null)[]) => list.filter((value) => value !== null)
+const knownCount = (list: readonly (number | null)[]) => list.filter((value) => value !== null)
 
 function meanOf(list: readonly (number | null)[]): number | null {
-  const known = knownOf(list)
+  const known = knownCount(list)
   return known.length === 0 ? null : sum(known) / known.length
 }
 
 function maxOf(list: readonly (number | null)[]): number | null {
-  const known = knownOf(list)
+  const known = knownCount(list)
   return known.length === 0 ? null : Math.max(...known)
 }
 

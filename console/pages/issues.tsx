@@ -28,7 +28,7 @@ export default function Issues({ query }: PageProps) {
         value={state}
         choices={['open', 'muted', 'resolved', 'all'].map((value) => [value, value] as const)}
       />
-      <LoadedView loaded={list} what="issues">
+      <LoadedView loaded={list} label="issues">
         {(issues) => (
           <>
             {issues.length === 0 && (

@@ -187,7 +187,7 @@ function List<Item>({ kind, query }: { readonly kind: Kind<Item> } & PageProps) 
         </div>
       )}
       {kind.actions?.(filterValues, reload)}
-      <LoadedView loaded={list} what={plural}>
+      <LoadedView loaded={list} label={plural}>
         {(items) =>
           items.length === 0 ? (
             kind.empty(filterValues)

@@ -32,8 +32,8 @@ import {
 export default function Playground({ query }: PageProps) {
   const { endpoint, headers, payload, mapping, file } = draft.value
   const dryRun = useDryRun(draft.value)
-  const asked = query.get('request')
-  const problem = useAskedRequest(asked)
+  const requestId = query.get('request')
+  const problem = useAskedRequest(requestId)
   const [goTo, setGoTo] = useState<{ line: number; column: number }>()
   const named = useLoaded<Page<{ name: string }>>('/endpoints').data
   const endpoints = useMemo(() => named?.items.map(({ name }) => name) ?? [], [named])

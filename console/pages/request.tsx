@@ -31,7 +31,7 @@ export function Request({ params, query }: PageProps) {
     <>
       <BackLink parent={live} />
       <h1>Request</h1>
-      <LoadedView loaded={loaded} what="the request">
+      <LoadedView loaded={loaded} label="the request">
         {() => null}
       </LoadedView>
     </>
@@ -176,7 +176,7 @@ function Why({ request, by }: { readonly request: RequestDetail; readonly by: st
         </>
       )}
       {by === 'live' && (
-        <LoadedView loaded={explained} what="the explanation">
+        <LoadedView loaded={explained} label="the explanation">
           {({ explanation, stops }) => (
             <>
               {trace === undefined && (
@@ -228,7 +228,7 @@ function CausedRun({ id }: { readonly id: string }) {
   const loaded = useLoaded<RunDetail>(`/runs/${id}`)
   useReloadOn(({ runs = [] }) => runs.some((run) => run.id === id), loaded.reload)
   return (
-    <LoadedView loaded={loaded} what="the run">
+    <LoadedView loaded={loaded} label="the run">
       {(run) => <RunOutcome run={run} reload={loaded.reload} isLinked />}
     </LoadedView>
   )
@@ -238,7 +238,7 @@ function CausedEvent({ id }: { readonly id: string }) {
   const loaded = useLoaded<EventRecord>(`/events/${id}`)
   useReloadOn(({ events = [] }) => events.some((event) => event.id === id), loaded.reload)
   return (
-    <LoadedView loaded={loaded} what="the event">
+    <LoadedView loaded={loaded} label="the event">
       {({ state, text }) => (
         <>
           <p>
@@ -315,7 +315,7 @@ function AsTest({ id }: { readonly id: string }) {
 
 function TestText({ id }: { readonly id: string }) {
   return (
-    <LoadedView loaded={useText(`/requests/${id}/as-test`)} what="the test case">
+    <LoadedView loaded={useText(`/requests/${id}/as-test`)} label="the test case">
       {({ text }) => (
         <>
           <p class="quiet">Put this below `tests:` in the file of the mapping.</p>

@@ -19,18 +19,18 @@ const pages: Readonly<Record<FoundRecord['kind'], (id: string) => string>> = {
 }
 
 export default function Search({ query }: PageProps) {
-  const asked = query.get('q')?.trim() ?? ''
+  const text = query.get('q')?.trim() ?? ''
   const { data, error, reload } = useLoaded<Page<FoundRecord> | readonly FoundRecord[]>(
-    asked === '' ? undefined : '/find',
+    text === '' ? undefined : '/find',
     {
-      q: asked,
+      q: text,
     },
   )
   const found = data === undefined ? undefined : 'items' in data ? data.items : data
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => {
-    if (asked === '') field.current?.focus()
-  }, [asked])
+    if (text === '') field.current?.focus()
+  }, [text])
   useEffect(() => {
     const [first] = found ?? []
     // A single result is opened at once.
@@ -53,8 +53,8 @@ export default function Search({ query }: PageProps) {
             <input
               ref={field}
               type="search"
-              key={asked}
-              defaultValue={asked}
+              key={text}
+              defaultValue={text}
               autocomplete="off"
               autocapitalize="off"
               spellcheck={false}
@@ -66,7 +66,7 @@ export default function Search({ query }: PageProps) {
         </form>
       </search>
       {error !== undefined && <Problem error={error} retry={reload} />}
-      {asked !== '' && found === undefined && error === undefined && <Loading label="what is found" />}
+      {text !== '' && found === undefined && error === undefined && <Loading label="what is found" />}
       {found?.length === 0 && (
         <Empty title="Nothing has this id.">
           The end of an id finds the newest records only, and needs at least four characters.

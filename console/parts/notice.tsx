@@ -13,20 +13,20 @@ export function Loading({ label }: { readonly label: string }) {
 interface LoadedViewProps<Answer> {
   readonly loaded: Loaded<Answer>
   /** Completes "Loading …", such as `the run`. */
-  readonly what: string
+  readonly label: string
   readonly children: (answer: Answer) => ComponentChildren
 }
 
 /** Shows the loaded data, that it is loading, or why that failed. */
 export function LoadedView<Answer>({
   loaded: { data, error, reload },
-  what,
+  label,
   children,
 }: LoadedViewProps<Answer>) {
   return (
     <>
       {error !== undefined && <Problem error={error} retry={reload} />}
-      {data === undefined && error === undefined && <Loading label={what} />}
+      {data === undefined && error === undefined && <Loading label={label} />}
       {data !== undefined && children(data)}
     </>
   )

@@ -39,7 +39,7 @@ export function RecordPage<Item>({ parent, loaded, title, what, ...of }: RecordP
         {data !== undefined && of.stateOf !== undefined && <Badge state={of.stateOf(data)} />}
         <div class="toolbar">{data !== undefined && of.actions?.(data)}</div>
       </div>
-      <LoadedView loaded={loaded} what={what}>
+      <LoadedView loaded={loaded} label={what}>
         {of.children}
       </LoadedView>
     </article>

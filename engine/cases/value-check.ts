@@ -53,9 +53,9 @@ export function checkValue(expected: unknown, actual: unknown, path: Path): Valu
     )
   }
   if (isRecord(expected)) return checkFields(expected, actual, path)
-  const wanted = expected ?? undefined
-  if (isEqual(wanted, actual)) return []
-  return [unequal(wanted, actual, path)]
+  const expectedValue = expected ?? undefined
+  if (isEqual(expectedValue, actual)) return []
+  return [unequal(expectedValue, actual, path)]
 }
 
 function checkList(expected: readonly unknown[], actual: unknown, path: Path): ValueMismatch[] {

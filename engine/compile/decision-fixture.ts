@@ -51,12 +51,12 @@ async function testRow(row: string, { common, fixture, request }: Shared): Promi
     return
   }
   assert.ok(compiled.ok, `${row}: ${found}`)
-  const asked = requestOf(isJson(payload) ? payload : parse(payload), { ...request, ...parse(more) })
-  const decision = await compiled.snapshot.resolve(asked)
+  const hookRequest = requestOf(isJson(payload) ? payload : parse(payload), { ...request, ...parse(more) })
+  const decision = await compiled.snapshot.resolve(hookRequest)
   const { explain, ...rest } = isRecord(expected) ? expected : {}
   assertDecision(decision, isRecord(expected) ? rest : expected, row)
   if (explain === undefined) return
-  const { actions } = await compiled.snapshot.explain(asked)
+  const { actions } = await compiled.snapshot.explain(hookRequest)
   fits(explain, fieldsOf(actions[0]), row)
 }
 

@@ -154,10 +154,10 @@ function reportForeignModule(
     nameOf(each.value.transform.module, each.value.transform.export) ===
       nameOf(transform.module, transform.export)
   if (mappings.some(isLive)) return
-  const known = mappings.flatMap(({ value: { transform: one } }) =>
+  const liveModules = mappings.flatMap(({ value: { transform: one } }) =>
     one ? [nameOf(one.module, one.export)] : [],
   )
-  const names = [...new Set(known)].sort().slice(0, 20)
+  const names = [...new Set(liveModules)].sort().slice(0, 20)
   const finding: Finding = {
     path: [...path, 'transform', 'module'],
     code: 'TRANSFORM_NOT_LIVE',

@@ -29,16 +29,16 @@ export async function loadPresets(
 ): Promise<HookPart[]> {
   const listed = main?.value.hooks?.presets
   if (!main || !Array.isArray(listed) || listed.length === 0) return []
-  const known = await shippedNames(folder, context)
-  if (!Array.isArray(known)) diagnostics.report(main.source, [known])
-  if (!Array.isArray(known) || folder === undefined) return []
+  const presetNames = await shippedNames(folder, context)
+  if (!Array.isArray(presetNames)) diagnostics.report(main.source, [presetNames])
+  if (!Array.isArray(presetNames) || folder === undefined) return []
   const presets: HookPart[] = []
   const used = new Set<string>()
   for (const [index, one] of listed.entries()) {
     const at = [...listPath, index]
     if (!diagnostics.isSound(main.source, at)) continue
     const use: PresetUse = typeof one === 'string' ? { name: one } : one
-    const finding = checkName(use.name, typeof one === 'string' ? at : [...at, 'name'], known, used)
+    const finding = checkName(use.name, typeof one === 'string' ? at : [...at, 'name'], presetNames, used)
     used.add(use.name)
     if (finding) {
       diagnostics.report(main.source, [finding])

@@ -104,11 +104,11 @@ async function run(order: RunOrder): Promise<void> {
   const request: HookRequest = { ...order.request, payload: undefined, isUndecoded: true }
   const options: ResolveOptions = { containment: containmentOf(order), callTransform: callerOf(order) }
   Atomics.store(shared, slots.phase, phases.resolving)
-  const known = programsOf(mappings)
-  const byId = new Map(known.map(({ program }) => [program.id, program]))
+  const programs = programsOf(mappings)
+  const byId = new Map(programs.map(({ program }) => [program.id, program]))
   const covering = (): readonly Covering[] =>
     (explain?.covering ?? []).map((each) => ({ ...each, program: byId.get(each.mapping) }))
-  const decider = resolving.over(candidatesOf(known, mappings), covering)
+  const decider = resolving.over(candidatesOf(programs, mappings), covering)
   const result: Decision | Explanation =
     explain === undefined
       ? await decider.resolve(request, options)

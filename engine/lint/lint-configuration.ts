@@ -29,7 +29,7 @@ export async function lintConfiguration({
   const warnings = createWarnings(mappings)
   const readMappings = mappings.map((entry) => ({ entry, clauses: readClauses(entry.value.match) }))
   const recorded = new Set(samples)
-  const known = [...tests.flatMap((test) => sampleOfTest(test) ?? []), ...samples]
+  const allSamples = [...tests.flatMap((test) => sampleOfTest(test) ?? []), ...samples]
 
   lintReachability(readMappings, warnings)
   for (const mapping of readMappings) {
@@ -41,7 +41,7 @@ export async function lintConfiguration({
     lintDedupe(entry, warnings)
     lintCoalesce(entry, warnings)
     lintUnfiltered(entry, warnings)
-    const ofEndpoint = known.filter(({ endpoint }) => overlapsPath(clauses.path, endpoint))
+    const ofEndpoint = allSamples.filter(({ endpoint }) => overlapsPath(clauses.path, endpoint))
     lintCondition(entry, ofEndpoint, warnings)
     await lintFields(mapping, ofEndpoint, warnings)
     await lintUnmetClauses(mapping, ofEndpoint, recorded, warnings)

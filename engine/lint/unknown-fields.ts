@@ -26,7 +26,7 @@ export async function lintFields(
   samples: readonly Sample[],
   warnings: Warnings,
 ): Promise<void> {
-  const given: Given = { vars: Object.keys(entry.value.vars ?? {}), params: parametersOf(clauses.path) }
+  const scopeNames: Given = { vars: Object.keys(entry.value.vars ?? {}), params: parametersOf(clauses.path) }
   const payloads = samples.map(({ payload }) => payload)
   const isUnknown = ({ root, steps }: NamedReference) => root === 'payload' && !isKnown(payloads, steps)
   const references = mappingReferences(entry, clauses)
@@ -52,8 +52,8 @@ export async function lintFields(
   const reported = new Set<string>()
   for (const reference of references) {
     const isJudged = reference.field[0] === 'match' ? judgesMatch : judgesRest
-    const forgotten = isOwn(reference.steps) ? undefined : forgottenRoot(reference, given)
-    const problem = forgotten ?? problemOf(entry, reference, given, isJudged ? payloads : [])
+    const forgotten = isOwn(reference.steps) ? undefined : forgottenRoot(reference, scopeNames)
+    const problem = forgotten ?? problemOf(entry, reference, scopeNames, isJudged ? payloads : [])
     const key = JSON.stringify([reference.field, reference.root, reference.steps])
     if (problem === undefined && isJudged && !reported.has(key)) {
       reported.add(key)
@@ -151,8 +151,8 @@ function problemOf(
     if (first === undefined || names.includes(first)) return undefined
     const nearest = nearestName(first, names)
     const where = root === 'vars' ? 'the mapping computes no such value' : '`match.path` has no such segment'
-    const known = names.length === 0 ? `There are no ${root} here.` : `There are ${names.join(', ')}.`
-    return { where, hint: nearest === undefined ? known : `Did you mean ${root}.${nearest}?` }
+    const available = names.length === 0 ? `There are no ${root} here.` : `There are ${names.join(', ')}.`
+    return { where, hint: nearest === undefined ? available : `Did you mean ${root}.${nearest}?` }
   }
   if (root !== 'payload' || payloads.length === 0 || isKnown(payloads, steps)) return undefined
   const where = 'no sample of its endpoint has such a field'

@@ -109,8 +109,8 @@ const sentences: Readonly<Record<string, readonly [string, string?]>> = {
 /** Turns an error of the library into one of ours, with the place of the mistake. */
 export function readLibraryError(cause: unknown, source: string): RegexSyntaxError {
   const { error, input } = (cause ?? {}) as { readonly error?: unknown; readonly input?: unknown }
-  const known = typeof error === 'string' ? sentences[error] : undefined
-  const [message, hint] = known ?? ['the regular expression cannot be read']
+  const sentence = typeof error === 'string' ? sentences[error] : undefined
+  const [message, hint] = sentence ?? ['the regular expression cannot be read']
   const offset = typeof input === 'string' ? Math.max(0, source.indexOf(input)) : 0
   return new RegexSyntaxError(message, offset, hint, { cause })
 }

@@ -46,8 +46,8 @@ const kept = new Map<string, Regex>()
 /** Compiles each expression once. @throws RegexSyntaxError */
 export function compileRegex(source: string, options: RegexOptions = {}): Regex {
   const key = `${options.ignoreCase === true ? 'i' : ''}${options.multiline === true ? 'm' : ''}/${source}`
-  const known = kept.get(key)
-  if (known !== undefined) return known
+  const cached = kept.get(key)
+  if (cached !== undefined) return cached
   const regex = createRegex(source, compile(source, options))
   if (kept.size >= maxKept) kept.clear()
   kept.set(key, regex)

@@ -70,15 +70,15 @@ function differingMappings(
   before: readonly MappingEntry[],
   after: readonly MappingEntry[],
 ): Changes['mappings'] {
-  const known = byId(before)
-  const given = byId(after)
+  const mappingsBefore = byId(before)
+  const mappingsAfter = byId(after)
   return {
     ...differ(
-      known,
-      given,
+      mappingsBefore,
+      mappingsAfter,
       (one, other) => isSame(one.value, other.value) && isSame(one.parameters, other.parameters),
     ),
-    reordered: isReordered(known, given),
+    reordered: isReordered(mappingsBefore, mappingsAfter),
   }
 }
 

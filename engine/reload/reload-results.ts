@@ -83,19 +83,19 @@ export function createReloadResults({ now, archive, emit, serving, actor }: Relo
     ): ReloadResult {
       const result = stay('rejected', diagnostics, begun)
       const { tookMs } = result
-      const known = digest === undefined ? {} : { digest }
-      const asked = rollbackTo === undefined ? {} : { rollbackTo }
+      const identity = digest === undefined ? {} : { digest }
+      const origin = rollbackTo === undefined ? {} : { rollbackTo }
       archive.note({
         state: 'rejected',
-        ...known,
+        ...identity,
         at: now(),
         tookMs,
         changes: noChanges,
         diagnostics,
         ...actorOf(),
       })
-      emit({ type: 'candidate-rejected', diagnostics, ...known, tookMs, ...asked })
-      return { ...result, ...known }
+      emit({ type: 'candidate-rejected', diagnostics, ...identity, tookMs, ...origin })
+      return { ...result, ...identity }
     },
     /** Without a candidate, only the caller gets the result. */
     declined: (reason: Diagnostic, begun: number): ReloadResult => stay('rejected', [reason], begun),

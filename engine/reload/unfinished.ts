@@ -66,10 +66,11 @@ function changedTexts(
 
 /** True if a mapping or a policy that both have lost a key or an item, or the end of a string. */
 function isAnyShrunk(before: Configuration, after: Configuration): boolean {
-  const known = new Map(before.mappings.map(({ id, value }) => [id, value]))
+  const mappingsBefore = new Map(before.mappings.map(({ id, value }) => [id, value]))
   return (
-    after.mappings.some(({ id, value }) => known.has(id) && isShrunk(known.get(id), value)) ||
-    isShrunk(before.endpoints, after.endpoints)
+    after.mappings.some(
+      ({ id, value }) => mappingsBefore.has(id) && isShrunk(mappingsBefore.get(id), value),
+    ) || isShrunk(before.endpoints, after.endpoints)
   )
 }
 

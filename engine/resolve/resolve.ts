@@ -211,9 +211,9 @@ function refuseBadPayload({ checkPayload }: Program, { request, containment }: S
 
 /** Returns the elements of `forEach`: a single value is a list of one, and nothing is an empty list. */
 async function elementsOf(forEach: Expression, scope: Scope): Promise<readonly unknown[]> {
-  const given = await evaluateAt(['forEach'], forEach, scope)
-  if (given === undefined || given === null) return []
-  return Array.isArray(given) ? given : [given]
+  const list = await evaluateAt(['forEach'], forEach, scope)
+  if (list === undefined || list === null) return []
+  return Array.isArray(list) ? list : [list]
 }
 
 function tooMany(maxActions: number): RefusalError {

@@ -38,7 +38,7 @@ export function createSerialThread<Question, Answer>(
 ): SerialThread<Question, Answer> {
   const { idleMs, deadlineMs, timers = backgroundTimers } = options
   let thread: Thread<Question, Answer> | undefined
-  let asked: PromiseWithResolvers<Answer> | undefined
+  let pending: PromiseWithResolvers<Answer> | undefined
   let idleTimer: unknown
   let last: Promise<unknown> = Promise.resolve()
   let ended: Promise<unknown> = Promise.resolve()
@@ -47,7 +47,7 @@ export function createSerialThread<Question, Answer>(
   function start(): Thread<Question, Answer> {
     const started = startThread<Question, Answer>(options)
     started.owner = {
-      heard: (answer) => asked?.resolve(answer),
+      heard: (answer) => pending?.resolve(answer),
       lost: () => {
         if (thread === started) end('lost')
       },
@@ -59,7 +59,7 @@ export function createSerialThread<Question, Answer>(
     timers.clearTimeout(idleTimer)
     const ending = thread
     thread = undefined
-    if (reason !== undefined) asked?.reject(new ThreadEndedError(reason))
+    if (reason !== undefined) pending?.reject(new ThreadEndedError(reason))
     if (ending !== undefined) ended = Promise.all([ended, ending.end()])
   }
 
@@ -67,15 +67,15 @@ export function createSerialThread<Question, Answer>(
     if (isClosed) throw new ThreadEndedError('closed')
     timers.clearTimeout(idleTimer)
     thread ??= start()
-    asked = Promise.withResolvers<Answer>()
+    pending = Promise.withResolvers<Answer>()
     const late = deadlineMs === undefined ? undefined : timers.setTimeout(() => end('late'), deadlineMs)
     thread.keepAlive(true)
     thread.post(question)
     try {
-      return await asked.promise
+      return await pending.promise
     } finally {
       timers.clearTimeout(late)
-      asked = undefined
+      pending = undefined
       thread?.keepAlive(false)
       if (thread !== undefined) idleTimer = timers.setTimeout(() => end(), idleMs)
     }

@@ -24,7 +24,7 @@ export interface ThreadOptions {
   /** Checks the messages of a thread that runs foreign code. Default: every message is accepted. */
   readonly accepts?: (message: unknown) => boolean
   /** Posted in place of terminating the thread, which then has 2 s to end on its own. */
-  readonly farewell?: unknown
+  readonly closeMessage?: unknown
   /** A thread in native code does not end. It is abandoned after this long. Default: never. Milliseconds. */
   readonly abandonMs?: number
   readonly timers?: Timers
@@ -53,7 +53,7 @@ export interface Thread<To = unknown, From = unknown> {
   end(events?: { abandoned(): void; returned(): void }): Promise<void>
 }
 
-const farewellMs = 2_000
+const closeMs = 2_000
 
 /** Returns the file `name`, such as `./parse-thread.ts`, beside the module at `base`: as a source, in a package or in a bundle. */
 export function programFile(name: string, base: string): URL {
@@ -62,7 +62,7 @@ export function programFile(name: string, base: string): URL {
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one thread is one state machine, whose functions share its state
 export function startThread<To, From>(options: ThreadOptions): Thread<To, From> {
-  const { slots = 0, accepts = () => true, farewell, abandonMs } = options
+  const { slots = 0, accepts = () => true, closeMessage, abandonMs } = options
   const { timers = backgroundTimers } = options
   const { port1: port, port2 } = new MessageChannel()
   const shared = new Int32Array(new SharedArrayBuffer(4 * slots))
@@ -101,9 +101,9 @@ export function startThread<To, From>(options: ThreadOptions): Thread<To, From> 
 
   function terminate(events?: { abandoned(): void; returned(): void }): void {
     worker.ref()
-    if (farewell === undefined) void worker.terminate()
-    else port.postMessage(farewell)
-    const late = farewell === undefined ? undefined : setTimeout(() => void worker.terminate(), farewellMs)
+    if (closeMessage === undefined) void worker.terminate()
+    else port.postMessage(closeMessage)
+    const late = closeMessage === undefined ? undefined : setTimeout(() => void worker.terminate(), closeMs)
     let isAbandoned = false
     const abandon = () => {
       isAbandoned = true

@@ -7,15 +7,15 @@ import type { LoadFailure, WantedModule } from './port.ts'
 /** Lists each module once, in the order of the first mapping that names it. */
 export function wantedModules({ mappings, settings }: Configuration): readonly WantedModule[] {
   const { defaults, modules } = settings.hooks.transforms
-  const wanted = new Map<string, { exports: Set<string>; place: Place }>()
+  const byName = new Map<string, { exports: Set<string>; place: Place }>()
   for (const { value, locate } of mappings) {
     if (value.transform === undefined) continue
     const { module, export: exportName = 'default' } = value.transform
-    const known = wanted.get(module)
-    if (known) known.exports.add(exportName)
-    else wanted.set(module, { exports: new Set([exportName]), place: locate(['transform', 'module']) })
+    const entry = byName.get(module)
+    if (entry) entry.exports.add(exportName)
+    else byName.set(module, { exports: new Set([exportName]), place: locate(['transform', 'module']) })
   }
-  return [...wanted].map(([module, { exports, place }]) => ({
+  return [...byName].map(([module, { exports, place }]) => ({
     module,
     exports: [...exports],
     place,

@@ -65,9 +65,9 @@ function refusal(error: unknown, { provider, answerType, now }: ErrorOptions): P
   const found = readVendorError(error)
   const { code, retryable, wholeService, sentence } = meaningOf(found)
   const status = found.status === undefined || answerType !== undefined ? '' : ` (${found.status})`
-  const said = found.said === undefined || /^\s*$/.test(found.said) ? '' : `: ${found.said}`
-  const hint = code === 'unknown-model' && said === '' ? '; check its name and `baseUrl`' : ''
-  const text = `${provider.name} ${sentence}${status}${hint}${said}`
+  const quote = found.said === undefined || /^\s*$/.test(found.said) ? '' : `: ${found.said}`
+  const hint = code === 'unknown-model' && quote === '' ? '; check its name and `baseUrl`' : ''
+  const text = `${provider.name} ${sentence}${status}${hint}${quote}`
   const retryAfter = retryable ? retryAfterOf(found, now) : undefined
   return problem(provider, text, { code, retryable, wholeService, retryAfter })
 }

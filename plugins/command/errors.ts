@@ -76,8 +76,8 @@ export function failed(command: string, error: string, wholeService: boolean): P
 }
 
 export function unreadable(command: string, head: string): PluginError {
-  const said = head === '' ? 'It printed nothing' : `It begins with: ${head}`
-  return permanentError('bad-output', `What ${command} printed is not what output says. ${said}`)
+  const output = head === '' ? 'It printed nothing' : `It begins with: ${head}`
+  return permanentError('bad-output', `What ${command} printed is not what output says. ${output}`)
 }
 
 export function overflowed(command: string, bytes: number): PluginError {

@@ -169,16 +169,16 @@ export function createCommandRunner(options: RunnerOptions): Runner {
       throw permanentError('bad-value', badModel(command, turn.model))
     }
     const warnings = ignoredSettings(turn)
-    const known = keepsHistory ? parseState(turn.state) : {}
+    const state = keepsHistory ? parseState(turn.state) : {}
     const ours = settings.session === 'ours' ? sessionIdOf(turn.sessionKey) : undefined
     const start = { isResumed: false, session: ours }
-    const resume = { isResumed: true, session: known.session ?? ours }
+    const resume = { isResumed: true, session: state.session ?? ours }
     // Another id is used, because the old one may be taken even if it cannot be continued.
     const restart = { isResumed: false, session: ours && randomUUID() }
 
-    const first = known.session === undefined ? start : resume
+    const first = state.session === undefined ? start : resume
     const outcome = await attempt(turn, call, signal, first)
-    if (!hasFailed(outcome)) return resultOf(outcome, known, first, warnings)
+    if (!hasFailed(outcome)) return resultOf(outcome, state, first, warnings)
 
     if (first.isResumed && settings.canResume && isLost(outcome)) {
       const lost = `${command} no longer had the conversation of this session and began a new one.`
@@ -186,10 +186,10 @@ export function createCommandRunner(options: RunnerOptions): Runner {
     }
     if (!first.isResumed && ours !== undefined && settings.canResume && settings.taken(outcome.end.stderr)) {
       const second = await attempt(turn, call, signal, resume)
-      if (!hasFailed(second) || !isLost(second)) return resultOf(second, known, resume, warnings)
+      if (!hasFailed(second) || !isLost(second)) return resultOf(second, state, resume, warnings)
       return resultOf(await attempt(turn, call, signal, restart), {}, restart, warnings)
     }
-    return resultOf(outcome, known, first, warnings)
+    return resultOf(outcome, state, first, warnings)
   }
 
   return {

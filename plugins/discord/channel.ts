@@ -74,8 +74,8 @@ export function createDiscordChannel({ config, fetch, now }: VendorContext<Disco
 
   /** Returns the channel of a user's direct message. Opening it again returns the same one. */
   async function directMessageWith(user: string, signal: AbortSignal): Promise<string> {
-    const known = directMessages.get(user)
-    if (known !== undefined) return known
+    const channelId = directMessages.get(user)
+    if (channelId !== undefined) return channelId
     const call = { body: { recipient_id: user }, signal, isDelivery: false }
     const answer = await post('direct-messages', '/users/@me/channels', call)
     const id = idOf(answer)

@@ -96,9 +96,9 @@ export function paused(seconds: number): PluginError {
 }
 
 function rateLimited({ headers }: VendorAnswer, body: Facts | undefined): PluginError {
-  const said = body?.['retry_after']
+  const retryAfterBody = body?.['retry_after']
   const header = readRetryAfter(headers.get('retry-after'), Date.now())
-  const retryAfter = typeof said === 'number' && said >= 0 ? said : header
+  const retryAfter = typeof retryAfterBody === 'number' && retryAfterBody >= 0 ? retryAfterBody : header
   // An answer that is not JSON comes from the proxy before Discord, which blocks an IP address and not a route.
   const wholeService =
     body === undefined ||
@@ -117,8 +117,8 @@ function quote({ status }: VendorAnswer, body: Facts | undefined, token: string)
     (word) => word !== undefined,
   )
   const fields = body === undefined ? [] : fieldErrors(body['errors'])
-  const said = [words.join(' '), ...fields].filter((each) => each !== '')
-  return oneLine(compileRedaction([token])([status, ...said].join(', ')), maxQuoteLength)
+  const sentences = [words.join(' '), ...fields].filter((each) => each !== '')
+  return oneLine(compileRedaction([token])([status, ...sentences].join(', ')), maxQuoteLength)
 }
 
 function isTooLong(body: Facts): boolean {

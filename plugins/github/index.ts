@@ -36,8 +36,8 @@ const registration: Registration = {
   },
 
   eventsOf({ headers }) {
-    const asked = headers?.['x-github-event']
-    const names = typeof asked === 'string' ? [asked] : asked
+    const eventName = headers?.['x-github-event']
+    const names = typeof eventName === 'string' ? [eventName] : eventName
     if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) return undefined
     // A ping is sent to every webhook, and is no event to ask for.
     return names.filter((name) => name !== 'ping')

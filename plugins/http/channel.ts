@@ -122,18 +122,18 @@ function isPage({ headers }: VendorAnswer): boolean {
 
 function errorFrom(answer: VendorAnswer, now: number): PluginError {
   const { status, headers } = answer
-  const said = `The webhook answered ${status}`
+  const sentence = `The webhook answered ${status}`
   const retryAfter = readRetryAfter(headers.get('retry-after'), now)
   if (isPage(answer)) return foreignAnswer(answer, { vendor: 'the webhook', addressKey: 'url', now })
-  if (status === 401) return channelError('bad-credential', `${said}: it has another secret.`)
-  if (status === 403) return channelError('forbidden', `${said}.`)
+  if (status === 401) return channelError('bad-credential', `${sentence}: it has another secret.`)
+  if (status === 403) return channelError('forbidden', `${sentence}.`)
   if (status === 404 || status === 410)
-    return channelError('bad-target', `${said}: it knows no such address, or is not there any more.`)
-  if (status === 413) return channelError('too-long', `${said}: the message is too long for it.`)
-  if (status === 429) return channelError('rate-limited', `${said}: too many requests.`, { retryAfter })
+    return channelError('bad-target', `${sentence}: it knows no such address, or is not there any more.`)
+  if (status === 413) return channelError('too-long', `${sentence}: the message is too long for it.`)
+  if (status === 429) return channelError('rate-limited', `${sentence}: too many requests.`, { retryAfter })
   if (status === 408 || status === 425 || status >= 500) {
     const maybeDelivered = status >= 500 && !hasDoneNothing(status) && status !== 502
-    return channelError('unavailable', `${said}.`, { retryAfter, maybeDelivered })
+    return channelError('unavailable', `${sentence}.`, { retryAfter, maybeDelivered })
   }
-  return channelError('bad-request', `${said}.`)
+  return channelError('bad-request', `${sentence}.`)
 }

@@ -32,8 +32,8 @@ export function errorFrom(answer: VendorAnswer, { isDelivery, hidden, now }: Err
   const { type, message } = asRecord(error) ?? {}
   if (type === undefined) return foreignAnswer(answer, { vendor: 'BlueBubbles', isDelivery, now })
 
-  const said = typeof message === 'string' ? oneLine(compileRedaction(hidden)(message), maxQuoteLength) : ''
-  const words = said === '' ? '' : `: ${said.replace(/[.!]$/, '')}`
+  const quote = typeof message === 'string' ? oneLine(compileRedaction(hidden)(message), maxQuoteLength) : ''
+  const words = quote === '' ? '' : `: ${quote.replace(/[.!]$/, '')}`
   const unsure = (text: string) => channelError('unavailable', text, { maybeDelivered: isDelivery })
 
   if (status === 401 || status === 403) {
@@ -41,7 +41,7 @@ export function errorFrom(answer: VendorAnswer, { isDelivery, hidden, now }: Err
     return channelError('bad-credential', text)
   }
   // BlueBubbles is still busy with an earlier attempt at the same part, whose outcome is unknown.
-  if (status === 400 && /already queued/i.test(said))
+  if (status === 400 && /already queued/i.test(quote))
     return unsure('BlueBubbles is still sending an earlier attempt at this message (400).')
   if (status === 404) {
     const text = 'There is no such chat on the Mac (404): fix the address, or begin the chat in Messages.'
@@ -49,7 +49,7 @@ export function errorFrom(answer: VendorAnswer, { isDelivery, hidden, now }: Err
   }
   if (status === 500 && type === 'iMessage Error') {
     // BlueBubbles gives a message half a minute to show up in Messages; it may still show up later.
-    if (/time(?:d )?out/i.test(said)) return unsure(`Messages did not confirm the message in time${words}.`)
+    if (/time(?:d )?out/i.test(quote)) return unsure(`Messages did not confirm the message in time${words}.`)
     const number = asNumber(asRecord(data)?.['error']) || undefined
     const which = number === undefined ? '' : ` (error ${number})`
     return channelError('bad-request', `Messages did not send it${which}${words}.`)

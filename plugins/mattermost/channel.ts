@@ -63,8 +63,8 @@ export function createMattermostChannel({ config, fetch, now }: VendorContext<Ma
 
   async function channelOf(target: MattermostTarget, signal: AbortSignal): Promise<string> {
     const { key, channelId, username } = target
-    const known = channelId ?? directChannels.get(key)
-    if (known !== undefined) return known
+    const cached = channelId ?? directChannels.get(key)
+    if (cached !== undefined) return cached
     const userId = target.userId ?? (await fetchId(`/users/username/${username}`, { signal }))
     ownId ??= await fetchId('/users/me', { signal })
     const directChannelId = await fetchId('/channels/direct', { body: [ownId, userId], signal })

@@ -13,7 +13,7 @@ import {
 } from '@reveille/kit'
 
 /** The refusals that only an operator can fix. They are reported in our words, because the server's may quote the message. */
-const known: Readonly<Record<string, readonly [code: ChannelErrorCode, sentence: string]>> = {
+const meanings: Readonly<Record<string, readonly [code: ChannelErrorCode, sentence: string]>> = {
   'model.post.is_valid.message_length.app_error': ['too-long', tooLong()],
   'model.post.is_valid.msg.app_error': ['too-long', tooLong()],
   'api.post.create_post.root_id.app_error': ['bad-target', 'The thread has no such first post.'],
@@ -40,21 +40,21 @@ const vendor = 'the API of a Mattermost server'
 export function errorFrom(answer: VendorAnswer, { now, isDelivery }: AnsweredCall): PluginError {
   const { status, headers } = answer
   const id = errorIdOf(answer.json)
-  const said = `Mattermost answered with ${status}${id === undefined ? '' : ` (${id})`}`
+  const prefix = `Mattermost answered with ${status}${id === undefined ? '' : ` (${id})`}`
 
   if (status === 401) {
     const reason = 'the token is wrong, revoked or of a deactivated bot. Create a new one'
-    return channelError('bad-credential', `${said}: ${reason}.`)
+    return channelError('bad-credential', `${prefix}: ${reason}.`)
   }
   if (status === 429) {
     const wait = headers.get('retry-after') ?? headers.get('x-ratelimit-reset')
     // The limit applies to an IP address or a user, and the gateway is one of either.
     const facts = { retryAfter: readRetryAfter(wait, now), wholeService: true }
-    return channelError('rate-limited', `${said}: too many requests.`, facts)
+    return channelError('rate-limited', `${prefix}: too many requests.`, facts)
   }
-  const [code, sentence] = known[id ?? ''] ?? []
-  if (code !== undefined) return channelError(code, `${said}: ${sentence}`)
-  if (status === 413) return channelError('too-long', `${said}: ${tooLong()}`)
+  const [code, sentence] = meanings[id ?? ''] ?? []
+  if (code !== undefined) return channelError(code, `${prefix}: ${sentence}`)
+  if (status === 413) return channelError('too-long', `${prefix}: ${tooLong()}`)
   // The answer is not the API's: it is a page of a proxy, or the address lacks the server's path.
   if (id === undefined || id === 'api.context.404.app_error') {
     return foreignAnswer(answer, { vendor, isDelivery, now })
@@ -62,11 +62,11 @@ export function errorFrom(answer: VendorAnswer, { now, isDelivery }: AnsweredCal
   if (status >= 500) {
     const maybeDelivered = isDelivery && !hasDoneNothing(status) && !unsaved.has(id)
     const retryAfter = readRetryAfter(headers.get('retry-after'), now)
-    return channelError('unavailable', `${said}.`, { maybeDelivered, retryAfter })
+    return channelError('unavailable', `${prefix}.`, { maybeDelivered, retryAfter })
   }
-  if (status === 403) return channelError('forbidden', `${said}: the bot may not do this.`)
-  if (status === 404) return channelError('bad-target', `${said}: there is no such place.`)
-  return channelError('bad-request', `${said}.`)
+  if (status === 403) return channelError('forbidden', `${prefix}: the bot may not do this.`)
+  if (status === 404) return channelError('bad-target', `${prefix}: there is no such place.`)
+  return channelError('bad-request', `${prefix}.`)
 }
 
 /** Returns the error for a successful answer that is not Mattermost's. */

@@ -57,8 +57,8 @@ export function createTeamsChannel({ config, fetch, now }: VendorContext<TeamsCo
 
   async function conversationOf(target: TeamsTarget, signal: AbortSignal): Promise<string> {
     const { key, conversationId, userId } = target
-    const known = conversationId ?? chats.get(key)
-    if (known !== undefined) return known
+    const cached = conversationId ?? chats.get(key)
+    if (cached !== undefined) return cached
     const opened = await openChat(String(userId), signal)
     chats.set(key, opened)
     return opened

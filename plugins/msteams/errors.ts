@@ -27,13 +27,13 @@ const connector = "Teams' Bot Connector"
 export function errorFrom(answer: VendorAnswer, { now, isDelivery }: AnsweredCall): PluginError {
   const { status, headers, json } = answer
   const code = connectorCodeOf(json)
-  const said = `Teams answered with ${status}${code === undefined ? '' : ` (${code})`}`
+  const prefix = `Teams answered with ${status}${code === undefined ? '' : ` (${code})`}`
   const help = advice[code ?? '']
-  const sentence = help === undefined ? `${said}.` : `${said}: ${help}.`
+  const sentence = help === undefined ? `${prefix}.` : `${prefix}: ${help}.`
 
   if (status === 401) {
     const fix = 'check `appId`, `tenantId` and that the bot is registered'
-    return channelError('bad-credential', `${said}: the bot’s token is refused; ${fix}.`)
+    return channelError('bad-credential', `${prefix}: the bot’s token is refused; ${fix}.`)
   }
   const retryAfter = readRetryAfter(headers.get('retry-after'), now)
   // The connector has one code for the limits of a conversation and of the app; the former is reached far sooner.
@@ -43,11 +43,11 @@ export function errorFrom(answer: VendorAnswer, { now, isDelivery }: AnsweredCal
   if (status === 502 && code === undefined)
     return foreignAnswer(answer, { vendor: connector, isDelivery, now })
   if (status >= 500) return channelError('unavailable', sentence, { maybeDelivered: isDelivery, retryAfter })
-  if (status === 413) return channelError('too-long', `${said}: the message is larger than Teams takes.`)
+  if (status === 413) return channelError('too-long', `${prefix}: the message is larger than Teams takes.`)
   if (code === undefined) return foreignAnswer(answer, { vendor: connector, isDelivery, now })
   // The only other call opens a chat with a user.
   if (status === 400 && !isDelivery) {
-    return channelError('bad-target', `${said}: there is no such person in the tenant.`)
+    return channelError('bad-target', `${prefix}: there is no such person in the tenant.`)
   }
   if (status === 403) return channelError('forbidden', sentence)
   if (status === 404) return channelError('bad-target', sentence)
@@ -70,14 +70,14 @@ const entraAdvice: Readonly<Record<string, string>> = {
 /** Returns the error for an answer of the authority without a token. Nothing was sent, and every other call fails too. */
 export function tokenErrorFrom({ status, headers, json }: VendorAnswer, now: number): PluginError {
   const { error: word, error_codes: numbers } = asRecord(json) ?? {}
-  const said = `Entra answered with ${status}`
+  const prefix = `Entra answered with ${status}`
   if (status === 429) {
     const facts = { retryAfter: readRetryAfter(headers.get('retry-after'), now), wholeService: true }
-    return channelError('rate-limited', `${said}: too many requests for tokens.`, facts)
+    return channelError('rate-limited', `${prefix}: too many requests for tokens.`, facts)
   }
   if (status >= 500) {
     const facts = { retryAfter: readRetryAfter(headers.get('retry-after'), now), wholeService: true }
-    return channelError('unavailable', `${said}.`, facts)
+    return channelError('unavailable', `${prefix}.`, facts)
   }
   if (typeof word !== 'string') {
     const text = `What answers at \`authority\` is not Microsoft Entra (${status}): fix the address.`
@@ -90,7 +90,7 @@ export function tokenErrorFrom({ status, headers, json }: VendorAnswer, now: num
   ].flat()
   const help = entraAdvice[String(number)] ?? 'check `appId`, `appPassword` and `tenantId`'
   const quoted = words.length > 0 ? ` (${words.join(', ')})` : ''
-  return channelError('bad-credential', `${said}${quoted}: ${help}.`)
+  return channelError('bad-credential', `${prefix}${quoted}: ${help}.`)
 }
 
 /** Returns the connector's code if it consists of letters, so that a quote holds nothing else. */

@@ -23,8 +23,8 @@ const maxQuoteLength = 200
 
 export function errorFrom(answer: Answer, { config, hook, retryAfter }: ErrorOptions): PluginError {
   const { status } = answer
-  const said = quote(answer.said, config)
-  const words = said === '' ? '' : `: ${said}`
+  const quoted = quote(answer.said, config)
+  const words = quoted === '' ? '' : `: ${quoted}`
   const permanent = (code: string, text: string, wholeService = false) =>
     permanentError(code, `${text}.`, { wholeService })
 

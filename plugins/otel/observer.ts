@@ -66,16 +66,16 @@ export function createOtelObserver(
 /** The ids of the work that is being made a span of, and random ones for what it consists of. */
 function createIds() {
   const random = new RandomIdGenerator()
-  let given: ReturnType<typeof parseTraceParent> = null
+  let parent: ReturnType<typeof parseTraceParent> = null
   return {
-    generateTraceId: () => given?.traceId ?? random.generateTraceId(),
-    generateSpanId: () => given?.spanId ?? random.generateSpanId(),
+    generateTraceId: () => parent?.traceId ?? random.generateTraceId(),
+    generateSpanId: () => parent?.spanId ?? random.generateSpanId(),
     as(traceparent: string, start: () => Span): Span {
-      given = parseTraceParent(traceparent)
+      parent = parseTraceParent(traceparent)
       try {
         return start()
       } finally {
-        given = null
+        parent = null
       }
     },
   }

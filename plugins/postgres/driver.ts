@@ -152,8 +152,8 @@ async function wasCommitted(parts: Parts, trace: Trace): Promise<boolean> {
   if (trace.number === undefined) return true
   for (let ms = askPauseMs; !closing.aborted; ms = Math.min(2 * ms, maxAskPauseMs)) {
     const ask = read(parts, (statements, session) => outcomeOf(trace, statements, session.run))
-    const known = await ask.catch(notYet)
-    if (known !== undefined) return known
+    const isCommitted = await ask.catch(notYet)
+    if (isCommitted !== undefined) return isCommitted
     await pause(ms, undefined, { signal: closing }).catch(() => undefined)
   }
   throw unavailable('the store was closed before it was known whether a transaction was committed')

@@ -54,7 +54,7 @@ export function isCollision(error: unknown): boolean {
 export const grants =
   'As the owner: GRANT USAGE ON SCHEMA reveille, and GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA reveille, to this role.'
 
-const said: Readonly<Record<string, readonly [message: string, fix?: string]>> = {
+const sentences: Readonly<Record<string, readonly [message: string, fix?: string]>> = {
   '57014': ['the database took too long for a statement'],
   '55P03': ['another transaction holds what this one waits for, for too long'],
   '42501': ['the database role lacks a privilege', grants],
@@ -68,7 +68,7 @@ export function driverErrorOf(error: unknown): DriverError {
   const state = stateOf(error)
   if (state === '53100')
     return new DriverError('FULL', "the database's disk is full", { cause: error, brief: 'its disk is full' })
-  const [message, fix] = said[state ?? ''] ?? []
+  const [message, fix] = sentences[state ?? ''] ?? []
   if (message !== undefined) return unavailable(message, { cause: error, fix })
   if (isRefusal(error, state)) {
     const reason = state === '23505' ? 'an id or a key of it is taken' : reasonOf(error)
@@ -189,8 +189,8 @@ export function obstacleOf(error: unknown, at: ClientConfig): DriverError {
   if (isDriverError(error)) return error
   const [first] = error instanceof AggregateError ? error.errors : [error]
   const { code = '', message = '' } = first as NodeJS.ErrnoException
-  const known = obstacles[alike[code] ?? alike[message] ?? code]?.(at)
-  if (known === undefined)
+  const obstacle = obstacles[alike[code] ?? alike[message] ?? code]?.(at)
+  if (obstacle === undefined)
     return unavailable(`${serverAt(at)} cannot be used: ${reasonOf(error)}`, { cause: error })
-  return unavailable(known[0], { cause: error, fix: known[1] })
+  return unavailable(obstacle[0], { cause: error, fix: obstacle[1] })
 }

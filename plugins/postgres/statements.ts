@@ -41,8 +41,8 @@ const maxPrepared = 2_000
 const prepared = new Map<string, Prepared>()
 
 export function prepare(sql: string): Prepared {
-  const known = prepared.get(sql)
-  if (known !== undefined) return known
+  const cached = prepared.get(sql)
+  if (cached !== undefined) return cached
   if (prepared.size >= maxPrepared) prepared.clear()
   const text = translated(sql)
   const made = {
@@ -94,9 +94,9 @@ function insertOf(table: Table): string {
 /** Returns the statement that changes rows, given as one array for each column of the key and for each that changes. */
 export function updateOf(table: Table, columns: readonly string[]): string {
   const { name, primaryKey } = table
-  const given = [...primaryKey, ...columns]
+  const allColumns = [...primaryKey, ...columns]
   return `UPDATE ${name} SET ${columns.map((column) => `${column} = given.${column}`).join(', ')}
-    FROM unnest(${arraysFor(table, given)}) AS given (${given.join(', ')})
+    FROM unnest(${arraysFor(table, allColumns)}) AS given (${allColumns.join(', ')})
     WHERE ${primaryKey.map((column) => `${name}.${column} = given.${column}`).join(' AND ')}`
 }
 

@@ -64,8 +64,8 @@ export function errorFrom({ http, error }: RpcAnswer, now: number): PluginError 
   if (error === undefined) return notTheDaemon(http, now)
   const reasons = new Set(error.response.results.map(reasonOf))
   const words = [oneLine(error.message, 200).replace(/\.$/, ''), ...reasons].filter(Boolean).join(', ')
-  const said = `signal-cli answers ${error.code}${words === '' ? '' : `: ${words}`}.`
-  return errorOf(said, meaningOf(error))
+  const sentence = `signal-cli answers ${error.code}${words === '' ? '' : `: ${words}`}.`
+  return errorOf(sentence, meaningOf(error))
 }
 
 function errorOf(said: string, { code, hint, ...facts }: Meaning): PluginError {
@@ -171,9 +171,9 @@ export function restErrorFrom(answer: VendorAnswer, now: number, isDelivery = tr
   }
   const words = oneLine(error, 200).replace(/\.$/, '')
   const token = Array.isArray(tokens) ? tokens[0] : undefined
-  const said = `signal-cli-rest-api answers ${status}${words === '' ? '' : `: ${words}`}.`
+  const sentence = `signal-cli-rest-api answers ${status}${words === '' ? '' : `: ${words}`}.`
   const retryAfter = readRetryAfter(headers.get('retry-after'), now)
-  return errorOf(said, { retryAfter, ...restMeaningOf(status, words, token) })
+  return errorOf(sentence, { retryAfter, ...restMeaningOf(status, words, token) })
 }
 
 function restMeaningOf(status: number, words: string, token: unknown): Meaning {

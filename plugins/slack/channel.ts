@@ -61,8 +61,8 @@ export function createSlackChannel({ config, fetch, now }: VendorContext<SlackCo
 
   /** Returns the conversation with a user. Opening it again returns the same one. */
   async function conversationWith(user: string, signal: AbortSignal): Promise<string> {
-    const known = conversations.get(user)
-    if (known !== undefined) return known
+    const cached = conversations.get(user)
+    if (cached !== undefined) return cached
     const { channel } = await callMethod('conversations.open', { users: user }, signal)
     const id = asRecord(channel)?.['id']
     if (typeof id !== 'string') {

@@ -14,8 +14,8 @@ interface CatchUp {
 const registration: Registration = {
   ownerOf: () => ({ keys: {}, name: 'the account' }),
   eventsOf({ body }) {
-    const asked = asRecord(body)?.['type']
-    const names = typeof asked === 'string' ? [asked] : asked
+    const eventType = asRecord(body)?.['type']
+    const names = typeof eventType === 'string' ? [eventType] : eventType
     return Array.isArray(names) && names.every((name) => typeof name === 'string') ? names : undefined
   },
   open(_owner, call) {

@@ -54,8 +54,8 @@ export function errorFrom(answer: VendorAnswer, { redact, now }: ErrorOptions): 
   if (ok !== false) return foreignAnswer(answer, { vendor: "Telegram's Bot API", now })
   const words = oneLine(redact(description ?? ''), maxQuoteLength)
   const { code, hint } = meaningOf(status, words)
-  const said = words === '' ? `Telegram answers ${status}` : `Telegram answers ${status}: ${words}`
-  const sentence = `${said.replace(/\.$/, '')}.${hint === undefined ? '' : ` ${hint}`}`
+  const answerText = words === '' ? `Telegram answers ${status}` : `Telegram answers ${status}: ${words}`
+  const sentence = `${answerText.replace(/\.$/, '')}.${hint === undefined ? '' : ` ${hint}`}`
   const retryAfter = parameters.retry_after ?? readRetryAfter(answer.headers.get('retry-after'), now)
   const maybeDelivered = code === 'unavailable' && !hasDoneNothing(status)
   return channelError(code, sentence, { retryAfter, maybeDelivered })

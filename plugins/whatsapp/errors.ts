@@ -168,16 +168,16 @@ export function pausedTemplate(): PluginError {
 function refusal(answer: VendorAnswer, code: number, { token, now }: ErrorOptions): PluginError {
   const error = asRecord(asRecord(answer.json)?.['error']) ?? {}
   const meaning = meaningOf(code, error, answer.status)
-  const said = oneLine(compileRedaction([token])(`${code} ${wordsOf(error)}`), maxQuoteLength)
+  const quote = oneLine(compileRedaction([token])(`${code} ${wordsOf(error)}`), maxQuoteLength)
   const { text, code: kind, ...facts } = meaning
   const retryAfter = waitOf(answer, now) ?? facts.retryAfter
-  return channelError(kind, `Meta ${text} (${said}).`, { ...facts, retryAfter })
+  return channelError(kind, `Meta ${text} (${quote}).`, { ...facts, retryAfter })
 }
 
 function meaningOf(code: number, error: Facts, status: number): Meaning {
   if (code === 100 && error['error_subcode'] === 33) return noNumber
-  const known = meanings[code] ?? (isPermission(code) ? mayNot : undefined)
-  if (known !== undefined) return known
+  const meaning = meanings[code] ?? (isPermission(code) ? mayNot : undefined)
+  if (meaning !== undefined) return meaning
   return error['is_transient'] === true || status >= 500 ? notNow : refused
 }
 

@@ -57,7 +57,7 @@ export async function performTurn(
 ): Promise<TurnOutcome> {
   const runner = find(name)
   if (!runner) return { kind: 'failed', asked: false, failure: unknownRunner(name) }
-  let asked = false
+  let wasCalled = false
   let isOver = false
   const report = (progress: Progress) => {
     if (isOver) return
@@ -68,16 +68,16 @@ export async function performTurn(
     }
   }
   const call = (signal: AbortSignal) => {
-    asked = true
+    wasCalled = true
     return runner.run(Object.freeze(turn), { signal, onProgress: report })
   }
   const outcome = await boundedCall(call, bounds)
   isOver = true
-  if (outcome.kind === 'answered') return { asked, ...readAnswer(outcome.answer) }
+  if (outcome.kind === 'answered') return { asked: wasCalled, ...readAnswer(outcome.answer) }
   if (outcome.kind === 'threw') {
-    return { kind: 'failed', asked, failure: failureOf(outcome.error, 'RUNNER_FAILED') }
+    return { kind: 'failed', asked: wasCalled, failure: failureOf(outcome.error, 'RUNNER_FAILED') }
   }
-  return { kind: outcome.kind, asked, ...usageOf(outcome.late) }
+  return { kind: outcome.kind, asked: wasCalled, ...usageOf(outcome.late) }
 }
 
 /** A runner's answer may be anything, including a value that throws when it is read. */

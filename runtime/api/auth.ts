@@ -69,10 +69,10 @@ function createParts({ current, store, mintId, now, log, issues }: AuthOptions) 
 
     /** The admission by a token in the headers, or by the cookie. @throws StoreError if it is not known whether the sign-in has ended */
     async admit(request: FastifyRequest, settings: Settings): Promise<Admission | undefined> {
-      const given = givenToken(request)
-      if (given !== undefined) {
-        const holder = holderOf(given, settings)
-        return holder && { token: given, ...holder }
+      const token = givenToken(request)
+      if (token !== undefined) {
+        const holder = holderOf(token, settings)
+        return holder && { token, ...holder }
       }
       const signedIn = readCookie(cookieOf(request), pageKeyOf(request), settings.gateway.tokens, now())
       if (signedIn === undefined || (await signOuts.has(signedIn.signIn))) return undefined
@@ -82,9 +82,9 @@ function createParts({ current, store, mintId, now, log, issues }: AuthOptions) 
 
     mayReadMetrics(request: FastifyRequest): boolean {
       const settings = settingsOfNow()
-      const given = givenToken(request)
-      if (given === undefined) return false
-      return [adminMatcher, metricsMatcher].some((matcherOf) => matcherOf(settings)(given) !== undefined)
+      const token = givenToken(request)
+      if (token === undefined) return false
+      return [adminMatcher, metricsMatcher].some((matcherOf) => matcherOf(settings)(token) !== undefined)
     },
 
     async refuseUnauthenticated(

@@ -90,8 +90,10 @@ export function createGenerationHandlers(options: AdminOptions): GenerationHandl
 
   function missing({ number }: NumberParameter): FastifyReply {
     const numbers = archive.list().flatMap(({ generation }) => generation ?? [])
-    const asked = /^\d{1,15}$/.test(number) ? `Generation ${number} is not kept` : 'A generation is a number'
-    return refuse('NOT_FOUND', { sentence: `${asked}; kept are ${numbers.join(', ')}.` })
+    const problem = /^\d{1,15}$/.test(number)
+      ? `Generation ${number} is not kept`
+      : 'A generation is a number'
+    return refuse('NOT_FOUND', { sentence: `${problem}; kept are ${numbers.join(', ')}.` })
   }
 }
 

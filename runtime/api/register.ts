@@ -103,8 +103,8 @@ function addRoute(
     // Nothing is ignored: a filter in the query of a route that reads its body would make a command be about everything.
     schema: { querystring: Type.Object(query, { additionalProperties: false }), ...(body && { body }) },
     onRequest: async (request, reply) => {
-      const asked = request.query as Readonly<Record<string, unknown>>
-      const flagged = Object.entries(needsFor).find(([flag]) => String(asked[flag]) === 'true')
+      const query = request.query as Readonly<Record<string, unknown>>
+      const flagged = Object.entries(needsFor).find(([flag]) => String(query[flag]) === 'true')
       return guard.refuseUnlessAllowed(request, reply, flagged?.[1] ?? needs)
     },
     preValidation: async (request) => {
@@ -129,16 +129,15 @@ function addRoute(
 
 /** A field that is null counts as absent, and so does a body of which nothing is required. @throws RequestError `INVALID_BODY` */
 function givenBody({ required }: TObject, sent: unknown): object {
-  const given = (sent === undefined || sent === null) && required === undefined ? {} : sent
-  if (typeof given !== 'object' || given === null || Array.isArray(given))
-    throw new RequestError('INVALID_BODY')
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
+  const body = (sent === undefined || sent === null) && required === undefined ? {} : sent
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new RequestError('INVALID_BODY')
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
 }
 
 /** Ids may be copied in any case. */
 function paramsOf({ params }: FastifyRequest): Readonly<Record<string, string>> {
-  const given = params as Readonly<Record<string, string>>
-  return given['id'] === undefined ? given : { ...given, id: given['id'].toLowerCase() }
+  const values = params as Readonly<Record<string, string>>
+  return values['id'] === undefined ? values : { ...values, id: values['id'].toLowerCase() }
 }
 
 /** Refuses other methods with 405, because a 404 would say that the address is wrong. */

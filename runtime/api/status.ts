@@ -124,8 +124,8 @@ function withCounts(
   open: readonly OpenDeliveries[],
 ): readonly ChannelStatus[] {
   const counts = new Map(open.map(({ channel, pending, parked }) => [channel, { pending, parked }]))
-  const known = new Set(states.map(({ channel }) => channel))
-  const others = open.filter(({ channel }) => !known.has(channel))
+  const channelNames = new Set(states.map(({ channel }) => channel))
+  const others = open.filter(({ channel }) => !channelNames.has(channel))
   return [
     ...states.map((state) => ({ ...state, ...(counts.get(state.channel) ?? { pending: 0, parked: 0 }) })),
     ...others.map((each) => ({ ...each, state: 'unconfigured' as const })),

@@ -328,8 +328,8 @@ function createGathered() {
   let hasIssues = false
 
   /** The newest of them. */
-  function listed<State extends object>(states: ReadonlyMap<Id, State>) {
-    return [...states].slice(-maxStates).map(([id, state]) => ({ id, ...state }))
+  function listed<State extends object>(records: ReadonlyMap<Id, State>) {
+    return [...records].slice(-maxStates).map(([id, state]) => ({ id, ...state }))
   }
 
   return {

@@ -109,7 +109,7 @@ function createSourcing(
   const sources = parts.add(
     createSources({
       live: () => (lead.isHeld() ? [...plugins.sources(), ...catchUps()] : []),
-      hold: lead.confirm,
+      confirm: lead.confirm,
       ...(sourceValues && { storageOf: createSharedStorage(sourceValues) }),
       ...{ post, pushHandlers, log },
       limitsOf: (endpoint) => postLimitsOf(current().snapshot, endpoint),

@@ -93,8 +93,8 @@ export function hung(
 }
 
 function inMilliseconds(timings: Facts): Facts {
-  const known = Object.entries(timings).filter(([, ms]) => ms !== undefined)
-  return Object.fromEntries(known.map(([name, ms]) => [name.replace(/Ms$/, ''), `${ms} ms`]))
+  const measured = Object.entries(timings).filter(([, ms]) => ms !== undefined)
+  return Object.fromEntries(measured.map(([name, ms]) => [name.replace(/Ms$/, ''), `${ms} ms`]))
 }
 
 function hasParts(value: unknown): boolean {

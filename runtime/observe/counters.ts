@@ -63,10 +63,10 @@ export function createCounters(options: { now(): number; backlog(): number }) {
   return {
     /** Called once for each request that is recorded, after its reply. */
     noteRequest({ snapshot, endpoint, outcome, status, mapping, ms, resolveMs, at }: CountedRequest): void {
-      const number = outcomeIndexes.get(outcome) as number
-      requests.add(snapshot, endpoint, number * 1000 + status)
+      const outcomeIndex = outcomeIndexes.get(outcome) as number
+      requests.add(snapshot, endpoint, outcomeIndex * 1000 + status)
       const isAccepted = outcome === 'accepted'
-      series.noteRequest(at, number, isAccepted ? ms : undefined)
+      series.noteRequest(at, outcomeIndex, isAccepted ? ms : undefined)
       if (isAccepted) {
         acceptHistogram.observe(ms)
         if (resolveMs !== undefined) commitHistogram.observe(ms - resolveMs)
@@ -128,12 +128,12 @@ export function createCounters(options: { now(): number; backlog(): number }) {
 /** Counts requests by endpoint, outcome and status; the last two are one number. */
 function createRequestCounter() {
   const requests = new Map<string, Map<number, { count: number }>>()
-  let known: Pick<Snapshot, 'endpoints' | 'mappings'> | undefined
+  let countedSnapshot: Pick<Snapshot, 'endpoints' | 'mappings'> | undefined
   let names: ReadonlySet<string> = new Set()
 
   function labelOf(snapshot: CountedRequest['snapshot'], endpoint = ''): string {
-    if (snapshot !== known) {
-      known = snapshot
+    if (snapshot !== countedSnapshot) {
+      countedSnapshot = snapshot
       names = namesIn(snapshot)
     }
     return names.has(endpoint) ? endpoint : otherEndpoint

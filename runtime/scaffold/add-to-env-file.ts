@@ -17,9 +17,9 @@ export async function addToEnvFile(
   variables: Readonly<Record<string, string>>,
   configFile?: string,
 ): Promise<void> {
-  const known = readEnvFile(file)
-  const wanted = Object.entries(variables).filter(([name]) => !known[name])
-  await setInEnvFile(file, Object.fromEntries(wanted), configFile)
+  const existing = readEnvFile(file)
+  const missing = Object.entries(variables).filter(([name]) => !existing[name])
+  await setInEnvFile(file, Object.fromEntries(missing), configFile)
 }
 
 /**

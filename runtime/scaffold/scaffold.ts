@@ -75,8 +75,8 @@ export async function createFile(file: string, content: string | Uint8Array, mod
 /** Appends the lines that the file lacks. */
 async function addIgnored(file: string): Promise<boolean> {
   const text = await readFile(file, 'utf8')
-  const known = new Set(text.split('\n').map((line) => line.trim().replace(/^\/|\/$/g, '')))
-  const missing = ignoredNames.filter((name) => !known.has(name.replace(/\/$/, '')))
+  const existingLines = new Set(text.split('\n').map((line) => line.trim().replace(/^\/|\/$/g, '')))
+  const missing = ignoredNames.filter((name) => !existingLines.has(name.replace(/\/$/, '')))
   if (missing.length === 0) return false
   await appendFile(file, `${text === '' || text.endsWith('\n') ? '' : '\n'}${ignoreLines(missing)}`)
   return true

@@ -25,7 +25,7 @@ export interface CallOptions extends GatewayAccess {
   readonly source: string
   readonly storage: SourceStorage
   /** Resolves while this process is the one that runs the source. Default: it always is. */
-  hold?(): Promise<void>
+  confirm?(): Promise<void>
   /** The push handlers of the process, unless it receives no requests. */
   readonly pushHandlers: PushHandlers | undefined
   onReport(report: SourceReport): void
@@ -138,8 +138,8 @@ export function createCall(options: CallOptions) {
 }
 
 /** Another process may run the source by now, without this one having heard of it. */
-async function confirmLeadership({ source, hold }: CallOptions): Promise<void> {
-  await hold?.().catch((cause) => {
+async function confirmLeadership({ source, confirm }: CallOptions): Promise<void> {
+  await confirm?.().catch((cause) => {
     throw transientError('aborted', `The source ${source} runs on another node.`, { cause })
   })
 }

@@ -50,10 +50,10 @@ test('a changed source begins once the one before it has ended, and never beside
 test('a run that another node has taken over can neither post nor store, before it hears of that', async () => {
   const { source, calls } = createScripted('tides', untilAborted)
   let isLost = false
-  const hold = async () => {
+  const confirm = async () => {
     if (isLost) throw new StoreError('LEASE_LOST', 'another node leads')
   }
-  await using bed = await createBed([source], { hold })
+  await using bed = await createBed([source], { confirm })
   bed.apply()
   await bed.until(() => calls.length === 1, 'it runs')
   const [call] = calls

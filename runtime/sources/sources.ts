@@ -9,7 +9,7 @@ import { createSourceStorage } from './source-storage.ts'
 import type { SourceState } from './state.ts'
 import { type Supervisor, superviseSource } from './supervisor.ts'
 
-export interface SourcesOptions extends GatewayAccess, Pick<CallOptions, 'hold' | 'onUnreceived'> {
+export interface SourcesOptions extends GatewayAccess, Pick<CallOptions, 'confirm' | 'onUnreceived'> {
   /** Returns the configured sources. Another object with the same name is a changed source. */
   readonly live: () => readonly RunnableSource[]
   /** The folder with one folder for each source, by its name. */
@@ -58,10 +58,10 @@ export function createSources(options: SourcesOptions) {
     /** Ends sources that are no longer live and begins new ones. The host calls it at the start and after each commit. */
     apply() {
       if (isClosed) return
-      const wanted = new Map(live().map((source) => [source.name, source]))
+      const configured = new Map(live().map((source) => [source.name, source]))
       for (const [name, supervisor] of supervisors)
-        if (wanted.get(name) !== supervisor.source) supervisor.stop()
-      for (const [name, source] of wanted) {
+        if (configured.get(name) !== supervisor.source) supervisor.stop()
+      for (const [name, source] of configured) {
         const supervisor = supervisors.get(name)
         if (supervisor?.source !== source || supervisor.isStopped()) begin(source)
         else supervisor.reloaded()

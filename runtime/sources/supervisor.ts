@@ -21,7 +21,7 @@ import { createStateLog, logState, type SourceState } from './state.ts'
 
 export interface SupervisorOptions
   extends GatewayAccess,
-    Pick<CallOptions, 'storage' | 'hold' | 'pushHandlers' | 'onUnreceived'> {
+    Pick<CallOptions, 'storage' | 'confirm' | 'pushHandlers' | 'onUnreceived'> {
   /** The folder of the source. */
   readonly folder: string
   readonly log: Logger

@@ -292,20 +292,20 @@ async function publish(core: Parts, committed: Omit<Committed, 'results'>, now: 
   const { notes, settled, looked } = committed
   const cancelled = claims.cancel(notes.cancelled)
   claims.end(settled)
-  const given = looked === undefined ? [] : claimer.take(looked)
-  const lost = claims.replacedBy(given)
+  const claimed = looked === undefined ? [] : claimer.take(looked)
+  const lost = claims.replacedBy(claimed)
   claims.end(lost.map(({ claim }) => claim))
   // Before anything else is waited for: what they still begin would be begun twice.
   if (lost.length > 0) onHappened({ ...nothingHappened, lost: lost.map(nameOf), state: stateOf(core) })
   memory.lastNow = now
-  const loaded = await loadAll(core, given, now)
+  const loaded = await loadAll(core, claimed, now)
   return {
     ...nothingHappened,
     claims: loaded,
     // Claims that were cancelled before they are given carry their cancellation.
     cancelled: [
       ...cancelled.filter(({ claim }) => claims.isOpen(claim)),
-      ...given.filter(claims.isCancelled),
+      ...claimed.filter(claims.isCancelled),
     ].map(nameOf),
     changes: notes.changes,
     state: stateOf(core),

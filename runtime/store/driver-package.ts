@@ -54,11 +54,11 @@ function manifestAt(name: string, place: string): string | undefined {
 }
 
 function checkKit(name: string, manifest: string): void {
-  const asked = asRecord(asRecord(parseJson(readFileSync(manifest, 'utf8')))?.['reveille'])?.['kit']
-  if (asked === KIT_VERSION) return
+  const kitVersion = asRecord(asRecord(parseJson(readFileSync(manifest, 'utf8')))?.['reveille'])?.['kit']
+  if (kitVersion === KIT_VERSION) return
   throw new StoreError(
     'PLUGIN_KIT',
-    `the package ${name} asks for version ${asked} of the kit; this is ${KIT_VERSION}`,
+    `the package ${name} asks for version ${kitVersion} of the kit; this is ${KIT_VERSION}`,
   )
 }
 

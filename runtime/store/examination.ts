@@ -20,9 +20,9 @@ export async function examineDatabase(place: DatabasePlace, now: () => number): 
   try {
     const hasStore = (await schemaIn(driver)) > 0
     await (hasStore ? checkPrivileges(driver) : checkMaking(driver))
-    const asked = now()
+    const startedAt = now()
     const clock = await driver.clock()
-    const skewMs = Math.round((asked + now()) / 2 - clock)
+    const skewMs = Math.round((startedAt + now()) / 2 - clock)
     return { state: (await driver.describe()) ?? { version: '' }, skewMs, hasStore }
   } catch (error) {
     throw storeErrorOf(error)

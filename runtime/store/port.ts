@@ -663,7 +663,7 @@ export interface StoreOptions extends StoreLimits {
    * For a store that several nodes share: how often a node says that it is alive, after what time the others take it for dead, and for how
    * long after it said so it may begin what must not happen twice. Milliseconds. Default: 5,000, 15,000 and 10,000.
    */
-  readonly leases?: { readonly renewMs: number; readonly expireMs: number; readonly holdMs: number }
+  readonly leases?: { readonly renewMs: number; readonly expireMs: number; readonly freshMs: number }
   /** For tests of a store that several nodes share: stands for the database's clock, but for leases. */
   readonly sharedNow?: () => number
   /** This node as the others see it. Default: no name, role `all`. */

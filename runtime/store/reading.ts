@@ -509,8 +509,8 @@ export function answer(
   among: Dialect['among'],
   { name, now, args }: StoreQuery,
 ): Promise<unknown> {
-  const given = answers[name] as (reading: Reading, ...args: readonly unknown[]) => Promise<unknown>
-  return given({ all, run, among, now }, ...args)
+  const answerOf = answers[name] as (reading: Reading, ...args: readonly unknown[]) => Promise<unknown>
+  return answerOf({ all, run, among, now }, ...args)
 }
 
 /** Makes a store's reader. `noted` finds a request whose commit is under way. */

@@ -74,11 +74,11 @@ export function createRefusedRequests() {
       { since = 0, until = Number.POSITIVE_INFINITY, ...filters }: RequestFilters,
       cursor?: Id,
     ): RequestRecord[] {
-      const wanted = Object.entries(filters).filter(([, value]) => value !== undefined)
+      const present = Object.entries(filters).filter(([, value]) => value !== undefined)
       const matches = (request: RequestRecord & Readonly<Record<string, unknown>>) =>
         request.receivedAt >= since &&
         request.receivedAt < until &&
-        wanted.every(([name, value]) => request[name] === value)
+        present.every(([name, value]) => request[name] === value)
       return [...ring.values()]
         .filter((request) => (cursor === undefined || request.id < cursor) && matches({ ...request }))
         .sort((a, b) => (a.id < b.id ? 1 : -1))

@@ -14,10 +14,10 @@ import type { LeaseTimes } from './queue/claiming.ts'
 import { openServerStore } from './server.ts'
 
 /** The values of production. */
-const nodeTimes: LeaseTimes = { renewMs: 5_000, expireMs: 15_000, holdMs: 10_000 }
-const quick: LeaseTimes = { renewMs: 50, expireMs: 1_000, holdMs: 800 }
+const nodeTimes: LeaseTimes = { renewMs: 5_000, expireMs: 15_000, freshMs: 10_000 }
+const quick: LeaseTimes = { renewMs: 50, expireMs: 1_000, freshMs: 800 }
 /** As if the process were stopped: it never renews its leases by itself. */
-const paused: LeaseTimes = { renewMs: 1e9, expireMs: 400, holdMs: 100 }
+const paused: LeaseTimes = { renewMs: 1e9, expireMs: 400, freshMs: 100 }
 const sample = createSampler({ mintId: createIdMinter(Date.now), clock: { now: Date.now } })
 
 /** Opens nodes on one new database, which are closed at the end. */
@@ -176,7 +176,7 @@ test('a node that gets a slow answer about the time keeps the earlier, quick one
 test('a claim that is lost while its work is loaded is not performed', async (t) => {
   const { nodes, join, takeovers } = await openNodes(t)
   let loading: Promise<void> | undefined
-  const first = await join({ ...paused, holdMs: 1e9 }, ({ read }) => ({
+  const first = await join({ ...paused, freshMs: 1e9 }, ({ read }) => ({
     async read(work) {
       await loading
       return await read(work)
@@ -285,7 +285,7 @@ for (const by of ['its own node', 'another node'])
 test('a claim keeps its lease however long its checkpoints lock it', async (t) => {
   const { join, takeovers } = await openNodes(t)
   const lockedMs = 50
-  const store = await join({ renewMs: 50, expireMs: 800, holdMs: 500 }, ({ transaction }) => ({
+  const store = await join({ renewMs: 50, expireMs: 800, freshMs: 500 }, ({ transaction }) => ({
     transaction: (work, options) =>
       transaction(async (tx) => {
         let isCheckpoint = false
@@ -347,7 +347,7 @@ for (const [what, statement] of [
     const { query, join } = await openNodes(t)
     const [claimed, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     if (statement !== undefined) gate.resolve()
-    const times = { renewMs: 1e9, expireMs: 10_000, holdMs: 400 }
+    const times = { renewMs: 1e9, expireMs: 10_000, freshMs: 400 }
     const store = await join(times, ({ transaction }) => ({
       transaction: (work, ...options) =>
         transaction(
@@ -380,7 +380,7 @@ for (const [what, statement] of [
     await claim.confirm()
     const [task] = await query('SELECT leased_until FROM reveille.tasks')
     assert.ok(
-      Number(task.leased_until) >= at + times.expireMs - times.holdMs,
+      Number(task.leased_until) >= at + times.expireMs - times.freshMs,
       `until ${task.leased_until}, at ${at}`,
     )
   })
@@ -561,7 +561,7 @@ test('the claims and leadership of a dead node are taken over when its row expir
   await startManualWorker(first, ['run'], 1).next()
   const led = new Promise<Leadership>((resolve) => first.cluster.whileLeading('sources', resolve))
   await led
-  const second = await join({ renewMs: 1e9, expireMs: 300, holdMs: 1e9 })
+  const second = await join({ renewMs: 1e9, expireMs: 300, freshMs: 1e9 })
   const lead = new Promise<Leadership>((resolve) => second.cluster.whileLeading('sources', resolve))
   assert.equal((await startManualWorker(second, ['run']).next()).task.interrupted, true)
   await (await lead).confirm()

@@ -14,7 +14,7 @@ import { assembleStore } from './store.ts'
 const maxUnanswered = 2
 /** A post holds locks that others wait for, so it is short. */
 const maxActions = 128
-const defaultTimes = { renewMs: 5_000, expireMs: 15_000, holdMs: 10_000 }
+const defaultTimes = { renewMs: 5_000, expireMs: 15_000, freshMs: 10_000 }
 
 /** Opens the store on a driver, which is closed with it. @throws StoreError */
 export async function openServerStore(driver: Driver, options: StoreOptions): Promise<Store> {
@@ -63,7 +63,7 @@ export async function openServerStore(driver: Driver, options: StoreOptions): Pr
       opened,
       engine: {
         cluster: joined.cluster,
-        hold: joined.hold,
+        confirm: joined.confirm,
         maxUnanswered,
         maxActions,
         post(post) {

@@ -39,7 +39,7 @@ export interface Engine {
   /** Lets the process end without the core, whose commit hangs. */
   abandon(): void
   /** See `Claim.confirm`. */
-  hold?(claim: number): Promise<void>
+  confirm?(claim: number): Promise<void>
 }
 
 export interface Handlers {
@@ -158,9 +158,9 @@ function storeOf(store: Parts, { newestAt, leftOpen }: Opened): Store {
       changes.push(['request', request.id, request.outcome, undefined])
     },
     work(workOptions) {
-      const { hold } = engine
+      const { confirm } = engine
       const parts = { id: workerPools.length, options: workOptions, client, now, setTimer }
-      const workerPool = createWorkerPool({ ...parts, ...(hold && { hold }) })
+      const workerPool = createWorkerPool({ ...parts, ...(confirm && { hold: confirm }) })
       workerPools.push(workerPool)
       return workerPool
     },

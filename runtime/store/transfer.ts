@@ -66,9 +66,9 @@ export async function exportStore(
     await write(`${JSON.stringify({ format, schema, counts })}\n`)
     let done = 0
     for (const table of moved) {
-      const given = table === tables.source_values ? values : undefined
+      const stored = table === tables.source_values ? values : undefined
       let count = 0
-      for await (const rows of given === undefined ? pagesOf(table, driver) : [given]) {
+      for await (const rows of stored === undefined ? pagesOf(table, driver) : [stored]) {
         await write(rows.map((row) => lineOf(table, row)).join(''))
         count += rows.length
         done += rows.length

@@ -3,7 +3,7 @@ import { testFailover, testKilledTurn } from './drills.ts'
 // Leases that end five times as fast, so that a takeover fits into the time.
 const options = {
   roles: ['all', 'all'] as const,
-  leases: { renewMs: 500, expireMs: 3000, holdMs: 2000 },
+  leases: { renewMs: 500, expireMs: 3000, freshMs: 2000 },
   seconds: 1,
   paceMs: 20,
 }

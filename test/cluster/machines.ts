@@ -35,7 +35,7 @@ export interface Machines {
 
 export interface MachinesOptions {
   readonly roles: readonly NodeRole[]
-  readonly leases?: { readonly renewMs: number; readonly expireMs: number; readonly holdMs: number }
+  readonly leases?: { readonly renewMs: number; readonly expireMs: number; readonly freshMs: number }
   /** Further settings of the server. */
   readonly settings?: Readonly<Record<string, string>>
   /** Does something about the server before nodes are started, and returns the address that a node gets. Default: that of the server. */

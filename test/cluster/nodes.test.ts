@@ -15,7 +15,7 @@ import {
   configuration as usual,
 } from '../installation.ts'
 
-const leases = { renewMs: 200, expireMs: 2000, holdMs: 1500 }
+const leases = { renewMs: 200, expireMs: 2000, freshMs: 1500 }
 
 /** Makes nodes with the same files, of which the first makes the tables. The names of ingress nodes begin with `in`. */
 async function startNodes(t: TestContext, ...names: readonly string[]): Promise<readonly Installation[]> {

@@ -6,5 +6,5 @@ testStorm({
   seconds: 8,
   pauseMs: 4000,
   settleMs: 30_000,
-  leases: { renewMs: 500, expireMs: 3000, holdMs: 1000 },
+  leases: { renewMs: 500, expireMs: 3000, freshMs: 1000 },
 })

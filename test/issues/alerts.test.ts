@@ -150,7 +150,7 @@ test('of two nodes on one database one alerts, and the other one goes on where i
   const { url: database, drop } = await testPostgres()
   atEnd(t, drop)
   const receiver = createReceiver()
-  const leases = { renewMs: 200, expireMs: 2000, holdMs: 1500 }
+  const leases = { renewMs: 200, expireMs: 2000, freshMs: 1500 }
   const start = async (node: string) => {
     const written = files(`{ webhook: { url: "${url}", secret: ${secret} } }`)
     return install(

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gatewayToken, hookToken } from '../installation.ts'
 import { openChildGateway } from './child/child-gateway.ts'
-import { say } from './raw/dial.ts'
+import { sendRaw } from './raw/dial.ts'
 import { seenText, shapesOf } from './smuggling/shapes.ts'
 
 const configuration = `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: warn, format: json } }
@@ -37,7 +37,7 @@ test('two servers never see different requests in the same bytes, even if Node.j
 
   for (const { name, bytes, statuses, seen } of shapesOf(hookToken)) {
     await t.test(name, async () => {
-      const said = await say(port, [Buffer.from(bytes, 'latin1')], { answers: statuses.length })
+      const said = await sendRaw(port, [Buffer.from(bytes, 'latin1')], { answers: statuses.length })
       assert.deepEqual(said.statuses, statuses, said.text)
       assert.deepEqual(await news(), Array(seen).fill(seenText))
     })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hookToken, install } from '../installation.ts'
-import { say } from './raw/dial.ts'
+import { sendRaw } from './raw/dial.ts'
 
 const verify = { provider: 'github', secret: 'spelling-secret-0123456789abcdef' }
 const configuration = JSON.stringify({
@@ -81,7 +81,7 @@ test('a correct token alone is refused at an endpoint that asks for a signature,
   for (const name of [...ofGithub, ...ofRepos]) {
     for (const before of ['/hooks/', 'http://x/hooks/', '/./hooks/', '/hooks/../hooks/']) {
       const head = `POST ${before}${name} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${hookToken}\r\n`
-      const said = await say(port, [Buffer.from(`${head}Content-Length: 2\r\n\r\n{}`)], { answers: 1 })
+      const said = await sendRaw(port, [Buffer.from(`${head}Content-Length: 2\r\n\r\n{}`)], { answers: 1 })
       statuses.set(before + name, said.statuses[0])
     }
   }

@@ -58,8 +58,9 @@ export function parseHeaders(text: string): Record<string, string> {
   for (const line of text.split('\n')) {
     const [, name, value] = /^\s*([^\s:]+)\s*:\s*(.*?)\s*$/.exec(line) ?? []
     if (name === undefined || value === undefined) continue
-    const known = name.toLowerCase()
-    headers[known] = headers[known] === undefined ? value : `${headers[known]}, ${value}`
+    const lowerCaseName = name.toLowerCase()
+    headers[lowerCaseName] =
+      headers[lowerCaseName] === undefined ? value : `${headers[lowerCaseName]}, ${value}`
   }
   return headers
 }
@@ -117,10 +118,10 @@ export function readPlace(place: string): { name: string; line: number; column: 
 /** True if a mapping's `match.path` covers an endpoint; a segment such as `:id` stands for any one. */
 export function covers(path: string | undefined, endpoint: string): boolean {
   if (path === undefined || path === '' || path === '/') return true
-  const wanted = path.split('/')
-  const given = endpoint.split('/')
+  const patternSegments = path.split('/')
+  const segments = endpoint.split('/')
   return (
-    wanted.length === given.length &&
-    wanted.every((part, index) => part.startsWith(':') || part === given[index])
+    patternSegments.length === segments.length &&
+    patternSegments.every((part, index) => part.startsWith(':') || part === segments[index])
   )
 }

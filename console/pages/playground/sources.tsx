@@ -70,7 +70,7 @@ export function RequestPicker({
           Requests of all endpoints
         </label>
       )}
-      <LoadedView loaded={loaded} what="the requests">
+      <LoadedView loaded={loaded} label="the requests">
         {({ items }) =>
           items.length === 0 ? (
             <Empty title="No request came yet." />

@@ -101,7 +101,7 @@ function Body({ request: { id, endpoint } }: { readonly request: RequestDetail }
     )
   }
   return (
-    <LoadedView loaded={useText(`/requests/${id}/body`)} what="the body">
+    <LoadedView loaded={useText(`/requests/${id}/body`)} label="the body">
       {({ text: body, isCut }) => shown(body, isCut)}
     </LoadedView>
   )

@@ -42,17 +42,19 @@ export function Replay({ request: { id, endpoint }, isEdited, close }: Props) {
   async function send(dryRun: boolean) {
     setStep(dryRun ? 'trying' : 'replaying')
     const { callOut, deliverAgain } = choice
-    const asked = dryRun ? { dryRun, ...(callOut && { callOut }) } : { ...(deliverAgain && { deliverAgain }) }
+    const options = dryRun
+      ? { dryRun, ...(callOut && { callOut }) }
+      : { ...(deliverAgain && { deliverAgain }) }
     try {
       const answer = await post<Replayed>(`/requests/${id}/replay`, {
-        ...asked,
+        ...options,
         ...(isEdited && { payload }),
       })
       setStep('ready')
       if (dryRun) setTried(answer)
       else setDone(answer)
-      const said = dryRun ? 'Dry run: it would end' : 'Replayed: it ended'
-      announce(`${said} as ${outcomeOf(answer)}, with ${answer.status}.`)
+      const prefix = dryRun ? 'Dry run: it would end' : 'Replayed: it ended'
+      announce(`${prefix} as ${outcomeOf(answer)}, with ${answer.status}.`)
       if (!dryRun) heading.current?.focus()
     } catch (cause) {
       setStep(asApiError(cause))
@@ -122,7 +124,7 @@ function PayloadField({ id, payload, edit }: PayloadFieldProps) {
     if (isRaw) field.current?.focus()
   }, [original])
   return (
-    <LoadedView loaded={body} what="the body">
+    <LoadedView loaded={body} label="the body">
       {({ isCut }) => (
         <>
           {isCut && <p class="notice">The body is too large to be edited here.</p>}

@@ -38,13 +38,13 @@ export interface PatternProblem {
   readonly hint: string
 }
 
-const known =
+const knownFields =
   /YYYY(?!Y)|(?<!M)MM(?!M)|(?<!D)DD(?![Do])|(?<!H)HH(?!H)|(?<!m)mm(?!m)|(?<!s)ss(?!s)|(?<!Z)Z(?!Z)/g
 const names = 'YYYY MM DD HH mm ss Z'
 
 /** Returns why a pattern is refused, with the pattern that was probably meant. */
 export function patternProblem(pattern: string): PatternProblem | undefined {
-  const rest = pattern.replace(known, '').replace(/(?<![A-Za-z])T(?![A-Za-z])/, '')
+  const rest = pattern.replace(knownFields, '').replace(/(?<![A-Za-z])T(?![A-Za-z])/, '')
   const foreign = /%-?[A-Za-z]|[A-Za-z]+/.exec(rest)?.[0]
   const meant = meantPattern(pattern)
   if (foreign !== undefined) {
@@ -70,7 +70,7 @@ export function meantPattern(pattern: string): string | undefined {
   const meant = asMonthsAndMinutes(translated)
     .replace(/(?<=ss)[.,](?=Z|$)/, '')
     .trim()
-  const isMade = !/[A-Za-z]/.test(meant.replace(known, '').replace('T', ''))
+  const isMade = !/[A-Za-z]/.test(meant.replace(knownFields, '').replace('T', ''))
   return isMade && meant.search(dateTokens) !== -1 ? meant : undefined
 }
 

@@ -32,7 +32,7 @@ function sentenceOf(fault: Fault): string {
 }
 
 const called = ({ token }: Fault): string => (token === '' ? 'a function' : `$${token}`)
-const given = ({ value }: Fault): string => typeOf(value)
+const typeOfValue = ({ value }: Fault): string => typeOf(value)
 const both = ({ value, value2 }: Fault): string => `${typeOf(value)} and ${typeOf(value2)}`
 const argument = ({ index }: Fault): string => (index === undefined ? 'an argument' : `argument ${index}`)
 
@@ -42,7 +42,7 @@ type Sentences = Readonly<Record<string, (fault: Fault) => string>>
 
 const sentences: Sentences = {
   D1001: () => 'a number is too large',
-  D1002: (fault) => `- takes a number, and was given ${given(fault)}`,
+  D1002: (fault) => `- takes a number, and was given ${typeOfValue(fault)}`,
   D1004: () => 'a regular expression matches where there is nothing, again and again',
   D1009: () => 'two fields of an object have the same name',
   D1011: () => 'its calls nest more than 2000 deep, or it groups by about as many names',
@@ -53,9 +53,9 @@ const sentences: Sentences = {
   D3001: () => 'a number is not finite and cannot be written as text',
   D3010: () => '$replace cannot look for an empty text',
   D3011: () => 'the limit of $replace is a number of 0 or more',
-  D3012: (fault) => `$replace puts in text, and was given ${given(fault)}`,
+  D3012: (fault) => `$replace puts in text, and was given ${typeOfValue(fault)}`,
   D3020: () => 'the limit of $split is a number of 0 or more',
-  D3030: (fault) => `${given(fault)} cannot be read as a number`,
+  D3030: (fault) => `${typeOfValue(fault)} cannot be read as a number`,
   D3040: () => 'the limit of $match is a number of 0 or more',
   D3050: () => '$reduce takes a function of two values or more',
   D3060: () => '$sqrt takes no negative number',
@@ -72,28 +72,28 @@ const sentences: Sentences = {
   D3139: () => '$single found nothing',
   D3140: () => 'a text cannot be coded as a part of an address, or was not',
   D3141: () => 'an $assert did not hold',
-  T0410: (fault) => `${called(fault)} does not take ${given(fault)} as ${argument(fault)}`,
+  T0410: (fault) => `${called(fault)} does not take ${typeOfValue(fault)} as ${argument(fault)}`,
   T0411: (fault) =>
-    `${called(fault)} does not take ${given(fault)}, which stands for its missing ${argument(fault)}`,
+    `${called(fault)} does not take ${typeOfValue(fault)}, which stands for its missing ${argument(fault)}`,
   T0412: (fault) =>
     `${called(fault)} takes ${fault.type ?? 'a list of one kind'}, and was given ${inList(fault)}`,
-  T1003: (fault) => `a field's name must be text, and is ${given(fault)}`,
+  T1003: (fault) => `a field's name must be text, and is ${typeOfValue(fault)}`,
   T1005: ({ token }) => `${token} is no function; did you mean $${token}?`,
   T1006: () => 'what it calls is no function',
   T1007: ({ token }) => `${token} is no function; did you mean $${token}?`,
   T1008: () => 'what it calls is no function',
   T1010: () => 'a matching function must give match, start, end, groups and next',
-  T2001: (fault) => `the left side of ${fault.token} must be a number, and is ${given(fault)}`,
-  T2002: (fault) => `the right side of ${fault.token} must be a number, and is ${given(fault)}`,
-  T2003: (fault) => `the left side of .. must be a whole number, and is ${given(fault)}`,
-  T2004: (fault) => `the right side of .. must be a whole number, and is ${given(fault)}`,
-  T2006: (fault) => `the right side of ~> must be a function, and is ${given(fault)}`,
+  T2001: (fault) => `the left side of ${fault.token} must be a number, and is ${typeOfValue(fault)}`,
+  T2002: (fault) => `the right side of ${fault.token} must be a number, and is ${typeOfValue(fault)}`,
+  T2003: (fault) => `the left side of .. must be a whole number, and is ${typeOfValue(fault)}`,
+  T2004: (fault) => `the right side of .. must be a whole number, and is ${typeOfValue(fault)}`,
+  T2006: (fault) => `the right side of ~> must be a function, and is ${typeOfValue(fault)}`,
   T2007: (fault) => `^(…) cannot order ${both(fault)}`,
-  T2008: (fault) => `^(…) orders by numbers or texts, and was given ${given(fault)}`,
+  T2008: (fault) => `^(…) orders by numbers or texts, and was given ${typeOfValue(fault)}`,
   T2009: (fault) => `${fault.token} cannot compare ${both(fault)}`,
-  T2010: (fault) => `${fault.token} compares numbers or texts, and was given ${given(fault)}`,
-  T2011: (fault) => `the second part of |…|…| must give an object, and gave ${given(fault)}`,
-  T2012: (fault) => `the third part of |…|…| must give names, and gave ${given(fault)}`,
+  T2010: (fault) => `${fault.token} compares numbers or texts, and was given ${typeOfValue(fault)}`,
+  T2011: (fault) => `the second part of |…|…| must give an object, and gave ${typeOfValue(fault)}`,
+  T2012: (fault) => `the third part of |…|…| must give names, and gave ${typeOfValue(fault)}`,
   T2013: () => '$clone must be a function, for |…|…| to copy with',
 }
 
@@ -102,15 +102,17 @@ function alike(codes: string, sentence: string): Sentences {
 }
 
 function bare(fault: Fault): string {
-  return given(fault).replace(/^an? /, '')
+  return typeOfValue(fault).replace(/^an? /, '')
 }
 
 /** Names a list by the first element of the wrong type. */
 function inList({ value, type }: Fault): string {
   if (!Array.isArray(value)) return typeOf(value)
-  const wanted = { numbers: 'number', strings: 'string', booleans: 'boolean', objects: 'object' }[type ?? '']
+  const elementType = { numbers: 'number', strings: 'string', booleans: 'boolean', objects: 'object' }[
+    type ?? ''
+  ]
   const stray = value.find(
-    (element) => typeof element !== wanted || element === null || Array.isArray(element),
+    (element) => typeof element !== elementType || element === null || Array.isArray(element),
   )
   return `a list with ${typeOf(stray)} in it`
 }

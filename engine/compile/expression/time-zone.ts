@@ -33,8 +33,8 @@ export function timeInZone(milliseconds: number, zone: string): ZonedTime | unde
 }
 
 function formatterOf(zone: string): Intl.DateTimeFormat | undefined {
-  const known = formatters.get(zone)
-  if (known !== undefined) return known
+  const cached = formatters.get(zone)
+  if (cached !== undefined) return cached
   try {
     const formatter = new Intl.DateTimeFormat('en-GB', {
       timeZone: zone === 'Z' ? 'UTC' : zone.replace(/^([+-])(\d)$/, '$10$2'),

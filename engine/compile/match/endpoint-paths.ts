@@ -39,11 +39,18 @@ export function* indexPaths<Value>(paths: ReadonlyMap<string, Value>): Work<Find
   const inOrder = [...shapes].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, shape]) => shape)
 
   return (endpoint) => {
-    const given = endpoint.split('/')
+    const segmentsOfEndpoint = endpoint.split('/')
     return inOrder.flatMap(({ isParam, paths }) => {
-      if (isParam.length !== given.length || isParam.some((is, at) => is && given[at] === '')) return []
-      const found = paths.get(textOf(given, isParam)) ?? []
-      return found.map(({ segments, value }) => ({ value, params: paramsOf(segments, isParam, given) }))
+      if (
+        isParam.length !== segmentsOfEndpoint.length ||
+        isParam.some((is, at) => is && segmentsOfEndpoint[at] === '')
+      )
+        return []
+      const found = paths.get(textOf(segmentsOfEndpoint, isParam)) ?? []
+      return found.map(({ segments, value }) => ({
+        value,
+        params: paramsOf(segments, isParam, segmentsOfEndpoint),
+      }))
     })
   }
 }

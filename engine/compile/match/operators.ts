@@ -100,8 +100,8 @@ export function readOperators(
   report: Report,
 ): readonly OperatorTest[] | undefined {
   const tests: OperatorTest[] = []
-  const given = Object.entries(operators).filter(([name]) => Object.hasOwn(map, name))
-  for (const [name, operator] of given) {
+  const written = Object.entries(operators).filter(([name]) => Object.hasOwn(map, name))
+  for (const [name, operator] of written) {
     const operand = map[name]
     const own = [...path, name]
     const refuse: Operand['refuse'] = (message, hint, at) =>
@@ -109,7 +109,7 @@ export function readOperators(
     const test = operator.read(operand, { path: own, report, refuse })
     if (test !== undefined) tests.push({ name, operand, ...test })
   }
-  return tests.length === given.length ? tests : undefined
+  return tests.length === written.length ? tests : undefined
 }
 
 /** Completes a sentence that begins with the pattern's name. */

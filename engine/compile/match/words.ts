@@ -27,9 +27,9 @@ export function expectedOf(
   wanted: Iterable<Scalar>,
   actual: unknown,
 ): Pick<FailedClause, 'expected' | 'isNear'> {
-  const given = Array.isArray(actual) ? actual.slice(0, 100) : [actual]
+  const values = Array.isArray(actual) ? actual.slice(0, 100) : [actual]
   for (const value of wanted) {
-    for (const each of given) {
+    for (const each of values) {
       const note = nearMiss(value, each)
       if (note === undefined) continue
       return { expected: `${words}${note.startsWith('(') ? ' ' : ', '}${note}`, isNear: true }

@@ -183,12 +183,12 @@ class Rewriter extends Handlebars.Visitor implements TemplateNames {
   /** Returns what the arguments read. */
   #arguments({ params, hash }: Call | Block, isOptional: boolean): readonly Reference[] {
     const before = this.#isOptional
-    const known = this.references.length
+    const firstReference = this.references.length
     this.#isOptional = isOptional
     this.acceptArray(params)
     for (const pair of hash?.pairs ?? []) this.acceptKey(pair, 'value')
     this.#isOptional = before
-    return this.references.slice(known)
+    return this.references.slice(firstReference)
   }
 
   #call(node: Call): hbs.AST.SubExpression {
@@ -322,8 +322,8 @@ function problemOfArguments(
   const count = params.length
   const hint = `Write it like ${helper.usage}.`
   if (count < min || count > max) {
-    const wanted = count < min ? `at least ${min}` : `at most ${max}`
-    return { message: `"${name}" takes ${wanted} arguments, not ${count}`, hint }
+    const expectedCount = count < min ? `at least ${min}` : `at most ${max}`
+    return { message: `"${name}" takes ${expectedCount} arguments, not ${count}`, hint }
   }
   const pairs = hash?.pairs ?? []
   const strange = pairs.find(({ key }) => !helper.named?.includes(key))

@@ -77,8 +77,8 @@ export function remember<Made>(
   inputs: readonly unknown[],
   make: () => Made,
 ): Made {
-  const known = memo.get(owner)
-  if (known?.inputs.every((input, index) => input === inputs[index])) return known.made
+  const entries = memo.get(owner)
+  if (entries?.inputs.every((input, index) => input === inputs[index])) return entries.made
   const made = make()
   memo.set(owner, { inputs, made })
   return made

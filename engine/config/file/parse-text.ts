@@ -127,8 +127,8 @@ export function parseText({
 /** Returns the number of values with every alias expanded. An alias inside of its own anchor has no end. */
 function sizeOf(value: unknown, sizes = new Map<unknown, number>()): number {
   if (typeof value !== 'object' || value === null) return 1
-  const known = sizes.get(value)
-  if (known !== undefined) return known
+  const cachedSize = sizes.get(value)
+  if (cachedSize !== undefined) return cachedSize
   sizes.set(value, Number.POSITIVE_INFINITY)
   const size = Object.values(value).reduce((sum, item) => sum + sizeOf(item, sizes), 1)
   sizes.set(value, size)

@@ -106,8 +106,8 @@ export class ParsedFile {
   }
 
   #childrenOf(node: number, value: object): ReadonlyMap<string | number, number> {
-    const known = this.#children.get(node)
-    if (known) return known
+    const cached = this.#children.get(node)
+    if (cached) return cached
     const found = new Map<string | number, number>()
     let child = node + numbersPerNode
     for (const segment of Array.isArray(value) ? value.keys() : Object.keys(value)) {

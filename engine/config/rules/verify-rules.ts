@@ -98,10 +98,10 @@ const withoutHmac = missing(
 const describedSenders = /^(dropbox|okta|x|twitter|trello|asana|twitch)$/i
 
 function unknownProvider(provider: string): Finding {
-  const known = `Known are ${providerNames.join(', ')}; \`hmac\` is for any other.`
+  const providerList = `Known are ${providerNames.join(', ')}; \`hmac\` is for any other.`
   const hint = describedSenders.test(provider)
     ? 'It is set up with `hmac` and `challenge`: docs/trust.md has the lines for it.'
-    : didYouMean(provider, providerNames, known)
+    : didYouMean(provider, providerNames, providerList)
   const problem = 'names a provider that is not known'
   return { path: ['verify', 'provider'], code: 'UNKNOWN_PROVIDER', problem, hint }
 }

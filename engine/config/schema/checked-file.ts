@@ -66,10 +66,10 @@ interface KnownFile {
 export async function parseFile(written: WrittenText, context: LoadContext): Promise<Parsed> {
   const { kind, file, calledFile, text } = written
   const { cache, parser } = context.options
-  const known = cache.lookUp<KnownFile>(kind, file).find((one) => one.text === text)
-  if (known) {
-    cache.note(kind, file, known)
-    return known.parsed
+  const cached = cache.lookUp<KnownFile>(kind, file).find((one) => one.text === text)
+  if (cached) {
+    cache.note(kind, file, cached)
+    return cached.parsed
   }
   try {
     const answer = await parser.parse(written)

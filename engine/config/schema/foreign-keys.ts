@@ -69,7 +69,7 @@ export const foreignInMapping: ReadonlySet<string> = new Set(
 )
 
 /** The same by kind and name in lower case. */
-const known = new Map(
+const hintsByKey = new Map(
   Object.entries(keyHints).flatMap(([kind, names]) =>
     Object.entries(names).flatMap(([each, hint]) =>
       each.split(' ').map((name) => [`${kind} ${name.toLowerCase()}`, hint] as const),
@@ -79,7 +79,7 @@ const known = new Map(
 
 /** Returns what to write instead of a name of another tool, or undefined for a name of no known tool. */
 export function foreignName(path: Path): string | undefined {
-  return known.get(`${kindOf(path.slice(0, -1))} ${String(path.at(-1)).toLowerCase()}`)
+  return hintsByKey.get(`${kindOf(path.slice(0, -1))} ${String(path.at(-1)).toLowerCase()}`)
 }
 
 /** Returns the hint for a string or a list in place of a map of keys. */

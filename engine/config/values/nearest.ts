@@ -5,12 +5,14 @@
  * mean `to`.
  */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
-  const wanted = name.toLowerCase()
+  const lowerCaseName = name.toLowerCase()
   let best: string | undefined
   let bestDistance =
-    wanted.length < 4 ? Math.max(1, wanted.length - 1) : Math.min(4, Math.floor(wanted.length / 3) + 2)
+    lowerCaseName.length < 4
+      ? Math.max(1, lowerCaseName.length - 1)
+      : Math.min(4, Math.floor(lowerCaseName.length / 3) + 2)
   for (const candidate of candidates) {
-    const distance = editDistance(wanted, candidate.toLowerCase(), bestDistance)
+    const distance = editDistance(lowerCaseName, candidate.toLowerCase(), bestDistance)
     if (distance < bestDistance) {
       best = candidate
       bestDistance = distance

@@ -23,9 +23,9 @@ export function nearestField(
   steps: readonly string[],
   besideOnly = false,
 ): string | undefined {
-  const known = steps.findIndex((_step, index) => !isKnown(payloads, steps.slice(0, index + 1)))
-  const before = steps.slice(0, known)
-  const missing = steps[known]
+  const firstUnknown = steps.findIndex((_step, index) => !isKnown(payloads, steps.slice(0, index + 1)))
+  const before = steps.slice(0, firstUnknown)
+  const missing = steps[firstUnknown]
   const parents = valuesAt(payloads, before)
   if (missing === undefined || typeof parents === 'string') return undefined
   const nearest = nearestName(missing, new Set(parents.flatMap(keysOf)))

@@ -56,14 +56,14 @@ function refuseAgent(body: Body, rules: Rules): void {
 
 const maxWarnings = 5
 
-const knownFields: Readonly<Record<Kind, ReadonlySet<string>>> = {
+const allowedFields: Readonly<Record<Kind, ReadonlySet<string>>> = {
   wake: new Set([...fieldsOf.wake, 'idempotencyKey']),
   agent: new Set([...fieldsOf.agent, 'idempotencyKey']),
 }
 
 function warningsOf(kind: Kind, body: Body, rules: Rules): readonly FieldError[] {
   const warnings: FieldError[] = []
-  const known = knownFields[kind]
+  const known = allowedFields[kind]
   for (const name of Object.keys(body)) {
     if (known.has(name) || isBlank(body[name])) continue
     const message = Object.hasOwn(foreign[kind], name)

@@ -31,9 +31,9 @@ interface GivenKey {
  */
 export function keyInHeaders(headers: HookRequest['headers']): GivenKey | undefined {
   for (const [name, field] of headerNames) {
-    const given = headers[field]
-    if (given === undefined) continue
-    const key = typeof given === 'string' ? keyIn(given.trim()) : undefined
+    const value = headers[field]
+    if (value === undefined) continue
+    const key = typeof value === 'string' ? keyIn(value.trim()) : undefined
     if (key !== undefined && key.trim() !== '' && key.length <= maxLength)
       return { key, path: `headers.${field}` }
     throw new RefusalError(

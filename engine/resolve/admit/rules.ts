@@ -183,8 +183,8 @@ export function checkRequestKey(value: unknown, rules: Rules): Checked<string> {
 export function checkAgentId(value: unknown, { agentIds }: Rules): Checked<string> {
   const id = checkText(value)
   if (isProblem(id) || agentIds === undefined) return id
-  const given = id.value.trim().toLowerCase()
-  if (agentIds.some((one) => one === '*' || one.trim().toLowerCase() === given)) return id
+  const agentId = id.value.trim().toLowerCase()
+  if (agentIds.some((one) => one === '*' || one.trim().toLowerCase() === agentId)) return id
   return invalid('must be one of those in `hooks.allowedAgentIds`')
 }
 

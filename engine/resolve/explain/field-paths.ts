@@ -49,13 +49,13 @@ export function fieldPathsOf(requests: readonly HookRequest[]): FieldPaths {
   const state = { isCut: false }
 
   function note(path: string, value: unknown, by: number, redactor: Redactor): void {
-    const known = fields.get(path)
-    if (known === undefined && fields.size >= maxFields) {
+    const field = fields.get(path)
+    if (field === undefined && fields.size >= maxFields) {
       state.isCut = true
       return
     }
-    const found: SeenField = known ?? { types: new Set(), example: undefined, seen: 0, by: -1 }
-    if (known === undefined) fields.set(path, found)
+    const found: SeenField = field ?? { types: new Set(), example: undefined, seen: 0, by: -1 }
+    if (field === undefined) fields.set(path, found)
     const type = typeOf(value)
     found.types.add(type)
     if (found.by !== by) found.seen++
@@ -84,8 +84,8 @@ export function fieldPathsOf(requests: readonly HookRequest[]): FieldPaths {
     for (const [name, value] of Object.entries(request.headers)) {
       const text = [value ?? []].flat()[0]
       if (text === undefined) continue
-      const known = headers.get(name)
-      if (known) known.seen++
+      const header = headers.get(name)
+      if (header) header.seen++
       else if (headers.size < maxFields)
         headers.set(name, { example: shorten(redactor.value(text, name)), seen: 1 })
     }

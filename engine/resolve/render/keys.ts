@@ -89,15 +89,15 @@ export function dedupeOf(
   const text = key === undefined ? deliveryKey(rendering) : written
   const window = windowMs ?? horizonOf(rendering)
   if (text !== undefined) return { key: text, windowMs: window, isGiven: false }
-  const given = senderKey(rendering)
-  return given === undefined ? undefined : givenDedupe(given, window)
+  const senderKeyValue = senderKey(rendering)
+  return senderKeyValue === undefined ? undefined : givenDedupe(senderKeyValue, window)
 }
 
 /** Adds the position to the sender's key if a request has several actions. */
 function senderKey({ scope: { request, index }, recorder }: Rendering): string | undefined {
-  const given = keyInHeaders(request.headers)
-  if (given === undefined) return undefined
-  const { key, path } = given
+  const found = keyInHeaders(request.headers)
+  if (found === undefined) return undefined
+  const { key, path } = found
   recorder?.onField('dedupe.key', 'default', key, [{ value: key, path }])
   return index === undefined ? key : keyAt(key, index)
 }

@@ -240,15 +240,15 @@ function bytesOf(value: unknown, segments: readonly Segment[] | undefined): numb
 /** Returns the draft with the change applied. Undefined keeps the draft. */
 function applyChange(draft: Draft, change: Change, by: { module: string; name: string }): Draft {
   if (change.length === 0) return draft
-  const given = new Map<ChangedName, unknown>(change.map(([field, value]) => [field, value]))
-  const kind = (given.get('action') as Draft['kind'] | undefined) ?? draft.kind
+  const changedFields = new Map<ChangedName, unknown>(change.map(([field, value]) => [field, value]))
+  const kind = (changedFields.get('action') as Draft['kind'] | undefined) ?? draft.kind
   const fields: Partial<Record<FieldName, unknown>> = { ...draft.fields }
   const [own, other] = kind === 'wake' ? (['text', 'message'] as const) : (['message', 'text'] as const)
   // An action of another kind keeps the text, unless it gets a new one.
   if (kind !== draft.kind) fields[own] = draft.fields[other]
   for (const [field, value] of change) if (field !== 'action' && field !== 'deliverTo') fields[field] = value
   // An address belongs to its channel, so a new channel drops it.
-  if (given.has('channel') && !given.has('to')) fields.to = undefined
+  if (changedFields.has('channel') && !changedFields.has('to')) fields.to = undefined
   const content = draft.fields[draft.kind === 'wake' ? 'text' : 'message']
   // A text of `base` that is returned unchanged keeps the operator's literals.
   const rewritten = change.find(
@@ -258,10 +258,13 @@ function applyChange(draft: Draft, change: Change, by: { module: string; name: s
     ...draft,
     kind,
     fields,
-    deliverTo: targetsOf(draft, given),
+    deliverTo: targetsOf(draft, changedFields),
     segments: rewritten === undefined ? draft.segments : rewritten[2],
     label: rewritten === undefined ? draft.label : `A text made by the transform "${by.module}"`,
-    changed: { by: by.name, fields: new Set([...given.keys(), ...(given.has('action') ? [own] : [])]) },
+    changed: {
+      by: by.name,
+      fields: new Set([...changedFields.keys(), ...(changedFields.has('action') ? [own] : [])]),
+    },
   }
 }
 

@@ -23,7 +23,7 @@ export function createBundler({ folder, idleMs = 60_000 }: BundlerOptions): Bund
     name: 'bundler',
     idleMs,
     // The thread also ends esbuild's process, which would outlive a terminated thread.
-    farewell: 'end' satisfies ToThread,
+    closeMessage: 'end' satisfies ToThread,
   })
   /** The digests of the last request. */
   let latest: readonly string[] = []

@@ -42,11 +42,11 @@ function isWithin(folder: string, top: string): boolean {
 }
 
 async function hintForFile(specifier: string, folder: string, shownFrom: string): Promise<string> {
-  const wanted = path.resolve(folder, specifier)
-  const below = path.dirname(wanted)
+  const target = path.resolve(folder, specifier)
+  const below = path.dirname(target)
   const names = await readdir(below).catch(() => undefined)
   if (names === undefined) return `There is no folder ${shown(below, shownFrom)}.`
-  const near = nearestFile(path.basename(wanted), names)
+  const near = nearestFile(path.basename(target), names)
   if (near !== undefined)
     return `Did you mean \`${specifier.slice(0, specifier.lastIndexOf('/') + 1)}${near}\`?`
   return `There is no such file in ${shown(below, shownFrom)}.`

@@ -40,21 +40,21 @@ export async function findModuleFile(
       watched: [],
     }
   }
-  const asked: string[] = []
+  const tried: string[] = []
   for (const candidate of candidatesOf(module)) {
-    asked.push(path.join(transformsDir, candidate))
+    tried.push(path.join(transformsDir, candidate))
     const entry = await resolveLinks(path.join(root, candidate))
     if (entry === undefined || !(await stat(entry)).isFile()) continue
-    if (!entry.startsWith(root + path.sep)) return linkedOutside(module, entry, asked)
-    if (!isScript(entry)) return noScript(module, asked)
-    return { ok: true, entry, watched: [...asked, entry] }
+    if (!entry.startsWith(root + path.sep)) return linkedOutside(module, entry, tried)
+    if (!isScript(entry)) return noScript(module, tried)
+    return { ok: true, entry, watched: [...tried, entry] }
   }
   return {
     ok: false,
     code: 'TRANSFORM_NOT_FOUND',
     message: `there is no transform \`${module}\` in ${transformsDir}`,
     hint: await hintFor(module, root),
-    watched: asked,
+    watched: tried,
   }
 }
 

@@ -63,8 +63,8 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
   function setOf(opened: OpenedModule, isDry = false): WorkerSet {
     const { digest } = opened.bundle
     const key = isDry ? `${digest} dry` : digest
-    const known = sets.get(key)
-    if (known) return known
+    const existing = sets.get(key)
+    if (existing) return existing
     const set = new WorkerSet({
       ...workerOptions(opened, isDry),
       threads,

@@ -1,5 +1,5 @@
 /**
- * Hides known secrets in what leaves the gateway: what modules print and throw, answers of the API, and the log. A secret that
+ * Hides kept secrets in what leaves the gateway: what modules print and throw, answers of the API, and the log. A secret that
  * any configuration gave since the start stays hidden: a late call, a stored record or an earlier generation may still hold the
  * one of yesterday.
  */
@@ -25,17 +25,17 @@ export const redacted = '[redacted]'
 const maxSecrets = 2_000
 
 export function createMask(): Mask {
-  const known = new Set<string>()
+  const kept = new Set<string>()
   const none = () => []
   let searchText: (text: string) => readonly Span[] = none
   let searchJson: (json: string) => readonly Span[] = none
 
   function add(secrets: Iterable<string>): void {
-    const before = known.size
-    for (const secret of secrets) if (secret.length >= minHiddenLength) known.add(secret)
-    if (known.size === before) return
-    for (const secret of known) if (known.size > maxSecrets) known.delete(secret)
-    const forms = new Set([...known].flatMap(formsOf))
+    const before = kept.size
+    for (const secret of secrets) if (secret.length >= minHiddenLength) kept.add(secret)
+    if (kept.size === before) return
+    for (const secret of kept) if (kept.size > maxSecrets) kept.delete(secret)
+    const forms = new Set([...kept].flatMap(formsOf))
     searchText = compileSearch(forms)
     searchJson = compileSearch(new Set([...forms].map(escaped)))
   }
@@ -61,7 +61,7 @@ export function createMask(): Mask {
       return found.length === 0 ? json : replaceInJson(json, found)
     },
     message(message) {
-      if (known.size === 0) return message
+      if (kept.size === 0) return message
       if ('text' in message) return { ...message, text: text(message.text) }
       return 'error' in message ? { ...message, error: error(message.error) } : message
     },

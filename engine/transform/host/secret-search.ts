@@ -31,9 +31,9 @@ export function compileSearch(forms: Iterable<string>): (text: string) => readon
       shifts[pair] = Math.min(shifts[pair] ?? 0, prefixLength - 2 - index)
     }
     const last = pairAt(form, prefixLength - 2)
-    const known = byLastPair.get(last)
-    if (known === undefined) byLastPair.set(last, [form])
-    else known.push(form)
+    const entry = byLastPair.get(last)
+    if (entry === undefined) byLastPair.set(last, [form])
+    else entry.push(form)
   }
 
   return (text) => {

@@ -123,12 +123,12 @@ const requestOf =
   (protocol: string): Describe =>
   ([input, options]) => {
     if (typeof input === 'string') return originOfUrl(input) ?? `${protocol}//…`
-    const given = (input instanceof UrlOf ? options : input) as Fields | undefined
-    if (input instanceof UrlOf && given?.['host'] === undefined)
+    const fields = (input instanceof UrlOf ? options : input) as Fields | undefined
+    if (input instanceof UrlOf && fields?.['host'] === undefined)
       return originOfUrl(input.href) ?? input.protocol
-    const host = given?.['hostname'] ?? given?.['host'] ?? 'localhost'
-    const port = given?.['port']
-    return `${given?.['protocol'] ?? protocol}//${host}${port === undefined || port === null ? '' : `:${port}`}`
+    const host = fields?.['hostname'] ?? fields?.['host'] ?? 'localhost'
+    const port = fields?.['port']
+    return `${fields?.['protocol'] ?? protocol}//${host}${port === undefined || port === null ? '' : `:${port}`}`
   }
 
 /** `connect(port, host)`, `connect(path)` and `connect({port, host})`; also as a list, as `net` calls itself. */

@@ -44,15 +44,15 @@ export function createHmacVerifier(scheme: HmacScheme, policy: VerifyPolicy): Ve
       if (readsBodyFirst && isPacked(request.headers)) return packedBody
       const body = readsBodyFirst ? readBodyFields(request) : noFields
       if (body === undefined) return unverified('BODY_MALFORMED')
-      const given = decodeSignatures(signatures.read(request.headers, body), scheme)
-      if ('code' in given) return given
+      const signaturesSent = decodeSignatures(signatures.read(request.headers, body), scheme)
+      if ('code' in signaturesSent) return signaturesSent
       if (keys.length === 0) return unverified('SIGNATURE_MISMATCH', { reason: unreadableSecret })
       const gathered = values.read(request, body)
       if ('code' in gathered) return gathered
       const urls = urlsOf?.(request.target)
       if (urls === undefined) return unverified('SIGNATURE_MISMATCH', { reason: unknownAddress })
 
-      const secret = findSecret(given, gathered, urls)
+      const secret = findSecret(signaturesSent, gathered, urls)
       if (secret === undefined)
         return unverified('SIGNATURE_MISMATCH', signsUrl ? { reason: otherAddress } : {})
       if (!isCovered(gathered.coverage, request.rawBody))

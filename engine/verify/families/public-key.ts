@@ -45,15 +45,17 @@ export function createPublicKeyVerifier(
     verify(request) {
       const written = signatures.read(request.headers, noFields)
       if (written === undefined) return unverified('SIGNATURE_MISSING')
-      const given = written.map((text) => readSignature(text, scheme)).filter((bytes) => bytes !== undefined)
-      if (given.length === 0) return unverified('SIGNATURE_MALFORMED')
+      const signaturesSent = written
+        .map((text) => readSignature(text, scheme))
+        .filter((bytes) => bytes !== undefined)
+      if (signaturesSent.length === 0) return unverified('SIGNATURE_MALFORMED')
       const gathered = values.read(request, noFields)
       if ('code' in gathered) return gathered
       const parts = signedParts(template, { ...gathered.values, url: '' })
       const signed = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)))
       const hash = scheme.family === 'ecdsa' ? 'sha256' : undefined
       const isRight = (key: KeyObject) =>
-        given.slice(0, maxSignatures).some((each) => isSignedBy(hash, signed, key, each))
+        signaturesSent.slice(0, maxSignatures).some((each) => isSignedBy(hash, signed, key, each))
       const match = keys.find(({ key }) => isRight(key))
       if (match === undefined) return unverified('SIGNATURE_MISMATCH')
       return window?.check(request, noFields) ?? { ok: true, scheme: name, secret: match.index }

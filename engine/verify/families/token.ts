@@ -16,9 +16,9 @@ export function createTokenVerifier(scheme: TokenScheme, policy: VerifyPolicy): 
   return {
     isPresent: (headers) => headerOf(headers, scheme.header) !== undefined,
     verify({ headers }) {
-      const given = headerOf(headers, scheme.header)
-      if (given === undefined) return unverified('SIGNATURE_MISSING')
-      const match = matches(given)
+      const token = headerOf(headers, scheme.header)
+      if (token === undefined) return unverified('SIGNATURE_MISSING')
+      const match = matches(token)
       const secret = match === undefined ? undefined : secrets[match]?.index
       return secret === undefined ? unverified('SIGNATURE_MISMATCH') : { ok: true, scheme: name, secret }
     },

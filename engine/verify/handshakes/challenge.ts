@@ -42,13 +42,13 @@ export function createChallenge(challenge: ChallengePolicy, policy: VerifyPolicy
       if (request.method !== method || (method === 'POST' && !request.isTrusted && !issuesSecret))
         return undefined
       if (fieldNameOf(challenge) === undefined) return emptyAnswer(200, reason)
-      const asked = challengeIn(request, challenge)
-      if (!isEcho(asked) || (issuesSecret && !isIssuedSecret(asked))) return undefined
-      const text = write(asked)
+      const sentChallenge = challengeIn(request, challenge)
+      if (!isEcho(sentChallenge) || (issuesSecret && !isIssuedSecret(sentChallenge))) return undefined
+      const text = write(sentChallenge)
       if (text === undefined) return undefined
       const answer = answerWith(challenge, text)
       return issuesSecret
-        ? { ...answer, reason: issuedReason, issuedSecret: { name: 'webhook-secret', value: asked } }
+        ? { ...answer, reason: issuedReason, issuedSecret: { name: 'webhook-secret', value: sentChallenge } }
         : answer
     },
   }

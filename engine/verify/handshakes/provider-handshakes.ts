@@ -73,8 +73,8 @@ const kinds: Readonly<Record<HandshakeKind, (policy: VerifyPolicy) => Handshakes
       answer({ method, query }) {
         if (method !== 'GET' || query['hub.mode'] !== 'subscribe') return undefined
         const challenge = query['hub.challenge']
-        const given = oneText(query['hub.verify_token']) ?? ''
-        if (!isSameSecret(given, verifyToken)) return emptyAnswer(403, 'the verify token is another one')
+        const token = oneText(query['hub.verify_token']) ?? ''
+        if (!isSameSecret(token, verifyToken)) return emptyAnswer(403, 'the verify token is another one')
         return isEcho(challenge) ? plainAnswer(challenge, 'Meta asked for its challenge') : undefined
       },
     }

@@ -34,8 +34,8 @@ export function readCoverage(request: SignedRequest, parameter?: string): Covera
 /** True if the digest that a right signature covers is that of the body. */
 export function isCovered({ digest }: Coverage, body: Uint8Array): boolean {
   if (digest === undefined) return true
-  const given = decode(digest, 'hex')
-  return given !== undefined && isSameSecret(given, hash('sha256', body, 'buffer'))
+  const bytes = decode(digest, 'hex')
+  return bytes !== undefined && isSameSecret(bytes, hash('sha256', body, 'buffer'))
 }
 
 function queryOf(target: string): string {

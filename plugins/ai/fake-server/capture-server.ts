@@ -25,18 +25,18 @@ export interface CaptureServer extends FakeServer {
 }
 
 export async function startCaptureServer(first: Script): Promise<CaptureServer> {
-  const asked: Asked[] = []
+  const requests: Asked[] = []
   let script = first
   const server = await openFakeServer({
     answer({ path, query, headers, json: body }) {
       const each = { path: query.size > 0 ? `${path}?${query}` : path, headers, body }
-      asked.push(each)
+      requests.push(each)
       return typeof script === 'function' ? script(each) : script
     },
   })
   return {
     ...server,
-    asked,
+    asked: requests,
     play(next) {
       script = next
     },

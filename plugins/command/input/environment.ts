@@ -48,7 +48,7 @@ export function compileEnvironment(options: EnvironmentOptions) {
   return {
     /** Returns the variables of one turn. `cwd` becomes `PWD`, which some programs trust more than the system. */
     render(values: Values, cwd: string): Record<string, string> {
-      const given = templates.flatMap(([name, template]) => {
+      const variables = templates.flatMap(([name, template]) => {
         const text = template.render(values)
         return text === undefined ? [] : [[name, text] as const]
       })
@@ -56,7 +56,7 @@ export function compileEnvironment(options: EnvironmentOptions) {
         ...harmless,
         ...allowed,
         ...(isWindows ? {} : { PWD: cwd }),
-        ...Object.fromEntries(given),
+        ...Object.fromEntries(variables),
         REVEILLE_RUN: values.runId ?? '',
         REVEILLE_SESSION: values.sessionKey ?? '',
       }

@@ -28,6 +28,6 @@ export function promptWith(
 export function lineOf(turn: Turn, session: string | undefined): string {
   const { runId, sessionKey, kind, prompt, events, history, model, thinking, systemPrompt, attempt } = turn
   const { timeoutSeconds } = turn
-  const known = { runId, sessionKey, session, kind, prompt, events, history, model, thinking, systemPrompt }
-  return `${JSON.stringify({ ...known, attempt, timeoutSeconds })}\n`
+  const values = { runId, sessionKey, session, kind, prompt, events, history, model, thinking, systemPrompt }
+  return `${JSON.stringify({ ...values, attempt, timeoutSeconds })}\n`
 }

@@ -25,10 +25,10 @@ const howToCreate =
 
 /** Finds the client and stores a new one, so that a second run needs no file. @throws PluginError `client-missing` */
 export async function findClient(call: ConnectCall, given: unknown): Promise<Client> {
-  const known = await knownClient(call.storage)
-  const client = given === undefined ? known : parseClient(given)
+  const stored = await knownClient(call.storage)
+  const client = given === undefined ? stored : parseClient(given)
   if (client === undefined) throw permanentError('client-missing', `There is no OAuth client. ${howToCreate}`)
-  const isKnown = isDeepStrictEqual(client, known)
+  const isKnown = isDeepStrictEqual(client, stored)
   if (!isKnown) await call.storage.write('client', client)
   call.report({
     step: 'client',

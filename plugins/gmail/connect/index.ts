@@ -20,27 +20,27 @@ export type { SetupOptions as Wanted } from './setup-options.ts'
  * done.
  */
 export async function connectMailbox(call: ConnectCall): Promise<Connection> {
-  const wanted: SetupOptions = await askForMissing(call)
+  const options: SetupOptions = await askForMissing(call)
   const config: SetupOptions = call.config
-  const settings = settle(wanted, config)
-  const baseUrls = settleBaseUrls(wanted, config)
-  checkPush(wanted, settings.mode, config.mode)
+  const settings = settle(options, config)
+  const baseUrls = settleBaseUrls(options, config)
+  checkPush(options, settings.mode, config.mode)
 
-  const client = await findClient(call, wanted.client)
-  const names = nameResources(wanted, config, client)
+  const client = await findClient(call, options.client)
+  const names = nameResources(options, config, client)
   const { google, account, isNew } = await obtainConsent({
     call,
     client,
     baseUrls,
-    account: wanted.account ?? config.account,
-    again: wanted.again ?? false,
+    account: options.account ?? config.account,
+    again: options.again ?? false,
   })
   const { gmail, pubsub } = google
 
   const label = await chooseLabel(call, gmail, settings.label)
   const isMade = await ensureTopic(call, pubsub, names.topic)
   const isGranted = await ensurePublisher(call, pubsub, names.topic)
-  const push = await ensureSubscription(call, pubsub, { names, mode: settings.mode, wanted })
+  const push = await ensureSubscription(call, pubsub, { names, mode: settings.mode, options: options })
   const isFresh = isNew || isMade || isGranted
   const watchEnds = await ensureWatch(call, gmail, {
     account,
@@ -57,7 +57,7 @@ export async function connectMailbox(call: ConnectCall): Promise<Connection> {
   return {
     config: configurationOf(
       { account, names, settings: { ...settings, label: configuredLabel(settings.label, label) } },
-      wanted,
+      options,
       call.config,
     ),
     preset: mailEndpoint,

@@ -13,16 +13,16 @@ interface Resource {
 const defaultId = 'reveille-gmail'
 
 /** @throws PluginError `project-missing`, `other-project`, `bad-name` */
-export function nameResources(wanted: SetupOptions, config: SetupOptions, client: Client): Names {
+export function nameResources(options: SetupOptions, config: SetupOptions, client: Client): Names {
   const before = {
     topic: split('topics', config.topic),
     subscription: split('subscriptions', config.subscription),
   }
   const asked = {
-    topic: split('topics', wanted.topic),
-    subscription: split('subscriptions', wanted.subscription),
+    topic: split('topics', options.topic),
+    subscription: split('subscriptions', options.subscription),
   }
-  const project = wanted.project ?? asked.topic?.project ?? before.topic?.project ?? client.project
+  const project = options.project ?? asked.topic?.project ?? before.topic?.project ?? client.project
   if (project === undefined)
     throw permanentError(
       'project-missing',

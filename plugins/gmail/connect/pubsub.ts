@@ -57,7 +57,7 @@ const ackDeadline = 60
 export interface SubscriptionPlan {
   readonly names: Names
   readonly mode: 'pull' | 'push'
-  readonly wanted: SetupOptions
+  readonly options: SetupOptions
 }
 
 /**
@@ -71,7 +71,7 @@ export async function ensureSubscription(
   const { topic, subscription: name } = plan.names
   const look = () => ask(call, () => pubsub.subscription(name, call.signal), adviceOn(name))
   const found = await look()
-  const push = plan.mode === 'push' ? settlePush(plan.wanted, found?.push) : undefined
+  const push = plan.mode === 'push' ? settlePush(plan.options, found?.push) : undefined
   const advice = adviceFor(name, push)
   const how = push === undefined ? 'is pulled' : `posts to ${push.endpoint}`
 

@@ -57,8 +57,8 @@ export function failureOf(answer: Answer, options: FailureOptions): PluginError 
   const error = asRecord(asRecord(json)?.['error'])
   const message = asString(error?.['message']) ?? ''
   const words = quoted(message, redact)
-  const said = reasonsOf(error)
-  const has = (some: ReadonlySet<string>) => said.some((reason) => some.has(reason))
+  const googleReasons = reasonsOf(error)
+  const has = (some: ReadonlySet<string>) => googleReasons.some((reason) => some.has(reason))
   const retryAfter = readRetryAfter(headers.get('retry-after'), now) ?? readDelay(error, message, now)
 
   if (status === 429 || (status === 403 && has(reasons.tooOften))) {
@@ -81,7 +81,7 @@ export function failureOf(answer: Answer, options: FailureOptions): PluginError 
     return permanentError('api-disabled', text)
   }
   // Google says this of an account without a mailbox: "Mail service not enabled".
-  const lacks = said.includes('failedPrecondition') || said.includes('FAILED_PRECONDITION')
+  const lacks = googleReasons.includes('failedPrecondition') || googleReasons.includes('FAILED_PRECONDITION')
   if (status === 403 || lacks) {
     const code = status === 403 ? 'forbidden' : precondition
     return permanentError(code, `${service.name} does not allow it (${status})${words}`)

@@ -45,15 +45,18 @@ export function createTokens({ credentials, storage, baseUrls, fetch, clock }: T
 
   /** Writes the credentials. A consent that another process has stored meanwhile is newer, and stays. */
   async function write(): Promise<void> {
-    const wanted = current
+    const attempt = current
     const there = asRecord(await storage.read('credentials'))
     const refreshToken = there?.['refreshToken']
     if (refreshToken === undefined || refreshToken === written.refreshToken) {
       // Setup may have stored a new secret while the old one still works.
       const secret = there?.['clientSecret'] ?? clientSecret
-      await storage.write('credentials', { ...wanted, ...(secret !== undefined && { clientSecret: secret }) })
+      await storage.write('credentials', {
+        ...attempt,
+        ...(secret !== undefined && { clientSecret: secret }),
+      })
     }
-    written = wanted
+    written = attempt
   }
 
   function save(): Promise<void> {

@@ -30,8 +30,8 @@ export async function postByIds(
   signal: AbortSignal,
 ): Promise<number> {
   const { recent, refused } = context.cursor.get()
-  const known = new Set([...recent, ...refused.map(({ id }) => id)])
-  const rest = [...new Set(ids)].filter((id) => !known.has(id))
+  const knownIds = new Set([...recent, ...refused.map(({ id }) => id)])
+  const rest = [...new Set(ids)].filter((id) => !knownIds.has(id))
   let count = 0
   for (let from = 0; from < rest.length; from += batchLength)
     count += await postBatch(context, rest.slice(from, from + batchLength), historyId, signal)

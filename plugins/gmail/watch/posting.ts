@@ -89,9 +89,10 @@ function isTooLarge({ status, code = '' }: Posted): boolean {
 }
 
 function describe(answer: Posted): string {
-  const said = answer.message ? `: ${oneLine(answer.message, maxMessageLength)}` : '.'
+  const suffix = answer.message ? `: ${oneLine(answer.message, maxMessageLength)}` : '.'
   return (
-    `The gateway answers posts to ${mailEndpoint} with ${answer.status} ${answer.code ?? ''}`.trimEnd() + said
+    `The gateway answers posts to ${mailEndpoint} with ${answer.status} ${answer.code ?? ''}`.trimEnd() +
+    suffix
   )
 }
 

@@ -12,7 +12,7 @@ const maxIdleMs = 15 * minuteMs
 
 export function createReads() {
   let next = Promise.withResolvers<void>()
-  let asked = Promise.withResolvers<void>()
+  let requested = Promise.withResolvers<void>()
   let begun = 0
   let isOver = false
 
@@ -34,7 +34,7 @@ export function createReads() {
      */
     request(): Promise<void> {
       if (isOver) return quiet(Promise.reject(ended()))
-      asked.resolve()
+      requested.resolve()
       return quiet(next.promise)
     },
     /** Performs the readings that are requested. @throws what a reading throws; the reason of the signal */
@@ -42,10 +42,10 @@ export function createReads() {
       let current = next
       try {
         for (;;) {
-          await unlessAborted(asked.promise, signal)
+          await unlessAborted(requested.promise, signal)
           current = next
           next = Promise.withResolvers()
-          asked = Promise.withResolvers()
+          requested = Promise.withResolvers()
           begun += 1
           await read(signal)
           current.resolve()

@@ -182,8 +182,8 @@ function markOf(text: string, at: number, signs: string): Mark {
 
 function characterOf(name: string): string {
   const names: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', nbsp: '\u00a0' }
-  const known = names[name.toLowerCase()]
-  if (known !== undefined) return known
+  const emoji = names[name.toLowerCase()]
+  if (emoji !== undefined) return emoji
   const code = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1))
   return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd'
 }

@@ -31,7 +31,7 @@ export function requestOf<Name extends RouteName>(
 ): { readonly method: RouteDeclaration['method']; readonly address: string } {
   const { method, path }: RouteDeclaration = routes[name]
   const filled = path.replace(/:(\w+)/g, (_, parameter) => encodeURIComponent(params[parameter] ?? ''))
-  const given = Object.entries(query).filter(([, value]) => value !== undefined)
-  const search = new URLSearchParams(given.map(([key, value]): [string, string] => [key, String(value)]))
+  const present = Object.entries(query).filter(([, value]) => value !== undefined)
+  const search = new URLSearchParams(present.map(([key, value]): [string, string] => [key, String(value)]))
   return { method, address: `/api${filled}${search.size === 0 ? '' : `?${search}`}` }
 }

@@ -19,9 +19,9 @@ export function knownPresets(): readonly string[] {
  * @throws CommandFailure (bad usage) when there is none of that name
  */
 export function presetFile(name: string): string {
-  const known = knownPresets()
-  if (known.includes(name)) return path.join(presetsFolder(), `${name}${ending}`)
-  const nearest = nearestName(name, known)
+  const presetNames = knownPresets()
+  if (presetNames.includes(name)) return path.join(presetsFolder(), `${name}${ending}`)
+  const nearest = nearestName(name, presetNames)
   const guess = nearest === undefined ? '' : ` Did you mean ${nearest}?`
-  throw badUsage(`There is no preset ${name}.${guess} There are ${known.join(', ')}.`)
+  throw badUsage(`There is no preset ${name}.${guess} There are ${presetNames.join(', ')}.`)
 }

@@ -29,13 +29,13 @@ export function createGatewayView(connection: Connection, io: Io) {
   const { address, token, pid, note } = connection
   const client = createClient(connection, io, answerMs)
   const reach = once(async (): Promise<Reach> => {
-    const asked = io.now()
+    const startedAt = io.now()
     try {
       const { status, body, date } = await client.probe('/healthz')
       if (status !== 200 || body?.['ok'] !== true) return { kind: 'foreign' }
       return Number.isNaN(date)
         ? { kind: 'gateway' }
-        : { kind: 'gateway', skewMs: skewOf(date, asked, io.now()) }
+        : { kind: 'gateway', skewMs: skewOf(date, startedAt, io.now()) }
     } catch (error) {
       if (error instanceof GatewayUnreachable) return { kind: 'silent', reason: error.why }
       throw error
@@ -84,9 +84,9 @@ export function createGatewayView(connection: Connection, io: Io) {
 }
 
 /** A header has no fractions of a second, so only a certain difference counts. It is positive where the other clock is ahead. */
-export function skewOf(date: number, asked: number, answered: number): number {
-  if (date > answered) return date - answered
-  return Math.min(0, date + 999 - asked)
+export function skewOf(date: number, startedAt: number, answeredAt: number): number {
+  if (date > answeredAt) return date - answeredAt
+  return Math.min(0, date + 999 - startedAt)
 }
 
 export function once<Value>(make: () => Promise<Value>): () => Promise<Value> {

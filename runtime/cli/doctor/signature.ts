@@ -46,9 +46,9 @@ export async function doctorSignature(io: Io, given: SignatureOptions): Promise<
   const request = { ...(await readRequestFile(given.request, io)), now }
   return withSnapshot(io, async (snapshot) => {
     const endpoint = endpointIn(given.endpoint, snapshot.settings.hooks.path)
-    const asked = createEndpointAuthTables()(snapshot).authFor(endpoint)
+    const endpointAuth = createEndpointAuthTables()(snapshot).authFor(endpoint)
     const { verify } = snapshot.policyOf(endpoint) ?? {}
-    const isTokenAsked = asked.auth === 'token' || asked.auth === 'both'
+    const isTokenAsked = endpointAuth.auth === 'token' || endpointAuth.auth === 'both'
     if ([verify, isTokenAsked && snapshot.settings.hooks.tokens].some(holdsUnset))
       throw failure(`Not checked: what /${endpoint} is verified with is not set.`)
     if (!snapshot.covers(endpoint)) return reportUnknown(endpoint, snapshot, io)
@@ -56,7 +56,7 @@ export async function doctorSignature(io: Io, given: SignatureOptions): Promise<
     const web = { fetch: io.fetch, timers: realTimers, signal: closing.signal }
     const dependencies = given.offline ? offline : createDownloads({ web, now: io.now })
     const explain = () => diagnose(request, verify ?? {}, othersThan(endpoint, snapshot), dependencies)
-    const judged = await judge(request, asked, snapshot, explain).finally(() => closing.abort())
+    const judged = await judge(request, endpointAuth, snapshot, explain).finally(() => closing.abort())
     const { provider } = verify ?? {}
     const result = {
       ...(provider !== undefined && { provider }),
@@ -122,19 +122,21 @@ async function judge(
   }
   const owned = auth === 'both' ? verify?.value.tokenHeaders : undefined
   const presented = presentedToken(headers, query, settings.hooks.allowQueryToken, owned)
-  const shown = authenticate(asked, headers, presented, () => true)
+  const result = authenticate(asked, headers, presented, () => true)
   const findings = unsignedFindings(asked)
-  if (shown.kind === 'failed') {
+  if (result.kind === 'failed') {
     // A sender that shows a wrong token is guessing, and gets no answer to a handshake.
-    const answer = handshakes?.unsigned && !isWrongTry(shown) ? answerHandshake(false) : undefined
-    const known = shown.failure === 'SIGNATURE_MISSING' ? (await explain()).findings : findings
-    return answer ?? { taken: false, code: shown.failure, message: sentenceOf(shown), findings: known }
+    const answer = handshakes?.unsigned && !isWrongTry(result) ? answerHandshake(false) : undefined
+    const allFindings = result.failure === 'SIGNATURE_MISSING' ? (await explain()).findings : findings
+    return (
+      answer ?? { taken: false, code: result.failure, message: sentenceOf(result), findings: allFindings }
+    )
   }
   const message =
-    shown.kind === 'open' ? 'nothing is asked of a sender on this machine' : 'the token is right'
+    result.kind === 'open' ? 'nothing is asked of a sender on this machine' : 'the token is right'
   const taken = { taken: true, code: 'TAKEN', message, findings }
-  const judged = shown.kind === 'signature' ? await explain() : taken
-  const answer = judged.taken ? answerHandshake(shown.kind !== 'open') : undefined
+  const judged = result.kind === 'signature' ? await explain() : taken
+  const answer = judged.taken ? answerHandshake(result.kind !== 'open') : undefined
   return { ...judged, ...answer, findings: judged.findings }
 }
 

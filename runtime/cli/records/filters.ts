@@ -10,7 +10,7 @@ import type { CommandOptions, Filter, FilterOptions, Io } from '../io.ts'
 export type FilterQuery = Readonly<Record<string, string | number>>
 
 /** The schema's properties that an option needs. */
-interface Said {
+interface OptionSchema {
   readonly type?: string
   readonly description?: string
   readonly enum?: readonly string[]
@@ -25,8 +25,8 @@ const others = new Set([...Object.keys(pageQuery), 'generationDigest', 'replayOf
 const valueNames = { client: 'address', delivery: 'id', sessionKey: 'key' } as FilterOptions
 
 /** The filters among the properties of a query or a body, by the names of their options. */
-export function filtersOf(properties: Properties): ReadonlyMap<Filter, Said> {
-  const own = Object.entries(properties as Readonly<Record<string, Said>>).filter(
+export function filtersOf(properties: Properties): ReadonlyMap<Filter, OptionSchema> {
+  const own = Object.entries(properties as Readonly<Record<string, OptionSchema>>).filter(
     ([key, { type, enum: values }]) =>
       !others.has(key) && (values !== undefined || /string|integer/.test(`${type}`)),
   )
@@ -36,14 +36,14 @@ export function filtersOf(properties: Properties): ReadonlyMap<Filter, Said> {
 export const requestFilters = filtersOf(routes.listRequests.query)
 
 /** Every filter, for a command that lists any kind. The values of a state depend on that. */
-export const allFilters = new Map<Filter, Said>([
+export const allFilters = new Map<Filter, OptionSchema>([
   ...filtersOf(routes.listDeliveries.query),
   ...filtersOf(routes.listRuns.query),
   ['state', {}],
   ...requestFilters,
 ])
 
-export function filterOptions(filters: ReadonlyMap<Filter, Said>): Option[] {
+export function filterOptions(filters: ReadonlyMap<Filter, OptionSchema>): Option[] {
   return [...filters].map(([name, { description = 'Only these.', enum: values, expects = '' }]) => {
     const isTime = expects.startsWith('a time')
     const value = isTime ? 'when' : (valueNames[name] ?? name)
@@ -75,12 +75,12 @@ export function generationQuery(
 export function queryOf(io: Pick<Io, 'now'>, options: FilterOptions): FilterQuery {
   const query: Record<string, string | number> = {}
   for (const name of allFilters.keys()) {
-    const given = options[name]
-    if (given === undefined) continue
-    if (name === 'generation') Object.assign(query, generationQuery(given))
+    const value = options[name]
+    if (value === undefined) continue
+    if (name === 'generation') Object.assign(query, generationQuery(value))
     else if (name === 'since' || name === 'until')
-      query[name] = new Date(momentOf(`--${name}`, given, io.now())).toISOString()
-    else query[name === 'delivery' ? 'deliveryId' : name] = given
+      query[name] = new Date(momentOf(`--${name}`, value, io.now())).toISOString()
+    else query[name === 'delivery' ? 'deliveryId' : name] = value
   }
   return query
 }

@@ -145,8 +145,8 @@ export async function ownRows(words: readonly string[], io: Io): Promise<Command
     allowPositionals: true,
   })
   const [, name] = positionals
-  const known = [...builtInSetups('provider'), ...builtInSetups('source')]
-  if (name === undefined || known.some(([each, setup]) => each === name && setup)) return {}
+  const setups = [...builtInSetups('provider'), ...builtInSetups('source')]
+  if (name === undefined || setups.some(([each, setup]) => each === name && setup)) return {}
   const config = values.config as string | undefined
   const loaded = await load(config === undefined ? io : { ...io, config }, { allowsUnset: true })
   if (!loaded.ok) throw failure(formatDiagnostics(loaded.diagnostics, io))

@@ -67,15 +67,15 @@ export function connectProvider(connected: Connected, io: Io, options: ConnectOp
       )
     const plan = { ...account, found, secret: secretFor(task) }
     const edited = editOrFail(text, (each) => withConnection(each, task, plan, found?.id), shown)
-    const wanted = { url: address, events: await eventsFor(edited, task, plan.secret) }
-    const facts = { provider: name, ...owner.keys, endpoint, ...{ address, events: wanted.events } }
-    if (!options.dryRun) return register(task, plan, wanted, facts)
+    const webhook = { url: address, events: await eventsFor(edited, task, plan.secret) }
+    const facts = { provider: name, ...owner.keys, endpoint, ...{ address, events: webhook.events } }
+    if (!options.dryRun) return register(task, plan, webhook, facts)
     const does = found === undefined ? 'would make a webhook' : `would change the webhook ${found.id}`
     return dryRun(
       task,
       { ...facts, hookId: found?.id ?? null },
       edited,
-      `it ${does} of ${owner.name} that sends ${wanted.events.join(', ')} to ${address}`,
+      `it ${does} of ${owner.name} that sends ${webhook.events.join(', ')} to ${address}`,
       `it would write the endpoint ${endpoint}`,
     )
   })
@@ -304,8 +304,8 @@ async function addressFor(task: ProviderTask): Promise<string> {
     )
   }
   const path = `${configuration.settings.hooks.path}/${endpoint}`
-  const given = url.pathname.replace(/\/+$/, '')
-  return `${url.origin}${given.endsWith(path) ? given : `${given}${path}`}`
+  const prefix = url.pathname.replace(/\/+$/, '')
+  return `${url.origin}${prefix.endsWith(path) ? prefix : `${prefix}${path}`}`
 }
 
 async function tunnelOf(gateway: GatewayView): Promise<string | undefined> {

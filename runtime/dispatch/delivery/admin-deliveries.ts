@@ -107,9 +107,9 @@ export function createAdminDeliveries(options: AdminDeliveriesOptions) {
       const destination = resolveDestination(route, undefined, channels())
       if (!destination.ok) return unroutable(destination)
       const { channel } = destination
-      const known: Route = route.to === undefined ? { channel } : { channel, to: route.to }
-      await store.command({ type: 'set-route', route: known, by })
-      return { ok: true, route: known }
+      const newRoute: Route = route.to === undefined ? { channel } : { channel, to: route.to }
+      await store.command({ type: 'set-route', route: newRoute, by })
+      return { ok: true, route: newRoute }
     },
   }
 }

@@ -48,8 +48,8 @@ export function createChannelChecks(
     check(channels: readonly string[]) {
       if (closing.signal.aborted) return
       for (const name of channels) {
-        const asked = ask(name).finally(() => asking.delete(asked))
-        asking.add(asked)
+        const check = ask(name).finally(() => asking.delete(check))
+        asking.add(check)
       }
     },
     /** Drops the result of a failed check, because the channel has sent a message since. */

@@ -199,17 +199,17 @@ function createFailures(parts: PerformerParts) {
 /** Remembers what was sent, because a claim may be lost with everything that it has not written. */
 function createProgress() {
   /** `claims`: how often the task had been claimed. A replay makes a new task, which begins at one. */
-  const known = new BoundedMap<string, { readonly delivery: DeliveryRecord; readonly claims: number }>(
+  const remembered = new BoundedMap<string, { readonly delivery: DeliveryRecord; readonly claims: number }>(
     maxRemembered,
   )
   return {
     remember(delivery: DeliveryRecord, { task }: Claim): void {
-      known.delete(delivery.id)
-      known.set(delivery.id, { delivery, claims: task.claims })
+      remembered.delete(delivery.id)
+      remembered.set(delivery.id, { delivery, claims: task.claims })
     },
     /** Returns the delivery as far as it has got, whether or not that is on disk. */
     appliedTo(stored: DeliveryRecord, { task }: Claim): DeliveryRecord {
-      const { delivery, claims = 0 } = known.get(stored.id) ?? {}
+      const { delivery, claims = 0 } = remembered.get(stored.id) ?? {}
       if (delivery === undefined || delivery.channel !== stored.channel || delivery.to !== stored.to)
         return stored
       const { receipts, unsureSince, firstTriedAt, code, reason } = delivery

@@ -98,10 +98,10 @@ export function createHeartbeatPerformer(
     }))
     const about = { kind: 'heartbeat', events: told } as const
     const { outcome, spend, compact } = await ask({ claim, work, run, reservation, about })
-    const asked = { ...heartbeat, claim, work, spend, at: now() }
+    const question = { ...heartbeat, claim, work, spend, at: now() }
     return outcome.kind === 'answered'
-      ? conclude(asked, succeeded(outcome), compact)
-      : settleUnanswered(asked, outcome)
+      ? conclude(question, succeeded(outcome), compact)
+      : settleUnanswered(question, outcome)
   }
 }
 

@@ -25,8 +25,8 @@ export function presentedToken(
     headerText(headers['x-openclaw-token'])
   if (token !== undefined) return { token: asUtf8(token), deprecated: false }
   if (!allowQueryToken) return undefined
-  const given = query['token']
-  const first = typeof given === 'string' ? given : given?.[0]
+  const queryToken = query['token']
+  const first = typeof queryToken === 'string' ? queryToken : queryToken?.[0]
   return first ? { token: first, deprecated: true } : undefined
 }
 

@@ -131,8 +131,8 @@ export async function tryChannel(
   settings: Pick<Settings, 'agents'> & PluginSettings,
   { fetch, timeoutMs = 15_000, resolveFrom = import.meta.url }: TryOptions,
 ): Promise<ChannelHealth | undefined> {
-  const wanted = locateOne(channelReference(name, config), settings, resolveFrom)
-  const instance = await startInstance(wanted, parsePluginConfiguration(wanted), {
+  const specification = locateOne(channelReference(name, config), settings, resolveFrom)
+  const instance = await startInstance(specification, parsePluginConfiguration(specification), {
     log: pino({ level: 'silent' }),
     fetch,
     setupTimeoutMs: timeoutMs,

@@ -45,7 +45,7 @@ type Settled = Pick<Settings, 'agents'> & PluginSettings
 
 /** @throws PluginSetupError for a name that no package has, or whose package is not connected by commands */
 export function setupOf(kind: ConnectedKind, name: string, settings: Settled): SetupDescription {
-  const found = locateOne(askedOf(kind, name), settings, import.meta.url).package
+  const found = locateOne(referenceTo(kind, name), settings, import.meta.url).package
   const setup = setupIn(found)
   if (setup !== undefined) return setup
   throw unconnected(found, name)
@@ -53,13 +53,13 @@ export function setupOf(kind: ConnectedKind, name: string, settings: Settled): S
 
 /** Imports the plugin that registers webhooks at a provider. @throws PluginSetupError */
 export async function registrationOf(name: string, settings: Settled): Promise<Registration> {
-  const wanted = locateOne(askedOf('provider', name), settings, import.meta.url)
-  const { registration } = await importPlugin(wanted, compileRedaction([]))
+  const specification = locateOne(referenceTo('provider', name), settings, import.meta.url)
+  const { registration } = await importPlugin(specification, compileRedaction([]))
   if (registration !== undefined) return registration
-  throw unconnected(wanted.package, name)
+  throw unconnected(specification.package, name)
 }
 
-function askedOf(kind: ConnectedKind, name: string) {
+function referenceTo(kind: ConnectedKind, name: string) {
   return kind === 'source' ? sourceReference(name, {}) : { kind, name, id: name, key: name, rawConfig: {} }
 }
 

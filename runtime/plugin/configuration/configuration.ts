@@ -57,8 +57,8 @@ const compiled = new BoundedMap<string, { readonly text: string; readonly check:
 
 function compile(file: string): ValidateFunction {
   const text = readFileSync(file, 'utf8')
-  const known = compiled.get(file)
-  if (known?.text === text) return known.check
+  const cached = compiled.get(file)
+  if (cached?.text === text) return cached.check
   const check = compileText(text)
   compiled.set(file, { text, check })
   return check
@@ -92,9 +92,9 @@ function problemOf(error: ErrorObject, wanted: Specification): PluginProblem {
     case 'additionalProperties':
     case 'unevaluatedProperties': {
       const name = String(params['additionalProperty'] ?? params['unevaluatedProperty'])
-      const known = Object.keys((error.parentSchema?.['properties'] as object | undefined) ?? {})
+      const keys = Object.keys((error.parentSchema?.['properties'] as object | undefined) ?? {})
       const isAccount = wanted.kind === 'channel' && accountKeys.has(name)
-      const hint = isAccount ? oneAccountHint(wanted.name) : hintFor(name, known)
+      const hint = isAccount ? oneAccountHint(wanted.name) : hintFor(name, keys)
       return { key: at(name), message: 'is not a known key', hint }
     }
     case 'required': {

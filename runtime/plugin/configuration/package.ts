@@ -86,10 +86,10 @@ export function readPluginPackage(specifier: string, from: readonly URL[], key: 
   } = manifest
   const { relays = false, needsConfiguration = false, setup } = manifest
   if (kit !== KIT_VERSION) {
-    const asked = Number.isInteger(kit) ? `version ${kit}` : 'no version'
+    const version = Number.isInteger(kit) ? `version ${kit}` : 'no version'
     const problem = {
       key,
-      message: `names a plugin that asks for ${asked} of the kit; this is ${KIT_VERSION}`,
+      message: `names a plugin that asks for ${version} of the kit; this is ${KIT_VERSION}`,
     }
     throw new PluginSetupError('PLUGIN_KIT', name, [problem])
   }
@@ -104,8 +104,8 @@ export function readPluginPackage(specifier: string, from: readonly URL[], key: 
     if (!isNames(names)) throw refuse(`names a plugin whose \`reveille.${list}\` is not a list of names`)
   }
   if (!isInheritable(inherits)) {
-    const known = `known: ${inheritable.join(', ')}`
-    throw refuse('names a plugin whose `reveille.inherits` holds what is not to be inherited', known)
+    const list = `known: ${inheritable.join(', ')}`
+    throw refuse('names a plugin whose `reveille.inherits` holds what is not to be inherited', list)
   }
   for (const [flag, value] of Object.entries({ relays, needsConfiguration })) {
     if (typeof value === 'boolean') continue

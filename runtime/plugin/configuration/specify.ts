@@ -83,7 +83,7 @@ export function sourceReference(name: string, rawConfig: Readonly<Record<string,
 export function locate(reference: PluginReference, directory: Directory, agents: Inheritance): Specification {
   const found = directory.find(reference.kind, reference.id, reference.key)
   if (found !== undefined) return inherit(reference, found, agents)
-  const known = directory[listOf[reference.kind]]
+  const names = directory[listOf[reference.kind]]
   const isProvider = reference.kind === 'provider'
   const problem = {
     key: reference.key,
@@ -91,9 +91,9 @@ export function locate(reference: PluginReference, directory: Directory, agents:
       ? `asks ${reference.id}, whose API has no list of what was sent`
       : `names ${reference.id}, and there is no such ${reference.kind}`,
     hint:
-      (isProvider && `remove it: it is for ${known.join(' and ')}`) ||
-      (reference.kind === 'channel' && oneAccount(reference, known)) ||
-      hintFor(reference, known),
+      (isProvider && `remove it: it is for ${names.join(' and ')}`) ||
+      (reference.kind === 'channel' && oneAccount(reference, names)) ||
+      hintFor(reference, names),
   }
   throw new PluginSetupError('PLUGIN_MISSING', reference.id, [problem])
 }

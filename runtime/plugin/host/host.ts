@@ -218,11 +218,14 @@ function createPreparation({ log, from, starter, live, commit }: PreparationOpti
     const { settings } = snapshot
     starter.throwIfClosing()
     const directory = createDirectory(settings, from)
-    const wanted = Map.groupBy(specify(settings, directory, snapshot.endpoints).filter(isSet), isRunning)
-    const missing = configureAll(wanted.get(false) ?? [])
+    const specifications = Map.groupBy(
+      specify(settings, directory, snapshot.endpoints).filter(isSet),
+      isRunning,
+    )
+    const missing = configureAll(specifications.get(false) ?? [])
 
     const instances = new Map<string, Instance>()
-    for (const { kind, name } of wanted.get(true) ?? []) {
+    for (const { kind, name } of specifications.get(true) ?? []) {
       const instance = live().instances.get(slotOf(kind, name))
       if (instance?.acquire()) instances.set(slotOf(kind, name), instance)
     }
@@ -268,8 +271,8 @@ function startLate(
   if (known !== undefined) return known
   const starting = (async () => {
     try {
-      const wanted = locate(runnerReference(name, `agents.runners.${name}`), directory, agents)
-      return await starter.start(wanted, parsePluginConfiguration(wanted))
+      const specification = locate(runnerReference(name, `agents.runners.${name}`), directory, agents)
+      return await starter.start(specification, parsePluginConfiguration(specification))
     } catch (cause) {
       throw new PluginError(
         `The runner ${name} cannot be used without configuration; give it one under agents.runners.${name}.`,

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { CommandResult, DeliveryRecord, Id, Store } from '../port.ts'
-import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
+import { type ContractContext, type ContractSubject, openBench } from './bench/bench.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
 import { createSampler, idOf, type Sampler } from './bench/samples.ts'
 
@@ -266,7 +266,7 @@ function replay(
 
 /** A delivery that was sent and parked, with all the fields that it may have then. */
 async function park(
-  bench: Bench,
+  bench: ContractContext,
   sample: Sampler,
   delivery: DeliveryRecord,
   fields: Partial<DeliveryRecord>,

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { Effects, Id, StoreOptions } from '../port.ts'
-import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
+import { type ContractContext, type ContractSubject, openBench } from './bench/bench.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
 import { createSampler } from './bench/samples.ts'
 
@@ -147,14 +147,14 @@ export function agingContract(subject: ContractSubject): void {
 }
 
 /** Moves the clock far enough for two passes, each of as many slices as the machine needs. */
-async function pass(bench: Bench): Promise<void> {
+async function pass(bench: ContractContext): Promise<void> {
   for (let slice = 0; slice < 80; slice++) {
     await bench.settled()
     bench.clock.advance(slice === 40 ? 60_000 : 20)
   }
 }
 
-async function untilGone(bench: Bench, read: () => Promise<unknown>): Promise<void> {
+async function untilGone(bench: ContractContext, read: () => Promise<unknown>): Promise<void> {
   for (let slice = 1; slice <= 100; slice++) {
     await bench.settled()
     if ((await read()) === undefined) return

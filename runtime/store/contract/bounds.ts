@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test as single } from 'node:test'
 import type { Id, RequestRecord } from '../port.ts'
 import { heartbeatTask } from '../task-keys.ts'
-import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
+import { type ContractContext, type ContractSubject, openBench } from './bench/bench.ts'
 import { testsOf } from './bench/contract-test.ts'
 import { type HeldClaim, startManualWorker } from './bench/manual-worker.ts'
 import { createSampler, idOf } from './bench/samples.ts'
@@ -326,17 +326,17 @@ export function boundsContract(subject: ContractSubject): void {
   })
 }
 
-function waiting({ store }: Bench) {
+function waiting({ store }: ContractContext) {
   const { backlog, full, events, fullOfEvents } = store.health()
   return { backlog, full, events, fullOfEvents }
 }
 
-async function heartbeat(bench: Bench): Promise<HeldClaim> {
+async function heartbeat(bench: ContractContext): Promise<HeldClaim> {
   const worker = startManualWorker(bench.store, ['heartbeat'])
   await bench.store.command({ type: 'schedule', task: heartbeatTask(bench.clock.now()) })
   return worker.next()
 }
 
-function consume(claim: HeldClaim, { clock, mintId }: Bench, events: readonly Id[]): void {
+function consume(claim: HeldClaim, { clock, mintId }: ContractContext, events: readonly Id[]): void {
   claim.settle({ done: true, effects: { consume: { by: mintId(), at: clock.now(), events } } })
 }

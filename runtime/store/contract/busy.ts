@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
-import type { Bench, ContractSubject } from './bench/bench.ts'
+import type { ContractContext, ContractSubject } from './bench/bench.ts'
 import { testsOf } from './bench/contract-test.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
 import { createSampler, idOf } from './bench/samples.ts'
@@ -126,7 +126,7 @@ export function busyContract(subject: ContractSubject): void {
   })
 }
 
-function createSender(bench: Bench) {
+function createSender(bench: ContractContext) {
   const sample = createSampler(bench)
   return {
     queue: () => sample.runAction({ sessionKey }),

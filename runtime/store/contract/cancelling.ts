@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import type { Id, RunRecord, Store } from '../port.ts'
 import { heartbeatTask } from '../task-keys.ts'
-import type { Bench, ContractSubject } from './bench/bench.ts'
+import type { ContractContext, ContractSubject } from './bench/bench.ts'
 import { testsOf } from './bench/contract-test.ts'
 import { type HeldClaim, startManualWorker } from './bench/manual-worker.ts'
 import { createSampler, idOf } from './bench/samples.ts'
@@ -406,11 +406,15 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.equal(worker.waiting.length, 0)
     })
 
-    function park(bench: Bench, action: Action): Promise<RunRecord> {
+    function park(bench: ContractContext, action: Action): Promise<RunRecord> {
       return settleAs(bench, action, { state: 'parked', error: parkedFor })
     }
 
-    async function settleAs(bench: Bench, action: Action, fields: Partial<RunRecord>): Promise<RunRecord> {
+    async function settleAs(
+      bench: ContractContext,
+      action: Action,
+      fields: Partial<RunRecord>,
+    ): Promise<RunRecord> {
       const sample = createSampler(bench)
       await bench.store.accept(sample.entry(action))
       const worker = startManualWorker(bench.store, ['run'])

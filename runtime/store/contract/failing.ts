@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { describe, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { type Bench, type ContractSubject, createBench, openBench } from './bench/bench.ts'
+import { type ContractContext, type ContractSubject, createBench, openBench } from './bench/bench.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
 import { createSampler, idOf } from './bench/samples.ts'
 
@@ -253,7 +253,12 @@ interface Victim {
 }
 
 /** Starts a child process that opens the store, works on it and writes a line for each thing done. */
-function startVictim(t: TestContext, { opener }: ContractSubject, { location }: Bench, task: string): Victim {
+function startVictim(
+  t: TestContext,
+  { opener }: ContractSubject,
+  { location }: ContractContext,
+  task: string,
+): Victim {
   const script = fileURLToPath(new URL('./bench/victim.ts', import.meta.url))
   const child: ChildProcess = spawn(process.execPath, [script, opener.module, opener.name, location, task], {
     stdio: ['ignore', 'pipe', 'inherit'],

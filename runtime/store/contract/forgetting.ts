@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import type { Id, RequestRecord, Store } from '../port.ts'
 import { heartbeatTask } from '../task-keys.ts'
-import type { Bench, ContractSubject } from './bench/bench.ts'
+import type { ContractContext, ContractSubject } from './bench/bench.ts'
 import { testsOf } from './bench/contract-test.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
 import { createSampler, idOf } from './bench/samples.ts'
@@ -239,7 +239,7 @@ export function forgettingContract(subject: ContractSubject): void {
   })
 }
 
-function forget({ store, clock }: Bench, ...requests: Id[]) {
+function forget({ store, clock }: ContractContext, ...requests: Id[]) {
   return store.command({ type: 'forget', requests, at: clock.now() })
 }
 
@@ -253,7 +253,7 @@ interface Spread {
 }
 
 /** Makes a request whose text went everywhere: into a run, its reply, a session, a delivery, a summary and a heartbeat. */
-async function spreadText(bench: Bench): Promise<Spread> {
+async function spreadText(bench: ContractContext): Promise<Spread> {
   const sample = createSampler(bench)
   const { store, clock } = bench
   const action = sample.runAction({

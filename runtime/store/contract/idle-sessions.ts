@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { Id, StoreOptions } from '../port.ts'
-import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
+import { type ContractContext, type ContractSubject, openBench } from './bench/bench.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
 import { createSampler } from './bench/samples.ts'
 
@@ -120,7 +120,7 @@ export function idleSessionsContract(subject: ContractSubject): void {
  * Moves the clock until the session is gone. A pass takes as many slices as the machine needs, and a pass that was under way
  * when the session's time came no longer examines it, so that the next one deletes it a minute later.
  */
-async function untilDeleted(bench: Bench, key: string): Promise<void> {
+async function untilDeleted(bench: ContractContext, key: string): Promise<void> {
   for (let slice = 1; slice <= 1_000; slice++) {
     await bench.settled()
     if ((await bench.store.read.session(key)) === undefined) return
@@ -130,7 +130,7 @@ async function untilDeleted(bench: Bench, key: string): Promise<void> {
 }
 
 /** Moves the clock far enough for a retention pass. */
-async function pass(bench: Bench, ms: number): Promise<void> {
+async function pass(bench: ContractContext, ms: number): Promise<void> {
   bench.clock.advance(ms)
   for (let slice = 0; slice < 20; slice++) {
     await bench.settled()

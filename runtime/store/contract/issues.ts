@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test as single } from 'node:test'
 import type { IssueChange, Severity } from '../port.ts'
 import { heartbeatTask } from '../task-keys.ts'
-import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
+import { type ContractContext, type ContractSubject, openBench } from './bench/bench.ts'
 import { testsOf } from './bench/contract-test.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
 
@@ -171,7 +171,7 @@ export function issuesContract(subject: ContractSubject): void {
   })
 }
 
-function change({ store, clock }: Bench, ...changes: IssueChange[]) {
+function change({ store, clock }: ContractContext, ...changes: IssueChange[]) {
   return store.command({ type: 'issues', at: clock.now(), changes })
 }
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test as single } from 'node:test'
 import type { Entry, NewAction } from '../port.ts'
-import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
+import { type ContractContext, type ContractSubject, openBench } from './bench/bench.ts'
 import { testsOf } from './bench/contract-test.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
 import { createSampler, idOf } from './bench/samples.ts'
@@ -167,7 +167,7 @@ export function poolsContract(subject: ContractSubject): void {
 }
 
 /** A run without a lane. */
-function pooled(bench: Bench, pool: string | undefined, dueAt = bench.clock.now()): NewAction {
+function pooled(bench: ContractContext, pool: string | undefined, dueAt = bench.clock.now()): NewAction {
   const action = createSampler(bench).runAction()
   return {
     ...action,
@@ -175,6 +175,6 @@ function pooled(bench: Bench, pool: string | undefined, dueAt = bench.clock.now(
   }
 }
 
-function entryOf(bench: Bench, ...actions: NewAction[]): Entry {
+function entryOf(bench: ContractContext, ...actions: NewAction[]): Entry {
   return createSampler(bench).entry(...actions)
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test as single } from 'node:test'
 import type { CommandResult, Id, ReplayJobItem } from '../port.ts'
-import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
+import { type ContractContext, type ContractSubject, openBench } from './bench/bench.ts'
 import { testsOf } from './bench/contract-test.ts'
 
 export function replayJobsContract(subject: ContractSubject): void {
@@ -223,7 +223,7 @@ export function replayJobsContract(subject: ContractSubject): void {
 
 type Settled = readonly [request: Id | undefined, state: 'done' | 'failed' | 'skipped', reason?: string]
 
-function newJob(bench: Bench, count: number) {
+function newJob(bench: ContractContext, count: number) {
   const id = bench.mintId()
   const job = {
     id,

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
-import type { Bench, ContractSubject } from './bench/bench.ts'
+import type { ContractContext, ContractSubject } from './bench/bench.ts'
 import { testsOf } from './bench/contract-test.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
 import { idOf } from './bench/samples.ts'
@@ -166,7 +166,7 @@ export function retentionContract(subject: ContractSubject): void {
 }
 
 /** Moves the clock until retention has deleted the request. A pass takes as many slices as the machine needs. */
-async function untilDeleted(bench: Bench, id: string): Promise<void> {
+async function untilDeleted(bench: ContractContext, id: string): Promise<void> {
   for (let slice = 0; slice < 50; slice++) {
     await bench.settled()
     if ((await bench.store.read.request(id)) === undefined) return

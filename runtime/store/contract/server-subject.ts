@@ -13,7 +13,7 @@ import { openServerStore } from '../server.ts'
 import { faultsSql } from './bench/soundness.ts'
 
 /** A node that was killed is found soon, and no test takes as long as a lease. */
-const leases: LeaseTimes = { renewMs: 500, expireMs: 4_000, holdMs: 3_000 }
+const leases: LeaseTimes = { renewMs: 500, expireMs: 4_000, freshMs: 3_000 }
 
 /** A database with the schema, from which those of the tests are copied. */
 export const migrated = {

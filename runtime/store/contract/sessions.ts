@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Claim, Id, SessionMessage, SessionSummary } from '../port.ts'
 import { heartbeatTask } from '../task-keys.ts'
-import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
+import { type ContractContext, type ContractSubject, openBench } from './bench/bench.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
 import { createSampler } from './bench/samples.ts'
 
@@ -134,14 +134,14 @@ export function sessionsContract(subject: ContractSubject): void {
   })
 }
 
-async function append(claim: Claim, bench: Bench, text: string, session = 'pr:1'): Promise<Id> {
+async function append(claim: Claim, bench: ContractContext, text: string, session = 'pr:1'): Promise<Id> {
   const turn = bench.mintId()
   const messages: SessionMessage[] = [{ role: 'user', text, at: bench.clock.now(), turn }]
   await claim.checkpoint({ append: [{ session, turn, messages }] })
   return turn
 }
 
-function summaryOf(bench: Bench, text: string) {
+function summaryOf(bench: ContractContext, text: string) {
   const turn = bench.mintId()
   const messages: SessionMessage[] = [{ role: 'summary', text, at: bench.clock.now(), turn }]
   return { turn, messages }

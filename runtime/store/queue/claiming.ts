@@ -23,7 +23,7 @@ export interface Offer {
 export interface LeaseTimes {
   readonly renewMs: number
   readonly expireMs: number
-  readonly holdMs: number
+  readonly freshMs: number
 }
 
 /** For how long a lease is given: until it is settled, where no other process could take it over. */
@@ -54,7 +54,7 @@ export async function claimDue(
   // Its task is shared, see `tasks.ts`. Before any row is locked: a command may hold the lane, and wait for a row.
   if (due.some(({ kind }) => kind === 'heartbeat')) await lockLanes(tx, [heartbeatTask(0)])
   const workerPools = new Map<number, number>()
-  const asked = new Map<Place, Asked>()
+  const results = new Map<Place, OfferResult>()
   for (const offer of offers) {
     const found = await findDue(
       tx,
@@ -63,27 +63,29 @@ export async function claimDue(
       options,
     )
     for (const { sequence } of found.tasks) workerPools.set(sequence, offer.workerPool)
-    for (const [place, each] of found.asked) asked.set(place, each)
+    for (const [place, each] of found.asked) results.set(place, each)
   }
   const [rows, ...left] = await Promise.all([
     leaseTasks(tx, [...workerPools.keys()], options),
-    ...places.map((place) => (asked.has(place) && !asked.get(place)?.isFull ? firstOf(tx, place) : place)),
+    ...places.map((place) =>
+      results.has(place) && !results.get(place)?.isFull ? firstOf(tx, place) : place,
+    ),
   ])
   return {
     claimed: rows.map((row) => ({ workerPool: workerPools.get(row.sequence) as number, row })),
     left: left.flatMap((place, index) => {
-      const isFull = asked.get(places[index] as Place)?.isFull ?? place?.isFull
+      const isFull = results.get(places[index] as Place)?.isFull ?? place?.isFull
       return place === undefined ? [] : { ...place, isFull: isFull === true }
     }),
     isLocked: left.some(
       (place, index) =>
-        place !== undefined && place.dueAt <= tx.now && asked.get(places[index] as Place)?.isEmptied,
+        place !== undefined && place.dueAt <= tx.now && results.get(places[index] as Place)?.isEmptied,
     ),
   }
 }
 
 /** Result of an offer in one pool. */
-interface Asked {
+interface OfferResult {
   readonly isFull: boolean
   /** There was room for more than was found. */
   readonly isEmptied: boolean
@@ -98,11 +100,11 @@ async function findDue(tx: Context, offer: Offer, places: readonly Place[], opti
   )
   const due = found.flat()
   const tasks = due.toSorted(inOrder).slice(0, offer.free)
-  const asked = places.map((place, index): [Place, Asked] => {
+  const results = places.map((place, index): [Place, OfferResult] => {
     const [room = 0, count = 0] = [rooms[index], found[index]?.length]
     return [place, { isFull: room <= 0, isEmptied: count < room && tasks.length === due.length }]
   })
-  return { tasks, asked }
+  return { tasks, asked: results }
 }
 
 async function leaseTasks(

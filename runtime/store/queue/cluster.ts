@@ -25,16 +25,16 @@ export interface ClusterOptions extends Omit<RenewalOptions, 'leads' | 'writeNod
 export type DatabaseClock = ReturnType<typeof createDatabaseClock>
 
 export function createDatabaseClock(driver: Pick<Driver, 'clock'>, own: () => number) {
-  let asked = { clock: 0, at: 0, offByMs: Number.POSITIVE_INFINITY }
-  const now = () => asked.clock + performance.now() - asked.at
+  let reading = { clock: 0, at: 0, offByMs: Number.POSITIVE_INFINITY }
+  const now = () => reading.clock + performance.now() - reading.at
   return {
     async ask(): Promise<void> {
       const start = performance.now()
       const clock = await driver.clock()
       const offByMs = (performance.now() - start) / 2
       // A slow answer is less exact than a quick one before it, unless the clock was set since.
-      if (offByMs > asked.offByMs && Math.abs(now() - offByMs - clock) <= offByMs) return
-      asked = { clock, at: start + offByMs, offByMs }
+      if (offByMs > reading.offByMs && Math.abs(now() - offByMs - clock) <= offByMs) return
+      reading = { clock, at: start + offByMs, offByMs }
     },
     now,
     /** Milliseconds by which the clock of this machine is ahead. */
@@ -138,7 +138,7 @@ export async function joinCluster(options: ClusterOptions) {
 
   return {
     cluster,
-    hold: renewal.confirm,
+    confirm: renewal.confirm,
     announce: announcer.announce,
     /** Gives up what this node holds, so that others begin at once. */
     async close(): Promise<void> {

@@ -60,9 +60,9 @@ export function createLeaderships({ confirm, onWanted, onGivenUp }: LeadershipsO
     own: (): Duty[] => [...led].filter(([, { isLeading }]) => isLeading).map(([what]) => what),
     /** Takes or renews the leases of what this node wants to lead. */
     async contend(tx: Context, options: () => ClaimOptions): Promise<ReadonlyMap<Duty, boolean>> {
-      const wanted = [...led].filter(([, { followers }]) => followers.size > 0).map(([what]) => what)
+      const duties = [...led].filter(([, { followers }]) => followers.size > 0).map(([what]) => what)
       const leads = new Map<Duty, boolean>()
-      for (const what of wanted.toSorted()) leads.set(what, await takeLease(tx, `lead:${what}`, options()))
+      for (const what of duties.toSorted()) leads.set(what, await takeLease(tx, `lead:${what}`, options()))
       return leads
     },
     /** Calls `run` whenever this node leads, until the returned function is called. */

@@ -46,7 +46,7 @@ export function createRenewal(options: RenewalOptions) {
   let ghosts: Ghosts = { sequences: new Set(), at: 0 }
   let isClosed = false
 
-  const isFresh = (since = renewedAt) => performance.now() - since < times.holdMs
+  const isFresh = (since = renewedAt) => performance.now() - since < times.freshMs
 
   async function renew(): Promise<void> {
     // A node that closes does not join again.
@@ -118,8 +118,8 @@ async function renewIn(tx: Context, options: RenewalOptions, before: Ghosts) {
   // Where no node could renew for a while, each of them gets the whole time to come back.
   const waitMs = steadySince + times.expireMs - clock.now()
   const leased = await renewLeases(tx, { times, clock: clock.now() })
-  const known = new Set(core.claims.all().map(({ token }) => token.sequence))
-  const ghosts = [...leased.keys()].filter((sequence) => !known.has(sequence))
+  const openSequences = new Set(core.claims.all().map(({ token }) => token.sequence))
+  const ghosts = [...leased.keys()].filter((sequence) => !openSequences.has(sequence))
   const areLost = core.claimingSince() > before.at
   await freeTasks(tx, areLost ? ghosts.filter((each) => before.sequences.has(each)) : [])
   const freed = waitMs > 0 ? new Map<Id, number>() : await freeExpired(tx, clock.now())
@@ -147,7 +147,7 @@ async function renewIn(tx: Context, options: RenewalOptions, before: Ghosts) {
 async function sinceWhenSteady({ all }: Context, { clock, times }: RenewalOptions): Promise<number> {
   const [row] = await all<{ since: number | null }>(
     'SELECT min(steady_since) AS since FROM nodes WHERE renewed_at > ?1',
-    [Math.round(clock.now() - times.holdMs)],
+    [Math.round(clock.now() - times.freshMs)],
   )
   return row?.since ?? Math.round(clock.now())
 }

@@ -42,13 +42,13 @@ export const isBacklog = (kind: string): boolean => kind === 'run' || kind === '
 export async function addTasks(tx: Context, tasks: readonly NewTask[]): Promise<void> {
   if (tasks.length === 0) return
   await lockLanes(tx, tasks)
-  const wanted = earliestOfEach(tasks)
+  const earliest = earliestOfEach(tasks)
   const rows = await findTasks(
     tx,
-    wanted.map(({ key }) => key),
+    earliest.map(({ key }) => key),
   )
-  const missing = wanted.filter(({ key }) => !rows.has(key))
-  for (const { key, dueAt } of wanted) {
+  const missing = earliest.filter(({ key }) => !rows.has(key))
+  for (const { key, dueAt } of earliest) {
     const row = rows.get(key)
     if (row !== undefined) await bringForward(tx, row, dueAt)
   }

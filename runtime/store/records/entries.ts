@@ -286,7 +286,7 @@ async function reserveKeys(tx: Context, all: readonly Dedupe[]) {
     },
     async write() {
       if (fresh.size === 0) return
-      const given = [...fresh.values()].map(({ row: { key, digest, original, request }, until }) => [
+      const dedupeRows = [...fresh.values()].map(({ row: { key, digest, original, request }, until }) => [
         key,
         digest,
         until,
@@ -295,7 +295,7 @@ async function reserveKeys(tx: Context, all: readonly Dedupe[]) {
       ])
       const deletion = `DELETE FROM dedupe WHERE key IN ${tx.dialect.among('?1', 'text')}`
       tx.later(tx.run(deletion, [[...fresh.keys()]]))
-      tx.later(tx.insert(tables.dedupe, given))
+      tx.later(tx.insert(tables.dedupe, dedupeRows))
     },
   }
 }

@@ -87,11 +87,11 @@ export async function beginJob(tx: Context, { job, items, more }: Of<'job-begin'
     // The last call is made again because its answer was lost.
     return more === undefined ? { ok: true, done: 0 } : wrongState('it has all of its items')
   }
-  const known = await tx.all<{ request: Id }>(
+  const existing = await tx.all<{ request: Id }>(
     `SELECT request FROM job_items WHERE job = ?1 AND request IN ${tx.dialect.among('?2', 'id')}`,
     [row.id, items],
   )
-  const before = new Set(known.map(({ request }) => request))
+  const before = new Set(existing.map(({ request }) => request))
   const fresh = [...new Set(items)].filter((request) => !before.has(request))
   await tx.insert(
     tables.job_items,

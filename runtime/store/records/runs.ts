@@ -32,10 +32,10 @@ export async function readRuns(
   ids: readonly Id[],
   lock = '',
 ): Promise<ReadonlyMap<Id, RunRecord>> {
-  const known = ids.filter(isId)
-  if (known.length === 0) return new Map()
+  const validIds = ids.filter(isId)
+  if (validIds.length === 0) return new Map()
   const sql = `SELECT ${wholeRun} FROM runs WHERE id IN ${among('?1', 'id')} ORDER BY id ${lock}`
-  return new Map((await all<RunRow>(sql, [known])).map((row) => [row.id, runOf(row)]))
+  return new Map((await all<RunRow>(sql, [validIds])).map((row) => [row.id, runOf(row)]))
 }
 
 export async function readRun(tx: Context, id: Id): Promise<RunRecord | undefined> {
@@ -154,10 +154,10 @@ export async function readDeliveries(
   ids: readonly Id[],
   lock = '',
 ): Promise<Map<Id, DeliveryRecord>> {
-  const known = ids.filter(isId)
-  if (known.length === 0) return new Map()
+  const validIds = ids.filter(isId)
+  if (validIds.length === 0) return new Map()
   const sql = `SELECT record FROM deliveries WHERE id IN ${among('?1', 'id')} ORDER BY id ${lock}`
-  const deliveries = (await all<DeliveryRow>(sql, [known])).map(deliveryOf)
+  const deliveries = (await all<DeliveryRow>(sql, [validIds])).map(deliveryOf)
   return new Map(deliveries.map((delivery) => [delivery.id, delivery]))
 }
 

@@ -30,15 +30,15 @@ export async function appendTurns(tx: Context, turns: readonly Turn[]): Promise<
       [sessions],
     ),
   ])
-  const known = new Set(same.map(({ session, turn }) => `${turn} ${session}`))
+  const storedTurns = new Set(same.map(({ session, turn }) => `${turn} ${session}`))
   const numbers = new Map(last.map(({ session, number }) => [session, number ?? 0]))
   const added: RowValues[] = []
   const changed = new Map<string, [session: string, turns: number, lastAt: number, isGenerated: number]>()
   for (const { session: text, turn, messages } of turns) {
     const session = encodeString(text)
     const at = messages.at(-1)?.at
-    if (at === undefined || known.has(`${turn} ${session}`)) continue
-    known.add(`${turn} ${session}`)
+    if (at === undefined || storedTurns.has(`${turn} ${session}`)) continue
+    storedTurns.add(`${turn} ${session}`)
     const number = (numbers.get(session) ?? 0) + 1
     numbers.set(session, number)
     added.push([number, session, turn, at, JSON.stringify(messages)])

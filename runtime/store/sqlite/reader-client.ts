@@ -3,7 +3,7 @@
 import { createSerialThread, programFile, type SerialThread, ThreadEndedError } from '@reveille/engine'
 import { StoreError } from '../port.ts'
 import type { StoreQuery } from '../reading.ts'
-import type { ReaderAnswer, ReaderQuestion } from './sqlite-reader.ts'
+import type { ReaderAnswer, ReaderQuestion as ReaderQuery } from './sqlite-reader.ts'
 
 /** Time limit of a read in seconds, as a disk may hang. */
 const deadlineSeconds = 30
@@ -19,13 +19,13 @@ const endedErrors = {
 } as const
 
 export function createReaderClient(folder: string) {
-  let thread: SerialThread<ReaderQuestion, ReaderAnswer> | undefined = open()
+  let thread: SerialThread<ReaderQuery, ReaderAnswer> | undefined = open()
 
   function open() {
-    return createSerialThread<ReaderQuestion, ReaderAnswer>({
+    return createSerialThread<ReaderQuery, ReaderAnswer>({
       program: programFile('./sqlite-reader.ts', import.meta.url),
       name: 'store reader',
-      farewell: 'close',
+      closeMessage: 'close',
       idleMs,
       deadlineMs: 1_000 * deadlineSeconds,
       abandonMs,

@@ -103,7 +103,7 @@ async function openWriter(
         now: data.now,
         limits,
         historyMessages,
-        times: { renewMs: 0, expireMs: 0, holdMs: 0 },
+        times: { renewMs: 0, expireMs: 0, freshMs: 0 },
         diskHealth: driver.health,
         onHappened: () => undefined,
       })

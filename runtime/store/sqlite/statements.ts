@@ -32,8 +32,8 @@ function bound(value: SqlValue): SQLInputValue {
 const inserts = new WeakMap<Table, string>()
 
 function insertInto(table: Table): string {
-  const known = inserts.get(table)
-  if (known !== undefined) return known
+  const cached = inserts.get(table)
+  if (cached !== undefined) return cached
   const names = Object.keys(table.columns).filter((column) => table.columns[column]?.type !== 'sequence')
   const sql = `INSERT INTO ${table.name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
   inserts.set(table, sql)
@@ -66,8 +66,8 @@ export function createStatements(
     }
   }
   function prepare(sql: string): StatementSync {
-    const known = prepared.get(sql)
-    if (known !== undefined) return known
+    const cached = prepared.get(sql)
+    if (cached !== undefined) return cached
     if (prepared.size >= maxPrepared) prepared.clear()
     const statement = db.prepare(sql)
     prepared.set(sql, statement)

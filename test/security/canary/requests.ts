@@ -2,7 +2,7 @@
 
 import { gzipSync } from 'node:zlib'
 import { hmacOf, signedByGitHub } from '../../signed.ts'
-import { say } from '../raw/dial.ts'
+import { sendRaw } from '../raw/dial.ts'
 import { bodies, configured, credentials, echoed, heads, ids } from './canaries.ts'
 
 export interface Sent {
@@ -192,7 +192,9 @@ export async function sendAll(address: string, tunnel: string): Promise<Sent[]> 
   }
 
   for (const [name, bytes] of Object.entries(raw)) {
-    const { text, statuses } = await say(Number(new URL(address).port), [Buffer.from(bytes)], { answers: 1 })
+    const { text, statuses } = await sendRaw(Number(new URL(address).port), [Buffer.from(bytes)], {
+      answers: 1,
+    })
     all.push({ name, status: statuses[0] ?? 0, code: codeIn(text), text })
   }
   return all

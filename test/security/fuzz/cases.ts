@@ -9,14 +9,14 @@ import { createRandom, piece, type Random, textOf } from './words.ts'
 export interface FuzzCase {
   readonly seed: number
   /** The buffers are written one after another. */
-  readonly pieces: readonly Buffer[]
+  readonly chunks: readonly Buffer[]
   /**
    * `answered`: the framing is correct, so each request has one answer. `open`: it is unclear where the request ends.
    * `abandoned`: the sender closes in the middle.
    */
   readonly kind: 'answered' | 'open' | 'abandoned'
   /** Maximum number of answers that may come; for `answered`, the exact number. */
-  readonly answers: number
+  readonly maxAnswers: number
   /** The expected answers, if they are known. */
   readonly expected?: readonly ExpectedAnswer[]
   /** The address that the request comes from. Default: one of many. */
@@ -28,17 +28,17 @@ export function fuzzCase(seed: number): FuzzCase {
   // The first random numbers of neighbouring seeds are similar.
   for (let turn = 0; turn < 8; turn++) random.below(2)
   const good = random.chance(0.15) ? goodRequest(random, `${seed}-${random.below(1_000_000)}`) : undefined
-  if (good) return { seed, kind: 'answered', answers: good.expected.length, ...good }
+  if (good) return { seed, kind: 'answered', maxAnswers: good.expected.length, ...good }
   const whole = wholeRequest(random)
   if (random.chance(0.03))
-    return { seed, kind: 'answered', answers: 1, pieces: split(random, unfinished(random, whole)) }
-  if (random.chance(0.75)) return { seed, kind: 'answered', answers: 1, pieces: split(random, whole) }
+    return { seed, kind: 'answered', maxAnswers: 1, chunks: split(random, unfinished(random, whole)) }
+  if (random.chance(0.75)) return { seed, kind: 'answered', maxAnswers: 1, chunks: split(random, whole) }
   if (random.chance(0.3)) {
     const cut = random.below(whole.length)
-    return { seed, kind: 'abandoned', answers: 1, pieces: split(random, whole.subarray(0, cut)) }
+    return { seed, kind: 'abandoned', maxAnswers: 1, chunks: split(random, whole.subarray(0, cut)) }
   }
   // A mutation may turn the body into requests.
-  return { seed, kind: 'open', answers: 100, pieces: split(random, mutated(random, whole)) }
+  return { seed, kind: 'open', maxAnswers: 100, chunks: split(random, mutated(random, whole)) }
 }
 
 function wholeRequest(random: Random): Buffer {
@@ -88,13 +88,13 @@ function unfinished(random: Random, whole: Buffer): Buffer {
 /** Splits the request at random places now and then. */
 function split(random: Random, bytes: Buffer): Buffer[] {
   if (random.chance(0.8)) return [bytes]
-  const pieces: Buffer[] = []
+  const chunks: Buffer[] = []
   for (let at = 0; at < bytes.length; ) {
-    const size = 1 + random.below(pieces.length > 20 ? bytes.length : 600)
-    pieces.push(bytes.subarray(at, at + size))
+    const size = 1 + random.below(chunks.length > 20 ? bytes.length : 600)
+    chunks.push(bytes.subarray(at, at + size))
     at += size
   }
-  return pieces
+  return chunks
 }
 
 function mutated(random: Random, whole: Buffer): Buffer {
@@ -106,8 +106,8 @@ function mutated(random: Random, whole: Buffer): Buffer {
       random.pick([textOf(random), piece(random), '\r\n', '\n', '\0', '\r', '\r\n\r\n', ' ']),
       'latin1',
     )
-    const taken = random.chance(0.5) ? random.below(8) : 0
-    bytes = Buffer.concat([bytes.subarray(0, at), change, bytes.subarray(at + taken)])
+    const removed = random.chance(0.5) ? random.below(8) : 0
+    bytes = Buffer.concat([bytes.subarray(0, at), change, bytes.subarray(at + removed)])
   }
   return bytes
 }

@@ -15,7 +15,7 @@ export interface ExpectedAnswer {
 
 interface GoodRequest {
   /** The buffers are written one after another. */
-  readonly pieces: readonly Buffer[]
+  readonly chunks: readonly Buffer[]
   readonly expected: readonly ExpectedAnswer[]
   /** The address that the request comes from. Default: one of many. */
   readonly client?: string
@@ -56,14 +56,14 @@ const makers: readonly ((random: Random, id: string) => GoodRequest)[] = [
   (_, id) => {
     const request = bytesOf('once', { headers: bearer, body: JSON.stringify({ id }) })
     return {
-      pieces: [Buffer.concat([request, request])],
+      chunks: [Buffer.concat([request, request])],
       expected: [accepted('a delivery'), { name: 'the same again', statuses: [200], holding: '"duplicate"' }],
     }
   },
   (_, id) => {
     const request = bytesOf('wake', { headers: { Authorization: 'Bearer wrong' }, body: wake(id) })
     const refused = { name: 'a wrong token', statuses: [401, 429], holding: '"ok":false' }
-    return { pieces: [request, request, request], expected: [refused, refused, refused], client: '127.9.9.9' }
+    return { chunks: [request, request, request], expected: [refused, refused, refused], client: '127.9.9.9' }
   },
   ...Object.entries(signers).map(
     ([vendor, sign]) =>
@@ -86,7 +86,7 @@ interface Content {
 }
 
 function one(name: string, endpoint: string, content: Content, before = ''): GoodRequest {
-  return { pieces: [bytesOf(endpoint, content, before)], expected: [accepted(name)] }
+  return { chunks: [bytesOf(endpoint, content, before)], expected: [accepted(name)] }
 }
 
 function bytesOf(endpoint: string, { headers, body }: Content, before = ''): Buffer {

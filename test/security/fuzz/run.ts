@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import { isErrorCode, statusOf } from '../../../runtime/http/index.ts'
 import { type ChildGateway, openChildGateway } from '../child/child-gateway.ts'
 import type { Vitals } from '../child/serving-gateway.ts'
-import { type Said, say } from '../raw/dial.ts'
+import { type RawAnswer, sendRaw } from '../raw/dial.ts'
 import { type FuzzCase, fuzzCase } from './cases.ts'
 import { bodyTimeoutMs, gatewayFiles } from './gateway.ts'
 import { createRandom } from './words.ts'
@@ -62,25 +62,25 @@ export async function assertSurvivesFuzz(t: TestContext, { firstSeed, count, max
 async function sendAll(gateway: ChildGateway, first: number, count: number, counts: Map<string, number>) {
   const port = Number(new URL(gateway.address).port)
   let next = first
-  async function sendOn(): Promise<void> {
+  async function sendNext(): Promise<void> {
     while (next < first + count) {
       const each = fuzzCase(next++)
-      const said = await send(port, each)
-      const fault = faultIn(each, said)
-      assert.ok(fault === undefined, `${fault}\n${reproductionOf(each, said)}`)
-      for (const outcome of outcomesOf(each, said)) counts.set(outcome, (counts.get(outcome) ?? 0) + 1)
+      const answer = await send(port, each)
+      const fault = faultIn(each, answer)
+      assert.ok(fault === undefined, `${fault}\n${reproductionOf(each, answer)}`)
+      for (const outcome of outcomesOf(each, answer)) counts.set(outcome, (counts.get(outcome) ?? 0) + 1)
     }
   }
-  await Promise.race([Promise.all(Array.from({ length: connections }, sendOn)), gateway.ended])
+  await Promise.race([Promise.all(Array.from({ length: connections }, sendNext)), gateway.ended])
 }
 
 async function send(
   port: number,
-  { seed, pieces, kind, answers, client = clientOf(seed) }: FuzzCase,
-): Promise<Said> {
+  { seed, chunks, kind, maxAnswers, client = clientOf(seed) }: FuzzCase,
+): Promise<RawAnswer> {
   try {
-    return await say(port, pieces, {
-      answers,
+    return await sendRaw(port, chunks, {
+      answers: maxAnswers,
       abandons: kind === 'abandoned',
       ...(kind === 'open' && { idleMs }),
       ...(process.platform === 'linux' && { from: client }),
@@ -98,7 +98,7 @@ function clientOf(seed: number): string {
     : `127.${random.below(200)}.${random.below(250)}.${1 + random.below(250)}`
 }
 
-function outcomesOf({ kind }: FuzzCase, { text, statuses }: Said): string[] {
+function outcomesOf({ kind }: FuzzCase, { text, statuses }: RawAnswer): string[] {
   if (kind === 'abandoned') return ['abandoned']
   return statuses.length === 0
     ? ['closed']
@@ -115,10 +115,13 @@ function codeIn(answer: string): string | undefined {
 }
 
 /** Describes what is wrong with the answers in one sentence. */
-function faultIn({ kind, answers, expected }: FuzzCase, { text, statuses }: Said): string | undefined {
-  if (kind === 'answered' && statuses.length !== answers)
-    return `${statuses.length} answers to ${answers} requests`
-  if (statuses.length > answers) return 'more answers than requests'
+function faultIn(
+  { kind, maxAnswers, expected }: FuzzCase,
+  { text, statuses }: RawAnswer,
+): string | undefined {
+  if (kind === 'answered' && statuses.length !== maxAnswers)
+    return `${statuses.length} answers to ${maxAnswers} requests`
+  if (statuses.length > maxAnswers) return 'more answers than requests'
   for (const [index, part] of answersOf(text).entries()) {
     const status = statuses[index] ?? 0
     if (status >= firstFault) return `a fault: ${status}`
@@ -133,8 +136,8 @@ function faultIn({ kind, answers, expected }: FuzzCase, { text, statuses }: Said
 }
 
 /** Describes a case so that the same bytes can be sent again. */
-function reproductionOf({ seed, pieces }: FuzzCase, { text }: Said): string {
-  const bytes = Buffer.concat(pieces)
+function reproductionOf({ seed, chunks }: FuzzCase, { text }: RawAnswer): string {
+  const bytes = Buffer.concat(chunks)
   return [
     `seed ${seed}; its bytes as text, and a command that sends them:`,
     JSON.stringify(bytes.toString('latin1').slice(0, 3000)),

@@ -8,14 +8,14 @@ const statusLine = /HTTP\/1\.1 (?!100 )(\d{3}) /g
 /** A gateway closes within this time after its sender has closed. Milliseconds. */
 const timeoutMs = 10_000
 
-export interface Said {
+export interface RawAnswer {
   /** Everything that was received until the gateway closed. In Latin-1 a character is a byte. */
   readonly text: string
   /** The status of each answer, in order. */
   readonly statuses: readonly number[]
 }
 
-export interface Saying {
+export interface SendOptions {
   /** The sender closes after this many answers. If it closed earlier, it would get none. */
   readonly answers: number
   /** The sender closes after this many milliseconds without a byte from the gateway. */
@@ -26,9 +26,13 @@ export interface Saying {
   readonly abandons?: boolean
 }
 
-/** Sends the pieces one after the other, and reads until the gateway closes. */
-export async function say(port: number, pieces: readonly Buffer[], saying: Saying): Promise<Said> {
-  const { answers, idleMs, from, abandons = false } = saying
+/** Sends the chunks one after the other, and reads until the gateway closes. */
+export async function sendRaw(
+  port: number,
+  chunks: readonly Buffer[],
+  options: SendOptions,
+): Promise<RawAnswer> {
+  const { answers, idleMs, from, abandons = false } = options
   const socket = connect({ port, host: '127.0.0.1', noDelay: true, localAddress: from })
   let text = ''
   socket.setEncoding('latin1').on('data', (chunk) => {
@@ -42,7 +46,7 @@ export async function say(port: number, pieces: readonly Buffer[], saying: Sayin
   const timeout = setTimeout(() => closed.reject(new Error('The connection was not closed.')), timeoutMs)
   try {
     await Promise.race([once(socket, 'ready'), closed.promise])
-    for (const piece of pieces) await write(socket, piece)
+    for (const chunk of chunks) await write(socket, chunk)
     if (abandons) socket.destroy()
     await closed.promise
   } finally {

@@ -73,7 +73,7 @@ async function runPatterns(
   const results = (await runTests({ tests, snapshot, surface: trySurface })).map((result) =>
     outcomeOf(result, own),
   )
-  const wanted = files.filter((file) => isWanted(unitTarget(file)))
+  const selected = files.filter((file) => isWanted(unitTarget(file)))
   const all = [...configuration.tests.map(targetOf), ...files.map(unitTarget)]
   return {
     results,
@@ -82,7 +82,7 @@ async function runPatterns(
     /** The patterns that match no test. */
     unmatchedPatterns: patterns.filter((_, index) => !all.some((target) => matchers[index]?.(target))),
     /** The tests of single functions beside the transforms. Absent if there are none, or if they were not requested. */
-    ...(wanted.length > 0 && { units: await runUnitTests(wanted, configuration.settings.hooks, io) }),
+    ...(selected.length > 0 && { units: await runUnitTests(selected, configuration.settings.hooks, io) }),
   }
 }
 

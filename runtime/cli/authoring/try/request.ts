@@ -59,10 +59,10 @@ export function endpointIn(nameOrUrl: string, hooksPath: string): string {
 /** Names the endpoints that exist instead of an unknown one. Returns lines. */
 export function describeEndpoints(endpoint: string, snapshot: Snapshot): string[] {
   const paths = snapshot.mappings.map(({ path }) => path).filter((each) => each !== undefined)
-  const known = [...new Set([...paths, ...Object.keys(snapshot.endpoints)])].sort()
-  const nearest = nearestName(endpoint, known)
+  const endpoints = [...new Set([...paths, ...Object.keys(snapshot.endpoints)])].sort()
+  const nearest = nearestName(endpoint, endpoints)
   return [
     ...(nearest === undefined ? [] : [`Did you mean ${nearest}?`]),
-    `Endpoints: ${[...known, 'wake', 'agent'].join(', ')}`,
+    `Endpoints: ${[...endpoints, 'wake', 'agent'].join(', ')}`,
   ]
 }

@@ -43,7 +43,7 @@ async function clockAgainstGateway(subject: DoctorContext) {
 
 async function clockOnline({ io, isOnline }: DoctorContext, signal: AbortSignal) {
   if (!isOnline) throw new NotChecked('NOT_ASKED', '`--online` asks a public server for the time')
-  const asked = io.now()
+  const startedAt = io.now()
   const response = await io
     .fetch(timeServer, {
       method: 'HEAD',
@@ -53,7 +53,7 @@ async function clockOnline({ io, isOnline }: DoctorContext, signal: AbortSignal)
   const date = Date.parse(response?.headers.get('date') ?? '')
   if (Number.isNaN(date)) throw new NotChecked('OFFLINE', `${new URL(timeServer).host} does not answer`)
   const fix = 'Have this machine keep its time by NTP: `timedatectl set-ntp true`'
-  return judgeSkew(skewOf(date, asked, io.now()), `that of ${new URL(timeServer).host}`, fix)
+  return judgeSkew(skewOf(date, startedAt, io.now()), `that of ${new URL(timeServer).host}`, fix)
 }
 
 export function judgeSkew(skewMs: number, whose: string, fix: string): Result {

@@ -31,7 +31,7 @@ export interface ContractSubject {
   readonly opener: { readonly module: string; readonly name: string }
 }
 
-export interface Bench {
+export interface ContractContext {
   readonly clock: ManualClock
   readonly mintId: MintId
   readonly location: string
@@ -52,14 +52,14 @@ export async function openBench(
   t: TestContext,
   subject: ContractSubject,
   options: Partial<StoreOptions> = {},
-): Promise<Bench> {
+): Promise<ContractContext> {
   const bench = await createBench(t, subject)
   await bench.open(options)
   return bench
 }
 
 /** Makes a bench without an open store. */
-export async function createBench(t: TestContext, subject: ContractSubject): Promise<Bench> {
+export async function createBench(t: TestContext, subject: ContractSubject): Promise<ContractContext> {
   const place = await subject.createPlace()
   const clock = createManualClock()
   let opened: OpenedStore | undefined

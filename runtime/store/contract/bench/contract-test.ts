@@ -1,10 +1,10 @@
 /** Registers the tests of a contract, each with a bench of its own. */
 
 import { type TestContext, test } from 'node:test'
-import { type Bench, type ContractSubject, openBench } from './bench.ts'
+import { type ContractContext, type ContractSubject, openBench } from './bench.ts'
 import { createSampler, type Sampler } from './samples.ts'
 
-type TestBench = Bench & { readonly t: TestContext; readonly sample: Sampler }
+type TestBench = ContractContext & { readonly t: TestContext; readonly sample: Sampler }
 
 /** A test that needs other options of the store opens it again with them. */
 export function testsOf(subject: ContractSubject) {

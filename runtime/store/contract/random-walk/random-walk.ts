@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { DeliveryRecord, Id, NewAction, OpenDeliveries, RunRecord, Spent } from '../../port.ts'
 import { laneOf } from '../../task-keys.ts'
-import { type Bench, type ContractSubject, openBench } from '../bench/bench.ts'
+import { type ContractContext, type ContractSubject, openBench } from '../bench/bench.ts'
 import { type HeldClaim, type ManualWorker, startManualWorker } from '../bench/manual-worker.ts'
 import { createSampler, idOf } from '../bench/samples.ts'
 import { type Asked, createOracle, type Known } from './oracle.ts'
@@ -60,7 +60,7 @@ interface Journey {
   arrived: number
 }
 
-function createWalk(bench: Bench, seed: number) {
+function createWalk(bench: ContractContext, seed: number) {
   const random = createRandom(seed)
   const upTo = (most: number) => Math.floor(random() * most)
   const pick = <Item>(items: readonly Item[]): Item | undefined => items[upTo(items.length)]
