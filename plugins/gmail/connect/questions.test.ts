@@ -38,7 +38,7 @@ function createCall(
   }
   const call = {
     config: {},
-    wanted: {},
+    requested: {},
     storage: { read: async (name: string) => stored[name] },
     person: { questions: { text, path: text, choose } },
     ...facts,

@@ -63,7 +63,7 @@ export function offerOf(
 export function createConfigurationCheck(plugin: Plugin, specification: Specification): ConfigurationCheck {
   return (config) => {
     try {
-      const changed = { ...specification, given: config }
+      const changed = { ...specification, rawConfig: config }
       checkConfiguration(plugin, changed, parsePluginConfiguration(changed))
       return []
     } catch (error) {

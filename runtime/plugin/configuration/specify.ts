@@ -25,7 +25,7 @@ export interface Specification {
   readonly package: PluginPackage
   /** The configuration as written, with the inherited keys; not yet checked. */
   readonly rawConfig: Readonly<Record<string, unknown>>
-  /** The keys of `given` that are in `agents`, where their mistakes are reported. */
+  /** The keys of `rawConfig` that are in `agents`, where their mistakes are reported. */
   readonly inherited: readonly InheritedKey[]
 }
 
