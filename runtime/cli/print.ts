@@ -171,7 +171,7 @@ export function programName({ env }: Pick<Io, 'env'>): string {
   return env['npm_command'] === undefined ? 'reveille' : 'npx reveille'
 }
 
-/** A command to be commandLine, in backticks: `npx reveille replay 3f9a1c --config local/reveille.yaml`. */
+/** A command that can be pasted, in backticks: `npx reveille replay 3f9a1c --config local/reveille.yaml`. */
 export function commandLine(words: string, io: Pick<Io, 'env' | 'config'>): string {
   const isWhole = io.config === undefined || words.includes('--config') || withoutConfig.test(words)
   const options = isWhole ? '' : ` --config ${shellWord(io.config)}`

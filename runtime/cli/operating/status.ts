@@ -4,7 +4,7 @@ import type { Answer } from '../../api/routes/client.ts'
 import { cut } from '../../cut.ts'
 import { type Client, openClient } from '../client.ts'
 import type { Io } from '../io.ts'
-import { counted, formatFacts, commandLine, print, shortId, shortTime, withCommandLines } from '../print.ts'
+import { commandLine, counted, formatFacts, print, shortId, shortTime, withCommandLines } from '../print.ts'
 import { errorsOf, type GenerationItem } from '../records/generations.ts'
 import {
   addressText,

@@ -8,7 +8,7 @@ import { formatClause } from '../authoring/clause.ts'
 import { type Client, openClient } from '../client.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { type CommandOptions, type Io, paintFor } from '../io.ts'
-import { counted, commandLine } from '../print.ts'
+import { commandLine, counted } from '../print.ts'
 import { createStopSignal } from '../signals.ts'
 
 type RequestItem = ItemOf<'listRequests'>

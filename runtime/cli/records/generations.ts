@@ -7,7 +7,7 @@ import { printable } from '../../observe/printable.ts'
 import type { Client } from '../client.ts'
 import { failure } from '../command-failure.ts'
 import type { CommandOptions, Io } from '../io.ts'
-import { counted, commandLine, print } from '../print.ts'
+import { commandLine, counted, print } from '../print.ts'
 
 export type GenerationItem = ItemOf<'listGenerations'>
 
