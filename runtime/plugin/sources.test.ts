@@ -47,9 +47,9 @@ export default {
   },
   async connect(call) {
     call.report({ step: 'ask', outcome: 'done', detail: 'asked with ' + call.config.key })
-    if (call.wanted.fails) throw new Error('no consent for ' + call.config.key)
+    if (call.requested.fails) throw new Error('no consent for ' + call.config.key)
     await call.fetch('http://tides.test/')
-    return { config: { harbour: call.wanted.harbour }, endpoints: {} }
+    return { config: { harbour: call.requested.harbour }, endpoints: {} }
   },
 }
 `
@@ -259,7 +259,7 @@ test('a source is connected before it is configured: nothing is set up, and secr
   const fetched: unknown[] = []
   const call = {
     config: { key },
-    wanted: { harbour: 'Brest' },
+    requested: { harbour: 'Brest' },
     fetch: async (url: unknown, init: RequestInit) => {
       fetched.push([url, init.redirect])
       return new Response('')

@@ -51,11 +51,11 @@ export default {
       },
     }],
   }),
-  async connect({ config, wanted, storage, person, report, signal }) {
+  async connect({ config, requested, storage, person, report, signal }) {
     const { questions } = person
     const known = await storage.read('client')
     const { account: before } = (await storage.read('credentials')) ?? {}
-    const file = wanted.clientFile ?? (known ? undefined : await questions?.path({ message: 'The OAuth client' }))
+    const file = requested.clientFile ?? (known ? undefined : await questions?.path({ message: 'The OAuth client' }))
     if (file === undefined && !known) throw new PluginError('There is no OAuth client.', { code: 'client-missing', retryable: false })
     if (file !== undefined) {
       try {
@@ -64,9 +64,9 @@ export default {
         throw new PluginError('--client-file: It is not JSON.', { code: 'bad-option', retryable: false })
       }
     }
-    if (questions && !(wanted.account ?? config.account))
-      wanted = {
-        ...wanted,
+    if (questions && !(requested.account ?? config.account))
+      requested = {
+        ...requested,
         account: await questions.text({
           message: 'The mailbox',
           fallback: before,
@@ -75,14 +75,14 @@ export default {
         mode: await questions.choose('How should it notify the gateway?', { 'pull: asks': 'pull', 'push: listens': 'push' }),
       }
     report({ step: 'client', outcome: known ? 'unchanged' : 'done', detail: 'the client of harbour' })
-    if ((await storage.read('credentials')) === undefined || wanted.again) {
+    if ((await storage.read('credentials')) === undefined || requested.again) {
       await person.show('https://accounts.example/consent?state=1')
       const code = await person.ask('Address that the browser ends at', signal)
       if (code === 'deny') throw new PluginError('Nobody consented.', { code: 'consent-denied', retryable: false })
       await storage.write('credentials', { refreshToken: '${refreshToken}', code })
       report({ step: 'consent', outcome: 'done', detail: 'given by ada\\u001b[2J' })
     } else report({ step: 'consent', outcome: 'unchanged', detail: 'there is one' })
-    const { account, label, mode } = { ...config, ...wanted }
+    const { account, label, mode } = { ...config, ...requested }
     if (account === undefined) throw new PluginError('The account is missing.', { code: 'bad-option', retryable: false })
     await storage.write('cursor', { watch: { endsAt: 1775000000000 } })
     return {
@@ -99,7 +99,7 @@ export default {
       howToTry: 'Send a mail to ' + account,
       facts: { account, watchEnds: 1775000000000 },
       ...(mode === 'push' && {
-        endpoints: { 'gmail/push': { verify: { provider: 'google-pubsub', audience: wanted.pushEndpoint, serviceAccount: wanted.pushServiceAccount } } },
+        endpoints: { 'gmail/push': { verify: { provider: 'google-pubsub', audience: requested.pushEndpoint, serviceAccount: requested.pushServiceAccount } } },
       }),
       ...(mode === 'pull' && config.mode === 'push' && { endpoints: { 'gmail/push': {} } }),
     }
