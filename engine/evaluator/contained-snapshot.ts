@@ -4,13 +4,14 @@
  */
 
 import type { CompiledWithCoverage } from '../compile/compile-steps.ts'
+import type { Found } from '../compile/match/decision-index.ts'
 import type { Catalog, Snapshot } from '../compile/snapshot.ts'
 import type { Configuration } from '../config/configuration.ts'
 import type { Randomness } from '../resolve/admit/admit.ts'
 import type { Decided, ExplainOptions } from '../resolve/explain.ts'
 import { NeedsThread, onMainLoop } from '../resolve/model/containment.ts'
 import type { Action, Decision, HookRequest, Refusal } from '../resolve/model/decision.ts'
-import type { Candidate } from '../resolve/model/program.ts'
+import type { Program } from '../resolve/model/program.ts'
 import { tooMuchWork } from '../resolve/model/refusal.ts'
 import type { Explanation } from '../resolve/model/trace.ts'
 import type { CallTransform, ResolveOptions } from '../resolve/resolve.ts'
@@ -44,19 +45,25 @@ let lastProgram = 0
 export function containSnapshot(compiled: Sound, parts: Parts): Snapshot {
   const { snapshot, covering, programs, index } = compiled
   const { evaluators, mint } = parts
-  const generation = generationOf(parts)
+  const generation = generationOf(parts, programs)
   const changed = programs.filter(({ evaluates, number }) => evaluates && number > lastProgram)
   lastProgram = programs.reduce((last, { number }) => Math.max(last, number), lastProgram)
   evaluators.prepare(generation, changed)
+  const evaluates = createEvaluates(programs)
 
   /** Parsing a body twice costs more than trying a few mappings that cannot match. */
   const readsPayload = (endpoint: string): boolean =>
-    index.count(endpoint) > maxUnindexed || !index.covering(endpoint).some(({ program }) => program.evaluates)
+    index.count(endpoint) > maxUnindexed || !index.all(endpoint).some(evaluates)
+
+  function jobOf(request: HookRequest, isIndexed: boolean): Job {
+    const { endpoint } = request
+    const found = isIndexed ? index.find(request) : index.all(endpoint)
+    const isForThread = found.some(evaluates)
+    return { generation, request, found, isIndexed, covering: index.count(endpoint), isForThread }
+  }
 
   function resolve(request: HookRequest): Promise<Decision> {
-    const isWhole = request.isUndecoded === true || !readsPayload(request.endpoint)
-    const tried = isWhole ? everyMapping(compiled, request) : mappingsFor(compiled, request)
-    const job = { generation, request, ...tried }
+    const job = jobOf(request, request.isUndecoded !== true && readsPayload(request.endpoint))
     return contain(
       job,
       (options) => snapshot.resolve(request, options),
@@ -70,17 +77,25 @@ export function containSnapshot(compiled: Sound, parts: Parts): Snapshot {
     )
   }
 
+  /** The thread knows the enabled mappings. */
+  function disabledOf(endpoint: string): NonNullable<EvaluatorJob['explain']>['disabled'] {
+    if (parts.configuration.disabled.length === 0) return []
+    return [...covering(endpoint).entries()].filter(([, { program }]) => program === undefined)
+  }
+
   function explain(
     request: HookRequest,
-    { decided }: Pick<ExplainOptions, 'decided'> = {},
+    options: Pick<ExplainOptions, 'decided' | 'maxCandidates'> = {},
   ): Promise<Explanation> {
-    const job = { generation, request, ...everyMapping(compiled, request) }
+    const job = jobOf(request, false)
     return contain(
       job,
-      (options) => snapshot.explain(request, { ...options, ...(decided && { decided }) }),
+      (onLoop) => snapshot.explain(request, { ...options, ...onLoop }),
       async (calls) => {
         const { endpoint } = request
-        const explain = { covering: covering(endpoint), ...(decided && { decided: plainDecision(decided) }) }
+        const { decided, maxCandidates } = options
+        const disabled = disabledOf(endpoint)
+        const explain = { disabled, maxCandidates, ...(decided && { decided: plainDecision(decided) }) }
         try {
           return (await evaluators.run({ ...job, explain, calls })) as Explanation
         } catch (error) {
@@ -93,31 +108,28 @@ export function containSnapshot(compiled: Sound, parts: Parts): Snapshot {
   return Object.freeze({ ...snapshot, readsPayload, resolve, explain })
 }
 
-type Tried = Pick<EvaluatorJob, 'mappings' | 'isIndexed' | 'covering'>
-
-/** The mappings that are tried for a request whose payload is not read yet, or that are explained. */
-function everyMapping({ covering }: Sound, { endpoint }: HookRequest): Tried {
-  const mappings = covering(endpoint).flatMap(({ program, params }) =>
-    program === undefined ? [] : [{ program, params }],
-  )
-  return { mappings, isIndexed: false, covering: mappings.length }
+interface Job extends Omit<EvaluatorJob, 'calls'> {
+  readonly isForThread: boolean
 }
 
-function mappingsFor({ index }: Sound, request: HookRequest): Tried {
-  const { covering, next } = index.candidates(request)
-  const mappings: Candidate[] = []
-  for (let each = next(); each !== undefined; each = next()) mappings.push(each)
-  return { mappings, isIndexed: true, covering }
+/** Returns whether a bucket holds a mapping that evaluates. Each is looked at once. */
+function createEvaluates(programs: readonly Program[]): (found: Found) => boolean {
+  const known = new WeakMap<Found['bucket'], boolean>()
+  return ({ bucket }) => {
+    const answer = known.get(bucket) ?? bucket.some((position) => programs[position]?.evaluates)
+    known.set(bucket, answer)
+    return answer
+  }
 }
 
 /** Decides on the main loop, or from the beginning in a thread if that turns out to be too much. */
 async function contain<Result>(
-  job: Pick<EvaluatorJob, 'mappings' | 'request'>,
+  { isForThread }: Job,
   onLoop: (options: OnLoop) => Result | Promise<Result>,
   inThread: (calls: TransformCalls) => Promise<Result>,
 ): Promise<Result> {
   const calls: TransformCalls = []
-  if (job.mappings.some(({ program }) => program.evaluates)) return inThread(calls)
+  if (isForThread) return inThread(calls)
   const containment = onMainLoop()
   const callTransform: CallTransform = async (_mapping, transform, given) => {
     const answer = transform(given)
@@ -136,11 +148,12 @@ async function contain<Result>(
   return inThread(calls)
 }
 
-function generationOf({ configuration, catalog }: Parts): Generation {
+function generationOf({ configuration, catalog }: Parts, programs: readonly Program[]): Generation {
   const { settings, endpoints } = configuration
   let entries: ReadonlyMap<string, Configuration['mappings'][number]> | undefined
   return {
     id: ++lastGeneration,
+    programs,
     settings: () => ({ settings, endpoints, catalog }),
     mapping: ({ id }) => {
       entries ??= new Map(configuration.mappings.map((entry) => [entry.id, entry]))

@@ -4,14 +4,14 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { workerData } from 'node:worker_threads'
 import { createSharedTexts } from '../compile/fields/texts.ts'
 import { compileMapping, type Shared } from '../compile/mapping.ts'
-import { createDecisionIndex, type DecisionIndex } from '../compile/match/decision-index.ts'
-import { noParams } from '../compile/match/endpoint-paths.ts'
+import { type Found, inOrder } from '../compile/match/decision-index.ts'
+import { type Group, indexGroup } from '../compile/match/group-index.ts'
 import { compileResolving, type Resolving } from '../compile/resolving.ts'
 import { compileRules } from '../resolve/admit/rules.ts'
 import type { Covering } from '../resolve/explain.ts'
 import { type Containment, ContainmentLimit } from '../resolve/model/containment.ts'
 import type { Decision, HookRequest } from '../resolve/model/decision.ts'
-import type { Candidate, Program } from '../resolve/model/program.ts'
+import type { Program } from '../resolve/model/program.ts'
 import type { Explanation } from '../resolve/model/trace.ts'
 import type { CallTransform, ResolveOptions } from '../resolve/resolve.ts'
 import type { ThreadData } from '../threads/thread.ts'
@@ -22,14 +22,13 @@ import {
   phases,
   type RunOrder,
   type SentMapping,
-  type SentMappings,
   type SettingsContent,
   slots,
   type ToThread,
 } from './protocol.ts'
 
 const { port, shared } = workerData as ThreadData
-const generations = new Map<number, Resolving>()
+const generations = new Map<number, Loaded>()
 const programs = new Map<number, Program>()
 /** Expressions and templates of mappings that were edited beside others are compiled already. */
 let isAhead = false
@@ -41,18 +40,23 @@ const randomness = { mint: randomUUID, randomId: () => randomBytes(6).toString('
 port.on('message', (order: ToThread) => {
   switch (order.type) {
     case 'settings':
-      generations.set(
-        order.generation,
-        load(() => compileSettings(order.content)),
-      )
+      generations.set(order.generation, {
+        resolving: load(() => compileSettings(order.content)),
+        numbers: order.numbers,
+        buckets: new Map(),
+      })
       break
     case 'mappings':
       isAhead = order.isAhead
       load(() => order.mappings.forEach(compile))
       break
+    case 'bucket':
+      load(() => addBucket(order))
+      break
     case 'forget':
       if (order.what !== 'mappings') generations.delete(order.what)
       else {
+        for (const { buckets } of generations.values()) buckets.clear()
         programs.clear()
         parts = createParts()
       }
@@ -69,6 +73,14 @@ port.on('message', (order: ToThread) => {
       void run(order)
   }
 })
+
+/** A generation, with the mappings that were sent. */
+interface Loaded {
+  readonly resolving: Resolving
+  /** Those of the mappings, in matching order. */
+  readonly numbers: Int32Array
+  readonly buckets: Map<number, Group>
+}
 
 function createParts(): Shared {
   return { ...createSharedTexts({ isWarm: () => isAhead, keepsTrees: true }), schemas: new Map() }
@@ -97,56 +109,69 @@ function compile({ number, id, label: place, value }: SentMapping): void {
 const elsewhere = () => Promise.reject(new Error('Transforms run elsewhere.'))
 
 async function run(order: RunOrder): Promise<void> {
-  const { job, generation, mappings, seed, explain } = order
-  const resolving = generations.get(generation)
-  if (resolving === undefined) throw new Error('The request is about settings that were not loaded.')
+  const { job, generation, seed, explain } = order
+  const loaded = loadedOf(generation)
   seedRandom(seed)
   const request: HookRequest = { ...order.request, payload: undefined, isUndecoded: true }
   const options: ResolveOptions = { containment: containmentOf(order), callTransform: callerOf(order) }
   Atomics.store(shared, slots.phase, phases.resolving)
-  const programs = programsOf(mappings)
-  const byId = new Map(programs.map(({ program }) => [program.id, program]))
-  const covering = (): readonly Covering[] =>
-    (explain?.covering ?? []).map((each) => ({ ...each, program: byId.get(each.mapping) }))
-  const decider = resolving.over(candidatesOf(programs, mappings), covering)
+  const { covering } = order
+  const decider = loaded.resolving.over(
+    (given) => {
+      const candidates = inOrder(foundIn(order, loaded, given), programAt(loaded))
+      return { covering, next: () => candidates.next().value }
+    },
+    () => coveringOf(order, loaded),
+  )
   const result: Decision | Explanation =
     explain === undefined
       ? await decider.resolve(request, options)
-      : await decider.explain(request, { ...options, ...(explain.decided && { decided: explain.decided }) })
+      : await decider.explain(request, { ...options, ...explain })
   Atomics.store(shared, slots.phase, phases.waiting)
   post({ type: 'done', job, result })
 }
 
-function programsOf({ numbers, params }: SentMappings): readonly Candidate[] {
-  return Array.from(numbers, (number, position) => {
-    const program = programs.get(number)
+function loadedOf(generation: number): Loaded {
+  const loaded = generations.get(generation)
+  if (loaded === undefined) throw new Error('The request is about settings that were not loaded.')
+  return loaded
+}
+
+function programAt({ numbers }: Loaded): (position: number) => Program {
+  return (position) => {
+    const program = programs.get(numbers[position] ?? 0)
     if (program === undefined) throw new Error('The request is about mappings that were not loaded.')
-    return { program, params: params.get(position) ?? noParams }
-  })
+    return program
+  }
+}
+
+function addBucket({ generation, bucket, positions }: Extract<ToThread, { type: 'bucket' }>): void {
+  const loaded = loadedOf(generation)
+  const equalitiesOf = (position: number) => programAt(loaded)(position).matcher.equalities
+  loaded.buckets.set(bucket, runToEnd(indexGroup(undefined, [...positions], equalitiesOf)))
 }
 
 /** Leaves out mappings that cannot match, unless the main thread has, which cannot where it has not read the payload. */
-function candidatesOf(
-  known: readonly Candidate[],
-  { isIndexed, covering }: SentMappings,
-): DecisionIndex['candidates'] {
-  if (isIndexed)
-    return () => {
-      const next = known.values()
-      return { covering, next: () => next.next().value }
-    }
-  const byProgram = new Map(known.map((each) => [each.program, each]))
-  const index = createDecisionIndex(known.map(({ program }) => ({ path: undefined, program })))
-  return (request) => {
-    const { next } = index.candidates(request)
-    return {
-      covering,
-      next: () => {
-        const found = next()
-        return found && byProgram.get(found.program)
-      },
-    }
-  }
+function foundIn(
+  { found, isIndexed }: RunOrder,
+  { buckets }: Loaded,
+  request?: HookRequest,
+): readonly Found[] {
+  return found.flatMap(({ bucket: number, params }) => {
+    const { all, find } = buckets.get(number) ?? { all: [], find: () => [] }
+    const known = isIndexed || request === undefined ? [all] : find(request)
+    return known.map((bucket) => ({ bucket, params }))
+  })
+}
+
+function coveringOf(order: RunOrder, loaded: Loaded): readonly Covering[] {
+  const enabled = [...inOrder(foundIn(order, loaded), programAt(loaded))]
+  const covering: Covering[] = enabled.map(({ program, params }) => {
+    const { id: mapping, place } = program
+    return { mapping, place, params, program }
+  })
+  for (const [position, disabled] of order.explain?.disabled ?? []) covering.splice(position, 0, disabled)
+  return covering
 }
 
 /** Numbers the work in order, so that a second attempt gives the same work the same number. */

@@ -251,13 +251,14 @@ test('a request whose mappings end the thread that loads them is not tried again
   let loads = 0
   const generation = {
     id: -1,
+    programs: [],
     settings: () => {
       loads += 1
       return {} as SettingsContent
     },
     mapping: () => assert.fail('it has no mapping'),
   }
-  const job = { generation, request: requestOf({}), mappings: [], isIndexed: true, covering: 0, calls: [] }
+  const job = { generation, request: requestOf({}), found: [], isIndexed: true, covering: 0, calls: [] }
   await assert.rejects(evaluators.run(job), EvaluationEnded)
   assert.equal(loads, 1)
 })

@@ -5,8 +5,7 @@
  */
 
 import { randomInt } from 'node:crypto'
-import { noParams } from '../compile/match/endpoint-paths.ts'
-import type { Covering, Decided } from '../resolve/explain.ts'
+import type { Found } from '../compile/match/decision-index.ts'
 import type { Decision, HookRequest } from '../resolve/model/decision.ts'
 import type { Program } from '../resolve/model/program.ts'
 import type { Explanation } from '../resolve/model/trace.ts'
@@ -16,6 +15,7 @@ import { checkMs, createThreadWatch } from '../threads/watch.ts'
 import type { Timers } from '../timers.ts'
 import { type TransformAnswer, TransformError } from '../transform/port.ts'
 import {
+  type ExplainOrder,
   type FromThread,
   phases,
   type RunOrder,
@@ -60,6 +60,8 @@ const maxAhead = 20
 /** The settings and mappings of one snapshot. */
 export interface Generation {
   readonly id: number
+  /** Every mapping, in matching order. */
+  readonly programs: readonly Program[]
   settings(): SettingsContent
   mapping(program: Program): Omit<SentMapping, 'number'>
 }
@@ -67,17 +69,13 @@ export interface Generation {
 export interface EvaluatorJob {
   readonly generation: Generation
   readonly request: HookRequest
-  /** In matching order. */
-  readonly mappings: readonly {
-    readonly program: Program
-    readonly params: Readonly<Record<string, string>>
-  }[]
-  /** True if only mappings that may match are listed. Otherwise all that cover the endpoint are. */
+  readonly found: readonly Found[]
+  /** True if only mappings that may match were found. Otherwise all that cover the endpoint were. */
   readonly isIndexed: boolean
   /** Number of mappings that cover the endpoint. */
   readonly covering: number
   /** Absent: the request is resolved. */
-  readonly explain?: { readonly covering: readonly Covering[]; readonly decided?: Decided }
+  readonly explain?: ExplainOrder
   /** The answers of transforms to this request so far, in order. It gets the new ones. */
   readonly calls: TransformCalls
 }
@@ -309,11 +307,11 @@ type TransformMessage = Extract<FromThread, { type: 'transform' }>
 
 /** Calls a transform, unless an earlier attempt has. Rejects if it breaks its contract. */
 async function answerOf(
-  { calls, mappings, request }: Running,
+  { calls, generation, request }: Running,
   { job, call, mapping, given }: TransformMessage,
 ): Promise<ToThread> {
   const { rawBody, onCall, onStop } = request
-  const transform = mappings.find(({ program }) => program.id === mapping)?.program.transform
+  const transform = generation.programs.find(({ id }) => id === mapping)?.transform
   if (transform === undefined) throw new Error(`The mapping "${mapping}" has no transform.`)
   calls[call] ??= transform.call({ ...given, rawBody, onCall, onStop })
   try {
@@ -364,16 +362,24 @@ interface Sent {
 }
 
 function createSent(post: (message: ToThread) => void): Sent {
-  const generations = new Set<number>()
+  /** The buckets of each generation, with their numbers. */
+  const generations = new Map<number, Map<Found['bucket'], number>>()
   const mappings = new Set<number>()
+  let lastBucket = 0
 
-  function sendSettings({ id, settings }: Generation): void {
-    if (!generations.delete(id)) post({ type: 'settings', generation: id, content: settings() })
-    generations.add(id)
-    const [oldest] = generations
-    if (generations.size <= maxGenerations || oldest === undefined) return
-    generations.delete(oldest)
-    post({ type: 'forget', what: oldest })
+  function sendSettings({ id, settings, programs }: Generation): Map<Found['bucket'], number> {
+    const buckets = generations.get(id) ?? new Map()
+    if (!generations.delete(id)) {
+      const numbers = Int32Array.from(programs, ({ number }) => number)
+      post({ type: 'settings', generation: id, content: settings(), numbers })
+    }
+    generations.set(id, buckets)
+    const [oldest] = generations.keys()
+    if (generations.size > maxGenerations && oldest !== undefined) {
+      generations.delete(oldest)
+      post({ type: 'forget', what: oldest })
+    }
+    return buckets
   }
 
   function sendMappings(generation: Generation, needed: readonly Program[], isAhead: boolean): void {
@@ -382,6 +388,7 @@ function createSent(post: (message: ToThread) => void): Sent {
     if (missing.length === 0) return
     if (mappings.size > 0 && mappings.size + missing.length > maxMappings) {
       mappings.clear()
+      for (const buckets of generations.values()) buckets.clear()
       post({ type: 'forget', what: 'mappings' })
       missing = needed.filter(isMissing)
     }
@@ -390,37 +397,48 @@ function createSent(post: (message: ToThread) => void): Sent {
     for (const { number } of contents) mappings.add(number)
   }
 
+  /** A request costs the main loop the same however many mappings its buckets hold, except for the first request. */
+  function sendFound({ generation, found }: Running): RunOrder['found'] {
+    const buckets = sendSettings(generation)
+    const numberOf = (bucket: Found['bucket']) => buckets.get(bucket)
+    if (found.some(({ bucket }) => numberOf(bucket) === undefined)) {
+      const needed = new Set(found.flatMap(({ bucket }) => bucket))
+      sendMappings(
+        generation,
+        generation.programs.filter((_program, position) => needed.has(position)),
+        false,
+      )
+    }
+    return found.map(({ bucket, params }) => {
+      const number = numberOf(bucket) ?? ++lastBucket
+      if (numberOf(bucket) === undefined) {
+        const positions = Int32Array.from(bucket)
+        post({ type: 'bucket', generation: generation.id, bucket: number, positions })
+      }
+      buckets.set(bucket, number)
+      return { bucket: number, params }
+    })
+  }
+
   return {
     mappings,
     prepare(generation, changed) {
       sendSettings(generation)
       sendMappings(generation, changed, true)
     },
-    orderOf(job) {
-      const programs = job.mappings.map(({ program }) => program)
-      sendSettings(job.generation)
-      sendMappings(job.generation, programs, false)
-      return orderOf(job)
-    },
+    orderOf: (job) => orderOf(job, sendFound(job)),
   }
 }
 
-function orderOf(job: Running): RunOrder {
+function orderOf(job: Running, found: RunOrder['found']): RunOrder {
   const { endpoint, headers, query, sender, rawBody, id: requestId, dryRun, now } = job.request
   const { id, generation, isIndexed, covering, explain, failed, seed } = job
-  const params = new Map<number, Readonly<Record<string, string>>>()
-  for (const [position, { params: own }] of job.mappings.entries())
-    if (own !== noParams) params.set(position, own)
   return {
     type: 'run',
     job: id,
     generation: generation.id,
-    mappings: {
-      numbers: Int32Array.from(job.mappings, ({ program }) => program.number),
-      params,
-      isIndexed,
-      covering,
-    },
+    ...{ found, isIndexed, covering, failed, seed },
+    ...(explain && { explain }),
     // A buffer of Node may be part of a larger one, which would be copied as a whole.
     request: {
       endpoint,
@@ -432,13 +450,5 @@ function orderOf(job: Running): RunOrder {
       dryRun,
       now,
     },
-    ...(explain && {
-      explain: {
-        covering: explain.covering.map(({ program: _program, ...each }) => each),
-        ...(explain.decided && { decided: explain.decided }),
-      },
-    }),
-    failed,
-    seed,
   }
 }

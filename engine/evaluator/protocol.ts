@@ -1,8 +1,9 @@
 /** Defines the messages between the main thread and an evaluator thread. */
 
+import type { Found } from '../compile/match/decision-index.ts'
 import type { Catalog } from '../compile/snapshot.ts'
 import type { Configuration, MappingEntry } from '../config/configuration.ts'
-import type { Covering, Decided } from '../resolve/explain.ts'
+import type { Covering, ExplainOptions } from '../resolve/explain.ts'
 import type { Decision, HookRequest } from '../resolve/model/decision.ts'
 import type { Explanation } from '../resolve/model/trace.ts'
 import type { TransformAnswer, TransformCall, TransformError } from '../transform/port.ts'
@@ -40,15 +41,14 @@ export type SentRequest = Omit<HookRequest, 'payload' | 'unwrapped' | 'isForm' |
 /** Lacks the parts of a transform's call that the main thread has anyway. */
 export type SentCall = Omit<TransformCall, 'rawBody' | 'onCall' | 'onStop'>
 
-/** Names the mappings by their numbers, in matching order. All were sent before. */
-export interface SentMappings {
-  readonly numbers: Int32Array
-  /** The values that their paths took from the endpoint's name, by position. Absent for mappings without any. */
-  readonly params: ReadonlyMap<number, Readonly<Record<string, string>>>
-  /** True if only mappings that may match are named. Otherwise all that cover the endpoint are. */
-  readonly isIndexed: boolean
-  /** Number of mappings that cover the endpoint. */
-  readonly covering: number
+/** Mappings of one path. The bucket was sent before. */
+export interface SentFound extends Pick<Found, 'params'> {
+  readonly bucket: number
+}
+
+export interface ExplainOrder extends Pick<ExplainOptions, 'decided' | 'maxCandidates'> {
+  /** The disabled mappings that cover the endpoint, each with its position among all that do. */
+  readonly disabled: readonly (readonly [position: number, mapping: Covering])[]
 }
 
 export interface RunOrder {
@@ -56,14 +56,14 @@ export interface RunOrder {
   readonly job: number
   /** The generation whose settings apply. */
   readonly generation: number
-  readonly mappings: SentMappings
+  readonly found: readonly SentFound[]
+  /** True if only mappings that may match were found. Otherwise all that cover the endpoint were. */
+  readonly isIndexed: boolean
+  /** Number of mappings that cover the endpoint. */
+  readonly covering: number
   readonly request: SentRequest
   /** Absent: the request is resolved. */
-  readonly explain?: {
-    /** The covering mappings. Those that were not sent are disabled. */
-    readonly covering: readonly Omit<Covering, 'program'>[]
-    readonly decided?: Decided
-  }
+  readonly explain?: ExplainOrder
   /** The pieces of work during which a thread was ended. Each of them fails at once. */
   readonly failed: readonly number[]
   /** The seed of the random numbers of expressions, so that a second attempt gets the same ones. */
@@ -71,10 +71,23 @@ export interface RunOrder {
 }
 
 export type ToThread =
-  | { readonly type: 'settings'; readonly generation: number; readonly content: SettingsContent }
+  | {
+      readonly type: 'settings'
+      readonly generation: number
+      readonly content: SettingsContent
+      /** The numbers of the generation's mappings, in matching order. */
+      readonly numbers: Int32Array
+    }
   /** `isAhead`: no request needs them yet, so everything about them is made at once. */
   | { readonly type: 'mappings'; readonly mappings: readonly SentMapping[]; readonly isAhead: boolean }
-  /** Content sent before is no longer used. */
+  /** The positions of mappings of a generation, which were all sent before. */
+  | {
+      readonly type: 'bucket'
+      readonly generation: number
+      readonly bucket: number
+      readonly positions: Int32Array
+    }
+  /** Content sent before is no longer used. Buckets are forgotten with their mappings. */
   | { readonly type: 'forget'; readonly what: 'mappings' | number }
   | RunOrder
   | TransformReply<'transformed', { readonly answer: TransformAnswer }>

@@ -35,6 +35,8 @@ export interface ExplainOptions extends Omit<ResolveOptions, 'recorder'> {
    * candidates are explained.
    */
   readonly decided?: Decided
+  /** Number of candidates that are explained. Default: all of them. */
+  readonly maxCandidates?: number | undefined
 }
 
 /** The facts of a decision that the match part of an explanation depends on. */
@@ -55,8 +57,15 @@ export function createExplain(parts: ExplainParts): Explain {
     const { recorder, traces } = createActionTraces(redactor)
     const decision = asDecision(options.decided) ?? (await resolve(request, { ...options, recorder }))
     const base = createScope(request, options.containment)
-    const candidates = await traceCandidates(known, base, ignores(request) ? undefined : decision, redactor)
-    return { endpoint: request.endpoint, decision, candidates, actions: traces() }
+    const explained = known.slice(0, options.maxCandidates)
+    const candidates = await traceCandidates(
+      explained,
+      base,
+      ignores(request) ? undefined : decision,
+      redactor,
+    )
+    const more = known.length - explained.length
+    return { endpoint: request.endpoint, decision, candidates, ...(more > 0 && { more }), actions: traces() }
   }
 }
 

@@ -7,10 +7,21 @@ import { type CoveringPath, indexPaths, noParams } from './endpoint-paths.ts'
 import type { Bucket } from './field-index.ts'
 import { type Group, indexGroup } from './group-index.ts'
 
+/** Mappings of one path that may match, or all of them. The buckets of a snapshot stay the same objects. */
+export interface Found {
+  readonly bucket: Bucket
+  /** The values that the path took from the endpoint's name. */
+  readonly params: Candidate['params']
+}
+
 export interface DecisionIndex {
-  /** Leaves out mappings that cannot match according to an equality. */
+  /** Returns the mappings that may match, without those that cannot match according to an equality. Buckets may share some. */
+  find(request: HookRequest): readonly Found[]
+  /** Returns every mapping whose path covers the endpoint. */
+  all(endpoint: string): readonly Found[]
+  /** Returns what `find` returns, in matching order. */
   candidates(request: HookRequest): Candidates
-  /** Returns every mapping whose path covers the endpoint, in matching order. */
+  /** Returns what `all` returns, in matching order. */
   covering(endpoint: string): readonly Candidate[]
   /** Returns how many mappings cover the endpoint. */
   count(endpoint: string): number
@@ -41,61 +52,46 @@ export function* indexMappings(mappings: readonly Indexed[]): Work<DecisionIndex
     else ofPaths.set(path, group)
     yield
   }
-  const find = yield* indexPaths(ofPaths)
+  const findGroups = yield* indexPaths(ofPaths)
 
   const groupsOf = (endpoint: string): readonly CoveringPath<Group>[] => {
     if (builtInEndpoints.has(endpoint)) return []
-    const found = find(endpoint)
+    const found = findGroups(endpoint)
     return everywhere === undefined ? found : [...found, { value: everywhere, params: noParams }]
   }
 
-  const sizeOf = (groups: readonly CoveringPath<Group>[]) =>
-    groups.reduce((count, { value }) => count + value.all.length, 0)
-
-  /** Returns what gives the mappings of these buckets in matching order, each once. */
-  const inOrder = (
-    groups: readonly CoveringPath<Group>[],
-    buckets: readonly Bucket[],
-  ): Candidates['next'] => {
-    const paramsOf = new Map(groups.map(({ value, params }) => [value.path, params]))
-    const positions = merge(buckets)
-    let at = 0
-    let last: number | undefined
-    return () => {
-      while (at < positions.length && positions[at] === last) at++
-      last = positions[at]
-      const found = last === undefined ? undefined : mappings[last]
-      return found && { program: found.program, params: paramsOf.get(found.path) ?? noParams }
-    }
-  }
+  const find = (request: HookRequest) =>
+    groupsOf(request.endpoint).flatMap(({ value, params }) =>
+      value.find(request).flatMap((bucket) => (bucket.length === 0 ? [] : [{ bucket, params }])),
+    )
+  const all = (endpoint: string) =>
+    groupsOf(endpoint).map(({ value, params }) => ({ bucket: value.all, params }))
+  const count = (endpoint: string) => all(endpoint).reduce((sum, { bucket }) => sum + bucket.length, 0)
+  const programAt = (position: number) => mappings[position]?.program
 
   return {
+    find,
+    all,
+    count,
     candidates: (request) => {
-      const groups = groupsOf(request.endpoint)
-      return {
-        covering: sizeOf(groups),
-        next: inOrder(
-          groups,
-          groups.flatMap(({ value }) => value.find(request)),
-        ),
-      }
+      const candidates = inOrder(find(request), programAt)
+      return { covering: count(request.endpoint), next: () => candidates.next().value }
     },
-    covering: (endpoint) => {
-      const groups = groupsOf(endpoint)
-      const next = inOrder(
-        groups,
-        groups.map(({ value }) => value.all),
-      )
-      const candidates: Candidate[] = []
-      for (let each = next(); each !== undefined; each = next()) candidates.push(each)
-      return candidates
-    },
-    count: (endpoint) => sizeOf(groupsOf(endpoint)),
+    covering: (endpoint) => [...inOrder(all(endpoint), programAt)],
   }
 }
 
-/** Returns the positions in ascending order. A list for integers alone is sorted in a fraction of the time. */
-function merge(buckets: readonly Bucket[]): ArrayLike<number> {
-  const [only, ...others] = buckets.filter(({ length }) => length > 0)
-  return only === undefined || others.length === 0 ? (only ?? []) : Int32Array.from(buckets.flat()).sort()
+/** Gives the mappings of these buckets in matching order, each once. */
+export function* inOrder(
+  found: readonly Found[],
+  programAt: (position: number) => Program | undefined,
+): Generator<Candidate, undefined> {
+  const paramsAt = new Map<number, Found['params']>()
+  for (const { bucket, params } of found) for (const position of bucket) paramsAt.set(position, params)
+  // A list for integers alone is sorted in a fraction of the time.
+  for (const position of Int32Array.from(paramsAt.keys()).sort()) {
+    const program = programAt(position)
+    if (program !== undefined) yield { program, params: paramsAt.get(position) ?? noParams }
+  }
+  return undefined
 }

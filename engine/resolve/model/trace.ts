@@ -12,6 +12,8 @@ export interface Explanation {
    * failing clause is found afterwards.
    */
   readonly candidates: readonly CandidateTrace[]
+  /** Number of candidates beyond `maxCandidates`. Absent: none. */
+  readonly more?: number
   /** The traces of the decision's actions, in order. For a refused request, those of the actions that were rendered. */
   readonly actions: readonly ActionTrace[]
 }

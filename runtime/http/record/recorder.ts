@@ -3,7 +3,7 @@
  * requests without effect say how each mapping was tried: one that is noted is explained after the reply, when the event loop is idle.
  */
 
-import type { CandidateTrace, HookRequest, Snapshot } from '@reveille/engine'
+import type { CandidateTrace, Snapshot } from '@reveille/engine'
 import { redact } from '../../redact.ts'
 import type { Id, Reader, RequestRecord, RequestTrace, Store } from '../../store/port.ts'
 import {
@@ -16,7 +16,8 @@ import {
 } from '../request-context.ts'
 import { composeEntry, composeRecord, withDispositions } from './entry.ts'
 
-const shownCandidates = 50
+/** Number of candidates whose trace is stored. */
+const maxCandidates = 50
 /** Maximum number of requests that wait to be explained; each holds its body. */
 const maxWaiting = 8
 /** Maximum number of requests explained before their commit at one time; further ones are stored without a trace. */
@@ -130,9 +131,9 @@ function createExplainer({ store, mask }: RecorderOptions) {
       await new Promise(setImmediate)
       const next = waiting.pop()
       if (next === undefined) break
-      const { record, request } = next
-      const candidates = await explain(next, mask)
-      keep(candidates === undefined ? record : { ...record, trace: traceOf(candidates, request) })
+      const { record } = next
+      const trace = await explain(next, mask)
+      keep(trace === undefined ? record : { ...record, trace })
     }
     explaining = undefined
   }
@@ -154,9 +155,9 @@ function createExplainer({ store, mask }: RecorderOptions) {
     async explainNow(decided: Waiting): Promise<RequestTrace | undefined> {
       if (awaited >= maxAwaited) return undefined
       awaited += 1
-      const candidates = await explain(decided, mask)
+      const trace = await explain(decided, mask)
       awaited -= 1
-      return candidates && traceOf(candidates, decided.request)
+      return trace
     },
     read: {
       ...store.read,
@@ -174,10 +175,11 @@ function createExplainer({ store, mask }: RecorderOptions) {
 async function explain(
   { snapshot, request, decision }: Waiting,
   mask: RecorderOptions['mask'],
-): Promise<readonly CandidateTrace[] | undefined> {
+): Promise<RequestTrace | undefined> {
   try {
-    const { candidates } = await snapshot.explain(request, { decided: decision })
-    return candidates.map((candidate) => withoutSecrets(candidate, mask))
+    const { candidates, more = 0 } = await snapshot.explain(request, { decided: decision, maxCandidates })
+    const shown = candidates.map((candidate) => withoutSecrets(candidate, mask))
+    return { candidates: shown, more, ...(request.isForm === true && { isForm: true }) }
   } catch {
     return undefined
   }
@@ -193,14 +195,5 @@ function withoutSecrets(candidate: CandidateTrace, mask: RecorderOptions['mask']
       clause: { ...clause, ...redact({ ...(actual && { actual }), ...(error && { error }) }, mask) },
     }),
     ...(params && { params: redact(params, mask) }),
-  }
-}
-
-function traceOf(candidates: readonly CandidateTrace[], { isForm }: HookRequest): RequestTrace {
-  const shown = candidates.slice(0, shownCandidates)
-  return {
-    candidates: shown,
-    more: candidates.length - shown.length,
-    ...(isForm === true && { isForm }),
   }
 }
