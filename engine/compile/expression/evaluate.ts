@@ -37,8 +37,10 @@ export function createLibraryExpression(
   }
 
   return async (payload, bindings, now) => {
-    await pinFunctions()
-    ready ??= read()
+    if (ready === undefined) {
+      await pinFunctions()
+      ready = read()
+    }
     const root = ready.writes ? structuredClone(payload) : payload
     const { expression, begin } = ready.parsed
     begin()
