@@ -28,7 +28,7 @@ interface Parts {
   /** The configuration that the snapshot was compiled from. */
   readonly configuration: Configuration
   readonly catalog: Catalog
-  readonly evaluators: Pick<Evaluators, 'run' | 'prepare'>
+  readonly evaluators: Pick<Evaluators, 'run'>
   readonly mint: Randomness['mint']
 }
 
@@ -39,17 +39,12 @@ type Sound = Extract<CompiledWithCoverage, { ok: true }>
 type OnLoop = Pick<ResolveOptions, 'containment' | 'callTransform'>
 
 let lastGeneration = 0
-/** The last program of all snapshots so far. Greater numbers are those of mappings that a reload has changed. */
-let lastProgram = 0
 
 export function containSnapshot(compiled: Sound, parts: Parts): Snapshot {
   const { snapshot, covering, programs, index } = compiled
   const { evaluators, mint } = parts
   const generation = generationOf(parts, programs)
-  const changed = programs.filter(({ evaluates, number }) => evaluates && number > lastProgram)
-  lastProgram = programs.reduce((last, { number }) => Math.max(last, number), lastProgram)
-  evaluators.prepare(generation, changed)
-  const evaluates = createEvaluates(programs)
+  const evaluates = ({ bucket }: Found) => bucket.some((position) => programs[position]?.evaluates)
 
   /** Parsing a body twice costs more than trying a few mappings that cannot match. */
   const readsPayload = (endpoint: string): boolean =>
@@ -110,16 +105,6 @@ export function containSnapshot(compiled: Sound, parts: Parts): Snapshot {
 
 interface Job extends Omit<EvaluatorJob, 'calls'> {
   readonly isForThread: boolean
-}
-
-/** Returns whether a bucket holds a mapping that evaluates. Each is looked at once. */
-function createEvaluates(programs: readonly Program[]): (found: Found) => boolean {
-  const known = new WeakMap<Found['bucket'], boolean>()
-  return ({ bucket }) => {
-    const answer = known.get(bucket) ?? bucket.some((position) => programs[position]?.evaluates)
-    known.set(bucket, answer)
-    return answer
-  }
 }
 
 /** Decides on the main loop, or from the beginning in a thread if that turns out to be too much. */

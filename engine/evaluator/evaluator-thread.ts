@@ -30,43 +30,37 @@ import {
 const { port, shared } = workerData as ThreadData
 const generations = new Map<number, Loaded>()
 const programs = new Map<number, Program>()
-/** Expressions and templates of mappings that were edited beside others are compiled already. */
-let isAhead = false
 let parts = createParts()
-/** The calls of transforms that wait for an answer. */
-const waiting = new Map<string, PromiseWithResolvers<TransformAnswer>>()
+/** The calls of transforms that wait for an answer, by their jobs. */
+const waiting = new Map<number, PromiseWithResolvers<TransformAnswer>>()
 const randomness = { mint: randomUUID, randomId: () => randomBytes(6).toString('base64url') }
 
 port.on('message', (order: ToThread) => {
   switch (order.type) {
     case 'settings':
       generations.set(order.generation, {
-        resolving: load(() => compileSettings(order.content)),
+        resolving: compileSettings(order.content),
         numbers: order.numbers,
         buckets: new Map(),
       })
       break
     case 'mappings':
-      isAhead = order.isAhead
-      load(() => order.mappings.forEach(compile))
+      order.mappings.forEach(compile)
       break
     case 'bucket':
-      load(() => addBucket(order))
+      addBucket(order)
       break
     case 'forget':
-      if (order.what !== 'mappings') generations.delete(order.what)
-      else {
-        for (const { buckets } of generations.values()) buckets.clear()
-        programs.clear()
-        parts = createParts()
-      }
+      generations.clear()
+      programs.clear()
+      parts = createParts()
       break
     case 'transformed':
-      waiting.get(keyOf(order))?.resolve(order.answer)
+      waiting.get(order.job)?.resolve(order.answer)
       break
     case 'transform-failed': {
       const { code, message, ...options } = order.error
-      waiting.get(keyOf(order))?.reject(new TransformError(code, message, options))
+      waiting.get(order.job)?.reject(new TransformError(code, message, options))
       break
     }
     default:
@@ -83,15 +77,7 @@ interface Loaded {
 }
 
 function createParts(): Shared {
-  return { ...createSharedTexts({ isWarm: () => isAhead, keepsTrees: true }), schemas: new Map() }
-}
-
-/** A request may be under way, for what is sent ahead. */
-function load<Result>(compile: () => Result): Result {
-  const before = Atomics.exchange(shared, slots.phase, phases.loading)
-  const result = compile()
-  Atomics.store(shared, slots.phase, before === phases.resolving ? before : phases.waiting)
-  return result
+  return { ...createSharedTexts({ keepsTrees: true }), schemas: new Map() }
 }
 
 function compileSettings({ settings, endpoints, catalog }: SettingsContent): Resolving {
@@ -118,7 +104,8 @@ async function run(order: RunOrder): Promise<void> {
   const { covering } = order
   const decider = loaded.resolving.over(
     (given) => {
-      const candidates = inOrder(foundIn(order, loaded, given), programAt(loaded))
+      // What other requests make the thread forget, while this one awaits a transform, is still needed.
+      const candidates = [...inOrder(foundIn(order, loaded, given), programAt(loaded))].values()
       return { covering, next: () => candidates.next().value }
     },
     () => coveringOf(order, loaded),
@@ -193,25 +180,19 @@ function callerOf({ job }: RunOrder): CallTransform {
   let calls = 0
   return async (mapping, _transform, all: TransformCall) => {
     const { rawBody: _rawBody, onCall: _onCall, onStop: _onStop, ...given } = all
-    const call = calls++
     const answered = Promise.withResolvers<TransformAnswer>()
-    const key = keyOf({ job, call })
-    waiting.set(key, answered)
+    waiting.set(job, answered)
     Atomics.store(shared, slots.phase, phases.waiting)
-    post({ type: 'transform', job, call, mapping, given })
+    post({ type: 'transform', job, call: calls++, mapping, given })
     try {
       return await answered.promise
     } finally {
-      waiting.delete(key)
+      waiting.delete(job)
       // Another request may have run meanwhile.
       Math.random = random
       Atomics.store(shared, slots.phase, phases.resolving)
     }
   }
-}
-
-function keyOf({ job, call }: { readonly job: number; readonly call: number }): string {
-  return `${job} ${call}`
 }
 
 /** Posts a message without the cause of a failure, which may be any value. The failure itself is plain. */

@@ -214,6 +214,68 @@ test('work of the main loop for other requests, while a request awaits a transfo
   assert.equal(run.mock.callCount(), 0)
 })
 
+test('a thousand mappings that no equality tells apart are named to the thread as one, and once', async (context) => {
+  const evaluators = evaluatorsOf(context)
+  const run = context.mock.method(evaluators, 'run')
+  const mappings = Array.from({ length: 1_000 }, (_, index) => ({
+    id: `m${index}`,
+    match: { path: 'many', when: `$contains(a, "<${index}>")` },
+    message: `${index}`,
+  }))
+  const snapshot = await containedOf(evaluators, mappings)
+  for (const a of ['<7>', '<999>', '<1000>']) {
+    const decision = await snapshot.resolve(requestOf({ a }, { endpoint: 'many' }))
+    if (a === '<1000>') assert.equal(decision.outcome, 'ignored')
+    else assert.equal(messageOf(decision), a.slice(1, -1))
+  }
+  const found = run.mock.calls.map(({ arguments: [job] }) => job.found.map(({ bucket }) => bucket))
+  assert.deepEqual(
+    found.map((buckets) => buckets.map(({ length }) => length)),
+    [[1_000], [1_000], [1_000]],
+  )
+  assert.equal(new Set(found.flat()).size, 1)
+  const { candidates, more } = await snapshot.explain(requestOf({ a: '' }, { endpoint: 'many' }), {
+    maxCandidates: 50,
+  })
+  assert.deepEqual([candidates.length, more], [50, 950])
+})
+
+test('a request that awaits a transform goes on, although its thread has forgotten its mappings meanwhile', async (context) => {
+  const evaluators = evaluatorsOf(context)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<void>()
+  const transforms = {
+    'a.ts': async () => {
+      begun.resolve()
+      await promise
+      return { kind: 'one', action: {} } as const
+    },
+  }
+  const when = '$exists(a)'
+  const snapshot = await containedOf(
+    evaluators,
+    [
+      { id: 'first', match: { when }, message: 'first', transform: { module: 'a.ts' }, continue: true },
+      { id: 'second', match: { when }, message: '{% "second" %}' },
+    ],
+    { transforms },
+  )
+  const slow = snapshot.resolve(requestOf({ a: 1 }, { sender: 'a' }))
+  await begun.promise
+  // A thread keeps 20 generations.
+  for (let count = 0; count < 20; count++) {
+    const other = await containedOf(evaluators, [evaluated('$string(a)')])
+    assert.equal(messageOf(await other.resolve(requestOf({ a: count }, { sender: 'a' }))), `${count}`)
+  }
+  resolve()
+  const decision = await slow
+  assert.ok(decision.outcome === 'accepted', JSON.stringify(decision))
+  assert.deepEqual(
+    decision.actions.map((action) => (action as AgentAction).message),
+    ['first', 'second'],
+  )
+})
+
 test('a refusal or an error of a transform comes back from a thread as it would here', async (context) => {
   const place = { file: '/t/a.ts', line: 3, column: 1, text: '' }
   const cause = new Error('no title')
@@ -327,6 +389,15 @@ test('a thread that works on one thing is given up by the clock after 30 s, and 
   const deadline = createDeadline(shared, 0)
   const seen = Array.from({ length: 30_000 / checkMs + 1 }, () => deadline())
   assert.equal(seen.indexOf('clock'), 30_000 / checkMs)
+})
+
+test('a request that a stopping gateway gives up may be sent again', async (context) => {
+  const evaluators = evaluatorsOf(context)
+  const snapshot = await containedOf(evaluators, [evaluated('$reverse([1, 3])[0]')])
+  const requests = ['a', 'a', 'b'].map((sender) => snapshot.resolve(requestOf({}, { sender })))
+  await evaluators.close()
+  for (const decision of await Promise.all(requests))
+    assert.ok('code' in decision && decision.code === 'BACKLOG', JSON.stringify(decision))
 })
 
 test('one sender never holds all threads, and a request that waits too long is answered', async (context) => {

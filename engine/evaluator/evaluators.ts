@@ -51,11 +51,9 @@ const maxAttempts = 3
 /** The requests of a thread that may await transforms while it runs others, and the bytes of their bodies. */
 const maxAside = 200
 const maxAsideBytes = 8 * 1_048_576
-/** The number of generations whose settings a thread keeps, and of mappings. */
-const maxGenerations = 4
+/** A thread forgets everything before it holds more generations, or more mappings, unless one request needs them. */
+const maxGenerations = 20
 const maxMappings = 2_000
-/** The number of changed mappings that are sent ahead. Each takes some milliseconds. */
-const maxAhead = 20
 
 /** The settings and mappings of one snapshot. */
 export interface Generation {
@@ -96,8 +94,6 @@ export class EvaluationEnded extends Error {
 export interface Evaluators {
   /** Returns a decision, or an explanation if the job asks for one. @throws EvaluatorsBusy, EvaluationEnded */
   run(job: EvaluatorJob): Promise<Decision | Explanation>
-  /** Sends the mappings that a reload has changed to the threads that there are, so that the next request takes no longer. */
-  prepare(generation: Generation, changed: readonly Program[]): void
   /** Ends all threads, and rejects the requests that wait or run. */
   close(): Promise<void>
 }
@@ -117,13 +113,12 @@ interface Running extends EvaluatorJob {
 
 export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
   const watch = createThreadWatch(timers)
-  const threads = new Set<Sent>()
   const pool = new Pool<Running>({
     timers,
     maxWorkers: maxThreads,
     idleMs,
     waitMs,
-    start: (events) => new Worker(events, { watch, threads, beginAgain }),
+    start: (events) => new Worker(events, { watch, beginAgain }),
     // One sender never gets all threads.
     mayRun: ({ request: { sender } }, running) =>
       sender === undefined ||
@@ -138,13 +133,14 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
    * the job had no part in that.
    */
   function beginAgain(job: Running, work?: number): void {
-    if (isClosed || work === 0 || (work !== undefined && job.attempts === maxAttempts)) {
+    if (isClosed) job.result.reject(new EvaluatorsBusy('the gateway stops'))
+    else if (work === 0 || (work !== undefined && job.attempts === maxAttempts))
       job.result.reject(new EvaluationEnded('the request exceeds the limit of time or memory'))
-      return
+    else {
+      if (work === undefined) job.attempts -= 1
+      else job.failed.push(work)
+      pool.addFirst(job)
     }
-    if (work === undefined) job.attempts -= 1
-    else job.failed.push(work)
-    pool.addFirst(job)
   }
 
   function isFull({ sender, rawBody }: HookRequest): boolean {
@@ -166,14 +162,11 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
       pool.add({ ...job, id: nextJob++, seed: randomInt(2 ** 31), failed: [], result, attempts: 0 })
       return result.promise
     },
-    prepare(generation, changed) {
-      for (const sent of threads) sent.prepare(generation, changed.slice(0, maxAhead))
-    },
     async close() {
       isClosed = true
       watch.close()
       const { waiting, ended } = pool.close()
-      for (const { result } of waiting) result.reject(new EvaluationEnded('the gateway stops'))
+      for (const { result } of waiting) result.reject(new EvaluatorsBusy('the gateway stops'))
       await ended
     },
   }
@@ -182,7 +175,6 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
 /** State that the workers share. */
 interface WorkerParts {
   readonly watch: ReturnType<typeof createThreadWatch>
-  readonly threads: Set<Sent>
   /** Begins the job of an ended thread again. Without `work` the job had no part in that. */
   readonly beginAgain: (job: Running, work?: number) => void
 }
@@ -204,13 +196,12 @@ class Worker implements PoolWorker<Running> {
   constructor(events: WorkerEvents<Running>, parts: WorkerParts) {
     this.#events = events
     this.#parts = parts
-    parts.threads.add(this.#sent)
     this.#thread.owner = { heard: (message) => this.#heard(message), lost: () => events.ended() }
   }
 
   run(job: Running): void {
     job.attempts += 1
-    const order = this.#sent.orderOf(job)
+    const order = orderOf(job, this.#sent.send(job))
     this.#goOn(job, 0)
     this.#thread.post(order)
   }
@@ -221,6 +212,7 @@ class Worker implements PoolWorker<Running> {
     // Nothing else may keep a process that only tests or tries mappings.
     this.#thread.keepAlive(true)
     Atomics.store(this.#thread.shared, slots.work, work)
+    Atomics.store(this.#thread.shared, slots.phase, phases.loading)
     const limitMb = memoryMb + memoryMbOfMapping * this.#sent.mappings.size
     const deadline = createDeadline(this.#thread.shared, job.request.rawBody.length)
     this.#parts.watch.add(this, {
@@ -288,7 +280,6 @@ class Worker implements PoolWorker<Running> {
     this.#current = undefined
     this.#parts.watch.remove(this)
     const ended = this.#thread.end()
-    this.#parts.threads.delete(this.#sent)
     const others = [...this.#aside.keys()]
     this.#aside.clear()
     if (job !== undefined) this.#parts.beginAgain(job, Atomics.load(this.#thread.shared, slots.work))
@@ -315,11 +306,11 @@ async function answerOf(
   if (transform === undefined) throw new Error(`The mapping "${mapping}" has no transform.`)
   calls[call] ??= transform.call({ ...given, rawBody, onCall, onStop })
   try {
-    return { type: 'transformed', job, call, answer: await calls[call] }
+    return { type: 'transformed', job, answer: await calls[call] }
   } catch (error) {
     if (!(error instanceof TransformError)) throw error
     const { code, message, place, refusal, cause } = error
-    return { type: 'transform-failed', job, call, error: { code, message, place, refusal, cause } }
+    return { type: 'transform-failed', job, error: { code, message, place, refusal, cause } }
   }
 }
 
@@ -356,9 +347,8 @@ export function createDeadline(shared: Int32Array, bytes: number): Deadline {
 interface Sent {
   /** By number. */
   readonly mappings: ReadonlySet<number>
-  prepare(generation: Generation, changed: readonly Program[]): void
-  /** Sends what the job needs besides. */
-  orderOf(job: Running): RunOrder
+  /** Sends what the job needs besides. However many mappings that is, a request that finds the same again costs no more. */
+  send(job: Running): RunOrder['found']
 }
 
 function createSent(post: (message: ToThread) => void): Sent {
@@ -367,66 +357,50 @@ function createSent(post: (message: ToThread) => void): Sent {
   const mappings = new Set<number>()
   let lastBucket = 0
 
-  function sendSettings({ id, settings, programs }: Generation): Map<Found['bucket'], number> {
-    const buckets = generations.get(id) ?? new Map()
-    if (!generations.delete(id)) {
-      const numbers = Int32Array.from(programs, ({ number }) => number)
-      post({ type: 'settings', generation: id, content: settings(), numbers })
-    }
+  function forgetIfFull(missing: number, isNew: boolean): void {
+    const isFull = mappings.size > 0 && mappings.size + missing > maxMappings
+    if (!isFull && !(isNew && generations.size >= maxGenerations)) return
+    generations.clear()
+    mappings.clear()
+    post({ type: 'forget' })
+  }
+
+  function bucketsOf({ id, settings, programs }: Generation): Map<Found['bucket'], number> {
+    const known = generations.get(id)
+    if (known !== undefined) return known
+    const numbers = Int32Array.from(programs, ({ number }) => number)
+    post({ type: 'settings', generation: id, content: settings(), numbers })
+    const buckets = new Map()
     generations.set(id, buckets)
-    const [oldest] = generations.keys()
-    if (generations.size > maxGenerations && oldest !== undefined) {
-      generations.delete(oldest)
-      post({ type: 'forget', what: oldest })
-    }
     return buckets
   }
 
-  function sendMappings(generation: Generation, needed: readonly Program[], isAhead: boolean): void {
-    const isMissing = ({ number }: Program) => !mappings.has(number)
-    let missing = needed.filter(isMissing)
-    if (missing.length === 0) return
-    if (mappings.size > 0 && mappings.size + missing.length > maxMappings) {
-      mappings.clear()
-      for (const buckets of generations.values()) buckets.clear()
-      post({ type: 'forget', what: 'mappings' })
-      missing = needed.filter(isMissing)
-    }
-    const contents = missing.map((program) => ({ number: program.number, ...generation.mapping(program) }))
-    post({ type: 'mappings', mappings: contents, isAhead })
+  function sendMissing({ generation, found }: Running): void {
+    const needed = [...new Set(found.flatMap(({ bucket }) => bucket))].flatMap(
+      (position) => generation.programs[position] ?? [],
+    )
+    const missing = () => needed.filter(({ number }) => !mappings.has(number))
+    forgetIfFull(missing().length, !generations.has(generation.id))
+    const buckets = bucketsOf(generation)
+    const contents = missing().map((program) => ({ number: program.number, ...generation.mapping(program) }))
+    post({ type: 'mappings', mappings: contents })
     for (const { number } of contents) mappings.add(number)
-  }
-
-  /** A request costs the main loop the same however many mappings its buckets hold, except for the first request. */
-  function sendFound({ generation, found }: Running): RunOrder['found'] {
-    const buckets = sendSettings(generation)
-    const numberOf = (bucket: Found['bucket']) => buckets.get(bucket)
-    if (found.some(({ bucket }) => numberOf(bucket) === undefined)) {
-      const needed = new Set(found.flatMap(({ bucket }) => bucket))
-      sendMappings(
-        generation,
-        generation.programs.filter((_program, position) => needed.has(position)),
-        false,
-      )
+    for (const { bucket } of found) {
+      if (buckets.has(bucket)) continue
+      buckets.set(bucket, ++lastBucket)
+      const positions = Int32Array.from(bucket)
+      post({ type: 'bucket', generation: generation.id, bucket: lastBucket, positions })
     }
-    return found.map(({ bucket, params }) => {
-      const number = numberOf(bucket) ?? ++lastBucket
-      if (numberOf(bucket) === undefined) {
-        const positions = Int32Array.from(bucket)
-        post({ type: 'bucket', generation: generation.id, bucket: number, positions })
-      }
-      buckets.set(bucket, number)
-      return { bucket: number, params }
-    })
   }
 
   return {
     mappings,
-    prepare(generation, changed) {
-      sendSettings(generation)
-      sendMappings(generation, changed, true)
+    send(job) {
+      const numberOf = ({ bucket }: Found) => generations.get(job.generation.id)?.get(bucket)
+      if (!generations.has(job.generation.id) || job.found.some((each) => numberOf(each) === undefined))
+        sendMissing(job)
+      return job.found.map((each) => ({ bucket: numberOf(each) ?? 0, params: each.params }))
     },
-    orderOf: (job) => orderOf(job, sendFound(job)),
   }
 }
 

@@ -17,7 +17,7 @@ export const slots = {
 } as const
 
 export const phases = {
-  /** The thread is starting, or compiling mappings. */
+  /** The thread is starting, compiling mappings, or about to go on with a request. */
   loading: 0,
   /** The thread has nothing to do, or awaits a transform, so no deadline runs. */
   waiting: 1,
@@ -78,8 +78,7 @@ export type ToThread =
       /** The numbers of the generation's mappings, in matching order. */
       readonly numbers: Int32Array
     }
-  /** `isAhead`: no request needs them yet, so everything about them is made at once. */
-  | { readonly type: 'mappings'; readonly mappings: readonly SentMapping[]; readonly isAhead: boolean }
+  | { readonly type: 'mappings'; readonly mappings: readonly SentMapping[] }
   /** The positions of mappings of a generation, which were all sent before. */
   | {
       readonly type: 'bucket'
@@ -87,8 +86,8 @@ export type ToThread =
       readonly bucket: number
       readonly positions: Int32Array
     }
-  /** Content sent before is no longer used. Buckets are forgotten with their mappings. */
-  | { readonly type: 'forget'; readonly what: 'mappings' | number }
+  /** Content sent before is no longer used. */
+  | { readonly type: 'forget' }
   | RunOrder
   | TransformReply<'transformed', { readonly answer: TransformAnswer }>
   | TransformReply<'transform-failed', { readonly error: SentTransformError }>
@@ -97,7 +96,6 @@ export type ToThread =
 type TransformReply<Type extends string, Content> = Content & {
   readonly type: Type
   readonly job: number
-  readonly call: number
 }
 
 /** An error of our own class loses its class when it is posted. */

@@ -67,27 +67,21 @@ export interface ThreadWatch {
 
 export function createThreadWatch(timers: Timers): ThreadWatch {
   /** `excess` counts the checks in a row that found too much. */
-  const running = new Map<
-    object,
-    { readonly watched: Watched; excess: number; state: 'new' | 'asked' | 'known' }
-  >()
+  const running = new Map<object, { readonly watched: Watched; excess: number; isAsked: boolean }>()
   let timer: unknown
 
   function check(): void {
     timer = undefined
     for (const [worker, entry] of running) {
       entry.watched.check?.()
-      // Most calls end before the first check.
-      if (entry.state === 'new') entry.state = 'known'
-      else if (entry.state === 'known') {
-        entry.state = 'asked'
-        void entry.watched.thread.usage().then((usage) => {
-          entry.state = 'known'
-          if (usage === undefined || running.get(worker) !== entry) return
-          entry.watched.check?.(usage.processorMs)
-          judge(entry, usage.bytes)
-        })
-      }
+      if (entry.isAsked) continue
+      entry.isAsked = true
+      void entry.watched.thread.usage().then((usage) => {
+        entry.isAsked = false
+        if (usage === undefined || running.get(worker) !== entry) return
+        entry.watched.check?.(usage.processorMs)
+        judge(entry, usage.bytes)
+      })
     }
     if (running.size > 0) timer = timers.setTimeout(check, checkMs)
   }
@@ -100,7 +94,7 @@ export function createThreadWatch(timers: Timers): ThreadWatch {
 
   return {
     add(worker, watched) {
-      running.set(worker, { watched, excess: 0, state: 'new' })
+      running.set(worker, { watched, excess: 0, isAsked: false })
       timer ??= timers.setTimeout(check, checkMs)
     },
     remove: (worker) => void running.delete(worker),
