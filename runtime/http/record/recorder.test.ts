@@ -48,10 +48,11 @@ const failed = (mapping: string): CandidateTrace => ({
 function explaining(count: number, hold?: Promise<void>) {
   const asked: unknown[] = []
   const candidates = Array.from({ length: count }, (_, index) => failed(`m${index}`))
-  const explain: Snapshot['explain'] = async ({ endpoint }, { decided } = {}) => {
+  const explain: Snapshot['explain'] = async ({ endpoint }, { decided, maxCandidates = count } = {}) => {
     asked.push(decided)
     await hold
-    return { endpoint, decision: ignored, candidates, actions: [] }
+    const more = Math.max(0, count - maxCandidates)
+    return { endpoint, decision: ignored, candidates: candidates.slice(0, maxCandidates), more, actions: [] }
   }
   return { explain, asked }
 }
