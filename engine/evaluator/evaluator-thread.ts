@@ -146,8 +146,8 @@ function foundIn(
 ): readonly Found[] {
   return found.flatMap(({ bucket: number, params }) => {
     const { all, find } = buckets.get(number) ?? { all: [], find: () => [] }
-    const known = isIndexed || request === undefined ? [all] : find(request)
-    return known.map((bucket) => ({ bucket, params }))
+    const matching = isIndexed || request === undefined ? [all] : find(request)
+    return matching.map((bucket) => ({ bucket, params }))
   })
 }
 
