@@ -18,6 +18,8 @@ const endedErrors = {
   closed: ['DRAINING', 'the store is closed'],
 } as const
 
+export type ReaderClient = ReturnType<typeof createReaderClient>
+
 export function createReaderClient(folder: string) {
   let thread: SerialThread<ReaderQuery, ReaderAnswer> | undefined = open()
 

@@ -1,6 +1,6 @@
 /** The writer's thread of the embedded store: runs the core, one post after the other. */
 
-import { parentPort, workerData } from 'node:worker_threads'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { ExclusiveLock } from '../../exclusive-lock.ts'
 import { type Core, createCore } from '../core.ts'
 import { plainError } from '../driver-error.ts'
@@ -17,10 +17,10 @@ import { leaveMark, markIn, rescueAtStart } from './rescue.ts'
 const tryForMs = 10_000
 const tryEveryMs = 500
 
-const port = parentPort
-if (port !== null) void start(port, workerData as WriterData)
+if (parentPort !== null) void serveWriter(parentPort, workerData as WriterData)
 
-async function start(port: NonNullable<typeof parentPort>, data: WriterData): Promise<void> {
+/** Opens the store, and serves the messages of its main thread until the last one closes it. */
+export async function serveWriter(port: MessagePort, data: WriterData): Promise<void> {
   const send = (message: FromWriter) => port.postMessage(message)
   let now = data.now
   let lock: ExclusiveLock | undefined
@@ -32,6 +32,7 @@ async function start(port: NonNullable<typeof parentPort>, data: WriterData): Pr
   } catch (error) {
     lock?.close()
     send({ type: 'failed', error: plainError(openingError(error, data.folder)) })
+    port.close()
     return
   }
   const { core, driver, opened } = writer

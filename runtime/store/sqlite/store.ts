@@ -1,5 +1,6 @@
 /** The embedded store: one folder, a writer's thread, a reader's thread, and what is answered from memory. */
 
+import type { EventEmitter } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { programFile } from '@reveille/engine'
 import { type OpenStore, type Store, StoreError, type StoreOptions } from '../port.ts'
@@ -7,7 +8,7 @@ import type { Opened } from '../protocol.ts'
 import { assembleStore, type Engine, type Handlers } from '../store.ts'
 import type { Fault } from './faulty-disk.ts'
 import type { FromWriter, ToWriter, WriterData } from './messages.ts'
-import { createReaderClient } from './reader-client.ts'
+import { createReaderClient, type ReaderClient } from './reader-client.ts'
 import { createSingleNode } from './single-node.ts'
 
 /** The store with a way to make its disk fail, for tests. */
@@ -24,12 +25,30 @@ export const openSqliteStore: OpenStore = async (options) => (await openFaultySt
  */
 const maxUnanswered = 2
 
-export async function openFaultyStore(options: StoreOptions): Promise<FaultyStore> {
+/** The main thread's side of the writer, as far as it is used. */
+export type WriterThread = Pick<EventEmitter, 'on' | 'once' | 'removeAllListeners'> & {
+  postMessage(message: ToWriter): void
+  unref(): void
+}
+
+/** Starts the two threads. Tests of the store itself run both in their own thread, as starting one takes longer than most of them. */
+export interface Threads {
+  startWriter(data: WriterData): WriterThread
+  startReader(folder: string): ReaderClient
+}
+
+const ownThreads: Threads = {
+  startWriter: (workerData) =>
+    new Worker(programFile('./sqlite-writer.ts', import.meta.url), { workerData, name: 'store writer' }),
+  startReader: createReaderClient,
+}
+
+export async function openFaultyStore(options: StoreOptions, threads = ownThreads): Promise<FaultyStore> {
   let send: (message: ToWriter) => Promise<void> = async () => undefined
   const store = await assembleStore(options, async (handlers) => {
     const cluster = createSingleNode(options)
-    const { worker, opened } = await startWriter(options, cluster.node)
-    const connected = connect(options, worker, handlers)
+    const { worker, opened } = await startWriter(options, cluster.node, threads)
+    const connected = connect(worker, threads.startReader(options.location), handlers)
     send = connected.ask
     return { engine: { ...connected.engine, cluster }, opened }
   })
@@ -43,8 +62,7 @@ export async function openFaultyStore(options: StoreOptions): Promise<FaultyStor
   }
 }
 
-function connect(options: StoreOptions, worker: Worker, handlers: Handlers) {
-  const reader = createReaderClient(options.location)
+function connect(worker: WriterThread, reader: ReaderClient, handlers: Handlers) {
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const asked: (() => void)[] = []
   let isClosing = false
@@ -96,16 +114,13 @@ function connect(options: StoreOptions, worker: Worker, handlers: Handlers) {
 function startWriter(
   options: StoreOptions,
   node: string,
-): Promise<{ readonly worker: Worker; readonly opened: Opened }> {
+  threads: Threads,
+): Promise<{ readonly worker: WriterThread; readonly opened: Opened }> {
   const { location, keepMs, backlog, sessionIdleMs, maxBodyBytes, ignoredBodiesMs, maxWithoutEffect } =
     options
   const limits = { keepMs, backlog, sessionIdleMs, maxBodyBytes, ignoredBodiesMs, maxWithoutEffect }
   const { historyMessages, now } = options
-  const workerData: WriterData = { folder: location, node, now: now(), limits, historyMessages }
-  const worker = new Worker(programFile('./sqlite-writer.ts', import.meta.url), {
-    workerData,
-    name: 'store writer',
-  })
+  const worker = threads.startWriter({ folder: location, node, now: now(), limits, historyMessages })
   return new Promise((resolve, reject) => {
     worker.once('error', (error) =>
       reject(new StoreError('STORE_UNAVAILABLE', 'the writer did not start', { cause: error })),
