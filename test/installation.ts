@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import type { SourceClock } from '../plugins/kit/index.ts'
 import { createGateway, type Gateway, type GatewayOptions } from '../runtime/index.ts'
 import type { RunRecord } from '../runtime/store/port.ts'
+import { openInThisThread } from '../runtime/store/sqlite/contract-subject.ts'
 import { atEnd } from './at-end.ts'
 import { boardFile } from './rehearsal-plugin/board.ts'
 
@@ -105,6 +106,7 @@ export async function install(
     ...(options.clock && { clock: options.clock }),
     ...(options.tunnel && { tunnel: options.tunnel }),
     ...options.cluster,
+    openStore: openInThisThread,
     logStream: lines,
   })
   atEnd(t, () => gateway.close({ graceMs: 0 }))

@@ -98,7 +98,7 @@ function createHealthReports(log: Log) {
 }
 
 async function open(
-  { options: { leases }, parts }: Assembly,
+  { options: { leases, openStore: openEmbedded = openSqliteStore }, parts }: Assembly,
   { configuration, clock, log }: Configured,
   more: Pick<StoreOptions, 'node' | 'onHealth' | 'onStopped'>,
 ): Promise<Store> {
@@ -120,7 +120,7 @@ async function open(
     ...more,
   }
   try {
-    if (isEmbedded) return await openSqliteStore(options)
+    if (isEmbedded) return await openEmbedded(options)
     return await openDriverStore({ ...options, configFile: settings.file })
   } catch (error) {
     throw isEmbedded ? error : shownAtAddress(error, configuration)

@@ -2,7 +2,7 @@
 
 import type { SourceClock } from '@reveille/kit'
 import type { LogOptions } from '../observe/log.ts'
-import type { NodeRole, StoreOptions } from '../store/port.ts'
+import type { NodeRole, OpenStore, StoreOptions } from '../store/port.ts'
 import type { TunnelOptions } from '../tunnel.ts'
 import type { Parts } from './parts.ts'
 
@@ -23,6 +23,8 @@ export interface GatewayOptions {
   readonly node?: string | undefined
   /** Times after which nodes take each other for dead, for tests. Default: the store's. */
   readonly leases?: StoreOptions['leases']
+  /** Opens the embedded store, for tests. Default: in threads of its own. */
+  readonly openStore?: OpenStore
   /** Milliseconds since the Unix epoch. Default: `Date.now`. */
   readonly now?: () => number
   /** How keys of providers are fetched, and subscriptions confirmed. Default: the platform's. */

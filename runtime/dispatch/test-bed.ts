@@ -13,7 +13,7 @@ import { createSampler } from '../store/contract/bench/samples.ts'
 import { createIdMinter } from '../store/id.ts'
 import { createManualClock } from '../store/manual-clock.ts'
 import type { EventRecord, NewAction, RunRecord, SetTimer, Store, WorkOptions } from '../store/port.ts'
-import { openSqliteStore } from '../store/sqlite/index.ts'
+import { openInThisThread } from '../store/sqlite/contract-subject.ts'
 import { runTask } from '../store/task-keys.ts'
 import { createBudgets } from './budget.ts'
 import { createCircuitBreaker } from './delivery/circuit-breaker.ts'
@@ -86,7 +86,7 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
   })
 
   async function open(): Promise<Store> {
-    const opened = await openSqliteStore({
+    const opened = await openInThisThread({
       location: join(root, String(life)),
       now: clock.now,
       setTimer: clock.setTimer,

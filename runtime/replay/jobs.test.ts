@@ -9,7 +9,7 @@ import type { Timers } from '@reveille/engine'
 import { until } from '../../test/installation.ts'
 import { createIdMinter } from '../store/id.ts'
 import type { Id, ReplayJob, RequestOutcome, RequestRecord, Store } from '../store/port.ts'
-import { openSqliteStore } from '../store/sqlite/index.ts'
+import { openInThisThread } from '../store/sqlite/contract-subject.ts'
 import { createReplayJobs, type ReplayJobsOptions } from './jobs.ts'
 import type { ReplayAnswer, Replays } from './replays.ts'
 
@@ -38,7 +38,7 @@ async function open(
 ) {
   const store =
     shared ??
-    (await openSqliteStore({
+    (await openInThisThread({
       location: folder,
       now: Date.now,
       keepMs: 86_400_000,

@@ -11,7 +11,7 @@ import type { AgentAction } from '@reveille/engine'
 import { atEnd } from '../../../test/at-end.ts'
 import { createIdMinter } from '../../store/id.ts'
 import type { RunRecord, Settlement, Store } from '../../store/port.ts'
-import { openSqliteStore } from '../../store/sqlite/index.ts'
+import { openInThisThread } from '../../store/sqlite/contract-subject.ts'
 import { createApp, createHookSurface, createRecorder } from '../index.ts'
 import { agent, createLogLines, createManualTimers, createSnapshot, token } from '../surface-fixture.ts'
 import { createOutcomeWaits, maxWaiting } from './outcome-waits.ts'
@@ -42,7 +42,7 @@ async function open(t: TestContext): Promise<Bed> {
   const folder = await mkdtemp(join(tmpdir(), 'reveille-wait-'))
   atEnd(t, () => rm(folder, { recursive: true, force: true }))
   const limits = { keepMs: 60_000, backlog: 1000, historyMessages: 10 }
-  const store = await openSqliteStore({ location: folder, now: Date.now, ...limits })
+  const store = await openInThisThread({ location: folder, now: Date.now, ...limits })
   atEnd(t, () => store.close())
   const result = Promise.withResolvers<Ended>()
   store.work({

@@ -6,9 +6,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { setImmediate } from 'node:timers/promises'
 import { MessageChannel } from 'node:worker_threads'
 import { faultsSql } from '../contract/bench/soundness.ts'
 import type { ContractSubject } from '../contract.ts'
+import type { OpenStore } from '../port.ts'
 import { answer } from '../reading.ts'
 import { databaseFile } from './folder.ts'
 import type { ToWriter } from './messages.ts'
@@ -37,6 +39,8 @@ const inThisThread: Threads = {
     }
     return {
       async ask(query) {
+        // No answer of another thread comes within a turn of the event loop.
+        await setImmediate()
         db ??= new DatabaseSync(databaseFile(folder), { readOnly: true })
         return structuredClone(await answer(createStatements(db), dialect.among, query))
       },
@@ -46,6 +50,10 @@ const inThisThread: Threads = {
     }
   },
 }
+
+/** Opens the store without threads of its own, for tests that do not test them. */
+export const openInThisThread: OpenStore = async (options) =>
+  (await openFaultyStore(options, inThisThread)).store
 
 export const sqliteSubject: ContractSubject = {
   name: 'sqlite',
