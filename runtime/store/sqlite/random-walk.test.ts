@@ -1,4 +1,4 @@
 import { randomContract } from '../contract/random-walk/random-walk.ts'
-import { sqliteSubject } from './contract-subject.ts'
+import { sqliteSubject } from '../contract/sqlite-subject.ts'
 
 randomContract(sqliteSubject, { seeds: [7, 12], steps: 100 })
