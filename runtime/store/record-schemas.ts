@@ -48,11 +48,11 @@ const forgottenAt = Type.Integer({ description: 'When an operator had its texts 
 export const requestFields = {
   id,
   endpoint: Type.String({ description: 'The name behind `/hooks/`.' }),
-  generation: Type.Integer({ description: 'What was live.' }),
+  generation: Type.Integer({ description: 'The live generation.' }),
   outcome: Type.Enum(requestOutcomes),
   status: Type.Integer({ description: 'The HTTP status that was answered.' }),
   bodyBytes: Type.Integer(),
-  bodyKept: Type.Boolean({ description: 'Whether the body is kept, so that it can be shown and replayed.' }),
+  bodyKept: Type.Boolean({ description: 'True if the body is kept, so that it can be shown and replayed.' }),
   /** From the request's first byte. */
   receivedAt: time,
   timings: Type.Object(optional({ read: Type.Number(), resolve: Type.Number() }), {
@@ -83,7 +83,7 @@ export const requestFields = {
     generationDigest: Type.String({ description: 'The beginning of the digest of the generation.' }),
     node: Type.String({ description: 'The node that accepted it, where there are several.' }),
     count: Type.Integer({
-      description: 'How many requests this record stands for, where refused ones are summed up.',
+      description: 'Number of requests that this record sums up, where they were refused.',
     }),
     by: Type.String({ description: 'Of a replay: the name of the token whose holder asked for it.' }),
     forgottenAt,
@@ -114,7 +114,7 @@ export const runFields = {
   generation: Type.Integer(),
   sessionKey: Type.String(),
   state: Type.Enum(runStates),
-  stage: Type.Enum(runStages, { description: 'How far it is; `state` is how its turn ended.' }),
+  stage: Type.Enum(runStages, { description: 'Its stage; `state` is the result of its turn.' }),
   runner: Type.String(),
   /** Over all attempts together. */
   timeoutSeconds: Type.Integer(),
@@ -146,7 +146,7 @@ export const runFields = {
         cachedInputTokens: Type.Integer(),
         reasoningTokens: Type.Integer(),
         usd: Type.Number({
-          description: 'What the tokens cost in US dollars, where the price of the model is known.',
+          description: 'Cost of the tokens in US dollars, where the price of the model is known.',
         }),
       }),
     ),
@@ -181,16 +181,16 @@ export const runFields = {
     summaryEventId: id,
     eventIds: Type.Array(id, { description: 'The events that a heartbeat has shown.' }),
     joined: Type.Array(Type.Object({ requestId: id, at: time, ...optional({ message: Type.String() }) }), {
-      description: 'What joined a run that was cancelled before it could read it: the newest 100.',
+      description: 'The newest 100 requests that joined a run which was cancelled before it could read them.',
     }),
     retries: Type.Array(
       Type.Object({
         at: time,
         state: Type.Enum(['failed', 'timed-out']),
-        attempts: Type.Integer({ description: 'How many of its attempts came before.' }),
+        attempts: Type.Integer({ description: 'Number of its attempts before.' }),
         ...optional({ error: runError, summaryEventId: id }),
       }),
-      { description: 'How it ended each time before it was retried, oldest first.' },
+      { description: 'Its results before each retry, oldest first.' },
     ),
     orders: Type.Array(Type.Object({ order: Type.Enum(['cancel', 'resume', 'retry']), at: time, by }), {
       description: 'Who cancelled, resumed or retried it, oldest first.',
@@ -239,7 +239,7 @@ export const delivery = Type.Object(
     state: Type.Enum(deliveryStates),
     channel: Type.String(),
     text: Type.String({ description: 'The reply as Markdown.' }),
-    receipts: Type.Array(Type.Unknown({ description: 'What the channel answered for one part.' })),
+    receipts: Type.Array(Type.Unknown({ description: "The channel's answer for one part." })),
     attempts: Type.Integer(),
     generation: Type.Integer(),
     createdAt: time,
@@ -273,8 +273,8 @@ export const issue = Type.Object(
   {
     key: Type.String({ description: 'Names it in the routes that change it.' }),
     code: Type.String({ description: 'Its kind, such as `TRANSFORM_FAILING`.' }),
-    severity: Type.Enum(severities, { description: 'How bad it is; the worst is the first of these.' }),
-    subject: Type.String({ description: 'What it is about: an endpoint, a mapping, a channel.' }),
+    severity: Type.Enum(severities, { description: 'Severity; the worst is the first of these.' }),
+    subject: Type.String({ description: 'Its subject: an endpoint, a mapping, a channel.' }),
     cause: Type.String({ description: 'One sentence.' }),
     next: Type.Object(
       {

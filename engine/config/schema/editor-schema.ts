@@ -75,7 +75,7 @@ function takesAnyReference({ type, enum: names, pattern }: SchemaNode): boolean 
 const scalars = [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }, { type: 'null' }] as const
 
 const operators = {
-  exists: { type: 'boolean', description: 'Whether the field is there; a null is.' },
+  exists: { type: 'boolean', description: 'True if the field must be present; a null is.' },
   prefix: { type: 'string', minLength: 1, description: 'The string begins with this one.' },
   suffix: { type: 'string', minLength: 1, description: 'The string ends with this one.' },
   'anything-but': {

@@ -32,7 +32,7 @@ export type Routes = Readonly<Record<string, RouteDeclaration>>
 
 /** Query properties of every list. */
 export const pageQuery = optional({
-  limit: Type.Integer({ description: 'How many there may be on the page.', minimum: 1, maximum: 500 }),
+  limit: Type.Integer({ description: 'Maximum number of items on the page.', minimum: 1, maximum: 500 }),
   cursor: Type.String({ description: 'The `next` of the page before.', minLength: 1, maxLength: 200 }),
 })
 

@@ -61,7 +61,7 @@ const actionTrace = Type.Object(
     ...optional({
       index: Type.Integer({ description: 'The element of `forEach`.' }),
       segments: Type.Array(segment, { description: 'The text or message in pieces, at most 16 KiB.' }),
-      prompt: Type.String({ description: 'What the model would see.' }),
+      prompt: Type.String({ description: "The model's input." }),
     }),
   },
   { $id: 'ActionTrace' },
@@ -86,7 +86,7 @@ const tried = {
   stops: Type.Array(
     Type.Object({
       module: Type.String(),
-      target: Type.String({ description: 'What the transform would have reached: `https://jira.example`.' }),
+      target: Type.String({ description: 'The target that the transform called: `https://jira.example`.' }),
       ...optional({ place: Type.String({ description: '`file:line:column`.' }) }),
     }),
     { description: 'Where transforms were stopped.' },
@@ -101,7 +101,7 @@ export const dryRun = Type.Object(
     ...tried,
     ...optional({
       test,
-      diagnostics: Type.Array(diagnostic, { description: 'What is odd about pasted mappings.' }),
+      diagnostics: Type.Array(diagnostic, { description: 'Findings about pasted mappings.' }),
     }),
   },
   { $id: 'RequestDryRun' },
@@ -123,7 +123,7 @@ export const dryRunRoutes = {
     }),
     answers: {
       200: Type.Object({
-        by: Type.String({ description: 'What explains: `stored`, `live`, or the number of a generation.' }),
+        by: Type.String({ description: 'Source of the explanation: `stored`, `live`, or the number of a generation.' }),
         explanation: Type.Unsafe<object>({
           type: 'object',
           description:
@@ -159,8 +159,8 @@ export const dryRunRoutes = {
             description:
               'A mapping file, a list of mappings or one mapping, in the place of those that are live.',
           }),
-          callOut: Type.Boolean({ description: 'Whether transforms may use the network.' }),
-          withTest: Type.Boolean({ description: 'Whether a test that expects the result is written too.' }),
+          callOut: Type.Boolean({ description: 'True if transforms may use the network.' }),
+          withTest: Type.Boolean({ description: 'True to write a test that expects the result too.' }),
         }),
       },
       { additionalProperties: false },

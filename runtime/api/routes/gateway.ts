@@ -26,13 +26,13 @@ const day = { pattern: '^\\d{4}-\\d\\d-\\d\\d$', expects: 'a day such as 2026-01
 const maxRequests = 10_000
 
 const dryRunQuery = optional({
-  dryRun: Type.Boolean({ description: 'Whether nothing goes live, and stored requests are compared.' }),
+  dryRun: Type.Boolean({ description: 'True to change nothing and compare stored requests.' }),
   limit: Type.Integer({
-    description: 'How many stored requests a dry run looks at.',
+    description: 'Number of stored requests that a dry run examines.',
     minimum: 1,
     maximum: maxRequests,
   }),
-  callOut: Type.Boolean({ description: 'Whether transforms may use the network in a dry run.' }),
+  callOut: Type.Boolean({ description: 'True if transforms may use the network in a dry run.' }),
 })
 
 export const gatewayRoutes = {
@@ -51,7 +51,7 @@ export const gatewayRoutes = {
     summary:
       'Shows the last minutes in steps of ten seconds: outcomes, durations, backlog and what turns cost.',
     query: optional({
-      minutes: Type.Integer({ description: 'How many minutes back. Default: 60.', minimum: 1, maximum: 360 }),
+      minutes: Type.Integer({ description: 'Length of the series in minutes. Default: 60.', minimum: 1, maximum: 360 }),
     }),
     answers: { 200: series },
   },
@@ -65,7 +65,7 @@ export const gatewayRoutes = {
       ...pageQuery,
       ...optional({
         by: Type.Enum(['day', 'mapping', 'model', 'session'], {
-          description: 'What there is one item for. Default: `day`.',
+          description: 'Grouping of the items. Default: `day`.',
         }),
         since: Type.String({
           description: 'The first day (UTC), such as 2026-01-31. Default: 29 days ago.',

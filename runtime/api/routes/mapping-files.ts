@@ -11,11 +11,11 @@ const maxSavedBytes = 2_200_000
 const saved = Type.Object(
   {
     file: Type.String({ description: 'Its name from the folder of mapping files.' }),
-    saved: Type.Boolean({ description: 'Whether the file was written.' }),
+    saved: Type.Boolean({ description: 'True if the file was written.' }),
     ...optional({
       digest: Type.String({ description: 'The SHA-256 of what the file held before. Absent: it is new.' }),
-      before: Type.String({ description: 'What the file held before, without secrets.' }),
-      after: Type.String({ description: 'What it would hold, or holds now.' }),
+      before: Type.String({ description: 'Content of the file before, without secrets.' }),
+      after: Type.String({ description: 'Its new content, or that of a dry run.' }),
       diagnostics: Type.Array(diagnostic, { description: 'Why the mapping does not compile by itself.' }),
       reload: dryReload.properties.reload,
       shadow: dryReload.properties.shadow,
@@ -32,7 +32,7 @@ export const mappingFileRoutes = {
     summary:
       'Saves a mapping in a mapping file if all files with it would go live, or says what that would change.',
     query: optional({
-      dryRun: Type.Boolean({ description: 'Whether nothing is written, and stored requests are compared.' }),
+      dryRun: Type.Boolean({ description: 'True to write nothing and compare stored requests.' }),
     }),
     maxBodyBytes: maxSavedBytes,
     body: Type.Object(

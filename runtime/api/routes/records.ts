@@ -18,7 +18,7 @@ export const request = Type.Object(
       replays: Type.Array(id, { description: 'Its newest 20 replays.' }),
       trace: Type.Unsafe<object>({
         type: 'object',
-        description: 'How each mapping was tried, of a request that was ignored or failed.',
+        description: 'Result of each mapping, for a request that was ignored or failed.',
       }),
     }),
   },
@@ -36,7 +36,7 @@ export const run = Type.Object(
     ...optional({
       progress: Type.Unsafe<object>({
         type: 'object',
-        description: 'How far its turn is, while it is under way.',
+        description: 'Progress of its turn, while it is under way.',
       }),
     }),
   },
@@ -107,9 +107,9 @@ const generationFields = {
     }),
     digest: Type.String(),
     mappings: Type.Integer(),
-    rolledBack: Type.Boolean({ description: 'Whether it is live in place of the files.' }),
+    rolledBack: Type.Boolean({ description: 'True if it is live in place of the files.' }),
     isCurrent: Type.Boolean({
-      description: 'Whether the files are still as they were when they were refused.',
+      description: 'True if the files are unchanged since they were refused.',
     }),
   }),
 }
@@ -172,7 +172,7 @@ export const dryReload = Type.Object(
     reload: reloadResult,
     ...optional({
       shadow: Type.Object({
-        compared: Type.Integer({ description: 'How many stored requests were looked at.' }),
+        compared: Type.Integer({ description: 'Number of stored requests examined.' }),
         same: Type.Integer(),
         summary: Type.Array(Type.String()),
         differences: Type.Array(
@@ -187,7 +187,7 @@ export const dryReload = Type.Object(
         ),
         ...optional({
           stopped: Type.Integer({
-            description: 'How many could not be compared, since a transform was stopped.',
+            description: 'Number of requests that could not be compared, because a transform was stopped.',
           }),
           stops: Type.Array(Type.String({ description: 'A module, and what it would have reached.' })),
         }),
@@ -205,7 +205,7 @@ export const health = Type.Object(
     events: Type.Integer(),
     fullOfEvents: Type.Boolean(),
     commits: Type.Integer(),
-    ...optional({ reason: Type.String({ description: 'What to do about it.' }), brief: Type.String() }),
+    ...optional({ reason: Type.String({ description: 'Advice on the problem.' }), brief: Type.String() }),
   },
   { $id: 'Health' },
 )
@@ -248,11 +248,11 @@ type OutcomeLists = Readonly<Record<(typeof requestOutcomes)[number], typeof num
 export const cost = Type.Object(
   {
     name: Type.String({ description: 'The day, mapping, model or session; empty for turns that have none.' }),
-    runs: Type.Integer({ description: 'How many turns.' }),
+    runs: Type.Integer({ description: 'Number of turns.' }),
     tokens: Type.Integer({ description: 'Input and output together.' }),
     usd: Type.Number({ description: 'US dollars.' }),
     unpriced: Type.Integer({
-      description: 'How many of these turns are not in `usd`, as their cost is not known.',
+      description: 'Number of these turns that are not in `usd`, as their cost is not known.',
     }),
   },
   { $id: 'Cost' },
@@ -323,10 +323,10 @@ export const status = Type.Object(
         role: Type.Enum(['all', 'ingress']),
         startedAt: time,
         renewedAt: time,
-        leads: Type.Array(Type.String(), { description: 'What it does for all nodes.' }),
-        isSelf: Type.Boolean({ description: 'Whether it is the node that answers.' }),
+        leads: Type.Array(Type.String(), { description: 'Its work for all nodes.' }),
+        isSelf: Type.Boolean({ description: 'True if it is the node that answers.' }),
         ...optional({
-          generation: Type.Integer({ description: 'What is live on it, by its own number.' }),
+          generation: Type.Integer({ description: 'Its live generation, by its own number.' }),
           digest: Type.String({
             description: 'The beginning of the digest of that, the same on all nodes with the same files.',
           }),
@@ -334,8 +334,8 @@ export const status = Type.Object(
             description:
               'The same without what each node has for itself, such as its port and its data folder.',
           }),
-          skewMs: Type.Integer({ description: 'How far its clock is ahead of that of the database.' }),
-          wakeUp: Type.Enum(['notify', 'poll'], { description: 'How it hears of what other nodes did.' }),
+          skewMs: Type.Integer({ description: "Milliseconds by which its clock is ahead of the database's." }),
+          wakeUp: Type.Enum(['notify', 'poll'], { description: 'Its way to learn of changes by other nodes.' }),
         }),
       }),
     ),
@@ -362,7 +362,7 @@ export const endpointItem = Type.Object(
   {
     name: Type.String({ description: 'The text of `match.path`, or of a policy.' }),
     policy: Type.Object({
-      auth: Type.Enum(['token', 'signature', 'both', 'none'], { description: 'What a sender has to show.' }),
+      auth: Type.Enum(['token', 'signature', 'both', 'none'], { description: 'Authentication that a sender needs.' }),
       ...optional({
         provider: Type.String(),
         rate: Type.Object(optional({ endpoint: rate, client: rate })),

@@ -12,9 +12,9 @@ import { boundedText, id, optional, time } from './schema.ts'
 const maxEditedBytes = 64 * 1024 * 1024
 
 const terms = optional({
-  dryRun: Type.Boolean({ description: 'Whether nothing is done, and the answer says what would be.' }),
+  dryRun: Type.Boolean({ description: 'True to change nothing and return the expected result.' }),
   deliverAgain: Type.Boolean({
-    description: 'Whether replies are delivered although an earlier one was, or may have been.',
+    description: 'True to deliver replies although an earlier one was, or may have been, delivered.',
   }),
 })
 
@@ -49,12 +49,12 @@ const replayed = Type.Object(
 const jobFields = {
   id,
   filter: Type.Unsafe<object>({ type: 'object', description: 'Which requests were chosen.' }),
-  options: Type.Unsafe<object>({ type: 'object', description: 'How they are replayed.' }),
+  options: Type.Unsafe<object>({ type: 'object', description: 'Options of their replay.' }),
   state: Type.Enum(['running', 'done', 'cancelled']),
   total: Type.Integer(),
-  done: Type.Integer({ description: 'How many were accepted.' }),
-  failed: Type.Integer({ description: 'How many failed again.' }),
-  skipped: Type.Integer({ description: 'How many could not be replayed, or came to nothing again.' }),
+  done: Type.Integer({ description: 'Number of accepted replays.' }),
+  failed: Type.Integer({ description: 'Number of replays that failed again.' }),
+  skipped: Type.Integer({ description: 'Number of requests that could not be replayed, or had no effect again.' }),
   createdAt: time,
   ...optional({
     endedAt: time,
@@ -85,7 +85,7 @@ export const replayRoutes = {
     needsFor: { raw: 'operate' },
     summary: 'Shows the body of a request without known secrets.',
     query: optional({
-      raw: Type.Boolean({ description: 'Whether the bytes are answered as they came, which is logged.' }),
+      raw: Type.Boolean({ description: 'True to return the unchanged bytes, which is logged.' }),
     }),
     answers: {
       200: Type.Unknown({
@@ -160,7 +160,7 @@ export const replayRoutes = {
           description: 'Which requests. At least one filter is needed.',
         }),
         dryRun: Type.Boolean({
-          description: 'Whether nothing is forgotten, and the answer says how many would be.',
+          description: 'True to forget nothing and return the number.',
         }),
       }),
       { additionalProperties: false },

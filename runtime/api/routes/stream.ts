@@ -12,7 +12,7 @@ export const streamFrame = Type.Object({
   requests: Type.Array(requestItem, {
     description: 'The newest of those that came or changed, the oldest first.',
   }),
-  skipped: Type.Integer({ description: 'How many more requests came or changed.' }),
+  skipped: Type.Integer({ description: 'Number of further requests that came or changed.' }),
   runs: Type.Array(
     Type.Object({ id, state: Type.Enum(runStates), ...optional({ stage: Type.Enum(runStages) }) }),
   ),
@@ -20,11 +20,11 @@ export const streamFrame = Type.Object({
   deliveries: Type.Array(Type.Object({ id, state: Type.Enum(deliveryStates) })),
   ...optional({
     partial: Type.Boolean({
-      description: 'Whether there are more runs, events or deliveries than are named.',
+      description: 'True if there are more runs, events or deliveries than are named.',
     }),
-    issues: Type.Boolean({ description: 'Whether open problems came, changed or ended.' }),
-    generation: Type.Integer({ description: 'What went live.' }),
-    reload: Type.Boolean({ description: 'Whether the files were read again, with any result.' }),
+    issues: Type.Boolean({ description: 'True if issues were opened, changed or resolved.' }),
+    generation: Type.Integer({ description: 'The generation that went live.' }),
+    reload: Type.Boolean({ description: 'True if the files were read again, with any result.' }),
   }),
 })
 

@@ -28,9 +28,9 @@ const orderedRun = Type.Object({
 /** The result of an order about everything that is parked. */
 const orderedAll = Type.Object({
   ok: Type.Literal(true),
-  done: Type.Integer({ description: 'For how many it was carried out.' }),
+  done: Type.Integer({ description: 'Number of records for which it was carried out.' }),
   refused: Type.Array(Type.Object({ id, reason: Type.String() }), {
-    description: 'The first 500 of those for which it was not.',
+    description: 'The first 500 records for which it was not.',
   }),
 })
 
@@ -107,7 +107,7 @@ export const workRoutes = {
         runner: boundedText('Only those of this runner.', maxNameBytes),
         all: Type.Literal(true),
         dryRun: Type.Boolean({
-          description: 'Whether nothing is done, and `done` says how many would be retried.',
+          description: 'True to retry nothing; `done` is the number of runs that would be retried.',
         }),
       }),
       { additionalProperties: false },
