@@ -201,7 +201,7 @@ export const logMessages: Record<string, Line | ((facts: Facts) => Line) | undef
   'channel-check-failed': ['warning', '{channel} is not good  {reason}'],
   'source-started': ['source', '{source} begins'],
   'source-working': ['source', '{source}  {detail}', '{times}'],
-  'source-failed': ['failing', '{source}  {detail}'],
+  'source-failing': ['failing', '{source}  {detail}'],
   'source-waiting': ['waiting', '{source}  {detail}'],
   'source-held-elsewhere': ['held', '{source}  {detail}'],
   'source-stopped': ['source', '{source} has ended'],

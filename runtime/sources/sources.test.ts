@@ -133,7 +133,7 @@ test('a source that throws or returns is begun again, after waits that double up
     await bed.sleepThrough(wait)
     await bed.until(() => calls.length === index + 2, 'it is begun again')
   }
-  const failed = bed.lines.filter(({ event }) => event === 'source-failed')
+  const failed = bed.lines.filter(({ event }) => event === 'source-failing')
   assert.deepEqual(
     failed.slice(0, 3).map(({ detail, retryInMs, level }) => [detail, retryInMs, level]),
     [

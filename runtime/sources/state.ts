@@ -51,7 +51,7 @@ function readNumbers(reported: unknown, isValid: (value: number) => boolean): Re
 const events: Readonly<Record<SourceState['state'], string>> = {
   starting: 'source-started',
   working: 'source-working',
-  failing: 'source-failed',
+  failing: 'source-failing',
   waiting: 'source-waiting',
   'held-elsewhere': 'source-held-elsewhere',
   stopped: 'source-stopped',
