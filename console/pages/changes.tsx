@@ -121,7 +121,7 @@ function Live({ live, currentRefusal, folder, reload }: LiveProps) {
           <DiagnosticList diagnostics={warnings} folder={folder} label="Warnings" />
         </details>
       )}
-      <Step path="/reload" verb="Reload" what="a reload of the files" folder={folder} onDone={reload} />
+      <Step path="/reload" verb="Reload" subject="a reload of the files" folder={folder} onDone={reload} />
     </section>
   )
 }
@@ -130,7 +130,7 @@ interface StepProps {
   /** Below `/api`. */
   readonly path: string
   readonly verb: string
-  readonly what: string
+  readonly subject: string
   readonly folder: string
   readonly onDone: () => void
 }
@@ -143,7 +143,7 @@ interface StepState {
 }
 
 /** Something that changes what is live: a dry run first, whose result says what would change, and then for real. */
-function Step({ path, verb, what, folder, onDone }: StepProps) {
+function Step({ path, verb, subject, folder, onDone }: StepProps) {
   const [{ isBusy, dry, done, error }, setState] = useState<StepState>({ isBusy: false })
   const result = useRef<HTMLDivElement>(null)
 
@@ -180,7 +180,7 @@ function Step({ path, verb, what, folder, onDone }: StepProps) {
       </p>
       <div ref={result} tabIndex={-1}>
         {error !== undefined && <Problem error={error} />}
-        {dry !== undefined && <DryRunView dry={dry} what={what} folder={folder} />}
+        {dry !== undefined && <DryRunView dry={dry} subject={subject} folder={folder} />}
         {done !== undefined && (
           <p class={`edge note tone-${done.ok ? 'good' : 'bad'}`}>{outcomeText(done)}</p>
         )}
@@ -238,7 +238,7 @@ function Entry({ item, before, folder, reload }: EntryProps) {
           <Step
             path={`/generations/${generation}/rollback`}
             verb={`Roll back to ${generation}`}
-            what={`a rollback to generation ${generation}`}
+            subject={`a rollback to generation ${generation}`}
             folder={folder}
             onDone={reload}
           />

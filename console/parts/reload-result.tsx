@@ -40,15 +40,15 @@ const wouldBe = { live: 'would go live', unchanged: 'would change nothing', reje
 interface DryRunProps {
   readonly dry: DryRun
   /** Begins a sentence: `a reload of the files`. */
-  readonly what: string
+  readonly subject: string
   readonly folder: string
 }
 
-export function DryRunView({ dry: { reload, shadow }, what, folder }: DryRunProps) {
+export function DryRunView({ dry: { reload, shadow }, subject, folder }: DryRunProps) {
   return (
     <div class="stack">
       <p class={`edge note tone-${reload.ok ? 'good' : 'bad'}`}>
-        Dry run: {what} {wouldBe[reload.outcome]}.
+        Dry run: {subject} {wouldBe[reload.outcome]}.
       </p>
       {reload.diagnostics.length > 0 && (
         <DiagnosticList diagnostics={reload.diagnostics} folder={folder} label="Messages of the dry run" />

@@ -35,13 +35,14 @@ export function readClauses(match: MappingSource['match']): Clauses {
 }
 
 /** True if every request that satisfies the given clauses satisfies the wanted ones. */
-export function impliesMatch(given: Clauses, wanted: Clauses): boolean {
+export function impliesMatch(premise: Clauses, conclusion: Clauses): boolean {
   return (
-    (wanted.source === undefined || wanted.source === given.source) &&
-    (wanted.when === undefined || (wanted.when === given.when && isDeterministic(wanted.when))) &&
-    coversPath(wanted.path, given.path) &&
-    impliesKeys(given.headers, wanted.headers) &&
-    [...wanted.body].every(([key, pattern]) => impliesKey(given, key, pattern))
+    (conclusion.source === undefined || conclusion.source === premise.source) &&
+    (conclusion.when === undefined ||
+      (conclusion.when === premise.when && isDeterministic(conclusion.when))) &&
+    coversPath(conclusion.path, premise.path) &&
+    impliesKeys(premise.headers, conclusion.headers) &&
+    [...conclusion.body].every(([key, pattern]) => impliesKey(premise, key, pattern))
   )
 }
 
@@ -60,29 +61,32 @@ function isDeterministic(when: string): boolean {
  * True if every value that satisfies the given pattern satisfies the wanted one. Lists need no special care, because one
  * pattern is only ever implied by one pattern, and not by two that different elements could satisfy.
  */
-function implies(given: Pattern, wanted: Pattern): boolean {
-  if (given.kind === 'any') return given.patterns.every((each) => implies(each, wanted))
-  if (given.kind === 'values') return [...given.values].every((value) => isMatch(wanted, value, uncontained))
-  if (wanted.kind === 'any') return wanted.patterns.some((each) => implies(given, each))
-  if (given.kind === 'keys')
-    return wanted.kind === 'keys' && impliesKeys(new Map(given.keys), new Map(wanted.keys))
+function implies(premise: Pattern, conclusion: Pattern): boolean {
+  if (premise.kind === 'any') return premise.patterns.every((each) => implies(each, conclusion))
+  if (premise.kind === 'values')
+    return [...premise.values].every((value) => isMatch(conclusion, value, uncontained))
+  if (conclusion.kind === 'any') return conclusion.patterns.some((each) => implies(premise, each))
+  if (premise.kind === 'keys')
+    return conclusion.kind === 'keys' && impliesKeys(new Map(premise.keys), new Map(conclusion.keys))
   return (
-    wanted.kind === 'operators' &&
-    wanted.tests.every((test) => given.tests.some((own) => impliesTest(own, test)))
+    conclusion.kind === 'operators' &&
+    conclusion.tests.every((test) => premise.tests.some((own) => impliesTest(own, test)))
   )
 }
 
 type Patterns = ReadonlyMap<string, Pattern>
 
-function impliesKeys(given: Patterns, wanted: Patterns): boolean {
-  return [...wanted].every(([key, pattern]) => {
-    const own = given.get(key)
+function impliesKeys(premise: Patterns, conclusion: Patterns): boolean {
+  return [...conclusion].every(([key, pattern]) => {
+    const own = premise.get(key)
     return own !== undefined && implies(own, pattern)
   })
 }
 
-function impliesTest(given: OperatorTest, wanted: OperatorTest): boolean {
+function impliesTest(premise: OperatorTest, conclusion: OperatorTest): boolean {
   // Every operator but `exists: false` fails for an absent field.
-  if (wanted.name === 'exists' && wanted.operand === true) return !asksForAbsence(given)
-  return given.name === wanted.name && JSON.stringify(given.operand) === JSON.stringify(wanted.operand)
+  if (conclusion.name === 'exists' && conclusion.operand === true) return !asksForAbsence(premise)
+  return (
+    premise.name === conclusion.name && JSON.stringify(premise.operand) === JSON.stringify(conclusion.operand)
+  )
 }

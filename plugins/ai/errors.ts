@@ -65,7 +65,7 @@ function refusal(error: unknown, { provider, answerType, now }: ErrorOptions): P
   const found = readVendorError(error)
   const { code, retryable, wholeService, sentence } = meaningOf(found)
   const status = found.status === undefined || answerType !== undefined ? '' : ` (${found.status})`
-  const quote = found.said === undefined || /^\s*$/.test(found.said) ? '' : `: ${found.said}`
+  const quote = found.answer === undefined || /^\s*$/.test(found.answer) ? '' : `: ${found.answer}`
   const hint = code === 'unknown-model' && quote === '' ? '; check its name and `baseUrl`' : ''
   const text = `${provider.name} ${sentence}${status}${hint}${quote}`
   const retryAfter = retryable ? retryAfterOf(found, now) : undefined

@@ -24,7 +24,7 @@ export function readVendorError(error: unknown) {
     /** The vendor's own codes in lower case, such as `rate_limit_error` or `context_length_exceeded`. */
     words: codes.filter((code) => typeof code === 'string').map((code) => code.toLowerCase()),
     /** The vendor's sentence, before credentials are removed from it. */
-    said: sentenceOf(inner) ?? sentenceOf(body) ?? ownSentence(error),
+    answer: sentenceOf(inner) ?? sentenceOf(body) ?? ownSentence(error),
     /** The headers by their names in lower case. */
     headers: bagOf(outer['responseHeaders']) as Readonly<Record<string, string | undefined>>,
     /** The details of google.rpc.Status. */
@@ -117,11 +117,11 @@ const byStatus: Readonly<Record<number, Code>> = {
   429: 'rate-limited',
 }
 
-export function meaningOf({ status, words, said }: VendorError): Meaning {
+export function meaningOf({ status, words, answer }: VendorError): Meaning {
   const code =
     byWord.find(([pattern]) => words.some((word) => pattern.test(word)))?.[1] ??
     (status === 400 || status === undefined
-      ? bySentence.find(([pattern]) => pattern.test(said ?? ''))?.[1]
+      ? bySentence.find(([pattern]) => pattern.test(answer ?? ''))?.[1]
       : undefined) ??
     (status === undefined
       ? byFamily(words)

@@ -103,8 +103,8 @@ function addRoute(
     // Nothing is ignored: a filter in the query of a route that reads its body would make a command be about everything.
     schema: { querystring: Type.Object(query, { additionalProperties: false }), ...(body && { body }) },
     onRequest: async (request, reply) => {
-      const query = request.query as Readonly<Record<string, unknown>>
-      const flagged = Object.entries(needsFor).find(([flag]) => String(query[flag]) === 'true')
+      const flags = request.query as Readonly<Record<string, unknown>>
+      const flagged = Object.entries(needsFor).find(([flag]) => String(flags[flag]) === 'true')
       return guard.refuseUnlessAllowed(request, reply, flagged?.[1] ?? needs)
     },
     preValidation: async (request) => {

@@ -9,16 +9,16 @@ export function createSignOuts({ command, read }: Pick<Store, 'command' | 'read'
 
   return {
     /** True if this process knows that the sign-in has ended. */
-    isKnown: (signIn: string) => ended.has(signIn),
+    isKnown: (signInId: string) => ended.has(signInId),
     /** @throws StoreError for a store that cannot be read */
     async has(signIn: string): Promise<boolean> {
       if (!ended.has(signIn) && (await read.isSignedOut(signIn))) ended.set(signIn, true)
       return ended.has(signIn)
     },
     /** `until`: when it would have expired. @throws StoreError */
-    async add(signIn: string, until: number): Promise<void> {
-      await command({ type: 'sign-out', signIn, until })
-      ended.set(signIn, true)
+    async add(signInId: string, until: number): Promise<void> {
+      await command({ type: 'sign-out', signIn: signInId, until })
+      ended.set(signInId, true)
     },
   }
 }

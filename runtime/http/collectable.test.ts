@@ -10,12 +10,12 @@ const collect = runInNewContext('gc') as () => void
 for (const bodies of ['none', 'failed', 'all'] as const) {
   test(`the payload is let go before the commit is awaited, with history.bodies: ${bodies}`, async (t) => {
     const payloads: WeakRef<object>[] = []
-    const { dial, state, asked } = await openSurface(t, {
+    const { dial, state, resolved } = await openSurface(t, {
       bodies,
       resolve({ payload }) {
         payloads.push(new WeakRef(payload as object))
         // The fixture remembers requests, and the gateway does not.
-        asked.length = 0
+        resolved.length = 0
         return { outcome: 'accepted', actions: [agent] }
       },
     })

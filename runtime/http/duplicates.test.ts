@@ -66,12 +66,12 @@ test("a repeated request is answered 200 with the original's outcome", async (t)
     [agent, firstRun, { runId: firstRun }],
     [wake, firstEvent, { eventId: firstEvent }],
   ] as const) {
-    const { post, notes, lines } = await open(t, [{ ...action, mapping: 'm', dedupe }], [duplicate(original)])
+    const { post, noted, lines } = await open(t, [{ ...action, mapping: 'm', dedupe }], [duplicate(original)])
     const { status, body, headers } = await post('github', {})
     assert.equal(status, 200)
     assert.deepEqual(body, { ok: true, outcome: 'duplicate', requestId: firstRequest, ...named })
     assert.notEqual(headers['x-request-id'], firstRequest, 'it has an id of its own')
-    assert.deepEqual(notes, [], 'the store has its record already')
+    assert.deepEqual(noted, [], 'the store has its record already')
     const line = await lines.line('request-duplicate')
     assert.deepEqual(
       [line['level'], line['outcome'], line['status'], line['mapping'], line['actions']],
@@ -131,7 +131,7 @@ test('a request with some new actions is accepted, and the others are shown as d
 
 test('the same key with another body is a conflict that reveals nothing about the first', async (t) => {
   const seen = [{ outcome: 'conflict', original: firstRun, request: firstRequest }] as const
-  const { post, notes, lines } = await open(t, [{ ...agent, dedupe: { ...dedupe, isGiven: true } }], seen)
+  const { post, noted, lines } = await open(t, [{ ...agent, dedupe: { ...dedupe, isGiven: true } }], seen)
   const { status, body, headers } = await post('agent', { message: 'x' }, { ...bearer, prefer: 'wait=20' })
   assert.equal(status, 409)
   assert.deepEqual(body, {
@@ -140,7 +140,7 @@ test('the same key with another body is a conflict that reveals nothing about th
     code: 'IDEMPOTENCY_CONFLICT',
     requestId: headers['x-request-id'],
   })
-  assert.deepEqual(notes, [], 'the store has its record already')
+  assert.deepEqual(noted, [], 'the store has its record already')
   const line = await lines.line('request-duplicate')
   assert.deepEqual([line['status'], line['code']], [409, 'IDEMPOTENCY_CONFLICT'])
 })

@@ -40,9 +40,9 @@ const accepting =
   () => ({ outcome: 'accepted', actions })
 
 test('a replay gives the engine the original request without a token, with the current time', async (t) => {
-  const { replay, asked, entries, state } = await openSurface(t)
+  const { replay, resolved, entries, state } = await openSurface(t)
   const replayed = await replay({ record, body, terms: own, requestId: id })
-  const { endpoint, headers, query, payload, now, rawBody } = asked[0] as HookRequest
+  const { endpoint, headers, query, payload, now, rawBody } = resolved[0] as HookRequest
   assert.deepEqual(
     { endpoint, headers: { ...headers }, query: { ...query }, payload, now, rawBody },
     { endpoint: 'github', ...record.head, payload: { n: 1 }, now: state.now, rawBody: body },
@@ -94,7 +94,7 @@ test('a replay that fails again is committed with its body before it is answered
     details: [],
     mapping: 'orders',
   }
-  const { replay, entries, notes, lines } = await openSurface(t, { resolve: () => failure })
+  const { replay, entries, noted, lines } = await openSurface(t, { resolve: () => failure })
   const replayed = await replay({ record, body, terms: own, requestId: id })
   assert.deepEqual(replayed, {
     outcome: 'failed',
@@ -106,7 +106,7 @@ test('a replay that fails again is committed with its body before it is answered
     isRecorded: true,
   })
   const [entry] = entries as [Entry]
-  assert.deepEqual([entry.actions, Buffer.from(entry.request.body ?? []), notes.length], [[], body, 0])
+  assert.deepEqual([entry.actions, Buffer.from(entry.request.body ?? []), noted.length], [[], body, 0])
   assert.equal((await lines.line('request-failed'))['replayOf'], original)
 })
 
@@ -133,14 +133,14 @@ test('a gateway that takes no requests records no replay', async (t) => {
   const draining = await openSurface(t)
   draining.draining.abort()
   const off = await openSurface(t, { hooks: { enabled: false } })
-  for (const [{ replay, entries, notes }, endpoint, code] of [
+  for (const [{ replay, entries, noted }, endpoint, code] of [
     [full, 'github', 'BACKLOG'],
     [draining, 'github', 'DRAINING'],
     [off, 'github', 'NOT_FOUND'],
     [await openSurface(t), 'gone', 'NOT_FOUND'],
   ] as const) {
     const replayed = await replay({ record: { ...record, endpoint }, body, terms: own, requestId: id })
-    assert.deepEqual([replayed.code, replayed.isRecorded, entries.length, notes.length], [code, false, 0, 0])
+    assert.deepEqual([replayed.code, replayed.isRecorded, entries.length, noted.length], [code, false, 0, 0])
   }
 })
 

@@ -47,11 +47,11 @@ export interface SurfaceFixture {
   /** Accepted entries, in order. */
   readonly entries: Entry[]
   /** Noted records, in order. */
-  readonly notes: RequestRecord[]
+  readonly noted: RequestRecord[]
   /** The ids of ignored requests that were explained. */
   readonly ignored: string[]
   /** The requests to the engine, in order. */
-  readonly asked: HookRequest[]
+  readonly resolved: HookRequest[]
   readonly lines: LogLines
   readonly timers: ManualTimers
   /** To be changed between requests. */
@@ -150,13 +150,13 @@ export async function openSurface(
 ): Promise<SurfaceFixture> {
   const timers = createManualTimers()
   const app = createApp(() => state.live.snapshot.settings.gateway.trustedProxies, timers)
-  const [entries, notes, asked] = [[] as Entry[], [] as RequestRecord[], [] as HookRequest[]]
+  const [entries, noted, resolved] = [[] as Entry[], [] as RequestRecord[], [] as HookRequest[]]
   const ignored: string[] = []
   const lines = createLogLines()
   const draining = new AbortController()
   const snapshot = createSnapshot(options)
   const resolve = (request: HookRequest) => {
-    asked.push(request)
+    resolved.push(request)
     return snapshot.resolve(request)
   }
   const explain: Snapshot['explain'] = (request, decided) => {
@@ -177,7 +177,7 @@ export async function openSurface(
       entries.push(entry)
       return state.acceptance
     },
-    note: (request: RequestRecord) => notes.push(request),
+    note: (request: RequestRecord) => noted.push(request),
     read: {},
     health: () => ({ writable: true, full: state.full, fullOfEvents: state.fullOfEvents }),
   }
@@ -210,9 +210,9 @@ export async function openSurface(
   return {
     app,
     entries,
-    notes,
+    noted,
     ignored,
-    asked,
+    resolved,
     lines,
     timers,
     state,

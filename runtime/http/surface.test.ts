@@ -88,15 +88,15 @@ const effectless: readonly (readonly [Decision, status: number, answer: object, 
 
 for (const [decision, status, answer, record] of effectless)
   test(`a decision that is ${decision.outcome} (${status}) is answered, recorded and logged, and its cause goes to the log alone`, async (t) => {
-    const { post, notes, entries, ignored, lines } = await openSurface(t, answering(decision))
+    const { post, noted, entries, ignored, lines } = await openSurface(t, answering(decision))
     const { body, headers, ...answered } = await post('github', { a: 1 })
     const requestId = headers['x-request-id']
     assert.deepEqual([answered.status, body], [status, { ...answer, requestId }])
     assert.equal(headers['retry-after'], status === 503 ? '5' : undefined)
     assert.doesNotMatch(answered.text, /canary|title/)
-    const [note] = notes
+    const [note] = noted
     assert.partialDeepStrictEqual(note, { id: requestId, outcome: decision.outcome, status, ...record })
-    assert.deepEqual([entries.length, notes.length], [0, 1])
+    assert.deepEqual([entries.length, noted.length], [0, 1])
     const isExplained = decision.outcome === 'ignored' || decision.outcome === 'failed'
     assert.deepEqual(ignored, isExplained ? [requestId] : [], 'why is asked for')
     const line = await lines.line(`request-${decision.outcome}`)
@@ -109,17 +109,17 @@ for (const [decision, status, answer, record] of effectless)
 test('a request that the gateway caused itself is ignored with the reason, before it is resolved', async (t) => {
   const loopIn = ({ payload }: HookRequest) =>
     (payload as { echo?: boolean }).echo ? 'it repeats us' : undefined
-  const { post, notes, asked, ignored } = await openSurface(t, { loopIn })
+  const { post, noted, resolved, ignored } = await openSurface(t, { loopIn })
   const { status, body, headers } = await post('github', { echo: true })
   const requestId = headers['x-request-id']
   assert.deepEqual(
     { status, body },
     { status: 200, body: { ok: true, outcome: 'ignored', reason: 'it repeats us', requestId } },
   )
-  assert.deepEqual([notes[0]?.outcome, notes[0]?.reason], ['ignored', 'it repeats us'])
-  assert.deepEqual([asked.length, ignored.length], [0, 0], 'no mapping is to blame')
+  assert.deepEqual([noted[0]?.outcome, noted[0]?.reason], ['ignored', 'it repeats us'])
+  assert.deepEqual([resolved.length, ignored.length], [0, 0], 'no mapping is to blame')
   await post('github', { echo: false })
-  assert.equal(asked.length, 1)
+  assert.equal(resolved.length, 1)
 })
 
 test('the log has the stack of an error in a transform, and none for a limit that was reached', async (t) => {
@@ -177,17 +177,17 @@ test('every method but POST is 405 with Allow, before the token is checked', asy
 })
 
 test('a GET of the hooks path itself leaves no record and no line', async (t) => {
-  const { app, notes, lines } = await openSurface(t)
+  const { app, noted, lines } = await openSurface(t)
   for (const url of ['/hooks', '/hooks/', '/hooks?x=1'])
     assert.equal((await app.inject({ method: 'GET', url })).statusCode, 405, url)
-  assert.deepEqual([notes, lines.all], [[], []])
+  assert.deepEqual([noted, lines.all], [[], []])
   await app.inject({ method: 'POST', url: '/hooks' })
   await app.inject({ method: 'GET', url: '/hooks/wake' })
-  assert.deepEqual([notes.length, lines.all.length], [2, 2])
+  assert.deepEqual([noted.length, lines.all.length], [2, 2])
 })
 
 test('a missing and a wrong token get the same 401', async (t) => {
-  const { post, notes } = await openSurface(t)
+  const { post, noted } = await openSurface(t)
   const tries: Record<string, string>[] = [
     {},
     { authorization: 'Bearer wrong' },
@@ -202,7 +202,7 @@ test('a missing and a wrong token get the same 401', async (t) => {
     const error = 'The token or signature is missing or wrong.'
     assert.deepEqual(rest, { ok: false, error, code: 'UNAUTHORIZED' })
   }
-  assert.equal(notes.length, tries.length)
+  assert.equal(noted.length, tries.length)
 })
 
 test('each form of the token is accepted, and a right token does not make up for a wrong one in an earlier form', async (t) => {
@@ -299,10 +299,10 @@ test('an unknown endpoint is 404 for those with a token and 401 for all others',
 })
 
 test('names are decoded once, and one trailing slash is ignored', async (t) => {
-  const { post, asked } = await openSurface(t)
+  const { post, resolved } = await openSurface(t)
   for (const name of ['wake/', '%77ake', 'a/b', 'a%2Fb', 'a%2fb/']) await post(name, {})
   assert.deepEqual(
-    asked.map(({ endpoint }) => endpoint),
+    resolved.map(({ endpoint }) => endpoint),
     ['wake', 'wake', 'a/b', 'a/b', 'a/b'],
   )
 })
@@ -321,7 +321,7 @@ test('other routes of the app keep working, and unknown addresses are 404', asyn
 })
 
 test('over the backlog, while draining and without a store a known endpoint is answered 503 with Retry-After', async (t) => {
-  const { post, state, asked, notes, draining } = await openSurface(t)
+  const { post, state, resolved, noted, draining } = await openSurface(t)
   const refusal = async () => {
     const { status, headers, body, text } = await post('wake', {})
     assert.doesNotMatch(text, /disk/)
@@ -335,16 +335,16 @@ test('over the backlog, while draining and without a store a known endpoint is a
   ] as const) {
     state.accept = () => Promise.reject(new StoreError(code, 'the disk said no'))
     assert.deepEqual(await refusal(), [503, retryAfter, code])
-    assert.deepEqual([notes.at(-1)?.outcome, notes.at(-1)?.code], ['refused', code])
+    assert.deepEqual([noted.at(-1)?.outcome, noted.at(-1)?.code], ['refused', code])
   }
-  const reached = asked.length
+  const reached = resolved.length
   state.full = true
   assert.deepEqual(await refusal(), [503, '30', 'BACKLOG'])
   draining.abort()
   assert.deepEqual(await refusal(), [503, '5', 'DRAINING'])
   assert.equal((await post('nowhere', {})).status, 404)
   assert.equal((await post('wake', {}, {})).status, 401)
-  assert.equal(asked.length, reached)
+  assert.equal(resolved.length, reached)
 })
 
 test('when too many events wait, a wake is refused before its body, and nothing else is', async (t) => {
@@ -436,11 +436,11 @@ const bodies: readonly (readonly [
 
 test('a body is decoded under the limit of its endpoint, or refused with a code and not quoted', async (t) => {
   const endpoints = { 'a/b': { maxBodyBytes: 10 }, wake: { maxBodyBytes: 4096 } }
-  const { post, asked } = await openSurface(t, { endpoints })
+  const { post, resolved } = await openSurface(t, { endpoints })
   for (const [endpoint, body, expected, headers = bearer] of bodies) {
     const { status, text, body: answer } = await post(endpoint, body, headers)
     const shown = `${endpoint} ${String(body).slice(0, 20)}`
-    const [request, ...others] = asked.splice(0)
+    const [request, ...others] = resolved.splice(0)
     if ('payload' in expected) {
       assert.deepEqual([status, others], [200, []], shown)
       assert.deepEqual(structuredClone(request?.payload), expected.payload, shown)
@@ -451,13 +451,13 @@ test('a body is decoded under the limit of its endpoint, or refused with a code 
 })
 
 test("the engine gets the request without the gateway's tokens", async (t) => {
-  const { post, asked, state } = await openSurface(t)
+  const { post, resolved, state } = await openSurface(t)
   await post(
     `github?token=${token}&a=1&a=2`,
     { b: 1 },
     { 'X-GitHub-Event': 'push', 'x-gateway-token': token },
   )
-  const [request] = asked
+  const [request] = resolved
   assert.equal(request?.endpoint, 'github')
   assert.equal(request?.headers['x-github-event'], 'push')
   assert.deepEqual({ ...request?.query }, { a: ['1', '2'] })
@@ -573,12 +573,12 @@ for (const [bodies, kept] of [
       failed: { outcome: 'failed', code: 'ENGINE_FAILED', message: 'x', details: [] },
       refused: { outcome: 'refused', code: 'INVALID_FIELD', message: 'x', details: [] },
     }
-    const { post, entries, notes } = await openSurface(t, {
+    const { post, entries, noted } = await openSurface(t, {
       bodies,
       resolve: ({ payload }) => decisions[String((payload as { as: string }).as)] ?? assert.fail(),
     })
     for (const as of Object.keys(decisions)) await post('github', { as })
-    const found = [...entries.map(({ request }) => request), ...notes].map((record) => [
+    const found = [...entries.map(({ request }) => request), ...noted].map((record) => [
       record.outcome,
       record.body !== undefined && record.head !== undefined,
     ])
@@ -625,7 +625,7 @@ test('nothing of a request shows in a log line, a reply or a record, except in i
       return { outcome: 'accepted', actions: [wake] }
     },
   })
-  const { post, lines, notes, state } = fixture
+  const { post, lines, noted, state } = fixture
   const shown: string[] = []
   const send = async (endpoint: string, body: unknown, headers: Record<string, string> = bearer) => {
     shown.push(JSON.stringify(await post(endpoint, body, headers)))
@@ -645,7 +645,7 @@ test('nothing of a request shows in a log line, a reply or a record, except in i
   await send(`nowhere?q=${canary}`, { canary })
   state.accept = () => Promise.reject(new Error(canary))
   await send('wake', { text: canary })
-  const withoutBodies = notes.map(({ body: _body, head: _head, ...note }) => note)
+  const withoutBodies = noted.map(({ body: _body, head: _head, ...note }) => note)
   assert.equal(shown.length, lines.all.length)
   assert.doesNotMatch(JSON.stringify([shown, lines.all, withoutBodies]), new RegExp(canary))
 })

@@ -38,7 +38,7 @@ const requests: readonly Sent[] = [
 test('a tried request has the same result as one that is sent', async (t) => {
   for (const { endpoint = 'github', body = '{"a":[1]}', headers = {}, decision } of requests) {
     const options = decision ? { resolve: () => decision } : {}
-    const { post, asked } = await openSurface(t, options)
+    const { post, resolved } = await openSurface(t, options)
     const sent = await post(endpoint, Buffer.from(body, 'latin1'), { ...bearer, ...headers })
     const received = { endpoint, headers, query: {}, body: Buffer.from(body, 'latin1'), now: 0 }
     const tried = await tryRequest(received, createSnapshot(options), trySurface, { dryRun: 'refuse' })
@@ -47,8 +47,8 @@ test('a tried request has the same result as one that is sent', async (t) => {
     assert.equal(tried.status, sent.status, shown)
     if ('code' in tried.decision && tried.decision.code !== 'NOBODY_KNOWS')
       assert.equal(tried.decision.code, sent.body['code'], shown)
-    assert.deepEqual(tried.request?.payload, asked[0]?.payload, shown)
-    assert.equal(tried.request?.headers['x-github-event'], asked[0]?.headers['x-github-event'], shown)
+    assert.deepEqual(tried.request?.payload, resolved[0]?.payload, shown)
+    assert.equal(tried.request?.headers['x-github-event'], resolved[0]?.headers['x-github-event'], shown)
     assert.equal(tried.request?.headers['x-gateway-token'], undefined, shown)
   }
 })

@@ -93,11 +93,11 @@ export function createCounters(options: { now(): number; backlog(): number }) {
       if (cachedInputTokens > 0) tokens.add({ model, kind: 'cached-input' }, cachedInputTokens)
       if (outputTokens > 0) tokens.add({ model, kind: 'output' }, outputTokens)
       if (usd > 0) costs.add({ model }, usd)
-      series.noteEnd(inputTokens + outputTokens, usd)
+      series.noteWork(inputTokens + outputTokens, usd)
     },
     noteDeliveryEnded(channel: string, state: string): void {
       deliveries.add({ channel, state })
-      series.noteEnd()
+      series.noteWork()
     },
     /** After `refused`, the metrics report that the files do not load, until another result is noted. */
     noteReload(result: 'applied' | 'refused' | 'unchanged'): void {

@@ -79,7 +79,7 @@ export function createSeries({ now, backlog: readBacklog }: { now(): number; bac
       if (acceptMs !== undefined) accepting.observe(acceptMs)
     },
     /** Something ended that changes the backlog, and may have cost something. */
-    noteEnd(spentTokens = 0, spentUsd = 0): void {
+    noteWork(spentTokens = 0, spentUsd = 0): void {
       advance(now())
       tokens[place] = (tokens[place] as number) + spentTokens
       usd[place] = (usd[place] as number) + spentUsd

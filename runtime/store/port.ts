@@ -487,7 +487,7 @@ export interface Reader {
   issues(options?: PageOptions & { readonly state?: string }): Promise<Page<IssueRecord>>
   issue(key: string): Promise<IssueRecord | undefined>
   /** True if a sign-in was ended before it expired. */
-  isSignedOut(signIn: string): Promise<boolean>
+  isSignedOut(signInId: string): Promise<boolean>
 }
 
 export interface CostOptions {

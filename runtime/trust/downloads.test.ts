@@ -16,7 +16,7 @@ async function begin(context: TestContext) {
   /** Each answer contains the number of earlier answers. */
   const count = (headers: Record<string, string> = {}) => {
     fixture.answer = (_incoming, outgoing) => {
-      outgoing.writeHead(200, headers).end(String(fixture.asked.length))
+      outgoing.writeHead(200, headers).end(String(fixture.requests.length))
     }
   }
   count()
@@ -28,7 +28,7 @@ function fail(status: number) {
 }
 
 test('a copy is kept for as long as its server says, from five minutes to a day', async (t) => {
-  const { asked, clock, download, count } = await begin(t)
+  const { requests, clock, download, count } = await begin(t)
   const cases: [Record<string, string>, number][] = [
     [{}, hourMs],
     [{ 'cache-control': 'public, max-age=1200, must-revalidate' }, 20 * minuteMs],
@@ -46,14 +46,14 @@ test('a copy is kept for as long as its server says, from five minutes to a day'
     clock.now += 1
     assert.notEqual(await download(url), first, JSON.stringify(headers))
   }
-  assert.equal(asked.length, 2 * cases.length)
+  assert.equal(requests.length, 2 * cases.length)
 })
 
 test('simultaneous callers share one download', async (t) => {
-  const { asked, download } = await begin(t)
+  const { requests, download } = await begin(t)
   const texts = await Promise.all(Array.from({ length: 20 }, () => download(keys)))
   assert.deepEqual(new Set(texts), new Set(['1']))
-  assert.equal(asked.length, 1)
+  assert.equal(requests.length, 1)
 })
 
 test('a fresh copy is fetched at most once a minute', async (t) => {
@@ -73,14 +73,14 @@ test('a stale copy is served for a day while there is no newer one, and then no 
   clock.now += 2 * hourMs
   assert.equal(await download(keys), '1')
   assert.equal(await download(keys), '1')
-  assert.equal(fixture.asked.length, 2, 'the failure is remembered')
+  assert.equal(fixture.requests.length, 2, 'the failure is remembered')
   clock.now += 23 * hourMs - 1
   assert.equal(await download(keys), '1')
   clock.now += 10_001
   await assert.rejects(download(keys), UnavailableError)
   clock.now += 10_000
   count()
-  assert.equal(await download(keys), String(fixture.asked.length))
+  assert.equal(await download(keys), String(fixture.requests.length))
 })
 
 test('a failed request for a fresh copy rejects, although there is an old copy', async (t) => {
@@ -91,7 +91,7 @@ test('a failed request for a fresh copy rejects, although there is an old copy',
   await assert.rejects(download(keys, { fresh: true }), UnavailableError)
   clock.now += minuteMs - 1
   await assert.rejects(download(keys, { fresh: true }), UnavailableError)
-  assert.equal(fixture.asked.length, 2)
+  assert.equal(fixture.requests.length, 2)
   assert.equal(await download(keys), '1')
 })
 
@@ -120,14 +120,14 @@ test('a failure says whether the server has nothing at the address', async (t) =
 })
 
 test('a redirect is not followed', async (t) => {
-  const { fixture, asked, download } = await begin(t)
+  const { fixture, requests, download } = await begin(t)
   fixture.answer = (_incoming, outgoing) => outgoing.writeHead(302, { location: '/elsewhere' }).end()
   await assert.rejects(download(keys), UnavailableError)
-  assert.deepEqual(asked, ['/keys'])
+  assert.deepEqual(requests, ['/keys'])
 })
 
 test('only https addresses without credentials are fetched', async (t) => {
-  const { asked, download } = await begin(t)
+  const { requests, download } = await begin(t)
   for (const url of [
     'http://keys.example/keys',
     'https://user@keys.example/',
@@ -136,7 +136,7 @@ test('only https addresses without credentials are fetched', async (t) => {
     '',
   ])
     await assert.rejects(download(url), UnavailableError, url)
-  assert.deepEqual(asked, [])
+  assert.deepEqual(requests, [])
 })
 
 test('a response that is too long is not read to its end', async (t) => {
@@ -181,28 +181,28 @@ test('at most sixteen downloads run at a time, and closing the gateway ends them
   await fixture.askedTimes(16)
   fixture.stop()
   await all
-  assert.equal(fixture.asked.length, 16)
+  assert.equal(fixture.requests.length, 16)
 })
 
 test('a hundred addresses are kept, those used last', async (t) => {
-  const { asked, download } = await begin(t)
+  const { requests, download } = await begin(t)
   for (let index = 0; index < 100; index++) await download(`${keys}/${index}`)
   await download(`${keys}/0`)
   await download(`${keys}/100`)
-  assert.equal(asked.length, 101)
+  assert.equal(requests.length, 101)
   await download(`${keys}/0`)
-  assert.equal(asked.length, 101)
+  assert.equal(requests.length, 101)
   await download(`${keys}/1`)
-  assert.equal(asked.length, 102)
+  assert.equal(requests.length, 102)
 })
 
 test('failing addresses push out no copies', async (t) => {
-  const { fixture, asked, download } = await begin(t)
+  const { fixture, requests, download } = await begin(t)
   await download(keys)
   fixture.answer = fail(404)
   for (let index = 0; index < 150; index++) await download(`${keys}/${index}`).catch(() => {})
   assert.equal(await download(keys), '1')
-  assert.equal(asked.length, 151)
+  assert.equal(requests.length, 151)
 })
 
 test('a clock that was set back does not prolong the life of a copy', async (t) => {

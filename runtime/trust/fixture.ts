@@ -9,7 +9,7 @@ import type { Web } from './web.ts'
 export interface WebFixture {
   readonly web: Web
   /** Paths, in the order of the requests. */
-  readonly asked: string[]
+  readonly requests: string[]
   answer: (incoming: IncomingMessage, outgoing: ServerResponse) => void
   /** Resolves once the server has had this many requests. */
   askedTimes(times: number): Promise<void>
@@ -27,7 +27,7 @@ export async function createWebFixture(context: TestContext): Promise<WebFixture
   }
   const timers = new Map<() => void, number>()
   const server = createServer((incoming, outgoing) => {
-    fixture.asked.push(incoming.url ?? '')
+    fixture.requests.push(incoming.url ?? '')
     notify()
     fixture.answer(incoming, outgoing)
   })
@@ -55,9 +55,9 @@ export async function createWebFixture(context: TestContext): Promise<WebFixture
       },
       signal: stopping.signal,
     },
-    asked: [],
+    requests: [],
     answer: (_incoming, outgoing) => outgoing.end('ok'),
-    askedTimes: (times) => until(() => fixture.asked.length >= times),
+    askedTimes: (times) => until(() => fixture.requests.length >= times),
     async pass(ms) {
       const found = () => [...timers].find(([, armed]) => armed === ms)?.[0]
       await until(() => found() !== undefined)

@@ -23,7 +23,7 @@ test('a subscription is confirmed once, and logged without its address', async (
   await settled()
   confirm('alerts', address)
   await settled()
-  assert.deepEqual(fixture.asked, ['/?Action=ConfirmSubscription&Token=hidden'])
+  assert.deepEqual(fixture.requests, ['/?Action=ConfirmSubscription&Token=hidden'])
   assert.deepEqual(lines.all, [
     {
       level: 'info',
@@ -41,7 +41,7 @@ test('a server error is retried three times', async (t) => {
   confirm('alerts', address)
   for (const ms of [2000, 10_000, 30_000]) await fixture.pass(ms)
   await settled()
-  assert.equal(fixture.asked.length, 4)
+  assert.equal(fixture.requests.length, 4)
   assert.equal(lines.all[0]?.['event'], 'subscription-confirmed')
 })
 
@@ -67,13 +67,13 @@ test('a refusal is not retried, and a redirect is not followed', async (t) => {
   fixture.answer = (_incoming, outgoing) => outgoing.writeHead(403).end()
   confirm('alerts', address)
   await settled()
-  assert.equal(fixture.asked.length, 1)
+  assert.equal(fixture.requests.length, 1)
   assert.equal(lines.all[0]?.['reason'], 'it answered 403')
   fixture.answer = (_incoming, outgoing) => outgoing.writeHead(302, { location: '/elsewhere' }).end()
   confirm('alerts', `${address}2`)
   for (const ms of [2000, 10_000, 30_000]) await fixture.pass(ms)
   await settled()
-  assert.ok(!fixture.asked.includes('/elsewhere'))
+  assert.ok(!fixture.requests.includes('/elsewhere'))
 })
 
 test('a stopping gateway waits for no confirmation', async (t) => {
@@ -83,7 +83,7 @@ test('a stopping gateway waits for no confirmation', async (t) => {
   await fixture.askedTimes(1)
   fixture.stop()
   await settled()
-  assert.equal(fixture.asked.length, 1)
+  assert.equal(fixture.requests.length, 1)
   assert.equal(lines.all[0]?.['reason'], 'the gateway is stopping')
 })
 

@@ -21,7 +21,7 @@ async function begin(t: TestContext) {
   const site = await createSite(t)
   const { now } = site.clock
   const github = await openFakeGitHub({ now, reach: site.reach })
-  const stripe = await openFakeStripe({ now, reach: site.reach })
+  const stripe = await openFakeStripe({ now, targetOf: site.reach })
   t.after(() => Promise.all([github.close(), stripe.close()]))
   const env = {
     GITHUB_TOKEN: github.token,

@@ -34,7 +34,7 @@ export interface StripeSite extends Site {
 /** The same for Stripe, whose endpoint is made by its API. */
 export async function createStripeSite(t: TestContext, lookBack = '30d'): Promise<StripeSite> {
   const site = await createSite(t)
-  const stripe = await openFakeStripe({ now: site.clock.now, reach: site.reach })
+  const stripe = await openFakeStripe({ now: site.clock.now, targetOf: site.reach })
   t.after(() => stripe.close())
   const response = await fetch(`${stripe.url}/v1/webhook_endpoints`, {
     method: 'POST',

@@ -21,7 +21,7 @@ const maxEndpoints = 16
 export interface FakeStripeOptions {
   now(): number
   /** Maps a public URL to the one that receives its requests; undefined if nothing is there. */
-  reach(url: string): string | undefined
+  targetOf(url: string): string | undefined
   readonly key?: string
 }
 
@@ -41,7 +41,7 @@ export type FakeStripe = Awaited<ReturnType<typeof openFakeStripe>>
 
 export async function openFakeStripe({
   now,
-  reach,
+  targetOf,
   key = 'rk_test_FAKE00000000000000000000',
 }: FakeStripeOptions) {
   const endpoints = new Map<string, Endpoint>()
@@ -49,10 +49,10 @@ export async function openFakeStripe({
   const events: StoredEvent[] = []
   let isAllowed = true
   let count = 0
-  let second = { began: now(), calls: 0 }
+  let second = { beganAt: now(), calls: 0 }
 
   function answer(request: FakeServerRequest): FakeServerAnswer {
-    if (now() - second.began >= 1000) second = { began: now(), calls: 0 }
+    if (now() - second.beganAt >= 1000) second = { beganAt: now(), calls: 0 }
     second.calls += 1
     if (second.calls > maxCallsPerSecond)
       return refusal(429, 'Request rate limit exceeded.', { code: 'rate_limit' })
@@ -157,14 +157,14 @@ export async function openFakeStripe({
     const body = JSON.stringify({ ...kept.event, pending_webhooks: kept.pending.size }, null, 2)
     for (const id of [...kept.pending]) {
       const endpoint = endpoints.get(id)
-      const there = endpoint && reach(endpoint.url)
-      if (endpoint === undefined || there === undefined) continue
+      const target = endpoint && targetOf(endpoint.url)
+      if (endpoint === undefined || target === undefined) continue
       const headers = {
         'content-type': 'application/json; charset=utf-8',
         'user-agent': 'Stripe/1.0 (+https://stripe.com/docs/webhooks)',
         ...signedByStripe(body, endpoint.signingSecret),
       }
-      const response = await fetch(there, { method: 'POST', headers, body }).catch(() => undefined)
+      const response = await fetch(target, { method: 'POST', headers, body }).catch(() => undefined)
       await response?.body?.cancel()
       if (response?.ok) kept.pending.delete(id)
     }

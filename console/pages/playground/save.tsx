@@ -90,7 +90,7 @@ export function Save({ mapping, test, suggested }: SaveProps) {
         <DiffView name={preview.file} before={before} after={after} />
       )}
       {reload !== undefined && !preview?.saved && (
-        <DryRunView dry={{ reload, ...(shadow && { shadow }) }} what="all files with it" folder="" />
+        <DryRunView dry={{ reload, ...(shadow && { shadow }) }} subject="all files with it" folder="" />
       )}
     </section>
   )

@@ -84,21 +84,21 @@ function configuredLabel(said: string, { id, name }: { id: string; name: string 
 const maxNamed = 10
 
 /** @throws PluginError `no-label` */
-async function chooseLabel(call: ConnectCall, gmail: Gmail, wanted: string): Promise<Label> {
+async function chooseLabel(call: ConnectCall, gmail: Gmail, label: string): Promise<Label> {
   const labels = await ask(call, () => gmail.labels(call.signal))
-  const found = findLabel(labels, wanted)
+  const found = findLabel(labels, label)
   if (found === undefined)
     throw permanentError(
       'no-label',
-      `There is no label ${JSON.stringify(wanted)}. ${suggestNearest(labels, wanted)}`,
+      `There is no label ${JSON.stringify(label)}. ${suggestNearest(labels, label)}`,
     )
   call.report({ step: 'label', outcome: 'unchanged', detail: `Mails with the label ${found.name} count.` })
   return found
 }
 
-function suggestNearest(labels: readonly Label[], wanted: string): string {
+function suggestNearest(labels: readonly Label[], label: string): string {
   if (labels.length === 0) return 'Make one in Gmail, or pass --label INBOX.'
-  const names = nearestNames(labels, wanted).slice(0, maxNamed)
+  const names = nearestNames(labels, label).slice(0, maxNamed)
   const rest = labels.length - names.length
   return `Pass one with --label: ${names.join(', ')}${rest === 0 ? '' : `, or one of ${rest} more`}.`
 }

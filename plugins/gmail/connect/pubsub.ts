@@ -139,14 +139,14 @@ function adviceFor(name: string, push: Required<Push> | undefined): Advice {
  * supply the rest. @throws PluginError `bad-option`, `push-endpoint-missing`, `push-account-missing`
  */
 export function checkPush(
-  wanted: SetupOptions,
+  options: SetupOptions,
   mode: 'pull' | 'push',
   before: 'pull' | 'push' | undefined,
 ): void {
-  const { pushEndpoint, pushServiceAccount } = wanted
+  const { pushEndpoint, pushServiceAccount } = options
   if (mode === 'push') {
     if (pushEndpoint !== undefined) readPushAddress(pushEndpoint)
-    if (before !== 'push') settlePush(wanted, undefined)
+    if (before !== 'push') settlePush(options, undefined)
     return
   }
   if (pushEndpoint !== undefined || pushServiceAccount !== undefined)
@@ -157,14 +157,15 @@ export function checkPush(
  * Settles how Google posts; what is not asked for stays as it is. @throws PluginError `push-endpoint-missing`,
  * `push-account-missing`
  */
-function settlePush(wanted: SetupOptions, before: Push | undefined): Required<Push> {
-  const endpoint = wanted.pushEndpoint === undefined ? before?.endpoint : readPushAddress(wanted.pushEndpoint)
+function settlePush(options: SetupOptions, before: Push | undefined): Required<Push> {
+  const endpoint =
+    options.pushEndpoint === undefined ? before?.endpoint : readPushAddress(options.pushEndpoint)
   if (endpoint === undefined)
     throw permanentError(
       'push-endpoint-missing',
       'Mode push needs the public address of the gateway: --push-endpoint https://<your host>/hooks/gmail/push. Mode pull needs none.',
     )
-  const serviceAccount = wanted.pushServiceAccount ?? before?.serviceAccount
+  const serviceAccount = options.pushServiceAccount ?? before?.serviceAccount
   if (serviceAccount === undefined)
     throw permanentError(
       'push-account-missing',

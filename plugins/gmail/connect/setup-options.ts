@@ -48,12 +48,12 @@ export type Settings = Pick<
 
 const keys = ['label', 'mode', 'includeBody', 'maxBytes', 'renewEveryMinutes'] as const
 
-export function settle(wanted: SetupOptions, config: SetupOptions): Settings {
-  const values = keys.map((key) => [key, wanted[key] ?? config[key] ?? schema.properties[key].default])
+export function settle(options: SetupOptions, config: SetupOptions): Settings {
+  const values = keys.map((key) => [key, options[key] ?? config[key] ?? schema.properties[key].default])
   return Object.fromEntries(values) as Settings
 }
 
-export function settleBaseUrls(wanted: SetupOptions, config: SetupOptions): BaseUrls {
+export function settleBaseUrls(options: SetupOptions, config: SetupOptions): BaseUrls {
   const { accounts, oauth, gmail, pubsub } = properties.baseUrls.properties
   return {
     accounts: accounts.default,
@@ -61,7 +61,7 @@ export function settleBaseUrls(wanted: SetupOptions, config: SetupOptions): Base
     gmail: gmail.default,
     pubsub: pubsub.default,
     ...config.baseUrls,
-    ...wanted.baseUrls,
+    ...options.baseUrls,
   }
 }
 
@@ -77,7 +77,7 @@ export interface Settled {
 /** Returns the whole configuration of the mailbox. Defaults are not written, and keys that are already there stay. */
 export function configurationOf(
   { account, names: { topic, subscription }, settings }: Settled,
-  wanted: SetupOptions,
+  options: SetupOptions,
   config: Facts,
 ): Facts {
   const said = keys.filter(
@@ -89,6 +89,6 @@ export function configurationOf(
     topic,
     subscription,
     ...Object.fromEntries(said.map((key) => [key, settings[key]])),
-    ...(wanted.baseUrls && { baseUrls: { ...(config['baseUrls'] as object), ...wanted.baseUrls } }),
+    ...(options.baseUrls && { baseUrls: { ...(config['baseUrls'] as object), ...options.baseUrls } }),
   }
 }

@@ -37,16 +37,16 @@ export function createCalls({ tokens, credentials, fetch, clock }: CallsOptions)
     return exchange({ fetch, signal, name: service.name, seconds, bytes }, { ...request, token })
   }
 
-  async function call(wanted: Call): Promise<Facts | undefined> {
-    const { service, signal, absent, isSilent = false, precondition } = wanted
+  async function call(request: Call): Promise<Facts | undefined> {
+    const { service, signal, absent, isSilent = false, precondition } = request
     const token = await tokens.valid(signal)
-    let answer = await ask(token, wanted)
+    let answer = await ask(token, request)
     if (answer.status === 401) {
       const otherToken = await tokens.replace(token, signal)
-      answer = await ask(otherToken, wanted)
+      answer = await ask(otherToken, request)
       // If the machine slept between the renewal and this call, the token has ended and the consent has not.
       const latestToken = answer.status === 401 ? await tokens.valid(signal) : otherToken
-      if (latestToken !== otherToken) answer = await ask(latestToken, wanted)
+      if (latestToken !== otherToken) answer = await ask(latestToken, request)
     }
     if (answer.status === absent && isFromGoogle(answer)) return undefined
     if (isSilent && (answer.status === 200 || answer.status === 204)) return undefined

@@ -10,27 +10,27 @@ import { isRecoverable, needsConsent, retry } from './retry.ts'
 const maxNames = 3
 
 /** Ids win over names, and exact names over names in other capitals. System labels are named by their ids. */
-export function findLabel(labels: readonly Label[], wanted: string): Label | undefined {
-  const same = (text: string) => text.toLowerCase() === wanted.toLowerCase()
+export function findLabel(labels: readonly Label[], requested: string): Label | undefined {
+  const same = (text: string) => text.toLowerCase() === requested.toLowerCase()
   return (
-    labels.find(({ id }) => id === wanted) ??
-    labels.find(({ name }) => name === wanted) ??
+    labels.find(({ id }) => id === requested) ??
+    labels.find(({ name }) => name === requested) ??
     labels.find(({ name }) => same(name)) ??
     labels.find(({ id }) => same(id))
   )
 }
 
-export function describeMissing(labels: readonly Label[], wanted: string): string {
-  const near = nearestNames(labels, wanted)
+export function describeMissing(labels: readonly Label[], requested: string): string {
+  const near = nearestNames(labels, requested)
     .slice(0, maxNames)
     .map((name) => JSON.stringify(name))
   const hint = near.length > 0 ? ` Nearest are ${near.join(', ')}.` : ''
-  return `The mailbox has no label ${JSON.stringify(wanted)}.${hint} Change \`hooks.gmail.label\`, or make the label.`
+  return `The mailbox has no label ${JSON.stringify(requested)}.${hint} Change \`hooks.gmail.label\`, or make the label.`
 }
 
 /** Returns the names of all labels, beginning with the nearest. */
-export function nearestNames(labels: readonly Label[], wanted: string): readonly string[] {
-  const distance = (name: string) => editDistance(name.toLowerCase(), wanted.toLowerCase())
+export function nearestNames(labels: readonly Label[], requested: string): readonly string[] {
+  const distance = (name: string) => editDistance(name.toLowerCase(), requested.toLowerCase())
   return labels
     .map(({ name }) => ({ name, distance: distance(name) }))
     .sort((left, right) => left.distance - right.distance)

@@ -123,7 +123,9 @@ export const dryRunRoutes = {
     }),
     answers: {
       200: Type.Object({
-        by: Type.String({ description: 'Source of the explanation: `stored`, `live`, or the number of a generation.' }),
+        by: Type.String({
+          description: 'Source of the explanation: `stored`, `live`, or the number of a generation.',
+        }),
         explanation: Type.Unsafe<object>({
           type: 'object',
           description:

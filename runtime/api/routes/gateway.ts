@@ -51,7 +51,11 @@ export const gatewayRoutes = {
     summary:
       'Shows the last minutes in steps of ten seconds: outcomes, durations, backlog and what turns cost.',
     query: optional({
-      minutes: Type.Integer({ description: 'Length of the series in minutes. Default: 60.', minimum: 1, maximum: 360 }),
+      minutes: Type.Integer({
+        description: 'Length of the series in minutes. Default: 60.',
+        minimum: 1,
+        maximum: 360,
+      }),
     }),
     answers: { 200: series },
   },

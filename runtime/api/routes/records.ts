@@ -334,8 +334,12 @@ export const status = Type.Object(
             description:
               'The same without what each node has for itself, such as its port and its data folder.',
           }),
-          skewMs: Type.Integer({ description: "Milliseconds by which its clock is ahead of the database's." }),
-          wakeUp: Type.Enum(['notify', 'poll'], { description: 'Its way to learn of changes by other nodes.' }),
+          skewMs: Type.Integer({
+            description: "Milliseconds by which its clock is ahead of the database's.",
+          }),
+          wakeUp: Type.Enum(['notify', 'poll'], {
+            description: 'Its way to learn of changes by other nodes.',
+          }),
         }),
       }),
     ),
@@ -362,7 +366,9 @@ export const endpointItem = Type.Object(
   {
     name: Type.String({ description: 'The text of `match.path`, or of a policy.' }),
     policy: Type.Object({
-      auth: Type.Enum(['token', 'signature', 'both', 'none'], { description: 'Authentication that a sender needs.' }),
+      auth: Type.Enum(['token', 'signature', 'both', 'none'], {
+        description: 'Authentication that a sender needs.',
+      }),
       ...optional({
         provider: Type.String(),
         rate: Type.Object(optional({ endpoint: rate, client: rate })),

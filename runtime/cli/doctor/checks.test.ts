@@ -3,11 +3,11 @@ import { readdir, readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { listed } from '../print.ts'
 import { type Check, ok, runChecks } from './check.ts'
-import { judgeNodes, judgeTransaction } from './checks/cluster.ts'
+import { assessNodes, assessTransaction } from './checks/cluster.ts'
 import type { GuardedFile } from './checks/files.ts'
-import { gatewayUser, judgeAccess, judgeMounts, judgeOwners, type Step } from './checks/files.ts'
-import { judgeNode, judgeSkew, judgeSpace } from './checks/machine.ts'
-import { judgeBacklog, judgeIssues, judgeSource } from './checks/work.ts'
+import { assessAccess, assessMounts, assessOwners, gatewayUser, type Step } from './checks/files.ts'
+import { assessNode, assessSkew, assessSpace } from './checks/machine.ts'
+import { assessBacklog, assessIssues, assessSource } from './checks/work.ts'
 import type { DoctorContext } from './context.ts'
 import { NotChecked, skewOf } from './gateway-view.ts'
 
@@ -54,14 +54,14 @@ test('checks run side by side, and one that fails or hangs does not stop the oth
 
 test('a disk with less than a gigabyte or less than a twentieth free is a warning', () => {
   const GB = 1_000_000_000
-  assert.deepEqual(judgeSpace({ free: 50 * GB, total: 500 * GB }), ok('50 GB free, 10 %'))
-  assert.equal(judgeSpace({ free: 0.9 * GB, total: 2 * GB }).code, 'DISK_NEARLY_FULL')
-  assert.match(judgeSpace({ free: 4 * GB, total: 100 * GB }).message, /^4\.0 GB free, 4 %/)
-  assert.equal(judgeSpace({ free: 4 * GB, total: 100 * GB }).state, 'warning')
+  assert.deepEqual(assessSpace({ free: 50 * GB, total: 500 * GB }), ok('50 GB free, 10 %'))
+  assert.equal(assessSpace({ free: 0.9 * GB, total: 2 * GB }).code, 'DISK_NEARLY_FULL')
+  assert.match(assessSpace({ free: 4 * GB, total: 100 * GB }).message, /^4\.0 GB free, 4 %/)
+  assert.equal(assessSpace({ free: 4 * GB, total: 100 * GB }).state, 'warning')
 })
 
 test('a backlog is a warning before it is full, and a problem when it is full', () => {
-  const at = (waiting: number) => judgeBacklog({ waiting, limit: 1_000 }, 'the gateway', 'look').state
+  const at = (waiting: number) => assessBacklog({ waiting, limit: 1_000 }, 'the gateway', 'look').state
   assert.deepEqual(
     [at(0), at(799), at(800), at(999), at(1_000)],
     ['ok', 'ok', 'warning', 'warning', 'problem'],
@@ -69,14 +69,14 @@ test('a backlog is a warning before it is full, and a problem when it is full', 
 })
 
 test('open issues are a warning with their number by severity', () => {
-  assert.deepEqual(judgeIssues({ 'losing-events': 0, failing: 0 }, 'look'), ok('none open'))
-  const { state, code, message } = judgeIssues({ 'losing-events': 1, failing: 2, degraded: 0 }, 'look')
+  assert.deepEqual(assessIssues({ 'losing-events': 0, failing: 0 }, 'look'), ok('none open'))
+  const { state, code, message } = assessIssues({ 'losing-events': 1, failing: 2, degraded: 0 }, 'look')
   assert.deepEqual([state, code, message], ['warning', 'OPEN_ISSUES', '1 losing-events, 2 failing'])
 })
 
 test('the report says what a source waits for, and how many of its events the gateway refused', () => {
   const judge = (facts: object) =>
-    judgeSource({ source: 'gmail', state: 'working', detail: 'Well.', ...facts }, { env: {} })
+    assessSource({ source: 'gmail', state: 'working', detail: 'Well.', ...facts }, { env: {} })
   assert.deepEqual(judge({ counts: { posted: 3, refused: 0 } }), [])
   assert.equal(judge({ state: 'waiting', detail: 'Run setup.' })[0]?.message, 'gmail: Run setup')
   const [refused] = judge({ counts: { refused: 1200 } })
@@ -88,9 +88,9 @@ test('the report says what a source waits for, and how many of its events the ga
 })
 
 test('a Node.js older than 24 is a problem', () => {
-  assert.equal(judgeNode('24.0.0').state, 'ok')
-  assert.equal(judgeNode('26.1.0').state, 'ok')
-  assert.equal(judgeNode('22.9.0').code, 'NODE_TOO_OLD')
+  assert.equal(assessNode('24.0.0').state, 'ok')
+  assert.equal(assessNode('26.1.0').state, 'ok')
+  assert.equal(assessNode('22.9.0').code, 'NODE_TOO_OLD')
 })
 
 test('a difference below the second that a header leaves open is no skew, and the report names the side', () => {
@@ -98,8 +98,8 @@ test('a difference below the second that a header leaves open is no skew, and th
   assert.equal(skewOf(1_000, 1_900, 1_950), 0)
   assert.equal(skewOf(61_000, 1_000, 1_500), 59_500)
   assert.equal(skewOf(1_000, 61_000, 61_500), -59_001)
-  assert.match(judgeSkew(59_500, "the gateway's", 'x').message, /^60 s behind the gateway's$/)
-  assert.match(judgeSkew(-200_000, "the gateway's", 'x').message, /^200 s ahead of/)
+  assert.match(assessSkew(59_500, "the gateway's", 'x').message, /^60 s behind the gateway's$/)
+  assert.match(assessSkew(-200_000, "the gateway's", 'x').message, /^200 s ahead of/)
 })
 
 test('files belong to the owner of the data folder, and those that the operator writes may belong to root', () => {
@@ -111,7 +111,7 @@ test('files belong to the owner of the data folder, and those that the operator 
     stats: { mode: 0o600, uid },
   })
   const judge = (...files: GuardedFile[]) =>
-    judgeOwners(files, files.find(({ isData }) => isData)?.stats.uid ?? 1000, 1000)
+    assessOwners(files, files.find(({ isData }) => isData)?.stats.uid ?? 1000, 1000)
   assert.equal(judge(file('.env', 1000), file('data', 1000, true)).message, 'all of them belong to you')
   assert.deepEqual(
     judge(file('reveille.yaml', 0), file('data', 990, true)),
@@ -139,7 +139,7 @@ test('root is never message to take files from the user that the gateway is bein
     isSecret: true,
     stats: { mode: 0o600, uid: operator.uid },
   }))
-  assert.deepEqual(judgeOwners(files, user.uid, asking.uid), ok('all of them belong to user 990'))
+  assert.deepEqual(assessOwners(files, user.uid, asking.uid), ok('all of them belong to user 990'))
   const own = { uid: 1000, gid: 1000 }
   assert.deepEqual(await gatewayUser(subject, own, ownerOf), own, 'anybody else sets up his own')
 })
@@ -175,7 +175,7 @@ test('a file that the user of the gateway may not read is a problem, with the li
     stats: { mode, uid, gid },
   })
   const judge = (...steps: Step[]) => {
-    const found = judgeAccess([steps], { uid: 990, gids: [990, 50] })
+    const found = assessAccess([steps], { uid: 990, gids: [990, 50] })
     return [found].flat().map(({ state, code, message, fix }) => [state, code, message, fix])
   }
   const good = [['ok', undefined, 'the user of the gateway (990) can read all of them', undefined]]
@@ -211,15 +211,15 @@ test('nodes that agree are well, and every way in which they differ has its own 
     leads: [],
     isSelf: true,
   } as const
-  assert.deepEqual(judgeNodes([node, { ...node, name: 'b' }]), [
+  assert.deepEqual(assessNodes([node, { ...node, name: 'b' }]), [
     ok('2, of one version and with one configuration'),
   ])
   assert.deepEqual(
-    judgeNodes([node, { ...node, name: 'b', digest: 'abd' }]),
+    assessNodes([node, { ...node, name: 'b', digest: 'abd' }]),
     [ok('2, of one version and with one configuration')],
     'they differ in their data folders alone',
   )
-  const found = judgeNodes([
+  const found = assessNodes([
     { ...node, role: 'ingress' },
     {
       ...node,
@@ -249,8 +249,8 @@ test('nodes that agree are well, and every way in which they differ has its own 
 
 test('an old transaction is a warning that names its session and how to end it', () => {
   const by = 'a report (process 42, idle in transaction)'
-  assert.deepEqual(judgeTransaction({ version: '18', oldestTransaction: { ageMs: 299_000, by } }), [])
-  const [old] = judgeTransaction({ version: '18', oldestTransaction: { ageMs: 360_000, by } })
+  assert.deepEqual(assessTransaction({ version: '18', oldestTransaction: { ageMs: 299_000, by } }), [])
+  const [old] = assessTransaction({ version: '18', oldestTransaction: { ageMs: 360_000, by } })
   assert.equal(old?.code, 'OLD_TRANSACTION')
   assert.match(old?.message ?? '', /^a transaction of a report .* is open for 6 minutes/)
   assert.match(old?.fix ?? '', /pg_terminate_backend\(42\)/)
@@ -259,7 +259,7 @@ test('an old transaction is a warning that names its session and how to end it',
 test('a file that is mounted by itself is named, and one that was replaced behind its mount is a problem', () => {
   const line = (root: string, point: string) => `79 51 254:0 ${root} ${point} rw,relatime - ext4 /dev/vda rw`
   const judge = (...lines: string[]) =>
-    [judgeMounts(lines.join('\n'), ['/etc/reveille.yaml', '/etc/.env'], ['/etc/map pings'])].flat()
+    [assessMounts(lines.join('\n'), ['/etc/reveille.yaml', '/etc/.env'], ['/etc/map pings'])].flat()
   const codes = (...lines: string[]) => judge(...lines).map(({ state, code }) => [state, code])
   assert.deepEqual(codes(line('/', '/'), line('/x', '/etc'), line('/x', '/etc/map\\040pings')), [
     ['ok', undefined],

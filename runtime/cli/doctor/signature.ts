@@ -56,7 +56,9 @@ export async function doctorSignature(io: Io, given: SignatureOptions): Promise<
     const web = { fetch: io.fetch, timers: realTimers, signal: closing.signal }
     const dependencies = given.offline ? offline : createDownloads({ web, now: io.now })
     const explain = () => diagnose(request, verify ?? {}, othersThan(endpoint, snapshot), dependencies)
-    const judged = await judge(request, endpointAuth, snapshot, explain).finally(() => closing.abort())
+    const judged = await verifyRequest(request, endpointAuth, snapshot, explain).finally(() =>
+      closing.abort(),
+    )
     const { provider } = verify ?? {}
     const result = {
       ...(provider !== undefined && { provider }),
@@ -98,7 +100,7 @@ function othersThan(endpoint: string, { endpoints, settings }: Snapshot) {
 }
 
 /** Takes the steps of the request pipeline that authenticate a sender, in their order. */
-async function judge(
+async function verifyRequest(
   { method, headers, target, rawBody }: FiledRequest,
   asked: EndpointAuth,
   { settings }: Snapshot,

@@ -38,19 +38,19 @@ export type Destination =
     }
 
 export function resolveDestination(
-  wanted: { readonly channel: string; readonly to?: string },
+  requested: { readonly channel: string; readonly to?: string },
   last: Route | undefined,
   { channel, channels }: ConfiguredChannels,
 ): Destination {
-  const name = wanted.channel === 'last' ? (last ?? fallbackRoute(channels)).channel : wanted.channel
+  const name = requested.channel === 'last' ? (last ?? fallbackRoute(channels)).channel : requested.channel
   const found = channel(name)
   if (!found) {
-    const isAssumed = wanted.channel === 'last' && last === undefined
+    const isAssumed = requested.channel === 'last' && last === undefined
     const reason = isAssumed ? noAssumedRoute(name, Object.keys(channels)) : noChannel(name)
-    const to = wanted.to !== undefined && { to: wanted.to }
+    const to = requested.to !== undefined && { to: requested.to }
     return { ok: false, channel: name, ...to, code: 'NO_ROUTE', reason }
   }
-  const to = wanted.to ?? (last?.channel === name ? last.to : undefined) ?? found.defaultTo
+  const to = requested.to ?? (last?.channel === name ? last.to : undefined) ?? found.defaultTo
   if (to === undefined) return { ok: false, channel: name, code: 'NO_ROUTE', reason: noRecipient(name) }
   try {
     const target = found.target(to)

@@ -66,14 +66,14 @@ const tries: Readonly<Record<string, readonly [EffectivePolicy, Tried]>> = {
 
 for (const [asked, [policy, all]] of Object.entries(tries))
   test(`an endpoint asks for ${asked}`, async (t) => {
-    const { post, asked, notes } = await openSurface(t, { policies: { github: policy } })
+    const { post, resolved, noted } = await openSurface(t, { policies: { github: policy } })
     for (const [headers, failure] of all) {
       const { status } = await post('github', body, { ...headers })
       const shown = JSON.stringify(headers)
       assert.equal(status, failure === undefined ? 200 : 401, shown)
-      const note = notes.pop()
+      const note = noted.pop()
       assert.equal(note?.failure, failure, shown)
-      const [request] = asked.splice(0)
+      const [request] = resolved.splice(0)
       if (failure === undefined) assert.deepEqual(request?.payload, { a: 1 }, shown)
       else assert.equal(request, undefined, shown)
     }
@@ -110,7 +110,7 @@ test('the log and the record say why, and by how much a clock is off, and quote 
   ]
   const verify = () => verdicts.shift() ?? assert.fail()
   const policies = { github: policyFor('github', createProvider({ verify })) }
-  const { post, notes, lines } = await openSurface(t, { policies })
+  const { post, noted, lines } = await openSurface(t, { policies })
   const canary = 'c4n4ry'
   for (const reason of [
     'the time of the signature lies outside the tolerance: 612 s in the past',
@@ -118,20 +118,20 @@ test('the log and the record say why, and by how much a clock is off, and quote 
     'the certificate is of nobody',
   ]) {
     await post(`github?x=${canary}`, { canary }, { 'x-signature': canary })
-    assert.deepEqual([notes.at(-1)?.reason, lines.all.at(-1)?.['reason']], [reason, reason])
-    assert.equal(lines.all.at(-1)?.['failure'], notes.at(-1)?.failure)
+    assert.deepEqual([noted.at(-1)?.reason, lines.all.at(-1)?.['reason']], [reason, reason])
+    assert.equal(lines.all.at(-1)?.['failure'], noted.at(-1)?.failure)
   }
-  assert.doesNotMatch(JSON.stringify([notes, lines.all]), new RegExp(canary))
+  assert.doesNotMatch(JSON.stringify([noted, lines.all]), new RegExp(canary))
 })
 
 test('a sender that still uses a token where a signature is required gets a reason of its own', async (t) => {
-  const { post, notes } = await openSurface(t, {
+  const { post, noted } = await openSurface(t, {
     policies: { github: policyFor('github', createProvider()) },
   })
   await post('github', body, bearer)
   await post('github', body, {})
   assert.deepEqual(
-    notes.map(({ failure, reason }) => [failure, reason]),
+    noted.map(({ failure, reason }) => [failure, reason]),
     [
       ['SIGNATURE_MISSING', 'no signature came; a token did, which this endpoint does not ask for'],
       ['SIGNATURE_MISSING', 'no signature came'],
@@ -140,13 +140,13 @@ test('a sender that still uses a token where a signature is required gets a reas
 })
 
 test('an endpoint name that a client made up is not recorded', async (t) => {
-  const { post, app, notes } = await openSurface(t)
+  const { post, app, noted } = await openSurface(t)
   await post('made-up', body, {})
   await app.inject({ method: 'GET', url: '/hooks/made-up' })
   await post('github', body, {})
   await post('made-up', body)
   assert.deepEqual(
-    notes.map(({ status, endpoint }) => [status, endpoint]),
+    noted.map(({ status, endpoint }) => [status, endpoint]),
     [
       [401, ''],
       [405, ''],
@@ -167,13 +167,13 @@ test('the signature has to be present before the body is read, and is verified b
 })
 
 test('a signature is verified over the bytes as they were sent, before they are decompressed', async (t) => {
-  const { post, asked } = await openSurface(t, {
+  const { post, resolved } = await openSurface(t, {
     policies: { github: policyFor('github', createProvider()) },
   })
   const zipped = gzipSync(body)
   const encoded = { 'content-encoding': 'gzip' }
   assert.equal((await post('github', zipped, { ...encoded, 'x-signature': sign(zipped) })).status, 200)
-  assert.deepEqual(asked[0]?.payload, { a: 1 })
+  assert.deepEqual(resolved[0]?.payload, { a: 1 })
   assert.equal((await post('github', zipped, { ...encoded, ...signed })).status, 401)
   const odd = '{ "a" : 1.0 }'
   assert.equal((await post('github', odd, { 'x-signature': sign(odd) })).status, 200)
@@ -217,10 +217,10 @@ test('keys that are out of reach are answered 503 with Retry-After, whether the 
     },
   ]) {
     const policies = { github: policyFor('github', createProvider({ verify })) }
-    const { post, notes, lines } = await openSurface(t, { policies })
+    const { post, noted, lines } = await openSurface(t, { policies })
     const { status, headers, body: answer } = await post('github', body, signed)
     assert.deepEqual([status, headers['retry-after'], answer['code']], [503, '30', 'VERIFIER_UNAVAILABLE'])
-    assert.deepEqual([notes[0]?.outcome, notes[0]?.failure], ['refused', 'KEYS_UNAVAILABLE'])
+    assert.deepEqual([noted[0]?.outcome, noted[0]?.failure], ['refused', 'KEYS_UNAVAILABLE'])
     assert.equal(lines.all[0]?.['level'], 'warn')
   }
 })
@@ -286,7 +286,7 @@ test('the use of an old token or secret is logged once a minute for each endpoin
 test('auth: none admits programs on this machine alone, and only while others cannot reach the gateway', async (t) => {
   const policies = { github: { auth: { value: 'none', policy: 'github' } } } as const
   for (const isBoundToLoopback of [true, false]) {
-    const { post, notes } = await openSurface(t, { policies, isBoundToLoopback })
+    const { post, noted } = await openSurface(t, { policies, isBoundToLoopback })
     const here = { host: '127.0.0.1:8787' }
     assert.equal((await post('github', body, here)).status, isBoundToLoopback ? 200 : 401)
     assert.equal((await post('wake', body, here)).status, 401, 'an endpoint that does not say so')
@@ -297,7 +297,7 @@ test('auth: none admits programs on this machine alone, and only while others ca
       { ...here, 'x-forwarded-for': '203.0.113.7' },
     ]) {
       assert.equal((await post('github', body, headers)).status, 401)
-      assert.equal(notes.at(-1)?.failure, 'NOT_LOCAL')
+      assert.equal(noted.at(-1)?.failure, 'NOT_LOCAL')
       assert.equal((await post('github', body, { ...headers, ...bearer })).status, 200, 'the token opens')
     }
   }
@@ -325,8 +325,8 @@ test("neither mappings nor records get the provider's token", async (t) => {
   })
   const sent = { ...signed, 'x-provider-token': 'canary', 'x-event': 'e' }
   await fixture.post('github', body, sent)
-  const [request] = fixture.asked
-  const [note] = fixture.notes
+  const [request] = fixture.resolved
+  const [note] = fixture.noted
   assert.deepEqual([request?.headers['x-event'], note?.head?.headers['x-event']], ['e', 'e'])
   assert.doesNotMatch(JSON.stringify([request?.headers, note?.head]), /canary/)
 })
@@ -354,7 +354,7 @@ test('a signed request is then treated like one with a token: loops, waits and r
 const rateOf = (value: NonNullable<EffectivePolicy['rate']>['value']) => ({ rate: { value, policy: 'x' } })
 
 test('the rate of a client counts before authentication, and that of the endpoint after it and before the body', async (t) => {
-  const { post, dial, notes } = await openSurface(t, {
+  const { post, dial, noted } = await openSurface(t, {
     policies: {
       github: {
         ...policyFor('github', createProvider()),
@@ -370,11 +370,11 @@ test('the rate of a client counts before authentication, and that of the endpoin
   const limited = [429, 'RATE_LIMITED', '60']
   for (let time = 0; time < 3; time += 1) assert.equal((await tried('github', forged))[0], 401)
   assert.deepEqual(await tried('github', signed), limited)
-  assert.match(notes.at(-1)?.reason ?? '', /more than endpoints\.x\.rate\.client allows$/)
+  assert.match(noted.at(-1)?.reason ?? '', /more than endpoints\.x\.rate\.client allows$/)
   for (let time = 0; time < 2; time += 1) assert.equal((await tried('wake', wrongToken))[0], 401)
   assert.equal((await tried('wake', bearer))[0], 200)
   assert.deepEqual(await tried('wake', bearer), limited)
-  assert.match(notes.at(-1)?.reason ?? '', /more than endpoints\.x\.rate\.endpoint allows$/)
+  assert.match(noted.at(-1)?.reason ?? '', /more than endpoints\.x\.rate\.endpoint allows$/)
   const sender = await dial()
   sender.send(
     'POST /hooks/wake HTTP/1.1',
@@ -389,7 +389,7 @@ test('the rate of a client counts before authentication, and that of the endpoin
 })
 
 test('after too many wrong tries a sender that shows nothing has to wait too, and a right token ends the wait', async (t) => {
-  const { post, notes } = await openSurface(t, {
+  const { post, noted } = await openSurface(t, {
     policies: { github: policyFor('github', createProvider()) },
   })
   for (let time = 0; time < 10; time += 1) {
@@ -404,7 +404,7 @@ test('after too many wrong tries a sender that shows nothing has to wait too, an
   ] as const) {
     const { status, body: answer, headers: answered } = await post(endpoint, body, headers)
     assert.deepEqual([status, answer['code'], answered['retry-after']], [429, 'TOO_MANY_TRIES', '60'])
-    assert.deepEqual([notes.at(-1)?.status, notes.at(-1)?.failure], [429, failure])
+    assert.deepEqual([noted.at(-1)?.status, noted.at(-1)?.failure], [429, failure])
   }
   assert.equal((await post('github', body, signed)).status, 200)
   assert.equal((await post('wake', body, {})).status, 401)

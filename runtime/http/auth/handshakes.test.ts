@@ -33,7 +33,7 @@ function openWithHandshakes(
 }
 
 test("a handshake with another method than POST gets the reply of its provider, with and without Fastify's router", async (t) => {
-  const { app, notes, lines, asked, entries, state } = await openWithHandshakes(
+  const { app, noted, lines, resolved, entries, state } = await openWithHandshakes(
     t,
     ({ method, query, payload, isTrusted }) => {
       assert.deepEqual([{ ...query }, payload, isTrusted], [{ a: '1' }, undefined, false])
@@ -55,15 +55,15 @@ test("a handshake with another method than POST gets the reply of its provider, 
       assert.ok(sent.headers.get('x-request-id'))
     }
   }
-  assert.equal(notes.length, 12)
-  const { outcome, status, reason, code, failure } = notes[0] ?? assert.fail()
+  assert.equal(noted.length, 12)
+  const { outcome, status, reason, code, failure } = noted[0] ?? assert.fail()
   assert.deepEqual(
     [outcome, status, reason, code, failure],
     ['handshake', 200, good.reason, undefined, undefined],
   )
   const line = await lines.line('request-handshake')
   assert.deepEqual([line['level'], line['reason'], line['status']], ['info', good.reason, 200])
-  assert.deepEqual([asked.length, entries.length], [0, 0], 'a handshake is not an event')
+  assert.deepEqual([resolved.length, entries.length], [0, 0], 'a handshake is not an event')
 })
 
 test('a GET that is no handshake, and a method that the provider does not use, are refused with 405', async (t) => {
@@ -82,10 +82,10 @@ test('a GET that is no handshake, and a method that the provider does not use, a
 })
 
 test('a handshake with the wrong secret gets the reply of its provider and is a refused request', async (t) => {
-  const { app, notes } = await openWithHandshakes(t, () => wrong)
+  const { app, noted } = await openWithHandshakes(t, () => wrong)
   const answer = await app.inject({ method: 'GET', url: '/hooks/github' })
   assert.deepEqual([answer.statusCode, answer.body], [403, ''])
-  const { outcome, status, code, failure, reason } = notes[0] ?? assert.fail()
+  const { outcome, status, code, failure, reason } = noted[0] ?? assert.fail()
   assert.deepEqual(
     [outcome, status, code, failure, reason],
     ['refused', 403, 'UNAUTHORIZED', 'HANDSHAKE_WRONG', wrong.reason],
@@ -94,7 +94,7 @@ test('a handshake with the wrong secret gets the reply of its provider and is a 
 
 test('a signed handshake is answered once its signature was verified, and starts nothing', async (t) => {
   const seen: unknown[] = []
-  const { post, app, asked, notes } = await openWithHandshakes(t, ({ payload, isTrusted, method }) => {
+  const { post, app, resolved, noted } = await openWithHandshakes(t, ({ payload, isTrusted, method }) => {
     seen.push([method, payload, isTrusted])
     return (payload as { challenge?: string })?.challenge ? { ...good, status: 204, body: '' } : undefined
   })
@@ -110,10 +110,10 @@ test('a signed handshake is answered once its signature was verified, and starts
   })
   assert.deepEqual([answer.statusCode, answer.headers['content-length']], [204, undefined])
   assert.deepEqual(seen, [['POST', { challenge: 'c' }, true]])
-  assert.equal(notes.at(-1)?.outcome, 'handshake')
-  assert.equal(asked.length, 0)
+  assert.equal(noted.at(-1)?.outcome, 'handshake')
+  assert.equal(resolved.length, 0)
   assert.equal((await post('github', '{}', { 'x-signature': sign('{}') })).status, 200)
-  assert.equal(asked.length, 1)
+  assert.equal(resolved.length, 1)
 })
 
 test('only JSON bodies can be handshakes, and other bodies are refused with their own error', async (t) => {
@@ -137,7 +137,7 @@ test('an unsigned handshake is accepted only if its provider sends them unsigned
       : undefined
   }
   for (const secrets of [[], ['secret']]) {
-    const { app, asked, notes } = await openWithHandshakes(t, answer, { unsigned: true, secrets })
+    const { app, resolved, noted } = await openWithHandshakes(t, answer, { unsigned: true, secrets })
     const send = async (url: string, payload: string | Buffer, headers: Record<string, string> = {}) =>
       (await app.inject({ method: 'POST', url, headers, payload })).statusCode
     assert.equal(await send('/hooks/github', '{"challenge":"c"}'), 200)
@@ -157,8 +157,8 @@ test('an unsigned handshake is accepted only if its provider sends them unsigned
       secrets.length === 0 ? 401 : 200,
       'a wrong token is refused where a token is required',
     )
-    assert.equal(asked.length, 0)
-    assert.ok(notes.every(({ body, head }) => body === undefined && head === undefined))
+    assert.equal(resolved.length, 0)
+    assert.ok(noted.every(({ body, head }) => body === undefined && head === undefined))
   }
 })
 
@@ -195,7 +195,7 @@ test('the effects of a handshake are performed before its reply, and its secret 
   const confirm = 'https://confirm.example/c4n4ry'
   const performed: unknown[] = []
   let fails = false
-  const { app, notes, lines } = await openWithHandshakes(
+  const { app, noted, lines } = await openWithHandshakes(
     t,
     () => ({ ...good, issuedSecret, confirm }),
     {},
@@ -216,7 +216,7 @@ test('the effects of a handshake are performed before its reply, and its secret 
       payload: body,
     })
   assert.equal((await send()).statusCode, 200)
-  const [shaken] = notes
+  const [shaken] = noted
   assert.deepEqual([shaken?.outcome, shaken?.body, shaken?.head], ['handshake', undefined, undefined])
   assert.deepEqual(
     performed,
@@ -229,7 +229,7 @@ test('the effects of a handshake are performed before its reply, and its secret 
     [failed.statusCode, failed.headers['retry-after'], failed.json().code],
     [503, '30', 'HANDSHAKE_UNAVAILABLE'],
   )
-  assert.doesNotMatch(JSON.stringify([notes, lines.all, failed.body]), /c4n4ry/)
+  assert.doesNotMatch(JSON.stringify([noted, lines.all, failed.body]), /c4n4ry/)
 })
 
 test('a reply that cannot be sent ends its connection, and no other', async (t) => {

@@ -110,7 +110,7 @@ test('the summary is a warning if one of the suppressed requests failed for a re
 })
 
 test('a surface logs twenty guesses, then the first wait, and the number of the others when it closes', async (t) => {
-  const { app, post, lines, notes } = await openSurface(t)
+  const { app, post, lines, noted } = await openSurface(t)
   for (let time = 0; time < 30; time++) await post('github', {}, { authorization: 'Bearer wrong' })
   assert.equal((await post('github', {}, bearer)).status, 200)
   const logged = lines.all.filter(({ event }) => event === 'request-refused')
@@ -119,7 +119,7 @@ test('a surface logs twenty guesses, then the first wait, and the number of the 
     levels(21, 9),
   )
   assert.deepEqual([logged[19]?.['code'], logged[20]?.['code']], ['UNAUTHORIZED', 'TOO_MANY_TRIES'])
-  assert.equal(notes.length, 30, 'records have them all')
+  assert.equal(noted.length, 30, 'records have them all')
   await app.close()
   assert.equal((await lines.line('requests-suppressed'))['count'], 9)
 })

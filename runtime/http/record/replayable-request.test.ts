@@ -35,10 +35,10 @@ const requests: readonly Sent[] = [
 
 test('the engine sees a restored request as it saw the original', async (t) => {
   for (const { url = '/hooks/github', body = '', headers = {} } of requests) {
-    const { app, asked, notes } = await openSurface(t, { resolve: () => failure })
+    const { app, resolved, noted } = await openSurface(t, { resolve: () => failure })
     await app.inject({ method: 'POST', url, headers: { ...bearer, ...headers }, payload: body })
     await explained()
-    const received = restoreRequest(reread(notes[0] ?? assert.fail(url)))
+    const received = restoreRequest(reread(noted[0] ?? assert.fail(url)))
     let again: HookRequest | undefined
     const snapshot = createSnapshot({
       resolve: (request) => {
@@ -47,7 +47,7 @@ test('the engine sees a restored request as it saw the original', async (t) => {
       },
     })
     const tried = await tryRequest(received ?? assert.fail(url), snapshot, trySurface, { dryRun: 'refuse' })
-    const { id: _id, sender: _sender, ...first } = asked[0] ?? assert.fail(url)
+    const { id: _id, sender: _sender, ...first } = resolved[0] ?? assert.fail(url)
     const { dryRun: _dryRun, onStop: _onStop, ...restored } = again ?? assert.fail(url)
     assert.deepEqual(restored, first, url)
     assert.deepEqual([tried.status, Object.getPrototypeOf(restored.query)], [500, null])
@@ -59,7 +59,7 @@ test('no token and no cookie is kept with a request', async (t) => {
   const names = ['cookie', 'proxy-authorization', 'x-gateway-token', 'x-openclaw-token']
   const headers = Object.fromEntries(names.map((name) => [name, canary]))
   for (const allowQueryToken of [true, false]) {
-    const { app, notes } = await openSurface(t, { resolve: () => failure, hooks: { allowQueryToken } })
+    const { app, noted } = await openSurface(t, { resolve: () => failure, hooks: { allowQueryToken } })
     await app.inject({
       method: 'POST',
       url: `/hooks/github?token=${canary}&page=2`,
@@ -67,16 +67,16 @@ test('no token and no cookie is kept with a request', async (t) => {
       payload: '{}',
     })
     await explained()
-    const { head } = notes[0] ?? assert.fail()
+    const { head } = noted[0] ?? assert.fail()
     assert.doesNotMatch(JSON.stringify(head), new RegExp(`${canary}|${token}`))
     assert.deepEqual([head?.headers['x-kept'], head?.query['page']], ['yes', '2'])
   }
 })
 
 test('a request that was not kept whole cannot be restored', async (t) => {
-  const { post, notes } = await openSurface(t, { resolve: () => failure })
+  const { post, noted } = await openSurface(t, { resolve: () => failure })
   await post('github', {})
-  const { body, head, ...record } = notes[0] ?? assert.fail()
+  const { body, head, ...record } = noted[0] ?? assert.fail()
   assert.ok(body && head)
   assert.equal(restoreRequest(record), undefined)
   assert.equal(restoreRequest({ ...record, body }), undefined)

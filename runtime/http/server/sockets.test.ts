@@ -58,13 +58,13 @@ test('401 comes before the body: a sender that has sent nothing of it already ha
 })
 
 test('a declared length over the limit is refused with 413 before the body', async (t) => {
-  const { dial, asked } = await openSurface(t)
+  const { dial, resolved } = await openSurface(t)
   const sender = await dial()
   sender.send('POST /hooks/wake HTTP/1.1', host, auth, 'Content-Length: 99999999', ...end)
   const head = await sender.received('BODY_TOO_LARGE')
   assert.match(head, /^HTTP\/1\.1 413 /)
   assert.match(head, /connection: close/i)
-  assert.equal(asked.length, 0)
+  assert.equal(resolved.length, 0)
 })
 
 test('413 comes in the middle of a chunked body', async (t) => {
@@ -78,7 +78,7 @@ test('413 comes in the middle of a chunked body', async (t) => {
 })
 
 test('a body that does not arrive in time is refused with 408, and the connection is closed', async (t) => {
-  const { dial, timers, notes } = await openSurface(t)
+  const { dial, timers, noted } = await openSurface(t)
   const sender = await dial()
   sender.send('POST /hooks/wake HTTP/1.1', host, auth, 'Content-Length: 10', ...end, '{"a"')
   await timers.armed()
@@ -88,7 +88,7 @@ test('a body that does not arrive in time is refused with 408, and the connectio
   assert.match(reply, /connection: close/i)
   timers.fire()
   await sender.closed()
-  assert.deepEqual([notes[0]?.status, notes[0]?.code], [408, 'BODY_TIMEOUT'])
+  assert.deepEqual([noted[0]?.status, noted[0]?.code], [408, 'BODY_TIMEOUT'])
 })
 
 test('the deadline ends once the body is whole', async (t) => {
@@ -166,13 +166,13 @@ test('pipelined requests get their replies in order', async (t) => {
 })
 
 test('a sender that goes away in the middle leaves no record and no error', async (t) => {
-  const { dial, timers, lines, notes, asked } = await openSurface(t)
+  const { dial, timers, lines, noted, resolved } = await openSurface(t)
   const sender = await dial()
   sender.send('POST /hooks/wake HTTP/1.1', host, auth, 'Content-Length: 10', ...end, '{"a"')
   await timers.armed()
   sender.socket.destroy()
   assert.equal((await lines.line('sender-gone'))['level'], 'debug')
-  assert.deepEqual([notes.length, asked.length, lines.all.length, timers.running], [0, 0, 1, 0])
+  assert.deepEqual([noted.length, resolved.length, lines.all.length, timers.running], [0, 0, 1, 0])
 })
 
 test('a request is carried to its end by the snapshot that it began with', async (t) => {
@@ -207,13 +207,13 @@ test('a sender of HTTP/1.0, which has no interim replies, gets none', async (t) 
 })
 
 test('a body in a very large number of chunks arrives whole and in order', async (t) => {
-  const { dial, asked } = await openSurface(t, { hooks: { maxBodyBytes: 16_384 } })
+  const { dial, resolved } = await openSurface(t, { hooks: { maxBodyBytes: 16_384 } })
   const body = JSON.stringify({ text: Array.from({ length: 1500 }, (_, index) => index).join('') })
   const sender = await dial()
   sender.send('POST /hooks/wake HTTP/1.1', host, auth, 'Transfer-Encoding: chunked', ...end)
   sender.send(...Array.from(body).flatMap((character) => ['1', character]), '0', ...end)
   await sender.received('eventId')
-  assert.equal(Buffer.from(asked[0]?.rawBody ?? []).toString(), body)
+  assert.equal(Buffer.from(resolved[0]?.rawBody ?? []).toString(), body)
 })
 
 test('other routes still reply 100-continue', async (t) => {

@@ -39,22 +39,22 @@ test('behind a tunnel only hooks are served; every other address is 404', async 
 })
 
 test('an endpoint without authentication is refused behind a tunnel, with a token too, and served to this machine', async (t) => {
-  const { send, dial, entries, notes } = await openBehindTunnel(t, { policies: open })
+  const { send, dial, entries, noted } = await openBehindTunnel(t, { policies: open })
   assert.deepEqual(await send('/hooks/github', {}), { status: 403, code: 'NOT_THROUGH_TUNNEL' })
   assert.deepEqual(await send('/hooks/github', bearer), { status: 403, code: 'NOT_THROUGH_TUNNEL' })
   assert.deepEqual(await send('/hooks/github', {}, 'GET'), { status: 403, code: 'NOT_THROUGH_TUNNEL' })
   assert.equal(entries.length, 0)
-  assert.equal(notes[0]?.failure, 'NOT_LOCAL')
+  assert.equal(noted[0]?.failure, 'NOT_LOCAL')
   const sender = await dial()
   sender.send('POST /hooks/github HTTP/1.1', 'Host: 127.0.0.1', 'Content-Length: 2', '', '{}')
   assert.match(await sender.received('}'), /^HTTP\/1\.1 200 /)
 })
 
 test('behind a tunnel the client is the last address that the tunnel has added, and never this machine', async (t) => {
-  const { send, asked } = await openBehindTunnel(t)
+  const { send, resolved } = await openBehindTunnel(t)
   const senderOf = async (headers: Record<string, string>) => {
     await send('/hooks/wake', { ...bearer, ...headers })
-    return asked.at(-1)?.sender
+    return resolved.at(-1)?.sender
   }
   assert.equal(await senderOf({ 'cf-connecting-ip': '203.0.113.7' }), '203.0.113.7')
   assert.equal(await senderOf({ 'cf-connecting-ip': '127.0.0.1, 203.0.113.7' }), '203.0.113.7')
@@ -63,13 +63,13 @@ test('behind a tunnel the client is the last address that the tunnel has added, 
 })
 
 test('a tunnel of another kind names its client in X-Forwarded-For', async (t) => {
-  const { send, asked } = await openBehindTunnel(t, {}, 'x-forwarded-for')
+  const { send, resolved } = await openBehindTunnel(t, {}, 'x-forwarded-for')
   await send('/hooks/wake', {
     ...bearer,
     'x-forwarded-for': '10.0.0.1, 203.0.113.7',
     'cf-connecting-ip': '10.0.0.2',
   })
-  assert.equal(asked.at(-1)?.sender, '203.0.113.7')
+  assert.equal(resolved.at(-1)?.sender, '203.0.113.7')
 })
 
 test('a sender behind a tunnel that waits to be asked for its body is asked', async (t) => {

@@ -24,8 +24,8 @@ test('an internal request is accepted like any other, and names its source', asy
     resolve: () => ({ outcome: 'accepted', actions: [agent, wake] }),
   })
   assert.deepEqual(await postInternally(surface), { status: 202 })
-  const { entries, asked, lines } = surface
-  assert.deepEqual(asked[0]?.payload, { a: 1 })
+  const { entries, resolved, lines } = surface
+  assert.deepEqual(resolved[0]?.payload, { a: 1 })
   const record = entries[0]?.request
   assert.deepEqual(
     [
@@ -50,7 +50,7 @@ test('an internal request succeeds as a wake, and where no mapping matches it', 
   const surface = await openSurface(t, { resolve: () => ({ outcome: 'ignored', reason }) })
   assert.deepEqual(await postInternally(surface), { status: 200, isIgnored: true })
   await explained()
-  assert.deepEqual([surface.notes[0]?.outcome, surface.notes[0]?.client], ['ignored', client])
+  assert.deepEqual([surface.noted[0]?.outcome, surface.noted[0]?.client], ['ignored', client])
   assert.equal(surface.ignored.length, 1)
 })
 
@@ -106,7 +106,7 @@ test('an internal request is refused like any other: size, JSON, endpoint, backl
   surface.draining.abort()
   assert.deepEqual(await refusal(), [503, 'DRAINING', 5])
   assert.deepEqual(surface.entries, [])
-  assert.ok(surface.notes.every((note) => note.client === client))
+  assert.ok(surface.noted.every((note) => note.client === client))
 })
 
 test('an internal request is answered 404 while hooks are off, and with the refusals of the engine', async (t) => {
@@ -132,7 +132,7 @@ test('an aborted internal request rejects with the reason at once', async (t) =>
   const surface = await openSurface(t)
   const before = AbortSignal.abort(new Error('the source ends'))
   await assert.rejects(postInternally(surface, { signal: before }), /the source ends/)
-  assert.deepEqual(surface.asked, [])
+  assert.deepEqual(surface.resolved, [])
 
   const abort = new AbortController()
   const committing = Promise.withResolvers<void>()

@@ -54,9 +54,9 @@ test('a request to an endpoint that a source has taken over goes to the source, 
   assert.match(text, /^x-request-id: /m)
   assert.doesNotMatch(text, /^content-length/m)
   assert.deepEqual(received, [notification])
-  const { notes, asked, entries, ignored, lines } = surface
-  assert.deepEqual([asked, entries, ignored], [[], [], []])
-  const [note] = notes
+  const { noted, resolved, entries, ignored, lines } = surface
+  assert.deepEqual([resolved, entries, ignored], [[], [], []])
+  const [note] = noted
   assert.deepEqual(
     [note?.outcome, note?.status, note?.endpoint, note?.reason, note?.body, note?.head],
     ['handshake', 204, endpoint, 'a source took it', undefined, undefined],
@@ -74,12 +74,12 @@ test('a running source wins over mappings; without it mappings decide, and an un
   const { live, taking } = surface.state
   surface.state.live = { ...live, snapshot: { ...live.snapshot, covers: () => true } }
   assert.equal((await answerTo(surface)).status, 204)
-  assert.deepEqual(surface.asked, [])
+  assert.deepEqual(surface.resolved, [])
   taking.pushHandler = undefined
   assert.equal((await answerTo(surface, bearer, '{"wanted":true}')).status, 200)
   const { status, code, retryAfter } = await answerTo(surface)
   assert.deepEqual([status, code, retryAfter], [503, 'RECEIVER_FAILED', '10'])
-  assert.equal(surface.notes.at(-1)?.reason, 'the source gmail, whose it is, does not run')
+  assert.equal(surface.noted.at(-1)?.reason, 'the source gmail, whose it is, does not run')
   assert.deepEqual(surface.ignored, [])
   surface.state.live = live
   assert.deepEqual((await answerTo(surface)).code, 'NOT_FOUND')
@@ -98,7 +98,7 @@ test('when a source fails, its sender gets 503 without the reason', async (t) =>
   const first = await answerTo(surface)
   assert.deepEqual([first.status, first.code, first.retryAfter], [503, 'RECEIVER_FAILED', '10'])
   assert.doesNotMatch(first.text, /ada@example/)
-  assert.equal(surface.notes[0]?.outcome, 'refused')
+  assert.equal(surface.noted[0]?.outcome, 'refused')
   const line = surface.lines.all.find(({ level }) => level === 'error')
   assert.equal((line?.['err'] as { type: string } | undefined)?.type, 'TypeError')
   assert.doesNotMatch(JSON.stringify(surface.lines.all), /ada@example/)
@@ -106,7 +106,7 @@ test('when a source fails, its sender gets 503 without the reason', async (t) =>
   state.error = new PluginError('Gmail asks to wait.', { code: 'rate-limited', retryable: true })
   const second = await answerTo(surface)
   assert.deepEqual([second.status, second.code, second.error], [503, 'RECEIVER_FAILED', first.error])
-  assert.equal(surface.notes[1]?.reason, 'Gmail asks to wait.')
+  assert.equal(surface.noted[1]?.reason, 'Gmail asks to wait.')
   assert.equal(surface.lines.all.at(-1)?.level, 'warn')
 })
 
@@ -140,7 +140,7 @@ test('a source that takes more than five minutes makes its sender come again', a
   await surface.timers.armed()
   surface.timers.fire()
   assert.match(await sender.received('RECEIVER_FAILED'), /^HTTP\/1\.1 503 /)
-  assert.equal(surface.notes[0]?.reason, 'the source was not done within 300 s')
+  assert.equal(surface.noted[0]?.reason, 'the source was not done within 300 s')
 })
 
 test('a drain ends the waits for a source, and refuses further requests', async (t) => {
@@ -170,7 +170,7 @@ test('a sender that goes away gets no reply, and the source goes on', async (t) 
   await surface.lines.line('sender-gone')
   assert.equal(surface.timers.running, 0)
   release.resolve()
-  assert.deepEqual(surface.notes, [])
+  assert.deepEqual(surface.noted, [])
 })
 
 test('a source handles a hundred requests of an endpoint at most, and is given more as they end', async (t) => {
@@ -187,7 +187,7 @@ test('a source handles a hundred requests of an endpoint at most, and is given m
   const waiting = Array.from({ length: maxInProgress }, post)
   await all.promise
   assert.equal((await post()).json().code, 'RECEIVER_FAILED')
-  assert.equal(surface.notes[0]?.reason, 'the source has too many to do')
+  assert.equal(surface.noted[0]?.reason, 'the source has too many to do')
   // Their senders have to come again, but the source is still at work.
   surface.timers.fire()
   for (const answer of await Promise.all(waiting)) assert.equal(answer.statusCode, 503)
@@ -259,7 +259,7 @@ test("a push with Google's token is accepted, although no mapping covers the end
   ] as const) {
     const { status, code } = await push(jwt)
     assert.deepEqual([status, code], [401, 'UNAUTHORIZED'])
-    assert.equal(surface.notes.at(-1)?.failure, failure)
+    assert.equal(surface.noted.at(-1)?.failure, failure)
   }
   assert.equal((await answerTo(surface, {})).status, 401)
   assert.deepEqual(received, [])

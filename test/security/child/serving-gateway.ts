@@ -9,9 +9,9 @@ import { createGateway } from '../../../runtime/index.ts'
 
 export interface Vitals {
   /** Maximum time between two ticks since the last report: milliseconds of processor time, without collecting garbage. */
-  readonly held: number
+  readonly heldMs: number
   /** The processor time since the start of the process. Milliseconds. */
-  readonly spent: number
+  readonly spentMs: number
 }
 
 const tickMs = 1
@@ -31,7 +31,7 @@ process.on('message', (message) => void receive(message))
 process.on('disconnect', () => process.exit())
 process.send?.({ address: await gateway.listen() })
 
-let held = 0
+let heldMs = 0
 let last = { busy: busyMs(), at: performance.now() }
 let quietSince = last.at
 setInterval(tick, tickMs)
@@ -44,13 +44,13 @@ function tick(): void {
   last = next
   if (busy > shortHold) quietSince = next.at
   // Collections are reported a little later, so a long hold is corrected when they are known.
-  if (busy > held) setTimeout(settle, 5, busy, passed, garbage)
+  if (busy > heldMs) setTimeout(settle, 5, busy, passed, garbage)
 }
 
 /** Collections are timed by the clock, which a busy machine stretches like the whole hold: so their share of it counts. */
 function settle(busy: number, passed: number, garbageBefore: number): void {
   const share = Math.min(1, (garbage - garbageBefore) / passed)
-  held = Math.max(held, busy * (1 - share))
+  heldMs = Math.max(heldMs, busy * (1 - share))
 }
 
 async function receive(message: unknown): Promise<void> {
@@ -61,8 +61,8 @@ async function receive(message: unknown): Promise<void> {
   quietSince = performance.now()
   while (performance.now() - quietSince < quietMs) await pause(quietMs / 2)
   const { user, system } = process.cpuUsage()
-  const vitals: Vitals = { held, spent: (user + system) / 1000 }
-  held = 0
+  const vitals: Vitals = { heldMs, spentMs: (user + system) / 1000 }
+  heldMs = 0
   process.send?.(vitals)
 }
 

@@ -43,7 +43,7 @@ export async function openWatched(t: TestContext, presets: readonly string[]): P
         Promise.all(cases.map((each) => post(`${address}/hooks/${each.endpoint}`, each, agent))),
         ended,
       ])
-      return { answers, held: (await messageFrom<Vitals>('report')).held }
+      return { answers, held: (await messageFrom<Vitals>('report')).heldMs }
     },
   }
 }

@@ -34,9 +34,9 @@ function readValue({ type }: OfferedKey, text: string): unknown {
 /** Where values come from. */
 export interface Sources {
   /** The values of `--set`. */
-  readonly given: ReadonlyMap<string, unknown>
+  readonly assignments: ReadonlyMap<string, unknown>
   /** The variables of the environment and of `.env`. */
-  readonly known: Readonly<Record<string, string | undefined>>
+  readonly existing: Readonly<Record<string, string | undefined>>
   /** Absent: no questions are asked. */
   readonly prompts?: Prompts | undefined
   /** True if common optional values are asked for as well as required ones. */
@@ -46,11 +46,13 @@ export interface Sources {
 /** True if something is required that neither `--set` nor a variable gives. */
 export function isMissing(
   { name, keys }: ChannelOffer,
-  { given, known }: Pick<Sources, 'given' | 'known'>,
+  { assignments, existing }: Pick<Sources, 'assignments' | 'existing'>,
 ): boolean {
   return keys.some(
     ({ key, isRequired, isSecret, variable }) =>
-      isRequired && !given.has(key) && !(isSecret && known[variable ?? customaryVariable(name, key)]),
+      isRequired &&
+      !assignments.has(key) &&
+      !(isSecret && existing[variable ?? customaryVariable(name, key)]),
   )
 }
 
@@ -64,10 +66,10 @@ export type Gathered = Awaited<ReturnType<typeof gather>>
 export async function gather(
   offer: ChannelOffer,
   examine: Examiner,
-  { given, known, prompts, asksUsual }: Sources,
+  { assignments, existing, prompts, asksUsual }: Sources,
   io: Io,
 ) {
-  const config: Record<string, unknown> = Object.fromEntries(given)
+  const config: Record<string, unknown> = Object.fromEntries(assignments)
   /** Key -> the environment variable that holds its value. */
   const variables = new Map<string, string>()
   /** The variables that were there already. */
@@ -77,7 +79,7 @@ export async function gather(
     if (variable !== undefined && (key.isRequired || config[key.key] !== undefined))
       variables.set(key.key, variable)
     if (config[key.key] !== undefined) continue
-    const kept = variable === undefined || !key.isRequired ? undefined : known[variable]
+    const kept = variable === undefined || !key.isRequired ? undefined : existing[variable]
     if (variable !== undefined && kept) {
       config[key.key] = kept
       found.push(variable)

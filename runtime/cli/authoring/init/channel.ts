@@ -32,13 +32,13 @@ export async function initChannel(
 
   const envFile = path.join(path.dirname(file), '.env')
   const kept = readEnvFile(envFile)
-  const given = parseAssignments(options.set ?? [], offer)
-  const known = { ...kept, ...io.env }
+  const assignments = parseAssignments(options.set ?? [], offer)
+  const existing = { ...kept, ...io.env }
   // With `--set` only required values that are missing are asked for.
-  const isAsked = options.set === undefined || isMissing(offer, { given, known })
+  const isAsked = options.set === undefined || isMissing(offer, { assignments, existing })
   const prompts = io.json || !isAsked ? undefined : await io.prompts?.()
   prompts?.begin(`Channel ${name}`)
-  const sources = { given, known, prompts, asksUsual: options.set === undefined }
+  const sources = { assignments, existing, prompts, asksUsual: options.set === undefined }
   const examine = await orFailure(() => offer.configurationCheck())
   let gathered: Gathered
   let check: ChannelHealth | undefined

@@ -7,7 +7,7 @@ import { differences, oldTransactionText } from '../../status-text.ts'
 import { type Check, ok, orOk, problem, type Result, warning } from '../check.ts'
 import type { DoctorContext } from '../context.ts'
 import { NotChecked } from '../gateway-view.ts'
-import { judgeSkew } from './machine.ts'
+import { assessSkew } from './machine.ts'
 
 /** For configurations whose store is a server. */
 export const clusterChecks: readonly Check[] = [
@@ -16,7 +16,7 @@ export const clusterChecks: readonly Check[] = [
     name: 'nodes',
     group: 'cluster',
     title: 'nodes',
-    run: async (subject) => judgeNodes((await subject.gateway().status()).nodes),
+    run: async (subject) => assessNodes((await subject.gateway().status()).nodes),
   },
   { name: 'node-clocks', group: 'cluster', title: 'clocks', run: clocks },
 ]
@@ -27,8 +27,8 @@ async function database(subject: DoctorContext): Promise<readonly Result[]> {
     const place = { location: subject.settings().gateway.store, configFile: subject.file }
     const { state, skewMs, hasStore } = await examineDatabase(place, subject.io.now)
     const rights = hasStore ? 'with all privileges' : 'empty: the first start makes the tables'
-    const skew = judgeSkew(-skewMs, "the database's clock", 'Have both machines keep their time by NTP')
-    return [ok(`PostgreSQL ${state.version}, ${rights}`), ...judgeTransaction(state), skew]
+    const skew = assessSkew(-skewMs, "the database's clock", 'Have both machines keep their time by NTP')
+    return [ok(`PostgreSQL ${state.version}, ${rights}`), ...assessTransaction(state), skew]
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     if (error.code === 'SCHEMA_NEWER')
@@ -37,7 +37,7 @@ async function database(subject: DoctorContext): Promise<readonly Result[]> {
   }
 }
 
-export function judgeTransaction({ oldestTransaction }: DatabaseState): readonly Result[] {
+export function assessTransaction({ oldestTransaction }: DatabaseState): readonly Result[] {
   const text = oldTransactionText(oldestTransaction)
   if (text === undefined) return []
   const [, pid] = /process (\d+)/.exec(oldestTransaction?.by ?? '') ?? []
@@ -45,7 +45,7 @@ export function judgeTransaction({ oldestTransaction }: DatabaseState): readonly
   return [warning('OLD_TRANSACTION', text, `${end}; idle_in_transaction_session_timeout ends forgotten ones`)]
 }
 
-export function judgeNodes(nodes: readonly NodeRecord[]): readonly Result[] {
+export function assessNodes(nodes: readonly NodeRecord[]): readonly Result[] {
   const found: Result[] = []
   const versions = [...new Set(nodes.map(({ version }) => version))]
   if (versions.length > 1) {
@@ -75,7 +75,7 @@ async function clocks(subject: DoctorContext) {
   const { nodes } = await subject.gateway().status()
   const judged = nodes.flatMap(({ name, skewMs }) => {
     if (skewMs === undefined) return []
-    const result = judgeSkew(-skewMs, "the database's", `Have ${name} keep its time by NTP`)
+    const result = assessSkew(-skewMs, "the database's", `Have ${name} keep its time by NTP`)
     return [{ ...result, message: `${name}: ${result.message}` }]
   })
   if (judged.length === 0) throw new NotChecked('GATEWAY_ANSWER', 'no node has compared its clock yet')

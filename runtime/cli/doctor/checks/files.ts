@@ -24,11 +24,11 @@ async function fileMounts({ file, folder, settingsIfKnown: settings }: DoctorCon
   const text = await readFile('/proc/self/mountinfo', 'utf8').catch(() => undefined)
   if (text === undefined) throw new NotChecked('NOT_LINUX', 'mounts are only known on Linux')
   const folders = settings === undefined ? [] : [settings.hooks.mappingsDir, settings.hooks.transformsDir]
-  return judgeMounts(text, [file, path.join(folder, '.env')], folders)
+  return assessMounts(text, [file, path.join(folder, '.env')], folders)
 }
 
 /** `mounts` is the text of `/proc/self/mountinfo`. */
-export function judgeMounts(
+export function assessMounts(
   mounts: string,
   files: readonly string[],
   folders: readonly string[],
@@ -86,13 +86,13 @@ function resultsFor(
 async function fileOwners(subject: DoctorContext) {
   const asking = askingUser()
   const { uid } = await gatewayUser(subject, asking)
-  return judgeOwners(await guardedFiles(subject), uid, asking.uid)
+  return assessOwners(await guardedFiles(subject), uid, asking.uid)
 }
 
 const root = 0
 
 /** `owner` is the user of the gateway, `own` the one who asks. Files that the operator writes may be root's as well. */
-export function judgeOwners(files: readonly GuardedFile[], owner: number, own: number): Result {
+export function assessOwners(files: readonly GuardedFile[], owner: number, own: number): Result {
   const strange = files.filter(({ isData, stats: { uid } }) => uid !== owner && (isData || uid !== root))
   if (strange.length === 0) {
     const user = owner === own ? 'you' : `user ${owner}`
@@ -136,7 +136,7 @@ async function fileAccess(subject: DoctorContext) {
   const files = [...new Set([file, path.join(folder, '.env'), ...read])].slice(0, maxFiles)
   const ways = await Promise.all(files.map((each) => wayTo(each, subject)))
   const { uid, gid } = await gatewayUser(subject, asking)
-  return judgeAccess(ways, { uid, gids: [gid, ...(await groupsOf(uid, asking.uid))] })
+  return assessAccess(ways, { uid, gids: [gid, ...(await groupsOf(uid, asking.uid))] })
 }
 
 /** Returns every folder from the root on, then the file itself; nothing for a file that does not exist. */
@@ -164,7 +164,7 @@ async function groupsOf(uid: number, own: number): Promise<readonly number[]> {
 }
 
 /** Each of the `ways` leads to one file, its folders first. */
-export function judgeAccess(ways: readonly (readonly Step[])[], user: Reader): Result | readonly Result[] {
+export function assessAccess(ways: readonly (readonly Step[])[], user: Reader): Result | readonly Result[] {
   const name = `the user of the gateway (${user.uid})`
   const faults = new Map<string, { readonly what: string; readonly command: string }>()
   for (const way of ways) {

@@ -8,7 +8,7 @@ import type { DoctorContext } from '../context.ts'
 import { NotChecked, skewOf } from '../gateway-view.ts'
 
 export const machineChecks: readonly Check[] = [
-  { name: 'node-version', group: 'machine', title: 'Node.js', run: async () => judgeNode() },
+  { name: 'node-version', group: 'machine', title: 'Node.js', run: async () => assessNode() },
   { name: 'clock-gateway', group: 'machine', title: 'clock', run: clockAgainstGateway },
   { name: 'clock-online', group: 'machine', title: 'time', run: clockOnline },
   { name: 'disk-space', group: 'machine', title: 'disk', run: diskSpace },
@@ -17,7 +17,7 @@ export const machineChecks: readonly Check[] = [
 /** The version that `engines` in `package.json` asks for. */
 const least = 24
 
-export function judgeNode(version = process.versions.node): Result {
+export function assessNode(version = process.versions.node): Result {
   if (Number.parseInt(version, 10) >= least) return ok(version)
   return problem(
     'NODE_TOO_OLD',
@@ -38,7 +38,7 @@ async function clockAgainstGateway(subject: DoctorContext) {
   const reach = await subject.gateway().reach()
   if (reach.kind !== 'gateway') throw new NotChecked('GATEWAY_DOWN', 'no gateway answers')
   if (reach.skewMs === undefined) throw new NotChecked('GATEWAY_ANSWER', 'the gateway does not send the time')
-  return judgeSkew(reach.skewMs, "the gateway's", 'Have both machines keep their time by NTP')
+  return assessSkew(reach.skewMs, "the gateway's", 'Have both machines keep their time by NTP')
 }
 
 async function clockOnline({ io, isOnline }: DoctorContext, signal: AbortSignal) {
@@ -53,10 +53,10 @@ async function clockOnline({ io, isOnline }: DoctorContext, signal: AbortSignal)
   const date = Date.parse(response?.headers.get('date') ?? '')
   if (Number.isNaN(date)) throw new NotChecked('OFFLINE', `${new URL(timeServer).host} does not answer`)
   const fix = 'Have this machine keep its time by NTP: `timedatectl set-ntp true`'
-  return judgeSkew(skewOf(date, startedAt, io.now()), `that of ${new URL(timeServer).host}`, fix)
+  return assessSkew(skewOf(date, startedAt, io.now()), `that of ${new URL(timeServer).host}`, fix)
 }
 
-export function judgeSkew(skewMs: number, whose: string, fix: string): Result {
+export function assessSkew(skewMs: number, whose: string, fix: string): Result {
   const seconds = Math.round(Math.abs(skewMs) / 1000)
   if (Math.abs(skewMs) < warningMs) return ok(`as ${whose}`)
   const text = `${seconds} s ${skewMs > 0 ? 'behind' : 'ahead of'} ${whose}`
@@ -71,10 +71,10 @@ const minShare = 0.05
 async function diskSpace(subject: DoctorContext) {
   const { dataDir } = subject.settings().gateway
   const { bsize, bavail, blocks } = await statfsNear(dataDir)
-  return judgeSpace({ free: bsize * bavail, total: bsize * blocks })
+  return assessSpace({ free: bsize * bavail, total: bsize * blocks })
 }
 
-export function judgeSpace({ free, total }: { readonly free: number; readonly total: number }): Result {
+export function assessSpace({ free, total }: { readonly free: number; readonly total: number }): Result {
   const share = total > 0 ? free / total : 1
   const text = `${sizeText(free)} free, ${Math.floor(share * 100)} %`
   if (free >= minBytes && share >= minShare) return ok(text)

@@ -73,13 +73,13 @@ async function sources(subject: DoctorContext) {
   const all =
     names.length === 0 ? 'none is configured' : `${listed(names)} ${names.length === 1 ? 'works' : 'work'}`
   return orOk(
-    sources.flatMap((each) => judgeSource(each, subject.io)),
+    sources.flatMap((each) => assessSource(each, subject.io)),
     all,
   )
 }
 
 /** Returns nothing where all is well. The kit counts events that are tried again as `refused`. */
-export function judgeSource(
+export function assessSource(
   { source, state, detail, counts }: SourceStatus,
   io: Pick<Io, 'env' | 'config'>,
 ): Result[] {
@@ -151,11 +151,11 @@ async function mainSession({ gateway, io }: DoctorContext) {
 async function issues({ gateway, io }: DoctorContext) {
   const { issues: counts } = await gateway().status()
   if (counts === null) throw new NotChecked('GATEWAY_ANSWER', 'the gateway does not report them')
-  return judgeIssues(counts, commandLine('issues', io))
+  return assessIssues(counts, commandLine('issues', io))
 }
 
 /** Judges the number of open issues of each severity. */
-export function judgeIssues(counts: Readonly<Record<string, number>>, command: string): Result {
+export function assessIssues(counts: Readonly<Record<string, number>>, command: string): Result {
   const open = Object.entries(counts).filter(([, count]) => count > 0)
   if (open.length === 0) return ok('none open')
   const text = open.map(([severity, count]) => `${count} ${severity}`).join(', ')
@@ -168,10 +168,10 @@ const crowdedFrom = 0.8
 /** Checks how full the backlog is. */
 async function backlog({ records, io }: DoctorContext) {
   const { source, backlog } = await records()
-  return judgeBacklog(await backlog(), source, `${commandLine('status', io)} says what waits`)
+  return assessBacklog(await backlog(), source, `${commandLine('status', io)} says what waits`)
 }
 
-export function judgeBacklog(
+export function assessBacklog(
   { waiting, limit }: { readonly waiting: number; readonly limit: number },
   source: string,
   fix: string,

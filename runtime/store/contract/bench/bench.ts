@@ -64,7 +64,7 @@ export async function createBench(t: TestContext, subject: ContractSubject): Pro
   const clock = createManualClock()
   let opened: OpenedStore | undefined
   const joined: Store[] = []
-  const usual: StoreOptions = {
+  const defaults: StoreOptions = {
     location: place.location,
     now: clock.now,
     setTimer: clock.setTimer,
@@ -72,7 +72,7 @@ export async function createBench(t: TestContext, subject: ContractSubject): Pro
     backlog: 1_000,
     historyMessages: 20,
   }
-  let given = usual
+  let lastOptions = defaults
 
   const current = (): OpenedStore => {
     if (opened === undefined) throw new Error('no store is open on this bench')
@@ -103,13 +103,13 @@ export async function createBench(t: TestContext, subject: ContractSubject): Pro
     close,
     async open(options = {}) {
       await close()
-      given = { ...usual, ...options }
-      opened = await subject.open(given)
+      lastOptions = { ...defaults, ...options }
+      opened = await subject.open(lastOptions)
       return opened.store
     },
     async join() {
       if (!subject.isShared) return current().store
-      const { store } = await subject.open(given)
+      const { store } = await subject.open(lastOptions)
       joined.push(store)
       return store
     },
