@@ -58,7 +58,7 @@ export function createMattermostChannel({ config, fetch, now }: VendorContext<Ma
   }
 
   async function fetchId(path: string, options: ApiCall): Promise<string> {
-    return readId(await call(path, options), false)
+    return readId(await call(path, options))
   }
 
   async function channelOf(target: MattermostTarget, signal: AbortSignal): Promise<string> {
@@ -93,21 +93,21 @@ export function createMattermostChannel({ config, fetch, now }: VendorContext<Ma
         pending_post_id: key,
       }
       const answer = await call('/posts', { body: post, isDelivery: true, signal })
-      return { id: readId(answer, true), ...timeOf(asRecord(answer.json)?.['create_at']) }
+      return { id: readId(answer, { isDelivery: true }), ...timeOf(asRecord(answer.json)?.['create_at']) }
     },
 
     check: (signal) =>
       healthOf(async () => {
         const answer = await call('/users/me', { signal })
         const username = asRecord(answer.json)?.['username']
-        if (typeof username !== 'string') throw notMattermost(answer, false)
+        if (typeof username !== 'string') throw notMattermost(answer)
         return `The token belongs to @${username}.`
       }),
   }
 }
 
-function readId(answer: VendorAnswer, isDelivery: boolean): string {
+function readId(answer: VendorAnswer, { isDelivery = false } = {}): string {
   const id = asRecord(answer.json)?.['id']
   if (typeof id === 'string' && id !== '') return id
-  throw notMattermost(answer, isDelivery)
+  throw notMattermost(answer, { isDelivery })
 }

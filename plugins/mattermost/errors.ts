@@ -70,7 +70,7 @@ export function errorFrom(answer: VendorAnswer, { now, isDelivery }: AnsweredCal
 }
 
 /** Returns the error for a successful answer that is not Mattermost's. */
-export function notMattermost(answer: VendorAnswer, isDelivery: boolean): PluginError {
+export function notMattermost(answer: VendorAnswer, { isDelivery = false } = {}): PluginError {
   // Mattermost answers 201 when it has stored a post; anything else that answers 200 has stored nothing.
   return foreignAnswer(answer, { vendor, isDelivery: isDelivery && answer.status === 201 })
 }

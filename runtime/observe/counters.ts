@@ -64,7 +64,7 @@ export function createCounters(options: { now(): number; backlog(): number }) {
     /** Called once for each request that is recorded, after its reply. */
     noteRequest({ snapshot, endpoint, outcome, status, mapping, ms, resolveMs, at }: CountedRequest): void {
       const outcomeIndex = outcomeIndexes.get(outcome) as number
-      requests.add(snapshot, endpoint, outcomeIndex * 1000 + status)
+      requests.add(snapshot, endpoint, outcomeIndex, status)
       const isAccepted = outcome === 'accepted'
       series.noteRequest(at, outcomeIndex, isAccepted ? ms : undefined)
       if (isAccepted) {
@@ -155,8 +155,13 @@ function createRequestCounter() {
   }
 
   return {
-    add(snapshot: CountedRequest['snapshot'], endpoint: string | undefined, key: number): void {
-      cellOf(labelOf(snapshot, endpoint), key).count += 1
+    add(
+      snapshot: CountedRequest['snapshot'],
+      endpoint: string | undefined,
+      outcomeIndex: number,
+      status: number,
+    ): void {
+      cellOf(labelOf(snapshot, endpoint), outcomeIndex * 1000 + status).count += 1
     },
     /** The requests of an endpoint by outcome; all zero for one that no policy and no mapping names. */
     countsOf(endpoint: string): Readonly<Record<RequestOutcome, number>> {
@@ -164,8 +169,7 @@ function createRequestCounter() {
         RequestOutcome,
         number
       >
-      for (const [key, { count }] of requests.get(endpoint) ?? [])
-        counts[requestOutcomes[Math.floor(key / 1000)] as RequestOutcome] += count
+      for (const [key, { count }] of requests.get(endpoint) ?? []) counts[outcomeIn(key)] += count
       return counts
     },
     read: () =>
@@ -173,7 +177,7 @@ function createRequestCounter() {
         [...cells].map(([key, { count }]) => ({
           labels: {
             endpoint,
-            outcome: requestOutcomes[Math.floor(key / 1000)] as RequestOutcome,
+            outcome: outcomeIn(key),
             status: String(key % 1000),
           },
           count,
@@ -181,6 +185,9 @@ function createRequestCounter() {
       ),
   }
 }
+
+/** The outcome in the key of a cell, which is 1000 times its index plus the status. */
+const outcomeIn = (key: number) => requestOutcomes[Math.floor(key / 1000)] as RequestOutcome
 
 /** The endpoints that policies and mappings name exactly. Senders choose the names that a path with parameters covers. */
 function namesIn({ endpoints, mappings }: Pick<Snapshot, 'endpoints' | 'mappings'>): ReadonlySet<string> {

@@ -21,8 +21,6 @@ export function normalizeValue(
   schema: SchemaNode,
   resolve: (reference: PlacedReference) => unknown = ({ text }) => text,
 ): unknown {
-  return normalize(value, schema, [], true)
-
   function normalize(
     current: unknown,
     node: SchemaNode | undefined,
@@ -49,6 +47,8 @@ export function normalizeValue(
     }
     return map
   }
+
+  return normalize(value, schema, [], true)
 }
 
 /** Lists the references in a value, in the order in which {@link normalizeValue} resolves them. */

@@ -37,20 +37,17 @@ export async function askForMissing({ config, requested, storage, person }: Conn
     all[key] ??= await questions.text(question)
   }
 
-  const [client, credentials] = [
-    await readStored(storage, 'client'),
-    await readStored(storage, 'credentials'),
-  ]
+  const client = await readStored(storage, 'client')
+  const credentials = await readStored(storage, 'credentials')
   if (client === undefined && credentials === undefined && all['client'] === undefined)
     all['client'] = await askForClient(questions)
   const account = asString(asRecord(credentials)?.['account'])
   if (isMissing('account')) {
-    const known = account === undefined ? {} : { fallback: account }
     await ask('account', {
       message: 'The mailbox to watch',
       placeholder: account ?? 'ada@example.com',
       validate: checkAddress,
-      ...known,
+      ...(account !== undefined && { fallback: account }),
     })
   }
   if (isNewSetup && isMissing('label'))

@@ -41,17 +41,13 @@ export function retentionContract(subject: ContractSubject): void {
       assert.ok((await read.run(id)) && (await read.request(ignored.id)) && (await read.session('pr:1')))
       bench.clock.advance(180_000)
       await bench.settled()
-      // A pass takes as many slices as the machine needs, with a pause between them.
-      const isAnythingLeft = async () =>
+      const anythingLeft = async () =>
         (await read.session('pr:1')) ??
         (await read.run(id)) ??
         (await read.delivery(delivery.id)) ??
         (await read.request(entry.request.id)) ??
         (await read.request(ignored.id))
-      for (let slice = 0; slice < 100 && (await isAnythingLeft()) !== undefined; slice++) {
-        bench.clock.advance(1000)
-        await bench.settled()
-      }
+      await untilUndefined(bench, anythingLeft)
       assert.equal(await read.run(id), undefined)
       assert.equal(await read.request(entry.request.id), undefined)
       assert.equal(await read.request(ignored.id), undefined)
@@ -99,11 +95,7 @@ export function retentionContract(subject: ContractSubject): void {
       claim.settle({ done: true, effects: { run: { id: original, state: 'succeeded' } } })
       await bench.settled()
       bench.clock.advance(2 * keepMs)
-      for (let slice = 0; slice < 100 && (await bench.store.read.run(original)); slice++) {
-        bench.clock.advance(1000)
-        await bench.settled()
-      }
-      assert.equal(await bench.store.read.run(original), undefined)
+      await untilUndefined(bench, () => bench.store.read.run(original))
       const again = sample.entry(sample.runAction({}, { dedupe }))
       const seen = { outcome: 'duplicate', original, request: entry.request.id }
       assert.deepEqual((await bench.store.accept(again)).actions, [seen])
@@ -165,12 +157,15 @@ export function retentionContract(subject: ContractSubject): void {
   })
 }
 
-/** Moves the clock until retention has deleted the request. A pass takes as many slices as the machine needs. */
-async function untilDeleted(bench: ContractContext, id: string): Promise<void> {
-  for (let slice = 0; slice < 50; slice++) {
+const untilDeleted = (bench: ContractContext, id: string) =>
+  untilUndefined(bench, () => bench.store.read.request(id))
+
+/** Moves the clock until a read finds nothing. A pass takes as many slices as the machine needs, with a pause between them. */
+async function untilUndefined(bench: ContractContext, read: () => Promise<unknown>): Promise<void> {
+  for (let slice = 0; slice < 100; slice++) {
     await bench.settled()
-    if ((await bench.store.read.request(id)) === undefined) return
-    bench.clock.advance(2_000)
+    if ((await read()) === undefined) return
+    bench.clock.advance(1_000)
   }
   assert.fail('it is still there')
 }

@@ -5,15 +5,15 @@ import { StoreError } from '../port.ts'
 import type { StoreQuery } from '../reading.ts'
 import type { ReaderAnswer, ReaderQuestion as ReaderQuery } from './sqlite-reader.ts'
 
-/** Time limit of a read in seconds, as a disk may hang. */
-const deadlineSeconds = 30
+/** Milliseconds that a read may take, as a disk may hang. */
+const deadlineMs = 30_000
 /** Milliseconds that a thread stuck in a read may take to exit. */
 const abandonMs = 3_000
 /** A thread without work costs 12 MB. Starting it again costs some 50 ms. */
 const idleMs = 10_000
 
 const endedErrors = {
-  late: ['STORE_UNAVAILABLE', `the store was not read within ${deadlineSeconds} s`],
+  late: ['STORE_UNAVAILABLE', `the store was not read within ${deadlineMs / 1_000} s`],
   lost: ['STORE_UNAVAILABLE', 'the reader stopped'],
   closed: ['DRAINING', 'the store is closed'],
 } as const
@@ -29,7 +29,7 @@ export function createReaderClient(folder: string) {
       name: 'store reader',
       closeMessage: 'close',
       idleMs,
-      deadlineMs: 1_000 * deadlineSeconds,
+      deadlineMs,
       abandonMs,
     })
   }
@@ -58,6 +58,8 @@ export function createReaderClient(folder: string) {
     resume(): void {
       thread ??= open()
     },
-    close: async (): Promise<void> => await thread?.close(),
+    async close(): Promise<void> {
+      await thread?.close()
+    },
   }
 }

@@ -54,7 +54,8 @@ function wholeRequest(random: Random): Buffer {
 
 function chunked(random: Random, body: Buffer): readonly [Header, Buffer] {
   const parts: Buffer[] = []
-  for (let at = 0; at < body.length; ) {
+  let at = 0
+  while (at < body.length) {
     const size = Math.min(1 + random.below(random.chance(0.1) ? 3 : 20_000), body.length - at)
     const extension = random.chance(0.1) ? `;${'a'.repeat(random.below(50))}=b` : ''
     parts.push(
@@ -65,10 +66,7 @@ function chunked(random: Random, body: Buffer): readonly [Header, Buffer] {
     at += size
     if (parts.length > 900) break
   }
-  const rest = Math.max(
-    0,
-    body.length - parts.reduce((sum, part, index) => sum + (index % 3 === 1 ? part.length : 0), 0),
-  )
+  const rest = body.length - at
   if (rest > 0)
     parts.push(
       Buffer.from(`${rest.toString(16)}\r\n`),
