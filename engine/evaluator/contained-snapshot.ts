@@ -139,13 +139,16 @@ function generationOf({ configuration, catalog }: Parts, programs: readonly Prog
   return {
     id: ++lastGeneration,
     programs,
-    settings: () => ({ settings, endpoints, catalog }),
-    mapping: ({ id }) => {
+    settings: () => {
+      const numbers = Int32Array.from(programs, ({ number }) => number)
+      return { settings, endpoints, catalog, numbers }
+    },
+    mapping: ({ id, number }) => {
       entries ??= new Map(configuration.mappings.map((entry) => [entry.id, entry]))
       const entry = entries.get(id)
       if (entry === undefined) throw new Error(`There is no mapping "${id}".`)
       // Without the places, and the values of references, which only the main thread needs because it calls the transforms.
-      return { id, label: entry.label, value: entry.value }
+      return { number, id, label: entry.label, value: entry.value }
     },
   }
 }

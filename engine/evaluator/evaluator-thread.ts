@@ -19,6 +19,7 @@ import { type TransformAnswer, type TransformCall, TransformError } from '../tra
 import { runToEnd } from '../yield.ts'
 import {
   type FromThread,
+  type LoadOrder,
   phases,
   type RunOrder,
   type SentMapping,
@@ -37,18 +38,8 @@ const randomness = { mint: randomUUID, randomId: () => randomBytes(6).toString('
 
 port.on('message', (order: ToThread) => {
   switch (order.type) {
-    case 'settings':
-      generations.set(order.generation, {
-        resolving: compileSettings(order.content),
-        numbers: order.numbers,
-        buckets: new Map(),
-      })
-      break
-    case 'mappings':
-      order.mappings.forEach(compile)
-      break
-    case 'bucket':
-      addBucket(order)
+    case 'load':
+      load(order)
       break
     case 'forget':
       generations.clear()
@@ -78,6 +69,18 @@ interface Loaded {
 
 function createParts(): Shared {
   return { ...createSharedTexts({ keepsTrees: true }), schemas: new Map() }
+}
+
+function load({ generation, settings, mappings, buckets }: LoadOrder): void {
+  if (settings !== undefined) {
+    const { numbers } = settings
+    generations.set(generation, { resolving: compileSettings(settings), numbers, buckets: new Map() })
+  }
+  mappings.forEach(compile)
+  const loaded = loadedOf(generation)
+  const equalitiesOf = (position: number) => programAt(loaded)(position).matcher.equalities
+  for (const [number, positions] of buckets)
+    loaded.buckets.set(number, runToEnd(indexGroup(undefined, [...positions], equalitiesOf)))
 }
 
 function compileSettings({ settings, endpoints, catalog }: SettingsContent): Resolving {
@@ -130,12 +133,6 @@ function programAt({ numbers }: Loaded): (position: number) => Program {
     if (program === undefined) throw new Error('The request is about mappings that were not loaded.')
     return program
   }
-}
-
-function addBucket({ generation, bucket, positions }: Extract<ToThread, { type: 'bucket' }>): void {
-  const loaded = loadedOf(generation)
-  const equalitiesOf = (position: number) => programAt(loaded)(position).matcher.equalities
-  loaded.buckets.set(bucket, runToEnd(indexGroup(undefined, [...positions], equalitiesOf)))
 }
 
 /** Leaves out mappings that cannot match, unless the main thread has, which cannot where it has not read the payload. */

@@ -11,7 +11,7 @@ import type { Program } from '../resolve/model/program.ts'
 import type { Explanation } from '../resolve/model/trace.ts'
 import { Pool, type PoolWorker, type WorkerEvents } from '../threads/pool.ts'
 import { programFile, startThread } from '../threads/thread.ts'
-import { checkMs, createThreadWatch } from '../threads/watch.ts'
+import { checkMs, createThreadWatch, type ThreadWatch } from '../threads/watch.ts'
 import type { Timers } from '../timers.ts'
 import { type TransformAnswer, TransformError } from '../transform/port.ts'
 import {
@@ -61,7 +61,7 @@ export interface Generation {
   /** Every mapping, in matching order. */
   readonly programs: readonly Program[]
   settings(): SettingsContent
-  mapping(program: Program): Omit<SentMapping, 'number'>
+  mapping(program: Program): SentMapping
 }
 
 export interface EvaluatorJob {
@@ -98,10 +98,6 @@ export interface Evaluators {
   close(): Promise<void>
 }
 
-export interface EvaluatorsOptions {
-  readonly timers: Timers
-}
-
 /** A job with its state. */
 interface Running extends EvaluatorJob {
   readonly id: number
@@ -111,14 +107,14 @@ interface Running extends EvaluatorJob {
   attempts: number
 }
 
-export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
+export function createEvaluators({ timers }: { readonly timers: Timers }): Evaluators {
   const watch = createThreadWatch(timers)
   const pool = new Pool<Running>({
     timers,
     maxWorkers: maxThreads,
     idleMs,
     waitMs,
-    start: (events) => new Worker(events, { watch, beginAgain }),
+    start: (events) => new Worker(events, watch, beginAgain),
     // One sender never gets all threads.
     mayRun: ({ request: { sender } }, running) =>
       sender === undefined ||
@@ -172,17 +168,14 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
   }
 }
 
-/** State that the workers share. */
-interface WorkerParts {
-  readonly watch: ReturnType<typeof createThreadWatch>
-  /** Begins the job of an ended thread again. Without `work` the job had no part in that. */
-  readonly beginAgain: (job: Running, work?: number) => void
-}
+/** Begins the job of an ended thread again. Without `work` the job had no part in that. */
+type BeginAgain = (job: Running, work?: number) => void
 
 /** Runs jobs in one thread, one at a time. A job that awaits a transform is put aside for others. */
 class Worker implements PoolWorker<Running> {
   readonly #events: WorkerEvents<Running>
-  readonly #parts: WorkerParts
+  readonly #watch: ThreadWatch
+  readonly #beginAgain: BeginAgain
   readonly #thread = startThread<ToThread, FromThread>({
     program: programFile('./evaluator-thread.ts', import.meta.url),
     name: 'evaluator',
@@ -193,9 +186,10 @@ class Worker implements PoolWorker<Running> {
   readonly #aside = new Map<Running, number>()
   #current: Running | undefined
 
-  constructor(events: WorkerEvents<Running>, parts: WorkerParts) {
+  constructor(events: WorkerEvents<Running>, watch: ThreadWatch, beginAgain: BeginAgain) {
     this.#events = events
-    this.#parts = parts
+    this.#watch = watch
+    this.#beginAgain = beginAgain
     this.#thread.owner = { heard: (message) => this.#heard(message), lost: () => events.ended() }
   }
 
@@ -215,7 +209,7 @@ class Worker implements PoolWorker<Running> {
     Atomics.store(this.#thread.shared, slots.phase, phases.loading)
     const limitMb = memoryMb + memoryMbOfMapping * this.#sent.mappings.size
     const deadline = createDeadline(this.#thread.shared, job.request.rawBody.length)
-    this.#parts.watch.add(this, {
+    this.#watch.add(this, {
       thread: this.#thread,
       limitMb,
       check: (processorMs) => this.#check(job, deadline(processorMs)),
@@ -235,7 +229,7 @@ class Worker implements PoolWorker<Running> {
   #rest(): void {
     this.#current = undefined
     this.#thread.keepAlive(false)
-    this.#parts.watch.remove(this)
+    this.#watch.remove(this)
     this.#events.idle()
   }
 
@@ -278,12 +272,12 @@ class Worker implements PoolWorker<Running> {
   async end(): Promise<void> {
     const job = this.#current
     this.#current = undefined
-    this.#parts.watch.remove(this)
+    this.#watch.remove(this)
     const ended = this.#thread.end()
     const others = [...this.#aside.keys()]
     this.#aside.clear()
-    if (job !== undefined) this.#parts.beginAgain(job, Atomics.load(this.#thread.shared, slots.work))
-    for (const each of others) this.#parts.beginAgain(each)
+    if (job !== undefined) this.#beginAgain(job, Atomics.load(this.#thread.shared, slots.work))
+    for (const each of others) this.#beginAgain(each)
     await ended
   }
 }
@@ -357,40 +351,32 @@ function createSent(post: (message: ToThread) => void): Sent {
   const mappings = new Set<number>()
   let lastBucket = 0
 
-  function forgetIfFull(missing: number, isNew: boolean): void {
-    const isFull = mappings.size > 0 && mappings.size + missing > maxMappings
-    if (!isFull && !(isNew && generations.size >= maxGenerations)) return
-    generations.clear()
-    mappings.clear()
-    post({ type: 'forget' })
-  }
-
-  function bucketsOf({ id, settings, programs }: Generation): Map<Found['bucket'], number> {
-    const known = generations.get(id)
-    if (known !== undefined) return known
-    const numbers = Int32Array.from(programs, ({ number }) => number)
-    post({ type: 'settings', generation: id, content: settings(), numbers })
-    const buckets = new Map()
-    generations.set(id, buckets)
-    return buckets
-  }
-
-  function sendMissing({ generation, found }: Running): void {
+  function load({ generation, found }: Running): void {
+    const { id, programs, settings, mapping } = generation
     const needed = [...new Set(found.flatMap(({ bucket }) => bucket))].flatMap(
-      (position) => generation.programs[position] ?? [],
+      (position) => programs[position] ?? [],
     )
-    const missing = () => needed.filter(({ number }) => !mappings.has(number))
-    forgetIfFull(missing().length, !generations.has(generation.id))
-    const buckets = bucketsOf(generation)
-    const contents = missing().map((program) => ({ number: program.number, ...generation.mapping(program) }))
-    post({ type: 'mappings', mappings: contents })
-    for (const { number } of contents) mappings.add(number)
-    for (const { bucket } of found) {
-      if (buckets.has(bucket)) continue
-      buckets.set(bucket, ++lastBucket)
-      const positions = Int32Array.from(bucket)
-      post({ type: 'bucket', generation: generation.id, bucket: lastBucket, positions })
+    const missing = needed.filter(({ number }) => !mappings.has(number))
+    const isFull =
+      (missing.length > 0 && mappings.size + missing.length > maxMappings) ||
+      (!generations.has(id) && generations.size === maxGenerations)
+    if (isFull) {
+      generations.clear()
+      mappings.clear()
+      post({ type: 'forget' })
     }
+    const buckets = generations.get(id) ?? new Map()
+    const added = found.filter(({ bucket }) => !buckets.has(bucket))
+    post({
+      type: 'load',
+      generation: id,
+      ...(!generations.has(id) && { settings: settings() }),
+      mappings: (isFull ? needed : missing).map((program) => mapping(program)),
+      buckets: new Map(added.map(({ bucket }, index) => [lastBucket + 1 + index, Int32Array.from(bucket)])),
+    })
+    for (const { number } of needed) mappings.add(number)
+    for (const { bucket } of added) buckets.set(bucket, ++lastBucket)
+    generations.set(id, buckets)
   }
 
   return {
@@ -398,7 +384,7 @@ function createSent(post: (message: ToThread) => void): Sent {
     send(job) {
       const numberOf = ({ bucket }: Found) => generations.get(job.generation.id)?.get(bucket)
       if (!generations.has(job.generation.id) || job.found.some((each) => numberOf(each) === undefined))
-        sendMissing(job)
+        load(job)
       return job.found.map((each) => ({ bucket: numberOf(each) ?? 0, params: each.params }))
     },
   }

@@ -27,6 +27,8 @@ export const phases = {
 /** The part of a configuration that concerns every request, as plain data. */
 export interface SettingsContent extends Pick<Configuration, 'settings' | 'endpoints'> {
   readonly catalog: Catalog
+  /** The numbers of the generation's mappings, in matching order. */
+  readonly numbers: Int32Array
 }
 
 /** A mapping as it is written. */
@@ -70,22 +72,19 @@ export interface RunOrder {
   readonly seed: number
 }
 
+/** The content that a run needs besides what was sent before. */
+export interface LoadOrder {
+  readonly type: 'load'
+  readonly generation: number
+  /** Absent: they were sent before. */
+  readonly settings?: SettingsContent
+  readonly mappings: readonly SentMapping[]
+  /** By their numbers: the positions of mappings among those of the generation. */
+  readonly buckets: ReadonlyMap<number, Int32Array>
+}
+
 export type ToThread =
-  | {
-      readonly type: 'settings'
-      readonly generation: number
-      readonly content: SettingsContent
-      /** The numbers of the generation's mappings, in matching order. */
-      readonly numbers: Int32Array
-    }
-  | { readonly type: 'mappings'; readonly mappings: readonly SentMapping[] }
-  /** The positions of mappings of a generation, which were all sent before. */
-  | {
-      readonly type: 'bucket'
-      readonly generation: number
-      readonly bucket: number
-      readonly positions: Int32Array
-    }
+  | LoadOrder
   /** Content sent before is no longer used. */
   | { readonly type: 'forget' }
   | RunOrder
