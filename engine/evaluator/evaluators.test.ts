@@ -6,7 +6,7 @@ import type { AgentAction, Decision } from '../resolve/model/decision.ts'
 import { processorMs } from '../resolve/model/processor-time.ts'
 import { checkMs } from '../threads/watch.ts'
 import { TransformError } from '../transform/port.ts'
-import { createDeadline, createEvaluators, EvaluationEnded } from './evaluators.ts'
+import { createDeadline, createEvaluators } from './evaluators.ts'
 import { containedOf, createManualTimers, evaluatorsOf } from './fixture.ts'
 import { phases, type SettingsContent, slots } from './protocol.ts'
 
@@ -321,7 +321,7 @@ test('a request whose mappings end the thread that loads them is not tried again
     mapping: () => assert.fail('it has no mapping'),
   }
   const job = { generation, request: requestOf({}), found: [], isIndexed: true, covering: 0, calls: [] }
-  await assert.rejects(evaluators.run(job), EvaluationEnded)
+  await assert.rejects(evaluators.run(job), /ended before it read the body/)
   assert.equal(loads, 1)
 })
 

@@ -130,7 +130,9 @@ export function createEvaluators({ timers }: { readonly timers: Timers }): Evalu
    */
   function beginAgain(job: Running, work?: number): void {
     if (isClosed) job.result.reject(new EvaluatorsBusy('the gateway stops'))
-    else if (work === 0 || (work !== undefined && job.attempts === maxAttempts))
+    else if (work === 0)
+      job.result.reject(new Error('the thread of the request ended before it read the body'))
+    else if (work !== undefined && job.attempts === maxAttempts)
       job.result.reject(new EvaluationEnded('the request exceeds the limit of time or memory'))
     else {
       if (work === undefined) job.attempts -= 1
