@@ -120,26 +120,25 @@ test('a burst of wakes is one heartbeat, which also shows what could wait', asyn
   const installed = await install(t, { 'mappings/github.yaml': github })
   const { post, read } = installed
   const body = { sender: { login: 'ada' }, repository: { full_name: 'a/b' } }
-  // The first requests of a gateway take long. A heartbeat gathers for a quarter of a second only, so the burst comes all at once, after them.
+  // The first requests of a gateway take long, and a heartbeat gathers for a quarter of a second only.
   await post('/hooks/github', body, { 'x-github-event': 'unknown' })
-  const answers = await Promise.all([
-    ...['next-heartbeat', 'now', 'now', 'next-heartbeat'].map((mode, index) =>
+  const mapped = await post('/hooks/github', body, { 'x-github-event': 'watch' })
+  assert.deepEqual([mapped.status, mapped.body['mode']], [200, 'now'])
+  const answers = await Promise.all(
+    ['next-heartbeat', 'now', 'now', 'next-heartbeat'].map((mode, index) =>
       post('/hooks/wake', { text: `${mode} ${index}`, mode }),
     ),
-    post('/hooks/github', body, { 'x-github-event': 'watch' }),
-  ])
-  const mapped = answers[4]
-  assert.deepEqual([mapped?.status, mapped?.body['mode']], [200, 'now'])
-  const ids = answers.map((answer) => answer.body['eventId'])
+  )
+  const ids = [mapped, ...answers].map((answer) => answer.body['eventId'])
 
-  const { heartbeat } = await heartbeatOf(installed, ids[1])
+  const { heartbeat } = await heartbeatOf(installed, ids[0])
   assert.deepEqual(
     heartbeat.eventIds,
-    [ids[1], ids[2], ids[4], ids[0], ids[3]],
+    [ids[0], ids[2], ids[3], ids[1], ids[4]],
     'those that asked for now first',
   )
   assert.match(heartbeat.prompt, /^5 system events:/)
-  assert.match(String(heartbeat.reply), /^now 1\nnow 2\nada likes a\/b\nnext-heartbeat 0\nnext-heartbeat 3$/)
+  assert.match(String(heartbeat.reply), /^ada likes a\/b\nnow 1\nnow 2\nnext-heartbeat 0\nnext-heartbeat 3$/)
   assert.equal((await read<Page<RunRecord>>('/api/runs?kind=heartbeat')).items.length, 1)
 })
 
