@@ -53,7 +53,7 @@ type Parts = ReturnType<typeof createParts>
 function createParts({ current, store, mintId, now, log, issues }: AuthOptions) {
   const adminMatcher = onceForEach(({ gateway }: Settings) => createSecretMatcher(gateway.tokens))
   const metricsMatcher = onceForEach(({ gateway }: Settings) => createSecretMatcher(gateway.metricsTokens))
-  const tries = createTries((client) => {
+  const tries = createTries(performance.now.bind(performance), (client) => {
     log.error({ event: 'token-guessing', client })
     issues.tokenGuessed(client)
   })
@@ -87,14 +87,14 @@ function createParts({ current, store, mintId, now, log, issues }: AuthOptions) 
       return [adminMatcher, metricsMatcher].some((matcherOf) => matcherOf(settings)(token) !== undefined)
     },
 
-    async refuseUnauthenticated(
+    refuseUnauthenticated(
       request: FastifyRequest,
       reply: FastifyReply,
       isGuess: boolean,
       sentence: string,
-    ): Promise<FastifyReply> {
+    ): FastifyReply {
       // A request without a token guesses nothing.
-      const retryAfter = isGuess ? await tries.wrong(clientOf(request)) : undefined
+      const retryAfter = isGuess ? tries.wrong(clientOf(request)) : undefined
       if (retryAfter !== undefined) return sendRefusal(reply, 'TOO_MANY_TRIES', { retryAfter })
       reply.header('www-authenticate', 'Bearer')
       return sendRefusal(reply, 'UNAUTHORIZED', { sentence })
@@ -127,8 +127,8 @@ function createAuthentication(parts: Parts) {
   }
 
   /** Refuses a client that was wrong too often, before its token is compared. */
-  async function refuseBlocked(request: FastifyRequest, reply: FastifyReply) {
-    const retryAfter = await tries.blocked(clientOf(request))
+  function refuseBlocked(request: FastifyRequest, reply: FastifyReply) {
+    const retryAfter = tries.blocked(clientOf(request))
     return retryAfter === undefined ? undefined : sendRefusal(reply, 'TOO_MANY_TRIES', { retryAfter })
   }
 
@@ -138,7 +138,7 @@ function createAuthentication(parts: Parts) {
       begin(reply)
       const settings = settingsOfNow()
       if (settings.gateway.tokens.length === 0) return sendRefusal(reply, 'NOT_FOUND')
-      if (await refuseBlocked(request, reply)) return reply
+      if (refuseBlocked(request, reply)) return reply
       // The body of a sign-in has the token.
       if (request.method === 'POST' && request.routeOptions.url === signInPath) {
         const foreign = foreignOrigin(request)
@@ -166,7 +166,7 @@ function createAuthentication(parts: Parts) {
       begin(reply)
       const { gateway } = settingsOfNow()
       if (gateway.tokens.length + gateway.metricsTokens.length === 0) return sendRefusal(reply, 'NOT_FOUND')
-      if (await refuseBlocked(request, reply)) return reply
+      if (refuseBlocked(request, reply)) return reply
       const sentence = 'The metrics want the gateway token, or that of `gateway.metrics`.'
       const isGuess = givenToken(request) !== undefined
       if (!mayReadMetrics(request)) return refuseUnauthenticated(request, reply, isGuess, sentence)
@@ -176,13 +176,13 @@ function createAuthentication(parts: Parts) {
      * True if a probe may see details. A wrong token counts as a try, and the probe is answered without them. Returns the seconds to wait
      * for a client that has tried too many; a probe without a token never has to wait.
      */
-    async isKnownProbe(request: FastifyRequest): Promise<boolean | number> {
+    isKnownProbe(request: FastifyRequest): boolean | number {
       if (givenToken(request) === undefined) return false
       const client = clientOf(request)
-      const retryAfter = await tries.blocked(client)
+      const retryAfter = tries.blocked(client)
       if (retryAfter !== undefined) return retryAfter
       if (mayReadMetrics(request)) return true
-      return (await tries.wrong(client)) ?? false
+      return tries.wrong(client) ?? false
     },
   }
 }

@@ -74,7 +74,7 @@ test('a gateway that is not ready gives the reason', async (t) => {
   }
   let now = { health, draining: false }
   const store = { health: () => now.health } as unknown as Store
-  registerProbes(app, { store, isDraining: () => now.draining, isKnown: async () => false })
+  registerProbes(app, { store, isDraining: () => now.draining, isKnown: () => false })
   const reasonNow = async (next: typeof now) => {
     now = next
     return (await app.inject('/readyz')).json().reason

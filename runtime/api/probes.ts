@@ -9,13 +9,13 @@ export function registerProbes(
     readonly store: Pick<Store, 'health'>
     isDraining(): boolean
     /** True if the request has the token of the gateway or of the metrics; or the seconds to wait after too many wrong ones. */
-    isKnown(request: FastifyRequest): Promise<boolean | number>
+    isKnown(request: FastifyRequest): boolean | number
   },
 ): void {
   app.get('/healthz', async () => ({ ok: true }))
 
   app.get('/readyz', async (request, reply) => {
-    const isKnown = await options.isKnown(request)
+    const isKnown = options.isKnown(request)
     if (typeof isKnown === 'number') {
       reply.code(429).header('retry-after', String(isKnown))
       return { ok: false, reason: 'too many wrong tokens' }

@@ -63,7 +63,7 @@ export function createDependencies(options: HookSurfaceOptions) {
       verifyDependencies: nothingWithinReach,
       performHandshakeEffects: async () => {},
       ...options,
-      throttle: createThrottle(),
+      throttle: createThrottle(clock),
       health: store.health,
       clock,
       timers,

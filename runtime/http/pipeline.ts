@@ -157,7 +157,7 @@ async function admit(steps: Steps, arrived: RequestContext): Promise<Concluded<R
   if (token !== undefined) steps.warnings.ofToken(facts, token)
   // A signature is verified once the body is read, and its request counts then.
   const limited = by === 'signature' ? undefined : overEndpointRate(steps, endpointAuth)
-  const unable = (limited && (await limited)) ?? inability(steps, endpoint)
+  const unable = limited ?? inability(steps, endpoint)
   if (unable) return { facts, outcome: unable }
   if (declaredBytes(incoming) > limit) return refusedWith(facts, 'BODY_TOO_LARGE')
   return { facts, by, endpoint, endpointAuth, query, maxBytes: limit, pushHandler }
@@ -176,8 +176,7 @@ async function authenticateSender(
   const { hooks } = arrived.live.snapshot.settings
   if (incoming.method !== 'POST')
     return { facts: arrived, outcome: await handshakes.ofMethod(arrived, endpointAuth) }
-  const counted = overRate(throttle.takeOfClient(client, rate), 'client', rate)
-  const limited = counted && (await counted)
+  const limited = overRate(throttle.takeOfClient(client, rate), 'client', rate)
   if (limited) return { facts: arrived, outcome: limited }
 
   const taken = auth === 'both' ? verify?.value.tokenHeaders : undefined
@@ -187,7 +186,7 @@ async function authenticateSender(
   const isLocal = () => isBoundToLoopback && isOfThisMachine(incoming, client)
   const result = authenticate(endpointAuth, headers, presented, isLocal)
   if (result.kind === 'failed') {
-    const refusal = await rejectUnauthenticated(facts, result)
+    const refusal = rejectUnauthenticated(facts, result)
     // No handshake is looked for where the sender guesses, or has guessed too often.
     const mayBeHandshake = refusal.code === 'UNAUTHORIZED' && !isWrongTry(result)
     return mayBeHandshake && verify?.value.handshakes?.unsigned && facts.endpoint !== undefined
@@ -210,8 +209,7 @@ async function receive(steps: Steps, admitted: Admitted, sent: Buffer): Promise<
       return ended((await steps.handshakes.ofUnauthenticated(admitted, sent)) ?? refusal)
     if (by === 'signature') {
       const refused =
-        (await steps.verifySignature(head, endpointAuth, sent)) ??
-        (await overEndpointRate(steps, endpointAuth))
+        (await steps.verifySignature(head, endpointAuth, sent)) ?? overEndpointRate(steps, endpointAuth)
       if (refused) return ended(refused)
       isAuthenticated = true
     }
@@ -237,8 +235,7 @@ async function internal(steps: Steps, begun: RequestFacts, body: Buffer): Promis
   if (endpoint === undefined || !snapshot.settings.hooks.enabled || !snapshot.covers(endpoint))
     return refusedWith(begun, 'NOT_FOUND')
   const endpointAuth = steps.authTableOf(snapshot).authFor(endpoint)
-  const unable =
-    (replay ? undefined : await overEndpointRate(steps, endpointAuth)) ?? inability(steps, endpoint)
+  const unable = (replay ? undefined : overEndpointRate(steps, endpointAuth)) ?? inability(steps, endpoint)
   if (unable) return { facts: begun, outcome: unable }
   if (body.length > maxBytesFor(snapshot, endpoint)) return refusedWith(begun, 'BODY_TOO_LARGE')
   const facts = { ...begun, body }
@@ -257,10 +254,7 @@ function inability({ draining, health }: Steps, endpoint: string): Refused | und
   return full || (fullOfEvents && endpoint === 'wake') ? refused('BACKLOG') : undefined
 }
 
-function overEndpointRate(
-  { throttle }: Steps,
-  { rate }: EndpointAuth,
-): Promise<Refused | undefined> | undefined {
+function overEndpointRate({ throttle }: Steps, { rate }: EndpointAuth): Refused | undefined {
   return overRate(throttle.takeOfEndpoint(rate), 'endpoint', rate)
 }
 

@@ -57,7 +57,7 @@ export function createHandshakes(options: HandshakesOptions) {
     if (verify === undefined || handshake === undefined) return undefined
     if (handshake.status >= 400) {
       const failure = { failure: 'HANDSHAKE_WRONG', reason: handshake.reason } as const
-      const refusal = await rejectUnauthenticated(context, failure)
+      const refusal = rejectUnauthenticated(context, failure)
       return refusal.code === 'UNAUTHORIZED' ? { ...refusal, handshake } : refusal
     }
     try {
@@ -77,7 +77,7 @@ export function createHandshakes(options: HandshakesOptions) {
       const { rate, verify } = endpointAuth
       const methods = verify?.value.handshakes?.methods ?? []
       if (!methods.includes(incoming.method ?? '')) return refused('METHOD_NOT_ALLOWED')
-      const limited = await overRate(throttle.takeOfClient(client, rate), 'client', rate)
+      const limited = overRate(throttle.takeOfClient(client, rate), 'client', rate)
       if (limited) return limited
       const received = { query: parseFields(query), payload: undefined, isTrusted: false }
       return (await ofSender(context, endpointAuth, received)) ?? refused('METHOD_NOT_ALLOWED')

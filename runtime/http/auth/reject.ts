@@ -9,36 +9,24 @@ export type RejectUnauthenticated = ReturnType<typeof createRejectUnauthenticate
 
 /** A wrong try is counted. After too many of them, a sender that shows nothing has to wait as well. */
 export function createRejectUnauthenticated({ wrong, blocked }: Pick<Throttle, 'wrong' | 'blocked'>) {
-  return async function rejectUnauthenticated(
+  return function rejectUnauthenticated(
     { client }: Pick<RequestContext, 'client'>,
     authFailure: AuthFailure,
-  ): Promise<Refused> {
+  ): Refused {
     const reason = { failure: authFailure.failure, reason: sentenceOf(authFailure) }
-    const seconds = await (isWrongTry(authFailure) ? wrong(client) : blocked(client))
+    const seconds = isWrongTry(authFailure) ? wrong(client) : blocked(client)
     return seconds === undefined
       ? { ...refused('UNAUTHORIZED'), ...reason }
       : { ...refused('TOO_MANY_TRIES'), retryAfter: seconds, ...reason }
   }
 }
 
-/**
- * Returns undefined while the rate is kept, and at once where there is none. `whose` names which of the two rates of the policy
- * applies.
- */
+/** Returns undefined while the rate is kept. `whose` names which of the two rates of the policy applies. */
 export function overRate(
-  wait: Wait,
+  retryAfter: Wait,
   whose: 'client' | 'endpoint',
   rate: EffectivePolicy['rate'],
-): Promise<Refused | undefined> | undefined {
-  return wait === undefined ? undefined : refuseAfter(wait, whose, rate)
-}
-
-async function refuseAfter(
-  wait: Wait,
-  whose: 'client' | 'endpoint',
-  rate: EffectivePolicy['rate'],
-): Promise<Refused | undefined> {
-  const retryAfter = await wait
+): Refused | undefined {
   if (retryAfter === undefined || rate === undefined) return undefined
   const reason = `it is one more than ${placeOfPolicyValue('rate', rate)}.${whose} allows`
   return { ...refused('RATE_LIMITED'), retryAfter, reason }

@@ -1,11 +1,14 @@
 /** Counts how often a client may try: wrong tokens and signatures, and the rates of endpoint policies. */
 
 import type { EffectivePolicy, Rate } from '@reveille/engine'
-import type { RateLimiterMemory } from 'rate-limiter-flexible'
+import { BoundedMap } from '@reveille/kit'
 import { clientKey } from './client.ts'
 
 /** The seconds to wait, for `Retry-After`; undefined if the request may go on. */
-export type Wait = number | undefined | Promise<number | undefined>
+export type Wait = number | undefined
+
+/** Monotonic, in milliseconds. */
+type Clock = () => number
 
 export type Tries = ReturnType<typeof createTries>
 export type Throttle = ReturnType<typeof createThrottle>
@@ -18,17 +21,15 @@ const maxKeys = 10_000
  * Counts the wrong tries of one surface, so that guessing at one surface does not block a client at another. `onBlocked` is called
  * with the key of each client that has just been wrong too often.
  */
-export function createTries(onBlocked?: (client: string) => void) {
-  const counter = createCounter()
+export function createTries(clock: Clock, onBlocked?: (client: string) => void) {
+  const counter = createCounter(clock)
   return {
     /** Counts a wrong token or signature of a client. Returns a wait once the client has been wrong too often. */
     wrong: (client: string): Wait => counter.count(clientKey(client), wrongTries, onBlocked),
     /** Seconds to wait if the client has been wrong too often already; counts nothing. */
     blocked: (client: string): Wait => counter.peek(clientKey(client), wrongTries),
     /** Forgets the wrong tries of a client that has shown a right token or signature. */
-    right(client: string): void {
-      if (!counter.isEmpty()) counter.forget(clientKey(client))
-    },
+    right: (client: string): void => counter.forget(clientKey(client)),
   }
 }
 
@@ -37,12 +38,12 @@ export function createTries(onBlocked?: (client: string) => void) {
  * the rate itself: a reload that keeps the rate goes on counting, and one that changes it starts again. Keys of rates that are
  * gone expire by themselves.
  */
-export function createThrottle() {
-  const clients = createCounter()
+export function createThrottle(clock: Clock) {
+  const clients = createCounter(clock)
   // Endpoints have a counter of their own: clients come in any number and would push policies out.
-  const endpoints = createCounter()
+  const endpoints = createCounter(clock)
   return {
-    ...createTries(),
+    ...createTries(clock),
     /** Counts one request against the rate of each client, before its sender is authenticated. */
     takeOfClient(client: string, rate: EffectivePolicy['rate']): Wait {
       const allowed = rate?.value.client
@@ -60,64 +61,33 @@ function keyOf(policy: string, { max, windowMs }: Rate, client = ''): string {
   return `${client} ${max}/${windowMs} ${policy}`
 }
 
-/**
- * The window of a key begins when the key first comes. The library keeps a record and a timer for each key without a bound, so
- * beyond `maxKeys` the key that has not come for the longest time is forgotten.
- */
-function createCounter() {
-  let loaded: Promise<RateLimiterMemory> | undefined
-  /** The keys that may be on record, in the order in which they last came. */
-  const keys = new Set<string>()
-  /** One iterator for good: a new one would step over the slots of all keys deleted so far. */
-  const oldestFirst = keys.values()
+/** Counts by key. The window of a key begins when it first comes; beyond `maxKeys` the key that has not come for the longest time is forgotten. */
+function createCounter(clock: Clock) {
+  const windows = new BoundedMap<string, { readonly count: number; readonly endsAt: number }>(maxKeys)
 
-  /** Loaded when it first counts: most gateways limit nobody. */
-  function limiter(): Promise<RateLimiterMemory> {
-    // Every call gives its own window, and what is allowed in it is compared here.
-    loaded ??= import('rate-limiter-flexible').then(
-      ({ default: library }) => new library.RateLimiterMemory({ points: 0, duration: 0, keyPrefix: '' }),
-    )
-    return loaded
+  function currentOf(key: string) {
+    const window = windows.get(key)
+    return window !== undefined && window.endsAt > clock() ? window : undefined
   }
 
-  function touch(key: string): void {
-    keys.delete(key)
-    keys.add(key)
-    if (keys.size > maxKeys) forget(oldestFirst.next().value as string)
-  }
-
-  function forget(key: string): void {
-    if (keys.delete(key)) void limiter().then((counting) => counting.delete(key))
-  }
-
-  async function look(key: string, rate: Rate): Promise<number | undefined> {
-    const counting = await limiter()
-    const record = await counting.get(key)
-    const isUsedUp = record !== null && record.consumedPoints >= rate.max && record.msBeforeNext > 0
-    return isUsedUp ? secondsOf(record.msBeforeNext, rate) : undefined
-  }
+  const secondsTo = (endsAt: number) => Math.ceil((endsAt - clock()) / 1000)
 
   return {
-    /** Counts, and resolves with the seconds to wait where the rate is exceeded. */
-    async count(key: string, rate: Rate, onUsedUp?: (key: string) => void): Promise<number | undefined> {
-      touch(key)
-      const counting = await limiter()
-      const { consumedPoints, msBeforeNext } = await counting.penalty(key, 1, {
-        customDuration: rate.windowMs / 1000,
-      })
-      if (consumedPoints === rate.max) onUsedUp?.(key)
-      return consumedPoints > rate.max ? secondsOf(msBeforeNext, rate) : undefined
+    /** Counts, and returns the seconds to wait where the rate is exceeded. */
+    count(key: string, { max, windowMs }: Rate, onUsedUp?: (key: string) => void): Wait {
+      const { count: before, endsAt } = currentOf(key) ?? { count: 0, endsAt: clock() + windowMs }
+      const count = before + 1
+      // The newest key is the last one.
+      windows.delete(key)
+      windows.set(key, { count, endsAt })
+      if (count === max) onUsedUp?.(key)
+      return count > max ? secondsTo(endsAt) : undefined
     },
-    /** Returns what `count` would resolve with, without counting; undefined if the key is not on record. */
-    peek(key: string, rate: Rate): Promise<number | undefined> | undefined {
-      return keys.has(key) ? look(key, rate) : undefined
+    /** Returns what `count` would, without counting. */
+    peek(key: string, { max }: Rate): Wait {
+      const window = currentOf(key)
+      return window !== undefined && window.count >= max ? secondsTo(window.endsAt) : undefined
     },
-    forget,
-    isEmpty: () => keys.size === 0,
+    forget: (key: string) => void windows.delete(key),
   }
-}
-
-/** The library computes by the time of day, which may be set back; its timers, which forget the keys, are not affected. */
-function secondsOf(msBeforeNext: number, { windowMs }: Rate): number {
-  return Math.max(1, Math.ceil(Math.min(msBeforeNext, windowMs) / 1000))
 }
