@@ -3,24 +3,10 @@
 import { dirname, parse } from 'node:path'
 import { type GenerationContent, shownFile } from '@reveille/engine'
 import type { AdminOptions } from './options.ts'
+import type { Answer } from './routes/client.ts'
 
-export interface GenerationFile {
-  /** The absolute path. */
-  readonly path: string
-  /** The path from the folder of the configuration, or the whole one of a file elsewhere. */
-  readonly name: string
-  /** Absent: the file is too long to be shown. */
-  readonly text?: string
-}
-
-/** A file that is not the same in both generations. */
-export interface FileChange extends Omit<GenerationFile, 'text'> {
-  readonly change: 'added' | 'changed' | 'removed'
-  readonly before?: string
-  readonly after?: string
-  /** True if a text is missing because it is too long to be shown, or because too many files differ. */
-  readonly isCut?: true
-}
+type GenerationFile = Answer<'readGenerationFile'>
+type FileChange = Answer<'compareGenerations'>['files'][number]
 
 /** In UTF-16 units. */
 const maxTextLength = 256 * 1024

@@ -29,9 +29,7 @@ import { readStatus } from './status.ts'
 import { createStream, type Stream } from './stream.ts'
 
 export type { AdminOptions } from './options.ts'
-export type { OrderedAll } from './parked.ts'
-export type { SpendAnswer } from './spend.ts'
-export type { BudgetStatus, ChannelStatus, GatewayStatus } from './status.ts'
+export type { GatewayStatus } from './status.ts'
 
 /**
  * Everything under `/api` needs the gateway token, and `/metrics` that or a token of its own; without one in the configuration they are not

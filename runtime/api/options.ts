@@ -12,6 +12,7 @@ import type { ReplayJobs, Replays } from '../replay/index.ts'
 import type { SourceState } from '../sources/index.ts'
 import type { MintId } from '../store/id.ts'
 import type { CommandResult, Id, Store } from '../store/port.ts'
+import type { Answer } from './routes/client.ts'
 
 export interface AdminOptions {
   readonly current: CurrentLive
@@ -34,7 +35,7 @@ export interface AdminOptions {
   /** The states of the configured sources. */
   readonly sources: () => readonly SourceState[]
   /** How changes of the files are noticed. */
-  readonly files: () => FilesStatus
+  readonly files: () => Answer<'readStatus'>['files']
   /** Files that were broken at the start, and what serves in their place. */
   readonly lastGood: () => ServedLastGood | undefined
   /** The address at which a tunnel is reached from the internet: `https://words.trycloudflare.com`. */
@@ -63,13 +64,6 @@ export interface AdminOptions {
   readonly replayJobs: Pick<ReplayJobs, 'choose' | 'begin'>
   /** Hides known secrets. Every answer passes it on its way out, so that no handler has to. */
   readonly mask: Pick<Mask, 'text' | 'json'>
-}
-
-export interface FilesStatus {
-  /** False: the files are read on request only, and may have changed since. */
-  readonly watched: boolean
-  /** When the files were read last. Milliseconds since the Unix epoch. */
-  readonly readAt: number
 }
 
 /** Counts kept in memory since the gateway started. */

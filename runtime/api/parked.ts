@@ -2,17 +2,11 @@
 
 import { RequestError } from '../http/errors.ts'
 import type { Id, Page } from '../store/port.ts'
+import type { Answer } from './routes/client.ts'
 
 /** Maximum number of refusals in one response. */
 const maxRefused = 500
 const stride = 500
-
-export interface OrderedAll {
-  readonly ok: true
-  /** For how many the order was carried out. */
-  readonly done: number
-  readonly refused: readonly { readonly id: Id; readonly reason: string }[]
-}
 
 /** `order` throws a RequestError where it is refused. All lists are read before the first record is changed. */
 export async function orderAll<Record extends { readonly id: Id }, State>(
@@ -20,7 +14,7 @@ export async function orderAll<Record extends { readonly id: Id }, State>(
   read: (state: State, page: { readonly limit: number; readonly cursor?: string }) => Promise<Page<Record>>,
   isMeant: (record: Record) => boolean,
   order: (id: Id) => Promise<unknown>,
-): Promise<OrderedAll> {
+): Promise<Answer<'resumeRuns'>> {
   const ids: Id[] = []
   for (const state of states) {
     let cursor: string | undefined

@@ -2,31 +2,10 @@
 
 import { pricesOf } from '@reveille/engine'
 import { dayMs, dayOf } from '../store/day.ts'
-import type { Cost, CostOptions, Page, PageOptions } from '../store/port.ts'
+import type { Cost, CostOptions, PageOptions } from '../store/port.ts'
 import type { AdminOptions } from './options.ts'
-import { type BudgetStatus, readBudgets } from './status.ts'
-
-export interface SpendAnswer extends Page<Cost> {
-  readonly by: CostOptions['by']
-  /** The first and the last day of the items (UTC). */
-  readonly since: string
-  readonly until: string
-  /** Today (UTC), with the configured budgets. */
-  readonly today: { readonly day: string; readonly usd: number; readonly budgets: readonly BudgetStatus[] }
-  readonly month: Month
-  /** The day on which the built-in prices were collected. */
-  readonly pricesOf: string
-}
-
-interface Month {
-  /** `2026-01`. */
-  readonly month: string
-  readonly usd: number
-  /** Projection for the month if each remaining day costs as much as the last seven did on average. */
-  readonly projectedUsd: number
-  /** Number of the month's turns that are not in these sums, as their cost is not known. */
-  readonly unpriced: number
-}
+import type { Answer } from './routes/client.ts'
+import { readBudgets } from './status.ts'
 
 const shownDays = 30
 const projectedFromDays = 7
@@ -34,7 +13,7 @@ const projectedFromDays = 7
 export async function readSpend(
   options: Pick<AdminOptions, 'store' | 'current' | 'now'>,
   { by = 'day', since, until, ...page }: Partial<CostOptions> & PageOptions,
-): Promise<SpendAnswer> {
+): Promise<Answer<'readSpend'>> {
   const { store, now } = options
   const at = now()
   const period = { since: since ?? dayOf(at - (shownDays - 1) * dayMs), until: until ?? dayOf(at) }
@@ -56,7 +35,7 @@ export async function readSpend(
   }
 }
 
-function monthOf(days: readonly Cost[], at: number, began: number): Month {
+function monthOf(days: readonly Cost[], at: number, began: number): Answer<'readSpend'>['month'] {
   const first = new Date(began)
   const ends = Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1)
   const ofMonth = days.filter(({ name }) => name >= dayOf(began))

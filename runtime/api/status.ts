@@ -4,64 +4,12 @@
  */
 
 import type { Budget } from '@reveille/engine'
-import type { ChannelState, HeartbeatState } from '../dispatch/index.ts'
-import type { ServedLastGood } from '../reload/last-good.ts'
-import type { SourceState } from '../sources/index.ts'
-import {
-  type DatabaseState,
-  type NodeRecord,
-  type OpenDeliveries,
-  type Severity,
-  type Spent,
-  severities,
-} from '../store/port.ts'
-import type { AdminOptions, FilesStatus } from './options.ts'
+import type { ChannelState } from '../dispatch/index.ts'
+import { type OpenDeliveries, type Severity, type Spent, severities } from '../store/port.ts'
+import type { AdminOptions } from './options.ts'
+import type { Answer } from './routes/client.ts'
 
-/** `unconfigured`: deliveries wait for a channel that is not configured. */
-export type ChannelStatus = (ChannelState | { readonly channel: string; readonly state: 'unconfigured' }) &
-  Pick<OpenDeliveries, 'pending' | 'parked'>
-
-/** Spending of today (UTC) from one budget. */
-export interface BudgetStatus {
-  /** The configuration key that sets it. */
-  readonly key: string
-  readonly limit: Budget
-  readonly runs: number
-  /** Input and output together. */
-  readonly tokens: number
-  /** US dollars. */
-  readonly usd: number
-  readonly isSpent: boolean
-}
-
-export interface GatewayStatus {
-  readonly heartbeat: HeartbeatState
-  /** UTC: `2026-01-31`. */
-  readonly day: string
-  /** The configured budgets, that of all runs first. */
-  readonly budgets: readonly BudgetStatus[]
-  /** Queued runs and unsent deliveries, and how many of them there may be. */
-  readonly backlog: { readonly waiting: number; readonly limit: number }
-  /** Open issues by severity, the worst first. */
-  readonly issues: Readonly<Record<Severity, number>>
-  /** The configured channels in their order, and then those that deliveries wait for and that are not configured. */
-  readonly channels: readonly ChannelStatus[]
-  /** The configured sources. */
-  readonly sources: readonly SourceState[]
-  /** While hooks are off, every request to the path is answered 404. */
-  readonly hooks: { readonly enabled: boolean; readonly path: string }
-  /** The address of the tunnel on the internet, without the path of hooks. Null without one, and while it is down. */
-  readonly publicUrl: string | null
-  readonly files: FilesStatus
-  /** Files that have been broken since before the start, and the generation that is served in their place. */
-  readonly lastGood: ServedLastGood | null
-  /** The processes that share the store, this one among them, the oldest first. */
-  readonly nodes: readonly NodeRecord[]
-  /** Null for the embedded store. */
-  readonly database: DatabaseState | null
-  /** Lines that were dropped since the gateway started. */
-  readonly log: { readonly droppedLines: number }
-}
+export type GatewayStatus = Answer<'readStatus'>
 
 /** Reads what was spent today of the configured budgets, that of all runs first. */
 export async function readBudgets({
@@ -122,7 +70,7 @@ function countsOf(issues: readonly { readonly severity: Severity }[]) {
 function withCounts(
   states: readonly ChannelState[],
   open: readonly OpenDeliveries[],
-): readonly ChannelStatus[] {
+): GatewayStatus['channels'] {
   const counts = new Map(open.map(({ channel, pending, parked }) => [channel, { pending, parked }]))
   const channelNames = new Set(states.map(({ channel }) => channel))
   const others = open.filter(({ channel }) => !channelNames.has(channel))

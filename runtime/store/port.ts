@@ -5,6 +5,7 @@
  * backoff, stages, what a heartbeat is. Nothing here is synchronous, except what is answered from memory.
  */
 
+import type { database, node, ValueOf } from './record-schemas.ts'
 import type {
   AlertWay,
   Cost,
@@ -526,40 +527,10 @@ export interface Change {
 export type NodeRole = 'all' | 'ingress'
 
 /** One process that works on the data. */
-export interface NodeRecord {
-  /** Another one after each start, and after the others have taken the node for dead. */
-  readonly id: Id
-  /** The name of its machine, if it was given no other one. */
-  readonly name: string
-  /** The version of Reveille. */
-  readonly version: string
-  readonly role: NodeRole
-  /** The node's live generation: its own number, and the digest of the files, which is the same wherever they are. */
-  readonly generation?: number
-  readonly digest?: string
-  /** The same without what each node has for itself, such as its port: nodes with another one decide differently. */
-  readonly sharedDigest?: string
-  /** Milliseconds since the Unix epoch, by the store's clock. */
-  readonly startedAt: number
-  /** When it last renewed its row, by the store's clock. */
-  readonly renewedAt: number
-  /** Milliseconds by which its clock is ahead of the store's, without the time that the way to the store takes. */
-  readonly skewMs?: number
-  /** How it learns of changes by others: at once, or by asking. Absent where there are no others. */
-  readonly wakeUp?: 'notify' | 'poll'
-  /** Its leaderships. */
-  readonly leads: readonly string[]
-  /** True if it is this process. */
-  readonly isSelf: boolean
-}
+export type NodeRecord = ValueOf<typeof node>
 
 /** The database's state, as an operator has to know it. */
-export interface DatabaseState {
-  /** Of the server, such as `18.4`. */
-  readonly version: string
-  /** The age of the oldest transaction that keeps the database from removing dead rows, and where it comes from. */
-  readonly oldestTransaction?: { readonly ageMs: number; readonly by: string }
-}
+export type DatabaseState = ValueOf<typeof database>
 
 /** Small strings that sources keep from one run to the next. */
 export interface SourceValues {

@@ -310,3 +310,80 @@ export const issue = Type.Object(
   },
   { $id: 'Issue' },
 )
+
+/** A message of a session. A `summary` replaces older messages. */
+export const sessionMessage = Type.Object({
+  role: Type.Enum(['user', 'assistant', 'summary']),
+  text: Type.String(),
+  at: time,
+  /** The run that wrote it. */
+  turn: id,
+})
+
+export const cost = Type.Object(
+  {
+    name: Type.String({ description: 'The day, mapping, model or session; empty for turns that have none.' }),
+    runs: Type.Integer({ description: 'Number of turns.' }),
+    tokens: Type.Integer({ description: 'Input and output together.' }),
+    usd: Type.Number({ description: 'US dollars, to a millionth.' }),
+    unpriced: Type.Integer({
+      description: 'Number of these turns that are not in `usd`, as their cost is not known.',
+    }),
+  },
+  { $id: 'Cost' },
+)
+
+export const job = Type.Object({
+  id,
+  filter: Type.Unsafe<object>({ type: 'object', description: 'Which requests were chosen.' }),
+  options: Type.Unsafe<object>({ type: 'object', description: 'Options of their replay.' }),
+  state: Type.Enum(['running', 'done', 'cancelled']),
+  total: Type.Integer(),
+  done: Type.Integer({ description: 'Number of accepted replays.' }),
+  failed: Type.Integer({ description: 'Number of replays that failed again.' }),
+  skipped: Type.Integer({ description: 'Number of requests that could not be replayed, or had no effect again.' }),
+  createdAt: time,
+  ...optional({
+    endedAt: time,
+    by: Type.String({ description: 'The name of the token whose holder began it.' }),
+  }),
+})
+
+export const jobItem = Type.Object({
+  request: id,
+  state: Type.Enum(['open', 'done', 'failed', 'skipped']),
+  ...optional({ replay: id, reason: Type.String({ description: 'Why, in one sentence.' }) }),
+})
+
+export const node = Type.Object({
+  id: Type.String({ description: 'Another one after each start.' }),
+  name: Type.String({ description: 'The name of its machine, or what it was given.' }),
+  version: Type.String(),
+  role: Type.Enum(['all', 'ingress']),
+  startedAt: time,
+  /** When it last renewed its row. */
+  renewedAt: time,
+  leads: Type.Array(Type.String(), { description: 'Its work for all nodes.' }),
+  isSelf: Type.Boolean({ description: 'True if it is the node that answers.' }),
+  ...optional({
+    generation: Type.Integer({ description: 'Its live generation, by its own number.' }),
+    digest: Type.String({
+      description: 'The beginning of the digest of that, the same on all nodes with the same files.',
+    }),
+    sharedDigest: Type.String({
+      description: 'The same without what each node has for itself, such as its port and its data folder.',
+    }),
+    skewMs: Type.Integer({ description: "Milliseconds by which its clock is ahead of the database's." }),
+    wakeUp: Type.Enum(['notify', 'poll'], { description: 'Its way to learn of changes by other nodes.' }),
+  }),
+})
+
+export const database = Type.Object({
+  version: Type.String({ description: 'Of the server.' }),
+  ...optional({
+    oldestTransaction: Type.Object(
+      { ageMs: Type.Integer(), by: Type.String() },
+      { description: 'The oldest one that keeps the database from removing dead rows.' },
+    ),
+  }),
+})

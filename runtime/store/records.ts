@@ -1,13 +1,17 @@
 /** The records that a store keeps and the admin surface answers. Times are milliseconds since the Unix epoch. */
 
 import type {
+  cost,
   delivery,
   event,
   issue,
+  job,
+  jobItem,
   requestItem,
   route,
   runItem,
   sessionItem,
+  sessionMessage,
   ValueOf,
 } from './record-schemas.ts'
 
@@ -124,27 +128,10 @@ export const costGroups = ['day', 'mapping', 'model', 'session'] as const
 export type CostGroup = (typeof costGroups)[number]
 
 /** The cost of the turns of one day, mapping, model or session. */
-export interface Cost {
-  /** Empty for turns that have none, such as heartbeats, which have no mapping. */
-  readonly name: string
-  readonly runs: number
-  /** Input and output tokens together. */
-  readonly tokens: number
-  /** US dollars, to a millionth. */
-  readonly usd: number
-  /** Number of these turns that are not in `usd`, because the price of their model or their tokens are not known. */
-  readonly unpriced: number
-}
+export type Cost = ValueOf<typeof cost>
 
 /** One message of a session's history. */
-export interface SessionMessage {
-  /** A `summary` replaces older messages. */
-  readonly role: 'user' | 'assistant' | 'summary'
-  readonly text: string
-  readonly at: number
-  /** The run that wrote it. */
-  readonly turn: Id
-}
+export type SessionMessage = ValueOf<typeof sessionMessage>
 
 /** The route as it is kept, with the token of the operator who set it. */
 export interface SetRoute extends Route {
@@ -152,29 +139,7 @@ export interface SetRoute extends Route {
 }
 
 /** Many requests that are replayed one after the other, each once, however often the process restarts meanwhile. */
-export interface ReplayJob {
-  readonly id: Id
-  /** The choice of requests, and the options of their replay. The store knows no more of either. */
-  readonly filter: object
-  readonly options: object
-  /** A job is cancelled by an operator, or because the process ended before all of its items were added. */
-  readonly state: 'running' | 'done' | 'cancelled'
-  readonly total: number
-  readonly done: number
-  readonly failed: number
-  readonly skipped: number
-  readonly createdAt: number
-  readonly endedAt?: number
-  /** The token whose holder began it. */
-  readonly by?: string
-}
+export type ReplayJob = ValueOf<typeof job>
 
-export interface ReplayJobItem {
-  /** The request that is replayed. */
-  readonly request: Id
-  /** The id of its replay, which it keeps permanently. Absent until its turn comes. */
-  readonly replay?: Id
-  readonly state: 'open' | 'done' | 'failed' | 'skipped'
-  /** Why it failed or was skipped, in one sentence. */
-  readonly reason?: string
-}
+/** One of its requests. Its replay keeps its id permanently. */
+export type ReplayJobItem = ValueOf<typeof jobItem>

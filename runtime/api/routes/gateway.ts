@@ -1,10 +1,10 @@
 /** Declares the routes of the gateway itself: its state, its generations and this description. */
 
 import { Type } from '@reveille/engine/schema'
+import { cost } from '../../store/record-schemas.ts'
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
 import {
   budget,
-  cost,
   dryReload,
   endpointItem,
   fileChange,

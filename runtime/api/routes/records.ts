@@ -1,7 +1,18 @@
 /** Describes the records that the API answers. The types of the store and of dispatch are held to them where handlers return these. */
 
 import { Type } from '@reveille/engine/schema'
-import { delivery, event, id, optional, requestFields, runFields, time } from '../../store/record-schemas.ts'
+import {
+  database,
+  delivery,
+  event,
+  id,
+  node,
+  optional,
+  requestFields,
+  runFields,
+  sessionMessage,
+  time,
+} from '../../store/record-schemas.ts'
 import { requestOutcomes, severities } from '../../store/records.ts'
 
 const fields = Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String())]))
@@ -46,14 +57,7 @@ export const run = Type.Object(
 export const session = Type.Object(
   {
     key: Type.String(),
-    messages: Type.Array(
-      Type.Object({
-        role: Type.Enum(['user', 'assistant', 'summary']),
-        text: Type.String(),
-        at: time,
-        turn: id,
-      }),
-    ),
+    messages: Type.Array(sessionMessage),
   },
   { $id: 'Session' },
 )
@@ -245,19 +249,6 @@ export const series = Type.Object(
 
 type OutcomeLists = Readonly<Record<(typeof requestOutcomes)[number], typeof numbers>>
 
-export const cost = Type.Object(
-  {
-    name: Type.String({ description: 'The day, mapping, model or session; empty for turns that have none.' }),
-    runs: Type.Integer({ description: 'Number of turns.' }),
-    tokens: Type.Integer({ description: 'Input and output together.' }),
-    usd: Type.Number({ description: 'US dollars.' }),
-    unpriced: Type.Integer({
-      description: 'Number of these turns that are not in `usd`, as their cost is not known.',
-    }),
-  },
-  { $id: 'Cost' },
-)
-
 export const status = Type.Object(
   {
     heartbeat: Type.Object({
@@ -310,51 +301,16 @@ export const status = Type.Object(
       }),
       Type.Null(),
     ]),
-    files: Type.Object({ watched: Type.Boolean(), readAt: time }),
+    files: Type.Object({
+      watched: Type.Boolean({ description: 'False: they are read on request only.' }),
+      readAt: time,
+    }),
     lastGood: Type.Union([
       Type.Object({ generation: Type.Integer(), files: Type.Array(Type.String()) }),
       Type.Null(),
     ]),
-    nodes: Type.Array(
-      Type.Object({
-        id: Type.String({ description: 'Another one after each start.' }),
-        name: Type.String({ description: 'The name of its machine, or what it was given.' }),
-        version: Type.String(),
-        role: Type.Enum(['all', 'ingress']),
-        startedAt: time,
-        renewedAt: time,
-        leads: Type.Array(Type.String(), { description: 'Its work for all nodes.' }),
-        isSelf: Type.Boolean({ description: 'True if it is the node that answers.' }),
-        ...optional({
-          generation: Type.Integer({ description: 'Its live generation, by its own number.' }),
-          digest: Type.String({
-            description: 'The beginning of the digest of that, the same on all nodes with the same files.',
-          }),
-          sharedDigest: Type.String({
-            description:
-              'The same without what each node has for itself, such as its port and its data folder.',
-          }),
-          skewMs: Type.Integer({
-            description: "Milliseconds by which its clock is ahead of the database's.",
-          }),
-          wakeUp: Type.Enum(['notify', 'poll'], {
-            description: 'Its way to learn of changes by other nodes.',
-          }),
-        }),
-      }),
-    ),
-    database: Type.Union([
-      Type.Object({
-        version: Type.String({ description: 'Of the server.' }),
-        ...optional({
-          oldestTransaction: Type.Object(
-            { ageMs: Type.Integer(), by: Type.String() },
-            { description: 'The oldest one that keeps the database from removing dead rows.' },
-          ),
-        }),
-      }),
-      Type.Null(),
-    ]),
+    nodes: Type.Array(node),
+    database: Type.Union([database, Type.Null()]),
     log: Type.Object({ droppedLines: Type.Integer() }),
   },
   { $id: 'Status' },

@@ -1,12 +1,12 @@
 /** Declares the routes that show the body of a request, do requests again, and forget them. */
 
 import { Type } from '@reveille/engine/schema'
-import { requestItem } from '../../store/record-schemas.ts'
+import { job, jobItem, requestItem } from '../../store/record-schemas.ts'
 import { requestOutcomes } from '../../store/records.ts'
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
 import { dryRun } from './dry-runs.ts'
 import { requestFilters } from './requests.ts'
-import { boundedText, id, optional, time } from './schema.ts'
+import { boundedText, id, optional } from './schema.ts'
 
 /** A body that an operator has edited. JSON may need six bytes for one. */
 const maxEditedBytes = 64 * 1024 * 1024
@@ -46,35 +46,10 @@ const replayed = Type.Object(
   { $id: 'Replayed' },
 )
 
-const jobFields = {
-  id,
-  filter: Type.Unsafe<object>({ type: 'object', description: 'Which requests were chosen.' }),
-  options: Type.Unsafe<object>({ type: 'object', description: 'Options of their replay.' }),
-  state: Type.Enum(['running', 'done', 'cancelled']),
-  total: Type.Integer(),
-  done: Type.Integer({ description: 'Number of accepted replays.' }),
-  failed: Type.Integer({ description: 'Number of replays that failed again.' }),
-  skipped: Type.Integer({
-    description: 'Number of requests that could not be replayed, or had no effect again.',
-  }),
-  createdAt: time,
-  ...optional({
-    endedAt: time,
-    by: Type.String({ description: 'The name of the token whose holder began it.' }),
-  }),
-}
-
-const job = Type.Object(
+const jobWithFailures = Type.Object(
   {
-    ...jobFields,
-    failures: Type.Array(
-      Type.Object({
-        request: id,
-        state: Type.Enum(['open', 'done', 'failed', 'skipped']),
-        ...optional({ replay: id, reason: Type.String({ description: 'Why, in one sentence.' }) }),
-      }),
-      { description: 'The newest 20 that failed or were skipped.' },
-    ),
+    ...job.properties,
+    failures: Type.Array(jobItem, { description: 'The newest 20 that failed or were skipped.' }),
   },
   { $id: 'ReplayJob' },
 )
@@ -186,20 +161,20 @@ export const replayRoutes = {
     needs: 'read',
     summary: 'Lists replay jobs, the newest first.',
     query: { ...pageQuery, ...optional({ state: Type.Enum(['running', 'done', 'cancelled']) }) },
-    answers: { 200: pageOf(Type.Object(jobFields)) },
+    answers: { 200: pageOf(job) },
   },
   readJob: {
     method: 'GET',
     path: '/jobs/:id',
     needs: 'read',
     summary: 'Shows how far a replay job is.',
-    answers: { 200: job },
+    answers: { 200: jobWithFailures },
   },
   cancelJob: {
     method: 'POST',
     path: '/jobs/:id/cancel',
     needs: 'operate',
     summary: 'Ends a replay job; what was replayed stays.',
-    answers: { 200: job },
+    answers: { 200: jobWithFailures },
   },
 } satisfies Routes

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { ChannelStatus } from '../../api/index.ts'
 import type { DeliveryRecord } from '../../store/port.ts'
 import { createGatewayCommands } from '../io-fixture.ts'
+import type { ChannelStatus } from '../status-text.ts'
 
 const noon = new Date(2026, 0, 31, 12).getTime()
 const id = '019bd0a0-0000-7000-8000-0000003f9a1c'

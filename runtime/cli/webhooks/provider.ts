@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { type Configuration, coversPath, isLoopback, isRecord } from '@reveille/engine'
 import { createPluginFetch, type Facts, type RegisteredWebhook, type WantedWebhook } from '@reveille/kit'
-import type { GatewayStatus } from '../../api/index.ts'
+import type { Answer } from '../../api/routes/client.ts'
 import { registrationOf } from '../../plugin/index.ts'
 import { readEnvFile } from '../../scaffold/add-to-env-file.ts'
 import { editConfiguration } from '../../scaffold/edit-configuration.ts'
@@ -311,7 +311,7 @@ async function addressFor(task: ProviderTask): Promise<string> {
 async function tunnelOf(gateway: GatewayView): Promise<string | undefined> {
   if ((await gateway.reach()).kind !== 'gateway') return undefined
   const status = await gateway.status().catch(() => undefined)
-  return (status as Partial<GatewayStatus> | undefined)?.publicUrl ?? undefined
+  return (status as Partial<Answer<'readStatus'>> | undefined)?.publicUrl ?? undefined
 }
 
 /** The secret that the endpoint has already, and where a new one is to be kept; without a variable, what is written stays. */
