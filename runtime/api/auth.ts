@@ -1,6 +1,6 @@
 /** Decides who may use the admin surface: by the gateway token, by the cookie of a sign-in, and for the metrics by a token of their own. */
 
-import { createSecretMatcher, type Right, rights, type Settings } from '@reveille/engine'
+import { createSecretMatcher, type Right, type Settings } from '@reveille/engine'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { clientOf } from '../http/clients/client.ts'
 import { createTries } from '../http/clients/throttle.ts'
@@ -14,10 +14,10 @@ import {
   pageKeyOf,
   readCookie,
 } from './cookie.ts'
-import { sendRefusal } from './errors.ts'
+import { refuse } from './errors.ts'
 import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
-import { type RouteGuard, refuseUnrouted } from './register.ts'
+import { refuseUnrouted } from './register.ts'
 import type { accessRoutes } from './routes/access.ts'
 import { routes } from './routes/index.ts'
 import { createSignOuts } from './sign-outs.ts'
@@ -28,7 +28,7 @@ function pathIn({ url }: FastifyRequest): string {
 }
 
 /** The token or sign-in that admitted a request. */
-export interface Admission {
+interface Admission {
   readonly token: string
   /** The name of who has the token, and what they may do. */
   readonly name: string
@@ -37,6 +37,13 @@ export interface Admission {
   readonly signIn?: string
   /** When it ends by itself. Milliseconds since the Unix epoch. */
   readonly until?: number
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What let it in. Null for a sign-in, and before. */
+    admission: Admission | null
+  }
 }
 
 export type AdminAuth = ReturnType<typeof createAdminAuth>
@@ -65,8 +72,6 @@ function createParts({ current, store, mintId, now, log, issues }: AuthOptions) 
   }
   return {
     ...{ mintId, now, log, tries, signOuts, settingsOfNow, holderOf },
-    admissions: new WeakMap<FastifyRequest, Admission>(),
-
     /** The admission by a token in the headers, or by the cookie. @throws StoreError if it is not known whether the sign-in has ended */
     async admit(request: FastifyRequest, settings: Settings): Promise<Admission | undefined> {
       const token = givenToken(request)
@@ -92,12 +97,12 @@ function createParts({ current, store, mintId, now, log, issues }: AuthOptions) 
       reply: FastifyReply,
       isGuess: boolean,
       sentence: string,
-    ): FastifyReply {
+    ): never {
       // A request without a token guesses nothing.
       const retryAfter = isGuess ? tries.wrong(clientOf(request)) : undefined
-      if (retryAfter !== undefined) return sendRefusal(reply, 'TOO_MANY_TRIES', { retryAfter })
+      if (retryAfter !== undefined) return refuse('TOO_MANY_TRIES', { retryAfter })
       reply.header('www-authenticate', 'Bearer')
-      return sendRefusal(reply, 'UNAUTHORIZED', { sentence })
+      return refuse('UNAUTHORIZED', { sentence })
     },
   }
 }
@@ -112,38 +117,33 @@ export function createAdminAuth(options: AuthOptions) {
   const parts = createParts(options)
   return {
     ...createAuthentication(parts),
-    ...createStreamAdmission(parts),
-    guard: createGuard(parts),
+    admissionOf: createStreamAdmission(parts),
     handlers: createSignInHandlers(parts),
   }
 }
 
 function createAuthentication(parts: Parts) {
-  const { mintId, now, tries, admissions, settingsOfNow, admit, mayReadMetrics, refuseUnauthenticated } =
-    parts
+  const { mintId, now, tries, settingsOfNow, admit, mayReadMetrics, refuseUnauthenticated } = parts
 
   function begin(reply: FastifyReply): void {
     reply.header('x-request-id', mintId()).header('cache-control', 'no-store')
   }
 
   /** Refuses a client that was wrong too often, before its token is compared. */
-  function refuseBlocked(request: FastifyRequest, reply: FastifyReply) {
+  function refuseBlocked(request: FastifyRequest): void {
     const retryAfter = tries.blocked(clientOf(request))
-    return retryAfter === undefined ? undefined : sendRefusal(reply, 'TOO_MANY_TRIES', { retryAfter })
+    if (retryAfter !== undefined) refuse('TOO_MANY_TRIES', { retryAfter })
   }
 
   return {
     /** Lets a request to the API pass, or refuses it. */
-    async authenticate(request: FastifyRequest, reply: FastifyReply) {
+    async authenticate(request: FastifyRequest, reply: FastifyReply): Promise<void> {
       begin(reply)
       const settings = settingsOfNow()
-      if (settings.gateway.tokens.length === 0) return sendRefusal(reply, 'NOT_FOUND')
-      if (refuseBlocked(request, reply)) return reply
+      if (settings.gateway.tokens.length === 0) refuse('NOT_FOUND')
+      refuseBlocked(request)
       // The body of a sign-in has the token.
-      if (request.method === 'POST' && request.routeOptions.url === signInPath) {
-        const foreign = foreignOrigin(request)
-        return foreign === undefined ? undefined : refuseForeign(reply, foreign)
-      }
+      if (request.method === 'POST' && request.routeOptions.url === signInPath) return refuseForeign(request)
       const admission = await admit(request, settings)
       if (admission === undefined) {
         // A browser sends the cookie for pages of other ports too, which can send no key with it, and so guess nothing.
@@ -152,24 +152,21 @@ function createAuthentication(parts: Parts) {
           (pageKeyOf(request) !== undefined && isUnexpired(cookieOf(request), now()))
         return refuseUnauthenticated(request, reply, isGuess, 'The admin surface wants the gateway token.')
       }
-      if (admission.until !== undefined && !safeMethods.has(request.method)) {
-        const foreign = foreignOrigin(request)
-        if (foreign !== undefined) return refuseForeign(reply, foreign)
-      }
-      admissions.set(request, admission)
+      if (admission.until !== undefined && !safeMethods.has(request.method)) refuseForeign(request)
+      request.admission = admission
       // It is refused here, because Fastify would read the body on the way to a handler.
-      return refuseUnrouted(request, reply, routes, pathIn(request))
+      refuseUnrouted(request, reply, routes, pathIn(request))
     },
 
     /** Lets a request to the metrics pass, or refuses it. */
-    async authenticateMetrics(request: FastifyRequest, reply: FastifyReply) {
+    async authenticateMetrics(request: FastifyRequest, reply: FastifyReply): Promise<void> {
       begin(reply)
       const { gateway } = settingsOfNow()
-      if (gateway.tokens.length + gateway.metricsTokens.length === 0) return sendRefusal(reply, 'NOT_FOUND')
-      if (refuseBlocked(request, reply)) return reply
+      if (gateway.tokens.length + gateway.metricsTokens.length === 0) refuse('NOT_FOUND')
+      refuseBlocked(request)
       const sentence = 'The metrics want the gateway token, or that of `gateway.metrics`.'
       const isGuess = givenToken(request) !== undefined
-      if (!mayReadMetrics(request)) return refuseUnauthenticated(request, reply, isGuess, sentence)
+      if (!mayReadMetrics(request)) refuseUnauthenticated(request, reply, isGuess, sentence)
     },
 
     /**
@@ -187,55 +184,26 @@ function createAuthentication(parts: Parts) {
   }
 }
 
-function createStreamAdmission({ admissions, now, signOuts, holderOf, settingsOfNow }: Parts) {
-  return {
-    /** Who holds a stream: a sign-in, or a token. */
-    streamHolderOf(request: FastifyRequest): string {
-      const admission = admissions.get(request)
-      return admission?.signIn ?? admission?.name ?? ''
-    },
-
-    /** Returns a function that says whether what let a request in would still do so. */
-    admissionOf(request: FastifyRequest): () => boolean {
-      const { token, signIn, until } = admissions.get(request) ?? {}
-      let checkedAt = now()
-      return () => {
-        if (token === undefined || (until ?? Number.POSITIVE_INFINITY) <= now()) return false
-        if (signIn !== undefined && now() - checkedAt >= recheckMs) {
-          checkedAt = now()
-          // A failed read is repeated later.
-          signOuts.has(signIn).catch(() => undefined)
-        }
-        const isEnded = signIn !== undefined && signOuts.isKnown(signIn)
-        return !isEnded && holderOf(token, settingsOfNow()) !== undefined
+/** Returns, for what let a request in, a function that says whether it would still do so. */
+function createStreamAdmission({ now, signOuts, holderOf, settingsOfNow }: Parts) {
+  return ({ admission }: FastifyRequest): (() => boolean) => {
+    const { token, signIn, until = Number.POSITIVE_INFINITY } = admission ?? {}
+    let checkedAt = now()
+    return () => {
+      if (token === undefined || until <= now()) return false
+      if (signIn !== undefined && now() - checkedAt >= recheckMs) {
+        checkedAt = now()
+        // A failed read is repeated later.
+        signOuts.has(signIn).catch(() => undefined)
       }
-    },
-  }
-}
-
-function createGuard({ admissions, log }: Parts): RouteGuard {
-  return {
-    nameOf: (request) => admissions.get(request)?.name ?? '',
-    refuseUnlessAllowed(request, reply, needed) {
-      const admission = admissions.get(request)
-      // A sign-in has none yet.
-      if (admission === undefined || isEnough(admission.may, needed)) return undefined
-      const sentence = `This needs a token that may ${needed}, and "${admission.name}" may only ${admission.may}.`
-      return sendRefusal(reply, 'RIGHT_MISSING', { sentence })
-    },
-    noteAction(request, reply, name) {
-      const admission = admissions.get(request)
-      if (admission === undefined) return
-      const { statusCode: status } = reply
-      const requestId = reply.getHeader('x-request-id')
-      const params = request.params as object
-      log.info({ event: 'admin-action', action: name, ...params, status, requestId, by: admission.name })
-    },
+      const isEnded = signIn !== undefined && signOuts.isKnown(signIn)
+      return !isEnded && holderOf(token, settingsOfNow()) !== undefined
+    }
   }
 }
 
 function createSignInHandlers(parts: Parts): Handlers<typeof accessRoutes> {
-  const { admissions, now, signOuts, holderOf, settingsOfNow, refuseUnauthenticated } = parts
+  const { now, signOuts, holderOf, settingsOfNow, refuseUnauthenticated } = parts
   return {
     async signIn({ body, request, reply }) {
       const holder = holderOf(body.token, settingsOfNow())
@@ -245,23 +213,16 @@ function createSignInHandlers(parts: Parts): Handlers<typeof accessRoutes> {
       reply.setCookie(cookieName, value, { ...cookieOptions(request), maxAge: maxAgeSeconds })
       return { ok: true, until, key: pageKey, ...holder }
     },
-    async readSignIn({ request, reply }) {
-      const admission = admissions.get(request)
-      if (admission === undefined) return sendRefusal(reply, 'UNAUTHORIZED')
-      return { name: admission.name, may: admission.may }
+    async readSignIn({ request: { admission } }) {
+      return admission === null ? refuse('UNAUTHORIZED') : { name: admission.name, may: admission.may }
     },
     async signOut({ request, reply }) {
-      const { signIn, until } = admissions.get(request) ?? {}
+      const { signIn, until } = request.admission ?? {}
       if (signIn !== undefined && until !== undefined) await signOuts.add(signIn, until)
       reply.clearCookie(cookieName, cookieOptions(request))
       return { ok: true }
     },
   }
-}
-
-/** A right holds all that are listed before it. */
-function isEnough(may: Right, needed: Right): boolean {
-  return rights.indexOf(may) >= rights.indexOf(needed)
 }
 
 function givenToken(request: FastifyRequest): string | undefined {
@@ -272,24 +233,21 @@ function givenToken(request: FastifyRequest): string | undefined {
 }
 
 /**
- * Says why the page that sent a request is not of this gateway, or returns undefined. A browser sends `Origin` with every request that
- * changes something, and a page cannot choose it. A proxy that is not trusted may take https for the gateway.
+ * Refuses a request of a page that is not of this gateway. A browser sends `Origin` with every request that changes something, and a page
+ * cannot choose it. A proxy that is not trusted may take https for the gateway.
  */
-function foreignOrigin(request: FastifyRequest): string | undefined {
+function refuseForeign(request: FastifyRequest): void {
   const { origin } = request.headers
-  if (origin === undefined)
-    return cookieOf(request) === undefined ? undefined : 'The header Origin is missing.'
   const own = request.host
-  const isOwn = origin === `${request.protocol}://${own}` || origin === `https://${own}`
-  if (isOwn) return undefined
-  return `The request comes from a page of ${shown(origin)}, and the address of this gateway is ${shown(own)}. A proxy has to pass on the header Host, or has to be in gateway.trustedProxies.`
+  if (origin === undefined) {
+    if (cookieOf(request) !== undefined) refuse('CROSS_SITE', { sentence: 'The header Origin is missing.' })
+  } else if (origin !== `${request.protocol}://${own}` && origin !== `https://${own}`)
+    refuse('CROSS_SITE', {
+      sentence: `The request comes from a page of ${shown(origin)}, and the address of this gateway is ${shown(own)}. A proxy has to pass on the header Host, or has to be in gateway.trustedProxies.`,
+    })
 }
 
 /** Makes a sentence of what an unauthenticated client sends. */
 function shown(text: string): string {
   return /^[\w.:/[\]-]{1,200}$/.test(text) ? text : 'another site'
-}
-
-function refuseForeign(reply: FastifyReply, sentence: string): FastifyReply {
-  return sendRefusal(reply, 'CROSS_SITE', { sentence })
 }

@@ -6,6 +6,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import Fastify from 'fastify'
 import { createFolder } from '../../test/installation.ts'
 import { registerConsole } from './console.ts'
+import { createFaultHandler } from './errors.ts'
 import { protectAnswers } from './headers.ts'
 
 const page =
@@ -28,6 +29,7 @@ async function open(t: TestContext, { tokens = ['gateway-token'], isBuilt = true
   if (isBuilt) await writeFile(join(folder, 'assets', 'app-1a2b.js.gz'), gzipSync(script))
   const app = Fastify()
   t.after(() => app.close())
+  app.setErrorHandler(createFaultHandler({ info() {}, error() {} }))
   await protectAnswers(app)
   registerConsole(app, {
     current: () => ({ snapshot: { settings: { gateway: { tokens } } } }) as never,

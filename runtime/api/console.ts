@@ -3,9 +3,9 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { packageFile } from '../package-folder.ts'
-import { sendRefusal } from './errors.ts'
+import { refuse } from './errors.ts'
 import { nonceOf } from './headers.ts'
 import type { AdminOptions } from './options.ts'
 import { refuseOtherMethods } from './register.ts'
@@ -36,8 +36,7 @@ export function registerConsole(app: FastifyInstance, options: ConsoleOptions): 
     async (scope) => {
       scope.addHook('onRequest', async (_request, reply) => {
         reply.header('x-request-id', options.mintId()).header('cache-control', 'no-store')
-        if (options.current().snapshot.settings.gateway.tokens.length === 0)
-          return sendRefusal(reply, 'NOT_FOUND')
+        if (options.current().snapshot.settings.gateway.tokens.length === 0) refuse('NOT_FOUND')
       })
 
       // The page finds out by its address what to show.
@@ -45,7 +44,7 @@ export function registerConsole(app: FastifyInstance, options: ConsoleOptions): 
         scope.get(url, async ({ params }, reply) => {
           const { '*': rest = '' } = params as { '*'?: string }
           const page = rest.startsWith('assets/') ? undefined : await read(folder(), 'index.html')
-          if (page === undefined) return refuseMissing(reply, rest)
+          if (page === undefined) return refuseMissing(rest)
           const html = page.toString().replace(placeholder, nonceOf(reply))
           return reply.type('text/html; charset=utf-8').send(html)
         })
@@ -56,13 +55,13 @@ export function registerConsole(app: FastifyInstance, options: ConsoleOptions): 
       scope.get('/assets/:name', async ({ params, headers }, reply) => {
         const { name } = params as { name: string }
         const type = /^\w[\w.-]*$/.test(name) ? types[path.extname(name)] : undefined
-        if (type === undefined) return refuseMissing(reply, `assets/${name}`)
+        if (type === undefined) return refuse('NOT_FOUND')
         const takesGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/i.test(
           String(headers['accept-encoding'] ?? ''),
         )
         const zipped = takesGzip ? await read(folder(), 'assets', `${name}.gz`) : undefined
         const content = zipped ?? (await read(folder(), 'assets', name))
-        if (content === undefined) return refuseMissing(reply, `assets/${name}`)
+        if (content === undefined) return refuse('NOT_FOUND')
         if (zipped !== undefined) reply.header('content-encoding', 'gzip')
         return reply
           .header('vary', 'accept-encoding')
@@ -89,7 +88,7 @@ async function read(...names: readonly [string, ...string[]]): Promise<Buffer | 
   }
 }
 
-function refuseMissing(reply: FastifyReply, rest: string): FastifyReply {
-  if (rest.startsWith('assets/')) return sendRefusal(reply, 'NOT_FOUND')
-  return sendRefusal(reply, 'NOT_FOUND', { sentence: 'The console is not built; `npm start` builds it.' })
+function refuseMissing(rest: string): never {
+  if (rest.startsWith('assets/')) refuse('NOT_FOUND')
+  return refuse('NOT_FOUND', { sentence: 'The console is not built; `npm start` builds it.' })
 }

@@ -3,39 +3,21 @@
 import type { FieldError } from '@reveille/engine'
 import type { ErrorObject } from 'ajv'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { type ErrorCode, errorDefinition, isErrorCode, RequestError } from '../http/errors.ts'
+import {
+  type ErrorCode,
+  isErrorCode,
+  RequestError,
+  type RequestErrorOptions,
+  statusOf,
+} from '../http/errors.ts'
 import { describeFault } from '../http/log/fault.ts'
+import { errorBody } from '../http/reply/reply.ts'
 import { StoreError } from '../store/port.ts'
 import type { AdminOptions } from './options.ts'
 import { isOptional } from './routes/schema.ts'
 
-export interface RefusalOptions {
-  readonly sentence?: string
-  readonly details?: readonly FieldError[]
-  /** Seconds to wait. Default: those of the code. */
-  readonly retryAfter?: number
-}
-
-/** Answers a refusal before a handler is called. Default of the sentence: that of the code. */
-export function sendRefusal(
-  reply: FastifyReply,
-  code: ErrorCode,
-  { sentence, details, ...options }: RefusalOptions = {},
-): FastifyReply {
-  const row = errorDefinition(code)
-  const retryAfter = options.retryAfter ?? row.retryAfter
-  if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
-  return reply.code(row.status).send({
-    ok: false,
-    error: sentence ?? row.sentence,
-    code,
-    requestId: String(reply.getHeader('x-request-id')),
-    ...(details && { details }),
-  })
-}
-
-/** Ends a handler. Details point into the query or the body: `/limit`. @throws RequestError */
-export function refuse(code: ErrorCode, options: Omit<RefusalOptions, 'retryAfter'> = {}): never {
+/** Ends a hook or a handler. Details point into the query or the body: `/limit`. @throws RequestError */
+export function refuse(code: ErrorCode, options: RequestErrorOptions = {}): never {
   throw new RequestError(code, options)
 }
 
@@ -56,16 +38,17 @@ const maxDetails = 20
 
 export function createFaultHandler(log: AdminOptions['log']) {
   return function replyWithError(error: FastifyError, _request: FastifyRequest, reply: FastifyReply) {
-    const refusal = refusalOf(error)
-    if (refusal !== undefined) {
-      const { code, message: sentence, details } = refusal
-      return sendRefusal(reply, code, { sentence, ...(details.length > 0 && { details }) })
-    }
-    const code = error instanceof StoreError && isErrorCode(error.code) ? error.code : 'INTERNAL'
-    const requestId = reply.getHeader('x-request-id')
-    if (code !== 'DRAINING') log.error({ event: 'api-failed', requestId, code, err: describeFault(error) })
-    return sendRefusal(reply, code)
+    const requestId = String(reply.getHeader('x-request-id'))
+    const { code, message: sentence, details, retryAfter } = refusalOf(error) ?? faultOf(error)
+    if (refusalOf(error) === undefined && code !== 'DRAINING')
+      log.error({ event: 'api-failed', requestId, code, err: describeFault(error) })
+    if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
+    return reply.code(statusOf(code)).send(errorBody(requestId, { code, sentence, details }))
   }
+}
+
+function faultOf(error: FastifyError): RequestError {
+  return new RequestError(error instanceof StoreError && isErrorCode(error.code) ? error.code : 'INTERNAL')
 }
 
 /** Undefined for a fault of the gateway. */

@@ -41,7 +41,6 @@ export function registerAdminSurface(app: FastifyInstance, options: AdminOptions
     ...options,
     generation: () => options.current().generation,
     admissionOf: auth.admissionOf,
-    holderOf: auth.streamHolderOf,
   })
   options.reloader.subscribe(stream.noteReload)
   // A stream would hold up the end, as it never ends by itself.
@@ -57,11 +56,12 @@ async function registerAdmin(
 ): Promise<void> {
   await protectAnswers(app)
   await app.register(cookie)
+  app.decorateRequest('admission', null)
+  app.setErrorHandler(createFaultHandler(options.log))
   app.addHook('onSend', async (_request, reply, payload) => masked(options.mask, reply, payload))
   registerProbes(app, { ...options, isKnown: auth.isKnownProbe })
   app.register(async (scope) => {
     scope.addHook('onRequest', auth.authenticateMetrics)
-    scope.setErrorHandler(createFaultHandler(options.log))
     scope.get('/metrics', async (_request, reply) => {
       const { contentType, text } = await exposeMetrics(options)
       return reply.type(contentType).send(text)
@@ -72,15 +72,10 @@ async function registerAdmin(
   app.register(
     async (api) => {
       api.addHook('onRequest', auth.authenticate)
-      api.setErrorHandler(createFaultHandler(options.log))
       // `authenticate` has refused the request by then, and without this handler it would not be called.
       api.setNotFoundHandler(() => {})
-      registerRoutes(
-        api,
-        routes,
-        { ...createHandlers(options), ...auth.handlers, ...stream.handlers },
-        auth.guard,
-      )
+      const handlers = { ...createHandlers(options), ...auth.handlers, ...stream.handlers }
+      registerRoutes(api, routes, handlers, options.log)
     },
     { prefix: '/api' },
   )

@@ -1,12 +1,14 @@
 /** Registers the declared routes, and refuses the methods that an address does not accept. */
 
+import { type Right, rights } from '@reveille/engine'
 import { type TObject, Type } from '@reveille/engine/schema'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { decodeWhole } from '../http/body/decode.ts'
 import { RequestError } from '../http/errors.ts'
-import { sendRefusal } from './errors.ts'
+import { refuse } from './errors.ts'
 import type { Handlers } from './handlers.ts'
-import type { Need, RouteDeclaration, Routes } from './routes/declaration.ts'
+import type { AdminOptions } from './options.ts'
+import type { RouteDeclaration, Routes } from './routes/declaration.ts'
 import { createValidatorCompiler } from './validators.ts'
 
 const usualBodyBytes = 65_536
@@ -14,22 +16,12 @@ const usualBodyBytes = 65_536
 /** A handler of any route. */
 type AnyHandler = (call: object) => Promise<unknown>
 
-/** Decides who may use a route, and writes down who did. */
-export interface RouteGuard {
-  /** Refuses a request whose token may not do what is needed, before its body is read. */
-  refuseUnlessAllowed(request: FastifyRequest, reply: FastifyReply, needed: Need): FastifyReply | undefined
-  /** The name of the token that let a request in. Empty for a sign-in. */
-  nameOf(request: FastifyRequest): string
-  /** Called once for each request that changed something, or tried to. */
-  noteAction(request: FastifyRequest, reply: FastifyReply, name: string): void
-}
-
 /** `scope` has the prefix of the routes. */
 export function registerRoutes<Of extends Routes>(
   scope: FastifyInstance,
   routes: Of,
   handlers: Handlers<Of>,
-  guard: RouteGuard,
+  log: AdminOptions['log'],
 ): void {
   scope.setValidatorCompiler(createValidatorCompiler())
   scope.addHook('onRequest', async ({ headers }) => {
@@ -39,7 +31,7 @@ export function registerRoutes<Of extends Routes>(
   scope.removeAllContentTypeParsers()
   const all = Object.entries<RouteDeclaration>(routes)
   const add = (into: FastifyInstance, [name, route]: (typeof all)[number]) =>
-    addRoute(into, name, route, (handlers as Readonly<Record<string, unknown>>)[name] as AnyHandler, guard)
+    addRoute(into, name, route, (handlers as Readonly<Record<string, unknown>>)[name] as AnyHandler, log)
   scope.register(async (json) => {
     json.addContentTypeParser(
       '*',
@@ -60,24 +52,23 @@ export function registerRoutes<Of extends Routes>(
 /**
  * Refuses a request for which there is no route: with 405 where the address takes other methods, or else with 404. A route for each
  * method that an address refuses would do so too, but these are most of all routes, and adding them was a tenth of a start.
- * Returns undefined for a request that has one.
  */
 export function refuseUnrouted(
   { method, is404 }: FastifyRequest,
   reply: FastifyReply,
   routes: Routes,
   path: string,
-): FastifyReply | undefined {
+): void {
   const all = Object.values<RouteDeclaration>(routes)
   const exact = all.filter((route) => route.path === path)
   // Without an exact path `GET /requests/replay` would look for the request with the id `replay`.
-  if (!is404 && exact.length === 0) return undefined
+  if (!is404 && exact.length === 0) return
   const parts = path.split('/')
   const pattern = all.find((route) => isAt(route.path, parts))?.path
   const declared = exact.length > 0 ? exact : all.filter((route) => route.path === pattern)
   const allowed = declared.flatMap((route) => (route.method === 'GET' ? ['GET', 'HEAD'] : route.method))
-  if (allowed.length > 0 && !allowed.includes(method)) return refuseMethod(reply, allowed)
-  return is404 ? sendRefusal(reply, 'NOT_FOUND') : undefined
+  if (allowed.length > 0 && !allowed.includes(method)) refuseMethod(reply, allowed)
+  if (is404) refuse('NOT_FOUND')
 }
 
 function isAt(path: string, parts: readonly string[]): boolean {
@@ -93,7 +84,7 @@ function addRoute(
   name: string,
   route: RouteDeclaration,
   handler: AnyHandler,
-  guard: RouteGuard,
+  log: AdminOptions['log'],
 ): void {
   const { method, path, needs, needsFor = {}, query = {}, body, maxBodyBytes = usualBodyBytes } = route
   scope.route({
@@ -102,29 +93,32 @@ function addRoute(
     bodyLimit: maxBodyBytes,
     // Nothing is ignored: a filter in the query of a route that reads its body would make a command be about everything.
     schema: { querystring: Type.Object(query, { additionalProperties: false }), ...(body && { body }) },
-    onRequest: async (request, reply) => {
+    onRequest: async (request) => {
       const flags = request.query as Readonly<Record<string, unknown>>
       const flagged = Object.entries(needsFor).find(([flag]) => String(flags[flag]) === 'true')
-      return guard.refuseUnlessAllowed(request, reply, flagged?.[1] ?? needs)
+      refuseUnlessAllowed(request, flagged?.[1] ?? needs)
     },
     preValidation: async (request) => {
       if (body) request.body = givenBody(body, request.body)
     },
     handler: async (request, reply) => {
-      const by = guard.nameOf(request)
-      return handler({
-        params: paramsOf(request),
-        query: request.query,
-        body: request.body,
-        by,
-        request,
-        reply,
-      })
+      const { query, body, admission } = request
+      return handler({ params: paramsOf(request), query, body, by: admission?.name ?? '', request, reply })
     },
-    onResponse: async (request, reply) => {
-      if (needs !== 'read') guard.noteAction(request, reply, name)
+    onResponse: async ({ admission, params }, reply) => {
+      if (needs === 'read' || admission === null) return
+      const requestId = reply.getHeader('x-request-id')
+      const facts = { ...(params as object), status: reply.statusCode, requestId, by: admission.name }
+      log.info({ event: 'admin-action', action: name, ...facts })
     },
   })
+}
+
+/** Refuses a request whose token may not do what is needed, before its body is read. A sign-in has none yet. */
+function refuseUnlessAllowed({ admission }: FastifyRequest, needed: Right): void {
+  if (admission === null || rights.indexOf(admission.may) >= rights.indexOf(needed)) return
+  const sentence = `This needs a token that may ${needed}, and "${admission.name}" may only ${admission.may}.`
+  refuse('RIGHT_MISSING', { sentence })
 }
 
 /** A field that is null counts as absent, and so does a body of which nothing is required. @throws RequestError `INVALID_BODY` */
@@ -151,10 +145,11 @@ export function refuseOtherMethods(scope: FastifyInstance, url: string, allowed:
   })
 }
 
-function refuseMethod(reply: FastifyReply, allowed: readonly string[]): FastifyReply {
+function refuseMethod(reply: FastifyReply, allowed: readonly string[]): never {
   const named = allowed.filter((method) => method !== 'HEAD')
   const sentence = allowed.every((method) => method === 'GET' || method === 'HEAD')
     ? 'This address can only be read.'
     : `This address takes ${named.join(' and ')} only.`
-  return sendRefusal(reply.header('allow', allowed.join(', ')), 'METHOD_NOT_ALLOWED', { sentence })
+  reply.header('allow', allowed.join(', '))
+  return refuse('METHOD_NOT_ALLOWED', { sentence })
 }

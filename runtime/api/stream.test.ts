@@ -211,7 +211,6 @@ function createFixture() {
     generation: () => 7,
     isDraining: () => false,
     mask: createMask(),
-    holderOf: (given: { holder?: string }) => given.holder ?? String(Math.random()),
     admissionOf: (given: object) => () => admitted.has(given),
     now: () => now,
     timers: {
@@ -241,9 +240,10 @@ function createFixture() {
     now = end
   }
 
-  async function connect(seen?: string, holder?: string) {
+  async function connect(seen?: string, name = String(Math.random())) {
     const response = new FakeResponse()
-    const given = { method: 'GET', holder, headers: seen === undefined ? {} : { 'last-event-id': seen } }
+    const headers = seen === undefined ? {} : { 'last-event-id': seen }
+    const given = { method: 'GET', admission: { name }, headers }
     admitted.add(given)
     const refusals: unknown[] = []
     const reply = {

@@ -21,8 +21,6 @@ export interface StreamOptions {
   readonly isDraining: () => boolean
   /** Returns a function that says whether what let a request in would still do so. */
   readonly admissionOf: (request: FastifyRequest) => () => boolean
-  /** Who asks, for a bound on the streams of each. */
-  readonly holderOf: (request: FastifyRequest) => string
   readonly now: () => number
   readonly timers: Timers
   /** A frame is written past the hook that masks answers. */
@@ -102,7 +100,7 @@ export function createStream(options: StreamOptions) {
         reply.type('text/event-stream; charset=utf-8')
         if (request.method === 'HEAD') return reply.send('')
         if (options.isDraining()) return refuse('DRAINING')
-        const holder = options.holderOf(request)
+        const holder = request.admission?.signIn ?? request.admission?.name ?? ''
         if (!clients.haveRoomFor(holder)) return refuse('TOO_MANY_STREAMS')
         // A proxy must not wait for the end of the answer.
         reply.header('x-accel-buffering', 'no').hijack()

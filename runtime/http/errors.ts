@@ -95,17 +95,23 @@ function escaped(sentence: string): string {
 export class RequestError extends Error {
   readonly code: ErrorCode
   readonly details: readonly FieldError[]
+  /** Seconds to wait. Default: those of the code. */
+  readonly retryAfter: number | undefined
 
-  /** `sentence` is that of the code by default. */
-  constructor(
-    code: ErrorCode,
-    options?: ErrorOptions & { readonly details?: readonly FieldError[]; readonly sentence?: string },
-  ) {
+  constructor(code: ErrorCode, options?: ErrorOptions & RequestErrorOptions) {
     super(options?.sentence ?? errorTable[code].sentence, options)
     this.name = 'RequestError'
     this.code = code
     this.details = options?.details ?? []
+    this.retryAfter = options?.retryAfter ?? errorTable[code].retryAfter
   }
+}
+
+export interface RequestErrorOptions {
+  /** Default: that of the code. */
+  readonly sentence?: string
+  readonly details?: readonly FieldError[]
+  readonly retryAfter?: number
 }
 
 function row(status: number, sentence: string): ErrorRow {

@@ -341,7 +341,9 @@ export const job = Type.Object({
   total: Type.Integer(),
   done: Type.Integer({ description: 'Number of accepted replays.' }),
   failed: Type.Integer({ description: 'Number of replays that failed again.' }),
-  skipped: Type.Integer({ description: 'Number of requests that could not be replayed, or had no effect again.' }),
+  skipped: Type.Integer({
+    description: 'Number of requests that could not be replayed, or had no effect again.',
+  }),
   createdAt: time,
   ...optional({
     endedAt: time,

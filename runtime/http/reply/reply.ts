@@ -166,7 +166,10 @@ function runBody(
   }
 }
 
-function errorBody(requestId: string, { code, sentence, details }: Refused): object {
+export function errorBody(
+  requestId: string,
+  { code, sentence, details }: Pick<Refused, 'code' | 'sentence' | 'details'>,
+): object {
   return {
     ok: false,
     error: sentence ?? errorDefinition(code).sentence,
