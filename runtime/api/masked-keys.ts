@@ -4,12 +4,12 @@
  */
 
 import { redacted } from '@reveille/engine'
+import { pagesOf } from '../store/pages.ts'
 import type { Page } from '../store/port.ts'
 import type { AdminOptions } from './options.ts'
 
 /** The records that are looked through for one key. */
 const maxLookedAt = 5_000
-const stride = 500
 
 type List<Query, Item> = (query: Query & { limit?: number; cursor?: string }) => Promise<Page<Item>>
 
@@ -22,15 +22,14 @@ export function createMaskedKeys<Query extends object, Item extends { readonly k
   /** Returns the key itself, or that of the newest record which is shown under it; `among` are the times that it may have. */
   async function keyOf(shown: string, among?: readonly unknown[]): Promise<string> {
     if (!shown.includes(redacted)) return shown
-    let cursor: string | undefined
-    for (let looked = 0; looked < maxLookedAt; looked += stride) {
-      const page = await list({ limit: stride, ...(cursor !== undefined && { cursor }) } as Query)
-      const found = page.items.find(
+    let looked = 0
+    for await (const items of pagesOf((page) => list(page as Query))) {
+      const found = items.find(
         (item) => text(item.key) === shown && (among === undefined || among.includes(timeOf(item))),
       )
       if (found !== undefined) return found.key
-      if (page.next === undefined) break
-      cursor = page.next
+      looked += items.length
+      if (looked >= maxLookedAt) break
     }
     return shown
   }

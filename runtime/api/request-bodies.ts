@@ -2,7 +2,8 @@
 
 import { isUtf8 } from 'node:buffer'
 import { bodyNotKept } from '../replay/index.ts'
-import type { Id, RequestFilters, RequestRecord } from '../store/port.ts'
+import { pagesOf } from '../store/pages.ts'
+import type { Id, RequestRecord } from '../store/port.ts'
 import { missing, refuse } from './errors.ts'
 import { type Handlers, hasLeft } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
@@ -48,7 +49,7 @@ export function createRequestBodyHandlers(options: AdminOptions): BodyHandlers {
       }
       const filter = given && storeFilters(given, options, '/filter')
       if (filter && Object.keys(filter).length === 0) return refuseNoFilter()
-      const chosen = filter === undefined ? named(ids ?? []) : matching(filter)
+      const chosen = filter ? pagesOf((page) => read.requests({ ...filter, ...page })) : [named(ids ?? [])]
       const replays = new Set<Id>()
       let [total, forgotten] = [0, 0]
       const refused: { readonly id: Id; readonly reason: string }[] = []
@@ -70,21 +71,6 @@ export function createRequestBodyHandlers(options: AdminOptions): BodyHandlers {
     },
   }
 
-  async function* named(
-    ids: readonly Id[],
-  ): AsyncIterable<readonly Pick<RequestRecord, 'id' | 'replayOf'>[]> {
-    yield ids.map((id) => ({ id: id.toLowerCase() }))
-  }
-
-  async function* matching(filter: RequestFilters) {
-    let cursor: string | undefined
-    do {
-      const page = await read.requests({ ...filter, limit: stride, ...(cursor !== undefined && { cursor }) })
-      yield page.items
-      cursor = page.next
-    } while (cursor !== undefined)
-  }
-
   /** Replays hold the same content as their original. `seen` are those of earlier pages, which come once. */
   async function withReplays(
     page: readonly Pick<RequestRecord, 'id' | 'replayOf'>[],
@@ -98,6 +84,10 @@ export function createRequestBodyHandlers(options: AdminOptions): BodyHandlers {
     }
     return [...all]
   }
+}
+
+function named(ids: readonly Id[]): readonly Pick<RequestRecord, 'id' | 'replayOf'>[] {
+  return ids.map((id) => ({ id: id.toLowerCase() }))
 }
 
 /** Bytes that are not UTF-8 are searched one by one, so that the others stay unchanged. */

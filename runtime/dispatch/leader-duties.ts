@@ -1,6 +1,7 @@
 /** The leading node's work for all: it sets the route and schedules the periodic heartbeat. */
 
 import { isDeepStrictEqual } from 'node:util'
+import { pagesOf } from '../store/pages.ts'
 import type { Leadership, Route } from '../store/port.ts'
 import { expediteHeartbeat, expediteRun, heartbeatTask, heartbeatWindowMs } from '../store/task-keys.ts'
 import { assumedRoute } from './delivery/destination.ts'
@@ -52,18 +53,11 @@ export function createLeaderDuties(
    */
   async function tryHeldRunners(runner?: string): Promise<void> {
     runners.tryAgain(runner)
-    let cursor: string | undefined
-    do {
-      const page = await store.read.runs({
-        kind: 'run',
-        state: 'queued',
-        limit: 500,
-        ...(cursor && { cursor }),
-      })
-      const meant = page.items.filter(({ runner: own }) => (runner ?? own) === own)
+    const list = (page: object) => store.read.runs({ kind: 'run', state: 'queued', ...page })
+    for await (const runs of pagesOf(list)) {
+      const meant = runs.filter(({ runner: own }) => (runner ?? own) === own)
       await Promise.all(meant.map(({ id }) => store.command(expediteRun(id, now()))))
-      cursor = page.next
-    } while (cursor !== undefined)
+    }
   }
 
   /** Logs that replies may go to a place that was not configured as route: once, and again when that place changes. */

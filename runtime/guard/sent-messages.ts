@@ -1,6 +1,7 @@
 /** Remembers what this gateway has sent, as digests, and finds it again in a payload. */
 
 import { hash } from 'node:crypto'
+import { pagesOf } from '../store/pages.ts'
 import type { DeliveryRecord, Reader, Store } from '../store/port.ts'
 
 /** Milliseconds that a message is remembered. */
@@ -130,13 +131,12 @@ export async function loadSentMessages(
   now: number,
 ): Promise<void> {
   const newest: DeliveryRecord[] = []
-  let cursor: string | undefined
-  do {
-    const page = await read.deliveries({ state: 'delivered', limit: pageSize, ...(cursor && { cursor }) })
-    newest.push(...page.items.filter((delivery) => sentAt(delivery) > now - keptMs))
-    const oldest = page.items.at(-1)
-    cursor = oldest && oldest.createdAt > now - keptMs ? page.next : undefined
-  } while (cursor !== undefined && newest.length < maxReplies)
+  const list = (page: object) => read.deliveries({ state: 'delivered', ...page })
+  for await (const deliveries of pagesOf(list, pageSize)) {
+    newest.push(...deliveries.filter((delivery) => sentAt(delivery) > now - keptMs))
+    const oldestAt = deliveries.at(-1)?.createdAt ?? 0
+    if (oldestAt <= now - keptMs || newest.length >= maxReplies) break
+  }
   for (const delivery of newest.reverse()) sent.note(delivery.text, sentAt(delivery))
 }
 

@@ -2,6 +2,7 @@
 
 import { backgroundTimers, type CurrentLive, type ReloadEvent, type Timers } from '@reveille/engine'
 import type { MintId } from '../store/id.ts'
+import { pagesOf } from '../store/pages.ts'
 import type { IssueRecord, Page, Reader, Store } from '../store/port.ts'
 import { heartbeatTask, heartbeatWindowMs } from '../store/task-keys.ts'
 import { type AlertOptions, createAlerts } from './alerts.ts'
@@ -190,12 +191,7 @@ function createList(ledger: Ledger, read: Pick<Reader, 'issues'>): List {
 
 async function allOf(list: List): Promise<IssueRecord[]> {
   const all: IssueRecord[] = []
-  let cursor: string | undefined
-  do {
-    const page = await list({ limit: 500, ...(cursor !== undefined && { cursor }) })
-    all.push(...page.items)
-    cursor = page.next
-  } while (cursor !== undefined)
+  for await (const issues of pagesOf(list)) all.push(...issues)
   return all
 }
 

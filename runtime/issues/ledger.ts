@@ -8,15 +8,8 @@ import { cut } from '../cut.ts'
 import { ownEvent } from '../session/summary.ts'
 import { dayOf } from '../store/day.ts'
 import type { MintId } from '../store/id.ts'
-import type {
-  CommandResult,
-  IssueChange,
-  IssueRecord,
-  NewTask,
-  NextStep,
-  Reader,
-  Store,
-} from '../store/port.ts'
+import { pagesOf } from '../store/pages.ts'
+import type { CommandResult, IssueChange, IssueRecord, NewTask, NextStep, Store } from '../store/port.ts'
 import { type IssueCode, issueCodes, keyOf, partsOf, quietMs } from './codes.ts'
 
 /** One occurrence of a problem. */
@@ -122,10 +115,12 @@ export function createLedger(options: LedgerOptions) {
       const before = keys.all().filter((key) => writer.pending(key) === undefined)
       const found = new Set<string>()
       for (const state of ['open', 'muted'] as const)
-        for await (const record of recordsIn(store.read, state)) {
-          found.add(record.key)
-          if (learn(record, events, keys) < now() - quietMs) resolve(record.code as IssueCode, record.subject)
-        }
+        for await (const records of pagesOf((page) => store.read.issues({ state, ...page })))
+          for (const record of records) {
+            found.add(record.key)
+            if (learn(record, events, keys) < now() - quietMs)
+              resolve(record.code as IssueCode, record.subject)
+          }
       // Another process has ended the rest.
       for (const key of before) if (!found.has(key)) keys.forget(key)
     },
@@ -330,18 +325,6 @@ function recordOf(key: string, { code, subject, describe }: Problem) {
   const { cause, ...next } = describe()
   const { severity } = issueCodes[code]
   return { key, code, severity, subject: cut(subject, maxSubject), cause: cut(cause, maxCause), next }
-}
-
-async function* recordsIn(
-  read: Pick<Reader, 'issues'>,
-  state: 'open' | 'muted',
-): AsyncGenerator<IssueRecord> {
-  let cursor: string | undefined
-  do {
-    const page = await read.issues({ state, limit: 500, ...(cursor !== undefined && { cursor }) })
-    yield* page.items
-    cursor = page.next
-  } while (cursor !== undefined)
 }
 
 /** Returns a reason without its full stop, as the middle of a sentence. */

@@ -1,6 +1,7 @@
 /** Opens issues for requests that the configuration refuses although their senders did nothing wrong. */
 
 import { isRefusedByConfiguration, type RequestFacts, type RequestOutcome, reasonOf } from '../http/index.ts'
+import { pagesOf } from '../store/pages.ts'
 import type { Reader, RequestFilters, RequestRecord } from '../store/port.ts'
 import { configuredName, endpointOption } from './configured-names.ts'
 import { type Ledger, withoutFullStop } from './ledger.ts'
@@ -83,18 +84,15 @@ export function createRefusalWatch({ ledger, read }: RefusalWatchOptions) {
 
   /** Starts with the newest, which a job replays last, so one page shows that a job has not finished. */
   async function isAllReplayed(subject: string): Promise<boolean> {
-    let cursor: string | undefined
     let seen = 0
-    do {
-      const page = await read.requests({ ...filterOf(subject), limit: pageSize, ...(cursor && { cursor }) })
-      for (const request of page.items) {
+    const list = (page: object) => read.requests({ ...filterOf(subject), ...page })
+    for await (const requests of pagesOf(list, pageSize))
+      for (const request of requests) {
         if (request.replayOf !== undefined || request.bodyKept !== true || isDeliberate(request.code))
           continue
         seen += 1
         if (!(await wasReplayed(request))) return false
       }
-      cursor = page.next
-    } while (cursor !== undefined)
     return seen > 0
   }
 

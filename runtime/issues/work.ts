@@ -12,6 +12,7 @@ import {
 import type { BudgetAlarm, BudgetKey, DispatchObserver, RunnerState } from '../dispatch/index.ts'
 import { catchUpSource, type SourceState } from '../sources/index.ts'
 import { dayOf } from '../store/day.ts'
+import { pagesOf } from '../store/pages.ts'
 import type { Reader, RunError, RunRecord } from '../store/port.ts'
 import { type IssueCode, issueCodes, quietMs } from './codes.ts'
 import { isConfiguredName } from './configured-names.ts'
@@ -373,13 +374,11 @@ async function failedRunners(read: Pick<Reader, 'runs'>, since: number): Promise
   const runners = new Set<string>()
   const { items } = await read.runs({ kind: 'heartbeat', limit: 1 })
   for (const { state, runner } of items) if (state === 'failed') runners.add(runner)
-  let cursor: string | undefined
-  do {
-    const page = await read.runs({ kind: 'run', state: 'failed', limit: 500, ...(cursor && { cursor }) })
-    const recent = page.items.filter(({ createdAt }) => createdAt > since)
+  for await (const runs of pagesOf((page) => read.runs({ kind: 'run', state: 'failed', ...page }))) {
+    const recent = runs.filter(({ createdAt }) => createdAt > since)
     for (const { runner } of recent) runners.add(runner)
-    cursor = recent.length < page.items.length ? undefined : page.next
-  } while (cursor !== undefined)
+    if (recent.length < runs.length) break
+  }
   return runners
 }
 

@@ -1,5 +1,6 @@
 /** Reads an original with all its replays, and finds what became of their replies. */
 
+import { pagesOf } from '../store/pages.ts'
 import type { DeliveryRecord, Id, Reader, RequestRecord, RunRecord } from '../store/port.ts'
 
 /** An original and its replays. */
@@ -17,16 +18,8 @@ export async function readFamily(read: Read, record: RequestRecord): Promise<Fam
   const original = record.replayOf ?? record.id
   const first = record.replayOf === undefined ? record : await read.request(original)
   const members = first === undefined ? [] : [first]
-  let cursor: string | undefined
-  do {
-    const page = await read.requests({
-      replayOf: original,
-      limit: 500,
-      ...(cursor !== undefined && { cursor }),
-    })
-    members.push(...page.items)
-    cursor = page.next
-  } while (cursor !== undefined)
+  for await (const replays of pagesOf((page) => read.requests({ replayOf: original, ...page })))
+    members.push(...replays)
   return { original, members, hadEffect: first !== undefined && hasEffect(first) }
 }
 

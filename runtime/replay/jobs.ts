@@ -7,6 +7,7 @@
 
 import type { Timers } from '@reveille/engine'
 import type { MintId } from '../store/id.ts'
+import { pagesOf } from '../store/pages.ts'
 import {
   type Id,
   type Reader,
@@ -178,17 +179,15 @@ async function chosenBy(
 ): Promise<readonly Id[]> {
   // An original stands for its replays, and otherwise the newest of them.
   const chosen = new Map<Id, Id>()
-  let cursor: string | undefined
-  do {
-    const page = await read.requests({ ...filter, limit: stride, ...(cursor !== undefined && { cursor }) })
-    for (const record of page.items) {
+  for await (const records of pagesOf((page) => read.requests({ ...filter, ...page }), stride)) {
+    for (const record of records) {
       const { id, outcome, replayOf } = record
       if (outcome === 'handshake' || isSendersFault(record)) continue
       if (replayOf === undefined) chosen.set(id, id)
       else if (!chosen.has(replayOf)) chosen.set(replayOf, id)
     }
-    cursor = page.next
-  } while (cursor !== undefined && isWanted())
+    if (!isWanted()) break
+  }
   return [...chosen.values()].sort()
 }
 
@@ -216,16 +215,10 @@ async function settle(
 }
 
 async function oldestRunning(read: Pick<Reader, 'jobs'>): Promise<ReplayJob | undefined> {
-  for (let cursor: string | undefined, oldest: ReplayJob | undefined; ; ) {
-    const page = await read.jobs({
-      state: 'running',
-      limit: stride,
-      ...(cursor !== undefined && { cursor }),
-    })
-    oldest = page.items.at(-1) ?? oldest
-    cursor = page.next
-    if (cursor === undefined) return oldest
-  }
+  let oldest: ReplayJob | undefined
+  for await (const jobs of pagesOf((page) => read.jobs({ state: 'running', ...page })))
+    oldest = jobs.at(-1) ?? oldest
+  return oldest
 }
 
 function createItemPerformer({ store: { read }, replays, log }: ReplayJobsOptions) {
