@@ -86,7 +86,7 @@ interface LiveProps {
 function Live({ live, currentRefusal, folder, reload }: LiveProps) {
   const warnings = live.diagnostics
   return (
-    <section aria-label="What is live" class="card">
+    <section aria-label="Live generation" class="card">
       <p class="lead">
         <Badge state="live" /> <strong>Generation {live.generation}</strong> with{' '}
         {counted(live.mappings ?? 0, 'mapping')} since <Time at={live.at} /> (<Ago at={live.at} />)

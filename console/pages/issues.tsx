@@ -112,9 +112,9 @@ function Issue({ issue, reload }: { readonly issue: IssueRecord; readonly reload
 
 /** Labels of the next steps' buttons, by the address that they call. */
 const actionLabels: readonly (readonly [path: RegExp, label: string, done: string])[] = [
-  [/^\/deliveries\/replay$/, 'Send them again', 'What could be sent is on its way.'],
-  [/^\/runs\/retry$/, 'Retry the runs', 'What could be retried is queued.'],
-  [/^\/runs\/resume$/, 'Perform the parked runs', 'What could be resumed is queued.'],
+  [/^\/deliveries\/replay$/, 'Send them again', 'Messages that could be sent are on their way.'],
+  [/^\/runs\/retry$/, 'Retry the runs', 'Runs that could be retried are queued.'],
+  [/^\/runs\/resume$/, 'Perform the parked runs', 'Runs that could be resumed are queued.'],
   [/^\/requests\/replay$/, 'Replay them', 'The replay has begun.'],
   [/^\/requests\/[^/]+\/replay$/, 'Replay it', 'It is replayed.'],
   [/^\/runs\/[^/]+\/cancel$/, 'End the run', 'The run is cancelled.'],

@@ -88,8 +88,8 @@ function exposeProcess(add: AddMetric, options: AdminOptions, status: GatewaySta
     one(1, { version: packageVersion(), node: process.version }),
   ])
   const isReady = readinessOf(options.store, options.isDraining()) === undefined
-  add('gauge', 'ready', 'Whether requests are accepted, as `/readyz` says: 1 or 0.', [one(isReady ? 1 : 0)])
-  add('gauge', 'generation', 'What is live.', [one(generation)])
+  add('gauge', 'ready', '1 if requests are accepted, as `/readyz` says; otherwise 0.', [one(isReady ? 1 : 0)])
+  add('gauge', 'generation', 'Number of the live generation.', [one(generation)])
   add(
     'counter',
     'reloads_total',
@@ -102,7 +102,7 @@ function exposeProcess(add: AddMetric, options: AdminOptions, status: GatewaySta
   add(
     'gauge',
     'files_refused',
-    'Whether the files as they are were refused, and an earlier state serves: 1 or 0.',
+    '1 if the current files were refused and an earlier generation is live; otherwise 0.',
     [one(areFilesRefused || status.lastGood !== null ? 1 : 0)],
   )
   add(
@@ -202,12 +202,12 @@ function exposeRuns(
     ),
   )
   add('counter', 'tokens_total', 'Tokens of ended turns; cached input is part of the input.', counted(tokens))
-  add('counter', 'cost_usd_total', 'What ended turns cost, as far as prices are known.', counted(costs))
+  add('counter', 'cost_usd_total', 'Cost of ended turns, as far as prices are known.', counted(costs))
 }
 
 function exposeWork(add: AddMetric, { backlog, budgets, heartbeat }: GatewayStatus): void {
   add('gauge', 'backlog', 'Queued runs and unsent deliveries.', [one(backlog.waiting)])
-  add('gauge', 'backlog_limit', 'How many of them there may be.', [one(backlog.limit)])
+  add('gauge', 'backlog_limit', 'Maximum number of them.', [one(backlog.limit)])
   add('gauge', 'heartbeat_failures', 'Turns of the main session in a row that failed.', [
     one(heartbeat.failures),
   ])
@@ -221,7 +221,7 @@ function exposeWork(add: AddMetric, { backlog, budgets, heartbeat }: GatewayStat
     }
   }
   add('gauge', 'budget_used', 'Spent today (UTC).', used)
-  add('gauge', 'budget_limit', 'What may be spent in a day (UTC).', limits)
+  add('gauge', 'budget_limit', 'Limit of spending in a day (UTC).', limits)
 }
 
 function exposeChannels(add: AddMetric, { counters }: AdminOptions, { channels }: GatewayStatus): void {
@@ -266,7 +266,7 @@ function exposeSources(add: AddMetric, { sources }: GatewayStatus): void {
   add(
     'gauge',
     'source_counted',
-    'What a source has counted since it began to run.',
+    'Counts of a source since it began to run.',
     sources.flatMap(({ source, counts = {} }) =>
       Object.entries(counts).map(([name, count]) => one(count, { source, what: snakeCase(name) })),
     ),
@@ -281,7 +281,7 @@ function exposeCluster(add: AddMetric, { nodes, database }: GatewayStatus): void
     ['all', 'ingress'].map((role) => one(nodes.filter((node) => node.role === role).length, { role })),
   )
   const digests = new Set(nodes.flatMap(({ sharedDigest = [] }) => sharedDigest))
-  add('gauge', 'node_configurations', 'How many different configurations they serve.', [one(digests.size)])
+  add('gauge', 'node_configurations', 'Number of different configurations that they serve.', [one(digests.size)])
   const ageMs = database?.oldestTransaction?.ageMs ?? 0
   add(
     'gauge',

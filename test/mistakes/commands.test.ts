@@ -133,7 +133,7 @@ ${notSet}Not checked: what /github is verified with is not set.⏎
 
 # check without secrets warns of what is not set
 0 check --without-secrets | secretless
-reveille.yaml is good: 2 mappings.⏎ | /^reveille\\.yaml:1:18: warning: \`gateway\\.port\` refers to the variable PORT, which is not set \\[UNRESOLVED_REFERENCE\\]\\n.*\\n.*\\n {2}hint: What needs it is not checked\\.\\n[\\s\\S]*hint: Did you mean \`REVEILLE_HOOK_TOKEN\`, which is in \`\\.env\`\\? What needs it is not checked\\.\\n/
+reveille.yaml is good: 2 mappings.⏎ | /^reveille\\.yaml:1:18: warning: \`gateway\\.port\` refers to the variable PORT, which is not set \\[UNRESOLVED_REFERENCE\\]\\n.*\\n.*\\n {2}hint: Settings that need it are not checked\\.\\n[\\s\\S]*hint: Did you mean \`REVEILLE_HOOK_TOKEN\`, which is in \`\\.env\`\\? Settings that need it are not checked\\.\\n/
 
 # an error on a terminal of 80 columns, with the caret below the mistake
 1 COLUMNS=80 check | long

@@ -72,7 +72,7 @@ const gateway = key.section('The process: listener, store, admin tokens.', {
     default: 'sqlite',
     expects: '`sqlite` or a postgres:// address',
   }),
-  log: key.section('What the gateway writes to standard error.', {
+  log: key.section("The gateway's log on standard error.", {
     level: key.oneOf(
       'The lowest level that is logged.',
       ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
@@ -80,7 +80,7 @@ const gateway = key.section('The process: listener, store, admin tokens.', {
     ),
     format: key.oneOf('Default: pretty on a terminal, else json.', ['pretty', 'json']),
   }),
-  limits: key.section('How much may wait.', {
+  limits: key.section('Limits of waiting work.', {
     backlog: key.integer('Queued runs, unsent deliveries or pending events above which requests get 503.', {
       minimum: 1,
       default: 1_000_000,
@@ -134,7 +134,7 @@ const transforms = key.section('Limits of transforms.', {
 
 const reload = key.section('How changed files go live.', {
   requireTests: key.flag('Whether a failing test in a mapping file refuses a change.', { default: true }),
-  debounce: key.duration('How long files must be unchanged before they are reloaded.', {
+  debounce: key.duration('Time that files must be unchanged before they are reloaded.', {
     default: '50ms',
     maxMs: 60_000,
   }),
@@ -188,11 +188,11 @@ const hooks = key.section('Endpoints, senders and mappings.', {
 
 const history = key.section('Retention.', {
   bodies: key.oneOf('Which bodies are kept.', ['none', 'failed', 'all'], { default: 'failed' }),
-  keep: key.duration('How long history is kept; of requests without effect the newest 100,000 per outcome.', {
+  keep: key.duration('Time that history is kept; of requests without effect the newest 100,000 per outcome.', {
     default: '7d',
   }),
   ignored: key.duration(
-    'How long bodies of ignored and skipped requests are kept, unless `bodies` is `all`.',
+    'Time that bodies of ignored and skipped requests are kept, unless `bodies` is `all`.',
     { default: '1h' },
   ),
   maxBodyBytes: key.byteSize('The limit of kept bodies with headers and explanations; the oldest go first.', {
@@ -201,7 +201,7 @@ const history = key.section('Retention.', {
 })
 
 const deliveries = key.section('Retries of replies.', {
-  retryFor: key.duration('How long a delivery is retried before it is parked.', { default: '24h' }),
+  retryFor: key.duration('Time that a delivery is retried before it is parked.', { default: '24h' }),
   retryUnsure: key.flag('Whether to resend a message that may have arrived, at the risk of a duplicate.', {
     default: false,
   }),
@@ -293,7 +293,7 @@ const sessions = key.section('History of conversations.', {
     ['drop', 'summarise'],
     { default: 'drop' },
   ),
-  idleExpiry: key.duration('How long a session with a generated key lives after its last turn.', {
+  idleExpiry: key.duration('Lifetime of a session with a generated key after its last turn.', {
     default: '24h',
   }),
 })

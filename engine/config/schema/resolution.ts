@@ -41,7 +41,7 @@ export async function resolveReferences(
       const found = typeof part === 'object' ? await meaningOf(part, context) : part
       if (typeof found === 'object') {
         const { name, problem, guess = '', advice } = found
-        const hint = guess + (allowsUnset ? 'What needs it is not checked.' : advice)
+        const hint = guess + (allowsUnset ? 'Settings that need it are not checked.' : advice)
         report({ code: 'UNRESOLVED_REFERENCE', problem, hint, severity: allowsUnset ? 'warning' : 'error' })
         if (allowsUnset) context.unset.add(name)
         isUnset ||= allowsUnset

@@ -58,7 +58,7 @@ const fields = Object.fromEntries(
 
 const ofAction = {
   mapping: key.text('The id of the mapping that matched.'),
-  action: key.oneOf('What it does.', ['wake', 'agent']),
+  action: key.oneOf('Its kind.', ['wake', 'agent']),
   ...fields,
   prompt: expected('The prompt: `message` or `text` with the boundary applied.'),
   runner: expected("The action's `runner`."),
@@ -101,8 +101,8 @@ const expectation = key.group(
 
 const request = key.group('The request.', {
   endpoint: key.required(key.text('The endpoint: `github` for /hooks/github.')),
-  headers: key.byName('Header -> string.', key.anyText('What the header says.')),
-  query: key.byName('Query parameter -> string.', key.anyText('What the parameter says.')),
+  headers: key.byName('Header -> string.', key.anyText('Value of the header.')),
+  query: key.byName('Query parameter -> string.', key.anyText('Value of the parameter.')),
   body: key.other<unknown>({ description: 'The payload.' }),
   bodyFile: key.text('A file with the body, relative to this one.'),
 })

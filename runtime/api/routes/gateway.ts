@@ -187,7 +187,7 @@ export const gatewayRoutes = {
     path: '/find',
     needs: 'read',
     summary: 'Finds what an id, the end of one, a delivery id of a sender or a session key belongs to.',
-    query: { q: boundedText('What was copied from somewhere.', 1_024) },
+    query: { q: boundedText('An id, the end of one, a delivery id or a session key.', 1_024) },
     answers: { 200: Type.Object({ items: Type.Array(found) }) },
   },
   readOpenapi: {
