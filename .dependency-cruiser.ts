@@ -1,5 +1,5 @@
 /**
- * Who may import whom. `npm run check` reads every import with dependency-cruiser and refuses what breaks a rule: the engine
+ * Allowed imports between rooms. `npm run check` reads every import with dependency-cruiser and refuses what breaks a rule: the engine
  * knows nothing of its host, a plugin nothing of the gateway, and no files import each other in a circle.
  */
 

@@ -28,7 +28,7 @@ export interface Reader {
   reveille(...words: readonly string[]): Promise<Answer>
   /** The module that Node.js runs for a gateway. Default: the bundle of the clone. */
   readonly entry?: string
-  /** Who runs the commands. Default: the user of the test. */
+  /** User that runs the commands. Default: the user of the test. */
   readonly user?: { readonly uid: number; readonly gid: number }
 }
 

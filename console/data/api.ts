@@ -8,7 +8,7 @@ import { signal } from '@preact/signals'
 /** `unknown` until the first answer. */
 export const session = signal<'unknown' | 'open' | 'none' | 'unreachable'>('unknown')
 
-/** Who is signed in, and what they may do. */
+/** The signed-in user and their right. */
 export interface Identity {
   readonly name: string
   readonly may: 'read' | 'operate' | 'configure'

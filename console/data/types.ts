@@ -31,7 +31,7 @@ export type RequestDetail = Omit<Answer<'readRequest'>, 'trace'> & { readonly tr
 
 export type Texts = NonNullable<RequestDetail['headers']>
 
-/** Why each mapping did or did not match, as it was when the request was received. */
+/** Reasons why each mapping matched or not, from the time when the request was received. */
 export interface StoredTrace {
   readonly candidates: readonly CandidateTrace[]
   readonly more: number
@@ -46,7 +46,7 @@ export type ActionTrace = ExplainedWhole['actions'][number]
 export type SourceTrace = ActionTrace['vars'][number]
 export type Segment = NonNullable<ActionTrace['segments']>[number]
 
-/** How a request ends, or would end. */
+/** Outcome of a request, or of its dry run. */
 export interface Decision {
   readonly outcome: string
   readonly mapping?: string
@@ -82,7 +82,7 @@ export interface Replayed {
   readonly status: number
   readonly replayOf?: string
   readonly code?: string
-  /** Why it ended so, or why its reply is not delivered. */
+  /** Reason for its outcome, or for not delivering its reply. */
   readonly reason?: string
   readonly decision?: Decision
   readonly explanation?: Explanation

@@ -268,7 +268,7 @@ function rowOf(request: RequestRow): Row {
   }
 }
 
-/** Why it ended so, or what it caused. */
+/** Reason for its outcome, or its effects. */
 function about({ reason, code, failure, mapping, actions }: RequestRow): string {
   if (reason !== undefined)
     return [failure ?? (code === undefined ? undefined : code), reason].filter(Boolean).join(': ')

@@ -45,7 +45,7 @@ type ReplayMode = 'closed' | 'as-it-was' | 'edited'
 interface ShownProps {
   readonly request: RequestDetail
   readonly reload: () => void
-  /** By what it is explained: `stored` or `live`. */
+  /** Source of the explanation: `stored` or `live`. */
   readonly by: string | null
 }
 

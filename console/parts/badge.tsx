@@ -61,7 +61,7 @@ const tones: Readonly<Record<string, Tone>> = {
   suspicious: 'quiet',
 }
 
-/** How a request ended. A transform that refuses does what its author wants, which is no failure. */
+/** Outcome of a request. A transform that refuses does so on purpose, which is no failure. */
 export function endOf({ outcome, code }: { readonly outcome: string; readonly code?: string }) {
   return code === 'TRANSFORM_REFUSED' ? ({ state: 'refused', tone: 'quiet' } as const) : { state: outcome }
 }

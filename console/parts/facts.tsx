@@ -1,4 +1,4 @@
-/** Facts of a record, each with its label. What is absent is left out. */
+/** Facts of a record, each with its label. Absent facts are left out. */
 
 import type { ComponentChildren } from 'preact'
 import { hrefOf } from '../browser/router.ts'

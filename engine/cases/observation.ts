@@ -7,7 +7,7 @@ export interface Observation {
   /** The HTTP status that the gateway would answer. */
   readonly status: number
   readonly code?: string
-  /** Why it was not accepted. */
+  /** Reason why it was not accepted. */
   readonly reason?: string
   readonly details?: readonly FieldError[]
   /** The id of the mapping that decided; the ids of several are joined with commas, in order. */

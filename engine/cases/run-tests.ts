@@ -25,7 +25,7 @@ export interface TestResult {
   readonly observed?: Observation
   /** Network calls of its transforms, each once: `jira.ts calls https://jira.example`. */
   readonly calls: readonly string[]
-  /** Why expected mappings did not match. */
+  /** Reasons why expected mappings did not match. */
   readonly unmatched: readonly Unmatched[]
 }
 

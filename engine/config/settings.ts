@@ -52,7 +52,7 @@ export function resolveSettings(
       ...gatewayRest,
       /** All of them are valid, and commands use the first; several during rotation. Empty: there is no admin API. */
       tokens: gatewayTokens(auth).map(({ token }) => token),
-      /** Who has the token at the same index of `tokens`, and what they may do. */
+      /** Holder and right of the token at the same index of `tokens`. */
       holders: gatewayTokens(auth).map(({ name, may }) => ({ name, may })),
       /** Tokens that open the metrics alone. */
       metricsTokens: tokensAt([], metrics.token).map(({ token }) => token),

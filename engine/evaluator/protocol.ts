@@ -33,7 +33,7 @@ export interface SettingsContent extends Pick<Configuration, 'settings' | 'endpo
 
 /** A mapping as it is written. */
 export interface SentMapping extends Pick<MappingEntry, 'id' | 'label' | 'value'> {
-  /** That of its program on the main thread. */
+  /** Number of its program on the main thread. */
   readonly number: number
 }
 

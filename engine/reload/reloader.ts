@@ -57,7 +57,7 @@ export type DryRunSource = number | ReadonlyMap<string, string>
 
 interface ReloadWanted {
   readonly endsRollback?: boolean
-  /** Who asks. The record of the generation keeps it. */
+  /** The caller, which is kept in the record of the generation. */
   readonly by?: string
 }
 
@@ -134,7 +134,7 @@ class LiveReloader implements Reloader {
   #endsRollback = false
   /** True if an operator asks for the next reload, who knows that the files are whole. */
   #isAsked = false
-  /** Who asked for the next reload, and for the one that runs. */
+  /** Callers of the next reload, and of the one that runs. */
   #askedBy: string | undefined
   #actor: string | undefined
   /** Files that may be half saved, and whether they have rested since. */

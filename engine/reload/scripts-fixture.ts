@@ -23,7 +23,7 @@ const found = (code: string, more: Partial<Diagnostic> = {}): Diagnostic => ({
   ...more,
 })
 
-/** Who spoils the next candidate, and how. */
+/** The step that fails for the next candidate. */
 type Fault = 'bundle' | 'compile' | 'load' | 'test' | 'warn' | 'prepare'
 
 interface World {

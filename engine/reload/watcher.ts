@@ -1,6 +1,6 @@
 /**
  * Watches files and merges all changes into one change signal; the digest of the load that follows decides what the signal means.
- * chokidar reports changes at once. What it cannot see, such as a link above a watched folder that is pointed elsewhere, is found by a
+ * chokidar reports changes at once. A change that it cannot see, such as a link above a watched folder that is pointed elsewhere, is found by a
  * slow scan that compares stats.
  *
  * Nothing is lost between watching and reading, because stats are taken before each signal. A change is older than the stats, and the

@@ -136,7 +136,7 @@ export type TransformErrorCode =
   /** More calls wait than can be answered in time; the same request may succeed later. */
   | 'TRANSFORM_BUSY'
 
-/** Why a call has no answer. The message begins with the module's name, and is for the log, the API and the console. */
+/** The reason why a call has no answer. The message begins with the module's name, and is for the log, the API and the console. */
 export class TransformError extends Error {
   readonly code: TransformErrorCode
   /** The author's line, found through the source map. */

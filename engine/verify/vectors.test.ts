@@ -15,7 +15,7 @@ interface Vector {
   readonly sent: Sent
   readonly dependencies: VerifyDependencies
   readonly isValid: boolean
-  /** Why it is valid or not. */
+  /** Reason why it is valid or not. */
   readonly why: string
 }
 

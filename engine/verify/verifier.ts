@@ -32,7 +32,7 @@ export interface Verifier {
   verify(request: SignedRequest, dependencies: VerifyDependencies): VerifyResult | Promise<VerifyResult>
 }
 
-/** Why a request is not authenticated. The operator sees the code and the sentence, the sender neither; codes are stable. */
+/** The reason why a request is not authenticated. The operator sees the code and the sentence, the sender neither; codes are stable. */
 export const signatureFailures = {
   SIGNATURE_MISSING: 'no signature came',
   SIGNATURE_MALFORMED: 'the signature is not written as the provider writes it',

@@ -56,7 +56,7 @@ export function noFolder(cwd: string): PluginError {
   )
 }
 
-/** How a program ended, and the error that its output reports. */
+/** End of a program, and the error that its output reports. */
 export type Exit = Omit<Extract<ProgramEnd, { kind: 'exited' }>, 'kind'> & {
   readonly error: string | undefined
 }

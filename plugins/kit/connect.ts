@@ -65,7 +65,7 @@ export interface Connection {
   readonly preset?: string
   /** The connected thing, such as the address of a mailbox. Default: the name of the source. */
   readonly subject?: string
-  /** How to see that it works, as a sentence: `Send a mail to ada@example.com`. */
+  /** A way to test it, as a sentence: `Send a mail to ada@example.com`. */
   readonly howToTry?: string
   /** More facts for scripts, without secrets. */
   readonly facts?: Readonly<Record<string, unknown>>

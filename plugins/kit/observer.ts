@@ -4,7 +4,7 @@
 export interface Observer {
   /** The name of the observer in its manifest, such as `otel`. */
   readonly id: string
-  /** Called once a piece of work has ended, on the main thread, so it must return at once. What it throws is dropped. */
+  /** Called once a piece of work has ended, on the main thread, so it must return at once. Its errors are dropped. */
   observe(work: ObservedWork): void
 }
 

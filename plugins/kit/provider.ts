@@ -35,7 +35,7 @@ export interface ApiPace {
 
 export interface MissedList {
   readonly count: number
-  /** Why the provider sends nothing, as a sentence for the operator. */
+  /** Reason why the provider sends nothing, as a sentence for the operator. */
   readonly problem?: string
   /** The oldest first. */
   readonly items: AsyncIterable<Missed> | Iterable<Missed>

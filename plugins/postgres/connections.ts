@@ -178,7 +178,7 @@ const poolConfig = ({ connectMs, statementMs, silenceMs }: Times): pg.PoolConfig
 
 /** Examines the server, and makes the settings. @throws DriverError */
 async function beginSession(client: pg.ClientBase, config: pg.ClientConfig, times: Times): Promise<Session> {
-  // Without a listener an error would end the process. Whoever waits for a statement hears of it.
+  // Without a listener an error would end the process. The caller that waits for a statement gets it.
   client.on('error', () => undefined)
   const { rows } = await client.query(startOfSession)
   const [{ is_read_only: isReadOnly, version, process, run }] = rows

@@ -35,7 +35,7 @@ const sql = {
   version: `SELECT split_part(current_setting('server_version'), ' ', 1) AS version`,
   /**
    * A role sees what other roles do only with \`pg_read_all_stats\`. A session that only has read so far, and is between two statements,
-   * holds nothing back. What was prepared for two phases has no session.
+   * holds nothing back. A transaction prepared for two phases has no session.
    */
   oldest: `SELECT (extract(epoch FROM clock_timestamp() - since) * 1000)::bigint AS age, by FROM (
       SELECT xact_start AS since, concat_ws(' ', coalesce(nullif(application_name, ''), usename), '(process ' || pid || ', ' || state || ')') AS by

@@ -81,7 +81,7 @@ function inLowerCase(headers: Readonly<Record<string, string>>): Readonly<Record
   return folded
 }
 
-/** Why a request can neither be explained again nor be tried. */
+/** Reason why a request can neither be explained again nor be tried. */
 function refuseBodiless(record: RequestRecord): never {
   const { outcome, failure } = record
   if (failure !== undefined) {

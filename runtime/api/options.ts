@@ -34,7 +34,7 @@ export interface AdminOptions {
   readonly channels: () => readonly ChannelState[]
   /** The states of the configured sources. */
   readonly sources: () => readonly SourceState[]
-  /** How changes of the files are noticed. */
+  /** The way in which changes of the files are noticed. */
   readonly files: () => Answer<'readStatus'>['files']
   /** Files that were broken at the start, and what serves in their place. */
   readonly lastGood: () => ServedLastGood | undefined

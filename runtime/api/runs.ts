@@ -79,7 +79,7 @@ export function createRunHandlers(options: AdminOptions): RunHandlers {
     return run
   }
 
-  /** Why a run that is resumed now would be parked again at once, or undefined. */
+  /** Reason why a run that is resumed now would be parked again at once, or undefined. */
   async function spentBudgetOf(id: Id): Promise<string | undefined> {
     const run = await read.run(id)
     if (run?.state !== 'parked') return undefined

@@ -27,7 +27,7 @@ export interface GatewayOptions {
   readonly openStore?: OpenStore
   /** Milliseconds since the Unix epoch. Default: `Date.now`. */
   readonly now?: () => number
-  /** How keys of providers are fetched, and subscriptions confirmed. Default: the platform's. */
+  /** Fetches keys of providers, and confirms subscriptions. Default: the platform's. */
   readonly fetch?: typeof globalThis.fetch
   /** The clock of sources. Default: the real time. */
   readonly clock?: SourceClock

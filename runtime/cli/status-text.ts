@@ -66,7 +66,7 @@ function channelState({ state, until }: ChannelStatus, now: number): string {
   return state === 'held' && until !== undefined ? `held until ${shortTime(until, now)}` : state
 }
 
-/** Why the channel is held; else what its service says of the credential. */
+/** Reason why the channel is held; else its service's report on the credential. */
 function detailOf({ code, reason, health }: ChannelStatus): readonly (string | undefined)[] {
   if (code !== undefined || reason !== undefined) return [code, reason].filter(Boolean)
   if (health?.ok !== false) return [health?.detail].filter(Boolean)

@@ -123,7 +123,7 @@ export function createBudgets(options: BudgetOptions) {
       }
     },
     /**
-     * Why the turn of a run cannot be paid for: a budget in USD pays for it, and its cost would not be known. Undefined if it can,
+     * Reason why the turn of a run cannot be paid for: a budget in USD pays for it, and its cost would not be known. Undefined if it can,
      * and while it is not known whether the runner `countsTokens`.
      */
     unpriced(payer: Payer, { model, runner }: Pick<RunRecord, 'model' | 'runner'>, countsTokens?: boolean) {
@@ -153,7 +153,7 @@ export function createBudgets(options: BudgetOptions) {
   }
 }
 
-/** Alarms once for each share of a budget that is passed. What was spent before this process is not alarmed about again. */
+/** Alarms once for each share of a budget that is passed. Spending before this process causes no second alarm. */
 function alarm(
   { log, observer }: Pick<BudgetOptions, 'log' | 'observer'>,
   day: string,

@@ -82,7 +82,7 @@ export function createDispatch(options: DispatchOptions) {
   }
 
   /**
-   * Stops claiming and waits. What is still under way after `graceMs` is interrupted, recorded as such and
+   * Stops claiming and waits. Work still under way after `graceMs` is interrupted, recorded as such and
    * left resumable, which may take 2 s more.
    */
   async function drain(graceMs: number) {

@@ -44,7 +44,7 @@ export interface DispatchOptions {
 /** The configuration key of a budget: `agents.budget` or `endpoints.github.budget`. */
 export type BudgetKey = string
 
-/** None of these may throw. What they are given may not be on disk yet. */
+/** None of these may throw. Their arguments may not be on disk yet. */
 export interface DispatchObserver {
   /** A hook's run is over. */
   runEnded?(run: RunRecord, result: RunResult): void

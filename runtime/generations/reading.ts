@@ -119,7 +119,7 @@ export function isOfDisk(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'code' in error
 }
 
-/** Why a file cannot be used. A syntax error of JSON is not repeated, because it quotes the text. */
+/** Reason why a file cannot be used. A syntax error of JSON is not repeated, because it quotes the text. */
 export function reasonOf(error: unknown): string {
   if (error instanceof DamageError) return error.message
   return isOfDisk(error) ? String(error.code) : 'it is not what a gateway writes there'

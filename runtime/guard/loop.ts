@@ -10,7 +10,7 @@ export const runHeader = 'x-reveille-run'
 const builtIn: ReadonlySet<string> = new Set(['wake', 'agent'])
 
 /**
- * Why a request is ignored, in one sentence that quotes nothing of it, or undefined. It is a promise only until the messages that
+ * Reason why a request is ignored, in one sentence that quotes nothing of it, or undefined. It is a promise only until the messages that
  * were sent before this process started are loaded.
  */
 export type LoopIn = (request: HookRequest) => string | undefined | Promise<string | undefined>

@@ -1,4 +1,4 @@
-/** How actions that were there before, that join others or that meet a busy session are stored and answered. */
+/** Tests the storage and answers of actions that are duplicates, join others or meet a busy session. */
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'

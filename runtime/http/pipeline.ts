@@ -76,7 +76,7 @@ export interface RequestPipelineOptions {
    * it, and mappings that do cover it are not asked.
    */
   readonly pushHandlerOf: (endpoint: string) => PushHandler | undefined
-  /** Why the gateway itself caused the request, in one sentence; such a request is ignored. */
+  /** Reason why the gateway itself caused the request, in one sentence; such a request is ignored. */
   readonly loopIn: (request: HookRequest) => string | undefined | Promise<string | undefined>
   /** Called for a request whose token or secret is not the newest of its list, which the configuration names so. */
   readonly onOldToken?: ((list: string) => void) | undefined
@@ -247,7 +247,7 @@ async function internal(steps: Steps, begun: RequestFacts, body: Buffer): Promis
   }
 }
 
-/** Why no request is accepted at this moment. */
+/** Reason why no request is accepted at this moment. */
 function inability({ draining, health }: Steps, endpoint: string): Refused | undefined {
   if (draining.aborted) return refused('DRAINING')
   const { full, fullOfEvents } = health()

@@ -27,7 +27,7 @@ export interface RequestFacts {
    * call (`sources/internal-request.ts`, `replay.ts`), never by anything that a request holds.
    */
   readonly isInternal: boolean
-  /** How an internal request is known to be genuine, where its record is to say so. */
+  /** Authentication of an internal request, where its record is to show it. */
   readonly authenticatedBy?: RequestRecord['authenticatedBy']
   /** Present for a replay. */
   readonly replay?: ReplayTerms | undefined
@@ -88,7 +88,7 @@ export interface ReplayTerms {
    * original. `apart`: they count whatever came before.
    */
   readonly dedupe: 'own' | 'apart'
-  /** Why replies of its runs are not delivered, as a sentence for the record. Absent: they are, as the mapping says. */
+  /** Reason why replies of its runs are not delivered, as a sentence for the record. Absent: they are delivered as the mapping says. */
   readonly undelivered?: string | undefined
   /** The name of the token of the operator who asked for it. */
   readonly by?: string | undefined
@@ -155,7 +155,7 @@ export interface Refused {
    * record is on the disk before the reply, because few senders come again after a 4xx.
    */
   readonly isByConfiguration?: true
-  /** Why the sender was not authenticated; never sent. */
+  /** Reason why the sender was not authenticated; never sent. */
   readonly failure?: AuthFailureCode
   /** The reply that the provider expects in the place of the gateway's error. */
   readonly handshake?: Handshake
@@ -173,7 +173,7 @@ export function refused(code: ErrorCode): Refused {
   return { outcome: 'refused', code }
 }
 
-/** How an error ends a request. @throws SenderGone, as nobody is left to reply to */
+/** Outcome of a request that ended with an error. @throws SenderGone, as nobody is left to reply to */
 export function outcomeOfError(error: unknown): Refused {
   if (error instanceof SenderGone) throw error
   if (error instanceof RequestError)

@@ -145,7 +145,7 @@ function alertsFail(subject: string, reason: string): Problem {
 
 type Sent = News & { readonly way: AlertWay }
 
-/** Puts on record what a person knows. What the store refuses is kept until it can write: it may be what fails. */
+/** Records the alerts that a person has been sent. Writes that fail are kept until the store works again: it may be the cause of the alert. */
 function createRecords(change: AlertOptions['change']) {
   /** By way and key. */
   const unrecorded = new Map<string, Sent>()

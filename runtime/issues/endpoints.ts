@@ -49,7 +49,7 @@ const ofUnauthenticated: ReadonlySet<string> = new Set([
   'TOO_MANY_TRIES',
   'RATE_LIMITED',
 ])
-/** Why a sender without a signature was refused. */
+/** Reason why a sender without a signature was refused. */
 const unsigned: ReadonlySet<string> = new Set(['TOKEN_MISSING', 'TOKEN_WRONG', 'NOT_LOCAL'])
 /** Refusals of a body, which come after the check of the token or the signature; of a body that is too large, of the token alone. */
 const ofBodies: ReadonlySet<string> = new Set([

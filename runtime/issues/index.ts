@@ -30,7 +30,7 @@ export interface IssuesOptions {
   readonly leads?: () => boolean
   /** The name of this process, where several share a store. */
   readonly node?: string
-  /** How a person is alerted. Default: nobody is. */
+  /** Alerts a person. Default: nobody is alerted. */
   readonly alerts?: Pick<AlertOptions, 'send' | 'fetch' | 'mask'>
   /** Default: timers that do not keep the process alive. */
   readonly timers?: Timers

@@ -224,7 +224,7 @@ interface WriterOptions {
   readonly onWritten: (changes: readonly IssueChange[]) => void
 }
 
-/** Collects what is to be written, and writes it a second later. What could not be written is tried again. */
+/** Collects changes, and writes them a second later. A failed write is tried again. */
 function createWriter(
   { store, log, now, timers, onFlushed }: LedgerOptions,
   { changesIn, onWritten }: WriterOptions,

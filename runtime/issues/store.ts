@@ -1,4 +1,4 @@
-/** Follows whether the store can write. What cannot be written is listed from memory meanwhile. */
+/** Follows whether the store can write. Unwritten issues are listed from memory meanwhile. */
 
 import type { Health, Outage } from '../store/port.ts'
 import { type Ledger, withoutFullStop } from './ledger.ts'

@@ -10,7 +10,7 @@ import type { RequestOutcome } from '../store/port.ts'
 const ofTransport =
   /^(?:host|connection|content-(?:length|encoding|type)|transfer-encoding|accept(?:-.+)?|user-agent|te|via|forwarded|x-forwarded-.+|x-real-ip|expect|date|traceparent|tracestate|cdn-loop|cf-.+|x-amzn-.+|x-request-id|sentry-trace|baggage|prefer|keep-alive|upgrade-insecure-requests|sec-.+)$/
 
-/** How a request ended, or would end. */
+/** Outcome of a request, or of its dry run. */
 export interface Ending {
   /** Absent: it is not stored. */
   readonly id?: string

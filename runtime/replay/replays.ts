@@ -134,7 +134,7 @@ export function isSendersFault({ outcome, mapping, body, trace, bodyKept }: Requ
   return outcome === 'refused' && (mapping ?? body ?? trace) === undefined && bodyKept !== true
 }
 
-/** Why the body of a request is not there, as a sentence. */
+/** Reason why the body of a request is missing, as a sentence. */
 export function bodyNotKept(record: RequestRecord): string {
   const { outcome, forgottenAt } = record
   if (forgottenAt !== undefined) return `It was forgotten at ${new Date(forgottenAt).toISOString()}.`

@@ -12,7 +12,7 @@ export interface WrittenEntry {
   readonly text: string
 }
 
-/** By what an entry of the file is known to be the same one. */
+/** Key by which an entry of the file is recognised. */
 const keys = { mappings: 'id', tests: 'name' } as const
 
 /**

@@ -132,7 +132,7 @@ export function createCore(options: CoreOptions) {
   return {
     claims,
     state: () => stateOf(core),
-    /** Runs a transaction with the context of this process. What it notes holds once it has committed. */
+    /** Runs a transaction with the context of this process. Its notes are valid once it has committed. */
     transact: <Made>(now: number, work: (tx: Context, notes: Notes) => Promise<Made>) =>
       transact(core, now, work),
     /** Frees what an earlier process had claimed, and reads what is counted. Called once, before the first post. */
@@ -312,7 +312,7 @@ async function publish(core: Parts, committed: Omit<Committed, 'results'>, now: 
   }
 }
 
-/** Commits a look for due tasks apart from any post. What was lost while its work was loaded is performed elsewhere, or by a later claim. */
+/** Commits a look for due tasks apart from any post. A claim lost while its work was loaded is performed elsewhere, or by a later claim. */
 async function claimIn(core: Parts, now: number, look: (tx: Context) => Promise<Looked>): Promise<Looked> {
   const { made: looked, notes } = await transact(core, now, look)
   const happened = await publish(core, { looked, settled: [], notes }, now)

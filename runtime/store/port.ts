@@ -385,7 +385,7 @@ export type IssueChange =
 
 export interface CommandResult {
   readonly ok: boolean
-  /** Why the command was refused, in one sentence. */
+  /** Reason for refusing the command, in one sentence. */
   readonly reason?: string
   /** `unknown`: there is no such record. `state`: its state does not allow the command. */
   readonly why?: 'unknown' | 'state'
@@ -582,7 +582,7 @@ export interface Health {
   readonly events: number
   /** True if `accept` would answer BACKLOG to an entry with an event. */
   readonly fullOfEvents: boolean
-  /** Why the store is not writable, and what an operator can do about it. It may name paths. */
+  /** Reason why the store is not writable, and advice for the operator. It may name paths. */
   readonly reason?: string
   /** The reason in a few words without paths, which may be shown to anyone. */
   readonly brief?: string
@@ -610,7 +610,7 @@ export interface StoreLimits {
   readonly keepMs: number
   /**
    * Maximum number of queued runs and unsent deliveries. Over it `accept` throws `BACKLOG`. As many events may be pending; over that
-   * it throws for an entry with one. What runs post and send themselves is counted and never refused.
+   * it throws for an entry with one. Posts and messages of runs themselves are counted and never refused.
    */
   readonly backlog: number
   /** A session with a generated key is deleted when its last turn is older than this. Milliseconds. Default: `keepMs`. */
@@ -643,7 +643,7 @@ export interface StoreOptions extends StoreLimits {
   readonly now: () => number
   /**
    * Called at most once, when the store has stopped permanently. From then on every call is refused with `STORE_UNAVAILABLE`
-   * until the process is restarted. What was committed is safe.
+   * until the process is restarted. Committed data is safe.
    */
   readonly onStopped?: (error: StoreError) => void
   /** Called with the store's health when it becomes unable or able to write. */

@@ -54,7 +54,7 @@ type Condition = readonly [sql: string, ...values: SqlValue[]]
 
 type ValueType = 'id' | 'text' | 'integer'
 
-/** How a kind of record is listed. */
+/** The query that lists a kind of record. */
 interface Kind<Item> {
   /** A table, or a selection that has the time as its first parameter. */
   readonly from: string

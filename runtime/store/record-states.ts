@@ -31,7 +31,7 @@ export const eventStates = ['pending', 'consumed'] as const
 export const deliveryStates = ['pending', 'delivered', 'skipped', 'parked'] as const
 
 /**
- * How bad a problem is, the worst first. `losing-events`: events are lost, or not received. `failing`: accepted work fails or
+ * Severities, the worst first. `losing-events`: events are lost, or not received. `failing`: accepted work fails or
  * waits for an operator. `degraded`: it works, with less than was asked for. `suspicious`: it may be harmless, and is worth a look.
  */
 export const severities = ['losing-events', 'failing', 'degraded', 'suspicious'] as const

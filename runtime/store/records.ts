@@ -25,7 +25,7 @@ export type RequestRecord = Omit<ValueOf<typeof requestItem>, 'bodyKept'> & {
   readonly body?: Uint8Array
   /** The headers and query of a body that is kept. They are never in a list, and not in API answers. */
   readonly head?: RequestHead
-  /** Why the request was decided as it was. It is never in a list. */
+  /** Explanation of the request's decision. It is never in a list. */
   readonly trace?: RequestTrace
 }
 
@@ -36,7 +36,7 @@ export type RunError = NonNullable<RunRecord['error']>
 export type RunUsage = NonNullable<RunRecord['usage']>
 /** One attempt of a run to get its turn performed. `held`: the runner could answer nobody, which counts for no run. */
 export type Attempt = RunRecord['attempts'][number]
-/** How a run ended before an operator had it performed again. */
+/** Result of a run before an operator had it performed again. */
 export type RunRetry = NonNullable<RunRecord['retries']>[number]
 /** An operator's order about a run. */
 export type RunOrder = NonNullable<RunRecord['orders']>[number]
@@ -58,7 +58,7 @@ export type AlertWay = NonNullable<IssueRecord['alerted']>[number]
 /** A UUIDv7 as a string, monotonic within one process, minted before the commit that uses it. */
 export type Id = string
 
-/** How each mapping was tried. The store knows no more of it than it needs to bound its size. */
+/** Results of all mappings. The store knows no more of it than it needs to bound its size. */
 export interface RequestTrace {
   /** One object for each mapping that was tried, in order. */
   readonly candidates: readonly object[]
@@ -122,7 +122,7 @@ export interface SpentToday {
   readonly budgets: Readonly<Record<string, Spent>>
 }
 
-/** By what costs are summed up. A session is one whose key was given; all others are one group without a name. */
+/** Groups of costs. A session is one whose key was given; all others are one group without a name. */
 export const costGroups = ['day', 'mapping', 'model', 'session'] as const
 
 export type CostGroup = (typeof costGroups)[number]

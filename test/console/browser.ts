@@ -175,7 +175,7 @@ export async function becomesTrue(page: Page, expression: string): Promise<void>
   await until(async () => (await page.evaluate(expression)) === true || undefined, expression)
 }
 
-/** How an operator works the console. */
+/** An operator's use of the console. */
 export interface Operator {
   readonly name: string
   /** Follows a link, presses a button. */

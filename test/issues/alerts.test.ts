@@ -1,4 +1,4 @@
-/** How a person is alerted to issues: by a channel and by a signed webhook, with an agent that works or not. */
+/** Tests alerts about issues: by a channel and by a signed webhook, with an agent that works or not. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

@@ -7,7 +7,7 @@ export interface SeededMistake {
   readonly files: Readonly<Record<string, string | Buffer>>
   /** The code of an error or a warning, or `ok`. */
   readonly code: string
-  /** Why it is right that `check` accepts it without a word. */
+  /** Reason why `check` accepts it without a word. */
   readonly why?: string
 }
 

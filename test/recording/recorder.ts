@@ -105,7 +105,7 @@ export async function runCommand(
   return { code: child.exitCode, out: hide(written.out), err: hide(written.err) }
 }
 
-/** That of this process, without what would change a gateway. */
+/** Environment of this process, without variables that would change a gateway. */
 function environment(): NodeJS.ProcessEnv {
   const names = Object.keys(process.env).filter(
     (name) => !/^(REVEILLE_|npm_|NODE_TEST_CONTEXT|FORCE_COLOR)/.test(name),

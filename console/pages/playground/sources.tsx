@@ -18,7 +18,7 @@ export type Sample = ItemOf<'listSamples'>
 
 const maxBytes = 1024 * 1024
 
-/** Reads a stored request into the draft. What is not kept of it stays as it was. @throws ApiError */
+/** Reads a stored request into the draft. Parts of it that are not kept stay unchanged. @throws ApiError */
 export async function loadRequest(id: string): Promise<void> {
   const record = await get<RequestDetail>(`/requests/${encodeURIComponent(id)}`)
   const { headers, query, endpoint } = record

@@ -1,4 +1,4 @@
-/** Runs rewritten templates in Handlebars. What they render is recorded piece by piece; the text it returns is empty. */
+/** Runs rewritten templates in Handlebars. Their output is recorded piece by piece; the text it returns is empty. */
 
 import Handlebars from 'handlebars'
 import { isHarmless } from '../../boundary/harmless.ts'

@@ -46,7 +46,7 @@ export function* checkPrices({ budget, ...agents }: Agents): Iterable<Finding> {
   if (fault) yield { path: ['agents', 'budget', 'usd'], code: 'MODEL_WITHOUT_PRICE', ...fault }
 }
 
-/** Why a budget in US dollars cannot count the turns of the default model; undefined if it can. */
+/** Reason why a budget in US dollars cannot count the turns of the default model; undefined if it can. */
 export function unpricedDefault({
   defaults: { model, models },
   prices,

@@ -33,7 +33,7 @@ const openersAt = (key: Path, token: string | readonly string[] | undefined): Op
 /** The holder of `gateway.auth.token`. */
 const owner = 'owner'
 
-/** Who may use the admin surface, by token: first `gateway.auth.token`, which may do everything. */
+/** Users of the admin surface, by token: first `gateway.auth.token`, which may do everything. */
 export function gatewayTokens({ token, tokens = [] }: ConfigurationValue['gateway']['auth']) {
   const path = ['gateway', 'auth']
   return [
@@ -117,7 +117,7 @@ export function tokenFaults(token: string): TokenFault[] {
   return weaknesses(token, 'TOKEN', make)
 }
 
-/** Of what a provider signs with. An empty one counts as absent. */
+/** Problems of a provider's signing secret. An empty one counts as absent. */
 export function secretFaults(secret: string): TokenFault[] {
   if (secret === '') return []
   const advice =

@@ -184,7 +184,9 @@ function* verifyValueRules({ schemes }: ProviderRow, verify: VerifyPolicy): Iter
         if (secretsFor(scheme, secret).every(({ text }) => readKey(text, scheme.key) !== undefined))
           return undefined
         const isPublic = secret.startsWith('whpk_')
-        return isPublic ? 'A value that begins with `whpk_` is a public key: write it as `publicKey`.' : copyAgain
+        return isPublic
+          ? 'A value that begins with `whpk_` is a public key: write it as `publicKey`.'
+          : copyAgain
       })
     if (scheme.family === 'ed25519' || scheme.family === 'ecdsa')
       yield* malformed('publicKey', verify.publicKey, keyWrittenAs(scheme), (key) => {

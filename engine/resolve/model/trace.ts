@@ -64,7 +64,7 @@ export interface ActionTrace {
   readonly fields: readonly FieldTrace[]
   /**
    * The text or message in pieces, without secrets: a `literal` is the operator's, a `value` came from outside under the
-   * name `path`. What is beyond 16 KiB is left out. Absent if it was not rendered.
+   * name `path`. Text beyond 16 KiB is left out. Absent if it was not rendered.
    */
   readonly segments?: readonly Segment[]
   /** The model's input, without secrets. Absent if the action was not admitted. */

@@ -4,7 +4,7 @@ import { createMask } from './mask.ts'
 
 const secret = 'a "quoted"\\ß key/+1'
 
-/** How a secret may be written, each with what is around it. */
+/** Spellings of a secret, each with its surroundings. */
 const encodings: Readonly<Record<string, (text: string) => string>> = {
   raw: (text) => text,
   'upper case': (text) => text.toUpperCase().replace('SS', 'ß'),

@@ -122,7 +122,7 @@ export function createGmailPort(call: Calls, baseUrl: string): Gmail {
       const query = {
         labelIds: [labelId],
         q: `after:${second}`,
-        // The history contains spam and trash too. What is left out is decided in one place, and not here.
+        // The history contains spam and trash too. They are left out in one place, and not here.
         includeSpamTrash: true,
         maxResults: Math.min(Math.max(1, max), pageSize),
         pageToken,

@@ -67,7 +67,7 @@ export function createTokens({ credentials, storage, baseUrls, fetch, clock }: T
   }
 
   /**
-   * Tries to save. What cannot be written now is tried again with the next call, because the call itself does not
+   * Tries to save. A failed write is tried again with the next call, because the call itself does not
    * need the disk.
    */
   async function trySave(): Promise<void> {

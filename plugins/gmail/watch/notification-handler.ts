@@ -12,7 +12,7 @@ export type About = Notification['about']
 
 export type NotificationHandler = ReturnType<typeof createNotificationHandler>
 
-/** Google may notify before its history shows the mail. What is still missing then is found by the next reading. */
+/** Google may notify before its history shows the mail. The next reading finds a mail that is still missing. */
 const againAfterMs = [2 * secondMs, 10 * secondMs]
 
 export function createNotificationHandler(

@@ -16,9 +16,9 @@ export interface TextRoom {
   readonly isFirst: boolean
 }
 
-/** How full a message is that counts as nearly empty. */
+/** Fraction of a message up to which it counts as nearly empty. */
 export const nearlyEmpty = 0.25
-/** How full a message has to be to end with a line or a sentence rather than with a word. */
+/** Minimum fraction of a message before it may end with a line or a sentence rather than with a word. */
 const half = 0.5
 
 const segmenters = {

@@ -12,7 +12,7 @@ export interface Room {
   fits(blocks: readonly Block[]): boolean
 }
 
-/** How full a message is that begins no block which has to be cut anyway. */
+/** Fraction of a message from which it begins no block that has to be cut anyway. */
 const nearlyFull = 0.8
 
 /**

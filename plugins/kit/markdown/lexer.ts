@@ -5,7 +5,7 @@
 
 import { Lexer, type Token, Tokenizer, type Tokens } from 'marked'
 
-/** How deep quotes and lists are nested. Anything deeper is one paragraph. */
+/** Maximum nesting of quotes and lists. Anything deeper is one paragraph. */
 const maxDepth = 12
 /**
  * Maximum work of reading a text, in multiples of its length; beyond that the text is shown unchanged. The lexer reads the content of

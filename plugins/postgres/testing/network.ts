@@ -8,7 +8,7 @@ export interface Network {
   readonly url: string
   /** Cuts all connections. */
   cut(): void
-  /** Nothing arrives any more, in neither direction, and nothing is cut. What is sent meanwhile is kept. */
+  /** Nothing arrives any more, in neither direction, and nothing is cut. Bytes sent meanwhile are kept. */
   silence(): void
   /** All connections that are silent stay so forever; new ones work. */
   forget(): void
@@ -21,7 +21,7 @@ export interface Network {
   close(): Promise<void>
 }
 
-/** How COMMIT, and the answer to it, look on the wire, which is not encrypted. */
+/** COMMIT and its answer as bytes on the wire, which is not encrypted. */
 const commits = { question: Buffer.from('Q\0\0\0\x0bCOMMIT\0'), answer: Buffer.from('C\0\0\0\x0bCOMMIT\0') }
 
 /** The server's process and its secret, as a client learns at its start. */

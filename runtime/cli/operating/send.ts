@@ -65,7 +65,7 @@ async function awaitEnd(client: Client, id: string, timeoutMs: number, io: Io) {
   }
 }
 
-/** Why the last attempt failed. */
+/** Reason of the last failure. */
 function retryText({ code, reason, nextAt, attempts }: Delivery, io: Io): string | undefined {
   if (code === undefined || attempts === 0) return undefined
   const next = nextAt === undefined ? '' : ` at ${shortTime(nextAt, io.now())}`

@@ -139,7 +139,7 @@ export async function findOne(client: Client, kind: FoundRecord['kind'], text: s
   throw failure(`${text} names a ${found.kind}, and no ${kind}.`)
 }
 
-/** Why the channel of a pending delivery is held, which concerns all its deliveries. */
+/** Reason why the channel of a pending delivery is held, which concerns all its deliveries. */
 export async function waitsFor(
   client: Client,
   { state, channel }: Answer<'readDelivery'>,

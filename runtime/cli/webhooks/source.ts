@@ -164,7 +164,7 @@ function editsFor(
   // The other keys are about the preset.
   const keep = keysAt(text, place).filter((key) => !Object.hasOwn(source, key))
   const policies = Object.entries(endpoints).flatMap(([endpoint, policy]): readonly SetEdit[] => {
-    // The endpoint is not used any more. What was written beside its verification stays.
+    // The endpoint is not used any more. Its keys other than the verification stay.
     if (Object.keys(policy).length === 0) return removalEdits(text, endpoint, ['verify'])
     const was: Given = { ...configuration.endpoints[endpoint] }
     if (Object.entries(policy).every(([key, value]) => isDeepStrictEqual(value, was[key]))) return []

@@ -4,7 +4,7 @@ import type { Failure } from '../../agent/failure.ts'
 import type { DeliveryRecord, Id, RunRecord, Settlement } from '../../store/port.ts'
 import type { DispatchOptions } from '../options.ts'
 
-/** Why a delivery is parked or tried again: `message` is the sentence for the record, `reason` the one for the log. */
+/** Reason for parking or retrying a delivery: `message` is the sentence for the record, `reason` the one for the log. */
 export type ParkReason = Pick<Failure, 'code' | 'message' | 'reason'>
 
 export interface Retry {

@@ -44,7 +44,7 @@ export function decodeWhole(endpoint: string, body: Buffer, contentType: string 
   }
 }
 
-/** For what takes JSON alone, and nothing long. @throws RequestError */
+/** Decodes JSON-only endpoints with small bodies. @throws RequestError */
 export function decodeJson(body: Buffer): unknown {
   const { payload, isUndecoded } = decodeFor('agent', body, undefined)
   if (isUndecoded) throw new RequestError('BODY_TOO_LARGE')

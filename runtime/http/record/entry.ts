@@ -155,7 +155,7 @@ function causeOf({ id, traceparent }: RequestRecord): { readonly traceparent?: s
   return traceparent === undefined ? {} : { traceparent: contextOf(id, traceparent) }
 }
 
-/** Why a request ended as it did, as its record says it. */
+/** Reason of a request's outcome, for its record. */
 export function reasonToKeep(
   { replay }: RequestFacts,
   result: Exclude<RequestOutcome, Duplicate>,

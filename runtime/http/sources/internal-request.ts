@@ -13,7 +13,7 @@ export interface InternalRequest {
   readonly endpoint: string
   /** JSON. */
   readonly body: string
-  /** Who makes the request, which is shown as its client: `source tides`. */
+  /** Maker of the request, shown as its client: `source tides`. */
   readonly client: string
   /** Headers to add to those of every internal request, with names in lower case. */
   readonly headers?: Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-/** Who may push to a source, how long the sender waits, and what is replied, recorded and logged. */
+/** Tests pushes to a source: permission, waiting time, replies, records and logs. */
 
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'

@@ -208,7 +208,7 @@ function createPreparation({ log, from, starter, live, commit }: PreparationOpti
 
   /**
    * Starts what the snapshot configures and what does not run with that configuration yet. Nothing live changes before `commit`. In a dry
-   * run what is started reaches nobody. What has a reference that is not set is left out.
+   * run the started instances reach nobody. Those with a reference that is not set are left out.
    * @throws PluginSetupError, after closing what was begun
    */
   return async function prepare(

@@ -36,7 +36,7 @@ export function redactReceipt(receipt: Receipt, redact: Redact): Receipt {
   return redactTexts(receipt, redact, maxReceiptDepth) as Receipt
 }
 
-/** How deep the objects of a receipt may nest; what is deeper is dropped. */
+/** Maximum nesting of a receipt's objects; deeper ones are dropped. */
 const maxReceiptDepth = 6
 
 function redactTexts(value: unknown, redact: Redact, depth: number): unknown {

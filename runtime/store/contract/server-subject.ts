@@ -32,7 +32,7 @@ interface TestClock {
   backMs: number
 }
 
-/** The clocks of tests, by place. What stands for the database's clock is never set back. */
+/** The clocks of tests, by place. The database's clock is never set back. */
 const clocks = new Map<string, TestClock>()
 /** Milliseconds; see `createCore`. */
 const tolerated = 1_000

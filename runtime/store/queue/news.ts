@@ -7,7 +7,7 @@ import { lower, type Place } from './places.ts'
 
 /** Milliseconds within which what was committed is gathered for one notification. */
 const gatherMs = 10
-/** A notification holds as many changes. What does not fit is left out: a listener that must not miss anything reads. */
+/** A notification holds as many changes. Others are left out: a listener that must not miss anything reads. */
 const maxChanges = 100
 /** Maximum size of a notification, in bytes; see `Driver.notify`. */
 const maxBytes = 7_900

@@ -72,7 +72,7 @@ function createSums() {
   }
 }
 
-/** Of what was spent on a day, that of all runs and, if one is named, of a policy's budget. */
+/** Spending of a day by all runs and, if one is named, from a policy's budget. */
 export function spentOn(
   { day, all, budgets }: SpentToday,
   budget: string | undefined,

@@ -8,9 +8,9 @@
  *
  * 1. A mark is left beside the database, for a process that starts before this is over.
  * 2. All connections are closed, without a checkpoint: it would copy what the cache shows into the database.
- * 3. The next connection recovers the log, by its checksums. What was acknowledged was synced, and is in the log or in the
+ * 3. The next connection recovers the log, by its checksums. Acknowledged data was synced, and is in the log or in the
  *    database. The commit whose outcome is unclear is there or not.
- * 4. What is readable goes into a file of its own, and is synced with its folder. From then on it is the store.
+ * 4. Readable data goes into a file of its own, and is synced with its folder. From then on it is the store.
  * 5. The log is deleted, and only then the file gets the name of the database: a log belongs to the database beside it.
  *
  * Each step may be the last of a process. A start goes on where the one before ended. Only a process that is killed after the failed fsync

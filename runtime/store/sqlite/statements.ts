@@ -51,7 +51,7 @@ export function createStatements(
 ): Transaction & { readonly begun: (isOn: boolean) => void } {
   const prepared = new Map<string, StatementSync>()
   let isBegun = false
-  /** Why SQLite has undone the transaction by itself, as on a full disk: what comes after would be written without one. */
+  /** Reason why SQLite has undone the transaction by itself, as on a full disk: later statements would be written without one. */
   let undone: StoreError | undefined
 
   /** Runs a statement. @throws StoreError */

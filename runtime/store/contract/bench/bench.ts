@@ -27,7 +27,7 @@ export interface ContractSubject {
   readonly isShared: boolean
   createPlace(): Promise<Place>
   open(options: StoreOptions): Promise<OpenedStore>
-  /** How a child process opens the store: a module and the name of the `OpenStore` that it exports. */
+  /** The store's opening in a child process: a module and the name of the `OpenStore` that it exports. */
   readonly opener: { readonly module: string; readonly name: string }
 }
 
