@@ -281,9 +281,7 @@ function exposeCluster(add: AddMetric, { nodes, database }: GatewayStatus): void
     ['all', 'ingress'].map((role) => one(nodes.filter((node) => node.role === role).length, { role })),
   )
   const digests = new Set(nodes.flatMap(({ sharedDigest = [] }) => sharedDigest))
-  add('gauge', 'node_configurations', 'Number of different configurations that they serve.', [
-    one(digests.size),
-  ])
+  add('gauge', 'node_configurations', 'Number of different configurations in use.', [one(digests.size)])
   const ageMs = database?.oldestTransaction?.ageMs ?? 0
   add(
     'gauge',

@@ -188,12 +188,9 @@ const hooks = key.section('Endpoints, senders and mappings.', {
 
 const history = key.section('Retention.', {
   bodies: key.oneOf('Which bodies are kept.', ['none', 'failed', 'all'], { default: 'failed' }),
-  keep: key.duration(
-    'Time that history is kept; of requests without effect the newest 100,000 per outcome.',
-    {
-      default: '7d',
-    },
-  ),
+  keep: key.duration('Maximum age of history; of requests without effect the newest 100,000 per outcome.', {
+    default: '7d',
+  }),
   ignored: key.duration(
     'Time that bodies of ignored and skipped requests are kept, unless `bodies` is `all`.',
     { default: '1h' },
