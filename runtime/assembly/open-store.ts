@@ -57,8 +57,9 @@ export async function openStore(assembly: Assembly, configured: Configured) {
     'candidate-rejected': 'refused',
     'content-unchanged': 'unchanged',
   } as const
-  reloader.subscribe(({ type }) => {
-    if (type in results) counters.noteReload(results[type as keyof typeof results])
+  reloader.subscribe((event) => {
+    const isOfFiles = !('rollbackTo' in event) || event.rollbackTo === undefined
+    if (event.type in results) counters.noteReload(results[event.type as keyof typeof results], isOfFiles)
   })
   configured.reportTo(createReloadReporter(log, process.cwd()))
   const reloads = followReloads(reloader, lastGood.served(), log, now)

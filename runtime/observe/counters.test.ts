@@ -100,6 +100,8 @@ test('ends of runs and deliveries, reloads and old tokens are counted', () => {
   assert.equal(read.areFilesRefused, true)
   counters.noteReload('unchanged')
   assert.equal(counters.read().areFilesRefused, false)
+  counters.noteReload('refused', false)
+  assert.equal(counters.read().areFilesRefused, false, 'a refused rollback says nothing about the files')
 })
 
 test('the series has a value for each ten seconds that are over, and the backlog at their end', () => {

@@ -100,9 +100,9 @@ export function createCounters(options: { now(): number; backlog(): number }) {
       series.noteWork()
     },
     /** After `refused`, the metrics report that the files do not load, until another result is noted. */
-    noteReload(result: 'applied' | 'refused' | 'unchanged'): void {
+    noteReload(result: 'applied' | 'refused' | 'unchanged', isOfFiles = true): void {
       reloads.add({ result })
-      areFilesRefused = result === 'refused'
+      if (isOfFiles) areFilesRefused = result === 'refused'
     },
     /** Number and time of the last match of each mapping since the start, by its id. */
     mappingHits: (): ReadonlyMap<string, MappingHits> => mappings,

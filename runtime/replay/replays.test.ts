@@ -77,7 +77,7 @@ test('a replay of what came to nothing keeps its keys; of what had an effect, or
     assert.ok(answer.ok)
     assert.deepEqual(
       terms(),
-      [{ of: 'original', dedupe, undelivered: undefined }],
+      [{ original: 'original', dedupe, undelivered: undefined }],
       JSON.stringify([id, dedupe]),
     )
   }

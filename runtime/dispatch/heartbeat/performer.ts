@@ -89,14 +89,14 @@ export function createHeartbeatPerformer(
       throw error
     })
     log.debug({ event: 'heartbeat-started', ...names(run), events: shown.length }, 'heartbeat started')
-    const told = shown.map(({ id, text, prompt, mode, createdAt }) => ({
+    const reported = shown.map(({ id, text, prompt, mode, createdAt }) => ({
       id,
       text,
       prompt,
       mode,
       at: createdAt,
     }))
-    const about = { kind: 'heartbeat', events: told } as const
+    const about = { kind: 'heartbeat', events: reported } as const
     const { outcome, spend, compact } = await ask({ claim, work, run, reservation, about })
     const question = { ...heartbeat, claim, work, spend, at: now() }
     return outcome.kind === 'answered'

@@ -45,27 +45,22 @@ export function createPushHandling({ timers, draining }: PushHandlingOptions) {
     else inProgress.delete(endpoint)
   }
 
+  /** The first end counts. @throws SenderGone where no sender is left to reply to */
   function firstOf(handled: Promise<PushOutcome>, outgoing: ServerResponse): Promise<PushOutcome> {
-    return new Promise((resolve, reject) => {
-      const timer = timers.setTimeout(
-        () => end(refusedBySource(`the source was not done within ${maxMs / 1000} s`)),
-        maxMs,
-      )
-      const onDrain = () => end(refused('DRAINING'))
-      const onGone = () => end(undefined)
-      /** The first end counts. Without a result there is no sender left to reply to. */
-      function end(result: PushOutcome | undefined): void {
-        timers.clearTimeout(timer)
-        draining.removeEventListener('abort', onDrain)
-        outgoing.off('close', onGone)
-        if (result === undefined) reject(new SenderGone())
-        else resolve(result)
-      }
-      draining.addEventListener('abort', onDrain)
-      outgoing.once('close', onGone)
-      handled.then(end)
-      if (draining.aborted) onDrain()
-      else if (outgoing.destroyed) onGone()
+    const { promise, resolve, reject } = Promise.withResolvers<PushOutcome>()
+    const late = refusedBySource(`the source was not done within ${maxMs / 1000} s`)
+    const timer = timers.setTimeout(() => resolve(late), maxMs)
+    const onDrain = () => resolve(refused('DRAINING'))
+    const onGone = () => reject(new SenderGone())
+    draining.addEventListener('abort', onDrain)
+    outgoing.once('close', onGone)
+    handled.then(resolve)
+    if (draining.aborted) onDrain()
+    else if (outgoing.destroyed) onGone()
+    return promise.finally(() => {
+      timers.clearTimeout(timer)
+      draining.removeEventListener('abort', onDrain)
+      outgoing.off('close', onGone)
     })
   }
 }
