@@ -99,7 +99,10 @@ export function createCounters(options: { now(): number; backlog(): number }) {
       deliveries.add({ channel, state })
       series.noteWork()
     },
-    /** After `refused`, the metrics report that the files do not load, until another result is noted. */
+    /**
+     * After `refused`, the metrics report that the files do not load, until another result is noted. `isOfFiles`: false for a rollback,
+     * which says nothing about the files.
+     */
     noteReload(result: 'applied' | 'refused' | 'unchanged', isOfFiles = true): void {
       reloads.add({ result })
       if (isOfFiles) areFilesRefused = result === 'refused'
