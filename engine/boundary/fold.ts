@@ -74,8 +74,8 @@ const dropped = 2
 
 /** Returns the code of the ASCII character that a character folds to, or one of the two codes above. */
 function classify(point: number): number {
-  const known = lookAlikes.get(point)
-  if (known !== undefined) return known.charCodeAt(0)
+  const lookAlike = lookAlikes.get(point)
+  if (lookAlike !== undefined) return lookAlike.charCodeAt(0)
   const character = String.fromCodePoint(point)
   if (invisible.test(character)) return dropped
   if (!mayDecompose(point)) return unchanged

@@ -147,10 +147,10 @@ function verbsOf(actions: readonly Action[]): string {
 function differingFields(before: readonly Action[], after: readonly Action[]): string[] {
   const fields = new Set<string>()
   for (const [index, action] of after.entries()) {
-    const one = comparable(before[index])
+    const comparedBefore = comparable(before[index])
     const other = comparable(action)
-    for (const name of new Set([...Object.keys(one), ...Object.keys(other)])) {
-      if (JSON.stringify(one[name]) !== JSON.stringify(other[name])) fields.add(name)
+    for (const name of new Set([...Object.keys(comparedBefore), ...Object.keys(other)])) {
+      if (JSON.stringify(comparedBefore[name]) !== JSON.stringify(other[name])) fields.add(name)
     }
   }
   return [...fields].sort()

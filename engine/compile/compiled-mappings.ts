@@ -66,9 +66,9 @@ export function* compileMappings(
       before?.program.id === id &&
       before.program.place === label &&
       before.program.transform?.call === transform?.call
-    const one = isAsBefore ? before : createReady(entry, compiled, transform)
-    cache.set(value, one)
-    mappings.push(one)
+    const ready = isAsBefore ? before : createReady(entry, compiled, transform)
+    cache.set(value, ready)
+    mappings.push(ready)
     yield
   }
   return { mappings, cache }

@@ -49,22 +49,22 @@ export function createExplain(parts: ExplainParts): Explain {
   const { resolve, covering, ignores } = parts
   return async (received, options = {}) => {
     const request = decodedOrAs(received, options.containment)
-    const known = covering(request.endpoint)
+    const coveringMappings = covering(request.endpoint)
     const redactor = createRedactor(
       request,
-      known.map(({ params }) => params),
+      coveringMappings.map(({ params }) => params),
     )
     const { recorder, traces } = createActionTraces(redactor)
     const decision = asDecision(options.decided) ?? (await resolve(request, { ...options, recorder }))
     const base = createScope(request, options.containment)
-    const explained = known.slice(0, options.maxCandidates)
+    const explained = coveringMappings.slice(0, options.maxCandidates)
     const candidates = await traceCandidates(
       explained,
       base,
       ignores(request) ? undefined : decision,
       redactor,
     )
-    const more = known.length - explained.length
+    const more = coveringMappings.length - explained.length
     return { endpoint: request.endpoint, decision, candidates, ...(more > 0 && { more }), actions: traces() }
   }
 }

@@ -114,15 +114,15 @@ const unknownQuestion = '…'
  * the user.
  */
 function conversationOf(turn: Pick<Turn, 'history' | 'prompt'>): ShownMessage[] {
-  const shown: ShownMessage[] = []
+  const messages: ShownMessage[] = []
   for (const { role, text } of [...turn.history, { role: 'user', text: turn.prompt } as const]) {
     if (text.trim() === '') continue
-    const last = shown.at(-1)
-    if (last?.role === role) shown[shown.length - 1] = { role, content: `${last.content}\n\n${text}` }
-    else shown.push({ role, content: text })
+    const last = messages.at(-1)
+    if (last?.role === role) messages[messages.length - 1] = { role, content: `${last.content}\n\n${text}` }
+    else messages.push({ role, content: text })
   }
-  if (shown[0]?.role === 'assistant') shown.unshift({ role: 'user', content: unknownQuestion })
-  return shown
+  if (messages[0]?.role === 'assistant') messages.unshift({ role: 'user', content: unknownQuestion })
+  return messages
 }
 
 const levels = ['minimal', 'low', 'medium', 'high', 'xhigh'] as const

@@ -94,8 +94,8 @@ function masked(inner: string, address: string): string {
 
 /** Writes the address after the label, since only web pages can be linked from one. */
 function withAddress(inner: string, address: string, isBare: boolean, place: InlineContext): string {
-  const shown = escapeText(address.replace(/^\w+:/, ''), place)
-  return isBare ? shown : `${inner} (${shown})`
+  const plainAddress = escapeText(address.replace(/^\w+:/, ''), place)
+  return isBare ? plainAddress : `${inner} (${plainAddress})`
 }
 
 /** Writes a quote, in which every line needs the sign and a space and which cannot be nested. */

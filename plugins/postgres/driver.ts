@@ -66,10 +66,10 @@ export async function openPostgresDriver({ location, times }: PostgresDriverOpti
   const connections = createConnections(location, { ...defaultTimes, ...times })
   const closing = new AbortController()
   const parts: Parts = { connections, closing: closing.signal }
-  const one = async <Row>(text: string, values?: readonly SqlValue[]): Promise<Row | undefined> =>
+  const firstRow = async <Row>(text: string, values?: readonly SqlValue[]): Promise<Row | undefined> =>
     await read(parts, async ({ all }) => (await all<Row>(text, values))[0])
   const notifications = createNotifications(connections, async (text) => {
-    await one(sql.notify, [text]).catch(() => undefined)
+    await firstRow(sql.notify, [text]).catch(() => undefined)
   })
 
   const driver: Driver = {
@@ -79,13 +79,13 @@ export async function openPostgresDriver({ location, times }: PostgresDriverOpti
     createNamespace: createSchema,
     read: (work) => read(parts, work),
     async clock() {
-      return (await one<{ at: number }>(sql.clock))?.at ?? 0
+      return (await firstRow<{ at: number }>(sql.clock))?.at ?? 0
     },
     notify: notifications.send,
     listen: notifications.listen,
     async describe() {
-      const server = await one<{ version: string }>(sql.version)
-      const oldest = await one<{ age: number; by: string }>(sql.oldest)
+      const server = await firstRow<{ version: string }>(sql.version)
+      const oldest = await firstRow<{ age: number; by: string }>(sql.oldest)
       return {
         version: server?.version ?? '',
         ...(oldest && { oldestTransaction: { ageMs: Math.max(0, oldest.age), by: oldest.by } }),

@@ -45,11 +45,11 @@ function sumOf(one = 0, other = 0): number {
 }
 
 function pick(countIn: (count: (typeof counts)[number]) => number | undefined): Usage {
-  const known = counts.flatMap((count) => {
+  const found = counts.flatMap((count) => {
     const value = countIn(count)
     return value === undefined ? [] : [[count, value] as const]
   })
-  return Object.fromEntries(known)
+  return Object.fromEntries(found)
 }
 
 function isCount(value: unknown): value is number {

@@ -55,13 +55,13 @@ function titleOf(text: string): string {
 }
 
 function pick(pages: readonly Page[], asked: string, io: Io): Page {
-  const wanted = asked.toLowerCase().replace(/^docs\/|\.md$/g, '')
+  const pageName = asked.toLowerCase().replace(/^docs\/|\.md$/g, '')
   const found =
-    pages.find(({ name }) => name === wanted) ??
-    single(pages.filter(({ name }) => name.endsWith(`/${wanted}`)))
+    pages.find(({ name }) => name === pageName) ??
+    single(pages.filter(({ name }) => name.endsWith(`/${pageName}`)))
   if (found !== undefined) return found
   const names = pages.flatMap(({ name }) => [name, path.posix.basename(name)])
-  const close = nearestName(wanted, names)
+  const close = nearestName(pageName, names)
   const hint = close === undefined ? '' : ` Did you mean ${close}?`
   throw badUsage(`There is no page ${asked}.${hint} ${programName(io)} docs lists all pages.`)
 }

@@ -185,8 +185,8 @@ export function createLineReader(input: Readable): (signal: AbortSignal) => Prom
 
   return async (signal) => {
     signal.throwIfAborted()
-    const known = early.shift()
-    if (known !== undefined) return known
+    const earlyLine = early.shift()
+    if (earlyLine !== undefined) return earlyLine
     lines ??= open()
     if (!isOver) lines.resume()
     const { promise, resolve, reject } = Promise.withResolvers<string>()

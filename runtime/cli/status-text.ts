@@ -83,14 +83,14 @@ export function nextSteps(channels: readonly ChannelStatus[], io: Pick<Io, 'env'
   const absent = keys((each) => isAbsent(each) && each.pending + each.parked > 0)
   const refused = keys((each) => !isAbsent(each) && each.state !== 'open' && each.code === 'bad-credential')
   const [parked, ...others] = channels.filter((each) => !isAbsent(each) && each.parked > 0)
-  const one = others.length === 0 ? ` --channel ${parked?.channel}` : ''
+  const channelOption = others.length === 0 ? ` --channel ${parked?.channel}` : ''
   return [
     ...(absent ? [`add ${absent}: what is kept there cannot be sent before`] : []),
     ...(refused ? [`fix ${refused}: deliveries that wait go on once that is live`] : []),
     ...(parked
       ? [
-          `${commandLine(`deliveries --state parked${one}`, io)} says why they are parked`,
-          `${commandLine(`replay --parked${one}`, io)} sends them again`,
+          `${commandLine(`deliveries --state parked${channelOption}`, io)} says why they are parked`,
+          `${commandLine(`replay --parked${channelOption}`, io)} sends them again`,
         ]
       : []),
   ]

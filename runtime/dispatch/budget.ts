@@ -79,12 +79,12 @@ export function createBudgets(options: BudgetOptions) {
       accounts.clear()
       lost.clear()
     }
-    const known = spent?.day === day ? spent : undefined
+    const spentToday = spent?.day === day ? spent : undefined
     const { settings, endpoints } = current().snapshot
-    const payers = [openOne(accounts, { scope: 'all', name: '' }, known?.all, settings.agents.budget)]
+    const payers = [openOne(accounts, { scope: 'all', name: '' }, spentToday?.all, settings.agents.budget)]
     if (budget !== undefined) {
       const policy = Object.hasOwn(endpoints, budget) ? endpoints[budget] : undefined
-      payers.push(openOne(accounts, { scope: 'budget', name: budget }, known?.budget, policy?.budget))
+      payers.push(openOne(accounts, { scope: 'budget', name: budget }, spentToday?.budget, policy?.budget))
     }
     return { day, payers }
   }
@@ -110,12 +110,12 @@ export function createBudgets(options: BudgetOptions) {
         ok: true,
         end({ asked, usage, model }) {
           const tokens = tokensOf(usage)
-          for (const one of payers) {
-            const { ours } = one
+          for (const account of payers) {
+            const { ours } = account
             if (asked) {
               ours.tokens += tokens
               ours.usd = addUsd(ours.usd, usage?.usd) ?? 0
-              if (day === today) alarm(options, day, one)
+              if (day === today) alarm(options, day, account)
             } else ours.runs -= 1
           }
           return asked ? spendOf(day, payer, 1, tokens, usage?.usd, model) : undefined

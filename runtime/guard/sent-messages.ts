@@ -31,12 +31,12 @@ export function createSentMessages({
   let longest = 0
 
   function forget(digest: string): void {
-    const known = sent.get(digest)
-    if (known === undefined) return
+    const message = sent.get(digest)
+    if (message === undefined) return
     sent.delete(digest)
-    const others = (prefixes.get(known.prefix) ?? 1) - 1
-    if (others > 0) prefixes.set(known.prefix, others)
-    else prefixes.delete(known.prefix)
+    const others = (prefixes.get(message.prefix) ?? 1) - 1
+    if (others > 0) prefixes.set(message.prefix, others)
+    else prefixes.delete(message.prefix)
   }
 
   function forgetOld(): void {

@@ -241,8 +241,8 @@ export async function openSurface(
 
 /** Those that are given; an option that is there and undefined would take the default's place. */
 function partsOf(options: SurfaceParts): SurfaceParts {
-  const given = partNames.filter((name) => options[name] !== undefined)
-  return Object.fromEntries(given.map((name) => [name, options[name]]))
+  const givenParts = partNames.filter((name) => options[name] !== undefined)
+  return Object.fromEntries(givenParts.map((name) => [name, options[name]]))
 }
 
 /** Requests without effect are explained in the next turn of the event loop, and noted then. */

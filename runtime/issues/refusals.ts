@@ -59,9 +59,9 @@ export function createRefusalWatch({ ledger, read }: RefusalWatchOptions) {
 
   /** Opens an issue when a `dedupe.key` that several events share drops all but the first. */
   function countDiffering(mapping: string, { endpoint = '', receivedAt, requestId }: RequestFacts): void {
-    const known = differingByMapping.get(mapping)
+    const earlier = differingByMapping.get(mapping)
     const window =
-      known !== undefined && receivedAt - known.beganAt < hourMs ? known : { beganAt: receivedAt, count: 0 }
+      earlier !== undefined && receivedAt - earlier.beganAt < hourMs ? earlier : { beganAt: receivedAt, count: 0 }
     differingByMapping.set(mapping, window)
     window.count += 1
     if (window.count < minDiffering) return

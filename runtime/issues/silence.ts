@@ -61,18 +61,18 @@ export function createSilenceWatch(options: SilenceOptions) {
     }
     for (const policy of names) {
       if (expected.has(policy)) continue
-      const each: Expected = { since: now() }
-      expected.set(policy, each)
+      const expectation: Expected = { since: now() }
+      expected.set(policy, expectation)
       const newest = await find.newest(policy)
-      if (newest !== undefined) each.seenAt = Math.max(each.seenAt ?? 0, newest)
+      if (newest !== undefined) expectation.seenAt = Math.max(expectation.seenAt ?? 0, newest)
     }
     check()
   }
 
   function silences(): Silence[] {
     return policiesIn(current().snapshot).flatMap(([policy, expectEveryMs]) => {
-      const known = expected.get(policy)
-      return known === undefined ? [] : [silenceOf(policy, expectEveryMs, known, now())]
+      const expectation = expected.get(policy)
+      return expectation === undefined ? [] : [silenceOf(policy, expectEveryMs, expectation, now())]
     })
   }
 
@@ -110,9 +110,9 @@ export function createSilenceWatch(options: SilenceOptions) {
 
   /** A request came that a policy expects. */
   function seen(policy: string, at: number): void {
-    const each = expected.get(policy)
-    if (each === undefined) return
-    each.seenAt = at
+    const expectation = expected.get(policy)
+    if (expectation === undefined) return
+    expectation.seenAt = at
     if (ledger.hasOpen()) ledger.resolve('SILENCE', policy)
   }
 

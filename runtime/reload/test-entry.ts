@@ -46,7 +46,7 @@ export async function testEntryOf(
       ofTransport.test(name) || value === undefined ? [] : [[name, [value].flat().join(', ')]],
     ),
   )
-  const asked = Object.fromEntries(
+  const queryValues = Object.fromEntries(
     Object.entries(query).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, [value].flat()[0]]],
     ),
@@ -56,7 +56,7 @@ export async function testEntryOf(
     request: {
       endpoint: ending.endpoint,
       ...(Object.keys(kept).length > 0 && { headers: kept }),
-      ...(Object.keys(asked).length > 0 && { query: asked }),
+      ...(Object.keys(queryValues).length > 0 && { query: queryValues }),
       body: payload,
     },
     ...(ending.receivedAt !== undefined && { now: new Date(ending.receivedAt).toISOString() }),

@@ -89,9 +89,9 @@ function olderTurns(turns: readonly PastTurn[], limits: HistoryLimits): readonly
 
 function shortened(turn: PastTurn, limit: number): PastTurn {
   if (doFit([turn], { maxCharacters: limit, maxMessages: turn.messages.length })) return turn
-  const each = Math.floor(limit / turn.messages.length)
+  const share = Math.floor(limit / turn.messages.length)
   return {
     ...turn,
-    messages: turn.messages.map((message) => ({ ...message, text: closeFence(cut(message.text, each)) })),
+    messages: turn.messages.map((message) => ({ ...message, text: closeFence(cut(message.text, share)) })),
   }
 }

@@ -135,14 +135,14 @@ class Rewriter extends Handlebars.Visitor implements TemplateNames {
       throw this.#error(`{{#${name}}} takes exactly one argument`, block)
     const [subject] = block.params
     const context = subject !== undefined && isPath(subject) ? this.#contextOf(subject) : 'unknown'
-    const asked = this.#arguments(block, isCondition)
+    const conditionArguments = this.#arguments(block, isCondition)
     const parameters = block.program?.blockParams ?? []
     const max = isCondition ? 0 : name === 'with' ? 1 : 2
     if (parameters.length > max) {
       const message = `the block takes at most ${max} block parameters, not ${parameters.length}`
       throw this.#error(message, block)
     }
-    const guarded = { ...this.#place, guards: [...this.#place.guards, ...asked] }
+    const guarded = { ...this.#place, guards: [...this.#place.guards, ...conditionArguments] }
     const inside = isCondition ? guarded : insideBlock(this.#place, name, context, parameters)
     this.#visit(block, 'program', name === 'unless' ? this.#place : inside)
     this.#visit(block, 'inverse', name === 'unless' ? guarded : this.#place)

@@ -78,9 +78,9 @@ function admitAgent(
   findings: Findings,
 ): Action {
   const message = findings.take('message', checkContent) ?? ''
-  const asked = findings.optional('deliver', checkDeliver) ?? true
-  const targets = admitTargets(draft.deliverTo, asked, rules, findings)
-  const deliver = asked && targets?.length !== 0
+  const delivers = findings.optional('deliver', checkDeliver) ?? true
+  const targets = admitTargets(draft.deliverTo, delivers, rules, findings)
+  const deliver = delivers && targets?.length !== 0
   const [first] = targets ?? []
   const checkKey = draft.mapping === undefined ? checkRequestKey : checkSessionKey
   const sessionKey =

@@ -34,8 +34,8 @@ export async function renderDraft(
   const { left, work } = meter
   try {
     // An earlier action of the request may have needed exact numbers.
-    const known = scope.memory.exact === undefined ? scope : withExactNumbers(scope)
-    return await renderFields({ program, scope: known, meter, endpointPolicy, recorder })
+    const exactScope = scope.memory.exact === undefined ? scope : withExactNumbers(scope)
+    return await renderFields({ program, scope: exactScope, meter, endpointPolicy, recorder })
   } catch (error) {
     if (!(error instanceof InexactNumberError)) throw error
     meter.left = left

@@ -168,15 +168,15 @@ function chunkEnd(text: string): number {
   let isInCode = false
   let isInStrong = false
   for (let at = 0; at < text.length; at += 1) {
-    const each = text[at]
-    if (each === '\\') at += 1
-    else if (each === '`') isInCode = !isInCode
-    else if (each === '[' || each === '(') brackets += 1
-    else if (each === ']' || each === ')') brackets = Math.max(0, brackets - 1)
-    else if (each === '*' && text[at + 1] === '*') {
+    const character = text[at]
+    if (character === '\\') at += 1
+    else if (character === '`') isInCode = !isInCode
+    else if (character === '[' || character === '(') brackets += 1
+    else if (character === ']' || character === ')') brackets = Math.max(0, brackets - 1)
+    else if (character === '*' && text[at + 1] === '*') {
       isInStrong = !isInStrong
       at += 1
-    } else if (each === ' ' || each === '\n') {
+    } else if (character === ' ' || character === '\n') {
       last = at + 1
       if (brackets === 0 && !isInCode && !isInStrong) best = at + 1
     }

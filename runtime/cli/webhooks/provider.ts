@@ -256,11 +256,11 @@ function ownerOf({ name, registration, options, policy, endpoint, io }: Provider
 async function tokenFor({ setup, file, prompts, io }: ProviderTask) {
   const { variable, permission } = setup.token ?? { variable: 'TOKEN', permission: 'a token' }
   const kept = readEnvFile(envFileOf(file))[variable]
-  const known = io.env[variable] || kept
+  const existingToken = io.env[variable] || kept
   /** As the configuration refers to it. */
   const reference = `\${${variable}}`
   // A token is new where `.env` does not have it yet.
-  if (known) return { value: known, reference, isNew: !kept }
+  if (existingToken) return { value: existingToken, reference, isNew: !kept }
   if (prompts === undefined) throw badUsage(`${variable} is not set. It is to hold ${permission}.`)
   const value = await prompts.secret({
     message: `The token of ${setup.title}: ${permission}`,
@@ -350,9 +350,9 @@ async function eventsFor(
       `No mapping takes what comes of the endpoint ${endpoint}, and it is ignored: ${commandLine(`init mapping ${name}`, io)} copies the preset, to be changed.`,
     )
   if (options.events !== undefined) return options.events
-  const asked = covering.map((match) => registration.eventsOf(match))
-  const events = new Set(asked.flatMap((names) => names ?? []))
-  return events.size === 0 || asked.includes(undefined) ? ['*'] : [...events].sort()
+  const eventLists = covering.map((match) => registration.eventsOf(match))
+  const events = new Set(eventLists.flatMap((names) => names ?? []))
+  return events.size === 0 || eventLists.includes(undefined) ? ['*'] : [...events].sort()
 }
 
 /** Writes the connection as far as it is known. @returns whether the configuration changed */

@@ -172,8 +172,8 @@ function createStarter(options: PluginHostOptions) {
     isClosing: () => closing.signal.aborted,
     throwIfClosing: () => closing.signal.throwIfAborted(),
     start(specification: Specification, configuration: PluginConfiguration, isDryRun = false) {
-      const given = isDryRun ? { ...instanceOptions, fetch: noFetch } : instanceOptions
-      const starting = startInstance(specification, configuration, given)
+      const setupOptions = isDryRun ? { ...instanceOptions, fetch: noFetch } : instanceOptions
+      const starting = startInstance(specification, configuration, setupOptions)
       started.add(starting)
       starting.then(
         (instance) => instance.closed.then(() => started.delete(starting)),

@@ -103,12 +103,12 @@ export function createClaimer(options: ClaimerOptions) {
   }
 
   async function lookApart(now: number): Promise<void> {
-    const known = places.known()
+    const knownPlaces = places.known()
     const undo = places.clear()
     claimingSince = performance.now()
     let looked: Looked
     try {
-      looked = await commit(now, (tx) => look(tx, claims.offers(), known, clock?.() ?? now))
+      looked = await commit(now, (tx) => look(tx, claims.offers(), knownPlaces, clock?.() ?? now))
     } catch (error) {
       undo(now + pauseMs)
       throw error
@@ -138,10 +138,10 @@ export function createClaimer(options: ClaimerOptions) {
     async lookIn(tx: Context, notes: Notes, settled: readonly number[]): Promise<Looked | undefined> {
       if (isApart) return undefined
       const offers = claims.offers(settled)
-      const known = places.copy()
-      for (const news of notes.pools.values()) places.note(news, known)
-      if (places.nextAt(offers, known) > tx.now) return undefined
-      return await look(tx, offers, places.known(known), tx.now)
+      const copiedPlaces = places.copy()
+      for (const news of notes.pools.values()) places.note(news, copiedPlaces)
+      if (places.nextAt(offers, copiedPlaces) > tx.now) return undefined
+      return await look(tx, offers, places.known(copiedPlaces), tx.now)
     },
 
     /** Takes what was claimed, once it is committed. */

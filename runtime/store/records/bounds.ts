@@ -30,8 +30,8 @@ export async function dropOverBounds(
   let bytes = 0
   for (const { outcome, kept } of requests) {
     bytes += kept ?? 0
-    const known = withoutEffect(outcome)
-    if (known !== undefined) added.set(known, (added.get(known) ?? 0) + 1)
+    const counter = withoutEffect(outcome)
+    if (counter !== undefined) added.set(counter, (added.get(counter) ?? 0) + 1)
   }
   tx.count('keptBytes', bytes)
   for (const [outcome, count] of added) {
@@ -54,8 +54,8 @@ async function removeOldest(tx: Context, outcome: OutcomeWithoutEffect, limit: n
 
 /** Counts a request that was deleted. */
 export function countRemoved(tx: Context, outcome: string, kept: number | null): void {
-  const known = withoutEffect(outcome)
-  if (known !== undefined) tx.count(known, -1)
+  const counter = withoutEffect(outcome)
+  if (counter !== undefined) tx.count(counter, -1)
   tx.count('keptBytes', -(kept ?? 0))
 }
 

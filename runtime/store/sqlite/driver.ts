@@ -302,7 +302,7 @@ function hasCounts(db: DatabaseSync): boolean {
 
 function prepareConnection(db: DatabaseSync, anchor: ReturnType<typeof openAnchor>) {
   const statements = createStatements(db)
-  const one = (sql: string) => db.prepare(sql).get() as Record<string, number>
+  const firstRow = (sql: string) => db.prepare(sql).get() as Record<string, number>
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   let count: StatementSync | undefined
@@ -331,14 +331,14 @@ function prepareConnection(db: DatabaseSync, anchor: ReturnType<typeof openAncho
       count ??= hasCounts(db) ? db.prepare(countCommit) : undefined
       count?.run()
     },
-    commitNumber: () => (hasCounts(db) ? (one(readCommits)['commits'] ?? 0) : 0),
+    commitNumber: () => (hasCounts(db) ? (firstRow(readCommits)['commits'] ?? 0) : 0),
     /** Else SQLite would leave long texts in the pages that it frees. */
     secureDelete(mode: 'ON' | 'FAST') {
       if (db.isOpen) db.exec(`PRAGMA secure_delete = ${mode}`)
     },
     /** Overwrites the pages that earlier commits freed: each change of a run with a long text leaves an older copy in some. */
     wipeFreePages() {
-      const pages = one('PRAGMA freelist_count')['freelist_count'] ?? 0
+      const pages = firstRow('PRAGMA freelist_count')['freelist_count'] ?? 0
       if (pages === 0 || pages > maxFreePages) return
       db.prepare('INSERT INTO filler VALUES (zeroblob(?))').run(pages * pageBytes)
       db.exec('DELETE FROM filler')
@@ -355,7 +355,7 @@ function prepareConnection(db: DatabaseSync, anchor: ReturnType<typeof openAncho
     emptyLog(): boolean {
       db.exec('PRAGMA busy_timeout = 0')
       try {
-        return one('PRAGMA wal_checkpoint(TRUNCATE)')['busy'] === 0
+        return firstRow('PRAGMA wal_checkpoint(TRUNCATE)')['busy'] === 0
       } finally {
         db.exec(`PRAGMA busy_timeout = ${busyMs}`)
       }

@@ -209,10 +209,10 @@ function pair(expected: string, actual: string): string[] {
 }
 
 function lineDifference(wanted: string, actual: string, paint: Paint, columns: number): string[] {
-  const one = wanted.split('\n')
+  const expectedLines = wanted.split('\n')
   const other = actual.split('\n')
-  const changes = diffArrays(one, other, { maxEditLength: maxEdits }) ?? [
-    { value: one, removed: true, added: false },
+  const changes = diffArrays(expectedLines, other, { maxEditLength: maxEdits }) ?? [
+    { value: expectedLines, removed: true, added: false },
     { value: other, removed: false, added: true },
   ]
   const legend = `${paint.red('- expected')}  ${paint.green('+ actual')}`

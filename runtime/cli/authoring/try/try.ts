@@ -127,8 +127,8 @@ async function warnOfFields(
   const mappings = configuration.mappings.filter(({ id }) => id === decision.mapping)
   const samples = [{ endpoint, payload }]
   const findings = await lintConfiguration({ configuration: { ...configuration, mappings }, samples })
-  const shown = findings.filter((finding) => ofFields.has(finding.code) && !isSuppressed(finding))
-  if (shown.length > 0) io.err(`${formatDiagnostics(shown, io)}\n`)
+  const ownFindings = findings.filter((finding) => ofFields.has(finding.code) && !isSuppressed(finding))
+  if (ownFindings.length > 0) io.err(`${formatDiagnostics(ownFindings, io)}\n`)
 }
 
 /** JSON has no form for an error. */
