@@ -107,7 +107,7 @@ async function run(order: RunOrder): Promise<void> {
   const { covering } = order
   const decider = loaded.resolving.over(
     (given) => {
-      // What other requests make the thread forget, while this one awaits a transform, is still needed.
+      // Programs that other requests make the thread forget, while this one awaits a transform, are still needed.
       const candidates = [...inOrder(foundIn(order, loaded, given), programAt(loaded))].values()
       return { covering, next: () => candidates.next().value }
     },

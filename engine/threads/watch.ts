@@ -17,7 +17,7 @@ export const threadLimits: ResourceLimits = {
 }
 
 export interface ThreadUsage {
-  /** What the thread holds, garbage included. */
+  /** Memory of the thread, garbage included. */
   readonly bytes: number
   /** The processor time since the thread started. */
   readonly processorMs: number

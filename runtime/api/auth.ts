@@ -41,7 +41,7 @@ interface Admission {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What let it in. Null for a sign-in, and before. */
+    /** The admission of the request. Null for a sign-in, and before authentication. */
     admission: Admission | null
   }
 }

@@ -70,7 +70,7 @@ export class LoadContext {
   readonly #dotEnv: string
   #fileEnv: Environment = {}
   readonly #seen = new Map<string, string | null>()
-  /** What was read after the main file. */
+  /** Files read after the main file, by path. */
   readonly #seenSince = new Map<string, string | null>()
   #isMainRead = false
   readonly #sources = new Map<string, string>()
