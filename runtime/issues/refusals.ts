@@ -59,9 +59,9 @@ export function createRefusalWatch({ ledger, read }: RefusalWatchOptions) {
 
   /** Opens an issue when a `dedupe.key` that several events share drops all but the first. */
   function countDiffering(mapping: string, { endpoint = '', receivedAt, requestId }: RequestFacts): void {
-    const earlier = differingByMapping.get(mapping)
+    const last = differingByMapping.get(mapping)
     const window =
-      earlier !== undefined && receivedAt - earlier.beganAt < hourMs ? earlier : { beganAt: receivedAt, count: 0 }
+      last !== undefined && receivedAt - last.beganAt < hourMs ? last : { beganAt: receivedAt, count: 0 }
     differingByMapping.set(mapping, window)
     window.count += 1
     if (window.count < minDiffering) return
