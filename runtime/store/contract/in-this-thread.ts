@@ -6,6 +6,7 @@ import { setImmediate } from 'node:timers/promises'
 import { MessageChannel } from 'node:worker_threads'
 import type { OpenStore } from '../port.ts'
 import { answer } from '../reading.ts'
+import { storeErrorOf } from '../sqlite/failure.ts'
 import { databaseFile } from '../sqlite/folder.ts'
 import type { ToWriter } from '../sqlite/messages.ts'
 import { serveWriter } from '../sqlite/sqlite-writer.ts'
@@ -35,8 +36,12 @@ export const thisThread: Threads = {
       async ask(query) {
         // No answer of another thread comes within a turn of the event loop.
         await setImmediate()
-        db ??= new DatabaseSync(databaseFile(folder), { readOnly: true })
-        return structuredClone(await answer(createStatements(db), dialect.among, query))
+        try {
+          db ??= new DatabaseSync(databaseFile(folder), { readOnly: true })
+          return structuredClone(await answer(createStatements(db), dialect.among, query))
+        } catch (error) {
+          throw storeErrorOf(error)
+        }
       },
       suspend: close,
       resume: () => undefined,
