@@ -19,9 +19,9 @@ const unrelatedStatuses = new Set([401, 403, 404, 408, 429])
 const operatorStatuses = new Set([401, 403, 404])
 const tooLarge = new Set(['BODY_TOO_LARGE', 'TOO_MANY_ACTIONS', 'TOO_LARGE_RENDERED'])
 /** The gateway is well, but a transform or an expression failed on these mails. */
-const contentCodes = new Set(['TRANSFORM_FAILED', 'TRANSFORM_REFUSED', 'TRANSFORM_TIMEOUT', 'ENGINE_FAILED'])
-/** The cause is unknown. After this many tries it counts as a fault of these mails. */
-const unforeseen = 'INTERNAL'
+const contentCodes = new Set(['TRANSFORM_FAILED', 'TRANSFORM_REFUSED', 'ENGINE_FAILED'])
+/** The cause may pass. After `maxTries` it counts as a fault of these mails. */
+const unclearCodes = new Set(['INTERNAL', 'TRANSFORM_TIMEOUT'])
 const maxTries = 5
 const maxMessageLength = 300
 
@@ -62,8 +62,8 @@ function postUntilAnswered(posting: Posting, post: MailPost, signal: AbortSignal
   const ask = async (inner: AbortSignal) => {
     const answer = await posting.call.post(mailEndpoint, post, inner)
     tries += 1
-    const isUnforeseen = answer.code === unforeseen && tries >= maxTries
-    if (isTaken(answer) || isRefused(answer) || isUnforeseen) return answer
+    const isLastTry = unclearCodes.has(answer.code ?? '') && tries >= maxTries
+    if (isTaken(answer) || isRefused(answer) || isLastTry) return answer
     throw new PluginError(describe(answer), {
       code: 'not-taken',
       retryable: !operatorStatuses.has(answer.status),
