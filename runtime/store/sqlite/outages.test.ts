@@ -7,7 +7,7 @@ import { atEnd } from '../../../test/at-end.ts'
 import { startManualWorker } from '../contract/bench/manual-worker.ts'
 import { createSampler, idOf } from '../contract/bench/samples.ts'
 import { createIdMinter } from '../id.ts'
-import { createManualClock } from '../manual-clock.ts'
+import { createManualClock } from '../contract/bench/manual-clock.ts'
 import type { Health } from '../port.ts'
 import { openFaultyStore } from './store.ts'
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { createSampler } from '../contract/bench/samples.ts'
 import { createIdMinter } from '../id.ts'
-import { createManualClock } from '../manual-clock.ts'
+import { createManualClock } from '../contract/bench/manual-clock.ts'
 import type { StoreError } from '../port.ts'
 import { openFaultyStore } from './store.ts'
 
