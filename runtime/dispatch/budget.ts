@@ -260,7 +260,7 @@ function spendOf(
     runs,
     tokens,
     ...(usd === undefined ? {} : { usd }),
-    ...(run === undefined ? {} : { of: listedUnder(run, model) }),
+    ...(run === undefined ? {} : { labels: listedUnder(run, model) }),
   }
 }
 

@@ -162,7 +162,7 @@ test('a loop is a request of a run of the gateway, or echoes where no bots are n
 
 test('a replay ends what its mapping was blamed for, and says nothing of the sender', () => {
   const { watch, keys, resolved, request } = createFixture(true)
-  const replay = { replay: { of: 'id-0', dedupe: 'own' }, isInternal: true } as never
+  const replay = { replay: { original: 'id-0', dedupe: 'own' }, isInternal: true } as never
   request('orders', { outcome: 'failed', code: 'TRANSFORM_FAILED', mapping: 'order', reason: 'boom' }, replay)
   request('orders', { outcome: 'accepted', actions: [{ action: { mapping: 'order' } }] }, replay)
   assert.deepEqual(keys(), ['TRANSFORM_FAILING:order'])

@@ -219,7 +219,7 @@ test('claims that settle together share their statements, and so do the loads of
     transaction: (work, options) => transaction((tx) => work(countCalls(tx, note)), options),
     read: (work) => read((reading) => work(countCalls(reading, note))),
   }))
-  const spend = { day: '2026-01-31', runs: 1, tokens: 10, of: { mapping: 'github' } }
+  const spend = { day: '2026-01-31', runs: 1, tokens: 10, labels: { mapping: 'github' } }
   const countStatements = async (lanes: number): Promise<number> => {
     const actions = Array.from({ length: 2 * lanes }, (_, index) =>
       sample.runAction({ sessionKey: `${lanes} ${index % lanes}` }),

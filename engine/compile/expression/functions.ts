@@ -70,11 +70,11 @@ function checkWidth(_text: unknown, width: unknown): void {
 const ours: Readonly<Record<string, readonly [signature: string, implementation: Implementation]>> = {
   contains: [
     '<s-(sf):b>',
-    (str, token) => {
-      checkSearch(str, token)
+    (str, pattern) => {
+      checkSearch(str, pattern)
       // Conditions call it most, and an evaluation of the library's takes as long as the rest of a condition.
-      if (typeof str === 'string' && typeof token === 'string') return str.includes(token)
-      return inLibrary('$contains($a, $b)', [str, token])
+      if (typeof str === 'string' && typeof pattern === 'string') return str.includes(pattern)
+      return inLibrary('$contains($a, $b)', [str, pattern])
     },
   ],
   split: [

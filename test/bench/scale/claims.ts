@@ -158,7 +158,7 @@ async function openQueue(location: string) {
         concurrency,
         async perform({ task: { subject: id = '' } }) {
           await places.enter()
-          const spend = { day: dayOf(Date.now()), runs: 1, tokens: 1200, of: { mapping: 'bench' } }
+          const spend = { day: dayOf(Date.now()), runs: 1, tokens: 1200, labels: { mapping: 'bench' } }
           return { done: true, effects: { run: { id, state: 'succeeded', stage: 'delivered' }, spend } }
         },
       })

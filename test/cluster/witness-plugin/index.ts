@@ -25,7 +25,7 @@ export default definePlugin({
     const note = (line: Pick<WitnessLine, 'what' | 'subject' | 'session'>) =>
       appendFileSync(file, `${JSON.stringify({ ...line, pid: process.pid, at: now() })}\n`)
     const timesBegun = (run: string) =>
-      readFileSync(file, 'utf8').split(`"what":"begun","of":"${run}"`).length - 1
+      readFileSync(file, 'utf8').split(`"what":"begun","subject":"${run}"`).length - 1
     return {
       channels: [
         {

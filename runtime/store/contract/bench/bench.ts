@@ -2,8 +2,8 @@
 
 import type { TestContext } from 'node:test'
 import { createIdMinter, type MintId } from '../../id.ts'
-import { createManualClock, type ManualClock } from './manual-clock.ts'
 import type { Store, StoreOptions } from '../../port.ts'
+import { createManualClock, type ManualClock } from './manual-clock.ts'
 
 export type ContractFault = 'disk-full' | 'disk-freed' | 'commit-fails' | 'answer-lost'
 
