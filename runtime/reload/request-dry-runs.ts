@@ -84,7 +84,7 @@ export type RequestDryRuns = ReturnType<typeof createRequestDryRuns>
 const sender = 'a dry run'
 
 /** A pasted text whose parsing takes longer is refused. Milliseconds. */
-const parseDeadlineMs = 2_000
+const parseDeadlineMs = 10_000
 const parserIdleMs = 10_000
 
 export function createRequestDryRuns(options: RequestDryRunsOptions) {

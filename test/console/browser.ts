@@ -84,7 +84,7 @@ export async function openConsole(
   const address = await installed.gateway.listen()
   const page = await launch()
   atEnd(t, () => leave(page))
-  page.setDefaultTimeout(15_000)
+  page.setDefaultTimeout(40_000)
   const browserErrors: string[] = []
   page.on('pageerror', (error) => browserErrors.push(String(error.stack ?? error)))
   page.on('console', (message) => {
