@@ -41,8 +41,9 @@ type Sample = readonly [request: HookRequest, snapshot: Snapshot, name: string]
 export function createDriftWatch(ledger: Ledger) {
   /** By their configured names, so that those of a pattern are one. */
   const endpoints = new BoundedMap<string, Sampled>(maxEndpoints)
-  const readersOf = onceForEach((_snapshot: Snapshot) => new Map<string, FieldPresence>())
-  let waiting: Sample[] = []
+  const readersOf = onceForEach((_snapshot: Snapshot) => new Map<string, Promise<FieldPresence>>())
+  /** The first one is being looked at. */
+  const waiting: Sample[] = []
 
   function hasToken(sampled: Sampled, at: number): boolean {
     const refilled = sampled.tokens + (Math.max(0, at - sampled.at) / 1000) * perSecond
@@ -53,16 +54,17 @@ export function createDriftWatch(ledger: Ledger) {
     return true
   }
 
-  function lookAtAll(): void {
-    const samples = waiting
-    waiting = []
-    for (const sample of samples) lookAt(...sample)
+  async function lookAtAll(): Promise<void> {
+    for (let [next] = waiting; next !== undefined; [next] = waiting) {
+      await lookAt(...next)
+      waiting.shift()
+    }
   }
 
-  function lookAt(...[{ payload }, snapshot, endpoint]: Sample): void {
+  async function lookAt(...[{ payload }, snapshot, endpoint]: Sample): Promise<void> {
     const sampled = endpoints.get(endpoint)
     if (sampled === undefined || payload === undefined) return
-    const presence = readerOf(snapshot, endpoint)
+    const presence = await readerOf(snapshot, endpoint)
     const found = presence.presentIn(payload)
     presence.fields.forEach(({ path, mapping }, index) => {
       const isThere = found[index]
@@ -92,7 +94,7 @@ export function createDriftWatch(ledger: Ledger) {
     })
   }
 
-  function readerOf(snapshot: Snapshot, endpoint: string): FieldPresence {
+  function readerOf(snapshot: Snapshot, endpoint: string): Promise<FieldPresence> {
     const readers = readersOf(snapshot)
     const known = readers.get(endpoint)
     if (known !== undefined) return known

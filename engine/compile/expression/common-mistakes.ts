@@ -1,9 +1,9 @@
 /** Finds what JSONata accepts but no author means: unknown functions, sums of texts, keys in brackets. */
 
-import { functionNames, wordHints } from '../../config/values/hints.ts'
+import { functionNames, type Hint, wordHints } from '../../config/values/hints.ts'
 import { editDistance, nearestName } from '../../config/values/nearest.ts'
 import { ExpressionSyntaxError, startOfToken } from './fault.ts'
-import { fixed, type Mistake, withoutMethods, writeHint } from './foreign-syntax.ts'
+import { fixed, withoutMethods, writeHint } from './foreign-syntax.ts'
 import { functionTypes } from './functions.ts'
 import { type Kind, kindOf } from './kind.ts'
 import type { SyntaxNode } from './syntax-tree.ts'
@@ -14,7 +14,7 @@ import { pictureProblem } from './times.ts'
 type Check = (
   node: SyntaxNode,
   tree: SyntaxTree,
-) => (Omit<Mistake, 'offset'> & { readonly isDoubtful?: true }) | undefined
+) => (Omit<Hint, 'offset'> & { readonly isDoubtful?: true }) | undefined
 
 /** The tree of an expression, with facts about its nodes. */
 export interface SyntaxTree {
@@ -50,9 +50,9 @@ export function describeTree(nodes: readonly SyntaxNode[], source: string): Synt
  * Returns the doubtful mistakes.
  * @throws ExpressionSyntaxError for a mistake that cannot be intended
  */
-export function refuseMistakes(tree: SyntaxTree, start: number): readonly Mistake[] {
+export function refuseMistakes(tree: SyntaxTree, start: number): readonly Hint[] {
   const { nodes, source } = tree
-  const found: (NonNullable<ReturnType<Check>> & Mistake)[] = []
+  const found: (NonNullable<ReturnType<Check>> & Hint)[] = []
   for (const node of nodes) {
     for (const check of checks[String(node.type)] ?? []) {
       const mistake = check(node, tree)

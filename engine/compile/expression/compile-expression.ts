@@ -1,5 +1,6 @@
 /** Checks JSONata expressions at load, and makes functions of them that are evaluated within limits and return plain JSON. */
 
+import type { Hint } from '../../config/values/hints.ts'
 import { NeedsThread } from '../../resolve/model/containment.ts'
 import type { Equality, Expression } from '../../resolve/model/program.ts'
 import {
@@ -13,7 +14,6 @@ import { describeTree, refuseMistakes } from './common-mistakes.ts'
 import { equalitiesOfCondition } from './condition.ts'
 import { createLibraryExpression, limitOf } from './evaluate.ts'
 import { evaluationError } from './failure.ts'
-import type { Mistake } from './foreign-syntax.ts'
 import { choicesOf, type Kind } from './kind.ts'
 import { type RootName, resolveNames, variableOf } from './names.ts'
 import { parseExpression } from './parse.ts'
@@ -46,7 +46,7 @@ export interface CompiledExpression {
   /** The names that the expression looks up at its root. */
   readonly names: readonly RootName[]
   /** Probable mistakes. Their offsets are those of the field's text. */
-  readonly doubtful: readonly Mistake[]
+  readonly doubtful: readonly Hint[]
 }
 
 /**

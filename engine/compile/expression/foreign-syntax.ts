@@ -14,9 +14,6 @@ import {
   lastExpressionHints,
 } from '../../config/values/hints.ts'
 
-/** A mistake in an expression, with the suggested replacement. */
-export type Mistake = Hint
-
 /** Rewrites calls of other languages, and returns the expression if JSONata can then read it. */
 export function withoutMethods(source: string): string | undefined {
   const hidden = hideLiterals(source)
@@ -49,7 +46,7 @@ function fixMethods(text: string): string {
 }
 
 /** Suggests what the author of an unreadable expression probably meant. */
-export function foreignSyntax(source: string): Mistake | undefined {
+export function foreignSyntax(source: string): Hint | undefined {
   const hidden = hideLiterals(source)
   const rows = [...expressionHints, ...lastExpressionHints]
   const found = rows.find(([find]) => hidden.text.search(find) !== -1)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as idle } from 'node:timers/promises'
 import { configurationOf } from '../../compile/fixture.ts'
 import { mappingOf } from '../fixture.ts'
 import { compileFieldPresence } from './field-presence.ts'
@@ -12,9 +13,10 @@ const { mappings: entries } = configurationOf([
   mappingOf('two', { message: '{{action}} {{labels.length}} {{user.name}}' }),
 ])
 
+const presence = await compileFieldPresence(entries)
+
 /** Names the fields that are there, that are not there (`-`), and that cannot be known (`?`). */
 function marks(payload: unknown): string {
-  const presence = compileFieldPresence(entries)
   const found = presence.presentIn(payload)
   return presence.fields
     .map(({ path }, index) => `${found[index] === undefined ? '?' : found[index] ? '' : '-'}${path}`)
@@ -22,9 +24,8 @@ function marks(payload: unknown): string {
 }
 
 test('the fields that mappings read are found in a payload, each once', () => {
-  const { fields } = compileFieldPresence(entries)
   assert.deepEqual(
-    fields.map(({ mapping, path }) => `${mapping} ${path}`),
+    presence.fields.map(({ mapping, path }) => `${mapping} ${path}`),
     [
       'one action',
       'one pull_request.title',
@@ -49,8 +50,24 @@ test('a payload cannot make it slow', () => {
   const wide = Array.from({ length: 100_000 }, () => ({ author: {} }))
   let nested: unknown = []
   for (let depth = 0; depth < 5000; depth++) nested = [nested, nested]
-  const presence = compileFieldPresence(entries)
   const began = process.cpuUsage().user / 1000
   for (const commits of [wide, nested, [wide, wide]]) presence.presentIn({ commits, user: nested })
   assert.ok(process.cpuUsage().user / 1000 - began < 1000)
+})
+
+test('the mappings of an endpoint are read without holding the event loop', async () => {
+  const many = Array.from({ length: 1_000 }, (_, index) =>
+    mappingOf(`m${index}`, {
+      match: { path: 'test', when: `$count(items[price > ${index}]) > 1` },
+      message: 'x',
+    }),
+  )
+  const compiled = compileFieldPresence(configurationOf(many).mappings)
+  let isCompiled = false
+  void compiled.then(() => {
+    isCompiled = true
+  })
+  await idle()
+  assert.equal(isCompiled, false)
+  assert.deepEqual((await compiled).fields, [{ mapping: 'm0', path: 'items' }])
 })

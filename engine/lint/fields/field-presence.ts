@@ -2,6 +2,7 @@
 
 import { anyStep } from '../../compile/template/reference.ts'
 import type { MappingEntry } from '../../config/configuration.ts'
+import { backgroundMs, yieldIfDue } from '../../yield.ts'
 import { readClauses } from '../implication.ts'
 import { follow } from './known-fields.ts'
 import { mappingReferences } from './mapping-references.ts'
@@ -18,10 +19,14 @@ const maxFields = 50
 /** Maximum number of elements inspected per list, and of values visited per step. */
 const limits = { maxElements: 20, maxVisited: 200 }
 
-/** Reads the mappings once; asking for a payload then takes bounded time, whatever the payload holds. */
-export function compileFieldPresence(entries: readonly MappingEntry[]): FieldPresence {
+/**
+ * Reads the mappings once, and yields to the event loop between them; asking for a payload then takes bounded time, whatever the
+ * payload holds.
+ */
+export async function compileFieldPresence(entries: readonly MappingEntry[]): Promise<FieldPresence> {
   const fields = new Map<string, { mapping: string; path: string; steps: readonly string[] }>()
   for (const entry of entries) {
+    await yieldIfDue(backgroundMs)
     for (const { root, steps } of mappingReferences(entry, readClauses(entry.value.match))) {
       const own = steps.at(-1) === 'length' ? steps.slice(0, -1) : steps
       const path = own.filter((step) => step !== anyStep).join('.')
