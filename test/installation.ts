@@ -84,6 +84,8 @@ export interface InstallOptions {
   readonly tunnel?: GatewayOptions['tunnel']
   /** An existing folder with all its files, on which the gateway starts again. */
   readonly folder?: string
+  /** Runs the store in its own threads, where requests that come together are committed together. */
+  readonly storeThreads?: boolean
 }
 
 /**
@@ -106,7 +108,7 @@ export async function install(
     ...(options.clock && { clock: options.clock }),
     ...(options.tunnel && { tunnel: options.tunnel }),
     ...options.cluster,
-    openStore: openInThisThread,
+    ...(!options.storeThreads && { openStore: openInThisThread }),
     logStream: lines,
   })
   atEnd(t, () => gateway.close({ graceMs: 0 }))

@@ -50,7 +50,7 @@ async function postAll(url: string, posts: readonly Post[]): Promise<readonly An
 
 test(`${together} simultaneous posts of one delivery cause one run, and every answer names it`, async (t) => {
   const files = { 'reveille.yaml': configuration.replace(/^hooks: .*\n/m, hooks) }
-  const { gateway, read } = await install(t, files)
+  const { gateway, read } = await install(t, files, { storeThreads: true })
   const url = await gateway.listen()
   for (const names of [['d1'], ['d2', 'd3']]) {
     const posts = names.map((name) => deliveryOf('signed', name))

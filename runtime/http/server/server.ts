@@ -35,6 +35,12 @@ const maxHeadersCount = 0
 /** A proxy sends everything over a few connections, and each request is checked by itself. 0 means no limit. */
 const maxRequestsPerSocket = 0
 
+/**
+ * Connections that the kernel has opened and the gateway has not accepted yet. Node.js asks for 511; beyond them a burst of senders is
+ * dropped, and tries again after a second at the earliest. The kernel applies its own limit: `net.core.somaxconn`, 4096 on Linux.
+ */
+const backlog = 4096
+
 /** A silent connection that is older than this was opened for later use. Milliseconds. */
 const silentMs = 1000
 /** Bodies, commits and turns have shorter limits, so whatever is under way when a close begins ends within this time. Milliseconds. */
@@ -131,7 +137,7 @@ export async function openTunnelListener(
     ) ?? ''
   hooks.register(app, { clientOf, isTunnelled: true })
   try {
-    const address = await app.listen({ port, host: '127.0.0.1' })
+    const address = await app.listen({ port, host: '127.0.0.1', backlog })
     return { address, close: () => app.close() }
   } catch (error) {
     throw listenError(error, { host: '127.0.0.1', port }, '--tunnel-port')
@@ -161,7 +167,7 @@ export async function listen(
 ): Promise<string> {
   try {
     // Node.js prefers the descriptor to the address.
-    const url = await app.listen({ host, port, ...(fd !== undefined && { fd }) })
+    const url = await app.listen({ host, port, backlog, ...(fd !== undefined && { fd }) })
     const opened = app.server.address() as AddressInfo
     if (fd === undefined || (opened.address === host && (opened.port === port || port === 0))) return url
     const message = `The socket of the supervisor is at ${url}, and the gateway at ${host}:${port}. Set gateway.host and gateway.port.`
