@@ -2,7 +2,7 @@
 
 import { anyStep } from '../../compile/template/reference.ts'
 import type { MappingEntry } from '../../config/configuration.ts'
-import { backgroundMs, yieldIfDue } from '../../yield.ts'
+import { yieldToEventLoop } from '../../yield.ts'
 import { readClauses } from '../implication.ts'
 import { follow } from './known-fields.ts'
 import { mappingReferences } from './mapping-references.ts'
@@ -20,13 +20,14 @@ const maxFields = 50
 const limits = { maxElements: 20, maxVisited: 200 }
 
 /**
- * Reads the mappings once, and yields to the event loop between them; asking for a payload then takes bounded time, whatever the
- * payload holds.
+ * Reads the mappings once, one in each iteration of the event loop, because a request is under way. Asking for a payload then takes
+ * bounded time, whatever the payload holds.
  */
 export async function compileFieldPresence(entries: readonly MappingEntry[]): Promise<FieldPresence> {
   const fields = new Map<string, { mapping: string; path: string; steps: readonly string[] }>()
   for (const entry of entries) {
-    await yieldIfDue(backgroundMs)
+    if (fields.size >= maxFields) break
+    await yieldToEventLoop()
     for (const { root, steps } of mappingReferences(entry, readClauses(entry.value.match))) {
       const own = steps.at(-1) === 'length' ? steps.slice(0, -1) : steps
       const path = own.filter((step) => step !== anyStep).join('.')
