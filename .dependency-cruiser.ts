@@ -23,7 +23,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['resolve/'],
     ['compile/'],
     ['lint/', 'cases/', 'reload/', 'evaluator/'],
-    ['index.ts'],
+    ['index.ts', 'text.ts'],
   ],
   'engine/config': [
     ['values/'],
@@ -101,8 +101,8 @@ const walls: readonly (readonly [from: string, allowed: readonly string[], rule:
   ['^transforms/', ['^engine/transform/define[.]ts$'], 'a transform imports only engine/transform/define'],
   [
     '^runtime/',
-    ['^engine/(index|config/schema/type)[.]ts$', '^plugins/kit/index[.]ts$'],
-    'runtime imports only the index files of engine and kit, and the words of schemas',
+    ['^engine/(index|text|config/schema/type)[.]ts$', '^plugins/kit/index[.]ts$'],
+    'runtime imports only what the packages of engine and kit export',
   ],
   [
     '^console/',

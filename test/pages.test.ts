@@ -8,6 +8,7 @@ import { floors } from '../.dependency-cruiser.ts'
 import { providerRows } from '../engine/providers/index.ts'
 import { createProgram } from '../runtime/cli/cli.ts'
 import { processIo } from '../runtime/cli/io.ts'
+import { setupRows } from '../runtime/cli/webhooks/commands.ts'
 import { readSections } from '../tools/markdown-page.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -38,7 +39,7 @@ test('pages count the providers and presets as they are', () => {
 })
 
 test('every command that a page shows exists, with the options that it shows', () => {
-  const program = createProgram(processIo(), { exitCode: 0 })
+  const program = createProgram(processIo(), { exitCode: 0 }, setupRows())
   const shown = pages.filter((page) => page !== 'CHANGELOG.md').flatMap(commandLines)
   assert.ok(shown.length > 100, `${shown.length} command lines`)
   const wrong = shown.flatMap(({ page, words }) => {

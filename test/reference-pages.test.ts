@@ -8,6 +8,7 @@ import { helpers } from '../engine/compile/template/helpers.ts'
 import { routes } from '../runtime/api/routes/index.ts'
 import { createProgram } from '../runtime/cli/cli.ts'
 import { processIo } from '../runtime/cli/io.ts'
+import { setupRows } from '../runtime/cli/webhooks/commands.ts'
 import { renderErrorTable } from '../runtime/http/errors.ts'
 import { renderIssueTable } from '../runtime/issues/index.ts'
 
@@ -44,7 +45,7 @@ test('docs/mappings.md lists exactly the helpers of templates', () => {
 })
 
 test('docs/reference/commands.md lists exactly the commands of the command line', () => {
-  const program = createProgram(processIo(), { exitCode: 0 })
+  const program = createProgram(processIo(), { exitCode: 0 }, setupRows())
   const documented = rowsOf(section(commands, 'commands')).flatMap((row) =>
     [...(row.split(' | ')[0] ?? '').matchAll(/`([a-z][a-z ]*)[^`]*`/g)].map(([, name = '']) => name.trim()),
   )

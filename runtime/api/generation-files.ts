@@ -1,7 +1,8 @@
 /** Shows the files of kept generations, and how those of two differ, without the secrets in them. */
 
 import { dirname, parse } from 'node:path'
-import { type GenerationContent, shownFile } from '@reveille/engine'
+import type { GenerationContent } from '@reveille/engine'
+import { shownFile } from '@reveille/engine/text'
 import type { AdminOptions } from './options.ts'
 import type { Answer } from './routes/client.ts'
 

@@ -1,6 +1,6 @@
 /** Runs the command line and makes its exit code. */
 
-import { nearestName } from '@reveille/engine'
+import { nearestName } from '@reveille/engine/text'
 import { Argument, Command, CommanderError } from 'commander'
 import { packageVersion } from '../package-folder.ts'
 import { badUsage, CommandFailure } from './command-failure.ts'
@@ -9,7 +9,7 @@ import { commands } from './commands.ts'
 import { candidates } from './completion.ts'
 import { type Io, processIo } from './io.ts'
 import { withCommandLines } from './print.ts'
-import { ownRows } from './webhooks/commands.ts'
+import { groups } from './webhooks/groups.ts'
 
 const usageExit = 2
 
@@ -18,7 +18,7 @@ export async function runCli(argv: readonly string[], io: Io = processIo()): Pro
   const result = { exitCode: 0 }
   try {
     const words = argv.slice(2)
-    const program = createProgram(io, result, await ownRows(words, io))
+    const program = createProgram(io, result, await connectRows(words, io, commands({})))
     if (words[0] === '__complete') {
       io.out(candidates(program, words.slice(1)))
       return 0
@@ -32,6 +32,15 @@ export async function runCli(argv: readonly string[], io: Io = processIo()): Pro
     return error.exitCode
   }
   return result.exitCode
+}
+
+/** The rows of the groups, with those of their commands where the command line may be about one. @throws CommandFailure */
+async function connectRows(words: readonly string[], io: Io, known: CommandRows): Promise<CommandRows> {
+  const [first, second] = words
+  const verb = first === 'help' ? second : first === '__complete' ? words.slice(1, -1)[0] : first
+  if (verb === undefined || verb.startsWith('-') || Object.hasOwn(known, verb)) return { ...groups }
+  const { ownRows, setupRows } = await import('./webhooks/commands.ts')
+  return { ...setupRows(), ...(await ownRows(words, io)) }
 }
 
 /** Without a command it is a first `start`: `reveille --yes`. The program itself has these options alone. */
@@ -76,8 +85,8 @@ function pathsOf(command: Command): readonly (readonly string[])[] {
   ])
 }
 
-/** Registers every command, and those of plugins of the configuration. Tests compare the reference page with it. */
-export function createProgram(io: Io, result: { exitCode: number }, more: CommandRows = {}): Command {
+/** Registers every command. `connecting`: those that connect. Tests compare the reference page with it. */
+export function createProgram(io: Io, result: { exitCode: number }, connecting: CommandRows): Command {
   const program = new Command('reveille')
     .description(
       'The webhook gateway that wakes AI agents and can prove what happened.\n\nWithout a command it starts the gateway, with a first configuration if there is none here.',
@@ -99,7 +108,7 @@ export function createProgram(io: Io, result: { exitCode: number }, more: Comman
         throw error
       })
     }
-  for (const [name, row] of Object.entries({ ...commands(), ...more })) addCommand(program, name, row, run)
+  for (const [name, row] of Object.entries(commands(connecting))) addCommand(program, name, row, run)
   return program
 }
 

@@ -14,7 +14,6 @@ import {
   unitMs,
 } from './records/filters.ts'
 import { type Kind, type KindName, kinds } from './records/kinds.ts'
-import { setupRows } from './webhooks/commands.ts'
 
 const besideConfig = { config: option('--config <file>', 'the configuration, instead of its folder') }
 const dir = ['[dir]', "the configuration's folder (default: this one, or local)"] as const
@@ -569,13 +568,13 @@ Exit code: 0 where the request would be taken, 1 where it would not.`,
   },
 }
 
-/** The help lists the commands in this order. */
-export const commands = (): CommandRows => ({
+/** The help lists the commands in this order. `connecting`: the commands that connect, which packages describe. */
+export const commands = (connecting: CommandRows): CommandRows => ({
   ...settingUp,
   ...authoring,
   ...asking(reading),
   ...asking(operating),
-  ...setupRows(),
+  ...connecting,
   ...storing,
   ...examining,
 })

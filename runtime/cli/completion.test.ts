@@ -99,3 +99,21 @@ test('an unknown shell is refused, and --json holds the script', async (t) => {
   assert.equal(code, 2)
   assert.match(err, /bash, zsh, fish/)
 })
+
+test('a completion and a help load neither the engine nor the packages of plugins', () => {
+  const preload = `import { registerHooks } from 'node:module'
+    registerHooks({ load(url, context, next) { console.error(url); return next(url, context) } })`
+  for (const words of [
+    ['__complete', 'sta'],
+    ['__complete', 'runs', '--st'],
+    ['--help'],
+    ['status', '--help'],
+  ]) {
+    const preloaded = `data:text/javascript,${encodeURIComponent(preload)}`
+    const ran = spawnSync(process.execPath, ['--import', preloaded, launcher, ...words], { timeout: 30_000 })
+    const [stdout, stderr] = [String(ran.stdout), String(ran.stderr)]
+    assert.match(stdout, /sta|queued|Usage/)
+    assert.match(stderr, /\/cli\/commands\.ts/)
+    assert.doesNotMatch(stderr, /\/engine\/(compile|index)|\/(jsonata|handlebars|ajv|yaml)\/|\/plugins\//)
+  }
+})

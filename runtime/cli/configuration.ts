@@ -6,11 +6,11 @@ import {
   type Configuration,
   type Diagnostic,
   type Files,
-  formatDiagnostic,
   type Loaded,
   loadConfiguration,
   realFiles,
 } from '@reveille/engine'
+import { formatDiagnostic } from '@reveille/engine/text'
 import { presetsFolder } from '../presets-folder.ts'
 import { badUsage, failure } from './command-failure.ts'
 import { type Io, wrapText } from './io.ts'

@@ -2,7 +2,7 @@
 
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { nearestName } from '@reveille/engine'
+import { nearestName } from '@reveille/engine/text'
 import { pagesFolder } from '../package-folder.ts'
 import { presetsFolder } from '../presets-folder.ts'
 import { badUsage } from './command-failure.ts'

@@ -1,5 +1,6 @@
 /** Writes what a command answers: JSON, tables, facts, times, short ids, counts, a progress bar, and commands that the user may paste. */
 
+import type { Diagnostic } from '@reveille/engine'
 import { printable } from '../observe/printable.ts'
 import { wrapWords } from '../observe/wrap-words.ts'
 import type { Io } from './io.ts'
@@ -136,6 +137,11 @@ export function fitWidth(line: string, width: number): string {
 /** Writes a number with its noun: `1 error`, `2 errors`. */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`
+}
+
+/** `2 errors`. */
+export function errorsOf({ diagnostics }: { readonly diagnostics: readonly Pick<Diagnostic, 'severity'>[] }) {
+  return counted(diagnostics.filter(({ severity }) => severity === 'error').length, 'error')
 }
 
 /** Writes several names: `a`, `a and b`, or `a, b and 3 more`. */

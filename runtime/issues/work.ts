@@ -1,14 +1,8 @@
 /** Follows what the gateway does after it has accepted: runs, deliveries, channels, budgets, sources and reloads. */
 
 import { dirname } from 'node:path'
-import {
-  type CurrentLive,
-  type Diagnostic,
-  formatPlace,
-  type Live,
-  type ReloadEvent,
-  type Snapshot,
-} from '@reveille/engine'
+import type { CurrentLive, Diagnostic, Live, ReloadEvent, Snapshot } from '@reveille/engine'
+import { formatPlace } from '@reveille/engine/text'
 import type { BudgetAlarm, BudgetKey, DispatchObserver, RunnerState } from '../dispatch/index.ts'
 import { catchUpSource, type SourceState } from '../sources/index.ts'
 import { dayOf } from '../store/day.ts'

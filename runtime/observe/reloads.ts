@@ -1,6 +1,7 @@
 /** Logs reloads: what went live, what was refused and why. */
 
-import { type Diagnostic, formatDiagnostic, type ReloadEvent } from '@reveille/engine'
+import type { Diagnostic, ReloadEvent } from '@reveille/engine'
+import { formatDiagnostic } from '@reveille/engine/text'
 import { changesText } from './changes-text.ts'
 import type { Log } from './log.ts'
 

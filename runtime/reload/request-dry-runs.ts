@@ -17,7 +17,6 @@ import {
   explainRequest,
   type FieldPaths,
   fieldPathsOf,
-  formatPlace,
   type HookRequest,
   loadPasted,
   type Randomness,
@@ -26,6 +25,7 @@ import {
   receivedOf,
   type Snapshot,
 } from '@reveille/engine'
+import { formatPlace } from '@reveille/engine/text'
 import { restoreRequest, trySurface } from '../http/index.ts'
 import type { PluginHost } from '../plugin/index.ts'
 import type { Reader, RequestRecord } from '../store/port.ts'

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatDiagnostic, lintConfiguration } from '@reveille/engine'
+import { lintConfiguration } from '@reveille/engine'
+import { formatDiagnostic } from '@reveille/engine/text'
 import { knownPresets } from '../../runtime/cli/authoring/presets.ts'
 import { compileCopies, compilePresets, runPresetTests, soundPresets } from './presets.ts'
 

@@ -8,7 +8,6 @@ import {
   type Configuration,
   compileSnapshot,
   type Diagnostic,
-  formatDiagnostic,
   loadConfiguration,
   runTests,
   type Snapshot,
@@ -16,6 +15,7 @@ import {
   type TryResult,
   tryRequest,
 } from '@reveille/engine'
+import { formatDiagnostic } from '@reveille/engine/text'
 import { trySurface } from '../../runtime/http/try-surface.ts'
 import { presetsFolder } from '../../runtime/presets-folder.ts'
 import type { Sample } from '../sample-data.ts'

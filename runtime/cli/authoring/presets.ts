@@ -2,7 +2,7 @@
 
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
-import { nearestName } from '@reveille/engine'
+import { nearestName } from '@reveille/engine/text'
 import { presetsFolder } from '../../presets-folder.ts'
 import { badUsage } from '../command-failure.ts'
 

@@ -7,8 +7,16 @@ import { openClient } from '../client.ts'
 import { badUsage } from '../command-failure.ts'
 import { formatDiagnostics } from '../configuration.ts'
 import { type CommandOptions, type Io, wrapText } from '../io.ts'
-import { counted, formatTable, hung, print, shortId, shortTime, withCommandLines } from '../print.ts'
-import { errorsOf } from '../records/generations.ts'
+import {
+  counted,
+  errorsOf,
+  formatTable,
+  hung,
+  print,
+  shortId,
+  shortTime,
+  withCommandLines,
+} from '../print.ts'
 
 type DryReload = Extract<Answer<'reload'>, { readonly reload: unknown }>
 type Result = Exclude<Answer<'reload'>, DryReload>

@@ -4,8 +4,17 @@ import type { Answer } from '../../api/routes/client.ts'
 import { cut } from '../../cut.ts'
 import { type Client, openClient } from '../client.ts'
 import type { Io } from '../io.ts'
-import { commandLine, counted, formatFacts, print, shortId, shortTime, withCommandLines } from '../print.ts'
-import { errorsOf, type GenerationItem } from '../records/generations.ts'
+import {
+  commandLine,
+  counted,
+  errorsOf,
+  formatFacts,
+  print,
+  shortId,
+  shortTime,
+  withCommandLines,
+} from '../print.ts'
+import type { GenerationItem } from '../records/generations.ts'
 import {
   addressText,
   budgetText,

@@ -1,27 +1,14 @@
 /** Shows what a generation changed in the files, without secrets. */
 
-import { type Diagnostic, formatPlace } from '@reveille/engine'
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
 import type { Answer, ItemOf } from '../../api/routes/client.ts'
 import { printable } from '../../observe/printable.ts'
 import type { Client } from '../client.ts'
 import { failure } from '../command-failure.ts'
 import type { CommandOptions, Io } from '../io.ts'
-import { commandLine, counted, print } from '../print.ts'
+import { commandLine, print } from '../print.ts'
 
 export type GenerationItem = ItemOf<'listGenerations'>
-
-/** `2 errors`. */
-export function errorsOf({ diagnostics }: { readonly diagnostics: readonly Pick<Diagnostic, 'severity'>[] }) {
-  return counted(diagnostics.filter(({ severity }) => severity === 'error').length, 'error')
-}
-
-/** The number of errors, and the place of the first one. */
-export function refusalText(item: GenerationItem, io: Io): string {
-  const first = item.diagnostics.find(({ severity }) => severity === 'error')
-  const where = first?.place ? ` ${formatPlace(first.place, io.cwd)}` : ''
-  return first === undefined ? errorsOf(item) : `${errorsOf(item)}:${where} ${first.code}`
-}
 
 /** Notes below the list. */
 export function generationNotes(items: readonly GenerationItem[], io: Io): string {

@@ -1,38 +1,9 @@
 /** Shows issues with cause and next step; `reveille resolve`, `mute` and `reopen` change them. */
 
-import type { ItemOf } from '../../api/routes/client.ts'
-import { printable } from '../../observe/printable.ts'
 import { openClient } from '../client.ts'
 import { failure } from '../command-failure.ts'
-import { type CommandOptions, type Io, paintFor, wrapText } from '../io.ts'
-import { commandLine, print, shortTime, withCommandLines } from '../print.ts'
-
-const colours = {
-  'losing-events': 'red',
-  failing: 'red',
-  degraded: 'yellow',
-  suspicious: 'dim',
-} as const
-
-export function issueText(issue: ItemOf<'listIssues'>, io: Io): string {
-  const { key, severity, state, count, first, last, cause, next, mutedUntil } = issue
-  const paint = paintFor(io)
-  const [since, latest, until] = [first, last, mutedUntil ?? 0].map((at) => shortTime(at, io.now()))
-  const ended = state === 'open' ? '' : `  ${state}${mutedUntil === undefined ? '' : ` until ${until}`}`
-  const columns = Math.max(20, (io.columns ?? Number.POSITIVE_INFINITY) - 2)
-  const indented = (text: string) =>
-    wrapText(printable(withCommandLines(text, io)), { columns }).replaceAll(/^/gm, '  ')
-  // The command as the user types it here.
-  const command = next.command && commandLine(next.command.replace(/^reveille /, ''), io).replaceAll('`', '')
-  return [
-    `${paint[state === 'open' ? colours[severity] : 'dim'](severity)}  ${paint.bold(printable(key))}${ended}`,
-    `  ${count > 1 ? `${count} times since ${since}, last ${latest}` : since}`,
-    indented(cause),
-    indented(`→ ${next.label}${command ? ':' : ''}`),
-    ...(command ? [`    ${printable(command)}`] : []),
-    '',
-  ].join('\n')
-}
+import type { CommandOptions, Io } from '../io.ts'
+import { print } from '../print.ts'
 
 const changes = {
   resolve: ['resolveIssue', 'resolved'],

@@ -1,16 +1,26 @@
 /** The table of the kinds of records: how each is listed and shown, and which filters its list has. */
 
+import { formatPlace } from '@reveille/engine/text'
 import type { ItemOf, RouteName } from '../../api/routes/client.ts'
 import type { RouteDeclaration } from '../../api/routes/declaration.ts'
 import { routes } from '../../api/routes/index.ts'
 import { cut } from '../../cut.ts'
 import { changesText } from '../../observe/changes-text.ts'
-import type { Io } from '../io.ts'
-import { counted, type Facts, shortId, shortTime, withShortIds } from '../print.ts'
+import { printable } from '../../observe/printable.ts'
+import { type Io, paintFor, wrapText } from '../io.ts'
+import {
+  commandLine,
+  counted,
+  errorsOf,
+  type Facts,
+  shortId,
+  shortTime,
+  withCommandLines,
+  withShortIds,
+} from '../print.ts'
 import { deliveryFacts, requestFacts, runFacts } from './facts.ts'
 import { filtersOf } from './filters.ts'
-import { refusalText } from './generations.ts'
-import { issueText } from './issues.ts'
+import type { GenerationItem } from './generations.ts'
 
 export interface Kind<Item = never> {
   /** Help of the list. */
@@ -199,4 +209,38 @@ const errorLength = 200
 function preview(text: string, length = 100): string {
   const short = cut(text, length)
   return short === text ? text : `${short.trimEnd()}…`
+}
+
+const colours = {
+  'losing-events': 'red',
+  failing: 'red',
+  degraded: 'yellow',
+  suspicious: 'dim',
+} as const
+
+function issueText(issue: ItemOf<'listIssues'>, io: Io): string {
+  const { key, severity, state, count, first, last, cause, next, mutedUntil } = issue
+  const paint = paintFor(io)
+  const [since, latest, until] = [first, last, mutedUntil ?? 0].map((at) => shortTime(at, io.now()))
+  const ended = state === 'open' ? '' : `  ${state}${mutedUntil === undefined ? '' : ` until ${until}`}`
+  const columns = Math.max(20, (io.columns ?? Number.POSITIVE_INFINITY) - 2)
+  const indented = (text: string) =>
+    wrapText(printable(withCommandLines(text, io)), { columns }).replaceAll(/^/gm, '  ')
+  // The command as the user types it here.
+  const command = next.command && commandLine(next.command.replace(/^reveille /, ''), io).replaceAll('`', '')
+  return [
+    `${paint[state === 'open' ? colours[severity] : 'dim'](severity)}  ${paint.bold(printable(key))}${ended}`,
+    `  ${count > 1 ? `${count} times since ${since}, last ${latest}` : since}`,
+    indented(cause),
+    indented(`→ ${next.label}${command ? ':' : ''}`),
+    ...(command ? [`    ${printable(command)}`] : []),
+    '',
+  ].join('\n')
+}
+
+/** The number of errors, and the place of the first one. */
+function refusalText(item: GenerationItem, io: Io): string {
+  const first = item.diagnostics.find(({ severity }) => severity === 'error')
+  const where = first?.place ? ` ${formatPlace(first.place, io.cwd)}` : ''
+  return first === undefined ? errorsOf(item) : `${errorsOf(item)}:${where} ${first.code}`
 }

@@ -9,6 +9,7 @@ import { CommandFailure, failure } from '../command-failure.ts'
 import { type CommandRow, type CommandRows, option, whole } from '../command-parts.ts'
 import { formatDiagnostics, load } from '../configuration.ts'
 import type { Io } from '../io.ts'
+import { groups } from './groups.ts'
 import type { Connected, Given } from './task.ts'
 
 const dryRun = option('--dry-run', 'say what would be done, and do nothing')
@@ -84,12 +85,6 @@ function stepRow(step: Step, connected: Connected): CommandRow {
 const examplesOf = (steps: readonly (CommandDescription | undefined)[]) =>
   steps.flatMap((each) => each?.examples[0] ?? [])
 
-/** A command whose names are those of plugins, some of which only the configuration knows. */
-function groupRow(about: string, examples: readonly string[]): CommandRow {
-  const help = "\nNAME is that of a plugin's own source or provider, whose options its page lists."
-  return { about, args: [['[name...]', '']], json: false, help, examples }
-}
-
 export function setupRows(): CommandRows {
   const named = (kind: 'provider' | 'source') =>
     builtInSetups(kind).flatMap(([name, setup]) => (setup === undefined ? [] : [{ name, setup }]))
@@ -97,17 +92,16 @@ export function setupRows(): CommandRows {
   const setups = providers.map(({ setup }) => setup)
   const sources = Object.assign({}, ...named('source').map(sourceRows)) as CommandRows
   const [group] = Object.values(sources)
+  const examples = {
+    connect: examplesOf(setups.map(({ connect }) => connect)),
+    disconnect: examplesOf(setups.map(({ other }) => other)),
+    webhooks: group?.examples ?? [],
+  }
   return {
-    connect: groupRow(
-      'register a webhook at a provider, and write what the gateway needs for it',
-      examplesOf(setups.map(({ connect }) => connect)),
-    ),
-    disconnect: groupRow(
-      'remove a webhook that connect has registered',
-      examplesOf(setups.map(({ other }) => other)),
-    ),
+    connect: { ...groups.connect, examples: examples.connect },
+    disconnect: { ...groups.disconnect, examples: examples.disconnect },
     ...Object.assign({}, ...providers.map(providerRows)),
-    webhooks: groupRow('connect services that have to be asked for their events', group?.examples ?? []),
+    webhooks: { ...groups.webhooks, examples: examples.webhooks },
     ...sources,
   }
 }

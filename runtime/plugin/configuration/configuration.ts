@@ -1,7 +1,8 @@
 /** Checks a plugin's configuration against the schema that the plugin ships, and finds its secrets. */
 
 import { readFileSync } from 'node:fs'
-import { freezeDeep, nearestName } from '@reveille/engine'
+import { freezeDeep } from '@reveille/engine'
+import { nearestName } from '@reveille/engine/text'
 import { BoundedMap, oneLine } from '@reveille/kit'
 import type { Ajv2020, AnySchemaObject, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
 import { collectSecrets, createCompiler } from './create-compiler.ts'

@@ -5,10 +5,10 @@ import {
   channelName,
   holdsUnset,
   keyOfSource,
-  nearestName,
   type Settings,
   type Snapshot,
 } from '@reveille/engine'
+import { nearestName } from '@reveille/engine/text'
 import { type Directory, listOf, type ProvidedKind } from './directory.ts'
 import type { InheritedKey, PluginPackage } from './package.ts'
 import { mapJoined, PluginSetupError } from './setup-error.ts'

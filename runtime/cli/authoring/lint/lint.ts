@@ -3,13 +3,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import {
-  type Diagnostic,
-  inFileOrder,
-  type LintSample,
-  lintConfiguration,
-  nearestName,
-} from '@reveille/engine'
+import { type Diagnostic, inFileOrder, type LintSample, lintConfiguration } from '@reveille/engine'
+import { nearestName } from '@reveille/engine/text'
 import { parseJson } from '@reveille/kit'
 import { badUsage } from '../../command-failure.ts'
 import { findConfiguration, load, reportDiagnostics, reportUnset } from '../../configuration.ts'

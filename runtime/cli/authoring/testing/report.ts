@@ -1,21 +1,14 @@
 /** Formats the results of tests for people: a line for each, and for a failed one everything that explains it. */
 
-import {
-  blanks,
-  formatPlace,
-  type Mismatch,
-  shownFile,
-  type TestResult,
-  type Unmatched,
-  writePath,
-} from '@reveille/engine'
+import { type Mismatch, type TestResult, type Unmatched, writePath } from '@reveille/engine'
+import { blanks, formatPlace, shownFile } from '@reveille/engine/text'
 import { diffArrays } from 'diff'
 import type { Paint } from '../../../observe/paint.ts'
 import { printable } from '../../../observe/printable.ts'
 import { wrapWords } from '../../../observe/wrap-words.ts'
 import { formatDiagnostics, placeFrom } from '../../configuration.ts'
 import { type Io, paintFor } from '../../io.ts'
-import { errorsOf } from '../../records/generations.ts'
+import { errorsOf } from '../../print.ts'
 import { formatClause } from '../clause.ts'
 import type { TestOutcome, TestRun, UnitRun } from './run.ts'
 

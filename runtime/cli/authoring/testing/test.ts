@@ -1,6 +1,7 @@
 /** `reveille test`: runs the `tests:` of mapping files as the gateway would handle their requests, and stores nothing. */
 
-import { createWatcher, formatPlace, writePath } from '@reveille/engine'
+import { createWatcher, writePath } from '@reveille/engine'
+import { formatPlace } from '@reveille/engine/text'
 import { placeFrom } from '../../configuration.ts'
 import type { CommandOptions, Io } from '../../io.ts'
 import { createStopSignal } from '../../signals.ts'

@@ -1,6 +1,7 @@
 /** Builds the request for `try` and `explain` from their options, as the gateway would receive it. */
 
-import { authOf, nearestName, parseFields, type ReceivedRequest, type Snapshot } from '@reveille/engine'
+import { authOf, parseFields, type ReceivedRequest, type Snapshot } from '@reveille/engine'
+import { nearestName } from '@reveille/engine/text'
 import { badUsage } from '../../command-failure.ts'
 import type { CommandOptions, Io } from '../../io.ts'
 import { readGivenFile, readRequestFile } from '../../request-file.ts'

@@ -9,7 +9,6 @@ import {
   type Configuration,
   type Decision,
   explainRequest,
-  formatPlace,
   type HookRequest,
   inLargestUnit,
   lintConfiguration,
@@ -17,6 +16,7 @@ import {
   type Stop,
   type TryResult,
 } from '@reveille/engine'
+import { formatPlace } from '@reveille/engine/text'
 import type { Answer } from '../../../api/routes/client.ts'
 import { trySurface } from '../../../http/index.ts'
 import type { RequestDryRun } from '../../../reload/request-dry-runs.ts'

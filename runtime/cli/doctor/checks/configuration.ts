@@ -4,12 +4,12 @@ import {
   type Configuration,
   type Diagnostic,
   type EffectivePolicy,
-  formatPlace,
   type ProviderRow,
   providerRow,
   shortTitleOf,
   writePath,
 } from '@reveille/engine'
+import { formatPlace } from '@reveille/engine/text'
 import { contentOf, documentOf } from '../../../written-document.ts'
 import { shownPath } from '../../configuration.ts'
 import { commandLine, counted, listed } from '../../print.ts'

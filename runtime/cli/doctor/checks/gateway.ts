@@ -2,8 +2,7 @@
 
 import { isLoopback } from '@reveille/engine'
 import { missingStore } from '../../../store/sqlite/index.ts'
-import { commandLine, shortTime } from '../../print.ts'
-import { errorsOf } from '../../records/generations.ts'
+import { commandLine, errorsOf, shortTime } from '../../print.ts'
 import { lastGoodText } from '../../status-text.ts'
 import { type Check, ok, problem, type Result, warning } from '../check.ts'
 import type { DoctorContext } from '../context.ts'

@@ -1,0 +1,4 @@
+/** The engine's own words for places and names, for programs that show them and load nothing else of it. */
+
+export { blanks, formatDiagnostic, formatPlace, shownFile } from './config/file/diagnostic-text.ts'
+export { nearestName } from './config/values/nearest.ts'
