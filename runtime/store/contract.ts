@@ -2,7 +2,6 @@
 
 import { acceptingContract } from './contract/accepting.ts'
 import { adminSendContract } from './contract/admin-send.ts'
-import { agingContract } from './contract/aging.ts'
 import type { ContractSubject } from './contract/bench/bench.ts'
 import { boundsContract } from './contract/bounds.ts'
 import { busyContract } from './contract/busy.ts'
@@ -11,10 +10,8 @@ import { changesContract } from './contract/changes.ts'
 import { clusterContract } from './contract/cluster.ts'
 import { coalescingContract } from './contract/coalescing.ts'
 import { failingContract } from './contract/failing.ts'
-import { findingContract } from './contract/finding.ts'
 import { forgettingContract } from './contract/forgetting.ts'
 import { heartbeatContract } from './contract/heartbeat.ts'
-import { idleSessionsContract } from './contract/idle-sessions.ts'
 import { issuesContract } from './contract/issues.ts'
 import { performingContract } from './contract/performing.ts'
 import { poolsContract } from './contract/pools.ts'
@@ -26,31 +23,15 @@ import { spendingContract } from './contract/spending.ts'
 import { squareContract } from './contract/square.ts'
 import { togetherContract } from './contract/together.ts'
 
-export type { ContractFault, ContractSubject, OpenedStore, Place } from './contract/bench/bench.ts'
+const parts = [
+  ...[acceptingContract, performingContract, coalescingContract, busyContract, boundsContract],
+  ...[poolsContract, clusterContract, heartbeatContract, cancellingContract, adminSendContract],
+  ...[sessionsContract, spendingContract, readingContract, changesContract, retentionContract],
+  ...[forgettingContract, replayJobsContract, issuesContract, failingContract],
+]
 
 export function storeContract(subject: ContractSubject): void {
-  acceptingContract(subject)
-  performingContract(subject)
-  coalescingContract(subject)
-  busyContract(subject)
-  boundsContract(subject)
-  poolsContract(subject)
-  clusterContract(subject)
-  heartbeatContract(subject)
-  cancellingContract(subject)
-  adminSendContract(subject)
-  sessionsContract(subject)
-  spendingContract(subject)
-  readingContract(subject)
-  findingContract(subject)
-  changesContract(subject)
-  retentionContract(subject)
-  agingContract(subject)
-  idleSessionsContract(subject)
-  forgettingContract(subject)
-  replayJobsContract(subject)
-  issuesContract(subject)
-  failingContract(subject)
+  for (const part of parts) part(subject)
   togetherContract(subject)
   squareContract(subject)
 }

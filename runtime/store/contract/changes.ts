@@ -1,104 +1,95 @@
 /** The contract of the stream of changes. */
 
 import assert from 'node:assert/strict'
-import { describe, test as single } from 'node:test'
 import type { Change } from '../port.ts'
-import { type ContractSubject, openBench } from './bench/bench.ts'
-import { testsOf } from './bench/contract-test.ts'
-import { startManualWorker } from './bench/manual-worker.ts'
+import { contractPart } from './bench/bench.ts'
 import { idOf } from './bench/samples.ts'
 
-export function changesContract(subject: ContractSubject): void {
-  describe(`${subject.name}: changes`, { concurrency: 4, timeout: 30_000 }, () => {
-    const test = testsOf(subject)
-
-    test('a listener gets the changes that are committed after it began to listen, in order', async (bench) => {
-      const { sample } = bench
-      await bench.store.accept(sample.entry(sample.runAction()))
-      const over = new AbortController()
-      const changes = bench.store.changes({ signal: over.signal })
-      const action = sample.runAction({ sessionKey: 'pr:1' })
-      const entry = sample.entry(action)
-      await bench.store.accept(entry)
-      const worker = startManualWorker(bench.store, ['run'])
-      await worker.next()
-      const claim = await worker.next()
-      await claim.checkpoint({ run: { id: idOf(action), state: 'running', stage: 'running' } })
-      const seen = await take(changes, 3)
-      over.abort()
-      assert.deepEqual(
-        seen.map(({ type, id, state, stage }) => [type, id, state, stage]),
-        [
-          ['run', idOf(action), 'queued', 'accepted'],
-          ['request', entry.request.id, 'accepted', undefined],
-          ['run', idOf(action), 'running', 'running'],
-        ],
-      )
-    })
-
-    single('an issue that shows, or that an operator ends or mutes, is a change with its key', async (t) => {
-      const { store } = await openBench(t, subject)
-      const over = new AbortController()
-      const changes = store.changes({ signal: over.signal })
-      const shown = { code: 'LOOP', severity: 'degraded', subject: 'x', cause: 'It goes round.' } as const
-      const seen = { ...shown, next: { label: 'Look' }, count: 1 }
-      const issues = [
-        { key: 'a', ...seen },
-        { key: 'a', mute: null },
-        { key: 'a', ...seen },
-        { key: 'unknown', resolve: true },
-        { key: 'a', resolve: true },
-        { key: 'a', reopen: true },
-      ] as const
-      await store.command({ type: 'issues', at: 1, changes: issues })
-      const taken = await take(changes, 5)
-      over.abort()
-      assert.deepEqual(
-        taken.map(({ type, id, state }) => `${type} ${id} ${state}`),
-        ['open', 'muted', 'muted', 'resolved', 'open'].map((state) => `issue a ${state}`),
-      )
-    })
-
-    test('a cursor continues the stream after the change that carried it', async (bench) => {
-      const { sample } = bench
-      const over = new AbortController()
-      const { signal } = over
-      const changes = bench.store.changes({ signal })
-      await bench.store.accept(sample.entry(sample.eventAction(), sample.eventAction()))
-      const [first, ...others] = await take(changes, 3)
-      const after = first?.cursor
-      assert.deepEqual(await take(bench.store.changes({ after, signal }), 2), others)
-      over.abort()
-    })
-
-    test('an entry that did not commit is no change', async (bench) => {
-      const { sample } = bench
-      const taken = sample.runAction()
-      await bench.store.accept(sample.entry(taken))
-      const over = new AbortController()
-      const changes = bench.store.changes({ signal: over.signal })
-      const bad = bench.store.accept(sample.entry(sample.eventAction(), taken))
-      const good = sample.eventAction()
-      const accepted = bench.store.accept(sample.entry(good))
-      await assert.rejects(bad, { code: 'BAD_ENTRY' })
-      await accepted
-      const [first] = await take(changes, 1)
-      over.abort()
-      assert.equal(first?.id, idOf(good))
-    })
-
-    test('the stream ends with its signal, and with the store', async (bench) => {
-      const over = new AbortController()
-      const [signalled, closed] = [over.signal, new AbortController().signal].map((signal) =>
-        take(bench.store.changes({ signal }), 1),
-      )
-      over.abort()
-      assert.deepEqual(await signalled, [])
-      await bench.close()
-      assert.deepEqual(await closed, [])
-    })
+export const changesContract = contractPart('changes', (test) => {
+  test('a listener gets the changes that are committed after it began to listen, in order', async (bench, sample) => {
+    await bench.accept(sample.runAction())
+    const over = new AbortController()
+    const changes = bench.store.changes({ signal: over.signal })
+    const action = sample.runAction({ sessionKey: 'pr:1' })
+    const entry = sample.entry(action)
+    await bench.store.accept(entry)
+    const worker = bench.work(['run'])
+    await worker.next()
+    const claim = await worker.next()
+    await claim.checkpoint({ run: { id: idOf(action), state: 'running', stage: 'running' } })
+    const seen = await take(changes, 3)
+    over.abort()
+    assert.deepEqual(
+      seen.map(({ cursor: _cursor, ...change }) => change),
+      [
+        { type: 'run', id: idOf(action), state: 'queued', stage: 'accepted' },
+        { type: 'request', id: entry.request.id, state: 'accepted' },
+        { type: 'run', id: idOf(action), state: 'running', stage: 'running' },
+      ],
+    )
   })
-}
+
+  test('an issue that shows, or that an operator ends or mutes, is a change with its key', async ({
+    store,
+  }) => {
+    const over = new AbortController()
+    const changes = store.changes({ signal: over.signal })
+    const shown = { code: 'LOOP', severity: 'degraded', subject: 'x', cause: 'It goes round.' } as const
+    const seen = { ...shown, next: { label: 'Look' }, count: 1 }
+    const issues = [
+      { key: 'a', ...seen },
+      { key: 'a', mute: null },
+      { key: 'a', ...seen },
+      { key: 'unknown', resolve: true },
+      { key: 'a', resolve: true },
+      { key: 'a', reopen: true },
+    ] as const
+    await store.command({ type: 'issues', at: 1, changes: issues })
+    const taken = await take(changes, 5)
+    over.abort()
+    assert.deepEqual(
+      taken.map(({ type, id, state }) => `${type} ${id} ${state}`),
+      ['open', 'muted', 'muted', 'resolved', 'open'].map((state) => `issue a ${state}`),
+    )
+  })
+
+  test('a cursor continues the stream after the change that carried it', async (bench, sample) => {
+    const over = new AbortController()
+    const { signal } = over
+    const changes = bench.store.changes({ signal })
+    await bench.accept(sample.eventAction(), sample.eventAction())
+    const [first, ...others] = await take(changes, 3)
+    const after = first?.cursor
+    assert.deepEqual(await take(bench.store.changes({ after, signal }), 2), others)
+    over.abort()
+  })
+
+  test('an entry that did not commit is no change', async (bench, sample) => {
+    const taken = sample.runAction()
+    await bench.accept(taken)
+    const over = new AbortController()
+    const changes = bench.store.changes({ signal: over.signal })
+    const bad = bench.accept(sample.eventAction(), taken)
+    const good = sample.eventAction()
+    const accepted = bench.accept(good)
+    await assert.rejects(bad, { code: 'BAD_ENTRY' })
+    await accepted
+    const [first] = await take(changes, 1)
+    over.abort()
+    assert.equal(first?.id, idOf(good))
+  })
+
+  test('the stream ends with its signal, and with the store', async (bench) => {
+    const over = new AbortController()
+    const [signalled, closed] = [over.signal, new AbortController().signal].map((signal) =>
+      take(bench.store.changes({ signal }), 1),
+    )
+    over.abort()
+    assert.deepEqual(await signalled, [])
+    await bench.close()
+    assert.deepEqual(await closed, [])
+  })
+})
 
 async function take(changes: AsyncIterable<Change>, count: number): Promise<Change[]> {
   const taken: Change[] = []

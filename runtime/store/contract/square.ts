@@ -99,7 +99,7 @@ function ended(state: 'parked' | 'failed'): Kind {
     async make(scene, count) {
       const entries = numbers(count).map(() => scene.entry(scene.runAction()))
       const { claims, worker } = await claimed(scene, entries)
-      for (const [id, claim] of claims) claim.settle({ done: true, effects: { run: { id, state, error } } })
+      for (const [id, claim] of claims) claim.done({ run: { id, state, error } })
       await worker.drain(10_000)
       return entries.map((entry) => ({
         commands: commandsAbout(scene, entry),
@@ -268,7 +268,7 @@ const kinds: readonly Kind[] = [
           endedAt: scene.now,
         }
         const run = { id: runId, state: 'succeeded', stage: 'summarised', deliveryIds: [parked.id] } as const
-        claims.get(runId)?.settle({ done: true, effects: { run, deliveries: [parked] } })
+        claims.get(runId)?.done({ run, deliveries: [parked] })
         return parked
       })
       await worker.drain(10_000)

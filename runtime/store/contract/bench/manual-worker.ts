@@ -1,17 +1,20 @@
 /** A worker pool whose claims a test takes and settles itself, one after the other. */
 
-import type { Claim, Settlement, Store, TaskKind, WorkerPool, WorkOptions } from '../../port.ts'
+import assert from 'node:assert/strict'
+import type { Claim, Effects, Settlement, Store, TaskKind, WorkerPool, WorkOptions } from '../../port.ts'
 
 export interface HeldClaim extends Claim {
   settle(settlement: Settlement): void
-  /** Settles the claim as done, without effects. */
-  done(): void
+  /** Settles the claim as done. */
+  done(effects?: Effects): void
   again(at: number, counts?: boolean): void
 }
 
 export interface ManualWorker extends WorkerPool {
   /** Returns the next claim that the test has not taken yet. */
   next(): Promise<HeldClaim>
+  /** Checks after a round trip to the writer that there is no claim that the test has not taken. */
+  idle(message?: string): Promise<void>
   /** Claims that the test has not taken yet. */
   readonly waiting: readonly HeldClaim[]
   readonly faults: readonly unknown[]
@@ -36,7 +39,7 @@ export function startManualWorker(
         const held: HeldClaim = {
           ...claim,
           settle,
-          done: () => settle({ effects: {}, done: true }),
+          done: (effects = {}) => settle({ effects, done: true }),
           again: (at, counts = true) => settle({ effects: {}, again: at, counts }),
         }
         const taker = takers.shift()
@@ -50,6 +53,10 @@ export function startManualWorker(
     ...workerPool,
     waiting,
     faults,
+    async idle(message) {
+      await store.command({ type: 'offer-route', route: undefined })
+      assert.equal(waiting.length, 0, message)
+    },
     next() {
       const held = waiting.shift()
       return held === undefined ? new Promise((resolve) => takers.push(resolve)) : Promise.resolve(held)

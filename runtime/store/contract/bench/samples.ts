@@ -2,20 +2,26 @@
 
 import type { MintId } from '../../id.ts'
 import type {
+  Acceptance,
   DeliveryRecord,
+  Effects,
   Entry,
   EventRecord,
   Id,
   NewAction,
   NewTask,
+  Page,
+  PageOptions,
   RequestRecord,
   RunRecord,
+  SessionMessage,
 } from '../../port.ts'
+import { pagesOf } from '../../pages.ts'
 import { deliveryTask, heartbeatTask, heartbeatWindowMs, runTask } from '../../task-keys.ts'
 
 /** Properties of an action beside its record that a test may choose. */
 type ActionExtra = Partial<Pick<NewAction, 'dedupe' | 'tasks'>>
-type RunExtra = ActionExtra & Pick<RunAction, 'busy'>
+type RunExtra = ActionExtra & Pick<RunAction, 'busy'> & { readonly dueAt?: number }
 
 /** The defaults are the key `k`, `latest`, a second and ten seconds. */
 interface Coalescing {
@@ -38,7 +44,11 @@ export interface Sampler {
   /** Makes an entry of one request with these actions. */
   entry(...actions: NewAction[]): Entry
   deliveryTask(delivery: DeliveryRecord): NewTask
+  /** Makes a turn of one message. */
+  turn(session: string, text?: string, role?: SessionMessage['role']): Turn
 }
+
+type Turn = NonNullable<Effects['append']>[number]
 
 export function createSampler({ mintId, clock }: { mintId: MintId; clock: { now(): number } }): Sampler {
   const sampler: Sampler = {
@@ -101,10 +111,11 @@ export function createSampler({ mintId, clock }: { mintId: MintId; clock: { now(
       createdAt: clock.now(),
       ...fields,
     }),
-    runAction(fields, extra) {
+    runAction(fields, { dueAt = clock.now(), ...extra } = {}) {
       const run = sampler.run(fields)
-      const { id, sessionKey } = run
-      const task = runTask({ id, sessionKey, lane: fields?.sessionKey !== undefined, dueAt: clock.now() })
+      const { id, sessionKey, pool } = run
+      const lane = fields?.sessionKey !== undefined
+      const task = runTask({ id, sessionKey, lane, dueAt, ...(pool !== undefined && { pool }) })
       return { type: 'run', record: run, tasks: [task], ...extra }
     },
     coalescedAction(
@@ -142,6 +153,10 @@ export function createSampler({ mintId, clock }: { mintId: MintId; clock: { now(
         lane: `${delivery.channel}:${delivery.to}`,
         dueAt: clock.now(),
       }),
+    turn(session, text = 'hi', role = 'user') {
+      const turn = mintId()
+      return { session, turn, messages: [{ role, text, at: clock.now(), turn }] }
+    },
   }
   return sampler
 }
@@ -158,4 +173,27 @@ function withRequest(action: RunAction, requestId: Id): RunAction {
 
 export function idOf(action: NewAction): Id {
   return action.record.id
+}
+
+export function idsOf(items: readonly { readonly id: Id }[]): Id[] {
+  return items.map(({ id }) => id)
+}
+
+/** Returns the ids in a page, newest first. */
+export async function idsIn(page: Promise<Page<{ readonly id: Id }>>): Promise<Id[]> {
+  return idsOf((await page).items)
+}
+
+/** Reads a list page by page. */
+export async function allOf<Item>(
+  list: (page: PageOptions) => Promise<Page<Item>>,
+  limit: number,
+): Promise<Item[]> {
+  const items: Item[] = []
+  for await (const page of pagesOf(list, limit)) items.push(...page)
+  return items
+}
+
+export function outcomesOf({ actions }: Acceptance): string[] {
+  return actions.map(({ outcome }) => outcome)
 }

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { CommandResult, Store } from '../../port.ts'
-import { type ContractContext, type ContractSubject, openBench } from './bench.ts'
+import { type ContractBench, type ContractSubject, openBench } from './bench.ts'
 import { createSampler, type Sampler } from './samples.ts'
 
 export interface Scene extends Sampler {
-  readonly bench: ContractContext
+  readonly bench: ContractBench
   readonly stores: readonly [Store, Store]
   readonly now: number
   /** Does the same at both stores, at one moment. */

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { DeliveryRecord, Id, NewAction, OpenDeliveries, RunRecord, Spent } from '../../port.ts'
 import { laneOf } from '../../task-keys.ts'
-import { type ContractContext, type ContractSubject, openBench } from '../bench/bench.ts'
+import { type ContractBench, type ContractSubject, openBench } from '../bench/bench.ts'
 import { type HeldClaim, type ManualWorker, startManualWorker } from '../bench/manual-worker.ts'
 import { createSampler, idOf } from '../bench/samples.ts'
 import { type Asked, createOracle, type Known } from './oracle.ts'
@@ -60,7 +60,7 @@ interface Journey {
   arrived: number
 }
 
-function createWalk(bench: ContractContext, seed: number) {
+function createWalk(bench: ContractBench, seed: number) {
   const random = createRandom(seed)
   const upTo = (most: number) => Math.floor(random() * most)
   const pick = <Item>(items: readonly Item[]): Item | undefined => items[upTo(items.length)]
@@ -247,7 +247,7 @@ function createWalk(bench: ContractContext, seed: number) {
     const error = { code: 'BUDGET', message: 'spent', retryable: true }
     const parked = { ...fields, state: 'parked', stage: 'accepted', error } as const
     if (how === 'again') claim.settle({ again: at, counts: true, effects: { spend, run: fields } })
-    else claim.settle({ done: true, effects: { spend, run: how === 'done' ? over : parked } })
+    else claim.done({ spend, run: how === 'done' ? over : parked })
     return () => {
       const before = spent.get(day) ?? { runs: 0, tokens: 0, usd: 0, reported: false }
       spent.set(day, { ...before, runs: before.runs + 1, tokens: before.tokens + tokens })
