@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { atEnd } from '../../test/at-end.ts'
+import { createFolder } from './contract/bench/folder.ts'
 import { migrate, migrations, schemaOf, schemaVersion } from './schema.ts'
 import { createEmbeddedDriver } from './sqlite/driver.ts'
 import { prepareFolder } from './sqlite/folder.ts'
 
 async function openDriver(t: TestContext) {
-  const folder = await mkdtemp(join(tmpdir(), 'reveille-schema-'))
-  await prepareFolder(folder)
-  const driver = createEmbeddedDriver(folder, { now: Date.now, onFailure: () => undefined })
-  t.after(async () => {
-    await driver.close()
-    await rm(folder, { recursive: true })
-  })
+  const { location } = await createFolder(t)
+  prepareFolder(location)
+  const driver = createEmbeddedDriver(location, { now: Date.now, onFailure: () => undefined })
+  atEnd(t, () => driver.close())
   return driver
 }
 

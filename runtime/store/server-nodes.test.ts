@@ -9,7 +9,7 @@ import { type HeldClaim, startManualWorker } from './contract/bench/manual-worke
 import { createSampler, idOf } from './contract/bench/samples.ts'
 import { migrated } from './contract/server-subject.ts'
 import { createIdMinter } from './id.ts'
-import type { Leadership, Store, Takeover } from './port.ts'
+import type { Claim, Leadership, Store, Takeover, WorkOptions } from './port.ts'
 import type { LeaseTimes } from './queue/claiming.ts'
 import { openServerStore } from './server.ts'
 
@@ -64,6 +64,36 @@ async function renewed({ cluster }: Store, query: Query): Promise<void> {
   const renewedAt = async () => (await query('SELECT renewed_at FROM reveille.nodes'))[0].renewed_at
   for (const before = await renewedAt(); (await renewedAt()) === before; await wait(5))
     cluster.report({ generation: 1, digest: '', sharedDigest: '' })
+}
+
+/** Resolves once all nodes together have performed so many tasks. */
+function performed(
+  nodes: readonly Store[],
+  count: number,
+  work: Pick<WorkOptions, 'kinds' | 'concurrency' | 'pools' | 'owned'>,
+  perform: (claim: Claim, node: number) => Promise<unknown>,
+): Promise<void> {
+  const done = Promise.withResolvers<void>()
+  let ended = 0
+  for (const [index, node] of nodes.entries())
+    node.work({
+      ...work,
+      async perform(claim) {
+        await perform(claim, index)
+        ended += 1
+        if (ended === count) done.resolve()
+        const { kind, subject: id = '' } = claim.task
+        const run = { id, state: 'succeeded', stage: 'delivered' } as const
+        return { done: true, effects: kind === 'run' ? { run } : {} }
+      },
+      onFault: done.reject,
+    })
+  return done.promise
+}
+
+async function send(node: Store | undefined, to: string): Promise<void> {
+  const { runId: _runId, ...delivery } = sample.delivery({ channel: 'slack', to })
+  await node?.command({ type: 'send', delivery, task: sample.deliveryTask(delivery) })
 }
 
 const settled = (store: Store) => store.command({ type: 'offer-route', route: undefined })
@@ -420,33 +450,21 @@ test('a node that closes does not join again, whatever it still reports', async 
 test('runs of one session go in order, one at a time, however many nodes accept and perform', async (t) => {
   const { nodes } = await openNodes(t, nodeTimes, nodeTimes)
   const sessions = ['a', 'b', 'c', 'd', 'e']
-  const performed = new Map<string, string[]>(sessions.map((key) => [key, []]))
+  const order = new Map<string, string[]>(sessions.map((key) => [key, []]))
   const open = new Set<string>()
   const accepted = new Map<string, string[]>(sessions.map((key) => [key, []]))
-  const count = 20 * sessions.length
-  const done = Promise.withResolvers<void>()
-  let ended = 0
-  const byNode = [0, 0]
-  for (const [index, node] of nodes.entries()) {
-    node.work({
-      kinds: ['run'],
-      concurrency: 3,
-      async perform(claim) {
-        const { run } = await claim.load()
-        const key = run?.sessionKey ?? ''
-        assert.equal(open.has(key), false, `two runs of ${key} at a time`)
-        open.add(key)
-        performed.get(key)?.push(run?.id ?? '')
-        await claim.checkpoint({ run: { id: run?.id ?? '', stage: 'running' } })
-        open.delete(key)
-        byNode[index] = (byNode[index] ?? 0) + 1
-        ended += 1
-        if (ended === count) done.resolve()
-        return { done: true, effects: { run: { id: run?.id ?? '', state: 'succeeded', stage: 'delivered' } } }
-      },
-      onFault: done.reject,
-    })
-  }
+  const by = new Set<number>()
+  const work = { kinds: ['run'], concurrency: 3 } as const
+  const done = performed(nodes, 20 * sessions.length, work, async (claim, node) => {
+    const { run } = await claim.load()
+    const { id = '', sessionKey: key = '' } = run ?? {}
+    assert.equal(open.has(key), false, `two runs of ${key} at a time`)
+    open.add(key)
+    order.get(key)?.push(id)
+    await claim.checkpoint({ run: { id, stage: 'running' } })
+    open.delete(key)
+    by.add(node)
+  })
   await Promise.all(
     sessions.map(async (sessionKey) => {
       for (let number = 0; number < 20; number += 1) {
@@ -456,64 +474,23 @@ test('runs of one session go in order, one at a time, however many nodes accept 
       }
     }),
   )
-  await done.promise
-  assert.deepEqual(performed, accepted)
-  assert.ok(
-    byNode.every((each) => each > 0),
-    `both nodes perform: ${byNode}`,
-  )
+  await done
+  assert.deepEqual(order, accepted)
+  assert.equal(by.size, 2, 'both nodes perform')
 })
 
 test('no more tasks of a pool are performed at one time than its limit, on all nodes together', async (t) => {
   const { nodes } = await openNodes(t, nodeTimes, nodeTimes)
-  const [first, second] = nodes as [Store, Store]
   let open = 0
-  let ended = 0
-  const done = Promise.withResolvers<void>()
-  for (const node of nodes)
-    node.work({
-      kinds: ['run'],
-      concurrency: 5,
-      pools: { github: 2 },
-      async perform() {
-        open += 1
-        assert.ok(open <= 2, `${open} at one time`)
-        await setImmediate()
-        open -= 1
-        ended += 1
-        if (ended === 20) done.resolve()
-        return { done: true, effects: {} }
-      },
-      onFault: done.reject,
-    })
-  for (let number = 0; number < 10; number += 1) {
-    for (const node of [first, second]) {
-      const action = sample.runAction()
-      const tasks = action.tasks.map((task) => ({ ...task, pool: 'github' }))
-      await node.accept(sample.entry({ ...action, tasks }))
-    }
-  }
-  await done.promise
-})
-
-test('a key that two nodes see at the same time is accepted once, and a burst on both is one run', async (t) => {
-  const { nodes } = await openNodes(t, nodeTimes, nodeTimes)
-  for (let round = 0; round < 10; round += 1) {
-    const dedupe = { scope: 's', key: `${round}`, until: Date.now() + 60_000 }
-    const accepted = await Promise.all(
-      nodes.map((node) => node.accept(sample.entry(sample.runAction({}, { dedupe })))),
-    )
-    const outcomes = accepted.map(({ actions }) => actions[0]?.outcome).sort()
-    assert.deepEqual(outcomes, ['accepted', 'duplicate'])
-  }
-  const joined = await Promise.all(
-    [0, 1, 0, 1, 0, 1].map((index) =>
-      nodes[index]?.accept(sample.entry(sample.coalescedAction({ windowMs: 60_000, maxWaitMs: 60_000 }))),
-    ),
-  )
-  const ids = new Set(joined.map((each) => each?.actions[0] && 'id' in each.actions[0] && each.actions[0].id))
-  assert.equal(ids.size, 1)
-  assert.equal((await nodes[0]?.read.run([...ids][0] as string))?.coalesce?.count, 6)
+  const done = performed(nodes, 20, { kinds: ['run'], concurrency: 5, pools: { github: 2 } }, async () => {
+    open += 1
+    assert.ok(open <= 2, `${open} at one time`)
+    await setImmediate()
+    open -= 1
+  })
+  for (let number = 0; number < 20; number += 1)
+    await nodes[number % 2]?.accept(sample.entry(sample.runAction({ pool: 'github' })))
+  await done
 })
 
 test('a run that one node accepts is performed by another one at once, and its listeners are notified', async (t) => {
@@ -644,77 +621,43 @@ test('a drained pool starts nothing, not even a task that was being claimed', as
 test('while a node drains, others perform the tasks of the pools that it owned', async (t) => {
   const { nodes } = await openNodes(t, nodeTimes, nodeTimes)
   const [first, second] = nodes as [Store, Store]
-  const performed = [0, 1].map(() => Promise.withResolvers<void>())
+  const sent = [0, 1].map(() => Promise.withResolvers<void>())
   const workers = nodes.map((node, index) =>
     node.work({
       kinds: ['delivery'],
       concurrency: index === 0 ? 1 : 0,
       owned: true,
       async perform() {
-        performed[index]?.resolve()
+        sent[index]?.resolve()
         return { done: true, effects: {} }
       },
     }),
   )
-  const send = async () => {
-    const { runId: _runId, ...delivery } = sample.delivery({ channel: 'slack', to: 'C1' })
-    const task = { ...sample.deliveryTask(delivery), dueAt: Date.now() }
-    await first.command({ type: 'send', delivery, task })
-  }
-  await send()
-  await performed[0]?.promise
+  await send(first, 'C1')
+  await sent[0]?.promise
   await workers[1]?.resize(1)
   await workers[0]?.drain(0)
-  await send()
-  await performed[1]?.promise
+  await send(first, 'C1')
+  await sent[1]?.promise
   assert.deepEqual((await second.cluster.nodes()).length, 2)
 })
 
 test('tasks whose pace has to hold in the cluster are performed by one node at a time', async (t) => {
   const { nodes } = await openNodes(t, nodeTimes, nodeTimes)
   const by = new Set<number>()
-  let ended = 0
-  const done = Promise.withResolvers<void>()
-  for (const [index, node] of nodes.entries())
-    node.work({
-      kinds: ['delivery'],
-      concurrency: 4,
-      owned: true,
-      async perform() {
-        by.add(index)
-        ended += 1
-        if (ended === 20) done.resolve()
-        return { done: true, effects: {} }
-      },
-      onFault: done.reject,
-    })
-  for (let number = 0; number < 20; number += 1) {
-    const { runId: _runId, ...delivery } = sample.delivery({ channel: 'slack', to: `C${number % 3}` })
-    await nodes[number % 2]?.command({
-      type: 'send',
-      delivery,
-      task: { ...sample.deliveryTask(delivery), dueAt: Date.now() },
-    })
-  }
-  await done.promise
+  const work = { kinds: ['delivery'], concurrency: 4, owned: true } as const
+  const done = performed(nodes, 20, work, async (_claim, node) => by.add(node))
+  for (let number = 0; number < 20; number += 1) await send(nodes[number % 2], `C${number % 3}`)
+  await done
   assert.equal(by.size, 1)
 })
 
 test('connections of a node may be cut at any time: no acknowledged run is lost or performed twice', async (t) => {
   const { nodes, query } = await openNodes(t, nodeTimes)
   const [store] = nodes as [Store]
-  const performed = new Map<string, number>()
-  store.work({
-    kinds: ['run'],
-    concurrency: 4,
-    async perform({ task }) {
-      performed.set(task.subject ?? '', (performed.get(task.subject ?? '') ?? 0) + 1)
-      return {
-        done: true,
-        effects: { run: { id: task.subject ?? '', state: 'succeeded', stage: 'delivered' } },
-      }
-    },
-  })
+  const times = new Map<string, number>()
+  const count = async ({ task: { subject = '' } }: Claim) => times.set(subject, (times.get(subject) ?? 0) + 1)
+  const done = performed(nodes, 150, { kinds: ['run'], concurrency: 4 }, count)
   const answered: string[] = []
   const accepting = Array.from({ length: 150 }, async (_, number) => {
     await wait(number * 4)
@@ -738,7 +681,7 @@ test('connections of a node may be cut at any time: no acknowledged run is lost 
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
     )
   }
-  await Promise.all(accepting)
+  await Promise.all([...accepting, done])
   while (store.health().backlog > 0) await wait(20)
   assert.equal(answered.length, 150)
   for (const id of answered) {
@@ -746,7 +689,7 @@ test('connections of a node may be cut at any time: no acknowledged run is lost 
     assert.equal(run?.state, 'succeeded', id)
   }
   assert.deepEqual(
-    [...performed].filter(([, times]) => times !== 1),
+    [...times].filter(([, count]) => count !== 1),
     [],
     'no run was performed twice',
   )

@@ -5,11 +5,11 @@ import { type Driver, DriverError } from '@reveille/kit'
 import pg from 'pg'
 import { openPostgresDriver } from '../../../plugins/postgres/driver.ts'
 import { testPostgres } from '../../../plugins/postgres/testing/index.ts'
-import type { ContractSubject } from './bench/bench.ts'
 import type { OpenStore, StoreOptions } from '../port.ts'
 import type { LeaseTimes } from '../queue/claiming.ts'
 import { migrate, tables } from '../schema.ts'
 import { openServerStore } from '../server.ts'
+import type { ContractSubject } from './bench/bench.ts'
 import { faultsSql } from './bench/soundness.ts'
 
 /** A node that was killed is found soon, and no test takes as long as a lease. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
+import { createFolder, storeOptions } from '../contract/bench/folder.ts'
 import { createSampler } from '../contract/bench/samples.ts'
 import { createIdMinter } from '../id.ts'
 import { databaseFile } from './folder.ts'
@@ -13,13 +13,11 @@ import { backupSqliteStore, openSqliteStore } from './index.ts'
 
 const sample = createSampler({ mintId: createIdMinter(Date.now), clock: { now: Date.now } })
 
-const open = (location: string) =>
-  openSqliteStore({ location, now: Date.now, keepMs: 86_400_000, backlog: 1_000_000, historyMessages: 10 })
+const open = (location: string) => openSqliteStore({ ...storeOptions, location })
 
 async function createPlaces(t: TestContext) {
-  const parent = await mkdtemp(join(tmpdir(), 'reveille-backup-'))
-  t.after(() => rm(parent, { recursive: true, force: true }))
-  return { parent, location: join(parent, 'data'), file: join(parent, 'copy.db') }
+  const { parent, location } = await createFolder(t)
+  return { parent, location, file: join(parent, 'copy.db') }
 }
 
 /** Makes a backup from a child process, as `reveille store backup` does. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
+import { atEnd } from '../../../test/at-end.ts'
+import { createFolder, storeOptions } from '../contract/bench/folder.ts'
 import { createSampler, idOf } from '../contract/bench/samples.ts'
 import { createIdMinter } from '../id.ts'
 import { databaseFile } from './folder.ts'
@@ -14,19 +14,10 @@ const secret = 'a secret that is nowhere else'
 const sample = createSampler({ mintId: createIdMinter(() => start), clock: { now: () => start } })
 
 async function openStore(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), 'reveille-forget-'))
-  const store = await openSqliteStore({
-    location: folder,
-    now: () => start,
-    keepMs: 86_400_000,
-    backlog: 1_000,
-    historyMessages: 20,
-  })
-  t.after(async () => {
-    await store.close()
-    rmSync(folder, { recursive: true })
-  })
-  const file = databaseFile(folder)
+  const { location } = await createFolder(t)
+  const store = await openSqliteStore({ ...storeOptions, location, now: () => start })
+  atEnd(t, () => store.close())
+  const file = databaseFile(location)
   /** Returns which of the database and its log hold the text. */
   const holders = (text: string) => {
     const isIn = (each: string) => existsSync(each) && readFileSync(each, 'latin1').includes(text)

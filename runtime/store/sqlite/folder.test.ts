@@ -1,29 +1,22 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { atEnd } from '../../../test/at-end.ts'
+import { createFolder, storeOptions } from '../contract/bench/folder.ts'
 import { databaseFile } from './folder.ts'
 import { openSqliteStore } from './index.ts'
 
-async function createFolder(t: TestContext): Promise<string> {
-  const parent = await mkdtemp(join(tmpdir(), 'reveille-folder-'))
-  atEnd(t, () => rm(parent, { recursive: true, force: true }))
-  return join(parent, 'data')
-}
-
-const open = (location: string) =>
-  openSqliteStore({ location, now: Date.now, keepMs: 1_000, backlog: 10, historyMessages: 10 })
+const open = (location: string) => openSqliteStore({ ...storeOptions, location })
 
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
 
 test('the data folder and its files are for their owner alone', async (t) => {
-  const folder = await createFolder(t)
+  const { location: folder } = await createFolder(t)
   const store = await open(folder)
   await store.command({ type: 'offer-route', route: undefined })
   assert.equal(await modeOf(folder), '700')
@@ -34,7 +27,7 @@ test('the data folder and its files are for their owner alone', async (t) => {
 })
 
 test('a folder that is in use is locked, and free again once its store is closed', async (t) => {
-  const folder = await createFolder(t)
+  const { location: folder } = await createFolder(t)
   const first = await open(folder)
   await assert.rejects(open(folder), { code: 'LOCKED', message: new RegExp(`data folder ${folder}`) })
   await assert.rejects(open(folder), { code: 'LOCKED' }, 'a refused process takes no lock away')
@@ -44,7 +37,7 @@ test('a folder that is in use is locked, and free again once its store is closed
 })
 
 test('a folder in use by another process is locked until that process is killed', async (t) => {
-  const folder = await createFolder(t)
+  const { location: folder } = await createFolder(t)
   const victim = fileURLToPath(new URL('../contract/bench/victim.ts', import.meta.url))
   const opener = new URL('./index.ts', import.meta.url).href
   const child = spawn(process.execPath, [victim, opener, 'openSqliteStore', folder, 'perform'], {
@@ -61,7 +54,7 @@ test('a folder in use by another process is locked until that process is killed'
 })
 
 test('a store of a newer version is left as it is', async (t) => {
-  const folder = await createFolder(t)
+  const { location: folder } = await createFolder(t)
   const store = await open(folder)
   await store.close()
   const db = new DatabaseSync(databaseFile(folder))
@@ -71,7 +64,7 @@ test('a store of a newer version is left as it is', async (t) => {
 })
 
 test('a file that is no database is named with its folder', async (t) => {
-  const folder = await createFolder(t)
+  const { location: folder } = await createFolder(t)
   const store = await open(folder)
   await store.close()
   await writeFile(databaseFile(folder), 'this is no database, only a long enough text '.repeat(100))
@@ -82,7 +75,7 @@ test('a file that is no database is named with its folder', async (t) => {
 })
 
 test('a path that cannot be a folder is named', async (t) => {
-  const folder = await createFolder(t)
+  const { location: folder } = await createFolder(t)
   await writeFile(folder, '')
   await chmod(folder, 0o600)
   await assert.rejects(open(folder), { code: 'STORE_UNAVAILABLE', message: new RegExp(folder) })

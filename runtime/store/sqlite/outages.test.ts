@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { atEnd } from '../../../test/at-end.ts'
+import { createFolder, storeOptions } from '../contract/bench/folder.ts'
 import { createManualClock } from '../contract/bench/manual-clock.ts'
 import { startManualWorker } from '../contract/bench/manual-worker.ts'
 import { createSampler, idOf } from '../contract/bench/samples.ts'
@@ -15,28 +15,22 @@ const seconds = 1_000
 
 /** A store in a folder of its own, whose watch timer is a manual clock. */
 async function openStore(t: TestContext) {
-  const parent = await mkdtemp(join(tmpdir(), 'reveille-outages-'))
-  const location = join(parent, 'data')
+  const { parent, location } = await createFolder(t)
   const clock = createManualClock()
   const watchClock = createManualClock()
   const reported: Health[] = []
   const open = () =>
     openFaultyStore({
+      ...storeOptions,
       ...clock,
       location,
-      keepMs: 86_400_000,
-      backlog: 1_000,
-      historyMessages: 10,
       setWatchTimer: watchClock.setTimer,
       onHealth: (health) => reported.push(health),
     })
   const opened = await open()
   const mintId = createIdMinter(clock.now)
   const sample = createSampler({ mintId, clock })
-  atEnd(t, async () => {
-    await opened.store.close()
-    await rm(parent, { recursive: true, force: true })
-  })
+  atEnd(t, () => opened.store.close())
   /** Moves the watch timer by these seconds, and no other clock. */
   const watch = (count: number) => watchClock.advance(count * seconds)
   const settled = () => opened.store.command({ type: 'offer-route', route: undefined }).catch(() => {})
@@ -128,24 +122,30 @@ test('a log without its database is kept, and no empty database is begun beside 
   assert.equal((await stat(join(location, 'reveille.db-wal'))).size, 23)
 })
 
-const hanging = () => new Int32Array(new SharedArrayBuffer(4))
+/** Returns what a commit waits for, and what ends that. It ends with the test, too. */
+function createHanging(t: TestContext) {
+  const memory = new Int32Array(new SharedArrayBuffer(4))
+  const end = () => {
+    Atomics.store(memory, 0, 1)
+    Atomics.notify(memory, 0)
+  }
+  t.after(end)
+  return { hang: { commitHangs: memory }, end }
+}
 
-function endHanging(memory: Int32Array<SharedArrayBuffer>): void {
-  Atomics.store(memory, 0, 1)
-  Atomics.notify(memory, 0)
+/** What was handed in is on its way to the writer's thread. */
+async function posted(): Promise<void> {
+  for (let turn = 0; turn < 2; turn += 1) await new Promise(setImmediate)
 }
 
 test('a commit that hangs is answered as unavailable after five seconds, and what comes meanwhile at once', async (t) => {
   const { fault, sample, settled, store, reported, watch } = await openStore(t)
-  const memory = hanging()
-  t.after(() => endHanging(memory))
-  await fault({ commitHangs: memory })
+  const { hang, end } = createHanging(t)
+  await fault(hang)
   const first = sample.entry(sample.runAction({}, { dedupe: { scope: 's', key: 'k', until: 9e15 } }))
   const accepting = store.accept(first)
   accepting.catch(() => {})
-  // The entry is on its way to the writer's thread.
-  await new Promise(setImmediate)
-  await new Promise(setImmediate)
+  await posted()
   watch(5)
   assert.equal(store.health().writable, true)
   watch(1)
@@ -161,7 +161,7 @@ test('a commit that hangs is answered as unavailable after five seconds, and wha
 
   store.note({ ...first.request, outcome: 'refused', status: 503, code: 'STORE_UNAVAILABLE', actions: [] })
   assert.equal((await store.read.request(first.request.id))?.outcome, 'refused')
-  endHanging(memory)
+  end()
   await settled()
   assert.deepEqual([store.health().writable, store.isStuck(), reported.length], [true, false, 2])
   const record = await store.read.request(first.request.id)
@@ -182,35 +182,31 @@ test('a commit that hangs is answered as unavailable after five seconds, and wha
 
 test('a settlement waits for a commit that hangs, and is written once', async (t) => {
   const { fault, sample, settled, store, watch } = await openStore(t)
-  const memory = hanging()
-  t.after(() => endHanging(memory))
+  const { hang, end } = createHanging(t)
   const action = sample.runAction()
   await store.accept(sample.entry(action))
   const claim = await startManualWorker(store, ['run']).next()
-  await fault({ commitHangs: memory })
+  await fault(hang)
   claim.done({ run: { id: idOf(action), state: 'succeeded', reply: 'done' } })
-  await new Promise(setImmediate)
-  await new Promise(setImmediate)
+  await posted()
   watch(6)
   assert.equal(store.health().writable, false)
-  endHanging(memory)
+  end()
   await settled()
   assert.deepEqual([(await store.read.run(idOf(action)))?.reply, store.health().backlog], ['done', 0])
 })
 
 test('a drain and a close do not wait for a commit that hangs', async (t) => {
   const { fault, location, open, sample, store, watch } = await openStore(t)
-  const memory = hanging()
-  t.after(() => endHanging(memory))
+  const { hang } = createHanging(t)
   const action = sample.runAction()
   await store.accept(sample.entry(action))
   const worker = startManualWorker(store, ['run'])
   const claim = await worker.next()
-  await fault({ commitHangs: memory })
+  await fault(hang)
   claim.done({ run: { id: idOf(action), state: 'succeeded', reply: 'done' } })
   const drained = worker.drain(30 * seconds).then(() => store.close())
-  await new Promise(setImmediate)
-  await new Promise(setImmediate)
+  await posted()
   watch(6)
   await drained
   assert.equal(store.isStuck(), true)

@@ -1,21 +1,18 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readdir } from 'node:fs/promises'
 import { test } from 'node:test'
-import { createManualClock } from '../contract/bench/manual-clock.ts'
+import { createFolder, storeOptions } from '../contract/bench/folder.ts'
 import { createSampler } from '../contract/bench/samples.ts'
 import { createIdMinter } from '../id.ts'
 import type { StoreError } from '../port.ts'
 import { openFaultyStore } from './store.ts'
 
+const sample = createSampler({ mintId: createIdMinter(Date.now), clock: Date })
+
 test("when the writer's thread dies, the store says so once, refuses, and can still be closed and opened", async (t) => {
-  const location = await mkdtemp(join(tmpdir(), 'reveille-stopping-'))
-  t.after(() => rm(location, { recursive: true, force: true }))
-  const clock = createManualClock()
-  const sample = createSampler({ mintId: createIdMinter(clock.now), clock })
+  const { location } = await createFolder(t)
   const stopped = Promise.withResolvers<StoreError>()
-  const options = { ...clock, location, keepMs: 1000, backlog: 10, historyMessages: 10 }
+  const options = { ...storeOptions, location }
   const reports: StoreError[] = []
   const onStopped = (error: StoreError) => {
     reports.push(error)
@@ -40,17 +37,8 @@ test("when the writer's thread dies, the store says so once, refuses, and can st
 })
 
 test('a store that is closed right after it was read leaves no log beside its database', async (t) => {
-  const location = await mkdtemp(join(tmpdir(), 'reveille-stopping-'))
-  t.after(() => rm(location, { recursive: true, force: true }))
-  const clock = createManualClock()
-  const sample = createSampler({ mintId: createIdMinter(clock.now), clock })
-  const { store } = await openFaultyStore({
-    ...clock,
-    location,
-    keepMs: 1000,
-    backlog: 10,
-    historyMessages: 10,
-  })
+  const { location } = await createFolder(t)
+  const { store } = await openFaultyStore({ ...storeOptions, location })
   const kept = sample.entry(sample.eventAction())
   await store.accept(kept)
   assert.ok(await store.read.request(kept.request.id))

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
+import { atEnd } from '../../../test/at-end.ts'
+import { createFolder, storeOptions } from '../contract/bench/folder.ts'
 import { createSampler } from '../contract/bench/samples.ts'
 import { createIdMinter } from '../id.ts'
 import { databaseFile } from './folder.ts'
@@ -12,16 +13,9 @@ import { openSqliteStore, readStoreSummary } from './index.ts'
 const sample = createSampler({ mintId: createIdMinter(Date.now), clock: { now: Date.now } })
 
 async function createStore(t: TestContext) {
-  const location = await mkdtemp(join(tmpdir(), 'reveille-summary-'))
-  t.after(() => rm(location, { recursive: true, force: true }))
-  const store = await openSqliteStore({
-    location,
-    now: Date.now,
-    keepMs: 86_400_000,
-    backlog: 1_000,
-    historyMessages: 10,
-  })
-  t.after(() => store.close())
+  const { location } = await createFolder(t)
+  const store = await openSqliteStore({ ...storeOptions, location })
+  atEnd(t, () => store.close())
   const entries = [sample.entry(sample.runAction()), sample.entry(sample.eventAction())]
   for (const entry of entries) await store.accept(entry)
   return { location, store, newest: entries.map(({ request }) => request.id).toReversed() }
@@ -30,12 +24,8 @@ async function createStore(t: TestContext) {
 /** Returns the names, times and sizes of the files in the folder. */
 async function tracesIn(folder: string): Promise<readonly string[]> {
   const names = (await readdir(folder)).sort()
-  return Promise.all(
-    names.map(
-      async (name) =>
-        `${name} ${(await stat(join(folder, name))).mtimeMs} ${(await stat(join(folder, name))).size}`,
-    ),
-  )
+  const facts = await Promise.all(names.map((name) => stat(join(folder, name))))
+  return facts.map(({ mtimeMs, size }, index) => `${names[index]} ${mtimeMs} ${size}`)
 }
 
 test('the summary of a closed store shows its content and leaves nothing in its folder', async (t) => {

@@ -1,6 +1,7 @@
 /** Makes the records that contract tests use. */
 
 import type { MintId } from '../../id.ts'
+import { pagesOf } from '../../pages.ts'
 import type {
   Acceptance,
   DeliveryRecord,
@@ -16,7 +17,6 @@ import type {
   RunRecord,
   SessionMessage,
 } from '../../port.ts'
-import { pagesOf } from '../../pages.ts'
 import { deliveryTask, heartbeatTask, heartbeatWindowMs, runTask } from '../../task-keys.ts'
 
 /** Properties of an action beside its record that a test may choose. */
