@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { atEnd } from '../../test/at-end.ts'
-import { createFolder } from './contract/bench/folder.ts'
+import { createFolder } from '../../test/store-folder.ts'
 import { migrate, migrations, schemaOf, schemaVersion } from './schema.ts'
 import { createEmbeddedDriver } from './sqlite/driver.ts'
 import { prepareFolder } from './sqlite/folder.ts'

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { atEnd } from '../../../test/at-end.ts'
-import { createFolder, storeOptions } from '../contract/bench/folder.ts'
+import { createFolder, storeOptions } from '../../../test/store-folder.ts'
 import { databaseFile } from './folder.ts'
 import { openSqliteStore } from './index.ts'
 

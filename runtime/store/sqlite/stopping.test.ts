@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { test } from 'node:test'
-import { createFolder, storeOptions } from '../contract/bench/folder.ts'
+import { createFolder, storeOptions } from '../../../test/store-folder.ts'
 import { createSampler } from '../contract/bench/samples.ts'
 import { createIdMinter } from '../id.ts'
 import type { StoreError } from '../port.ts'

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { atEnd } from '../../../../test/at-end.ts'
+import { atEnd } from './at-end.ts'
 
 export const storeOptions = {
   now: Date.now,
