@@ -14,11 +14,11 @@ import {
   type PluginError,
   readRetryAfter,
   signWebhook,
-  splitMarkdown,
   type Target,
   type VendorAnswer,
   type VendorContext,
 } from '@reveille/kit'
+import { splitMarkdown } from '@reveille/kit/markdown'
 import { isPublicAddress } from './addresses.ts'
 
 /** A configuration that `config.schema.json` has accepted, with its defaults filled in. */

@@ -9,11 +9,15 @@ const narrow =
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
+/** Returns what readers take for single characters. */
+export function graphemesOf(text: string): string[] {
+  return Array.from(graphemes.segment(text), ({ segment }) => segment)
+}
+
 /** Returns the columns of a text: two for East Asian characters and emoji, and none for invisible characters. */
 export function widthOf(text: string): number {
   if (narrow.test(text)) return text.length
   let width = 0
-  for (const { segment } of graphemes.segment(text))
-    width += unseen.test(segment) ? 0 : wide.test(segment) ? 2 : 1
+  for (const each of graphemesOf(text)) width += unseen.test(each) ? 0 : wide.test(each) ? 2 : 1
   return width
 }

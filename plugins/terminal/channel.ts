@@ -5,11 +5,11 @@ import {
   type Channel,
   PluginError,
   permanentError,
-  splitMarkdown,
   type Target,
   transientError,
   unlessAborted,
 } from '@reveille/kit'
+import { splitMarkdown } from '@reveille/kit/markdown'
 import { neutralise, setBlock } from './render.ts'
 
 export interface TerminalConfig {

@@ -1,6 +1,6 @@
 /** Prints a reply as a block with a title and a bar before every line, which the text of the reply cannot break out of. */
 
-import { graphemes, widthOf } from '@reveille/kit'
+import { graphemesOf, widthOf } from '@reveille/kit'
 
 interface BlockOptions {
   readonly title: string
@@ -49,14 +49,14 @@ export function wrapLine(line: string, width: number): string[] {
       current = indent
       used = indent.length
     }
-    for (const { text } of graphemes(lines.length === 0 ? word : word.trimStart())) {
-      const columns = widthOf(text)
+    for (const character of graphemesOf(lines.length === 0 ? word : word.trimStart())) {
+      const columns = widthOf(character)
       if (used + columns > width) {
         lines.push(current)
         current = indent
         used = indent.length
       }
-      current += text
+      current += character
       used += columns
     }
   }

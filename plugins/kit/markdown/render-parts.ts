@@ -2,7 +2,7 @@
 
 import type { ChannelLimits, Part } from '../channel.ts'
 import { lengthIn } from '../measure.ts'
-import { codePoints, graphemes, type Piece } from '../split.ts'
+import { graphemesOf } from '../width.ts'
 import { chooseCut, readPositions } from './cut.ts'
 import type { Dialect } from './dialect.ts'
 import { parseMarkdown, visible } from './parse.ts'
@@ -111,7 +111,7 @@ export function renderBlocks<Part>(
     const start = from - leaf.start
     const rest = leaf.text.slice(start, start + 2 * limit)
     for (const bare of [leaf.bare, plain])
-      for (const pieces of [graphemes(rest), codePoints(rest)]) {
+      for (const pieces of [graphemesOf(rest), [...rest]]) {
         const ends = endsOf(pieces)
         const part = (count: number) => write(bare(leaf, start, start + (ends[count - 1] ?? 0)))
         const count = maxThat((count) => measure(part(count)) <= limit, ends.length)
@@ -170,10 +170,10 @@ function plain(leaf: Leaf, from: number, to: number): Block[] {
   return [{ type: 'paragraph', children: [{ type: 'text', text: leaf.text.slice(from, to) }] }]
 }
 
-function endsOf(pieces: readonly Piece[]): number[] {
+function endsOf(pieces: readonly string[]): number[] {
   let end = 0
-  return pieces.map(({ text }) => {
-    end += text.length
+  return pieces.map((piece) => {
+    end += piece.length
     return end
   })
 }

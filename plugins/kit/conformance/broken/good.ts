@@ -1,9 +1,9 @@
 /** A runner and a channel that keep every promise, which the broken ones modify. */
 
 import type { Channel } from '../../channel.ts'
+import { splitMarkdown } from '../../markdown/split.ts'
 import { PluginError, permanentError } from '../../plugin-error.ts'
 import type { Runner } from '../../runner.ts'
-import { splitMarkdown } from '../../split.ts'
 import type { ChannelFixture } from '../channel.ts'
 import type { RunnerFixture } from '../runner.ts'
 
