@@ -65,6 +65,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
       'exclusive-lock.ts',
       'once-for-each.ts',
       'package-folder.ts',
+      'pause.ts',
       'random-id.ts',
       'redact.ts',
       'trace-context.ts',

@@ -7,6 +7,7 @@ import {
   type Dialect,
   plainMarker,
   renderParts,
+  shownAddress,
   writeTableAsCode,
 } from '@reveille/kit/markdown'
 
@@ -114,10 +115,6 @@ const markedDialect: Dialect = {
       maxWidth: maxTableWidth,
     }),
   rule: '———',
-}
-
-function shownAddress(address: string): string {
-  return address.replace(/^(mailto|tel):/i, '')
 }
 
 /** Signal-cli sends a longer text as a file. Of a reply in more than ten parts the last one says where the rest can be read. */

@@ -11,6 +11,7 @@ import {
   plainDialect,
   plainMarker,
   renderParts,
+  shownAddress,
   writeTableAsCode,
 } from '@reveille/kit/markdown'
 
@@ -112,10 +113,6 @@ function visibleOf(html: string): string {
 function isTaken(address: string): boolean {
   const url = URL.parse(address)
   return url !== null && /^https?:$/.test(url.protocol) && /[.:]/.test(url.hostname)
-}
-
-function shownAddress(address: string): string {
-  return address.replace(/^(mailto|tel):/i, '')
 }
 
 function tag(name: string, inner: string): string {

@@ -6,6 +6,7 @@
  */
 
 import type { Timers } from '@reveille/engine'
+import { pause } from '../pause.ts'
 import type { MintId } from '../store/id.ts'
 import { pagesOf } from '../store/pages.ts'
 import {
@@ -97,7 +98,7 @@ export function createReplayJobs(options: ReplayJobsOptions) {
         // The store says itself that it cannot read or write.
         if (!(error instanceof StoreError))
           log.error({ event: 'replay-job-faulted', err: error }, 'a replay job failed unexpectedly')
-        await pause(options, retryMs)
+        await pause(retryMs, [options.draining], options.timers)
       }
     }
   }
@@ -144,31 +145,23 @@ async function performSome(
 ): Promise<void> {
   const { store, now, mintId } = options
   const { writable, backlog } = store.health()
-  if (!writable || backlog * 2 > options.backlog()) return pause(options, retryMs)
+  if (!writable || backlog * 2 > options.backlog()) return pause(retryMs, [options.draining], options.timers)
   const began = now()
   const mint = Array.from({ length: concurrency }, () => mintId())
   const { items = [] } = await store.command({ type: 'job-next', job: job.id, limit: concurrency, mint })
   // A job whose items are still being added has none to hand out.
-  if (items.length === 0) return pause(options, retryMs)
+  if (items.length === 0) return pause(retryMs, [options.draining], options.timers)
   const isNew = new Set(mint)
   const terms = { ...(job.options as JobOptions), by: job.by }
   const results = await Promise.all(items.map((item) => perform(item, terms, isNew.has(item.replay))))
   const settled = results.filter((result) => result !== undefined)
   await settle(options, job.id, settled)
   const took = now() - began
-  await pause(options, settled.length < items.length ? retryMs : Math.max(0, paceMs - took))
-}
-
-/** Resolves early when the gateway drains. */
-async function pause({ timers, draining }: ReplayJobsOptions, ms: number): Promise<void> {
-  if (ms <= 0 || draining.aborted) return
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = timers.setTimeout(resolve, ms)
-  const stop = () => resolve()
-  draining.addEventListener('abort', stop, { once: true })
-  await promise
-  timers.clearTimeout(timer)
-  draining.removeEventListener('abort', stop)
+  await pause(
+    settled.length < items.length ? retryMs : Math.max(0, paceMs - took),
+    [options.draining],
+    options.timers,
+  )
 }
 
 /** The ids of the matching requests that can be replayed, the oldest first. Ends early, with fewer, once nobody wants them any more. */

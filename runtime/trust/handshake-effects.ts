@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type Handshake, UnavailableError } from '@reveille/engine'
 import { BoundedMap } from '@reveille/kit'
 import type { Log } from '../observe/log.ts'
+import { pause } from '../pause.ts'
 import { writeWhole } from '../write-whole.ts'
 import { getText, type Web } from './web.ts'
 
@@ -35,7 +36,7 @@ export function createConfirmations({ web, log }: { web: Web; log: Pick<Log, 'in
   async function fetchWithRetries(url: string): Promise<string | undefined> {
     let reason: string | undefined
     for (const waitMs of [0, ...waitsMs]) {
-      if (waitMs > 0) await pause(waitMs, web)
+      if (waitMs > 0) await pause(waitMs, [web.signal], web.timers)
       if (web.signal.aborted) return 'the gateway is stopping'
       const { status } = await getText(url, web).catch(() => ({ status: undefined }))
       if (status !== undefined && status < 300) return undefined
@@ -64,19 +65,6 @@ export function createConfirmations({ web, log }: { web: Web; log: Pick<Log, 'in
       await Promise.all(running)
     },
   }
-}
-
-function pause(ms: number, { timers, signal }: Web): Promise<void> {
-  if (signal.aborted) return Promise.resolve()
-  return new Promise((resolve) => {
-    const end = () => {
-      timers.clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = timers.setTimeout(end, ms)
-    signal.addEventListener('abort', end)
-  })
 }
 
 /** Anybody may send a secret, so this bounds how often one is written and logged. Milliseconds. */

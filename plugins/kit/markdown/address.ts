@@ -71,3 +71,8 @@ const domainEndings =
 const fileEndings = new Set(
   'cc cs go hs js jl kt md ml mm pl pm ps py rb rs sh tf ts vb vi db gz so'.split(' '),
 )
+
+/** Returns an address as a person would write it. */
+export function shownAddress(address: string): string {
+  return address.replace(/^(mailto|tel):/i, '')
+}

@@ -3,13 +3,13 @@
 import { type Backoff, BoundedMap, type Channel, type ChannelLimits, retryDelayMs } from '@reveille/kit'
 import { boundedCall } from '../../agent/bounded-call.ts'
 import { type Failure, failureOf } from '../../agent/failure.ts'
+import { pause } from '../../pause.ts'
 import type { Claim, DeliveryRecord, Id, RunRecord, Settlement } from '../../store/port.ts'
 import { isNoAttempt, minRetryMs, ownFault } from '../failure-scope.ts'
 import type { PerformerOptions } from '../performer-options.ts'
 import type { ChannelCircuitBreaker, SendPermit } from './circuit-breaker.ts'
 import { failureToSend, receiptOf, type SendOutcome, withoutQuotes } from './outcome.ts'
 import { type DeliveryPlan, planParts } from './parts.ts'
-import { pause } from './pause.ts'
 import { createSettlements, prefixed, progressOf, retryWindowExpired } from './settlements.ts'
 
 /** The time for one part, if its channel declares none. Milliseconds. */

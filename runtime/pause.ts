@@ -3,7 +3,7 @@
 import type { Timers } from '@reveille/engine'
 
 export function pause(ms: number, stops: readonly AbortSignal[], timers: Timers): Promise<void> {
-  if (stops.some((signal) => signal.aborted)) return Promise.resolve()
+  if (ms <= 0 || stops.some((signal) => signal.aborted)) return Promise.resolve()
   return new Promise((resolve) => {
     const timer = timers.setTimeout(end, ms)
     for (const signal of stops) signal.addEventListener('abort', end, { once: true })
