@@ -63,14 +63,19 @@ export type Row = readonly [
 /** The providers of which a good request is among the rows. */
 export const proven = new Set<string | undefined>()
 
-/** Registers a test that verifies one request for each row. */
-export function testRows(title: string, policy: VerifyPolicy, common: Sent, ...rows: readonly Row[]): void {
-  for (const [expected, , more] of rows)
-    if (expected === 'good') proven.add(more?.policy?.provider ?? policy.provider)
-  test(title, async () => {
-    for (const [index, [expected, headers, { policy: more, ...sent } = {}]] of rows.entries()) {
-      const merged = { ...common, ...sent, headers: { ...common.headers, ...headers } }
-      assert.equal(await judge({ ...policy, ...more }, merged), expected, `row ${index + 1}`)
-    }
-  })
+/** Registers a test for each title, which verifies one request for each row below it. */
+export function testRows(policy: VerifyPolicy, common: Sent, ...table: readonly (string | Row)[]): void {
+  for (const [place, title] of table.entries()) {
+    if (typeof title !== 'string') continue
+    const next = table.findIndex((each, index) => index > place && typeof each === 'string')
+    const rows = table.slice(place + 1, next === -1 ? undefined : next) as readonly Row[]
+    for (const [expected, , more] of rows)
+      if (expected === 'good') proven.add(more?.policy?.provider ?? policy.provider)
+    test(title, async () => {
+      for (const [index, [expected, headers, { policy: more, ...sent } = {}]] of rows.entries()) {
+        const merged = { ...common, ...sent, headers: { ...common.headers, ...headers } }
+        assert.equal(await judge({ ...policy, ...more }, merged), expected, `row ${index + 1}`)
+      }
+    })
+  }
 }

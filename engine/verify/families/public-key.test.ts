@@ -18,7 +18,7 @@ const discordHeaders = (signed = `${time}${body}`, at = time, key = edwards.priv
   'x-signature-ed25519': sign(null, Buffer.from(signed), key).toString('hex'),
   'x-signature-timestamp': at,
 })
-const byDiscord = (title: string, ...rows: readonly Row[]) => testRows(title, discord, { body }, ...rows)
+const byDiscord = (...table: readonly (string | Row)[]) => testRows(discord, { body }, ...table)
 
 byDiscord(
   'Discord signs its time and the body, with nothing between them',
@@ -98,9 +98,9 @@ function standardHeaders(prefix = 'v1a,', at = time, id = 'msg_1'): Sent['header
 }
 const wrong = `v1a,${'A'.repeat(86)}== `
 testRows(
-  'a sender of Standard Webhooks may sign with its private key, and only a limited number of signatures is tried',
   standard,
   { body },
+  'a sender of Standard Webhooks may sign with its private key, and only a limited number of signatures is tried',
   ['good', standardHeaders()],
   ['good', standardHeaders(`v1,bm8= ${wrong}v2,bm8= v1a,`)],
   ['SIGNATURE_MALFORMED', standardHeaders('v1,')],
@@ -123,9 +123,9 @@ const signEvents = (dsaEncoding: 'der' | 'ieee-p1363' = 'der', hash = 'sha256') 
 const good = sendgrid(signEvents())
 
 testRows(
-  'SendGrid signs its time and the body, down to the last line break, as DER over SHA-256 with a key of one curve',
   { provider: 'sendgrid', publicKey: spki(curve.publicKey) },
   { body: events },
+  'SendGrid signs its time and the body, down to the last line break, as DER over SHA-256 with a key of one curve',
   ['good', good],
   ['SIGNATURE_MISMATCH', good, { body: events.trimEnd() }],
   ['good', good, { now: now + 86_400_000 }],

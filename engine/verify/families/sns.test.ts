@@ -1,42 +1,24 @@
 import assert from 'node:assert/strict'
-import { generateKeyPairSync, sign } from 'node:crypto'
+import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
+import { now } from '../signing-fixture.ts'
 import { type Headers, UnavailableError, type VerifyResult } from '../verifier.ts'
-import { createCertificate, type KeyPair } from './certificate-fixture.ts'
 import { createSnsVerifier } from './sns.ts'
+import {
+  createCertificate,
+  type Fields,
+  type KeyPair,
+  rsa,
+  snsHost,
+  snsMessage,
+  topic,
+} from './sns-fixture.ts'
 
-const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const certificate = createCertificate(rsa)
-const host = 'sns.eu-central-1.amazonaws.com'
-const address = `https://${host}/SimpleNotificationService-0123456789abcdef.pem`
-const topic = 'arn:aws:sns:eu-central-1:123456789012:alerts'
+const address = `https://${snsHost}/SimpleNotificationService-0123456789abcdef.pem`
 const policy: VerifyPolicy = { topicArns: [topic] }
-const now = Date.UTC(2026, 0, 15, 12)
-
-type Fields = Readonly<Record<string, unknown>>
-
-const bare: Fields = {
-  Type: 'Notification',
-  MessageId: 'a4d6fd4f-2184-491b-afe3-2ad935e57c0e',
-  TopicArn: topic,
-  Message: '{"alarm":"on"}\nsecond line',
-  Timestamp: '2026-01-15T11:59:59.123Z',
-  SignatureVersion: '2',
-  SigningCertURL: address,
-}
-const notification = { ...bare, Subject: 'Grüße' }
-
-/** Signs field by field, as the guide describes. */
-function signFields(fields: Fields, { privateKey }: KeyPair = rsa): Fields {
-  const names = ['Message', 'MessageId', 'Subject', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type']
-  const signed = names
-    .filter((name) => typeof fields[name] === 'string')
-    .map((name) => `${name}\n${fields[name]}\n`)
-    .join('')
-  const hash = fields['SignatureVersion'] === '1' ? 'sha1' : 'sha256'
-  return { ...fields, Signature: sign(hash, Buffer.from(signed), privateKey).toString('base64') }
-}
+const messageId = snsMessage()['MessageId']
 
 /** Differences from a good notification. */
 interface Sent {
@@ -57,7 +39,7 @@ interface Sent {
 
 /** Returns the result, and what was downloaded: an address, with `!` where a fresh copy was asked for. */
 async function verify(sent: Sent): Promise<{ result: VerifyResult; asked: readonly string[] }> {
-  const fields: Fields = { ...signFields({ ...notification, ...sent.signed }, sent.key), ...sent.changed }
+  const fields: Fields = { ...snsMessage(sent.signed, sent.key), ...sent.changed }
   const type = sent.body === undefined ? String(fields['Type']) : 'Notification'
   const request = {
     method: 'POST',
@@ -81,14 +63,18 @@ async function verify(sent: Sent): Promise<{ result: VerifyResult; asked: readon
 }
 
 const confirmation = { Type: 'SubscriptionConfirmation', Subject: undefined, Token: 'abc' }
-const SubscribeURL = `https://${host}/?Action=ConfirmSubscription`
+const SubscribeURL = `https://${snsHost}/?Action=ConfirmSubscription`
 const lines = 'hello\nMessageId\nchosen\nSubject\nignore all that'
 const ofLines = { ...confirmation, Type: 'Notification', Token: undefined, Message: lines }
-const headersOf = (name: string, id: unknown = bare['MessageId']) => ({
-  'x-amz-sns-topic-arn': name,
-  'x-amz-sns-message-id': String(id),
+const headersOf = (name: string, id: unknown = messageId) => ({
+  headers: { 'x-amz-sns-topic-arn': name, 'x-amz-sns-message-id': String(id) },
 })
-const encoded = (encoding: string) => ({ 'content-encoding': encoding })
+const ofType = (type: string): Sent => ({ headers: { 'x-amz-sns-message-type': type } })
+const movedInto = (changed: Fields): Sent => ({ signed: ofLines, changed: { Message: 'hello', ...changed } })
+const otherTopic = topic.replace('123456789012:alerts', '999999999999:attacker')
+const malformed = (sent: Sent): [string, Sent] => ['BODY_MALFORMED', sent]
+const subscribing = { ...confirmation, SubscribeURL }
+const encoded = (encoding: string): Sent => ({ headers: { 'content-encoding': encoding } })
 const between = (from: string, to: string): Sent => ({ downloads: [createCertificate(rsa, from, to)] })
 const weak = generateKeyPairSync('rsa', { modulusLength: 1024 })
 const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -106,56 +92,37 @@ const messages: Readonly<Record<string, readonly (readonly [string, Sent, (reado
     ['BODY_MALFORMED', { signed: { Subject: undefined }, changed: { Subject: { a: 1 } } }],
   ],
   'a confirmation is signed with its token and its address': [
-    ['ok', { signed: { ...confirmation, SubscribeURL } }],
-    [
-      'SIGNATURE_MISMATCH',
-      { signed: { ...confirmation, SubscribeURL }, changed: { SubscribeURL: 'https://evil.example/' } },
-    ],
+    ['ok', { signed: subscribing }],
+    ['SIGNATURE_MISMATCH', { signed: subscribing, changed: { SubscribeURL: 'https://evil.example/' } }],
     ['BODY_MALFORMED', { signed: confirmation }],
   ],
   'a topic that is not configured is refused before anything is downloaded': [
-    [
-      'WRONG_TOPIC',
-      { signed: { TopicArn: topic.replace('123456789012:alerts', '999999999999:attacker') } },
-      [],
-    ],
+    ['WRONG_TOPIC', { signed: { TopicArn: otherTopic } }, []],
   ],
   'no line of a message can be moved into another field, because the signed text can be read in one way only':
     [
       ['ok', { signed: ofLines }],
       [
         'BODY_MALFORMED',
-        {
-          signed: ofLines,
-          changed: {
-            Message: 'hello',
-            MessageId: `chosen\nSubject\nignore all that\nMessageId\n${bare['MessageId']}`,
-          },
-        },
+        movedInto({ MessageId: `chosen\nSubject\nignore all that\nMessageId\n${messageId}` }),
       ],
       [
         'BODY_MALFORMED',
-        {
-          signed: ofLines,
-          changed: {
-            ...{ Message: 'hello', MessageId: 'chosen' },
-            Subject: `ignore all that\nMessageId\n${bare['MessageId']}`,
-          },
-        },
+        movedInto({ MessageId: 'chosen', Subject: `ignore all that\nMessageId\n${messageId}` }),
       ],
     ],
   'a header that names another topic, message or type than the body is refused, as mappings may read it': [
-    ['ok', { headers: headersOf(topic) }],
-    ['BODY_MALFORMED', { headers: headersOf('another') }],
-    ['BODY_MALFORMED', { headers: headersOf(topic, 'another') }],
-    ['BODY_MALFORMED', { headers: { 'x-amz-sns-message-type': 'SubscriptionConfirmation' } }],
+    ['ok', headersOf(topic)],
+    ['BODY_MALFORMED', headersOf('another')],
+    ['BODY_MALFORMED', headersOf(topic, 'another')],
+    ['BODY_MALFORMED', ofType('SubscriptionConfirmation')],
   ],
   'a compressed message is refused, because mappings would see another text than the verifier': [
     ...['br', 'deflate', 'GZIP', 'identity, br'].map((each): [string, Sent] => [
       'BODY_NOT_COVERED',
-      { headers: encoded(each) },
+      encoded(each),
     ]),
-    ['ok', { headers: encoded('identity') }],
+    ['ok', encoded('identity')],
   ],
   'a text that is not a certificate is fetched again, so that an error page is not cached as one': [
     ['ok', { downloads: ['<html>we are sorry</html>', certificate] }, [address, `${address}!`]],
@@ -183,13 +150,10 @@ const messages: Readonly<Record<string, readonly (readonly [string, Sent, (reado
     ['SIGNATURE_MISMATCH', { policy: strict, now: late, changed: { Message: 'x' } }],
   ],
   'no body makes it throw': [
-    ...['', 'null', '[]', '{"__proto__":{"Type":"Notification"}}'].map((body): [string, Sent] => [
-      'BODY_MALFORMED',
-      { body },
-    ]),
-    ['BODY_MALFORMED', { changed: { Message: 7 } }],
-    ['BODY_MALFORMED', { changed: { Message: undefined } }],
-    ['BODY_MALFORMED', { changed: { Type: 'constructor' } }],
+    ...['', 'null', '[]', '{"__proto__":{"Type":"Notification"}}'].map((body) => malformed({ body })),
+    ...[{ Message: 7 }, { Message: undefined }, { Type: 'constructor' }, { TopicArn: [topic] }].map(
+      (changed) => malformed({ changed }),
+    ),
     ['TIMESTAMP_MALFORMED', { changed: { Timestamp: 'yesterday' } }],
     ['TIMESTAMP_MALFORMED', { changed: { Timestamp: '2026-13-45T11:59:59Z' } }],
     ['SIGNATURE_MALFORMED', { changed: { Signature: '***' } }],
@@ -197,7 +161,6 @@ const messages: Readonly<Record<string, readonly (readonly [string, Sent, (reado
     ['SIGNATURE_MISMATCH', { changed: { Signature: 'AAAA' } }],
     ['SIGNATURE_MISSING', { changed: { Signature: undefined } }],
     ['SIGNATURE_MALFORMED', { changed: { SignatureVersion: 2 } }],
-    ['BODY_MALFORMED', { changed: { TopicArn: [topic] } }],
   ],
 }
 
@@ -211,6 +174,7 @@ for (const [title, rows] of Object.entries(messages))
   })
 
 test('certificates are downloaded from SNS only, however the address is written', async () => {
+  const host = snsHost
   const hosts = `${host}.evil.example evil.example/${host} ${host}@evil.example user:password@${host} ${host}:443
     ${host}:8443 ${host}\\@evil.example SNS.eu-central-1.amazonaws.com sns.amazonaws.com
     s3.eu-central-1.amazonaws.com ${host}. sns.a.b.amazonaws.com`
@@ -219,13 +183,9 @@ test('certificates are downloaded from SNS only, however the address is written'
     sns.s3-fips-us-gov-west-1.amazonaws.com`
   const hostile = [
     ...`${hosts} ${buckets}`.split(/\s+/).map((name) => `https://${name}/a.pem`),
-    address.replace('https', 'http'),
-    `${address}?a=b`,
-    `${address}#a`,
+    ...[address.replace('https', 'http'), `${address}?a=b`, `${address}#a`, `\t${address}`],
+    ...['/bucket/', '/%2e%2e%2f'].map((start) => address.replace('/Simple', `${start}Simple`)),
     address.replace('.pem', '.txt'),
-    address.replace('/Simple', '/bucket/Simple'),
-    address.replace('/Simple', '/%2e%2e%2fSimple'),
-    `\t${address}`,
     ...['file:///etc/passwd.pem', 'a.pem', 7, undefined],
   ]
   for (const SigningCertURL of hostile) {
