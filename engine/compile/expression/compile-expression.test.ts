@@ -27,14 +27,10 @@ test('results are plain JSON, without the hidden properties of the library', asy
   }
 })
 
-test('the time in an expression is the request’s', async () => {
-  assert.equal(await evaluate('$millis()'), Date.UTC(2026, 0, 2, 3, 4, 5))
-  assert.equal(await evaluate('$now()'), '2026-01-02T03:04:05.000Z')
-  assert.equal(await evaluate('$now("[Y0001]/[M01]", "+0100")'), '2026/01')
-})
-
 /** The payload has `t`, which is 2026-01-02T03:04:05Z, and the name of a zone. The time of the request is the same. */
 const times: readonly (readonly [source: string, expected: unknown])[] = [
+  ['$millis()', Date.UTC(2026, 0, 2, 3, 4, 5)],
+  ['$now()', '2026-01-02T03:04:05.000Z'],
   ['$now("[H01]:[m01]", "Europe/Berlin")', '04:04'],
   ['$now("[H01]:[m01]", "+05:00")', '08:04'],
   ['$now("[H01]:[m01]", "+0500")', '08:04'],
@@ -46,6 +42,7 @@ const times: readonly (readonly [source: string, expected: unknown])[] = [
   ['$fromMillis(t)', '2026-01-02T03:04:05.000Z'],
   ['$toMillis("2026-01-02T03:04:05")', Date.UTC(2026, 0, 2, 3, 4, 5)],
   ['$toMillis("2026-01-02")', Date.UTC(2026, 0, 2)],
+  ['$toMillis("13:45", "[H]:[m]")', Date.UTC(2026, 0, 2, 13, 45)],
 ]
 
 for (const [source, expected] of times) {
@@ -55,19 +52,12 @@ for (const [source, expected] of times) {
 }
 
 test('a time zone or a picture of the payload that cannot be read is an error, and never NaN', async () => {
-  for (const source of [
-    '$fromMillis(0, "[H01]", word)',
-    '$fromMillis(0, pattern)',
-    '$fromMillis(1e300, "[H01]")',
-    '$fromMillis(1e300)',
-  ]) {
-    await assert.rejects(
-      evaluate(source, { word: 'Mars/Base', pattern: 'YYYY-MM-DD' }),
-      /failed at column 1/,
-      source,
-    )
-  }
+  const payload = { word: 'Mars/Base', pattern: 'YYYY-MM-DD' }
+  for (const given of ['0, "[H01]", word', '0, pattern', '1e300, "[H01]"', '1e300'])
+    await assert.rejects(evaluate(`$fromMillis(${given})`, payload), /failed at column 1/, given)
 })
+
+const noDigits = { 'zero-digit': '', 'decimal-separator': '' }
 
 /** Expression, payload, the error's code and a part of its text. The payload's word `free` is in none. */
 const failing: readonly (readonly [string, unknown, string, RegExp])[] = [
@@ -77,17 +67,12 @@ const failing: readonly (readonly [string, unknown, string, RegExp])[] = [
   ['$error(a)', { a: 'free' }, 'D3137', /./],
   ['$number(a)', { a: 'free' }, 'D3030', /./],
   [
-    '$sum(items.price)',
-    { items: [{ price: 'free' }] },
+    '$sum(a.b)',
+    { a: { b: 'free' } },
     'T0412',
-    /`\$sum\(items\.price\)` failed at column 1: \$sum takes numbers, and was given text \(T0412\)/,
+    /`\$sum\(a\.b\)` failed at column 1: \$sum takes numbers, and was/,
   ],
-  [
-    '1 + total',
-    { total: 'free' },
-    'T2002',
-    /column 3: the right side of \+ must be a number, and is text \(T2002\)/,
-  ],
+  ['1 + a', { a: 'free' }, 'T2002', /column 3: the right side of \+ must be a number, and is text \(T2002\)/],
   ['a + 1', { a: 'free' }, 'T2001', /the left side of \+ must be a number/],
   ['a < b', { a: 'free', b: 1 }, 'T2009', /column 3: < cannot compare text and a number/],
   ['$uppercase(a)', { a: [1] }, 'T0410', /\$uppercase does not take a list as argument 1 \(T0410\)/],
@@ -97,7 +82,7 @@ const failing: readonly (readonly [string, unknown, string, RegExp])[] = [
   ['$contains(a, /x/)', { a: 'free'.repeat(80_000) }, 'LIMIT', /more than 262144 characters is not searched/],
   [
     '$formatNumber(1, "0", o)',
-    { o: { 'zero-digit': '', 'decimal-separator': '' } },
+    { o: noDigits },
     'D3086',
     /a picture of \$formatNumber cannot be read \(D3086\)/,
   ],
@@ -139,18 +124,15 @@ test('$eval is refused however it is reached', () => {
     '"1" ~> $eval',
     '$map(a, $eval)',
     '{"a": [$eval]}',
-  ]) {
+  ])
     assert.throws(() => compileExpression(source), ExpressionSyntaxError, source)
-  }
 })
 
 test('an expression does not change the payload', async () => {
   const request = requestOf({ list: [3, 1, 2], o: { a: 1 } })
   const before = JSON.stringify(request.payload)
-  const scope = createScope(request)
-  await compileExpression('[$sort(list), $append(list, 4), o ~> |$|{"a": 2}|, $reverse(list)]').evaluate(
-    scope,
-  )
+  const source = '[$sort(list), $append(list, 4), o ~> |$|{"a": 2}|, $reverse(list)]'
+  await compileExpression(source).evaluate(createScope(request))
   assert.equal(JSON.stringify(request.payload), before)
 })
 
@@ -169,22 +151,10 @@ test('$now and $millis are constant in one evaluation and those of its request b
   assert.deepEqual(other, [Date.UTC(2030, 5, 1), 45_150, Date.UTC(2030, 5, 1), '2030-06'])
 })
 
-test('a time of day is on the day of the request', async () => {
-  assert.equal(
-    await evaluate('$toMillis("13:45", "[H]:[m]")', {}, Date.UTC(2024, 1, 29)),
-    Date.UTC(2024, 1, 29, 13, 45),
-  )
-})
-
 test('an empty list of the payload is still empty after it was grouped', async () => {
-  for (const source of [
-    'a{"k": 1}',
-    '(a){"k": 1}',
-    '$reverse(a){"k": 1}',
-    '($l := a; $l{"k": 1})',
-    'b.a{"k": 1}',
-  ]) {
+  for (const list of ['a', '(a)', '$reverse(a)', '($l := a; $l)', 'b.a']) {
     const payload = { a: [], b: { a: [] } }
+    const source = list.endsWith('$l)') ? '($l := a; $l{"k": 1})' : `${list}{"k": 1}`
     assert.deepEqual(await evaluate(source, payload), { k: 1 })
     assert.deepEqual(payload, { a: [], b: { a: [] } }, source)
   }
