@@ -6,7 +6,16 @@ import { plainText } from '../../boundary/segment.ts'
 import { rendered, segmentsOf } from './fixture.ts'
 import { helpers } from './helpers.ts'
 
-const cases: Readonly<Record<string, readonly (readonly [string, unknown, string])[]>> = {
+type Case = readonly [template: string, payload: unknown, expected: string]
+
+const sameTimes =
+  `2026-01-02 03:04:05 ¦ 2026-01-02 03:04:05 UTC ¦ 2026-01-02 04:04:05 +0100 ¦ 2026-01-02T04:04:05+01 ¦
+  20260102T030405Z ¦ Fri, 02 Jan 2026 04:04:05 +0100 ¦ 2 Jan 2026 03:04:05 ¦ 1767323045 ¦ 1767323045000 ¦
+  1767323045.000200`.split(/ ¦\s+/)
+/** Values that are ambiguous, or no time, are printed unchanged. */
+const noTimes = ' 01/02/2026 24/11/2026 12 2026 20260102030405 2026-02-30 2026-01-02T25:00Z'.split(' ')
+
+const cases: Readonly<Record<string, readonly Case[]>> = {
   json: [
     ['{{json a}}', { a: 'x "y"' }, '"x \\"y\\""'],
     ['{{json a 1}}', { a: [1] }, '[\n 1\n]'],
@@ -55,29 +64,8 @@ const cases: Readonly<Record<string, readonly (readonly [string, unknown, string
     ['{{date a}}', { a: '2026-01-02T03:04:05' }, '2026-01-02T03:04:05Z'],
     ['{{date a}}', { a: '2026-01-02' }, '2026-01-02T00:00:00Z'],
     ['{{date a "DD.MM.YYYY" tz="America/New_York"}}', { a: '2026-01-02' }, '02.01.2026'],
-    ...[
-      '2026-01-02 03:04:05',
-      '2026-01-02 03:04:05 UTC',
-      '2026-01-02 04:04:05 +0100',
-      '2026-01-02T04:04:05+01',
-      '20260102T030405Z',
-      'Fri, 02 Jan 2026 04:04:05 +0100',
-      '2 Jan 2026 03:04:05',
-      '1767323045',
-      '1767323045000',
-      '1767323045.000200',
-    ].map((a): readonly [string, unknown, string] => ['{{date a}}', { a }, '2026-01-02T03:04:05Z']),
-    // A value that is ambiguous, or no time, is printed unchanged.
-    ...[
-      '01/02/2026',
-      '24/11/2026',
-      '12',
-      '2026',
-      '20260102030405',
-      '2026-02-30',
-      '2026-01-02T25:00Z',
-      '',
-    ].map((a): readonly [string, unknown, string] => ['{{date a "YYYY-MM-DD"}}', { a }, a]),
+    ...sameTimes.map((a): Case => ['{{date a}}', { a }, '2026-01-02T03:04:05Z']),
+    ...noTimes.map((a): Case => ['{{date a "YYYY-MM-DD"}}', { a }, a]),
     ['{{date a}}', { a: true }, 'true'],
   ],
   eq: [
@@ -106,13 +94,9 @@ const cases: Readonly<Record<string, readonly (readonly [string, unknown, string
   ],
 }
 
-for (const [name, rows] of Object.entries(cases)) {
-  for (const [template, payload, expected] of rows) {
-    test(`${name}: ${template} of ${JSON.stringify(payload)} is ${JSON.stringify(expected)}`, () => {
-      assert.equal(rendered(template, payload), expected)
-    })
-  }
-}
+for (const [template, payload, expected] of Object.values(cases).flat())
+  test(`${template} of ${JSON.stringify(payload)} is ${JSON.stringify(expected)}`, () =>
+    assert.equal(rendered(template, payload), expected))
 
 test('a time without a zone is the same on machines in every time zone', async () => {
   const program = `import { formatDate } from ${JSON.stringify(import.meta.resolve('./date.ts'))}
@@ -127,28 +111,20 @@ console.log(formatDate('2026-07-02T03:04:05'), formatDate('2026-07-02'), formatD
 
 test('every helper has its cases and an example that compiles', () => {
   assert.deepEqual(Object.keys(cases).sort(), Object.keys(helpers).sort())
-  for (const { usage } of Object.values(helpers)) {
+  for (const { usage } of Object.values(helpers))
     rendered(usage.startsWith('{{#if') ? `${usage}{{/if}}` : usage)
-  }
 })
 
 test('indented JSON that would become enormous through nesting is refused before it is made', async () => {
   const tower = '['.repeat(900) + ']'.repeat(900)
   const payload = `[${Array.from({ length: 500 }, () => tower).join()}]`
-  assert.throws(() => segmentsOf('{{truncate (json payload 2) 20}}', payload), {
-    code: 'TOO_LARGE_RENDERED',
-  })
-  assert.equal(plainText(segmentsOf('{{truncate (json payload) 5}}', payload)), '[[[[…')
+  const indented = '{{truncate (json payload 2) 20}}'
+  assert.throws(() => rendered(indented, payload), { code: 'TOO_LARGE_RENDERED' })
+  assert.equal(rendered('{{truncate (json payload) 5}}', payload), '[[[[…')
 })
 
 test('the property of each element of a long list is joined, and not the elements themselves', async () => {
-  const payload = JSON.stringify({ a: Array.from({ length: 60_000 }, (_, n) => ({ n })) })
-  const expected = Array.from({ length: 60_000 }, (_, n) => n)
-  const { a } = JSON.parse(payload) as { a: object[] }
-  const result = segmentsOf('{{truncate (join a " ") 20}} {{join a " " "n"}}', payload, 4_000_000)
-  assert.equal(
-    plainText(result),
-    `${JSON.stringify(a[0])} ${JSON.stringify(a[1])} ${JSON.stringify(a[2])}`.slice(0, 19) +
-      `… ${expected.join(' ')}`,
-  )
+  const a = Array.from({ length: 60_000 }, (_, n) => ({ n }))
+  const result = plainText(segmentsOf('{{truncate (join a " ") 20}} {{join a " " "n"}}', { a }, 4_000_000))
+  assert.equal(result, `{"n":0} {"n":1} {"n… ${a.map(({ n }) => n).join(' ')}`)
 })

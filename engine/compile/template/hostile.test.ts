@@ -7,30 +7,26 @@ import { foreignTemplate } from './foreign-template.ts'
 import { TemplateError } from './parse.ts'
 
 const inherited =
-  '__proto__ constructor prototype toString valueOf hasOwnProperty __defineGetter__ __lookupGetter__ map push charAt toFixed call'.split(
-    ' ',
-  )
-
+  `__proto__ constructor prototype toString valueOf hasOwnProperty __defineGetter__ __lookupGetter__ map
+  push charAt toFixed call`.split(/\s+/)
 const bases = ['', 'payload.', 'o.', 'l.', 's.', 'n.', 't.', 'headers.', 'query.', '@root.', 'o.o.', 'l.[0].']
 const payload = { o: { o: {} }, l: [[1]], s: 'text', n: 1, t: true }
 
-for (const base of bases) {
+for (const base of bases)
   test(`no path under "${base}" reaches a prototype`, () => {
-    for (const name of inherited) {
-      for (const tail of ['', '.constructor', '.name', '.length', '.call']) {
-        for (const template of [
-          `{{${base}${name}${tail}}}`,
-          `{{${base}[${name}]${tail}}}`,
-          `{{#with ${base}${name}}}{{this}}x{{/with}}`,
-          `{{#each ${base}${name}}}x{{/each}}`,
-          `{{json ${base}${name}}}`,
-        ]) {
-          assert.equal(renderedOrRefused(template), '', template)
-        }
-      }
+    for (const path of inherited.map((name) => base + name)) {
+      const blocks = [
+        `{{#with ${path}}}{{this}}x{{/with}}`,
+        `{{#each ${path}}}x{{/each}}`,
+        `{{json ${path}}}`,
+      ]
+      const tails = ['', '.constructor', '.name', '.length', '.call'].flatMap((tail) => [
+        `{{${path}${tail}}}`,
+        `{{${base}[${path.slice(base.length)}]${tail}}}`,
+      ])
+      for (const template of [...blocks, ...tails]) assert.equal(renderedOrRefused(template), '', template)
     }
   })
-}
 
 /** Returns an empty text for a template that is refused at load. */
 function renderedOrRefused(template: string): string {
