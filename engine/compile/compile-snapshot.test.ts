@@ -3,15 +3,6 @@ import { test } from 'node:test'
 import { testDecisions } from './decision-fixture.ts'
 import { compileFixture, type Mapping, snapshotOf } from './fixture.ts'
 
-function diagnosticsOf(mapping: Mapping) {
-  const compiled = compileFixture([mapping])
-  if (compiled.ok) assert.fail('it compiled')
-  return compiled.diagnostics.map(({ code, message, place, hint }) => {
-    const pointed = place?.text.slice(place.column - 1)
-    return { code, message, pointed, hint }
-  })
-}
-
 /** Fields of a mapping, the code, the text at the place, the text in the hint. */
 const refused: readonly (readonly [Mapping, string, string, RegExp])[] = [
   [{ message: 'Hi {{name' }, 'TEMPLATE_SYNTAX', '{{name', /Close every/],
@@ -46,11 +37,12 @@ const refused: readonly (readonly [Mapping, string, string, RegExp])[] = [
 
 for (const [fields, code, pointed, hint] of refused) {
   test(`${JSON.stringify(fields)} is refused at load with ${code}, at its place`, () => {
-    const [first, ...others] = diagnosticsOf({ message: 'x', ...fields })
-    assert.deepEqual(others, [])
-    assert.deepEqual([first?.code, first?.pointed], [code, pointed])
-    assert.match(first?.hint ?? '', hint)
-    assert.match(first?.message ?? '', /^`[\w.]+` of mapping "first": /)
+    const compiled = compileFixture([{ message: 'x', ...fields }])
+    const [first = assert.fail('it compiled'), ...others] = compiled.ok ? [] : compiled.diagnostics
+    const { place, message } = first
+    assert.deepEqual([first.code, place?.text.slice(place.column - 1), others], [code, pointed, []])
+    assert.match(first.hint ?? '', hint)
+    assert.match(message, /^`[\w.]+` of mapping "first": /)
   })
 }
 
@@ -60,16 +52,9 @@ test('every error of every mapping is reported together, in the order of the fil
     { id: 'b', message: 'x', match: { when: '(' }, runner: 'nobody' },
   ])
   assert.ok(!compiled.ok)
-  assert.deepEqual(
-    compiled.diagnostics.map(({ code, place }) => [code, place?.line]),
-    [
-      ['PAYLOAD_ROUTING', 1],
-      ['TEMPLATE_SYNTAX', 1],
-      ['UNKNOWN_CHANNEL', 1],
-      ['EXPRESSION_SYNTAX', 2],
-      ['UNKNOWN_RUNNER', 2],
-    ],
-  )
+  const found = compiled.diagnostics.map(({ code, place }) => `${place?.line} ${code}`)
+  const ofFirst = ['1 PAYLOAD_ROUTING', '1 TEMPLATE_SYNTAX', '1 UNKNOWN_CHANNEL']
+  assert.deepEqual(found, [...ofFirst, '2 EXPRESSION_SYNTAX', '2 UNKNOWN_RUNNER'])
 })
 
 testDecisions(String.raw`
@@ -97,10 +82,8 @@ test('a snapshot lists its mappings in matching order and covers their endpoints
     { id: 'a', description: 'Reviews', path: 'github', action: 'agent', place: 'mappings/test.yaml:1:1' },
     { id: 'b', description: undefined, path: 'ci', action: 'wake', place: 'mappings/test.yaml:2:1' },
   ])
-  const covered = ['github', 'ci', 'wake', 'agent', 'other', 'constructor'].filter((name) =>
-    snapshot.covers(name),
-  )
-  assert.deepEqual(covered, ['github', 'ci', 'wake', 'agent'])
+  const names = ['github', 'ci', 'wake', 'agent', 'other', 'constructor']
+  assert.deepEqual(names.filter(snapshot.covers), names.slice(0, 4))
   assert.equal(snapshotOf([{ message: 'x' }]).covers('anything'), true)
 })
 

@@ -51,7 +51,7 @@ async function testRow(row: string, { common, fixture, request }: Shared): Promi
     return
   }
   assert.ok(compiled.ok, `${row}: ${found}`)
-  const hookRequest = requestOf(isJson(payload) ? payload : parse(payload), { ...request, ...parse(more) })
+  const hookRequest = requestOf(asJson(payload), { ...request, ...parse(more) })
   const decision = await compiled.snapshot.resolve(hookRequest)
   const { explain, ...rest } = isRecord(expected) ? expected : {}
   assertDecision(decision, isRecord(expected) ? rest : expected, row)
@@ -94,10 +94,12 @@ export function fieldsOf(action: ActionTrace | undefined): Record<string, string
   )
 }
 
-function isJson(text: string): boolean {
+/** Returns JSON verbatim, and YAML as its value. */
+function asJson(text: string): unknown {
   try {
-    return JSON.parse(text) !== undefined
+    JSON.parse(text)
+    return text
   } catch {
-    return false
+    return parse(text)
   }
 }

@@ -6,7 +6,7 @@ import type { Place } from '../config/file/diagnostic.ts'
 import { checkValue } from '../config/schema/check.ts'
 import { type ConfigurationValue, configurationSchema } from '../config/schema/configuration-schema.ts'
 import { resolveSettings, type Settings } from '../config/settings.ts'
-import type { Action, AgentAction, Decision, HookRequest, WakeAction } from '../resolve/model/decision.ts'
+import type { Action, AgentAction, Decision, HookRequest } from '../resolve/model/decision.ts'
 import type { TransformFunction } from '../transform/port.ts'
 import { type Compiled, compileSnapshot } from './compile-snapshot.ts'
 import type { Catalog, Snapshot } from './snapshot.ts'
@@ -53,34 +53,30 @@ export interface Fixture {
 /** A configuration whose every field is on a line of its own, as `key: value`. */
 export function configurationOf(mappings: readonly Mapping[], fixture: Fixture = {}): Configuration {
   const { hooks, agents } = fixtureSettings
-  return structuredCloneOf({
-    settings: {
-      ...fixtureSettings,
-      hooks: { ...hooks, ...fixture.hooks },
-      agents: { ...agents, ...fixture.agents, defaults: { ...agents.defaults, ...fixture.defaults } },
-      channels: fixture.channels ?? fixtureSettings.channels,
-    },
-    mappings: mappings.map(entryOf),
-    disabled: (fixture.disabled ?? []).map(({ line, ...mapping }) => ({
-      ...entryOf(mapping, line - 1),
-      order: line - 1.5,
-    })),
-    tests: [],
-    endpoints: fixture.endpoints ?? {},
-    digest: 'd1',
-    sharedDigest: 'd1',
-    sources: new Map(),
-    secrets: [],
-    watched: [],
-    unset: [],
-    warnings: [],
-    locate: (path) => placeOf(`${path.join('.')}: `, 1, 1),
+  // Shared fixtures must not be frozen by a compilation.
+  const settings = structuredClone({
+    ...fixtureSettings,
+    hooks: { ...hooks, ...fixture.hooks },
+    agents: { ...agents, ...fixture.agents, defaults: { ...agents.defaults, ...fixture.defaults } },
+    channels: fixture.channels ?? fixtureSettings.channels,
   })
-}
-
-/** Shared fixtures must not be frozen by a compilation. */
-function structuredCloneOf(configuration: Configuration): Configuration {
-  return { ...configuration, settings: structuredClone(configuration.settings) }
+  const disabled = (fixture.disabled ?? []).map(({ line, ...mapping }) => ({
+    ...entryOf(mapping, line - 1),
+    order: line - 1.5,
+  }))
+  return {
+    ...{ settings, disabled, mappings: mappings.map(entryOf), endpoints: fixture.endpoints ?? {}, tests: [] },
+    ...{
+      digest: 'd1',
+      sharedDigest: 'd1',
+      sources: new Map(),
+      secrets: [],
+      watched: [],
+      unset: [],
+      warnings: [],
+    },
+    locate: (path) => placeOf(`${path.join('.')}: `, 1, 1),
+  }
 }
 
 function entryOf({ id = 'first', ...value }: Mapping, index: number): MappingEntry {
@@ -145,11 +141,6 @@ export function actionOf(decision: Decision): Action {
 /** Returns the decision of one mapping about one payload. */
 export async function agentOf(mapping: Mapping, payload: unknown, fixture?: Fixture): Promise<AgentAction> {
   return actionOf(await snapshotOf([mapping], fixture).resolve(requestOf(payload))) as AgentAction
-}
-
-export async function wakeOf(mapping: Mapping, payload: unknown, fixture?: Fixture): Promise<WakeAction> {
-  const wake: Mapping = { ...mapping, action: 'wake' }
-  return actionOf(await snapshotOf([wake], fixture).resolve(requestOf(payload))) as WakeAction
 }
 
 export async function refusalOf(

@@ -2,15 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compileBots } from './bots.ts'
 
-test('a name matches as a whole, whatever its case and the spaces around it', () => {
-  const isListed = compileBots(['dependabot[bot]', ' Renovate '])
-  for (const name of ['dependabot[bot]', 'Dependabot[Bot]', 'renovate', ' RENOVATE '])
-    assert.ok(isListed(name), name)
-  for (const name of ['dependabot', 'b', 'renovate2', '', 'xrenovate']) assert.ok(!isListed(name), name)
-})
-
-test('a star stands for any text, the empty one included', () => {
+test('a name matches as a whole, whatever its case and spaces around it, and a star stands for any text', () => {
   const cases: [pattern: string, listed: string[], others: string[]][] = [
+    ['dependabot[bot]', ['dependabot[bot]', 'Dependabot[Bot]'], ['dependabot', 'b', '']],
+    [' Renovate ', ['renovate', ' RENOVATE '], ['renovate2', 'xrenovate', '']],
     ['*[bot]', ['a[bot]', '[bot]', 'a[bot][BOT]'], ['a[bot]x', 'bot', 'b']],
     ['ci-*', ['ci-', 'ci-7', 'CI-ci-'], ['ci', 'aci-7']],
     ['a*b*a', ['aba', 'axbya', 'abba'], ['ab', 'aa', 'a', 'axa']],

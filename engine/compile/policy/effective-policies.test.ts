@@ -28,17 +28,16 @@ testDecisions(
 
 test('explain names the policy that filled in a field', async () => {
   const endpoints = { 'ci/:job': { concurrency: 2, timeoutSeconds: 60 }, 'ci/a': { budget: { runs: 5 } } }
-  const { actions } = await snapshotOf([{ message: 'x' }], { endpoints }).explain(
-    requestOf({}, { endpoint: 'ci/a' }),
-  )
+  const snapshot = snapshotOf([{ message: 'x' }], { endpoints })
+  const { actions } = await snapshot.explain(requestOf({}, { endpoint: 'ci/a' }))
   const fields = (actions[0]?.fields ?? []).map(
     ({ field, value, sources }) => `${field} ${value} ${sources[0]?.path}`,
   )
-  for (const field of [
+  const ofJob = [
     'timeoutSeconds 60 endpoints["ci/:job"].timeoutSeconds',
     'pool ci/:job endpoints["ci/:job"].concurrency',
-    'budget ci/a endpoints["ci/a"].budget',
-  ])
+  ]
+  for (const field of [...ofJob, 'budget ci/a endpoints["ci/a"].budget'])
     assert.ok(fields.includes(field), field)
 })
 
@@ -57,14 +56,9 @@ test('rates are compiled once, and name the policy that sets them', () => {
 })
 
 test('a policy applies to the endpoints that its name covers, the more exact key by key, and to a built-in one by its own name', () => {
-  const endpoints = {
-    ':kind/7': { maxBodyBytes: 1 },
-    'orders/7': { maxBodyBytes: 3 },
-    'orders/:id': { maxBodyBytes: 2 },
-    'orders/8': {},
-    ':any': { maxBodyBytes: 4 },
-    agent: { maxBodyBytes: 5 },
-  }
+  const sizes = { ':kind/7': 1, 'orders/7': 3, 'orders/:id': 2, ':any': 4, agent: 5 }
+  const policies = Object.entries(sizes).map(([name, maxBodyBytes]) => [name, { maxBodyBytes }])
+  const endpoints = { ...Object.fromEntries(policies), 'orders/8': {} }
   const { policyOf, covers } = snapshotOf([], { endpoints })
   const limits = (...names: string[]) => names.map((name) => policyOf(name)?.maxBodyBytes)
   assert.deepEqual(limits('orders/7', 'orders/8', 'orders/9', 'bills/7'), [3, 2, 2, 1])
