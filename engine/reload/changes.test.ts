@@ -74,84 +74,33 @@ test('for the first generation everything is new, and keys that wait for a resta
   assert.deepEqual([settings, restart], [['gateway.port', 'hooks.maxActions'], ['gateway.port']])
 })
 
-/** Maps a key of the configuration file to a value that differs from the first load's. */
-const others: Readonly<Record<string, unknown>> = {
-  'gateway.host': '::1',
-  'gateway.port': 1,
-  'gateway.auth.token': 'gateway-canary',
-  'gateway.auth.tokens': [{ name: 'ada', token: 'reader-canary-4fK29sLq0ZpV', may: 'read' }],
-  'gateway.metrics.token': 'metrics-canary',
-  'gateway.trustedProxies': ['10.0.0.0/8'],
-  'gateway.dataDir': './elsewhere',
-  'gateway.store': 'postgres://ada:canary-canary@db.example.com/reveille',
-  'gateway.log.level': 'warn',
-  'gateway.log.format': 'json',
-  'gateway.limits.backlog': 5,
-  'gateway.issues.notify': false,
-  'gateway.issues.severity': 'degraded',
-  'gateway.issues.channel': 'terminal',
-  'gateway.issues.to': '#canary',
-  'gateway.issues.webhook.url': 'https://canary.example.com/issues',
-  'gateway.issues.webhook.secret': 'whsec_Y2FuYXJ5LWNhbmFyeS1jYW5hcnktY2FuYXJ5LTMyYnk=',
-  'hooks.enabled': true,
-  'hooks.token': ['hook-canary-one', 'hook-canary-two'],
-  'hooks.path': '/in',
-  'hooks.allowQueryToken': false,
-  'hooks.allowedSessionKeyPrefixes': ['canary:', 'hook:'],
-  'hooks.defaultSessionKey': 'hook:canary',
-  'hooks.allowRequestSessionKey': false,
-  'hooks.allowedAgentIds': ['*'],
-  'hooks.maxBodyBytes': 1,
-  'hooks.bodyTimeout': '1s',
-  'hooks.maxActions': 1,
-  'hooks.maxRenderedBytes': 1,
-  'hooks.mappingsDir': './other',
-  'hooks.transformsDir': './other',
-  'hooks.transforms.timeout': '1s',
-  'hooks.transforms.memoryMb': 64,
-  'hooks.transforms.concurrency': 1,
-  'hooks.transforms.modules': { 'a.ts': { memoryMb: 64 } },
-  'hooks.reload.requireTests': false,
-  'hooks.reload.debounce': '1s',
-  'hooks.reload.rest': '2s',
-  'hooks.reload.poll': true,
-  'history.bodies': 'all',
-  'history.keep': '1d',
-  'history.ignored': '2h',
-  'history.maxBodyBytes': '5MiB',
-  'agents.defaults.runner': 'command',
-  'agents.defaults.model': 'canary/one',
-  'agents.defaults.models': { 'canary/one': { alias: 'one' } },
-  'agents.defaults.systemPrompt': 'canary',
-  'agents.defaults.thinking': 'high',
-  'agents.defaults.timeoutSeconds': 1,
-  'agents.defaults.concurrency': 1,
-  'agents.defaults.retry.attempts': 9,
-  'agents.defaults.retry.backoff': '3s',
-  'agents.defaults.retry.maxBackoff': '3m',
-  'agents.defaults.heartbeat.every': '1m',
-  'agents.defaults.heartbeat.idle': true,
-  'agents.defaults.heartbeat.ackToken': 'CANARY',
-  'agents.defaults.heartbeat.prompt': 'canary',
-  'agents.defaults.heartbeat.quietHours': { from: '22:00', to: '07:00' },
-  'agents.sessions.maxCharacters': 5000,
-  'agents.sessions.maxMessages': 50,
-  'agents.sessions.compaction': 'summarise',
-  'agents.sessions.idleExpiry': '1h',
-  'agents.budget': { runs: 5 },
-  'agents.prices': { 'my.own/one': { input: 1, output: 5 } },
-  'agents.providers': { 'my.own': { apiKey: 'canary' } },
-  'agents.runners': { 'my.own': { kind: 'command', apiKey: 'canary' } },
-  'agents.route': { channel: 'slack', to: 'canary' },
-  'deliveries.retryFor': '1h',
-  'deliveries.retryUnsure': true,
-  'deliveries.maxMessages': 3,
-  channels: { slack: { botToken: 'canary' } },
-  'hooks.gmail': { account: 'canary@example.com' },
-  sources: { tides: { key: 'canary' } },
-  observers: { otel: { key: 'canary' } },
-  plugins: ['canary'],
-}
+/** A configuration of which each key differs from the first load's. */
+const others = parse(`
+gateway:
+  { host: '::1', port: 1, trustedProxies: [10.0.0.0/8], dataDir: ./elsewhere, log: { level: warn, format: json }, limits: { backlog: 5 },
+    auth: { token: gateway-canary, tokens: [{ name: ada, token: reader-canary-4fK29sLq0ZpV, may: read }] }, metrics: { token: metrics-canary },
+    store: 'postgres://ada:canary-canary@db.example.com/reveille', issues: { notify: false, severity: degraded, channel: terminal, to: '#canary',
+      webhook: { url: 'https://canary.example.com/issues', secret: whsec_Y2FuYXJ5LWNhbmFyeS1jYW5hcnktY2FuYXJ5LTMyYnk= } } }
+hooks:
+  { enabled: true, token: [hook-canary-one, hook-canary-two], path: /in, allowQueryToken: false, allowedSessionKeyPrefixes: ['canary:', 'hook:'],
+    defaultSessionKey: hook:canary, allowRequestSessionKey: false, allowedAgentIds: ['*'], maxBodyBytes: 1, bodyTimeout: 1s, maxActions: 1,
+    maxRenderedBytes: 1, mappingsDir: ./other, transformsDir: ./other, gmail: { account: canary@example.com },
+    transforms: { timeout: 1s, memoryMb: 64, concurrency: 1, modules: { a.ts: { memoryMb: 64 } } },
+    reload: { requireTests: false, debounce: 1s, rest: 2s, poll: true } }
+history: { bodies: all, keep: 1d, ignored: 2h, maxBodyBytes: 5MiB }
+agents:
+  { defaults: { runner: command, model: canary/one, models: { canary/one: { alias: one } }, systemPrompt: canary, thinking: high,
+      timeoutSeconds: 1, concurrency: 1, retry: { attempts: 9, backoff: 3s, maxBackoff: 3m },
+      heartbeat: { every: 1m, idle: true, ackToken: CANARY, prompt: canary, quietHours: { from: '22:00', to: '07:00' } } },
+    sessions: { maxCharacters: 5000, maxMessages: 50, compaction: summarise, idleExpiry: 1h }, budget: { runs: 5 },
+    prices: { my.own/one: { input: 1, output: 5 } }, providers: { my.own: { apiKey: canary } },
+    runners: { my.own: { kind: command, apiKey: canary } }, route: { channel: slack, to: canary } }
+deliveries: { retryFor: 1h, retryUnsure: true, maxMessages: 3 }
+channels: { slack: { botToken: canary } }
+sources: { tides: { key: canary } }
+observers: { otel: { key: canary } }
+plugins: [canary]
+`)
 
 /** These are reported as the mappings and policies in them. */
 const notSettings = new Set(['$schema', 'hooks.presets', 'hooks.endpoints', 'hooks.mappings'])
@@ -172,16 +121,14 @@ function keysOf(schema: object, path = ''): string[] {
   )
 }
 
-test('every key of the configuration is tested here', () => {
-  const keys = keysOf(configurationSchema).filter((key) => !notSettings.has(key))
-  assert.deepEqual(keys.toSorted(), Object.keys(others).sort())
-})
-
-test('a changed setting is reported by the key that the operator wrote, without its value', async (context) => {
+test('a change of any key is reported by the key that the operator wrote, without its value', async (context) => {
   const load = await createLoads(context)
   const first = await load({ 'reveille.yaml': JSON.stringify(base), 'other/.keep': '' })
-  for (const [key, value] of Object.entries(others)) {
-    const next = await load({ 'reveille.yaml': JSON.stringify(withKey(base, key.split('.'), value)) })
+  for (const key of keysOf(configurationSchema).filter((key) => !notSettings.has(key))) {
+    const path = key.split('.')
+    const value = path.reduce((map, name) => map?.[name], others)
+    assert.notEqual(value, undefined, `${key} has another value`)
+    const next = await load({ 'reveille.yaml': JSON.stringify(withKey(base, path, value)) })
     const changes = findChanges(first, next)
     assert.ok(changes.settings.length > 0, key)
     for (const name of changes.settings) assert.ok(isBelow(name, key), `${key} is reported as ${name}`)
@@ -191,38 +138,30 @@ test('a changed setting is reported by the key that the operator wrote, without 
 })
 
 /** The keys that the others need to be valid. */
-const base = {
-  gateway: {
-    issues: {
-      ...{ channel: 'slack', to: '#first' },
-      webhook: {
-        url: 'https://first.example.com/issues',
-        secret: 'whsec_Zmlyc3QtZmlyc3QtZmlyc3QtZmlyc3QtZmlyc3QtMzI=',
-      },
-    },
-  },
-  hooks: { token: 'first' },
-  channels: { slack: {}, terminal: {} },
-  agents: { runners: {}, defaults: {} },
-}
+const base = parse(`
+gateway:
+  issues:
+    { channel: slack, to: '#first', webhook: { url: 'https://first.example.com/issues', secret: whsec_Zmlyc3QtZmlyc3QtZmlyc3QtZmlyc3QtZmlyc3QtMzI= } }
+hooks: { token: first }
+channels: { slack: , terminal: }
+agents: { runners: {}, defaults: {} }
+`)
 
 function withKey(map: object, [name = '', ...rest]: readonly string[], value: unknown): object {
   const inner = (map as Readonly<Record<string, object>>)[name] ?? {}
   return { ...map, [name]: rest.length === 0 ? value : withKey(inner, rest, value) }
 }
 
+const namedByOperators =
+  /^(channels|sources|observers|agents\.(runners|providers|prices)|hooks\.transforms\.modules)$/
+/** A token is listed with its holder, and the acknowledgement is also in the prompt. */
+const beside: Readonly<Record<string, string>> = {
+  'agents.defaults.heartbeat.ackToken': 'agents.defaults.heartbeat.prompt',
+  'gateway.auth.token': 'gateway.auth.tokens',
+  'gateway.auth.tokens': 'gateway.auth.token',
+}
+
 /** Channels, runners, providers and modules are reported by their own names. */
 function isBelow(name: string, key: string): boolean {
-  // The token is also in the prompt, which changes with it.
-  if (key === 'agents.defaults.heartbeat.ackToken' && name === 'agents.defaults.heartbeat.prompt') return true
-  // A token is listed with its holder.
-  if (key === 'gateway.auth.token' && name === 'gateway.auth.tokens') return true
-  if (key === 'gateway.auth.tokens' && name === 'gateway.auth.token') return true
-  return (
-    name === key ||
-    (/^(channels|sources|observers|agents\.(runners|providers|prices)|hooks\.transforms\.modules)$/.test(
-      key,
-    ) &&
-      name.startsWith(`${key}.`))
-  )
+  return name === key || name === beside[key] || (namedByOperators.test(key) && name.startsWith(`${key}.`))
 }

@@ -15,13 +15,9 @@ import { createReloader, type ReloaderOptions } from './reloader.ts'
 
 const file = '/etc/reveille.yaml'
 export const place = { file: '/etc/transforms/review.ts', line: 1, column: 1, text: '' }
-const found = (code: string, more: Partial<Diagnostic> = {}): Diagnostic => ({
-  severity: 'error',
-  code,
-  message: code,
-  place,
-  ...more,
-})
+const found = (code: string, more: Partial<Diagnostic> = {}): Diagnostic => {
+  return { severity: 'error', code, message: code, place, ...more }
+}
 
 /** The step that fails for the next candidate. */
 type Fault = 'bundle' | 'compile' | 'load' | 'test' | 'warn' | 'prepare'
@@ -38,6 +34,8 @@ interface World {
   /** Distinguishes two faults of a kind. */
   message: string
   tests: 'required' | 'optional'
+  /** Holds back a load; the text is read after it. */
+  beforeLoad: () => Promise<void>
 }
 
 /** Makes a reloader on one file. Another one with the same archive is the same gateway after a restart. */
@@ -47,7 +45,7 @@ export function createBench(
 ) {
   const world: World = {
     ...{ text: 'one', secret: 's', port: 1, bundle: undefined, fault: undefined, message: 'no' },
-    tests: 'required',
+    ...{ tests: 'required', beforeLoad: async () => {} },
   }
   const events: ReloadEvent[] = []
   const story: string[] = []
@@ -57,17 +55,18 @@ export function createBench(
     archive,
     now: () => ++time,
     async load(kept): Promise<Loaded> {
+      await world.beforeLoad()
       const text = kept ? String(kept.get(file)) : world.text
       const digest = `${text} ${world.secret}`
-      if (text.startsWith('broken'))
-        return { ok: false, diagnostics: [found('BAD')], watched: [file], digest }
+      const watched = [file, `/etc/${text}`]
+      if (text.startsWith('broken')) return { ok: false, diagnostics: [found('BAD')], watched, digest }
       const mapping: Mapping = world.bundle === undefined ? {} : { transform: { module: 'review.ts' } }
       const base = configurationOf([{ id: text, ...mapping }])
       const gateway = { ...base.settings.gateway, port: world.port } as Settings['gateway']
       const reload = { requireTests: world.tests === 'required', debounceMs: 50, restMs: 1000, poll: false }
       const settings = { ...base.settings, gateway, hooks: { ...base.settings.hooks, reload } }
       const sources = new Map([[file, text]])
-      return { ok: true, configuration: { ...base, settings, digest, sources, watched: [file] } }
+      return { ok: true, configuration: { ...base, settings, digest, sources, watched } }
     },
     bundle: async (): Promise<Bundled> => {
       const watched = [place.file]
@@ -173,12 +172,6 @@ function lineOf(bench: Bench, { ok, outcome, rolledBack, diagnostics, changes }:
   const [text, generation] = bench.live()
   const codes = diagnostics.map(({ code, severity }) => (severity === 'warning' && ok ? `(${code})` : code))
   const changed = changes.transforms.changed.map((module) => `~${module}`)
-  return [
-    `${outcome}${rolledBack ? '*' : ''}`,
-    generation,
-    text,
-    ...codes,
-    ...changes.restart,
-    ...changed,
-  ].join(' ')
+  const state = `${outcome}${rolledBack ? '*' : ''}`
+  return [state, generation, text, ...codes, ...changes.restart, ...changed].join(' ')
 }
