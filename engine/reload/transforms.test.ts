@@ -82,10 +82,7 @@ test('a later change does not wait for the tests of an earlier one', limit, asyn
 test('a rollback does not wait for tests, and holds back the change that they test', limit, async () => {
   const { reloader, story, endless } = await reloadEndlessly()
   const back = reloader.rollback(1)
-  assert.deepEqual(
-    (await endless).diagnostics.map(({ code }) => code),
-    ['OVERRULED'],
-  )
+  assert.equal((await endless).diagnostics[0]?.code, 'OVERRULED')
   assert.deepEqual([(await back).outcome, reloader.current().generation], ['unchanged', 1])
   assert.equal((await reloader.reload()).outcome, 'unchanged', 'the files are still those of b2')
   assert.deepEqual(story, ['open b1', 'open b2', 'release b2'])
@@ -94,10 +91,7 @@ test('a rollback does not wait for tests, and holds back the change that they te
 test('closing waits neither for tests nor for a dry run', limit, async () => {
   const { reloader, story, endless } = await reloadEndlessly()
   await reloader.close()
-  assert.deepEqual(
-    (await endless).diagnostics.map(({ code }) => code),
-    ['RELOADER_CLOSED'],
-  )
+  assert.equal((await endless).diagnostics[0]?.code, 'RELOADER_CLOSED')
   assert.deepEqual(story, ['open b1', 'open b2', 'release b2', 'release b1'])
 
   const other = await startBench()

@@ -24,18 +24,14 @@ function createWatching(context: TestContext, options: Partial<WatchOptions> = {
     ...options,
   })
   context.after(() => watcher.close())
-  return {
-    watcher,
-    count: () => count,
-    /** Changes the files and waits for the signal that follows. */
-    async after(step: () => Promise<unknown>) {
-      const hint = new Promise<void>((resolve) => {
-        reported = resolve
-      })
-      await step()
-      await hint
-    },
+  /** Changes the files and waits for the signal that follows. */
+  async function after(step: () => Promise<unknown>) {
+    const hint = Promise.withResolvers<void>()
+    reported = hint.resolve
+    await step()
+    await hint.promise
   }
+  return { watcher, count: () => count, after }
 }
 
 async function atomicSave(file: string, content: string): Promise<void> {
@@ -62,9 +58,8 @@ test('the watched paths can change, and removed ones give no signals', limit, as
 })
 
 test('temporary files of editors beside mapping files cause no change signal', limit, async (context) => {
-  const others = ['.a.yaml.swp', 'a.yaml~', '4913', '.git/x.yaml', 'notes.pdf'].map(
-    (name) => `mappings/${name}`,
-  )
+  const names = ['.a.yaml.swp', 'a.yaml~', '4913', '.git/x.yaml', 'notes.pdf']
+  const others = names.map((name) => `mappings/${name}`)
   const folder = await createSampleFolder(context, { 'mappings/a.yaml': '', 'mappings/.git/y': '' })
   const { watcher, after, count } = createWatching(context)
   const witness = createWatching(context)
@@ -126,26 +121,22 @@ test('a path in a watched folder can be added without a change signal', limit, a
   assert.equal(count(), 3)
 })
 
-test(
-  'paths that are added in several steps are neither lost in between nor new again',
-  limit,
-  async (context) => {
-    const folder = await createSampleFolder(context, { 'a.yaml': '', 'b.yaml': '' })
-    const [a, b] = [folder.at('a.yaml'), folder.at('b.yaml')]
-    const { watcher, after, count } = createWatching(context, { scanMs: never })
-    await after(async () => watcher.watch([a, b]))
-    for (let load = 0; load < 3; load++) {
-      watcher.watch([a])
-      watcher.watch([a, b])
-    }
+test('paths added in several steps are neither lost nor new again', limit, async (context) => {
+  const folder = await createSampleFolder(context, { 'a.yaml': '', 'b.yaml': '' })
+  const [a, b] = [folder.at('a.yaml'), folder.at('b.yaml')]
+  const { watcher, after, count } = createWatching(context, { scanMs: never })
+  await after(async () => watcher.watch([a, b]))
+  for (let load = 0; load < 3; load++) {
     watcher.watch([a])
-    await after(() => writeFile(b, 'x'))
-    assert.equal(count(), 2)
-    // The path was removed by now, and is new when it comes back.
-    await after(async () => watcher.watch([a, b]))
-    assert.equal(count(), 3)
-  },
-)
+    watcher.watch([a, b])
+  }
+  watcher.watch([a])
+  await after(() => writeFile(b, 'x'))
+  assert.equal(count(), 2)
+  // The path was removed by now, and is new when it comes back.
+  await after(async () => watcher.watch([a, b]))
+  assert.equal(count(), 3)
+})
 
 /** Makes events that never come, and records how files are watched. */
 function createSilence() {
@@ -159,77 +150,65 @@ function createSilence() {
   return { watchFiles: silent, backends, fail: (error: Error) => watched?.emit('error', error) }
 }
 
-test(
-  'if the system gives no more events, files are polled, and that is reported once',
-  limit,
-  async (context) => {
-    const folder = await createSampleFolder(context, { 'mappings/a.yaml': '' })
-    const file = folder.at('mappings/a.yaml')
-    for (const code of ['ENOSPC', 'EMFILE', 'ENFILE']) {
-      const { backends, fail, watchFiles } = createSilence()
-      const reported: unknown[] = []
-      const onError = (error: unknown) => reported.push(error)
-      const settings = { watchFiles, onError, scanMs: never, pollMs: 20 }
-      const { watcher, after } = createWatching(context, settings)
-      await after(async () => watcher.watch([folder.at('mappings')]))
-      for (let time = 0; time < 3; time++) fail(Object.assign(new Error('watch'), { code }))
-      await after(() => atomicSave(file, `first after ${code}`))
-      await after(() => atomicSave(file, `second after ${code}`))
-      watcher.configure({ poll: false })
-      await after(() => atomicSave(file, `third after ${code}`))
-      assert.deepEqual(backends, [undefined, 'polling'])
-      assert.equal(reported.length, 1)
-      const [error] = reported
-      assert.ok(error instanceof WatchError && error.code === 'WATCH_LIMIT')
-      assert.match(error.message, new RegExp(`${code}.*every 0.02 s.*[Rr]aise .* --poll`))
-      await watcher.close()
-    }
-  },
-)
-
-test(
-  'a folder that cannot be watched is reported once, and scans notice its changes',
-  limit,
-  async (context) => {
-    const folder = await createSampleFolder(context, { 'mappings/a.yaml': '' })
-    const { watchFiles, fail } = createSilence()
+test('without events of the system files are polled, reported once', limit, async (context) => {
+  const folder = await createSampleFolder(context, { 'mappings/a.yaml': '' })
+  const file = folder.at('mappings/a.yaml')
+  for (const code of ['ENOSPC', 'EMFILE', 'ENFILE']) {
+    const { backends, fail, watchFiles } = createSilence()
     const reported: unknown[] = []
-    const options = { watchFiles, onError: (error: unknown) => reported.push(error), scanMs: 20 }
-    const { watcher, after } = createWatching(context, options)
+    const onError = (error: unknown) => reported.push(error)
+    const settings = { watchFiles, onError, scanMs: never, pollMs: 20 }
+    const { watcher, after } = createWatching(context, settings)
     await after(async () => watcher.watch([folder.at('mappings')]))
-    for (const code of ['EIO', 'EACCES', 'ENOENT', 'EIO']) fail(Object.assign(new Error(), { code }))
-    await after(() => atomicSave(folder.at('mappings/a.yaml'), 'x'))
-    assert.deepEqual(
-      reported.map((error) => [(error as WatchError).code, (error as WatchError).message]),
-      [['WATCH_FAILED', 'Some changes are seen only after a while: EIO']],
-    )
-  },
-)
+    for (let time = 0; time < 3; time++) fail(Object.assign(new Error('watch'), { code }))
+    await after(() => atomicSave(file, `first after ${code}`))
+    await after(() => atomicSave(file, `second after ${code}`))
+    watcher.configure({ poll: false })
+    await after(() => atomicSave(file, `third after ${code}`))
+    assert.deepEqual(backends, [undefined, 'polling'])
+    assert.equal(reported.length, 1)
+    const [error] = reported
+    assert.ok(error instanceof WatchError && error.code === 'WATCH_LIMIT')
+    assert.match(error.message, new RegExp(`${code}.*every 0.02 s.*[Rr]aise .* --poll`))
+    await watcher.close()
+  }
+})
 
-test(
-  'a file that a load has read, and that is gone before any scan, is looked for again',
-  limit,
-  async (context) => {
-    const folder = await createSampleFolder(context, { 'etc/reveille.yaml': '' })
-    const again = Promise.withResolvers<void>()
-    let loads = 0
-    const watcher = createWatcher({
-      debounceMs: 10,
-      scanMs: never,
-      watchFiles: noEvents,
-      onError: (error) => assert.fail(String(error)),
-      async onChange() {
-        loads += 1
-        if (loads > 1) return again.resolve()
-        await folder.write('etc/.env', 'A=1')
-        await rm(folder.at('etc/.env'))
-      },
-    })
-    context.after(() => watcher.close())
-    watcher.watch([folder.at('etc/.env')])
-    await again.promise
-  },
-)
+test('a folder that cannot be watched is reported once, and scanned', limit, async (context) => {
+  const folder = await createSampleFolder(context, { 'mappings/a.yaml': '' })
+  const { watchFiles, fail } = createSilence()
+  const reported: unknown[] = []
+  const options = { watchFiles, onError: (error: unknown) => reported.push(error), scanMs: 20 }
+  const { watcher, after } = createWatching(context, options)
+  await after(async () => watcher.watch([folder.at('mappings')]))
+  for (const code of ['EIO', 'EACCES', 'ENOENT', 'EIO']) fail(Object.assign(new Error(), { code }))
+  await after(() => atomicSave(folder.at('mappings/a.yaml'), 'x'))
+  assert.deepEqual(
+    reported.map((error) => [(error as WatchError).code, (error as WatchError).message]),
+    [['WATCH_FAILED', 'Some changes are seen only after a while: EIO']],
+  )
+})
+
+test('a file that is read and gone before any scan is looked for again', limit, async (context) => {
+  const folder = await createSampleFolder(context, { 'etc/reveille.yaml': '' })
+  const again = Promise.withResolvers<void>()
+  let loads = 0
+  const watcher = createWatcher({
+    debounceMs: 10,
+    scanMs: never,
+    watchFiles: noEvents,
+    onError: (error) => assert.fail(String(error)),
+    async onChange() {
+      loads += 1
+      if (loads > 1) return again.resolve()
+      await folder.write('etc/.env', 'A=1')
+      await rm(folder.at('etc/.env'))
+    },
+  })
+  context.after(() => watcher.close())
+  watcher.watch([folder.at('etc/.env')])
+  await again.promise
+})
 
 test('scans of unchanged files give no signals', limit, async (context) => {
   const files = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`mappings/${index}.yaml`, 'x']))
@@ -249,14 +228,11 @@ test('the way of watching can change while files are watched', limit, async (con
   const folder = await createSampleFolder(context, { 'reveille.yaml': '' })
   const file = folder.at('reveille.yaml')
   const backends: (string | undefined)[] = []
-  const { watcher, after } = createWatching(context, {
-    watchFiles(paths, options) {
-      backends.push(options?.backend)
-      return watchFiles(paths, options)
-    },
-    scanMs: never,
-    pollMs: 20,
-  })
+  const noting: typeof watchFiles = (paths, options) => {
+    backends.push(options?.backend)
+    return watchFiles(paths, options)
+  }
+  const { watcher, after } = createWatching(context, { watchFiles: noting, scanMs: never, pollMs: 20 })
   await after(async () => watcher.watch([file]))
   // Changes before files are watched in the new way are noticed all the same.
   for (const poll of [true, false]) {

@@ -66,18 +66,9 @@ function createReader(
   })
   context.after(() => watcher.close())
   watcher.watch(kind.watched.map(folder.at))
-  return {
-    seen: () => seen,
-    async sees(expected: string): Promise<void> {
-      while (seen !== expected) await next.promise
-    },
+  return async (expected: string) => {
+    while (seen !== expected) await next.promise
   }
-}
-
-async function createPlace(context: TestContext, kind: EditKind): Promise<SampleFolder> {
-  const folder = await createSampleFolder(context, kind.files)
-  await kind.prepare?.(folder)
-  return folder
 }
 
 const limit = { timeout: 60_000, concurrency: true }
@@ -89,15 +80,16 @@ for (const [name, detector] of Object.entries(detectors)) {
         .filter(({ isFoundByScan }) => !(isFoundByScan && name === 'events'))
         .map((kind) =>
           suite.test(kind.name, async (context) => {
-            const folder = await createPlace(context, kind)
-            const reader = createReader(context, folder, kind, detector)
+            const folder = await createSampleFolder(context, kind.files)
+            await kind.prepare?.(folder)
+            const sees = createReader(context, folder, kind, detector)
             let before = await read(folder, kind.watched)
-            await reader.sees(before)
+            await sees(before)
             for (const step of kind.steps) {
               await step(folder)
               const after = await read(folder, kind.watched)
               assert.notEqual(after, before, 'a step changes what is said')
-              await reader.sees(after)
+              await sees(after)
               before = after
             }
           }),

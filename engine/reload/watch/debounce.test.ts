@@ -1,54 +1,45 @@
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
 import { createDebounced } from './debounce.ts'
 
-test('signals are merged until they pause', (context) => {
+function setUp(context: TestContext, ms: number) {
   context.mock.timers.enable({ apis: ['setTimeout'] })
-  const act = context.mock.fn()
-  const { signal } = createDebounced(act, 50)
+  let acts = 0
+  const debounced = createDebounced(() => void acts++, ms)
+  /** Returns how often it has acted, after some time. */
+  const actsAfter = (passedMs: number) => {
+    context.mock.timers.tick(passedMs)
+    return acts
+  }
+  return { ...debounced, actsAfter }
+}
+
+test('signals are merged until they pause, and nothing happens after a cancel', (context) => {
+  const { signal, cancel, actsAfter } = setUp(context, 50)
   for (let count = 0; count < 5; count++) {
     signal()
-    context.mock.timers.tick(40)
+    assert.equal(actsAfter(40), 0)
   }
-  assert.equal(act.mock.callCount(), 0)
-  context.mock.timers.tick(10)
-  assert.equal(act.mock.callCount(), 1)
-  context.mock.timers.tick(10_000)
-  assert.equal(act.mock.callCount(), 1)
+  assert.deepEqual([actsAfter(10), actsAfter(10_000)], [1, 1])
+  signal()
+  cancel()
+  assert.equal(actsAfter(10_000), 1)
 })
 
 test('signals without a pause are acted on all the same, once per longest wait', (context) => {
-  context.mock.timers.enable({ apis: ['setTimeout'] })
-  const act = context.mock.fn()
-  const { signal } = createDebounced(act, 30)
+  const { signal, actsAfter } = setUp(context, 30)
   for (let time = 0; time < 1200; time += 25) {
     signal()
-    context.mock.timers.tick(25)
+    actsAfter(25)
   }
-  assert.ok(act.mock.callCount() >= 3 && act.mock.callCount() <= 4)
-})
-
-test('nothing happens after a cancel', (context) => {
-  context.mock.timers.enable({ apis: ['setTimeout'] })
-  const act = context.mock.fn()
-  const { signal, cancel } = createDebounced(act, 50)
-  signal()
-  cancel()
-  context.mock.timers.tick(10_000)
-  assert.equal(act.mock.callCount(), 0)
+  assert.ok(actsAfter(0) >= 3 && actsAfter(0) <= 4)
 })
 
 test('the pause can change, for signals from then on', (context) => {
-  context.mock.timers.enable({ apis: ['setTimeout'] })
-  const act = context.mock.fn()
-  const { signal, setRest } = createDebounced(act, 50)
+  const { signal, setRest, actsAfter } = setUp(context, 50)
   signal()
   setRest(200)
-  context.mock.timers.tick(50)
-  assert.equal(act.mock.callCount(), 1)
+  assert.equal(actsAfter(50), 1)
   signal()
-  context.mock.timers.tick(199)
-  assert.equal(act.mock.callCount(), 1)
-  context.mock.timers.tick(1)
-  assert.equal(act.mock.callCount(), 2)
+  assert.deepEqual([actsAfter(199), actsAfter(1)], [1, 2])
 })

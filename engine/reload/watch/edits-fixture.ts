@@ -4,6 +4,7 @@
  */
 
 import { cp, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
 import type { SampleFolder } from '../../config/folder-fixture.ts'
 
 export interface EditKind {
@@ -54,21 +55,13 @@ async function pointTo({ at }: SampleFolder, link: string, target: string): Prom
   await rename(at(`${link}.new`), at(link))
 }
 
-async function replaceFolder({ at }: SampleFolder, name: string, content: string): Promise<void> {
+/** Moves a copy of a folder, in which the mapping file has other content, over it. */
+async function replaceFolder({ at, write }: SampleFolder, name: string, content: string): Promise<void> {
   await cp(at(name), at('next'), { recursive: true })
-  for (const path of ['a.yaml', 'mappings/a.yaml', 'etc/mappings/a.yaml']) {
-    if (await isFile(at(`next/${path}`))) await writeFile(at(`next/${path}`), content)
-  }
+  await write(join('next', relative(name, 'etc/mappings/a.yaml')), content)
   await rm(at('previous'), { recursive: true, force: true })
   await rename(at(name), at('previous'))
   await rename(at('next'), at(name))
-}
-
-async function isFile(path: string): Promise<boolean> {
-  return stat(path).then(
-    (stats) => stats.isFile(),
-    () => false,
-  )
 }
 
 /** Edits like `cp -p` and `touch -r`: other content with the same length and time. */
@@ -78,16 +71,6 @@ async function editWithoutTrace(path: string, content: string): Promise<void> {
   await utimes(path, atime, mtime)
 }
 
-const manyNames = Array.from({ length: 60 }, (_, index) => `etc/mappings/team-${index % 3}/${index}.yaml`)
-
-/** Checks out as version control does: deletes each file and creates it again. */
-async function checkOut({ at, write }: SampleFolder, branch: string): Promise<void> {
-  for (const [index, name] of manyNames.entries()) {
-    await rm(at(name), { force: true })
-    if (branch !== 'small' || index % 2 === 0) await write(name, `${branch} ${index}`)
-  }
-}
-
 type Step = EditKind['steps'][number]
 
 /** An edit of the files above, unless others are given. */
@@ -95,17 +78,12 @@ function edit(name: string, steps: readonly Step[], more: Partial<EditKind> = {}
   return { name, files, watched, steps, ...more }
 }
 
-const each = <Content>(
+function each<Content>(
   contents: readonly Content[],
   step: (folder: SampleFolder, content: Content) => Promise<unknown>,
-) =>
-  contents.map(
-    (content): Step =>
-      (folder) =>
-        step(folder, content),
-  )
-
-const left = 'node_modules/left'
+): Step[] {
+  return contents.map((content) => (folder: SampleFolder) => step(folder, content))
+}
 
 export const editKinds: readonly EditKind[] = [
   edit(
@@ -121,21 +99,12 @@ export const editKinds: readonly EditKind[] = [
     'an edit that keeps length and time',
     each(['other', 'third'], ({ at }, content) => editWithoutTrace(at(file), content)),
   ),
-  edit('a file that grows in pieces', [
-    async ({ at }) => {
-      await writeFile(at(file), '')
-      for (let piece = 0; piece < 20; piece++) await writeFile(at(file), `piece ${piece}\n`, { flag: 'a' })
-    },
-  ]),
   edit('a file that comes, goes and comes back', [
     ({ write }) => write('etc/.env', 'A=1'),
     ({ at }) => rm(at('etc/.env')),
     ({ write }) => write('etc/.env', 'A=2'),
     ({ at }) => rm(at('etc/mappings/a.yaml')),
   ]),
-  edit('a checkout of many files', each(['small', 'large'], checkOut), {
-    files: { ...files, ...Object.fromEntries(manyNames.map((name) => [name, 'first'])) },
-  }),
   edit('folders that come with their files', [
     ...each(['first', 'second'], ({ write }, content) => write('etc/transforms/lib/deep/x.ts', content)),
     async ({ at, write }) => {
@@ -216,20 +185,4 @@ export const editKinds: readonly EditKind[] = [
       await write(file, 'second')
     },
   ]),
-  edit(
-    'a package that is installed again',
-    [
-      async ({ at, write }) => {
-        await rename(at(left), at('node_modules/.left-1'))
-        await write(`${left}/index.js`, 'second')
-        await write(`${left}/lib/pad.js`, 'first')
-        await rm(at('node_modules/.left-1'), { recursive: true })
-      },
-      ({ write }) => write(`${left}/lib/pad.js`, 'second'),
-    ],
-    {
-      files: { [`${left}/index.js`]: 'first', [`${left}/lib/pad.js`]: 'first' },
-      watched: [`${left}/index.js`, `${left}/lib/pad.js`],
-    },
-  ),
 ]

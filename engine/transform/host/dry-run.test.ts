@@ -2,10 +2,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { createServer, type Server } from 'node:net'
-import path from 'node:path'
 import { test } from 'node:test'
-import type { Stop, TransformError } from '../port.ts'
-import { callOne, createServing, failureOf, shownPlace } from './fixture.ts'
+import type { OpenTransforms, Stop } from '../port.ts'
+import { answerOf, callOne, createServing, failureOf, shownPlace } from './fixture.ts'
 
 /** A server that counts who reaches it. */
 async function createTrap(t: { after(end: () => void): void }) {
@@ -20,67 +19,35 @@ async function createTrap(t: { after(end: () => void): void }) {
   return { port: (server.address() as { port: number }).port, reached: () => reached }
 }
 
-/** Each way out: the body of an async function that is given `port`, and what it would reach. */
-const ways: Readonly<Record<string, readonly [code: string, target: RegExp]>> = {
-  fetch: ["await fetch('http://127.0.0.1:' + port + '/path?token=x')", /^http:\/\/127\.0\.0\.1:\d+$/],
-  'fetch of a Request': [
-    "await fetch(new Request('http://127.0.0.1:' + port + '/a?b'))",
-    /^http:\/\/127\.0\.0\.1:\d+$/,
-  ],
-  WebSocket: ["new WebSocket('ws://127.0.0.1:' + port)", /^ws:\/\/127\.0\.0\.1:\d+$/],
-  'a named import of http': ["get({ host: '127.0.0.1', port })", /^http:\/\/127\.0\.0\.1:\d+$/],
-  'a dynamic import of http': [
-    "const { request } = await import('node:http'); request('http://127.0.0.1:' + port + '/a').end()",
-    /^http:\/\/127\.0\.0\.1:\d+$/,
-  ],
-  'a name that is made up late': [
-    "const m: any = await import('node:' + ['ht', 'tps'].join('')); m.get(new URL('https://127.0.0.1:' + port))",
-    /^https:\/\/127\.0\.0\.1:\d+$/,
-  ],
-  http2: ["connectHttp2('http://127.0.0.1:' + port)", /^http:\/\/127\.0\.0\.1:\d+$/],
-  'net.connect': ["connect(port, '127.0.0.1')", /^127\.0\.0\.1:\d+$/],
-  'a socket of net': ["new Socket().connect({ host: '127.0.0.1', port })", /^127\.0\.0\.1:\d+$/],
-  'a path of net': ["connect('/run/docker.sock')", /^the socket \/run\/docker\.sock$/],
-  tls: ["connectTls({ host: '127.0.0.1', port })", /^127\.0\.0\.1:\d+$/],
-  'a datagram': ["createSocket('udp4').send('x', port, '127.0.0.1')", /^UDP 127\.0\.0\.1:\d+$/],
-  'a look-up': ["await new Promise((done) => lookup('mail.example', done))", /^the name mail\.example$/],
-  'a promised look-up': ["await dnsPromises.resolve('mail.example')", /^the name mail\.example$/],
-  'a resolver': ["new Resolver().resolve4('mail.example', () => {})", /^the name mail\.example$/],
-  'a server': ['createServer().listen(0)', /^a port to listen on$/],
-  require: ["createRequire(import.meta.url)('node:net').connect(port, '127.0.0.1')", /^127\.0\.0\.1:\d+$/],
-  'process.getBuiltinModule': [
-    "process.getBuiltinModule('net').connect(port, '127.0.0.1')",
-    /^127\.0\.0\.1:\d+$/,
-  ],
-  'process.binding': [
-    `const { TCP, TCPConnectWrap, constants } = (process as any).binding('tcp_wrap')
-     new TCP(constants.SOCKET).connect(new TCPConnectWrap(), '127.0.0.1', port)`,
-    /^127\.0\.0\.1:\d+$/,
-  ],
-  'a binding of look-ups': [
-    "const cares = (process as any).binding('cares_wrap'); cares.getaddrinfo(new cares.GetAddrInfoReqWrap(), 'mail.example', 0, 0, 0)",
-    /^the name mail\.example$/,
-  ],
-  'a binding of programs': [
-    "const { Process } = (process as any).binding('process_wrap'); new Process().spawn({ file: '/bin/true', args: ['true'] })",
-    /^the program true$/,
-  ],
-  'a program': ["execFileSync('/bin/echo', ['secret'])", /^the program echo$/],
-  'a command line': ["await promisify(exec)('curl https://x.example/?token=secret')", /^the program curl$/],
-  'another worker': ["new Worker('0', { eval: true })", /^another thread$/],
-  'another worker by require': [
-    "const { Worker: Other } = createRequire(import.meta.url)('worker_threads'); new Other('0', { eval: true })",
-    /^another thread$/,
-  ],
-  'the main thread': [
-    "const { Session } = await import('node:inspector'); new Session().connectToMainThread()",
-    /^another thread$/,
-  ],
-  'replaced globals': [
-    "Error.captureStackTrace = () => {}; Array.isArray = () => false as never; connect(port, '127.0.0.1')",
-    /^127\.0\.0\.1:\d+$/,
-  ],
-}
+/** Each way out: its name, the body of an async function that is given `port`, and what it would reach. */
+const ways = `
+fetch: await fetch('http://127.0.0.1:' + port + '/path?token=x') ⇒ http://127.0.0.1:PORT
+fetch of a Request: await fetch(new Request('http://127.0.0.1:' + port + '/a?b')) ⇒ http://127.0.0.1:PORT
+WebSocket: new WebSocket('ws://127.0.0.1:' + port) ⇒ ws://127.0.0.1:PORT
+a named import of http: get({ host: '127.0.0.1', port }) ⇒ http://127.0.0.1:PORT
+a dynamic import of http: const { request } = await import('node:http'); request('http://127.0.0.1:' + port + '/a').end() ⇒ http://127.0.0.1:PORT
+a name that is made up late: const m: any = await import('node:' + ['ht', 'tps'].join('')); m.get(new URL('https://127.0.0.1:' + port)) ⇒ https://127.0.0.1:PORT
+http2: connectHttp2('http://127.0.0.1:' + port) ⇒ http://127.0.0.1:PORT
+net.connect: connect(port, '127.0.0.1') ⇒ 127.0.0.1:PORT
+a socket of net: new Socket().connect({ host: '127.0.0.1', port }) ⇒ 127.0.0.1:PORT
+a path of net: connect('/run/docker.sock') ⇒ the socket /run/docker.sock
+tls: connectTls({ host: '127.0.0.1', port }) ⇒ 127.0.0.1:PORT
+a datagram: createSocket('udp4').send('x', port, '127.0.0.1') ⇒ UDP 127.0.0.1:PORT
+a look-up: await new Promise((done) => lookup('mail.example', done)) ⇒ the name mail.example
+a promised look-up: await dnsPromises.resolve('mail.example') ⇒ the name mail.example
+a resolver: new Resolver().resolve4('mail.example', () => {}) ⇒ the name mail.example
+a server: createServer().listen(0) ⇒ a port to listen on
+require: createRequire(import.meta.url)('node:net').connect(port, '127.0.0.1') ⇒ 127.0.0.1:PORT
+process.getBuiltinModule: process.getBuiltinModule('net').connect(port, '127.0.0.1') ⇒ 127.0.0.1:PORT
+process.binding: const { TCP, TCPConnectWrap, constants } = (process as any).binding('tcp_wrap'); new TCP(constants.SOCKET).connect(new TCPConnectWrap(), '127.0.0.1', port) ⇒ 127.0.0.1:PORT
+a binding of look-ups: const cares = (process as any).binding('cares_wrap'); cares.getaddrinfo(new cares.GetAddrInfoReqWrap(), 'mail.example', 0, 0, 0) ⇒ the name mail.example
+a binding of programs: const { Process } = (process as any).binding('process_wrap'); new Process().spawn({ file: '/bin/true', args: ['true'] }) ⇒ the program true
+a program: execFileSync('/bin/echo', ['secret']) ⇒ the program echo
+a command line: await promisify(exec)('curl https://x.example/?token=secret') ⇒ the program curl
+another worker: new Worker('0', { eval: true }) ⇒ another thread
+another worker by require: const { Worker: Other } = createRequire(import.meta.url)('worker_threads'); new Other('0', { eval: true }) ⇒ another thread
+the main thread: const { Session } = await import('node:inspector'); new Session().connectToMainThread() ⇒ another thread
+replaced globals: Error.captureStackTrace = () => {}; Array.isArray = () => false as never; connect(port, '127.0.0.1') ⇒ 127.0.0.1:PORT`
 
 const header = `
   import { exec, execFileSync } from 'node:child_process'
@@ -95,40 +62,38 @@ const header = `
   import { Worker } from 'node:worker_threads'
   const ways: any = {`
 
+/** Calls a module in a dry run that notes what it would reach. */
+function dryCall(opened: OpenTransforms, module: string, payload?: unknown) {
+  const stops: Stop[] = []
+  const onStop = (stop: Stop) => void stops.push(stop)
+  return { answer: callOne(opened, module, { payload, dryRun: 'refuse', onStop }), stops }
+}
+
 test('in a dry run nothing leaves the process, and each attempt reports its destination', async (t) => {
   const trap = await createTrap(t)
-  const body = Object.entries(ways).map(
-    ([name, [code]]) => `${JSON.stringify(name)}: async (port: number) => { ${code} },`,
-  )
+  const rows = [...ways.matchAll(/^(.+?): (.+) ⇒ (.+)$/gm)]
+  const body = rows.map(([, name, code]) => `'${name}': async (port: number) => { ${code} },`)
   const text = `${header}\n${body.join('\n')}\n}
     export default async ({ payload: { how, port }, dryRun }: any) => { await ways[how](port); return { message: 'on, ' + dryRun } }`
   const { opened, events } = await createServing(t, { 'ways.ts': text })
-  for (const [how, [, target]] of Object.entries(ways)) {
-    const stops: Stop[] = []
-    const given = {
-      payload: { how, port: trap.port },
-      dryRun: 'refuse',
-      onStop: (stop: Stop) => void stops.push(stop),
-    } as const
-    const { message, code } = await failureOf(callOne(opened, 'ways.ts', given))
+  for (const [, how = '', , target = ''] of rows) {
+    const { answer, stops } = dryCall(opened, 'ways.ts', { how, port: trap.port })
+    const { message, code } = await failureOf(answer)
+    const says =
+      /^ways\.ts was stopped: a dry run does not reach .+; --call-out, or callOut: true, allows it$/
+    assert.match(message, says, how)
     assert.equal(code, 'TRANSFORM_FAILED', how)
-    assert.match(
-      message,
-      /^ways\.ts was stopped: a dry run does not reach .+; --call-out, or callOut: true, allows it$/,
+    assert.deepEqual(
+      stops.map(({ module, target }) => [module, target]),
+      [['ways.ts', target.replace('PORT', `${trap.port}`)]],
       how,
     )
-    assert.equal(stops.length, 1, `${how}: ${JSON.stringify(stops)}`)
-    assert.match(stops[0]?.target ?? '', target, how)
-    assert.equal(stops[0]?.module, 'ways.ts')
     // The line of the module, of which each way has one.
-    const line = text.split('\n').findIndex((each) => each.startsWith(JSON.stringify(how))) + 1
-    assert.ok(Math.abs((stops[0]?.place?.line ?? 0) - line) <= 1, `${how}: ${shownPlace(stops[0] ?? {})}`)
+    const line = text.split('\n').findIndex((each) => each.startsWith(`'${how}'`)) + 1
+    assert.equal(stops[0]?.place?.line, line, `${how}: ${shownPlace(stops[0] ?? {})}`)
   }
   assert.equal(trap.reached(), 0)
-  assert.deepEqual(
-    events.filter(({ type }) => type === 'worker-lost'),
-    [],
-  )
+  assert.ok(!events.some(({ type }) => type === 'worker-lost'))
 })
 
 test('a stop is reported where the module goes on, and the answer counts', async (t) => {
@@ -138,14 +103,10 @@ test('a stop is reported where the module goes on, and the answer counts', async
       return { message: name }
     }`,
   })
-  const stops: Stop[] = []
-  const onStop = (stop: Stop) => void stops.push(stop)
-  const answer = await callOne(opened, 'calm.ts', { dryRun: 'refuse', onStop })
-  assert.deepEqual(answer, { kind: 'one', action: { message: { value: 'unknown' } } })
-  assert.deepEqual(
-    stops.map(({ target, place }) => [target, place && path.basename(place.file), place?.line]),
-    [['https://names.example', 'calm.ts', 2]],
-  )
+  const { answer, stops } = dryCall(opened, 'calm.ts')
+  assert.deepEqual(await answer, answerOf('unknown'))
+  assert.equal(stops[0]?.target, 'https://names.example')
+  assert.match(shownPlace(stops[0] ?? {}) ?? '', /^calm\.ts:2:/)
 })
 
 test('a forbidden access at the top level of a module stops the load, or each call', async (t) => {
@@ -156,24 +117,19 @@ test('a forbidden access at the top level of a module stops the load, or each ca
       const socket = connect({ port: 1, host: '127.0.0.1' }).on('error', () => {})
       export default () => ({ message: 'x' })`,
   })
-  const stopsOf = async (
-    module: string,
-    result: (answer: ReturnType<typeof callOne>) => Promise<unknown>,
-  ) => {
-    const stops: string[] = []
-    const onStop = ({ target }: Stop) => void stops.push(target)
-    return [await result(callOne(opened, module, { dryRun: 'refuse', onStop })), stops]
-  }
-  assert.deepEqual(await stopsOf('eager.ts', async (answer) => answer), [
-    { kind: 'one', action: { message: { value: 'DRY_RUN' } } },
+  const eager = dryCall(opened, 'eager.ts')
+  assert.deepEqual(await eager.answer, answerOf('DRY_RUN'))
+  assert.deepEqual(
+    eager.stops.map(({ target }) => target),
     ['http://127.0.0.1:1'],
-  ])
-  const [error, stops] = await stopsOf('broken.ts', failureOf)
-  assert.match(
-    (error as TransformError).message,
-    /^broken\.ts was stopped: a dry run does not reach 127\.0\.0\.1:1;/,
   )
-  assert.deepEqual(stops, ['127.0.0.1:1'])
+  const broken = dryCall(opened, 'broken.ts')
+  const { message } = await failureOf(broken.answer)
+  assert.match(message, /^broken\.ts was stopped: a dry run does not reach 127\.0\.0\.1:1;/)
+  assert.deepEqual(
+    broken.stops.map(({ target }) => target),
+    ['127.0.0.1:1'],
+  )
 })
 
 const undici = createRequire(import.meta.url).resolve('undici')
@@ -184,15 +140,10 @@ test('a client of npm is stopped, although it wraps the error', async (t) => {
       export default async ({ payload }: any) => { await request('http://127.0.0.1:' + payload.port); return null }`,
   })
   const trap = await createTrap(t)
-  const stops: string[] = []
-  const given = {
-    payload: { port: trap.port },
-    dryRun: 'refuse',
-    onStop: ({ target }: Stop) => void stops.push(target),
-  } as const
-  const { message } = await failureOf(callOne(opened, 'client.ts', given))
+  const { answer, stops } = dryCall(opened, 'client.ts', { port: trap.port })
+  const { message } = await failureOf(answer)
   assert.match(message, /was stopped: a dry run does not reach 127\.0\.0\.1:\d+;/)
-  assert.deepEqual([stops, trap.reached()], [[`127.0.0.1:${trap.port}`], 0])
+  assert.deepEqual([stops[0]?.target, stops.length, trap.reached()], [`127.0.0.1:${trap.port}`, 1, 0])
 })
 
 test('code that does not leave the process works in a dry run', async (t) => {
@@ -211,6 +162,5 @@ test('code that does not leave the process works in a dry run', async (t) => {
         return { message: [STATUS_CODES[404], sum, new PassThrough().writable, new URL('https://a.example').host].join(' ') }
       }`,
   })
-  const answer = await callOne(opened, 'inside.ts', { dryRun: 'refuse' })
-  assert.deepEqual(answer, { kind: 'one', action: { message: { value: 'Not Found 64 true a.example' } } })
+  assert.deepEqual(await dryCall(opened, 'inside.ts').answer, answerOf('Not Found 64 true a.example'))
 })

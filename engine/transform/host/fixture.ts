@@ -143,6 +143,18 @@ export function callOne(
   })
 }
 
+/** The answer of a call with one field. */
+export const answerOf = (value: unknown, field = 'message') => ({
+  kind: 'one',
+  action: { [field]: { value } },
+})
+
+/** Returns the value of one field of an answer. */
+export function fieldOf(answer: TransformAnswer, field = 'message'): unknown {
+  assert.ok(answer.kind === 'one' && answer.action?.[field] && 'value' in answer.action[field])
+  return answer.action[field].value
+}
+
 /** The error of a call that must fail. */
 export async function failureOf(answered: Promise<TransformAnswer>): Promise<TransformError> {
   const error = await answered.then(

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { appendFile, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { backgroundTimers, type Timers } from '../../timers.ts'
-import { callOne, createHosted, createServing, failureOf, type Hosted, shownPlace } from './fixture.ts'
+import { answerOf, callOne, createHosted, createServing, failureOf, fieldOf, shownPlace } from './fixture.ts'
 
 test('a transform is given the whole context, as its own copy', async (t) => {
   const { call } = await createServing(t, {
@@ -18,31 +18,17 @@ test('a transform is given the whole context, as its own copy', async (t) => {
   const headers = { 'x-a': 'b', 'x-list': ['c', 'd'] }
   const answer = await call('all.ts', {
     rawBody: neighbours.subarray(10, 33),
-    headers,
-    query: { a: ['1', '2'] },
-    params: { id: '7' },
+    ...{ headers, query: { a: ['1', '2'] }, params: { id: '7' }, item: { n: 1 }, index: 0, now: 1_000 },
     vars: { sum: 3, call: () => 'an expression may make one' },
-    item: { n: 1 },
-    index: 0,
-    now: 1_000,
     base: { action: 'wake', text: 'rendered' },
   })
-  assert.ok(answer.kind === 'one' && answer.action?.['message'] && 'value' in answer.action['message'])
-  assert.deepEqual(JSON.parse(String(answer.action['message'].value)), {
+  assert.deepEqual(JSON.parse(String(fieldOf(answer))), {
     payload: { id: '9007199254740993' },
     headers: { 'x-a': 'b', 'x-list': 'c, d', mine: 'changed' },
-    query: { a: ['1', '2'] },
-    path: 'hook',
-    params: { id: '7' },
-    vars: { sum: 3 },
-    with: {},
-    item: { n: 1 },
-    index: 0,
-    now: '1970-01-01T00:00:01.000Z',
-    dryRun: false,
+    ...{ query: { a: ['1', '2'] }, path: 'hook', params: { id: '7' }, vars: { sum: 3 }, with: {} },
+    ...{ item: { n: 1 }, index: 0, now: '1970-01-01T00:00:01.000Z', dryRun: false },
     base: { action: 'wake', text: 'rendered' },
-    text: '{"id":9007199254740993}',
-    alone: 23,
+    ...{ text: '{"id":9007199254740993}', alone: 23 },
   })
   assert.deepEqual(headers, { 'x-a': 'b', 'x-list': ['c', 'd'] })
 })
@@ -50,9 +36,11 @@ test('a transform is given the whole context, as its own copy', async (t) => {
 test('a form, and JSON that was unwrapped from one, becomes the payload', async (t) => {
   const { call } = await createServing(t, { 'echo.ts': 'export default ({ payload }: any) => payload' })
   const rawBody = Buffer.from('name=form')
-  const named = (value: unknown) => ({ kind: 'one', action: { name: { value } } })
-  assert.deepEqual(await call('echo.ts', { rawBody, form: { name: 'form' } }), named('form'))
-  assert.deepEqual(await call('echo.ts', { rawBody, unwrapped: '{"name":"inner"}' }), named('inner'))
+  assert.deepEqual(await call('echo.ts', { rawBody, form: { name: 'form' } }), answerOf('form', 'name'))
+  assert.deepEqual(
+    await call('echo.ts', { rawBody, unwrapped: '{"name":"inner"}' }),
+    answerOf('inner', 'name'),
+  )
   assert.deepEqual(await call('echo.ts', {}), { kind: 'one', action: {} })
 })
 
@@ -72,68 +60,43 @@ test('every module that cannot be loaded is reported, at the author’s line whe
     exports: { 'lacks.ts': ['reviewpush', 'limit', 'default'] },
   })
   const open = await hosted.open(Object.keys(files))
-  const reports = (await open.start()).map((failure) => [
-    failure.message,
-    path.basename(failure.place.file) === 'reveille.yaml' ? 'where it is named' : shownPlace(failure),
-    failure.hint,
-  ])
-  const named = 'where it is named'
+  const reports = (await open.start()).map((failure) => {
+    const isNamed = path.basename(failure.place.file) === 'reveille.yaml'
+    return [failure.message, isNamed ? failure.hint : shownPlace(failure)]
+  })
   const hint = 'It exports `reviewPush`.'
   const advice = 'Write `transform: { module: lacks.ts, export: reviewPush }`, or make it the default export.'
-  assert.deepEqual(reports, [
-    [
-      "top.ts cannot be loaded: TypeError: Cannot read properties of undefined (reading 'transform')",
+  assert.deepEqual(Object.fromEntries(reports), {
+    "top.ts cannot be loaded: TypeError: Cannot read properties of undefined (reading 'transform')":
       'top.ts:3:25 export default settings.transform',
-      undefined,
-    ],
-    ['exits.ts ended its worker with process.exit(4)', 'exits.ts:1:9 process.exit(4)', undefined],
-    [
-      'rejects.ts cannot be loaded: Error: nobody (an unhandled rejection)',
+    'exits.ts ended its worker with process.exit(4)': 'exits.ts:1:9 process.exit(4)',
+    'rejects.ts cannot be loaded: Error: nobody (an unhandled rejection)':
       'rejects.ts:1:16 Promise.reject(new Error("nobody"))',
-      undefined,
-    ],
-    ['grows.ts uses more than 128 MB while it is loaded', named, undefined],
-    ['lacks.ts has no export `reviewpush`', named, `Did you mean \`reviewPush\`? ${hint}`],
-    ['lacks.ts exports a number as `limit`, not a function', named, hint],
-    ['lacks.ts has no default export', named, `${hint} ${advice}`],
-  ])
+    'grows.ts uses more than 128 MB while it is loaded': undefined,
+    'lacks.ts has no export `reviewpush`': `Did you mean \`reviewPush\`? ${hint}`,
+    'lacks.ts exports a number as `limit`, not a function': hint,
+    'lacks.ts has no default export': `${hint} ${advice}`,
+  })
 })
 
-test('a module whose top level does not end is reported, and its thread is ended', async (t) => {
-  const files = {
-    'hangs.ts': 'for (;;) {}\nexport default () => null',
-    'waits.ts': 'await new Promise(() => {})\nexport default () => null',
-  }
-  const hosted = await createHosted(t, files, { loadTimeoutMs: 200 })
-  const open = await hosted.open(Object.keys(files))
-  const messages = (await open.start()).map(({ message }) => message)
-  assert.deepEqual(messages, ['hangs.ts is not loaded after 200 ms', 'waits.ts is not loaded after 200 ms'])
-})
-
-test('a module that is not loaded within two seconds is logged while edits wait for it', async (t) => {
+test('a module whose top level does not end is logged after two seconds, reported, and its thread is ended', async (t) => {
   const soon: Timers = {
     ...backgroundTimers,
     setTimeout: (act, ms) => backgroundTimers.setTimeout(act, ms / 20),
   }
-  const files = { 'waits.ts': 'await new Promise(() => {})\nexport default () => null' }
+  const files = {
+    'hangs.ts': 'for (;;) {}\nexport default () => null',
+    'waits.ts': 'await new Promise(() => {})\nexport default () => null',
+  }
   const hosted = await createHosted(t, files, { loadTimeoutMs: 10_000, timers: soon })
-  const open = await hosted.open(['waits.ts'])
-  const [failure] = await open.start()
-  assert.equal(failure?.message, 'waits.ts is not loaded after 10 s')
-  assert.deepEqual(hosted.events, [
-    {
-      type: 'transform-output',
-      module: 'waits.ts',
-      level: 'warn',
-      text: 'is still being loaded: its top level has not ended after 2 s. Edits wait for it, 10 s at most.',
-    },
-  ])
+  const open = await hosted.open(Object.keys(files))
+  const messages = (await open.start()).map(({ message }) => message)
+  assert.deepEqual(messages, ['hangs.ts is not loaded after 10 s', 'waits.ts is not loaded after 10 s'])
+  const text =
+    'is still being loaded: its top level has not ended after 2 s. Edits wait for it, 10 s at most.'
+  const logged = { type: 'transform-output', module: 'waits.ts', level: 'warn', text } as const
+  assert.deepEqual(hosted.events.at(-1), logged)
 })
-
-const counting = (name: string) => `
-  import { appendFileSync } from 'node:fs'
-  appendFileSync(${JSON.stringify(name)}, 'loaded ')
-  export default ({ payload }: any) => ({ message: String(payload.n) })`
 
 test('candidates with the same bundle share its workers, each with its own limits', async (t) => {
   // The worker of a late call waits a second for another one, which a busy machine may need for less.
@@ -141,37 +104,26 @@ test('candidates with the same bundle share its workers, each with its own limit
     ...backgroundTimers,
     setTimeout: (act, ms) => (ms === 1_000 ? undefined : backgroundTimers.setTimeout(act, ms)),
   }
-  const hosted = await createHosted(t, { 'placeholder.ts': 'export default () => null' }, { timers })
-  const witness = path.join(hosted.folder, 'witness')
-  await appendFile(witness, '')
-  await hosted.write({ 'shared.ts': counting(witness) })
-  const first = await hosted.open(['shared.ts'])
+  const { hosted, threads } = await createWitnessed(t, ['a.ts'], timers)
+  const first = await hosted.open(['a.ts'])
   assert.deepEqual(await first.start(), [])
-  const second = await hosted.open(['shared.ts'], { timeoutMs: 10_000, memoryMb: 64, concurrency: 1 })
+  const second = await hosted.open(['a.ts'], { timeoutMs: 10_000, memoryMb: 64, concurrency: 1 })
   assert.deepEqual(await second.start(), [])
   first.release()
-  const answer = { kind: 'one', action: { message: { value: '1' } } }
-  assert.deepEqual(await callOne(second, 'shared.ts', { payload: { n: 1 } }), answer)
-  assert.deepEqual(await callOne(first, 'shared.ts', { payload: { n: 1 } }), answer)
-  assert.equal(await readFile(witness, 'utf8'), 'loaded ')
+  const thread = fieldOf(await callOne(second, 'a.ts'))
+  assert.equal(fieldOf(await callOne(first, 'a.ts')), thread)
+  assert.equal((await threads()).length, 1)
 
   second.release()
-  assert.deepEqual(
-    await callOne(first, 'shared.ts', { payload: { n: 1 } }),
-    answer,
-    'a late call is answered',
-  )
-  assert.equal(await readFile(witness, 'utf8'), 'loaded loaded ')
-  const again = await hosted.open(['shared.ts'])
+  assert.notEqual(fieldOf(await callOne(first, 'a.ts')), thread, 'a late call is answered')
+  const again = await hosted.open(['a.ts'])
   assert.deepEqual(await again.start(), [])
-  assert.equal(await readFile(witness, 'utf8'), 'loaded loaded ', 'the late call’s worker is kept')
+  assert.equal((await threads()).length, 2, 'the late call’s worker is kept')
 })
 
 test('a released module still answers the calls that it has', async (t) => {
-  const { call, opened } = await createServing(t, {
-    'slow.ts':
-      'export default async () => { await new Promise((done) => setTimeout(done, 50)); return null }',
-  })
+  const slow = 'export default async () => { await new Promise((done) => setTimeout(done, 50)); return null }'
+  const { call, opened } = await createServing(t, { 'slow.ts': slow })
   const answers = [call('slow.ts'), call('slow.ts')]
   opened.release()
   const nothing = { kind: 'one', action: null }
@@ -179,23 +131,17 @@ test('a released module still answers the calls that it has', async (t) => {
 })
 
 test('a host that closes fails waiting and running calls, and takes no more', async (t) => {
-  const { call, host } = await createServing(
-    t,
-    { 'waits.ts': 'export default () => { console.log("begun"); return new Promise(() => {}) }' },
-    { limits: { concurrency: 1 } },
-  )
-  const running = call('waits.ts')
-  const waiting = call('waits.ts')
-  const failures = Promise.all([failureOf(running), failureOf(waiting)])
+  const modules = { 'waits.ts': 'export default () => new Promise(() => {})' }
+  const { call, host } = await createServing(t, modules, { limits: { concurrency: 1 } })
+  const failures = Promise.all([failureOf(call('waits.ts')), failureOf(call('waits.ts'))])
   await host.close()
   const [ended, notBegun] = await failures
   assert.equal(ended.message, 'waits.ts was ended with the gateway')
   assert.equal(notBegun.message, 'waits.ts was not begun before the gateway stopped')
   const kept = process.getActiveResourcesInfo().filter((name) => /worker|messageport/i.test(name))
   assert.deepEqual(kept, [], 'nothing keeps the process')
-  const late = await failureOf(call('waits.ts'))
-  assert.equal(late.message, 'waits.ts is called after the gateway stopped')
-  assert.equal(late.code, 'TRANSFORM_BUSY')
+  const { message, code } = await failureOf(call('waits.ts'))
+  assert.deepEqual([message, code], ['waits.ts is called after the gateway stopped', 'TRANSFORM_BUSY'])
 })
 
 test('an export that no mapping names is not bound', async (t) => {
@@ -212,29 +158,23 @@ const neverSlow: Timers = {
   setTimeout: (act, ms) => (ms === 5 ? undefined : backgroundTimers.setTimeout(act, ms)),
 }
 
-/** Notes each load with its thread. */
-const noting = (witness: string, more = '') => `
-  import { appendFileSync } from 'node:fs'
-  import { threadId } from 'node:worker_threads'
-  appendFileSync(${JSON.stringify(witness)}, threadId + ' ')
-  ${more}
-  export default () => ({ message: String(threadId) })`
-
-async function createWitness(hosted: Hosted) {
+/** Hosts modules that note each of their loads with its thread, and answer with it. */
+async function createWitnessed(t: TestContext, names: readonly string[], timers: Timers = backgroundTimers) {
+  const hosted = await createHosted(t, { 'placeholder.ts': 'export default () => null' }, { timers })
   const file = path.join(hosted.folder, 'witness')
-  await appendFile(file, '')
-  return { file, threads: async () => (await readFile(file, 'utf8')).trim().split(' ').filter(Boolean) }
+  const module = (name: string) => `// ${name}
+    import { appendFileSync } from 'node:fs'
+    import { threadId } from 'node:worker_threads'
+    appendFileSync(${JSON.stringify(file)}, threadId + ' ')
+    export default () => ({ message: String(threadId) })`
+  await hosted.write(Object.fromEntries(names.map((name) => [name, module(name)])))
+  const threads = async () => (await readFile(file, 'utf8')).trim().split(' ')
+  return { hosted, threads }
 }
 
 test('several modules are loaded in one thread, which is then ended, and the first call starts a worker', async (t) => {
-  const hosted = await createHosted(
-    t,
-    { 'placeholder.ts': 'export default () => null' },
-    { timers: neverSlow },
-  )
-  const { file, threads } = await createWitness(hosted)
   const names = ['a.ts', 'b.ts', 'c.ts']
-  await hosted.write(Object.fromEntries(names.map((name) => [name, noting(file, `// ${name}`)])))
+  const { hosted, threads } = await createWitnessed(t, names, neverSlow)
   const open = await hosted.open(names)
   assert.deepEqual(await open.start(), [])
   const [first, ...others] = await threads()
@@ -245,16 +185,6 @@ test('several modules are loaded in one thread, which is then ended, and the fir
   const loads = await threads()
   assert.equal(loads.length, 4, 'the other two have no worker')
   assert.notEqual(loads[3], first)
-})
-
-test('the worker that has loaded the one module that changed takes its first call', async (t) => {
-  const hosted = await createHosted(t, { 'placeholder.ts': 'export default () => null' })
-  const { file, threads } = await createWitness(hosted)
-  await hosted.write({ 'a.ts': noting(file) })
-  const open = await hosted.open(['a.ts'])
-  assert.deepEqual(await open.start(), [])
-  await callOne(open, 'a.ts')
-  assert.equal((await threads()).length, 1)
 })
 
 test('a module that spoils the thread in which modules are loaded fails no other module', async (t) => {
@@ -280,20 +210,16 @@ function createIdleTimers() {
     },
     clearTimeout: (timer) => void (due.delete(timer as () => void) || backgroundTimers.clearTimeout(timer)),
   }
-  return {
-    timers,
-    /** Lets this much time pass. */
-    pass(ms: number) {
-      for (const [act, after] of due) if (after <= ms) due.delete(act) && act()
-    },
+  /** Lets this much time pass. */
+  const pass = (ms: number) => {
+    for (const [act, after] of due) if (after <= ms) due.delete(act) && act()
   }
+  return { timers, pass }
 }
 
 test('a worker ends a minute after a request, or a load, and a second after a test; the next call starts another', async (t) => {
   const { timers, pass } = createIdleTimers()
-  const hosted = await createHosted(t, { 'placeholder.ts': 'export default () => null' }, { timers })
-  const { file, threads } = await createWitness(hosted)
-  await hosted.write({ 'a.ts': noting(file) })
+  const { hosted, threads } = await createWitnessed(t, ['a.ts'], timers)
   const open = await hosted.open(['a.ts'])
   assert.deepEqual(await open.start(), [])
   const loads = async (given: Parameters<typeof callOne>[2], passedMs: number) => {

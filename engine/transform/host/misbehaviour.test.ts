@@ -1,65 +1,54 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createServing, failureOf, shownPlace } from './fixture.ts'
+import { answerOf, createServing, failureOf, fieldOf, shownPlace } from './fixture.ts'
 
-interface Misdeed {
-  readonly code: string
-  /** The message behind the module's name. */
-  readonly message: string
-  /** The text at the reported place; absent: the function's beginning. */
-  readonly at?: string
-}
-
-const misdeeds: Readonly<Record<string, Misdeed>> = {
-  throws: {
-    code: 'const deep = (value: any) => {\n  return value.missing.field\n}\nreturn deep({})',
-    message: ": TypeError: Cannot read properties of undefined (reading 'field')",
-    at: 'field\n',
-  },
-  rejects: {
-    code: 'return Promise.resolve().then(() => {\n  throw new RangeError("later\\nand more")\n})',
-    message: ': RangeError: later and more',
-    at: 'new RangeError("later',
-  },
-  'throws a text': { code: 'throw "a text"', message: ': threw a text, no Error: a text' },
-  aborts: {
-    code: 'process.abort()',
-    message: ': TypeError: process.abort() is not supported in workers',
-    at: 'abort()',
-  },
-  'leaves a rejection': {
-    code: 'Promise.reject(new Error("floating"))\nreturn new Promise(() => {})',
-    message: ': Error: floating (an unhandled rejection)',
-    at: 'new Error("floating")',
-  },
-  'throws in a timer': {
-    code: 'setTimeout(() => { throw new Error("in a timer") })\nreturn new Promise(() => {})',
-    message: ': Error: in a timer (an uncaught error)',
-    at: 'new Error("in a timer")',
-  },
-  'posts past the guard': {
-    code: 'threads.MessagePort.prototype.postMessage.call(threads.parentPort, "x"); return new Promise(() => {})',
-    message: ' lost its worker, which posted to parentPort, which is not for transforms',
-  },
-  'answers a trap': {
-    code: 'return new Proxy({}, { ownKeys() { throw new Error("trap") } })',
-    message: ': Error: trap',
-    at: 'new Error("trap")',
-  },
-  'answers too much': {
-    code: 'return { message: "x".repeat(1e6) }',
-    message: ' answered what cannot be used: it is longer than what the action may still render to',
-  },
-  'makes too long a text': {
-    code: 'return { message: "y".repeat(2 ** 30) }',
-    message: ': RangeError: Invalid string length',
-    at: 'repeat(2 ** 30)',
-  },
-  'recurses without end': {
-    code: 'const again = (n: number): number => again(n + 1) + 1\nagain(0)',
-    message: ': RangeError: Maximum call stack size exceeded',
-    at: 'again(n + 1)',
-  },
+/** What a module does, the message behind its name, and the text at the reported place; absent: the function's beginning. */
+const misdeeds: Readonly<Record<string, readonly [code: string, message: string, at?: string]>> = {
+  throws: [
+    'const deep = (value: any) => {\n  return value.missing.field\n}\nreturn deep({})',
+    ": TypeError: Cannot read properties of undefined (reading 'field')",
+    'field\n',
+  ],
+  rejects: [
+    'return Promise.resolve().then(() => {\n  throw new RangeError("later\\nand more")\n})',
+    ': RangeError: later and more',
+    'new RangeError("later',
+  ],
+  'throws a text': ['throw "a text"', ': threw a text, no Error: a text'],
+  aborts: ['process.abort()', ': TypeError: process.abort() is not supported in workers', 'abort()'],
+  'leaves a rejection': [
+    'Promise.reject(new Error("floating"))\nreturn new Promise(() => {})',
+    ': Error: floating (an unhandled rejection)',
+    'new Error("floating")',
+  ],
+  'throws in a timer': [
+    'setTimeout(() => { throw new Error("in a timer") })\nreturn new Promise(() => {})',
+    ': Error: in a timer (an uncaught error)',
+    'new Error("in a timer")',
+  ],
+  'posts past the guard': [
+    'threads.MessagePort.prototype.postMessage.call(threads.parentPort, "x"); return new Promise(() => {})',
+    ' lost its worker, which posted to parentPort, which is not for transforms',
+  ],
+  'answers a trap': [
+    'return new Proxy({}, { ownKeys() { throw new Error("trap") } })',
+    ': Error: trap',
+    'new Error("trap")',
+  ],
+  'answers too much': [
+    'return { message: "x".repeat(1e6) }',
+    ' answered what cannot be used: it is longer than what the action may still render to',
+  ],
+  'makes too long a text': [
+    'return { message: "y".repeat(2 ** 30) }',
+    ': RangeError: Invalid string length',
+    'repeat(2 ** 30)',
+  ],
+  'recurses without end': [
+    'const again = (n: number): number => again(n + 1) + 1\nagain(0)',
+    ': RangeError: Maximum call stack size exceeded',
+    'again(n + 1)',
+  ],
 }
 
 const source = `import * as threads from 'node:worker_threads'
@@ -67,7 +56,7 @@ void threads
 export default ({ payload }: any): any => {
   if (payload.good) return { message: payload.good }
   ${Object.entries(misdeeds)
-    .map(([name, { code }]) => `if (payload.deed === '${name}') {\n${code}\n}`)
+    .map(([name, [code]]) => `if (payload.deed === '${name}') {\n${code}\n}`)
     .join('\n  ')}
 }`
 
@@ -81,23 +70,20 @@ function placeOf(text: string): string {
 
 test('whatever a transform does fails its own call, with module, reason and line, and no other', async (t) => {
   const { call } = await createServing(t, { 'bad.ts': source })
-  for (const [deed, { message, at = '({ payload }: any)' }] of Object.entries(misdeeds)) {
+  for (const [deed, [, message, at = '({ payload }: any)']] of Object.entries(misdeeds)) {
     await t.test(deed, async () => {
       const good = (id: string) => call('bad.ts', { payload: { good: id } })
       const bad = failureOf(call('bad.ts', { payload: { deed } }))
       const answers = Promise.all([good('before'), good('after')])
       const error = await bad
-      assert.equal(error.message, `bad.ts${message}`)
-      assert.equal(error.code, 'TRANSFORM_FAILED')
+      assert.deepEqual([error.message, error.code], [`bad.ts${message}`, 'TRANSFORM_FAILED'])
       // The column at which a stack overflows is chance.
       const place = deed === 'recurses without end' ? placeOf(at).replace(/:.*/, ':') : `${placeOf(at)} `
       assert.ok(shownPlace(error)?.startsWith(`bad.ts:${place}`), `${shownPlace(error)}, not ${place}`)
       if (at.startsWith('new Error'))
         assert.match((error.cause as Error).stack ?? '', /transforms\/bad\.ts:\d+/)
-      const said = [...(await answers), await good('again')].map(
-        (answer) => answer.kind === 'one' && answer.action?.['message'],
-      )
-      assert.deepEqual(said, [{ value: 'before' }, { value: 'after' }, { value: 'again' }])
+      const said = [...(await answers), await good('again')].map((answer) => fieldOf(answer))
+      assert.deepEqual(said, ['before', 'after', 'again'])
     })
   }
 })
@@ -120,27 +106,21 @@ test('a module that replaces globals harms only its own calls', async (t) => {
   })
   const action = { message: { value: 'as ever' }, deliverTo: { value: [{ channel: 'slack' }] } }
   assert.deepEqual(await call('replaces.ts', { payload: [1] }), { kind: 'one', action })
-  assert.deepEqual(await call('other.ts'), { kind: 'one', action: { name: { value: 'other' } } })
+  assert.deepEqual(await call('other.ts'), answerOf('other', 'name'))
 })
 
 test('timers and promises that a call leaves behind do not harm later calls', async (t) => {
-  const { call, event } = await createServing(
-    t,
-    {
-      'leaves.ts': `
-        export default async ({ payload: { deed, ms } }: any) => {
-          if (deed === 'wait') await new Promise((done) => setTimeout(done, ms))
-          if (deed === 'throw') setTimeout(() => { throw new Error('left') }, ms)
-          if (deed === 'exit') setTimeout(() => process.exit(5), ms)
-          return { message: deed }
-        }`,
-    },
-    { limits: { concurrency: 1 } },
-  )
-  const said = (value: string) => ({ kind: 'one', action: { message: { value } } })
+  const leaves = `
+    export default async ({ payload: { deed, ms } }: any) => {
+      if (deed === 'wait') await new Promise((done) => setTimeout(done, ms))
+      if (deed === 'throw') setTimeout(() => { throw new Error('left') }, ms)
+      if (deed === 'exit') setTimeout(() => process.exit(5), ms)
+      return { message: deed }
+    }`
+  const { call, event } = await createServing(t, { 'leaves.ts': leaves }, { limits: { concurrency: 1 } })
   for (const deed of ['throw', 'exit']) {
-    assert.deepEqual(await call('leaves.ts', { requestId: deed, payload: { deed, ms: 10 } }), said(deed))
-    assert.deepEqual(await call('leaves.ts', { payload: { deed: 'wait', ms: 100 } }), said('wait'))
+    assert.deepEqual(await call('leaves.ts', { requestId: deed, payload: { deed, ms: 10 } }), answerOf(deed))
+    assert.deepEqual(await call('leaves.ts', { payload: { deed: 'wait', ms: 100 } }), answerOf('wait'))
     const reports = await event(
       (each) => each.type === 'worker-lost' || (each.type === 'transform-output' && each.requestId === deed),
     )
@@ -155,24 +135,19 @@ test('timers and promises that a call leaves behind do not harm later calls', as
 })
 
 test('a call whose worker is busy with leftovers of an earlier one runs in another worker, and only there', async (t) => {
-  const { call, event } = await createServing(
-    t,
-    {
-      'blocks.ts': `
-        let calls = 0
-        /** Runs once the answer is on its way, before any other message arrives. */
-        async function blockSoon() {
-          for (let turn = 0; turn < 100; turn++) await null
-          for (;;) {}
-        }
-        export default ({ payload }: any) => {
-          if (payload.block) void blockSoon()
-          return { message: String(++calls) }
-        }`,
-    },
-    { limits: { concurrency: 1 } },
-  )
-  const first = { kind: 'one', action: { message: { value: '1' } } }
+  const blocks = `
+    let calls = 0
+    /** Runs once the answer is on its way, before any other message arrives. */
+    async function blockSoon() {
+      for (let turn = 0; turn < 100; turn++) await null
+      for (;;) {}
+    }
+    export default ({ payload }: any) => {
+      if (payload.block) void blockSoon()
+      return { message: String(++calls) }
+    }`
+  const { call, event } = await createServing(t, { 'blocks.ts': blocks }, { limits: { concurrency: 1 } })
+  const first = answerOf('1')
   assert.deepEqual(await call('blocks.ts', { payload: { block: true } }), first)
   assert.deepEqual(await call('blocks.ts', { payload: {} }), first, 'it was the first call of its worker')
   const lost = await event((each) => each.type === 'worker-lost')

@@ -31,15 +31,19 @@ test('each connection that a transform opens is reported to a call that watches 
     await callOne(opened, 'calls.ts', { payload: { how, port }, onCall })
     return reports
   }
-  assert.deepEqual(await connectionsOf('fetch'), [`calls.ts http://127.0.0.1:${port}`])
-  assert.deepEqual(
-    await connectionsOf('again'),
-    [`calls.ts http://127.0.0.1:${port}`],
-    'over a connection that is open',
-  )
-  assert.deepEqual(await connectionsOf('http'), ['calls.ts http://127.0.0.1'])
-  assert.deepEqual(await connectionsOf('net'), [`calls.ts 127.0.0.1:${port}`])
-  assert.deepEqual(await connectionsOf('name'), ['calls.ts http://nowhere.invalid'])
-  assert.deepEqual(await connectionsOf('nothing'), [])
+  for (const [how, ...targets] of [
+    ['fetch', `http://127.0.0.1:${port}`],
+    // Over a connection that is open.
+    ['again', `http://127.0.0.1:${port}`],
+    ['http', 'http://127.0.0.1'],
+    ['net', `127.0.0.1:${port}`],
+    ['name', 'http://nowhere.invalid'],
+    ['nothing'],
+  ] as const)
+    assert.deepEqual(
+      await connectionsOf(how),
+      targets.map((target) => `calls.ts ${target}`),
+      how,
+    )
   await callOne(opened, 'calls.ts', { payload: { how: 'net', port } })
 })

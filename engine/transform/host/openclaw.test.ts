@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createServing } from './fixture.ts'
+import { answerOf, createServing } from './fixture.ts'
 
 test("a transform written for OpenClaw runs unchanged, with one warning for each word of OpenClaw's", async (t) => {
   const { call, events } = await createServing(
@@ -25,9 +25,8 @@ test("a transform written for OpenClaw runs unchanged, with one warning for each
       actions: [{ action: { value: 'agent' }, message: { value: 'm' } }, null],
     })
   }
-  const said = (value: string) => ({ kind: 'one', action: { message: { value } } })
-  assert.deepEqual(await call('found.mjs'), said('found by itself'))
-  assert.deepEqual(await call('common.cjs'), said('found here, too'))
+  assert.deepEqual(await call('found.mjs'), answerOf('found by itself'))
+  assert.deepEqual(await call('common.cjs'), answerOf('found here, too'))
   const warnings = events.map((event) =>
     event.type === 'transform-output' ? `${event.module} ${event.text}` : event,
   )
@@ -45,7 +44,7 @@ test('fields of OpenClaw without a counterpart are passed over, each with one wa
   for (let n = 0; n < 2; n++) {
     const answer = { kind: 'one', action: { message: { value: 'm' }, sessionKey: { value: 'hook:a' } } }
     assert.deepEqual(await call('a.js'), answer)
-    assert.deepEqual(await call('b.js'), { kind: 'one', action: { message: { value: 'm' } } })
+    assert.deepEqual(await call('b.js'), answerOf('m'))
   }
   const words = events.map((event) =>
     event.type === 'transform-output' ? /^answers `(\w+)`/.exec(event.text)?.[1] : event,

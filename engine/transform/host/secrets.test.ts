@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { callOne, createHosted, createServing, failureOf } from './fixture.ts'
+import { callOne, createHosted, createServing, failureOf, fieldOf } from './fixture.ts'
 
 test('a transform is given the parameters of its own mapping, frozen', async (t) => {
   const { opened } = await createServing(t, {
@@ -14,8 +14,7 @@ test('a transform is given the parameters of its own mapping, frozen', async (t)
   assert.ok(transform)
   const named = async (bound: typeof transform) => {
     const answer = await callOne({ ...opened, bind: () => bound }, 'with.ts')
-    assert.ok(answer.kind === 'one' && answer.action?.['name'] && 'value' in answer.action['name'])
-    return JSON.parse(String(answer.action['name'].value))
+    return JSON.parse(String(fieldOf(answer, 'name')))
   }
   assert.deepEqual(await named(transform), [parameters, 'TypeError'])
   assert.deepEqual(await named(opened.bind('with.ts', 'default') ?? transform), [{}, 'TypeError'])
@@ -32,12 +31,8 @@ test('a known secret is hidden in the output and errors of a transform', async (
     }`,
     'top.ts': `throw new Error('at the top: ${secret}')`,
   })
-  const open = await hosted.open(['says.ts'], {}, [
-    secret,
-    'of-an/address?',
-    'line one of it\nline two of it',
-    'short',
-  ])
+  const secrets = [secret, 'of-an/address?', 'line one of it\nline two of it', 'short']
+  const open = await hosted.open(['says.ts'], {}, secrets)
   assert.deepEqual(await open.start(), [])
   const print = async (text: string) => {
     const count = hosted.events.length
