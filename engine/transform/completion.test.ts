@@ -12,11 +12,9 @@ const define = path.join(import.meta.dirname, 'define.ts')
 
 /** Bodies of transforms as authors write them; `|` is the cursor. */
 const shapes = {
-  'after another return':
-    'defineTransform(({ payload }) => {\n  if (payload.x) return null\n  return { | }\n})',
+  'after another return': 'defineTransform(({ payload }) => {\n  if (payload.x) return\n  return { | }\n})',
   'of an arrow function': 'defineTransform(({ payload }) => ({ | }))',
-  'of an asynchronous function':
-    'defineTransform(async ({ payload }) => {\n  if (payload.x) return null\n  return { | }\n})',
+  asynchronous: 'defineTransform(async ({ payload }) => {\n  if (payload.x) return null\n  return { | }\n})',
   'in a list': 'defineTransform(({ payload }) => [{ | }])',
   'with a typed payload': 'defineTransform<{ x: number }>(({ payload }) => {\n  return { | }\n})',
   'with a typed context': 'defineTransform(({ payload }: TransformContext<{ x: number }>) => ({ | }))',
@@ -27,44 +25,24 @@ test('an editor completes exactly the fields of a result, in every form that aut
   t.after(() => rm(folder, { recursive: true, force: true }))
   await writeFile(path.join(folder, 'tsconfig.json'), '{ "compilerOptions": { "strict": true } }')
   const editor = startLanguageServer(t, folder)
-  await editor.ask('initialize', {
-    processId: process.pid,
-    rootUri: pathToFileURL(folder).href,
-    capabilities: {},
-  })
+  const rootUri = pathToFileURL(folder).href
+  await editor.ask('initialize', { processId: process.pid, rootUri, capabilities: {} })
   editor.notify('initialized', {})
-  const found: Record<string, readonly string[]> = {}
+  const fields =
+    `action channel deliver deliverTo message mode model name reply sessionKey text thinking timeoutSeconds
+    to wakeMode`.split(/\s+/)
+  // Where a promise may be returned, its own methods are offered as well.
+  const ofPromise = ['catch', 'finally', 'then', '[Symbol.toStringTag]']
   for (const [index, [shape, body]] of Object.entries(shapes).entries()) {
     const text = `import { defineTransform, type TransformContext } from '${define}'\nexport default ${body}\n`
     const before = text.slice(0, text.indexOf('|')).split('\n')
     const uri = pathToFileURL(path.join(folder, `shape-${index}.ts`)).href
-    editor.notify('textDocument/didOpen', {
-      textDocument: { uri, languageId: 'typescript', version: 1, text: text.replace('|', '') },
-    })
+    const opened = { uri, languageId: 'typescript', version: 1, text: text.replace('|', '') }
+    editor.notify('textDocument/didOpen', { textDocument: opened })
     const position = { line: before.length - 1, character: before.at(-1)?.length ?? 0 }
     const answer = await editor.ask('textDocument/completion', { textDocument: { uri }, position })
     const items: readonly { label: string }[] = answer.items ?? answer
-    found[shape] = items.map(({ label }) => label.replace('?', '')).sort()
-  }
-  const fields = [
-    ...[
-      'action',
-      'channel',
-      'deliver',
-      'deliverTo',
-      'message',
-      'mode',
-      'model',
-      'name',
-      'reply',
-      'sessionKey',
-      'text',
-    ],
-    ...['thinking', 'timeoutSeconds', 'to', 'wakeMode'],
-  ]
-  // Where a promise may be returned, its own methods are offered as well.
-  const ofPromise = ['catch', 'finally', 'then', '[Symbol.toStringTag]']
-  for (const [shape, labels] of Object.entries(found)) {
+    const labels = items.map(({ label }) => label.replace('?', '')).sort()
     assert.deepEqual(
       labels.filter((label) => !ofPromise.includes(label)),
       fields,
@@ -75,10 +53,8 @@ test('an editor completes exactly the fields of a result, in every form that aut
 
 /** The compiler's own language server, over its standard input and output. */
 function startLanguageServer(t: TestContext, cwd: string) {
-  const server = spawn(process.execPath, [compiler, '--lsp', '--stdio'], {
-    cwd,
-    stdio: ['pipe', 'pipe', 'ignore'],
-  })
+  const args = [compiler, '--lsp', '--stdio']
+  const server = spawn(process.execPath, args, { cwd, stdio: ['pipe', 'pipe', 'ignore'] })
   t.after(async () => {
     server.stdin.end()
     await once(server, 'close')

@@ -15,24 +15,15 @@ import {
 } from './define.ts'
 
 const compiler = path.join(import.meta.dirname, '../../node_modules/typescript/bin/tsc')
+const settings =
+  `--ignoreConfig --pretty false --noImplicitReturns --noEmit --strict --target es2024 --lib es2024,webworker
+  --types * --module esnext --moduleResolution bundler --allowImportingTsExtensions`.split(/\s+/)
 
 /** Checks a file with the settings that an editor finds in a folder of transforms. */
 function typecheck(file: string): Promise<string> {
-  const options = ['--noEmit', '--strict', '--target', 'es2024', '--lib', 'es2024,webworker', '--types', '*']
-  const modules = ['--module', 'esnext', '--moduleResolution', 'bundler', '--allowImportingTsExtensions']
-  const args = [
-    compiler,
-    '--ignoreConfig',
-    '--pretty',
-    'false',
-    '--noImplicitReturns',
-    ...options,
-    ...modules,
-  ]
+  const cwd = path.dirname(file)
   return new Promise((resolve) => {
-    execFile(process.execPath, [...args, file], { cwd: path.dirname(file) }, (_error, stdout) =>
-      resolve(stdout),
-    )
+    execFile(process.execPath, [compiler, ...settings, file], { cwd }, (_error, stdout) => resolve(stdout))
   })
 }
 
@@ -57,74 +48,42 @@ test('a type error names the field that is wrong', async (t) => {
   assert.equal(reports.match(/^wrong/gm)?.length, 2)
 })
 
-const parts = (made: Prompt) => made.parts
+/** The literals of a prompt, with `‹number value›` for each value. */
+const shown = ({ parts }: Prompt) =>
+  parts.map((each) => ('literal' in each ? each.literal : `‹${each.path.slice(6)} ${each.value}›`)).join('')
+const inner = prompt`by ${'ada'}`
+const lines = [prompt`- ${'a'}`, null, undefined, prompt`- ${'b'}`, 'c']
 
-test('defineTransform returns the very function that it is given', () => {
-  const transform = () => null
-  assert.equal(defineTransform(transform), transform)
-})
-
-test('in a prompt the literals are the author’s, and each value has a name of its own', () => {
-  assert.deepEqual(parts(prompt`Look at ${'x'} and ${7}${true}.`), [
-    { literal: 'Look at ' },
-    { value: 'x', path: 'value 1' },
-    { literal: ' and ' },
-    { value: '7', path: 'value 2' },
-    { value: 'true', path: 'value 3' },
-    { literal: '.' },
-  ])
-})
-
-test('in a prompt an absent, null or empty value adds nothing, and an object is compact JSON', () => {
-  assert.deepEqual(parts(prompt`a${undefined}b${null}c${''}d${{ e: [1, null] }}`), [
-    { literal: 'a' },
-    { literal: 'b' },
-    { literal: 'c' },
-    { literal: 'd' },
-    { value: '{"e":[1,null]}', path: 'value 1' },
-  ])
-  assert.deepEqual(parts(prompt`${[]}${[1, 'two']}`), [
-    { value: '[]', path: 'value 1' },
-    { value: '[1,"two"]', path: 'value 2' },
-  ])
-})
-
-test('a prompt within a prompt keeps its literals, and its values are numbered on', () => {
-  const inner = prompt`by ${'ada'}`
-  assert.deepEqual(parts(prompt`${'x'} ${inner} ${inner}`), [
-    { value: 'x', path: 'value 1' },
-    { literal: ' ' },
-    { literal: 'by ' },
-    { value: 'ada', path: 'value 2' },
-    { literal: ' ' },
-    { literal: 'by ' },
-    { value: 'ada', path: 'value 3' },
-  ])
-})
-
-test('a list of prompts has one on each line, without those that are absent', () => {
-  const lines = [prompt`- ${'a'}`, null, undefined, prompt`- ${'b'}`, 'c']
-  assert.deepEqual(parts(prompt`${lines}`), parts(prompt.join(lines)))
-  assert.equal(String(prompt`${lines}`), '- a\n- b\nc')
-  assert.deepEqual(parts(prompt.join(lines)).at(-1), { value: 'c', path: 'value 3' })
-})
-
-test('a separator of prompt.join counts as the author’s words, and joining nothing gives an empty prompt', () => {
-  assert.deepEqual(parts(prompt.join(['a', 'b'], ', ')), [
-    { value: 'a', path: 'value 1' },
-    { literal: ', ' },
-    { value: 'b', path: 'value 2' },
-  ])
-  assert.equal(String(prompt.join(['a', prompt`b`], '')), 'ab')
-  assert.deepEqual(parts(prompt.join([])), [])
-  assert.deepEqual(parts(prompt.join([null])), [])
-})
+for (const [what, made, expected] of [
+  [
+    'literals are the author’s, and each value has a name of its own',
+    prompt`At ${'x'} and ${7}${true}.`,
+    'At ‹1 x› and ‹2 7›‹3 true›.',
+  ],
+  ['an absent, null or empty value adds nothing', prompt`a${undefined}b${null}c${''}d`, 'abcd'],
+  [
+    'an object is compact JSON',
+    prompt`${{ e: [1, null] }}${[1, 'two']}${[]}`,
+    '‹1 {"e":[1,null]}›‹2 [1,"two"]›‹3 []›',
+  ],
+  [
+    'a prompt keeps its literals, and its values are numbered on',
+    prompt`${'x'} ${inner} ${inner}`,
+    '‹1 x› by ‹2 ada› by ‹3 ada›',
+  ],
+  ['a list of prompts has one on each line', prompt`${lines}`, '- ‹1 a›\n- ‹2 b›\n‹3 c›'],
+  ['prompt.join has one on each line', prompt.join(lines), '- ‹1 a›\n- ‹2 b›\n‹3 c›'],
+  ['a separator counts as the author’s words', prompt.join(['a', 'b'], ', '), '‹1 a›, ‹2 b›'],
+  ['a separator may be empty', prompt.join(['a', prompt`b`], ''), '‹1 a›b'],
+  ['joining nothing gives an empty prompt', prompt.join([null]), ''],
+] as const)
+  test(`in a prompt ${what}`, () => assert.equal(shown(made), expected))
 
 test('a prompt is recognised by its mark, which no payload can have', () => {
   assert.ok(isPrompt(prompt`a`))
   assert.ok(!isPrompt({ parts: [{ literal: 'obey' }], toString: () => 'obey' }))
-  assert.ok(!isPrompt(JSON.parse('{"parts": [{"literal": "obey"}]}')))
-  for (const other of [null, undefined, 'a', ['a']]) assert.ok(!isPrompt(other))
+  for (const other of [null, undefined, 'a', ['a'], JSON.parse('{"parts": [{"literal": "obey"}]}')])
+    assert.ok(!isPrompt(other))
 })
 
 test('prompts of the same text are deeply equal, convert to that text, and cannot be changed', () => {
@@ -132,10 +91,12 @@ test('prompts of the same text are deeply equal, convert to that text, and canno
   assert.notDeepEqual(prompt`a ${1}`, prompt`a ${'1 '}`)
   assert.equal(`${prompt`a ${1}`}`, 'a 1')
   assert.throws(() => Object.assign(prompt`a`, { parts: [] }), TypeError)
-  assert.throws(() => (parts(prompt`a`) as unknown[]).push({ literal: 'b' }), TypeError)
+  assert.throws(() => (prompt`a`.parts as unknown[]).push({ literal: 'b' }), TypeError)
 })
 
-test('an example context has every field, and takes those that it is given', () => {
+test('an example context has every field, and takes those that it is given; defineTransform returns its very function', () => {
+  const transform = () => null
+  assert.equal(defineTransform(transform), transform)
   const context = exampleContext({ payload: { number: 42 }, headers: { 'x-github-event': 'push' } })
   assert.equal(context.payload.number, 42)
   assert.deepEqual(context.headers, { 'x-github-event': 'push' })
@@ -146,18 +107,14 @@ test('an example context has every field, and takes those that it is given', () 
 })
 
 test('refuse throws an error that is recognised by its mark, for the statuses that are free', () => {
-  assert.throws(
-    () => refuse(404, 'gone'),
-    (error: unknown) => refusedStatus(error) === 404 && /^Refusal: gone$/.test(String(error)),
-  )
-  for (const status of [401, 407, 408, 429, 399, 500, 404.5, '404'])
+  const outOfRange = /^RangeError: refuse takes a status from 400 to 499 but 401, 407, 408 and 429, not /
+  for (const [status, expected, message] of [
+    [404, 404, /^Refusal: this$/],
+    ...[401, 407, 408, 429, 399, 500, 404.5, '404'].map((each) => [each, undefined, outOfRange] as const),
+  ] as const)
     assert.throws(
       () => refuse(status as number, 'this'),
-      (error: unknown) =>
-        refusedStatus(error) === undefined &&
-        /^RangeError: refuse takes a status from 400 to 499 but 401, 407, 408 and 429, not /.test(
-          String(error),
-        ),
+      (error: unknown) => refusedStatus(error) === expected && message.test(String(error)),
     )
   for (const forged of [new Error('gone'), null, { [Symbol.for('reveille.refusal')]: 200 }])
     assert.equal(refusedStatus(forged), undefined)

@@ -12,16 +12,16 @@ test('an error is described in one line of bounded length, with its stack', () =
 
 test('the place is the first frame of the author, or of a package where there is no other', () => {
   const error = new Error('x')
-  const frames = (...files: string[]) =>
-    ['Error: x', ...files.map((file) => `    at call (${file})`)].join('\n')
-  error.stack = frames('node:internal/x:1:2', '/a/node_modules/b/c.js:3:4', 'file:///a%20(b)/d.ts:5:6')
-  assert.deepEqual(reportError(error).place, { file: '/a (b)/d.ts', line: 5, column: 6, text: '' })
-  error.stack = frames('/a/node_modules/b/c.js:3:4')
-  assert.equal(reportError(error).place?.line, 3)
-  error.stack = 'Error: x\n    at async file:///a/b.ts:7:8\n    at /a/c.ts:9:1'
-  assert.equal(reportError(error).place?.line, 7)
-  error.stack = 'Error: x\n    at <anonymous>\n    at new Promise (<anonymous>)'
-  assert.equal(reportError(error).place, undefined)
+  const placeIn = (...frames: string[]) => {
+    error.stack = ['Error: x', ...frames.map((frame) => `    at ${frame}`)].join('\n')
+    return reportError(error).place
+  }
+  const ofPackage = 'call (/a/node_modules/b/c.js:3:4)'
+  const place = placeIn('call (node:internal/x:1:2)', ofPackage, 'call (file:///a%20(b)/d.ts:5:6)')
+  assert.deepEqual(place, { file: '/a (b)/d.ts', line: 5, column: 6, text: '' })
+  assert.equal(placeIn(ofPackage)?.line, 3)
+  assert.equal(placeIn('async file:///a/b.ts:7:8', '/a/c.ts:9:1')?.line, 7)
+  assert.equal(placeIn('<anonymous>', 'new Promise (<anonymous>)'), undefined)
 })
 
 test('the frames that called the author’s code are removed from a stack', () => {
@@ -34,22 +34,15 @@ test('the frames that called the author’s code are removed from a stack', () =
   ]
   error.stack = ['Error: x', author, ...inner].join('\n')
   assert.equal(reportError(error).stack, `Error: x\n${author}`)
-  for (const line of [
-    ...inner,
-    '    at async node:internal/process/task_queues:1:2',
-    '    at [nodejs.internal.kHybridDispatch] (node:internal/event_target:848:20)',
-  ])
+  const dispatch = '    at [nodejs.internal.kHybridDispatch] (node:internal/event_target:848:20)'
+  for (const line of [...inner, dispatch, '    at async node:internal/process/task_queues:1:2'])
     assert.ok(isInnerFrame(line), line)
   for (const line of [author, '    at call (node:fs:1:2)', 'at 12:30', '    at the door'])
     assert.ok(!isInnerFrame(line), line)
 })
 
 test('any thrown value is described', () => {
-  const broken = Object.defineProperty(new Error('x'), 'message', {
-    get() {
-      throw new Error('no')
-    },
-  })
+  const broken = Object.defineProperty(new Error('x'), 'message', { get: () => assert.fail('no') })
   const thrown: readonly (readonly [unknown, string])[] = [
     ['a\ntext', 'threw a text, no Error: a text'],
     [undefined, 'threw undefined'],

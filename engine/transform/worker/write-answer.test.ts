@@ -7,51 +7,27 @@ import { BadAnswer, writeAnswer } from './write-answer.ts'
 const cross = (result: unknown, maxBytes = 10_000) => readAnswer(writeAnswer(result, maxBytes))
 const one = (action: unknown) => ({ kind: 'one', action })
 
+const fieldsOf = (action: object) =>
+  Object.fromEntries(Object.entries(action).map(([name, value]) => [name, { value }]))
+
 test('everything that a transform may return arrives unchanged', () => {
-  assert.deepEqual(cross(undefined), one(undefined))
-  assert.deepEqual(cross(null), one(null))
-  assert.deepEqual(cross({}), one({}))
-  assert.deepEqual(cross({ message: 'a "b"\n\ud800é', deliver: false, timeoutSeconds: 1.5, name: null }), {
-    kind: 'one',
-    action: {
-      message: { value: 'a "b"\n\ud800é' },
-      deliver: { value: false },
-      timeoutSeconds: { value: 1.5 },
-      name: { value: null },
-    },
-  })
-  assert.deepEqual(cross([{ to: 'a' }, null, undefined]), {
-    kind: 'list',
-    actions: [{ to: { value: 'a' } }, null, undefined],
-  })
+  for (const action of [undefined, null]) assert.deepEqual(cross(action), one(action))
+  const fields = { message: 'a "b"\n\ud800é', deliver: false, timeoutSeconds: 1.5, name: null }
+  for (const action of [{}, fields]) assert.deepEqual(cross(action), one(fieldsOf(action)))
+  const actions = [{ to: { value: 'a' } }, null, undefined]
+  assert.deepEqual(cross([{ to: 'a' }, null, undefined]), { kind: 'list', actions })
   assert.deepEqual(cross([]), { kind: 'list', actions: [] })
   const deliverTo = [
     { channel: 'slack', to: undefined },
     Object.assign(Object.create(null), { channel: 'x' }),
   ]
-  assert.deepEqual(
-    cross({ deliverTo, model: undefined }),
-    one({ deliverTo: { value: [{ channel: 'slack' }, { channel: 'x' }] } }),
-  )
+  const targets = { deliverTo: [{ channel: 'slack' }, { channel: 'x' }] }
+  assert.deepEqual(cross({ deliverTo, model: undefined }), one(fieldsOf(targets)))
 })
 
-test('a prompt keeps its literals and values apart', () => {
-  assert.deepEqual(cross({ message: prompt`Review ${7}: ${'a `b`'}` }), {
-    kind: 'one',
-    action: {
-      message: {
-        prompt: [
-          { literal: 'Review ' },
-          { value: '7', path: 'value 1' },
-          { literal: ': ' },
-          { value: 'a `b`', path: 'value 2' },
-        ],
-      },
-    },
-  })
-})
-
-test('a getter is read once', () => {
+test('a prompt keeps its literals and values apart, and a getter is read once', () => {
+  const made = prompt`Review ${7}: ${'a `b`'}`
+  assert.deepEqual(cross({ message: made }), one({ message: { prompt: made.parts } }))
   let reads = 0
   const result = {
     get message() {
@@ -67,6 +43,8 @@ circle.push({ again: circle })
 let deep: unknown = 1
 for (let level = 0; level < 200; level++) deep = [deep]
 
+const forged = { [Symbol.for('reveille.prompt')]: true, parts: [{ value: 1 }] }
+const tooLong = 'it is longer than what the action may still render to'
 const due = ', where an object, null or undefined is due'
 const refused: readonly (readonly [unknown, string])[] = [
   [5, `it returned a number${due}`],
@@ -84,25 +62,20 @@ const refused: readonly (readonly [unknown, string])[] = [
   [{ timeoutSeconds: 5n }, '`timeoutSeconds` is a bigint; give its text, String(value)'],
   [{ timeoutSeconds: Number.NaN }, '`timeoutSeconds` is NaN, which JSON does not have'],
   [
-    { deliverTo: [{ channel: prompt`x` }] },
-    '`deliverTo[0].channel` is a prompt, which only a field of the action may be',
+    { deliverTo: [{ to: prompt`x` }] },
+    '`deliverTo[0].to` is a prompt, which only a field of the action may be',
   ],
   [{ deliverTo: [undefined] }, '`deliverTo[0]` is undefined'],
   [{ deliverTo: circle }, '`deliverTo[0].again` is a part of itself'],
-  [
-    { message: { [Symbol.for('reveille.prompt')]: true, parts: [{ value: 1 }] } },
-    '`message` is a prompt that prompt`…` did not make',
-  ],
-  [{ message: 'x'.repeat(10_001) }, 'it is longer than what the action may still render to'],
-  [{ message: 'é'.repeat(9_000) }, 'it is longer than what the action may still render to'],
-  [Array.from({ length: 20_000 }, () => null), 'it is longer than what the action may still render to'],
+  [{ message: forged }, '`message` is a prompt that prompt`…` did not make'],
+  [{ message: 'x'.repeat(10_001) }, tooLong],
+  [{ message: 'é'.repeat(9_000) }, tooLong],
+  [Array(20_000).fill(null), tooLong],
 ]
 
-for (const [result, message] of refused) {
-  test(`refused: ${message.slice(0, 60)}`, () => {
-    assert.throws(() => writeAnswer(result, 10_000), new BadAnswer(message))
-  })
-}
+for (const [result, message] of refused)
+  test(`refused: ${message.slice(0, 60)}`, () =>
+    assert.throws(() => writeAnswer(result, 10_000), new BadAnswer(message)))
 
 test('a field that is nested too deep is refused', () => {
   assert.throws(() => writeAnswer({ deliverTo: deep }, 10_000), /is nested more than 100 levels deep/)
