@@ -7,7 +7,6 @@ import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { createTransforms } from './fixture.ts'
 
-const beside = (name: string) => `transforms/node_modules/${name}`
 const described = (facts: object = {}) => JSON.stringify({ version: '1.0.0', main: './index.js', ...facts })
 
 /** `result`: what the default export of the first file returns. */
@@ -15,16 +14,10 @@ const cases: readonly { name: string; files: Readonly<Record<string, string>>; r
   {
     name: 'TypeScript, JavaScript, JSON and CommonJS are bundled, and imports find files without an extension',
     files: {
-      'a.ts': `
-        import { two } from './lib/two'
-        import { three } from './lib/three.js'
-        import { four } from './lib/four.ts'
-        import five from './lib/five.cjs'
-        import six from './lib/six.json'
-        import type { Absent } from './lib/types'
+      'a.ts': `import { two } from './lib/two'; import { three } from './lib/three.js'; import { four } from './lib/four.ts'
+        import five from './lib/five.cjs'; import six from './lib/six.json'; import type { Absent } from './lib/types'
         export enum Kind { One = 1 }
-        const sum = async (): Promise<number> => Kind.One + two + three + four + five() + six.value
-        export default sum`,
+        export default async (): Promise<number> => Kind.One + two + three + four + five() + six.value`,
       'lib/two.mts': 'export const two: number = 2',
       'lib/three.ts': 'export const three: number = 3',
       'lib/four.ts': 'export const four = 4 as const',
@@ -46,8 +39,7 @@ const cases: readonly { name: string; files: Readonly<Record<string, string>>; r
   {
     name: 'a module may await at its top level, and create a `require` of its own',
     files: {
-      'a.ts': `
-        import { createRequire } from 'node:module'
+      'a.ts': `import { createRequire } from 'node:module'
         const require = createRequire(import.meta.url)
         const value = await Promise.resolve(require('./data.json').value)
         export default () => value`,
@@ -63,31 +55,23 @@ const cases: readonly { name: string; files: Readonly<Record<string, string>>; r
   {
     name: "the authors' module is found by an import and by `require`",
     files: {
-      'a.ts': `
-        import { defineTransform, isPrompt, prompt } from '@reveille/engine/transform'
-        import b from './b.cjs'
+      'a.ts': `import { defineTransform, isPrompt, prompt } from '@reveille/engine/transform'; import b from './b.cjs'
         export default defineTransform(() => [isPrompt(prompt\`Hello\`), b()])`,
-      'b.cjs': `
-        const { defineTransform } = require('@reveille/engine/transform')
-        module.exports = defineTransform(() => null)`,
+      'b.cjs': 'module.exports = require("@reveille/engine/transform").defineTransform(() => null)',
     },
     result: [true, null],
   },
   {
     name: 'the paths of a tsconfig.json are followed, and so are its options for decorators',
     files: {
-      'a.ts': `
-        import { value } from '~/deep'
+      'a.ts': `import { value } from '~/deep'
         const seen: unknown[] = []
         const mark = (...facts: unknown[]) => void seen.push(facts.length)
         class Box { @mark it() { return import.meta.dirname } }
         export default () => [value, seen[0], typeof new Box().it]`,
       'lib/deep.ts': 'export const value = 1',
-      'tsconfig.json': `{
-        // Options of the folder above, and paths.
-        "extends": "../base.json",
-        "compilerOptions": { "paths": { "~/*": ["./lib/*"] }, },
-      }`,
+      'tsconfig.json': `{ // Options of the folder above, and paths.
+        "extends": "../base.json", "compilerOptions": { "paths": { "~/*": ["./lib/*"] }, }, }`,
       '../base.json': '{ "compilerOptions": { "experimentalDecorators": true } }',
     },
     result: [1, 3, 'function'],
@@ -95,10 +79,7 @@ const cases: readonly { name: string; files: Readonly<Record<string, string>>; r
   {
     name: 'packages are loaded from their places, with their own dependencies, parts and state',
     files: {
-      'a.ts': `
-        import common from 'common'
-        import * as esm from '@scope/esm/part'
-        import data from 'common/data.json'
+      'a.ts': `import common from 'common'; import * as esm from '@scope/esm/part'; import data from 'common/data.json'
         export default async () => [common('one'), await esm.load('one'), data.rows, esm.own]`,
       'node_modules/common/package.json': described(),
       'node_modules/common/index.js': `
@@ -114,9 +95,7 @@ const cases: readonly { name: string; files: Readonly<Record<string, string>>; r
         type: 'module',
         exports: { './part': './part.js' },
       }),
-      'node_modules/@scope/esm/part.js': `
-        import { readFileSync } from 'node:fs'
-        import { state } from './state.js'
+      'node_modules/@scope/esm/part.js': `import { readFileSync } from 'node:fs'; import { state } from './state.js'
         export const load = async (name) => { await import('./parts/' + name + '.js'); return state }
         export const own = readFileSync(new URL('./core.wasm', import.meta.url), 'utf8')`,
       'node_modules/@scope/esm/state.js': 'export const state = []',
@@ -128,18 +107,10 @@ const cases: readonly { name: string; files: Readonly<Record<string, string>>; r
   {
     name: 'conditions of exports are chosen as by Node.js, for an import and for `require`',
     files: {
-      'a.ts': `
-        import imported from 'dual'
-        import { required } from './b.cjs'
-        export default () => [imported, required]`,
+      'a.ts': `import imported from 'dual'; import { required } from './b.cjs'; export default () => [imported, required]`,
       'b.cjs': 'exports.required = require("dual")',
       'node_modules/dual/package.json': described({
-        exports: {
-          browser: './browser.js',
-          module: './bundler.js',
-          import: './import.mjs',
-          require: './require.cjs',
-        },
+        exports: { browser: './b.js', module: './m.js', import: './import.mjs', require: './require.cjs' },
       }),
       'node_modules/dual/import.mjs': 'export default "import"',
       'node_modules/dual/require.cjs': 'module.exports = "require"',
@@ -149,9 +120,7 @@ const cases: readonly { name: string; files: Readonly<Record<string, string>>; r
   {
     name: 'an optional package may be missing, and TypeScript of a package is bundled',
     files: {
-      'a.cjs': `
-        let found
-        try { found = require('optional') } catch { found = 'none' }
+      'a.cjs': `let found; try { found = require('optional') } catch { found = 'none' }
         module.exports = () => [found, require('typed').value]`,
       'node_modules/typed/package.json': described({ main: './index.ts' }),
       'node_modules/typed/index.ts': 'export const value: number = 1',
@@ -161,8 +130,7 @@ const cases: readonly { name: string; files: Readonly<Record<string, string>>; r
   {
     name: 'a native addon is loaded from its place',
     files: {
-      'a.cjs': `
-        const load = (name) => { try { name() } catch (error) { return /\\S*it\\.node(?=:)/.exec(error.message)[0].split('transforms/')[1] } }
+      'a.cjs': `const load = (name) => { try { name() } catch (error) { return /\\S*it\\.node(?=:)/.exec(error.message)[0].split('transforms/')[1] } }
         module.exports = () => [load(() => require('native')), load(() => require('./own/it.node'))]`,
       'own/it.node': 'no addon',
       'node_modules/native/package.json': described(),
@@ -173,10 +141,13 @@ const cases: readonly { name: string; files: Readonly<Record<string, string>>; r
   },
 ]
 
+/** Puts files into the folder of transforms. */
+const inTransforms = (files: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(files).map(([file, text]) => [path.posix.join('transforms', file), text]))
+
 for (const { name, files, result } of cases)
   test(name, async (t) => {
-    const entries = Object.entries(files).map(([file, text]) => [path.posix.join('transforms', file), text])
-    const { load } = await createTransforms(t, Object.fromEntries(entries))
+    const { load } = await createTransforms(t, inTransforms(files))
     const [entry = ''] = Object.keys(files)
     assert.deepEqual(await (await load(entry))(), result)
   })
@@ -185,10 +156,8 @@ test('a module may have any script extension, and a name without one finds the f
   const names = ['one.ts', 'two.mts', 'three.cts', 'four.js', 'five.mjs', 'six.cjs']
   const source = (name: string) =>
     /c[jt]s$/.test(name) ? `exports.default = () => '${name}'` : `export default () => '${name}'`
-  const { load } = await createTransforms(
-    t,
-    Object.fromEntries([...names, 'seven/index.ts'].map((name) => [`transforms/${name}`, source(name)])),
-  )
+  const files = Object.fromEntries([...names, 'seven/index.ts'].map((name) => [name, source(name)]))
+  const { load } = await createTransforms(t, inTransforms(files))
   for (const name of names) {
     assert.equal((await load(name))(), name)
     assert.equal((await load(name.split('.')[0] ?? ''))(), name)
@@ -201,12 +170,11 @@ test('a CommonJS module has the exports that mappings name', async (t) => {
     'whole.js': 'module.exports = () => 1; module.exports.other = () => 2',
     'named.js': 'const { sep } = require("path"); exports.other = () => sep && 2; exports.default = () => 1',
     'object.cjs': 'module.exports = { default: () => 1, other: () => 2 }',
-    'compiled.js':
-      'Object.defineProperty(exports, "__esModule", { value: true }); exports.default = () => 1; exports.other = () => 2',
+    'compiled.js': `Object.defineProperty(exports, "__esModule", { value: true })
+      exports.default = () => 1; exports.other = () => 2`,
     'typed.cts': 'export = Object.assign((): number => 1, { other: () => 2 })',
   }
-  const files = Object.entries(modules).map(([name, text]) => [`transforms/${name}`, text])
-  const { load } = await createTransforms(t, Object.fromEntries(files))
+  const { load } = await createTransforms(t, inTransforms(modules))
   for (const name of Object.keys(modules))
     assert.deepEqual([(await load(name))(), (await load(name, 'other'))()], [1, 2], name)
 })
@@ -251,19 +219,18 @@ test('the digest follows every file that decides, and not the times of files', a
   await utimes(lib, long, long)
   const [first = ''] = digests
   assert.equal((await bundleOne('a.ts')).digest, first)
-  await write({ 'transforms/lib/b.js': 'export const b = "sj"' })
-  await utimes(lib, long, long)
-  await isAnother('the size and the time are the same')
-  await write({ 'transforms/lib/b.ts': 'export const b: string = "ts"' })
-  await isAnother('a file that is found first')
-  await write({ 'node_modules/c/package.json': described({ main: 'index.js', version: '1.0.1' }) })
-  await isAnother('another version of a package')
-  await write({ 'node_modules/c/index.js': 'module.exports = "changed"' })
-  await isAnother('a package that was edited')
-  await write({ 'node_modules/.package-lock.json': '{}' })
-  await isAnother('an installation')
-  await write({ 'transforms/node_modules/c/index.js': 'module.exports = "near"' })
-  await isAnother('a package that is nearer')
+  for (const [what, file, text] of [
+    ['the size and the time are the same', 'transforms/lib/b.js', 'export const b = "sj"'],
+    ['a file that is found first', 'transforms/lib/b.ts', 'export const b: string = "ts"'],
+    ['another version of a package', 'node_modules/c/package.json', described({ version: '1.0.1' })],
+    ['a package that was edited', 'node_modules/c/index.js', 'module.exports = "changed"'],
+    ['an installation', 'node_modules/.package-lock.json', '{}'],
+    ['a package that is nearer', 'transforms/node_modules/c/index.js', 'module.exports = "near"'],
+  ] as const) {
+    await write({ [file]: text })
+    await utimes(lib, long, long)
+    await isAnother(what)
+  }
   assert.deepEqual((await load('a.ts'))(), ['ts', 'near'])
 })
 
@@ -274,13 +241,13 @@ test('a linked package is bundled from its real place, and another link makes an
     'elsewhere/index.ts': 'export default (): string => "elsewhere"',
     'another/package.json': described(),
     'another/index.js': 'export default () => "another"',
-    [beside('.keep')]: '',
+    'transforms/node_modules/.keep': '',
   })
-  await symlink(path.join(folder, 'elsewhere'), path.join(folder, beside('linked')))
-  assert.equal((await load('a.ts'))(), 'elsewhere')
-  await rm(path.join(folder, beside('linked')))
-  await symlink(path.join(folder, 'another'), path.join(folder, beside('linked')))
-  assert.equal((await load('a.ts'))(), 'another')
+  for (const name of ['elsewhere', 'another']) {
+    await rm(path.join(folder, 'transforms/node_modules/linked'), { force: true })
+    await symlink(path.join(folder, name), path.join(folder, 'transforms/node_modules/linked'))
+    assert.equal((await load('a.ts'))(), name)
+  }
 })
 
 test('every file that a bundle depends on is watched, and after a failed build every path where a missing file may appear', async (t) => {
@@ -290,32 +257,20 @@ test('every file that a bundle depends on is watched, and after a failed build e
     'transforms/lib/broken.ts': 'export const = 1',
     'transforms/node_modules/c/index.js': '',
   })
-  const isWatched = async (isOk: boolean, names: readonly string[]) => {
+  const isWatched = async (isOk: boolean, names: string) => {
     const { ok, watched } = await bundle('a.ts')
     assert.equal(ok, isOk)
-    for (const name of names) assert.ok(watched.includes(path.join(folder, 'transforms', name)), name)
+    for (const name of names.split(' '))
+      assert.ok(watched.includes(path.join(folder, 'transforms', name)), name)
   }
-  await isWatched(false, [
-    'a.ts',
-    'lib',
-    'lib/broken.ts',
-    'node_modules/absent',
-    'package.json',
-    'tsconfig.json',
-  ])
+  await isWatched(false, 'a.ts lib lib/broken.ts node_modules/absent package.json tsconfig.json')
   await write({
     'transforms/lib/b.ts': 'export const b = 1',
     'transforms/lib/broken.ts': '',
     'transforms/node_modules/absent/index.js': '',
   })
   assert.equal((await load('a.ts'))(), 1)
-  await isWatched(true, [
-    'a.ts',
-    'lib/b.ts',
-    'node_modules/c/index.js',
-    'node_modules/c/package.json',
-    'package.json',
-  ])
+  await isWatched(true, 'a.ts lib/b.ts node_modules/c/index.js node_modules/c/package.json package.json')
 })
 
 test("bundles are the user's alone, complete, and made again where one is damaged", async (t) => {

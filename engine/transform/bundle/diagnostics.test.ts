@@ -19,18 +19,15 @@ test("a syntax error is reported at the author's line and column, also after cha
 
 test('an error keeps its place in a file that reads its own path', async (t) => {
   const { diagnose } = await createTransforms(t, {
-    'transforms/import.ts': `interface Gone { a: string }
-
-
-import { one } from './none.ts'
+    'transforms/import.ts': `interface Gone { a: string }\n\n\nimport { one } from './none.ts'
 export default (gone: Gone) => [one, import.meta.dirname]`,
     'transforms/syntax.ts': '\n\nconst here = import.meta.dirname + )',
   })
-  const [missing, syntax, ...others] = await diagnose('import.ts', 'syntax.ts')
-  assert.deepEqual(others, [])
-  assert.deepEqual([missing?.place?.line, missing?.place?.column], [4, 21])
-  assert.equal(missing?.place?.text, "import { one } from './none.ts'")
-  assert.deepEqual([syntax?.place?.line, syntax?.place?.column], [3, 36])
+  const places = (await diagnose('import.ts', 'syntax.ts')).map(({ place }) => [place?.line, place?.column])
+  assert.deepEqual(places, [
+    [4, 21],
+    [3, 36],
+  ])
 })
 
 test('an import that is not found is reported with its name and what to do', async (t) => {
@@ -50,27 +47,19 @@ test('an import that is not found is reported with its name and what to do', asy
   })
   const reports = (await diagnose('a.ts')).map(({ code, message, hint }) => {
     assert.equal(code, 'TRANSFORM_IMPORT')
-    return [message, hint]
+    return [/`(.*)`/.exec(message)?.[1], hint]
   })
-  assert.deepEqual(reports, [
-    [
-      'the package `lodahs/get` was not found',
-      'Run `npm install --prefix . lodahs` in the folder of the configuration.',
-    ],
-    ['the file `./lib/titel` was not found', 'Did you mean `./lib/title.ts`?'],
-    ['the file `./lip/title.ts` was not found', 'There is no folder `transforms/lip`.'],
-    ['the file `../nearby` was not found', 'There is no such file in the folder of the configuration.'],
-    ['the package `fs/promise` was not found', 'Did you mean `fs/promises`?'],
-    ['the package `@reveille/engine` was not found', 'Transforms import `@reveille/engine/transform`.'],
-    [
-      'the import `#own` was not found',
-      'Names with `#` are defined under `imports` in the nearest package.json.',
-    ],
-    [
-      'the package `known/hidden` was not found',
-      `The path "./hidden" is not exported by package "known" (${path.join('transforms/node_modules/known/package.json')}:1:12).`,
-    ],
-  ])
+  assert.deepEqual(Object.fromEntries(reports), {
+    'lodahs/get': 'Run `npm install --prefix . lodahs` in the folder of the configuration.',
+    './lib/titel': 'Did you mean `./lib/title.ts`?',
+    './lip/title.ts': 'There is no folder `transforms/lip`.',
+    '../nearby': 'There is no such file in the folder of the configuration.',
+    'fs/promise': 'Did you mean `fs/promises`?',
+    '@reveille/engine': 'Transforms import `@reveille/engine/transform`.',
+    '#own': 'Names with `#` are defined under `imports` in the nearest package.json.',
+    'known/hidden':
+      'The path "./hidden" is not exported by package "known" (transforms/node_modules/known/package.json:1:12).',
+  })
 })
 
 test('a package is installed beside the nearest package.json', async (t) => {
@@ -89,10 +78,10 @@ test('the hint for a missing package is to install it, even if its name resemble
     'transforms/a.ts': names.map((name) => `import '${name}'`).join('\n'),
   })
   const hints = (await diagnose('a.ts')).map(({ hint }) => hint ?? '')
-  assert.deepEqual(
-    hints.map((hint) => hint.split('. If')[0]?.replace(/\.$/, '')),
-    names.map((name) => `Run \`npm install --prefix . ${name}\` in the folder of the configuration`),
-  )
+  for (const [index, name] of names.entries())
+    assert.ok(
+      hints[index]?.startsWith(`Run \`npm install --prefix . ${name}\` in the folder of the configuration.`),
+    )
   assert.match(hints.at(-1) ?? '', / If a module of Node\.js was meant: `node:child_process`\.$/)
 })
 
@@ -104,10 +93,7 @@ test('the hint for a transforms folder elsewhere is to install the package there
   const elsewhere = path.join(folder, 'elsewhere')
   const bundled = await bundle({ transformsDir: elsewhere, folder: path.join(folder, 'config') }, 'deep/a.ts')
   const hint = bundled.ok ? '' : bundled.diagnostics[0]?.hint
-  assert.equal(
-    hint?.split('. If')[0]?.replace(/\.$/, ''),
-    `Run \`npm install --prefix . zod\` in ${elsewhere}`,
-  )
+  assert.ok(hint?.startsWith(`Run \`npm install --prefix . zod\` in ${elsewhere}.`), hint)
 })
 
 test('a name that a file does not export is reported with the nearest export', async (t) => {
@@ -115,11 +101,10 @@ test('a name that a file does not export is reported with the nearest export', a
     'transforms/a.ts': 'import { titel } from "./lib.ts"\nexport default () => titel',
     'transforms/lib.ts': 'export const title = 1',
   })
-  const [reports] = await diagnose('a.ts')
-  assert.equal(reports?.code, 'TRANSFORM_IMPORT')
-  assert.equal(reports?.message, '`transforms/lib.ts` has no export `titel`')
-  assert.match(reports?.hint ?? '', /Did you mean to import "title" instead/)
-  assert.deepEqual([reports?.place?.line, reports?.place?.column], [1, 10])
+  const [{ code, message, hint, place } = assert.fail()] = await diagnose('a.ts')
+  assert.deepEqual([code, message], ['TRANSFORM_IMPORT', '`transforms/lib.ts` has no export `titel`'])
+  assert.match(hint ?? '', /Did you mean to import "title" instead/)
+  assert.deepEqual([place?.line, place?.column], [1, 10])
 })
 
 test('an error in a file that several modules import is reported once, and type errors are not', async (t) => {
@@ -148,16 +133,9 @@ test('a warning of the bundler is reported with each build, and none about a pac
   for (let times = 0; times < 2; times++) {
     const bundled = await bundle('a.ts', 'b.ts')
     assert.ok(bundled.ok)
-    assert.deepEqual(
-      bundled.warnings?.map(({ severity, place }) => [
-        severity,
-        path.basename(place?.file ?? ''),
-        place?.column,
-      ]),
-      [
-        ['warning', 'a.ts', 45],
-        ['warning', 'a.ts', 56],
-      ],
+    const warnings = bundled.warnings?.map(
+      ({ place }) => `${path.basename(place?.file ?? '')}:${place?.column}`,
     )
+    assert.deepEqual(warnings, ['a.ts:45', 'a.ts:56'])
   }
 })
