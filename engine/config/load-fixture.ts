@@ -113,36 +113,42 @@ export function plain(value: unknown): unknown {
 
 /**
  * Registers one test for each line of a table: the codes of all findings, the text, and perhaps ` => ` and a part of the
- * hints. In the files that `wrap` makes of the text, `§` marks the place of each finding, in the order of the codes, and
- * `⏎` is a line break. A code with `~` is that of a warning; a line that begins with `ok` has no finding.
+ * hints. In the files that the wrap of its title (`# title`) makes of the text, `§` marks the place of each finding, in the order of the codes, and
+ * `⏎` is a line break. A code with `~` is that of a warning; a line that begins with `ok` has no finding. No finding shows what is hidden.
  */
-export function testTable(
-  what: string,
-  wrap: (text: string) => Files,
+export function testTables(
+  wraps: Readonly<Record<string, (text: string) => Files>>,
   table: string,
   hidden: readonly string[] = [],
 ) {
+  let title = ''
   for (const row of table.trim().split('\n')) {
-    const [, codes = '', text = '', advice = ''] = /^\s*(\S+)\s+(.*?)(?: => (.*))?$/.exec(row) ?? []
-    test(`${what}: ${row.trim()}`, async (context) => {
-      const wrapped = wrap(text.replaceAll('␍', '\r').replaceAll('⏎', '\n'))
-      const marked = typeof wrapped === 'string' ? { 'reveille.yaml': wrapped } : wrapped
-      const files = Object.entries(marked).map(([name, content]) => [name, `${content}`] as const)
-      const places = files.flatMap(([name, content]) => placesIn(name, content))
-      const clean = files.map(([name, content]) => [name, content.replaceAll('§', '')])
-      const { folder, loaded } = await load(context, Object.fromEntries(clean))
-      const found = diagnosticsOf(loaded).map(({ severity, code, place }) => {
-        const file = place?.file.slice(folder.path.length + 1)
-        return `${severity === 'warning' ? '~' : ''}${code} ${file}:${place?.line}:${place?.column}`
-      })
-      const wanted = codes === 'ok' ? [] : codes.split('+').map((code, index) => `${code} ${places[index]}`)
-      assert.deepEqual(found.toSorted(), wanted.toSorted())
-      const hints = diagnosticsOf(loaded).map(({ message, hint }) => `${message} ${hint}`)
-      assert.ok(hints.join('\n').includes(advice), `${hints.join('\n')} does not say: ${advice}`)
-      const shown = JSON.stringify(diagnosticsOf(loaded))
-      for (const secret of hidden) assert.ok(!shown.includes(secret), `${secret} is shown`)
-    })
+    if (row.startsWith('# ')) title = row.slice(2)
+    else registerRow(title, wraps[title] ?? assert.fail(title), row, hidden)
   }
+}
+
+function registerRow(title: string, wrap: (text: string) => Files, row: string, hidden: readonly string[]) {
+  const [, codes = '', text = '', advice = ''] = /^\s*(\S+)\s+(.*?)(?: => (.*))?$/.exec(row) ?? []
+  test(`${title}: ${row.trim()}`, async (context) => {
+    const wrapped = wrap(text.replaceAll('␍', '\r').replaceAll('⏎', '\n'))
+    const marked = typeof wrapped === 'string' ? { 'reveille.yaml': wrapped } : wrapped
+    const files = Object.entries(marked).map(([name, content]) => [name, `${content}`] as const)
+    const places = files.flatMap(([name, content]) => placesIn(name, content))
+    const clean = files.map(([name, content]) => [name, content.replaceAll('§', '')])
+    const { folder, loaded } = await load(context, Object.fromEntries(clean))
+    const diagnostics = diagnosticsOf(loaded)
+    const found = diagnostics.map(({ severity, code, place }) => {
+      const file = place?.file.slice(folder.path.length + 1)
+      return `${severity === 'warning' ? '~' : ''}${code} ${file}:${place?.line}:${place?.column}`
+    })
+    const wanted = codes === 'ok' ? [] : codes.split('+').map((code, index) => `${code} ${places[index]}`)
+    assert.deepEqual(found.toSorted(), wanted.toSorted())
+    const hints = diagnostics.map(({ message, hint }) => `${message} ${hint}`).join('\n')
+    assert.ok(hints.includes(advice), `${hints} does not say: ${advice}`)
+    for (const secret of hidden)
+      assert.ok(!JSON.stringify(diagnostics).includes(secret), `${secret} is shown`)
+  })
 }
 
 function placesIn(name: string, content: string): string[] {

@@ -36,9 +36,7 @@ test('a missing configuration is reported with what to do', async (context) => {
   const loaded = await loadConfiguration({ file: folder.at('reveille.yaml'), env: {} })
   assert.ok(!loaded.ok)
   const [{ message, hint, code } = assert.fail()] = loaded.diagnostics
-  assert.equal(code, 'CONFIGURATION_NOT_FOUND')
-  assert.match(message, /reveille\.yaml$/)
-  assert.match(hint ?? '', /reveille init/)
+  assert.match(`${code} ${message} ${hint}`, /^CONFIGURATION_NOT_FOUND .*reveille\.yaml .*reveille init/)
 })
 
 test('a file above the limit, and a folder in its place, are refused', async (context) => {
@@ -48,11 +46,8 @@ test('a file above the limit, and a folder in its place, are refused', async (co
 })
 
 test('a `.env` that the user may not read is the only error, with what to do about it', async (context) => {
-  const folder = await createSampleFolder(context, {
-    'reveille.yaml':
-      'hooks: { enabled: true, token: "${HOOK_TOKEN}" }\nagents: { route: { channel: none } }\n',
-    '.env': '',
-  })
+  const text = 'hooks: { enabled: true, token: "${HOOK_TOKEN}" }\nagents: { route: { channel: none } }\n'
+  const folder = await createSampleFolder(context, { 'reveille.yaml': text, '.env': '' })
   const forbidden = (file: string) => Promise.reject(Object.assign(new Error(file), { code: 'EACCES' }))
   const files = {
     ...realFiles,
@@ -61,8 +56,7 @@ test('a `.env` that the user may not read is the only error, with what to do abo
   const loaded = await loadConfiguration({ file: folder.at('reveille.yaml'), env: {}, files })
   assert.ok(!loaded.ok)
   const [{ code, message, hint } = assert.fail(), ...rest] = loaded.diagnostics
-  assert.deepEqual(rest, [])
-  assert.deepEqual([code, message], ['FILE_UNREADABLE', '.env may not be read by this user'])
+  assert.deepEqual([code, message, rest], ['FILE_UNREADABLE', '.env may not be read by this user', []])
   assert.match(hint ?? '', /as root, `chown` it to that user/)
 })
 
@@ -104,12 +98,8 @@ test('the digest that nodes share leaves out what each has for itself, and nothi
     return (await loadGood(context, files, { TOKEN: 'a', ...env })).sharedDigest
   }
   const shared = await sharedDigest('')
-  for (const own of [
-    'port: 9000, host: 0.0.0.0, log: { level: debug }',
-    'dataDir: ./b',
-    'dataDir: ~/reveille',
-    'dataDir: "${DATA:-data}"',
-  ])
+  const local = 'port: 9000, host: 0.0.0.0, log: { level: debug }'
+  for (const own of [local, 'dataDir: ./b', 'dataDir: ~/reveille', 'dataDir: "${DATA:-data}"'])
     assert.equal(await sharedDigest(own, {}, { DATA: own }), shared, own)
   const policy = (token: string) => ({
     'mappings/a.yaml': `endpoints: { a: { auth: token, token: ${token} } }\nmappings: [{ id: a, match: { path: a }, action: wake, text: a }]\n`,
@@ -147,14 +137,11 @@ test('the digest depends on the content alone', async (context) => {
   assert.match(digest, /^[0-9a-f]{64}$/)
   assert.equal(await digestOf(context, { ...files, 'notes.txt': 'x' }, { TOKEN: 'a', OTHER: 'y' }), digest)
   assert.equal(await digestOf(context, { ...files, '.env': 'UNUSED=1\nTOKEN=a\n' }), digest)
+  const renamed = { 'reveille.yaml': files['reveille.yaml'], 'mappings/b.yaml': 'mappings: []\n' }
   const others = [
     await digestOf(context, files, { TOKEN: 'b' }),
     await digestOf(context, { ...files, 'mappings/a.yaml': 'mappings: [ ]\n' }, { TOKEN: 'a' }),
-    await digestOf(
-      context,
-      { 'reveille.yaml': files['reveille.yaml'], 'mappings/b.yaml': 'mappings: []\n' },
-      { TOKEN: 'a' },
-    ),
+    await digestOf(context, renamed, { TOKEN: 'a' }),
   ]
   assert.equal(new Set([digest, ...others]).size, 4)
 })
@@ -212,21 +199,24 @@ hooks: { mappings: [{ message: "cost \${NOPE}", match: { when: "a = '\${NOPE}'" 
 
 test('an invalid value is reported with its key and never shown', async (context) => {
   const diagnostics = await loadBad(context, 'gateway: { port: "${PORT}" }\n', { PORT: 'eighty' })
-  assert.match(diagnostics[0]?.message ?? '', /`gateway\.port` must be a whole number/)
-  assert.match(diagnostics[0]?.hint ?? '', /reference/)
+  assert.match(
+    `${diagnostics[0]?.message} ${diagnostics[0]?.hint}`,
+    /`gateway\.port` must be a whole number.*reference/,
+  )
   assert.ok(!JSON.stringify(diagnostics).includes('eighty'))
 })
 
 test('every unset name is reported with its key, and its absence causes no further diagnostics', async (context) => {
   const text = 'gateway: { auth: { token: "${ADMIN}" } }\nhooks: { enabled: true, token: ["${ONE}${TWO}"] }\n'
-  const diagnostics = await loadBad(context, text)
+  const found = (await loadBad(context, text)).map(({ code, message }) => `${code} ${message}`)
+  const wanted = ['gateway.auth.token ADMIN', 'hooks.token[0] ONE', 'hooks.token[0] TWO'].map((each) =>
+    each.split(' '),
+  )
+  const say = ([key, name]: readonly string[]) =>
+    `\`${key}\` refers to the variable ${name}, which is not set`
   assert.deepEqual(
-    diagnostics.map(({ code, message }) => `${code} ${message}`),
-    [
-      'UNRESOLVED_REFERENCE `gateway.auth.token` refers to the variable ADMIN, which is not set',
-      'UNRESOLVED_REFERENCE `hooks.token[0]` refers to the variable ONE, which is not set',
-      'UNRESOLVED_REFERENCE `hooks.token[0]` refers to the variable TWO, which is not set',
-    ],
+    found,
+    wanted.map((each) => `UNRESOLVED_REFERENCE ${say(each)}`),
   )
 })
 
@@ -268,3 +258,39 @@ testLoads(
 `,
   (text) => filesOf(`{} || mappings/a.yaml: tests:\n  ${text}`),
 )
+
+testLoads(`
+# keys of OpenClaw that ask for the default behaviour load without a warning, and have no effect
+hooks: { defaultSessionKey: " hook:ingress ", allowRequestSessionKey: true, allowedSessionKeyPrefixes: ["hook:"], allowedAgentIds: ["*", main] } ⇒ { warnings: [], settings: { hooks: { defaultSessionKey: 'hook:ingress', allowRequestSessionKey: true, allowedAgentIds: ['*', main] } } }
+hooks: { mappings: [{ message: x, agentId: Main, sessionMode: persistent, sessionKey: "hook:x" }] } ⇒ { warnings: [], mappings: [{ value: { agentId: null, sessionMode: null, sessionKey: 'hook:x' } }] }
+hooks: { defaultSessionKey: a, mappings: [{ message: x, sessionMode: isolated }, { message: x, busy: reject }] } ⇒ { warnings: [], mappings: [{ value: { sessionMode: null } }, { value: { busy: reject } }] }
+
+# comments of JSON5 are recognised between brackets and around them, also in lists of texts
+// ~/.openclaw/openclaw.json⏎{⏎ hooks: {⏎ // about the path⏎ path: "/hooks", // with a slash⏎ token: [⏎ // newest first⏎ "new-9f2c77b1e04d4a6c8e35", "old-9f2c77b1e04d4a6c8e35" ],⏎ allowedSessionKeyPrefixes: [⏎ // ours⏎ "hook:" ],⏎ presets: [ // mail⏎ "gmail" ],⏎ mappings: [ /* one */ { match: { headers: { x-a: [ // any⏎ "b", "c" ] } }, message: "see // this" } ],⏎ },⏎ agents: { defaults: { models: [ // cheap⏎ "openai/gpt-5-mini" ] } }⏎}⏎/* the end */ || shipped/gmail.yaml: mappings: [{ id: mail, match: { path: gmail }, message: x }] ⇒ { warnings: [], settings: { hooks: { tokens: [new-9f2c77b1e04d4a6c8e35, old-9f2c77b1e04d4a6c8e35], allowedSessionKeyPrefixes: ['hook:'] }, agents: { defaults: { models: { allowed: [openai/gpt-5-mini] } } } }, mappings: [{ id: 'reveille.yaml#1', value: { match: { headers: { x-a: [b, c] } }, message: see // this } }, { id: mail }] }
+`)
+
+testLoads(`
+# a transform is called by its module's normalised name, and limits apply to all modules, or to one of them
+hooks:⏎  transforms: { timeout: 2s, concurrency: 8, modules: { ./review.ts: { timeout: 1m, memoryMb: 512 } } }⏎  mappings: [{ transform: { module: ./a/../review.ts, export: pull } }] ⇒ { mappings: [{ value: { transform: { module: review.ts, export: pull } } }], settings: { hooks: { transforms: { defaults: { timeoutMs: 2000, memoryMb: 128, concurrency: 8 }, modules: { review.ts: { timeoutMs: 60000, memoryMb: 512 } } } } }, warnings: [] }
+hooks: { reload: { requireTests: false, debounce: 1s, rest: 2s, poll: true } } ⇒ { settings: { hooks: { reload: { requireTests: false, debounceMs: 1000, restMs: 2000, poll: true } } } }
+
+# known secrets are the values of keys that are named like secrets, from eight characters on
+hooks:⏎  token: literal-hook-token-1⏎  mappings: [{ transform: { module: a.ts, with: { apiKey: literal-key, pin: { password: short, note: harmless text } } } }] ⇒ { secrets: [literal-hook-token-1, literal-key] }
+
+# only transform.with of a mapping may refer to the environment and to files, whose values are secrets; the mapping keeps the references
+hooks: { token: "\${HOOK_TOKEN}" } || key.txt: file-key-0123 || mappings/jira.yaml: mappings: [{ id: jira, match: { path: jira }, message: "plain \${JIRA_TOKEN}", transform: { module: jira.ts, with: { token: "\${JIRA_TOKEN}", url: "https://\${JIRA_HOST:-jira.example}/api", key: "\${file:key.txt}", plain: "$\${NOT}", team: platform, labels: [a, 2, { deep: "\${JIRA_TOKEN}" }], retries: 3, strict: true, none: } } }] @ { JIRA_TOKEN: jira-token-0123, HOOK_TOKEN: 4fK29sLq0ZpVx81mWnB7cRtY } ⇒ { secrets: [4fK29sLq0ZpVx81mWnB7cRtY, jira-token-0123, file-key-0123], mappings: [{ parameters: { token: jira-token-0123, url: 'https://jira.example/api', key: file-key-0123, plain: '\${NOT}', team: platform, labels: [a, 2, { deep: jira-token-0123 }], retries: 3, strict: true, none: null }, value: { message: 'plain \${JIRA_TOKEN}', transform: { with: { token: '\${JIRA_TOKEN}' } } } }] }
+`)
+
+test('a value of a reference is watched and frozen, part of the digest, and in no source of a generation', async (context) => {
+  const files = {
+    'reveille.yaml': 'hooks: {}\n',
+    key: 'key-0123\n',
+    'mappings/a.yaml':
+      'mappings: [{ message: x, transform: { module: a.ts, with: { keys: ["${file:key}", "${A}"] } } }]\n',
+  }
+  const { mappings, sources, watched, digest, folder } = await loadGood(context, files, { A: 'a-0123' })
+  assert.ok(Object.isFrozen(mappings[0]?.parameters?.['keys']))
+  assert.ok(watched.includes(folder.at('key')))
+  assert.ok(!JSON.stringify([...sources]).includes('0123'))
+  assert.notEqual((await loadGood(context, files, { A: 'a-4567' })).digest, digest)
+})

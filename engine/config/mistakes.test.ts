@@ -1,16 +1,69 @@
 /** Tests where mistakes are reported, and as what. Others, with their exact texts, are in `test/mistakes` and in the recording. */
 
+import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
-import { filesOf, testTable } from './load-fixture.ts'
+import test from 'node:test'
+import { diagnose, type Files, filesOf, summary, testTables } from './load-fixture.ts'
 
 const hook = 'p0Yt7RcB1WmX8vZq4LsK2fNd'
 const admin = '4fK29sLq0ZpVx81mWnB7cRtY'
 const good = 'uG3jQ9dT5hE1oS6xAaVzP8yM'
+const enabled = `hooks:\n  enabled: true\n  token: ${hook}\n`
+const start = `gateway: { auth: { token: ${admin} } }\n${enabled}`
+const whole = (text: string) => `${text}\n`
+const policy = (text: string) => `${start}  endpoints:\n    forge:\n${text.replace(/^/gm, '      ')}\n`
 
-testTable(
-  'a configuration',
-  (text) => `${text}\n`,
+const hexKey = 'a1'.repeat(32)
+const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey
+const spki = p256.export({ type: 'spki', format: 'der' }).toString('base64')
+const pem = JSON.stringify(p256.export({ type: 'spki', format: 'pem' }).toString())
+
+const hmac = `provider: hmac, secret: ${good}, hmac: { header: x-sig }`
+
+const forge = `provider: github, secret: ${good}`
+const shop = `provider: stripe, secret: ${good}`
+const token = 'github_pat_11AAAA0000000000000000'
+const mapping = 'mappings: [{ id: f, match: { path: forge }, message: x }]\n'
+
+/** The files that a text stands for, by the title of its table. */
+const wraps: Readonly<Record<string, (text: string) => Files>> = {
+  ...{ 'a configuration': whole, tokens: whole, JSON5: whole, 'no authentication': whole },
+  agents: (text) => `agents: { ${text} }\n`,
+  transforms: (text) => `hooks:\n  ${text}\n`,
+  'a mapping': (text) => ({ 'mappings/a.yaml': `mappings:\n  - ${text}\n` }),
+  'a test': (text) => ({ 'mappings/a.yaml': `tests:\n  - ${text}\n` }),
+  'a policy': policy,
+  'a rate': (text) => `hooks: { endpoints: { gh: { rate: { ${text} } } } }\n`,
+  'policies of endpoints': (text) => `${start}  endpoints:\n    ${text}\n`,
+  'a signature': (text) => `${enabled}  endpoints:\n    forge:\n      ${text}\n`,
+  'a challenge': (text) => `${enabled}  endpoints:\n    forge:\n      verify: { ${text} }\n`,
+  'a catch-up': (text) => `${start}  mappings: [{ message: x }]\n  endpoints:\n    forge: ${text} } }\n`,
+  'a mailbox': (text) => ({
+    'reveille.yaml': `hooks:\n  token: ${hook}\n  ${text}\n`,
+    'shipped/gmail.yaml': 'mappings: [{ id: mail, match: { path: gmail }, message: x }]\n',
+  }),
+  'a key of OpenClaw': (text) => `hooks: { ${text} }\n`,
+  files: filesOf,
+  'a policy of the configuration, and of a file': (text) => {
+    const [own = '', other = ''] = text.split(' || ')
+    return {
+      'reveille.yaml': `gateway: { host: 0.0.0.0 }\nhooks: { endpoints: { forge: { ${own} } } }\n`,
+      'mappings/a.yaml': `endpoints: { forge: { ${other} } }\n${mapping}`,
+    }
+  },
+  'a policy of the configuration, and of a preset': (text) => {
+    const [own = '', provider = ''] = text.split(' || ')
+    return {
+      'reveille.yaml': `${start}  presets: [forge]\n  endpoints:\n    forge: { ${own} }\n`,
+      'shipped/forge.yaml': `endpoints: { forge: { verify: { provider: ${provider}, secret: "\${FORGE:-}" } } }\n${mapping}`,
+    }
+  },
+}
+
+testTables(
+  wraps,
   `
+# a configuration
 ok                          # hooks:⏎#   enabled: true
 YAML_SYNTAX                 channels:⏎  slack: §*nothing
 TOO_MANY_ALIASES            channels: { a: &a { b: §*a } } => inside its own anchor
@@ -27,13 +80,7 @@ INVALID_VALUE               hooks: { endpoints: { gh: { expectEvery: §31d } } }
 REFERENCE_SYNTAX            gateway:⏎  host: §"\${a b}"
 UNRESOLVED_REFERENCE        hooks:⏎  token:⏎    - §"\${NOPE}"⏎    - ""
 UNRESOLVED_REFERENCE        hooks: { token: §"\${file:/no/such/file}" } => refers to the file /no/such/file, which does not exist
-`,
-)
-
-testTable(
-  'tokens',
-  (text) => `${text}\n`,
-  `
+# tokens
 TOKEN_SHARED                gateway: { auth: { token: ${hook} } }⏎hooks: { token: [${good}, §${hook}] }
 TOKEN_SHARED                gateway: { auth: { token: ${hook} }, metrics: { token: §${hook} } }
 TOKEN_SHARED                gateway: { metrics: { token: §${hook} } }⏎hooks: { token: ${hook} }
@@ -45,14 +92,7 @@ TOKEN_NAME_SHARED           gateway: { auth: { tokens: [{ name: ada, token: ${ad
 TOKEN_NAME_SHARED           gateway: { auth: { tokens: [{ name: §owner, token: ${admin}, may: read }] } } => gateway.auth.token
 ok                          gateway: { host: 0.0.0.0 }⏎hooks: { enabled: true, token: ${hook}, allowQueryToken: false }
 ok                          gateway: { host: 0.0.0.0 }⏎hooks: { token: ${hook} }
-`,
-  [hook, admin, good, 'changeme', 'k3v9'],
-)
-
-testTable(
-  'agents',
-  (text) => `agents: { ${text} }\n`,
-  `
+# agents
 INVALID_MODEL               defaults: { model: openai/gpt-4, models: { openai/gpt-5: { alias: fast }, anthropic/x: { alias: §fast } } }
 INVALID_VALUE               defaults: { models: [§gpt-5] }
 INVALID_MODEL               defaults: { model: §a/b, models: [c/d] }
@@ -79,14 +119,7 @@ ok                          defaults: { model: openai/gpt-5 }, budget: { usd: 5 
 ok                          defaults: { model: ollama/llama }, prices: { ollama/llama: { input: 0, output: 0 } }, budget: { usd: 5 }
 ok                          defaults: { model: mini, models: { openai/gpt-5-mini: { alias: mini } } }, budget: { usd: 5 }
 UNKNOWN_CHANNEL             route: { channel: §termnal } }⏎channels: { terminal: {} => Did you mean \`terminal\`?
-`,
-  ['sekret'],
-)
-
-testTable(
-  'transforms',
-  (text) => `hooks:\n  ${text}\n`,
-  `
+# transforms
 INVALID_VALUE               transforms: { modules: { review.ts: { timeout: §30d } } }
 ~UNUSED_FIELD               transforms: { modules: { §reveiw.ts: {} } }⏎  mappings: [{ transform: { module: a/../review.ts } }] => Did you mean \`review.ts\`?
 DUPLICATE_FIELD             transforms: { modules: { review.ts: {}, §./review.ts: {} } }⏎  mappings: [{ transform: { module: review.ts } }]
@@ -99,13 +132,7 @@ INVALID_PATH                mappings: [{ transform: { module: §'..' } }]
 INEXACT_NUMBER              mappings: [{ transform: { module: a.ts, with: { id: §9007199254740993 } } }] => Give it as text: "9007199254740993".
 ~UNRENDERED_TEMPLATE        mappings: [{ transform: { module: a.ts, with: { team: §"{{payload.team}}", label: "{{" } } }] => The transform reads the payload itself
 UNRESOLVED_REFERENCE        mappings: [{ transform: { module: a.ts, with: { list: [§"\${file:none}"] } } }] => transform.with.list[0]\` refers to the file none
-`,
-)
-
-testTable(
-  'a mapping',
-  (text) => ({ 'mappings/a.yaml': `mappings:\n  - ${text}\n` }),
-  `
+# a mapping
 INVALID_VALUE               { message: x, match: { body: §{} } }
 INVALID_VALUE               { message: x, match: { headers: { a: §{} } } }
 INVALID_VALUE               { message: x, match: { headers: { a: §[] } } }
@@ -145,13 +172,7 @@ INVALID_VALUE               { message: x, busy: §drop }
 ~SHARED_KEY                 { message: x, agentId: main, sessionKey: §"hook:y:{{id}}" }
 ok                          { messageTemplate: x, sessionKey: "hook:z", sessionMode: persistent }
 ok                          { message: x, sessionKey: "hook:ours" }
-`,
-)
-
-testTable(
-  'a test',
-  (text) => ({ 'mappings/a.yaml': `tests:\n  - ${text}\n` }),
-  `
+# a test
 INVALID_VALUE               { request: { endpoint: a }, expect: §{} }
 INVALID_PATH                { request: { endpoint: §/a }, expect: { status: 200 } }
 DUPLICATE_FIELD             { request: { endpoint: a, body: 1, §bodyFile: ../reveille.yaml }, expect: { status: 200 } }
@@ -166,16 +187,7 @@ INVALID_VALUE               { request: { endpoint: a }, expect: { message: §[x]
 INVALID_VALUE               { request: { endpoint: a }, expect: { code: §bad } }
 DUPLICATE_FIELD             { request: { endpoint: a }, expect: { actions: [{ text: x }], §text: x } }
 DUPLICATE_NAME              { name: a, request: { endpoint: a }, expect: { status: 200 } }⏎  - { name: §a, request: { endpoint: a }, expect: { status: 200 } }
-`,
-)
-
-const start = `gateway: { auth: { token: ${admin} } }\nhooks:\n  enabled: true\n  token: ${hook}\n`
-const policy = (text: string) => `${start}  endpoints:\n    forge:\n${text.replace(/^/gm, '      ')}\n`
-
-testTable(
-  'a policy',
-  policy,
-  `
+# a policy
 ok                          auth: both⏎token: [${good}, ${good}x]⏎verify: { provider: github, secret: ${good}y }
 TOKEN_EMPTY+TOKEN_INVALID+TOKEN_SHARED token: [§"", §"two\\nlines of k3v9 text to be long", §${admin}]
 ~TOKEN_WEAK+~TOKEN_SHORT    token: [${good}, §aaaaaaaaaaaaaaaaaaaaaaaaaaaa, §k3v9]
@@ -198,15 +210,18 @@ ok                          verify: { provider: twilio, secret: ${good}, publicU
 INVALID_VALUE               budget: §{}
 MODEL_WITHOUT_PRICE         budget: { usd: §1 } => budget.usd\` counts what models cost
 INVALID_VALUE               bots: §[]
+INVALID_VALUE               bots: [§7] => Put it in quotes.
+INVALID_VALUE               token: §7 => Put it in quotes.
+INVALID_VALUE               rate: { client: §60 } => such as 600/1m undefined
+INVALID_VALUE               auth: §1 => undefined
+INVALID_VALUE               verify: { provider: stripe, tolerance: §5 } => must be a duration
+INVALID_VALUE               verify: { provider: aws-sns, signatureVersion: §'2' } => must be one of 1, 2 Write it without quotes and without a unit.
+INVALID_VALUE               verify: { provider: aws-sns, signatureVersion: §two } => must be one of 1, 2 undefined
+INVALID_VALUE               rate: §{} => must be a map with something in it Known here: endpoint, client.
+INVALID_VALUE               token: §[] => must be a list with something in it Write what belongs into it, or remove the key.
+INVALID_VALUE               rate: §60/1m => must be a map of keys Known here: endpoint, client.
 INVALID_VALUE               bots: [a, §" "] => \`hooks.endpoints.forge.bots[1]\` must be
-`,
-  [hook, admin, good, 'changeme', 'k3v9'],
-)
-
-testTable(
-  'a rate',
-  (text) => `hooks: { endpoints: { gh: { rate: { ${text} } } } }\n`,
-  `
+# a rate
 ok                          endpoint: 600/1m, client: 1/1s
 ok                          endpoint: 999999999/24h
 ok                          client: 7/86400s
@@ -219,13 +234,7 @@ INVALID_VALUE               client: §600/86401s
 ok                          endpoint: 100/1m, client: 99/1m
 ok                          endpoint: 100/1m, client: 1000/1h
 ok                          endpoint: 10/7s, client: 89/1m
-`,
-)
-
-testTable(
-  'policies of endpoints',
-  (text) => `${start}  endpoints:\n    ${text}\n`,
-  `
+# policies of endpoints
 ok                          wake: { verify: { provider: standard-webhooks, secret: ${good} } }
 ok                          agent: { verify: { provider: hmac, hmac: { header: x-signature, signed: "{body}" }, secret: ${good} } }
 ~PROVIDER_UNFIT             wake: { verify: { provider: §github, secret: ${good} } }
@@ -233,13 +242,7 @@ ok                          agent: { verify: { provider: hmac, hmac: { header: x
 ~UNUSED_FIELD+~UNUSED_FIELD+~UNUSED_FIELD+~UNUSED_FIELD wake: { §concurrency: 1, §timeoutSeconds: 5, §budget: { runs: 1 }, §bots: [a] }
 ~UNUSED_FIELD               agent: { concurrency: 1, timeoutSeconds: 5, budget: { runs: 1 }, §bots: [a] }
 ok                          "orders/:id": { maxBodyBytes: 5 }
-`,
-)
-
-testTable(
-  'no authentication',
-  (text) => `${text}\n`,
-  `
+# no authentication
 ok                          gateway: { host: 127.8.9.10 }⏎hooks: { endpoints: { door: { auth: none } } }
 ok                          gateway: { host: "::1" }⏎hooks: { endpoints: { door: { auth: none } } }
 ok                          gateway: { host: localhost }⏎hooks: { endpoints: { door: { auth: none } } }
@@ -247,18 +250,7 @@ AUTH_NONE_PUBLIC            gateway: { host: 0.0.0.0 }⏎hooks: { endpoints: { d
 AUTH_NONE_PUBLIC            gateway: { host: "::" }⏎hooks: { endpoints: { door: { §auth: none } } }
 AUTH_NONE_PUBLIC            gateway: { host: gateway.example }⏎hooks: { endpoints: { door: { §auth: none } } }
 ~AUTH_NONE_PROXIED          gateway: { trustedProxies: [loopback] }⏎hooks: { endpoints: { door: { §auth: none } } }
-`,
-)
-
-const hexKey = 'a1'.repeat(32)
-const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey
-const spki = p256.export({ type: 'spki', format: 'der' }).toString('base64')
-const pem = JSON.stringify(p256.export({ type: 'spki', format: 'pem' }).toString())
-
-testTable(
-  'a signature',
-  (text) => `hooks:\n  enabled: true\n  token: ${hook}\n  endpoints:\n    forge:\n      ${text}\n`,
-  `
+# a signature
 ~HANDSHAKE_UNANSWERED       §verify: { provider: meta, secret: ${good} }
 ok                          verify: { provider: meta }
 ok                          verify: { provider: github, secret: ${good} }
@@ -320,17 +312,7 @@ MISSING_KEY                 verify: { provider: hmac, secret: ${good}, hmac: { h
 ok                          verify: { provider: hmac, secret: ${good}, hmac: { header: x-sig, signed: "{timestamp}{body}", timestampElement: t, element: v1 } }
 ~UNUSED_FIELD               verify: { provider: hmac, secret: ${good}, hmac: { header: x-sig, element: v1, §prefix: "v1=" } }
 INVALID_VALUE               verify: { provider: hmac, secret: §${good}, hmac: { header: x-sig, key: hex } }
-`,
-  ['k3v9'],
-)
-
-const hmac = `provider: hmac, secret: ${good}, hmac: { header: x-sig }`
-
-testTable(
-  'a challenge',
-  (text) =>
-    `hooks:\n  enabled: true\n  token: ${hook}\n  endpoints:\n    forge:\n      verify: { ${text} }\n`,
-  `
+# a challenge
 ok                          challenge: { query: challenge }
 ok                          challenge: { method: HEAD }
 ok                          challenge: {}
@@ -344,17 +326,7 @@ MISSING_KEY                 challenge: { query: a, hmac: §true }
 INVALID_VALUE               challenge: { method: POST, header: a, issuesSecret: §true }
 INVALID_VALUE               provider: hmac, secret: ${good}, hmac: { header: x-sig, signed: "{form}" }, challenge: { query: a, hmac: §true }
 ~BODY_NOT_SIGNED+INVALID_VALUE provider: hmac, secret: ${good}, hmac: { header: x-sig, signed: §"{url}" }, publicUrl: "https://a.example/", challenge: { query: a, hmac: §true }
-`,
-)
-
-const forge = `provider: github, secret: ${good}`
-const shop = `provider: stripe, secret: ${good}`
-const token = 'github_pat_11AAAA0000000000000000'
-
-testTable(
-  'a catch-up',
-  (text) => `${start}  mappings: [{ message: x }]\n  endpoints:\n    forge: ${text} } }\n`,
-  `
+# a catch-up
 ok                          { verify: { ${forge} }, catchUp: { repo: octo-org/harbour, hookId: 12345678, token: ${token}
 ok                          { verify: { ${forge} }, catchUp: { org: octo-org, hookId: "12345678", token: ${token}, every: 1m, lookBack: 1d
 ok                          { verify: { ${forge} }, catchUp: { repo: a/b, hookId: 1, token: ${token}, api: "https://github.example.com/api/v3"
@@ -362,17 +334,7 @@ ok                          { verify: { ${shop} }, catchUp: { hookId: we_1Qx2, t
 INVALID_VALUE               { verify: { ${forge} }, catchUp: { repo: a/b, hookId: 1, token: ${token}, every: §10s => is shorter than 1m
 INVALID_VALUE               { verify: { ${forge} }, catchUp: { repo: a/b, hookId: 1, token: ${token}, lookBack: §5m => is not longer than \`every\` (10m)
 CATCH_UP_UNSUPPORTED        { §catchUp: { repo: a/b, hookId: 1, token: ${token}
-`,
-  [token],
-)
-
-testTable(
-  'a mailbox',
-  (text) => ({
-    'reveille.yaml': `hooks:\n  token: ${hook}\n  ${text}\n`,
-    'shipped/gmail.yaml': 'mappings: [{ id: mail, match: { path: gmail }, message: x }]\n',
-  }),
-  `
+# a mailbox
 INVALID_VALUE               gmail: { model: §5 }⏎  presets: [gmail]
 INVALID_VALUE               gmail: { thinking: §lots }⏎  presets: [gmail]
 INVALID_VALUE               gmail: { allowUnsafeExternalContent: §"yes" }⏎  presets: [gmail]
@@ -383,14 +345,7 @@ ok                          enabled: true⏎  gmail: { account: ada@example.com,
 ~FOREIGN_KEY                enabled: true⏎  gmail: { topic: projects/p/topics/t, §pushToken: hush-hush } => remove it.
 ~FOREIGN_KEY                enabled: true⏎  gmail: { topic: projects/p/topics/t, §serve: { port: 8788 } } => remove it.
 ~FOREIGN_KEY                enabled: true⏎  gmail: { topic: projects/p/topics/t, §tailscale: { mode: funnel } } => remove it.
-`,
-  ['hush-hush'],
-)
-
-testTable(
-  'a key of OpenClaw',
-  (text) => `hooks: { ${text} }\n`,
-  `
+# a key of OpenClaw
 ~FOREIGN_KEY                §internal: { enabled: true } => run inside OpenClaw
 ~FOREIGN_KEY                §sessionRetention: 24h => idleExpiry
 ~FOREIGN_KEY                §allowedAgentIds: [hooks, main] => \`runner\` and \`model\`
@@ -404,13 +359,7 @@ ok                          allowedSessionKeyPrefixes: ["agent:", "hook:"]
 ok                          allowedSessionKeyPrefixes: ["agent:"], defaultSessionKey: "agent:x"
 INVALID_VALUE               defaultSessionKey: §Main
 SESSION_KEY_NOT_ALLOWED     defaultSessionKey: §"hook:x", allowedSessionKeyPrefixes: ["agent:"]
-`,
-)
-
-testTable(
-  'JSON5',
-  (text) => `${text}\n`,
-  `
+# JSON5
 INVALID_VALUE               agents: { defaults: { model: §{ primary: openai/gpt-5, fallbacks: [] } } } => Write \`model: openai/gpt-5\`
 YAML_SYNTAX                 hooks:⏎  §// about the path⏎  path: /hooks => begin with \`#\`
 YAML_SYNTAX                 hooks:⏎  enabled: true⏎  §// about the path⏎  path: /hooks => begin with \`#\`
@@ -433,13 +382,7 @@ ok                          { hooks: { mappings: [{ message: 'a\\\\nb' }] } }
 ok                          { hooks: { mappings: [{ message: 'x', match: { body: { a: { pattern: '\\t\\d' } } } }] } }
 ok                          { hooks: { mappings: [{ message: x, vars: { a: '$split(b, "\\n")' } }] } }
 ok                          hooks:⏎  mappings:⏎    - message: 'a\\nb'
-`,
-)
-
-testTable(
-  'files',
-  filesOf,
-  `
+# files
 ok                          {} || mappings/a.yaml: # later
 UNKNOWN_KEY                 {} || mappings/a.yaml: §mapings:⏎  - message: m
 UNKNOWN_KEY                 {} || mappings/a.yaml: §Mappings: []
@@ -457,5 +400,50 @@ YAML_SYNTAX                 {} || mappings/a.yaml: mappings: [{ message: x, sche
 ~NOT_A_MAPPING_FILE+~NOT_A_MAPPING_FILE+~NOT_A_MAPPING_FILE+~NOT_A_MAPPING_FILE {} || mappings/a.yaml: mappings: [{ message: m }] || mappings/schemas/old.json: §{ "type": "object" } || mappings/schemas/old.yaml: §type: object || mappings/bodies/push.json: §{ "action": "opened", "text": "hello" } || mappings/bodies/list.json: §[{ "id": 1 }] || mappings/package.json: { "name": "x" } || mappings/node_modules/left/mappings.yaml: mapings: broken
 MODEL_WITHOUT_PRICE         agents: { defaults: { model: ollama/llama } } || mappings/a.yaml: endpoints: { github: { budget: { usd: §1 } } }⏎mappings: [{ match: { path: github }, message: hi }] => \`endpoints.github.budget.usd\` counts what models cost
 UNKNOWN_KEY+INVALID_VALUE+HOOK_PATH_ROOT+INVALID_VALUE+UNKNOWN_KEY+YAML_SYNTAX gateway:⏎  §prot: 1⏎  log: { level: §inof }⏎hooks: { path: §/ , maxActions: §0 } || mappings/a.yaml: mappings:⏎  - §mesage: x || mappings/b.yaml: mappings: §*none => Did you mean \`port\`?
+# a policy of the configuration, and of a file
+ok                          auth: token || auth: none
+AUTH_NONE_PUBLIC            concurrency: 1 || §auth: none
+AUTH_NONE_PUBLIC            §auth: none || auth: none
+MODEL_WITHOUT_PRICE         concurrency: 1 || budget: { usd: §1 }
+ok                          concurrency: 1 || verify: { provider: github, secret: "" }
+# a policy of the configuration, and of a preset
+ok                          concurrency: 1 || twilio
+ok                          concurrency: 1 || google-pubsub
+ok                          concurrency: 1 || aws-sns
+ok                          concurrency: 1 || discord
+ok                          concurrency: 1 || github
+ok                          concurrency: 1 || monday
+MISSING_KEY                 §verify: { secret: ${good} } || twilio
+ok                          verify: { secret: ${good}, publicUrl: "https://hooks.example.com/hooks/forge" } || twilio
+MISSING_KEY                 §verify: { serviceAccount: push@p.example } || google-pubsub
+~VERIFY_NOT_YET             verify: { §secret: "" } || github
 `,
+  [hook, admin, good, token, 'changeme', 'k3v9', 'sekret', 'hush-hush'],
 )
+
+test('values of references are compared and measured as others are', async (context) => {
+  const files = {
+    'reveille.yaml': `hooks: { enabled: true, token: "\${HOOK}", presets: [forge] }\n`,
+    'mappings/a.yaml':
+      'endpoints:\n  a:\n    token: "${A}"\nmappings: [{ match: { path: a }, message: x }]\n',
+    'shipped/forge.yaml': `endpoints: { forge: { verify: { provider: github, secret: "\${FORGE:-}" } } }\n${mapping}`,
+  }
+  for (const [env, wanted] of [
+    [{ HOOK: hook, A: hook }, ['TOKEN_REPEATED 3:12']],
+    [{ HOOK: hook, A: good }, []],
+    [{ HOOK: hook, A: good, FORGE: 'k3v9-pq' }, ['SECRET_SHORT 1:59']],
+    [{ HOOK: hook, A: good, FORGE: `${good}x\n` }, ['SECRET_PADDED 1:59']],
+  ] as const) {
+    const found = await diagnose(context, files, env)
+    assert.deepEqual(summary(found), wanted)
+    for (const secret of Object.values(env)) assert.ok(!JSON.stringify(found).includes(secret))
+  }
+})
+
+test('the kind of authentication of an endpoint is no secret, so its line is shown', async (context) => {
+  const line = async (text: string) =>
+    (await diagnose(context, `${start}  endpoints:\n${text}\n`))[0]?.place?.text
+  assert.equal(await line('    open: { auth: both }'), '    open: { auth: both }')
+  assert.equal(await line('    open:\n      auth: both'), '      auth: both')
+  assert.equal(await line(`    open:\n      auth: ${good}`), '      auth: …')
+})

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { createSampleFolder } from './folder-fixture.ts'
 import { loadConfiguration } from './load.ts'
-import { loadGood as good, load as loadFiles, testLoads, testTable } from './load-fixture.ts'
+import { loadGood as good, load as loadFiles, testLoads, testTables } from './load-fixture.ts'
 
 type Files = Readonly<Record<string, string>>
 
@@ -52,10 +52,10 @@ function written(text: string): Files {
   return filesOf(hooks, Object.fromEntries(files.map(([name, content]) => [name, `${content}\n`])))
 }
 
-testTable(
-  'presets',
-  written,
+testTables(
+  { presets: written },
   `
+# presets
 UNKNOWN_PRESET              presets: [shop, §frge] => Did you mean \`forge\`? There are: forge, shop.
 UNKNOWN_PRESET              presets: [§../forge]
 UNKNOWN_PRESET              presets: [{ name: §.hidden }]
