@@ -27,24 +27,14 @@ async function good(loader: Loader): Promise<Configuration> {
   return loaded.configuration
 }
 
-/** Returns the values by id. */
-async function valuesOf(loader: Loader): Promise<Record<string, unknown>> {
-  const { mappings } = await good(loader)
-  return Object.fromEntries(mappings.map(({ id, value }) => [id, value]))
-}
-
 const three = `mappings:
   - id: a
     message: one
   - id: b
     message: two
     schema: { type: object }
-  - id: c
-    message: three
-tests:
-  - name: t
-    request: { endpoint: x, body: { n: 1 } }
-    expect: { outcome: ignored }
+  - { id: c, message: three }
+tests: [{ name: t, request: { endpoint: x, body: { n: 1 } }, expect: { outcome: ignored } }]
 `
 
 const mapped = (mappings: string) => ({ 'reveille.yaml': '{}\n', 'mappings/m.yaml': mappings })
@@ -57,23 +47,17 @@ test('an unchanged entry is the same object, wherever its lines moved', async (c
     `# new\n\n${three.replace('one', 'one!').replaceAll('\n  -', '\n\n  -')}`,
   )
   const after = await good(loader)
-  const [a, b, c] = before.mappings
-  const [newA, newB, newC] = after.mappings
-  assert.notEqual(newA?.value, a?.value)
-  assert.equal(newA?.value.message, 'one!')
-  assert.equal(newB?.value, b?.value)
-  assert.equal(newC?.value, c?.value)
+  const b = before.mappings[1]
+  const newB = after.mappings[1]
+  const isSame = after.mappings.map(({ value }, index) => value === before.mappings[index]?.value)
+  assert.deepEqual([isSame, after.mappings[0]?.value.message], [[false, true, true], 'one!'])
   assert.equal(after.tests[0]?.value, before.tests[0]?.value)
   assert.notEqual(newB, b)
   assert.deepEqual([b?.label, newB?.label], ['mappings/m.yaml:4:5', 'mappings/m.yaml:8:5'])
   assert.deepEqual([b?.locate(['message']).line, newB?.locate(['message']).line], [5, 9])
-})
-
-test('an entry with an equal value is the same object, however it is written', async (context) => {
-  const { folder, loader } = await setUp(context, mapped(three))
-  const before = await valuesOf(loader)
+  // However it is written.
   await folder.write('mappings/m.yaml', three.replace('message: two', '# why\n    message: "two"'))
-  assert.equal((await valuesOf(loader))['b'], before['b'])
+  assert.equal((await good(loader)).mappings[1]?.value, b?.value)
 })
 
 test('two entries with the same text are two objects', async (context) => {
@@ -89,7 +73,7 @@ test('two entries with the same text are two objects', async (context) => {
 
 test('undoing an edit brings back the objects that were live before it', async (context) => {
   const { folder, loader } = await setUp(context, mapped(three))
-  const before = await valuesOf(loader)
+  const before = await good(loader)
   for (const bad of [three.replace('message: two', 'mesage: two'), 'mappings: [\n', 'mappings:\n  - "\n']) {
     await folder.write('mappings/m.yaml', bad)
     assert.equal((await loader.load()).ok, false)
@@ -98,8 +82,9 @@ test('undoing an edit brings back the objects that were live before it', async (
   assert.equal((await loader.load()).ok, false)
   await folder.write('reveille.yaml', '{}\n')
   await folder.write('mappings/m.yaml', three)
-  const after = await valuesOf(loader)
-  for (const id of ['a', 'b', 'c']) assert.equal(after[id], before[id])
+  const after = await good(loader)
+  for (const [index, { value }] of after.mappings.entries())
+    assert.equal(value, before.mappings[index]?.value)
 })
 
 test('a payload schema in a file stays the same object until its content changes', async (context) => {
@@ -117,8 +102,8 @@ test('a payload schema in a file stays the same object until its content changes
 
 test('policies and adjusted presets stay the same objects too', async (context) => {
   const { folder, loader } = await setUp(context, {
-    'reveille.yaml':
-      'channels: { terminal: {} }\nhooks:\n  presets: [{ name: p, channel: terminal }]\n  endpoints: { x: { maxBodyBytes: 5 } }\n',
+    'reveille.yaml': `channels: { terminal: {} }
+hooks: { presets: [{ name: p, channel: terminal }], endpoints: { x: { maxBodyBytes: 5 } } }\n`,
     'presets/p.yaml': 'mappings:\n  - id: p\n    message: x\n',
   })
   const before = await good(loader)
@@ -137,25 +122,18 @@ function outcomeOf(loaded: Loaded): unknown {
     return { ...loaded, watched: loaded.watched.toSorted(), rest }
   }
   const { locate, mappings, disabled, tests, sources, watched, ...rest } = loaded.configuration
-  const paths = [
-    [],
-    ['id'],
-    ['message'],
-    ['match', 'path'],
-    ['schema', 'type'],
-    ['request', 'body'],
-    ['nope', 1],
-  ]
+  const paths = ['', 'id', 'message', 'match.path', 'schema.type', 'request.body', 'nope'].map((path) =>
+    path.split('.'),
+  )
   const entry = ({ locate, ...more }: (typeof mappings)[number] | (typeof tests)[number]) => ({
     ...more,
     places: paths.map((path) => [locate(path), locate(path, 1)]),
   })
+  const entries = [mappings.map(entry), disabled.map(entry), tests.map(entry)]
   return {
     ...rest,
     hooks: locate(['hooks', 'mappings', 0]),
-    mappings: mappings.map(entry),
-    disabled: disabled.map(entry),
-    tests: tests.map(entry),
+    entries,
     sources: [...sources],
     watched: watched.toSorted(),
   }
@@ -206,11 +184,8 @@ test('a loader gives the same result as a first load, whatever is edited', async
   for (let round = 0; round < rounds; round++) {
     const undo = await change(random, folder, texts, env)
     const kept = await loader.load()
-    assert.deepEqual(
-      outcomeOf(kept),
-      outcomeOf(await loadConfiguration(options)),
-      `seed ${seed}, round ${round}`,
-    )
+    const first = await loadConfiguration(options)
+    assert.deepEqual(outcomeOf(kept), outcomeOf(first), `seed ${seed}, round ${round}`)
     outcomes[kept.ok ? 'good' : 'bad']++
     // Mistakes are undone, so that they do not accumulate.
     if (!kept.ok || undo.isNeeded || random.chance(0.3)) await undo()
@@ -220,7 +195,8 @@ test('a loader gives the same result as a first load, whatever is edited', async
 
 test('entries that neither of the last two loads has are dropped', async (context) => {
   const { folder, loader } = await setUp(context, mapped(three))
-  const old = await firstValue(loader)
+  // In a function of its own, so that nothing here refers to the value.
+  const old = await (async () => new WeakRef((await good(loader)).mappings[0]?.value ?? {}))()
   for (const word of ['uno', 'due']) {
     await folder.write('mappings/m.yaml', three.replace('one', word))
     await good(loader)
@@ -233,21 +209,26 @@ test('entries that neither of the last two loads has are dropped', async (contex
   assert.equal(old.deref(), undefined)
 })
 
+const itemOf = (index: number) => `  - id: mapping-${index}
+    match: { path: endpoint-${index % 50}, body: { action: [opened, reopened] } }
+    sessionKey: "hook:github:{{number}}"
+    message: Review ${index} of {{repository.full_name}}.${' Say what is risky about it, and be brief.'.repeat(8)}
+    channel: terminal
+`
+
 test('an edit among a megabyte of mappings and a thousand policies does not hold the event loop', async (context) => {
   const items = Array.from({ length: 2000 }, (_, index) => itemOf(index)).join('')
   assert.ok(items.length > 1_000_000, String(items.length))
-  const policyOf = (index: number) =>
+  const policy = (index: number) =>
     `    team/e${index}: { auth: token, token: uG3jQ9dT5hE1oS6xAaVzP8yM${index} }\n`
-  const policies = Array.from({ length: 1_000 }, (_, index) => policyOf(index)).join('')
+  const policies = Array.from({ length: 1_000 }, (_, index) => policy(index)).join('')
+  const file = (items: string) => `mappings:\n${items}  - { match: { path: ":team/:name" }, message: x }\n`
   const { folder, loader } = await setUp(context, {
     'reveille.yaml': `channels: { terminal: {} }\nhooks:\n  endpoints:\n${policies}`,
-    'mappings/m.yaml': `mappings:\n${items}  - { match: { path: ":team/:name" }, message: x }\n`,
+    'mappings/m.yaml': file(items),
   })
   const before = await good(loader)
-  await folder.write(
-    'mappings/m.yaml',
-    `mappings:\n${items.replace('Review 77 ', 'Look at 77 ')}  - { match: { path: ":team/:name" }, message: x }\n`,
-  )
+  await folder.write('mappings/m.yaml', file(items.replace('Review 77 ', 'Look at 77 ')))
   const warm = await watchEventLoop(() => good(loader))
   assert.equal(warm.result.mappings.length, 2001)
   const changed = warm.result.mappings.filter(({ value }, index) => value !== before.mappings[index]?.value)
@@ -258,18 +239,3 @@ test('an edit among a megabyte of mappings and a thousand policies does not hold
   // Milliseconds of this thread's own work, which may include a garbage collection.
   assert.ok(warm.longest < 100, `${warm.longest} ms`)
 })
-
-async function firstValue(loader: Loader): Promise<WeakRef<object>> {
-  const [first] = (await good(loader)).mappings
-  return new WeakRef(first?.value ?? {})
-}
-
-function itemOf(index: number): string {
-  return `  - id: mapping-${index}
-    match: { path: endpoint-${index % 50}, body: { action: [opened, reopened] } }
-    sessionKey: "hook:github:{{number}}"
-    message: |
-      Review ${index} of {{repository.full_name}}.
-${'      Say what is risky about it, and be brief.\n'.repeat(8)}    channel: terminal
-`
-}

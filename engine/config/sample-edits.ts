@@ -15,44 +15,14 @@ export function createRandom(seed: number): Random {
     return state / 2 ** 32
   }
   const below = (count: number) => Math.floor(next() * count)
-  return {
-    below,
-    chance: (share) => next() < share,
-    pick: (list) => list[below(list.length)] as (typeof list)[number],
-  }
+  const pick = <One>(list: readonly One[]) => list[below(list.length)] as One
+  return { below, pick, chance: (share) => next() < share }
 }
 
-const typed = [
-  ' ',
-  '\n',
-  '- ',
-  ': ',
-  '"',
-  "'",
-  '#',
-  ' # x\n',
-  '[',
-  '}',
-  '&',
-  '*',
-  '!',
-  '|',
-  '\t',
-  'a',
-  '\r\n',
-]
-const lines = [
-  '  - id: fresh\n    message: again',
-  '  - message: nobody',
-  '# a comment',
-  '',
-  '    text: of wakes',
-  '    match: { path: odd* }',
-  '    schema: schemas/one.json',
-  '    mesage: misspelt',
-  'tests:',
-  '    deliver: maybe',
-]
+const typed = [' ', '\n', '- ', ': ', ' # x\n', '\t', '\r\n', ...`"'#[}&*!|a`]
+const lines =
+  `  - id: fresh\n    message: again ¦  - message: nobody ¦# a comment ¦ ¦    text: of wakes ¦    match: { path: odd* } ¦
+    schema: schemas/one.json ¦    mesage: misspelt ¦tests: ¦    deliver: maybe`.split(/ ¦\n?/)
 
 /** Types or deletes a character, or adds, deletes, duplicates, moves or indents a line, or changes the line endings. */
 export function editText(random: Random, text: string): string {
@@ -97,18 +67,16 @@ hooks:
         one
         two
 
-    - message: {{"two"}}
+    - message: "two {{x}}"
 channels: { terminal: {} }
-`.replace('{{"two"}}', '"two {{x}}"'),
+`,
   '.env': 'OTHER=1\n',
   'mappings/a.yaml': `endpoints:
   a: { maxBodyBytes: "\${SIZE:-3}" }
 mappings:
   - id: a-one
     description: one
-    match:
-      path: a
-      body: { n: [1, 2], deep: { exists: true } }
+    match: { path: a, body: { n: [1, 2], deep: { exists: true } } }
     message: one {{payload.n}}
     text: has no effect
   # about the next
@@ -123,9 +91,7 @@ mappings:
   - message: three
 tests:
 - name: one
-  request:
-    endpoint: a
-    body: { n: 12345678901234567890 }
+  request: { endpoint: a, body: { n: 12345678901234567890 } }
   expect: { outcome: ignored }
 - request: { endpoint: a, bodyFile: bodies/one.json }
   expect:
@@ -146,12 +112,9 @@ tests:
   - id: p-one
     match: { path: p }
     message: one
-  - id: a-two
-    message: gives way
+  - { id: a-two, message: gives way }
 tests:
-  - name: one
-    request: { endpoint: p }
-    expect: { mapping: p-one, channel: last }
+  - { name: one, request: { endpoint: p }, expect: { mapping: p-one, channel: last } }
 `,
   'presets/q.yaml': 'mappings:\n- id: q-one\n  match: { path: q }\n  message: two\n',
 }

@@ -141,7 +141,9 @@ test('rollbacks and reloads wait for each other', async () => {
   const bench = await withThree(createBench())
   bench.world.text = 'four'
   const { reloader } = bench
-  const results = await Promise.all([1, undefined, 2, 3].map((to) => (to === undefined ? reloader.reload() : reloader.rollback(to))))
+  const results = await Promise.all(
+    [1, undefined, 2, 3].map((to) => (to === undefined ? reloader.reload() : reloader.rollback(to))),
+  )
   assert.deepEqual(
     results.map(({ generation }) => generation),
     [1, 4, 2, 3],

@@ -430,6 +430,9 @@ for (const [provider, header, title, ...rows] of [
 test('a good request of every provider is verified, with a signature that is made without our code', () => {
   // These have tests of their own in `families`, and the last three sign nothing.
   const elsewhere = 'aws-sns discord google-pubsub sendgrid cloudevents microsoft-graph monday'.split(' ')
-  const others = providerRows.map(({ name }) => name).filter((name) => !proven.has(name))
-  assert.deepEqual(others.toSorted(), elsewhere.toSorted())
+  const names = providerRows.map(({ name }) => name)
+  assert.deepEqual(
+    names.filter((name) => !proven.has(name) && !elsewhere.includes(name)),
+    [],
+  )
 })

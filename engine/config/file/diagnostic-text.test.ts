@@ -16,15 +16,12 @@ function diagnostic(text: string, column: number, extra: Partial<Diagnostic> = {
 
 test('a diagnostic shows its place, its line with a caret, and its hint', () => {
   const text = formatDiagnostic(diagnostic('  pth: /hooks', 3, { hint: 'Did you mean `path`?' }), '/home/me')
-  assert.equal(
-    text,
-    [
-      'reveille.yaml:4:3: error: `hooks.pth` is not a known key [UNKNOWN_KEY]',
-      '  4 |   pth: /hooks',
-      '    |   ^',
-      '  hint: Did you mean `path`?',
-    ].join('\n'),
-  )
+  assert.deepEqual(text.split('\n'), [
+    'reveille.yaml:4:3: error: `hooks.pth` is not a known key [UNKNOWN_KEY]',
+    '  4 |   pth: /hooks',
+    '    |   ^',
+    '  hint: Did you mean `path`?',
+  ])
 })
 
 test('a preset is shown by its name, unless its file is one that the user edits', () => {

@@ -10,15 +10,11 @@ const blanked = (text: string) => blankComments(text).text
 const unchanged = (text: string) => assert.equal(blanked(text), text)
 
 for (const [what, text, value] of [
-  [
-    'before the first element of a list',
-    '{ token: [\n  // newest first\n  "a", "b" ] }',
-    { token: ['a', 'b'] },
-  ],
+  ['before the first element of a list', '{ token: [\n  // newest\n  "a", "b" ] }', { token: ['a', 'b'] }],
   ['after a comma', '{ a: 1, // one\n  b: 2, /* two */ c: 3 }', { a: 1, b: 2, c: 3 }],
   ['after a text in quotes', '{ a: "x" // c\n, b: \'y\'/* c */ }', { a: 'x', b: 'y' }],
   [
-    'after a bare value of JSON5',
+    'after a bare value',
     '{ a: true // c\n, b: -1.5e3 /* c */, c: null // c\n}',
     { a: true, b: -1500, c: null },
   ],
@@ -28,7 +24,7 @@ for (const [what, text, value] of [
   ['over several lines', '{ /* one\n two */ a: 1 }', { a: 1 }],
   [
     'in a collection of block style',
-    'a: [ // c\n 1]\nb:\n  - { c: 2, // d\n      d: 3 }\n',
+    'a: [ // c\n 1]\nb:\n  - { c: 2, // d\n   d: 3 }\n',
     { a: [1], b: [{ c: 2, d: 3 }] },
   ],
   ['behind a key in quotes', '{ "a":// c\n 1 }', { a: 1 }],

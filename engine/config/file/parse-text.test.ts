@@ -24,24 +24,17 @@ function* pathsIn(value: unknown, path: Path = []): Iterable<Path> {
   for (const [key, item] of entries) yield* pathsIn(item, [...path, key])
 }
 
-const texts: Readonly<Record<string, string>> = {
-  'items as far left as their list': 'mappings:\n- id: a\n  message: x\n- id: b\n',
-  'texts that look like items':
-    'mappings:\n  - message: |\n      - id: a\n      mappings:\n    to: "a\n      - b"\n  - x\n',
-  'brackets over several lines':
-    'mappings:\n  - match: {\n      a: [1,\n# c\n      2]\n    }\n  - {\n    id: b\n  }\n',
-  'comments everywhere':
-    '# head\n\nmappings: # list\n# far left\n  - id: a # x\n      # deep\n\n  # before b\n  - id: b\n# end\ntests:\n',
-  'other line endings': 'mappings:\r\n  - message: |\r\n      a\r\n      b\r\n  - id: "x\r\n      y"\r\n',
-  'items that are nothing': 'mappings:\n  -\n  - # c\n  - ~\n',
-  'aliases of texts and maps': 'a: &x { b: &y text }\nc: [*x, *y]\n',
-  'numbers as keys': 'a: { z: &x 1, 2: *x, 1: b }\n',
-  JSON: '{ "mappings": [{ "id": "a" }] }\n',
-}
+/** Items far to the left, or nothing; texts that look like items; brackets over lines; comments; other line endings, keys and aliases. */
+const texts =
+  `mappings:\n- id: a\n  message: x\n- id: b\n ¦ mappings:\n  -\n  - # c\n  - ~\n ¦ a: &x { b: &y text }\nc: [*x, *y]\n ¦
+  mappings:\n  - message: |\n      - id: a\n      mappings:\n    to: "a\n      - b"\n  - x\n ¦ a: { z: &x 1, 2: *x, 1: b }\n ¦
+  mappings:\n  - match: {\n      a: [1,\n# c\n      2]\n    }\n  - {\n    id: b\n  }\n ¦ { "mappings": [{ "id": "a" }] }\n ¦
+  # head\n\nmappings: # list\n# far left\n  - id: a # x\n      # deep\n\n  # before b\n  - id: b\n# end\ntests:\n ¦
+  mappings:\r\n  - message: |\r\n      a\r\n      b\r\n  - id: "x\r\n      y"\r\n`.split(/ ¦\s+/)
 
 test('a text has the same value and places as in the library, whatever is typed', () => {
   const random = createRandom(20_260_102)
-  const samples = [...Object.values(sampleFiles), ...Object.values(texts)]
+  const samples = [...Object.values(sampleFiles), ...texts]
   const seen = { sound: 0, refused: 0 }
   for (let round = 0; round < 400; round++) {
     let text = random.pick(samples)
@@ -86,12 +79,11 @@ for (const [what, text, lines] of [
   ['an alias without an anchor', 'a: 1\nb: *x\n', [2]],
   ['an anchor that holds itself', 'a: 1\nb: &x [*x]\n', [2]],
 ] as const) {
-  test(`${what} is reported once, on the line with the mistake`, () => {
+  test(`${what} is reported once, on the line with the mistake`, () =>
     assert.deepEqual(
       problemsOf(text).map(({ place }) => place?.line),
       lines,
-    )
-  })
+    ))
 }
 
 const deep = 20_000
@@ -110,11 +102,10 @@ for (const [what, text] of [
 }
 
 test('aliases that expand too far are refused at the first of them', () => {
-  const lines = Array.from(
-    { length: 20 },
-    (_, index) => `a${index + 1}: &a${index + 1} [*a${index}, *a${index}]\n`,
+  const line = (index: number) => `a${index + 1}: &a${index + 1} [*a${index}, *a${index}]\n`
+  const [problem] = problemsOf(
+    `a0: &a0 [x, x]\n${Array.from({ length: 20 }, (_, index) => line(index)).join('')}`,
   )
-  const [problem] = problemsOf(`a0: &a0 [x, x]\n${lines.join('')}`)
   assert.deepEqual([problem?.code, problem?.place?.line], ['TOO_MANY_ALIASES', 2])
 })
 

@@ -60,10 +60,7 @@ test('closing ends the thread and rejects texts that are not parsed yet', async 
   const asked = [parser.parse(written('a: 1')), parser.parse(written('b: 2'))]
   const settled = Promise.allSettled(asked)
   await parser.close()
-  assert.deepEqual(
-    (await settled).map(({ status }) => status),
-    ['rejected', 'rejected'],
-  )
+  for (const { status } of await settled) assert.equal(status, 'rejected')
   await assert.rejects(parser.parse(written('c: 3')), { code: 'FILE_UNREADABLE' })
   assert.equal(threads(), before)
 })

@@ -4,47 +4,30 @@ import { LocatedError } from '../values/located-error.ts'
 import { parseReferences } from './reference.ts'
 
 test('a text is split into literals and references', () => {
-  assert.deepEqual(parseReferences('a ${ONE} b ${TWO:-two words} ${file:/run/secret}$${THREE}'), [
-    'a ',
-    { kind: 'environment', name: 'ONE' },
-    ' b ',
-    { kind: 'environment', name: 'TWO', fallback: 'two words' },
-    ' ',
-    { kind: 'file', path: '/run/secret' },
-    '${',
-    'THREE}',
-  ])
+  const environment = (name: string, fallback?: string) => ({
+    kind: 'environment',
+    name,
+    ...(fallback !== undefined && { fallback }),
+  })
+  for (const [text, ...parts] of [
+    ['a ${ONE} b ${TWO:-two words} ', 'a ', environment('ONE'), ' b ', environment('TWO', 'two words'), ' '],
+    ['${file:/run/secret}$${THREE}', { kind: 'file', path: '/run/secret' }, '${', 'THREE}'],
+    ['${A:-}', environment('A', '')],
+    ...['$5 and {x}', '$5', '$name', 'a $NAME b', '%', '100%', '{{name}}', 'environment: x', '$'].map(
+      (each) => [each, each],
+    ),
+  ] as const)
+    assert.deepEqual(parseReferences(String(text)), parts)
 })
 
-test('a default may be empty', () => {
-  assert.deepEqual(parseReferences('${A:-}'), [{ kind: 'environment', name: 'A', fallback: '' }])
-})
-
-test('a dollar without a brace is a dollar', () => {
-  assert.deepEqual(parseReferences('$5 and {x}'), ['$5 and {x}'])
-})
-
-for (const text of ['${', '${}', '${A', '${A-b}', '${1A}', '${A:-${B}}', '${file:}', '${a b}']) {
-  test(`${text} is not a reference, and the error does not quote it`, () => {
+test('a text that is no reference is refused without being quoted, and syntax of other tools with what to write', () => {
+  for (const text of ['${', '${}', '${A', '${A-b}', '${1A}', '${A:-${B}}', '${file:}', '${a b}'])
     assert.throws(
       () => parseReferences(text),
       (error: Error) => error instanceof LocatedError && !error.message.includes(text),
     )
-  })
-}
-
-test('references in the syntax of other tools are recognised with the name of their variable', () => {
-  for (const text of [
-    '$NAME',
-    '$(NAME)',
-    '%NAME%',
-    '${{ secrets.NAME }}',
-    '{{ env.NAME }}',
-    'env:NAME',
-    '$env:NAME',
-    'process.env.NAME',
-  ])
+  const foreign =
+    '$NAME ¦ $(NAME) ¦ %NAME% ¦ ${{ secrets.NAME }} ¦ {{ env.NAME }} ¦ env:NAME ¦ $env:NAME ¦ process.env.NAME'
+  for (const text of foreign.split(' ¦ '))
     assert.throws(() => parseReferences(text), { hint: 'Write ${NAME}.' }, text)
-  for (const text of ['$5', '$name', 'a $NAME b', '%', '100%', '{{name}}', 'environment: x', '$'])
-    assert.deepEqual(parseReferences(text), [text])
 })
