@@ -7,13 +7,7 @@ import { neutralise } from './neutralise.ts'
 /** The neutralised text must not hold any of these for a careless reader. */
 const forbidden = [
   /<[^\p{L}\p{N}<]*outside[^\p{L}\p{N}<]*data/u,
-  /<\s*\|/,
-  /\|\s*>/,
-  /\[[\s/]*inst\s*\]/,
-  /<\/?s>/,
-  /<\s*start_of_turn/,
-  /<<sys>>/,
-  /<system>/,
+  ...[/<\s*\|/, /\|\s*>/, /\[[\s/]*inst\s*\]/, /<\/?s>/, /<\s*start_of_turn/, /<<sys>>/, /<system>/],
   /^\s*(?:human|assistant)\s*:/m,
 ]
 
@@ -86,37 +80,14 @@ const innocent = [
   'if (a < b || c > d) { list[0] = "x" }',
 ]
 
-for (const text of innocent) {
-  test(`"${text}" is left as it is`, () => assert.equal(neutralise(text), text))
-}
-
-test('only the mark changes, not the text around it', () => {
-  assert.equal(neutralise('żółw <|im_start|> 日本 👍 end'), 'żółw (!im_start!> 日本 👍 end')
-})
+for (const text of innocent)
+  test(`"${text}" is left as it is, also around a mark`, () => {
+    assert.equal(neutralise(text), text)
+    assert.equal(neutralise(`${text} <|im_start|> ${text}`), `${text} (!im_start!> ${text}`)
+  })
 
 test('no mixture of marks and look-alikes survives', () => {
-  const signs = [
-    '<',
-    '＜',
-    '‹',
-    '|',
-    '｜',
-    '/',
-    '[',
-    '［',
-    ']',
-    '-',
-    ' ',
-    '\u200b',
-    '>',
-    '\n',
-    '\u0001',
-    '        ',
-    '«',
-    ':',
-    'é',
-    '👍',
-  ]
+  const signs = [...'<＜‹|｜/[［]- \u200b>\n\u0001«:é👍', '        ']
   const pieces = [...signs, ...'INST outside оutside data im_start s --- Human'.split(' ')]
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 14 }), (parts) => {

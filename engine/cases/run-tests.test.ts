@@ -44,6 +44,9 @@ const cases = `
 { sessionKey: { prefix: 'hook:' }, deliver: true, channel: last, to: { exists: false } }
 { timeoutSeconds: 600, trusted: false, status: 200 }
 
+# each field that is not as expected is reported
+{ action: wake, message: See it, deliver: false } ⇒ expect.action: "wake", not "agent" ⇒ expect.message: "See it", not "See crash" ⇒ expect.deliver: false, not true
+
 # several tests of a value must all hold, and each that fails is reported
 { message: { prefix: See, contains: [crash, burn], suffix: '!', pattern: ^See c, exists: true } } ⇒ expect.message.contains[1]: text that contains "burn", not "See crash" ⇒ expect.message.suffix: text that ends with "!", not "See crash"
 
@@ -109,17 +112,9 @@ testBlocks(cases, async (row) => {
   const result = await resultOf(parse(expect) as Expected, situation)
   assert.deepEqual(mismatchesOf(result), mismatches, row)
   assert.equal(result.passed, mismatches.length === 0)
-})
-
-test('each field that is not as expected is reported with its place in the test', async () => {
-  const result = await resultOf({ action: 'wake', message: 'See it', deliver: false })
-  assert.deepEqual(mismatchesOf(result), [
-    'expect.action: "wake", not "agent"',
-    'expect.message: "See it", not "See crash"',
-    'expect.deliver: false, not true',
-  ])
-  const places = result.mismatches.map(({ place }) => place.text)
-  assert.deepEqual(places, ['expect.action', 'expect.message', 'expect.deliver'])
+  // The place of each shows its path in the test.
+  for (const [index, { place }] of result.mismatches.entries())
+    assert.ok(mismatches[index]?.startsWith(place.text), row)
 })
 
 test('a string too long for a pattern is reported and does not throw', () => {
@@ -129,10 +124,10 @@ test('a string too long for a pattern is reported and does not throw', () => {
 
 test('a hint says how a value should have been written', async () => {
   const quoted = { mappings: [{ message: 'x', channel: 'slack', to: '42' }] }
-  for (const [expect, situation, ...hints] of [
+  for (const [expect, situation, hint] of [
     [{ to: 42 }, quoted, 'It is text: put the expected value in quotes.'],
     [{ timeoutSeconds: '600' }, quoted, 'It is no text: take the quotes off the expected value.'],
-    [{ message: 'See crash\n' }, {}, /`\|-` instead of `\|`/],
+    [{ message: 'See crash\n' }, {}, '`|-` instead of `|`'],
     [{ text: 'See crash' }, {}, '`text` is a field of the action `wake`, and this is `agent`.'],
     [
       { coalesce: 'main' },
@@ -142,21 +137,14 @@ test('a hint says how a value should have been written', async () => {
     [{ message: 'Item a' }, items, 'Write `actions:` with what is expected of each of the 3.'],
   ] as const) {
     const { mismatches } = await resultOf(expect, situation)
-    const hint = mismatches[0]?.hint ?? ''
-    for (const wanted of hints)
-      if (typeof wanted === 'string') assert.equal(hint, wanted)
-      else assert.match(hint, wanted)
+    assert.ok(mismatches[0]?.hint?.includes(hint), mismatches[0]?.hint)
   }
 })
 
 test('a body is passed on as it would be received, and its time is the first of 2026 unless the test says another', async () => {
   const snapshot = snapshotOf([{ message: '{{now}} {{query.a}} {{headers.b}} {{id}}' }])
-  const request = {
-    endpoint: 'test',
-    query: { a: 'Q' },
-    headers: { b: 'H' },
-    bodyText: '{"id":9007199254740993}',
-  }
+  const bodyText = '{"id":9007199254740993}'
+  const request = { endpoint: 'test', query: { a: 'Q' }, headers: { b: 'H' }, bodyText }
   const tests = [
     testOf({ message: '2026-01-01T00:00:00.000Z Q H 9007199254740993' }, { request }),
     testOf({ message: { prefix: '2025-05-05T05:05:05.000Z' } }, { request, now: '2025-05-05T05:05:05Z' }),
@@ -183,7 +171,7 @@ test('many tests do not block the event loop, whether they pass or fail', async 
 })
 
 test('tests are not run after the run was given up', async () => {
-  const tests = [testOf({ message: 'x' }), testOf({ message: 'x' }), testOf({ message: 'x' })]
+  const tests = Array.from({ length: 3 }, () => testOf({ message: 'x' }))
   let asked = 0
   const isGivenUp = () => ++asked > 2
   const snapshot = snapshotOf([{ message: 'x' }])

@@ -49,27 +49,30 @@ test('changes are counted in words, the most frequent first, and listed by reque
   })
 })
 
-const both = [
-  { ...opened, continue: true },
-  { ...opened, id: 'two' },
-]
 const wake: Mapping = { ...opened, message: undefined, action: 'wake', text: 'x' }
-const refusing: Mapping = { ...opened, strict: true, message: '{{absent}}' }
-const elsewhere: Mapping = { ...opened, timeoutSeconds: 5, channel: 'slack' }
-
 const changes: readonly (readonly [string, readonly Mapping[], string])[] = [
   ['another text', [{ ...opened, message: 'Look at {{title}}' }], 'would differ in message'],
-  ['another time and channel', [elsewhere], 'would differ in channel, timeoutSeconds'],
+  [
+    'another time and channel',
+    [{ ...opened, timeoutSeconds: 5, channel: 'slack' }],
+    'would differ in channel, timeoutSeconds',
+  ],
   ['another kind of action', [wake], 'would wake instead of run an agent'],
-  ['a further action', both, 'would run 2 agents instead of run an agent'],
+  [
+    'a further action',
+    [
+      { ...opened, continue: true },
+      { ...opened, id: 'two' },
+    ],
+    'would run 2 agents instead of run an agent',
+  ],
   ['another mapping', [{ ...opened, id: 'new' }], 'would be taken by another mapping'],
-  ['a refusal', [refusing], 'would now be refused (ABSENT_FIELD)'],
+  ['a refusal', [{ ...opened, strict: true, message: '{{absent}}' }], 'would now be refused (ABSENT_FIELD)'],
 ]
 
-for (const [what, after, change] of changes) {
+for (const [what, after, change] of changes)
   test(`${what} is reported as such`, async () => {
     const shadow = await compare([opened], after, { action: 'opened', title: 'many words that are secret' })
     assert.equal(shadow.differences.map((each) => each.change).join(), change)
     assert.ok(!JSON.stringify(shadow).includes('secret'), 'no value of the payload is shown')
   })
-}
