@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compileSnapshot } from '../../compile/compile-snapshot.ts'
 import { testDecisions } from '../../compile/decision-fixture.ts'
-import { actionOf, catalog, configurationOf, requestOf, snapshotOf } from '../../compile/fixture.ts'
+import { catalog, configurationOf, requestOf, snapshotOf } from '../../compile/fixture.ts'
 import { channelName } from '../../config/values/channel-name.ts'
 import { refusalCodes } from '../model/refusal.ts'
 
@@ -122,14 +122,13 @@ null ⇒ INVALID_BODY ""
 
 test('a channel of the very name that is given comes before one of which it is another name', () => {
   const names = new Set(['imessage', 'msteams', 'board'])
-  const named = ['imsg', 'IMSG', 'teams', 'board', 'fax'].map((name) =>
-    channelName(name, (one) => names.has(one)),
-  )
-  assert.deepEqual(named, ['imessage', 'imessage', 'msteams', 'board', 'fax'])
+  const named = (name: string) => channelName(name, (one) => names.has(one))
   assert.equal(
-    channelName('teams', () => true),
-    'teams',
+    ['imsg', 'IMSG', 'teams', 'board', 'fax'].map(named).join(),
+    'imessage,imessage,msteams,board,fax',
   )
+  names.add('teams')
+  assert.equal(named('teams'), 'teams')
 })
 
 test('an unconfigured channel is accepted if the default runner delivers elsewhere', async () => {
@@ -150,17 +149,10 @@ test('no refusal quotes the body', async () => {
   const fields = 'message name deliver channel model thinking timeoutSeconds wakeMode to sessionKey'
   for (const field of fields.split(' '))
     for (const value of ['sekret', { sekret: 'sekret' }, ['sekret'], 5]) {
-      const decision = await snapshotOf([]).resolve(
-        requestOf({ message: 'x', [field]: value }, { endpoint: 'agent' }),
-      )
+      const request = requestOf({ message: 'x', [field]: value }, { endpoint: 'agent' })
+      const decision = await snapshotOf([]).resolve(request)
       if ('code' in decision) assert.doesNotMatch(JSON.stringify({ ...decision, cause: undefined }), /sekret/)
     }
-})
-
-test('an admitted action and its list are frozen', async () => {
-  const decision = await snapshotOf([]).resolve(requestOf({ text: 'x' }, { endpoint: 'wake' }))
-  assert.ok(decision.outcome === 'accepted')
-  assert.ok(Object.isFrozen(decision.actions) && Object.isFrozen(actionOf(decision)))
 })
 
 test('an unexpected error is a failed decision with its cause, not a throw', async () => {

@@ -14,9 +14,8 @@ type Match = NonNullable<MappingSource['match']>
 const maxHold = 150
 
 function createSearches(matches: readonly Match[], payload: unknown) {
-  const index = createDecisionIndex(
-    matches.map((match, id) => ({ path: undefined, program: programOf(`${id}`, match) })),
-  )
+  const programs = matches.map((match, id) => ({ path: undefined, program: programOf(`${id}`, match) }))
+  const index = createDecisionIndex(programs)
   const body = Buffer.alloc(200_000)
   const request = { endpoint: 'test', headers: {}, query: {}, payload, rawBody: body, now: 0 }
   return (containment = uncontained): Promise<MatchResult> =>
@@ -38,45 +37,32 @@ async function find(matches: readonly Match[], payload: unknown): Promise<MatchR
   return search()
 }
 
-test('an equality finds its value in a list of 60,000 elements at once', async () => {
-  const numbers = Array.from({ length: 60_000 }, (_, index) => index)
-  const matches = [{ body: { a: 'x' } }, { body: { a: { b: 1 } } }, { body: { a: 59_999 } }]
-  assert.equal((await find(matches, { a: numbers })).candidate?.program.id, '2')
-})
+const texts = Array.from({ length: 20_000 }, (_, index) => `text ${index}`)
+const many = (count: number, match: (index: number) => Match) =>
+  Array.from({ length: count }, (_, index) => match(index))
+const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}"x"${']'.repeat(depth)}`)
+const deep = [{ body: { a: { b: { c: 1 } } } }, { body: { a: { prefix: 'x' } } }]
+const keys = Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`k${index}`, index]))
+
+const numbers = [...Array(60_000).keys()]
+const prefixes = many(1_000, (index) => ({ body: { a: { prefix: `none ${index}` } } }))
+const fields = many(40, (index) => ({ body: { a: { [`f${index}`]: 1 } } }))
+const oneOfMany = [...many(1_000, (index) => ({ body: { [`q${index}`]: 1 } })), { body: { k29999: 29_999 } }]
+
+for (const [what, matches, payload, found] of [
+  ['an equality in a list', [{ body: { a: 'x' } }, { body: { a: 59_999 } }], { a: numbers }, '1'],
+  ['lists nested a thousand levels deep', deep, { a: nested(1_000) }, '1'],
+  ['lists nested thirty thousand levels deep', deep, { a: nested(30_000) }, '1'],
+  ['a thousand mappings without an equality', prefixes, { a: texts }],
+  ['many fields over many objects', fields, { a: Array(80_000).fill({}) }],
+  ['thirty thousand keys', oneOfMany, keys, '1000'],
+] as [string, Match[], unknown, string?][])
+  test(`${what} do not hold the main loop`, async () =>
+    assert.equal((await find(matches, payload)).candidate?.program.id, found))
 
 test('a thousand searches in twenty thousand texts are left to a thread', async () => {
-  const texts = Array.from({ length: 20_000 }, (_, index) => `text ${index}`)
-  const matches = Array.from({ length: 1_000 }, (_, index) => ({
-    body: { a: { pattern: `never${index}$` } },
-  }))
+  const matches = many(1_000, (index) => ({ body: { a: { pattern: `never${index}$` } } }))
   const search = createSearches([...matches.slice(0, 5), { body: { b: 1 } }], { a: texts, b: 1 })
   assert.equal((await search()).candidate?.program.id, '5')
   await assert.rejects(createSearches(matches, { a: texts })(onMainLoop()), NeedsThread)
-})
-
-test('lists nested a thousand and thirty thousand levels deep are searched', async () => {
-  for (const depth of [1_000, 30_000]) {
-    const a: unknown = JSON.parse(`${'['.repeat(depth)}"x"${']'.repeat(depth)}`)
-    const matches = [{ body: { a: { b: { c: 1 } } } }, { body: { a: { prefix: 'x' } } }]
-    assert.equal((await find(matches, { a })).candidate?.program.id, '1', `${depth}`)
-  }
-})
-
-test('a thousand mappings without a distinguishing equality do not hold the main loop', async () => {
-  const texts = Array.from({ length: 20_000 }, (_, index) => `text ${index}`)
-  const matches = Array.from({ length: 1_000 }, (_, index) => ({ body: { a: { prefix: `none ${index}` } } }))
-  assert.equal((await find(matches, { a: texts })).candidate, undefined)
-})
-
-test('many mappings with many fields over many objects do not hold the main loop', async () => {
-  const objects: unknown = JSON.parse(`[${'{},'.repeat(80_000)}{}]`)
-  const matches = Array.from({ length: 40 }, (_, index) => ({ body: { a: { [`f${index}`]: 1 } } }))
-  assert.equal((await find(matches, { a: objects })).candidate, undefined)
-})
-
-test('the time for a payload of thirty thousand keys depends on the mappings, not on the payload', async () => {
-  const keys = Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`k${index}`, index]))
-  const matches = Array.from({ length: 1_000 }, (_, index) => ({ body: { [`q${index}`]: 1 } }))
-  const found = await find([...matches, { body: { k29999: 29_999 } }], keys)
-  assert.equal(found.candidate?.program.id, '1000')
 })

@@ -54,22 +54,11 @@ testDecisions(
 # the actor is found where senders write it @ { endpoints: { test: { bots: [CI-bot, '7', '0', constructor, object] } } }
 { sender: { login: ci-bot } } ⇒ { ignored: /actor/ }
 { sender: { username: ci-bot, login: '' } } ⇒ { ignored: /actor/ }
-{ user_username: ci-bot, user_name: CI } ⇒ { ignored: /actor/ }
-{ user: { username: x, name: CI-Bot } } ⇒ { ignored: /actor/ }
-{ user: { displayName: ci-bot } } ⇒ { ignored: /actor/ }
-{ actor: { nickname: x, display_name: ci-bot } } ⇒ { ignored: /actor/ }
-{ actor: { name: ci-bot } } ⇒ { ignored: /actor/ }
 { pusher: { name: ci-bot } } ⇒ { ignored: /actor/ }
 { author: { username: ci-bot } } ⇒ { ignored: /actor/ }
 { author: ci-bot } ⇒ { ignored: /actor/ }
-{ comment: { updateAuthor: { name: ci-bot } } } ⇒ { ignored: /actor/ }
-{ event: { user: ci-bot } } ⇒ { ignored: /actor/ }
 { event: { bot_id: ci-bot } } ⇒ { ignored: /actor/ }
 { event: { subtype: message_changed, message: { bot_id: ci-bot } } } ⇒ { ignored: /actor/ }
-{ event: { agent: { summary: ci-bot } } } ⇒ { ignored: /actor/ }
-{ message: { from: { username: ci-bot } } } ⇒ { ignored: /actor/ }
-{ member: { user: { username: ci-bot } } } ⇒ { ignored: /actor/ }
-{ user_name: ci-bot } ⇒ { ignored: /actor/ }
 
 # a name in another place, or a value that is not a name, is no actor @ { endpoints: { test: { bots: [ci-bot, '7', '0', constructor, object] } } }
 {} ⇒ { mapping: first }
@@ -101,10 +90,8 @@ test('for a request of a bot no mapping is tried, and explain and tests say so',
   })
   const body = { sender: { login: 'ada' } }
   const { decision, candidates, actions } = await snapshot.explain(requestOf(body))
-  assert.deepEqual(
-    [decision.outcome, candidates.map(({ mapping, verdict }) => `${mapping} ${verdict}`), actions],
-    ['ignored', ['a not-reached', 'off disabled'], []],
-  )
+  const verdicts = candidates.map(({ mapping, verdict }) => `${mapping} ${verdict}`)
+  assert.deepEqual([decision.outcome, verdicts, actions], ['ignored', ['a not-reached', 'off disabled'], []])
   const asked = await snapshot.explain(requestOf({ sender: { login: 'bob' } }))
   assert.equal(asked.candidates[0]?.verdict, 'matched')
   const { observed, unmatched } = await resultOf({ message: 'x' }, { snapshot, body })
@@ -132,17 +119,17 @@ Slack: {"command":"/tide","user_id":"U2147483697","user_name":"ada"} ⇒ ada
 Telegram: {"callback_query":{"from":{"username":"ada"},"message":{"from":{"username":"our_bot"}}}} ⇒ ada
 Telegram: {"message":{"from":{"id":1,"username":"ada"},"chat":{"title":"Harbour"}}} ⇒ ada`
 
-for (const [, sender, body = '', actor = ''] of actors.matchAll(/^(\w+): (.+) ⇒ (.+)$/gm)) {
+for (const [, sender, body = '', actor = ''] of actors.matchAll(/^(\w+): (.+) ⇒ (.+)$/gm))
   test(`${actor} is the actor of ${body} from ${sender}, and no other`, async () => {
-    for (const [bot, outcome] of [
-      [actor.toUpperCase(), 'ignored'],
-      ['bo', 'accepted'],
-    ] as const) {
+    const outcomeWith = async (bot: string) => {
       const snapshot = snapshotOf([{ message: 'x' }], { endpoints: { test: { bots: [bot] } } })
-      assert.equal((await snapshot.resolve(requestOf(JSON.parse(body)))).outcome, outcome)
+      return (await snapshot.resolve(requestOf(JSON.parse(body)))).outcome
     }
+    assert.deepEqual(
+      [await outcomeWith(actor.toUpperCase()), await outcomeWith('bo')],
+      ['ignored', 'accepted'],
+    )
   })
-}
 
 test('the sender of every example of GitHub is found', async () => {
   const samples = [...octokitSamples(), ...(recordedSamples('github') ?? [])]

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { testDecisions } from '../../compile/decision-fixture.ts'
-import { agentOf, refusalOf, requestOf, snapshotOf } from '../../compile/fixture.ts'
+import { actionOf, agentOf, refusalOf, requestOf, snapshotOf } from '../../compile/fixture.ts'
 
 testDecisions(String.raw`
 # a mapping renders its message plainly and its prompt with the boundary
@@ -113,9 +113,13 @@ testDecisions(String.raw`
 { message: x, deliverTo: [{ channel: slack, to: 'C{{a}}' }, { channel: '{{a}}' }, { channel: slak }] } ⇒ {} ⇒ { load: [PAYLOAD_ROUTING, PAYLOAD_ROUTING, UNKNOWN_CHANNEL], says: '/^.deliverTo\[0\]\.to. /' }
 `)
 
-test('every list of an action is frozen', async () => {
-  const { deliverTo } = await agentOf({ message: 'x', deliverTo: [{ channel: 'slack', to: 'C1' }] }, {})
-  assert.ok(Object.isFrozen(deliverTo) && Object.isFrozen(deliverTo?.[0]))
+test('an action and every list of it are frozen', async () => {
+  const snapshot = snapshotOf([{ message: 'x', deliverTo: [{ channel: 'slack', to: 'C1' }] }])
+  const decision = await snapshot.resolve(requestOf({}))
+  const action = actionOf(decision)
+  const deliverTo = 'deliverTo' in action ? action.deliverTo : undefined
+  for (const each of ['actions' in decision && decision.actions, action, deliverTo, deliverTo?.[0]])
+    assert.ok(each && Object.isFrozen(each))
 })
 
 const loop = { id: 'm', message: '{{#each a}}{{this}}{{/each}}' }
