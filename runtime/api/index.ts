@@ -12,7 +12,7 @@ import type { Handlers } from './handlers.ts'
 import { protectAnswers } from './headers.ts'
 import { createIssueHandlers } from './issues.ts'
 import { createMappingFileHandlers } from './mapping-files.ts'
-import { exposeMetrics } from './metrics.ts'
+import { exposeMetrics, metricsType } from './metrics.ts'
 import { readOpenapi } from './openapi.ts'
 import type { AdminOptions } from './options.ts'
 import { createOverviewHandlers } from './overview.ts'
@@ -62,10 +62,9 @@ async function registerAdmin(
   registerProbes(app, { ...options, isKnown: auth.isKnownProbe })
   app.register(async (scope) => {
     scope.addHook('onRequest', auth.authenticateMetrics)
-    scope.get('/metrics', async (_request, reply) => {
-      const { contentType, text } = await exposeMetrics(options)
-      return reply.type(contentType).send(text)
-    })
+    scope.get('/metrics', async (_request, reply) =>
+      reply.type(metricsType).send(await exposeMetrics(options)),
+    )
     refuseOtherMethods(scope, '/metrics', ['GET', 'HEAD'])
   })
   registerConsole(app, options)

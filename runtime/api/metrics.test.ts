@@ -95,7 +95,7 @@ test('the metrics of a source are its state, its times in seconds and its counts
       },
     ],
   }
-  const { text } = await exposeMetrics(parts as never)
+  const text = await exposeMetrics(parts as never)
   assert.match(text, /^reveille_generation 7$/m)
   assert.match(text, /^reveille_nodes\{role="all"\} 2\nreveille_nodes\{role="ingress"\} 1$/m)
   assert.match(text, /^reveille_node_configurations 2$/m)

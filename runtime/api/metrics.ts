@@ -11,15 +11,13 @@ import type { AdminOptions } from './options.ts'
 import { readinessOf } from './probes.ts'
 import { type GatewayStatus, readStatus } from './status.ts'
 
-export async function exposeMetrics(options: AdminOptions) {
-  // Most gateways are not scraped, so the library is loaded with the first request.
-  const { default: prometheus } = await import('prom-client')
-  const registry = new prometheus.Registry()
+/** https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format */
+export const metricsType = 'text/plain; version=0.0.4; charset=utf-8'
+
+export async function exposeMetrics(options: AdminOptions): Promise<string> {
+  const metrics: string[] = []
   const add: AddMetric = (type, name, help, values) =>
-    registry.registerMetric({
-      name: `reveille_${name}`,
-      get: async () => ({ name: `reveille_${name}`, help, type, values, aggregator: 'sum' }),
-    } as never)
+    metrics.push(metricText(type, `reveille_${name}`, help, values))
   const { read } = options.store
   const [status, runs, ...issues] = await Promise.all([
     readStatus(options),
@@ -43,7 +41,7 @@ export async function exposeMetrics(options: AdminOptions) {
     'Problems that are open or muted, as `reveille issues` lists them.',
     [...new Set(unsolved)].map((key) => one(unsolved.filter((each) => each === key).length, JSON.parse(key))),
   )
-  return { contentType: registry.contentType, text: await registry.metrics() }
+  return `${metrics.join('\n\n')}\n`
 }
 
 /** Of each state. There are a few dozen kinds of issues. */
@@ -63,6 +61,20 @@ type AddMetric = (
   help: string,
   values: readonly Value[],
 ) => void
+
+function metricText(type: string, name: string, help: string, values: readonly Value[]): string {
+  const lines = values.map(({ metricName = name, labels, value }) => {
+    const written = Object.entries(labels).map(
+      ([label, text]) => `${label}="${escaped(text).replaceAll('"', '\\"')}"`,
+    )
+    return `${metricName}${written.length > 0 ? `{${written.join(',')}}` : ''} ${value}`
+  })
+  return [`# HELP ${name} ${escaped(help)}`, `# TYPE ${name} ${type}`, ...lines].join('\n')
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
+}
 
 function one(value: number, labels: Value['labels'] = {}): Value {
   return { value, labels }
