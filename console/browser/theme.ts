@@ -21,16 +21,3 @@ export function setTheme(next: Theme): void {
   remember('theme', next)
   applyTheme()
 }
-
-/**
- * True if the dark theme is shown, for parts such as plots that need the colours themselves. It changes with the system and with the
- * switch.
- */
-export const isDark = signal(false)
-
-const system = matchMedia('(prefers-color-scheme: dark)')
-function look(): void {
-  isDark.value = theme.value === 'system' ? system.matches : theme.value === 'dark'
-}
-system.addEventListener('change', look)
-theme.subscribe(look)

@@ -21,7 +21,7 @@ interface State<Answer> {
 }
 
 /** `key` stands for what is read; undefined: nothing is. */
-function useRead<Answer>(
+export function useRead<Answer>(
   key: string | undefined,
   read: (signal: AbortSignal) => Promise<Answer>,
 ): Loaded<Answer> {
@@ -66,60 +66,124 @@ export interface LoadedList<Item> extends Loaded<readonly Item[]> {
   readonly loadMore: (() => void) | undefined
 }
 
-/** A list with its pages. A reload begins with the first page again. */
-export function useLoadedList<Item>(path: string, query: Query = {}): LoadedList<Item> {
-  const first = useLoaded<Page<Item>>(path, query)
-  const [more, setMore] = useState<{
-    first?: Page<Item>
-    items: readonly Item[]
-    next?: string
-    error?: ApiError
-  }>({
-    items: [],
+/** Items of lists are known by one of these. */
+export interface Listed {
+  readonly id?: string
+  readonly key?: string
+  readonly at?: number
+}
+
+interface Pages<Item> extends Page<Item> {
+  readonly key: string
+  /** The newest first page. */
+  readonly first: Page<Item>
+}
+
+/** A list that has grown longer begins again with its first page. */
+const maxItems = 2_000
+
+/** A list with its pages. A reload reads the first page again, and what was read below it stays. */
+export function useLoadedList<Item extends Listed>(path: string, query: Query = {}): LoadedList<Item> {
+  const { data: first, error, isLoading, reload } = useLoaded<Page<Item>>(path, query)
+  const [moreError, setMoreError] = useState<ApiError>()
+  const [, setRevision] = useState(0)
+  const pages = useRef<Pages<Item> | undefined>(undefined)
+  const key = JSON.stringify([path, query])
+  if (first !== undefined && pages.current?.first !== first) {
+    const { items = [], next } = pages.current?.key === key ? pages.current : {}
+    const older = first.next === undefined || items.length > maxItems ? [] : itemsAfter(first.items, items)
+    const all = [...first.items, ...older]
+    pages.current = { key, first, items: all, next: older.length > 0 ? next : first.next }
+  }
+  const shown = pages.current?.key === key ? pages.current : undefined
+  const cursor = shown?.next
+  function loadMore() {
+    get<Page<Item>>(path, { ...query, cursor }).then(
+      ({ items, next }) => {
+        // A list that began again meanwhile goes on elsewhere.
+        if (pages.current === undefined || pages.current.next !== cursor) return
+        pages.current = { ...pages.current, items: [...pages.current.items, ...items], next }
+        setMoreError(undefined)
+        setRevision((last) => last + 1)
+      },
+      (cause: unknown) => setMoreError(asApiError(cause)),
+    )
+  }
+  return {
+    data: shown?.items,
+    error: error ?? moreError,
+    isLoading,
+    reload,
+    loadMore: cursor === undefined ? undefined : loadMore,
+  }
+}
+
+/** Items of `older` that follow the last one of `newer`. None where that is not among them, as there may be others between. */
+export function itemsAfter<Item extends Listed>(
+  newer: readonly Item[],
+  older: readonly Item[],
+): readonly Item[] {
+  const keyOf = ({ id, key, at }: Listed) => id ?? key ?? at
+  const last = newer.at(-1)
+  const at = last === undefined ? -1 : older.findIndex((item) => keyOf(item) === keyOf(last))
+  return at < 0 ? [] : older.slice(at + 1)
+}
+
+export interface Sending<Answer> {
+  readonly isBusy: boolean
+  /** The last answer; it stays while the next is under way. */
+  readonly answer: Answer | undefined
+  readonly error: ApiError | undefined
+  /** Resolves with the answer, and with undefined where there is an error. */
+  readonly send: (request: Promise<Answer>) => Promise<Answer | undefined>
+}
+
+/** Sends what changes something, and keeps the answer or the error for the component. */
+export function useSending<Answer>(): Sending<Answer> {
+  const [state, setState] = useState<Omit<Sending<Answer>, 'send'>>({
+    isBusy: false,
+    answer: undefined,
+    error: undefined,
   })
-  const isMoreOfFirst = more.first !== undefined && more.first === first.data
-  const items = first.data && (isMoreOfFirst ? [...first.data.items, ...more.items] : first.data.items)
-  const next = isMoreOfFirst ? more.next : first.data?.next
-  const page = first.data
-  const loadMore =
-    next === undefined || page === undefined
-      ? undefined
-      : () => {
-          get<Page<Item>>(path, { ...query, cursor: next }).then(
-            (answer) =>
-              setMore((last) => ({
-                first: page,
-                items: [...(last.first === page ? last.items : []), ...answer.items],
-                next: answer.next,
-              })),
-            (error: unknown) => setMore((last) => ({ ...last, error: asApiError(error) })),
-          )
-        }
-  return { ...first, data: items, error: first.error ?? (isMoreOfFirst ? more.error : undefined), loadMore }
+  async function send(request: Promise<Answer>): Promise<Answer | undefined> {
+    setState(({ answer }) => ({ isBusy: true, answer, error: undefined }))
+    try {
+      const answer = await request
+      setState({ isBusy: false, answer, error: undefined })
+      return answer
+    } catch (cause) {
+      setState(({ answer }) => ({ isBusy: false, answer, error: asApiError(cause) }))
+      return undefined
+    }
+  }
+  return { ...state, send }
 }
 
 /** Calls back with each frame while the component is shown. */
-export function useFrames(listener: (frame: Frame | 'gap') => void): void {
+function useFrames(listener: (frame: Frame | 'gap') => void): void {
   const newest = useRef(listener)
   newest.current = listener
   useEffect(() => onFrame((frame) => newest.current(frame)), [])
 }
 
-/** Reads again when a frame concerns the component, and not more often than `reloadPauseMs`. */
-export function useReloadOn(concerns: (frame: Frame) => boolean, reload: () => void): void {
+/** Reads again when a frame concerns the component, and not more often than `pauseMs`. */
+export function useReloadOn(concerns: (frame: Frame) => boolean, reload: () => void, pauseMs = 600): void {
   const waiting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  const last = useRef(0)
   useEffect(() => () => clearTimeout(waiting.current), [])
   useFrames((frame) => {
     if (waiting.current !== undefined || (frame !== 'gap' && frame.partial !== true && !concerns(frame)))
       return
-    waiting.current = setTimeout(() => {
-      waiting.current = undefined
-      reload()
-    }, reloadPauseMs)
+    waiting.current = setTimeout(
+      () => {
+        waiting.current = undefined
+        last.current = performance.now()
+        reload()
+      },
+      last.current + pauseMs - performance.now(),
+    )
   })
 }
-
-const reloadPauseMs = 600
 
 /** Calls back at these intervals while the page is looked at. `ms` undefined: not at all. */
 export function useEvery(ms: number | undefined, act: () => void): void {

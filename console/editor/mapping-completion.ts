@@ -37,8 +37,7 @@ const operators = Object.entries(file.definitions['bodyValue']?.anyOf ?? {}).fla
 export function completeMapping(known: () => KnownFields) {
   return ({ state, pos, explicit }: CompletionContext): CompletionResult | null => {
     const line = state.doc.lineAt(pos)
-    const lines = state.sliceDoc(0, pos).split('\n')
-    const cursor = readCursor(lines)
+    const cursor = readCursor(state.sliceDoc(0, pos))
     if (!explicit && cursor.typed === '' && cursor.at !== 'template') return null
     const options = optionsFor(withRoot(cursor, state.sliceDoc()), known())
     const word = wordOf(cursor)

@@ -5,7 +5,7 @@ import { readCursor } from './yaml-cursor.ts'
 /** Where the cursor `|` is: the path, the kind of place, and what was typed. */
 function at(text: string): string {
   const [before = ''] = text.split('|¦')
-  const { path, at: kind, typed } = readCursor(before.split('\n'))
+  const { path, at: kind, typed } = readCursor(before)
   return `${path.join('.')} ${kind} ${JSON.stringify(typed)}`
 }
 
@@ -24,8 +24,8 @@ const places: readonly (readonly [text: string, expected: string])[] = [
   ['match: { path: github, bo|¦', 'match key "bo"'],
   ['match: { path: github, body: { a: 1 }, he|¦', 'match key "he"'],
   ['body:\n  action: [opened, re|¦', 'body.action.[] value "re"'],
-  ['message: "Review {{ti|¦', ' template "ti"'],
-  ['message: "{{#if (eq pull_request.st|¦', ' template "pull_request.st"'],
+  ['message: "Review {{ti|¦', 'message template "ti"'],
+  ['message: "{{#if (eq pull_request.st|¦', 'message template "pull_request.st"'],
   ['message: |-\n  Review {{pull|¦', 'message template "pull"'],
   ['message: |-\n  Review it|¦', 'message text ""'],
   ['a: 1\n# match:\nb|¦', ' key "b"'],

@@ -1,10 +1,10 @@
 /** The live generation, the refused ones, the changes between two generations, and the ways back. */
 
-import { useEffect, useRef, useState } from 'preact/hooks'
-import { announce } from '../browser/announce.tsx'
+import { useEffect, useRef } from 'preact/hooks'
+import { announce, useAnnounced } from '../browser/announce.tsx'
 import { type PageProps, setQuery } from '../browser/router.ts'
-import { type ApiError, mayDo, post } from '../data/api.ts'
-import { asApiError, useLoaded, useLoadedList, useReloadOn } from '../data/load.ts'
+import { mayDo, post } from '../data/api.ts'
+import { useLoaded, useLoadedList, useReloadOn, useSending } from '../data/load.ts'
 import type { Answer, ItemOf } from '../data/types.ts'
 import { Badge } from '../parts/badge.tsx'
 import { Button } from '../parts/button.tsx'
@@ -33,17 +33,15 @@ export default function ChangesPage({ query }: PageProps) {
   const items = data ?? []
   const live = items.find(({ state }) => state === 'live')
   const currentRefusal = items.find(({ isCurrent }) => isCurrent)
-  const folder = folderOf(items)
   const [from, to] = [query.get('from'), query.get('to')]
-  useRefusalAnnounced(currentRefusal, data !== undefined)
+  // For those who do not see it appear.
+  useAnnounced(data && refusalAnnouncement(currentRefusal))
   return (
     <>
       <h1>Changes</h1>
       {error !== undefined && <Problem error={error} retry={reload} />}
       {data === undefined && list.isLoading && <Loading label="the generations" />}
-      {live !== undefined && (
-        <Live live={live} currentRefusal={currentRefusal} folder={folder} reload={reload} />
-      )}
+      {live !== undefined && <Live live={live} currentRefusal={currentRefusal} reload={reload} />}
       {from !== null && to !== null && <Comparison from={from} to={to} items={items} />}
       {items.length > 0 && (
         <section aria-label="Generations">
@@ -51,7 +49,7 @@ export default function ChangesPage({ query }: PageProps) {
           <ol class="stack plain">
             {items.map((item, index) => (
               <li key={`${item.at} ${item.generation} ${item.digest}`}>
-                <Entry item={item} before={olderOf(items, index)} folder={folder} reload={reload} />
+                <Entry item={item} before={olderOf(items, index)} reload={reload} />
               </li>
             ))}
           </ol>
@@ -62,28 +60,13 @@ export default function ChangesPage({ query }: PageProps) {
   )
 }
 
-/** Says a new refusal, and its end, to those who do not see it appear. */
-function useRefusalAnnounced(currentRefusal: Generation | undefined, isRead: boolean): void {
-  const last = useRef<number | undefined>(undefined)
-  const wasRead = useRef(false)
-  useEffect(() => {
-    if (!isRead) return
-    if (wasRead.current && currentRefusal !== undefined && last.current !== currentRefusal.at)
-      announce(`Your last change was refused, with ${counted(currentRefusal.diagnostics.length, 'message')}.`)
-    if (last.current !== undefined && currentRefusal === undefined) announce('The files are good again.')
-    last.current = currentRefusal?.at
-    wasRead.current = true
-  }, [currentRefusal, isRead])
-}
-
 interface LiveProps {
   readonly live: Generation
   readonly currentRefusal: Generation | undefined
-  readonly folder: string
   readonly reload: () => void
 }
 
-function Live({ live, currentRefusal, folder, reload }: LiveProps) {
+function Live({ live, currentRefusal, reload }: LiveProps) {
   const warnings = live.diagnostics
   return (
     <section aria-label="Live generation" class="card">
@@ -108,20 +91,16 @@ function Live({ live, currentRefusal, folder, reload }: LiveProps) {
             Your last change was refused <span class="quiet">at</span> <Time at={currentRefusal.at} />
           </h2>
           <p>Generation {live.generation} is still live. The files are loaded again when you save.</p>
-          <DiagnosticList
-            diagnostics={currentRefusal.diagnostics}
-            folder={folder}
-            label="Why it was refused"
-          />
+          <DiagnosticList diagnostics={currentRefusal.diagnostics} label="Why it was refused" />
         </div>
       )}
       {warnings.length > 0 && (
         <details>
           <summary>{counted(warnings.length, 'warning')}</summary>
-          <DiagnosticList diagnostics={warnings} folder={folder} label="Warnings" />
+          <DiagnosticList diagnostics={warnings} label="Warnings" />
         </details>
       )}
-      <Step path="/reload" verb="Reload" subject="a reload of the files" folder={folder} onDone={reload} />
+      <Step path="/reload" verb="Reload" subject="a reload of the files" onDone={reload} />
     </section>
   )
 }
@@ -131,35 +110,21 @@ interface StepProps {
   readonly path: string
   readonly verb: string
   readonly subject: string
-  readonly folder: string
   readonly onDone: () => void
 }
 
-interface StepState {
-  readonly isBusy: boolean
-  readonly dry?: DryRun
-  readonly done?: ReloadResult
-  readonly error?: ApiError
-}
-
 /** Something that changes what is live: a dry run first, whose result says what would change, and then for real. */
-function Step({ path, verb, subject, folder, onDone }: StepProps) {
-  const [{ isBusy, dry, done, error }, setState] = useState<StepState>({ isBusy: false })
+function Step({ path, verb, subject, onDone }: StepProps) {
+  const { isBusy, answer, error, send } = useSending<DryRun | ReloadResult>()
+  const [dry, done] = answer && 'reload' in answer ? [answer] : [undefined, answer]
   const result = useRef<HTMLDivElement>(null)
 
   async function run(isDry: boolean) {
-    setState({ isBusy: true })
-    try {
-      const answer = await acceptRefusal(
-        post<DryRun | ReloadResult>(path, undefined, isDry ? { dryRun: true } : {}),
-      )
-      setState({ isBusy: false, ...('reload' in answer ? { dry: answer } : { done: answer }) })
-      if ('outcome' in answer) {
-        announce(outcomeText(answer))
-        onDone()
-      }
-    } catch (cause) {
-      setState({ isBusy: false, error: asApiError(cause) })
+    const request = post<DryRun | ReloadResult>(path, undefined, isDry ? { dryRun: true } : {})
+    const answered = await send(acceptRefusal(request))
+    if (answered !== undefined && 'outcome' in answered) {
+      announce(outcomeText(answered))
+      onDone()
     }
     result.current?.focus()
   }
@@ -180,12 +145,12 @@ function Step({ path, verb, subject, folder, onDone }: StepProps) {
       </p>
       <div ref={result} tabIndex={-1}>
         {error !== undefined && <Problem error={error} />}
-        {dry !== undefined && <DryRunView dry={dry} subject={subject} folder={folder} />}
+        {dry !== undefined && <DryRunView dry={dry} subject={subject} />}
         {done !== undefined && (
           <p class={`edge note tone-${done.ok ? 'good' : 'bad'}`}>{outcomeText(done)}</p>
         )}
         {done !== undefined && done.diagnostics.length > 0 && (
-          <DiagnosticList diagnostics={done.diagnostics} folder={folder} label="Messages" />
+          <DiagnosticList diagnostics={done.diagnostics} label="Messages" />
         )}
       </div>
     </div>
@@ -202,11 +167,10 @@ function olderOf(items: readonly Generation[], index: number): number | undefine
 interface EntryProps {
   readonly item: Generation
   readonly before: number | undefined
-  readonly folder: string
   readonly reload: () => void
 }
 
-function Entry({ item, before, folder, reload }: EntryProps) {
+function Entry({ item, before, reload }: EntryProps) {
   const { generation, state, at, by, tookMs, changes, diagnostics, digest } = item
   const name = generation === undefined ? 'A refused change' : `Generation ${generation}`
   return (
@@ -224,9 +188,7 @@ function Entry({ item, before, folder, reload }: EntryProps) {
           Loaded and checked in {duration(tookMs)}. {digest !== undefined && `Digest ${digest.slice(0, 12)}.`}
         </p>
         {state !== 'rejected' && <ChangesView changes={changes} />}
-        {diagnostics.length > 0 && (
-          <DiagnosticList diagnostics={diagnostics} folder={folder} label={`Messages of ${name}`} />
-        )}
+        {diagnostics.length > 0 && <DiagnosticList diagnostics={diagnostics} label={`Messages of ${name}`} />}
         {generation !== undefined && before !== undefined && (
           <p class="toolbar">
             <Button onClick={() => setQuery({ from: String(before), to: String(generation) })}>
@@ -239,13 +201,17 @@ function Entry({ item, before, folder, reload }: EntryProps) {
             path={`/generations/${generation}/rollback`}
             verb={`Roll back to ${generation}`}
             subject={`a rollback to generation ${generation}`}
-            folder={folder}
             onDone={reload}
           />
         )}
       </div>
     </details>
   )
+}
+
+function refusalAnnouncement(refusal: Generation | undefined): string {
+  if (refusal === undefined) return 'The files are good again.'
+  return `Your last change was refused, with ${counted(refusal.diagnostics.length, 'message')}.`
 }
 
 function refusalText(diagnostics: readonly Diagnostic[]): string {
@@ -327,17 +293,4 @@ function ChangedFile({ file }: { readonly file: Answer<'compareGenerations'>['fi
       )}
     </section>
   )
-}
-
-/** The folder that the files of the diagnostics have in common, so that their names are short. */
-function folderOf(items: readonly Generation[]): string {
-  const files = items.flatMap(({ diagnostics }) => diagnostics.flatMap(({ place }) => place?.file ?? []))
-  const [first, ...others] = files.map((file) => file.split('/'))
-  if (first === undefined) return ''
-  let length = first.length - 1
-  for (const parts of others)
-    while (parts.slice(0, length).join('/') !== first.slice(0, length).join('/')) length--
-  // A file of its own folder is better known with it: mappings/github.yaml.
-  if (first[length - 1] === 'mappings') length--
-  return first.slice(0, length).join('/')
 }

@@ -8,10 +8,10 @@ import { openIssues } from '../data/open-issues.ts'
 import type { Answer } from '../data/types.ts'
 import { Badge, type Tone } from '../parts/badge.tsx'
 import { type Fact, Facts, text, time } from '../parts/facts.tsx'
-import { Figure, type PlotLine } from '../parts/figure.tsx'
+import { Figure, meanOf, type PlotLine } from '../parts/figure.tsx'
 import { Choices } from '../parts/filters.tsx'
 import { Code, Marked } from '../parts/marked.tsx'
-import { Loading, Problem } from '../parts/notice.tsx'
+import { LoadedView, Problem } from '../parts/notice.tsx'
 import { OpenIssues } from '../parts/open-issues.tsx'
 import { dollars } from '../parts/texts.ts'
 import { Ago, counted, duration } from '../parts/time.tsx'
@@ -22,8 +22,6 @@ type StoreHealth = Answer<'readHealth'>
 type Status = Answer<'readStatus'>
 
 const refreshMs = 10_000
-/** The plots of hours are long answers, and change slowly. */
-const refreshOfHoursMs = 60_000
 const minuteMs = 60_000
 const ranges = [
   ['15', '15 minutes'],
@@ -33,81 +31,52 @@ const ranges = [
 
 export default function HealthPage({ query }: PageProps) {
   const minutes = ranges.find(([value]) => value === query.get('minutes'))?.[0] ?? '60'
-  const series = useLoaded<Series>('/series', { minutes: Number(minutes) })
+  const series = useLoaded<Series>('/series', { minutes })
   const status = useLoaded<Status>('/status')
   const store = useLoaded<StoreHealth>('/health')
   useEvery(refreshMs, status.reload)
   useEvery(refreshMs, store.reload)
-  useEvery(minutes === '360' ? refreshOfHoursMs : refreshMs, series.reload)
+  // The plots of hours are long answers, and change slowly.
+  useEvery(minutes === '360' ? minuteMs : refreshMs, series.reload)
   useReloadOn((frame) => frame.reload === true || frame.generation !== undefined, status.reload)
+  const parts = status.data && partsOf(status.data, store.data)
   return (
     <>
       <h1>Health</h1>
       {store.error !== undefined && <Problem error={store.error} retry={store.reload} />}
-      {store.data !== undefined && status.data !== undefined && (
-        <Verdict store={store.data} status={status.data} />
-      )}
+      {parts !== undefined && <Verdict parts={parts} />}
       <Choices name="minutes" label="How far back" value={minutes} choices={ranges} />
-      {series.error !== undefined && <Problem error={series.error} retry={series.reload} />}
-      {series.data === undefined && series.isLoading && <Loading label="the plots" />}
-      {series.data !== undefined && <Plots series={series.data} minutes={Number(minutes)} />}
+      <LoadedView loaded={series} label="the plots">
+        {(data) => <Plots series={data} minutes={Number(minutes)} />}
+      </LoadedView>
       {status.error !== undefined && <Problem error={status.error} retry={status.reload} />}
-      {status.data !== undefined && <Parts status={status.data} store={store.data} />}
+      {parts !== undefined && <Parts parts={parts} />}
     </>
   )
 }
 
-/** Problems without an issue, and then the open issues. Without either, everything works. */
-function Verdict({ store, status }: { readonly store: StoreHealth; readonly status: Status }) {
-  const issues = openIssues.value
-  const problems = [
-    !store.writable && `The store cannot be written: ${store.reason ?? 'it is tried again'}`,
-    store.full && 'The backlog is full, and requests are answered 503.',
-    !status.hooks.enabled && 'Hooks are off: every request to them is answered 404.',
-    ...status.channels.map(({ channel, state, parked }) => {
-      const waiting = parked > 0 && `${counted(parked, 'reply', 'replies')} to the channel ${channel} parked.`
-      return state === 'open' || state === 'probing'
-        ? waiting
-        : `The channel ${channel} is ${state}. ${waiting || ''}`
-    }),
-    ...status.sources.map(
-      ({ source, state }) =>
-        (state === 'failing' || state === 'stopped') && `The source ${source} is ${state}.`,
-    ),
-    ...status.budgets.map(({ key, isSpent }) => isSpent && `The budget ${key} is spent for today.`),
-    configurationsOf(status) > 1 && 'The nodes serve different configurations.',
-    isOld(status) && 'An old transaction keeps the database from removing dead rows.',
-    status.heartbeat.state === 'failing' && 'The turns of the main session fail.',
-  ].filter((problem) => typeof problem === 'string')
-  const isBad = !store.writable || store.full
+/** The parts that want a look, and the open issues. Without either, everything works. */
+function Verdict({ parts }: { readonly parts: readonly Part[] }) {
+  const problems = parts.filter(({ tone }) => tone === 'bad' || tone === 'warn')
+  const isBad = problems.some(({ tone }) => tone === 'bad')
   return (
     <>
       {problems.length > 0 && (
         <ul class={`edge note tone-${isBad ? 'bad' : 'warn'}`}>
-          {problems.map((problem) => (
-            <li key={problem}>
-              <Marked text={problem} />
+          {problems.map(({ title, state, problem = state }) => (
+            <li key={title}>
+              <Marked text={`${title}: ${problem}`} />
             </li>
           ))}
         </ul>
       )}
       <OpenIssues />
-      {problems.length === 0 && issues?.length === 0 && <p class="edge note tone-good">Everything works.</p>}
+      {problems.length === 0 && openIssues.value?.length === 0 && (
+        <p class="edge note tone-good">Everything works.</p>
+      )}
     </>
   )
 }
-
-/** As the command line has it. Milliseconds. */
-const oldTransactionMs = 300_000
-
-const isOld = ({ database }: Status) => (database?.oldestTransaction?.ageMs ?? 0) >= oldTransactionMs
-
-function configurationsOf({ nodes }: Status): number {
-  return new Set(nodes.flatMap(({ sharedDigest = [] }) => sharedDigest)).size
-}
-
-/** More steps than this say no more. */
-const maxSteps = 180
 
 function Plots({ series, minutes }: { readonly series: Series; readonly minutes: number }) {
   const { mix, latency, load, hasMoney, ...axis } = useMemo(
@@ -135,150 +104,89 @@ function short(value: number): string {
   return new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 }).format(value)
 }
 
-/** Steps of at least a minute, the last of which ends now: a rate of less would be a peak that nobody has seen. */
-function figuresOf(
-  { stepMs: listMs, from, outcomes, acceptMs, backlog, tokens, usd }: Series,
-  minutes: number,
-) {
-  const listed = Math.ceil((minutes * minuteMs) / listMs)
-  const size = Math.max(Math.ceil(minuteMs / listMs), Math.ceil(listed / maxSteps))
-  const steps = Math.ceil(listed / size)
-  /** Puts steps of the list together; undefined where it does not go back so far. */
-  const grouped = <Value, Result>(list: readonly Value[], join: (group: Value[]) => Result) =>
-    Array.from({ length: steps }, (_, index) => {
-      const end = list.length - (steps - 1 - index) * size
+type Values = readonly (number | null)[]
+
+/** Steps are minutes, the last of which ends now: a rate of less would be a peak that nobody has seen. */
+function figuresOf({ stepMs, from, outcomes, acceptMs, backlog, tokens, usd }: Series, minutes: number) {
+  const size = minuteMs / stepMs
+  /** Null where the list does not go back so far. */
+  const byMinute = (list: Values, join: (minute: Values) => number | null) =>
+    Array.from({ length: minutes }, (_, index) => {
+      const end = list.length - (minutes - 1 - index) * size
       return end <= 0 ? null : join(list.slice(Math.max(0, end - size), end))
     })
-  const stepMs = size * listMs
-  const perMinute = (...lists: readonly (readonly number[] | undefined)[]) =>
-    grouped(
-      backlog.map((_, index) => sum(lists.map((list) => list?.[index] ?? 0))),
-      (group) => (sum(group) * minuteMs) / stepMs,
-    )
   const { accepted, ignored, skipped, duplicate, handshake, failed, refused } = outcomes
+  const without = ignored.map((count, step) => sum([count, skipped[step], duplicate[step], handshake[step]]))
   const hasMoney = usd.some((amount) => amount > 0)
-  const spent = hasMoney ? usd : tokens
-  const totals = spent.map((_, index) => sum(spent.slice(0, index + 1)))
-  const number = (list: readonly number[] = []) => sum(list).toLocaleString('en')
-  const without = [ignored, skipped, duplicate, handshake].flatMap((list = []) => list)
+  let total = 0
+  const totals = (hasMoney ? usd : tokens).map((spent) => (total += spent))
+  const number = (list: Values) => sum(list).toLocaleString('en')
   const dash = '6 3'
+  const mix: PlotLine[] = [
+    { label: 'accepted', colour: '--good', values: byMinute(accepted, sum), isArea: true },
+    { label: 'without effect', colour: '--quiet', values: byMinute(without, sum), dash },
+    { label: 'refused', colour: '--warn', values: byMinute(refused, sum), dash: '2 2' },
+    { label: 'failed', colour: '--bad', values: byMinute(failed, sum) },
+  ]
+  const latency: PlotLine[] = [
+    { label: 'median (p50)', colour: '--accent', values: byMinute(acceptMs.p50, meanOf) },
+    { label: '99th percentile (p99)', colour: '--warn', values: byMinute(acceptMs.p99, maxOf), dash },
+  ]
+  const waiting = { label: 'waiting runs and deliveries', colour: '--accent', isArea: true }
+  const spent = { label: `spent, ${hasMoney ? 'US dollars' : 'tokens'}`, colour: '--warn', dash }
+  const load: PlotLine[] = [
+    { ...waiting, values: byMinute(backlog, maxOf) },
+    { ...spent, values: byMinute(totals, maxOf), isOfSecondScale: true },
+  ]
+  const [median, highest] = [meanOf(acceptMs.p50), maxOf(acceptMs.p99)]
+  const cost = hasMoney ? dollars(total) : counted(total, 'token')
   return {
     mix: {
-      lines: [
-        { label: 'accepted', colour: '--good', values: perMinute(accepted), isArea: true },
-        {
-          label: 'without effect',
-          colour: '--quiet',
-          values: perMinute(ignored, skipped, duplicate, handshake),
-          dash,
-        },
-        { label: 'refused', colour: '--warn', values: perMinute(refused), dash: '2 2' },
-        { label: 'failed', colour: '--bad', values: perMinute(failed) },
-      ] satisfies PlotLine[],
-      summary: `${counted(sum(accepted ?? []), 'request')} accepted, ${number(without)} without effect, ${number(refused)} refused, ${number(failed)} failed.`,
+      lines: mix,
+      summary: `${counted(sum(accepted), 'request')} accepted, ${number(without)} without effect, ${number(refused)} refused, ${number(failed)} failed.`,
     },
     latency: {
-      lines: [
-        { label: 'median (p50)', colour: '--accent', values: grouped(acceptMs.p50, meanOf) },
-        { label: '99th percentile (p99)', colour: '--warn', values: grouped(acceptMs.p99, maxOf), dash },
-      ] satisfies PlotLine[],
-      summary: latencySummary(meanOf(acceptMs.p50), maxOf(acceptMs.p99)),
+      lines: latency,
+      summary:
+        median === null || highest === null
+          ? 'No request was accepted in this time.'
+          : `The median is ${milliseconds(median)}; the 99th percentile is ${milliseconds(highest)} at most.`,
     },
     load: {
-      lines: [
-        {
-          label: 'waiting runs and deliveries',
-          colour: '--accent',
-          values: grouped(backlog, maxOf),
-          isArea: true,
-        },
-        {
-          label: hasMoney ? 'spent, US dollars' : 'spent, tokens',
-          colour: '--warn',
-          values: grouped(totals, maxOf),
-          isOfSecondScale: true,
-          dash,
-        },
-      ] satisfies PlotLine[],
-      summary: `${number(backlog.slice(-1))} waiting now, ${number([Math.max(0, ...backlog)])} at most; ${
-        hasMoney ? dollars(sum(usd)) : counted(sum(tokens), 'token')
-      } spent.`,
+      lines: load,
+      summary: `${number(backlog.slice(-1))} waiting now, ${number([maxOf(backlog)])} at most; ${cost} spent.`,
     },
     hasMoney,
-    from: from + backlog.length * listMs - steps * stepMs,
-    stepMs,
+    from: from + backlog.length * stepMs - minutes * minuteMs,
+    stepMs: minuteMs,
   }
 }
 
-function latencySummary(median: number | null, percentile99: number | null): string {
-  if (median === null || percentile99 === null) return 'No request was accepted in this time.'
-  return `The median is ${milliseconds(median)}; the 99th percentile is ${milliseconds(percentile99)} at most.`
+function sum(list: readonly (number | null | undefined)[]): number {
+  return list.reduce<number>((total, value) => total + (value ?? 0), 0)
 }
 
-const sum = (list: readonly number[]) => list.reduce((total, value) => total + value, 0)
-const knownCount = (list: readonly (number | null)[]) => list.filter((value) => value !== null)
-
-function meanOf(list: readonly (number | null)[]): number | null {
-  const known = knownCount(list)
-  return known.length === 0 ? null : sum(known) / known.length
-}
-
-function maxOf(list: readonly (number | null)[]): number | null {
-  const known = knownCount(list)
+function maxOf(list: Values): number | null {
+  const known = list.filter((value) => value !== null)
   return known.length === 0 ? null : Math.max(...known)
 }
 
 interface Part {
   readonly title: string
-  readonly tone?: Tone
+  readonly tone: Tone
   readonly state: string
+  /** What is wrong, where the state does not say it. */
+  readonly problem?: string | undefined
   readonly facts?: readonly Fact[]
   readonly more?: ComponentChildren
 }
 
-function Parts({ status, store }: { readonly status: Status; readonly store: StoreHealth | undefined }) {
-  const { backlog, hooks, publicUrl, files, lastGood, log } = status
-  const parts: readonly Part[] = [
-    ...(store === undefined ? [] : [storePart(store, backlog)]),
-    {
-      title: 'Hooks',
-      tone: hooks.enabled ? 'good' : 'warn',
-      state: hooks.enabled ? 'on' : 'off',
-      facts: [
-        ['Path', Code({ text: hooks.path })],
-        ['Tunnel', publicUrl !== null && Code({ text: `${publicUrl}${hooks.path}` })],
-      ],
-    },
-    {
-      title: 'Files',
-      tone: lastGood ? 'warn' : 'good',
-      state: files.watched ? 'watched' : 'read on request',
-      facts: [
-        ['Read', Ago({ at: files.readAt })],
-        [
-          'Last good',
-          lastGood !== null && 'an earlier generation is live: the files were broken at the start',
-        ],
-      ],
-      more: <a href={hrefOf('/changes')}>Changes</a>,
-    },
-    heartbeatPart(status.heartbeat),
-    ...status.channels.map(channelPart),
-    ...status.sources.map(sourcePart),
-    ...status.budgets.map((budget) => budgetPart(budget, status.day)),
-    ...nodeParts(status),
-    {
-      title: 'Log',
-      tone: log.droppedLines > 0 ? 'warn' : 'good',
-      state: log.droppedLines > 0 ? 'lines dropped' : 'complete',
-      facts: [['Dropped lines', log.droppedLines > 0 && log.droppedLines.toLocaleString('en')]],
-    },
-  ]
+function Parts({ parts }: { readonly parts: readonly Part[] }) {
   return (
     <>
       <h2>Parts</h2>
       <div class="parts">
-        {parts.map(({ title, tone = 'good', state, facts = [], more }) => (
+        {parts.map(({ title, tone, state, facts = [], more }) => (
           <section key={title} class={`card edge tone-${tone}`} aria-label={title}>
             <h3>
               <Marked text={title} /> <Badge state={state} tone={tone} />
@@ -292,11 +200,54 @@ function Parts({ status, store }: { readonly status: Status; readonly store: Sto
   )
 }
 
-function storePart({ writable, reason, events, commits }: StoreHealth, backlog: Status['backlog']): Part {
+function partsOf(status: Status, store: StoreHealth | undefined): readonly Part[] {
+  const { backlog, hooks, publicUrl, files, lastGood, log } = status
+  const { droppedLines } = log
+  return [
+    ...(store === undefined ? [] : [storePart(store, backlog)]),
+    {
+      title: 'Hooks',
+      tone: hooks.enabled ? 'good' : 'warn',
+      state: hooks.enabled ? 'on' : 'off',
+      problem: 'off, so that every request to them is answered 404.',
+      facts: [
+        ['Path', Code({ text: hooks.path })],
+        ['Tunnel', publicUrl !== null && Code({ text: `${publicUrl}${hooks.path}` })],
+      ],
+    },
+    {
+      title: 'Files',
+      tone: lastGood ? 'warn' : 'good',
+      state: files.watched ? 'watched' : 'read on request',
+      problem: 'an earlier generation is live, as they were broken at the start.',
+      facts: [['Read', Ago({ at: files.readAt })]],
+      more: <a href={hrefOf('/changes')}>Changes</a>,
+    },
+    heartbeatPart(status.heartbeat),
+    ...status.channels.map(channelPart),
+    ...status.sources.map(sourcePart),
+    ...status.budgets.map((budget) => budgetPart(budget, status.day)),
+    ...nodeParts(status),
+    {
+      title: 'Log',
+      tone: droppedLines > 0 ? 'warn' : 'good',
+      state: droppedLines > 0 ? 'lines dropped' : 'complete',
+      facts: [['Dropped lines', droppedLines > 0 && droppedLines.toLocaleString('en')]],
+    },
+  ]
+}
+
+function storePart(
+  { writable, full, reason, events, commits }: StoreHealth,
+  backlog: Status['backlog'],
+): Part {
   return {
     title: 'Store',
-    tone: writable ? 'good' : 'bad',
-    state: writable ? 'writable' : 'not writable',
+    tone: writable && !full ? 'good' : 'bad',
+    state: writable ? (full ? 'full' : 'writable') : 'not writable',
+    problem: writable
+      ? 'the backlog is full, and requests are answered 503.'
+      : `not writable: ${reason ?? 'it is tried again'}`,
     facts: [
       ['Reason', text(reason)],
       ['Waiting', `${backlog.waiting.toLocaleString('en')} of ${backlog.limit.toLocaleString('en')}`],
@@ -321,19 +272,13 @@ const tones: Readonly<Record<string, Tone>> = {
   quiet: 'quiet',
 }
 
-function channelPart({
-  channel,
-  state,
-  code,
-  reason,
-  until,
-  pending,
-  parked,
-}: Status['channels'][number]): Part {
+function channelPart(status: Status['channels'][number]): Part {
+  const { channel, state, code, reason, until, pending, parked } = status
   return {
     title: `Channel ${channel}`,
-    tone: tones[state] ?? 'warn',
+    tone: state === 'open' && parked > 0 ? 'warn' : (tones[state] ?? 'warn'),
     state,
+    problem: state === 'open' ? `${counted(parked, 'reply', 'replies')} parked.` : undefined,
     facts: [
       ['Code', code],
       ['Reason', text(reason)],
@@ -399,37 +344,40 @@ function budgetPart(budget: Status['budgets'][number], day: string): Part {
   }
 }
 
+/** As the command line has it. Milliseconds. */
+const oldTransactionMs = 300_000
+
 /** A single process on SQLite is no cluster, and has none. */
-function nodeParts(status: Status): readonly Part[] {
-  const { nodes, database } = status
-  const oldest = database?.oldestTransaction
+function nodeParts({ nodes, database }: Status): readonly Part[] {
+  const differ = new Set(nodes.flatMap(({ sharedDigest = [] }) => sharedDigest)).size > 1
+  const listed = nodes.length > 1 || database !== null ? nodes : []
+  const parts = listed.map((node): Part => {
+    const { name, role, version, generation, digest, startedAt, leads, wakeUp, isSelf } = node
+    return {
+      title: `Node ${name}${isSelf ? ' (this one)' : ''}`,
+      tone: differ ? 'warn' : 'good',
+      state: role,
+      problem: 'not all nodes serve the same configuration.',
+      facts: [
+        ['Version', version],
+        ['Generation', generation !== undefined && `${generation} (${digest?.slice(0, 8)})`],
+        ['Since', time(startedAt)],
+        ['Leads', leads.join(', ')],
+        ['Wakes', wakeUp === 'poll' && 'by asking: notifications do not arrive'],
+      ],
+    }
+  })
+  if (database === null) return parts
+  const { version, oldestTransaction: oldest } = database
+  const isOld = (oldest?.ageMs ?? 0) >= oldTransactionMs
   return [
-    ...(database === null
-      ? []
-      : [
-          {
-            title: 'Database',
-            tone: isOld(status) ? 'warn' : 'good',
-            state: `PostgreSQL ${database.version}`,
-            facts: [
-              ['Oldest transaction', isOld(status) && oldest && `${duration(oldest.ageMs)}, of ${oldest.by}`],
-            ],
-          } satisfies Part,
-        ]),
-    ...(nodes.length > 1 || database !== null ? nodes : []).map((node): Part => {
-      const { name, role, version, generation, digest, startedAt, leads, wakeUp, isSelf } = node
-      return {
-        title: `Node ${name}${isSelf ? ' (this one)' : ''}`,
-        tone: configurationsOf(status) > 1 ? 'warn' : 'good',
-        state: role,
-        facts: [
-          ['Version', version],
-          ['Generation', generation !== undefined && `${generation} (${digest?.slice(0, 8)})`],
-          ['Since', time(startedAt)],
-          ['Leads', leads.join(', ')],
-          ['Wakes', wakeUp === 'poll' && 'by asking: notifications do not arrive'],
-        ],
-      }
-    }),
+    {
+      title: 'Database',
+      tone: isOld ? 'warn' : 'good',
+      state: `PostgreSQL ${version}`,
+      problem: 'an old transaction keeps it from removing dead rows.',
+      facts: [['Oldest transaction', isOld && oldest && `${duration(oldest.ageMs)}, of ${oldest.by}`]],
+    },
+    ...parts,
   ]
 }

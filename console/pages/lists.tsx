@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { hrefOf, type PageProps, path } from '../browser/router.ts'
-import { useEvery, useLoadedList, useReloadOn } from '../data/load.ts'
+import { type Listed, useEvery, useLoadedList, useReloadOn } from '../data/load.ts'
 import type { DeliveryRecord, Frame, ReplayJob, RunRecord, SessionSummary } from '../data/types.ts'
 import { ActionButton } from '../parts/action-button.tsx'
 import { deliveryStates, runStates } from '../parts/badge.tsx'
@@ -151,7 +151,7 @@ export const Sessions = (props: PageProps) => <List kind={sessions} {...props} /
 export const Deliveries = (props: PageProps) => <List kind={deliveries} {...props} />
 export const Jobs = (props: PageProps) => <List kind={jobs} {...props} />
 
-function List<Item>({ kind, query }: { readonly kind: Kind<Item> } & PageProps) {
+function List<Item extends Listed>({ kind, query }: { readonly kind: Kind<Item> } & PageProps) {
   const { title, filters, rowOf, isRelevant, isInProgress } = kind
   const filterValues: Record<string, string> = {}
   for (const { name, choices } of filters) filterValues[name] = query.get(name) ?? choices?.[0]?.[0] ?? ''

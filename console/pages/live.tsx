@@ -3,8 +3,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { announce } from '../browser/announce.tsx'
 import { go, hrefOf, type PageProps, setQuery } from '../browser/router.ts'
-import { type ApiError, post } from '../data/api.ts'
-import { asApiError, useFrames, useLoaded, useLoadedList } from '../data/load.ts'
+import { get, post } from '../data/api.ts'
+import { itemsAfter, useLoaded, useLoadedList, useRead, useReloadOn, useSending } from '../data/load.ts'
 import type { Answer, Page, RequestRow } from '../data/types.ts'
 import { ActionButton } from '../parts/action-button.tsx'
 import { endOf, outcomes } from '../parts/badge.tsx'
@@ -17,11 +17,10 @@ import { Empty, Loading, Problem } from '../parts/notice.tsx'
 import { OpenIssues } from '../parts/open-issues.tsx'
 import { counted } from '../parts/time.tsx'
 
-/** Rows of the first page, and as many as a page holds that stays open for days. */
-const pageRows = 100
-const maxRows = 500
 /** Rows are announced together, at most this often. Milliseconds. */
 const announceMs = 5_000
+/** Counts are long answers. Milliseconds. */
+const countsPauseMs = 2_000
 
 const filterNames = [
   'outcome',
@@ -50,50 +49,22 @@ export function Live({ query }: PageProps) {
 }
 
 function Feed({ filters }: { readonly filters: Filters }) {
-  const { data, error, loadMore, reload } = useLoadedList<RequestRow>('/requests', {
-    ...filters,
-    limit: pageRows,
-  })
-  const [arrived, setArrived] = useState<readonly RequestRow[]>([])
-  const [isPaused, setPaused] = useState(false)
-  const [waiting, setWaiting] = useState<readonly RequestRow[]>([])
-  const [missed, setMissed] = useState(0)
-  const say = useAnnouncer()
+  const { data, error, loadMore, reload } = useLoadedList<RequestRow>('/requests', { ...filters, limit: 100 })
+  /** The rows at the time of the pause. */
+  const [paused, setPaused] = useState<readonly RequestRow[]>()
+  const isPaused = paused !== undefined
+  const rows = paused && data ? [...paused, ...itemsAfter(paused, data)] : data
+  const waiting = paused && data ? countBefore(paused[0], data) : 0
   const counts = useCounts()
-
-  useFrames((frame) => {
-    if (frame === 'gap') {
-      if (!isPaused) again()
-      return
-    }
-    const rows = (frame.requests ?? []).filter((row) => passes(row, filters)).toReversed()
-    counts.add(frame.requests ?? [])
-    if (frame.skipped) setMissed((count) => count + (frame.skipped ?? 0))
-    if (rows.length === 0) return
-    const add = (known: readonly RequestRow[]) => merged(rows, known)
-    if (isPaused) setWaiting(add)
-    else {
-      setArrived(add)
-      say(rows)
-    }
-  })
-
-  function again() {
-    setArrived([])
-    setWaiting([])
-    setMissed(0)
-    reload()
-  }
+  useReloadOn(({ requests = [] }) => requests.length > 0, reload)
+  useArrivalsAnnounced(rows)
 
   function togglePause() {
     announce(isPaused ? 'The feed goes on.' : 'The feed is paused.')
-    setArrived((known) => merged(waiting, known))
-    setWaiting([])
-    setPaused(!isPaused)
+    setPaused(isPaused ? undefined : (rows ?? []))
   }
   useKey('p', togglePause)
 
-  const rows = data && merged(arrived, data)
   return (
     <>
       <div class="toolbar">
@@ -102,8 +73,8 @@ function Feed({ filters }: { readonly filters: Filters }) {
           label="Outcome"
           value={filters.outcome ?? ''}
           choices={[
-            ['', 'all', counts.all],
-            ...outcomes.map((value) => [value, value, counts.of(value)] as const),
+            ['', 'all', counts?.get('')],
+            ...outcomes.map((value) => [value, value, counts?.get(value)] as const),
           ]}
         />
         <MoreFilters filters={filters} />
@@ -117,23 +88,15 @@ function Feed({ filters }: { readonly filters: Filters }) {
           <span>{isPaused ? 'Go on' : 'Pause'}</span>
         </Button>
       </div>
-      {isPaused && waiting.length > 0 && (
+      {waiting > 0 && (
         <Button class="arrivals" onClick={togglePause}>
-          {counted(waiting.length, 'new request')}: show and go on
+          {counted(waiting, 'new request')}: show and go on
         </Button>
       )}
-      {missed > 0 && (
-        <p class="notice quiet">
-          {counted(missed, 'request')} came faster than this page shows them.{' '}
-          <Button class="small" onClick={again}>
-            Read the list again
-          </Button>
-        </p>
-      )}
       {rows !== undefined && rows.length > 1 && canReplayAll(filters) && <ReplayAll filters={filters} />}
-      {error !== undefined && <Problem error={error} retry={again} />}
+      {error !== undefined && <Problem error={error} retry={reload} />}
       {rows === undefined && error === undefined && <Loading label="requests" />}
-      {rows !== undefined && rows.length === 0 && <NothingYet isFiltered={Object.keys(filters).length > 0} />}
+      {rows?.length === 0 && <NothingYet isFiltered={Object.keys(filters).length > 0} />}
       {rows !== undefined && rows.length > 0 && (
         <RowList label="Requests, newest first" rows={rows.map(rowOf)} />
       )}
@@ -144,6 +107,12 @@ function Feed({ filters }: { readonly filters: Filters }) {
       )}
     </>
   )
+}
+
+/** Number of rows above a known one; all of them where it is not known, or gone. */
+function countBefore(known: RequestRow | undefined, rows: readonly RequestRow[]): number {
+  const at = rows.findIndex(({ id }) => id === known?.id)
+  return at < 0 ? rows.length : at
 }
 
 function MoreFilters({ filters }: { readonly filters: Filters }) {
@@ -166,7 +135,7 @@ function MoreFilters({ filters }: { readonly filters: Filters }) {
         <label class="field">
           <span>Since</span>
           <select
-            value={sinceValue(filters.since)}
+            value={filters.since ?? ''}
             onChange={(event) => setQuery({ since: timeBefore(event.currentTarget.value) })}
           >
             <option value="">ever</option>
@@ -174,7 +143,7 @@ function MoreFilters({ filters }: { readonly filters: Filters }) {
             <option value="8">the last 8 hours</option>
             <option value="24">the last day</option>
             <option value="168">the last week</option>
-            {sinceValue(filters.since) === 'other' && <option value="other">{filters.since}</option>}
+            {filters.since !== undefined && <option>{filters.since}</option>}
           </select>
         </label>
         {set.length > 0 && (
@@ -198,34 +167,28 @@ function canReplayAll({ outcome, ...others }: Filters): boolean {
 
 /** Many at once: how many they are is asked first, and then the job goes on by itself. */
 function ReplayAll({ filters: filter }: { readonly filters: Filters }) {
-  const [total, setTotal] = useState<number>()
-  const [error, setError] = useState<ApiError>()
-  const count = () =>
-    post<{ total: number }>('/requests/replay', { filter, dryRun: true }).then(
-      (answer) => setTotal(answer.total),
-      (cause: unknown) => setError(asApiError(cause)),
-    )
+  const { answer, error, send } = useSending<{ readonly total: number }>()
   if (error !== undefined) return <Problem error={error} />
+  if (answer === undefined) {
+    const count = () => send(post('/requests/replay', { filter, dryRun: true }))
+    return (
+      <Button onClick={() => void count()}>
+        <Icon name="replay" /> Replay all that pass …
+      </Button>
+    )
+  }
+  const { total } = answer
+  if (total === 0) return <p>None of them can be replayed: their bodies are not kept.</p>
   return (
-    <p>
-      {total === undefined ? (
-        <Button onClick={() => void count()}>
-          <Icon name="replay" /> Replay all that pass …
-        </Button>
-      ) : total === 0 ? (
-        'None of them can be replayed: their bodies are not kept.'
-      ) : (
-        <ActionButton
-          path="/requests/replay"
-          body={{ filter }}
-          label={`Replay ${counted(total, 'request')}`}
-          confirmation={`${counted(total, 'request')} ${total === 1 ? 'is' : 'are'} done over, each once. What was delivered is not sent again.`}
-          doneMessage="The replay has begun."
-          onDone={() => go(hrefOf('/jobs'))}
-          isPrimary
-        />
-      )}
-    </p>
+    <ActionButton
+      path="/requests/replay"
+      body={{ filter }}
+      label={`Replay ${counted(total, 'request')}`}
+      confirmation={`${counted(total, 'request')} ${total === 1 ? 'is' : 'are'} done over, each once. What was delivered is not sent again.`}
+      doneMessage="The replay has begun."
+      onDone={() => go(hrefOf('/jobs'))}
+      isPrimary
+    />
   )
 }
 
@@ -233,13 +196,7 @@ const hourMs = 3_600_000
 
 /** A time, and no span, so that a link to a filtered list shows the same requests tomorrow. */
 function timeBefore(hours: string): string | undefined {
-  return hours === '' || hours === 'other'
-    ? undefined
-    : new Date(Date.now() - Number(hours) * hourMs).toISOString()
-}
-
-function sinceValue(since: string | undefined): string {
-  return since === undefined ? '' : 'other'
+  return hours === '' ? undefined : new Date(Date.now() - Number(hours) * hourMs).toISOString()
 }
 
 function NothingYet({ isFiltered }: { readonly isFiltered: boolean }) {
@@ -277,72 +234,38 @@ function about({ reason, code, failure, mapping, actions }: RequestRow): string 
   return parts.filter(Boolean).join(' → ')
 }
 
-/** Newest first, each once, and no more than a page can hold. */
-function merged(newer: readonly RequestRow[], older: readonly RequestRow[]): readonly RequestRow[] {
-  if (newer.length === 0) return older
-  const ids = new Set(newer.map(({ id }) => id))
-  return [...newer, ...older.filter(({ id }) => !ids.has(id))].slice(0, Math.max(maxRows, older.length))
-}
-
-/** The same filters as those of the list in the API. */
-function passes(row: RequestRow, filters: Filters): boolean {
-  const { since, until, ...same } = filters
-  if (since !== undefined && row.receivedAt < timeOf(since)) return false
-  if (until !== undefined && row.receivedAt >= timeOf(until)) return false
-  return Object.entries(same).every(([name, value]) => row[name as keyof RequestRow] === value)
-}
-
-function timeOf(text: string): number {
-  return /^\d+$/.test(text) ? Number(text) : Date.parse(text)
-}
-
 /** Says how many requests came, not each of them. */
-function useAnnouncer(): (rows: readonly RequestRow[]) => void {
-  const waiting = useRef<RequestRow[]>([])
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
-  useEffect(() => () => clearTimeout(timer.current), [])
-  return (rows) => {
-    waiting.current.push(...rows)
-    timer.current ??= setTimeout(() => {
-      const failed = waiting.current.filter(({ outcome }) => outcome === 'failed').length
-      announce(`${counted(waiting.current.length, 'new request')}${failed > 0 ? `, ${failed} failed` : ''}.`)
-      waiting.current = []
-      timer.current = undefined
+function useArrivalsAnnounced(rows: readonly RequestRow[] | undefined): void {
+  const newest = useRef(rows)
+  newest.current = rows
+  useEffect(() => {
+    let known = newest.current
+    const timer = setInterval(() => {
+      const now = newest.current
+      const arrived = known && now ? now.slice(0, countBefore(known[0], now)) : []
+      known = now
+      const failed = arrived.filter(({ outcome }) => outcome === 'failed').length
+      if (arrived.length > 0)
+        announce(`${counted(arrived.length, 'new request')}${failed > 0 ? `, ${failed} failed` : ''}.`)
     }, announceMs)
-  }
+    return () => clearInterval(timer)
+  }, [])
 }
 
-/** Outcomes of the last hour's requests. The series leaves out its newest seconds, which the list and what arrives make up for. */
-function useCounts() {
-  const { data } = useLoaded<Answer<'readSeries'>>('/series', { minutes: 60 })
-  const end = data && data.from + data.stepMs * (data.outcomes['accepted']?.length ?? 0)
-  const recent = useLoaded<Page<RequestRow>>(end === undefined ? undefined : '/requests', {
-    since: end,
-    limit: 500,
+/** Outcomes of the last hour's requests. The series leaves out its newest seconds, which the list makes up for. */
+function useCounts(): ReadonlyMap<string, number> | undefined {
+  const { data, reload } = useRead('counts', async (signal) => {
+    const series = await get<Answer<'readSeries'>>('/series', { minutes: 60 }, signal)
+    const since = series.from + series.stepMs * series.backlog.length
+    const { items } = await get<Page<RequestRow>>('/requests', { since, limit: 500 }, signal)
+    const counts = outcomes.map((outcome): [string, number] => {
+      const recent = items.flatMap(({ count = 1, ...row }) => (row.outcome === outcome ? count : []))
+      return [outcome, sum([...series.outcomes[outcome], ...recent])]
+    })
+    return new Map([...counts, ['', sum(counts.map(([, count]) => count))]])
   })
-  const [added, setAdded] = useState<Readonly<Record<string, number>>>({})
-  const listed = recent.data?.items
-  const stepsOf: Readonly<Record<string, readonly number[]>> | undefined = data?.outcomes
-  const of = (outcome: string): number | undefined =>
-    stepsOf && sum(stepsOf[outcome] ?? []) + countOf(listed ?? [], outcome) + (added[outcome] ?? 0)
-  return {
-    of,
-    all: data && outcomes.reduce((total, outcome) => total + (of(outcome) ?? 0), 0),
-    add(rows: readonly RequestRow[]) {
-      // Before the list is there it will have these rows, and afterwards it may have the first of them.
-      const others = rows.filter(({ id }) => listed !== undefined && !listed.some((row) => row.id === id))
-      if (others.length === 0) return
-      setAdded((last) => {
-        const next: Record<string, number> = { ...last }
-        for (const outcome of outcomes) next[outcome] = (next[outcome] ?? 0) + countOf(others, outcome)
-        return next
-      })
-    },
-  }
-}
-
-function countOf(rows: readonly RequestRow[], outcome: string): number {
-  return sum(rows.flatMap((row) => (row.outcome === outcome ? (row.count ?? 1) : [])))
+  useReloadOn(({ requests = [] }) => requests.length > 0, reload, countsPauseMs)
+  return data
 }
 
 function sum(values: readonly number[]): number {

@@ -1,24 +1,23 @@
 /** The playground: a payload on the left, a mapping on the right, and below what the gateway would make of them, as one types. */
 
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { announce } from '../browser/announce.tsx'
+import { useMemo, useRef, useState } from 'preact/hooks'
+import { useAnnounced } from '../browser/announce.tsx'
 import { type PageProps, setQuery } from '../browser/router.ts'
 import { saveFile } from '../browser/save.ts'
-import type { ApiError } from '../data/api.ts'
-import { asApiError, useLoaded } from '../data/load.ts'
+import { useLoaded, useRead } from '../data/load.ts'
 import type { Answer, Page } from '../data/types.ts'
-import type { KnownFields, Message } from '../editor/editor.ts'
+import { CodeEditor, type Message } from '../editor/code-editor.tsx'
+import type { KnownFields } from '../editor/mapping-completion.ts'
 import { pathsOf } from '../editor/payload-paths.ts'
 import { Badge } from '../parts/badge.tsx'
 import { Button, Field } from '../parts/button.tsx'
-import { CodeEditor } from '../parts/code-editor.tsx'
 import { DiagnosticList } from '../parts/code-frame.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { link } from '../parts/facts.tsx'
 import { TextBlock } from '../parts/marked.tsx'
 import { Problem } from '../parts/notice.tsx'
 import { Trace } from '../parts/trace.tsx'
-import { change, covers, draft, load, loads, parseHeaders } from './playground/draft.ts'
+import { change, covers, draft, parseHeaders } from './playground/draft.ts'
 import { type Tried, useDryRun } from './playground/dry-run.ts'
 import { Save } from './playground/save.tsx'
 import {
@@ -33,7 +32,10 @@ export default function Playground({ query }: PageProps) {
   const { endpoint, headers, payload, mapping, file } = draft.value
   const dryRun = useDryRun(draft.value)
   const requestId = query.get('request')
-  const problem = useAskedRequest(requestId)
+  // The request that the address names is loaded once.
+  const { error: problem } = useRead(requestId ?? undefined, async () => {
+    if (requestId !== null && draft.value.request !== requestId) await loadRequest(requestId)
+  })
   const [goTo, setGoTo] = useState<{ line: number; column: number }>()
   const named = useLoaded<Page<{ name: string }>>('/endpoints').data
   const endpoints = useMemo(() => named?.items.map(({ name }) => name) ?? [], [named])
@@ -42,7 +44,8 @@ export default function Playground({ query }: PageProps) {
   )
   const known = useKnownFields(endpoint, headers, payload, endpoints)
   const messages = useMemo(() => messagesOf(dryRun.tried), [dryRun.tried])
-  useOutcomeAnnounced(dryRun.tried)
+  // The eyes are on the editor.
+  useAnnounced(dryRun.tried && outcomeText(dryRun.tried))
   const fileName = file ?? `${endpoint.split('/')[0]?.replace(/[^\w.-]/g, '') || 'new'}.yaml`
 
   return (
@@ -59,9 +62,7 @@ export default function Playground({ query }: PageProps) {
         <section aria-label="Mapping" class="stack">
           <CodeEditor
             label="Mapping"
-            language="yaml"
             text={mapping}
-            loads={loads.value}
             onChange={(text) => change({ mapping: text })}
             messages={messages}
             goTo={goTo}
@@ -72,7 +73,7 @@ export default function Playground({ query }: PageProps) {
             {mapping.trim() === '' ? (
               <span class="quiet">Empty: the live mappings are tried.</span>
             ) : (
-              <Button onClick={() => load({ mapping: '' })}>Try the live mappings</Button>
+              <Button onClick={() => change({ mapping: '' })}>Try the live mappings</Button>
             )}
           </div>
         </section>
@@ -135,13 +136,7 @@ function RequestEditor() {
   const { payload, headers, query } = draft.value
   return (
     <section aria-label="Request" class="stack">
-      <CodeEditor
-        label="Payload"
-        language="json"
-        text={payload}
-        loads={loads.value}
-        onChange={(text) => change({ payload: text })}
-      />
+      <CodeEditor label="Payload" text={payload} onChange={(text) => change({ payload: text })} />
       <details>
         <summary>Headers and query</summary>
         <Field
@@ -189,17 +184,6 @@ function Result({ tried, callOut }: { readonly tried: Tried; readonly callOut: (
   )
 }
 
-/** Loads the request that the address names, once. */
-function useAskedRequest(id: string | null): ApiError | undefined {
-  const [problem, setProblem] = useState<ApiError>()
-  useEffect(() => {
-    setProblem(undefined)
-    if (id === null || draft.value.request === id) return
-    loadRequest(id).catch((error: unknown) => setProblem(asApiError(error)))
-  }, [id])
-  return problem
-}
-
 /** Fields for completion: those of this payload, and then those of the last payloads of the endpoint. */
 function useKnownFields(
   endpoint: string,
@@ -243,17 +227,6 @@ function messagesOf(tried: Tried | undefined): readonly Message[] {
   return (tried?.diagnostics ?? []).flatMap(({ place, severity, message }) =>
     place === undefined ? [] : [{ line: place.line, column: place.column, severity, text: message }],
   )
-}
-
-/** Says the result when it is another one, since the eyes are on the editor. */
-function useOutcomeAnnounced(tried: Tried | undefined): void {
-  const text = tried === undefined ? undefined : outcomeText(tried)
-  const last = useRef<string | undefined>(undefined)
-  useEffect(() => {
-    if (text === undefined || text === last.current) return
-    if (last.current !== undefined) announce(text)
-    last.current = text
-  }, [text])
 }
 
 function outcomeText({ decision, diagnostics = [] }: Tried): string {

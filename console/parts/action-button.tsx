@@ -3,8 +3,8 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { announce } from '../browser/announce.tsx'
-import { type ApiError, callApi, type Method, mayDo } from '../data/api.ts'
-import { asApiError } from '../data/load.ts'
+import { callApi, type Method, mayDo } from '../data/api.ts'
+import { useSending } from '../data/load.ts'
 import { Button } from './button.tsx'
 import { Marked } from './marked.tsx'
 
@@ -34,28 +34,19 @@ export function ActionButton({
   renderAnswer,
   isPrimary,
 }: ActionProps) {
-  const [state, setState] = useState<'ready' | 'asking' | 'sending'>('ready')
-  const [error, setError] = useState<ApiError>()
-  const [answer, setAnswer] = useState<unknown>()
+  const { isBusy, answer, error, send } = useSending<unknown>()
+  const [isAsking, setAsking] = useState(false)
   const confirmButton = useRef<HTMLButtonElement>(null)
-  const isAsking = state === 'asking'
   useEffect(() => {
     if (isAsking) confirmButton.current?.focus()
   }, [isAsking])
 
-  async function send() {
-    setState('sending')
-    setError(undefined)
-    try {
-      setAnswer(await callApi(method, path, { body }))
-      announce(doneMessage)
-      onDone?.()
-    } catch (cause) {
-      const problem = asApiError(cause)
-      setError(problem)
-      announce(problem.message)
-    }
-    setState('ready')
+  async function act(): Promise<unknown> {
+    setAsking(false)
+    const answered = await callApi(method, path, { body })
+    announce(doneMessage)
+    onDone?.()
+    return answered
   }
 
   if (!mayDo('operate')) return null
@@ -63,10 +54,10 @@ export function ActionButton({
     return (
       <span class="line">
         <span>{confirmation}</span>
-        <Button class="primary" ref={confirmButton} onClick={() => void send()}>
+        <Button class="primary" ref={confirmButton} onClick={() => void send(act())}>
           {label}
         </Button>
-        <Button class="ghost" onClick={() => setState('ready')}>
+        <Button class="ghost" onClick={() => setAsking(false)}>
           No
         </Button>
       </span>
@@ -76,18 +67,18 @@ export function ActionButton({
     <span class="line">
       <Button
         class={isPrimary ? 'primary' : ''}
-        aria-disabled={state === 'sending'}
+        aria-disabled={isBusy}
         onClick={() => {
-          if (state === 'sending') return
-          if (confirmation === undefined) void send()
-          else setState('asking')
+          if (isBusy) return
+          if (confirmation === undefined) void send(act())
+          else setAsking(true)
         }}
       >
         {label}
       </Button>
       {answer !== undefined && renderAnswer?.(answer)}
       {error !== undefined && (
-        <span class="problem-text">
+        <span class="problem-text" role="alert">
           <Marked text={error.message} />
         </span>
       )}

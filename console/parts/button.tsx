@@ -18,14 +18,19 @@ interface FieldProps {
   readonly placeholder?: string
   /** Several lines. */
   readonly rows?: number
+  /** It takes the focus when it appears. */
+  readonly isFocused?: boolean
 }
 
+const focus = (field: HTMLElement | null) => field?.focus()
+
 /** For text that no browser may correct. */
-export function Field({ label, onText, options = [], rows, type, ...props }: FieldProps) {
+export function Field({ label, onText, options = [], rows, type, isFocused, ...props }: FieldProps) {
   const id = useId()
   const shared = {
     ...props,
     id,
+    ref: isFocused ? focus : undefined,
     spellcheck: false,
     autocapitalize: 'off',
     autocomplete: 'off',

@@ -13,13 +13,11 @@ const word = /^(?:["'][^"']*["']|[\w.$-]+|\S|$)/
 
 interface DiagnosticProps {
   readonly diagnostic: Diagnostic
-  /** The folder of the configuration; files below it are shown by their names from there. */
-  readonly folder?: string
   /** Called with the place, where it can be gone to. */
   readonly onGoTo?: (line: number, column: number) => void
 }
 
-export function CodeFrame({ diagnostic, folder, onGoTo }: DiagnosticProps) {
+export function CodeFrame({ diagnostic, onGoTo }: DiagnosticProps) {
   const { severity, code, message, place, hint } = diagnostic
   return (
     <div class={`card edge tone-${severity === 'error' ? 'bad' : 'warn'}`}>
@@ -29,7 +27,9 @@ export function CodeFrame({ diagnostic, folder, onGoTo }: DiagnosticProps) {
       </p>
       {place !== undefined && (
         <p class="line">
-          <Code text={placeText(place, folder)} />
+          <span title={place.file}>
+            <Code text={placeText(place)} />
+          </span>
           {onGoTo !== undefined && (
             <Button class="small" onClick={() => onGoTo(place.line, place.column)}>
               Go to line {place.line}
@@ -68,12 +68,10 @@ function FrameLine({ place }: { readonly place: NonNullable<Diagnostic['place']>
 /** Errors come first, as the gateway lists them. */
 export function DiagnosticList({
   diagnostics,
-  folder,
   label,
   onGoTo,
 }: {
   readonly diagnostics: readonly Diagnostic[]
-  readonly folder?: string
   readonly label: string
   readonly onGoTo?: DiagnosticProps['onGoTo']
 }) {
@@ -81,18 +79,15 @@ export function DiagnosticList({
     <ul class="stack plain" aria-label={label}>
       {diagnostics.map((diagnostic, index) => (
         <li key={index}>
-          <CodeFrame diagnostic={diagnostic} folder={folder} onGoTo={onGoTo} />
+          <CodeFrame diagnostic={diagnostic} onGoTo={onGoTo} />
         </li>
       ))}
     </ul>
   )
 }
 
-function placeText(
-  { file, calledFile, line, column }: NonNullable<Diagnostic['place']>,
-  folder = '',
-): string {
-  const isBelow = folder !== '' && file.startsWith(`${folder}/`)
-  const name = isBelow ? file.slice(folder.length + 1) : (calledFile ?? file)
+/** A file is known by its name and that of its folder; the whole path is where the pointer rests. */
+function placeText({ file, calledFile, line, column }: NonNullable<Diagnostic['place']>): string {
+  const name = calledFile ?? file.split(/[\\/]/).slice(-2).join('/')
   return `${name}:${line}:${column}`
 }

@@ -65,7 +65,15 @@ export function Figure(props: FigureProps) {
             const max = isOfSecondScale ? second : first
             return (
               <g key={label} stroke={`var(${colour})`} fill={`var(${colour})`}>
-                {isArea && <path class="area" d={`${stepsOf(values.map(orZero), max)}V${height}H0Z`} />}
+                {isArea && (
+                  <path
+                    class="area"
+                    d={`${stepsOf(
+                      values.map((value) => value ?? 0),
+                      max,
+                    )}V${height}H0Z`}
+                  />
+                )}
                 <path class="line" d={stepsOf(values, max)} stroke-dasharray={dash} />
               </g>
             )
@@ -105,8 +113,6 @@ function scaleOf(lines: readonly PlotLine[], isSecond: boolean): number {
   return power * ([1, 2, 5].find((each) => each * power >= max) ?? 10)
 }
 
-const orZero = (value: number | null) => value ?? 0
-
 /** Each value is a level for the whole of its step, so that no line rises above what was counted. */
 function stepsOf(values: readonly (number | null)[], max: number): string {
   const step = width / Math.max(1, values.length)
@@ -120,7 +126,7 @@ function stepsOf(values: readonly (number | null)[], max: number): string {
     .join('')
 }
 
-function Table({ title, from, stepMs, lines, format, formatSecond }: FigureProps) {
+function Table({ title, from, stepMs, lines, format, formatSecond = format }: FigureProps) {
   const count = lines[0]?.values.length ?? 0
   const size = Math.max(1, Math.ceil(count / maxRows))
   const rows = Array.from({ length: Math.ceil(count / size) }, (_, row) => row * size)
@@ -130,8 +136,7 @@ function Table({ title, from, stepMs, lines, format, formatSecond }: FigureProps
       <table>
         <thead>
           <tr>
-            <th scope="col">From</th>
-            {lines.map(({ label }) => (
+            {['From', ...lines.map(({ label }) => label)].map((label) => (
               <th key={label} scope="col">
                 {label}
               </th>
@@ -142,11 +147,12 @@ function Table({ title, from, stepMs, lines, format, formatSecond }: FigureProps
           {rows.toReversed().map((row) => (
             <tr key={row}>
               <th scope="row">{shortTime(from + row * stepMs)}</th>
-              {lines.map(({ label, values, isOfSecondScale }) => (
-                <td key={label}>
-                  {mean(values.slice(row, row + size), (isOfSecondScale && formatSecond) || format)}
-                </td>
-              ))}
+              {lines.map(({ label, values, isOfSecondScale }) => {
+                const mean = meanOf(values.slice(row, row + size))
+                return (
+                  <td key={label}>{mean === null ? '–' : (isOfSecondScale ? formatSecond : format)(mean)}</td>
+                )
+              })}
             </tr>
           ))}
         </tbody>
@@ -155,7 +161,8 @@ function Table({ title, from, stepMs, lines, format, formatSecond }: FigureProps
   )
 }
 
-function mean(values: readonly (number | null)[], format: (value: number) => string): string {
+/** Null where nothing is known. */
+export function meanOf(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null)
-  return known.length === 0 ? '–' : format(known.reduce((sum, value) => sum + value, 0) / known.length)
+  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length
 }

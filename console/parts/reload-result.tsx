@@ -41,17 +41,16 @@ interface DryRunProps {
   readonly dry: DryRun
   /** Begins a sentence: `a reload of the files`. */
   readonly subject: string
-  readonly folder: string
 }
 
-export function DryRunView({ dry: { reload, shadow }, subject, folder }: DryRunProps) {
+export function DryRunView({ dry: { reload, shadow }, subject }: DryRunProps) {
   return (
     <div class="stack">
       <p class={`edge note tone-${reload.ok ? 'good' : 'bad'}`}>
         Dry run: {subject} {wouldBe[reload.outcome]}.
       </p>
       {reload.diagnostics.length > 0 && (
-        <DiagnosticList diagnostics={reload.diagnostics} folder={folder} label="Messages of the dry run" />
+        <DiagnosticList diagnostics={reload.diagnostics} label="Messages of the dry run" />
       )}
       {reload.ok && <ChangesView changes={reload.changes} />}
       {shadow !== undefined && <ShadowView shadow={shadow} />}

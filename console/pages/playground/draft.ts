@@ -1,5 +1,6 @@
 /** The draft being tried. It outlives the page, so that a look at another one loses nothing, and ends with the tab. */
 
+import { yamlLanguage } from '@codemirror/lang-yaml'
 import { signal } from '@preact/signals'
 import { layOut } from '../../parts/json-layout.ts'
 
@@ -26,18 +27,9 @@ export const draft = signal<Draft>({
   mapping: '',
 })
 
-/** Counts what was loaded, so that editors know a text that they did not report themselves. */
-export const loads = signal(0)
-
-/** Takes over what was typed. */
+/** Takes over what was typed or loaded. */
 export function change(part: Partial<Draft>): void {
   draft.value = { ...draft.value, ...part }
-}
-
-/** Takes over what was loaded. */
-export function load(part: Partial<Draft>): void {
-  change(part)
-  loads.value += 1
 }
 
 type Named = Readonly<Record<string, string | readonly string[] | undefined>>
@@ -85,26 +77,13 @@ export const payloadText = (body: string): string => layOut(body) ?? body
  * changed since, so that nothing begins there.
  */
 export function entryAt(text: string, line: number, column: number): string | undefined {
-  const lines = text.split('\n')
-  const first = lines[line - 1]?.slice(column - 1)
-  if (first === undefined || first.trim() === '') return undefined
-  if (first.startsWith('{')) return inBraces([first, ...lines.slice(line)].join('\n'))
-  const rest: string[] = []
-  for (const next of lines.slice(line)) {
-    const indent = next.length - next.trimStart().length
-    if (next.trim() !== '' && indent < column - 1) break
-    rest.push(next.slice(column - 1))
-  }
-  return `${[first, ...rest].join('\n').trimEnd()}\n`
-}
-
-/** The text up to the brace that closes its first one. */
-function inBraces(text: string): string | undefined {
-  let depth = 0
-  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[{}]/g)) {
-    if (token === '{') depth += 1
-    else if (token === '}') depth -= 1
-    if (depth === 0) return `${text.slice(0, index + 1)}\n`
+  const above = text.split('\n').slice(0, line - 1)
+  const from = above.reduce((length, each) => length + each.length + 1, column - 1)
+  const innermost = yamlLanguage.parser.parse(text).resolveInner(from, 1)
+  for (let node = innermost; node.parent !== null; node = node.parent) {
+    if (!/^(Block|Flow)Mapping$/.test(node.name)) continue
+    const entry = text.slice(from, node.to).replaceAll(new RegExp(`\\n {0,${column - 1}}`, 'g'), '\n')
+    return `${entry.trimEnd()}\n`
   }
   return undefined
 }

@@ -1,8 +1,8 @@
 /** Tries the draft at the gateway whenever typing pauses, one question at a time. */
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { type ApiError, callApi } from '../../data/api.ts'
-import { asApiError } from '../../data/load.ts'
+import { useRead } from '../../data/load.ts'
 import type { Replayed } from '../../data/types.ts'
 import type { Diagnostic } from '../../parts/code-frame.tsx'
 import { type Draft, parseHeaders, parseQuery } from './draft.ts'
@@ -16,8 +16,8 @@ export type Tried = Partial<Pick<Replayed, 'decision' | 'status' | 'explanation'
 }
 
 export interface DryRun {
-  readonly tried?: Tried
-  readonly error?: ApiError
+  readonly tried: Tried | undefined
+  readonly error: ApiError | undefined
   readonly isBusy: boolean
   /** Tries once with transforms that may reach out. */
   readonly callOut: () => void
@@ -25,16 +25,10 @@ export interface DryRun {
 
 const pauseMs = 350
 
-export function useDryRun(draft: Draft): DryRun {
-  const [state, setState] = useState<Omit<DryRun, 'callOut'>>({ isBusy: false })
-  const leaving = useRef<AbortController | undefined>(undefined)
-  const { endpoint, headers, query, payload, mapping } = draft
-
-  function start(callOut: boolean): void {
-    leaving.current?.abort()
-    const own = new AbortController()
-    leaving.current = own
-    setState((last) => ({ ...last, isBusy: true }))
+export function useDryRun({ endpoint, headers, query, payload, mapping }: Draft): DryRun {
+  const mayCallOut = useRef(false)
+  const key = endpoint.trim() === '' ? undefined : 'try'
+  const { data, error, isLoading, reload } = useRead(key, (signal) => {
     const body = {
       endpoint: endpoint.trim().replace(/^\/+|\/+$/g, ''),
       headers: parseHeaders(headers),
@@ -42,31 +36,25 @@ export function useDryRun(draft: Draft): DryRun {
       payload,
       withTest: true,
       ...(mapping.trim() !== '' && { mapping }),
-      ...(callOut && { callOut }),
+      ...(mayCallOut.current && { callOut: true }),
     }
-    callApi<Tried>('POST', '/try', { body, signal: own.signal }).then(
-      (tried) => setState({ tried, isBusy: false }),
-      (error: unknown) => {
-        if (own.signal.aborted) return
-        const failed = asApiError(error)
-        const found = diagnosticsOf(failed)
-        setState(found ? { tried: { diagnostics: found }, isBusy: false } : { error: failed, isBusy: false })
-      },
-    )
-  }
-
+    mayCallOut.current = false
+    return callApi<Tried>('POST', '/try', { body, signal })
+  })
   useEffect(() => {
-    if (endpoint.trim() === '') {
-      leaving.current?.abort()
-      setState({ isBusy: false })
-      return
-    }
-    const timer = setTimeout(() => start(false), pauseMs)
+    const timer = setTimeout(reload, pauseMs)
     return () => clearTimeout(timer)
   }, [endpoint, headers, query, payload, mapping])
-  useEffect(() => () => leaving.current?.abort(), [])
 
-  return { ...state, callOut: () => start(true) }
+  function callOut(): void {
+    mayCallOut.current = true
+    reload()
+  }
+  if (error === undefined) return { tried: data, error, isBusy: isLoading, callOut }
+  const diagnostics = diagnosticsOf(error)
+  return diagnostics === undefined
+    ? { tried: undefined, error, isBusy: isLoading, callOut }
+    : { tried: { diagnostics }, error: undefined, isBusy: isLoading, callOut }
 }
 
 /** A mapping that does not compile is refused with its diagnostics. */

@@ -2,8 +2,8 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { announce } from '../../browser/announce.tsx'
-import { type ApiError, mayDo, post } from '../../data/api.ts'
-import { asApiError } from '../../data/load.ts'
+import { mayDo, post } from '../../data/api.ts'
+import { useSending } from '../../data/load.ts'
 import type { Answer } from '../../data/types.ts'
 import { ActionButton } from '../../parts/action-button.tsx'
 import { Button, Field } from '../../parts/button.tsx'
@@ -13,6 +13,13 @@ import { Problem } from '../../parts/notice.tsx'
 import { acceptRefusal, DryRunView } from '../../parts/reload-result.tsx'
 
 type Saved = Answer<'saveMapping'>
+
+interface Shown extends Saved {
+  /** The mapping and the choices that it is about. */
+  readonly inputs: string
+  /** The generation that was live when the change was previewed. */
+  readonly previous: number | undefined
+}
 
 interface SaveProps {
   readonly mapping: string
@@ -25,38 +32,29 @@ interface SaveProps {
 export function Save({ mapping, test, suggested }: SaveProps) {
   const [file, setFile] = useState(suggested)
   const [isWithTest, setWithTest] = useState(true)
-  const [preview, setPreview] = useState<Saved>()
-  const [error, setError] = useState<ApiError>()
-  const [isBusy, setBusy] = useState(false)
-  /** The generation that was live when the change was previewed. */
-  const [previous, setPrevious] = useState<number>()
   useEffect(() => setFile(suggested), [suggested])
-  // The preview is outdated once its inputs change.
-  useEffect(() => setPreview((last) => (last?.saved ? last : undefined)), [mapping, test, file, isWithTest])
+  const inputs = JSON.stringify([mapping, test, file, isWithTest])
+  const { isBusy, answer, error, send } = useSending<Shown>()
+  // A preview is outdated once its inputs change.
+  const preview = answer?.saved || answer?.inputs === inputs ? answer : undefined
 
-  async function save(isDry: boolean) {
-    setBusy(true)
-    setError(undefined)
+  function save(isDry: boolean) {
     const body = {
       file: file.trim(),
       mapping,
       ...(isWithTest && test !== undefined && { test }),
       ...(!isDry && { digest: preview?.digest }),
     }
-    try {
-      const answer = await acceptRefusal(post<Saved>('/mappings', body, isDry ? { dryRun: true } : {}))
-      setPreview(answer)
-      if (isDry) setPrevious(answer.reload?.generation)
-      announce(sentenceOf(answer))
-    } catch (cause) {
-      setPreview(undefined)
-      setError(asApiError(cause))
+    const saving = acceptRefusal(post<Saved>('/mappings', body, isDry ? { dryRun: true } : {}))
+    const show = (saved: Saved): Shown => {
+      announce(sentenceOf(saved))
+      return { ...saved, inputs, previous: isDry ? saved.reload?.generation : preview?.previous }
     }
-    setBusy(false)
+    void send(saving.then(show))
   }
 
   if (!mayDo('configure')) return null
-  const { before = '', after, diagnostics = [], reload, shadow } = preview ?? {}
+  const { before = '', after, diagnostics = [], reload, shadow, previous } = preview ?? {}
   return (
     <section class="stack" aria-label="Save">
       <h2>Save</h2>
@@ -68,11 +66,11 @@ export function Save({ mapping, test, suggested }: SaveProps) {
             with this request as a test
           </label>
         )}
-        <Button disabled={isBusy} onClick={() => void save(true)}>
+        <Button disabled={isBusy} onClick={() => save(true)}>
           Show the change
         </Button>
         {preview !== undefined && !preview.saved && reload?.ok && (
-          <Button class="primary" disabled={isBusy} onClick={() => void save(false)}>
+          <Button class="primary" disabled={isBusy} onClick={() => save(false)}>
             Save and go live
           </Button>
         )}
@@ -90,7 +88,7 @@ export function Save({ mapping, test, suggested }: SaveProps) {
         <DiffView name={preview.file} before={before} after={after} />
       )}
       {reload !== undefined && !preview?.saved && (
-        <DryRunView dry={{ reload, ...(shadow && { shadow }) }} subject="all files with it" folder="" />
+        <DryRunView dry={{ reload, ...(shadow && { shadow }) }} subject="all files with it" />
       )}
     </section>
   )

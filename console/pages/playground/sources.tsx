@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import { announce } from '../../browser/announce.tsx'
 import { get, getText } from '../../data/api.ts'
-import { asApiError, useLoaded } from '../../data/load.ts'
+import { useLoaded, useSending } from '../../data/load.ts'
 import type { ItemOf, Page, RequestDetail, RequestRow } from '../../data/types.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
@@ -11,7 +11,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { Marked } from '../../parts/marked.tsx'
 import { Empty, LoadedView } from '../../parts/notice.tsx'
 import { Time } from '../../parts/time.tsx'
-import { entryAt, headersText, load, payloadText, queryText, readPlace } from './draft.ts'
+import { change, entryAt, headersText, payloadText, queryText, readPlace } from './draft.ts'
 
 export type Mapping = ItemOf<'listMappings'>
 export type Sample = ItemOf<'listSamples'>
@@ -20,16 +20,15 @@ const maxBytes = 1024 * 1024
 
 /** Reads a stored request into the draft. Parts of it that are not kept stay unchanged. @throws ApiError */
 export async function loadRequest(id: string): Promise<void> {
-  const record = await get<RequestDetail>(`/requests/${encodeURIComponent(id)}`)
-  const { headers, query, endpoint } = record
-  load({
-    endpoint,
+  const { headers, query, ...record } = await get<RequestDetail>(`/requests/${encodeURIComponent(id)}`)
+  change({
+    endpoint: record.endpoint,
     request: record.id,
     ...(headers && { headers: headersText(headers) }),
     ...(query && { query: queryText(query) }),
   })
   const { text, isCut } = await getText(`/requests/${record.id}/body`, maxBytes)
-  load({ payload: payloadText(text) })
+  change({ payload: payloadText(text) })
   announce(isCut ? 'Loaded the request; its payload is too long and was cut.' : 'Loaded the request.')
 }
 
@@ -96,26 +95,25 @@ interface LoadFromProps {
   readonly label: string
   /** Completes "Load …": `the sample`. */
   readonly what: string
-  readonly options: readonly string[]
-  readonly onLoad: (index: number) => void
+  readonly options: readonly (readonly [name: string, load: () => void])[]
 }
 
 /** A choice with a button, because a list that is walked through by keyboard would load each of its entries. */
-function LoadFrom({ label, what, options, onLoad }: LoadFromProps) {
-  const [chosen, setChosen] = useState('0')
+function LoadFrom({ label, what, options }: LoadFromProps) {
+  const [chosen, setChosen] = useState(0)
   return (
     <div class="toolbar">
       <label class="field">
         {label}
-        <select value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
-          {options.map((option, index) => (
-            <option key={index} value={String(index)}>
-              {option}
+        <select value={chosen} onChange={(event) => setChosen(event.currentTarget.selectedIndex)}>
+          {options.map(([name], index) => (
+            <option key={index} value={index}>
+              {name}
             </option>
           ))}
         </select>
       </label>
-      <Button aria-label={`Load ${what}`} onClick={() => onLoad(Number(chosen))}>
+      <Button aria-label={`Load ${what}`} onClick={() => options[chosen]?.[1]()}>
         Load
       </Button>
     </div>
@@ -124,43 +122,25 @@ function LoadFrom({ label, what, options, onLoad }: LoadFromProps) {
 
 /** Lists the samples of the endpoint: the tests that are beside its mappings. */
 export function SampleSelect({ endpoint }: { readonly endpoint: string }) {
-  const { data } = useLoaded<Page<Sample>>(
-    endpoint === '' ? undefined : `/endpoints/${encodeURIComponent(endpoint)}/samples`,
-  )
-  const samples = data?.items ?? []
-  if (samples.length === 0) return null
-  function choose(index: number) {
-    const sample = samples[index]
-    if (sample === undefined) return
-    load({
-      request: undefined,
-      payload: payloadText(sample.body),
-      headers: headersText(sample.headers ?? {}),
-      query: queryText(sample.query ?? {}),
-    })
-    announce(`Loaded the sample ${sample.name}.`)
+  const path = endpoint === '' ? undefined : `/endpoints/${encodeURIComponent(endpoint)}/samples`
+  const samples = useLoaded<Page<Sample>>(path).data?.items ?? []
+  function choose({ name, body, headers = {}, query = {} }: Sample) {
+    const payload = payloadText(body)
+    change({ request: undefined, payload, headers: headersText(headers), query: queryText(query) })
+    announce(`Loaded the sample ${name}.`)
   }
-  return (
-    <LoadFrom label="Sample" what="the sample" options={samples.map(({ name }) => name)} onLoad={choose} />
-  )
+  if (samples.length === 0) return null
+  const options = samples.map((sample) => [sample.name, () => choose(sample)] as const)
+  return <LoadFrom label="Sample" what="the sample" options={options} />
 }
 
 /** Lists the live mappings; one that is chosen is copied into the draft. */
 export function MappingSelect({ mappings }: { readonly mappings: readonly Mapping[] }) {
-  const [problem, setProblem] = useState<string>()
-  async function choose(index: number) {
-    const mapping = mappings[index]
-    if (mapping === undefined) return
-    setProblem(undefined)
-    try {
-      load({
-        mapping: await readMapping(mapping.place),
-        file: /^[^/]+\/(.+\.ya?ml):/.exec(mapping.place)?.[1],
-      })
-      announce(`Loaded the mapping ${mapping.id}.`)
-    } catch (error) {
-      setProblem(asApiError(error).message)
-    }
+  const { error, send } = useSending<void>()
+  async function choose({ id, place }: Mapping) {
+    const mapping = await readMapping(place)
+    change({ mapping, file: /^[^/]+\/(.+\.ya?ml):/.exec(place)?.[1] })
+    announce(`Loaded the mapping ${id}.`)
   }
   if (mappings.length === 0) return null
   return (
@@ -168,12 +148,11 @@ export function MappingSelect({ mappings }: { readonly mappings: readonly Mappin
       <LoadFrom
         label="Start from a live mapping"
         what="the mapping"
-        options={mappings.map(({ id }) => id)}
-        onLoad={(index) => void choose(index)}
+        options={mappings.map((mapping) => [mapping.id, () => void send(choose(mapping))])}
       />
-      {problem !== undefined && (
+      {error !== undefined && (
         <p class="note tone-bad" role="alert">
-          <Marked text={problem} />
+          <Marked text={error.message} />
         </p>
       )}
     </>

@@ -3,11 +3,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { announce } from '../../browser/announce.tsx'
 import { hrefOf } from '../../browser/router.ts'
-import { type ApiError, post } from '../../data/api.ts'
-import { asApiError, useText } from '../../data/load.ts'
+import { post } from '../../data/api.ts'
+import { useSending, useText } from '../../data/load.ts'
 import type { Replayed, RequestDetail } from '../../data/types.ts'
 import { Badge } from '../../parts/badge.tsx'
-import { Button } from '../../parts/button.tsx'
+import { Button, Field } from '../../parts/button.tsx'
 import { layOut } from '../../parts/json-layout.ts'
 import { Marked } from '../../parts/marked.tsx'
 import { LoadedView, Loading, Problem } from '../../parts/notice.tsx'
@@ -22,49 +22,41 @@ interface Props {
 /** The gateway's replacement of a secret. */
 const redacted = '[redacted]'
 
-type Step = 'ready' | 'trying' | 'replaying' | ApiError
-
 export function Replay({ request: { id, endpoint }, isEdited, close }: Props) {
   const [payload, setPayload] = useState<string>()
   const [choice, setChoice] = useState<Choice>({})
-  const [step, setStep] = useState<Step>('ready')
-  const [tried, setTried] = useState<Replayed>()
-  const [done, setDone] = useState<Replayed>()
+  const trial = useSending<Replayed & { readonly payload?: string | undefined }>()
+  const replay = useSending<Replayed>()
   const heading = useRef<HTMLHeadingElement>(null)
-  const isBusy = step === 'trying' || step === 'replaying'
+  // A payload that was edited since was not tried.
+  const tried = trial.answer?.payload === payload ? trial.answer : undefined
+  const done = replay.answer
+  const error = replay.error ?? trial.error
+  const isBusy = trial.isBusy || replay.isBusy
 
   // The panel opens below the buttons that open it, so that the keyboard goes on inside of it.
   useEffect(() => heading.current?.focus(), [])
   useEffect(() => {
-    if (!isEdited) void send(true)
+    if (!isEdited) void attempt()
   }, [])
 
-  async function send(dryRun: boolean) {
-    setStep(dryRun ? 'trying' : 'replaying')
-    const { callOut, deliverAgain } = choice
-    const options = dryRun
-      ? { dryRun, ...(callOut && { callOut }) }
-      : { ...(deliverAgain && { deliverAgain }) }
-    try {
-      const answer = await post<Replayed>(`/requests/${id}/replay`, {
-        ...options,
-        ...(isEdited && { payload }),
-      })
-      setStep('ready')
-      if (dryRun) setTried(answer)
-      else setDone(answer)
-      const prefix = dryRun ? 'Dry run: it would end' : 'Replayed: it ended'
-      announce(`${prefix} as ${outcomeOf(answer)}, with ${answer.status}.`)
-      if (!dryRun) heading.current?.focus()
-    } catch (cause) {
-      setStep(asApiError(cause))
-    }
+  async function ask(options: object, prefix: string): Promise<Replayed> {
+    const body = { ...options, ...(isEdited && { payload }) }
+    const answer = await post<Replayed>(`/requests/${id}/replay`, body)
+    announce(`${prefix} as ${outcomeOf(answer)}, with ${answer.status}.`)
+    return answer
   }
 
-  const edit = (text: string | undefined) => {
-    setPayload(text)
-    setTried(undefined)
+  function attempt() {
+    const options = { dryRun: true, ...(choice.callOut && { callOut: true }) }
+    return trial.send(ask(options, 'Dry run: it would end').then((answer) => ({ ...answer, payload })))
   }
+
+  async function perform() {
+    const options = choice.deliverAgain ? { deliverAgain: true } : {}
+    if (await replay.send(ask(options, 'Replayed: it ended'))) heading.current?.focus()
+  }
+
   return (
     <section class="card" aria-labelledby="replay-title">
       <h2 id="replay-title" ref={heading} tabIndex={-1}>
@@ -74,26 +66,37 @@ export function Replay({ request: { id, endpoint }, isEdited, close }: Props) {
         <Done replayed={done} close={close} />
       ) : (
         <>
-          {isEdited && <PayloadField id={id} payload={payload} edit={edit} />}
+          {isEdited && <PayloadField id={id} payload={payload} edit={setPayload} />}
           {tried !== undefined && <Tried replayed={tried} endpoint={endpoint} />}
-          {step === 'trying' && tried === undefined && <Loading label="the dry run" />}
-          {typeof step === 'object' && <Problem error={step} />}
-          <Choices choice={choice} setChoice={setChoice} />
+          {trial.isBusy && tried === undefined && <Loading label="the dry run" />}
+          {error !== undefined && <Problem error={error} />}
+          {choices.map(([name, label, note]) => (
+            <label key={name} class="check">
+              <input
+                type="checkbox"
+                checked={choice[name] ?? false}
+                onChange={(event) => setChoice({ ...choice, [name]: event.currentTarget.checked })}
+              />
+              <span>
+                {label} <span class="quiet">{note}</span>
+              </span>
+            </label>
+          ))}
           <div class="toolbar">
             {/* A replay that was not tried before is one step further away than the dry run. */}
             <Button
               class={tried === undefined ? 'primary' : ''}
               disabled={isBusy || (isEdited && payload === undefined)}
-              onClick={() => void send(true)}
+              onClick={() => void attempt()}
             >
-              {step === 'trying' ? 'Trying …' : tried === undefined ? 'Dry run' : 'Dry run again'}
+              {trial.isBusy ? 'Trying …' : tried === undefined ? 'Dry run' : 'Dry run again'}
             </Button>
             <Button
               class={tried === undefined ? '' : 'primary'}
               disabled={isBusy || tried === undefined}
-              onClick={() => void send(false)}
+              onClick={() => void perform()}
             >
-              {step === 'replaying' ? 'Replaying …' : isEdited ? 'Replay edited' : 'Replay now'}
+              {replay.isBusy ? 'Replaying …' : isEdited ? 'Replay edited' : 'Replay now'}
             </Button>
             <Button class="ghost" onClick={close}>
               Cancel
@@ -109,19 +112,15 @@ interface PayloadFieldProps {
   readonly id: string
   /** Undefined until it was read. */
   readonly payload: string | undefined
-  readonly edit: (payload: string | undefined) => void
+  readonly edit: (payload: string) => void
 }
 
 function PayloadField({ id, payload, edit }: PayloadFieldProps) {
   const [isRaw, setIsRaw] = useState(false)
   const body = useText(`/requests/${id}/body${isRaw ? '?raw=true' : ''}`)
-  const field = useRef<HTMLTextAreaElement>(null)
   const original = body.data && (layOut(body.data.text) ?? body.data.text)
   useEffect(() => {
-    if (original === undefined || body.data?.isCut) return
-    edit(original)
-    // The button that asked for it is gone.
-    if (isRaw) field.current?.focus()
+    if (original !== undefined && !body.data?.isCut) edit(original)
   }, [original])
   return (
     <LoadedView loaded={body} label="the body">
@@ -141,18 +140,7 @@ function PayloadField({ id, payload, edit }: PayloadFieldProps) {
             </p>
           )}
           {payload !== undefined && (
-            <label class="field">
-              Payload
-              <textarea
-                ref={field}
-                rows={14}
-                spellcheck={false}
-                autocapitalize="off"
-                autocomplete="off"
-                value={payload}
-                onInput={(event) => edit(event.currentTarget.value)}
-              />
-            </label>
+            <Field label="Payload" rows={14} value={payload} onText={edit} isFocused={isRaw} />
           )}
         </>
       )}
@@ -169,31 +157,6 @@ const choices = [
   ['deliverAgain', 'Send its reply again', 'even where one was delivered before'],
   ['callOut', 'Let transforms reach the network', 'in the dry run too'],
 ] as const
-
-function Choices({
-  choice,
-  setChoice,
-}: {
-  readonly choice: Choice
-  readonly setChoice: (next: Choice) => void
-}) {
-  return (
-    <div class="stack">
-      {choices.map(([name, label, note]) => (
-        <label key={name} class="check">
-          <input
-            type="checkbox"
-            checked={choice[name] ?? false}
-            onChange={(event) => setChoice({ ...choice, [name]: event.currentTarget.checked })}
-          />
-          <span>
-            {label} <span class="quiet">{note}</span>
-          </span>
-        </label>
-      ))}
-    </div>
-  )
-}
 
 function outcomeOf({ outcome, decision }: Replayed): string {
   return outcome ?? decision?.outcome ?? 'failed'

@@ -1,11 +1,7 @@
-/**
- * The editor of payloads and mappings: CodeMirror with the few extensions that both need. It is a chunk of its own, which only the
- * playground loads.
- */
+/** The editor of payloads and mappings: CodeMirror with the extensions that both need. Only the playground loads it. */
 
 import {
   autocompletion,
-  type CompletionSource,
   closeBrackets,
   closeBracketsKeymap,
   completionKeymap,
@@ -16,124 +12,92 @@ import { yaml } from '@codemirror/lang-yaml'
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language'
 import { type Diagnostic, linter, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint'
 import { search, searchKeymap } from '@codemirror/search'
-import { Compartment, EditorState, type Extension } from '@codemirror/state'
+import { EditorState, type Extension } from '@codemirror/state'
 import { drawSelection, EditorView, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
+import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { completeMapping, type KnownFields } from './mapping-completion.ts'
 
-export type { KnownFields } from './mapping-completion.ts'
-
-export interface EditorOptions {
-  readonly parent: HTMLElement
-  readonly language: 'yaml' | 'json'
-  readonly text: string
-  /** The ids of the elements that name and describe it. */
-  readonly labelledBy: string
-  readonly describedBy: string
-  readonly nonce: string
-  readonly isDark: boolean
-  readonly onChange: (text: string) => void
-  /** For mappings: what is completed. */
-  readonly known?: () => KnownFields
-}
-
-/** A message at a place of the text. Line and column count from 1. */
-export interface Message {
+/** A place in the text. Line and column count from 1. */
+interface Place {
   readonly line: number
   readonly column: number
+}
+
+/** A message at a place of the text. */
+export interface Message extends Place {
   readonly severity: 'error' | 'warning'
   readonly text: string
 }
 
-export interface Editor {
-  text(): string
-  setText(text: string): void
-  setDark(isDark: boolean): void
-  setMessages(messages: readonly Message[]): void
-  /** Puts the cursor at a place, and the focus into the editor. */
-  goTo(line: number, column: number): void
-  close(): void
+interface CodeEditorProps {
+  readonly label: string
+  readonly text: string
+  readonly onChange: (text: string) => void
+  /** For mappings: what is completed. For payloads it is absent. */
+  readonly known?: () => KnownFields
+  readonly messages?: readonly Message[]
+  /** Puts the cursor at a place whenever this is another object. */
+  readonly goTo?: Place | undefined
 }
 
-export function createEditor(options: EditorOptions): Editor {
-  const { parent, language, nonce, labelledBy, describedBy, known, onChange } = options
-  const look = new Compartment()
-  /** True while the program makes a change, so that it is not reported. */
-  let isSetting = false
-
-  const view = new EditorView({
-    parent,
-    state: EditorState.create({
-      doc: options.text,
-      extensions: [
-        EditorView.cspNonce.of(nonce),
-        look.of(EditorView.darkTheme.of(options.isDark)),
-        theme,
-        syntaxHighlighting(colours),
-        lineNumbers(),
-        history(),
-        drawSelection(),
-        highlightSpecialChars({ addSpecialChars: invisible }),
-        indentOnInput(),
-        bracketMatching(),
-        closeBrackets(),
-        search({ top: true }),
-        lintGutter(),
-        EditorState.tabSize.of(2),
-        EditorView.lineWrapping,
-        EditorView.contentAttributes.of({
-          'aria-labelledby': labelledBy,
-          'aria-describedby': describedBy,
-          autocapitalize: 'off',
-          autocorrect: 'off',
-          spellcheck: 'false',
-          // It can be focused anyway, which tools that look for what scrolls do not see.
-          tabindex: '0',
-        }),
-        keymap.of([
-          ...closeBracketsKeymap,
-          ...completionKeymap,
-          ...searchKeymap,
-          ...lintKeymap,
-          ...historyKeymap,
-          ...defaultKeymap,
-          indentWithTab,
-        ]),
-        EditorView.domEventObservers({
-          keydown: letTabLeave,
-          blur: (_event, blurred) => blurred.setTabFocusMode(false),
-        }),
-        EditorView.updateListener.of(({ docChanged, state }) => {
-          if (docChanged && !isSetting) onChange(state.doc.toString())
-        }),
-        ...(language === 'json' ? forPayloads : forMappings(known)),
-      ],
-    }),
-  })
-
-  return {
-    text: () => view.state.doc.toString(),
-    setText(text) {
-      if (text === view.state.doc.toString()) return
-      isSetting = true
-      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } })
-      isSetting = false
-    },
-    setDark: (isDark) => view.dispatch({ effects: look.reconfigure(EditorView.darkTheme.of(isDark)) }),
-    setMessages: (messages) =>
-      view.dispatch(
-        setDiagnostics(
-          view.state,
-          messages.map((message) => diagnosticOf(message, view.state)),
-        ),
-      ),
-    goTo(line, column) {
-      const { from, to } = lineAt(view.state, line)
-      view.dispatch({ selection: { anchor: Math.min(from + column - 1, to) }, scrollIntoView: true })
-      view.focus()
-    },
-    close: () => view.destroy(),
-  }
+export function CodeEditor(props: CodeEditorProps) {
+  const { label, text, messages, goTo } = props
+  const name = useId()
+  const hint = useId()
+  const place = useRef<HTMLDivElement>(null)
+  const view = useRef<EditorView>(undefined)
+  const newest = useRef(props)
+  newest.current = props
+  useLayoutEffect(() => {
+    const { known, ...given } = newest.current
+    const extensions = [
+      shared,
+      EditorView.contentAttributes.of({ 'aria-labelledby': name, 'aria-describedby': hint }),
+      EditorView.updateListener.of(({ docChanged, state }) => {
+        if (docChanged) newest.current.onChange(state.doc.toString())
+      }),
+      known === undefined ? forPayloads : forMappings(() => newest.current.known?.() ?? known()),
+    ]
+    const made = new EditorView({ parent: place.current ?? undefined, doc: given.text, extensions })
+    view.current = made
+    return () => made.destroy()
+  }, [])
+  // Nothing is typed between drawing and this, so that a text that differs was loaded.
+  useLayoutEffect(() => {
+    const { doc } = view.current?.state ?? {}
+    if (doc?.toString() !== text)
+      view.current?.dispatch({ changes: { from: 0, to: doc?.length, insert: text } })
+  }, [text])
+  useEffect(() => {
+    const { current } = view
+    if (current === undefined || messages === undefined) return
+    const diagnostics = messages.map((message) => diagnosticOf(message, current.state))
+    current.dispatch(setDiagnostics(current.state, diagnostics))
+  }, [messages])
+  useEffect(() => {
+    if (goTo === undefined || view.current === undefined) return
+    const { from, to } = lineAt(view.current.state, goTo.line)
+    view.current.dispatch({
+      selection: { anchor: Math.min(from + goTo.column - 1, to) },
+      scrollIntoView: true,
+    })
+    view.current.focus()
+  }, [goTo])
+  return (
+    <div class="code-editor">
+      <div class="code-editor-name" id={name}>
+        {label}
+      </div>
+      <div class="visually-hidden" id={hint}>
+        Tab indents. Press Escape and then Tab to leave the editor.
+      </div>
+      <div class="code-editor-place" ref={place} data-editor={props.known === undefined ? 'json' : 'yaml'} />
+      <p class="hint quiet" aria-hidden="true">
+        Esc, then Tab leaves the editor
+      </p>
+    </div>
+  )
 }
 
 /**
@@ -158,7 +122,7 @@ function diagnosticOf({ line, column, severity, text }: Message, state: EditorSt
 }
 
 /** A payload may also be a form or a text, so what is no JSON is a warning. */
-const forPayloads: Extension[] = [
+const forPayloads: Extension = [
   json(),
   linter((view) =>
     view.state.doc.length === 0
@@ -167,11 +131,8 @@ const forPayloads: Extension[] = [
   ),
 ]
 
-function forMappings(known: EditorOptions['known']): Extension[] {
-  const source: CompletionSource = completeMapping(
-    known ?? (() => ({ paths: [], headers: {}, endpoints: [] })),
-  )
-  return [yaml(), autocompletion({ override: [source], icons: false })]
+function forMappings(known: () => KnownFields): Extension {
+  return [yaml(), autocompletion({ override: [completeMapping(known)], icons: false })]
 }
 
 /** Those that CodeMirror does not show by itself: isolates, blank letters, and characters that join. */
@@ -235,3 +196,41 @@ const theme = EditorView.theme({
   '.cm-diagnostic-error': { borderLeftColor: 'var(--bad)' },
   '.cm-diagnostic-warning': { borderLeftColor: 'var(--warn)' },
 })
+
+const shared: Extension = [
+  // The nonce of the content security policy of this page, for the styles that CodeMirror adds while it runs.
+  EditorView.cspNonce.of(document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? ''),
+  theme,
+  syntaxHighlighting(colours),
+  lineNumbers(),
+  history(),
+  drawSelection(),
+  highlightSpecialChars({ addSpecialChars: invisible }),
+  indentOnInput(),
+  bracketMatching(),
+  closeBrackets(),
+  search({ top: true }),
+  lintGutter(),
+  EditorState.tabSize.of(2),
+  EditorView.lineWrapping,
+  EditorView.contentAttributes.of({
+    autocapitalize: 'off',
+    autocorrect: 'off',
+    spellcheck: 'false',
+    // It can be focused anyway, which tools that look for what scrolls do not see.
+    tabindex: '0',
+  }),
+  keymap.of([
+    ...closeBracketsKeymap,
+    ...completionKeymap,
+    ...searchKeymap,
+    ...lintKeymap,
+    ...historyKeymap,
+    ...defaultKeymap,
+    indentWithTab,
+  ]),
+  EditorView.domEventObservers({
+    keydown: letTabLeave,
+    blur: (_event, blurred) => blurred.setTabFocusMode(false),
+  }),
+]
