@@ -1,64 +1,62 @@
 /** The pages and their addresses. Live and Request come with the frame; the others are read when they are opened first. */
 
-import type { ComponentType } from 'preact'
+import { signal } from '@preact/signals'
+import { type ComponentType, h } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
 import { matchPath, type PageProps } from '../browser/router.ts'
 import { Live } from '../pages/live.tsx'
 import { Request } from '../pages/request.tsx'
 import type { IconName } from '../parts/icons.tsx'
+import { Loading } from '../parts/notice.tsx'
 
 type Page = ComponentType<PageProps>
 
-export interface PageEntry {
-  readonly pattern: string
-  readonly title: string
-  /** The entry of the navigation that is marked while the page is open. */
-  readonly section: string
-  readonly load: Page | (() => Promise<{ readonly default: Page }>)
-  readonly isLazy?: true
+/** A page that is read when it is opened first. */
+function lazy<Name extends string>(
+  load: () => Promise<Readonly<Record<Name, Page>>>,
+  name: NoInfer<Name>,
+): Page {
+  const loaded = signal<{ readonly Page?: Page }>({})
+  return (props) => {
+    const [failure, setFailure] = useState<unknown>()
+    useEffect(() => {
+      load().then((module) => {
+        loaded.value = { Page: module[name] }
+      }, setFailure)
+    }, [])
+    if (failure !== undefined) throw failure
+    const { Page } = loaded.value
+    return Page === undefined ? h(Loading, { label: 'the page' }) : h(Page, props)
+  }
 }
 
-const lazy = (
-  pattern: string,
-  title: string,
-  section: string,
-  load: () => Promise<{ readonly default: Page }>,
-): PageEntry => ({ pattern, title, section, load, isLazy: true })
-
-/** A chunk with several pages, of which one is picked by its name. */
-const picked =
-  <Name extends string>(load: () => Promise<Readonly<Record<Name, Page>>>, name: NoInfer<Name>) =>
-  async () => ({ default: (await load())[name] })
 const lists = () => import('../pages/lists.tsx')
 const records = () => import('../pages/records.tsx')
 
-const entries: readonly PageEntry[] = [
-  { pattern: '/live', title: 'Live', section: '/live', load: Live },
-  { pattern: '/requests/:id', title: 'Request', section: '/live', load: Request },
-  lazy('/issues', 'Issues', '/issues', () => import('../pages/issues.tsx')),
-  lazy('/runs', 'Runs', '/runs', picked(lists, 'Runs')),
-  lazy('/runs/:id', 'Run', '/runs', picked(records, 'Run')),
-  lazy('/sessions', 'Sessions', '/runs', picked(lists, 'Sessions')),
-  lazy('/sessions/:key', 'Session', '/runs', picked(records, 'Session')),
-  lazy('/deliveries', 'Deliveries', '/runs', picked(lists, 'Deliveries')),
-  lazy('/deliveries/:id', 'Delivery', '/runs', picked(records, 'Delivery')),
-  lazy('/events/:id', 'Event', '/runs', picked(records, 'Event')),
-  lazy('/playground', 'Playground', '/playground', () => import('../pages/playground.tsx')),
-  lazy('/changes', 'Changes', '/changes', () => import('../pages/changes.tsx')),
-  lazy('/health', 'Health', '/health', () => import('../pages/health.tsx')),
-  lazy('/jobs', 'Replay jobs', '/runs', picked(lists, 'Jobs')),
-  lazy('/jobs/:id', 'Replay job', '/runs', picked(records, 'Job')),
-  lazy('/search', 'Search', '', () => import('../pages/search.tsx')),
+/** The section is the entry of the navigation that is marked while the page is open. */
+const pages: readonly (readonly [pattern: string, title: string, section: string, Page: Page])[] = [
+  ['/live', 'Live', '/live', Live],
+  ['/requests/:id', 'Request', '/live', Request],
+  ['/issues', 'Issues', '/issues', lazy(() => import('../pages/issues.tsx'), 'Issues')],
+  ['/runs', 'Runs', '/runs', lazy(lists, 'Runs')],
+  ['/runs/:id', 'Run', '/runs', lazy(records, 'Run')],
+  ['/sessions', 'Sessions', '/runs', lazy(lists, 'Sessions')],
+  ['/sessions/:key', 'Session', '/runs', lazy(records, 'Session')],
+  ['/deliveries', 'Deliveries', '/runs', lazy(lists, 'Deliveries')],
+  ['/deliveries/:id', 'Delivery', '/runs', lazy(records, 'Delivery')],
+  ['/events/:id', 'Event', '/runs', lazy(records, 'Event')],
+  ['/playground', 'Playground', '/playground', lazy(() => import('../pages/playground.tsx'), 'Playground')],
+  ['/changes', 'Changes', '/changes', lazy(() => import('../pages/changes.tsx'), 'Changes')],
+  ['/health', 'Health', '/health', lazy(() => import('../pages/health.tsx'), 'Health')],
+  ['/jobs', 'Replay jobs', '/runs', lazy(lists, 'Jobs')],
+  ['/jobs/:id', 'Replay job', '/runs', lazy(records, 'Job')],
+  ['/search', 'Search', '', lazy(() => import('../pages/search.tsx'), 'Search')],
 ]
 
-export interface Opened {
-  readonly entry: PageEntry
-  readonly params: Readonly<Record<string, string>>
-}
-
-export function findPage(path: string): Opened | undefined {
-  for (const entry of entries) {
-    const params = matchPath(entry.pattern, path)
-    if (params !== undefined) return { entry, params }
+export function findPage(path: string) {
+  for (const [pattern, title, section, Page] of pages) {
+    const params = matchPath(pattern, path)
+    if (params !== undefined) return { pattern, title, section, Page, params }
   }
   return undefined
 }

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { announce } from '../browser/announce.tsx'
 import { ApiError, callApi, get, type Identity, identity, post, saveKey, session } from '../data/api.ts'
-import { asApiError } from '../data/load.ts'
+import { useSending } from '../data/load.ts'
 import { followSession } from '../data/stream.ts'
 import { Logo } from '../parts/icons.tsx'
 
@@ -36,34 +36,28 @@ export async function signOut(): Promise<void> {
 
 export function SignIn() {
   const [token, setToken] = useState('')
-  const [error, setError] = useState<string>()
-  const [isAsking, setAsking] = useState(false)
+  const { isBusy, error, send } = useSending<void>()
   const field = useRef<HTMLInputElement>(null)
-  useEffect(() => field.current?.focus(), [])
+  useEffect(() => field.current?.select(), [error])
 
-  async function signIn(event: Event) {
-    event.preventDefault()
-    if (isAsking) return
-    setAsking(true)
-    setError(undefined)
-    try {
-      const { key, ...signedIn } = await post<Identity & { key: string }>('/session', { token: token.trim() })
-      saveKey(key)
-      identity.value = signedIn
-      setToken('')
-      session.value = 'open'
-      announce('You are signed in.')
-    } catch (cause) {
-      setError(sentenceOf(asApiError(cause)))
-      field.current?.focus()
-      field.current?.select()
-    }
-    setAsking(false)
+  async function signIn() {
+    const { key, ...signedIn } = await post<Identity & { key: string }>('/session', { token: token.trim() })
+    saveKey(key)
+    identity.value = signedIn
+    setToken('')
+    session.value = 'open'
+    announce('You are signed in.')
   }
 
   return (
     <main class="sign-in" id="main">
-      <form class="card" onSubmit={signIn}>
+      <form
+        class="card"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!isBusy) void send(signIn())
+        }}
+      >
         <h1 class="wordmark">
           <Logo /> Reveille
         </h1>
@@ -84,11 +78,11 @@ export function SignIn() {
         />
         {error !== undefined && (
           <p class="problem-text" id="token-error" role="alert">
-            {error}
+            {sentenceOf(error)}
           </p>
         )}
-        <button class="button primary wide" type="submit" disabled={isAsking}>
-          {isAsking ? 'Signing in …' : 'Sign in'}
+        <button class="button primary wide" type="submit" disabled={isBusy}>
+          {isBusy ? 'Signing in …' : 'Sign in'}
         </button>
         <p class="quiet" id="token-help">
           The value of <code>REVEILLE_GATEWAY_TOKEN</code> in the <code>.env</code> next to{' '}

@@ -1,11 +1,11 @@
 /** The frame around each page: name, search, navigation, theme, the state of the connection, and the page of the address. */
 
 import { computed } from '@preact/signals'
-import type { ComponentChildren, ComponentType } from 'preact'
+import type { ComponentChildren } from 'preact'
 import { Component } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
-import { announce, LiveRegion } from '../browser/announce.tsx'
-import { address, go, hrefOf, type PageProps, path } from '../browser/router.ts'
+import { useEffect, useRef } from 'preact/hooks'
+import { announce, LiveRegion, useAnnounced } from '../browser/announce.tsx'
+import { address, hrefOf, path, submitSearch } from '../browser/router.ts'
 import { setTheme, type Theme, theme } from '../browser/theme.ts'
 import { session } from '../data/api.ts'
 import { useLoaded, useReloadOn } from '../data/load.ts'
@@ -14,8 +14,8 @@ import { connection } from '../data/stream.ts'
 import type { IssueRecord, Page } from '../data/types.ts'
 import { Button } from '../parts/button.tsx'
 import { Icon, Logo } from '../parts/icons.tsx'
-import { Empty, Loading } from '../parts/notice.tsx'
-import { findPage, type PageEntry, sections } from './pages.ts'
+import { Empty } from '../parts/notice.tsx'
+import { findPage, sections } from './pages.ts'
 import { SignIn, signOut } from './session.tsx'
 import { openHelp, openSearch, ShortcutsHelp, useShortcuts } from './shortcuts.tsx'
 
@@ -68,18 +68,13 @@ function Head() {
         <span>Reveille</span>
       </a>
       <search class="search">
-        <form
-          onSubmit={(event) => {
-            event.preventDefault()
-            const query = new FormData(event.currentTarget).get('q')
-            if (typeof query === 'string' && query.trim() !== '') go(hrefOf('/search', { q: query.trim() }))
-          }}
-        >
+        <form onSubmit={submitSearch}>
           <Icon name="search" />
           <input
             id="search"
             name="q"
             type="search"
+            required
             placeholder="Paste any id"
             aria-label="Search by any id"
             aria-keyshortcuts="/"
@@ -114,12 +109,8 @@ const words = {
 
 function Connection() {
   const state = connection.value
-  const isFirst = useRef(true)
-  useEffect(() => {
-    if (!isFirst.current && state !== 'connecting')
-      announce(state === 'live' ? 'Connected again.' : `${words[state]}.`)
-    if (state === 'live') isFirst.current = false
-  }, [state])
+  const text = state === 'live' ? 'Connected again.' : `${words[state]}.`
+  useAnnounced(state === 'connecting' ? undefined : text)
   return (
     <span class={`connection is-${state}`} title={words[state]}>
       <span class="pulse" aria-hidden="true" />
@@ -149,21 +140,19 @@ function ThemeSwitch() {
 }
 
 function Navigation() {
-  const current = opened.value?.entry.section
+  const current = opened.value?.section
   return (
     <nav class="navigation" aria-label="Pages">
       <ul>
-        {sections
-          .filter(({ path: to }) => findPage(to) !== undefined)
-          .map(({ path: to, title, icon }) => (
-            <li key={to}>
-              <a href={hrefOf(to)} aria-current={current === to ? 'page' : undefined}>
-                <Icon name={icon} />
-                <span>{title}</span>
-                {to === '/issues' && <OpenCount />}
-              </a>
-            </li>
-          ))}
+        {sections.map(({ path: to, title, icon }) => (
+          <li key={to}>
+            <a href={hrefOf(to)} aria-current={current === to ? 'page' : undefined}>
+              <Icon name={icon} />
+              <span>{title}</span>
+              {to === '/issues' && <OpenCount />}
+            </a>
+          </li>
+        ))}
       </ul>
     </nav>
   )
@@ -194,7 +183,7 @@ function OpenPage() {
   const found = opened.value
   const main = useRef<HTMLElement>(null)
   const isFirst = useRef(true)
-  const title = found?.entry.title ?? 'No such page'
+  const title = found?.title ?? 'No such page'
   const place = path.value
   // A new page begins at its heading, for those who do not see that it changed.
   useEffect(() => {
@@ -213,38 +202,11 @@ function OpenPage() {
           <a href={hrefOf('/live')}>Go to Live</a>
         </Empty>
       ) : (
-        <Contained key={found.entry.pattern}>
-          <Loaded entry={found.entry} params={found.params} query={address.value.query} />
+        <Contained key={found.pattern}>
+          <found.Page params={found.params} query={address.value.query} />
         </Contained>
       )}
     </main>
-  )
-}
-
-const pages = new Map<PageEntry, ComponentType<PageProps>>()
-
-function Loaded({ entry, ...props }: { readonly entry: PageEntry } & PageProps) {
-  const [, setTurn] = useState(0)
-  const [failed, setFailed] = useState(false)
-  const Page = entry.isLazy === undefined ? (entry.load as ComponentType<PageProps>) : pages.get(entry)
-  useEffect(() => {
-    if (Page !== undefined) return
-    const load = entry.load as () => Promise<{ readonly default: ComponentType<PageProps> }>
-    load().then(
-      (module) => {
-        pages.set(entry, module.default)
-        setTurn((turn) => turn + 1)
-      },
-      () => setFailed(true),
-    )
-  }, [entry, Page])
-  if (Page !== undefined) return <Page {...props} />
-  if (!failed) return <Loading label="the page" />
-  return (
-    <Empty title="This page cannot be loaded.">
-      The gateway may have been replaced by another version.{' '}
-      <Button onClick={() => window.location.reload()}>Load the console again</Button>
-    </Empty>
   )
 }
 
@@ -262,8 +224,8 @@ class Contained extends Component<{ readonly children: ComponentChildren }, { re
     if (!this.state.failed) return this.props.children
     return (
       <Empty title="This page failed.">
-        That is a mistake in the console, not in what you did. The browser's own console has the details.{' '}
-        <Button onClick={() => this.setState({ failed: false })}>Try again</Button>
+        The console has a mistake, which the browser's own console tells, or the gateway was replaced by
+        another version. <Button onClick={() => window.location.reload()}>Load the console again</Button>
       </Empty>
     )
   }

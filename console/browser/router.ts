@@ -1,8 +1,12 @@
-/** The address is the state: which page is open, and its filters. Links are ordinary links, which are followed without loading the page. */
+/**
+ * The address is the state: which page is open, and its filters. The browser reports where it is about to go (its Navigation API), by a
+ * link, a form, a script or its own buttons, and what is in the console is drawn without loading the page. A browser that does not
+ * report it loads the page each time.
+ */
 
 import { computed, signal } from '@preact/signals'
 
-export const base = '/console'
+const base = '/console'
 
 export interface Address {
   /** Below `/console`, with a leading slash: `/requests/0192`. */
@@ -17,27 +21,16 @@ export interface PageProps {
   readonly query: URLSearchParams
 }
 
-export const address = signal<Address>(read())
-
-/** Steps inside the console before this page, which its history entry keeps: Escape goes back only to a page of the console. */
-let steps = readSteps()
-/** The browser goes back a moment after it was asked: a second Escape until then is not a second step. */
-let isGoingBack = false
+export const address = signal<Address>(read(window.location))
 
 export const path = computed(() => address.value.path)
 
-function readSteps(): number {
-  const state: unknown = window.history.state
-  return typeof state === 'number' ? state : 0
-}
+/** A second Escape until the browser has gone back is not a second step. */
+let isGoingBack = false
 
-function read(): Address {
-  const { pathname, search } = window.location
-  const below = pathname.startsWith(base) ? pathname.slice(base.length) : ''
-  return {
-    path: below === '' || below === '/' ? '/live' : below.replace(/\/$/, ''),
-    query: new URLSearchParams(search),
-  }
+function read({ pathname, search }: Pick<URL, 'pathname' | 'search'>): Address {
+  const below = pathname.slice(base.length).replace(/\/$/, '')
+  return { path: below === '' ? '/live' : below, query: new URLSearchParams(search) }
 }
 
 /** The `href` of a page: `hrefOf('/runs', { state: 'parked' })`. Empty values are left out. */
@@ -50,20 +43,30 @@ export function hrefOf(to: string, query: Readonly<Record<string, string | undef
 }
 
 export function go(href: string, { replace = false } = {}): void {
-  if (!replace) steps += 1
-  if (replace) window.history.replaceState(steps, '', href)
-  else window.history.pushState(steps, '', href)
-  const before = address.value.path
-  address.value = read()
-  if (before !== address.value.path) window.scrollTo(0, 0)
+  if (window.navigation) window.navigation.navigate(href, { history: replace ? 'replace' : 'auto' })
+  else window.location.assign(href)
 }
 
 /** Goes to the page before, or to `parent` where this is the first page of the console. */
 export function goBack(parent: string): void {
   if (isGoingBack) return
-  isGoingBack = steps > 0
-  if (isGoingBack) window.history.back()
-  else go(hrefOf(parent), { replace: true })
+  const { navigation } = window
+  if (!navigation?.canGoBack) {
+    go(hrefOf(parent), { replace: true })
+    return
+  }
+  isGoingBack = true
+  const end = () => {
+    isGoingBack = false
+  }
+  navigation.back().finished?.then(end, end)
+}
+
+/** Searches for what was typed into the field `q` of a form. */
+export function submitSearch(event: Event & { readonly currentTarget: HTMLFormElement }): void {
+  event.preventDefault()
+  const query = new FormData(event.currentTarget).get('q')
+  go(hrefOf('/search', { q: String(query).trim() }))
 }
 
 /** Changes filters in the address without a step in the history, and keeps the others. */
@@ -73,26 +76,20 @@ export function setQuery(changes: Readonly<Record<string, string | undefined>>):
 }
 
 export function startRouter(): void {
-  window.addEventListener('popstate', () => {
-    steps = readSteps()
-    isGoingBack = false
-    address.value = read()
+  window.navigation?.addEventListener('navigate', (event) => {
+    const url = new URL(event.destination.url)
+    const isOurs = url.pathname === base || url.pathname.startsWith(`${base}/`)
+    if (!event.canIntercept || !isOurs || event.hashChange || event.downloadRequest !== null) return
+    if (event.navigationType === 'reload') return
+    const next = read(url)
+    event.intercept({
+      async handler() {
+        address.value = next
+      },
+      focusReset: 'manual',
+      scroll: next.path === path.value ? 'manual' : 'after-transition',
+    })
   })
-  document.addEventListener('click', (event) => {
-    if (event.defaultPrevented || event.button !== 0) return
-    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
-    const link = event.target instanceof Element ? event.target.closest('a') : null
-    if (link === null || link.target !== '' || link.hasAttribute('download')) return
-    if (link.origin !== window.location.origin || !isOurs(link.pathname)) return
-    // A link to a place on this page, such as the skip link.
-    if (link.hash !== '' && link.pathname === window.location.pathname) return
-    event.preventDefault()
-    go(link.pathname + link.search)
-  })
-}
-
-function isOurs(pathname: string): boolean {
-  return pathname === base || pathname.startsWith(`${base}/`)
 }
 
 /** Returns what a pattern such as `/runs/:id` takes from a path; undefined where it does not fit. */

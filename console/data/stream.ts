@@ -10,13 +10,10 @@ export const connection = signal<'connecting' | 'live' | 'lost' | 'off'>('connec
 type Listener = (frame: Frame | 'gap') => void
 
 const listeners = new Set<Listener>()
-let source: AbortController | undefined
 /** The id of the last event, from which the gateway goes on. */
 let lastId: string | undefined
-let timer: ReturnType<typeof setTimeout> | undefined
 /** Milliseconds until the next try. */
 const pauses = [1_000, 2_000, 5_000, 15_000]
-let failures = 0
 
 /**
  * Calls back with each frame, and with `gap` where some are missing, so that lists have to be read again.
@@ -27,25 +24,46 @@ export function onFrame(listener: Listener): () => void {
   return () => listeners.delete(listener)
 }
 
-function open(): void {
-  clearTimeout(timer)
-  source?.abort()
-  const opened = new AbortController()
-  source = opened
-  follow(opened.signal).then(
-    () => lose(opened),
-    () => lose(opened),
-  )
+function emit(frame: Frame | 'gap'): void {
+  for (const listener of listeners) listener(frame)
 }
 
-/** An EventSource sends no headers of its own. @returns when the gateway has ended the stream */
+/** The stream lives as long as the session. */
+export function followSession(): void {
+  effect(() => {
+    if (session.value !== 'open') return
+    const leaving = new AbortController()
+    lastId = undefined
+    void follow(leaving.signal)
+    return () => leaving.abort()
+  })
+}
+
+/** What breaks is tried again. */
 async function follow(signal: AbortSignal): Promise<void> {
+  let failures = 0
+  const isOpen = () => {
+    if (failures > 0 && lastId === undefined) emit('gap')
+    failures = 0
+    connection.value = 'live'
+  }
+  while (!signal.aborted) {
+    await readStream(signal, isOpen).catch(() => undefined)
+    if (signal.aborted) return
+    connection.value = failures < pauses.length ? 'lost' : 'off'
+    await new Promise((resolve) => setTimeout(resolve, pauses[failures] ?? pauses.at(-1)))
+    failures += 1
+    // This finds out whether the session has ended.
+    await get('/health').catch(() => undefined)
+  }
+}
+
+/** An EventSource sends no headers of its own. Resolves when the gateway has ended the stream. */
+async function readStream(signal: AbortSignal, isOpen: () => void): Promise<void> {
   const headers = { ...sessionHeaders(), ...(lastId !== undefined && { 'last-event-id': lastId }) }
   const { ok, body } = await fetch('/api/stream', { headers, signal, cache: 'no-store', redirect: 'error' })
   if (!ok || body === null) throw new Error('There is no stream.')
-  if (failures > 0 && lastId === undefined) emit('gap')
-  failures = 0
-  connection.value = 'live'
+  isOpen()
   const reader = body.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''
   for (;;) {
@@ -64,39 +82,4 @@ function take(block: string): void {
   const event = fields.get('event')
   if (event === 'frame') emit(JSON.parse(fields.get('data') ?? '{}') as Frame)
   else if (event === 'gap') emit('gap')
-}
-
-function lose(opened: AbortController): void {
-  if (source !== opened) return
-  connection.value = 'lost'
-  again()
-}
-
-function again(): void {
-  const pause = pauses[Math.min(failures, pauses.length - 1)]
-  failures += 1
-  if (failures > pauses.length) connection.value = 'off'
-  timer = setTimeout(() => {
-    // This finds out whether the session has ended.
-    get('/health').then(open, () => {
-      if (session.value === 'open') again()
-    })
-  }, pause)
-}
-
-function emit(frame: Frame | 'gap'): void {
-  for (const listener of listeners) listener(frame)
-}
-
-/** The stream lives as long as the session. */
-export function followSession(): void {
-  effect(() => {
-    if (session.value === 'open') open()
-    else {
-      clearTimeout(timer)
-      source?.abort()
-      source = undefined
-      lastId = undefined
-    }
-  })
 }

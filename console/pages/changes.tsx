@@ -26,7 +26,7 @@ import { Ago, counted, duration, Time } from '../parts/time.tsx'
 
 type Generation = ItemOf<'listGenerations'>
 
-export default function ChangesPage({ query }: PageProps) {
+export function Changes({ query }: PageProps) {
   const list = useLoadedList<Generation>('/generations', { limit: 50 })
   const { data, error, loadMore, reload } = list
   useReloadOn((frame) => frame.reload === true || frame.generation !== undefined, reload)

@@ -29,7 +29,7 @@ const ranges = [
   ['360', '6 hours'],
 ] as const
 
-export default function HealthPage({ query }: PageProps) {
+export function Health({ query }: PageProps) {
   const minutes = ranges.find(([value]) => value === query.get('minutes'))?.[0] ?? '60'
   const series = useLoaded<Series>('/series', { minutes })
   const status = useLoaded<Status>('/status')

@@ -14,7 +14,7 @@ import { Rich } from '../parts/marked.tsx'
 import { Empty, LoadedView } from '../parts/notice.tsx'
 import { Ago, counted, Time } from '../parts/time.tsx'
 
-export default function Issues({ query }: PageProps) {
+export function Issues({ query }: PageProps) {
   const state = query.get('state') ?? 'open'
   const list = useLoadedList<IssueRecord>('/issues', { state: state === 'all' ? '' : state, limit: 50 })
   const { loadMore, reload } = list

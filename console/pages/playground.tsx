@@ -28,7 +28,7 @@ import {
   SampleSelect,
 } from './playground/sources.tsx'
 
-export default function Playground({ query }: PageProps) {
+export function Playground({ query }: PageProps) {
   const { endpoint, headers, payload, mapping, file } = draft.value
   const dryRun = useDryRun(draft.value)
   const requestId = query.get('request')

@@ -2,11 +2,11 @@
 
 import { useEffect, useRef } from 'preact/hooks'
 import { announce } from '../browser/announce.tsx'
-import { go, hrefOf, type PageProps } from '../browser/router.ts'
+import { go, hrefOf, type PageProps, submitSearch } from '../browser/router.ts'
 import { useLoaded } from '../data/load.ts'
 import type { FoundRecord, Page } from '../data/types.ts'
 import { RowList } from '../parts/list.tsx'
-import { Empty, Loading, Problem } from '../parts/notice.tsx'
+import { Empty, LoadedView } from '../parts/notice.tsx'
 import { counted } from '../parts/time.tsx'
 
 const pages: Readonly<Record<FoundRecord['kind'], (id: string) => string>> = {
@@ -18,15 +18,10 @@ const pages: Readonly<Record<FoundRecord['kind'], (id: string) => string>> = {
   generation: (number) => hrefOf('/changes', { generation: number }),
 }
 
-export default function Search({ query }: PageProps) {
+export function Search({ query }: PageProps) {
   const text = query.get('q')?.trim() ?? ''
-  const { data, error, reload } = useLoaded<Page<FoundRecord> | readonly FoundRecord[]>(
-    text === '' ? undefined : '/find',
-    {
-      q: text,
-    },
-  )
-  const found = data === undefined ? undefined : 'items' in data ? data.items : data
+  const loaded = useLoaded<Page<FoundRecord>>(text === '' ? undefined : '/find', { q: text })
+  const found = loaded.data?.items
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => {
     if (text === '') field.current?.focus()
@@ -41,18 +36,14 @@ export default function Search({ query }: PageProps) {
     <>
       <h1>Search</h1>
       <search>
-        <form
-          class="toolbar"
-          onSubmit={(event) => {
-            event.preventDefault()
-            go(hrefOf('/search', { q: field.current?.value.trim() }), { replace: true })
-          }}
-        >
+        <form class="toolbar" onSubmit={submitSearch}>
           <label class="field">
             <span>An id, its end, a sender's delivery id, or a session</span>
             <input
               ref={field}
+              name="q"
               type="search"
+              required
               key={text}
               defaultValue={text}
               autocomplete="off"
@@ -65,23 +56,26 @@ export default function Search({ query }: PageProps) {
           </button>
         </form>
       </search>
-      {error !== undefined && <Problem error={error} retry={reload} />}
-      {text !== '' && found === undefined && error === undefined && <Loading label="what is found" />}
-      {found?.length === 0 && (
-        <Empty title="Nothing has this id.">
-          The end of an id finds the newest records only, and needs at least four characters.
-        </Empty>
-      )}
-      {found !== undefined && found.length > 1 && (
-        <RowList
-          label="Records that were found"
-          rows={found.map(({ kind, id }) => ({
-            id: `${kind} ${id}`,
-            href: pages[kind](id),
-            state: kind,
-            name: id,
-          }))}
-        />
+      {text !== '' && (
+        <LoadedView loaded={loaded} label="what is found">
+          {({ items }) =>
+            items.length === 0 ? (
+              <Empty title="Nothing has this id.">
+                The end of an id finds the newest records only, and needs at least four characters.
+              </Empty>
+            ) : (
+              <RowList
+                label="Records that were found"
+                rows={items.map(({ kind, id }) => ({
+                  id: `${kind} ${id}`,
+                  href: pages[kind](id),
+                  state: kind,
+                  name: id,
+                }))}
+              />
+            )
+          }
+        </LoadedView>
       )}
     </>
   )
