@@ -7,8 +7,8 @@ import { mayDo, post } from '../data/api.ts'
 import { useLoaded, useLoadedList, useReloadOn, useSending } from '../data/load.ts'
 import type { Answer, ItemOf } from '../data/types.ts'
 import { Badge } from '../parts/badge.tsx'
-import { Button } from '../parts/button.tsx'
 import { type Diagnostic, DiagnosticList } from '../parts/code-frame.tsx'
+import { Button } from '../parts/controls.tsx'
 import { DiffView } from '../parts/diff-view.tsx'
 import { Code, Rich } from '../parts/marked.tsx'
 import { Empty, LoadedView, Loading, Problem } from '../parts/notice.tsx'
@@ -22,7 +22,7 @@ import {
   outcomeText,
   type ReloadResult,
 } from '../parts/reload-result.tsx'
-import { Ago, counted, duration, Time } from '../parts/time.tsx'
+import { Ago, counted, duration, Time } from '../parts/words.tsx'
 
 type Generation = ItemOf<'listGenerations'>
 

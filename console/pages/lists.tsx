@@ -4,14 +4,11 @@ import type { ComponentChildren } from 'preact'
 import { hrefOf, type PageProps, path } from '../browser/router.ts'
 import { type Listed, useEvery, useLoadedList, useReloadOn } from '../data/load.ts'
 import type { DeliveryRecord, Frame, ReplayJob, RunRecord, SessionSummary } from '../data/types.ts'
-import { ActionButton } from '../parts/action-button.tsx'
 import { deliveryStates, runStates } from '../parts/badge.tsx'
-import { Button } from '../parts/button.tsx'
-import { Choices, TextFilter } from '../parts/filters.tsx'
+import { ActionButton, Button, Choices, TextFilter } from '../parts/controls.tsx'
 import { type Row, RowList } from '../parts/list.tsx'
 import { Empty, LoadedView } from '../parts/notice.tsx'
-import { addressText, filterText, spentText } from '../parts/texts.ts'
-import { counted } from '../parts/time.tsx'
+import { addressText, counted, filterText, spentText } from '../parts/words.tsx'
 
 /** A filter, kept in the page's query. `choices`: values and their labels, of which the first is the default. */
 interface Filter {

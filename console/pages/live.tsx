@@ -6,16 +6,14 @@ import { go, hrefOf, type PageProps, setQuery } from '../browser/router.ts'
 import { get, post } from '../data/api.ts'
 import { itemsAfter, useLoaded, useLoadedList, useRead, useReloadOn, useSending } from '../data/load.ts'
 import type { Answer, Page, RequestRow } from '../data/types.ts'
-import { ActionButton } from '../parts/action-button.tsx'
 import { endOf, outcomes } from '../parts/badge.tsx'
-import { Button } from '../parts/button.tsx'
-import { Choices, TextFilter } from '../parts/filters.tsx'
+import { ActionButton, Button, Choices, TextFilter } from '../parts/controls.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { useKey } from '../parts/keys.ts'
 import { type Row, RowList } from '../parts/list.tsx'
 import { Empty, Loading, Problem } from '../parts/notice.tsx'
 import { OpenIssues } from '../parts/open-issues.tsx'
-import { counted } from '../parts/time.tsx'
+import { counted } from '../parts/words.tsx'
 
 /** Rows are announced together, at most this often. Milliseconds. */
 const announceMs = 5_000
@@ -238,12 +236,13 @@ function about({ reason, code, failure, mapping, actions }: RequestRow): string 
 function useArrivalsAnnounced(rows: readonly RequestRow[] | undefined): void {
   const newest = useRef(rows)
   newest.current = rows
+  const known = useRef(rows)
+  known.current ??= rows
   useEffect(() => {
-    let known = newest.current
     const timer = setInterval(() => {
       const now = newest.current
-      const arrived = known && now ? now.slice(0, countBefore(known[0], now)) : []
-      known = now
+      const arrived = now?.slice(0, countBefore(known.current?.[0], now)) ?? []
+      known.current = now
       const failed = arrived.filter(({ outcome }) => outcome === 'failed').length
       if (arrived.length > 0)
         announce(`${counted(arrived.length, 'new request')}${failed > 0 ? `, ${failed} failed` : ''}.`)

@@ -11,17 +11,14 @@ import type {
   RunDetail,
   Session as SessionRecord,
 } from '../data/types.ts'
-import { ActionButton } from '../parts/action-button.tsx'
 import { Badge } from '../parts/badge.tsx'
-import { Field } from '../parts/button.tsx'
+import { ActionButton, Field } from '../parts/controls.tsx'
 import { IdText } from '../parts/copy.tsx'
-import { Facts, link, text, time } from '../parts/facts.tsx'
 import { Code, Marked, TextBlock } from '../parts/marked.tsx'
 import { Empty } from '../parts/notice.tsx'
-import { RecordPage } from '../parts/record-page.tsx'
+import { Facts, link, RecordPage, text, time } from '../parts/record.tsx'
 import { ReplayDelivery, RunOutcome } from '../parts/run-outcome.tsx'
-import { addressText, filterText } from '../parts/texts.ts'
-import { Time } from '../parts/time.tsx'
+import { addressText, filterText, Time } from '../parts/words.tsx'
 
 export function Run({ params: { id = '' } }: PageProps) {
   const loaded = useLoaded<RunDetail>(`/runs/${encodeURIComponent(id)}`)

@@ -7,7 +7,7 @@ import { useLoaded } from '../data/load.ts'
 import type { FoundRecord, Page } from '../data/types.ts'
 import { RowList } from '../parts/list.tsx'
 import { Empty, LoadedView } from '../parts/notice.tsx'
-import { counted } from '../parts/time.tsx'
+import { counted } from '../parts/words.tsx'
 
 const pages: Readonly<Record<FoundRecord['kind'], (id: string) => string>> = {
   request: (id) => hrefOf(`/requests/${id}`),

@@ -1,7 +1,7 @@
 /** Shows a diagnostic at its line: the place, the line with the fault marked, what is wrong and how to fix it. */
 
 import type { ItemOf } from '../data/types.ts'
-import { Button } from './button.tsx'
+import { Button } from './controls.tsx'
 import { Code, Rich, shown } from './marked.tsx'
 import { piecesOf } from './pieces.ts'
 

@@ -1,8 +1,8 @@
-/** Copies a text, such as a command or an id, and says that it did. */
+/** Takes something out of the page: copies a text, such as a command or an id, or saves a file. */
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { announce } from '../browser/announce.tsx'
-import { Button } from './button.tsx'
+import { Button } from './controls.tsx'
 import { Icon } from './icons.tsx'
 import { Code } from './marked.tsx'
 
@@ -73,4 +73,14 @@ export function IdText({ id }: { readonly id: string }) {
       <CopyButton text={id} what="the id" isSmall />
     </span>
   )
+}
+
+/** Saves what the page has as a file. A link to the API would not do: it is sent without the half of the sign-in that the page keeps. */
+export function saveFile(name: string, content: Blob): void {
+  const address = URL.createObjectURL(content)
+  const link = document.createElement('a')
+  link.href = address
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(address), 10_000)
 }

@@ -1,6 +1,6 @@
 /** A plot over time with its title, its lines named, a sentence that says what it shows, and the same numbers as a table. */
 
-import { shortTime } from './time.tsx'
+import { shortTime } from './words.tsx'
 
 export interface PlotLine {
   readonly label: string

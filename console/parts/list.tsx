@@ -8,7 +8,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Badge, type Tone, toneOf } from './badge.tsx'
 import { useKey } from './keys.ts'
 import { Marked } from './marked.tsx'
-import { Time } from './time.tsx'
+import { Time } from './words.tsx'
 
 /** A record in a list. Texts may be from outside. */
 export interface Row {

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import type { ApiError } from '../data/api.ts'
 import type { Loaded } from '../data/load.ts'
-import { Button } from './button.tsx'
+import { Button } from './controls.tsx'
 import { Marked } from './marked.tsx'
 
 export function Loading({ label }: { readonly label: string }) {

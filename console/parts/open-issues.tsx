@@ -1,11 +1,23 @@
-/** The open problems on the page that is opened first: how many, the worst first, each in a line with what to do next. */
+/** The open problems, the worst first: read once for all pages, and shown on the one that is opened first, each in a line with what to do next. */
 
+import { signal } from '@preact/signals'
 import { remember, remembered } from '../browser/remembered.ts'
 import { hrefOf } from '../browser/router.ts'
-import { openIssues, severities } from '../data/open-issues.ts'
+import type { IssueRecord } from '../data/types.ts'
 import { Badge, toneOf } from './badge.tsx'
 import { Code, Rich } from './marked.tsx'
-import { counted } from './time.tsx'
+import { counted } from './words.tsx'
+
+/** Undefined until they were read. */
+export const openIssues = signal<readonly IssueRecord[] | undefined>(undefined)
+
+/** The worst first. */
+export const severities: readonly IssueRecord['severity'][] = [
+  'losing-events',
+  'failing',
+  'degraded',
+  'suspicious',
+]
 
 export function OpenIssues() {
   const issues = openIssues.value ?? []

@@ -7,9 +7,9 @@ import { hrefOf } from '../browser/router.ts'
 import { ApiError } from '../data/api.ts'
 import type { Answer } from '../data/types.ts'
 import { DiagnosticList } from './code-frame.tsx'
-import { type Fact, Facts } from './facts.tsx'
 import { Code, Marked } from './marked.tsx'
-import { counted, Time } from './time.tsx'
+import { type Fact, Facts } from './record.tsx'
+import { counted, Time } from './words.tsx'
 
 export type DryRun = Extract<Answer<'reload'>, { readonly reload: unknown }>
 export type ReloadResult = DryRun['reload']

@@ -2,12 +2,11 @@
 
 import { hrefOf } from '../browser/router.ts'
 import type { DeliveryRecord, RunDetail } from '../data/types.ts'
-import { ActionButton } from './action-button.tsx'
 import { Badge } from './badge.tsx'
-import { Facts, link, text } from './facts.tsx'
+import { ActionButton } from './controls.tsx'
 import { Marked, TextBlock } from './marked.tsx'
-import { addressText, dollars, filterText } from './texts.ts'
-import { duration, Time } from './time.tsx'
+import { Facts, link, text } from './record.tsx'
+import { addressText, dollars, duration, filterText, Time } from './words.tsx'
 
 export interface RunOutcomeProps {
   readonly run: RunDetail

@@ -3,10 +3,10 @@
 import type { ComponentChildren } from 'preact'
 import type { ActionTrace, CandidateTrace, Decision, Explanation, Segment, Stop } from '../data/types.ts'
 import { Badge } from './badge.tsx'
-import { type Fact, Facts, text } from './facts.tsx'
 import { Code, Marked, shown, TextBlock } from './marked.tsx'
 import { piecesOf } from './pieces.ts'
-import { counted } from './time.tsx'
+import { type Fact, Facts, text } from './record.tsx'
+import { counted } from './words.tsx'
 
 export interface TraceProps {
   readonly explanation: Explanation

@@ -6,11 +6,11 @@ import { get, getText } from '../../data/api.ts'
 import { useLoaded, useSending } from '../../data/load.ts'
 import type { ItemOf, Page, RequestDetail, RequestRow } from '../../data/types.ts'
 import { Badge } from '../../parts/badge.tsx'
-import { Button } from '../../parts/button.tsx'
+import { Button } from '../../parts/controls.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Marked } from '../../parts/marked.tsx'
 import { Empty, LoadedView } from '../../parts/notice.tsx'
-import { Time } from '../../parts/time.tsx'
+import { Time } from '../../parts/words.tsx'
 import { change, entryAt, headersText, payloadText, queryText, readPlace } from './draft.ts'
 
 export type Mapping = ItemOf<'listMappings'>

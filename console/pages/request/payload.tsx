@@ -2,17 +2,16 @@
 
 import { useState } from 'preact/hooks'
 import { hrefOf } from '../../browser/router.ts'
-import { saveFile } from '../../browser/save.ts'
 import { type ApiError, getBlob, mayDo } from '../../data/api.ts'
 import { asApiError, useText } from '../../data/load.ts'
 import type { RequestDetail } from '../../data/types.ts'
-import { Button } from '../../parts/button.tsx'
-import { CopyButton } from '../../parts/copy.tsx'
-import { Facts, text } from '../../parts/facts.tsx'
+import { Button } from '../../parts/controls.tsx'
+import { CopyButton, saveFile } from '../../parts/copy.tsx'
 import { Icon } from '../../parts/icons.tsx'
 import { layOut } from '../../parts/json-layout.ts'
 import { Code, TextBlock } from '../../parts/marked.tsx'
 import { LoadedView, Problem } from '../../parts/notice.tsx'
+import { Facts, text } from '../../parts/record.tsx'
 
 export function Payload({ request }: { readonly request: RequestDetail }) {
   const { bodyKept, bodyBytes, forgottenAt } = request

@@ -1,11 +1,46 @@
-/** The frame of a page about one record: the way back, its title and state, what can be done with it, and its content once it is read. */
+/** What pages about one record are made of: their frame, facts with their labels, and links to other records. */
 
 import type { ComponentChildren } from 'preact'
-import { goBack } from '../browser/router.ts'
+import { goBack, hrefOf } from '../browser/router.ts'
 import type { Loaded } from '../data/load.ts'
 import { Badge } from './badge.tsx'
 import { Icon } from './icons.tsx'
+import { Marked } from './marked.tsx'
 import { LoadedView } from './notice.tsx'
+import { Time } from './words.tsx'
+
+export type Fact = readonly [label: ComponentChildren, value: ComponentChildren]
+
+export function Facts({ facts, isTight }: { readonly facts: readonly Fact[]; readonly isTight?: boolean }) {
+  const present = facts.filter(
+    ([, value]) => value !== undefined && value !== null && value !== '' && value !== false,
+  )
+  return (
+    <dl class={isTight ? 'facts tight' : 'facts'}>
+      {present.map(([label, value], index) => (
+        <div key={index}>
+          <dt>{label}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+/** A link to the record of an id below a page: `link('/runs', id)`. */
+export function link(page: string, id: string | undefined, text = id): ComponentChildren {
+  return (
+    id && (
+      <a href={hrefOf(`${page}/${encodeURIComponent(id)}`)}>
+        <Marked text={text ?? id} />
+      </a>
+    )
+  )
+}
+
+export const text = (value: string | undefined): ComponentChildren => value && <Marked text={value} />
+
+export const time = (at: number | undefined): ComponentChildren => at !== undefined && <Time at={at} />
 
 /** The list that a record belongs to. */
 export type Parent = readonly [path: string, title: string]
