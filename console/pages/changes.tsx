@@ -11,7 +11,7 @@ import { type Diagnostic, DiagnosticList } from '../parts/code-frame.tsx'
 import { Button } from '../parts/controls.tsx'
 import { DiffView } from '../parts/diff-view.tsx'
 import { Code, Rich } from '../parts/marked.tsx'
-import { Empty, LoadedView, Loading, Problem } from '../parts/notice.tsx'
+import { Empty, LoadedView, Loading, More, Problem } from '../parts/notice.tsx'
 import {
   acceptRefusal,
   ChangesView,
@@ -28,7 +28,7 @@ type Generation = ItemOf<'listGenerations'>
 
 export function Changes({ query }: PageProps) {
   const list = useLoadedList<Generation>('/generations', { limit: 50 })
-  const { data, error, loadMore, reload } = list
+  const { data, error, reload } = list
   useReloadOn((frame) => frame.reload === true || frame.generation !== undefined, reload)
   const items = data ?? []
   const live = items.find(({ state }) => state === 'live')
@@ -55,7 +55,7 @@ export function Changes({ query }: PageProps) {
           </ol>
         </section>
       )}
-      {loadMore !== undefined && <Button onClick={loadMore}>Show older ones</Button>}
+      <More list={list} label="Show older ones" />
     </>
   )
 }

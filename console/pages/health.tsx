@@ -5,7 +5,7 @@ import { useMemo } from 'preact/hooks'
 import { hrefOf, type PageProps } from '../browser/router.ts'
 import { useEvery, useLoaded, useReloadOn } from '../data/load.ts'
 import type { Answer } from '../data/types.ts'
-import { Badge, type Tone } from '../parts/badge.tsx'
+import { Badge, type Tone, toneOf } from '../parts/badge.tsx'
 import { Choices } from '../parts/controls.tsx'
 import { Figure, meanOf, type PlotLine } from '../parts/figure.tsx'
 import { Code, Marked } from '../parts/marked.tsx'
@@ -255,26 +255,11 @@ function storePart(
   }
 }
 
-const tones: Readonly<Record<string, Tone>> = {
-  open: 'good',
-  held: 'bad',
-  probing: 'busy',
-  working: 'good',
-  waiting: 'busy',
-  starting: 'busy',
-  'held-elsewhere': 'busy',
-  failing: 'bad',
-  stopped: 'bad',
-  idle: 'good',
-  running: 'busy',
-  quiet: 'quiet',
-}
-
 function channelPart(status: Status['channels'][number]): Part {
   const { channel, state, code, reason, until, pending, parked } = status
   return {
     title: `Channel ${channel}`,
-    tone: state === 'open' && parked > 0 ? 'warn' : (tones[state] ?? 'warn'),
+    tone: state !== 'open' ? toneOf(state) : parked > 0 ? 'warn' : 'good',
     state,
     problem: state === 'open' ? `${counted(parked, 'reply', 'replies')} parked.` : undefined,
     facts: [
@@ -291,7 +276,7 @@ function channelPart(status: Status['channels'][number]): Part {
 function sourcePart({ source, state, detail, since, times = {} }: Status['sources'][number]): Part {
   return {
     title: `Source ${source}`,
-    tone: tones[state] ?? 'warn',
+    tone: toneOf(state),
     state,
     facts: [['Since', time(since)], ...Object.entries(times).map(([name, at]): Fact => [name, time(at)])],
     more: text(detail),
@@ -306,7 +291,7 @@ const heartbeatWords: Readonly<Record<string, string>> = {
 function heartbeatPart({ state, failures, nextAt, code }: Status['heartbeat']): Part {
   return {
     title: 'Main session',
-    tone: tones[state] ?? 'warn',
+    tone: toneOf(state),
     state,
     facts: [
       ['Failed in a row', failures > 0 && failures],

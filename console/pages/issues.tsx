@@ -5,17 +5,17 @@ import { hrefOf, type PageProps } from '../browser/router.ts'
 import { useLoadedList, useReloadOn } from '../data/load.ts'
 import type { IssueRecord } from '../data/types.ts'
 import { Badge, toneOf } from '../parts/badge.tsx'
-import { ActionButton, Button, Choices } from '../parts/controls.tsx'
+import { ActionButton, Choices } from '../parts/controls.tsx'
 import { Command } from '../parts/copy.tsx'
 import { Rich } from '../parts/marked.tsx'
-import { Empty, LoadedView } from '../parts/notice.tsx'
+import { Empty, LoadedView, More } from '../parts/notice.tsx'
 import { link, text } from '../parts/record.tsx'
 import { Ago, counted, Time } from '../parts/words.tsx'
 
 export function Issues({ query }: PageProps) {
   const state = query.get('state') ?? 'open'
   const list = useLoadedList<IssueRecord>('/issues', { state: state === 'all' ? '' : state, limit: 50 })
-  const { loadMore, reload } = list
+  const { reload } = list
   useReloadOn(({ issues }) => issues === true, reload)
   return (
     <>
@@ -45,17 +45,14 @@ export function Issues({ query }: PageProps) {
           </>
         )}
       </LoadedView>
-      {loadMore !== undefined && (
-        <Button class="more" onClick={loadMore}>
-          Show more
-        </Button>
-      )}
+      <More list={list} label="Show more" />
     </>
   )
 }
 
 function Issue({ issue, reload }: { readonly issue: IssueRecord; readonly reload: () => void }) {
   const { key, code, severity, subject, cause, next, count, first, last, state, mutedUntil } = issue
+  const page = next.command && pageOf(next.command)
   return (
     <article class={`card edge issue tone-${state === 'open' ? toneOf(severity) : 'quiet'}`}>
       <header>
@@ -80,7 +77,11 @@ function Issue({ issue, reload }: { readonly issue: IssueRecord; readonly reload
       {next.command !== undefined && <Command text={next.command} />}
       <div class="toolbar">
         {next.action !== undefined && <NextAction action={next.action} reload={reload} />}
-        {next.command !== undefined && <NextPage command={next.command} />}
+        {page !== undefined && (
+          <a class="button" href={page}>
+            Open it here
+          </a>
+        )}
         <span class="line mute">
           {state === 'open' ? (
             <>
@@ -163,39 +164,32 @@ function resultOf(answer: unknown) {
   )
 }
 
-/** The page that shows what the command shows. */
-function NextPage({ command }: { readonly command: string }) {
-  const href = pageOf(command)
-  return href === undefined ? null : (
-    <a class="button" href={href}>
-      Open it here
-    </a>
-  )
+/** Pages by the verb of a command, with the filters that are not among its options. */
+const pages: Readonly<Record<string, readonly [path: string, filters?: Readonly<Record<string, string>>]>> = {
+  requests: ['/live'],
+  runs: ['/runs'],
+  retry: ['/runs', { state: 'failed' }],
+  resume: ['/runs', { state: 'parked' }],
+  deliveries: ['/deliveries'],
+  // A parked delivery can be sent to another address on its page.
+  route: ['/deliveries', { state: 'parked' }],
+  replay: ['/live'],
+  check: ['/changes'],
+  generations: ['/changes'],
+  spend: ['/health'],
 }
+const filters = new Set(['endpoint', 'outcome', 'code', 'mapping', 'state', 'channel'])
 
 function pageOf(command: string): string | undefined {
   const id = /\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b/.exec(command)?.[0]
   if (id !== undefined) return hrefOf('/search', { q: id })
-  const option = (name: string) => new RegExp(` --${name} (\\S+)`).exec(command)?.[1]
-  const [, verb = ''] = command.split(' ')
-  const [endpoint, outcome, code, mapping] = ['endpoint', 'outcome', 'code', 'mapping'].map(option)
-  const pages: Readonly<Record<string, () => string>> = {
-    requests: () => hrefOf('/live', { endpoint, outcome, code, mapping }),
-    runs: () => hrefOf('/runs', { state: option('state') }),
-    retry: () => hrefOf('/runs', { state: 'failed' }),
-    resume: () => hrefOf('/runs', { state: 'parked' }),
-    deliveries: () => hrefOf('/deliveries', { state: option('state'), channel: option('channel') }),
-    // A parked delivery can be sent to another address on its page.
-    route: () => hrefOf('/deliveries', { state: 'parked' }),
-    replay: () =>
-      command.includes('--parked')
-        ? hrefOf('/deliveries', { state: 'parked', channel: option('channel') })
-        : hrefOf('/live', { endpoint, outcome, code, mapping }),
-    check: () => hrefOf('/changes'),
-    generations: () => hrefOf('/changes'),
-    spend: () => hrefOf('/health'),
-  }
-  return pages[verb]?.()
+  const verb = command.includes('--parked') ? 'route' : command.split(' ')[1]
+  const [path, query] = pages[verb ?? ''] ?? []
+  const options = [...command.matchAll(/ --(\w+) (\S+)/g)].map(
+    ([, name = '', value]) => [name, value] as const,
+  )
+  const given = Object.fromEntries(options.filter(([name]) => filters.has(name)))
+  return path && hrefOf(path, { ...query, ...given })
 }
 
 const dayMs = 86_400_000

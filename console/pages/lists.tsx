@@ -5,9 +5,9 @@ import { hrefOf, type PageProps, path } from '../browser/router.ts'
 import { type Listed, useEvery, useLoadedList, useReloadOn } from '../data/load.ts'
 import type { DeliveryRecord, Frame, ReplayJob, RunRecord, SessionSummary } from '../data/types.ts'
 import { deliveryStates, runStates } from '../parts/badge.tsx'
-import { ActionButton, Button, Choices, TextFilter } from '../parts/controls.tsx'
+import { ActionButton, Choices, TextFilter } from '../parts/controls.tsx'
 import { type Row, RowList } from '../parts/list.tsx'
-import { Empty, LoadedView } from '../parts/notice.tsx'
+import { Empty, LoadedView, More } from '../parts/notice.tsx'
 import { addressText, counted, filterText, spentText } from '../parts/words.tsx'
 
 /** A filter, kept in the page's query. `choices`: values and their labels, of which the first is the default. */
@@ -157,7 +157,7 @@ function List<Item extends Listed>({ kind, query }: { readonly kind: Kind<Item> 
     value === 'all' ? '' : value,
   ])
   const list = useLoadedList<Item>(kind.path, { ...Object.fromEntries(queryValues), limit: 100 })
-  const { data, loadMore, reload } = list
+  const { data, reload } = list
   useReloadOn((frame) => isRelevant?.(frame) === true, reload)
   useEvery(data && isInProgress?.(data) ? 1_000 : undefined, reload)
   const plural = title.toLowerCase()
@@ -193,11 +193,7 @@ function List<Item extends Listed>({ kind, query }: { readonly kind: Kind<Item> 
           )
         }
       </LoadedView>
-      {loadMore !== undefined && (
-        <Button class="more" onClick={loadMore}>
-          Show older {plural}
-        </Button>
-      )}
+      <More list={list} label={`Show older ${plural}`} />
     </>
   )
 }

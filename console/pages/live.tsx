@@ -11,7 +11,7 @@ import { ActionButton, Button, Choices, TextFilter } from '../parts/controls.tsx
 import { Icon } from '../parts/icons.tsx'
 import { useKey } from '../parts/keys.ts'
 import { type Row, RowList } from '../parts/list.tsx'
-import { Empty, Loading, Problem } from '../parts/notice.tsx'
+import { Empty, LoadedView, More, Problem } from '../parts/notice.tsx'
 import { OpenIssues } from '../parts/open-issues.tsx'
 import { counted } from '../parts/words.tsx'
 
@@ -20,16 +20,14 @@ const announceMs = 5_000
 /** Counts are long answers. Milliseconds. */
 const countsPauseMs = 2_000
 
-const filterNames = [
-  'outcome',
-  'endpoint',
-  'code',
-  'mapping',
-  'client',
-  'deliveryId',
-  'since',
-  'until',
+const textFilters = [
+  ['endpoint', 'Endpoint'],
+  ['mapping', 'Mapping'],
+  ['code', 'Error code'],
+  ['client', 'Client address'],
+  ['deliveryId', "Sender's delivery id"],
 ] as const
+const filterNames = ['outcome', 'since', 'until', ...textFilters.map(([name]) => name)] as const
 type Filters = Readonly<Partial<Record<(typeof filterNames)[number], string>>>
 
 export function Live({ query }: PageProps) {
@@ -47,7 +45,8 @@ export function Live({ query }: PageProps) {
 }
 
 function Feed({ filters }: { readonly filters: Filters }) {
-  const { data, error, loadMore, reload } = useLoadedList<RequestRow>('/requests', { ...filters, limit: 100 })
+  const list = useLoadedList<RequestRow>('/requests', { ...filters, limit: 100 })
+  const { data, reload } = list
   /** The rows at the time of the pause. */
   const [paused, setPaused] = useState<readonly RequestRow[]>()
   const isPaused = paused !== undefined
@@ -92,17 +91,16 @@ function Feed({ filters }: { readonly filters: Filters }) {
         </Button>
       )}
       {rows !== undefined && rows.length > 1 && canReplayAll(filters) && <ReplayAll filters={filters} />}
-      {error !== undefined && <Problem error={error} retry={reload} />}
-      {rows === undefined && error === undefined && <Loading label="requests" />}
-      {rows?.length === 0 && <NothingYet isFiltered={Object.keys(filters).length > 0} />}
-      {rows !== undefined && rows.length > 0 && (
-        <RowList label="Requests, newest first" rows={rows.map(rowOf)} />
-      )}
-      {loadMore !== undefined && (
-        <Button class="more" onClick={loadMore}>
-          Show older requests
-        </Button>
-      )}
+      <LoadedView loaded={{ ...list, data: rows }} label="requests">
+        {(shown) =>
+          shown.length === 0 ? (
+            <NothingYet isFiltered={Object.keys(filters).length > 0} />
+          ) : (
+            <RowList label="Requests, newest first" rows={shown.map(rowOf)} />
+          )
+        }
+      </LoadedView>
+      <More list={list} label="Show older requests" />
     </>
   )
 }
@@ -120,16 +118,15 @@ function MoreFilters({ filters }: { readonly filters: Filters }) {
     <details class="more-filters" open={set.length > 0}>
       <summary>Filters{set.length > 0 && <span class="count">{set.length}</span>}</summary>
       <div class="filter-fields">
-        <TextFilter
-          name="endpoint"
-          label="Endpoint"
-          value={filters.endpoint ?? ''}
-          options={data?.items.map(({ name }) => name)}
-        />
-        <TextFilter name="mapping" label="Mapping" value={filters.mapping ?? ''} />
-        <TextFilter name="code" label="Error code" value={filters.code ?? ''} />
-        <TextFilter name="client" label="Client address" value={filters.client ?? ''} />
-        <TextFilter name="deliveryId" label="Sender's delivery id" value={filters.deliveryId ?? ''} />
+        {textFilters.map(([name, label]) => (
+          <TextFilter
+            key={name}
+            name={name}
+            label={label}
+            value={filters[name] ?? ''}
+            options={name === 'endpoint' ? data?.items.map((endpoint) => endpoint.name) : []}
+          />
+        ))}
         <label class="field">
           <span>Since</span>
           <select

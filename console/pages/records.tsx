@@ -3,7 +3,6 @@
 import { useState } from 'preact/hooks'
 import { hrefOf, type PageProps } from '../browser/router.ts'
 import { mayDo } from '../data/api.ts'
-import { useEvery, useLoaded, useReloadOn } from '../data/load.ts'
 import type {
   DeliveryRecord,
   EventRecord,
@@ -14,23 +13,24 @@ import type {
 import { Badge } from '../parts/badge.tsx'
 import { ActionButton, Field } from '../parts/controls.tsx'
 import { IdText } from '../parts/copy.tsx'
-import { Code, Marked, TextBlock } from '../parts/marked.tsx'
+import { Code, TextBlock } from '../parts/marked.tsx'
 import { Empty } from '../parts/notice.tsx'
 import { Facts, link, RecordPage, text, time } from '../parts/record.tsx'
 import { ReplayDelivery, RunOutcome } from '../parts/run-outcome.tsx'
 import { addressText, filterText, Time } from '../parts/words.tsx'
 
 export function Run({ params: { id = '' } }: PageProps) {
-  const loaded = useLoaded<RunDetail>(`/runs/${encodeURIComponent(id)}`)
-  const { data, reload } = loaded
-  useReloadOn(({ runs = [], deliveries = [] }) => {
-    const mine = new Set(data?.deliveryIds)
-    return runs.some((run) => run.id === id) || deliveries.some((delivery) => mine.has(delivery.id))
-  }, reload)
-  const title = data?.name === undefined ? 'Run' : <Marked text={data.name} />
   return (
-    <RecordPage parent={['/runs', 'Runs']} loaded={loaded} title={title} what="the run">
-      {(run) => (
+    <RecordPage<RunDetail>
+      parent={['/runs', 'Runs']}
+      path={`/runs/${encodeURIComponent(id)}`}
+      what="the run"
+      titleOf={(run) => text(run?.name) ?? 'Run'}
+      isRelevant={({ runs = [], deliveries = [] }, run) =>
+        runs.some((each) => each.id === id) || deliveries.some((each) => run?.deliveryIds.includes(each.id))
+      }
+    >
+      {(run, reload) => (
         <>
           <RunOutcome run={run} reload={reload} />
           <section>
@@ -90,11 +90,14 @@ function Joined({ run: { coalesce, joined = [], requestId } }: { readonly run: R
 const roles = { user: 'To the agent', assistant: 'The agent', summary: 'Summary of older messages' } as const
 
 export function Session({ params: { key = '' } }: PageProps) {
-  const loaded = useLoaded<SessionRecord>(`/sessions/${encodeURIComponent(key)}`)
-  useReloadOn(({ runs = [] }) => runs.length > 0, loaded.reload)
-  const title = <Marked text={key} />
   return (
-    <RecordPage parent={['/sessions', 'Sessions']} loaded={loaded} title={title} what="the session">
+    <RecordPage<SessionRecord>
+      parent={['/sessions', 'Sessions']}
+      path={`/sessions/${encodeURIComponent(key)}`}
+      what="the session"
+      titleOf={() => text(key)}
+      isRelevant={({ runs = [] }) => runs.length > 0}
+    >
       {({ messages = [] }) => (
         <>
           <p>
@@ -118,19 +121,17 @@ export function Session({ params: { key = '' } }: PageProps) {
 }
 
 export function Delivery({ params: { id = '' } }: PageProps) {
-  const loaded = useLoaded<DeliveryRecord>(`/deliveries/${encodeURIComponent(id)}`)
-  const { reload } = loaded
-  useReloadOn(({ deliveries = [] }) => deliveries.some((each) => each.id === id), reload)
   return (
-    <RecordPage
+    <RecordPage<DeliveryRecord>
       parent={['/deliveries', 'Deliveries']}
-      loaded={loaded}
-      title="Delivery"
+      path={`/deliveries/${encodeURIComponent(id)}`}
       what="the delivery"
+      titleOf={() => 'Delivery'}
       stateOf={({ state }) => state}
-      actions={({ state }) => state === 'parked' && <ReplayDelivery id={id} after={reload} />}
+      actions={({ state }, reload) => state === 'parked' && <ReplayDelivery id={id} after={reload} />}
+      isRelevant={({ deliveries = [] }) => deliveries.some((each) => each.id === id)}
     >
-      {(delivery) => (
+      {(delivery, reload) => (
         <>
           {(delivery.code !== undefined || delivery.reason !== undefined) && (
             <p class="lead">
@@ -207,13 +208,12 @@ function OtherAddress({
 }
 
 export function Event({ params: { id = '' } }: PageProps) {
-  const loaded = useLoaded<EventRecord>(`/events/${encodeURIComponent(id)}`)
   return (
-    <RecordPage
+    <RecordPage<EventRecord>
       parent={['/runs', 'Back']}
-      loaded={loaded}
-      title="Event"
+      path={`/events/${encodeURIComponent(id)}`}
       what="the event"
+      titleOf={() => 'Event'}
       stateOf={({ state }) => state}
     >
       {({ createdAt, session, mode, origin, consumedBy, prompt }) => (
@@ -238,17 +238,15 @@ export function Event({ params: { id = '' } }: PageProps) {
 }
 
 export function Job({ params: { id = '' } }: PageProps) {
-  const loaded = useLoaded<ReplayJob>(`/jobs/${encodeURIComponent(id)}`)
-  const { data, reload } = loaded
-  useEvery(data?.state === 'running' ? 1_000 : undefined, reload)
   return (
-    <RecordPage
+    <RecordPage<ReplayJob>
       parent={['/jobs', 'Replay jobs']}
-      loaded={loaded}
-      title="Replay job"
+      path={`/jobs/${encodeURIComponent(id)}`}
       what="the job"
+      titleOf={() => 'Replay job'}
       stateOf={({ state }) => state}
-      actions={({ state }) =>
+      isInProgress={({ state }) => state === 'running'}
+      actions={({ state }, reload) =>
         state === 'running' && (
           <ActionButton
             path={`/jobs/${id}/cancel`}

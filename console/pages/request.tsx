@@ -3,39 +3,35 @@
 import { useState } from 'preact/hooks'
 import { hrefOf, type PageProps } from '../browser/router.ts'
 import { mayDo } from '../data/api.ts'
-import { useLoaded, useReloadOn, useText } from '../data/load.ts'
+import { useLoaded, useReloadOn } from '../data/load.ts'
 import type { EventRecord, Explained, Explanation, RequestDetail, RunDetail } from '../data/types.ts'
 import { Badge, endOf } from '../parts/badge.tsx'
 import { ActionButton, Button, Choices } from '../parts/controls.tsx'
-import { CopyButton, IdText } from '../parts/copy.tsx'
+import { IdText } from '../parts/copy.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { useKey } from '../parts/keys.ts'
 import { Code, Marked, TextBlock } from '../parts/marked.tsx'
 import { LoadedView } from '../parts/notice.tsx'
-import { BackLink, Facts, link, time } from '../parts/record.tsx'
+import { BackLink, Facts, link, text, time } from '../parts/record.tsx'
 import { RunOutcome } from '../parts/run-outcome.tsx'
 import { Trace } from '../parts/trace.tsx'
 import { bytes, duration } from '../parts/words.tsx'
 import { Payload } from './request/payload.tsx'
 import { Replay } from './request/replay.tsx'
 
-export function Request({ params, query }: PageProps) {
-  const { id = '' } = params
+export function Request({ params: { id = '' }, query }: PageProps) {
   const loaded = useLoaded<RequestDetail>(`/requests/${encodeURIComponent(id)}`)
-  if (loaded.data !== undefined)
-    return <Shown key={id} request={loaded.data} reload={loaded.reload} by={query.get('by')} />
+  const { data: request, reload } = loaded
   return (
-    <>
-      <BackLink parent={live} />
-      <h1>Request</h1>
+    <article>
+      <BackLink parent={['/live', 'Live']} />
+      {request === undefined && <h1>Request</h1>}
       <LoadedView loaded={loaded} label="the request">
-        {() => null}
+        {(shown) => <Shown key={id} request={shown} reload={reload} by={query.get('by')} />}
       </LoadedView>
-    </>
+    </article>
   )
 }
-
-const live = ['/live', 'Live'] as const
 
 type ReplayMode = 'closed' | 'as-it-was' | 'edited'
 
@@ -53,8 +49,7 @@ function Shown({ request, reload, by }: ShownProps) {
   useKey('r', () => canReplay && setMode('as-it-was'))
   useReloadOn(({ requests = [] }) => requests.some(({ replayOf }) => replayOf === id), reload)
   return (
-    <article>
-      <BackLink parent={live} />
+    <>
       <header class="record-head">
         <h1>
           <Marked text={`/${endpoint}`} />
@@ -87,7 +82,6 @@ function Shown({ request, reload, by }: ShownProps) {
       {outcome !== 'accepted' && <Caused request={request} />}
       <Received request={request} />
       <Payload request={request} />
-      {canReplay && <AsTest id={id} />}
       {forgottenAt === undefined && (
         <section class="danger">
           <ActionButton
@@ -100,24 +94,18 @@ function Shown({ request, reload, by }: ShownProps) {
           />
         </section>
       )}
-    </article>
+    </>
   )
 }
 
 function Reason({ request: { reason, code, failure, mapping } }: { readonly request: RequestDetail }) {
-  if (reason === undefined && code === undefined && failure === undefined) {
-    return mapping === undefined ? null : (
+  if (reason ?? code ?? failure)
+    return (
       <p class="lead">
-        Decided by <Marked text={mapping} />.
+        {text(reason)} {[code, failure].map((each) => each && <Code key={each} text={each} isQuiet />)}
       </p>
     )
-  }
-  return (
-    <p class="lead">
-      {reason !== undefined && <Marked text={reason} />}{' '}
-      {[code, failure].map((each) => each !== undefined && <Code key={each} text={each} isQuiet />)}
-    </p>
-  )
+  return mapping === undefined ? null : <p class="lead">Decided by {text(mapping)}.</p>
 }
 
 function whyNoReplay({ outcome, failure, forgottenAt, mapping, trace }: RequestDetail): string {
@@ -249,77 +237,35 @@ function CausedEvent({ id }: { readonly id: string }) {
 }
 
 function Received({ request }: { readonly request: RequestDetail }) {
-  const {
-    id,
-    receivedAt,
-    client,
-    deliveryId,
-    mapping,
-    generation,
-    generationDigest,
-    bodyBytes,
-    timings,
-    replayOf,
-    authenticatedBy,
-    node,
-  } = request
-  const spent = Object.entries(timings ?? {}).flatMap(([name, ms]) =>
+  const { id, client, deliveryId, mapping, generation, generationDigest } = request
+  const spent = Object.entries(request.timings ?? {}).flatMap(([name, ms]) =>
     typeof ms === 'number' ? [`${name} ${duration(ms)}`] : [],
   )
+  const digest = generationDigest === undefined ? '' : ` (${generationDigest.slice(0, 8)})`
   return (
     <section>
       <h2>Received</h2>
       <Facts
         facts={[
           ['id', IdText({ id })],
-          ['at', time(receivedAt)],
-          ['replay of', link('/requests', replayOf)],
+          ['at', time(request.receivedAt)],
+          ['replay of', link('/requests', request.replayOf)],
           ['replayed by', request.by],
           ["sender's delivery id", deliveryId && <IdText id={deliveryId} />],
-          ['client', client && <a href={hrefOf('/live', { client })}>{<Marked text={client} />}</a>],
+          ['client', client && <a href={hrefOf('/live', { client })}>{text(client)}</a>],
           [
             'authenticated by',
-            authenticatedBy === 'provider-api' && 'the API of the provider, which was asked for it',
+            request.authenticatedBy === 'provider-api' && 'the API of the provider, which was asked for it',
           ],
-          ['mapping', mapping && <a href={hrefOf('/live', { mapping })}>{<Marked text={mapping} />}</a>],
-          [
-            'generation',
-            <a key="generation" href={hrefOf('/changes', { generation: String(generation) })}>
-              {generation}
-              {generationDigest !== undefined && ` (${generationDigest.slice(0, 8)})`}
-            </a>,
-          ],
-          ['body', bytes(bodyBytes)],
+          ['mapping', mapping && <a href={hrefOf('/live', { mapping })}>{text(mapping)}</a>],
+          ['generation', <a href={hrefOf('/changes')}>{`${generation}${digest}`}</a>],
+          ['body', bytes(request.bodyBytes)],
           ['took', spent.join(', ')],
-          ['node', node],
+          ['node', request.node],
           ['forgotten', time(request.forgottenAt)],
           ['forgotten by', request.forgottenBy],
         ]}
       />
     </section>
-  )
-}
-
-function AsTest({ id }: { readonly id: string }) {
-  const [isOpen, setOpen] = useState(false)
-  return (
-    <details class="fold" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>As a test case</summary>
-      {isOpen && <TestText id={id} />}
-    </details>
-  )
-}
-
-function TestText({ id }: { readonly id: string }) {
-  return (
-    <LoadedView loaded={useText(`/requests/${id}/as-test`)} label="the test case">
-      {({ text }) => (
-        <>
-          <p class="quiet">Put this below `tests:` in the file of the mapping.</p>
-          <TextBlock label="Test case" text={text} />
-          <CopyButton text={text} what="the test case" />
-        </>
-      )}
-    </LoadedView>
   )
 }

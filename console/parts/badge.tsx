@@ -59,6 +59,17 @@ const tones: Readonly<Record<string, Tone>> = {
   failing: 'bad',
   degraded: 'warn',
   suspicious: 'quiet',
+  // Parts of the gateway.
+  idle: 'good',
+  working: 'good',
+  starting: 'busy',
+  waiting: 'busy',
+  probing: 'busy',
+  'held-elsewhere': 'busy',
+  budget: 'warn',
+  unconfigured: 'warn',
+  held: 'bad',
+  stopped: 'bad',
 }
 
 /** Outcome of a request. A transform that refuses does so on purpose, which is no failure. */

@@ -9,31 +9,23 @@ export function layOut(text: string): string | undefined {
     return undefined
   }
   let depth = 0
-  let result = ''
-  let last = ''
-  for (const [token] of text.matchAll(tokens)) {
-    const isEmpty = last === '{' || last === '['
-    const isFirst = isEmpty && token !== '}' && token !== ']'
-    if (isFirst) result += lineBreak(depth)
-    last = token
-    if (token === '{' || token === '[') {
-      depth += 1
-      result += token
-    } else if (token === '}' || token === ']') {
-      depth -= 1
-      // An empty object stays on its line.
-      result += isEmpty ? token : lineBreak(depth) + token
-    } else if (token === ',') result += token + lineBreak(depth)
-    else result += token === ':' ? ': ' : token
-  }
-  return result
+  const lineBreak = () => `\n${'  '.repeat(Math.min(depth, maxIndented))}`
+  return text.trim().replaceAll(tokens, (token, string?: string) => {
+    if (string !== undefined) return string
+    const [first = ''] = token.trim()
+    if (first === ':') return ': '
+    if (first === ',') return `,${lineBreak()}`
+    // An empty object stays on its line.
+    if (/^[[{]\s*[\]}]$/.test(token.trim())) return token.replaceAll(/\s/g, '')
+    if (first === '{' || first === '[') depth += 1
+    else if (first === '}' || first === ']') depth -= 1
+    if (first === '') return ''
+    return first === '{' || first === '[' ? first + lineBreak() : lineBreak() + first
+  })
 }
 
-const tokens = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g
-
-function lineBreak(depth: number): string {
-  return `\n${'  '.repeat(Math.min(depth, maxIndented))}`
-}
+/** A string, or a mark with the white space around it, or white space. */
+const tokens = /("(?:[^"\\]|\\.)*")|\s*(?:[[{]\s*[\]}]|[{}[\]:,])\s*|\s+/g
 
 /** Deeper values are not indented further, as a hostile body may be thousands of levels deep. */
 const maxIndented = 40

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import type { ApiError } from '../data/api.ts'
-import type { Loaded } from '../data/load.ts'
+import type { Loaded, LoadedList } from '../data/load.ts'
 import { Button } from './controls.tsx'
 import { Marked } from './marked.tsx'
 
@@ -29,6 +29,17 @@ export function LoadedView<Answer>({
       {data === undefined && error === undefined && <Loading label={label} />}
       {data !== undefined && children(data)}
     </>
+  )
+}
+
+/** The way to older items, where there are some. */
+export function More({ list, label }: { readonly list: LoadedList<unknown>; readonly label: string }) {
+  return (
+    list.loadMore && (
+      <Button class="more" onClick={list.loadMore}>
+        {label}
+      </Button>
+    )
   )
 }
 

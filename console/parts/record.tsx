@@ -2,7 +2,8 @@
 
 import type { ComponentChildren } from 'preact'
 import { goBack, hrefOf } from '../browser/router.ts'
-import type { Loaded } from '../data/load.ts'
+import { useEvery, useLoaded, useReloadOn } from '../data/load.ts'
+import type { Frame } from '../data/types.ts'
 import { Badge } from './badge.tsx'
 import { Icon } from './icons.tsx'
 import { Marked } from './marked.tsx'
@@ -55,27 +56,36 @@ export function BackLink({ parent: [path, title] }: { readonly parent: Parent })
 
 interface RecordPageProps<Item> {
   readonly parent: Parent
-  readonly loaded: Loaded<Item>
-  readonly title: ComponentChildren
+  /** Below `/api`. */
+  readonly path: string
   /** Ends "Loading …": `the run`. */
   readonly what: string
+  readonly titleOf: (item: Item | undefined) => ComponentChildren
   readonly stateOf?: (item: Item) => string
-  readonly actions?: (item: Item) => ComponentChildren
-  readonly children: (item: Item) => ComponentChildren
+  readonly actions?: (item: Item, reload: () => void) => ComponentChildren
+  /** Whether the record is read again. */
+  readonly isRelevant?: (frame: Frame, item: Item | undefined) => boolean
+  /** True to read it every second, because the stream does not report its progress. */
+  readonly isInProgress?: (item: Item) => boolean
+  readonly children: (item: Item, reload: () => void) => ComponentChildren
 }
 
-export function RecordPage<Item>({ parent, loaded, title, what, ...of }: RecordPageProps<Item>) {
-  const { data } = loaded
+/** A page about one record: the way back, its title and state, what can be done with it, and its content once it is read. */
+export function RecordPage<Item>({ parent, path, what, children, ...of }: RecordPageProps<Item>) {
+  const loaded = useLoaded<Item>(path)
+  const { data, reload } = loaded
+  useReloadOn((frame) => of.isRelevant?.(frame, data) === true, reload)
+  useEvery(data && of.isInProgress?.(data) ? 1_000 : undefined, reload)
   return (
     <article>
       <BackLink parent={parent} />
       <div class="record-head">
-        <h1>{title}</h1>
+        <h1>{of.titleOf(data)}</h1>
         {data !== undefined && of.stateOf !== undefined && <Badge state={of.stateOf(data)} />}
-        <div class="toolbar">{data !== undefined && of.actions?.(data)}</div>
+        <div class="toolbar">{data !== undefined && of.actions?.(data, reload)}</div>
       </div>
       <LoadedView loaded={loaded} label={what}>
-        {of.children}
+        {(item) => children(item, reload)}
       </LoadedView>
     </article>
   )

@@ -1,6 +1,5 @@
 /** Shows why a request ended, or would end, as it did: the decision, each mapping with the clause that failed, and what was rendered. */
 
-import type { ComponentChildren } from 'preact'
 import type { ActionTrace, CandidateTrace, Decision, Explanation, Segment, Stop } from '../data/types.ts'
 import { Badge } from './badge.tsx'
 import { Code, Marked, shown, TextBlock } from './marked.tsx'
@@ -74,44 +73,25 @@ function DecisionView({ decision, status, isPast, explanation }: DecisionProps) 
   )
 }
 
-function summary(
-  { outcome, mapping: decided }: Decision,
-  isPast: boolean,
-  { candidates, actions = [] }: Explanation,
-): ComponentChildren {
+function summary({ outcome, mapping: decided }: Decision, isPast: boolean, explanation: Explanation) {
+  const { candidates, actions = [] } = explanation
   const name = decided ?? candidates.find(({ verdict }) => verdict === 'matched')?.mapping
   const mapping = name !== undefined && <Code text={name} />
   const say = (past: string, otherwise: string) => (isPast ? past : otherwise)
-  switch (outcome) {
-    case 'accepted':
-      return (
-        <>
-          {say('It was accepted', 'It would be accepted')}: {mapping || 'the endpoint'}{' '}
-          {verbs(actions, isPast)}.
-        </>
-      )
-    case 'ignored':
-      return `${say('No mapping matched', 'No mapping matches')}, of ${counted(candidates.length, 'mapping')} of this endpoint.`
-    case 'skipped':
-      return (
-        <>
-          {mapping} {say('matched, and did nothing.', 'matches, and would do nothing.')}
-        </>
-      )
-    default: {
-      const isFailure = outcome === 'failed'
-      const verb = isFailure
-        ? say('It failed', 'It would fail')
-        : say('It was refused', 'It would be refused')
-      return (
-        <>
-          {verb}
-          {mapping && (isFailure ? ' in ' : ' by ')}
-          {mapping}.
-        </>
-      )
-    }
-  }
+  if (outcome === 'ignored')
+    return `${say('No mapping matched', 'No mapping matches')}, of ${counted(candidates.length, 'mapping')} of this endpoint.`
+  const [before, after] = {
+    accepted: [`${say('It was accepted', 'It would be accepted')}: `, ` ${verbs(actions, isPast)}.`],
+    skipped: ['', say(' matched, and did nothing.', ' matches, and would do nothing.')],
+    failed: [`${say('It failed', 'It would fail')}${mapping ? ' in ' : ''}`, '.'],
+  }[outcome] ?? [`${say('It was refused', 'It would be refused')}${mapping ? ' by ' : ''}`, '.']
+  return (
+    <>
+      {before}
+      {mapping || (outcome === 'accepted' && 'the endpoint')}
+      {after}
+    </>
+  )
 }
 
 function verbs(actions: readonly ActionTrace[], isPast: boolean): string {
@@ -149,11 +129,11 @@ function Stops({ stops }: { readonly stops: readonly Stop[] }) {
   )
 }
 
-const verdicts: Readonly<Record<CandidateTrace['verdict'], string>> = {
-  matched: 'matched',
-  failed: 'did not match',
-  'not-reached': 'not reached',
-  disabled: 'disabled',
+const verdicts: Readonly<Record<CandidateTrace['verdict'], Parameters<typeof Badge>[0]>> = {
+  matched: { state: 'matched' },
+  failed: { state: 'did not match', tone: 'warn' },
+  'not-reached': { state: 'not reached' },
+  disabled: { state: 'disabled' },
 }
 
 function Candidates({ candidates }: { readonly candidates: readonly CandidateTrace[] }) {
@@ -165,10 +145,7 @@ function Candidates({ candidates }: { readonly candidates: readonly CandidateTra
         {candidates.map(({ mapping, place, verdict, clause }) => (
           <li key={`${place} ${mapping}`} class="card candidate">
             <p class="line">
-              <Badge
-                state={verdicts[verdict]}
-                tone={verdict === 'matched' ? 'good' : verdict === 'failed' ? 'warn' : 'quiet'}
-              />
+              <Badge {...verdicts[verdict]} />
               <strong>
                 <Marked text={mapping} />
               </strong>
@@ -183,14 +160,8 @@ function Candidates({ candidates }: { readonly candidates: readonly CandidateTra
 }
 
 /** In the words of `reveille explain`. */
-function clauseFacts({
-  path,
-  expected,
-  actual,
-  error,
-  isOnly,
-  isNear,
-}: NonNullable<CandidateTrace['clause']>): Fact[] {
+function clauseFacts(clause: NonNullable<CandidateTrace['clause']>): Fact[] {
+  const { path, expected, actual, error, isOnly, isNear } = clause
   const missing = path.startsWith('match.headers.') ? 'the header is missing' : 'nothing'
   const found = actual === undefined ? <span class="quiet">{missing}</span> : <OutsideCode text={actual} />
   return [
@@ -250,21 +221,17 @@ function ActionView({ action, title }: { readonly action: ActionTrace; readonly 
 }
 
 function fieldFact({ field, value, from, sources }: ActionTrace['fields'][number]): Fact {
+  const taken = sources.map((source) => (
+    <span key={source.path} class="source">
+      <Code text={source.path} />
+      {from !== 'default' && ' = '}
+      {from !== 'default' && <span class="outside">{text(source.value)}</span>}
+    </span>
+  ))
   return [
     Code({ text: field }),
     <>
-      <Marked text={value} /> <span class="quiet">{from}</span>{' '}
-      {sources.map(({ path, value: taken }) => (
-        <span key={path} class="source">
-          <Code text={path} />
-          {from !== 'default' && ' = '}
-          {from !== 'default' && (
-            <span class="outside">
-              <Marked text={taken} />
-            </span>
-          )}
-        </span>
-      ))}
+      {text(value)} <span class="quiet">{from}</span> {taken}
     </>,
   ]
 }

@@ -163,25 +163,17 @@ function outcomeOf({ outcome, decision }: Replayed): string {
 }
 
 function Tried({ replayed, endpoint }: { readonly replayed: Replayed; readonly endpoint: string }) {
-  const { status, decision, explanation, stops } = replayed
+  const { status, explanation, stops } = replayed
+  const decision = { outcome: outcomeOf(replayed), ...replayed.decision }
   return (
     <div class="tried stack">
-      <p>
-        A dry run, which changed nothing: it would end as <Badge state={outcomeOf(replayed)} /> with{' '}
-        <b>{status}</b>
-        {decision?.message !== undefined && (
-          <>
-            : <Marked text={decision.message} />
-          </>
-        )}
-        .
-      </p>
-      {(explanation !== undefined || (stops?.length ?? 0) > 0) && (
-        <details class="fold" open={outcomeOf(replayed) !== 'accepted' || (stops?.length ?? 0) > 0}>
-          <summary>Why, and what it would cause</summary>
-          <Trace explanation={explanation ?? { endpoint, candidates: [] }} stops={stops} />
-        </details>
-      )}
+      <p>A dry run, which changed nothing:</p>
+      <Trace
+        explanation={{ endpoint, candidates: [], ...explanation, decision }}
+        stops={stops}
+        status={status}
+        mood="would"
+      />
     </div>
   )
 }
