@@ -49,7 +49,7 @@ function Frame({ isShown }: { readonly isShown: boolean }) {
   if (!wasShown.current) return null
   return (
     <div class="frame" hidden={!isShown}>
-      <a class="skip-link" href="#main">
+      <a class="skip-link button primary" href="#main">
         Skip to the page
       </a>
       <Head />
@@ -86,11 +86,21 @@ function Head() {
         </form>
       </search>
       <Connection />
-      <button type="button" class="icon-button only-phone" aria-label="Search" onClick={openSearch}>
+      <button
+        type="button"
+        class="button ghost icon-button only-phone"
+        aria-label="Search"
+        onClick={openSearch}
+      >
         <Icon name="search" />
       </button>
       <ThemeSwitch />
-      <button type="button" class="icon-button not-phone" aria-label="Keyboard shortcuts" onClick={openHelp}>
+      <button
+        type="button"
+        class="button ghost icon-button not-phone"
+        aria-label="Keyboard shortcuts"
+        onClick={openHelp}
+      >
         <kbd>?</kbd>
       </button>
       <Button class="ghost small" onClick={() => void signOut()}>
@@ -106,13 +116,14 @@ const words = {
   lost: 'Reconnecting',
   off: 'No live updates',
 } as const
+const tones = { connecting: 'quiet', live: 'good', lost: 'warn', off: 'warn' } as const
 
 function Connection() {
   const state = connection.value
   const text = state === 'live' ? 'Connected again.' : `${words[state]}.`
   useAnnounced(state === 'connecting' ? undefined : text)
   return (
-    <span class={`connection is-${state}`} title={words[state]}>
+    <span class={`connection is-${state} tone-${tones[state]}`} title={words[state]}>
       <span class="pulse" aria-hidden="true" />
       <span class="connection-text">{words[state]}</span>
     </span>
@@ -127,7 +138,7 @@ function ThemeSwitch() {
   return (
     <button
       type="button"
-      class="icon-button"
+      class="button ghost icon-button"
       aria-label={`Colours: ${say(current)}. Change to ${say(nextTheme[current])}`}
       onClick={() => {
         setTheme(nextTheme[current])
@@ -162,7 +173,7 @@ function OpenCount() {
   const count = openIssues.value?.length ?? 0
   if (count === 0) return null
   return (
-    <span class="bubble">
+    <span class="badge tone-warn">
       {count > 99 ? '99+' : count}
       <span class="visually-hidden"> open</span>
     </span>

@@ -103,7 +103,7 @@ export function ShortcutsHelp() {
   }
   return (
     <Dialog title="Keyboard" onClose={close}>
-      <dl class="keys">
+      <dl class="facts">
         {shown.map(([keys, what]) => (
           <div key={keys}>
             <dt>

@@ -129,30 +129,24 @@ export function itemsAfter<Item extends Listed>(
   return at < 0 ? [] : older.slice(at + 1)
 }
 
-export interface Sending<Answer> {
+interface Sending<Answer> {
   readonly isBusy: boolean
   /** The last answer; it stays while the next is under way. */
-  readonly answer: Answer | undefined
-  readonly error: ApiError | undefined
-  /** Resolves with the answer, and with undefined where there is an error. */
-  readonly send: (request: Promise<Answer>) => Promise<Answer | undefined>
+  readonly answer?: Answer
+  readonly error?: ApiError
 }
 
-/** Sends what changes something, and keeps the answer or the error for the component. */
-export function useSending<Answer>(): Sending<Answer> {
-  const [state, setState] = useState<Omit<Sending<Answer>, 'send'>>({
-    isBusy: false,
-    answer: undefined,
-    error: undefined,
-  })
+/** Sends what changes something. `send` resolves with the answer, and with undefined where there is an error. */
+export function useSending<Answer>() {
+  const [state, setState] = useState<Sending<Answer>>({ isBusy: false })
   async function send(request: Promise<Answer>): Promise<Answer | undefined> {
-    setState(({ answer }) => ({ isBusy: true, answer, error: undefined }))
+    setState(({ error: _error, ...last }) => ({ ...last, isBusy: true }))
     try {
       const answer = await request
-      setState({ isBusy: false, answer, error: undefined })
+      setState({ isBusy: false, answer })
       return answer
     } catch (cause) {
-      setState(({ answer }) => ({ isBusy: false, answer, error: asApiError(cause) }))
+      setState((last) => ({ ...last, isBusy: false, error: asApiError(cause) }))
       return undefined
     }
   }

@@ -6,6 +6,7 @@
 import type { Answer, ItemOf } from '../../runtime/api/routes/client.ts'
 import type { ValueOf } from '../../runtime/api/routes/schema.ts'
 import type { streamFrame } from '../../runtime/api/routes/stream.ts'
+import type { RequestTrace } from '../../runtime/store/records.ts'
 
 export type { Answer, ItemOf } from '../../runtime/api/routes/client.ts'
 export type {
@@ -32,11 +33,8 @@ export type RequestDetail = Omit<Answer<'readRequest'>, 'trace'> & { readonly tr
 export type Texts = NonNullable<RequestDetail['headers']>
 
 /** Reasons why each mapping matched or not, from the time when the request was received. */
-export interface StoredTrace {
+export type StoredTrace = Omit<RequestTrace, 'candidates'> & {
   readonly candidates: readonly CandidateTrace[]
-  readonly more: number
-  readonly isForm?: true
-  readonly cut?: true
 }
 
 type ExplainedWhole = NonNullable<Answer<'tryRequest'>['explanation']>
@@ -70,23 +68,15 @@ export type Stop = NonNullable<Answer<'tryRequest'>['stops']>[number]
 /** The answer of `GET /requests/:id/explain`. */
 export interface Explained {
   readonly explanation: Explanation
-  readonly by: string | number
   readonly stops?: readonly Stop[]
 }
 
+type Recorded = Extract<Answer<'replayRequest'>, { readonly requestId: string }>
+
 /** The answer of `POST /requests/:id/replay`, of a dry run and of a real one. */
-export interface Replayed {
-  readonly ok?: boolean
-  readonly requestId?: string
-  readonly outcome?: string
+export interface Replayed extends Partial<Explained>, Partial<Omit<Recorded, 'status' | 'actions'>> {
   readonly status: number
-  readonly replayOf?: string
-  readonly code?: string
-  /** Reason for its outcome, or for not delivering its reply. */
-  readonly reason?: string
   readonly decision?: Decision
-  readonly explanation?: Explanation
-  readonly stops?: readonly Stop[]
 }
 
 /** Many requests that are done over, each once. `failures` are the newest that failed or were skipped. */

@@ -86,14 +86,14 @@ export function CodeEditor(props: CodeEditorProps) {
   }, [goTo])
   return (
     <div class="code-editor">
-      <div class="code-editor-name" id={name}>
+      <div class="strong" id={name}>
         {label}
       </div>
       <div class="visually-hidden" id={hint}>
         Tab indents. Press Escape and then Tab to leave the editor.
       </div>
       <div class="code-editor-place" ref={place} data-editor={props.known === undefined ? 'json' : 'yaml'} />
-      <p class="hint quiet" aria-hidden="true">
+      <p class="quiet" aria-hidden="true">
         Esc, then Tab leaves the editor
       </p>
     </div>
@@ -139,12 +139,12 @@ function forMappings(known: () => KnownFields): Extension {
 const invisible = /[\u2060-\u206f\u115f\u1160\u3164\uffa0\u180e\u{e0001}-\u{e007f}]/u
 
 const colours = HighlightStyle.define([
-  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: 'var(--code-key)' },
-  { tag: [tags.string, tags.content], color: 'var(--code-text)' },
-  { tag: [tags.number, tags.bool, tags.null, tags.keyword, tags.atom], color: 'var(--code-value)' },
-  { tag: [tags.comment, tags.lineComment], color: 'var(--code-comment)', fontStyle: 'italic' },
+  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: 'var(--accent)' },
+  { tag: [tags.string, tags.content], color: 'var(--good)' },
+  { tag: [tags.number, tags.bool, tags.null, tags.keyword, tags.atom], color: 'var(--busy)' },
+  { tag: [tags.comment, tags.lineComment], color: 'var(--quiet)', fontStyle: 'italic' },
   { tag: [tags.punctuation, tags.separator, tags.squareBracket, tags.brace], color: 'var(--quiet)' },
-  { tag: [tags.labelName, tags.typeName], color: 'var(--code-value)' },
+  { tag: [tags.labelName, tags.typeName], color: 'var(--busy)' },
 ])
 
 const theme = EditorView.theme({

@@ -55,7 +55,7 @@ function Issue({ issue, reload }: { readonly issue: IssueRecord; readonly reload
   const page = next.command && pageOf(next.command)
   return (
     <article class={`card edge issue tone-${state === 'open' ? toneOf(severity) : 'quiet'}`}>
-      <header>
+      <header class="line">
         <Badge state={severity} /> <code>{code}</code> {text(subject)}
         <span class="quiet">
           {counted(count, 'time')}, last <Ago at={last} />, first <Time at={first} />
@@ -76,7 +76,15 @@ function Issue({ issue, reload }: { readonly issue: IssueRecord; readonly reload
       </p>
       {next.command !== undefined && <Command text={next.command} />}
       <div class="toolbar">
-        {next.action !== undefined && <NextAction action={next.action} reload={reload} />}
+        {next.action !== undefined && (
+          <ActionButton
+            {...next.action}
+            path={next.action.path.replace(/^\/api(?=\/)/, '')}
+            onDone={reload}
+            renderAnswer={resultOf}
+            isPrimary
+          />
+        )}
         {page !== undefined && (
           <a class="button" href={page}>
             Open it here
@@ -85,62 +93,15 @@ function Issue({ issue, reload }: { readonly issue: IssueRecord; readonly reload
         <span class="line mute">
           {state === 'open' ? (
             <>
-              <ActionButton
-                path="/issues/resolve"
-                body={{ key }}
-                label="Resolve"
-                doneMessage="Resolved."
-                onDone={reload}
-              />
+              <ActionButton path="/issues/resolve" body={{ key }} onDone={reload} />
               <Mute issueKey={key} reload={reload} />
             </>
           ) : (
-            <ActionButton
-              path="/issues/reopen"
-              body={{ key }}
-              label="Open again"
-              doneMessage="It is open again."
-              onDone={reload}
-            />
+            <ActionButton path="/issues/reopen" body={{ key }} onDone={reload} />
           )}
         </span>
       </div>
     </article>
-  )
-}
-
-/** Labels of the next steps' buttons, by the address that they call. */
-const actionLabels: readonly (readonly [path: RegExp, label: string, done: string])[] = [
-  [/^\/deliveries\/replay$/, 'Send them again', 'Messages that could be sent are on their way.'],
-  [/^\/runs\/retry$/, 'Retry the runs', 'Runs that could be retried are queued.'],
-  [/^\/runs\/resume$/, 'Perform the parked runs', 'Runs that could be resumed are queued.'],
-  [/^\/requests\/replay$/, 'Replay them', 'The replay has begun.'],
-  [/^\/requests\/[^/]+\/replay$/, 'Replay it', 'It is replayed.'],
-  [/^\/runs\/[^/]+\/cancel$/, 'End the run', 'The run is cancelled.'],
-  [/^\/reload$/, 'Reload', 'The files were read again.'],
-]
-
-function NextAction({
-  action: { method, path: asked, body },
-  reload,
-}: {
-  readonly action: NonNullable<IssueRecord['next']['action']>
-  readonly reload: () => void
-}) {
-  const path = asked.replace(/^\/api(?=\/)/, '')
-  const [, label = 'Do it', done = 'Done.'] = actionLabels.find(([pattern]) => pattern.test(path)) ?? []
-  return (
-    <ActionButton
-      path={path}
-      method={method}
-      body={body}
-      label={label}
-      confirmation="Do it now?"
-      doneMessage={done}
-      onDone={reload}
-      renderAnswer={resultOf}
-      isPrimary
-    />
   )
 }
 
@@ -201,8 +162,6 @@ function Mute({ issueKey, reload }: { readonly issueKey: string; readonly reload
       <ActionButton
         path="/issues/mute"
         body={{ key: issueKey, until: Date.now() + days * dayMs }}
-        label="Mute"
-        doneMessage="Muted."
         onDone={reload}
       />
       <label>

@@ -78,9 +78,11 @@ const runs: Kind<RunRecord> = {
       <ActionButton
         path="/runs/retry"
         body={{ state }}
-        label={`Retry all that ${state === 'failed' ? 'failed' : 'timed out'}`}
-        confirmation="Run all of them again with their stored prompts?"
-        doneMessage="The runs are queued again."
+        words={[
+          `Retry all that ${state === 'failed' ? 'failed' : 'timed out'}`,
+          'The runs are queued again.',
+          'Run all of them again with their stored prompts?',
+        ]}
         onDone={reload}
       />
     ),

@@ -174,13 +174,13 @@ function ReplayAll({ filters: filter }: { readonly filters: Filters }) {
   }
   const { total } = answer
   if (total === 0) return <p>None of them can be replayed: their bodies are not kept.</p>
+  const requests = counted(total, 'request')
+  const question = `${requests} ${total === 1 ? 'is' : 'are'} done over, each once. What was delivered is not sent again.`
   return (
     <ActionButton
       path="/requests/replay"
       body={{ filter }}
-      label={`Replay ${counted(total, 'request')}`}
-      confirmation={`${counted(total, 'request')} ${total === 1 ? 'is' : 'are'} done over, each once. What was delivered is not sent again.`}
-      doneMessage="The replay has begun."
+      words={[`Replay ${requests}`, 'The replay has begun.', question]}
       onDone={() => go(hrefOf('/jobs'))}
       isPrimary
     />

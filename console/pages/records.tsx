@@ -183,21 +183,11 @@ function OtherAddress({
       <Field label="Another channel" value={channel} onText={setChannel} />
       <Field label="Recipient" value={to} onText={setTo} />
       {hasNoRoute ? (
-        <ActionButton
-          path="/route"
-          method="PUT"
-          body={address}
-          label="Set where replies go"
-          doneMessage="The route is set. Send the delivery again."
-          onDone={reload}
-        />
+        <ActionButton path="/route" method="PUT" body={address} onDone={reload} />
       ) : (
         <ActionButton
           path="/deliveries"
           body={{ ...address, text: delivery.text }}
-          label="Send its text there"
-          confirmation="Send the text to this address? The parked delivery stays."
-          doneMessage="The text is sent."
           renderAnswer={(answer) =>
             link('/deliveries', (answer as { readonly deliveryId?: string }).deliveryId)
           }
@@ -247,15 +237,7 @@ export function Job({ params: { id = '' } }: PageProps) {
       stateOf={({ state }) => state}
       isInProgress={({ state }) => state === 'running'}
       actions={({ state }, reload) =>
-        state === 'running' && (
-          <ActionButton
-            path={`/jobs/${id}/cancel`}
-            label="Cancel"
-            confirmation="Leave the rest as it is?"
-            doneMessage="The job is cancelled."
-            onDone={reload}
-          />
-        )
+        state === 'running' && <ActionButton path={`/jobs/${id}/cancel`} onDone={reload} />
       }
     >
       {({ total, done, failed, skipped, filter, createdAt, by, endedAt, failures = [] }) => (

@@ -84,14 +84,7 @@ function Shown({ request, reload, by }: ShownProps) {
       <Payload request={request} />
       {forgottenAt === undefined && (
         <section class="danger">
-          <ActionButton
-            path="/requests/forget"
-            body={{ ids: [id] }}
-            label="Forget"
-            confirmation="Erase its body, headers, prompts and replies, and those of its replays? The record stays."
-            doneMessage="It is forgotten."
-            onDone={reload}
-          />
+          <ActionButton path="/requests/forget" body={{ ids: [id] }} onDone={reload} />
         </section>
       )}
     </>

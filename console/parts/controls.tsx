@@ -84,10 +84,8 @@ export function Choices({ name, label, value: chosen, choices }: ChoicesProps) {
             checked={value === chosen}
             onChange={() => setQuery({ [name]: value, cursor: undefined })}
           />
-          <span>
-            {shown}
-            {count !== undefined && <span class="count">{count.toLocaleString('en')}</span>}
-          </span>
+          {shown}
+          {count !== undefined && <span class="count">{count.toLocaleString('en')}</span>}
         </label>
       ))}
     </fieldset>
@@ -118,32 +116,55 @@ export function TextFilter({ name, value, ...props }: TextFilterProps) {
   return <Field type="search" value={typed} onText={take} {...props} />
 }
 
-export interface ActionProps {
+type Words = readonly [label: string, doneMessage: string, confirmation?: string]
+
+/** The words of what the gateway may be told, by its path. What cannot be undone is confirmed first. */
+const words: Readonly<Record<string, Words>> = {
+  '/runs/:id/resume': ['Resume', 'The run is queued again.'],
+  '/runs/:id/retry': ['Retry', 'The run is queued again.'],
+  '/runs/:id/cancel': ['Cancel', 'The run is cancelled.', 'Cancel this run?'],
+  '/runs/retry': ['Retry the runs', 'Runs that could be retried are queued.', 'Run them again?'],
+  '/runs/resume': ['Perform the parked runs', 'Runs that could be resumed are queued.', 'Perform them now?'],
+  '/deliveries/:id/replay': ['Send again', 'The delivery is sent again.'],
+  '/deliveries/replay': [
+    'Send them again',
+    'Messages that could be sent are on their way.',
+    'Send them now?',
+  ],
+  '/deliveries': ['Send its text there', 'The text is sent.', 'Send it there? The parked delivery stays.'],
+  '/route': ['Set where replies go', 'The route is set. Send the delivery again.'],
+  '/requests/:id/replay': ['Replay it', 'It is replayed.', 'Replay it now?'],
+  '/requests/replay': ['Replay them', 'The replay has begun.', 'Replay them now?'],
+  '/requests/forget': [
+    'Forget',
+    'It is forgotten.',
+    'Erase its body, headers, prompts and replies, and those of its replays? The record stays.',
+  ],
+  '/jobs/:id/cancel': ['Cancel', 'The job is cancelled.', 'Leave the rest as it is?'],
+  '/issues/resolve': ['Resolve', 'Resolved.'],
+  '/issues/mute': ['Mute', 'Muted.'],
+  '/issues/reopen': ['Open again', 'It is open again.'],
+  '/reload': ['Reload', 'The files were read again.', 'Read the files again now?'],
+}
+const idInPath = /\/[^/]*\d[^/]*(?=\/)/
+
+interface ActionProps {
   readonly path: string
   readonly method?: Method
   readonly body?: unknown
-  readonly label: string
-  /** The question to confirm. Default: the request is sent without one. */
-  readonly confirmation?: string
-  /** Announced on success. */
-  readonly doneMessage: string
+  /** In place of the usual words of the path. */
+  readonly words?: Words
   readonly onDone?: () => void
   /** Renders the answer next to the button. */
   readonly renderAnswer?: (answer: unknown) => ComponentChildren
   readonly isPrimary?: boolean
 }
 
-export function ActionButton({
-  path,
-  method = 'POST',
-  body,
-  label,
-  confirmation,
-  doneMessage,
-  onDone,
-  renderAnswer,
-  isPrimary,
-}: ActionProps) {
+/** Sends a request to the gateway and reports the result. */
+export function ActionButton({ path, method = 'POST', body, onDone, ...props }: ActionProps) {
+  const { renderAnswer, isPrimary } = props
+  const [label, doneMessage, confirmation] = props.words ??
+    words[path.replace(idInPath, '/:id')] ?? ['Do it', 'Done.', 'Do it now?']
   const { isBusy, answer, error, send } = useSending<unknown>()
   const [isAsking, setAsking] = useState(false)
   const confirmButton = useRef<HTMLButtonElement>(null)

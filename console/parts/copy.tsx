@@ -25,7 +25,7 @@ export function CopyButton({ text, what, isSmall }: { text: string; what: string
     timer.current = setTimeout(() => setDone(false), shownMs)
   }
   return (
-    <Button class={isSmall ? 'icon-button small' : ''} aria-label={`Copy ${what}`} onClick={copy}>
+    <Button class={isSmall ? 'ghost icon-button small' : ''} aria-label={`Copy ${what}`} onClick={copy}>
       <Icon name={isDone ? 'check' : 'copy'} />
       {isSmall ? null : <span>{isDone ? 'Copied' : 'Copy'}</span>}
     </Button>

@@ -24,7 +24,12 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     <dialog ref={dialog} class="dialog" aria-labelledby={name} onClose={onClose}>
       <header class="line">
         <h2 id={name}>{title}</h2>
-        <button type="button" class="icon-button" aria-label="Close" onClick={() => dialog.current?.close()}>
+        <button
+          type="button"
+          class="button ghost icon-button"
+          aria-label="Close"
+          onClick={() => dialog.current?.close()}
+        >
           <Icon name="close" />
         </button>
       </header>

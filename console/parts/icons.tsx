@@ -36,8 +36,10 @@ export function Icon({ name }: { readonly name: IconName }) {
 export function Logo() {
   return (
     <svg class="logo" viewBox="0 0 32 32" aria-hidden="true" focusable="false">
-      <path class="logo-sun" d="M9.5 22a6.5 6.5 0 0 1 13 0" />
-      <path class="logo-rays" d="M5 22h22M16 6v4.500M7 10l3 3M25 10l-3 3" />
+      <path fill="#f0813c" d="M9.5 22a6.5 6.5 0 0 1 13 0" />
+      <g fill="none" stroke="#f3b562" stroke-width="2.4" stroke-linecap="round">
+        <path d="M5 22h22M16 6v4.500M7 10l3 3M25 10l-3 3" />
+      </g>
     </svg>
   )
 }

@@ -48,7 +48,7 @@ export type Parent = readonly [path: string, title: string]
 
 export function BackLink({ parent: [path, title] }: { readonly parent: Parent }) {
   return (
-    <button type="button" class="back" onClick={() => goBack(path)}>
+    <button type="button" class="button ghost back" onClick={() => goBack(path)}>
       <Icon name="back" /> {title}
     </button>
   )

@@ -75,38 +75,22 @@ export function RunOutcome({ run, reload, isLinked = false }: RunOutcomeProps) {
   )
 }
 
-/** The orders that a state allows: the part of the address, the label, what is asked before, and what is said after. */
-const orders = {
-  resume: ['Resume', undefined, 'The run is queued again.'],
-  retry: ['Retry', undefined, 'The run is queued again.'],
-  cancel: ['Cancel', 'Cancel this run?', 'The run is cancelled.'],
-} as const
-
 function RunOrders({ run: { id, kind, state, cancelRequestedAt }, reload }: RunOutcomeProps) {
+  const isCancelling = cancelRequestedAt !== undefined
   const allowed = {
     resume: state === 'parked',
     retry: kind === 'run' && (state === 'failed' || state === 'timed-out'),
-    cancel: ['queued', 'running', 'parked'].includes(state) && cancelRequestedAt === undefined,
+    cancel: !isCancelling && ['queued', 'running', 'parked'].includes(state),
   }
   return (
     <>
-      {Object.entries(orders).map(
-        ([name, [label, question, done]]) =>
-          allowed[name as keyof typeof orders] && (
-            <ActionButton
-              key={name}
-              path={`/runs/${id}/${name}`}
-              label={label}
-              confirmation={question}
-              doneMessage={done}
-              onDone={reload}
-              isPrimary={name !== 'cancel'}
-            />
-          ),
-      )}
-      {cancelRequestedAt !== undefined && state === 'running' && (
-        <span class="quiet">is being cancelled</span>
-      )}
+      {Object.entries(allowed).map(([name, isAllowed]) => {
+        const path = `/runs/${id}/${name}`
+        return (
+          isAllowed && <ActionButton key={name} path={path} onDone={reload} isPrimary={name !== 'cancel'} />
+        )
+      })}
+      {isCancelling && state === 'running' && <span class="quiet">is being cancelled</span>}
     </>
   )
 }
@@ -191,13 +175,5 @@ export function DeliveryLine({
 }
 
 export function ReplayDelivery({ id, after }: { readonly id: string; readonly after: () => void }) {
-  return (
-    <ActionButton
-      path={`/deliveries/${id}/replay`}
-      label="Send again"
-      doneMessage="The delivery is sent again."
-      onDone={after}
-      isPrimary
-    />
-  )
+  return <ActionButton path={`/deliveries/${id}/replay`} onDone={after} isPrimary />
 }

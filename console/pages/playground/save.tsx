@@ -94,14 +94,9 @@ export function Save({ mapping, test, suggested }: SaveProps) {
 }
 
 function Undo({ generation }: { readonly generation: number }) {
-  return (
-    <ActionButton
-      path={`/generations/${generation}/rollback`}
-      label="Undo"
-      confirmation={`Roll back to generation ${generation}? The file keeps the change.`}
-      doneMessage={`Generation ${generation} is live again.`}
-    />
-  )
+  const question = `Roll back to generation ${generation}? The file keeps the change.`
+  const words = ['Undo', `Generation ${generation} is live again.`, question] as const
+  return <ActionButton path={`/generations/${generation}/rollback`} words={words} />
 }
 
 function sentenceOf({ file, saved, reload }: Saved): string {
