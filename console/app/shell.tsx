@@ -2,19 +2,16 @@
 
 import { computed } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { Component } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useErrorBoundary, useRef } from 'preact/hooks'
 import { announce, LiveRegion, useAnnounced } from '../browser/announce.tsx'
 import { address, hrefOf, path, submitSearch } from '../browser/router.ts'
 import { setTheme, type Theme, theme } from '../browser/theme.ts'
 import { session } from '../data/api.ts'
-import { useLoaded, useReloadOn } from '../data/load.ts'
 import { connection } from '../data/stream.ts'
-import type { IssueRecord, Page } from '../data/types.ts'
 import { Button } from '../parts/controls.tsx'
 import { Icon, Logo } from '../parts/icons.tsx'
 import { Empty } from '../parts/notice.tsx'
-import { openIssues, severities } from '../parts/open-issues.tsx'
+import { OpenIssuesReader, openIssues } from '../parts/open-issues.tsx'
 import { findPage, sections } from './pages.ts'
 import { SignIn, signOut } from './session.tsx'
 import { openHelp, openSearch, ShortcutsHelp, useShortcuts } from './shortcuts.tsx'
@@ -180,16 +177,6 @@ function OpenCount() {
   )
 }
 
-function OpenIssuesReader() {
-  const { data, reload } = useLoaded<Page<IssueRecord>>('/issues', { state: 'open', limit: 100 })
-  useReloadOn(({ issues }) => issues === true, reload)
-  useEffect(() => {
-    const rankOf = ({ severity }: IssueRecord) => severities.indexOf(severity)
-    openIssues.value = data?.items.toSorted((one, other) => rankOf(one) - rankOf(other))
-  }, [data])
-  return null
-}
-
 function OpenPage() {
   const found = opened.value
   const main = useRef<HTMLElement>(null)
@@ -221,23 +208,14 @@ function OpenPage() {
   )
 }
 
-/** A mistake in one page must not take the navigation away. */
-class Contained extends Component<{ readonly children: ComponentChildren }, { readonly failed: boolean }> {
-  override state = { failed: false }
-
-  override componentDidCatch(error: unknown) {
-    this.setState({ failed: true })
-    // The console of the browser is where an operator can find what to report.
-    reportError(error)
-  }
-
-  override render() {
-    if (!this.state.failed) return this.props.children
-    return (
-      <Empty title="This page failed.">
-        The console has a mistake, which the browser's own console tells, or the gateway was replaced by
-        another version. <Button onClick={() => window.location.reload()}>Load the console again</Button>
-      </Empty>
-    )
-  }
+/** A mistake in one page must not take the navigation away. The browser's own console is where an operator finds what to report. */
+function Contained({ children }: { readonly children: ComponentChildren }) {
+  const [error] = useErrorBoundary(reportError)
+  if (error === undefined) return <>{children}</>
+  return (
+    <Empty title="This page failed.">
+      The console has a mistake, which the browser's own console tells, or the gateway was replaced by another
+      version. <Button onClick={() => window.location.reload()}>Load the console again</Button>
+    </Empty>
+  )
 }

@@ -22,7 +22,7 @@ import {
   outcomeText,
   type ReloadResult,
 } from '../parts/reload-result.tsx'
-import { Ago, counted, duration, Time } from '../parts/words.tsx'
+import { counted, duration, Time } from '../parts/words.tsx'
 
 type Generation = ItemOf<'listGenerations'>
 
@@ -72,7 +72,7 @@ function Live({ live, currentRefusal, reload }: LiveProps) {
     <section aria-label="Live generation" class="card">
       <p class="lead">
         <Badge state="live" /> <strong>Generation {live.generation}</strong> with{' '}
-        {counted(live.mappings ?? 0, 'mapping')} since <Time at={live.at} /> (<Ago at={live.at} />)
+        {counted(live.mappings ?? 0, 'mapping')} since <Time at={live.at} /> (<Time at={live.at} isAgo />)
         {live.by !== undefined && `, by ${live.by}`}.
       </p>
       {live.rolledBack && (

@@ -12,7 +12,7 @@ import { Code, Marked } from '../parts/marked.tsx'
 import { LoadedView, Problem } from '../parts/notice.tsx'
 import { OpenIssues, openIssues } from '../parts/open-issues.tsx'
 import { type Fact, Facts, text, time } from '../parts/record.tsx'
-import { Ago, counted, dollars, duration } from '../parts/words.tsx'
+import { counted, dollars, duration, Time } from '../parts/words.tsx'
 
 /** Lists are of equal length, the oldest step first. */
 type Series = Answer<'readSeries'>
@@ -218,7 +218,7 @@ function partsOf(status: Status, store: StoreHealth | undefined): readonly Part[
       tone: lastGood ? 'warn' : 'good',
       state: files.watched ? 'watched' : 'read on request',
       problem: 'an earlier generation is live, as they were broken at the start.',
-      facts: [['Read', Ago({ at: files.readAt })]],
+      facts: [['Read', Time({ at: files.readAt, isAgo: true })]],
       more: <a href={hrefOf('/changes')}>Changes</a>,
     },
     heartbeatPart(status.heartbeat),

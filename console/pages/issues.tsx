@@ -10,7 +10,7 @@ import { Command } from '../parts/copy.tsx'
 import { Rich } from '../parts/marked.tsx'
 import { Empty, LoadedView, More } from '../parts/notice.tsx'
 import { link, text } from '../parts/record.tsx'
-import { Ago, counted, Time } from '../parts/words.tsx'
+import { counted, Time } from '../parts/words.tsx'
 
 export function Issues({ query }: PageProps) {
   const state = query.get('state') ?? 'open'
@@ -58,7 +58,7 @@ function Issue({ issue, reload }: { readonly issue: IssueRecord; readonly reload
       <header class="line">
         <Badge state={severity} /> <code>{code}</code> {text(subject)}
         <span class="quiet">
-          {counted(count, 'time')}, last <Ago at={last} />, first <Time at={first} />
+          {counted(count, 'time')}, last <Time at={last} isAgo />, first <Time at={first} />
         </span>
         {state !== 'open' && <Badge state={state} />}
         {mutedUntil !== undefined && state === 'muted' && (

@@ -1,6 +1,7 @@
 /** Shows a diagnostic at its line: the place, the line with the fault marked, what is wrong and how to fix it. */
 
 import type { ItemOf } from '../data/types.ts'
+import { Badge } from './badge.tsx'
 import { Button } from './controls.tsx'
 import { Code, Rich, shown } from './marked.tsx'
 import { piecesOf } from './pieces.ts'
@@ -11,39 +12,42 @@ export type Diagnostic = ItemOf<'listGenerations'>['diagnostics'][number]
 /** The word that a place points to. */
 const word = /^(?:["'][^"']*["']|[\w.$-]+|\S|$)/
 
-interface DiagnosticProps {
-  readonly diagnostic: Diagnostic
+interface DiagnosticsProps {
+  readonly diagnostics: readonly Diagnostic[]
+  readonly label: string
   /** Called with the place, where it can be gone to. */
   readonly onGoTo?: (line: number, column: number) => void
 }
 
-export function CodeFrame({ diagnostic, onGoTo }: DiagnosticProps) {
-  const { severity, code, message, place, hint } = diagnostic
+/** Errors come first, as the gateway lists them. */
+export function DiagnosticList({ diagnostics, label, onGoTo }: DiagnosticsProps) {
   return (
-    <div class={`card edge tone-${severity === 'error' ? 'bad' : 'warn'}`}>
-      <p>
-        <span class={`badge tone-${severity === 'error' ? 'bad' : 'warn'}`}>{severity}</span>{' '}
-        <Rich text={message} /> <code class="quiet">{code}</code>
-      </p>
-      {place !== undefined && (
-        <p class="line">
-          <span title={place.file}>
-            <Code text={placeText(place)} />
-          </span>
-          {onGoTo !== undefined && (
-            <Button class="small" onClick={() => onGoTo(place.line, place.column)}>
-              Go to line {place.line}
-            </Button>
+    <ul class="stack plain" aria-label={label}>
+      {diagnostics.map(({ severity, code, message, place, hint }, index) => (
+        <li key={index} class={`card edge tone-${severity === 'error' ? 'bad' : 'warn'}`}>
+          <p>
+            <Badge state={severity} tone={severity === 'error' ? 'bad' : 'warn'} /> <Rich text={message} />{' '}
+            <code class="quiet">{code}</code>
+          </p>
+          {place !== undefined && (
+            <p class="line" title={place.file}>
+              <Code text={placeText(place)} />
+              {onGoTo !== undefined && (
+                <Button class="small" onClick={() => onGoTo(place.line, place.column)}>
+                  Go to line {place.line}
+                </Button>
+              )}
+            </p>
           )}
-        </p>
-      )}
-      {place !== undefined && place.text.trim() !== '' && <FrameLine place={place} />}
-      {hint !== undefined && (
-        <p>
-          <span class="quiet">Hint:</span> <Rich text={hint} />
-        </p>
-      )}
-    </div>
+          {place !== undefined && place.text.trim() !== '' && <FrameLine place={place} />}
+          {hint !== undefined && (
+            <p>
+              <span class="quiet">Hint:</span> <Rich text={hint} />
+            </p>
+          )}
+        </li>
+      ))}
+    </ul>
   )
 }
 
@@ -62,27 +66,6 @@ function FrameLine({ place }: { readonly place: NonNullable<Diagnostic['place']>
         {shown(piecesOf(text.slice(at + fault.length), { isLine: true }))}
       </bdi>
     </pre>
-  )
-}
-
-/** Errors come first, as the gateway lists them. */
-export function DiagnosticList({
-  diagnostics,
-  label,
-  onGoTo,
-}: {
-  readonly diagnostics: readonly Diagnostic[]
-  readonly label: string
-  readonly onGoTo?: DiagnosticProps['onGoTo']
-}) {
-  return (
-    <ul class="stack plain" aria-label={label}>
-      {diagnostics.map((diagnostic, index) => (
-        <li key={index}>
-          <CodeFrame diagnostic={diagnostic} onGoTo={onGoTo} />
-        </li>
-      ))}
-    </ul>
   )
 }
 

@@ -14,11 +14,10 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const name = useId()
   useEffect(() => {
-    const before = document.activeElement
-    dialog.current?.showModal()
-    return () => {
-      if (before instanceof HTMLElement) before.focus()
-    }
+    const shown = dialog.current
+    shown?.showModal()
+    // The browser puts the focus back where it was.
+    return () => shown?.close()
   }, [])
   return (
     <dialog ref={dialog} class="dialog" aria-labelledby={name} onClose={onClose}>

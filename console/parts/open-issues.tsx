@@ -1,9 +1,11 @@
 /** The open problems, the worst first: read once for all pages, and shown on the one that is opened first, each in a line with what to do next. */
 
 import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { remember, remembered } from '../browser/remembered.ts'
 import { hrefOf } from '../browser/router.ts'
-import type { IssueRecord } from '../data/types.ts'
+import { useLoaded, useReloadOn } from '../data/load.ts'
+import type { IssueRecord, Page } from '../data/types.ts'
 import { Badge, toneOf } from './badge.tsx'
 import { Code, Rich } from './marked.tsx'
 import { counted } from './words.tsx'
@@ -18,6 +20,16 @@ export const severities: readonly IssueRecord['severity'][] = [
   'degraded',
   'suspicious',
 ]
+
+export function OpenIssuesReader() {
+  const { data, reload } = useLoaded<Page<IssueRecord>>('/issues', { state: 'open', limit: 100 })
+  useReloadOn(({ issues }) => issues === true, reload)
+  useEffect(() => {
+    const rankOf = ({ severity }: IssueRecord) => severities.indexOf(severity)
+    openIssues.value = data?.items.toSorted((one, other) => rankOf(one) - rankOf(other))
+  }, [data])
+  return null
+}
 
 export function OpenIssues() {
   const issues = openIssues.value ?? []

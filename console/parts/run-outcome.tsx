@@ -1,11 +1,10 @@
 /** The outcome of a run: attempts, reply, summary and deliveries, and the orders that its state allows. */
 
-import { hrefOf } from '../browser/router.ts'
 import type { DeliveryRecord, RunDetail } from '../data/types.ts'
 import { Badge } from './badge.tsx'
 import { ActionButton } from './controls.tsx'
-import { Marked, TextBlock } from './marked.tsx'
-import { Facts, link, text } from './record.tsx'
+import { TextBlock } from './marked.tsx'
+import { Facts, link, text, time } from './record.tsx'
 import { addressText, dollars, duration, filterText, Time } from './words.tsx'
 
 export interface RunOutcomeProps {
@@ -16,7 +15,8 @@ export interface RunOutcomeProps {
 }
 
 export function RunOutcome({ run, reload, isLinked = false }: RunOutcomeProps) {
-  const { id, state, stage, error, reply, warnings = [], handedOver, summary, deliveries = [] } = run
+  const { id, state, stage, error, reply, warnings = [], handedOver, summary } = run
+  const sent = (run.deliveries ?? []).filter((delivery) => delivery != null)
   const isWithoutReply = state === 'failed' || state === 'timed-out' || state === 'cancelled'
   return (
     <div class="stack">
@@ -31,27 +31,29 @@ export function RunOutcome({ run, reload, isLinked = false }: RunOutcomeProps) {
       </div>
       {error !== undefined && (
         <p class="problem-text">
-          <code>{error.code}</code> <Marked text={error.message} />
+          <code>{error.code}</code> {text(error.message)}
         </p>
       )}
       {warnings.map((warning) => (
         <p key={warning} class="notice">
-          <Marked text={warning} />
+          {text(warning)}
         </p>
       ))}
       <RunFacts run={run} />
-      {run.attempts.length > 0 && <Attempts run={run} />}
+      {run.attempts.length > 0 && (
+        <ol class="stack plain" aria-label="Attempts">
+          {run.attempts.map((attempt) => (
+            <Attempt key={attempt.number} attempt={attempt} />
+          ))}
+        </ol>
+      )}
       {reply !== undefined && (
         <>
           <h4>Reply</h4>
           <TextBlock label="Reply of the agent" text={reply} />
         </>
       )}
-      {handedOver !== undefined && (
-        <p>
-          Handed over: <Marked text={handedOver} />
-        </p>
-      )}
+      {handedOver !== undefined && <p>Handed over: {text(handedOver)}</p>}
       {summary && (
         <>
           <h4>
@@ -60,14 +62,13 @@ export function RunOutcome({ run, reload, isLinked = false }: RunOutcomeProps) {
           <TextBlock label="Summary" text={summary.text} />
         </>
       )}
-      {deliveries.some((each) => each !== undefined && each !== null) && (
+      {sent.length > 0 && (
         <>
           <h4>Deliveries</h4>
           <ul class="stack plain">
-            {deliveries.map(
-              (delivery) =>
-                delivery && <DeliveryLine key={delivery.id} delivery={delivery} reload={reload} />,
-            )}
+            {sent.map((delivery) => (
+              <DeliveryLine key={delivery.id} delivery={delivery} reload={reload} />
+            ))}
           </ul>
         </>
       )}
@@ -124,51 +125,29 @@ function RunFacts({ run }: { readonly run: RunDetail }) {
   )
 }
 
-function Attempts({ run: { attempts } }: { readonly run: RunDetail }) {
+function Attempt({ attempt }: { readonly attempt: RunDetail['attempts'][number] }) {
+  const { number, startedAt, endedAt, outcome, reason } = attempt
   return (
-    <ol class="stack plain" aria-label="Attempts">
-      {attempts.map(({ number, startedAt, endedAt, outcome, reason }) => (
-        <li key={number}>
-          Attempt {number}, <Time at={startedAt} /> <Badge state={outcome ?? 'running'} />
-          {endedAt !== undefined && <span class="quiet"> {duration(endedAt - startedAt)}</span>}
-          {reason !== undefined && (
-            <>
-              {' '}
-              <Marked text={reason} />
-            </>
-          )}
-        </li>
-      ))}
-    </ol>
+    <li>
+      Attempt {number}, <Time at={startedAt} /> <Badge state={outcome ?? 'running'} />{' '}
+      {endedAt !== undefined && <span class="quiet">{duration(endedAt - startedAt)}</span>} {text(reason)}
+    </li>
   )
 }
 
-export function DeliveryLine({
-  delivery: { id, state, channel, to, code, reason, attempts, nextAt },
-  reload,
-}: {
+interface DeliveryLineProps {
   readonly delivery: DeliveryRecord
   readonly reload: () => void
-}) {
+}
+
+function DeliveryLine({ delivery, reload }: DeliveryLineProps) {
+  const { id, state, code, reason, attempts, nextAt } = delivery
   return (
     <li class="line">
-      <a href={hrefOf(`/deliveries/${id}`)}>
-        <Marked text={addressText({ channel, to })} />
-      </a>{' '}
-      <Badge state={state} />
-      {attempts > 1 && <span class="quiet"> {attempts} tries</span>}
-      {state === 'pending' && nextAt !== undefined && (
-        <span class="quiet">
-          {' '}
-          next try <Time at={nextAt} />
-        </span>
-      )}
-      {(code !== undefined || reason !== undefined) && (
-        <span>
-          {' '}
-          <Marked text={[code, reason].filter(Boolean).join(': ')} />
-        </span>
-      )}
+      {link('/deliveries', id, addressText(delivery))} <Badge state={state} />
+      {attempts > 1 && <span class="quiet">{attempts} tries</span>}
+      {state === 'pending' && nextAt && <span class="quiet">next try {time(nextAt)}</span>}
+      {text([code, reason].filter(Boolean).join(': '))}
       {state === 'parked' && <ReplayDelivery id={id} after={reload} />}
     </li>
   )

@@ -23,23 +23,15 @@ export function shortTime(at: number): string {
   return isToday ? clock.format(at) : `${day.format(at)}, ${clock.format(at)}`
 }
 
-export function Time({ at }: { readonly at: number }) {
+export function Time({ at, isAgo = false }: { readonly at: number; readonly isAgo?: boolean }) {
   return (
     <time dateTime={new Date(at).toISOString()} title={whole.format(at)}>
-      {shortTime(at)}
+      {isAgo ? agoText(now.value - at) : shortTime(at)}
     </time>
   )
 }
 
-export function Ago({ at }: { readonly at: number }) {
-  return (
-    <time dateTime={new Date(at).toISOString()} title={whole.format(at)}>
-      {agoText(now.value - at)}
-    </time>
-  )
-}
-
-export function agoText(ms: number): string {
+function agoText(ms: number): string {
   if (ms < 60_000) return 'just now'
   if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ago`
   if (ms < 86_400_000) return `${Math.floor(ms / 3_600_000)} h ago`

@@ -2,8 +2,8 @@
 
 import { useState } from 'preact/hooks'
 import { hrefOf } from '../../browser/router.ts'
-import { type ApiError, getBlob, mayDo } from '../../data/api.ts'
-import { asApiError, useText } from '../../data/load.ts'
+import { getBlob, mayDo } from '../../data/api.ts'
+import { useSending, useText } from '../../data/load.ts'
 import type { RequestDetail } from '../../data/types.ts'
 import { Button } from '../../parts/controls.tsx'
 import { CopyButton, saveFile } from '../../parts/copy.tsx'
@@ -61,16 +61,9 @@ function Headers({ request: { headers, query } }: { readonly request: RequestDet
 
 function Body({ request: { id, endpoint } }: { readonly request: RequestDetail }) {
   const [isRaw, setRaw] = useState(false)
-  const [unsaved, setUnsaved] = useState<ApiError>()
-
-  async function saveRaw() {
-    try {
-      saveFile(`${id}.body`, await getBlob(`/requests/${id}/body?raw=true`))
-      setUnsaved(undefined)
-    } catch (cause) {
-      setUnsaved(asApiError(cause))
-    }
-  }
+  const { error, send } = useSending<void>()
+  const saveRaw = () =>
+    send(getBlob(`/requests/${id}/body?raw=true`).then((raw) => saveFile(`${id}.body`, raw)))
 
   const shown = (body: string, isCut: boolean) => {
     const laidOut = isCut ? undefined : layOut(body)
@@ -79,7 +72,7 @@ function Body({ request: { id, endpoint } }: { readonly request: RequestDetail }
         <div class="toolbar">
           <CopyButton text={body} what="the body" />
           {mayDo('operate') && (
-            <Button onClick={saveRaw}>
+            <Button onClick={() => void saveRaw()}>
               <Icon name="download" /> Raw
             </Button>
           )}
@@ -93,7 +86,7 @@ function Body({ request: { id, endpoint } }: { readonly request: RequestDetail }
             </label>
           )}
         </div>
-        {unsaved !== undefined && <Problem error={unsaved} retry={saveRaw} />}
+        {error !== undefined && <Problem error={error} retry={() => void saveRaw()} />}
         <TextBlock label={`Body of the request to /${endpoint}`} text={isRaw ? body : (laidOut ?? body)} />
         {isCut && <p class="quiet">Only the beginning is shown. The raw file has all of it.</p>}
       </>
