@@ -14,7 +14,7 @@ import { Empty } from '../parts/notice.tsx'
 import { OpenIssuesReader, openIssues } from '../parts/open-issues.tsx'
 import { findPage, sections } from './pages.ts'
 import { SignIn, signOut } from './session.tsx'
-import { openHelp, openSearch, ShortcutsHelp, useShortcuts } from './shortcuts.tsx'
+import { helpId, openSearch, ShortcutsHelp, useShortcuts } from './shortcuts.tsx'
 
 const opened = computed(() => findPage(path.value))
 
@@ -96,7 +96,7 @@ function Head() {
         type="button"
         class="button ghost icon-button not-phone"
         aria-label="Keyboard shortcuts"
-        onClick={openHelp}
+        popovertarget={helpId}
       >
         <kbd>?</kbd>
       </button>

@@ -5,11 +5,9 @@ import { useEffect } from 'preact/hooks'
 import { remember, remembered } from '../browser/remembered.ts'
 import { go, goBack, hrefOf, path } from '../browser/router.ts'
 import { session } from '../data/api.ts'
-import { Dialog } from '../parts/dialog.tsx'
 import { pressed } from '../parts/keys.ts'
 import { sections } from './pages.ts'
 
-const isHelpOpen = signal(false)
 const areOn = signal(remembered('shortcuts') !== 'off')
 
 /** Milliseconds that `g` waits for its second key. */
@@ -31,7 +29,7 @@ export function useShortcuts(): void {
     let chordUntil = 0
     function onKey(event: KeyboardEvent) {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
-      if (session.value === 'none' || document.querySelector('dialog[open]') !== null) return
+      if (session.value === 'none' || document.querySelector(':popover-open') !== null) return
       const { key, target } = event
       if (isField(target)) {
         if (key === 'Escape' && target instanceof HTMLElement && !target.closest('.cm-editor')) target.blur()
@@ -53,7 +51,7 @@ export function useShortcuts(): void {
         event.preventDefault()
         go(hrefOf(section.path))
       } else if (key === 'g') chordUntil = event.timeStamp + chordMs
-      else if (key === '?') openHelp()
+      else if (key === '?') document.querySelector<HTMLElement>(`#${helpId}`)?.showPopover()
       else if (key === '/') {
         event.preventDefault()
         openSearch()
@@ -83,9 +81,7 @@ function isNothing(target: EventTarget | null): boolean {
 
 const fields = 'input:not([type=radio], [type=checkbox], [type=button]), textarea, select'
 
-export function openHelp(): void {
-  isHelpOpen.value = true
-}
+export const helpId = 'shortcuts'
 
 /** On a phone there is no room for the field in the head of each page. */
 export function openSearch(): void {
@@ -96,13 +92,11 @@ export function openSearch(): void {
   } else go(hrefOf('/search'))
 }
 
+/** The browser opens it, puts the focus into it, and closes it with Escape or a press beside it. */
 export function ShortcutsHelp() {
-  if (!isHelpOpen.value) return null
-  const close = () => {
-    isHelpOpen.value = false
-  }
   return (
-    <Dialog title="Keyboard" onClose={close}>
+    <div popover="auto" role="dialog" id={helpId} class="dialog" aria-label="Keyboard">
+      <h2>Keyboard</h2>
       <dl class="facts">
         {shown.map(([keys, what]) => (
           <div key={keys}>
@@ -118,6 +112,7 @@ export function ShortcutsHelp() {
       <label class="check">
         <input
           type="checkbox"
+          autofocus
           checked={areOn.value}
           onChange={(event) => {
             areOn.value = event.currentTarget.checked
@@ -126,6 +121,6 @@ export function ShortcutsHelp() {
         />
         Keys without Esc and arrows are on
       </label>
-    </Dialog>
+    </div>
   )
 }

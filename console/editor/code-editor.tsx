@@ -153,7 +153,7 @@ const theme = EditorView.theme({
     color: 'var(--ink)',
     border: '1px solid var(--line)',
     borderRadius: 'var(--radius)',
-    fontSize: 'var(--code-size, 0.875rem)',
+    fontSize: 'var(--typed)',
     height: '100%',
   },
   '&.cm-focused': { outline: '2px solid var(--focus)', outlineOffset: '1px' },

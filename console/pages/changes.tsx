@@ -86,7 +86,7 @@ function Live({ live, currentRefusal, reload }: LiveProps) {
         </p>
       )}
       {currentRefusal !== undefined && (
-        <div class="card refused" role="alert">
+        <div class="card note tone-bad" role="alert">
           <h2>
             Your last change was refused <span class="quiet">at</span> <Time at={currentRefusal.at} />
           </h2>

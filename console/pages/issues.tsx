@@ -90,7 +90,7 @@ function Issue({ issue, reload }: { readonly issue: IssueRecord; readonly reload
             Open it here
           </a>
         )}
-        <span class="line mute">
+        <span class="line end">
           {state === 'open' ? (
             <>
               <ActionButton path="/issues/resolve" body={{ key }} onDone={reload} />

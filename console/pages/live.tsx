@@ -76,7 +76,7 @@ function Feed({ filters }: { readonly filters: Filters }) {
         />
         <MoreFilters filters={filters} />
         <Button
-          class={`pause ${isPaused ? 'primary' : ''}`}
+          class={`end ${isPaused ? 'primary' : ''}`}
           aria-pressed={isPaused}
           aria-keyshortcuts="p"
           onClick={togglePause}
@@ -86,7 +86,7 @@ function Feed({ filters }: { readonly filters: Filters }) {
         </Button>
       </div>
       {waiting > 0 && (
-        <Button class="arrivals" onClick={togglePause}>
+        <Button class="wide" onClick={togglePause}>
           {counted(waiting, 'new request')}: show and go on
         </Button>
       )}

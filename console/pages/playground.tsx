@@ -2,7 +2,7 @@
 
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { useAnnounced } from '../browser/announce.tsx'
-import { type PageProps, setQuery } from '../browser/router.ts'
+import { hrefOf, type PageProps } from '../browser/router.ts'
 import { useLoaded, useRead } from '../data/load.ts'
 import type { Answer, Page } from '../data/types.ts'
 import { CodeEditor, type Message } from '../editor/code-editor.tsx'
@@ -16,16 +16,9 @@ import { TextBlock } from '../parts/marked.tsx'
 import { Problem } from '../parts/notice.tsx'
 import { link } from '../parts/record.tsx'
 import { Trace } from '../parts/trace.tsx'
-import { change, covers, draft, parseHeaders } from './playground/draft.ts'
-import { type Tried, useDryRun } from './playground/dry-run.ts'
+import { change, covers, draft, parseHeaders, type Tried, useDryRun } from './playground/draft.ts'
 import { Save } from './playground/save.tsx'
-import {
-  loadRequest,
-  type Mapping,
-  MappingSelect,
-  RequestPicker,
-  SampleSelect,
-} from './playground/sources.tsx'
+import { loadRequest, type Mapping, MappingSelect, SampleSelect } from './playground/sources.tsx'
 
 export function Playground({ query }: PageProps) {
   const { endpoint, headers, payload, mapping, file } = draft.value
@@ -77,10 +70,12 @@ export function Playground({ query }: PageProps) {
           </div>
         </section>
       </div>
-      <section class="stack result" id="result" aria-label="Result" aria-busy={dryRun.isBusy}>
+      <section class="stack" id="result" aria-label="Result" aria-busy={dryRun.isBusy}>
         <h2>Result</h2>
         {dryRun.error !== undefined && <Problem error={dryRun.error} />}
-        {endpoint.trim() === '' && <p class="quiet">Name an endpoint, or load a stored request.</p>}
+        {endpoint.trim() === '' && (
+          <p class="quiet">Name an endpoint, or open a stored request in the playground.</p>
+        )}
         {dryRun.tried?.diagnostics !== undefined && dryRun.tried.diagnostics.length > 0 && (
           <DiagnosticList
             diagnostics={dryRun.tried.diagnostics}
@@ -104,7 +99,6 @@ export function Playground({ query }: PageProps) {
 /** Choice of the request: its endpoint, a stored one, or a sample. */
 function RequestSource({ endpoints }: { readonly endpoints: readonly string[] }) {
   const { endpoint, request } = draft.value
-  const [isPicking, setPicking] = useState(false)
   return (
     <div class="toolbar">
       <Field
@@ -114,19 +108,11 @@ function RequestSource({ endpoints }: { readonly endpoints: readonly string[] })
         options={endpoints}
         onText={(text) => change({ endpoint: text })}
       />
-      <Button onClick={() => setPicking(true)}>Load a stored request</Button>
+      <a class="button" href={hrefOf('/live', { endpoint })}>
+        Find a stored request
+      </a>
       <SampleSelect endpoint={endpoint} />
       {link('/requests', request, `from request ${request?.slice(-8)}`)}
-      {isPicking && (
-        <RequestPicker
-          endpoint={endpoint}
-          onClose={() => setPicking(false)}
-          onChosen={(id) => {
-            setPicking(false)
-            setQuery({ request: id })
-          }}
-        />
-      )}
     </div>
   )
 }

@@ -24,7 +24,9 @@ export function Run({ params: { id = '' } }: PageProps) {
     <RecordPage<RunDetail>
       parent={['/runs', 'Runs']}
       path={`/runs/${encodeURIComponent(id)}`}
-      what="the run"
+      kind="run"
+      // It is beside its outcome.
+      stateOf={() => undefined}
       titleOf={(run) => text(run?.name) ?? 'Run'}
       isRelevant={({ runs = [], deliveries = [] }, run) =>
         runs.some((each) => each.id === id) || deliveries.some((each) => run?.deliveryIds.includes(each.id))
@@ -49,7 +51,7 @@ export function Run({ params: { id = '' } }: PageProps) {
             <h3>Prompt</h3>
             <TextBlock label="Prompt" text={run.prompt} />
             {run.message !== run.prompt && (
-              <details class="fold">
+              <details>
                 <summary>Message as rendered, without the boundary</summary>
                 <TextBlock label="Message" text={run.message} />
               </details>
@@ -94,7 +96,7 @@ export function Session({ params: { key = '' } }: PageProps) {
     <RecordPage<SessionRecord>
       parent={['/sessions', 'Sessions']}
       path={`/sessions/${encodeURIComponent(key)}`}
-      what="the session"
+      kind="session"
       titleOf={() => text(key)}
       isRelevant={({ runs = [] }) => runs.length > 0}
     >
@@ -125,9 +127,7 @@ export function Delivery({ params: { id = '' } }: PageProps) {
     <RecordPage<DeliveryRecord>
       parent={['/deliveries', 'Deliveries']}
       path={`/deliveries/${encodeURIComponent(id)}`}
-      what="the delivery"
-      titleOf={() => 'Delivery'}
-      stateOf={({ state }) => state}
+      kind="delivery"
       actions={({ state }, reload) => state === 'parked' && <ReplayDelivery id={id} after={reload} />}
       isRelevant={({ deliveries = [] }) => deliveries.some((each) => each.id === id)}
     >
@@ -153,7 +153,7 @@ export function Delivery({ params: { id = '' } }: PageProps) {
             ]}
           />
           {delivery.unsureSince !== undefined && (
-            <p class="notice">
+            <p class="notice card">
               Since <Time at={delivery.unsureSince} /> it is not known whether the last message arrived.
             </p>
           )}
@@ -179,7 +179,7 @@ function OtherAddress({
   const address = { channel, ...(to !== '' && { to }) }
   if (!mayDo('operate')) return null
   return (
-    <div class="toolbar address">
+    <div class="toolbar">
       <Field label="Another channel" value={channel} onText={setChannel} />
       <Field label="Recipient" value={to} onText={setTo} />
       {hasNoRoute ? (
@@ -202,9 +202,7 @@ export function Event({ params: { id = '' } }: PageProps) {
     <RecordPage<EventRecord>
       parent={['/runs', 'Back']}
       path={`/events/${encodeURIComponent(id)}`}
-      what="the event"
-      titleOf={() => 'Event'}
-      stateOf={({ state }) => state}
+      kind="event"
     >
       {({ createdAt, session, mode, origin, consumedBy, prompt }) => (
         <>
@@ -232,9 +230,7 @@ export function Job({ params: { id = '' } }: PageProps) {
     <RecordPage<ReplayJob>
       parent={['/jobs', 'Replay jobs']}
       path={`/jobs/${encodeURIComponent(id)}`}
-      what="the job"
-      titleOf={() => 'Replay job'}
-      stateOf={({ state }) => state}
+      kind="replay job"
       isInProgress={({ state }) => state === 'running'}
       actions={({ state }, reload) =>
         state === 'running' && <ActionButton path={`/jobs/${id}/cancel`} onDone={reload} />

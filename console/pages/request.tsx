@@ -56,7 +56,7 @@ function Shown({ request, reload, by }: ShownProps) {
         </h1>
         <Badge {...endOf(request)} />
         <span class="quiet">{status}</span>
-        <div class="toolbar">
+        <div class="toolbar end">
           <Button
             class={mode === 'closed' ? 'primary' : ''}
             disabled={!canReplay}
@@ -83,7 +83,7 @@ function Shown({ request, reload, by }: ShownProps) {
       <Received request={request} />
       <Payload request={request} />
       {forgottenAt === undefined && (
-        <section class="danger">
+        <section>
           <ActionButton path="/requests/forget" body={{ ids: [id] }} onDone={reload} />
         </section>
       )}

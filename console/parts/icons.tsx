@@ -12,7 +12,6 @@ const drawings = {
   play: 'M7 4.500v15l12-7.500z',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
   check: 'M5 12.500l4.5 4.500L19 7.5',
-  close: 'M6 6l12 12M18 6 6 18',
   back: 'M15 5l-7 7 7 7',
   system: 'M12 3a9 9 0 1 0 0 18zM12 3a9 9 0 0 1 0 18',
   light:

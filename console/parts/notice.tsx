@@ -7,7 +7,7 @@ import { Button } from './controls.tsx'
 import { Marked } from './marked.tsx'
 
 export function Loading({ label }: { readonly label: string }) {
-  return <p class="notice quiet">Loading {label} …</p>
+  return <p class="notice card quiet">Loading {label} …</p>
 }
 
 interface LoadedViewProps<Answer> {
@@ -36,7 +36,7 @@ export function LoadedView<Answer>({
 export function More({ list, label }: { readonly list: LoadedList<unknown>; readonly label: string }) {
   return (
     list.loadMore && (
-      <Button class="more" onClick={list.loadMore}>
+      <Button class="wide" onClick={list.loadMore}>
         {label}
       </Button>
     )
@@ -51,7 +51,7 @@ export function Empty({
   readonly children?: ComponentChildren
 }) {
   return (
-    <div class="notice">
+    <div class="notice card">
       <p class="strong">{title}</p>
       {children !== undefined && <div class="quiet">{children}</div>}
     </div>
@@ -60,7 +60,7 @@ export function Empty({
 
 export function Problem({ error, retry }: { readonly error: ApiError; readonly retry?: () => void }) {
   return (
-    <div class="notice problem" role="alert">
+    <div class="notice card note tone-bad" role="alert">
       <p class="strong">
         <Marked text={error.message} />
       </p>

@@ -58,10 +58,11 @@ interface RecordPageProps<Item> {
   readonly parent: Parent
   /** Below `/api`. */
   readonly path: string
-  /** Ends "Loading …": `the run`. */
-  readonly what: string
-  readonly titleOf: (item: Item | undefined) => ComponentChildren
-  readonly stateOf?: (item: Item) => string
+  /** Its kind: `run`. */
+  readonly kind: string
+  /** Default: the kind. */
+  readonly titleOf?: (item: Item | undefined) => ComponentChildren
+  readonly stateOf?: (item: Item) => string | undefined
   readonly actions?: (item: Item, reload: () => void) => ComponentChildren
   /** Whether the record is read again. */
   readonly isRelevant?: (frame: Frame, item: Item | undefined) => boolean
@@ -71,21 +72,27 @@ interface RecordPageProps<Item> {
 }
 
 /** A page about one record: the way back, its title and state, what can be done with it, and its content once it is read. */
-export function RecordPage<Item>({ parent, path, what, children, ...of }: RecordPageProps<Item>) {
-  const loaded = useLoaded<Item>(path)
+export function RecordPage<Item extends { readonly state?: string }>({
+  kind,
+  titleOf = () => kind.charAt(0).toUpperCase() + kind.slice(1),
+  stateOf = ({ state }) => state,
+  ...props
+}: RecordPageProps<Item>) {
+  const loaded = useLoaded<Item>(props.path)
   const { data, reload } = loaded
-  useReloadOn((frame) => of.isRelevant?.(frame, data) === true, reload)
-  useEvery(data && of.isInProgress?.(data) ? 1_000 : undefined, reload)
+  useReloadOn((frame) => props.isRelevant?.(frame, data) === true, reload)
+  useEvery(data && props.isInProgress?.(data) ? 1_000 : undefined, reload)
+  const state = data && stateOf(data)
   return (
     <article>
-      <BackLink parent={parent} />
+      <BackLink parent={props.parent} />
       <div class="record-head">
-        <h1>{of.titleOf(data)}</h1>
-        {data !== undefined && of.stateOf !== undefined && <Badge state={of.stateOf(data)} />}
-        <div class="toolbar">{data !== undefined && of.actions?.(data, reload)}</div>
+        <h1>{titleOf(data)}</h1>
+        {state !== undefined && <Badge state={state} />}
+        <div class="toolbar end">{data !== undefined && props.actions?.(data, reload)}</div>
       </div>
-      <LoadedView loaded={loaded} label={what}>
-        {(item) => children(item, reload)}
+      <LoadedView loaded={loaded} label={`the ${kind}`}>
+        {(item) => props.children(item, reload)}
       </LoadedView>
     </article>
   )

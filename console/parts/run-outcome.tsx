@@ -25,7 +25,7 @@ export function RunOutcome({ run, reload, isLinked = false }: RunOutcomeProps) {
         <Badge state={state} />
         {isWithoutReply && <span class="quiet">no reply was sent</span>}
         {!isWithoutReply && stage !== state && <span class="quiet">reached: {stage}</span>}
-        <div class="toolbar">
+        <div class="toolbar end">
           <RunOrders run={run} reload={reload} />
         </div>
       </div>
@@ -35,7 +35,7 @@ export function RunOutcome({ run, reload, isLinked = false }: RunOutcomeProps) {
         </p>
       )}
       {warnings.map((warning) => (
-        <p key={warning} class="notice">
+        <p key={warning} class="notice card">
           {text(warning)}
         </p>
       ))}

@@ -222,7 +222,8 @@ function ActionView({ action, title }: { readonly action: ActionTrace; readonly 
 
 function fieldFact({ field, value, from, sources }: ActionTrace['fields'][number]): Fact {
   const taken = sources.map((source) => (
-    <span key={source.path} class="source">
+    <span key={source.path}>
+      {' '}
       <Code text={source.path} />
       {from !== 'default' && ' = '}
       {from !== 'default' && <span class="outside">{text(source.value)}</span>}

@@ -4,13 +4,9 @@ import { useState } from 'preact/hooks'
 import { announce } from '../../browser/announce.tsx'
 import { get, getText } from '../../data/api.ts'
 import { useLoaded, useSending } from '../../data/load.ts'
-import type { ItemOf, Page, RequestDetail, RequestRow } from '../../data/types.ts'
-import { Badge } from '../../parts/badge.tsx'
+import type { ItemOf, Page, RequestDetail } from '../../data/types.ts'
 import { Button } from '../../parts/controls.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
 import { Marked } from '../../parts/marked.tsx'
-import { Empty, LoadedView } from '../../parts/notice.tsx'
-import { Time } from '../../parts/words.tsx'
 import { change, entryAt, headersText, payloadText, queryText, readPlace } from './draft.ts'
 
 export type Mapping = ItemOf<'listMappings'>
@@ -30,65 +26,6 @@ export async function loadRequest(id: string): Promise<void> {
   const { text, isCut } = await getText(`/requests/${record.id}/body`, maxBytes)
   change({ payload: payloadText(text) })
   announce(isCut ? 'Loaded the request; its payload is too long and was cut.' : 'Loaded the request.')
-}
-
-/** Opens a dialog with the newest requests. `onChosen` is given the id. */
-export function RequestPicker({
-  endpoint,
-  onChosen,
-  onClose,
-}: {
-  readonly endpoint: string
-  readonly onChosen: (id: string) => void
-  readonly onClose: () => void
-}) {
-  const [isOfAll, setOfAll] = useState(endpoint === '')
-  const query = { limit: 30, ...(isOfAll ? {} : { endpoint }) }
-  const loaded = useLoaded<Page<RequestRow>>('/requests', query)
-  return (
-    <Dialog title="Load a stored request" onClose={onClose}>
-      <form
-        class="toolbar"
-        onSubmit={(event) => {
-          event.preventDefault()
-          const id = new FormData(event.currentTarget).get('id')
-          if (typeof id === 'string' && id.trim() !== '') onChosen(id.trim())
-        }}
-      >
-        <label class="field">
-          Its id
-          <input name="id" autocomplete="off" spellcheck={false} />
-        </label>
-        <button type="submit" class="button">
-          Load
-        </button>
-      </form>
-      {endpoint !== '' && (
-        <label class="check">
-          <input type="checkbox" checked={isOfAll} onChange={() => setOfAll(!isOfAll)} />
-          Requests of all endpoints
-        </label>
-      )}
-      <LoadedView loaded={loaded} label="the requests">
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty title="No request came yet." />
-          ) : (
-            <ul class="stack plain">
-              {items.map(({ id, endpoint: of, outcome, receivedAt, bodyKept }) => (
-                <li key={id}>
-                  <Button onClick={() => onChosen(id)}>
-                    <Badge state={outcome} /> <Marked text={of} /> <Time at={receivedAt} />
-                    {bodyKept === false && <span class="quiet"> body not kept</span>}
-                  </Button>
-                </li>
-              ))}
-            </ul>
-          )
-        }
-      </LoadedView>
-    </Dialog>
-  )
 }
 
 interface LoadFromProps {

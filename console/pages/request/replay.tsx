@@ -126,9 +126,9 @@ function PayloadField({ id, payload, edit }: PayloadFieldProps) {
     <LoadedView loaded={body} label="the body">
       {({ isCut }) => (
         <>
-          {isCut && <p class="notice">The body is too large to be edited here.</p>}
+          {isCut && <p class="notice card">The body is too large to be edited here.</p>}
           {!isRaw && original?.includes(redacted) && (
-            <p class="notice">
+            <p class="notice card">
               <span>
                 Known secrets are shown as <code>{redacted}</code>, and a payload with that in their place is
                 not replayed.
