@@ -93,7 +93,7 @@ const roles = { user: 'To the agent', assistant: 'The agent', summary: 'Summary 
 
 export function Session({ params: { key = '' } }: PageProps) {
   return (
-    <RecordPage<SessionRecord>
+    <RecordPage<SessionRecord & { readonly state?: undefined }>
       parent={['/sessions', 'Sessions']}
       path={`/sessions/${encodeURIComponent(key)}`}
       kind="session"
