@@ -14,8 +14,9 @@ import { acceptRefusal, DryRunView } from '../../parts/reload-result.tsx'
 type Saved = Answer<'saveMapping'>
 
 interface Shown extends Saved {
-  /** The mapping and the choices that it is about. */
-  readonly inputs: string
+  /** What was previewed, which is what will be saved. */
+  readonly asked: { readonly file: string; readonly mapping: string; readonly test?: string | undefined }
+  readonly isWithTest: boolean
   /** The generation that was live when the change was previewed. */
   readonly previous: number | undefined
 }
@@ -32,24 +33,28 @@ export function Save({ mapping, test, suggested }: SaveProps) {
   const [file, setFile] = useState(suggested)
   const [isWithTest, setWithTest] = useState(true)
   useEffect(() => setFile(suggested), [suggested])
-  const inputs = JSON.stringify([mapping, test, file, isWithTest])
   const { isBusy, answer, error, send } = useSending<Shown>()
-  // A preview is outdated once its inputs change.
-  const preview = answer?.saved || answer?.inputs === inputs ? answer : undefined
+  const { asked } = answer ?? {}
+  // A preview is outdated once another mapping is typed, or something else is chosen.
+  const isShown =
+    asked?.mapping === mapping && asked.file === file.trim() && answer?.isWithTest === isWithTest
+  const preview = isShown || answer?.saved ? answer : undefined
 
   function save(isDry: boolean) {
-    const body = {
-      file: file.trim(),
-      mapping,
-      ...(isWithTest && test !== undefined && { test }),
-      ...(!isDry && { digest: preview?.digest }),
-    }
-    const saving = acceptRefusal(post<Saved>('/mappings', body, isDry ? { dryRun: true } : {}))
+    const typed = { file: file.trim(), mapping, test: isWithTest ? test : undefined }
+    const body = isDry || asked === undefined ? typed : asked
+    const digest = isDry ? undefined : answer?.digest
+    const request = post<Saved>('/mappings', { ...body, digest }, isDry ? { dryRun: true } : {})
     const show = (saved: Saved): Shown => {
       announce(sentenceOf(saved))
-      return { ...saved, inputs, previous: isDry ? saved.reload?.generation : preview?.previous }
+      return {
+        ...saved,
+        asked: body,
+        isWithTest,
+        previous: isDry ? saved.reload?.generation : answer?.previous,
+      }
     }
-    void send(saving.then(show))
+    void send(acceptRefusal(request).then(show))
   }
 
   if (!mayDo('configure')) return null
