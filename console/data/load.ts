@@ -6,18 +6,10 @@ import { onFrame } from './stream.ts'
 import type { Frame, Page } from './types.ts'
 
 export interface Loaded<Answer> {
-  readonly data: Answer | undefined
-  readonly error: ApiError | undefined
-  readonly isLoading: boolean
+  readonly data?: Answer | undefined
+  readonly error?: ApiError | undefined
   /** Reads it again; what is shown stays until the answer is there. */
   readonly reload: () => void
-}
-
-interface State<Answer> {
-  readonly key?: string
-  readonly data?: Answer
-  readonly error?: ApiError
-  readonly isLoading: boolean
 }
 
 /** `key` stands for what is read; undefined: nothing is. */
@@ -25,28 +17,22 @@ export function useRead<Answer>(
   key: string | undefined,
   read: (signal: AbortSignal) => Promise<Answer>,
 ): Loaded<Answer> {
-  const [state, setState] = useState<State<Answer>>({ isLoading: true })
+  const [{ of, ...state }, setState] = useState<Omit<Loaded<Answer>, 'reload'> & { readonly of?: string }>({})
   const [revision, setRevision] = useState(0)
+  const reload = useCallback(() => setRevision((last) => last + 1), [])
   useEffect(() => {
-    if (key === undefined) {
-      setState({ isLoading: false })
-      return
-    }
+    if (key === undefined) return
     const leaving = new AbortController()
-    setState((last) => (last.key === key ? { ...last, isLoading: true } : { key, isLoading: true }))
     read(leaving.signal).then(
-      (data) => setState({ key, data, isLoading: false }),
-      (error: unknown) => {
+      (data) => leaving.signal.aborted || setState({ of: key, data }),
+      (cause: unknown) => {
         if (leaving.signal.aborted) return
-        setState((last) => ({ ...last, key, error: asApiError(error), isLoading: false }))
+        setState((last) => ({ ...(last.of === key && last), of: key, error: asApiError(cause) }))
       },
     )
     return () => leaving.abort()
   }, [key, revision])
-  const reload = useCallback(() => setRevision((last) => last + 1), [])
-  const { data, error, isLoading } =
-    state.key === key ? state : { ...state, data: undefined, error: undefined }
-  return { data, error, isLoading: isLoading || state.key !== key, reload }
+  return { ...(of === key && state), reload }
 }
 
 /** `path` undefined: nothing is read. */
@@ -84,7 +70,7 @@ const maxItems = 2_000
 
 /** A list with its pages. A reload reads the first page again, and what was read below it stays. */
 export function useLoadedList<Item extends Listed>(path: string, query: Query = {}): LoadedList<Item> {
-  const { data: first, error, isLoading, reload } = useLoaded<Page<Item>>(path, query)
+  const { data: first, error, reload } = useLoaded<Page<Item>>(path, query)
   const [moreError, setMoreError] = useState<ApiError>()
   const [, setRevision] = useState(0)
   const pages = useRef<Pages<Item> | undefined>(undefined)
@@ -112,7 +98,6 @@ export function useLoadedList<Item extends Listed>(path: string, query: Query = 
   return {
     data: shown?.items,
     error: error ?? moreError,
-    isLoading,
     reload,
     loadMore: cursor === undefined ? undefined : loadMore,
   }

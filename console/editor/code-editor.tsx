@@ -24,10 +24,11 @@ interface Place {
   readonly column: number
 }
 
-/** A message at a place of the text. */
-export interface Message extends Place {
+/** A message about the text. Without a place it is not shown here. */
+interface Message {
   readonly severity: 'error' | 'warning'
-  readonly text: string
+  readonly message: string
+  readonly place?: Place
 }
 
 interface CodeEditorProps {
@@ -72,7 +73,7 @@ export function CodeEditor(props: CodeEditorProps) {
   useEffect(() => {
     const { current } = view
     if (current === undefined || messages === undefined) return
-    const diagnostics = messages.map((message) => diagnosticOf(message, current.state))
+    const diagnostics = messages.flatMap((message) => diagnosticOf(message, current.state))
     current.dispatch(setDiagnostics(current.state, diagnostics))
   }, [messages])
   useEffect(() => {
@@ -114,11 +115,12 @@ function lineAt(state: EditorState, line: number) {
 }
 
 /** Marks from the place to the end of its word. */
-function diagnosticOf({ line, column, severity, text }: Message, state: EditorState): Diagnostic {
-  const { from: start, to: end, text: content } = lineAt(state, line)
-  const from = Math.min(start + column - 1, end)
-  const word = /^(?:[\w.-]+|\S)/.exec(content.slice(from - start))?.[0].length ?? 0
-  return { from, to: Math.min(from + word, end), severity, message: text }
+function diagnosticOf({ place, severity, message }: Message, state: EditorState): Diagnostic[] {
+  if (place === undefined) return []
+  const { from: start, to: end, text } = lineAt(state, place.line)
+  const from = Math.min(start + place.column - 1, end)
+  const word = /^(?:[\w.-]+|\S)/.exec(text.slice(from - start))?.[0].length ?? 0
+  return [{ from, to: Math.min(from + word, end), severity, message }]
 }
 
 /** A payload may also be a form or a text, so what is no JSON is a warning. */

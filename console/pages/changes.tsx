@@ -40,7 +40,7 @@ export function Changes({ query }: PageProps) {
     <>
       <h1>Changes</h1>
       {error !== undefined && <Problem error={error} retry={reload} />}
-      {data === undefined && list.isLoading && <Loading label="the generations" />}
+      {data === undefined && error === undefined && <Loading label="the generations" />}
       {live !== undefined && <Live live={live} currentRefusal={currentRefusal} reload={reload} />}
       {from !== null && to !== null && <Comparison from={from} to={to} items={items} />}
       {items.length > 0 && (

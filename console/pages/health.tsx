@@ -7,7 +7,7 @@ import { useEvery, useLoaded, useReloadOn } from '../data/load.ts'
 import type { Answer } from '../data/types.ts'
 import { Badge, type Tone, toneOf } from '../parts/badge.tsx'
 import { Choices } from '../parts/controls.tsx'
-import { Figure, meanOf, type PlotLine } from '../parts/figure.tsx'
+import { Figure, type PlotLine } from '../parts/figure.tsx'
 import { Code, Marked } from '../parts/marked.tsx'
 import { LoadedView, Problem } from '../parts/notice.tsx'
 import { OpenIssues, openIssues } from '../parts/open-issues.tsx'
@@ -162,6 +162,12 @@ function figuresOf({ stepMs, from, outcomes, acceptMs, backlog, tokens, usd }: S
 
 function sum(list: readonly (number | null | undefined)[]): number {
   return list.reduce<number>((total, value) => total + (value ?? 0), 0)
+}
+
+/** Null where nothing is known. */
+function meanOf(list: Values): number | null {
+  const known = list.filter((value) => value !== null)
+  return known.length === 0 ? null : sum(known) / known.length
 }
 
 function maxOf(list: Values): number | null {

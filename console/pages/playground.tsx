@@ -5,11 +5,11 @@ import { useAnnounced } from '../browser/announce.tsx'
 import { hrefOf, type PageProps } from '../browser/router.ts'
 import { useLoaded, useRead } from '../data/load.ts'
 import type { Answer, Page } from '../data/types.ts'
-import { CodeEditor, type Message } from '../editor/code-editor.tsx'
+import { CodeEditor } from '../editor/code-editor.tsx'
 import type { KnownFields } from '../editor/mapping-completion.ts'
 import { pathsOf } from '../editor/payload-paths.ts'
 import { Badge } from '../parts/badge.tsx'
-import { DiagnosticList } from '../parts/code-frame.tsx'
+import { type Diagnostic, DiagnosticList } from '../parts/code-frame.tsx'
 import { Button, Field } from '../parts/controls.tsx'
 import { CopyButton, saveFile } from '../parts/copy.tsx'
 import { TextBlock } from '../parts/marked.tsx'
@@ -19,6 +19,8 @@ import { Trace } from '../parts/trace.tsx'
 import { change, covers, draft, parseHeaders, type Tried, useDryRun } from './playground/draft.ts'
 import { Save } from './playground/save.tsx'
 import { loadRequest, type Mapping, MappingSelect, SampleSelect } from './playground/sources.tsx'
+
+const none: readonly Diagnostic[] = []
 
 export function Playground({ query }: PageProps) {
   const { endpoint, headers, payload, mapping, file } = draft.value
@@ -35,7 +37,6 @@ export function Playground({ query }: PageProps) {
     covers(path, endpoint),
   )
   const known = useKnownFields(endpoint, headers, payload, endpoints)
-  const messages = useMemo(() => messagesOf(dryRun.tried), [dryRun.tried])
   // The eyes are on the editor.
   useAnnounced(dryRun.tried && outcomeText(dryRun.tried))
   const fileName = file ?? `${endpoint.split('/')[0]?.replace(/[^\w.-]/g, '') || 'new'}.yaml`
@@ -56,7 +57,7 @@ export function Playground({ query }: PageProps) {
             label="Mapping"
             text={mapping}
             onChange={(text) => change({ mapping: text })}
-            messages={messages}
+            messages={dryRun.tried?.diagnostics ?? none}
             goTo={goTo}
             known={known}
           />
@@ -70,7 +71,7 @@ export function Playground({ query }: PageProps) {
           </div>
         </section>
       </div>
-      <section class="stack" id="result" aria-label="Result" aria-busy={dryRun.isBusy}>
+      <section class="stack" id="result" aria-label="Result">
         <h2>Result</h2>
         {dryRun.error !== undefined && <Problem error={dryRun.error} />}
         {endpoint.trim() === '' && (
@@ -206,12 +207,6 @@ function parsed(payload: string): unknown {
   } catch {
     return undefined
   }
-}
-
-function messagesOf(tried: Tried | undefined): readonly Message[] {
-  return (tried?.diagnostics ?? []).flatMap(({ place, severity, message }) =>
-    place === undefined ? [] : [{ line: place.line, column: place.column, severity, text: message }],
-  )
 }
 
 function outcomeText({ decision, diagnostics = [] }: Tried): string {

@@ -27,8 +27,6 @@ export interface FigureProps {
   readonly formatSecond?: (value: number) => string
 }
 
-/** The rows of the table; several steps are put together in each. */
-const maxRows = 12
 /** In the units of the drawing, which is stretched to its place. */
 const width = 600
 const height = 160
@@ -126,10 +124,9 @@ function stepsOf(values: readonly (number | null)[], max: number): string {
     .join('')
 }
 
+/** The newest first. */
 function Table({ title, from, stepMs, lines, format, formatSecond = format }: FigureProps) {
-  const count = lines[0]?.values.length ?? 0
-  const size = Math.max(1, Math.ceil(count / maxRows))
-  const rows = Array.from({ length: Math.ceil(count / size) }, (_, row) => row * size)
+  const steps = (lines[0]?.values ?? []).map((_, step) => step)
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard.
     <section class="table-scroll" aria-label={`${title} as a table`} tabIndex={0}>
@@ -144,13 +141,15 @@ function Table({ title, from, stepMs, lines, format, formatSecond = format }: Fi
           </tr>
         </thead>
         <tbody>
-          {rows.toReversed().map((row) => (
-            <tr key={row}>
-              <th scope="row">{shortTime(from + row * stepMs)}</th>
+          {steps.toReversed().map((step) => (
+            <tr key={step}>
+              <th scope="row">{shortTime(from + step * stepMs)}</th>
               {lines.map(({ label, values, isOfSecondScale }) => {
-                const mean = meanOf(values.slice(row, row + size))
+                const value = values[step] ?? null
                 return (
-                  <td key={label}>{mean === null ? '–' : (isOfSecondScale ? formatSecond : format)(mean)}</td>
+                  <td key={label}>
+                    {value === null ? '–' : (isOfSecondScale ? formatSecond : format)(value)}
+                  </td>
                 )
               })}
             </tr>
@@ -159,10 +158,4 @@ function Table({ title, from, stepMs, lines, format, formatSecond = format }: Fi
       </table>
     </section>
   )
-}
-
-/** Null where nothing is known. */
-export function meanOf(values: readonly (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null)
-  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length
 }

@@ -119,9 +119,8 @@ export type Tried = Partial<Pick<Replayed, 'decision' | 'status' | 'explanation'
 }
 
 export interface DryRun {
-  readonly tried: Tried | undefined
-  readonly error: ApiError | undefined
-  readonly isBusy: boolean
+  readonly tried?: Tried | undefined
+  readonly error?: ApiError
   /** Tries once with transforms that may reach out. */
   readonly callOut: () => void
 }
@@ -131,7 +130,7 @@ const pauseMs = 350
 export function useDryRun({ endpoint, headers, query, payload, mapping }: Draft): DryRun {
   const mayCallOut = useRef(false)
   const key = endpoint.trim() === '' ? undefined : 'try'
-  const { data, error, isLoading, reload } = useRead(key, (signal) => {
+  const { data, error, reload } = useRead(key, (signal) => {
     const body = {
       endpoint: endpoint.trim().replace(/^\/+|\/+$/g, ''),
       headers: parseHeaders(headers),
@@ -153,11 +152,9 @@ export function useDryRun({ endpoint, headers, query, payload, mapping }: Draft)
     mayCallOut.current = true
     reload()
   }
-  if (error === undefined) return { tried: data, error, isBusy: isLoading, callOut }
-  const diagnostics = diagnosticsOf(error)
-  return diagnostics === undefined
-    ? { tried: undefined, error, isBusy: isLoading, callOut }
-    : { tried: { diagnostics }, error: undefined, isBusy: isLoading, callOut }
+  const diagnostics = error && diagnosticsOf(error)
+  if (diagnostics !== undefined) return { tried: { diagnostics }, callOut }
+  return error === undefined ? { tried: data, callOut } : { error, callOut }
 }
 
 /** A mapping that does not compile is refused with its diagnostics. */
