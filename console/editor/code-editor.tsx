@@ -94,9 +94,9 @@ export function CodeEditor(props: CodeEditorProps) {
         Tab indents. Press Escape and then Tab to leave the editor.
       </div>
       <div class="code-editor-place" ref={place} data-editor={props.known === undefined ? 'json' : 'yaml'} />
-      <p class="quiet" aria-hidden="true">
+      <small class="quiet" aria-hidden="true">
         Esc, then Tab leaves the editor
-      </p>
+      </small>
     </div>
   )
 }

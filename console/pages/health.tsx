@@ -180,7 +180,7 @@ interface Part {
   readonly tone: Tone
   readonly state: string
   /** What is wrong, where the state does not say it. */
-  readonly problem?: string | undefined
+  readonly problem?: string
   readonly facts?: readonly Fact[]
   readonly more?: ComponentChildren
 }
@@ -267,7 +267,7 @@ function channelPart(status: Status['channels'][number]): Part {
     title: `Channel ${channel}`,
     tone: state !== 'open' ? toneOf(state) : parked > 0 ? 'warn' : 'good',
     state,
-    problem: state === 'open' ? `${counted(parked, 'reply', 'replies')} parked.` : undefined,
+    problem: parked > 0 ? `${state}, ${counted(parked, 'reply', 'replies')} parked.` : state,
     facts: [
       ['Code', code],
       ['Reason', text(reason)],
