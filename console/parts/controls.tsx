@@ -118,7 +118,7 @@ export function TextFilter({ name, value, ...props }: TextFilterProps) {
 
 type Words = readonly [label: string, doneMessage: string, confirmation?: string]
 
-/** The words of what the gateway may be told, by its path. What cannot be undone is confirmed first. */
+/** Labels, announcements and confirmations of actions, by path. What cannot be undone is confirmed first. */
 const words: Readonly<Record<string, Words>> = {
   '/runs/:id/resume': ['Resume', 'The run is queued again.'],
   '/runs/:id/retry': ['Retry', 'The run is queued again.'],
