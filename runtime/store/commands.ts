@@ -1,7 +1,7 @@
 /** Carries out the commands of the admin surface and of the gateway itself. Each is one transaction, or a part of one. */
 
 import type { Context } from './context.ts'
-import { refuseOverBacklog } from './counters.ts'
+import { overLimit } from './counters.ts'
 import type { Command, CommandResult, Route, RunRecord, SetRoute } from './port.ts'
 import { addTasks, cancelTask, deleteTasks, expediteTask, findTask, isSessionOpen } from './queue/tasks.ts'
 import { endCoalescing } from './records/coalescing.ts'
@@ -9,15 +9,7 @@ import { forgetRequests } from './records/forgetting.ts'
 import { changeIssues } from './records/issues.ts'
 import { beginJob, cancelJob, nextItems, settleItems } from './records/jobs.ts'
 import { decodeString, encodeString } from './records/rows.ts'
-import {
-  changeRuns,
-  findDelivery,
-  findRun,
-  insertDeliveries,
-  readDelivery,
-  readRun,
-  updateDeliveries,
-} from './records/runs.ts'
+import { changeRuns, findRecord, insertDeliveries, updateDeliveries } from './records/runs.ts'
 import { done, unknown, wrongState } from './results.ts'
 import { tables } from './schema.ts'
 import { firstRunOf, heartbeatKey, onlyParked, runTask } from './task-keys.ts'
@@ -40,8 +32,9 @@ const commands: {
   /** @throws StoreError `BACKLOG` */
   async send(tx, { delivery, task }) {
     // A delivery that is sent again may have ended already: it gets no second task.
-    if ((await readDelivery(tx, delivery.id)) !== undefined) return done
-    refuseOverBacklog(tx.counters, tx.limits)
+    if ((await findRecord(tx, 'deliveries', delivery.id, '')) !== undefined) return done
+    const refusal = overLimit(tx.counters.backlog, 'runs and deliveries', tx.limits)
+    if (refusal !== undefined) throw refusal
     await insertDeliveries(tx, [delivery])
     await addTasks(tx, [task])
     return done
@@ -89,12 +82,12 @@ export function runCommand(tx: Context, command: Command): Promise<CommandResult
 /** Locks the task before the run, as a claim does that settles. */
 export async function cancelRun(tx: Context, command: Of<'cancel'>): Promise<CommandResult> {
   const { run: id, at } = command
-  const kind = (await readRun(tx, id))?.kind
+  const kind = (await findRecord(tx, 'runs', id, ''))?.kind
   if (kind === undefined) return unknown('run')
   // All heartbeats share one task, which outlives the heartbeat that is cancelled.
   const key = kind === 'heartbeat' ? heartbeatKey : `run:${id}`
   const found = await findTask(tx, key)
-  const run = (await findRun(tx, id)) as RunRecord
+  const run = (await findRecord(tx, 'runs', id)) as RunRecord
   // The run may have been queued again until it was locked.
   const task = found ?? (await findTask(tx, key))
   const { stage, state, attempts } = run
@@ -130,7 +123,7 @@ async function queueAgain(
   changesOf: (run: RunRecord) => Partial<RunRecord>,
 ): Promise<CommandResult> {
   const { run: id, at } = command
-  const run = await findRun(tx, id)
+  const run = await findRecord(tx, 'runs', id)
   if (run === undefined) return unknown('run')
   const reason = whyNot(run) ?? (run.forgottenAt === undefined ? undefined : 'what it was asked is forgotten')
   if (reason !== undefined) return wrongState(reason)
@@ -191,7 +184,7 @@ async function replayDelivery(
   tx: Context,
   { delivery: id, at, to, task, by }: Of<'replay-delivery'>,
 ): Promise<CommandResult> {
-  const delivery = await findDelivery(tx, id)
+  const delivery = await findRecord(tx, 'deliveries', id)
   if (delivery === undefined) return unknown('delivery')
   if (delivery.state !== 'parked') return wrongState(onlyParked(delivery.state))
   if (delivery.forgottenAt !== undefined) return wrongState('its text is forgotten')

@@ -14,18 +14,12 @@ export function withoutEffect(outcome: string): OutcomeWithoutEffect | undefined
 export const defaultMaxWithoutEffect = 100_000
 export const defaultMaxBodyBytes = 1024 ** 3
 
-type Limits = Pick<StoreLimits, 'backlog'>
-
-/** @throws StoreError `BACKLOG`, before anything was written */
-export function refuseOverBacklog({ backlog }: { readonly backlog: number }, limits: Limits): void {
-  if (backlog >= limits.backlog) throw full(backlog, 'runs and deliveries', limits)
-}
-
-/** @throws StoreError `BACKLOG`, before anything was written */
-export function refuseOverEvents({ pending }: { readonly pending: number }, limits: Limits): void {
-  if (pending >= limits.backlog) throw full(pending, 'events', limits)
-}
-
-function full(count: number, what: string, { backlog }: Limits): StoreError {
+/** Returns the error `BACKLOG` for what is not accepted, before anything was written; undefined below the limit. */
+export function overLimit(
+  count: number,
+  what: 'runs and deliveries' | 'events',
+  { backlog }: Pick<StoreLimits, 'backlog'>,
+): StoreError | undefined {
+  if (count < backlog) return undefined
   return new StoreError('BACKLOG', `${count} ${what} are waiting, the limit is ${backlog}`)
 }

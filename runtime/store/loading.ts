@@ -6,7 +6,7 @@ import { readRoute } from './commands.ts'
 import type { NewTask, RunRecord, TaskKind, Work } from './port.ts'
 import { readJoined } from './records/coalescing.ts'
 import { decodeString, type EventRow, encodeString, eventOf, wholeEvent } from './records/rows.ts'
-import { readDeliveries, readRuns } from './records/runs.ts'
+import { readRecords } from './records/runs.ts'
 import { readMessages } from './records/sessions.ts'
 import { readDay, spentOn } from './records/spending.ts'
 
@@ -39,12 +39,13 @@ export async function loadWorks(
     readRoute(statements),
     readDay(statements, now),
     hasHeartbeat ? pendingEvents(statements) : [],
-    readRuns(statements, dialect, subjectsOf('run')),
-    readDeliveries(statements, dialect, subjectsOf('delivery')),
+    readRecords('runs', statements, dialect, subjectsOf('run')),
+    readRecords('deliveries', statements, dialect, subjectsOf('delivery')),
   ])
   const sessions = [...own.values()].map(({ sessionKey }) => sessionKey)
   const [sent, ofSession, joined] = await Promise.all([
-    readRuns(
+    readRecords(
+      'runs',
       statements,
       dialect,
       [...deliveries.values()].flatMap(({ runId }) => runId ?? []),

@@ -4,8 +4,11 @@ import type { Acceptance, Dedupe, Id, RequestRecord, RequestTrace } from './port
 
 type Outcome = Acceptance['actions'][number]
 
-/** Makes the record of a request with an action that was a duplicate, joined a run or was busy: each names what it became. */
-export function withOutcomes(request: RequestRecord, outcomes: readonly Outcome[]): RequestRecord {
+/** Returns what changes of a request with an action that was a duplicate, joined a run or was busy: each names what it became. */
+export function changesBy(
+  outcomes: readonly Outcome[],
+  request: Pick<RequestRecord, 'actions' | 'mapping'>,
+): Partial<RequestRecord> {
   const actions = request.actions.map((action, index) => {
     const outcome = outcomes[index]
     if (outcome === undefined) return action
@@ -14,8 +17,8 @@ export function withOutcomes(request: RequestRecord, outcomes: readonly Outcome[
       : { ...action, id: outcome.id }
   })
   const seen = outcomes.filter((outcome) => 'original' in outcome)
-  if (seen.length < outcomes.length) return { ...request, actions }
-  const duplicate = { ...request, actions, outcome: 'duplicate' } as const
+  if (seen.length < outcomes.length) return { actions }
+  const duplicate = { actions, outcome: 'duplicate' } as const
   const originals = nameRequests([...new Set(seen.map((outcome) => outcome.request))])
   return seen.some(({ outcome }) => outcome === 'conflict')
     ? {
@@ -27,7 +30,11 @@ export function withOutcomes(request: RequestRecord, outcomes: readonly Outcome[
     : { ...duplicate, status: 200, reason: whyDuplicate(request, seen, originals) }
 }
 
-function whyDuplicate({ mapping }: RequestRecord, seen: readonly Outcome[], originals: string): string {
+function whyDuplicate(
+  { mapping }: Pick<RequestRecord, 'mapping'>,
+  seen: readonly Outcome[],
+  originals: string,
+): string {
   const differs = seen.some((outcome) => 'hasOtherBody' in outcome && outcome.hasOtherBody)
   if (!differs) return `it came before, in ${originals}`
   const owner = mapping === undefined ? '' : ` of mapping "${mapping}"`

@@ -114,12 +114,15 @@ async function openSummary({ gateway: { store, dataDir } }: Settings): Promise<S
   }
 }
 
-function fromStore(summary: StoreSummary, backlog: number): Records {
+function fromStore({ read, backlog: waiting }: StoreSummary, limit: number): Records {
   return {
     source: 'its store',
-    requests: async () => summary.requests(maxRequests),
-    openDeliveries: async () => summary.openDeliveries(),
-    parkedRuns: async () => ({ count: await summary.parkedRuns(), more: false }),
-    backlog: async () => ({ waiting: await summary.backlog(), limit: backlog }),
+    async requests() {
+      const { items, next } = await read.requests({ limit: maxRequests })
+      return { items, more: next !== undefined }
+    },
+    openDeliveries: read.openDeliveries,
+    parkedRuns: async () => ({ count: (await read.openRuns()).parked, more: false }),
+    backlog: async () => ({ waiting: await waiting(), limit }),
   }
 }

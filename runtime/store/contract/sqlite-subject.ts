@@ -6,10 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { databaseFile } from '../sqlite/folder.ts'
-import { openFaultyStore } from '../sqlite/store.ts'
 import type { ContractSubject } from './bench/bench.ts'
 import { faultsSql } from './bench/soundness.ts'
-import { thisThread } from './in-this-thread.ts'
+import { openFaultyInThisThread } from './in-this-thread.ts'
 
 export const sqliteSubject: ContractSubject = {
   name: 'sqlite',
@@ -37,6 +36,6 @@ export const sqliteSubject: ContractSubject = {
       remove: () => rm(parent, { recursive: true, force: true }),
     }
   },
-  open: (options) => openFaultyStore(options, thisThread),
+  open: openFaultyInThisThread,
   opener: { module: new URL('../sqlite/index.ts', import.meta.url).href, name: 'openSqliteStore' },
 }

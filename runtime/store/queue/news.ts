@@ -2,7 +2,7 @@
 
 import type { Driver } from '@reveille/kit'
 import type { Notes } from '../context.ts'
-import type { Id, TaskKind } from '../port.ts'
+import type { Id } from '../port.ts'
 import { lower, type Place } from './places.ts'
 
 /** Milliseconds within which what was committed is gathered for one notification. */
@@ -12,26 +12,13 @@ const maxChanges = 100
 /** Maximum size of a notification, in bytes; see `Driver.notify`. */
 const maxBytes = 7_900
 
-/** The content of one notification. The names are short, because the room is. */
-interface Payload {
-  readonly n: Id
-  /** Pools in which a task may be due at some time, or that have room; see `Place`. */
-  readonly p?: readonly (readonly [kind: TaskKind, pool: string, dueAt: number | null, isFull: boolean])[]
-  /** More has happened than there is room for. */
-  readonly u?: true
-  /** Changes, four values for each. */
-  readonly c?: readonly (string | null)[]
-  /** Leases whose runs were cancelled; see `leaseName`. */
-  readonly x?: readonly string[]
-  /** The node has given up something that it led. */
-  readonly f?: true
-}
-
-/** The commits of another node. */
+/** The commits of a node, and the content of one notification. */
 export interface News {
+  readonly node: Id
   readonly places: readonly Place[]
+  /** Four values for each change. */
   readonly changes: readonly (string | undefined)[]
-  /** Leases whose runs were cancelled, by name. */
+  /** Leases whose runs were cancelled; see `leaseName`. */
   readonly cancelled: readonly string[]
   /** More has happened than there was room for. */
   readonly isCut: boolean
@@ -47,21 +34,19 @@ export function createAnnouncer(id: Id, notify: Driver['notify']) {
     const { pools, changes, cancelled } = pending
     pending = nothing()
     sending = undefined
-    const base = { n: id, ...(isFree && { f: true as const }) }
-    const places = [...pools.values()].map(
-      ({ kind, pool, dueAt, isFull }) =>
-        [kind, pool, dueAt < Number.POSITIVE_INFINITY ? dueAt : null, isFull] as const,
-    )
-    const shown = changes.slice(0, 4 * maxChanges).map((value) => value ?? null)
-    const payload: Payload = {
-      ...base,
-      ...(places.length > 0 && { p: places }),
-      ...(shown.length > 0 && { c: shown }),
-      ...(cancelled.length > 0 && { x: cancelled }),
+    const shown = changes.slice(0, 4 * maxChanges)
+    const news: News = {
+      node: id,
+      places: [...pools.values()],
+      changes: shown,
+      cancelled,
+      isCut: false,
+      isFree,
     }
-    const text = JSON.stringify(payload)
+    const text = JSON.stringify(news)
+    const cut: News = { ...news, places: [], changes: [], cancelled: [], isCut: true }
     const fits = Buffer.byteLength(text) <= maxBytes
-    await notify(fits ? text : JSON.stringify({ ...base, u: true })).catch(() => undefined)
+    await notify(fits ? text : JSON.stringify(cut)).catch(() => undefined)
   }
 
   return {
@@ -84,14 +69,12 @@ function nothing(): Pick<Notes, 'pools' | 'changes' | 'cancelled'> {
 
 /** Returns what another node says; undefined for what this one has sent. */
 export function readNews(text: string, id: Id): News | undefined {
-  const { n, p = [], u, c = [], x = [], f }: Payload = JSON.parse(text)
-  if (n === id) return undefined
-  const places = p.map(([kind, pool, dueAt, isFull]) => ({
-    kind,
-    pool,
-    dueAt: dueAt ?? Number.POSITIVE_INFINITY,
-    isFull,
-  }))
-  const changes = c.map((value) => value ?? undefined)
-  return { places, changes, cancelled: x, isCut: u === true, isFree: f === true }
+  const news: News = JSON.parse(text)
+  if (news.node === id) return undefined
+  // JSON has null for undefined and for Infinity.
+  return {
+    ...news,
+    places: news.places.map((place) => ({ ...place, dueAt: place.dueAt ?? Number.POSITIVE_INFINITY })),
+    changes: news.changes.map((value) => value ?? undefined),
+  }
 }

@@ -8,7 +8,7 @@ import {
   consumeEvents,
   insertDeliveries,
   insertEvents,
-  readRuns,
+  readRecords,
   writeRuns,
 } from './runs.ts'
 import { appendTurns, compactSession, keepRunnerStates } from './sessions.ts'
@@ -42,7 +42,7 @@ async function settleDelivered(
   if (delivered.length === 0) return
   const { among, forUpdate } = tx.dialect
   const ids = delivered.map(({ run }) => run)
-  const runs = await readRuns(tx, tx.dialect, ids, forUpdate)
+  const runs = await readRecords('runs', tx, tx.dialect, ids, forUpdate)
   const rows = await tx.all<{ id: string }>(
     `SELECT id FROM deliveries WHERE id IN ${among('?1', 'id')} AND state IN ('pending', 'parked')`,
     [[...runs.values()].flatMap(({ deliveryIds }) => deliveryIds)],

@@ -1,7 +1,8 @@
 /** Accepts entries: a request with the records of its actions, their dedupe keys and their tasks, committed whole or not at all. */
 
+import type { SqlValue } from '@reveille/kit'
 import type { Context } from '../context.ts'
-import { refuseOverBacklog, refuseOverEvents } from '../counters.ts'
+import { overLimit } from '../counters.ts'
 import {
   type Acceptance,
   type Dedupe,
@@ -15,13 +16,13 @@ import {
   StoreError,
 } from '../port.ts'
 import { addTasks, insertTasks, isBacklog, isSessionOpen, lockLanes } from '../queue/tasks.ts'
-import { repetitionOf, withOutcomes } from '../requests.ts'
+import { changesBy, repetitionOf } from '../requests.ts'
 import { type Row, tables } from '../schema.ts'
 import { laneOf } from '../task-keys.ts'
 import { dropOverBounds } from './bounds.ts'
 import { createCoalescing, joinedTo, type PlainJoin } from './coalescing.ts'
 import { indexLate } from './lookups.ts'
-import { changedRow, type RowValues, rowOfEvent, rowOfRequest, rowOfRun } from './rows.ts'
+import { decodeString, type RowValues, rowOfEvent, rowOfRequest, rowOfRun } from './rows.ts'
 
 type Outcome = Acceptance['actions'][number]
 
@@ -44,7 +45,13 @@ export interface PlainAction {
 }
 
 const columns = Object.keys(tables.requests.columns)
-const [outcomeAt, keptAt] = [columns.indexOf('outcome'), columns.indexOf('kept')]
+const [outcomeAt = 0, mappingAt = 0, codeAt = 0, recordAt = 0, keptAt = 0] = [
+  'outcome',
+  'mapping',
+  'code',
+  'record',
+  'kept',
+].map((column) => columns.indexOf(column))
 const urgencyAt = Object.keys(tables.events.columns).indexOf('urgency')
 
 /** The id of an entry's request, or of an action's record. */
@@ -197,14 +204,10 @@ function whyRefused(
   { backlog, pending }: Planned,
   { actions }: PlainEntry,
 ): StoreError | undefined {
-  try {
-    if (actions.length > 0) refuseOverBacklog({ backlog: counters.backlog + backlog }, limits)
-    if (actions.some(({ type }) => type === 'event'))
-      refuseOverEvents({ pending: counters.pending + pending }, limits)
-    return undefined
-  } catch (error) {
-    return error as StoreError
-  }
+  if (actions.length === 0) return undefined
+  const refusal = overLimit(counters.backlog + backlog, 'runs and deliveries', limits)
+  if (refusal !== undefined || !actions.some(({ type }) => type === 'event')) return refusal
+  return overLimit(counters.pending + pending, 'events', limits)
 }
 
 /** Writes requests that are only noted, or those of accepted entries. */
@@ -249,8 +252,13 @@ async function busySessions(tx: Context, actions: readonly PlainAction[]): Promi
   return busy
 }
 
-function withOutcome(entry: PlainEntry, outcomes: readonly Outcome[]) {
-  return { row: changedRow(entry.row, (request) => withOutcomes(request, outcomes)) }
+function withOutcome({ row }: PlainEntry, outcomes: readonly Outcome[]): Pick<PlainEntry, 'row'> {
+  const record = JSON.parse(String(row[recordAt]))
+  const mapping = row[mappingAt]
+  const request = { ...record, ...(typeof mapping === 'string' && { mapping: decodeString(mapping) }) }
+  const { outcome = row[outcomeAt], code = row[codeAt], ...changes } = changesBy(outcomes, request)
+  const changed = row.with(recordAt, JSON.stringify({ ...record, ...changes }))
+  return { row: changed.with(outcomeAt, outcome as SqlValue).with(codeAt, code as SqlValue) }
 }
 
 type DedupeRow = Omit<Row<'dedupe'>, 'until'>

@@ -12,7 +12,7 @@ import { heartbeatKey } from '../task-keys.ts'
 import { dropKept } from './bounds.ts'
 import { forgetJoined } from './coalescing.ts'
 import { type EventRow, type RunRow, runOf, wholeEvent, wholeRun } from './rows.ts'
-import { countPending, findDelivery, findRun, forgetDelivery, forgetRun } from './runs.ts'
+import { countPending, findRecord, forgetDelivery, forgetRun } from './runs.ts'
 import { forgetTurn } from './sessions.ts'
 
 type Forget = Command & { readonly type: 'forget' }
@@ -93,7 +93,7 @@ async function follow(
   const found: Consequences = { runs: new Map(), events: new Map() }
 
   async function followRun(id: Id): Promise<void> {
-    const run = found.runs.has(id) ? undefined : await findRun(tx, id)
+    const run = found.runs.has(id) ? undefined : await findRecord(tx, 'runs', id)
     if (run === undefined) return
     found.runs.set(id, run)
     for (const { summaryEventId } of [run, ...(run.retries ?? [])])
@@ -130,7 +130,7 @@ async function whyNotErase(tx: Context, { runs, events }: Consequences): Promise
     if (isOpen && kind === 'heartbeat') return `the heartbeat ${id}, which shows it, is under way`
     if (isOpen) return `its run ${id} is ${state}`
     for (const delivery of deliveryIds)
-      if ((await findDelivery(tx, delivery))?.state === 'pending')
+      if ((await findRecord(tx, 'deliveries', delivery))?.state === 'pending')
         return `the delivery ${delivery} is not sent yet`
   }
   const isPending = [...events.values()].some(({ pending }) => pending !== null)

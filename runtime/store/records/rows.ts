@@ -104,20 +104,6 @@ export function requestOf(row: RequestRow): RequestRecord {
   }
 }
 
-/** Makes the row of a request that is not written yet with what its actions became; `change` does not change what is kept beside it. */
-export function changedRow(row: RowValues, change: (request: RequestRecord) => RequestRecord): RowValues {
-  const {
-    body: _body,
-    head: _head,
-    trace: _trace,
-    kept: _kept,
-    ...fields
-  } = Object.fromEntries(requestColumns.map((name, index) => [name, row[index]]))
-  const changed = rowOfRequest(change(requestOf(fields as unknown as RequestRow)))
-  const first = requestColumns.indexOf('kept')
-  return [...changed.slice(0, first), ...row.slice(first)]
-}
-
 export type RunRow = Pick<Row<'runs'>, 'id' | 'record' | 'changes'> & Pick<RunRecord, 'state'>
 
 export const wholeRun = 'id, state, record, changes'

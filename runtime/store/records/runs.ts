@@ -14,7 +14,6 @@ import {
 } from '../port.ts'
 import { tables } from '../schema.ts'
 import {
-  type DeliveryRow,
   deliveryOf,
   type RowValues,
   type RunRow,
@@ -25,26 +24,38 @@ import {
   wholeRun,
 } from './rows.ts'
 
-/** Reads the runs that there are of some, by their ids. */
-export async function readRuns(
+const kinds = {
+  runs: { columns: wholeRun, recordOf: runOf },
+  deliveries: { columns: 'id, record', recordOf: deliveryOf },
+}
+
+type Kind = keyof typeof kinds
+type RecordOf<Of extends Kind> = ReturnType<(typeof kinds)[Of]['recordOf']>
+
+/** Reads the runs or deliveries that there are of some, by their ids. */
+export async function readRecords<Of extends Kind>(
+  kind: Of,
   { all }: Statements,
   { among }: Pick<Dialect, 'among'>,
   ids: readonly Id[],
   lock = '',
-): Promise<ReadonlyMap<Id, RunRecord>> {
+): Promise<Map<Id, RecordOf<Of>>> {
   const validIds = ids.filter(isId)
   if (validIds.length === 0) return new Map()
-  const sql = `SELECT ${wholeRun} FROM runs WHERE id IN ${among('?1', 'id')} ORDER BY id ${lock}`
-  return new Map((await all<RunRow>(sql, [validIds])).map((row) => [row.id, runOf(row)]))
+  const { columns, recordOf } = kinds[kind]
+  const sql = `SELECT ${columns} FROM ${kind} WHERE id IN ${among('?1', 'id')} ORDER BY id ${lock}`
+  const rows = await all<RunRow>(sql, [validIds])
+  return new Map(rows.map((row) => [row.id, recordOf(row) as RecordOf<Of>]))
 }
 
-export async function readRun(tx: Context, id: Id): Promise<RunRecord | undefined> {
-  return (await readRuns(tx, tx.dialect, [id])).get(id)
-}
-
-/** Finds a run, and keeps other transactions from changing it. */
-export async function findRun(tx: Context, id: Id): Promise<RunRecord | undefined> {
-  return (await readRuns(tx, tx.dialect, [id], tx.dialect.forUpdate)).get(id)
+/** Finds a run or a delivery. By default other transactions are kept from changing it. */
+export async function findRecord<Of extends Kind>(
+  tx: Context,
+  kind: Of,
+  id: Id,
+  lock = tx.dialect.forUpdate,
+): Promise<RecordOf<Of> | undefined> {
+  return (await readRecords(kind, tx, tx.dialect, [id], lock)).get(id)
 }
 
 type RunPatch = NonNullable<Effects['run']>
@@ -147,29 +158,6 @@ export async function consumeEvents(
   }
 }
 
-/** Reads the deliveries that there are of some, by their ids. */
-export async function readDeliveries(
-  { all }: Statements,
-  { among }: Pick<Dialect, 'among'>,
-  ids: readonly Id[],
-  lock = '',
-): Promise<Map<Id, DeliveryRecord>> {
-  const validIds = ids.filter(isId)
-  if (validIds.length === 0) return new Map()
-  const sql = `SELECT record FROM deliveries WHERE id IN ${among('?1', 'id')} ORDER BY id ${lock}`
-  const deliveries = (await all<DeliveryRow>(sql, [validIds])).map(deliveryOf)
-  return new Map(deliveries.map((delivery) => [delivery.id, delivery]))
-}
-
-export async function readDelivery(tx: Context, id: Id): Promise<DeliveryRecord | undefined> {
-  return (await readDeliveries(tx, tx.dialect, [id])).get(id)
-}
-
-/** Finds a delivery, and keeps other transactions from changing it. */
-export async function findDelivery(tx: Context, id: Id): Promise<DeliveryRecord | undefined> {
-  return (await readDeliveries(tx, tx.dialect, [id], tx.dialect.forUpdate)).get(id)
-}
-
 /** Inserts deliveries that are not there yet. */
 export async function insertDeliveries(tx: Context, deliveries: readonly DeliveryRecord[]): Promise<void> {
   for (const { id, state } of await insertNew(tx, tables.deliveries, deliveries, rowOfDelivery))
@@ -187,7 +175,7 @@ export async function changeDeliveries(
   patches: readonly NonNullable<Effects['delivery']>[],
 ): Promise<void> {
   const ids = patches.map(({ id }) => id)
-  const deliveries = await readDeliveries(tx, tx.dialect, ids, tx.dialect.forUpdate)
+  const deliveries = await readRecords('deliveries', tx, tx.dialect, ids, tx.dialect.forUpdate)
   for (const patch of patches) {
     const delivery = deliveries.get(patch.id)
     if (delivery === undefined)
@@ -199,7 +187,7 @@ export async function changeDeliveries(
 
 /** Erases the text of a delivery. */
 export async function forgetDelivery(tx: Context, id: Id, at: number): Promise<void> {
-  const delivery = await findDelivery(tx, id)
+  const delivery = await findRecord(tx, 'deliveries', id)
   if (delivery !== undefined)
     await updateDeliveries(tx, [{ ...delivery, text: '', forgottenAt: delivery.forgottenAt ?? at }])
 }

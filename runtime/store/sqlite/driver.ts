@@ -12,7 +12,6 @@ import type { Driver, Statements, Transaction } from '@reveille/kit'
 import { noNode } from '../context.ts'
 import { type Outage, StoreError } from '../port.ts'
 import { isIoError, reasonOf, storeErrorOf } from './failure.ts'
-import { createFaultyDisk } from './faulty-disk.ts'
 import { createOpenFiles, databaseFile } from './folder.ts'
 import { finishRescue, isRescued, leaveMark, markIn, readCommits, removeMark, rescueStore } from './rescue.ts'
 import { createStatements, dialect } from './statements.ts'
@@ -50,7 +49,8 @@ interface State {
   readonly now: () => number
   /** Called when the disk has failed. */
   readonly onFailure: () => void
-  readonly disk: ReturnType<typeof createFaultyDisk>
+  /** Commits on a connection by `run`. Tests have it fail. */
+  readonly commit: (run: () => void, db: DatabaseSync) => void
   readonly files: ReturnType<typeof createOpenFiles>
   current: Connection | undefined
   failure: StoreError | undefined
@@ -63,14 +63,16 @@ interface State {
   isLogToEmpty: boolean
 }
 
-export function createEmbeddedDriver(folder: string, options: Pick<State, 'now' | 'onFailure'>) {
+export type EmbeddedDriverOptions = Pick<State, 'now' | 'onFailure'> & Partial<Pick<State, 'commit'>>
+
+export function createEmbeddedDriver(folder: string, options: EmbeddedDriverOptions) {
   const { now } = options
   const files = createOpenFiles(folder)
   const current = open(folder, files)
   const state: State = {
+    commit: (run) => run(),
     ...options,
     folder,
-    disk: createFaultyDisk(),
     files,
     current,
     failure: undefined,
@@ -120,9 +122,6 @@ export function createEmbeddedDriver(folder: string, options: Pick<State, 'now' 
       state.unclear?.settle(false)
       state.unclear = undefined
     },
-
-    /** Makes the disk fail, for tests. */
-    fault: (fault: Parameters<State['disk']['ask']>[0]) => state.disk.ask(fault, connectionOf(state).db),
 
     /** Closes the database, and leaves no log beside it unless the disk fails. */
     close: async () => close(state),
@@ -185,7 +184,7 @@ async function transaction<Result>(
     if (isErasing) to.wipeFreePages()
     to.countCommit()
     made = { result }
-    state.disk.commit(to.commit)
+    state.commit(to.commit, to.db)
     state.committed += 1
   } catch (error) {
     if (isIoError(error)) {
@@ -205,7 +204,6 @@ async function transaction<Result>(
 /** Copies the log into the database where it is long or holds what was erased. One that fails takes nothing back. */
 function checkpoint(state: State, to: Connection): void {
   try {
-    state.disk.checkpoint()
     if (state.isLogToEmpty) state.isLogToEmpty = !to.emptyLog()
     else to.checkpoint()
   } catch (error) {
@@ -237,10 +235,9 @@ function rescue(state: State): void {
 }
 
 function close(state: State): void {
-  const { current, disk } = state
+  const { current } = state
   if (current === undefined) return
   try {
-    disk.checkpoint()
     current.emptyLog()
     current.close()
   } catch (error) {

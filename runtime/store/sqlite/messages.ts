@@ -3,7 +3,6 @@
 import type { Limits } from '../context.ts'
 import type { Id } from '../port.ts'
 import type { Happened, Opened, PlainError, Post, Reply } from '../protocol.ts'
-import type { Fault } from './faulty-disk.ts'
 
 /** The writer's settings at its start. */
 export interface WriterData {
@@ -20,7 +19,6 @@ export type ToWriter =
   | { readonly type: 'check-files' }
   /** Puts the store into a new file, once the reader has closed its connection. */
   | { readonly type: 'rescue'; readonly now: number }
-  | { readonly type: 'fault'; readonly fault: Fault }
   | { readonly type: 'close' }
 
 export type FromWriter =
@@ -28,5 +26,5 @@ export type FromWriter =
   | { readonly type: 'failed'; readonly error: PlainError }
   | { readonly type: 'reply'; readonly reply: Reply }
   | { readonly type: 'happened'; readonly happened: Happened }
-  /** A rescue or a fault has been tried. */
+  /** A rescue has been tried. */
   | { readonly type: 'done' }

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { atEnd } from '../../../test/at-end.ts'
 import { createFolder, storeOptions } from '../../../test/store-folder.ts'
+import { openFaultyStore } from '../contract/bench/faulty-disk.ts'
 import { createManualClock } from '../contract/bench/manual-clock.ts'
 import { startManualWorker } from '../contract/bench/manual-worker.ts'
 import { createSampler, idOf } from '../contract/bench/samples.ts'
 import { createIdMinter } from '../id.ts'
 import type { Health } from '../port.ts'
-import { openFaultyStore } from './store.ts'
 
 const seconds = 1_000
 

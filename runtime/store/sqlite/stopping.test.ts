@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { test } from 'node:test'
 import { createFolder, storeOptions } from '../../../test/store-folder.ts'
+import { openFaultyStore } from '../contract/bench/faulty-disk.ts'
 import { createSampler } from '../contract/bench/samples.ts'
 import { createIdMinter } from '../id.ts'
 import type { StoreError } from '../port.ts'
-import { openFaultyStore } from './store.ts'
 
 const sample = createSampler({ mintId: createIdMinter(Date.now), clock: Date })
 

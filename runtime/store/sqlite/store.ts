@@ -3,21 +3,12 @@
 import type { EventEmitter } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { programFile } from '@reveille/engine'
-import { type OpenStore, type Store, StoreError, type StoreOptions } from '../port.ts'
+import { type Store, StoreError, type StoreOptions } from '../port.ts'
 import type { Opened } from '../protocol.ts'
 import { assembleStore, type Engine, type Handlers } from '../store.ts'
-import type { Fault } from './faulty-disk.ts'
 import type { FromWriter, ToWriter, WriterData } from './messages.ts'
 import { createReaderClient, type ReaderClient } from './reader-client.ts'
 import { createSingleNode } from './single-node.ts'
-
-/** The store with a way to make its disk fail, for tests. */
-export interface FaultyStore {
-  readonly store: Store
-  fault(fault: Fault): Promise<void>
-}
-
-export const openSqliteStore: OpenStore = async (options) => (await openFaultyStore(options)).store
 
 /**
  * The writer works on one post while the next ones wait, so it never waits for the main thread. More unanswered posts would only split
@@ -37,41 +28,27 @@ export interface Threads {
   startReader(folder: string): ReaderClient
 }
 
-const ownThreads: Threads = {
+export const ownThreads: Threads = {
   startWriter: (workerData) =>
     new Worker(programFile('./sqlite-writer.ts', import.meta.url), { workerData, name: 'store writer' }),
   startReader: createReaderClient,
 }
 
-export async function openFaultyStore(options: StoreOptions, threads = ownThreads): Promise<FaultyStore> {
-  let send: (message: ToWriter) => Promise<void> = async () => undefined
-  const store = await assembleStore(options, async (handlers) => {
+/** @throws StoreError */
+export async function openSqliteStore(options: StoreOptions, threads = ownThreads): Promise<Store> {
+  return await assembleStore(options, async (handlers) => {
     const cluster = createSingleNode(options)
     const { worker, opened } = await startWriter(options, cluster.node, threads)
-    const connected = connect(worker, threads.startReader(options.location), handlers)
-    send = connected.ask
-    return { engine: { ...connected.engine, cluster }, opened }
+    const engine = connect(worker, threads.startReader(options.location), handlers)
+    return { engine: { ...engine, cluster }, opened }
   })
-  return {
-    store,
-    async fault(fault) {
-      // Earlier posts are written first.
-      await store.command({ type: 'expedite', task: 'none', dueAt: 0 }).catch(() => undefined)
-      await send({ type: 'fault', fault })
-    },
-  }
 }
 
-function connect(worker: WriterThread, reader: ReaderClient, handlers: Handlers) {
+function connect(worker: WriterThread, reader: ReaderClient, handlers: Handlers): Omit<Engine, 'cluster'> {
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const asked: (() => void)[] = []
   let isClosing = false
   const send = (message: ToWriter) => worker.postMessage(message)
-  const ask = (message: ToWriter) =>
-    new Promise<void>((resolve) => {
-      asked.push(resolve)
-      send(message)
-    })
 
   worker.on('message', (message: FromWriter) => {
     if (message.type === 'reply') handlers.onReply(message.reply)
@@ -84,7 +61,7 @@ function connect(worker: WriterThread, reader: ReaderClient, handlers: Handlers)
     if (!isClosing) handlers.onStopped(new Error(`its thread ended with the code ${code}`))
   })
 
-  const engine: Omit<Engine, 'cluster'> = {
+  return {
     maxUnanswered,
     maxActions: 512,
     post: (post) => send({ type: 'post', post }),
@@ -96,7 +73,10 @@ function connect(worker: WriterThread, reader: ReaderClient, handlers: Handlers)
     async rescue(now) {
       // Nobody holds a connection to the old file.
       await reader.suspend()
-      await ask({ type: 'rescue', now })
+      await new Promise<void>((resolve) => {
+        asked.push(resolve)
+        send({ type: 'rescue', now })
+      })
     },
     resume: () => reader.resume(),
     async close() {
@@ -108,7 +88,6 @@ function connect(worker: WriterThread, reader: ReaderClient, handlers: Handlers)
     },
     abandon: () => worker.unref(),
   }
-  return { engine, ask }
 }
 
 function startWriter(

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { atEnd } from '../../../test/at-end.ts'
 import { createFolder, storeOptions } from '../../../test/store-folder.ts'
-import { createSampler } from '../contract/bench/samples.ts'
+import { createSampler, idsIn } from '../contract/bench/samples.ts'
 import { createIdMinter } from '../id.ts'
 import { databaseFile } from './folder.ts'
 import { openSqliteStore, readStoreSummary } from './index.ts'
@@ -33,13 +33,9 @@ test('the summary of a closed store shows its content and leaves nothing in its 
   await store.close()
   const before = await tracesIn(location)
   const summary = await readStoreSummary(location)
-  const { items, more } = await summary.requests(10)
-  assert.deepEqual([items.map(({ id }) => id), more], [newest, false])
-  assert.equal((await summary.requests(1)).more, true)
-  assert.deepEqual(
-    [await summary.backlog(), await summary.parkedRuns(), await summary.openDeliveries()],
-    [1, 0, []],
-  )
+  assert.deepEqual(await idsIn(summary.read.requests()), newest)
+  const open = [await summary.read.openRuns(), await summary.read.openDeliveries()]
+  assert.deepEqual([await summary.backlog(), ...open], [1, { queued: 1, running: 0, parked: 0 }, []])
   summary.close()
   assert.deepEqual(await tracesIn(location), before)
 })
@@ -49,10 +45,7 @@ test('the summary of a store in use shows the newest records, and the store work
   const summary = await readStoreSummary(location)
   const later = sample.entry(sample.runAction())
   await store.accept(later)
-  assert.deepEqual(
-    (await summary.requests(10)).items.map(({ id }) => id),
-    [later.request.id, ...newest],
-  )
+  assert.deepEqual(await idsIn(summary.read.requests()), [later.request.id, ...newest])
   assert.equal(await summary.backlog(), 2)
   summary.close()
   await store.accept(sample.entry(sample.runAction()))

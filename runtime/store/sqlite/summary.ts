@@ -4,7 +4,7 @@ import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { readCounts } from '../context.ts'
-import { type RequestRecord, StoreError } from '../port.ts'
+import { StoreError } from '../port.ts'
 import { answer, createReader } from '../reading.ts'
 import { createRefusedRequests } from '../refused-requests.ts'
 import { recordTables, schemaOf, schemaVersion } from '../schema.ts'
@@ -73,31 +73,22 @@ async function summarise(db: DatabaseSync) {
   const statements = createStatements(db)
   if ((await schemaOf(statements)) !== schemaVersion)
     throw new StoreError('STORE_UNAVAILABLE', 'the store was written by another version of Reveille')
-  const read = createReader(
-    (question) => answer(statements, dialect.among, question),
-    createRefusedRequests(),
-    Date.now,
-    () => undefined,
-  )
-  const attempt = async <Made>(make: () => Promise<Made> | Made): Promise<Made> => {
+  const attempt = async <Made>(made: Promise<Made>): Promise<Made> => {
     try {
-      return await make()
+      return await made
     } catch (error) {
       throw readable(error)
     }
   }
   return {
-    /** The newest requests, newest first. `more` says that there are others. */
-    async requests(
-      limit: number,
-    ): Promise<{ readonly items: readonly RequestRecord[]; readonly more: boolean }> {
-      const { items, next } = await attempt(() => read.requests({ limit }))
-      return { items, more: next !== undefined }
-    },
-    openDeliveries: () => attempt(() => read.openDeliveries()),
-    parkedRuns: async () => (await attempt(() => read.openRuns())).parked,
+    read: createReader(
+      (question) => attempt(answer(statements, dialect.among, question)),
+      createRefusedRequests(),
+      Date.now,
+      () => undefined,
+    ),
     /** Queued runs and unsent deliveries. */
-    backlog: async () => (await attempt(() => readCounts(statements))).backlog,
+    backlog: async () => (await attempt(readCounts(statements))).backlog,
     close: () => db.close(),
   }
 }
