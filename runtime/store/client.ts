@@ -59,13 +59,14 @@ interface Parts extends ClientOptions {
   /** Set while the disk has failed: what was posted waits, and nothing else is accepted. */
   lost: StoreError | undefined
   stall: ReturnType<typeof newStall>
+  /** Number of calls of `watch` since the last reply. */
+  ticks: number
   /** Requests whose senders were answered while it was not known whether the store keeps them. */
   readonly undecided: Set<Id>
 }
 
 export function createClient(options: ClientOptions) {
   const noted = createNotedRequests(maxNotes)
-  const watched = createWatch()
   const client: Parts = {
     ...options,
     queued: [],
@@ -75,6 +76,7 @@ export function createClient(options: ClientOptions) {
     failure: undefined,
     lost: undefined,
     stall: newStall(),
+    ticks: 0,
     undecided: new Set(),
   }
   const { posted, undecided } = client
@@ -107,7 +109,8 @@ export function createClient(options: ClientOptions) {
     /** The store calls it once a second. Returns whether the core has nothing to do. */
     watch(): boolean {
       const isIdle = posted.size === 0
-      if (watched.hasStalled(isIdle) && !client.stall.isOn) beginStall(client)
+      client.ticks = isIdle ? 0 : client.ticks + 1
+      if (client.ticks > stallAfterTicks && !client.stall.isOn) beginStall(client)
       return isIdle && client.queued.length === 0
     },
 
@@ -119,7 +122,7 @@ export function createClient(options: ClientOptions) {
     isUndecided: (request: Id): boolean => undecided.has(request),
 
     settle({ post: number, results }: Pick<Reply, 'post' | 'results'>) {
-      watched.replied()
+      client.ticks = 0
       if (client.stall.isOn) client.stall = newStall()
       const batch = posted.get(number) ?? []
       posted.delete(number)
@@ -150,20 +153,6 @@ async function accept(client: Parts, entry: Entry): Promise<Acceptance> {
     throw new StoreError('BAD_ENTRY', 'the entry cannot be serialised', { cause: error })
   }
   return ((await enqueue(client, action, true)) as Acceptance | undefined) ?? acceptedWhole(entry)
-}
-
-/** Counts the calls of `watch` since the last reply. */
-function createWatch() {
-  let ticks = 0
-  return {
-    replied() {
-      ticks = 0
-    },
-    hasStalled(isIdle: boolean): boolean {
-      ticks = isIdle ? 0 : ticks + 1
-      return ticks > stallAfterTicks
-    },
-  }
 }
 
 function enqueue(client: Parts, action: Action, failsOnStall: boolean): Promise<unknown> {

@@ -24,7 +24,6 @@ export type RunState = (typeof runStates)[number]
 
 /** A run at `cancelled` ended before it was performed, and reached none of the later stages. */
 export const runStages = ['accepted', 'running', 'ran', 'summarised', 'delivered', 'cancelled'] as const
-export type RunStage = (typeof runStages)[number]
 
 export const eventStates = ['pending', 'consumed'] as const
 

@@ -36,8 +36,6 @@ export type RunError = NonNullable<RunRecord['error']>
 export type RunUsage = NonNullable<RunRecord['usage']>
 /** One attempt of a run to get its turn performed. `held`: the runner could answer nobody, which counts for no run. */
 export type Attempt = RunRecord['attempts'][number]
-/** Result of a run before an operator had it performed again. */
-export type RunRetry = NonNullable<RunRecord['retries']>[number]
 /** An operator's order about a run. */
 export type RunOrder = NonNullable<RunRecord['orders']>[number]
 /** One queued system event. */

@@ -16,7 +16,7 @@ export interface LeadershipsOptions {
   /** Resolves while no other node can lead in place of this one. */
   confirm(): Promise<void>
   /** Called when this node wants to lead something. */
-  onWanted(): void
+  onWanted(what: Duty): void
   /** Called when this node no longer wants what it leads. */
   onGivenUp(what: Duty): void
 }
@@ -72,7 +72,7 @@ export function createLeaderships({ confirm, onWanted, onGivenUp }: LeadershipsO
       const follower: Follower = { run }
       found.followers.add(follower)
       if (found.isLeading) start(follower)
-      else onWanted()
+      else onWanted(what)
       return () => {
         found.followers.delete(follower)
         follower.end?.abort(new StoreError('LEASE_LOST', `this node gave up ${what}`))

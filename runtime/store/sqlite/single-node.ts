@@ -1,7 +1,8 @@
 /** The cluster of a store that one process holds: this node alone, which leads everything at once. */
 
 import { randomUUID } from 'node:crypto'
-import { type Cluster, StoreError, type StoreOptions } from '../port.ts'
+import type { Cluster, StoreOptions } from '../port.ts'
+import { createLeaderships } from '../queue/leaderships.ts'
 
 export function createSingleNode({
   node: { name = '', version = '', role = 'all' } = {},
@@ -9,7 +10,11 @@ export function createSingleNode({
 }: Pick<StoreOptions, 'now'> & { readonly node?: Partial<StoreOptions['node']> | undefined }): Cluster {
   const id = randomUUID()
   const startedAt = now()
-  const led: string[] = []
+  const leads = createLeaderships({
+    confirm: async () => undefined,
+    onWanted: (what) => leads.set(what, true),
+    onGivenUp: () => undefined,
+  })
   let live: Parameters<Cluster['report']>[0] | undefined
 
   return {
@@ -24,22 +29,14 @@ export function createSingleNode({
         ...live,
         startedAt,
         renewedAt: now(),
-        leads: [...new Set(led)],
+        leads: leads.own(),
         isSelf: true,
       },
     ],
     report(next) {
       live = next
     },
-    whileLeading(what, run) {
-      const end = new AbortController()
-      led.push(what)
-      run({ signal: end.signal, confirm: async () => end.signal.throwIfAborted() })
-      return () => {
-        led.splice(led.indexOf(what), 1)
-        end.abort(new StoreError('LEASE_LOST', `this node gave up ${what}`))
-      }
-    },
+    whileLeading: leads.whileLeading,
     database: async () => undefined,
   }
 }
