@@ -83,12 +83,7 @@ export function createContext(
     },
     /** Notes made inside are undone too. */
     async nested(work) {
-      const before = {
-        pools: [...notes.pools],
-        changes: notes.changes.length,
-        counts: [...notes.counts],
-        cancelled: notes.cancelled.length,
-      }
+      const before = structuredClone(notes)
       const countedBefore = { ...counted }
       const lockedBefore = locked
       await sent()
@@ -101,12 +96,7 @@ export function createContext(
       } catch (error) {
         pending = []
         locked = lockedBefore
-        notes.changes.length = before.changes
-        notes.cancelled.length = before.cancelled
-        notes.counts.clear()
-        for (const [name, by] of before.counts) notes.counts.set(name, by)
-        notes.pools.clear()
-        for (const [name, place] of before.pools) notes.pools.set(name, place)
+        Object.assign(notes, before)
         Object.assign(counted, countedBefore)
         throw error
       }
