@@ -77,13 +77,13 @@ export interface DefineTest {
 export function contractPart(name: string, define: (test: DefineTest) => void) {
   return (subject: ContractSubject): void => {
     const defineTest: DefineTest = (title: string, ...given: readonly unknown[]) => {
-      test(title, async (t) => {
+      test(title, { timeout: 60_000 }, async (t) => {
         const [options, run] = (given.length === 1 ? [{}, ...given] : given) as [Partial<StoreOptions>, Run]
         const bench = await openBench(t, subject, options)
         await run(bench, createSampler(bench))
       })
     }
-    describe(`${subject.name}: ${name}`, { concurrency: 4, timeout: 30_000 }, () => define(defineTest))
+    describe(`${subject.name}: ${name}`, { concurrency: 4, timeout: 600_000 }, () => define(defineTest))
   }
 }
 
@@ -166,9 +166,9 @@ export async function openBench(
     },
     untilGone: (read) => bench.until(async () => (await read()) === undefined),
     async passes() {
-      for (let slice = 0; slice < 80; slice += 1) {
+      for (let slice = 0; slice < 50; slice += 1) {
         await bench.settled()
-        clock.advance(slice === 40 ? 60_000 : 20)
+        clock.advance(slice === 25 ? 60_000 : 20)
       }
     },
   }
