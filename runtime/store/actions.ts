@@ -34,29 +34,42 @@ export interface ActionsOptions {
   readonly isolated: boolean
 }
 
-/**
- * Carries out the actions of a post, which were asked for at one moment: entries, then reports of claims, then commands. Returns a result for
- * each, and the claims that were settled.
- */
+/** Carries out the actions of a post. Returns a result for each, and the claims that were settled. */
 export async function runActions(tx: Context, post: Post, { claims, isolated }: ActionsOptions) {
   // At once and first: transactions that locked one lane after the other would wait for each other.
   if (tx.isShared) await lockLanes(tx, lanesOf(post.actions, claims))
   const results: Result[] = post.actions.map(() => undefined)
   await (isolated ? acceptEach(tx, post, results) : acceptAll(tx, post, results))
-  const reports = [...post.actions.entries()].filter((each): each is [number, Report] => isReport(each[1]))
-  for (const group of isolated ? reports.map((each) => [each]) : [reports]) {
-    const all = group.map(([, report]) => report)
-    const write = () => writeReports(tx, all, claims)
+  for (const group of groupsOf(post.actions, isolated)) {
+    const [[first, action]] = group
+    if (isOrder(action))
+      results[first] = await attempt(tx, isolated, async () => ({ value: await execute(tx, action) }))
+    if (!isReport(action)) continue
+    const reports = group.map(([, report]) => report as Report)
+    const write = () => writeReports(tx, reports, claims)
     const written = isolated ? [await attempt(tx, true, async () => (await write())[0])] : await write()
     for (const [at, [index]] of group.entries()) results[index] = written[at]
   }
-  for (const [index, action] of post.actions.entries())
-    if (isOrder(action))
-      results[index] = await attempt(tx, isolated, async () => ({ value: await execute(tx, action) }))
   const settled = post.actions.flatMap((action, index) =>
     action.type === 'settle' && results[index] === undefined ? action.claim : [],
   )
   return { results, settled }
+}
+
+type Numbered = readonly [index: number, action: Action]
+
+/** Puts reports that follow each other into one group. Every other action is a group of its own. */
+function groupsOf(
+  actions: readonly Action[],
+  isolated: boolean,
+): readonly (readonly [Numbered, ...Numbered[]])[] {
+  const groups: [Numbered, ...Numbered[]][] = []
+  for (const each of actions.entries()) {
+    const last = groups.at(-1)
+    if (!isolated && last !== undefined && isReport(each[1]) && isReport(last[0][1])) last.push(each)
+    else groups.push([each])
+  }
+  return groups
 }
 
 /** The lanes that actions change, as far as that is known before. */
