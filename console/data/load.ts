@@ -63,6 +63,8 @@ interface Pages<Item> extends Page<Item> {
   readonly key: string
   /** The newest first page. */
   readonly first: Page<Item>
+  /** Why the next page could not be read. */
+  readonly error?: ApiError | undefined
 }
 
 /** A list that has grown longer begins again with its first page. */
@@ -71,7 +73,6 @@ const maxItems = 2_000
 /** A list with its pages. A reload reads the first page again, and what was read below it stays. */
 export function useLoadedList<Item extends Listed>(path: string, query: Query = {}): LoadedList<Item> {
   const { data: first, error, reload } = useLoaded<Page<Item>>(path, query)
-  const [moreError, setMoreError] = useState<ApiError>()
   const [, setRevision] = useState(0)
   const pages = useRef<Pages<Item> | undefined>(undefined)
   const key = JSON.stringify([path, query])
@@ -83,23 +84,22 @@ export function useLoadedList<Item extends Listed>(path: string, query: Query = 
   }
   const shown = pages.current?.key === key ? pages.current : undefined
   const cursor = shown?.next
-  function loadMore() {
-    get<Page<Item>>(path, { ...query, cursor }).then(
-      ({ items, next }) => {
-        // A list that began again meanwhile goes on elsewhere.
-        if (pages.current === undefined || pages.current.next !== cursor) return
-        pages.current = { ...pages.current, items: [...pages.current.items, ...items], next }
-        setMoreError(undefined)
-        setRevision((last) => last + 1)
-      },
-      (cause: unknown) => setMoreError(asApiError(cause)),
-    )
+  async function loadMore() {
+    const read = await get<Page<Item>>(path, { ...query, cursor }).catch(asApiError)
+    const list = pages.current
+    // A list that began again meanwhile goes on elsewhere.
+    if (list === undefined || list.next !== cursor) return
+    pages.current =
+      read instanceof ApiError
+        ? { ...list, error: read }
+        : { ...list, items: [...list.items, ...read.items], next: read.next, error: undefined }
+    setRevision((last) => last + 1)
   }
   return {
     data: shown?.items,
-    error: error ?? moreError,
+    error: error ?? shown?.error,
     reload,
-    loadMore: cursor === undefined ? undefined : loadMore,
+    loadMore: cursor === undefined ? undefined : () => void loadMore(),
   }
 }
 

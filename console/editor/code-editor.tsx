@@ -195,8 +195,6 @@ const theme = EditorView.theme({
     border: '1px solid var(--line-strong)',
   },
   '.cm-diagnostic': { fontFamily: 'var(--sans)', padding: '4px 8px' },
-  '.cm-diagnostic-error': { borderLeftColor: 'var(--bad)' },
-  '.cm-diagnostic-warning': { borderLeftColor: 'var(--warn)' },
 })
 
 const shared: Extension = [
