@@ -221,6 +221,22 @@ test(
   },
 )
 
+test('older requests that were read stay on the page when others arrive', inBrowser, async (t) => {
+  const { page, open, signIn, post, browserErrors } = await openConsole(t, files)
+  for (let count = 0; count < 105; count++) await post('/hooks/news', { title: `number ${count}` })
+  await open('/live')
+  await signIn()
+  const hasRows = (count: number) =>
+    becomesTrue(page, `document.querySelectorAll('a.row').length === ${count}`)
+  await hasRows(100)
+  await page.locator('.connection.is-live').waitFor()
+  await page.getByRole('button', { name: 'Show older requests' }).click()
+  await hasRows(105)
+  await post('/hooks/news', { title: 'one more' })
+  await hasRows(106)
+  assert.deepEqual(browserErrors(), [])
+})
+
 test('a refusal of a transform is not a failure, and a run shows how long it took', inBrowser, async (t) => {
   const refusing = transform("if (payload.order.id === 'no') refuse(422, 'no such order')").replace(
     '{ defineTransform }',
