@@ -8,7 +8,7 @@ import { computed, signal } from '@preact/signals'
 
 const base = '/console'
 
-export interface Address {
+interface Address {
   /** Below `/console`, with a leading slash: `/requests/0192`. */
   readonly path: string
   readonly query: URLSearchParams

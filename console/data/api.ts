@@ -38,7 +38,7 @@ export function sessionHeaders(): Readonly<Record<string, string>> {
   return key === null ? {} : { 'x-reveille-key': key }
 }
 
-export interface FieldError {
+interface FieldError {
   readonly pointer: string
   readonly message: string
 }
@@ -67,7 +67,7 @@ export class ApiError extends Error {
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
-export interface AskOptions {
+interface AskOptions {
   readonly query?: Query
   readonly body?: unknown
   readonly signal?: AbortSignal

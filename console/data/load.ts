@@ -173,7 +173,7 @@ export function useEvery(ms: number | undefined, act: () => void): void {
   }, [ms, act])
 }
 
-export function asApiError(error: unknown): ApiError {
+function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   return new ApiError(0, {
     error: error instanceof Error ? error.message : 'Something failed.',

@@ -30,10 +30,8 @@ export type RequestRow = ItemOf<'listRequests'>
 /** One request with all that is kept of it. */
 export type RequestDetail = Omit<Answer<'readRequest'>, 'trace'> & { readonly trace?: StoredTrace }
 
-export type Texts = NonNullable<RequestDetail['headers']>
-
 /** Reasons why each mapping matched or not, from the time when the request was received. */
-export type StoredTrace = Omit<RequestTrace, 'candidates'> & {
+type StoredTrace = Omit<RequestTrace, 'candidates'> & {
   readonly candidates: readonly CandidateTrace[]
 }
 
@@ -41,7 +39,6 @@ type ExplainedWhole = NonNullable<Answer<'tryRequest'>['explanation']>
 
 export type CandidateTrace = ExplainedWhole['candidates'][number]
 export type ActionTrace = ExplainedWhole['actions'][number]
-export type SourceTrace = ActionTrace['vars'][number]
 export type Segment = NonNullable<ActionTrace['segments']>[number]
 
 /** Outcome of a request, or of its dry run. */

@@ -15,7 +15,7 @@ export interface PlotLine {
   readonly dash?: string
 }
 
-export interface FigureProps {
+interface FigureProps {
   readonly title: string
   /** For those who do not see it, and for those in a hurry. */
   readonly summary: string

@@ -14,12 +14,7 @@ import { counted } from './words.tsx'
 export const openIssues = signal<readonly IssueRecord[] | undefined>(undefined)
 
 /** The worst first. */
-export const severities: readonly IssueRecord['severity'][] = [
-  'losing-events',
-  'failing',
-  'degraded',
-  'suspicious',
-]
+const severities: readonly IssueRecord['severity'][] = ['losing-events', 'failing', 'degraded', 'suspicious']
 
 export function OpenIssuesReader() {
   const { data, reload } = useLoaded<Page<IssueRecord>>('/issues', { state: 'open', limit: 100 })

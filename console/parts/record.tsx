@@ -44,7 +44,7 @@ export const text = (value: string | undefined): ComponentChildren => value && <
 export const time = (at: number | undefined): ComponentChildren => at !== undefined && <Time at={at} />
 
 /** The list that a record belongs to. */
-export type Parent = readonly [path: string, title: string]
+type Parent = readonly [path: string, title: string]
 
 export function BackLink({ parent: [path, title] }: { readonly parent: Parent }) {
   return (

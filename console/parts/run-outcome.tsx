@@ -7,7 +7,7 @@ import { TextBlock } from './marked.tsx'
 import { Facts, link, text, time } from './record.tsx'
 import { addressText, dollars, duration, filterText, Time } from './words.tsx'
 
-export interface RunOutcomeProps {
+interface RunOutcomeProps {
   readonly run: RunDetail
   readonly reload: () => void
   /** True if its title is a link to its own page, which also has the prompt. */

@@ -7,7 +7,7 @@ import { piecesOf } from './pieces.ts'
 import { type Fact, Facts, text } from './record.tsx'
 import { counted } from './words.tsx'
 
-export interface TraceProps {
+interface TraceProps {
   readonly explanation: Explanation
   readonly stops?: readonly Stop[]
   /** The HTTP status that the sender was answered, or would be. */

@@ -10,7 +10,7 @@ import { Marked } from '../../parts/marked.tsx'
 import { change, entryAt, headersText, payloadText, queryText, readPlace } from './draft.ts'
 
 export type Mapping = ItemOf<'listMappings'>
-export type Sample = ItemOf<'listSamples'>
+type Sample = ItemOf<'listSamples'>
 
 const maxBytes = 1024 * 1024
 
