@@ -59,11 +59,8 @@ test('every error of every mapping is reported together, in the order of the fil
 
 testDecisions(String.raw`
 # with prefixes set, a session key must begin with one, as far as load can know @ { hooks: { allowedSessionKeyPrefixes: ['hook:ci:'] } }
-{ message: x, sessionKey: 'hook:ci:7' } ⇒ {} ⇒ { warn: [] }
-{ message: x, sessionKey: 'hook:ci:{{a}}' } ⇒ {} ⇒ { warn: [] }
-{ message: x, sessionKey: 'hook:{{a}}' } ⇒ {} ⇒ { warn: [] }
-{ message: x, sessionKey: 'hook:7' } ⇒ {} ⇒ { load: SESSION_KEY_NOT_ALLOWED }
-{ message: x, sessionKey: 'pr:{{a}}' } ⇒ {} ⇒ { load: SESSION_KEY_NOT_ALLOWED }
+{ message: x, sessionKey: 'hook:ci:7' } ⇒ {} ¦ { message: x, sessionKey: 'hook:ci:{{a}}' } ⇒ {} ¦ { message: x, sessionKey: 'hook:{{a}}' } ⇒ {} ⇒ { warn: [] }
+{ message: x, sessionKey: 'hook:7' } ⇒ {} ¦ { message: x, sessionKey: 'pr:{{a}}' } ⇒ {} ⇒ { load: SESSION_KEY_NOT_ALLOWED }
 
 # the default runner must exist @ { defaults: { runner: eccho } }
 { message: x } ⇒ {} ⇒ { load: UNKNOWN_RUNNER, says: '/^.agents\.defaults\.runner. must be one of claude, command, echo$/' }

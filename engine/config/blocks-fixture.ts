@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test'
 
 /**
  * Registers one test for each title of a table, a line that begins with `#`. Each line below it is a case, which `check`
- * gets, with the text behind ` @ ` in the title.
+ * gets, with the text behind ` @ ` in the title. Cases with the same result may share a line: `a ¦ b ⇒ result`.
  */
 export function testBlocks(
   table: string,
@@ -18,7 +18,15 @@ export function testBlocks(
     const [title, about] = heading.split(' @ ')
     test(title, async (context) => {
       assert.ok(rows.length > 0, 'a title has cases')
-      for (const row of rows) await check(row.trim(), context, about)
+      for (const row of rows.flatMap(casesIn)) await check(row.trim(), context, about)
     })
   }
+}
+
+/** The result is behind the last `⇒`, or else from the first `→` on. */
+function casesIn(row: string): readonly string[] {
+  const last = row.lastIndexOf(' ⇒ ')
+  const end = last === -1 ? row.search(/ →|$/) : last
+  const cases = row.slice(0, end).split(' ¦ ')
+  return cases.map((each) => each + row.slice(end))
 }

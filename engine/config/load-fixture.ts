@@ -114,7 +114,7 @@ export function plain(value: unknown): unknown {
 /**
  * Registers one test for each line of a table: the codes of all findings, the text, and perhaps ` => ` and a part of the
  * hints. In the files that the wrap of its title (`# title`) makes of the text, `§` marks the place of each finding, in the order of the codes, and
- * `⏎` is a line break. A code with `~` is that of a warning; a line that begins with `ok` has no finding. No finding shows what is hidden.
+ * `⏎` is a line break. A code with `~` is that of a warning; texts with the same codes may share a line: `CODE one ¦ other`; a line that begins with `ok` has no finding. No finding shows what is hidden.
  */
 export function testTables(
   wraps: Readonly<Record<string, (text: string) => Files>>,
@@ -124,7 +124,11 @@ export function testTables(
   let title = ''
   for (const row of table.trim().split('\n')) {
     if (row.startsWith('# ')) title = row.slice(2)
-    else registerRow(title, wraps[title] ?? assert.fail(title), row, hidden)
+    else {
+      const [, codes = '', texts = ''] = /^(\S+ +)(.*)$/.exec(row) ?? []
+      for (const text of texts.split(' ¦ '))
+        registerRow(title, wraps[title] ?? assert.fail(title), codes + text, hidden)
+    }
   }
 }
 

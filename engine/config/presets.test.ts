@@ -57,12 +57,10 @@ testTables(
   `
 # presets
 UNKNOWN_PRESET              presets: [shop, §frge] => Did you mean \`forge\`? There are: forge, shop.
-UNKNOWN_PRESET              presets: [§../forge]
-UNKNOWN_PRESET              presets: [{ name: §.hidden }]
+UNKNOWN_PRESET              presets: [§../forge] ¦ presets: [{ name: §.hidden }]
 DUPLICATE_PRESET            presets: [shop, { name: §shop, deliver: false }]
 RESERVED_ENDPOINT           presets: [{ name: forge, path: §wake }]
-INVALID_PATH                presets: [{ name: forge, path: §/forge }]
-INVALID_PATH                presets: [{ name: forge, path: §/ }]
+INVALID_PATH                presets: [{ name: forge, path: §/forge }] ¦ presets: [{ name: forge, path: §/ }]
 ~UNUSED_FIELD               presets: [{ name: shop, §mode: now }]
 UNKNOWN_KEY                 presets: [{ name: shop, §message: x }]
 MISSING_KEY                 presets: [§{ channel: slack }]

@@ -29,8 +29,7 @@ const cases = `
 { message: '{{#each commits}}{{idd}} {{number}}{{/each}}' } → commits.idd Did you mean commits.id? → commits.number Did you mean number?
 { message: '{{#each commits}}{{../nmber}}{{/each}}' } → nmber Did you mean number?
 { message: '{{#each commits as |commit|}}{{commit.idd}}{{/each}}' } → commits.idd Did you mean commits.id?
-{ message: '{{truncate pull_request.titel 20}}' } → pull_request.titel Did you mean pull_request.title?
-{ message: '{% "PR " & pull_request.titel %}' } → pull_request.titel Did you mean pull_request.title?
+{ message: '{{truncate pull_request.titel 20}}' } ¦ { message: '{% "PR " & pull_request.titel %}' } → pull_request.titel Did you mean pull_request.title?
 { forEach: commits, message: '{{item.idd}}' } → commits.idd Did you mean commits.id?
 { vars: { who: number }, message: '{{vars.whom}}' } → vars.whom Did you mean vars.who?
 { vars: { pr: pull_request }, message: '{{vars.pr.titel}} {{vars.pr.title}}' } → pull_request.titel Did you mean pull_request.title?
@@ -45,11 +44,9 @@ const cases = `
 { match: { path: test, body: { action: { prefx: open } } }, message: x } → action.prefx Did you mean the operator prefix?
 
 # the keys of coalesce and dedupe are read as templates or expressions
-{ message: x, coalesce: { key: '{{repository.ful_name}} {{number}}' } } → repository.ful_name Did you mean repository.full_name?
-{ message: x, coalesce: { key: repository.ful_name & number } } → repository.ful_name Did you mean repository.full_name?
+{ message: x, coalesce: { key: '{{repository.ful_name}} {{number}}' } } ¦ { message: x, coalesce: { key: repository.ful_name & number } } → repository.ful_name Did you mean repository.full_name?
 { message: x, coalesce: { key: "'repository.ful_name'" } }
-{ message: x, dedupe: { enabled: true, key: '{{repository.ful_name}} {{number}}' } } → repository.ful_name Did you mean repository.full_name?
-{ message: x, dedupe: { enabled: true, key: repository.ful_name & number } } → repository.ful_name Did you mean repository.full_name?
+{ message: x, dedupe: { enabled: true, key: '{{repository.ful_name}} {{number}}' } } ¦ { message: x, dedupe: { enabled: true, key: repository.ful_name & number } } → repository.ful_name Did you mean repository.full_name?
 
 # fields that are there are known, and those that cannot be judged
 { message: '{{number}} {{pull_request.user.login}} {{commits[1].id}}' }

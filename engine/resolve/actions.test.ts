@@ -26,8 +26,7 @@ testDecisions(String.raw`
 { forEach: a, message: '{{item.b}}' } ⇒ { a: { b: 7 } } ⇒ [{ message: '7' }]
 
 # forEach without elements skips the request, with a reason, and one refused element refuses all
-{ id: each, forEach: '{% a %}', message: '{{item}}' } ⇒ {} ⇒ { skipped: forEach of "each" gave no elements }
-{ id: each, forEach: '{% a %}', message: '{{item}}' } ⇒ { a: [] } ⇒ { skipped: forEach of "each" gave no elements }
+{ id: each, forEach: '{% a %}', message: '{{item}}' } ⇒ {} ¦ { id: each, forEach: '{% a %}', message: '{{item}}' } ⇒ { a: [] } ⇒ { skipped: forEach of "each" gave no elements }
 { id: each, forEach: '{% a %}', message: '{{item}}' } ⇒ { a: null } ⇒ { skipped: forEach of "each" gave no elements }
 { forEach: a, message: '{{item}}' } ⇒ { a: [x, ' ', y] } ⇒ BLANK_TEXT /message
 
@@ -40,8 +39,7 @@ testDecisions(String.raw`
 
 # a request with more actions than the limit is refused @ { hooks: { maxActions: 3 } }
 { forEach: a, continue: true, message: '{{item}}' } ⇒ { a: [1, 2, 3] } ⇒ [{}, {}, {}]
-{ forEach: a, continue: true, message: '{{item}}' } ⇒ { a: [1, 2, 3, 4] } ⇒ TOO_MANY_ACTIONS
-[{ forEach: a, continue: true, message: '{{item}}' }, { id: last, message: x }] ⇒ { a: [1, 2, 3] } ⇒ TOO_MANY_ACTIONS
+{ forEach: a, continue: true, message: '{{item}}' } ⇒ { a: [1, 2, 3, 4] } ¦ [{ forEach: a, continue: true, message: '{{item}}' }, { id: last, message: x }] ⇒ { a: [1, 2, 3] } ⇒ TOO_MANY_ACTIONS
 
 # rendered bytes are counted over all actions of a request @ { hooks: { maxRenderedBytes: 30 } }
 [{ id: a, continue: true, forEach: list, message: '{{item}}' }, { id: b, message: '{{more}}' }] ⇒ { list: [0123456789], more: 0123456789 } ⇒ [{}, {}]

@@ -20,27 +20,18 @@ github { headers: { x-github-delivery: '' } } →
 stripe { payload: { id: evt_1 } } → evt_1
 telegram { payload: { update_id: 7 } } → 7
 calendly { payload: { event: invitee.created, created_at: '2026-01-15', payload: { uri: 'https://a/1' } } } → ["invitee.created","https://a/1","2026-01-15"]
-calendly { payload: { event: invitee.created, created_at: '2026' } } →
-intercom { payload: { id: null } } →
-stripe {} →
-stripe { payload: null } →
-stripe { payload: text } →
-stripe { payload: 7 } →
-stripe { payload: [] } →
-stripe { payload: { id: {} } } →
-stripe { payload: { id: true } } →
+calendly { payload: { event: invitee.created, created_at: '2026' } } ¦ intercom { payload: { id: null } } ¦ stripe {} ¦ stripe { payload: null } →
+stripe { payload: text } ¦ stripe { payload: 7 } ¦ stripe { payload: [] } ¦ stripe { payload: { id: {} } } ¦ stripe { payload: { id: true } } →
 
 # a rounded number is not an id, because another number may have become the same
 telegram { payload: { update_id: 820982911946154508 } } →
 
 # Meta: the ids of all messages, else the digest of the body
 meta { payload: { entry: [{ changes: [{ value: { messages: [{ id: a }, { id: b }] } }, { value: { statuses: [{}] } }] }, { changes: [{ value: { messages: [{ id: c }] } }] }] } } → [["a","b","c"]]
-meta { payload: { entry: [{ changes: [{ value: { statuses: [{}] } }] }] } } → sha256:${hash('sha256', '{}')}
-discord { payload: { type: 1, event: {} } } → sha256:${hash('sha256', '{}')}
+meta { payload: { entry: [{ changes: [{ value: { statuses: [{}] } }] }] } } ¦ discord { payload: { type: 1, event: {} } } → sha256:${hash('sha256', '{}')}
 
 # Google: the id of the message with its subscription, in the envelope or in headers
-google-pubsub { payload: { subscription: s, message: { messageId: '1', message_id: '1' } } } → ["1","s"]
-google-pubsub { headers: { x-goog-pubsub-message-id: '1', x-goog-pubsub-subscription-name: s }, payload: {} } → ["1","s"]
+google-pubsub { payload: { subscription: s, message: { messageId: '1', message_id: '1' } } } ¦ google-pubsub { headers: { x-goog-pubsub-message-id: '1', x-goog-pubsub-subscription-name: s }, payload: {} } → ["1","s"]
 
 # Twilio: its token, else the message or call with its status
 twilio { headers: { i-twilio-idempotency-token: t }, payload: { MessageSid: SM1, MessageStatus: sent } } → t
@@ -59,8 +50,7 @@ gitlab { headers: { idempotency-key: i, x-gitlab-event-uuid: u } } → i
 gitlab { headers: { x-gitlab-event-uuid: u } } →
 
 # CloudEvents: source and id together, in headers or in the envelope
-cloudevents { headers: { ce-source: s, ce-id: '1' }, payload: {} } → ["s","1"]
-cloudevents { payload: { source: s, id: '1' } } → ["s","1"]
+cloudevents { headers: { ce-source: s, ce-id: '1' }, payload: {} } ¦ cloudevents { payload: { source: s, id: '1' } } → ["s","1"]
 `
 
 testBlocks(cases, (row) => {

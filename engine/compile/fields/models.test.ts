@@ -7,8 +7,7 @@ const models = { allowed: ['openai/gpt-5', 'anthropic/claude-x'], aliases: { fas
 testDecisions(
   String.raw`
 # a request may name a listed model or an alias, and gets the model @ { request: { endpoint: agent } }
-{ message: x, model: openai/gpt-5 } ⇒ { model: openai/gpt-5 }
-{ message: x, model: fast } ⇒ { model: openai/gpt-5 }
+{ message: x, model: openai/gpt-5 } ¦ { message: x, model: fast } ⇒ { model: openai/gpt-5 }
 { message: x, model: anthropic/claude-x } ⇒ { model: anthropic/claude-x }
 { message: x, thinking: xhigh } ⇒ { thinking: xhigh }
 
@@ -51,8 +50,7 @@ testDecisions(`
 
 # a model that a mapping names needs a price where a budget in US dollars pays for its runs @ { agents: { budget: { usd: 1 } } }
 { message: x, model: ollama/llama } ⇒ {} ⇒ { load: MODEL_WITHOUT_PRICE }
-{ message: x, model: openai/gpt-5 } ⇒ {} ⇒ { warn: [] }
-{ message: x, model: '{{model}}', allowPayloadRouting: true } ⇒ {} ⇒ { warn: [] }
+{ message: x, model: openai/gpt-5 } ⇒ {} ¦ { message: x, model: '{{model}}', allowPayloadRouting: true } ⇒ {} ⇒ { warn: [] }
 # a model with a price may be paid for @ { agents: { budget: { usd: 1 }, prices: { ollama/llama: { input: 0, output: 0 } } } }
 { message: x, model: ollama/llama } ⇒ {} ⇒ { warn: [] }
 # without such a budget no price is needed

@@ -19,8 +19,7 @@ testDecisions(
 {} @ { endpoint: orders/8 } ⇒ { pool: 'orders/:id', budget: ':kind/:id' }
 {} @ { endpoint: bills/8 } ⇒ { pool: ':kind/:id', budget: ':kind/:id' }
 { message: x } @ { endpoint: agent } ⇒ { pool: agent, budget: agent }
-{} @ { endpoint: plain } ⇒ { pool: null, budget: null }
-{} @ { endpoint: other } ⇒ { pool: null, budget: null }
+{} @ { endpoint: plain } ¦ {} @ { endpoint: other } ⇒ { pool: null, budget: null }
 { action: wake, text: x } ⇒ {} @ { endpoint: bills/8 } ⇒ { kind: wake, pool: null, budget: null, timeoutSeconds: null }
 `,
   { message: 'x' },

@@ -60,10 +60,8 @@ testDecisions(
 
 # unique items are compared as JSON values
 { schema: { uniqueItems: true } } ⇒ [1, '1', true, 'true', null, [], {}, [1], ['1'], { a: 1, b: 2 }, { a: 2, b: 1 }, { a: { b: 1 } }] ⇒ { message: x }
-{ schema: { uniqueItems: true } } ⇒ [1, 1.0] ⇒ PAYLOAD_SCHEMA ""
-{ schema: { uniqueItems: true } } ⇒ [{ a: 1, b: [2] }, { b: [2], a: 1 }] ⇒ PAYLOAD_SCHEMA ""
-{ schema: { uniqueItems: true } } ⇒ [[], []] ⇒ PAYLOAD_SCHEMA ""
-{ schema: { uniqueItems: true } } ⇒ [null, null] ⇒ PAYLOAD_SCHEMA ""
+{ schema: { uniqueItems: true } } ⇒ [1, 1.0] ¦ { schema: { uniqueItems: true } } ⇒ [{ a: 1, b: [2] }, { b: [2], a: 1 }] ⇒ PAYLOAD_SCHEMA ""
+{ schema: { uniqueItems: true } } ⇒ [[], []] ¦ { schema: { uniqueItems: true } } ⇒ [null, null] ⇒ PAYLOAD_SCHEMA ""
 { schema: { uniqueItems: false } } ⇒ [1, 1] ⇒ { message: x }
 
 # the length of a string is counted in characters

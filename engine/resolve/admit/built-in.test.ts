@@ -29,30 +29,20 @@ testDecisions(String.raw`
 { message: x } ⇒ { runner: claude, model: openai/gpt-5, thinking: low, timeoutSeconds: 5 }
 
 # an invalid field is refused at its place @ { request: { endpoint: agent } }
-{} @ { endpoint: wake } ⇒ BLANK_TEXT /text
-{ text: " \n" } @ { endpoint: wake } ⇒ BLANK_TEXT /text
+{} @ { endpoint: wake } ¦ { text: " \n" } @ { endpoint: wake } ⇒ BLANK_TEXT /text
 { text: 5 } @ { endpoint: wake } ⇒ INVALID_FIELD /text
 { text: x, mode: later } @ { endpoint: wake } ⇒ INVALID_FIELD /mode
 { text: x, wakeMode: true } @ { endpoint: wake } ⇒ INVALID_FIELD /wakeMode
-[] @ { endpoint: wake } ⇒ INVALID_BODY ""
-null ⇒ INVALID_BODY ""
-{} ⇒ BLANK_TEXT /message
-{ message: null } ⇒ BLANK_TEXT /message
-{ message: x, name: "" } ⇒ INVALID_FIELD /name
-{ message: x, name: {} } ⇒ INVALID_FIELD /name
+[] @ { endpoint: wake } ¦ null ⇒ INVALID_BODY ""
+{} ¦ { message: null } ⇒ BLANK_TEXT /message
+{ message: x, name: "" } ¦ { message: x, name: {} } ⇒ INVALID_FIELD /name
 { message: x, channel: "" } ⇒ INVALID_FIELD /channel
-{ message: x, channel: fax } ⇒ UNKNOWN_CHANNEL /channel
-{ message: x, channel: fax, deliver: false } ⇒ UNKNOWN_CHANNEL /channel
+{ message: x, channel: fax } ¦ { message: x, channel: fax, deliver: false } ⇒ UNKNOWN_CHANNEL /channel
 { message: x, channel: telegram } ⇒ { code: CHANNEL_NOT_CONFIGURED /channel, says: "/configured: slack, terminal/" }
-{ message: x, sessionKey: ${long} } ⇒ INVALID_FIELD /sessionKey
-{"message":"x","sessionKey":"a\ud800"} ⇒ INVALID_FIELD /sessionKey
-{ message: x, sessionKey: " " } ⇒ INVALID_FIELD /sessionKey
+{ message: x, sessionKey: ${long} } ¦ {"message":"x","sessionKey":"a\ud800"} ¦ { message: x, sessionKey: " " } ⇒ INVALID_FIELD /sessionKey
 { message: x, sessionKey: " Main " } ⇒ RESERVED_SESSION_KEY /sessionKey
 { message: x, deliver: "false" } ⇒ INVALID_FIELD /deliver
-{ message: x, timeoutSeconds: 0 } ⇒ INVALID_FIELD /timeoutSeconds
-{ message: x, timeoutSeconds: 86401 } ⇒ INVALID_FIELD /timeoutSeconds
-{ message: x, timeoutSeconds: 1.5 } ⇒ INVALID_FIELD /timeoutSeconds
-{ message: x, timeoutSeconds: "30" } ⇒ INVALID_FIELD /timeoutSeconds
+{ message: x, timeoutSeconds: 0 } ¦ { message: x, timeoutSeconds: 86401 } ¦ { message: x, timeoutSeconds: 1.5 } ¦ { message: x, timeoutSeconds: "30" } ⇒ INVALID_FIELD /timeoutSeconds
 { message: x, thinking: hard } ⇒ UNKNOWN_THINKING /thinking
 { message: x, model: gpt-5 } ⇒ MODEL_NOT_ALLOWED /model
 { message: "", deliver: 1, channel: fax, sessionKey: main } ⇒ BLANK_TEXT /message /deliver /sessionKey /channel
@@ -60,8 +50,7 @@ null ⇒ INVALID_BODY ""
 
 # an unconfigured channel is accepted if nothing is delivered, and a channel may be called by its other names @ { request: { endpoint: agent } }
 { message: x, channel: telegram, deliver: false } ⇒ { channel: telegram }
-{ message: x, channel: Slack } ⇒ { channel: slack }
-{ message: x, channel: " slack " } ⇒ { channel: slack }
+{ message: x, channel: Slack } ¦ { message: x, channel: " slack " } ⇒ { channel: slack }
 { message: x, channel: TELEGRAM, deliver: false } ⇒ { channel: telegram }
 { message: x, channel: Last } ⇒ { channel: last }
 
@@ -89,8 +78,7 @@ null ⇒ INVALID_BODY ""
 { text: x, message: x } @ { endpoint: wake } ⇒ { warns: ['/^.message has no effect: the field is called .text. here$/'] }
 { text: x, mod: now } @ { endpoint: wake } ⇒ { warns: ['/^.mod is not a field of .wake; did you mean .mode.\?$/'] }
 { text: x, "a/b~c": 1 } @ { endpoint: wake } ⇒ { warns: [/a~1b~0c is not a field of /wake] }
-{ message: x, foo: null, agentId: " ", idempotencyKey: k, mode: now } ⇒ { warns: [] }
-{ text: x, wakeMode: now, sessionKey: main, idempotencyKey: k } @ { endpoint: wake } ⇒ { warns: [] }
+{ message: x, foo: null, agentId: " ", idempotencyKey: k, mode: now } ¦ { text: x, wakeMode: now, sessionKey: main, idempotencyKey: k } @ { endpoint: wake } ⇒ { warns: [] }
 {"text":"x","\u202egnp":1,"\ud800":1,"x${'y'.repeat(5000)}":1,"__proto__":1,"a\nb":1,"sixth":1,"seventh":1} @ { endpoint: wake } ⇒ { warns: ['/^\/\\u\{202e\}gnp is/', "/^\\/\ufffd is/", '/^\/xy{59}… .{0,120}$/', /^\/__proto__ is/, '/^\/a\\u\{a\}b is/'] }
 
 # OpenClaw's fields are reported to the sender, except where they ask for the default behaviour @ { request: { endpoint: agent } }
@@ -101,8 +89,7 @@ null ⇒ INVALID_BODY ""
 { message: x, sessionMode: persistent } ⇒ { warns: ["/^\\/sessionMode has no effect: without .sessionKey. each request/"] }
 { message: x, sessionMode: isolated, sessionKey: "hook:a" } ⇒ { warns: ["/^\\/sessionMode has no effect: requests of one .sessionKey./"] }
 { message: x, allowUnsafeExternalContent: true } ⇒ { warns: [/always has the boundary around it$/] }
-{ message: x, agentId: " Main ", sessionMode: isolated, waitForCompletion: false, allowUnsafeExternalContent: false } ⇒ { warns: [] }
-{ message: x, agentId: main, sessionMode: persistent, sessionKey: "hook:a" } ⇒ { warns: [] }
+{ message: x, agentId: " Main ", sessionMode: isolated, waitForCompletion: false, allowUnsafeExternalContent: false } ¦ { message: x, agentId: main, sessionMode: persistent, sessionKey: "hook:a" } ⇒ { warns: [] }
 
 # a request may name any agent by default @ { request: { endpoint: agent } }
 { message: x, agentId: any } ⇒ { message: x }
@@ -111,10 +98,8 @@ null ⇒ INVALID_BODY ""
 { message: x, agentId: any } ⇒ { message: x }
 
 # a request may name an allowed agent, and no other @ { request: { endpoint: agent }, hooks: { allowedAgentIds: [hooks, main] } }
-{ message: x, agentId: "Hooks " } ⇒ { message: x }
-{ message: x } ⇒ { message: x }
-{ message: x, agentId: other } ⇒ INVALID_FIELD /agentId
-{ text: x, agentId: other } @ { endpoint: wake } ⇒ INVALID_FIELD /agentId
+{ message: x, agentId: "Hooks " } ¦ { message: x } ⇒ { message: x }
+{ message: x, agentId: other } ¦ { text: x, agentId: other } @ { endpoint: wake } ⇒ INVALID_FIELD /agentId
 
 # where no agent is allowed, none may be named @ { request: { endpoint: agent }, hooks: { allowedAgentIds: [] } }
 { message: x, agentId: other } ⇒ INVALID_FIELD /agentId

@@ -31,8 +31,7 @@ testDecisions(
 # a key with a placeholder is a template, and any other key an expression
 { coalesce({{ref}}/{{n}})~ } ⇒ { ref: main, n: 7 } ⇒ { coalesce: { key: main/7 } }
 { coalesce( {{ref}} )~ } ⇒ { ref: main } ⇒ { coalesce: { key: main } }
-{ coalesce({% ref & "/" & n %})~ } ⇒ { ref: main, n: 7 } ⇒ { coalesce: { key: main/7 } }
-{ coalesce(ref & "/" & n)~ } ⇒ { ref: main, n: 7 } ⇒ { coalesce: { key: main/7 } }
+{ coalesce({% ref & "/" & n %})~ } ⇒ { ref: main, n: 7 } ¦ { coalesce(ref & "/" & n)~ } ⇒ { ref: main, n: 7 } ⇒ { coalesce: { key: main/7 } }
 { coalesce({% "{{" & ref %})~ } ⇒ { ref: main } ⇒ { coalesce: { key: '{{main' } }
 { coalesce(n)~ } ⇒ { n: 7 } ⇒ { coalesce: { key: '7' } }
 { coalesce(draft)~ } ⇒ { draft: false } ⇒ { coalesce: { key: 'false' } }
@@ -42,15 +41,10 @@ testDecisions(
 
 # a request whose key gives nothing, or lacks a value, is neither coalesced nor a repetition
 { coalesce(absent)~ } ⇒ {} ⇒ { coalesce: null, explain: { coalesce.key: 'expression: nothing, so the request is not coalesced' } }
-{ coalesce(none)~ } ⇒ { none: null } ⇒ { coalesce: null }
-{ coalesce(blank)~ } ⇒ { blank: ' ' } ⇒ { coalesce: null }
-{ coalesce("")~ } ⇒ {} ⇒ { coalesce: null }
-{ coalesce([][0])~ } ⇒ {} ⇒ { coalesce: null }
-{ coalesce({{absent}})~ } ⇒ {} ⇒ { coalesce: null }
-{ coalesce({{blank}})~ } ⇒ { blank: ' ' } ⇒ { coalesce: null }
+{ coalesce(none)~ } ⇒ { none: null } ¦ { coalesce(blank)~ } ⇒ { blank: ' ' } ¦ { coalesce("")~ } ⇒ {} ¦ { coalesce([][0])~ } ⇒ {} ⇒ { coalesce: null }
+{ coalesce({{absent}})~ } ⇒ {} ¦ { coalesce({{blank}})~ } ⇒ { blank: ' ' } ⇒ { coalesce: null }
 { coalesce(push:{{repo}}:{{ref}})~ } ⇒ { repo: a, ref: b } ⇒ { coalesce: { key: 'push:a:b' } }
-{ coalesce(push:{{repo}}:{{ref}})~ } ⇒ { repo: a } ⇒ { coalesce: null }
-{ coalesce(push:{{repo}}:{{ref}})~ } ⇒ { repo: a, ref: '' } ⇒ { coalesce: null }
+{ coalesce(push:{{repo}}:{{ref}})~ } ⇒ { repo: a } ¦ { coalesce(push:{{repo}}:{{ref}})~ } ⇒ { repo: a, ref: '' } ⇒ { coalesce: null }
 { coalesce(push:{{#if ref}}{{ref}}{{/if}})~ } ⇒ { ref: b } ⇒ { coalesce: { key: 'push:b' } }
 { coalesce(push:{{#if ref}}{{ref}}{{/if}})~ } ⇒ {} ⇒ { coalesce: null }
 { coalesce({{#if draft}}drafts{{else}}ready{{/if}})~ } ⇒ {} ⇒ { coalesce: { key: ready } }
@@ -58,8 +52,7 @@ testDecisions(
 { strict: true, coalesce({{repo}}:{{ref}})~ } ⇒ { repo: a, ref: ' ' } ⇒ { coalesce: null }
 { dedupe(absent)~ } ⇒ {} ⇒ { dedupe: null, explain: { dedupe.key: 'expression: nothing, so every request counts' } }
 { dedupe({{absent}})~ } ⇒ {} ⇒ { dedupe: null, explain: { dedupe.key: 'template: nothing, so every request counts' } }
-{ dedupe(event:{{none}})~ } ⇒ { none: null } ⇒ { dedupe: null }
-{ dedupe(d:{{#if none}}{{none}}{{/if}})~ } ⇒ {} ⇒ { dedupe: null }
+{ dedupe(event:{{none}})~ } ⇒ { none: null } ¦ { dedupe(d:{{#if none}}{{none}}{{/if}})~ } ⇒ {} ⇒ { dedupe: null }
 
 # a key sees the same as templates and expressions: vars, params, headers, exact numbers, the elements of forEach
 { vars: { repo: repository.name }, match: { path: 't/:team' }, coalesce({{vars.repo}} {{id}} {{params.team}})~ } ⇒ {"repository":{"name":"a"},"id":9007199254740993} @ { endpoint: t/core } ⇒ { coalesce: { key: a 9007199254740993 core } }
@@ -75,21 +68,10 @@ testDecisions(
 
 # a key that cannot be parsed, or a dedupe key that is the same for every request, is refused at load
 { coalesce({{ref)~ } ⇒ {} ⇒ { load: TEMPLATE_SYNTAX, says: '/^.coalesce\.key. of mapping "first"/' }
-{ coalesce(ref &)~ } ⇒ {} ⇒ { load: EXPRESSION_SYNTAX }
-{ coalesce({% ( %})~ } ⇒ {} ⇒ { load: EXPRESSION_SYNTAX }
-{ dedupe(id &)~ } ⇒ {} ⇒ { load: EXPRESSION_SYNTAX }
-{ message: x, dedupe: { enabled: false, key: 'id &' } } ⇒ {} ⇒ { load: EXPRESSION_SYNTAX }
+{ coalesce(ref &)~ } ⇒ {} ¦ { coalesce({% ( %})~ } ⇒ {} ¦ { dedupe(id &)~ } ⇒ {} ¦ { message: x, dedupe: { enabled: false, key: 'id &' } } ⇒ {} ⇒ { load: EXPRESSION_SYNTAX }
 { dedupe("all")~ } ⇒ {} ⇒ { load: CONSTANT_KEY, says: '/^.dedupe\.key. of mapping "first": is the same for every request/' }
-{ dedupe({% "all" & 1 %})~ } ⇒ {} ⇒ { load: CONSTANT_KEY }
-{ dedupe(1)~ } ⇒ {} ⇒ { load: CONSTANT_KEY }
-{ dedupe({{! nothing }}all)~ } ⇒ {} ⇒ { load: CONSTANT_KEY }
-{ dedupe(["a", {"b": -2}])~ } ⇒ {} ⇒ { load: CONSTANT_KEY }
-{ dedupe($now())~ } ⇒ {} ⇒ { warn: [] }
-{ dedupe($.id)~ } ⇒ {} ⇒ { warn: [] }
-{ dedupe({{id}})~ } ⇒ {} ⇒ { warn: [] }
-{ dedupe(id ? "a" : "b")~ } ⇒ {} ⇒ { warn: [] }
-{ dedupe(*)~ } ⇒ {} ⇒ { warn: [] }
-{ message: x, dedupe: { enabled: false, key: '"all"' } } ⇒ {} ⇒ { warn: [] }
+{ dedupe({% "all" & 1 %})~ } ⇒ {} ¦ { dedupe(1)~ } ⇒ {} ¦ { dedupe({{! nothing }}all)~ } ⇒ {} ¦ { dedupe(["a", {"b": -2}])~ } ⇒ {} ⇒ { load: CONSTANT_KEY }
+{ dedupe($now())~ } ⇒ {} ¦ { dedupe($.id)~ } ⇒ {} ¦ { dedupe({{id}})~ } ⇒ {} ¦ { dedupe(id ? "a" : "b")~ } ⇒ {} ¦ { dedupe(*)~ } ⇒ {} ¦ { message: x, dedupe: { enabled: false, key: '"all"' } } ⇒ {} ⇒ { warn: [] }
 
 # explain shows the key with its origin, with secrets hidden, and that busy was set
 { busy: reject, coalesce({{repo}}:{{ref}})~ } ⇒ { repo: a, ref: b } ⇒ { busy: reject, explain: { busy: 'literal: reject', coalesce.key: 'template: a:b' } }
@@ -111,22 +93,14 @@ testDecisions(
 
 # an invalid key is refused by the name of its header, or at its place in the body @ { request: { endpoint: agent } }
 { message: x } @ { headers: { idempotency-key: '' } } ⇒ { code: INVALID_FIELD, says: '/^the header .Idempotency-Key. must be one key of 1 to 255/' }
-{ message: x } @ { headers: { idempotency-key: ' ' } } ⇒ INVALID_FIELD
-{ message: x } @ { headers: { idempotency-key: '""' } } ⇒ INVALID_FIELD
-{ message: x } @ { headers: { idempotency-key: '" "' } } ⇒ INVALID_FIELD
-{ message: x } @ { headers: { idempotency-key: '"open' } } ⇒ INVALID_FIELD
+{ message: x } @ { headers: { idempotency-key: ' ' } } ¦ { message: x } @ { headers: { idempotency-key: '""' } } ⇒ INVALID_FIELD
+{ message: x } @ { headers: { idempotency-key: '" "' } } ¦ { message: x } @ { headers: { idempotency-key: '"open' } } ⇒ INVALID_FIELD
 { message: x } @ { headers: { idempotency-key: ${'x'.repeat(255)} } } ⇒ { dedupe: { key: ${'x'.repeat(255)} } }
 { message: x } @ { headers: { idempotency-key: ${'x'.repeat(256)} } } ⇒ INVALID_FIELD
-{ message: x } @ { headers: { idempotency-key: "tab\there" } } ⇒ INVALID_FIELD
-{ message: x } @ { headers: { idempotency-key: nül } } ⇒ INVALID_FIELD
-{ message: x } @ { headers: { idempotency-key: '"a", "b"' } } ⇒ INVALID_FIELD
-{ message: x } @ { headers: { idempotency-key: '"\x"' } } ⇒ INVALID_FIELD
+{ message: x } @ { headers: { idempotency-key: "tab\there" } } ¦ { message: x } @ { headers: { idempotency-key: nül } } ⇒ INVALID_FIELD
+{ message: x } @ { headers: { idempotency-key: '"a", "b"' } } ¦ { message: x } @ { headers: { idempotency-key: '"\x"' } } ⇒ INVALID_FIELD
 { message: x } @ { headers: { x-openclaw-idempotency-key: '"open' } } ⇒ { says: '/^the header .X-OpenClaw-Idempotency-Key. must be one key/' }
-{ message: x, idempotencyKey: '' } ⇒ INVALID_FIELD /idempotencyKey
-{ message: x, idempotencyKey: ' ' } ⇒ INVALID_FIELD /idempotencyKey
-{ message: x, idempotencyKey: 7 } ⇒ INVALID_FIELD /idempotencyKey
-{ message: x, idempotencyKey: {} } ⇒ INVALID_FIELD /idempotencyKey
-{ message: x, idempotencyKey: [a] } ⇒ INVALID_FIELD /idempotencyKey
+{ message: x, idempotencyKey: '' } ¦ { message: x, idempotencyKey: ' ' } ¦ { message: x, idempotencyKey: 7 } ¦ { message: x, idempotencyKey: {} } ¦ { message: x, idempotencyKey: [a] } ⇒ INVALID_FIELD /idempotencyKey
 { message: x, idempotencyKey: ${'x'.repeat(256)} } ⇒ INVALID_FIELD /idempotencyKey
 { text: x } @ { endpoint: wake, headers: { idempotency-key: '"open' } } ⇒ INVALID_FIELD
 
@@ -141,8 +115,7 @@ testDecisions(
 { message: x, forEach: items } ⇒ { items: [a, b] } @ { headers: { x-github-delivery: g } } ⇒ [{ dedupe: { key: '["g",0]' } }, { dedupe: { key: '["g",1]' } }]
 
 # what may be caught up is remembered for as long as that @ { endpoints: { test: { verify: { provider: github }, catchUp: { repo: a/b, hookId: 1, token: t, every: 10m, lookBack: 3d } } } }
-{ message: x } ⇒ {} @ { headers: { x-github-delivery: g } } ⇒ { dedupe: { windowMs: 259200000 } }
-{ message: x, dedupe: { enabled: true, key: '{{id}}', windowMs: 259200000 } } ⇒ { id: 7 } ⇒ { dedupe: { windowMs: 259200000 } }
+{ message: x } ⇒ {} @ { headers: { x-github-delivery: g } } ¦ { message: x, dedupe: { enabled: true, key: '{{id}}', windowMs: 259200000 } } ⇒ { id: 7 } ⇒ { dedupe: { windowMs: 259200000 } }
 [{ id: a, match: { path: other }, message: x, dedupe: { enabled: true, windowMs: 5 } }, { id: b, message: x }] ⇒ {} ⇒ { warn: [] }
 { id: m, message: x, dedupe: { enabled: true, windowMs: 86400000 } } ⇒ {} ⇒ { load: DEDUPE_TOO_SHORT, says: '/^.dedupe\.window. of mapping "m": is shorter than 3d/' }
 { id: m, match: { path: test }, message: x, dedupe: { enabled: false } } ⇒ {} ⇒ { load: DEDUPE_TOO_SHORT, says: '/^.dedupe\.enabled. of mapping "m": is false/' }
