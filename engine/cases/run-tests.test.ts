@@ -40,8 +40,7 @@ const situations: Readonly<Record<string, Situation>> = {
 /** Under a title: what a test expects, perhaps ` @ situation body`, and the mismatches that are reported. */
 const cases = `
 # a test passes when everything that it names is as expected
-{ mapping: first, action: agent, message: See crash, prompt: { contains: 'See [title]' } }
-{ sessionKey: { prefix: 'hook:' }, deliver: true, channel: last, to: { exists: false } }
+{ mapping: first, action: agent, message: See crash, prompt: { contains: 'See [title]' } } ¦ { sessionKey: { prefix: 'hook:' }, deliver: true, channel: last, to: { exists: false } }
 { timeoutSeconds: 600, trusted: false, status: 200 }
 
 # each field that is not as expected is reported
@@ -51,9 +50,7 @@ const cases = `
 { message: { prefix: See, contains: [crash, burn], suffix: '!', pattern: ^See c, exists: true } } ⇒ expect.message.contains[1]: text that contains "burn", not "See crash" ⇒ expect.message.suffix: text that ends with "!", not "See crash"
 
 # \`not\` negates a value or a test, and several tests must not all hold
-{ message: { not: See it }, to: { not: C1 } }
-{ message: { not: { contains: [burn, crash] } } }
-{ message: { not: { prefix: x } } }
+{ message: { not: See it }, to: { not: C1 } } ¦ { message: { not: { contains: [burn, crash] } } } ¦ { message: { not: { prefix: x } } }
 { message: { not: See crash } } ⇒ expect.message.not: anything but "See crash", not "See crash"
 { message: { not: { contains: crash, prefix: See } } } ⇒ expect.message.not: text that does not contain "crash", or text that does not begin with "See", not "See crash"
 
@@ -66,17 +63,14 @@ const cases = `
 { message: { pattern: ( } } ⇒ expect.message.pattern: a pattern that can be read, not none
 
 # mode and wakeMode stand for each other, as in mappings
-{ wakeMode: next-heartbeat } @ wake { title: crash }
-{ mode: now }
+{ wakeMode: next-heartbeat } @ wake { title: crash } ¦ { mode: now }
 
 # busy and keys are expected like fields, and what is not written is queue and no key
 { busy: reject, coalesce: { suffix: main } } @ busy { ref: refs/main }
 { busy: reject, coalesce: { suffix: main } } @ busy { ref: dev } ⇒ expect.coalesce.suffix: text that ends with "main", not "dev"
-{ busy: queue, coalesce: { exists: false } }
-{ dedupe: e1 } @ dedupe { id: e1 }
+{ busy: queue, coalesce: { exists: false } } ¦ { dedupe: e1 } @ dedupe { id: e1 }
 { dedupe: { prefix: f } } @ dedupe { id: e1 } ⇒ expect.dedupe.prefix: text that begins with "f", not "e1"
-{ dedupe: { exists: false } } @ dedupe {}
-{ dedupe: e1 } @ dedupeWake { id: e1 }
+{ dedupe: { exists: false } } @ dedupe {} ¦ { dedupe: e1 } @ dedupeWake { id: e1 }
 { dedupe: { prefix: f } } @ dedupeWake { id: e1 } ⇒ expect.dedupe.prefix: text that begins with "f", not "e1"
 { dedupe: { exists: false } } @ dedupeWake {}
 
@@ -89,15 +83,11 @@ const cases = `
 { outcome: ignored, status: 200, reason: x } ⇒ expect.outcome: ignored, not accepted, by "first"
 
 # a refusal is expected by its outcome, status, code, reason or mapping, and a skipped request by its outcome
-{ outcome: refused, status: 400, code: BLANK_TEXT, mapping: first } @ absent {}
-{ status: 400 } @ absent {}
-{ code: BLANK_TEXT } @ absent {}
-{ reason: { contains: message } } @ absent {}
+{ outcome: refused, status: 400, code: BLANK_TEXT, mapping: first } @ absent {} ¦ { status: 400 } @ absent {} ¦ { code: BLANK_TEXT } @ absent {} ¦ { reason: { contains: message } } @ absent {}
 { outcome: skipped, mapping: each } @ each { items: [] }
 
 # an endpoint that nothing covers is refused, as the gateway would, and a built-in one is tested like any other
-{ outcome: refused, code: NOT_FOUND } @ elsewhere {}
-{ action: wake, text: hi } @ builtIn { text: hi, mode: now }
+{ outcome: refused, code: NOT_FOUND } @ elsewhere {} ¦ { action: wake, text: hi } @ builtIn { text: hi, mode: now }
 
 # several actions are expected one by one, in their order, and each element by its position
 { actions: [{ mapping: one, action: wake, text: Seen crash }, { mapping: each, index: 0, message: Item a }, { mapping: each, index: 1, message: Item c }] } @ items ⇒ expect.actions[2].message: "Item c", not "Item b"

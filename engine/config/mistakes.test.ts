@@ -201,6 +201,8 @@ ok                          wake: { verify: { provider: standard-webhooks, secre
 ~UNUSED_FIELD               agent: { concurrency: 1, timeoutSeconds: 5, budget: { runs: 1 }, §bots: [a] }
 ok                          "orders/:id": { maxBodyBytes: 5 }
 # no authentication
+ok                          gateway: { host: "::ffff:127.0.0.1" }⏎hooks: { endpoints: { door: { auth: none } } }
+AUTH_NONE_PUBLIC            gateway: { host: localhost.example.com }⏎hooks: { endpoints: { door: { §auth: none } } } ¦ gateway: { host: "::ffff:10.0.0.1" }⏎hooks: { endpoints: { door: { §auth: none } } }
 ok                          gateway: { host: 127.8.9.10 }⏎hooks: { endpoints: { door: { auth: none } } } ¦ gateway: { host: "::1" }⏎hooks: { endpoints: { door: { auth: none } } }
 ok                          gateway: { host: localhost }⏎hooks: { endpoints: { door: { auth: none } } }
 AUTH_NONE_PUBLIC            gateway: { host: 0.0.0.0 }⏎hooks: { endpoints: { door: { §auth: none } } } ¦ gateway: { host: "::" }⏎hooks: { endpoints: { door: { §auth: none } } }

@@ -49,34 +49,21 @@ const cases = `
 { message: x, dedupe: { enabled: true, key: '{{repository.ful_name}} {{number}}' } } ¦ { message: x, dedupe: { enabled: true, key: repository.ful_name & number } } → repository.ful_name Did you mean repository.full_name?
 
 # fields that are there are known, and those that cannot be judged
-{ message: '{{number}} {{pull_request.user.login}} {{commits[1].id}}' }
-{ message: '{{payload.number}} {{headers.x-any}} {{query.y}} {{path}} {{now}}' }
-{ message: '{{pull_request.milestone.title}} {{pull_request.labels[0].name}}' }
-{ message: '{{#each commits}}{{id}} {{author.name}} {{@index}} {{../number}}{{/each}}' }
-{ message: '{{#each commits as |commit at|}}{{commit.id}} {{at}}{{/each}}' }
-{ message: '{{#each commits}}{{#each files}}{{this}} {{../id}} {{@root.number}}{{/each}}{{/each}}' }
-{ message: '{{#with pull_request}}{{title}} {{user.login}} {{../number}}{{/with}}' }
-{ message: '{{truncate (default pull_request.title "none") 20}} {{#if number}}x{{/if}}' }
-{ message: '{{commits.length}} {{pull_request.title.length}}' }
-{ vars: { who: pull_request.user.login }, message: '{{vars.who}}' }
-{ vars: { first: '$sort(commits)[0]' }, message: '{{vars.first.any}}' }
-{ forEach: commits, message: '{{item.id}} {{item.author.name}} {{index}}' }
-{ forEach: $distinct(commits), message: '{{item.anything}}' }
-{ message: '{% $string(number) & commits[0].id & commits.author.name %}' }
-{ message: '{% commits[odd].name & $map(commits, function($c) { $c.odd }) %}' }
-{ match: { path: test, body: { action: [opened, closed], commits: { id: c1 } } }, message: x }
+{ message: '{{number}} {{pull_request.user.login}} {{commits[1].id}}' } ¦ { message: '{{payload.number}} {{headers.x-any}} {{query.y}} {{path}} {{now}}' }
+{ message: '{{pull_request.milestone.title}} {{pull_request.labels[0].name}}' } ¦ { message: '{{#each commits}}{{id}} {{author.name}} {{@index}} {{../number}}{{/each}}' }
+{ message: '{{#each commits as |commit at|}}{{commit.id}} {{at}}{{/each}}' } ¦ { message: '{{#each commits}}{{#each files}}{{this}} {{../id}} {{@root.number}}{{/each}}{{/each}}' }
+{ message: '{{#with pull_request}}{{title}} {{user.login}} {{../number}}{{/with}}' } ¦ { message: '{{truncate (default pull_request.title "none") 20}} {{#if number}}x{{/if}}' }
+{ message: '{{commits.length}} {{pull_request.title.length}}' } ¦ { vars: { who: pull_request.user.login }, message: '{{vars.who}}' } ¦ { vars: { first: '$sort(commits)[0]' }, message: '{{vars.first.any}}' }
+{ forEach: commits, message: '{{item.id}} {{item.author.name}} {{index}}' } ¦ { forEach: $distinct(commits), message: '{{item.anything}}' } ¦ { message: '{% $string(number) & commits[0].id & commits.author.name %}' }
+{ message: '{% commits[odd].name & $map(commits, function($c) { $c.odd }) %}' } ¦ { match: { path: test, body: { action: [opened, closed], commits: { id: c1 } } }, message: x }
 
 # a field that the author expects to be absent at times is not reported
-{ message: '{{default closed_at "open"}} {{#if merger}}{{merger}} {{merger.login}}{{else if team.slug}}{{team.slug}}{{/if}}' }
-{ message: '{{#unless (or merger team)}}none{{else}}{{merger}} {{team.slug}}{{/unless}}' }
-{ match: { path: test, when: $not($exists(merged_by.login)) }, message: x }
-{ match: { path: test, body: { merged_by: { exists: false } } }, message: x }
+{ message: '{{default closed_at "open"}} {{#if merger}}{{merger}} {{merger.login}}{{else if team.slug}}{{team.slug}}{{/if}}' } ¦ { message: '{{#unless (or merger team)}}none{{else}}{{merger}} {{team.slug}}{{/unless}}' }
+{ match: { path: test, when: $not($exists(merged_by.login)) }, message: x } ¦ { match: { path: test, body: { merged_by: { exists: false } } }, message: x }
 
 # without a sample that matches the mapping, its fields are not judged
-{ match: { path: test, body: { action: closed } }, message: '{{merged_by.login}}' }
-{ match: { path: test, when: 'action = "closed"' }, message: '{{merged_by.login}}' }
-{ match: { path: test, headers: { x-github-event: issues } }, message: '{{issue.title}}' }
-{ match: { path: other }, message: '{{issue.title}}' }
+{ match: { path: test, body: { action: closed } }, message: '{{merged_by.login}}' } ¦ { match: { path: test, when: 'action = "closed"' }, message: '{{merged_by.login}}' }
+{ match: { path: test, headers: { x-github-event: issues } }, message: '{{issue.title}}' } ¦ { match: { path: other }, message: '{{issue.title}}' }
 `
 
 testBlocks(cases, async (row) => {

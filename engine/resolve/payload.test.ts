@@ -4,6 +4,7 @@ import { maxFields } from '../payload/form.ts'
 import { decodePayload as decode, isLongToRead } from './payload.ts'
 
 const form = 'application/x-www-form-urlencoded'
+const fieldsOf = (text: string) => decodePayload(Buffer.from(text), form).payload as Record<string, unknown>
 
 function refusal(code: string) {
   return { name: 'RefusalError', code }
@@ -39,7 +40,21 @@ test('a form is decoded, with lists for repeated names, and its field named payl
   for (const text of ['payload=hello', 'payload=5', 'payload=%7Bbroken&more=1'])
     assert.ok(Object.hasOwn(decodePayload(Buffer.from(text), form).payload as object, 'payload'), text)
   assert.throws(() => decodePayload(Buffer.from('payload=%7Bbroken'), form), refusal('INVALID_JSON'))
-  assert.throws(() => decodePayload(Buffer.from('a&'.repeat(maxFields)), form), refusal('TOO_MANY_FIELDS'))
+  assert.throws(() => fieldsOf('a&'.repeat(maxFields)), refusal('TOO_MANY_FIELDS'))
+})
+
+test('pluses, escapes and names of a form are read as the platform reads them, and none reaches a prototype', () => {
+  assert.deepEqual({ ...fieldsOf('a=b+c%20d&e=%zz&f=1&f=2&f=') }, { a: 'b c d', e: '%zz', f: ['1', '2', ''] })
+  for (const text of ['a=+', '+=+', 'a=b+ä+%2B+%C3%A4', '+a+=++b', 'a=++&a=+1', 'ключ+1=а+б']) {
+    const read = new URLSearchParams(text)
+    assert.deepEqual(Object.entries(fieldsOf(text))[0]?.flat(), [...read.keys().take(1), ...read.values()])
+  }
+  const fields = fieldsOf('__proto__=x&__proto__[y]=1&constructor=z')
+  assert.deepEqual(
+    [Object.getPrototypeOf(fields), fields['constructor'], fields['toString']],
+    [null, 'z', undefined],
+  )
+  assert.ok(!Object.hasOwn(fields, '__proto__'))
 })
 
 /** Content type, body, the fields that it gives. */

@@ -9,40 +9,18 @@ const secret = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='
 const publicUrl = 'https://hooks.example.com/hooks/x'
 const options = { seed: 20260115, numRuns: 60 }
 
-const names = providerRows.flatMap(({ schemes }) =>
-  schemes.flatMap((scheme): readonly string[] => {
-    if (scheme.family === 'token') return [scheme.header]
-    if (scheme.family !== 'hmac' || 'body' in scheme.signature) return []
-    const from = scheme.timestamp?.from
-    const times = from && 'header' in from ? from.header : []
-    const ids = Array.isArray(scheme.id) ? scheme.id : []
-    return [...scheme.signature.headers.map((name) => name.replace('*', '1')), ...times, ...ids]
-  }),
-)
+const names = JSON.stringify(providerRows).match(/(?<=")[a-z0-9]+(-[a-z0-9]+)+(?=\*?")/g) ?? []
 const symmetric = providerNames.filter((name) => createProvider({ provider: name, secret }).verifier)
 
-const text = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 80 }),
-  fc.constantFrom(
-    't=,v1=',
-    'sha256=',
-    'v1, v1, v1,',
-    '=,=;',
-    '__proto__',
-    `t=${seconds},v1=${'0'.repeat(64)}`,
-  ),
-)
-const anyHeaders = fc.dictionary(
-  fc.oneof(fc.constantFrom(...names, 'content-type', '__proto__'), fc.string()),
-  fc.oneof(text, fc.array(text, { maxLength: 3 })),
-  { noNullPrototype: false, maxKeys: 12 },
-)
+const nearly = ['t=,v1=', 'sha256=', 'v1, v1, v1,', '=,=;', '__proto__', `t=${seconds},v1=${'0'.repeat(64)}`]
+const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 80 }), fc.constantFrom(...nearly))
+const name = fc.oneof(fc.constantFrom(...names, 'content-type', '__proto__'), fc.string())
+const value = fc.oneof(text, fc.array(text, { maxLength: 3 }))
+const anyHeaders = fc.dictionary(name, value, { noNullPrototype: false, maxKeys: 12 })
+const unfinished = fc.constantFrom('[', '{"signature":', '{"signature":{"signature":7}}', '%', '&&==%zz')
 const anyBody = fc.oneof(
   fc.uint8Array({ maxLength: 200 }),
-  fc.json().map((json) => Buffer.from(json)),
-  fc
-    .constantFrom('[', '{"signature":', '{"signature":{"signature":7}}', '%', '&&==%zz')
-    .map((each) => Buffer.from(each)),
+  fc.oneof(fc.json(), unfinished).map((each) => Buffer.from(each)),
 )
 
 test('every combination of headers and body has a result, which is not a good one', async () => {

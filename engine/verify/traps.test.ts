@@ -253,6 +253,10 @@ testRows(
   twilio('good', withPort + twilioSigned),
   twilio('good', twilioUrl + twilioSigned, { policy: { publicUrl: withPort } }),
   twilio('good', twilioUrl + twilioSigned, { policy: { publicUrl: `${twilioUrl}#rc=2` } }),
+  twilio('good', `https://[::1]:443/in${twilioSigned}`, { policy: { publicUrl: 'https://[::1]/in' } }),
+  twilio('good', `https://u:p@a.example/in${twilioSigned}`, {
+    policy: { publicUrl: 'https://u:p@a.example:8443/in' },
+  }),
   twilio('SIGNATURE_MISMATCH', `https://evil.example/hooks/twilio${twilioSigned}`, { headers: evil }),
   twilio('SIGNATURE_MISMATCH', `http://hooks.example.com/hooks/twilio${twilioSigned}`),
   'Twilio: JSON is covered by its digest in the query, or not at all',
@@ -310,6 +314,19 @@ trap(
   ['SIGNATURE_MISMATCH', base64(squareUrl + body), { ...squareSent, target: '/hooks/square?shop=2' }],
   ['SIGNATURE_MISMATCH', base64(body), squareSent],
   ['SIGNATURE_WEAKER', olderSquare, squareSent],
+  'an address of scheme and host alone gets the path as it was received, and any other keeps its own',
+  ...['https://a.example:8443', 'https://a.example:8443?x', 'https://a.example:8443#x'].map(
+    (publicUrl): ShortRow => [
+      'good',
+      base64(`https://a.example:8443/x?a=%2f&&b=+${body}`),
+      { policy: { publicUrl }, target: '/x?a=%2f&&b=+' },
+    ],
+  ),
+  [
+    'good',
+    base64(`https://a.example/?${body}`),
+    { policy: { publicUrl: 'https://a.example/?own=1#rc=2' }, target: '/hooks/x?' },
+  ],
 )
 test('without the configured address, a signature that covers it is refused, and the reason names the missing setting', async () => {
   const headers = { 'x-square-hmacsha256-signature': base64(body), host: 'a.example' }
@@ -319,6 +336,7 @@ test('without the configured address, a signature that covers it is refused, and
 
 const hubspotUrl = 'https://hooks.example.com/hooks/hubspot'
 const hubspotPolicy = { publicUrl: hubspotUrl }
+const listed = '%3A%2f%3F%40%21%24%27%28%29%2A%2C%3B'
 const hubspotTarget = '/hooks/hubspot?to=a%40b&path=%2fx&q=a%20b'
 const older = { 'x-hubspot-signature': hash('sha256', secret + body), 'x-hubspot-signature-version': 'v1' }
 function hubspot(expected: string, url: string, time = now, target = '/hooks/hubspot', method = 'POST'): Row {
@@ -331,6 +349,7 @@ trap(
   'x-hubspot-signature-v3',
   'HubSpot: the time is in milliseconds, some escapes are decoded or none, and no older version is accepted',
   hubspot('good', `${hubspotUrl}?to=a@b&path=/x&q=a%20b`, now, hubspotTarget),
+  hubspot('good', `${hubspotUrl}?:/?@!$'()*,;%20%2B%26%25`, now, `/hooks/hubspot?${listed}%20%2B%26%25`),
   hubspot('good', `${hubspotUrl}?to=a%40b&path=%2fx&q=a%20b`, now, hubspotTarget),
   hubspot('good', hubspotUrl, now - 300_000),
   hubspot('TIMESTAMP_OUTSIDE', hubspotUrl, now - 300_001),

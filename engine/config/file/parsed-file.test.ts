@@ -24,10 +24,5 @@ for (const [style, spelling] of Object.entries(spellings)) {
   })
 }
 
-test('if an escape writes the character, the last place that could be followed is returned', () => {
-  assert.equal(offsetInRaw('"ab\\u0041cd"', 'abAcd', 4), 2)
-})
-
-test('the end of the text has a place too', () => {
-  assert.equal(offsetInRaw('"ab"', 'ab', 2), 3)
-})
+test('if an escape writes the character, the last place that could be followed is returned, and the end has one too', () =>
+  assert.deepEqual([offsetInRaw('"ab\\u0041cd"', 'abAcd', 4), offsetInRaw('"ab"', 'ab', 2)], [2, 3]))

@@ -22,15 +22,7 @@ test('three names stand for the ranges of local networks', () => {
 })
 
 test('anything else is refused', () => {
-  const texts = ['', '10', '10.0.0', '10.0.0.0/33', '::/129', '10.0.0.0/', '10.0.0.0/-1', '10.0.0.0/8 ']
-  for (const text of [
-    ...texts,
-    '010.0.0.1',
-    '10.0.0.0/255.0.0.0',
-    'fe80::1%eth0',
-    'proxy.example',
-    'toString',
-  ]) {
-    assert.throws(() => parseAddressRange(text), RangeError, text)
-  }
+  const texts = ` 10 10.0.0 10.0.0.0/33 ::/129 10.0.0.0/ 10.0.0.0/-1 010.0.0.1 10.0.0.0/255.0.0.0 fe80::1%eth0
+    proxy.example toString`.split(/\s+/)
+  for (const text of [...texts, '10.0.0.0/8 ']) assert.throws(() => parseAddressRange(text), RangeError, text)
 })
