@@ -24,10 +24,9 @@ const keySet = (...keys: [string, { publicKey: KeyObject }][]) =>
   })
 const oneKey = keySet(['first', first])
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
-const signBy =
-  ({ privateKey }: { privateKey: KeyObject }, hash = 'sha256') =>
-  (text: string) =>
-    sign(hash, Buffer.from(text), privateKey)
+const signBy = ({ privateKey }: { privateKey: KeyObject }, hash = 'sha256') => {
+  return (text: string) => sign(hash, Buffer.from(text), privateKey)
+}
 
 /** Differences from a good request. */
 interface Sent {
@@ -70,6 +69,8 @@ const byHmac = (text: string) => createHmac('sha256', publicText).update(text).d
 const jwk = second.publicKey.export({ format: 'jwk' })
 const bySecond = { header: { kid: 'second' }, sign: signBy(second) }
 
+const wrongSender = (claims: object): [string, Sent] => ['WRONG_SENDER', { claims }]
+
 /** Under each title, the code of a request, and perhaps the downloads that it takes: whether each is of fresh keys. */
 const requests: Readonly<Record<string, readonly (readonly [string, Sent, (readonly boolean[])?])[]>> = {
   'a token of the configured account for the configured audience is accepted': [
@@ -81,13 +82,11 @@ const requests: Readonly<Record<string, readonly (readonly [string, Sent, (reado
     ['WRONG_AUDIENCE', { policy: { audience: 'mine', publicUrl: audience, serviceAccount } }],
   ],
   'a genuine token of another Google Cloud account is refused': [
-    ['WRONG_SENDER', { claims: { email: 'attacker@other.iam.gserviceaccount.com' } }],
-    ['WRONG_SENDER', { claims: { email: undefined } }],
-    ['WRONG_SENDER', { claims: { email: [serviceAccount] } }],
-    ['WRONG_SENDER', { claims: { email_verified: false } }],
-    ['WRONG_SENDER', { claims: { email_verified: 'true' } }],
-    ['WRONG_SENDER', { claims: { email_verified: undefined } }],
-    ['WRONG_SENDER', { claims: { iss: 'https://accounts.google.com.evil.example' } }],
+    ...['attacker@other.iam.gserviceaccount.com', undefined, [serviceAccount]].map((email) =>
+      wrongSender({ email }),
+    ),
+    ...[false, 'true', undefined].map((email_verified) => wrongSender({ email_verified })),
+    wrongSender({ iss: 'https://accounts.google.com.evil.example' }),
     ['WRONG_AUDIENCE', { claims: { aud: 'https://other.example' } }],
   ],
   'a token is valid in its period, with a tolerance of a minute on both sides': [
@@ -111,17 +110,20 @@ const requests: Readonly<Record<string, readonly (readonly [string, Sent, (reado
     ['KEY_UNKNOWN', bySecond, [false, true]],
   ],
   'a token that names no key is refused without fetching keys': [
-    ['SIGNATURE_MALFORMED', { header: { kid: undefined } }, []],
-    ['SIGNATURE_MALFORMED', { header: { kid: '' } }, []],
-    ['SIGNATURE_MALFORMED', { header: { kid: 7 } }, []],
+    ...[undefined, '', 7].map((kid): [string, Sent, boolean[]] => [
+      'SIGNATURE_MALFORMED',
+      { header: { kid } },
+      [],
+    ]),
   ],
   'an error page with a successful status is not cached in place of the keys': [
     ['ok', { keys: '<html>we are sorry</html>', freshKeys: oneKey }, [false, true]],
   ],
   'no header makes it throw': [
-    ['SIGNATURE_MISSING', { token: () => '' }],
-    ['SIGNATURE_MISSING', { token: () => 'a-hook-token' }],
-    ['SIGNATURE_MISSING', { token: () => 'a.b' }],
+    ...['', 'a-hook-token', 'a.b'].map((token): [string, Sent] => [
+      'SIGNATURE_MISSING',
+      { token: () => token },
+    ]),
     ['SIGNATURE_MALFORMED', { token: () => 'a.b.c' }],
     ['SIGNATURE_MISMATCH', { token: (good) => good.replace(/[^.]*$/, '') }],
     ['SIGNATURE_MISMATCH', { token: (good) => good.replace(/\.[^.]*\./, '.e30.') }],

@@ -53,12 +53,10 @@ const signed = (value: string | readonly string[] | undefined): Sent['headers'] 
 const timed = (value: string | undefined) => ({ ...discordHeaders(), 'x-signature-timestamp': value })
 byDiscord(
   'a malformed signature or time of Discord is refused, and nothing throws',
-  ['SIGNATURE_MALFORMED', signed('zz'.repeat(64))],
-  ['SIGNATURE_MALFORMED', signed(signature.slice(2))],
-  ['SIGNATURE_MALFORMED', signed(`${signature}00`)],
-  ['SIGNATURE_MISMATCH', signed('0'.repeat(128))],
-  ['SIGNATURE_MISMATCH', signed('f'.repeat(128))],
-  ['SIGNATURE_MALFORMED', signed([signature, signature])],
+  ...['zz'.repeat(64), signature.slice(2), `${signature}00`, [signature, signature]].map(
+    (value): Row => ['SIGNATURE_MALFORMED', signed(value)],
+  ),
+  ...['0', 'f'].map((digit): Row => ['SIGNATURE_MISMATCH', signed(digit.repeat(128))]),
   ['SIGNATURE_MISSING', signed(undefined)],
   ['TIMESTAMP_MISSING', timed(undefined)],
   ['TIMESTAMP_MALFORMED', timed('soon')],
@@ -81,12 +79,13 @@ byDiscord(
   // The key itself or the neutral point with a factor of zero fits every message, or one in four or eight.
   ...[`00${zeros}`, `01${zeros}`, `ec${'ff'.repeat(30)}7f`, `${zeros}80`].flatMap((publicKey) =>
     Array.from({ length: 128 }, (_, index): Row => {
-      const point = index % 2 === 0 ? publicKey : `01${zeros}`
-      const headers = {
-        'x-signature-timestamp': String(Number(time) + Math.floor(index / 2)),
-        'x-signature-ed25519': `${point}${'00'.repeat(32)}`,
-      }
-      return ['SIGNATURE_MISMATCH', headers, { policy: { publicKey } }]
+      const signature = `${index % 2 === 0 ? publicKey : `01${zeros}`}${'00'.repeat(32)}`
+      const at = String(Number(time) + Math.floor(index / 2))
+      return [
+        'SIGNATURE_MISMATCH',
+        { ...timed(at), 'x-signature-ed25519': signature },
+        { policy: { publicKey } },
+      ]
     }),
   ),
 )
@@ -113,11 +112,11 @@ testRows(
 const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const spki = (key: KeyObject) => key.export({ type: 'spki', format: 'der' }).toString('base64')
 const events = '[{"event":"open"},\r\n{"event":"click"}]\r\n'
-const sendgrid = (signature: Buffer | string): Sent['headers'] => ({
-  'x-twilio-email-event-webhook-signature':
-    typeof signature === 'string' ? signature : signature.toString('base64'),
-  'x-twilio-email-event-webhook-timestamp': time,
-})
+const sendgrid = (signature: Buffer | string): Sent['headers'] => {
+  const text = typeof signature === 'string' ? signature : signature.toString('base64')
+  const prefix = 'x-twilio-email-event-webhook'
+  return { [`${prefix}-signature`]: text, [`${prefix}-timestamp`]: time }
+}
 const signEvents = (dsaEncoding: 'der' | 'ieee-p1363' = 'der', hash = 'sha256') =>
   sign(hash, Buffer.from(`${time}${events}`), { key: curve.privateKey, dsaEncoding })
 const good = sendgrid(signEvents())

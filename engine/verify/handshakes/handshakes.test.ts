@@ -17,13 +17,8 @@ const post: HandshakeRequest = {
 }
 const trusted = { isTrusted: true }
 
-function ask(
-  handshake: HandshakeKind,
-  policy: VerifyPolicy,
-  request: Partial<HandshakeRequest>,
-): Handshake | undefined {
-  return createHandshakes({ handshake }, policy)?.answer({ ...post, ...request })
-}
+const ask = (handshake: HandshakeKind, policy: VerifyPolicy, request: Partial<HandshakeRequest>) =>
+  createHandshakes({ handshake }, policy)?.answer({ ...post, ...request })
 
 /** The status, the type of the body and the body; `nothing` where there is no answer. */
 function lineOf(answer: Handshake | undefined): string {
@@ -119,30 +114,27 @@ testBlocks(cases, (row) => {
 })
 
 test('nothing is fetched that is not the confirmation of a configured topic at SNS itself', () => {
+  const sns = 'sns.eu-central-1.amazonaws.com'
+  const hosts =
+    `attacker.example ${sns}.evil.example evil.example/${sns} ${sns}@evil.example user:pass@${sns} ${sns}:8443
+    sns.eu.central.1.amazonaws.com x${sns} ${sns}\\@evil.example ${sns}/other`.split(/\s+/)
+  const actions = [
+    ['https', 'http'],
+    ['ConfirmSubscription', 'Unsubscribe'],
+    ['alerts', 'other'],
+  ] as const
   const hostile = [
-    at('attacker.example'),
-    at('sns.eu-central-1.amazonaws.com.evil.example'),
-    at('evil.example/sns.eu-central-1.amazonaws.com'),
-    at('sns.eu-central-1.amazonaws.com@evil.example'),
-    at('user:pass@sns.eu-central-1.amazonaws.com'),
-    at('sns.eu-central-1.amazonaws.com:8443'),
-    at('sns.eu.central.1.amazonaws.com'),
-    at('xsns.eu-central-1.amazonaws.com'),
-    at('sns.eu-central-1.amazonaws.com\\@evil.example'),
-    at('sns.eu-central-1.amazonaws.com/other'),
-    subscribeUrl.replace('https', 'http'),
-    ` ${subscribeUrl}`,
-    `${subscribeUrl}#fragment`,
-    `${subscribeUrl}&TopicArn=${attacker}`,
-    subscribeUrl.replace('ConfirmSubscription', 'Unsubscribe'),
-    subscribeUrl.replace('alerts', 'other'),
-    subscribeUrl + 'a'.repeat(5000),
-    ['https://sns.eu-central-1.amazonaws.com/'],
-    undefined,
+    ...[...hosts.map(at), ...actions.map(([part, other]) => subscribeUrl.replace(part, other))],
+    ...[` ${subscribeUrl}`, `${subscribeUrl}#fragment`, `${subscribeUrl}&TopicArn=${attacker}`],
+    ...[subscribeUrl + 'a'.repeat(5000), ['https://sns.eu-central-1.amazonaws.com/'], undefined],
   ]
   for (const SubscribeURL of hostile) {
     const payload = { ...subscription, SubscribeURL }
-    assert.equal(lineOf(ask('aws-sns', parse(sns), { payload, ...trusted })), '403', String(SubscribeURL))
+    assert.equal(
+      lineOf(ask('aws-sns', { topicArns: [topic] }, { payload, ...trusted })),
+      '403',
+      String(SubscribeURL),
+    )
   }
 })
 
@@ -167,20 +159,13 @@ test("Notion's secret is stored for the operator until a secret is configured, a
 })
 
 test('a sender that may send CloudEvents gets the permission and the rate, and text is not sniffed', () => {
-  const answerTo = (rate: string) =>
-    ask(
-      'cloudevents',
-      { allowedOrigins: ['e.example.com', ''] },
-      {
-        method: 'OPTIONS',
-        headers: { 'webhook-request-origin': 'E.example.com', 'webhook-request-rate': rate },
-      },
-    )
+  const answerTo = (rate: string) => {
+    const headers = { 'webhook-request-origin': 'E.example.com', 'webhook-request-rate': rate }
+    return ask('cloudevents', { allowedOrigins: ['e.example.com', ''] }, { method: 'OPTIONS', headers })
+  }
   const { status, headers } = answerTo('120') ?? {}
-  assert.deepEqual(
-    [status, headers?.['webhook-allowed-origin'], headers?.['webhook-allowed-rate']],
-    [200, 'e.example.com', '120'],
-  )
+  const allowed = [headers?.['webhook-allowed-origin'], headers?.['webhook-allowed-rate']]
+  assert.deepEqual([status, ...allowed], [200, 'e.example.com', '120'])
   assert.equal(answerTo('as fast as it goes')?.headers?.['webhook-allowed-rate'], undefined)
   const plain = ask('microsoft-graph', {}, { query: { validationToken: markup } })
   assert.equal(plain?.headers?.['x-content-type-options'], 'nosniff')
@@ -188,10 +173,7 @@ test('a sender that may send CloudEvents gets the permission and the rate, and t
 
 test('no more than four thousand characters are echoed', () => {
   const subscribe = { 'hub.mode': 'subscribe', 'hub.verify_token': 'a' }
-  for (const [length, status] of [
-    [4096, 200],
-    [4097, undefined],
-  ] as const) {
+  for (const length of [4096, 4097]) {
     const text = 'a'.repeat(length)
     for (const answer of [
       ask('slack', {}, { payload: { type: 'url_verification', challenge: text }, ...trusted }),
@@ -199,7 +181,7 @@ test('no more than four thousand characters are echoed', () => {
       ask('microsoft-graph', {}, { query: { validationToken: text } }),
       ask('meta', { verifyToken: 'a' }, { method: 'GET', query: { ...subscribe, 'hub.challenge': text } }),
     ])
-      assert.equal(answer?.status, status)
+      assert.equal(answer?.status, length === 4096 ? 200 : undefined)
   }
 })
 
