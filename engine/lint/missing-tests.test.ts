@@ -18,43 +18,42 @@ async function missing(tests: readonly TestEntry[]): Promise<readonly string[]> 
   })
 }
 
-test('a mapping that no test expects is reported, where others of its file are expected', async () => {
-  const found = await missing([testOf('one', { body: { action: 'one' } })])
-  assert.deepEqual(found, ['No test of this file expects the mapping "two"'])
-})
+const one = testOf('one', { body: { action: 'one' } })
+/** A test that expects something else than the mapping `one`. */
+const expecting = (value: Partial<TestEntry['value']>, more: Partial<TestEntry> = {}): TestEntry => {
+  return { ...one, ...more, value: { ...one.value, ...value } }
+}
+const unnamed = (endpoint: string) =>
+  expecting({ request: { endpoint, body: { action: 'two' } }, expect: { action: 'agent' } })
+const none = 'No test expects any of the 2 mappings of this file'
 
-test('a file without any test is reported once', async () => {
-  assert.deepEqual(await missing([]), ['No test expects any of the 2 mappings of this file'])
-})
+for (const [what, tests, ...wanted] of [
+  [
+    'a mapping that no test expects, where others of its file are expected',
+    [one],
+    'No test of this file expects the mapping "two"',
+  ],
+  ['a file without any test, once', [], none],
+  [
+    'none, where a test among several actions counts',
+    [expecting({ expect: { actions: [{ mapping: 'one' }, { mapping: 'two' }] } })],
+  ],
+  ['none, where a test that names no mapping counts for those of its endpoint', [unnamed('test')]],
+  ['a file whose test is of another endpoint', [unnamed('elsewhere')], none],
+  [
+    'a file whose mapping is tested by another file',
+    [expecting({}, { origin: { kind: 'file', name: 'mappings/other.yaml' } })],
+    none,
+  ],
+] as const)
+  test(`reported is ${what}`, async () => assert.deepEqual(await missing(tests), wanted))
 
-test('a test among several actions counts', async () => {
-  const one = testOf('one', { body: { action: 'one' } })
-  const listed: TestEntry = {
-    ...one,
-    value: { ...one.value, expect: { actions: [{ mapping: 'one' }, { mapping: 'two' }] } },
-  }
-  assert.deepEqual(await missing([listed]), [])
-})
-
-test('a test that names no mapping counts for those of its endpoint', async () => {
-  const unnamed = (endpoint: string): TestEntry => ({
-    ...testOf('one', { body: { action: 'one' } }),
-    value: { name: 'x', request: { endpoint, body: { action: 'two' } }, expect: { action: 'agent' } },
-  })
-  assert.deepEqual(await missing([unnamed('test')]), [])
-  assert.equal((await missing([unnamed('elsewhere')])).length, 1)
-})
-
-test('a test of another file does not count, and a preset needs no tests from the user', async () => {
-  const outsider: TestEntry = {
-    ...testOf('one', { body: { action: 'one' } }),
-    origin: { kind: 'file', name: 'mappings/other.yaml' },
-  }
-  assert.equal((await missing([outsider])).length, 1)
+test('a preset needs no tests from the user', async () => {
   const configuration = configurationOf(mappings)
-  const ofPreset = configuration.mappings.map((entry) => ({
-    ...entry,
-    origin: { kind: 'preset' as const, name: 'github' },
-  }))
-  assert.deepEqual(await lintConfiguration({ configuration: { ...configuration, mappings: ofPreset } }), [])
+  const origin = { kind: 'preset', name: 'github' } as const
+  const ofPreset = {
+    ...configuration,
+    mappings: configuration.mappings.map((entry) => ({ ...entry, origin })),
+  }
+  assert.deepEqual(await lintConfiguration({ configuration: ofPreset }), [])
 })

@@ -73,9 +73,8 @@ testBlocks(cases, async (row) => {
 
 test('item, index, params and vars are fields of the payload where the mapping does not define them', async () => {
   const body = { item: { title: 'Launch' }, index: 4, params: { a: 1 }, vars: { b: 2 } }
-  assert.deepEqual(await found({ message: '{{item.title}} {{index}} {{params.a}} {{vars.b}}' }, body), [])
-  const misspelt = { message: '{% item.title & vars.b %} {{item.titel}}' }
-  assert.deepEqual(await found(misspelt, body), ['item.titel Did you mean item.title?'])
+  const message = '{{item.title}} {{index}} {{params.a}} {{vars.b}} {{item.titel}}'
+  assert.deepEqual(await found({ message }, body), ['item.titel Did you mean item.title?'])
 })
 
 test('a finding points at the placeholder', async () => {
@@ -89,10 +88,7 @@ test('a field that any sample of the endpoint has is known', async () => {
   const tests = [testOf('one', { body: pull }), testOf('one', { body: { merged_by: { login: 'bob' } } })]
   const mapping = mappingOf('one', { match: { path: 'test' }, message: '{{merged_by.login}} {{title}}' })
   const diagnostics = await lintOf([mapping], { tests })
-  assert.deepEqual(
-    diagnostics.map(({ hint }) => hint),
-    ['Did you mean pull_request.title?'],
-  )
+  assert.equal(diagnostics.map(({ hint }) => hint).join(), 'Did you mean pull_request.title?')
 })
 
 test('samples without headers count as having those that a mapping asks for', async () => {
@@ -102,10 +98,11 @@ test('samples without headers count as having those that a mapping asks for', as
   const other = await lintOf([mapping], {
     samples: [{ endpoint: 'test', headers: { h: 'y' }, payload: pull }],
   })
+  const why = 'samples of other headers say nothing about the field'
   assert.deepEqual(
     other.map(({ code }) => code),
     ['UNMET_CLAUSE'],
-    'samples of other headers say nothing about the field',
+    why,
   )
 })
 

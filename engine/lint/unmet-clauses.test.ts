@@ -3,26 +3,19 @@ import { test } from 'node:test'
 import type { Mapping } from '../compile/fixture.ts'
 import { lintOf, mappingOf, testOf } from './fixture.ts'
 
-const body = {
-  action: 'opened',
-  number: 42,
-  draft: false,
-  size: '17',
-  labels: [{ name: 'bug' }],
-  'app.kubernetes.io/name': 'gate',
-}
+const event = { action: 'opened', number: 42, draft: false, size: '17', labels: [{ name: 'bug' }] }
+const body = { ...event, 'app.kubernetes.io/name': 'gate' }
 
 /** Lints one mapping's match, and returns `code hint` for each finding. */
 async function found(
   match: NonNullable<Mapping['match']>,
   { asFile = false, samples = [body] as readonly unknown[] } = {},
 ): Promise<readonly string[]> {
-  const diagnostics = await lintOf([mappingOf('one', { match: { path: 'test', ...match } })], {
-    tests: asFile ? [] : samples.map((each) => testOf('one', { body: each, headers: { 'x-event': 'push' } })),
-    samples: asFile
-      ? samples.map((payload) => ({ endpoint: 'test', headers: { 'x-event': 'push' }, payload }))
-      : [],
-  })
+  const headers = { 'x-event': 'push' }
+  const given = asFile
+    ? { samples: samples.map((payload) => ({ endpoint: 'test', headers, payload })) }
+    : { tests: samples.map((each) => testOf('one', { body: each, headers })) }
+  const diagnostics = await lintOf([mappingOf('one', { match: { path: 'test', ...match } })], given)
   return diagnostics.map(({ code, hint }) => `${code} ${hint}`)
 }
 
@@ -51,9 +44,8 @@ for (const [match, hint] of cases)
 test('another value is reported where recorded samples lack it, and left to MISSING_TESTS where tests do', async () => {
   const match = { body: { action: 'synchronize' } }
   assert.deepEqual(await found(match), [])
-  assert.deepEqual(await found(match, { asFile: true }), [
-    'UNMET_CLAUSE Fix the clause, or add a test whose body satisfies it.',
-  ])
+  const hint = 'UNMET_CLAUSE Fix the clause, or add a test whose body satisfies it.'
+  assert.deepEqual(await found(match, { asFile: true }), [hint])
 })
 
 test('clauses that a sample satisfies, and clauses of other events, are left alone', async () => {

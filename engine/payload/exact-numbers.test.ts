@@ -8,36 +8,25 @@ const large = '820982911946154508'
 
 const other = '820982911946154509'
 const several = `{"a":${large},"b":${large},"c":${other},"text":"${large}","n":7,"list":[${other},${large}]}`
-const compared =
-  '{{eq a b}} {{eq a c}} {{eq a text}} {{eq a n}} {{eq n 7}}{{#each list}}{{#if (eq this ../a)}} {{@index}}{{/if}}{{/each}}'
+const compared = `{{eq a b}} {{eq a c}} {{eq a text}} {{eq a n}} {{eq n 7}}{{#each list}}{{#if (eq this ../a)}} {{@index}}{{/if}}{{/each}}`
 const ids = `{"ids":[1,${large}]}`
 
 /** The treatment of a large integer, a message, a body, and the rendered message. */
 const cases: readonly (readonly [string, string, string, string])[] = [
   ['keeps its digits', 'Order {{a.id}}, {{a.b}}', `{"a":{"id":${large},"b":12.5}}`, `Order ${large}, 12.5`],
-  [
-    'stays a number in JSON',
-    '{{a}}',
-    `{"a":{"id":${large},"b":[-${large}]}}`,
-    `{"id":${large},"b":[-${large}]}`,
-  ],
+  ['stays a number in JSON', '{{a}}', `{"a":{"b":[-${large}]}}`, `{"b":[-${large}]}`],
   ['is compared by its digits', compared, several, 'true false false false true 1'],
-  [
-    'is compared by them after another one',
-    `{{a}} ${compared}`,
-    several,
-    `${large} true false false false true 1`,
-  ],
+  ['is compared by them later', `{{a}} ${compared}`, several, `${large} true false false false true 1`],
   ['is no list', '{{a}} {{#each a}}{{this}}{{else}}none{{/each}}', `{"a":${large}}`, `${large} none`],
   ['is an element of a loop', '{{#each ids}}{{this}} {{/each}}', ids, `1 ${large} `],
   ['is joined', '{{join ids}}', ids, `1, ${large}`],
   ['is the value of a block', '{{#with ids.[1]}}{{json this}}{{/with}}', ids, large],
   ['is text in an expression', '{% $type(id) & " " & id %}', `{"id":${large}}`, `string ${large}`],
   [
-    'is one only if written as one',
+    'is written as one',
     '{{a}} {{b}}',
-    '{"a":1e300,"b":123456789012345680000.5}',
-    '1e+300 123456789012345680000',
+    '{"a":1e300,"b":12345678901234568000.5}',
+    '1e+300 12345678901234567000',
   ],
 ]
 
@@ -57,11 +46,8 @@ test('the shortest large integer is noticed anywhere in the body', () => {
 test('a number in a template that would lose digits is refused at load', () => {
   const compiled = compileFixture([{ message: `{{#if (eq a ${large})}}x{{/if}}` }])
   assert.ok(!compiled.ok)
-  assert.deepEqual(
-    compiled.diagnostics.map(({ code }) => code),
-    ['TEMPLATE_SYNTAX'],
-  )
-  assert.match(compiled.diagnostics[0]?.message ?? '', /beyond 2\^53/)
+  const { code, message } = compiled.diagnostics[0] ?? assert.fail()
+  assert.match(`${code} ${message}`, /^TEMPLATE_SYNTAX .*beyond 2\^53/)
   assert.equal(compileFixture([{ message: '{{eq a 9007199254740991}}' }]).ok, true)
 })
 
@@ -81,9 +67,8 @@ test('a body that is not JSON leaves the payload as it was parsed', async () => 
 test('a body is parsed again only if it holds a large integer', () => {
   for (const value of ['123456789012345', '"d1234567890123456789"', '" 1234567890123456789"'])
     assert.equal(parseExact(Buffer.from(`{"a":${value}}`)), undefined, value)
-  assert.deepEqual(parseTexts(Buffer.from(`{"a":[${large}, 9007199254740991]}`)), {
-    a: [large, 9007199254740991],
-  })
+  const parsed = parseTexts(Buffer.from(`{"a":[${large}, 9007199254740991]}`))
+  assert.deepEqual(parsed, { a: [large, 9007199254740991] })
 })
 
 test('a byte order mark does not change the digits of an integer', async () => {
@@ -101,15 +86,10 @@ test('only whole integers outside of texts keep their source, in any position', 
   const expected = { ...parsed, 'b\\': large, c: [`-${large}`, ...parsed.c.slice(1)] }
   Object.defineProperty(expected, '__proto__', { value: large, enumerable: true })
   assert.equal(JSON.stringify(parseTexts(Buffer.from(body))), JSON.stringify(expected))
-  assert.equal(
-    JSON.stringify(parseExact(Buffer.from(`[${large},{"a":-${large}}]`))),
-    `[${large},{"a":-${large}}]`,
-  )
-})
-
-test('a text that looks like a marked number can only become its digits', () => {
-  const parsed = parseExact(Buffer.from(`[${large},"\\ufdd012","\\ufdd012<"]`)) as unknown[]
-  assert.equal(JSON.stringify(parsed), `[${large},12,"\ufdd012<"]`)
+  const exact = (text: string) => JSON.stringify(parseExact(Buffer.from(text)))
+  assert.equal(exact(`[${large},{"a":-${large}}]`), `[${large},{"a":-${large}}]`)
+  // A text that looks like a marked number can only become its digits.
+  assert.equal(exact(`[${large},"\\ufdd012","\\ufdd012<"]`), `[${large},12,"\ufdd012<"]`)
 })
 
 test('a long body with one large integer is parsed again about as fast as the first time', () => {

@@ -19,21 +19,14 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
 }))
 const payload = fc.dictionary(name, value, { minKeys: 1, maxKeys: 4 })
 
+const start = fc.constantFrom('', '', '', '../', '../../', './', 'this.', '@root.', 'payload.')
+const step = fc.oneof(name, name, fc.constantFrom('[0]', 'length', 'p', 'q'))
 const path = fc
-  .tuple(
-    fc.constantFrom('', '', '', '../', '../../', './', 'this.', '@root.', 'payload.'),
-    fc.array(fc.oneof(name, name, fc.constantFrom('[0]', 'length', 'p', 'q')), {
-      minLength: 1,
-      maxLength: 3,
-    }),
-  )
+  .tuple(start, fc.array(step, { minLength: 1, maxLength: 3 }))
   .map(([start, names]) => `${start}${names.join('.')}`)
 const subject = fc.oneof(path, path, fc.constantFrom('this', '..', '../this', 'payload'))
-const block = fc.tuple(
-  fc.constantFrom('each', 'each', 'with', 'if'),
-  subject,
-  fc.constantFrom('', '', ' as |p|', ' as |q|'),
-)
+const kind = fc.constantFrom('each', 'each', 'with', 'if')
+const block = fc.tuple(kind, subject, fc.constantFrom('', '', ' as |p|', ' as |q|'))
 
 test('a field that counts as unknown never renders a value', () => {
   let unknown = 0
@@ -61,6 +54,6 @@ test('a field that counts as unknown never renders a value', () => {
       assert.match(shown, /^(\[\])*$/, JSON.stringify({ template, body }))
     },
   )
-  fc.assert(property, { numRuns: 3000, seed: 11 })
-  assert.ok(unknown > 300, `${unknown} fields counted as unknown`)
+  fc.assert(property, { numRuns: 2000, seed: 11 })
+  assert.ok(unknown > 200, `${unknown} fields counted as unknown`)
 })
