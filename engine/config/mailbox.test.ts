@@ -35,12 +35,10 @@ testLoads(
 )
 
 test('allowUnsafeExternalContent of the mailbox removes the boundary from its preset, and from no other', async (context) => {
-  const { mappings } = await loadGood(
-    context,
-    '  gmail: { allowUnsafeExternalContent: true }\n  presets: [gmail, other]\n',
-  )
+  const hooks = '  gmail: { allowUnsafeExternalContent: true }\n  presets: [gmail, other]\n'
+  const { mappings } = await loadGood(context, hooks)
   assert.deepEqual(
-    mappings.map(({ value }) => 'allowUnsafeExternalContent' in value && value.allowUnsafeExternalContent),
+    mappings.map(({ value }) => value.allowUnsafeExternalContent ?? false),
     [true, false],
   )
   const place = mappings[0]?.locate(['allowUnsafeExternalContent'])
@@ -61,10 +59,9 @@ test('a mailbox whose mails no mapping reads is a warning, whatever the mapping 
   }
   assert.deepEqual(await codes(''), ['MAIL_UNMAPPED'])
   assert.deepEqual(await codes('  endpoints: { gmail: { maxBodyBytes: 500000 } }\n'), ['MAIL_UNMAPPED'])
-  for (const heard of [
-    '  presets: [gmail]\n',
-    '  mappings: [{ message: x }]\n',
-    '  mappings: [{ match: { path: gmail }, action: wake, text: x }]\n',
-  ])
-    assert.deepEqual(await codes(heard), [], heard)
+  const mappings = ['{ message: x }', '{ match: { path: gmail }, action: wake, text: x }'].map(
+    (each) => `mappings: [${each}]`,
+  )
+  for (const heard of ['presets: [gmail]', ...mappings])
+    assert.deepEqual(await codes(`  ${heard}\n`), [], heard)
 })

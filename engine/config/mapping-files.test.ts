@@ -36,10 +36,8 @@ test('links to files and folders are followed, and circular ones are refused', a
   const load = () => loadConfiguration({ file: folder.at('reveille.yaml'), env: {} })
   const loaded = await load()
   assert.ok(loaded.ok)
-  assert.deepEqual(
-    loaded.configuration.mappings.map(({ id }) => id),
-    ['mappings/file.yaml#1', 'mappings/linked/a.yaml#1'],
-  )
+  const ids = loaded.configuration.mappings.map(({ id }) => id)
+  assert.deepEqual(ids, ['mappings/file.yaml#1', 'mappings/linked/a.yaml#1'])
   await symlink(folder.at('mappings'), folder.at('elsewhere/circle'))
   const circular = await load()
   assert.ok(!circular.ok)
@@ -87,10 +85,8 @@ test('a schema may be in a file beside the one that names it, as JSON or YAML', 
     'schemas/a.json': '{"type": "object"}',
     'schemas/b.yaml': 'type: object\nproperties:\n  a: { type: text }\n',
   })
-  assert.deepEqual(
-    mappings.map(({ value }) => plain(value.schema)),
-    [{ type: 'object' }, { type: 'object', properties: { a: { type: 'text' } } }],
-  )
+  const schemas = mappings.map(({ value }) => plain(value.schema))
+  assert.deepEqual(schemas, [{ type: 'object' }, { type: 'object', properties: { a: { type: 'text' } } }])
   const { file, line, column } = mappings[1]?.locate(['schema', 'properties', 'a', 'type']) ?? {}
   assert.deepEqual([file, line, column], [folder.at('schemas/b.yaml'), 3, 14])
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import type { Diagnostic } from './file/diagnostic.ts'
 import { createThreadParser } from './file/parser.ts'
 import { createSampleFolder } from './folder-fixture.ts'
 import { loadConfiguration } from './load.ts'
@@ -31,6 +32,9 @@ async function sound(pasting: ReturnType<typeof loadPasted>) {
   return pasted.configuration
 }
 
+const placesOf = (warnings: readonly Diagnostic[]) =>
+  warnings.map(({ code, place }) => `${place?.line} ${code}`)
+
 /** Each as `line:column code message`. */
 async function faults(pasting: ReturnType<typeof loadPasted>) {
   const pasted = await pasting
@@ -58,24 +62,16 @@ test('a mapping file, a list of mappings and one mapping are accepted, and repla
 
 test('mistakes have their line and column in the pasted text', async (t) => {
   const paste = await setUp(t)
-  assert.deepEqual(await faults(paste('match: { path: b }\nmesage: x\n')), [
-    '2:1 UNKNOWN_KEY `mesage` is not a known key',
-  ])
-  assert.match(
-    (await faults(paste('- match: { path: b }\n  message: x\n- action: fly\n')))[0] ?? '',
-    /^3:\d+ INVALID_VALUE/,
-  )
-  assert.match((await faults(paste('mappings: [')))[0] ?? '', /^1:\d+ /)
-  assert.deepEqual(await faults(paste('mapings: []\nmappings: []\n')), [
-    '1:1 UNKNOWN_KEY `mapings` is not a known key',
-  ])
+  for (const [text, fault] of [
+    ['match: { path: b }\nmesage: x\n', /^2:1 UNKNOWN_KEY `mesage` is not a known key$/],
+    ['- match: { path: b }\n  message: x\n- action: fly\n', /^3:\d+ INVALID_VALUE/],
+    ['mappings: [', /^1:\d+ /],
+    ['mapings: []\nmappings: []\n', /^1:1 UNKNOWN_KEY `mapings` is not a known key$/],
+    ...['', 'just words', 'tests: []'].map((each) => [each, /^1:1 INVALID_VALUE The text /] as const),
+  ] as const)
+    assert.match((await faults(paste(text))).join('\n'), fault, text)
   const { warnings } = await sound(paste('match: { path: b }\nmessage: x\nagentId: reader\n'))
-  assert.deepEqual(
-    warnings.map(({ code, place }) => `${place?.line} ${code}`),
-    ['3 FOREIGN_KEY'],
-  )
-  for (const text of ['', 'just words', 'tests: []'])
-    assert.match((await faults(paste(text)))[0] ?? '', /^1:1 INVALID_VALUE The text /, text)
+  assert.deepEqual(placesOf(warnings), ['3 FOREIGN_KEY'])
 })
 
 test('a reference stays a text, which is said, and no variable is read', async (t) => {
@@ -83,14 +79,9 @@ test('a reference stays a text, which is said, and no variable is read', async (
   const text =
     'match: { path: b }\ntransform:\n  module: a.ts\n  with: { key: "${API_KEY}", file: "${file:schema.json}", or: "${X:-y}" }\n'
   const { mappings, warnings } = await sound(paste(text))
-  assert.deepEqual(
-    { ...mappings[0]?.parameters },
-    { key: '${API_KEY}', file: '${file:schema.json}', or: '${X:-y}' },
-  )
-  assert.deepEqual(
-    warnings.map(({ code, place }) => `${place?.line} ${code}`),
-    ['4 REFERENCE_NOT_RESOLVED', '4 REFERENCE_NOT_RESOLVED', '4 REFERENCE_NOT_RESOLVED'],
-  )
+  const parameters = { key: '${API_KEY}', file: '${file:schema.json}', or: '${X:-y}' }
+  assert.deepEqual({ ...mappings[0]?.parameters }, parameters)
+  assert.deepEqual(placesOf(warnings), Array(3).fill('4 REFERENCE_NOT_RESOLVED'))
   const policies =
     'mappings: [{ match: { path: b }, message: x }]\nendpoints: { b: { token: "${API_KEY}" } }\ntests: []\n'
   const { endpoints, warnings: left } = await sound(paste(policies))
@@ -101,14 +92,12 @@ test('a module can be named that a live mapping calls, and no other', async (t) 
   const paste = await setUp(t)
   assert.ok(await sound(paste('match: { path: b }\ntransform: { module: ./a.ts }\n')))
   for (const wanted of [
-    '{ module: b.ts }',
-    '{ module: a.ts, export: other }',
-    '{ module: ../a.ts }',
-    '{ module: /etc/a.ts }',
-  ])
-    assert.match(
-      (await faults(paste(`match: { path: b }\ntransform: ${wanted}\n`)))[0] ?? '',
-      /^2:\d+ (TRANSFORM_NOT_LIVE|INVALID_PATH)/,
-      wanted,
-    )
+    'module: b.ts',
+    'module: a.ts, export: other',
+    'module: ../a.ts',
+    'module: /etc/a.ts',
+  ]) {
+    const [fault = ''] = await faults(paste(`match: { path: b }\ntransform: { ${wanted} }\n`))
+    assert.match(fault, /^2:\d+ (TRANSFORM_NOT_LIVE|INVALID_PATH)/, wanted)
+  }
 })

@@ -21,15 +21,9 @@ mappings:
     text: pushed
     mode: now
 tests:
-  - name: opened
-    request: { endpoint: forge, body: { action: opened } }
-    expect: { mapping: forge-opened, channel: slack, to: C1 }
-  - name: routed
-    request: { endpoint: forge, body: { action: opened } }
-    expect: { to: C1 }
-  - name: pushed
-    request: { endpoint: forge/push }
-    expect: { actions: [{ mapping: forge-pushed, mode: now }] }
+  - { name: opened, request: { endpoint: forge, body: { action: opened } }, expect: { mapping: forge-opened, channel: slack, to: C1 } }
+  - { name: routed, request: { endpoint: forge, body: { action: opened } }, expect: { to: C1 } }
+  - { name: pushed, request: { endpoint: forge/push }, expect: { actions: [{ mapping: forge-pushed, mode: now }] } }
 `
 const shop =
   'endpoints: { shop: { maxBodyBytes: 5 } }\nmappings: [{ id: shop-paid, match: { path: shop }, message: x }]\n'
@@ -102,19 +96,16 @@ presets: [forge, shop]⏎  endpoints: { shop: { maxBodyBytes: 1 } } || mappings/
 test('without built-in presets, naming one is an error that says so', async (context) => {
   const folder = await createSampleFolder(context, { 'reveille.yaml': 'hooks: { presets: [shop] }\n' })
   const file = folder.at('reveille.yaml')
-  const none = await loadConfiguration({ file, env: {} })
-  assert.ok(!none.ok)
-  assert.match(none.diagnostics[0]?.message ?? '', /none are shipped/)
-  const gone = await loadConfiguration({ file, env: {}, presets: folder.at('gone') })
-  assert.ok(!gone.ok)
-  assert.match(gone.diagnostics[0]?.message ?? '', /does not exist/)
+  for (const [presets, says] of [
+    [undefined, /none are shipped/],
+    [folder.at('gone'), /does not exist/],
+  ] as const) {
+    const loaded = await loadConfiguration({ file, env: {}, ...(presets && { presets }) })
+    assert.match((!loaded.ok && loaded.diagnostics[0]?.message) || '', says)
+  }
 })
 
-for (const use of [
-  'forge',
-  '{ name: forge, model: a/b }',
-  '{ name: forge, channel: a, deliverTo: [{ channel: b }] }',
-]) {
+for (const use of ['forge', '{ name: forge, model: a/b }', '{ name: forge, deliverTo: [{ channel: b }] }']) {
   test(`a preset used as ${use} whose mapping and test are broken is reported, and nothing throws`, async (context) => {
     const broken = 'mappings:\n  - { action: fly, message: x }\n  - 5\ntests:\n  - { name: x }\n  - 5\n'
     const { loaded } = await load(context, `presets: [${use}]`, { 'shipped/forge.yaml': broken })

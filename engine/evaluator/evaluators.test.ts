@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { actionOf, requestOf } from '../compile/fixture.ts'
 import type { AgentAction, Decision } from '../resolve/model/decision.ts'
 import { processorMs } from '../resolve/model/processor-time.ts'
+import { watchEventLoop } from '../resolve/watch-event-loop.ts'
 import { checkMs } from '../threads/watch.ts'
 import { TransformError } from '../transform/port.ts'
 import { createDeadline, createEvaluators } from './evaluators.ts'
@@ -307,6 +308,24 @@ test('a request whose thread grows too large is refused, and the next one is ans
   assert.equal(codeOf(await snapshot.resolve(requestOf({}))), 'refused EXPRESSION_FAILED')
   const next = await containedOf(evaluators, [evaluated('$reverse([1, 3])[0]')])
   assert.equal(messageOf(await next.resolve(requestOf({}))), '3')
+})
+
+test('what an expression makes enormous out of little is rendered or refused, and the main loop is not held', async (context) => {
+  const evaluators = evaluatorsOf(context)
+  const sources =
+    `$reduce([1..60], function($x, $i) { {"l": $x, "r": $x} }, {"l": 1}) ¦ [1..10000].{"x": $$.a} ¦ [1..9007199254740991] ¦
+    $length($reduce([1..60], function($x, $i) { $x & $x }, "aaaaaaaa")) ¦ $pad("x", 1e15) ¦ $formatBase(1e300, 2) & $join([a, a], a) ¦
+    $match(a, /(?:a[ab]{30}|b[ab]{25}){3}c/) ¦ $split(a, "") ¦ ** ¦ $boolean([1..10000].[$$.a])`.split(
+      / ¦\s+/,
+    )
+  const mappings = sources.map((source, n) => ({ id: `m${n}`, match: { body: { n } }, ...evaluated(source) }))
+  const snapshot = await containedOf(evaluators, mappings)
+  for (const [n, source] of sources.entries()) {
+    const request = requestOf({ n, a: 'ab'.repeat(50_000) })
+    const { result, longest } = await watchEventLoop(() => snapshot.resolve(request))
+    assert.match(codeOf(result), /^(accepted|refused (EXPRESSION_FAILED|TOO_LARGE_RENDERED))$/, source)
+    assert.ok(longest < 150, `${source} held it for ${longest} ms`)
+  }
 })
 
 test('a request is refused for now if the machine does not let its thread run', async (context) => {

@@ -13,22 +13,13 @@ test('every provider is found by its name, and has one row', () => {
   assert.equal(providerRow('__proto__'), undefined)
 })
 
-test('every row names an https page, and for how long deliveries are repeated', () => {
-  for (const { name, doc, retryHorizon } of providerRows) {
+test('every row names an https page, for how long deliveries are repeated, and headers in lower case, as requests have them', () => {
+  for (const { name, doc, retryHorizon, deliveryId = [], tokenHeaders = [], schemes } of providerRows) {
     assert.equal(new URL(doc).protocol, 'https:', name)
     assert.match(retryHorizon, new RegExp(`${durationPattern}|^none$`), name)
-  }
-})
-
-test('names of headers are in lower case, as requests have them', () => {
-  for (const row of providerRows) {
-    const places = row.deliveryId ?? []
-    const headers = [
-      ...(row.tokenHeaders ?? []),
-      ...places.flatMap((place) => ('headers' in place ? place.headers : [])),
-      ...row.schemes.flatMap(headersOf),
-    ]
-    for (const header of headers) assert.match(header, /^[a-z0-9-]+\*?$/, row.name)
+    const ofIds = deliveryId.flatMap((place) => ('headers' in place ? place.headers : []))
+    for (const header of [...tokenHeaders, ...ofIds, ...schemes.flatMap(headersOf)])
+      assert.match(header, /^[a-z0-9-]+\*?$/, name)
   }
 })
 
@@ -41,10 +32,7 @@ function headersOf(scheme: Scheme): readonly string[] {
 }
 
 test('docs/reference/providers.md shows the table as it is', () => {
-  const page = readFileSync(
-    join(import.meta.dirname, '..', '..', 'docs', 'reference', 'providers.md'),
-    'utf8',
-  )
+  const page = readFileSync(join(import.meta.dirname, '../../docs/reference/providers.md'), 'utf8')
   const lines = page.split('\n').filter((line) => line.includes('](https://'))
   assert.deepEqual(lines, providerRows.map(lineOf))
 })

@@ -16,32 +16,22 @@ export const asynchronous = defineTransform(async ({ payload }: Context) => {
   return { message: prompt`Pushed to ${payload.ref}` }
 })
 
-export const typedParameters = defineTransform(
-  ({ payload, with: { team } }: TransformContext<Push, { team: string }>) => ({
-    message: payload.ref,
-    to: team.trim(),
-  }),
-)
+type Parameterised = TransformContext<Push, { team: string }>
+export const typedParameters = defineTransform(({ with: { team } }: Parameterised) => ({ to: team.trim() }))
 export const anyParameters = defineTransform(({ with: { team } }) => ({ to: team }))
 
 export const someReturns = defineTransform(({ payload, headers }: Context) => {
   if (headers['x-github-event'] !== 'push') return null
   if (payload.commits === undefined) return
-  return payload.commits.length > 0
-    ? { action: 'agent', message: payload.ref }
-    : { action: 'wake', text: 'x' }
+  return payload.ref === '' ? { action: 'agent', message: payload.ref } : { action: 'wake', text: 'x' }
 })
 export const asyncSomeReturns = defineTransform(async ({ payload }: Context) => {
   if (payload.ref === '') return null
   if (payload.commits === undefined) return
   return { mode: payload.commits.length > 9 ? 'now' : 'next-heartbeat' }
 })
-export const noReturn = defineTransform(({ payload }) => {
-  payload.seen?.()
-})
-export const asyncNoReturn = defineTransform(async ({ payload }) => {
-  payload.seen?.()
-})
+export const noReturn = defineTransform(({ payload }) => void payload.seen?.())
+export const asyncNoReturn = defineTransform(async ({ payload }) => void payload.seen?.())
 
 export const spreadBase = defineTransform(({ base }) => ({ ...base, name: 'Git' }))
 export const prefixed = defineTransform(({ base }) => ({ message: prompt`Be brief. ${base.message}` }))
@@ -53,7 +43,7 @@ export const conditionalSpread = defineTransform(({ payload, base }: Context) =>
 export const listWithNulls = defineTransform(({ payload }: Context) => [
   null,
   undefined,
-  { action: 'wake', text: payload.ref, mode: 'next-heartbeat' },
+  { text: payload.ref },
 ])
 export const mapped = defineTransform(
   ({ payload }: Context) =>
@@ -112,10 +102,7 @@ export const wrongTo = defineTransform(({ payload }: Context) => [{ message: pay
 // @ts-expect-error a target has a channel
 export const wrongTarget = defineTransform(() => ({ message: 'x', deliverTo: [{ to: 'C1' }] }))
 // @ts-expect-error and nothing but an address besides
-export const strangeTarget = defineTransform(() => ({
-  message: 'x',
-  deliverTo: [{ channel: 'c', too: 'C1' }],
-}))
+export const strangeTarget = defineTransform(() => ({ deliverTo: [{ channel: 'c', too: 'C1' }] }))
 // @ts-expect-error where a reply goes is no prompt
 export const promptedChannel = defineTransform(() => ({ channel: prompt`slack` }))
 // @ts-expect-error false is none of the answers

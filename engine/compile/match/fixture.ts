@@ -15,20 +15,9 @@ const strict: Report = {
 /** Makes a mapping that only matches. @throws Error if it does not compile */
 export function programOf(id: string, match: MappingSource['match']): Program {
   return {
-    number: 1,
-    id,
-    action: 'wake',
-    evaluates: false,
-    place: 'mappings/test.yaml:1:1',
+    ...{ number: 1, id, action: 'wake', evaluates: false, place: 'mappings/test.yaml:1:1' },
     matcher: compileMatch(match, strict),
-    checkPayload: undefined,
-    forEach: undefined,
-    vars: [],
-    fields: [],
-    targets: undefined,
-    transform: undefined,
-    strict: false,
-    continues: false,
-    trusted: false,
+    ...{ checkPayload: undefined, forEach: undefined, vars: [], fields: [], targets: undefined },
+    ...{ transform: undefined, strict: false, continues: false, trusted: false },
   }
 }

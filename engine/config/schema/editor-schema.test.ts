@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { readdir, readFile } from 'node:fs/promises'
+import { globSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import test from 'node:test'
-import { Ajv, type ValidateFunction } from 'ajv'
+import { Ajv } from 'ajv'
 import { parse } from 'yaml'
 import { testBlocks } from '../blocks-fixture.ts'
 import { configurationSchema } from './configuration-schema.ts'
@@ -12,75 +13,59 @@ import { mappingFileSchema } from './mapping-schema.ts'
 const root = resolve(import.meta.dirname, '../../..')
 const schemas = editorSchemas()
 
-const validators = new Map<string, ValidateFunction>()
-
-function validatorOf(name: keyof typeof schemas): ValidateFunction {
-  const known = validators.get(name)
-  if (known) return known
-  const validate = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true }).compile(schemas[name])
-  validators.set(name, validate)
-  return validate
+const ajv = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true })
+const validators = {
+  configuration: ajv.compile(schemas.configuration),
+  mappings: ajv.compile(schemas.mappings),
 }
 
 /** Returns the values that an editor would underline, by path. */
-function violations(name: keyof typeof schemas, text: string): string[] {
-  const validate = validatorOf(name)
+function violations(name: keyof typeof validators, text: string): string[] {
+  const validate = validators[name]
   return validate(parse(text)) ? [] : [...new Set(validate.errors?.map(({ instancePath }) => instancePath))]
 }
 
-interface Ours {
-  readonly properties?: Readonly<Record<string, Ours>>
-  readonly items?: Ours
-  readonly additionalProperties?: boolean | Ours
-}
-
-interface Shown {
+/** Parts of a schema. */
+interface Node {
   readonly type?: unknown
   readonly description?: string
-  readonly anyOf?: readonly Shown[]
-  readonly properties?: Readonly<Record<string, Shown>>
-  readonly required?: readonly string[]
-  readonly items?: Shown
-  readonly additionalProperties?: boolean | Shown
+  readonly anyOf?: readonly Node[]
+  readonly properties?: Readonly<Record<string, Node>>
+  readonly items?: Node
+  readonly additionalProperties?: boolean | Node
 }
 
 /** Pairs every key of ours with the one that an editor sees. */
-function* pairs(
-  ours: Ours,
-  shown: Shown | undefined,
-  path = '',
-): Iterable<[string, Ours, Shown | undefined]> {
+function* pairs(ours: Node, shown: Node | undefined, path = ''): Iterable<[string, Node | undefined]> {
   const of = (type: string) =>
     [shown, ...(shown?.anyOf ?? [])].find((one) => [one?.type].flat().includes(type))
   for (const [name, key] of Object.entries(ours.properties ?? {})) {
     const found = of('object')?.properties?.[name]
-    yield [`${path}${name}`, key, found]
+    yield [`${path}${name}`, found]
     yield* pairs(key, found, `${path}${name}.`)
   }
   if (ours.items) yield* pairs(ours.items, of('array')?.items, `${path}[].`)
+  const { additionalProperties: own } = ours
   const rest = of('object')?.additionalProperties
-  if (typeof ours.additionalProperties === 'object')
-    yield* pairs(ours.additionalProperties, typeof rest === 'object' ? rest : undefined, `${path}<name>.`)
+  if (typeof own === 'object')
+    yield* pairs(own, typeof rest === 'object' ? rest : undefined, `${path}<name>.`)
 }
-
-const keys = [
-  ...pairs(configurationSchema as Ours, schemas.configuration as Shown),
-  ...pairs(mappingFileSchema as Ours, schemas.mappings as Shown),
-]
 
 test('the schemas for editors are strict JSON Schema of draft 7', () => {
   for (const name of ['configuration', 'mappings'] as const) {
     assert.equal(schemas[name]['$schema'], 'http://json-schema.org/draft-07/schema#')
     assert.ok(schemas[name]['title'])
-    assert.doesNotThrow(() => validatorOf(name))
   }
 })
 
 test('every key is shown with its line of documentation', () => {
+  const keys = [
+    ...pairs(configurationSchema as Node, schemas.configuration as Node),
+    ...pairs(mappingFileSchema as Node, schemas.mappings as Node),
+  ]
   assert.ok(keys.length > 100)
-  const hidden = keys.filter(([, , shown]) => !shown?.description)
   assert.deepEqual(
-    hidden.map(([path]) => path),
+    keys.flatMap(([path, shown]) => (shown?.description ? [] : path)),
     [],
   )
 })
@@ -93,23 +78,17 @@ test('the schemas for editors hold no keyword of our own', () => {
 test('keys with a default are not required', () => {
   assert.deepEqual(violations('configuration', '{}'), [])
   assert.deepEqual(violations('mappings', '{}'), [])
-  const { port } = (schemas.configuration as unknown as { properties: { gateway: Shown } }).properties.gateway
-    .properties as unknown as { port: { default: unknown } }
-  assert.equal(port.default, 8787)
+  const port = (schemas.configuration as Node).properties?.['gateway']?.properties?.['port']
+  assert.partialDeepStrictEqual(port, { default: 8787 })
 })
 
 test('the configuration that init writes, its mappings and every preset are valid', async () => {
   const template = join(root, 'runtime/scaffold/template')
   assert.deepEqual(violations('configuration', await readFile(join(template, 'reveille.yaml'), 'utf8')), [])
-  let files = 0
-  for (const folder of [join(template, 'mappings'), join(root, 'mappings')]) {
-    for (const name of await readdir(folder)) {
-      if (!name.endsWith('.yaml')) continue
-      files++
-      assert.deepEqual(violations('mappings', await readFile(join(folder, name), 'utf8')), [], name)
-    }
-  }
-  assert.ok(files >= 2)
+  const files = globSync(['mappings/*.yaml', 'runtime/scaffold/template/mappings/*.yaml'], { cwd: root })
+  assert.ok(files.length >= 2)
+  for (const name of files)
+    assert.deepEqual(violations('mappings', await readFile(join(root, name), 'utf8')), [], name)
 })
 
 test('a complete configuration with references is valid', () => {
@@ -160,6 +139,6 @@ mappings: endpoints: { gh: { expectEvery: 60 } } ⇒ /endpoints/gh/expectEvery
 `,
   (row) => {
     const [, name, text = '', at = ''] = /^(\w+): (.*) ⇒ (.*)$/.exec(row) ?? []
-    assert.ok(violations(name as keyof typeof schemas, text).includes(at), row)
+    assert.ok(violations(name as keyof typeof validators, text).includes(at), row)
   },
 )

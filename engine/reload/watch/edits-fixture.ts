@@ -148,21 +148,6 @@ export const editKinds: readonly EditKind[] = [
     },
   ),
   edit(
-    'a link above the configuration that is pointed elsewhere',
-    [
-      (folder) => pointTo(folder, 'current', 'releases/2'),
-      ({ write }) => write('releases/2/etc/mappings/a.yaml', 'first'),
-      (folder) => pointTo(folder, 'current', 'releases/1'),
-      ({ write }) => write('releases/1/etc/reveille.yaml', 'edited'),
-    ],
-    {
-      isFoundByScan: true,
-      files: { 'releases/1/etc/reveille.yaml': 'one', 'releases/2/etc/reveille.yaml': 'two' },
-      prepare: (folder) => pointTo(folder, 'current', 'releases/1'),
-      watched: ['current/etc/reveille.yaml', 'current/etc/mappings'],
-    },
-  ),
-  edit(
     'a folder that is linked into a watched one',
     [
       ({ write }) => write('shared/s.yaml', 'second'),
@@ -175,14 +160,4 @@ export const editKinds: readonly EditKind[] = [
       prepare: ({ at }) => symlink('../../shared', at('etc/mappings/shared')),
     },
   ),
-  edit('a file that becomes a folder and a file again', [
-    async ({ at, write }) => {
-      await rm(at(file))
-      await write(`${file}/within.yaml`, 'first')
-    },
-    async ({ at, write }) => {
-      await rm(at(file), { recursive: true })
-      await write(file, 'second')
-    },
-  ]),
 ]

@@ -13,7 +13,6 @@ import {
   type TransformCall,
   TransformError,
   type TransformEvent,
-  type TransformHost,
 } from '../port.ts'
 import { createTransformHost, type TransformHostOptions } from './host.ts'
 
@@ -23,28 +22,12 @@ export interface HostedOptions extends Partial<Omit<TransformHostOptions, 'onEve
   readonly exports?: Readonly<Record<string, readonly string[]>>
 }
 
-export interface Hosted {
-  readonly host: TransformHost
-  readonly folder: string
-  /** The events of the host so far. */
-  readonly events: TransformEvent[]
-  /** Resolves with the first event, past or to come, that `is` accepts. */
-  event(is: (event: TransformEvent) => boolean): Promise<TransformEvent>
-  write(files: Readonly<Record<string, string>>): Promise<void>
-  /** Bundles modules as they are now, and opens them. */
-  open(
-    modules: readonly string[],
-    limits?: Partial<TransformLimits>,
-    secrets?: readonly string[],
-  ): Promise<OpenTransforms>
-}
-
 /** @param modules their texts, by file name */
 export async function createHosted(
   t: Pick<TestContext, 'after'>,
   modules: Readonly<Record<string, string>>,
   { limits: commonLimits, exports = {}, ...options }: HostedOptions = {},
-): Promise<Hosted> {
+) {
   const inFolder = (files: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(files).map(([name, text]) => [`transforms/${name}`, text]))
   const transforms = await createTransforms(t, inFolder(modules))
@@ -59,44 +42,39 @@ export async function createHosted(
   })
   t.after(() => host.close())
 
-  return {
-    host,
-    folder: transforms.folder,
-    events,
-    write: (files) => transforms.write(inFolder(files)),
-    event(is) {
-      const { promise, resolve, reject } = Promise.withResolvers<TransformEvent>()
-      const timer = setTimeout(() => reject(new Error(`not among ${JSON.stringify(events)}`)), 30_000)
-      const look = () => {
-        const found = events.find(is)
-        if (found === undefined) return
-        clearTimeout(timer)
-        resolve(found)
-      }
-      listeners.add(look)
-      look()
-      return promise
-    },
-    async open(names, limits, secrets) {
-      const wanted = names.map((module) => ({ module, exports: exports[module] ?? ['default'] }))
-      const bundled = await transforms.bundle(...names)
-      assert.ok(bundled.ok, JSON.stringify(bundled, null, 2))
-      return host.open(
-        wanted.map(({ module, exports }): OpenedModule => {
-          const bundle = bundled.bundles.get(module)
-          assert.ok(bundle)
-          return {
-            module,
-            bundle,
-            exports,
-            place: { file: path.join(transforms.folder, 'reveille.yaml'), line: 7, column: 20, text: '' },
-            limits: { timeoutMs: 20_000, memoryMb: 128, concurrency: 4, ...commonLimits, ...limits },
-          }
-        }),
-        secrets,
-      )
-    },
+  /** Resolves with the first event, past or to come, that `is` accepts. */
+  function event(is: (event: TransformEvent) => boolean): Promise<TransformEvent> {
+    const { promise, resolve, reject } = Promise.withResolvers<TransformEvent>()
+    const timer = setTimeout(() => reject(new Error(`not among ${JSON.stringify(events)}`)), 30_000)
+    const look = () => {
+      const found = events.find(is)
+      if (found === undefined) return
+      clearTimeout(timer)
+      resolve(found)
+    }
+    listeners.add(look)
+    look()
+    return promise
   }
+
+  /** Bundles modules as they are now, and opens them. */
+  async function open(
+    names: readonly string[],
+    limits?: Partial<TransformLimits>,
+    secrets?: readonly string[],
+  ) {
+    const bundled = await transforms.bundle(...names)
+    assert.ok(bundled.ok, JSON.stringify(bundled, null, 2))
+    const opened = names.map((module): OpenedModule => {
+      const place = { file: path.join(transforms.folder, 'reveille.yaml'), line: 7, column: 20, text: '' }
+      const all = { timeoutMs: 20_000, memoryMb: 128, concurrency: 4, ...commonLimits, ...limits }
+      const bundle = bundled.bundles.get(module) ?? assert.fail(module)
+      return { module, bundle, exports: exports[module] ?? ['default'], place, limits: all }
+    })
+    return host.open(opened, secrets)
+  }
+  const write = (files: Readonly<Record<string, string>>) => transforms.write(inFolder(files))
+  return { host, folder: transforms.folder, events, event, write, open }
 }
 
 /** The same, with all of its modules opened and started. */
@@ -125,18 +103,9 @@ export function callOne(
   const transform = open.bind(module, exportName)
   assert.ok(transform, `${module} has ${exportName}`)
   return transform({
-    requestId: undefined,
+    ...{ requestId: undefined, unwrapped: undefined, form: undefined, item: undefined, index: undefined },
     rawBody: Buffer.from(payload === undefined ? '' : JSON.stringify(payload)),
-    unwrapped: undefined,
-    form: undefined,
-    headers: {},
-    query: {},
-    path: 'hook',
-    params: {},
-    vars: {},
-    item: undefined,
-    index: undefined,
-    now: 0,
+    ...{ headers: {}, query: {}, path: 'hook', params: {}, vars: {}, now: 0 },
     base: { action: 'agent' },
     maxAnswerBytes: 262_144,
     ...given,
