@@ -35,7 +35,7 @@ const refused: readonly (readonly [Mapping, string, string, RegExp])[] = [
   [{ timeoutSeconds: 0 }, 'INVALID_FIELD', '0', /^$/],
 ]
 
-for (const [fields, code, pointed, hint] of refused) {
+for (const [fields, code, pointed, hint] of refused)
   test(`${JSON.stringify(fields)} is refused at load with ${code}, at its place`, () => {
     const compiled = compileFixture([{ message: 'x', ...fields }])
     const [first = assert.fail('it compiled'), ...others] = compiled.ok ? [] : compiled.diagnostics
@@ -44,7 +44,6 @@ for (const [fields, code, pointed, hint] of refused) {
     assert.match(first.hint ?? '', hint)
     assert.match(message, /^`[\w.]+` of mapping "first": /)
   })
-}
 
 test('every error of every mapping is reported together, in the order of the file', () => {
   const compiled = compileFixture([

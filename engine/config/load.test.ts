@@ -73,9 +73,8 @@ gateway: { store: "\${DB}" } @ { DB: 'postgresql://ada:4fK29sLq0ZpVx81m@db1.exam
 
 test('aliases that would expand without end are refused', async (context) => {
   let bomb = 'channels:\n  a: &a { x: [1, 2, 3, 4, 5, 6, 7, 8, 9] }\n'
-  for (const [before, name] of [...'abcdefgh'].map((letter, index) => [letter, 'bcdefghi'[index]])) {
+  for (const [before, name] of [...'abcdefgh'].map((letter, index) => [letter, 'bcdefghi'[index]]))
     bomb += `  ${name}: &${name} { x: [${Array(9).fill(`*${before}`).join(', ')}] }\n`
-  }
   assert.equal((await onlyOne(context, bomb)).code, 'TOO_MANY_ALIASES')
 })
 
@@ -199,10 +198,8 @@ hooks: { mappings: [{ message: "cost \${NOPE}", match: { when: "a = '\${NOPE}'" 
 
 test('an invalid value is reported with its key and never shown', async (context) => {
   const diagnostics = await loadBad(context, 'gateway: { port: "${PORT}" }\n', { PORT: 'eighty' })
-  assert.match(
-    `${diagnostics[0]?.message} ${diagnostics[0]?.hint}`,
-    /`gateway\.port` must be a whole number.*reference/,
-  )
+  const found = `${diagnostics[0]?.message} ${diagnostics[0]?.hint}`
+  assert.match(found, /`gateway\.port` must be a whole number.*reference/)
   assert.ok(!JSON.stringify(diagnostics).includes('eighty'))
 })
 
@@ -214,8 +211,9 @@ test('every unset name is reported with its key, and its absence causes no furth
   )
   const say = ([key, name]: readonly string[]) =>
     `\`${key}\` refers to the variable ${name}, which is not set`
+  const listed = found
   assert.deepEqual(
-    found,
+    listed,
     wanted.map((each) => `UNRESOLVED_REFERENCE ${say(each)}`),
   )
 })

@@ -37,10 +37,8 @@ testLoads(
 test('allowUnsafeExternalContent of the mailbox removes the boundary from its preset, and from no other', async (context) => {
   const hooks = '  gmail: { allowUnsafeExternalContent: true }\n  presets: [gmail, other]\n'
   const { mappings } = await loadGood(context, hooks)
-  assert.deepEqual(
-    mappings.map(({ value }) => value.allowUnsafeExternalContent ?? false),
-    [true, false],
-  )
+  const found = mappings.map(({ value }) => value.allowUnsafeExternalContent ?? false)
+  assert.deepEqual(found, [true, false])
   const place = mappings[0]?.locate(['allowUnsafeExternalContent'])
   assert.deepEqual(
     [place?.line, place?.file.endsWith('reveille.yaml')],

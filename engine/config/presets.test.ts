@@ -105,7 +105,7 @@ test('without built-in presets, naming one is an error that says so', async (con
   }
 })
 
-for (const use of ['forge', '{ name: forge, model: a/b }', '{ name: forge, deliverTo: [{ channel: b }] }']) {
+for (const use of ['forge', '{ name: forge, model: a/b }', '{ name: forge, deliverTo: [{ channel: b }] }'])
   test(`a preset used as ${use} whose mapping and test are broken is reported, and nothing throws`, async (context) => {
     const broken = 'mappings:\n  - { action: fly, message: x }\n  - 5\ntests:\n  - { name: x }\n  - 5\n'
     const { loaded } = await load(context, `presets: [${use}]`, { 'shipped/forge.yaml': broken })
@@ -113,7 +113,6 @@ for (const use of ['forge', '{ name: forge, model: a/b }', '{ name: forge, deliv
     const lines = loaded.diagnostics.filter(({ place }) => place?.calledFile).map(({ place }) => place?.line)
     assert.deepEqual([...new Set(lines)], [2, 3, 5, 6])
   })
-}
 
 test('a field that an adjustment sets has its place in the list of presets', async (context) => {
   const hooks = 'presets: [{ name: forge, channel: "${ROUTE:-telegram}", path: team/forge }]'

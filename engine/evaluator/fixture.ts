@@ -2,13 +2,8 @@
 
 import type { TestContext } from 'node:test'
 import { createCompiler } from '../compile/compile-snapshot.ts'
-import {
-  catalog,
-  configurationOf,
-  countingRandomness,
-  type Fixture,
-  type Mapping,
-} from '../compile/fixture.ts'
+import type { Fixture, Mapping } from '../compile/fixture.ts'
+import { catalog, configurationOf, countingRandomness } from '../compile/fixture.ts'
 import type { Snapshot } from '../compile/snapshot.ts'
 import { realTimers } from '../timers.ts'
 import { containSnapshot } from './contained-snapshot.ts'

@@ -45,7 +45,7 @@ const refused: readonly (readonly [string, number, RegExp])[] = [
   ['(?:[a-c]{900}|[d-f]{900}|[g-i]{900}|[j-l]{900}|[m-o]{900})', 0, /too large.*Count less/s],
 ]
 
-for (const [source, offset, what] of refused) {
+for (const [source, offset, what] of refused)
   test(`${source.slice(0, 20)} is refused with its place and the alternative`, () => {
     const isExpected = (error: unknown) =>
       error instanceof RegexSyntaxError &&
@@ -53,7 +53,6 @@ for (const [source, offset, what] of refused) {
       what.test(`${error.message} ${error.hint}`)
     assert.throws(() => compileRegex(source), isExpected)
   })
-}
 
 test('text in a class or after a backslash that only looks like unsupported syntax is accepted', () => {
   assert.equal(compileRegex('[(?=]').test('='), true)
@@ -75,7 +74,7 @@ const nasty =
   String.raw`(a+)+$ (a|a)*c (.*)(.*)(.*)(.*)(.*)(.*)x (a|b)*a(a|b){12}c (?:a[ab]{30}|b[ab]{25}){3}c [ab]*a[ab]{200}c
   (?:a?){400}(?:a{400})c (?i)(?:\w+\s?)+$ (x+x+)+y (?:(?:a*)*)*b`.split(/\s+/)
 
-for (const source of nasty) {
+for (const source of nasty)
   test(`no text that isSlow does not report makes ${source} slow`, () => {
     const regex = compileRegex(source)
     const made = Array.from({ length: maxSubjectLength }, (_, index) => ((index * index) % 7 < 3 ? 'a' : 'b'))
@@ -92,7 +91,6 @@ for (const source of nasty) {
       }
     }
   })
-}
 
 /** Expressions with the same meaning in JavaScript's engine. */
 const part = fc.constantFrom(...'a b . [ab] [^a] \\b ^ $ (a) (b|ab) (?:a|b) é \\d'.split(' '))

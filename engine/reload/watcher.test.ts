@@ -183,10 +183,8 @@ test('a folder that cannot be watched is reported once, and scanned', limit, asy
   await after(async () => watcher.watch([folder.at('mappings')]))
   for (const code of ['EIO', 'EACCES', 'ENOENT', 'EIO']) fail(Object.assign(new Error(), { code }))
   await after(() => atomicSave(folder.at('mappings/a.yaml'), 'x'))
-  assert.deepEqual(
-    reported.map((error) => [(error as WatchError).code, (error as WatchError).message]),
-    [['WATCH_FAILED', 'Some changes are seen only after a while: EIO']],
-  )
+  const found = reported.map((error) => [(error as WatchError).code, (error as WatchError).message])
+  assert.deepEqual(found, [['WATCH_FAILED', 'Some changes are seen only after a while: EIO']])
 })
 
 test('a file that is read and gone before any scan is looked for again', limit, async (context) => {

@@ -50,10 +50,8 @@ test('a mapping that does not match is listed with its place and the clause that
   const { candidates, actions } = await explain(mappings, { source: 'y', n: 3 })
   const [first, second] = candidates
   const { path, actual, expected } = first?.clause ?? assert.fail()
-  assert.deepEqual(
-    [first?.place, path, actual, expected],
-    ['mappings/test.yaml:1:1', 'match.source', '"y"', '"x"'],
-  )
+  const found = [first?.place, path, actual, expected]
+  assert.deepEqual(found, ['mappings/test.yaml:1:1', 'match.source', '"y"', '"x"'])
   assert.deepEqual([second?.clause?.path, actions], ['match.when', []])
 })
 
@@ -235,6 +233,7 @@ test('the configuration is named as the origin of its session key, and the sende
   const shown = actions[0]?.fields.map(
     ({ field, value, from, sources }) => `${field} ${value} ${from} ${sources[0]?.path}`,
   )
-  assert.ok(shown?.includes('sessionKey hook:all default hooks.defaultSessionKey'))
+  assert.ok(shown)
+  assert.ok(shown.includes('sessionKey hook:all default hooks.defaultSessionKey'))
   assert.ok(shown.includes('dedupe.key k1 default headers.idempotency-key'))
 })

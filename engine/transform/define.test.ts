@@ -4,15 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
-import {
-  defineTransform,
-  exampleContext,
-  isPrompt,
-  type Prompt,
-  prompt,
-  refuse,
-  refusedStatus,
-} from './define.ts'
+import type { Prompt } from './define.ts'
+import { defineTransform, exampleContext, isPrompt, prompt, refuse, refusedStatus } from './define.ts'
 
 const compiler = path.join(import.meta.dirname, '../../node_modules/typescript/bin/tsc')
 const settings =
@@ -27,9 +20,8 @@ function typecheck(file: string): Promise<string> {
   })
 }
 
-test('valid transforms type-check and invalid ones do not, in the settings of authors', async () => {
-  assert.equal(await typecheck(path.join(import.meta.dirname, 'define.types.ts')), '')
-})
+test('valid transforms type-check and invalid ones do not, in the settings of authors', async () =>
+  assert.equal(await typecheck(path.join(import.meta.dirname, 'define.types.ts')), ''))
 
 test('a type error names the field that is wrong', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'reveille-types-'))

@@ -21,9 +21,8 @@ test('results are plain JSON, without the hidden properties of the library', asy
   ] as const) {
     const result = await evaluate(source, payload)
     assert.deepEqual(result, expected)
-    for (const list of [result, (result as { all?: unknown })?.all]) {
+    for (const list of [result, (result as { all?: unknown })?.all])
       if (Array.isArray(list)) assert.deepEqual(Object.getOwnPropertyNames(list), ['0', '1', 'length'])
-    }
   }
 })
 
@@ -45,11 +44,10 @@ const times: readonly (readonly [source: string, expected: unknown])[] = [
   ['$toMillis("13:45", "[H]:[m]")', Date.UTC(2026, 0, 2, 13, 45)],
 ]
 
-for (const [source, expected] of times) {
+for (const [source, expected] of times)
   test(`${source} is ${JSON.stringify(expected)}`, async () => {
     assert.equal(await evaluate(source, { t: Date.UTC(2026, 0, 2, 3, 4, 5), zone: 'Asia/Kolkata' }), expected)
   })
-}
 
 test('a time zone or a picture of the payload that cannot be read is an error, and never NaN', async () => {
   const payload = { word: 'Mars/Base', pattern: 'YYYY-MM-DD' }
@@ -88,7 +86,7 @@ const failing: readonly (readonly [string, unknown, string, RegExp])[] = [
   ],
 ]
 
-for (const [source, payload, code, what] of failing) {
+for (const [source, payload, code, what] of failing)
   test(`${source} fails with its code, and with a sentence that names no value`, async () => {
     await assert.rejects(evaluate(source, payload), (error) => {
       assert.ok(error instanceof ExpressionError)
@@ -98,7 +96,6 @@ for (const [source, payload, code, what] of failing) {
       return true
     })
   })
-}
 
 /** Sets the clock and the processor time of this thread to the number of times that the clock or that time was read. */
 function countTime(context: TestContext, { processorMs }: { readonly processorMs: number }): void {

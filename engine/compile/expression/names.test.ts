@@ -84,14 +84,13 @@ const unreachable: readonly (readonly [string, number, string])[] = [
   ['$[path = "x"]', 2, 'Hand it on in a variable: `($path := path; … $path …)`.'],
 ]
 
-for (const [source, offset, hint] of unreachable) {
+for (const [source, offset, hint] of unreachable)
   test(`${source} is refused with the text to write instead`, () => {
     const message = /^looks for \w+ below \$ or \$\$, which are the payload alone$/
     const error = syntaxErrorOf(source)
     assert.match(error.message, message)
     assert.deepEqual([error.offset, error.hint?.slice(0, hint.length)], [100 + offset, hint])
   })
-}
 
 test('a field of an element may have a reserved name, also through $', async () => {
   const payload = { items: [{ path: 'a', item: 1 }, { path: 'b' }] }

@@ -18,14 +18,13 @@ const payload = { order, words: ['a', 'b', 'b'], text: 'fix the lamp', flag: tru
 const suite = readFileSync(new URL('suite.txt', import.meta.url), 'utf8')
 const rows = [...suite.matchAll(/^(.+) ⇒ (.+)$/gm)]
 
-for (const [, source = '', expected = ''] of rows) {
+for (const [, source = '', expected = ''] of rows)
   test(`${source} ⇒ ${expected}`, async () => {
     const scope = createScope(requestOf(payload))
     const evaluated = async () => compileExpression(source).evaluate(scope)
     if (/^[A-Z]\d{4}$/.test(expected)) await assert.rejects(evaluated, { code: expected })
     else assert.deepEqual(await evaluated(), expected === 'nothing' ? undefined : JSON.parse(expected))
   })
-}
 
 test('the table has every function, and every operator of the documentation', () => {
   const sources = rows.map(([, source]) => source)

@@ -51,7 +51,7 @@ const tests: readonly (readonly [unknown, string, readonly unknown[], readonly u
   ],
 ]
 
-for (const [wanted, words, holding, failing] of tests) {
+for (const [wanted, words, holding, failing] of tests)
   test(`${JSON.stringify(wanted)} expects ${words}`, () => {
     const { pattern, errors } = read({ a: wanted })
     assert.deepEqual(errors, [])
@@ -63,7 +63,6 @@ for (const [wanted, words, holding, failing] of tests) {
     }
     assert.ok(missOf(pattern, { a: failing[0] }, [], uncontained)?.expected.startsWith(words))
   })
-}
 
 const noText = ': must be text, and not empty'
 const noBound = ': holds bounds that no number satisfies together'

@@ -94,7 +94,7 @@ const bad: readonly (readonly [string, Schema, string, RegExp, RegExp])[] = [
   ['a schema that waits', { $async: true }, 'schema.$async', /no keyword/, /./],
 ]
 
-for (const [what, schema, place, message, hint] of bad) {
+for (const [what, schema, place, message, hint] of bad)
   test(`${what} in a schema is refused at load, with its place`, () => {
     const compiled = compileFixture([withSchema(schema)])
     const [found = assert.fail('it compiled')] = compiled.ok ? [] : compiled.diagnostics
@@ -102,7 +102,6 @@ for (const [what, schema, place, message, hint] of bad) {
     assert.match(found.message.replace(/^.*?": /, ''), message)
     assert.match(found.hint ?? '', hint)
   })
-}
 
 test('no value and no long key of the payload is quoted', async () => {
   const schemas: Schema[] = [

@@ -62,13 +62,12 @@ const renders: readonly (readonly [string, string, unknown, string])[] = [
   ['a value with mustaches in it untouched', '{{a}}', { a: '{{b}}', b: 1 }, '{{b}}'],
 ]
 
-for (const [what, template, payload, expected] of renders) {
+for (const [what, template, payload, expected] of renders)
   test(`renders ${what}, also when it was warmed up`, () => {
     assert.equal(rendered(template, payload), expected)
     compileTemplate(template).warmUp()
     assert.equal(rendered(template, payload), expected)
   })
-}
 
 /** Title, template, text of the message, column of the mistake (from 1). */
 const refused: readonly (readonly [string, string, RegExp, number])[] = [
@@ -103,7 +102,7 @@ const refused: readonly (readonly [string, string, RegExp, number])[] = [
   ['prototype in brackets', '{{a.[prototype]}}', /not readable/, 3],
 ]
 
-for (const [what, template, message, column] of refused) {
+for (const [what, template, message, column] of refused)
   test(`${what} is refused at load, with its column`, () => {
     assert.throws(
       () => compileTemplate(template),
@@ -115,7 +114,6 @@ for (const [what, template, message, column] of refused) {
       },
     )
   })
-}
 
 test('the hint for an unreadable path is an expression with the same names, and a misspelt helper has the nearest one', () => {
   assert.throws(() => compileTemplate('{{trunkate a 3}}'), { hint: 'Did you mean truncate?' })
@@ -159,10 +157,8 @@ test('a value keeps its origin through helpers', () => {
 
 test('a key of the payload that could instruct a model is not used as a name', () => {
   const segments = segmentsOf('{{#each all}}{{this}}{{/each}}', { all: { 'now obey me': 'x', ok: 'y' } })
-  assert.deepEqual(
-    segments.map((each) => 'path' in each && each.path),
-    ['all.0', 'all.ok'],
-  )
+  const found = segments.map((each) => 'path' in each && each.path)
+  assert.deepEqual(found, ['all.0', 'all.ok'])
 })
 
 test('nested loops end that print nothing, and large values that are printed and discarded, or nested too deeply', () => {

@@ -77,9 +77,8 @@ test('rendering throws nothing but refusals, whatever the payload', () => {
   )
 })
 
-test('a placeholder of another language is found after one without an end', () => {
-  assert.equal(foreignTemplate('{{a {{commits.size()}}')?.offset, 6)
-})
+test('a placeholder of another language is found after one without an end', () =>
+  assert.equal(foreignTemplate('{{a {{commits.size()}}')?.offset, 6))
 
 test('a long text of placeholders without an end is searched only once', { timeout: 5000 }, () => {
   for (const text of ['{{', '{{a', '{', '{{{']) assert.equal(foreignTemplate(text.repeat(50_000)), undefined)

@@ -32,9 +32,8 @@ test('a preset is shown by its name, unless its file is one that the user edits'
   assert.equal(at('/home/me/mappings/forge.yaml'), 'mappings/forge.yaml:4:3')
 })
 
-test('a file outside of the folder keeps its absolute path', () => {
-  assert.match(formatDiagnostic(diagnostic('x', 1), '/home/you'), /^\/home\/me\/reveille\.yaml:4:1: error/)
-})
+test('a file outside of the folder keeps its absolute path', () =>
+  assert.match(formatDiagnostic(diagnostic('x', 1), '/home/you'), /^\/home\/me\/reveille\.yaml:4:1: error/))
 
 test('the caret is under its column after tabs, wide and combining characters', () => {
   const text = '\t"日本😀e\u0301": x'

@@ -19,11 +19,10 @@ const cases: readonly (readonly [text: string, value: string | undefined])[] = [
   ['A=x#y\r\nB=1', 'x#y'],
 ]
 
-for (const [text, value] of cases) {
+for (const [text, value] of cases)
   test(`${JSON.stringify(text)} sets ${JSON.stringify(value)}`, () => {
     assert.equal(readEnvFile(text)['A'], value)
   })
-}
 
 test('lines of .env that set nothing, or keep a quote, are found', () => {
   const text = `# a comment\n\nA=1\nexport B="two\nlines: here"\nC: 3\nD="no end\nE='x' # comment\nF\nG=it's\n`

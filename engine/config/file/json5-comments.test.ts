@@ -51,9 +51,8 @@ for (const [what, text] of [
   test(`text that looks like a comment ${what} stays text`, () => unchanged(text))
 }
 
-test('a comment without an end is reported at its place', () => {
-  assert.deepEqual(blankComments('{ a: /* x'), { text: '{ a: /* x', unclosed: 5 })
-})
+test('a comment without an end is reported at its place', () =>
+  assert.deepEqual(blankComments('{ a: /* x'), { text: '{ a: /* x', unclosed: 5 }))
 
 test('a long text of what may begin a comment is read in one pass', { timeout: 30_000 }, () => {
   for (const word of ['/ ', '1 1 ', '\'" ', ' #a\n']) {

@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type Document, type Node, parseDocument } from 'yaml'
-import { createRandom, editText, sampleFiles } from '../sample-edits.ts'
-import type { Path } from '../values/path.ts'
 import { parseText, type SoundText } from './parse-text.ts'
 import { ParsedFile } from './parsed-file.ts'
 
@@ -11,53 +8,6 @@ const problemsOf = (text: string) => {
   const parsed = parse(text)
   return 'problems' in parsed ? parsed.problems : []
 }
-
-function read(text: string): Document {
-  return parseDocument(text, { merge: true, stringKeys: true, prettyErrors: false, resolveKnownTags: false })
-}
-
-/** Yields every path of the value. */
-function* pathsIn(value: unknown, path: Path = []): Iterable<Path> {
-  yield path
-  if (typeof value !== 'object' || value === null) return
-  const entries = Array.isArray(value) ? value.entries() : Object.entries(value)
-  for (const [key, item] of entries) yield* pathsIn(item, [...path, key])
-}
-
-/** Items far to the left, or nothing; texts that look like items; brackets over lines; comments; other line endings, keys and aliases. */
-const texts =
-  `mappings:\n- id: a\n  message: x\n- id: b\n ¦ mappings:\n  -\n  - # c\n  - ~\n ¦ a: &x { b: &y text }\nc: [*x, *y]\n ¦
-  mappings:\n  - message: |\n      - id: a\n      mappings:\n    to: "a\n      - b"\n  - x\n ¦ a: { z: &x 1, 2: *x, 1: b }\n ¦
-  mappings:\n  - match: {\n      a: [1,\n# c\n      2]\n    }\n  - {\n    id: b\n  }\n ¦ { "mappings": [{ "id": "a" }] }\n ¦
-  # head\n\nmappings: # list\n# far left\n  - id: a # x\n      # deep\n\n  # before b\n  - id: b\n# end\ntests:\n ¦
-  mappings:\r\n  - message: |\r\n      a\r\n      b\r\n  - id: "x\r\n      y"\r\n`.split(/ ¦\s+/)
-
-test('a text has the same value and places as in the library, whatever is typed', () => {
-  const random = createRandom(20_260_102)
-  const samples = [...Object.values(sampleFiles), ...texts]
-  const seen = { sound: 0, refused: 0 }
-  for (let round = 0; round < 400; round++) {
-    let text = random.pick(samples)
-    for (let edits = random.below(4); edits > 0; edits--) text = editText(random, text)
-    const [parsed, document] = [parse(text), read(text)]
-    if (document.errors.length + document.warnings.length > 0) {
-      assert.ok('problems' in parsed, JSON.stringify(text))
-      seen.refused++
-    }
-    if ('problems' in parsed) continue
-    seen.sound++
-    assert.deepEqual(parsed.value, document.toJS(), JSON.stringify(text))
-    const file = new ParsedFile('f.yaml', parsed)
-    for (const path of pathsIn(parsed.value)) {
-      const node = document.getIn(path, true) as Node | undefined
-      const { line, column } = file.place(path)
-      const at: number = (parsed.lineStarts[line - 1] ?? 0) + column - 1
-      assert.equal(file.label(path), `f.yaml:${line}:${column}`)
-      if (node?.range) assert.equal(at, node.range[0], JSON.stringify([text, path]))
-    }
-  }
-  assert.ok(seen.sound > 150 && seen.refused > 60, JSON.stringify(seen))
-})
 
 test('a merged or aliased value is found at its own place, and its text where it is written', () => {
   const text = 'base: &base { to: &to "x y" }\nlist:\n  - <<: *base\n    name: *to\n  - *base\n'

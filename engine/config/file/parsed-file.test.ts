@@ -12,7 +12,7 @@ const spellings = {
   folded: '>-\n  first line\n  second {{pr}} now\n\n  third',
 }
 
-for (const [style, spelling] of Object.entries(spellings)) {
+for (const [style, spelling] of Object.entries(spellings))
   test(`a character is found in text written as ${style}`, () => {
     const source = `message: ${spelling}\n`
     const node = parseDocument(source).get('message', true)
@@ -22,7 +22,6 @@ for (const [style, spelling] of Object.entries(spellings)) {
     const found = offsetInRaw(raw, value, value.indexOf('{{pr}}') + 2)
     assert.equal(raw.slice(found, found + 2), 'pr')
   })
-}
 
 test('if an escape writes the character, the last place that could be followed is returned, and the end has one too', () =>
   assert.deepEqual([offsetInRaw('"ab\\u0041cd"', 'abAcd', 4), offsetInRaw('"ab"', 'ab', 2)], [2, 3]))

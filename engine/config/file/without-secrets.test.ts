@@ -38,12 +38,10 @@ mappings:
   const masked = await shown(text, 'mappings')
   for (const secret of ['whsec-0123456789', 'sk-0123456789', 'fallback-1'])
     assert.ok(!masked.includes(secret), masked)
-  for (const kept of ['The token: {{token}}', 'key: "{{id}}"', 'url: "${URL}"', '${PW:-…}']) {
+  for (const kept of ['The token: {{token}}', 'key: "{{id}}"', 'url: "${URL}"', '${PW:-…}'])
     assert.ok(masked.includes(kept), masked)
-  }
   assert.equal(masked.split('\n').length, text.split('\n').length)
 })
 
-test('of a text that cannot be parsed, each line is searched by itself', async () => {
-  assert.equal(await shown('token: abcdefgh\n{ [\n'), 'token: …\n{ [\n')
-})
+test('of a text that cannot be parsed, each line is searched by itself', async () =>
+  assert.equal(await shown('token: abcdefgh\n{ [\n'), 'token: …\n{ [\n'))

@@ -27,6 +27,5 @@ function write(word: typeof Type): TypeBox.TSchema {
   )
 }
 
-test('a schema equals the one that TypeBox makes, and optional applies to one place only', () => {
-  assert.equal(JSON.stringify(write(Type)), JSON.stringify(write(TypeBox)))
-})
+test('a schema equals the one that TypeBox makes, and optional applies to one place only', () =>
+  assert.equal(JSON.stringify(write(Type)), JSON.stringify(write(TypeBox))))

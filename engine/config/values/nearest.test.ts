@@ -20,8 +20,6 @@ test('swapped neighbours count as one mistake, and counting stops at the limit',
     ['', 'abc', 9],
     ['aaaa', 'bbbb', 2],
   ] as const
-  assert.deepEqual(
-    distances.map((each) => editDistance(...each)),
-    [1, 3, 3, 2],
-  )
+  const found = distances.map(([one, other, most]) => editDistance(one, other, most))
+  assert.deepEqual(found, [1, 3, 3, 2])
 })

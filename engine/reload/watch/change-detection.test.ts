@@ -27,9 +27,8 @@ async function read(folder: SampleFolder, paths: readonly string[]): Promise<str
     const path = folder.at(name)
     try {
       if ((await stat(path)).isDirectory()) {
-        for (const entry of (await readdir(path)).sort()) {
+        for (const entry of (await readdir(path)).sort())
           if (/^[^.].*(?<!~)$/.test(entry)) await add(join(name, entry))
-        }
       } else said.push(`${name}: ${await readFile(path, 'utf8')}`)
     } catch (error) {
       said.push(`${name}: ${(error as NodeJS.ErrnoException).code}`)
@@ -73,7 +72,7 @@ function createReader(
 
 const limit = { timeout: 60_000, concurrency: true }
 
-for (const [name, detector] of Object.entries(detectors)) {
+for (const [name, detector] of Object.entries(detectors))
   test(`${name} alone notice`, limit, async (suite) => {
     await Promise.all(
       editKinds
@@ -96,4 +95,3 @@ for (const [name, detector] of Object.entries(detectors)) {
         ),
     )
   })
-}

@@ -4,12 +4,8 @@ import { parse } from 'yaml'
 import { fieldsOf as fieldsOfAction } from '../../compile/decision-fixture.ts'
 import { actionOf, type Fixture, type Mapping, requestOf, snapshotOf } from '../../compile/fixture.ts'
 import { isPrompt, prompt } from '../../transform/define.ts'
-import {
-  type AnsweredAction,
-  type TransformCall,
-  TransformError,
-  type TransformFunction,
-} from '../../transform/port.ts'
+import type { AnsweredAction, TransformCall, TransformFunction } from '../../transform/port.ts'
+import { TransformError } from '../../transform/port.ts'
 import type { Action, Decision, HookRequest } from '../model/decision.ts'
 
 /** Answers as a worker does for what a module returned. */
@@ -176,10 +172,8 @@ for (const [, what, result = '', message = ''] of unusable.matchAll(/^(.+?): (.+
     assert.deepEqual([failure.outcome, failure.code, failure.details], ['failed', 'TRANSFORM_FAILED', []])
     const { reason = '' } = failure
     assert.ok(reason.includes(message.replaceAll("'", '`')) && reason.includes('review.ts'), reason)
-    assert.equal(
-      failure.message,
-      `mapping "review": The mapping's transform failed; the cause is in the log.`,
-    )
+    const found = failure.message
+    assert.equal(found, `mapping "review": The mapping's transform failed; the cause is in the log.`)
   })
 
 test('an error of a transform is a failure with its place and its cause', async () => {

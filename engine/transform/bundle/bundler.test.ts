@@ -73,10 +73,8 @@ test("a request succeeds although esbuild's process is killed", seesChildren, as
 test("a folder that cannot be written is not the author's fault, and none is needed without modules", async (t) => {
   const { bundle, bundler } = await createFolder(t, { data: 'transforms/a.ts/below a file' })
   const bundled = await bundle()
-  assert.match(
-    (!bundled.ok && bundled.diagnostics[0]?.message) || '',
-    /^the transform `a\.ts` could not be bundled: ENOTDIR/,
-  )
+  const found = (!bundled.ok && bundled.diagnostics[0]?.message) || ''
+  assert.match(found, /^the transform `a\.ts` could not be bundled: ENOTDIR/)
   assert.ok((await bundler.bundle({ modules: [], transformsDir: '/nowhere', folder: '/' })).ok)
 })
 

@@ -119,17 +119,13 @@ test('a forbidden access at the top level of a module stops the load, or each ca
   })
   const eager = dryCall(opened, 'eager.ts')
   assert.deepEqual(await eager.answer, answerOf('DRY_RUN'))
-  assert.deepEqual(
-    eager.stops.map(({ target }) => target),
-    ['http://127.0.0.1:1'],
-  )
+  const listed = eager.stops.map(({ target }) => target)
+  assert.deepEqual(listed, ['http://127.0.0.1:1'])
   const broken = dryCall(opened, 'broken.ts')
   const { message } = await failureOf(broken.answer)
   assert.match(message, /^broken\.ts was stopped: a dry run does not reach 127\.0\.0\.1:1;/)
-  assert.deepEqual(
-    broken.stops.map(({ target }) => target),
-    ['127.0.0.1:1'],
-  )
+  const reported = broken.stops.map(({ target }) => target)
+  assert.deepEqual(reported, ['127.0.0.1:1'])
 })
 
 const undici = createRequire(import.meta.url).resolve('undici')

@@ -37,10 +37,8 @@ test('a form, and JSON that was unwrapped from one, becomes the payload', async 
   const { call } = await createServing(t, { 'echo.ts': 'export default ({ payload }: any) => payload' })
   const rawBody = Buffer.from('name=form')
   assert.deepEqual(await call('echo.ts', { rawBody, form: { name: 'form' } }), answerOf('form', 'name'))
-  assert.deepEqual(
-    await call('echo.ts', { rawBody, unwrapped: '{"name":"inner"}' }),
-    answerOf('inner', 'name'),
-  )
+  const found = await call('echo.ts', { rawBody, unwrapped: '{"name":"inner"}' })
+  assert.deepEqual(found, answerOf('inner', 'name'))
   assert.deepEqual(await call('echo.ts', {}), { kind: 'one', action: {} })
 })
 

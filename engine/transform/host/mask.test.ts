@@ -25,7 +25,7 @@ const encodings: Readonly<Record<string, (text: string) => string>> = {
     [...text].map((each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
 }
 
-for (const [name, write] of Object.entries(encodings)) {
+for (const [name, write] of Object.entries(encodings))
   test(`a secret is hidden in a text and in JSON where it is written as ${name}`, () => {
     const mask = createMask()
     mask.add([secret])
@@ -36,7 +36,6 @@ for (const [name, write] of Object.entries(encodings)) {
     const json = mask.json(JSON.stringify({ [text]: [text, 1] }))
     assert.equal(json, JSON.stringify({ [masked]: [masked, 1] }))
   })
-}
 
 test('overlapping secrets, parts of secrets and secrets that a text was cut in are hidden whole', () => {
   const mask = createMask()

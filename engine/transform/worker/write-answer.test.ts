@@ -77,6 +77,5 @@ for (const [result, message] of refused)
   test(`refused: ${message.slice(0, 60)}`, () =>
     assert.throws(() => writeAnswer(result, 10_000), new BadAnswer(message)))
 
-test('a field that is nested too deep is refused', () => {
-  assert.throws(() => writeAnswer({ deliverTo: deep }, 10_000), /is nested more than 100 levels deep/)
-})
+test('a field that is nested too deep is refused', () =>
+  assert.throws(() => writeAnswer({ deliverTo: deep }, 10_000), /is nested more than 100 levels deep/))

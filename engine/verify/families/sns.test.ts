@@ -5,15 +5,8 @@ import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
 import { now } from '../signing-fixture.ts'
 import { type Headers, UnavailableError, type VerifyResult } from '../verifier.ts'
 import { createSnsVerifier } from './sns.ts'
-import {
-  createCertificate,
-  type Fields,
-  type KeyPair,
-  rsa,
-  snsHost,
-  snsMessage,
-  topic,
-} from './sns-fixture.ts'
+import type { Fields, KeyPair } from './sns-fixture.ts'
+import { createCertificate, rsa, snsHost, snsMessage, topic } from './sns-fixture.ts'
 
 const certificate = createCertificate(rsa)
 const address = `https://${snsHost}/SimpleNotificationService-0123456789abcdef.pem`
