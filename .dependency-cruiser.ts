@@ -36,7 +36,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['presets.ts'],
     ['entries.ts'],
     ['tests.ts'],
-    ['load.ts', 'pasted.ts', 'sample-edits.ts', 'folder-fixture.ts', 'blocks-fixture.ts'],
+    ['load.ts', 'pasted.ts', 'folder-fixture.ts', 'blocks-fixture.ts'],
     ['load-fixture.ts'],
   ],
   'engine/resolve': [

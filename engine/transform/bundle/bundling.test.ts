@@ -77,47 +77,6 @@ const cases: readonly { name: string; files: Readonly<Record<string, string>>; r
     result: [1, 3, 'function'],
   },
   {
-    name: 'packages are loaded from their places, with their own dependencies, parts and state',
-    files: {
-      'a.ts': `import common from 'common'; import * as esm from '@scope/esm/part'; import data from 'common/data.json'
-        export default async () => [common('one'), await esm.load('one'), data.rows, esm.own]`,
-      'node_modules/common/package.json': described(),
-      'node_modules/common/index.js': `
-        const state = require('./state')
-        module.exports = (name) => (require('./parts/' + name), [state.length, __dirname.endsWith('common'), require('needed')])`,
-      'node_modules/common/state.js': 'module.exports = []',
-      'node_modules/common/parts/one.js': 'require("../state").push("one")',
-      'node_modules/common/data.json': '{ "rows": 2 }',
-      // The folder is above that of the transforms, like that of the configuration's own package.
-      '../node_modules/needed/package.json': described(),
-      '../node_modules/needed/index.js': 'module.exports = "needed"',
-      'node_modules/@scope/esm/package.json': described({
-        type: 'module',
-        exports: { './part': './part.js' },
-      }),
-      'node_modules/@scope/esm/part.js': `import { readFileSync } from 'node:fs'; import { state } from './state.js'
-        export const load = async (name) => { await import('./parts/' + name + '.js'); return state }
-        export const own = readFileSync(new URL('./core.wasm', import.meta.url), 'utf8')`,
-      'node_modules/@scope/esm/state.js': 'export const state = []',
-      'node_modules/@scope/esm/parts/one.js': 'import { state } from "../state.js"; state.push("one")',
-      'node_modules/@scope/esm/core.wasm': 'wasm',
-    },
-    result: [[1, true, 'needed'], ['one'], 2, 'wasm'],
-  },
-  {
-    name: 'conditions of exports are chosen as by Node.js, for an import and for `require`',
-    files: {
-      'a.ts': `import imported from 'dual'; import { required } from './b.cjs'; export default () => [imported, required]`,
-      'b.cjs': 'exports.required = require("dual")',
-      'node_modules/dual/package.json': described({
-        exports: { browser: './b.js', module: './m.js', import: './import.mjs', require: './require.cjs' },
-      }),
-      'node_modules/dual/import.mjs': 'export default "import"',
-      'node_modules/dual/require.cjs': 'module.exports = "require"',
-    },
-    result: ['import', 'require'],
-  },
-  {
     name: 'an optional package may be missing, and TypeScript of a package is bundled',
     files: {
       'a.cjs': `let found; try { found = require('optional') } catch { found = 'none' }

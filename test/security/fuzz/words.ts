@@ -1,8 +1,23 @@
 /** Provides the pieces of hostile texts, and the random numbers that combine them. */
 
-import { createRandom, type Random } from '../../../engine/config/sample-edits.ts'
+export interface Random {
+  /** Returns an integer from 0 up to `count` - 1. */
+  below(count: number): number
+  chance(share: number): boolean
+  pick<One>(list: readonly One[]): One
+}
 
-export { createRandom, type Random }
+/** Returns the same numbers for the same seed. */
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0
+  const next = () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
+  const below = (count: number) => Math.floor(next() * count)
+  const pick = <One>(list: readonly One[]) => list[below(list.length)] as One
+  return { below, pick, chance: (share) => next() < share }
+}
 
 /** Texts that have broken parsers. */
 const pieces: readonly string[] = [
