@@ -10,7 +10,6 @@ x ⇒ x
 x ⇒ [y, x]
 [x, y] ⇒ [y, z, x]
 [x, y] ⇏ x
-x ⇏ y
 1 ⇏ "1"
 
 # a value passes the operators that hold for it @ body
@@ -23,18 +22,13 @@ x ⇏ { exists: false }
 
 # an operator implies the same one @ body
 { prefix: a } ⇒ { prefix: a }
-{ numeric: [">", 10] } ⇒ { numeric: [">", 10] }
 { anything-but: [a, b] } ⇒ { anything-but: [a, b] }
-{ pattern: ^v } ⇒ { pattern: ^v }
 { numeric: [">=", 10] } ⇏ { numeric: [">", 10] }
-{ pattern: ^v } ⇏ { pattern: ^w }
 { anything-but: a } ⇏ { anything-but: [a, b] }
 
 # every test of a value implies that the value exists; keys that may all be absent do not @ body
 x ⇒ { exists: true }
-[x, 1] ⇒ { exists: true }
 { prefix: x } ⇒ { exists: true }
-{ numeric: [">", 1] } ⇒ { exists: true }
 { b: { exists: false } } ⇏ { exists: true }
 [{ exists: false }, x] ⇏ { exists: true }
 
@@ -62,7 +56,6 @@ x ⇒ { exists: true }
 push ⇒ [push, ping]
 [push, ping] ⇒ { exists: true }
 push ⇒ { pattern: ^pu }
-{ pattern: ^pu } ⇒ { exists: true }
 [push, ping] ⇏ push
 { exists: true } ⇏ { pattern: ^pu }
 push ⇏ { exists: false }

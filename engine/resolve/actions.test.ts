@@ -26,8 +26,7 @@ testDecisions(String.raw`
 { forEach: a, message: '{{item.b}}' } ⇒ { a: { b: 7 } } ⇒ [{ message: '7' }]
 
 # forEach without elements skips the request, with a reason, and one refused element refuses all
-{ id: each, forEach: '{% a %}', message: '{{item}}' } ⇒ {} ¦ { id: each, forEach: '{% a %}', message: '{{item}}' } ⇒ { a: [] } ⇒ { skipped: forEach of "each" gave no elements }
-{ id: each, forEach: '{% a %}', message: '{{item}}' } ⇒ { a: null } ⇒ { skipped: forEach of "each" gave no elements }
+{ id: each, forEach: '{% a %}', message: '{{item}}' } ⇒ {} ¦ { id: each, forEach: '{% a %}', message: '{{item}}' } ⇒ { a: [] } ¦ { id: each, forEach: '{% a %}', message: '{{item}}' } ⇒ { a: null } ⇒ { skipped: forEach of "each" gave no elements }
 { forEach: a, message: '{{item}}' } ⇒ { a: [x, ' ', y] } ⇒ BLANK_TEXT /message
 
 # with continue, later mappings are tried too, and their actions follow in order
@@ -46,9 +45,8 @@ testDecisions(String.raw`
 [{ id: a, continue: true, forEach: list, message: '{{item}}' }, { id: b, message: '{{more}}' }] ⇒ { list: [0123456789x, 0123456789x], more: 0123456789x } ⇒ TOO_LARGE_RENDERED /message
 
 # an endpoint's limits take precedence over those for all endpoints @ { hooks: { maxActions: 2, maxRenderedBytes: 20 }, endpoints: { more: { maxActions: 3, maxRenderedBytes: 200 }, less: { maxActions: 1 } } }
-{ forEach: a, message: '{{item}}' } ⇒ { a: [1, 2, 3] } ⇒ TOO_MANY_ACTIONS
+{ forEach: a, message: '{{item}}' } ⇒ { a: [1, 2, 3] } ¦ { forEach: a, message: '{{item}}' } ⇒ { a: [1, 2] } @ { endpoint: less } ⇒ TOO_MANY_ACTIONS
 { forEach: a, message: '{{item}}' } ⇒ { a: [1, 2, 3] } @ { endpoint: more } ⇒ [{}, {}, {}]
-{ forEach: a, message: '{{item}}' } ⇒ { a: [1, 2] } @ { endpoint: less } ⇒ TOO_MANY_ACTIONS
 { forEach: a, message: '{{item}}{{item}}' } ⇒ { a: [01234567890123] } ⇒ TOO_LARGE_RENDERED /message
 { forEach: a, message: '{{item}}{{item}}' } ⇒ { a: [01234567890123] } @ { endpoint: more } ⇒ [{}]
 

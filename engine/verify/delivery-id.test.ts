@@ -20,8 +20,7 @@ github { headers: { x-github-delivery: '' } } →
 stripe { payload: { id: evt_1 } } → evt_1
 telegram { payload: { update_id: 7 } } → 7
 calendly { payload: { event: invitee.created, created_at: '2026-01-15', payload: { uri: 'https://a/1' } } } → ["invitee.created","https://a/1","2026-01-15"]
-calendly { payload: { event: invitee.created, created_at: '2026' } } ¦ intercom { payload: { id: null } } ¦ stripe {} ¦ stripe { payload: null } →
-stripe { payload: text } ¦ stripe { payload: 7 } ¦ stripe { payload: [] } ¦ stripe { payload: { id: {} } } ¦ stripe { payload: { id: true } } →
+calendly { payload: { event: invitee.created, created_at: '2026' } } ¦ intercom { payload: { id: null } } ¦ stripe {} ¦ stripe { payload: null } ¦ stripe { payload: text } ¦ stripe { payload: 7 } ¦ stripe { payload: [] } ¦ stripe { payload: { id: {} } } ¦ stripe { payload: { id: true } } →
 
 # a rounded number is not an id, because another number may have become the same
 telegram { payload: { update_id: 820982911946154508 } } →

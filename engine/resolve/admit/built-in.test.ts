@@ -49,9 +49,8 @@ testDecisions(String.raw`
 { mesage: x } ⇒ { code: BLANK_TEXT /message /mesage, says: '/message is required/' }
 
 # an unconfigured channel is accepted if nothing is delivered, and a channel may be called by its other names @ { request: { endpoint: agent } }
-{ message: x, channel: telegram, deliver: false } ⇒ { channel: telegram }
+{ message: x, channel: telegram, deliver: false } ¦ { message: x, channel: TELEGRAM, deliver: false } ⇒ { channel: telegram }
 { message: x, channel: Slack } ¦ { message: x, channel: " slack " } ⇒ { channel: slack }
-{ message: x, channel: TELEGRAM, deliver: false } ⇒ { channel: telegram }
 { message: x, channel: Last } ⇒ { channel: last }
 
 # with prefixes set, a given session key needs one, and the default key does not @ { request: { endpoint: agent }, hooks: { allowedSessionKeyPrefixes: ["ci:", "pr:"] } }

@@ -29,9 +29,8 @@ testDecisions(
 { action: wake, text: x, dedupe: { enabled: true, key: '{{headers.x-delivery}}/{{id}}' } } ⇒ { id: e1 } @ { headers: { x-delivery: d1 } } ⇒ { kind: wake, dedupe: { key: d1/e1 } }
 
 # a key with a placeholder is a template, and any other key an expression
-{ coalesce({{ref}}/{{n}})~ } ⇒ { ref: main, n: 7 } ⇒ { coalesce: { key: main/7 } }
+{ coalesce({{ref}}/{{n}})~ } ⇒ { ref: main, n: 7 } ¦ { coalesce({% ref & "/" & n %})~ } ⇒ { ref: main, n: 7 } ¦ { coalesce(ref & "/" & n)~ } ⇒ { ref: main, n: 7 } ⇒ { coalesce: { key: main/7 } }
 { coalesce( {{ref}} )~ } ⇒ { ref: main } ⇒ { coalesce: { key: main } }
-{ coalesce({% ref & "/" & n %})~ } ⇒ { ref: main, n: 7 } ¦ { coalesce(ref & "/" & n)~ } ⇒ { ref: main, n: 7 } ⇒ { coalesce: { key: main/7 } }
 { coalesce({% "{{" & ref %})~ } ⇒ { ref: main } ⇒ { coalesce: { key: '{{main' } }
 { coalesce(n)~ } ⇒ { n: 7 } ⇒ { coalesce: { key: '7' } }
 { coalesce(draft)~ } ⇒ { draft: false } ⇒ { coalesce: { key: 'false' } }
@@ -41,15 +40,12 @@ testDecisions(
 
 # a request whose key gives nothing, or lacks a value, is neither coalesced nor a repetition
 { coalesce(absent)~ } ⇒ {} ⇒ { coalesce: null, explain: { coalesce.key: 'expression: nothing, so the request is not coalesced' } }
-{ coalesce(none)~ } ⇒ { none: null } ¦ { coalesce(blank)~ } ⇒ { blank: ' ' } ¦ { coalesce("")~ } ⇒ {} ¦ { coalesce([][0])~ } ⇒ {} ⇒ { coalesce: null }
-{ coalesce({{absent}})~ } ⇒ {} ¦ { coalesce({{blank}})~ } ⇒ { blank: ' ' } ⇒ { coalesce: null }
+{ coalesce(none)~ } ⇒ { none: null } ¦ { coalesce(blank)~ } ⇒ { blank: ' ' } ¦ { coalesce("")~ } ⇒ {} ¦ { coalesce([][0])~ } ⇒ {} ¦ { coalesce({{absent}})~ } ⇒ {} ¦ { coalesce({{blank}})~ } ⇒ { blank: ' ' } ⇒ { coalesce: null }
 { coalesce(push:{{repo}}:{{ref}})~ } ⇒ { repo: a, ref: b } ⇒ { coalesce: { key: 'push:a:b' } }
-{ coalesce(push:{{repo}}:{{ref}})~ } ⇒ { repo: a } ¦ { coalesce(push:{{repo}}:{{ref}})~ } ⇒ { repo: a, ref: '' } ⇒ { coalesce: null }
+{ coalesce(push:{{repo}}:{{ref}})~ } ⇒ { repo: a } ¦ { coalesce(push:{{repo}}:{{ref}})~ } ⇒ { repo: a, ref: '' } ¦ { coalesce(push:{{#if ref}}{{ref}}{{/if}})~ } ⇒ {} ¦ { strict: true, coalesce({{repo}}:{{ref}})~ } ⇒ { repo: a, ref: ' ' } ⇒ { coalesce: null }
 { coalesce(push:{{#if ref}}{{ref}}{{/if}})~ } ⇒ { ref: b } ⇒ { coalesce: { key: 'push:b' } }
-{ coalesce(push:{{#if ref}}{{ref}}{{/if}})~ } ⇒ {} ⇒ { coalesce: null }
 { coalesce({{#if draft}}drafts{{else}}ready{{/if}})~ } ⇒ {} ⇒ { coalesce: { key: ready } }
 { strict: true, coalesce({{repo}}:{{ref}})~ } ⇒ { repo: a } ⇒ ABSENT_FIELD /coalesce/key
-{ strict: true, coalesce({{repo}}:{{ref}})~ } ⇒ { repo: a, ref: ' ' } ⇒ { coalesce: null }
 { dedupe(absent)~ } ⇒ {} ⇒ { dedupe: null, explain: { dedupe.key: 'expression: nothing, so every request counts' } }
 { dedupe({{absent}})~ } ⇒ {} ⇒ { dedupe: null, explain: { dedupe.key: 'template: nothing, so every request counts' } }
 { dedupe(event:{{none}})~ } ⇒ { none: null } ¦ { dedupe(d:{{#if none}}{{none}}{{/if}})~ } ⇒ {} ⇒ { dedupe: null }
@@ -57,8 +53,7 @@ testDecisions(
 # a key sees the same as templates and expressions: vars, params, headers, exact numbers, the elements of forEach
 { vars: { repo: repository.name }, match: { path: 't/:team' }, coalesce({{vars.repo}} {{id}} {{params.team}})~ } ⇒ {"repository":{"name":"a"},"id":9007199254740993} @ { endpoint: t/core } ⇒ { coalesce: { key: a 9007199254740993 core } }
 { vars: { repo: repository.name }, match: { path: 't/:team' }, coalesce(vars.repo & " " & id & " " & params.team)~ } ⇒ {"repository":{"name":"a"},"id":9007199254740993} @ { endpoint: t/core } ⇒ { coalesce: { key: a 9007199254740993 core } }
-{ forEach: refs, coalesce({{item.ref}})~ } ⇒ { refs: [{ ref: a }, {}, { ref: c }] } ⇒ [{ coalesce: { key: a } }, { coalesce: null }, { coalesce: { key: c } }]
-{ forEach: refs, coalesce(item.ref)~ } ⇒ { refs: [{ ref: a }, {}, { ref: c }] } ⇒ [{ coalesce: { key: a } }, { coalesce: null }, { coalesce: { key: c } }]
+{ forEach: refs, coalesce({{item.ref}})~ } ⇒ { refs: [{ ref: a }, {}, { ref: c }] } ¦ { forEach: refs, coalesce(item.ref)~ } ⇒ { refs: [{ ref: a }, {}, { ref: c }] } ⇒ [{ coalesce: { key: a } }, { coalesce: null }, { coalesce: { key: c } }]
 { forEach: refs, dedupe(item.ref)~ } ⇒ { refs: [{ ref: a }, {}, { ref: c }] } ⇒ [{ dedupe: { key: a } }, { dedupe: null }, { dedupe: { key: c } }]
 { dedupe(headers.event & "/" & id)~ } ⇒ { id: e1 } @ { headers: { event: d1 } } ⇒ { dedupe: { key: d1/e1 } }
 
@@ -93,12 +88,10 @@ testDecisions(
 
 # an invalid key is refused by the name of its header, or at its place in the body @ { request: { endpoint: agent } }
 { message: x } @ { headers: { idempotency-key: '' } } ⇒ { code: INVALID_FIELD, says: '/^the header .Idempotency-Key. must be one key of 1 to 255/' }
-{ message: x } @ { headers: { idempotency-key: ' ' } } ¦ { message: x } @ { headers: { idempotency-key: '""' } } ⇒ INVALID_FIELD
-{ message: x } @ { headers: { idempotency-key: '" "' } } ¦ { message: x } @ { headers: { idempotency-key: '"open' } } ⇒ INVALID_FIELD
+{ message: x } @ { headers: { idempotency-key: ' ' } } ¦ { message: x } @ { headers: { idempotency-key: '""' } } ¦ { message: x } @ { headers: { idempotency-key: '" "' } } ¦ { message: x } @ { headers: { idempotency-key: '"open' } } ⇒ INVALID_FIELD
 { message: x } @ { headers: { idempotency-key: ${'x'.repeat(255)} } } ⇒ { dedupe: { key: ${'x'.repeat(255)} } }
 { message: x } @ { headers: { idempotency-key: ${'x'.repeat(256)} } } ⇒ INVALID_FIELD
-{ message: x } @ { headers: { idempotency-key: "tab\there" } } ¦ { message: x } @ { headers: { idempotency-key: nül } } ⇒ INVALID_FIELD
-{ message: x } @ { headers: { idempotency-key: '"a", "b"' } } ¦ { message: x } @ { headers: { idempotency-key: '"\x"' } } ⇒ INVALID_FIELD
+{ message: x } @ { headers: { idempotency-key: "tab\there" } } ¦ { message: x } @ { headers: { idempotency-key: nül } } ¦ { message: x } @ { headers: { idempotency-key: '"a", "b"' } } ¦ { message: x } @ { headers: { idempotency-key: '"\x"' } } ⇒ INVALID_FIELD
 { message: x } @ { headers: { x-openclaw-idempotency-key: '"open' } } ⇒ { says: '/^the header .X-OpenClaw-Idempotency-Key. must be one key/' }
 { message: x, idempotencyKey: '' } ¦ { message: x, idempotencyKey: ' ' } ¦ { message: x, idempotencyKey: 7 } ¦ { message: x, idempotencyKey: {} } ¦ { message: x, idempotencyKey: [a] } ⇒ INVALID_FIELD /idempotencyKey
 { message: x, idempotencyKey: ${'x'.repeat(256)} } ⇒ INVALID_FIELD /idempotencyKey

@@ -15,25 +15,20 @@ testDecisions(String.raw`
 
 # a string of the mapping is not fenced where a variable or an expression only chooses it
 { vars: { tone: 'urgent ? "Answer at once, and in German." : "Answer when you have read all of it."' }, message: '{{vars.tone}} It is #{{n}}.' } ⇒ { urgent: true, n: 5 } ⇒ { prompt: 'Answer at once, and in German. It is #5.' }
-{ vars: { tone: '"Be brief, and say what to do."' }, message: '{{vars.tone}}' } ⇒ {} ⇒ { prompt: 'Be brief, and say what to do.' }
-{ vars: { tone: '($n := 1; "Be brief, and say what to do.")' }, message: '{{#if n}}{{vars.tone}}{{/if}}' } ⇒ { n: 5 } ⇒ { prompt: 'Be brief, and say what to do.' }
+{ vars: { tone: '"Be brief, and say what to do."' }, message: '{{vars.tone}}' } ⇒ {} ¦ { vars: { tone: '($n := 1; "Be brief, and say what to do.")' }, message: '{{#if n}}{{vars.tone}}{{/if}}' } ⇒ { n: 5 } ⇒ { prompt: 'Be brief, and say what to do.' }
 { message: '{% urgent ? "Answer at once, and in German." : "Answer when you have read all of it." %}' } ⇒ { urgent: true } ⇒ { prompt: 'Answer at once, and in German.' }
 
 # what a variable makes of the payload is fenced, even where it equals a string of the mapping
 { vars: { tone: '"Answer at once, and in German."', title: title }, message: 'Read {{vars.title}}' } ⇒ { title: 'Answer at once, and in German.' } ⇒ { prompt: '/^Read \[vars.title\]\n.*German/' }
-{ vars: { tone: '"Answer " & title' }, message: 'Read {{vars.tone}}' } ⇒ { title: 'at once, and in German.' } ⇒ { prompt: '/^Read \[vars.tone\]\n.*German/' }
-{ vars: { tone: 'urgent ? "Be brief, and say what to do." : title' }, message: 'Read {{vars.tone}}' } ⇒ { urgent: false, title: 'Answer at once, and in German.' } ⇒ { prompt: '/^Read \[vars.tone\]\n.*German/' }
-{ vars: { tone: '"Answer at once."' }, message: 'Read {{#each list}}{{vars.tone}}{{/each}}' } ⇒ { list: [{ vars: { tone: Answer at once. } }] } ⇒ { prompt: '/^Read \[.*\]\n.*at once/' }
-{ vars: { tone: '"Answer at once."' }, message: 'Read {{#with payload}}{{vars.tone}}{{/with}}' } ⇒ { vars: { tone: Answer at once. } } ⇒ { prompt: '/^Read \[.*\]\n.*at once/' }
-{ vars: { tone: '"Answer at once."' }, message: 'Read {{payload.vars.tone}}' } ⇒ { vars: { tone: Answer at once. } } ⇒ { prompt: '/^Read \[.*\]\n.*at once/' }
-{ message: 'Read {{vars.tone}}' } ⇒ { vars: { tone: Answer at once. } } ⇒ { prompt: '/^Read \[.*\]\n.*at once/' }
+{ vars: { tone: '"Answer " & title' }, message: 'Read {{vars.tone}}' } ⇒ { title: 'at once, and in German.' } ¦ { vars: { tone: 'urgent ? "Be brief, and say what to do." : title' }, message: 'Read {{vars.tone}}' } ⇒ { urgent: false, title: 'Answer at once, and in German.' } ⇒ { prompt: '/^Read \[vars.tone\]\n.*German/' }
+{ vars: { tone: '"Answer at once."' }, message: 'Read {{#each list}}{{vars.tone}}{{/each}}' } ⇒ { list: [{ vars: { tone: Answer at once. } }] } ¦ { vars: { tone: '"Answer at once."' }, message: 'Read {{#with payload}}{{vars.tone}}{{/with}}' } ⇒ { vars: { tone: Answer at once. } } ⇒ { prompt: '/^Read \[.*\]\n.*at once/' }
+{ vars: { tone: '"Answer at once."' }, message: 'Read {{payload.vars.tone}}' } ⇒ { vars: { tone: Answer at once. } } ¦ { message: 'Read {{vars.tone}}' } ⇒ { vars: { tone: Answer at once. } } ⇒ { prompt: '/^Read \[.*\]\n.*at once/' }
 
 # expressions keep their type, and a template that renders a boolean or a number sets a field of that type
 { message: x, deliver: '{% urgent %}', timeoutSeconds: '{% n * 2 %}' } ⇒ { urgent: false, n: 15 } ⇒ { deliver: false, timeoutSeconds: 30 }
-{ message: x, deliver: '{% urgent %}' } ⇒ { urgent: 'false' } ⇒ INVALID_FIELD /deliver
+{ message: x, deliver: '{% urgent %}' } ⇒ { urgent: 'false' } ¦ { message: x, deliver: '{{d}}' } ⇒ { d: maybe } ⇒ INVALID_FIELD /deliver
 { message: x, timeoutSeconds: '{% n * 2 %}' } ⇒ { n: 0 } ⇒ INVALID_FIELD /timeoutSeconds
 { message: x, deliver: '{{d}}', timeoutSeconds: '{{t}}' } ⇒ { d: false, t: 9 } ⇒ { deliver: false, timeoutSeconds: 9 }
-{ message: x, deliver: '{{d}}' } ⇒ { d: maybe } ⇒ INVALID_FIELD /deliver
 { message: '{% items.{"n": n} %}', name: '{% count %}' } ⇒ { items: [{ n: 1 }, { n: 2 }], count: 3 } ⇒ { message: '[{"n":1},{"n":2}]', name: '3' }
 { message: x, name: '{% a %}' } ⇒ { a: {} } ⇒ INVALID_FIELD /name
 
@@ -45,16 +40,12 @@ testDecisions(String.raw`
 # an absent value in a session key is refused, and so is a key that is only its prefix
 { message: x, sessionKey: 'hook:pr:{{repo}}:{{n}}' } ⇒ { repo: a/b, n: 1 } ⇒ { sessionKey: 'hook:pr:a/b:1' }
 { message: x, sessionKey: 'hook:pr:{{repo}}:{{n}}' } ⇒ { repo: a } ¦ { message: x, sessionKey: 'hook:pr:{{repo}}:{{n}}' } ⇒ { repo: '', n: 1 } ⇒ SESSION_KEY_NOT_ALLOWED /sessionKey
-{ message: x, sessionKey: 'hook:pr:{{repo}}:{{n}}' } ⇒ { repo: null, n: 1 } ¦ { message: x, sessionKey: 'hook:pr:{{repo}}:{{n}}' } ⇒ { repo: ' ', n: 1 } ⇒ SESSION_KEY_NOT_ALLOWED /sessionKey
+{ message: x, sessionKey: 'hook:pr:{{repo}}:{{n}}' } ⇒ { repo: null, n: 1 } ¦ { message: x, sessionKey: 'hook:pr:{{repo}}:{{n}}' } ⇒ { repo: ' ', n: 1 } ¦ { message: x, sessionKey: 'hook:pr:{{#if id}}{{id}}{{/if}}' } ⇒ {} ¦ { message: x, sessionKey: 'hook:{{#each ids}}{{this}}{{/each}}' } ⇒ {} ⇒ SESSION_KEY_NOT_ALLOWED /sessionKey
 { message: x, sessionKey: 'hook:{{default repo "none"}}' } ⇒ {} ⇒ { sessionKey: 'hook:none' }
 { message: x, sessionKey: 'hook:pr:{{#if id}}{{id}}{{/if}}' } ⇒ { id: 1 } ⇒ { sessionKey: 'hook:pr:1' }
-{ message: x, sessionKey: 'hook:pr:{{#if id}}{{id}}{{/if}}' } ⇒ {} ⇒ SESSION_KEY_NOT_ALLOWED /sessionKey
-{ message: x, sessionKey: 'hook:{{#each ids}}{{this}}{{/each}}' } ⇒ { ids: [1] } ⇒ { sessionKey: 'hook:1' }
-{ message: x, sessionKey: 'hook:{{#each ids}}{{this}}{{/each}}' } ⇒ {} ⇒ SESSION_KEY_NOT_ALLOWED /sessionKey
-{ message: x, sessionKey: 'hook:{{! by owner }}{{#with owner}}{{login}}{{/with}}' } ⇒ { owner: { login: 1 } } ⇒ { sessionKey: 'hook:1' }
-{ message: x, sessionKey: 'hook:{{! by owner }}{{#with owner}}{{login}}{{/with}}' } ⇒ {} ⇒ SESSION_KEY_NOT_ALLOWED /sessionKey
+{ message: x, sessionKey: 'hook:{{#each ids}}{{this}}{{/each}}' } ⇒ { ids: [1] } ¦ { message: x, sessionKey: 'hook:{{! by owner }}{{#with owner}}{{login}}{{/with}}' } ⇒ { owner: { login: 1 } } ⇒ { sessionKey: 'hook:1' }
+{ message: x, sessionKey: 'hook:{{! by owner }}{{#with owner}}{{login}}{{/with}}' } ⇒ {} ¦ { message: x, sessionKey: 'hook:{{id}}', strict: true } ⇒ {} ⇒ SESSION_KEY_NOT_ALLOWED /sessionKey
 { message: x, sessionKey: 'hook:{{#if id}}{{id}}{{else}}all{{/if}}' } ⇒ {} ⇒ { sessionKey: 'hook:all' }
-{ message: x, sessionKey: 'hook:{{id}}', strict: true } ⇒ {} ⇒ SESSION_KEY_NOT_ALLOWED /sessionKey
 
 # rendered routing is checked by the rules for requests
 { message: x, channel: '{{c}}', model: '{{m}}', thinking: '{{t}}', allowPayloadRouting: true } ⇒ { c: slack, m: openai/gpt-5, t: low } ⇒ { channel: slack, model: openai/gpt-5, thinking: low }
@@ -82,8 +73,7 @@ testDecisions(String.raw`
 { strict: true, message: x, name: '{{a}}' } ⇒ {} ⇒ ABSENT_FIELD /name
 { strict: true, message: x, deliverTo: [{ channel: slack, to: '{{room}}' }], allowPayloadRouting: true } ⇒ {} ⇒ ABSENT_FIELD /deliverTo/0/to
 { strict: true, forEach: '[1]', vars: { v: absent }, message: '{{vars.v}}' } ⇒ {} ⇒ { says: '/names vars\.v, which is absent/' }
-{ strict: true, message: '{{truncate a 3}}.' } ⇒ {} ¦ { strict: true, message: '{{join a}}.' } ⇒ {} ¦ { strict: true, message: '{{date a}}.' } ⇒ {} ¦ { strict: true, message: '{{quote a}}.' } ⇒ {} ⇒ ABSENT_FIELD /message
-{ strict: true, message: '{{json a}}.' } ⇒ {} ¦ { strict: true, message: '{{plural a "x"}}.' } ⇒ {} ⇒ ABSENT_FIELD /message
+{ strict: true, message: '{{truncate a 3}}.' } ⇒ {} ¦ { strict: true, message: '{{join a}}.' } ⇒ {} ¦ { strict: true, message: '{{date a}}.' } ⇒ {} ¦ { strict: true, message: '{{quote a}}.' } ⇒ {} ¦ { strict: true, message: '{{json a}}.' } ⇒ {} ¦ { strict: true, message: '{{plural a "x"}}.' } ⇒ {} ⇒ ABSENT_FIELD /message
 { strict: true, message: '{{quote (truncate a 3)}}.' } ⇒ {} ¦ { strict: true, message: '{{default b (truncate a 3)}}.' } ⇒ {} ⇒ ABSENT_FIELD /message
 
 # in a strict mapping an empty string is not absent, and conditions and defaults may read absent values

@@ -46,21 +46,18 @@ slack { secret: s } { payload: { type: url_verification, challenge: abc } } → 
 
 # Zoom gets proof that the newest secret is known, and no answer that could be used to sign a request
 zoom { secret: ['', new, old] } + { payload: { event: endpoint.url_validation, payload: { plainToken: PELZ_r-1 } } } → 200 json {"plainToken":"PELZ_r-1","encryptedToken":"${encryptedToken}"}
-zoom { secret: s } { payload: { event: endpoint.url_validation, payload: { plainToken: p } } } → nothing
-zoom { secret: s } + { payload: { event: endpoint.url_validation, payload: { plainToken: 'v0:1700000000:{"event":"meeting.started"}' } } } → nothing
+zoom { secret: s } { payload: { event: endpoint.url_validation, payload: { plainToken: p } } } ¦ zoom { secret: s } + { payload: { event: endpoint.url_validation, payload: { plainToken: 'v0:1700000000:{"event":"meeting.started"}' } } } → nothing
 zoom { secret: s } + { payload: { event: endpoint.url_validation, payload: { plainToken: 'a b' } } } ¦ zoom { secret: s } + { payload: { event: endpoint.url_validation, payload: { plainToken: '' } } } → nothing
 zoom { secret: s } + { payload: { event: endpoint.url_validation, payload: { plainToken: ${'a'.repeat(257)} } } } → nothing
 zoom { secret: s } + { payload: { event: endpoint.url_validation, payload: { plainToken: 7 } } } ¦ zoom { secret: s } + { payload: { event: endpoint.url_validation, payload: { plainToken: null } } } → nothing
-zoom {} + { payload: { event: endpoint.url_validation, payload: { plainToken: p } } } ¦ zoom { secret: '' } + { payload: { event: endpoint.url_validation, payload: { plainToken: p } } } → nothing
-zoom { secret: [''] } + { payload: { event: endpoint.url_validation, payload: { plainToken: p } } } → nothing
+zoom {} + { payload: { event: endpoint.url_validation, payload: { plainToken: p } } } ¦ zoom { secret: '' } + { payload: { event: endpoint.url_validation, payload: { plainToken: p } } } ¦ zoom { secret: [''] } + { payload: { event: endpoint.url_validation, payload: { plainToken: p } } } → nothing
 
 # Meta gets its challenge back if it shows the verify token, and is refused otherwise; other requests are no handshake
 meta { verifyToken: a } { method: GET, query: { hub.mode: subscribe, hub.challenge: '1158', hub.verify_token: a } } → 200 plain 1158
 meta { verifyToken: a } { method: GET, query: { hub.mode: subscribe, hub.challenge: '1158', hub.verify_token: nope } } → 403
 meta { verifyToken: a } { method: GET, query: { hub.mode: subscribe, hub.challenge: '1158', hub.verify_token: '' } } ¦ meta { verifyToken: a } { method: GET, query: { hub.mode: subscribe, hub.challenge: '1158' } } → 403
 meta { verifyToken: a } { method: GET, query: { hub.mode: subscribe, hub.challenge: '1158', hub.verify_token: [a, a] } } → 403
-meta {} { method: GET, query: { hub.mode: subscribe, hub.challenge: '1158', hub.verify_token: '' } } → nothing
-meta { verifyToken: '' } { method: GET, query: { hub.mode: subscribe, hub.challenge: '1158', hub.verify_token: '' } } → nothing
+meta {} { method: GET, query: { hub.mode: subscribe, hub.challenge: '1158', hub.verify_token: '' } } ¦ meta { verifyToken: '' } { method: GET, query: { hub.mode: subscribe, hub.challenge: '1158', hub.verify_token: '' } } → nothing
 meta { verifyToken: a } { query: { hub.mode: subscribe, hub.challenge: '1158', hub.verify_token: a } } ¦ meta { verifyToken: a } { method: GET, query: {} } → nothing
 
 # Discord's two PINGs have an answer each, and an event is neither
@@ -88,8 +85,7 @@ monday {} { payload: { challenge: abc } } → 200 json {"challenge":"abc"}
 monday {} { payload: { challenge: abc, event: {} } } ¦ monday {} { payload: { event: {} } } ¦ monday {} { payload: [challenge] } ¦ monday {} { payload: challenge } ¦ monday {} { payload: null } → nothing
 
 # a body with a secret of Notion is never an event
-notion { secret: known } + { payload: { verification_token: secret_0123456789 } } ¦ notion {} + { payload: { verification_token: secret_0123456789, type: page.created } } → 200
-notion { secret: known } + { payload: { verification_token: secret_0123456789, type: page.created } } → 200
+notion { secret: known } + { payload: { verification_token: secret_0123456789 } } ¦ notion {} + { payload: { verification_token: secret_0123456789, type: page.created } } ¦ notion { secret: known } + { payload: { verification_token: secret_0123456789, type: page.created } } → 200
 notion { secret: known } { payload: { verification_token: secret_0123456789, type: page.created } } ¦ notion { secret: known } + { payload: { type: page.created } } → nothing
 notion { secret: '' } { payload: { verification_token: secret_0123456789 } } → 200
 notion { secret: ['', known] } { payload: { verification_token: secret_0123456789 } } ¦ notion {} { payload: { verification_token: short } } ¦ notion {} { payload: { verification_token: "two lines\\nof it" } } → nothing
@@ -102,8 +98,7 @@ microsoft-graph {} { query: {} } ¦ microsoft-graph {} { query: { validationToke
 
 # CloudEvents: only a listed sender gets an answer that lets it send
 cloudevents { allowedOrigins: [e.example.com, ''] } { method: OPTIONS, headers: { webhook-request-origin: other.example.com, webhook-request-callback: 'https://x.example' } } → 403
-cloudevents { allowedOrigins: [e.example.com, ''] } { method: OPTIONS, headers: {} } ¦ cloudevents { allowedOrigins: [e.example.com, ''] } { method: OPTIONS, headers: { webhook-request-origin: '' } } → nothing
-cloudevents {} { method: OPTIONS, headers: { webhook-request-origin: e.example.com } } → nothing
+cloudevents { allowedOrigins: [e.example.com, ''] } { method: OPTIONS, headers: {} } ¦ cloudevents { allowedOrigins: [e.example.com, ''] } { method: OPTIONS, headers: { webhook-request-origin: '' } } ¦ cloudevents {} { method: OPTIONS, headers: { webhook-request-origin: e.example.com } } → nothing
 `
 
 testBlocks(cases, (row) => {
