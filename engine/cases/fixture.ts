@@ -23,9 +23,7 @@ export const plainSurface: TrySurface = {
   statusOf: (decision) => (decision.outcome === 'refused' ? 400 : 200),
 }
 
-function refusal(code: string): Refusal {
-  return { outcome: 'refused', code, message: 'No.', details: [] }
-}
+const refusal = (code: string): Refusal => ({ outcome: 'refused', code, message: 'No.', details: [] })
 
 /** Returns a test whose places show the path as the text of the line. */
 export function testOf(expect: Expectation, value: Partial<TestSource> = {}): TestEntry {

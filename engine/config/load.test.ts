@@ -85,12 +85,6 @@ test('the tokens of a budget are shown in a diagnostic, because they are no secr
   assert.doesNotMatch(JSON.stringify(unknown), /hunter2/)
 })
 
-test('names of properties of the prototype are ordinary names', async (context) => {
-  const { endpoints } = await loadGood(context, 'hooks: { endpoints: { __proto__: { maxBodyBytes: 5 } } }\n')
-  assert.deepEqual(Object.entries(endpoints), [['__proto__', { maxBodyBytes: 5 }]])
-  assert.equal(Object.getPrototypeOf(endpoints), null)
-})
-
 test('the digest that nodes share leaves out what each has for itself, and nothing that decides', async (context) => {
   const sharedDigest = async (gateway: string, more: Record<string, string> = {}, env: Environment = {}) => {
     const files = { 'reveille.yaml': `gateway: { ${gateway} }\nhooks: { token: "\${TOKEN}" }\n`, ...more }

@@ -6,18 +6,6 @@ import { signatureData } from '../../test/sample-data.ts'
 import type { VerifyPolicy } from '../config/schema/policy-schema.ts'
 import { diagnose } from './diagnosis/diagnose.ts'
 import { judge, requestOf, type Sent } from './signing-fixture.ts'
-import type { VerifyDependencies } from './verifier.ts'
-
-interface Vector {
-  readonly id: string
-  readonly provider: string
-  readonly policy: VerifyPolicy
-  readonly sent: Sent
-  readonly dependencies: VerifyDependencies
-  readonly isValid: boolean
-  /** Reason why it is valid or not. */
-  readonly why: string
-}
 
 /** A known request as the data has it. Times are in seconds. */
 interface Written extends Omit<VerifyPolicy, 'tolerance'> {
@@ -37,7 +25,7 @@ interface Written extends Omit<VerifyPolicy, 'tolerance'> {
 }
 
 /** Returns requests with known results, or undefined without the folder beside this project. */
-function knownRequests(): readonly Vector[] | undefined {
+function knownRequests() {
   return signatureData('vectors')?.map((row) => {
     const known = row as Written
     const { id, provider, method, rawBody, now, tolerance, expect, why, certificates, jwks } = known
@@ -46,24 +34,18 @@ function knownRequests(): readonly Vector[] | undefined {
     const material = { secret: secrets ?? secret, publicKey, audience, serviceAccount, topicArns }
     const window = tolerance == null ? {} : { tolerance: `${tolerance}s` }
     const headers = Object.entries(known.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value])
-    return {
-      id,
-      provider,
-      policy: { provider, publicUrl: url, ...material, ...window },
-      sent: {
-        method,
-        target: url.replace(/^https?:\/\/[^/]*/, '').replace(/#.*$/, ''),
-        headers: Object.fromEntries(headers),
-        body: rawBody,
-        now: now * 1000,
-      },
-      dependencies: {
-        download: async (address) =>
-          certificates?.[address] ?? (jwks ? JSON.stringify(jwks) : assert.fail(`${address} was asked for`)),
-      },
-      isValid: expect === 'valid',
-      why,
+    const policy: VerifyPolicy = { provider, publicUrl: url, ...material, ...window }
+    const target = url.replace(/^https?:\/\/[^/]*/, '').replace(/#.*$/, '')
+    const sent: Sent = {
+      method,
+      target,
+      headers: Object.fromEntries(headers),
+      body: rawBody,
+      now: now * 1000,
     }
+    const download = async (address: string) =>
+      certificates?.[address] ?? (jwks ? JSON.stringify(jwks) : assert.fail(`${address} was asked for`))
+    return { id, policy, sent, dependencies: { download }, isValid: expect === 'valid', why }
   })
 }
 

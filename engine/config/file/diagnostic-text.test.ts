@@ -32,9 +32,6 @@ test('a preset is shown by its name, unless its file is one that the user edits'
   assert.equal(at('/home/me/mappings/forge.yaml'), 'mappings/forge.yaml:4:3')
 })
 
-test('a file outside of the folder keeps its absolute path', () =>
-  assert.match(formatDiagnostic(diagnostic('x', 1), '/home/you'), /^\/home\/me\/reveille\.yaml:4:1: error/))
-
 test('the caret is under its column after tabs, wide and combining characters', () => {
   const text = '\t"日本😀e\u0301": x'
   const [, shown, caret] = formatDiagnostic(diagnostic(text, text.indexOf('x') + 1), '/').split('\n')
@@ -54,7 +51,8 @@ test('the content of a file cannot control the terminal that shows it', () => {
   for (const character of '\x1b\x07\u202e') assert.ok(!text.includes(character))
 })
 
-test('without a line or a place, only the message is shown', () => {
+test('without a line or a place only the message is shown, and a file outside of the folder by its absolute path', () => {
+  assert.match(formatDiagnostic(diagnostic('x', 1), '/home/you'), /^\/home\/me\/reveille\.yaml:4:1: error/)
   assert.equal(formatDiagnostic(diagnostic('', 1), '/home/me').split('\n').length, 1)
   assert.match(formatDiagnostic({ ...diagnostic('', 1), place: undefined }, '/'), /^error: `hooks\.pth`/)
 })
