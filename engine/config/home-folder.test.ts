@@ -34,10 +34,8 @@ test("a path that begins with ~/ is relative to the user's home folder", async (
   const { settings, mappings, tests, watched } = loaded.configuration
   const { gateway, hooks, plugins } = settings
   const folders = [gateway.dataDir, hooks.mappingsDir, hooks.transformsDir]
-  assert.deepEqual(
-    folders,
-    ['data', 'mappings', '.openclaw/hooks/transforms'].map((name) => folder.at(`home/${name}`)),
-  )
+  const names = ['home/data', 'home/mappings', 'home/.openclaw/hooks/transforms']
+  assert.deepEqual(folders, names.map(folder.at))
   assert.deepEqual(hooks.tokens, ['hook-4fK29sLq0ZpVx81mWnB7cRtY'])
   assert.deepEqual(plugins, [folder.at('home/plugins/pager'), '~nobody/pager'])
   assert.deepEqual(mappings[0]?.value.schema, { type: 'object' })

@@ -23,10 +23,10 @@ plugins: [./mine, a-package] ⇒ { settings: { plugins: ['{folder}/mine', a-pack
 `)
 
 test('settings are frozen, and maps by name have no prototype', async (context) => {
-  const { settings } = await loadGood(
-    context,
-    'hooks: { token: one }\nchannels: { slack: { botToken: x } }\n',
-  )
+  const text =
+    'hooks: { token: one, endpoints: { __proto__: { maxBodyBytes: 5 } } }\nchannels: { slack: {} }\n'
+  const { settings, endpoints } = await loadGood(context, text)
+  assert.deepEqual(Object.entries(endpoints), [['__proto__', { maxBodyBytes: 5 }]])
   assert.equal(Object.getPrototypeOf(settings.channels), null)
   assert.ok(Object.isFrozen(settings.hooks.tokens) && Object.isFrozen(settings.channels['slack']))
 })
@@ -205,11 +205,8 @@ test('every unset name is reported with its key, and its absence causes no furth
   )
   const say = ([key, name]: readonly string[]) =>
     `\`${key}\` refers to the variable ${name}, which is not set`
-  const listed = found
-  assert.deepEqual(
-    listed,
-    wanted.map((each) => `UNRESOLVED_REFERENCE ${say(each)}`),
-  )
+  const all = wanted.map((each) => `UNRESOLVED_REFERENCE ${say(each)}`)
+  assert.deepEqual(found, all)
 })
 
 testLoads(

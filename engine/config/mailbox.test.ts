@@ -40,11 +40,7 @@ test('allowUnsafeExternalContent of the mailbox removes the boundary from its pr
   const found = mappings.map(({ value }) => value.allowUnsafeExternalContent ?? false)
   assert.deepEqual(found, [true, false])
   const place = mappings[0]?.locate(['allowUnsafeExternalContent'])
-  assert.deepEqual(
-    [place?.line, place?.file.endsWith('reveille.yaml')],
-    [3, true],
-    'blamed where it is written',
-  )
+  assert.match(`${place?.file}:${place?.line}`, /reveille\.yaml:3$/, 'blamed where it is written')
 })
 
 test('a mailbox whose mails no mapping reads is a warning, whatever the mapping is called', async (context) => {

@@ -128,10 +128,9 @@ test('the last twenty of many generations are kept', async () => {
   const bench = createBench()
   await bench.reloader.start()
   for (let number = 2; number <= 25; number += 1) await bench.edit(`text ${number}`)
-  assert.deepEqual(
-    bench.reloader.generations().map(({ generation }) => generation),
-    Array.from({ length: 20 }, (_, index) => 25 - index),
-  )
+  for (const [index, { generation }] of bench.reloader.generations().entries())
+    assert.equal(generation, 25 - index)
+  assert.equal(bench.reloader.generations().length, 20)
   assert.equal((await bench.reloader.rollback(5)).outcome, 'rejected')
   assert.equal((await bench.reloader.rollback(6)).outcome, 'live')
   assert.equal((await bench.edit('one')).generation, 26, 'the number of what is not kept is not given again')
@@ -144,10 +143,7 @@ test('rollbacks and reloads wait for each other', async () => {
   const results = await Promise.all(
     [1, undefined, 2, 3].map((to) => (to === undefined ? reloader.reload() : reloader.rollback(to))),
   )
-  assert.deepEqual(
-    results.map(({ generation }) => generation),
-    [1, 4, 2, 3],
-  )
+  assert.equal(results.map(({ generation }) => generation).join(), '1,4,2,3')
   assert.deepEqual(bench.live(), ['three', 3])
 })
 

@@ -1,15 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import {
-  addressSecretsOf,
-  continuesSecret,
-  isSecretKey,
-  maskLine,
-  maskText,
-  querySecretsOf,
-  secretSpansOf,
-  secretsIn,
-} from './secret.ts'
+import * as secrets from './secret.ts'
+
+const { addressSecretsOf, continuesSecret, isSecretKey, maskLine, maskText, querySecretsOf, secretsIn } =
+  secrets
 
 test('keys that hold secrets are recognised, also misspelt ones', () => {
   // A user who confuses the two keys writes a secret under `publicKey`.
@@ -36,9 +30,9 @@ test('the caret still points at the same text', () => {
 
 test('in text that could not be parsed, everything after a key for secrets is hidden', () => {
   const line = '  botToken: "hunter2'
-  assert.equal(maskLine(line, secretSpansOf(line), 1).text, '  botToken: …')
-  assert.deepEqual(secretSpansOf('  message: token: hunter2 is shown to nobody').length, 1)
-  assert.deepEqual(secretSpansOf('  message: hello'), [])
+  assert.equal(maskLine(line, secrets.secretSpansOf(line), 1).text, '  botToken: …')
+  assert.deepEqual(secrets.secretSpansOf('  message: token: hunter2 is shown to nobody').length, 1)
+  assert.deepEqual(secrets.secretSpansOf('  message: hello'), [])
 })
 
 test('a password inside an address is hidden anywhere', () => {
