@@ -25,6 +25,10 @@ const expecting = (value: Partial<TestEntry['value']>, more: Partial<TestEntry> 
 }
 const unnamed = (endpoint: string) =>
   expecting({ request: { endpoint, body: { action: 'two' } }, expect: { action: 'agent' } })
+const ofBoth = expecting({
+  request: { endpoint: 'elsewhere', body: {} },
+  expect: { actions: [{ mapping: 'one' }, { mapping: 'two' }] },
+})
 const none = 'No test expects any of the 2 mappings of this file'
 
 for (const [what, tests, ...wanted] of [
@@ -34,10 +38,7 @@ for (const [what, tests, ...wanted] of [
     'No test of this file expects the mapping "two"',
   ],
   ['a file without any test, once', [], none],
-  [
-    'none, where a test among several actions counts',
-    [expecting({ expect: { actions: [{ mapping: 'one' }, { mapping: 'two' }] } })],
-  ],
+  ['none, where a test among several actions counts', [ofBoth]],
   ['none, where a test that names no mapping counts for those of its endpoint', [unnamed('test')]],
   ['a file whose test is of another endpoint', [unnamed('elsewhere')], none],
   [

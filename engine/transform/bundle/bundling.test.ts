@@ -77,6 +77,19 @@ const cases: readonly { name: string; files: Readonly<Record<string, string>>; r
     result: [1, 3, 'function'],
   },
   {
+    name: 'conditions of exports are chosen as by Node.js, for an import and for `require`',
+    files: {
+      'a.ts': `import imported from 'dual'; import { required } from './b.cjs'; export default () => [imported, required]`,
+      'b.cjs': 'exports.required = require("dual")',
+      'node_modules/dual/package.json': described({
+        exports: { browser: './b.js', module: './m.js', import: './import.mjs', require: './require.cjs' },
+      }),
+      'node_modules/dual/import.mjs': 'export default "import"',
+      'node_modules/dual/require.cjs': 'module.exports = "require"',
+    },
+    result: ['import', 'require'],
+  },
+  {
     name: 'an optional package may be missing, and TypeScript of a package is bundled',
     files: {
       'a.cjs': `let found; try { found = require('optional') } catch { found = 'none' }
