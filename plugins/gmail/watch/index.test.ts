@@ -1,21 +1,12 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { type Fault, failure } from './test-bed/fault.ts'
-import { createWorld, credentials, type Run, type World, whileWatched } from './test-bed/world.ts'
+import { dayMs, hourMs, minuteMs, secondMs } from '../durations.ts'
+import { failure } from './test-bed/fault.ts'
+import { test } from './test-bed/world.ts'
 
-const secondMs = 1000
-const minuteMs = 60 * secondMs
-const hourMs = 60 * minuteMs
-const dayMs = 24 * hourMs
-
-const malformed: Fault = { before: failure('malformed', { retryable: false }) }
-const times = (count: number, fault: Fault) => Array.from({ length: count }, () => fault)
-
-test('mails that came before the first watch are not posted, later ones are, and their notification is acknowledged', async () => {
-  const world = createWorld()
+test('mails that came before the first watch are not posted, later ones are, and their notification is acknowledged', async (world) => {
   const { clock, gateway, google } = world
   google.deliver()
-  const run = world.start()
+  world.start()
   await clock.until(() => world.events().includes('gmail-watching'))
   assert.deepEqual(world.line('gmail-watching')?.facts, {
     account: 'ada@example.com',
@@ -25,115 +16,84 @@ test('mails that came before the first watch are not posted, later ones are, and
   const mail = google.deliver()
   await world.idle()
   assert.deepEqual([...gateway.taken], [[mail.id, 1]])
-  const [post] = gateway.posts
-  assert.equal(post?.source, 'gmail')
-  assert.equal(post?.account, 'ada@example.com')
-  assert.equal(post?.historyId, String(mail.historyId))
+  const posted = { source: 'gmail', account: 'ada@example.com', historyId: String(mail.historyId) }
+  assert.partialDeepStrictEqual(gateway.posts[0], posted)
   assert.equal(world.state(), 'working')
   assert.equal(world.reports.at(-1)?.counts?.['posted'], 1)
   assert.deepEqual(Object.keys(world.reports.at(-1)?.times ?? {}).sort(), [
     ...['lastMail', 'readAt', 'watchEnds', 'watchRenews'],
   ])
-  await world.stop(run)
 })
 
-test('without a consent the source waits, says what to run, and begins within ten seconds of the consent', async () => {
-  const world = createWorld()
+test('without a consent the source waits, says what to run, and begins within ten seconds of the consent', async (world) => {
   const { clock, disk, google } = world
   disk.delete('credentials')
-  const run = world.start()
+  world.start()
   await clock.pass(hourMs)
   assert.equal(world.state(), 'waiting')
   assert.match(world.detail(), /reveille webhooks gmail setup/)
   disk.set('credentials', '{"acc')
   await clock.pass(minuteMs)
   assert.match(world.detail(), /damaged/)
-  disk.set('credentials', JSON.stringify({ ...credentials, account: 'eve@example.com' }))
+  world.consent({ account: 'eve@example.com' })
   await clock.pass(minuteMs)
   assert.match(world.detail(), /another account than ada@example\.com/)
   assert.doesNotMatch(world.detail(), /eve@/)
   assert.deepEqual(google.calls, [])
-  disk.set('credentials', JSON.stringify(credentials))
+  world.consent()
   await clock.until(() => world.state() === 'working', 11 * secondMs)
-  await world.stop(run)
 })
 
 for (const code of ['consent-revoked', 'bad-client', 'missing-scope'])
-  test(`after ${code} Google is not asked again until there is another consent`, async () => {
-    const world = createWorld()
-    const { clock, disk, google } = world
-    const run = world.start()
-    await clock.until(() => world.events().includes('gmail-watching'))
-    await clock.pass(secondMs)
-    world.inject('history', { before: failure(code, { retryable: false }) })
+  test(`after ${code} Google is not asked again until there is another consent`, async (world) => {
+    const { clock, google } = world
+    await world.watch()
+    world.fail('history', code, { retryable: false })
     const mail = google.deliver()
     await clock.until(() => world.state() === 'waiting')
     const calls = google.calls.length
     await clock.pass(50 * minuteMs)
     assert.equal(google.calls.length, calls)
-    disk.set('credentials', JSON.stringify({ ...credentials, refreshToken: 'another' }))
+    world.consent({ refreshToken: 'another' })
     await clock.pass(15 * secondMs)
     assert.equal(world.gateway.taken.get(mail.id), 1)
     assert.equal(world.state(), 'working')
-    await world.stop(run)
   })
 
-test('a renewed access token does not count as another consent, and the same consent is retried after an hour', async () => {
-  const world = createWorld()
-  const { clock, disk, google } = world
-  world.inject('labels', {
-    before() {
-      disk.set(
-        'credentials',
-        JSON.stringify({ ...credentials, accessToken: 'renewed', accessTokenExpiresAt: 1 }),
-      )
-      throw failure('consent-revoked', { retryable: false })
-    },
-  })
-  const run = world.start()
+test('a renewed access token does not count as another consent, and the same consent is retried after an hour', async (world) => {
+  const { clock, google } = world
+  const before = () => world.consent({ accessToken: 'renewed', accessTokenExpiresAt: 1 })
+  world.inject('labels', { before, after: failure('consent-revoked', { retryable: false }) })
+  world.start()
   await clock.pass(50 * minuteMs)
   assert.deepEqual(google.calls, ['labels'])
   await clock.until(() => world.state() === 'working', 11 * minuteMs)
-  await world.stop(run)
 })
 
-test('a refused consent is used again once setup has renewed it', async () => {
-  const world = createWorld()
-  const { clock, disk } = world
-  world.inject('labels', { before: failure('consent-revoked', { retryable: false }) })
-  const run = world.start()
-  await clock.pass(minuteMs)
+test('a refused consent is used again once setup has renewed it', async (world) => {
+  world.fail('labels', 'consent-revoked', { retryable: false })
+  world.start()
+  await world.clock.pass(minuteMs)
   assert.equal(world.state(), 'waiting')
-  disk.set(
-    'credentials',
-    JSON.stringify({ ...credentials, accessToken: 'of setup', accessTokenExpiresAt: 1 }),
-  )
-  await clock.until(() => world.state() === 'working', 11 * secondMs)
-  await world.stop(run)
+  world.consent({ accessToken: 'of setup', accessTokenExpiresAt: 1 })
+  await world.clock.until(() => world.state() === 'working', 11 * secondMs)
 })
 
-test('a consent that was stored while Google refused the earlier one is used at once', async () => {
-  const world = createWorld()
-  world.inject('labels', {
-    before() {
-      world.disk.set('credentials', JSON.stringify({ ...credentials, refreshToken: 'another' }))
-      throw failure('consent-revoked', { retryable: false })
-    },
-  })
-  const run = world.start()
+test('a consent that was stored while Google refused the earlier one is used at once', async (world) => {
+  const before = () => world.consent({ refreshToken: 'another' })
+  world.inject('labels', { before, after: failure('consent-revoked', { retryable: false }) })
+  world.start()
   await world.clock.until(() => world.state() === 'working', secondMs)
-  await world.stop(run)
 })
 
-test('a label is found by its name in any case, and a missing label is looked for every minute', async () => {
-  const world = createWorld({ label: 'invoices' })
+test('a label is found by its name in any case, and a missing label is looked for every minute', async (world) => {
   const { clock, gateway, google } = world
   const labels = google.labels
   google.labels = [
     { id: 'INBOX', name: 'INBOX' },
     { id: 'Label_9', name: 'Invoice' },
   ]
-  const run = world.start()
+  world.start({ label: 'invoices' })
   await clock.pass(10 * minuteMs)
   assert.equal(world.state(), 'waiting')
   assert.match(world.detail(), /no label "invoices"\. Nearest are "Invoice", "INBOX"/)
@@ -146,18 +106,13 @@ test('a label is found by its name in any case, and a missing label is looked fo
   const mail = google.deliver({ labels: ['Label_7'] })
   await world.idle()
   assert.deepEqual([...gateway.taken.keys()], [mail.id])
-  await world.stop(run)
 })
 
-test('a label that was deleted and made again is watched under its new id', async () => {
-  const world = createWorld({ label: 'Invoices' })
+test('a label that was deleted and made again is watched under its new id', async (world) => {
   const { clock, gateway, google } = world
-  const run = world.start()
-  await clock.pass(secondMs)
+  await world.watch({ label: 'Invoices' })
   google.labels = [{ id: 'INBOX', name: 'INBOX' }]
-  const refusal: Fault = { before: failure('bad-request', { retryable: false }) }
-  world.inject('history', refusal)
-  world.inject('list', refusal)
+  for (const operation of ['history', 'list']) world.fail(operation, 'bad-request', { retryable: false })
   google.deliver({ labels: ['Label_7'] })
   await clock.pass(5 * minuteMs)
   assert.match(world.detail(), /no label "Invoices"/)
@@ -167,71 +122,58 @@ test('a label that was deleted and made again is watched under its new id', asyn
   const mail = google.deliver({ labels: ['Label_8'] })
   await world.idle()
   assert.ok(gateway.taken.has(mail.id))
-  await world.stop(run)
 })
 
-test('a history id that Google never gave leads to a listing', async () => {
-  const world = createWorld()
-  const { disk, gateway, google } = world
-  const mail = google.deliver()
-  const readAt = world.clock.now()
-  disk.set('cursor', JSON.stringify({ account: google.account, historyId: '9'.repeat(20), readAt }))
-  world.inject('history', { before: failure('bad-request', { retryable: false }) })
-  const run = world.start()
-  await world.clock.until(() => gateway.taken.has(mail.id))
-  await world.clock.settle()
-  assert.equal(world.cursor()?.historyId, String(google.historyId))
-  await world.stop(run)
-})
+for (const [what, historyId, isRefused] of [
+  ['a history id that Google never gave', '9'.repeat(20), true],
+  ['a history that is behind the cursor, as of a recreated account,', '99999999', false],
+] as const)
+  test(`${what} leads to a listing, and the mailbox is read on from there`, async (world) => {
+    const { clock, disk, gateway, google } = world
+    const mail = google.deliver()
+    disk.set('cursor', JSON.stringify({ account: google.account, historyId, readAt: clock.now() }))
+    if (isRefused) world.fail('history', 'bad-request', { retryable: false })
+    world.start()
+    await clock.until(() => gateway.taken.has(mail.id))
+    const next = google.deliver()
+    await clock.until(() => gateway.taken.has(next.id), minuteMs)
+    assert.equal(world.cursor()?.historyId, String(google.historyId))
+  })
 
-test('a mailbox whose history is behind the cursor, as of a recreated account, is listed and then read on', async () => {
-  const world = createWorld()
-  const { clock, disk, gateway, google } = world
-  const mail = google.deliver()
-  const readAt = clock.now()
-  disk.set('cursor', JSON.stringify({ account: google.account, historyId: '99999999', readAt }))
-  const run = world.start()
-  await clock.until(() => gateway.taken.has(mail.id))
-  const next = google.deliver()
-  await clock.until(() => gateway.taken.has(next.id), minuteMs)
-  assert.equal(world.cursor()?.historyId, String(google.historyId))
-  await world.stop(run)
-})
-
-test('a lost notification delays a mail by at most a quarter of an hour', async () => {
-  const world = createWorld()
+test('a lost notification delays a mail by at most a quarter of an hour', async (world) => {
   const { clock, gateway, google } = world
-  const run = world.start()
+  world.start()
   await clock.pass(40 * minuteMs)
   const mail = google.deliver({ isLost: true })
   await clock.until(() => gateway.taken.has(mail.id), 16 * minuteMs)
-  await world.stop(run)
 })
 
-for (const code of ['unavailable', 'malformed', 'network'])
-  test(`a mail for which Google only answers ${code} does not block others`, async () => {
-    const world = createWorld()
+for (const [code, retryable] of [
+  ['unavailable', true],
+  ['network', true],
+  ['malformed', true],
+  ['malformed', false],
+] as const)
+  test(`a mail for which Google only answers ${code}${retryable ? '' : ' for good'} is logged, does not block others, and is retried`, async (world) => {
     const { clock, gateway, google } = world
-    const run = world.start()
-    await clock.pass(secondMs)
-    world.inject('message', ...times(8, { before: failure(code) }))
+    await world.watch()
+    world.fail('message', code, { retryable, count: retryable ? 8 : 5 })
     const first = google.deliver()
     await world.idle()
     const second = google.deliver()
     await world.idle()
     assert.deepEqual([...gateway.taken.keys()], [second.id])
+    const facts = { id: first.id, code: `GOOGLE_${code.toUpperCase()}` }
+    assert.deepEqual(world.line('gmail-mail-refused')?.facts, facts)
     assert.equal(world.cursor()?.refused[0]?.id, first.id)
     await clock.pass(2 * minuteMs)
     assert.ok(gateway.taken.has(first.id))
-    assert.equal(world.state(), 'working')
-    await world.stop(run)
+    assert.deepEqual([world.cursor()?.refused, world.state()], [[], 'working'])
   })
 
-test('a mail that the gateway refuses for a week is given up with an error, and each start retries it at once', async () => {
-  const world = createWorld()
+test('a mail that the gateway refuses for a week is given up with an error, and each start retries it at once', async (world) => {
   const { clock, gateway, google } = world
-  let run = world.start()
-  await clock.pass(secondMs)
+  await world.watch()
   let tries = 0
   const bad = google.deliver()
   gateway.rule = ({ messages }) => {
@@ -242,8 +184,8 @@ test('a mail that the gateway refuses for a week is given up with an error, and 
   await world.idle()
   assert.equal(tries, 1)
   await clock.pass(20 * secondMs)
-  await world.stop(run)
-  run = world.start()
+  await world.stop()
+  world.start()
   await clock.pass(secondMs)
   assert.equal(tries, 2)
   await clock.pass(dayMs)
@@ -258,348 +200,289 @@ test('a mail that the gateway refuses for a week is given up with an error, and 
   assert.equal(level, 'error')
   assert.equal(facts?.['id'], bad.id)
   assert.equal(world.events().filter((event) => event === 'gmail-mail-refused').length, 1)
-  await world.stop(run)
 })
 
-test('an expired history leads to a listing since the last reading, oldest mails first', async () => {
-  const world = createWorld()
-  const { clock, gateway, google } = world
-  let run = world.start()
-  await clock.pass(secondMs)
-  const known = google.deliver()
-  await world.idle()
-  await world.stop(run)
-  await clock.pass(3 * hourMs)
-  const mails = Array.from({ length: 5 }, () => google.deliver())
-  google.expireHistory()
-  run = world.start()
-  await world.idle()
-  const posted = gateway.posts.flatMap(({ messages }) => messages.map(({ id }) => id))
-  assert.deepEqual(
-    posted,
-    [known, ...mails].map(({ id }) => id),
-  )
-  const { level, facts } = world.line('gmail-history-expired') ?? {}
-  assert.equal(level, 'warn')
-  assert.equal(facts?.['posted'], 5)
-  assert.equal(facts?.['cut'], 0)
-  await world.stop(run)
-})
-
-test('mails that a listing leaves out are counted and logged as an error', async () => {
-  const world = createWorld()
-  const { clock, gateway, google } = world
-  let run = world.start()
-  await clock.pass(secondMs)
-  await world.stop(run)
-  const mails = Array.from({ length: 1203 }, () => google.deliver())
-  google.expireHistory()
-  run = world.start()
-  await world.idle()
-  const posted = gateway.posts.flatMap(({ messages }) => messages.map(({ id }) => id))
-  assert.deepEqual(
-    posted,
-    mails.slice(203).map(({ id }) => id),
-  )
-  const { level, facts } = world.line('gmail-history-expired') ?? {}
-  assert.equal(level, 'error')
-  assert.equal(facts?.['cut'], 203)
-  await world.stop(run)
-})
+for (const [count, cut, level] of [
+  [5, 0, 'warn'],
+  [1202, 203, 'error'],
+] as const)
+  test(`${count} mails and a known one are listed after an expired history, oldest first, and ${cut} are logged as left out`, async (world) => {
+    const { clock, gateway, google } = world
+    await world.watch()
+    const known = google.deliver()
+    await world.idle()
+    await world.stop()
+    await clock.pass(3 * hourMs)
+    const mails = Array.from({ length: count }, () => google.deliver())
+    google.expireHistory()
+    world.start()
+    await world.idle()
+    const posted = gateway.posts.flatMap(({ messages }) => messages.map(({ id }) => id))
+    const wanted = [known, ...mails.slice(-1000)].map(({ id }) => id)
+    assert.deepEqual(posted, wanted)
+    const line = world.line('gmail-history-expired')
+    assert.equal(line?.level, level)
+    assert.partialDeepStrictEqual(line?.facts, { posted: mails.slice(-1000).length, cut })
+  })
 
 for (const [name, text] of [
   ['cut off', '{"account":"ada@ex'],
   ['of another shape', '[1,2]'],
   ['without a history id', '{"account":"ada@example.com","historyId":{},"readAt":"never","recent":4}'],
 ] as const)
-  test(`a cursor that is ${name} loses no mail of the last day`, async () => {
-    const world = createWorld()
+  test(`a cursor that is ${name} loses no mail of the last day`, async (world) => {
     const { clock, disk, gateway, google } = world
-    const old = google.deliver()
+    google.deliver()
     await clock.pass(2 * dayMs)
     const mail = google.deliver()
     await clock.pass(20 * hourMs)
     disk.set('cursor', text)
-    const run = world.start()
+    world.start()
     await world.idle()
     assert.deepEqual([...gateway.taken.keys()], [mail.id])
-    assert.ok(!gateway.taken.has(old.id))
     assert.equal(world.line('gmail-cursor-damaged')?.level, 'error')
-    await world.stop(run)
   })
 
-test('the same address in another spelling is the same mailbox', async () => {
-  const world = createWorld({ account: 'A.da@googlemail.com' })
-  const { clock, disk, google } = world
-  disk.set('credentials', JSON.stringify({ ...credentials, account: 'ada@gmail.com' }))
-  const run = world.start()
-  await clock.until(() => world.state() === 'working')
-  assert.equal(google.calls.includes('labels'), true)
-  await world.stop(run)
+test('the same address in another spelling is the same mailbox', async (world) => {
+  world.consent({ account: 'ada@gmail.com' })
+  world.start({ account: 'A.da@googlemail.com' })
+  await world.clock.until(() => world.state() === 'working')
+  assert.ok(world.google.calls.includes('labels'))
 })
 
-test('the cursor of another account is not used', async () => {
-  const world = createWorld()
-  const { clock, disk, gateway, google } = world
+test('the cursor of another account is not used', async (world) => {
+  const { disk, gateway, google } = world
   google.deliver()
   const other = { account: 'eve@example.com', historyId: '1', readAt: 0, recent: [], refused: [] }
   disk.set('cursor', JSON.stringify(other))
-  const run = world.start()
+  world.start()
   await world.idle()
   assert.equal(gateway.posts.length, 0)
   assert.equal(world.cursor()?.account, 'ada@example.com')
   assert.ok(world.events().includes('gmail-account-changed'))
-  await clock.pass(secondMs)
-  await world.stop(run)
 })
 
-test('a missing subscription is reported with the command to run, and pulled once it exists', async () => {
-  const world = createWorld()
+test('a missing subscription is reported with the command to run, and pulled once it exists', async (world) => {
   const { clock, gateway, google } = world
-  world.inject('pull', ...times(4, { before: failure('not-found', { retryable: false }) }))
-  const run = world.start()
+  world.fail('pull', 'not-found', { count: 4, retryable: false })
+  world.start()
   await clock.pass(5 * secondMs)
   assert.equal(world.state(), 'waiting')
   assert.match(world.detail(), /reveille webhooks gmail setup/)
   google.deliver()
   await clock.until(() => gateway.posts.length === 1, minuteMs)
   assert.equal(world.state(), 'working')
-  await world.stop(run)
 })
 
-test('a failed acknowledgement does no harm', async () => {
-  const world = createWorld()
-  const { clock, gateway, google } = world
-  world.inject('acknowledge', { before: failure('unavailable') })
-  const run = world.start()
-  await clock.pass(secondMs)
+test('a bug ends the run with its error, so that the host starts it again', async (world) => {
+  world.inject('history', { before: new TypeError('not a function') })
+  world.start()
+  assert.ok((await world.ended()) instanceof TypeError)
+})
+
+test('a mail with an excluded label is logged by its id and counted, and never posted', async (world) => {
+  await world.watch()
+  const { id } = world.google.deliver({ labels: ['INBOX', 'SENT'] })
+  await world.idle()
+  assert.deepEqual(world.line('gmail-mail-left-out')?.facts, { id, labels: 'INBOX, SENT' })
+  assert.equal(world.reports.at(-1)?.counts?.['leftOut'], 1)
+  assert.deepEqual([...world.gateway.taken], [])
+})
+
+test('a failure that the next try ends is not reported', async (world) => {
+  const { google } = world
+  await world.watch()
+  world.fail('history', 'unavailable')
+  world.fail('post', 'network')
   google.deliver()
   await world.idle()
-  assert.equal(gateway.posts.length, 1)
-  await world.stop(run)
+  assert.deepEqual([...new Set(world.reports.map(({ state }) => state))], ['working'])
 })
 
-test('a bug ends the run with its error, so that the host starts it again', async () => {
-  const world = createWorld()
-  const { clock } = world
-  world.inject('history', { before: new TypeError('not a function') })
-  const run = world.start()
-  await clock.until(() => run.outcome.isOver, secondMs)
-  assert.ok(run.outcome.error instanceof TypeError)
-})
-
-/** Each is given a mailbox that has been watched for a second, and is stopped at the end. */
-const watched: Readonly<Record<string, (world: World, run: Run) => Promise<void>>> = {
-  async 'a mail with an excluded label is logged by its id and counted, and never posted'(world) {
-    const { id } = world.google.deliver({ labels: ['INBOX', 'SENT'] })
-    await world.idle()
-    assert.deepEqual(world.line('gmail-mail-left-out')?.facts, { id, labels: 'INBOX, SENT' })
-    assert.equal(world.reports.at(-1)?.counts?.['leftOut'], 1)
-    assert.deepEqual([...world.gateway.taken], [])
-  },
-
-  async 'a failure that the next try ends is not reported'(world) {
-    const { google } = world
-    world.inject('history', { before: failure('unavailable') })
-    world.inject('post', { before: failure('network') })
-    google.deliver()
-    await world.idle()
-    assert.deepEqual([...new Set(world.reports.map(({ state }) => state))], ['working'])
-  },
-
-  async 'old, foreign and unreadable notifications are acknowledged without reading the history'(world) {
-    const { clock, google } = world
-    const before = google.calls.filter((call) => call === 'history').length
-    for (let left = 3; left > 0; left--) {
-      google.publish({ emailAddress: 'ADA@example.com', historyId: '7' })
-      google.publish({ emailAddress: 'eve@example.com', historyId: '99999999' })
-      google.publish(undefined)
-      await clock.until(() => google.queue.size === 0, secondMs)
-    }
-    assert.equal(google.calls.filter((call) => call === 'history').length, before)
-    const ignored = world.lines.filter(({ event }) => event === 'gmail-notification-ignored')
-    assert.equal(ignored.length, 2)
-    assert.doesNotMatch(JSON.stringify(world.lines), /eve@/)
-  },
-
-  async 'a notification that comes before its history is read again later, and does not block others forever'({
-    clock,
-    google,
-  }) {
-    google.publish({ emailAddress: google.account, historyId: '88888888888888888888' })
-    await clock.until(() => google.queue.size === 0, 20 * secondMs)
-    assert.equal(google.calls.filter((call) => call === 'history').length, 4)
-  },
-
-  async 'while the gateway is down, the deadline of pulled notifications is extended'(world) {
-    const { clock, gateway, google } = world
-    let isDown = true
-    gateway.rule = () => (isDown ? { status: 503, code: 'DRAINING', message: 'Shutting down.' } : undefined)
-    const mail = google.deliver()
-    await clock.pass(2 * hourMs)
-    assert.equal(world.state(), 'failing')
-    assert.match(world.detail(), /503 DRAINING: Shutting down\./)
-    assert.equal(google.calls.filter((call) => call === 'pull').length, 1)
-    assert.ok(google.calls.filter((call) => call === 'extend').length >= 230)
-    isDown = false
-    await clock.until(() => google.queue.size === 0, 6 * minuteMs)
-    assert.equal(gateway.taken.get(mail.id), 1)
-    assert.equal(world.state(), 'working')
-  },
-
-  async 'a burst of mails is fetched by eight at a time and posted in batches, in order'(world) {
-    const { gateway, google } = world
-    let fetching = 0
-    let most = 0
-    const nextFault = world.faults.next
-    let turn = 0
-    world.faults = {
-      next(operation) {
-        if (operation !== 'message') return nextFault(operation)
-        turn += 1
-        const before = () => {
-          fetching += 1
-          most = Math.max(most, fetching)
-        }
-        const after = () => {
-          fetching -= 1
-        }
-        return { before, ms: turn % 7, after }
-      },
-    }
-    const mails = Array.from({ length: 230 }, () => google.deliver())
-    await world.idle()
-    assert.equal(most, 8)
-    const posted = gateway.posts.flatMap(({ messages }) => messages.map(({ id }) => id))
-    assert.deepEqual(
-      posted,
-      mails.map(({ id }) => id),
-    )
-    assert.ok(gateway.posts.every(({ messages }) => messages.length <= 50))
-  },
-
-  async 'when Google limits the rate at one mail, no other call is repeated'(world) {
-    const { clock, google } = world
-    world.inject('message', {}, {}, { before: failure('rate-limited', { retryAfter: 120 }) })
-    for (let left = 20; left > 0; left--) google.deliver()
-    const from = clock.passed
-    await world.idle()
-    assert.ok(clock.passed - from >= 120 * secondMs)
-    assert.equal(google.calls.filter((call) => call === 'message').length, 21)
-  },
-
-  async 'a mail that Google refuses does not block others, is logged, and is retried until Google gives it out'(
-    world,
-  ) {
-    const { clock, gateway, google } = world
-    world.inject('message', ...times(5, malformed))
-    const first = google.deliver()
-    await world.idle()
-    const second = google.deliver()
-    await world.idle()
-    assert.deepEqual([...gateway.taken.keys()], [second.id])
-    assert.deepEqual(world.line('gmail-mail-refused')?.facts, { id: first.id, code: 'GOOGLE_MALFORMED' })
-    assert.equal(world.cursor()?.refused[0]?.id, first.id)
-    await clock.pass(2 * minuteMs)
-    assert.ok(gateway.taken.has(first.id))
-    assert.deepEqual(world.cursor()?.refused, [])
-  },
-
-  async 'when Google gives out no mail at all, few mails are blamed and none is given up'(world) {
-    const { clock, gateway, google } = world
-    let isIll = true
-    const nextFault = world.faults.next
-    world.faults = {
-      next: (operation) =>
-        operation === 'message' && isIll ? { before: failure('unavailable') } : nextFault(operation),
-    }
-    const mails = Array.from({ length: 400 }, () => google.deliver())
-    await clock.pass(10 * hourMs)
-    const { length } = world.cursor()?.refused ?? []
-    assert.ok(length !== undefined && length >= 50 && length <= 150, `${length} are blamed`)
-    assert.equal(world.state(), 'failing')
-    isIll = false
-    await clock.until(() => gateway.taken.size === mails.length, 3 * hourMs)
-  },
-
-  async 'a mail that Google announces too early is looked for again, and a deleted mail does not block others'(
-    world,
-  ) {
-    const { clock, gateway, google } = world
-    const [late, other, deleted] = [google.deliver(), google.deliver(), google.deliver()]
-    google.late.add(late.id)
-    google.remove(deleted.id)
-    await clock.until(() => gateway.taken.size === 1)
-    assert.deepEqual([...gateway.taken.keys()], [other.id])
-    await world.idle()
-    assert.deepEqual([...gateway.taken.keys()], [other.id, late.id])
-    assert.ok(!world.events().includes('gmail-mail-refused'))
-  },
-
-  async 'no mail is blamed if the mailbox does not answer either'(world) {
-    const { clock, gateway, google } = world
-    const forbidden: Fault = { before: failure('forbidden', { retryable: false }) }
-    world.inject('message', ...times(9, forbidden))
-    world.inject('profile', ...times(5, forbidden))
-    const mail = google.deliver()
-    await clock.until(() => google.calls.filter((call) => call === 'profile').length === 3)
-    assert.equal(world.state(), 'waiting')
-    await world.idle()
-    assert.equal(gateway.taken.get(mail.id), 1)
-    assert.ok(!world.events().includes('gmail-mail-refused'))
-  },
-
-  async 'a mail that the gateway refused is retried at each reload'(world, run) {
-    const { clock, gateway, google } = world
-    gateway.rule = () => ({ status: 400 })
-    google.deliver()
-    await world.idle()
-    assert.equal(world.cursor()?.refused.length, 1)
-    const before = clock.now()
-    run.reload()
-    await world.idle()
-    assert.equal(world.cursor()?.refused[0]?.tries, 2, 'it is still refused')
-    gateway.rule = () => undefined
-    run.reload()
-    await clock.until(() => gateway.posts.length === 1, 10 * secondMs)
-    assert.ok(clock.now() - before < 30 * secondMs)
-    await world.idle()
-    assert.deepEqual(world.reports.at(-1)?.counts, { refused: 0, posted: 1 })
-  },
-
-  async 'a clock that leaps by a month does not make the source give up a refused mail'(world) {
-    const { clock, gateway, google } = world
-    gateway.rule = () => ({ status: 400 })
-    google.deliver()
-    await world.idle()
-    clock.set(30 * dayMs)
-    await clock.pass(10 * minuteMs)
-    clock.set(-60 * dayMs)
-    await clock.pass(10 * minuteMs)
-    assert.equal(world.cursor()?.refused.length, 1)
-    gateway.rule = () => undefined
-    await clock.until(() => gateway.posts.length === 1, 70 * minuteMs)
-  },
-
-  async 'empty pulls that are answered at once are not repeated in a tight loop'(world) {
-    const { clock, google } = world
-    world.inject('pull', ...times(50, { after: failure('unavailable') }))
+test('old, foreign and unreadable notifications are acknowledged without reading the history', async (world) => {
+  const { clock, google } = world
+  await world.watch()
+  const before = google.countOf('history')
+  for (let left = 3; left > 0; left--) {
+    google.publish({ emailAddress: 'ADA@example.com', historyId: '7' })
+    google.publish({ emailAddress: 'eve@example.com', historyId: '99999999' })
     google.publish(undefined)
-    await clock.pass(10 * minuteMs)
-    assert.ok(google.calls.filter((call) => call === 'pull').length < 20)
-  },
+    await clock.until(() => google.queue.size === 0, secondMs)
+  }
+  assert.equal(google.countOf('history'), before)
+  const ignored = world.lines.filter(({ event }) => event === 'gmail-notification-ignored')
+  assert.equal(ignored.length, 2)
+  assert.doesNotMatch(JSON.stringify(world.lines), /eve@/)
+})
 
-  async 'a full disk delays acknowledgements and loses no mail'(world) {
-    const { clock, gateway, google } = world
-    world.inject('write cursor', ...times(6, { before: failure('kept-failed') }))
-    google.deliver()
-    await clock.pass(5 * secondMs)
-    assert.equal(world.state(), 'failing')
-    assert.equal(google.queue.size, 1)
-    await world.idle()
-    assert.equal(gateway.posts.length, 1)
-    assert.equal(world.state(), 'working')
-  },
-}
+test('a notification that comes before its history is read again later, and does not block others forever', async ({
+  clock,
+  google,
+  watch,
+}) => {
+  await watch()
+  google.publish({ emailAddress: google.account, historyId: '88888888888888888888' })
+  await clock.until(() => google.queue.size === 0, 20 * secondMs)
+  assert.equal(google.countOf('history'), 4)
+})
 
-for (const [name, ask] of Object.entries(watched)) test(name, () => whileWatched(ask))
+test('while the gateway is down, the deadline of pulled notifications is extended', async (world) => {
+  const { clock, gateway, google } = world
+  await world.watch()
+  let isDown = true
+  gateway.rule = () => (isDown ? { status: 503, code: 'DRAINING', message: 'Shutting down.' } : undefined)
+  const mail = google.deliver()
+  await clock.pass(2 * hourMs)
+  assert.equal(world.state(), 'failing')
+  assert.match(world.detail(), /503 DRAINING: Shutting down\./)
+  assert.equal(google.countOf('pull'), 1)
+  assert.ok(google.countOf('extend') >= 230)
+  isDown = false
+  await clock.until(() => google.queue.size === 0, 6 * minuteMs)
+  assert.equal(gateway.taken.get(mail.id), 1)
+  assert.equal(world.state(), 'working')
+})
+
+test('a burst of mails is fetched by eight at a time and posted in batches, in order', async (world) => {
+  const { gateway, google } = world
+  await world.watch()
+  let fetching = 0
+  let most = 0
+  const nextFault = world.faults.next
+  let turn = 0
+  world.faults = {
+    next(operation) {
+      if (operation !== 'message') return nextFault(operation)
+      turn += 1
+      const before = () => {
+        fetching += 1
+        most = Math.max(most, fetching)
+      }
+      const after = () => {
+        fetching -= 1
+      }
+      return { before, ms: turn % 7, after }
+    },
+  }
+  const mails = Array.from({ length: 230 }, () => google.deliver())
+  await world.idle()
+  assert.equal(most, 8)
+  const posted = gateway.posts.flatMap(({ messages }) => messages.map(({ id }) => id))
+  assert.deepEqual(
+    posted,
+    mails.map(({ id }) => id),
+  )
+  assert.ok(gateway.posts.every(({ messages }) => messages.length <= 50))
+})
+
+test('when Google limits the rate at one mail, no other call is repeated', async (world) => {
+  const { clock, google } = world
+  await world.watch()
+  world.inject('message', {}, 2)
+  world.fail('message', 'rate-limited', { retryAfter: 120 })
+  for (let left = 20; left > 0; left--) google.deliver()
+  const from = clock.passed
+  await world.idle()
+  assert.ok(clock.passed - from >= 120 * secondMs)
+  assert.equal(google.countOf('message'), 21)
+})
+
+test('when Google gives out no mail at all, few mails are blamed and none is given up', async (world) => {
+  const { clock, gateway, google } = world
+  await world.watch()
+  let isIll = true
+  const nextFault = world.faults.next
+  world.faults = {
+    next: (operation) =>
+      operation === 'message' && isIll ? { before: failure('unavailable') } : nextFault(operation),
+  }
+  const mails = Array.from({ length: 400 }, () => google.deliver())
+  await clock.pass(10 * hourMs)
+  const { length } = world.cursor()?.refused ?? []
+  assert.ok(length !== undefined && length >= 50 && length <= 150, `${length} are blamed`)
+  assert.equal(world.state(), 'failing')
+  isIll = false
+  await clock.until(() => gateway.taken.size === mails.length, 3 * hourMs)
+})
+
+test('a mail that Google announces too early is looked for again, and a deleted mail does not block others', async (world) => {
+  const { clock, gateway, google } = world
+  await world.watch()
+  const [late, other, deleted] = [google.deliver(), google.deliver(), google.deliver()]
+  google.late.add(late.id)
+  google.remove(deleted.id)
+  await clock.until(() => gateway.taken.size === 1)
+  assert.deepEqual([...gateway.taken.keys()], [other.id])
+  await world.idle()
+  assert.deepEqual([...gateway.taken.keys()], [other.id, late.id])
+  assert.ok(!world.events().includes('gmail-mail-refused'))
+})
+
+test('no mail is blamed if the mailbox does not answer either', async (world) => {
+  const { clock, gateway, google } = world
+  await world.watch()
+  world.fail('message', 'forbidden', { count: 9, retryable: false })
+  world.fail('profile', 'forbidden', { count: 5, retryable: false })
+  const mail = google.deliver()
+  await clock.until(() => google.countOf('profile') === 3)
+  assert.equal(world.state(), 'waiting')
+  await world.idle()
+  assert.equal(gateway.taken.get(mail.id), 1)
+  assert.ok(!world.events().includes('gmail-mail-refused'))
+})
+
+test('a mail that the gateway refused is retried at each reload', async (world) => {
+  const { clock, gateway, google } = world
+  await world.watch()
+  gateway.rule = () => ({ status: 400 })
+  google.deliver()
+  await world.idle()
+  assert.equal(world.cursor()?.refused.length, 1)
+  const before = clock.now()
+  world.reload()
+  await world.idle()
+  assert.equal(world.cursor()?.refused[0]?.tries, 2, 'it is still refused')
+  gateway.rule = () => undefined
+  world.reload()
+  await clock.until(() => gateway.posts.length === 1, 10 * secondMs)
+  assert.ok(clock.now() - before < 30 * secondMs)
+  await world.idle()
+  assert.deepEqual(world.reports.at(-1)?.counts, { refused: 0, posted: 1 })
+})
+
+test('a clock that leaps by a month does not make the source give up a refused mail', async (world) => {
+  const { clock, gateway, google } = world
+  await world.watch()
+  gateway.rule = () => ({ status: 400 })
+  google.deliver()
+  await world.idle()
+  clock.set(30 * dayMs)
+  await clock.pass(10 * minuteMs)
+  clock.set(-60 * dayMs)
+  await clock.pass(10 * minuteMs)
+  assert.equal(world.cursor()?.refused.length, 1)
+  gateway.rule = () => undefined
+  await clock.until(() => gateway.posts.length === 1, 70 * minuteMs)
+})
+
+test('empty pulls that are answered at once are not repeated in a tight loop', async (world) => {
+  const { clock, google } = world
+  await world.watch()
+  world.inject('pull', { after: failure('unavailable') }, 50)
+  google.publish(undefined)
+  await clock.pass(10 * minuteMs)
+  assert.ok(google.countOf('pull') < 20)
+})
+
+test('a full disk delays acknowledgements and loses no mail', async (world) => {
+  const { clock, gateway, google } = world
+  await world.watch()
+  world.fail('write cursor', 'kept-failed', { count: 6 })
+  google.deliver()
+  await clock.pass(5 * secondMs)
+  assert.equal(world.state(), 'failing')
+  assert.equal(google.queue.size, 1)
+  await world.idle()
+  assert.equal(gateway.posts.length, 1)
+  assert.equal(world.state(), 'working')
+})

@@ -53,8 +53,14 @@ async function orDeath({ isDead }: Lifetime): Promise<void> {
   if (isDead) await new Promise<never>(() => {})
 }
 
+export interface FailureFacts {
+  /** Default: true. */
+  readonly retryable?: boolean
+  readonly retryAfter?: number
+}
+
 /** Makes an error as the port of Google throws it. */
-export function failure(code: string, facts: { retryable?: boolean; retryAfter?: number } = {}): PluginError {
+export function failure(code: string, facts: FailureFacts = {}): PluginError {
   const { retryable = true, retryAfter } = facts
   return new PluginError(`It failed with ${code}.`, { code, retryable, retryAfter })
 }

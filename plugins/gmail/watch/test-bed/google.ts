@@ -33,6 +33,7 @@ export interface FakeGoogle {
   readonly watches: readonly { readonly topic: string; readonly labelId: string }[]
   /** The operations, in order. */
   readonly calls: readonly string[]
+  countOf(operation: string): number
   labels: readonly Label[]
   /** The next call for each of these mails is answered as if it did not exist. */
   readonly late: Set<string>
@@ -115,6 +116,7 @@ export function createFakeGoogle(clock: SourceClock & { readonly passed: number 
     queue,
     watches,
     calls,
+    countOf: (operation) => calls.filter((call) => call === operation).length,
     late,
     labels: [
       { id: 'INBOX', name: 'INBOX' },

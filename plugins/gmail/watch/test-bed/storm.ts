@@ -45,7 +45,7 @@ async function runStorm({
   pageLength,
   mostActions,
 }: typeof storm extends fc.Arbitrary<infer T> ? T : never) {
-  const world = createWorld({ mode })
+  const world = createWorld()
   const { clock, disk, gateway, google } = world
   const rest = [...steps]
   /** Number of refusals of each mail before the mapping is fixed. */
@@ -164,7 +164,7 @@ async function runStorm({
     },
   }
 
-  run = world.start()
+  run = world.start({ mode })
   const isDone = () => {
     if (failed) throw failed.error
     if (!run.isDead && !run.outcome.isOver) {
@@ -177,7 +177,7 @@ async function runStorm({
   }
   // A calm mailbox has calls too, which meet the steps that are left.
   await clock.until(isDone, 3 * hourMs)
-  await world.stop(run)
+  await world.stop()
 
   for (const { id, historyId } of wanted) {
     const count = gateway.taken.get(id) ?? 0

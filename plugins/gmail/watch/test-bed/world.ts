@@ -1,12 +1,20 @@
 /** Runs a source with everything around it in memory: Google, a gateway, a disk and a clock. */
 
 import assert from 'node:assert/strict'
+import { test as nodeTest } from 'node:test'
 import { PluginError, type PluginLog, type SourceCall, type SourceReport } from '@reveille/kit'
 import type { GmailConfiguration } from '../../configuration.ts'
 import type { Cursor } from '../cursor.ts'
 import { watchMailbox } from '../index.ts'
 import { createTestClock } from './clock.ts'
-import { type Fault, type FaultSource, type Lifetime, withFault } from './fault.ts'
+import {
+  type FailureFacts,
+  type Fault,
+  type FaultSource,
+  failure,
+  type Lifetime,
+  withFault,
+} from './fault.ts'
 import { createFakeGateway } from './gateway.ts'
 import { createFakeGoogle } from './google.ts'
 
@@ -19,20 +27,19 @@ export interface LogLine {
 export interface Run extends Lifetime {
   readonly outcome: { readonly error?: unknown; readonly isOver: boolean }
   readonly receiver: ((body: unknown) => Promise<void>) | undefined
-  /** Notifies the source that the configuration of the gateway changed. */
   reload(): void
 }
 
 export type World = ReturnType<typeof createWorld>
 
-export const credentials = {
+const credentials = {
   account: 'Ada@example.com',
   clientId: 'client',
   refreshToken: 'refresh',
   scopes: ['mail'],
 }
 
-export const configuration: GmailConfiguration = {
+const configuration: GmailConfiguration = {
   account: 'ada@example.com',
   label: 'INBOX',
   exclude: ['SPAM', 'TRASH', 'DRAFT', 'SENT'],
@@ -45,13 +52,13 @@ export const configuration: GmailConfiguration = {
   baseUrls: { accounts: '', oauth: '', gmail: '', pubsub: '' },
 }
 
-export function createWorld(changes: Partial<GmailConfiguration> = {}) {
-  const config = { ...configuration, ...changes }
+export function createWorld() {
+  const config = { ...configuration }
   const clock = createTestClock()
   const google = createFakeGoogle(clock)
   const gateway = createFakeGateway()
   /** Maps a name to a value as JSON. */
-  const disk = new Map<string, string>([['credentials', JSON.stringify(credentials)]])
+  const disk = new Map([['credentials', JSON.stringify(credentials)]])
   const lines: LogLine[] = []
   const reports: SourceReport[] = []
   const scripted = new Map<string, Fault[]>()
@@ -62,11 +69,16 @@ export function createWorld(changes: Partial<GmailConfiguration> = {}) {
     }
   const logs: PluginLog = { info: log('info'), warn: log('warn'), error: log('error') }
 
+  let started: Run | undefined
   const world = {
-    ...{ config, clock, google, gateway, disk, lines, reports },
-    /** Adds faults, one for each of the next calls of an operation. */
-    inject(operation: string, ...faults: Fault[]) {
-      scripted.set(operation, [...(scripted.get(operation) ?? []), ...faults])
+    ...{ clock, google, gateway, disk, lines, reports },
+    /** Adds a fault for each of the next calls of an operation, this many. */
+    inject(operation: string, fault: Fault, count = 1) {
+      scripted.set(operation, [...(scripted.get(operation) ?? []), ...Array<Fault>(count).fill(fault)])
+    },
+    /** Fails the next calls of an operation, this many, before they have an effect. */
+    fail(operation: string, code: string, { count = 1, ...facts }: { count?: number } & FailureFacts = {}) {
+      world.inject(operation, { before: failure(code, facts) }, count)
     },
     faults: { next: (operation) => scripted.get(operation)?.shift() } as FaultSource,
     hasSurface: true,
@@ -81,9 +93,15 @@ export function createWorld(changes: Partial<GmailConfiguration> = {}) {
     },
     events: () => lines.map(({ event }) => event),
     line: (event: string) => lines.findLast((line) => line.event === event),
+    /** Stores the consent with these changes, as setup does. */
+    consent(changes: object = {}) {
+      disk.set('credentials', JSON.stringify({ ...credentials, ...changes }))
+    },
     state: () => reports.at(-1)?.state,
     detail: () => reports.at(-1)?.detail ?? '',
-    start(): Run {
+    /** Starts the source with these changes of its configuration. */
+    start(changes: Partial<GmailConfiguration> = {}): Run {
+      Object.assign(config, changes)
       const controller = new AbortController()
       const { signal } = controller
       let outcome: Run['outcome'] = { isOver: false }
@@ -149,13 +167,30 @@ export function createWorld(changes: Partial<GmailConfiguration> = {}) {
           outcome = { isOver: true, error }
         },
       )
+      started = life
       return life
     },
+    /** Starts the source, and lets it watch for a second. */
+    async watch(changes: Partial<GmailConfiguration> = {}): Promise<Run> {
+      const run = world.start(changes)
+      await clock.pass(1000)
+      return run
+    },
+    /** Posts a notification to the source. */
+    receive: (body: unknown) => started?.receiver?.(body),
+    /** Notifies the source that the configuration of the gateway changed. */
+    reload: () => started?.reload(),
+    /** Waits until the source ends by itself, and returns its error. */
+    async ended(): Promise<unknown> {
+      const run = started
+      started = undefined
+      await clock.until(() => run?.outcome.isOver === true, 1000)
+      return run?.outcome.error
+    },
     /** Ends the source as its host does. */
-    async stop(run: Run) {
-      run.controller.abort(new Error('The gateway stops.'))
-      await clock.until(() => run.outcome.isOver, 1000)
-      assert.equal(run.outcome.error, undefined)
+    async stop() {
+      started?.controller.abort(new Error('The gateway stops.'))
+      assert.equal(started && (await world.ended()), undefined)
     },
     /** Waits until the source has nothing more to do. */
     async idle() {
@@ -167,14 +202,11 @@ export function createWorld(changes: Partial<GmailConfiguration> = {}) {
   return world
 }
 
-/** Runs a source from a second before `ask` to its end. */
-export async function whileWatched(
-  ask: (world: World, run: Run) => Promise<void>,
-  changes: Partial<GmailConfiguration> = {},
-): Promise<void> {
-  const world = createWorld(changes)
-  const run = world.start()
-  await world.clock.pass(1000)
-  await ask(world, run)
-  await world.stop(run)
+/** Tests a source in a world of its own. What still runs at the end is stopped. */
+export function test(name: string, ask: (world: World) => Promise<void>): void {
+  nodeTest(name, async () => {
+    const world = createWorld()
+    await ask(world)
+    await world.stop()
+  })
 }
