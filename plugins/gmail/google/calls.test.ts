@@ -4,22 +4,24 @@ import { test } from 'node:test'
 import { exchange } from './exchange.ts'
 import {
   createHost,
+  fails,
   failureOf,
   gmailError,
   openScripted,
   pubsubError,
   type Step,
   secrets,
-  tokens,
 } from './fixture.ts'
 
 const route = 'GET /gmail/v1/users/me/profile'
 const topicRoute = 'GET /v1/projects/p/topics/t'
 
-async function profileFailure(step: Step) {
-  await using google = await openScripted({ [route]: [step], 'POST /token': [tokens('ya29.second')] })
-  const failure = await failureOf(google.gmail.profile(google.signal))
-  return { failure, calls: google.calls.length }
+/** Asserts that this answer to a request for the profile is a failure of this code, without another request. */
+async function profileFails(step: Step, code: string, retryable: boolean) {
+  await using google = await openScripted({ [route]: [step] })
+  const failure = await fails(google.profile(), code, retryable, JSON.stringify(step))
+  assert.equal(google.calls.length, 1, 'nothing is tried again here')
+  return failure
 }
 
 test('each refusal of Gmail becomes an error with its code, message and retryability', async () => {
@@ -40,31 +42,26 @@ test('each refusal of Gmail becomes an error with its code, message and retryabi
   ] as const
   for (const [status, reason, code, retryable, words] of cases) {
     const said = `Words of Google's\nabout ${secrets.access} and ${secrets.refresh}.`
-    const { failure, calls } = await profileFailure(gmailError(status, reason, said))
-    assert.deepEqual([failure.code, failure.retryable], [code, retryable], `${status} ${reason}`)
-    assert.match(failure.message, words)
-    assert.equal(calls, 1, 'nothing is tried again here')
+    const { message } = await profileFails(gmailError(status, reason, said), code, retryable)
+    assert.match(message, words)
   }
 })
 
 test("a disabled API is named in the error, with Google's address for enabling it", async () => {
   const ours = 'https://console.cloud.google.com/apis/library/gmail.googleapis.com'
   const address = 'https://console.developers.google.com/apis/api/gmail.googleapis.com/overview?project=1234'
+  const disabled = (message: string) => gmailError(403, 'accessNotConfigured', message)
   const cases = [
-    [gmailError(403, 'accessNotConfigured', `Enable it by visiting ${address} then retry.`), address],
-    [gmailError(403, 'accessNotConfigured', 'It is disabled.'), ours],
-    [
-      gmailError(403, 'accessNotConfigured', 'Enable it by visiting https://console.evil.example/apis then'),
-      ours,
-    ],
-    [gmailError(403, 'accessNotConfigured', 'See https://console.google.com.evil.example/apis/api'), ours],
+    [disabled(`Enable it by visiting ${address} then retry.`), address],
+    [disabled('It is disabled.'), ours],
+    [disabled('Enable it by visiting https://console.evil.example/apis then'), ours],
+    [disabled('See https://console.google.com.evil.example/apis/api'), ours],
     [pubsubError(403, 'PERMISSION_DENIED', 'It is disabled.', [{ reason: 'SERVICE_DISABLED' }]), ours],
   ] as const
   for (const [step, where] of cases) {
-    const { failure } = await profileFailure(step)
-    assert.deepEqual([failure.code, failure.retryable], ['api-disabled', false])
+    const { message } = await profileFails(step, 'api-disabled', false)
     const text = `The Gmail API is not enabled in the Google Cloud project: enable it at ${where} and wait some minutes.`
-    assert.equal(failure.message, text)
+    assert.equal(message, text)
   }
 })
 
@@ -99,33 +96,30 @@ test('the retry delay is read from the header, the error details or the message'
     [{ status: 503, raw: '<html>', headers: { 'retry-after': '30' } }, 30],
   ] as const
   for (const [step, seconds] of cases) {
-    const { failure } = await profileFailure(step)
+    const code = step.status === 503 ? 'unavailable' : 'rate-limited'
+    const failure = await profileFails(step, code, true)
     assert.equal(failure.retryAfter, seconds, JSON.stringify(step))
   }
 })
 
 test("an answer that does not have Google's form is malformed, whatever its status", async () => {
-  const html = '<html><p>Welcome</p></html>'
-  const cases: readonly (readonly [Step, string])[] = [
-    [{ raw: html }, 'malformed'],
-    [{ raw: '' }, 'malformed'],
-    [{ raw: '"profile"' }, 'malformed'],
-    [{ body: [] }, 'malformed'],
-    [{ body: {} }, 'malformed'],
-    [{ body: { emailAddress: '', historyId: '1' } }, 'malformed'],
-    [{ body: { emailAddress: 'ada@example.com', historyId: 'now' } }, 'malformed'],
-    [{ body: { emailAddress: 'ada@example.com', historyId: 1e300 } }, 'malformed'],
-    [{ status: 404, raw: html }, 'malformed'],
-    [{ status: 403, raw: html }, 'malformed'],
-    [{ status: 204 }, 'malformed'],
-    [{ status: 429, raw: html }, 'rate-limited'],
-    [{ status: 502, raw: html }, 'unavailable'],
-    [{ status: 999, raw: html }, 'unavailable'],
+  const raw = '<html><p>Welcome</p></html>'
+  const malformed: readonly Step[] = [
+    { raw },
+    { raw: '' },
+    { raw: '"profile"' },
+    { body: [] },
+    { body: {} },
+    { body: { emailAddress: '', historyId: '1' } },
+    { body: { emailAddress: 'ada@example.com', historyId: 'now' } },
+    { body: { emailAddress: 'ada@example.com', historyId: 1e300 } },
+    { status: 404, raw },
+    { status: 403, raw },
+    { status: 204 },
   ]
-  for (const [step, code] of cases) {
-    const { failure } = await profileFailure(step)
-    assert.deepEqual([failure.code, failure.retryable], [code, true], JSON.stringify(step))
-  }
+  for (const step of malformed) await profileFails(step, 'malformed', true)
+  await profileFails({ status: 429, raw }, 'rate-limited', true)
+  for (const status of [502, 999]) await profileFails({ status, raw }, 'unavailable', true)
 })
 
 test('an error body with the status of a success is malformed', async () => {
@@ -138,42 +132,34 @@ test('an error body with the status of a success is malformed', async () => {
   for (const call of [
     gmail.list({ labelId: 'INBOX', after: 0, max: 10 }, signal),
     pubsub.pull('projects/p/subscriptions/s', 10, signal),
-  ]) {
-    const { code, retryable } = await failureOf(call)
-    assert.deepEqual([code, retryable], ['malformed', true])
-  }
+  ])
+    await fails(call, 'malformed', true)
 })
 
 test("errors of the plugin's fetch are passed on unchanged", async () => {
-  const { failure: redirected } = await profileFailure({
-    status: 302,
-    headers: { location: 'http://127.0.0.1:1/' },
-  })
-  assert.deepEqual([redirected.code, redirected.retryable], ['redirected', false])
+  await profileFails({ status: 302, headers: { location: 'http://127.0.0.1:1/' } }, 'redirected', false)
   const free = createServer()
   await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve))
   const { port } = free.address() as { port: number }
   await new Promise((resolve) => free.close(resolve))
   await using google = await openScripted({}, { baseUrls: { gmail: `http://127.0.0.1:${port}` } })
-  const unreached = await failureOf(google.gmail.profile(google.signal))
-  assert.deepEqual([unreached.code, unreached.retryable], ['network', true])
+  const unreached = await fails(google.profile(), 'network', true)
   assert.match(unreached.message, /could not be reached \(ECONNREFUSED\)/)
 })
 
 test('a connection that is cut in mid-answer is a network error', async () => {
-  const { failure, calls } = await profileFailure({ body: { emailAddress: 'a'.repeat(10_000) }, cut: true })
-  assert.deepEqual([failure.code, failure.retryable, calls], ['network', true, 1])
+  await profileFails({ body: { emailAddress: 'a'.repeat(10_000) }, cut: true }, 'network', true)
 })
 
 test("a call ends when its caller aborts it, with the caller's reason", async () => {
   await using google = await openScripted({ [route]: [{ hang: true }] })
   const abort = new AbortController()
-  const call = google.gmail.profile(abort.signal)
+  const call = google.profile(abort.signal)
   await google.reached(1)
   const reason = new Error('called off')
   abort.abort(reason)
   await assert.rejects(call, (error) => error === reason)
-  await assert.rejects(google.gmail.profile(abort.signal), (error) => error === reason)
+  await assert.rejects(google.profile(abort.signal), (error) => error === reason)
   assert.equal(google.calls.length, 1, 'the second was not begun')
 })
 
@@ -181,8 +167,7 @@ test('a call that takes too long ends by itself', async () => {
   await using google = await openScripted({ [route]: [{ hang: true }] })
   const { fetch, signal, url } = google
   const options = { fetch, signal, name: 'Gmail', seconds: 0.05 }
-  const failure = await failureOf(exchange(options, { url: `${url}${route.slice(4)}` }))
-  assert.deepEqual([failure.code, failure.retryable], ['unavailable', true])
+  const failure = await fails(exchange(options, { url: `${url}${route.slice(4)}` }), 'unavailable', true)
   assert.equal(failure.message, 'Gmail did not answer within 0.05 seconds.')
 })
 
@@ -198,14 +183,12 @@ test('an endless answer is cut off long before it fills the memory', async () =>
   })
   const fetch = async () => new Response(endless)
   const options = { fetch, signal: host.signal, name: 'Gmail' }
-  const failure = await failureOf(exchange(options, { url: 'http://127.0.0.1/' }))
-  assert.deepEqual([failure.code, failure.retryable], ['malformed', true])
+  await fails(exchange(options, { url: 'http://127.0.0.1/' }), 'malformed', true)
   assert.ok(sent < 14, `${sent} MiB were taken`)
 })
 
 test('a request whose path would lead elsewhere is refused before anything is sent', async () => {
   await using google = await openScripted({})
-  const failure = await failureOf(google.gmail.message('..', { text: true }, google.signal))
-  assert.deepEqual([failure.code, failure.retryable], ['bad-request', false])
+  await fails(google.gmail.message('..', { text: true }, google.signal), 'bad-request', false)
   assert.equal(google.calls.length, 0)
 })

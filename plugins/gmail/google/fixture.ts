@@ -143,7 +143,10 @@ export async function openScripted(
     fetch: host.fetch,
     clock: host.clock,
   })
-  return { ...server, ...host, ...google }
+  const profile = (signal = host.signal) => google.gmail.profile(signal)
+  const refreshTokens = () =>
+    server.callsOf('/token').map(({ body }) => new URLSearchParams(String(body)).get('refresh_token'))
+  return { ...server, ...host, ...google, profile, refreshTokens }
 }
 
 /** Makes a fetch, a clock that does not move, and a disk in memory. */
@@ -179,6 +182,13 @@ export async function failureOf(promise: Promise<unknown>): Promise<PluginError>
   assert.ok(isPluginError(error), inspect(error))
   assertNoSecret(error)
   return error
+}
+
+/** Asserts that the promise fails with this code, and returns its error. */
+export async function fails(promise: Promise<unknown>, code: string, retryable: boolean, what?: string) {
+  const failure = await failureOf(promise)
+  assert.deepEqual([failure.code, failure.retryable], [code, retryable], what)
+  return failure
 }
 
 export function assertNoSecret(value: unknown): void {
