@@ -123,19 +123,30 @@ test('setup works with flags and a consent in the browser alone, and no secret l
   assert.deepEqual(google.mistakes, [])
 })
 
-test('a second setup changes nothing at Google and nothing in the file, and asks no question', async (t) => {
+test('a setup that Google refuses goes on from there, and one after it changes nothing and asks no question', async (t) => {
   const { setup, google, read } = await begin(t)
-  const first = setup(...flags)
-  await google.consent(await addressIn(first))
-  assert.equal((await first.ended).code, 0)
+  google.fail('pubsub.projects.topics.create', { status: 403, reason: 'accessNotConfigured' })
+  const refused = setup(...flags, '--json')
+  await google.consent(await addressIn(refused))
+  const { code, out } = await refused.ended
+  assert.equal(code, 1)
+  const failure = JSON.parse(out)
+  assert.equal(failure.ok, false)
+  assert.ok(failure.steps.some(({ step }: { readonly step: string }) => step === 'consent'))
+
+  const second = await setup('--account', 'ada@example.com').ended
+  assert.equal(second.code, 0, second.err)
+  assert.match(second.err, /^· consent/m)
+  assert.ok(google.watch)
+
   const before = await read('reveille.yaml')
   const known = google.calls.length
-  const { code, err } = await setup().ended
-  assert.equal(code, 0, err)
+  const third = await setup().ended
+  assert.equal(third.code, 0, third.err)
   assert.equal(await read('reveille.yaml'), before)
   const changes = google.calls.slice(known).filter(({ operation }) => !reads.includes(operation))
   assert.deepEqual(changes, [])
-  assert.doesNotMatch(err, /^✓/m, 'no step was to be done')
+  assert.doesNotMatch(third.err, /^✓/m, 'no step was to be done')
   assert.deepEqual(google.mistakes, [])
 })
 
@@ -164,57 +175,6 @@ test('a person at a terminal answers four questions and consents in the browser 
   assert.ok(google.watch)
   assert.ok(output.some((text) => /configuration {2}Wrote hooks\.gmail/.test(text)))
   assert.deepEqual(google.mistakes, [])
-})
-
-test('without a browser the person pastes the final address, and anything else is asked for again', async (t) => {
-  const pasted = Promise.withResolvers<string>()
-  const lines = [Promise.resolve('no address'), pasted.promise]
-  const { setup, google } = await begin(t, {
-    line: () => lines.shift() ?? Promise.reject(new Error('enough')),
-  })
-  const going = setup(...flags)
-  const url = await addressIn(going)
-  await going.until(/holds no code/)
-  const address = await google.consentByHand(url)
-  pasted.resolve(address)
-  const { code, out, err } = await going.ended
-  assert.equal(code, 0, err)
-  const secret = new URL(address).searchParams.get('code') ?? ''
-  assert.ok(secret.length > 10 && !`${out}${err}`.includes(secret))
-  assert.ok(google.watch)
-})
-
-test('after a denied consent a second setup goes on without the client file', async (t) => {
-  const { setup, google, read } = await begin(t)
-  const before = await read('reveille.yaml')
-  const denied = setup(...flags)
-  await google.consent(await addressIn(denied), 'deny')
-  const { code, err } = await denied.ended
-  assert.equal(code, 1)
-  assert.match(err, /consent was denied.*\n.*`reveille webhooks gmail setup` goes on from there/i)
-  assert.doesNotMatch(err, /^ +at /m)
-  assert.equal(await read('reveille.yaml'), before)
-  assert.deepEqual(google.resources, [])
-  const second = setup('--account', 'ada@example.com')
-  await google.consent(await addressIn(second))
-  assert.equal((await second.ended).code, 0)
-  assert.ok(google.watch)
-})
-
-test('a step that Google refuses leaves the steps before it done, and a second setup asks for no consent', async (t) => {
-  const { setup, google } = await begin(t)
-  google.fail('pubsub.projects.topics.create', { status: 403, reason: 'accessNotConfigured' })
-  const first = setup(...flags, '--json')
-  await google.consent(await addressIn(first))
-  const { code, out } = await first.ended
-  assert.equal(code, 1)
-  const failure = JSON.parse(out)
-  assert.equal(failure.ok, false)
-  assert.ok(failure.steps.some(({ step }: { readonly step: string }) => step === 'consent'))
-  const second = await setup('--account', 'ada@example.com').ended
-  assert.equal(second.code, 0, second.err)
-  assert.match(second.err, /^· consent/m)
-  assert.ok(google.watch)
 })
 
 test('gmail run posts arriving mails to the gateway, and stops on a signal', async (t) => {

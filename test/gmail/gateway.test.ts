@@ -159,19 +159,6 @@ test('mails of an expired history are found by a listing', async (t) => {
   assert.ok(idsOf(await runs(32)).includes(last), 'and from there it goes on')
 })
 
-test('a gateway that is killed between fetching and posting loses and doubles no mail', async (t) => {
-  const { google, runs, fares, restart } = await watchMailbox(t)
-  await fares('working')
-  const held = Promise.withResolvers<void>()
-  google.fail('gmail.users.messages.get', { until: held.promise }, { until: held.promise })
-  const ids = google.deliverMany(4)
-  await until(() => google.callsOf('gmail.users.messages.get').length >= 2 || undefined, 'the fetching')
-  const restarted = restart()
-  held.resolve()
-  await restarted
-  assert.deepEqual(idsOf(await runs(4)), [...ids].sort())
-})
-
 test('a watch is renewed long before it ends, and status shows when', async (t) => {
   const { google, fares, clock, runs } = await watchMailbox(t)
   const { times } = await fares('working')

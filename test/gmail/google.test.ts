@@ -62,22 +62,3 @@ test('mail is watched, announced, found in the history, fetched and acknowledged
   assert.ok((disk.get('credentials') as Credentials).accessToken)
   assert.deepEqual(fake.mistakes, [])
 })
-
-test('a long history comes in pages, and an expired one has its own error', async () => {
-  await using bed = await open()
-  const { fake, gmail, signal } = bed
-  const { historyId: since } = await gmail.profile(signal)
-  const ids = fake.deliverMany(600)
-  const found: string[] = []
-  let pageToken: string | undefined
-  do {
-    const page = await gmail.history({ since, labelId: 'INBOX', pageToken }, signal)
-    found.push(...page.messageIds)
-    pageToken = page.nextPageToken
-  } while (pageToken !== undefined)
-  assert.deepEqual(found, ids)
-  assert.equal(fake.callsOf('gmail.users.history.list').length, 2)
-  fake.expireHistory()
-  await assert.rejects(gmail.history({ since, labelId: 'INBOX' }, signal), { code: 'history-expired' })
-  assert.deepEqual(fake.mistakes, [])
-})

@@ -132,8 +132,6 @@ export async function createFakeGoogle({ now: start, pullWait = 1_000 }: FakeGoo
     get resources() {
       return pubsub.names()
     },
-    /** Gives Gmail the role of publisher on the topics, or takes it away, as another administrator would. */
-    setRole: pubsub.setRole,
     pushes: pubsub.pushes.ended,
     /** Sends pushes for the origin `from` (`https://hooks.example.com`) to `to`, on loopback. */
     tunnel: (from: string, to: string) => void pubsub.pushes.tunnels.set(new URL(from).origin, to),

@@ -168,12 +168,6 @@ export function createPubSub({ now, pullWait, onPush }: PubSubOptions) {
     }),
   }
 
-  function setRole(isGranted: boolean, topic: Topic): void {
-    const others = topic.bindings.filter(({ role }) => role !== publisherRole)
-    topic.bindings = isGranted ? [...others, { role: publisherRole, members: [gmailsAccount] }] : others
-    topic.version += 1
-  }
-
   return {
     handlers: Object.fromEntries(
       Object.entries(handlers).map(([id, handler]) => [`pubsub.projects.${id}`, handler]),
@@ -182,7 +176,7 @@ export function createPubSub({ now, pullWait, onPush }: PubSubOptions) {
     /** Makes topic, subscription and role as setup would. */
     prepare(topic: string, name: string, pushConfig: PushConfig = {}): void {
       if (!topics.has(topic)) createTopic(topic)
-      setRole(true, known(topics, topic))
+      setPolicy(known(topics, topic), { bindings: [{ role: publisherRole, members: [gmailsAccount] }] })
       if (!subscriptions.has(name)) createSubscription(name, { topic, ackDeadlineSeconds: 60 })
       if (pushConfig.pushEndpoint !== undefined) changePush(known(subscriptions, name), pushConfig)
     },
@@ -215,9 +209,6 @@ export function createPubSub({ now, pullWait, onPush }: PubSubOptions) {
           bindings.map(({ role = '', members = [] }) => [role, members]),
         ),
       ),
-    setRole(isGranted: boolean): void {
-      for (const topic of topics.values()) setRole(isGranted, topic)
-    },
     /** To be called after the clock was moved. */
     wakeAll(): void {
       for (const subscription of subscriptions.values()) wake(subscription)

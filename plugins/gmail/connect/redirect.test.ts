@@ -19,9 +19,21 @@ test('hostile pastes give no code, and are read quickly', () => {
   }
 })
 
-test('a pasted address without a state is accepted, because the verifier protects the code too', () => {
-  const pasted = readPasted('127.0.0.1:4711/?code=4/0AbCdEfGhIjKl#', 'state')
-  assert.deepEqual(pasted, { code: '4/0AbCdEfGhIjKl' })
+test('an address or a code is found in a paste, however it is dressed', () => {
+  const code = '4/0AbCdEfGhIjKl'
+  const url = `http://127.0.0.1:4711/?state=state&code=${encodeURIComponent(code)}&scope=x`
+  for (const text of [
+    url,
+    `  "${url}"  `,
+    `<${url.slice(0, 40)}\n${url.slice(40)}>`,
+    code,
+    `'${encodeURIComponent(code)}' `,
+    `code=${code}&scope=x`,
+    url.replace(/^[^?]*/, ''),
+    // The verifier protects a code without a state too.
+    `127.0.0.1:4711/?code=${code}#`,
+  ])
+    assert.deepEqual(readPasted(text, 'state'), { code }, text)
 })
 
 test('the page escapes HTML in its texts', () => {
