@@ -1,345 +1,302 @@
 import assert from 'node:assert/strict'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
-import type { Io } from './io.ts'
-import { createCommandLine } from './io-fixture.ts'
+import {
+  type Asked,
+  assertAnswer,
+  createCommandLine,
+  createGatewayCommands,
+  fakeGateway,
+  gatewayEnv,
+  testTranscript,
+} from './io-fixture.ts'
 
 const noon = Date.UTC(2026, 2, 2, 12)
-const token = 'gateway-token-never-to-be-printed'
 const ids = ['019c5b1e-0000-7000-8000-0000000000aa', '019c5b1e-0000-7000-8000-0000000000bb'] as const
 
-const runs = ids.map((id, index) => ({
-  id,
+const run = {
   kind: 'run',
   endpoint: 'github',
   mapping: 'pr-opened',
   generation: 1,
   sessionKey: 'hook:github:42',
-  state: index === 0 ? 'succeeded' : 'failed',
   stage: 'ran',
   runner: 'echo',
   message: 'Review this\nand \u001b[31mthat',
-  error: index === 0 ? undefined : { code: 'timeout', message: 'It took too long.', retryable: false },
   createdAt: noon,
   deliveryIds: [],
   attempts: [],
-  ...(index === 0 && {
-    coalesce: { key: 'k', keep: 'all', deadline: noon, maxPerHour: 60, count: 3, requests: 3 },
-  }),
-}))
+}
+const coalesce = { key: 'k', keep: 'all', deadline: noon, maxPerHour: 60, count: 3, requests: 3 }
+const error = { code: 'timeout', message: 'It took too long.', retryable: false }
+const runs = [
+  { ...run, id: ids[0], state: 'succeeded', coalesce },
+  { ...run, id: ids[1], state: 'failed', error },
+]
+const event = { id: ids[0], text: `Hook: ${'word '.repeat(100)}`, state: 'pending', mode: 'now', origin: {} }
+const status = { heartbeat: { state: 'idle', failures: 0 }, day: '2026-01-01', budgets: [] }
 
-/** Answers requests in the place of a gateway, and notes them. */
-async function createFakeGateway(t: TestContext, answers: Record<string, unknown> = {}) {
-  const asked: string[] = []
-  const known: Record<string, unknown> = {
-    '/readyz': { ok: true },
-    '/api/runs': { items: runs, next: 'later' },
-    [`/api/runs/${ids[1]}`]: runs[1],
-    ...Object.fromEntries(
-      ['requests', 'events', 'deliveries', 'issues', 'generations'].map((list) => [
-        `/api/${list}`,
-        { items: [] },
-      ]),
-    ),
-    '/api/route': { route: { channel: 'terminal', to: 'stdout' } },
-    '/api/status': { heartbeat: { state: 'idle', failures: 0 }, day: '2026-01-01', budgets: [] },
-    ...answers,
-  }
-  async function fetch(input: unknown, init?: RequestInit): Promise<Response> {
-    const url = new URL(String(input))
-    asked.push(`${url.pathname}${url.search}`)
-    const given = new Headers(init?.headers).get('authorization')
-    if (url.pathname.startsWith('/api') && given !== `Bearer ${token}`)
-      return Response.json({ ok: false, error: 'no' }, { status: 401 })
-    const text = url.searchParams.get('q') ?? ''
-    const found = runs.filter(({ id }) => id.endsWith(text)).map(({ id }) => ({ kind: 'run', id }))
-    const answer = known[url.pathname] ?? (url.pathname === '/api/find' ? { items: found } : undefined)
-    if (answer instanceof Error) throw answer
-    if (answer instanceof Response) return answer
-    return answer === undefined
-      ? Response.json({ ok: false, error: 'There is no such run.' }, { status: 404 })
-      : Response.json(answer)
-  }
-  const env: Record<string, string | undefined> = {
-    REVEILLE_URL: 'http://127.0.0.1:1/',
-    REVEILLE_GATEWAY_TOKEN: token,
-  }
-  /** A test may change it; the next command sees the change. */
-  const world: Partial<Omit<Io, 'columns'>> & { columns?: number } = { env, fetch }
-  const { cwd, run } = await createCommandLine(t, {}, world)
-  return {
-    cwd,
-    asked,
-    env,
-    world,
-    async run(...args: string[]) {
-      const { code, out, err } = await run(...args)
-      assert.ok(!`${out}${err}`.includes(token), 'no secret is printed')
-      return { code, out, err }
-    },
+const standard: Readonly<Record<string, object>> = {
+  '/readyz': { ok: true },
+  '/api/runs': { items: runs, next: 'later' },
+  [`/api/runs/${ids[1]}`]: runs[1] ?? {},
+  '/api/route': { route: { channel: 'terminal', to: 'stdout' } },
+  '/api/status': status,
+  '/api/events': { items: [event] },
+  [`/api/events/${ids[0]}`]: event,
+  '/api/jobs': {
+    items: [{ id: ids[0], state: 'done', total: 3, done: 2, failed: 1, skipped: 0, createdAt: noon }],
+  },
+  '/api/endpoints': {
+    items: [
+      {
+        name: 'github',
+        policy: { auth: 'signature', provider: 'github' },
+        counts: { accepted: 2, failed: 0 },
+      },
+    ],
+  },
+  '/api/mappings': {
+    items: [{ id: 'pushed', action: 'wake', hits: 3, place: 'mappings/a.yaml:1:1', lastMatch: noon }],
+  },
+}
+
+/** Answers by the path of a route, and finds runs by the ends of their ids. */
+function answering(more: Readonly<Record<string, object>> = {}) {
+  const known = { ...standard, ...more }
+  return ({ route }: Asked) => {
+    const { pathname, searchParams } = new URL(route.slice(4), 'http://gateway')
+    if (pathname !== '/api/find') return known[pathname] ?? { items: [] }
+    const found = runs.filter(({ id }) => id.endsWith(searchParams.get('q') ?? ''))
+    return known[pathname] ?? { items: found.map(({ id }) => ({ kind: 'run', id })) }
   }
 }
 
-test('a list is a table of time, short id, endpoint, state and reason, with the way to the next page', async (t) => {
-  const { run } = await createFakeGateway(t)
-  const { code, out, err } = await run('runs')
-  assert.equal(code, 0)
-  const [header, first, second] = out.split('\n')
-  assert.match(header ?? '', /^TIME +ID +ENDPOINT +STATE +RUNNER +SESSION +DETAIL$/)
-  assert.match(
-    first ?? '',
-    /^\d\d:00:00 +0000aa +github +succeeded, ran +echo +hook:github:42 +pr-opened \(3 requests\)$/,
-  )
-  assert.match(second ?? '', /0000bb .* timeout: It took too long\.$/)
-  assert.equal(err, 'More: reveille list runs --cursor later\n')
+const withGateway = (t: TestContext, more: Readonly<Record<string, object>> = {}, columns?: number) =>
+  createGatewayCommands(t, answering(more), { ...(columns !== undefined && { columns }) })
+
+testTranscript(
+  {},
+  `
+# a list is a table of time, short id, endpoint, state and reason, with the way to the next page
+$ runs
+TIME …ID …ENDPOINT …STATE …RUNNER …SESSION …DETAIL
+…:00:00  0000aa  github …succeeded, ran …echo …hook:github:42 …pr-opened (3 requests)
+… 0000bb …timeout: It took too long.
+! More: reveille list runs --cursor later
+
+# the command for the next page repeats the options and the name of the program
+$ npm_command=exec runs --session-key 'hook:a b' --limit 2 --cursor x
+…
+! More: npx reveille list runs --session-key 'hook:a b' --limit 2 --cursor later
+
+# an empty list says so
+$ deliveries
+No deliveries.
+
+# each kind is listed by its own columns
+$ list jobs
+… 0000aa  done …3 …2 …1 …0
+$ list endpoints
+github …signature …github …never …2 accepted
+$ list mappings
+pushed …(all) …wake …3 …:00:00  mappings/a.yaml:1:1
+
+# an id that matches none or several records is an error
+1 $ runs ${ids[0].replace('aa', 'cc')}
+! Nothing is called 019c5b1e-0000-7000-8000-0000000000cc: give an id whole, or at least its last 4 characters.
+1 $ show ''
+! "" names several records: run 0000aa and run 0000bb. Give the id of one.
+
+# a wrong token is reported in one line
+1 $ REVEILLE_GATEWAY_TOKEN=another runs
+! The gateway at http://127.0.0.1:1 refused the token from REVEILLE_GATEWAY_TOKEN.
+`,
+  fakeGateway(answering()).io,
+)
+
+test('a missing gateway is reported in one line', async (t) => {
+  const { play } = await createCommandLine(t, {}, { env: gatewayEnv })
+  await play('1 $ runs\n! No gateway answers at http://127.0.0.1:1. Is it running?')
 })
 
-test('the command for the next page repeats the options and the name of the program', async (t) => {
-  const { run, env } = await createFakeGateway(t)
-  env['npm_command'] = 'exec'
-  const { err } = await run('runs', '--session-key', 'hook:a b', '--limit', '2', '--cursor', 'x')
-  assert.equal(err, "More: npx reveille list runs --session-key 'hook:a b' --limit 2 --cursor later\n")
+test('a list shows the beginning of a text, and rows are cut to the width of a terminal', async (t) => {
+  const { run, runIn } = await withGateway(t)
+  assert.match((await run('events')).out, /\n(?!.{180}).*Hook: (word )+w?o?r?d?…\n/)
+  assert.match((await runIn({ columns: 30 }, 'runs')).out, /^.{30}\n.{30}\n.{30}\n/)
 })
 
-test('a list shows the beginning of a text, also without a terminal', async (t) => {
-  const event = {
-    id: ids[0],
-    text: `Hook: ${'word '.repeat(100)}`,
-    state: 'pending',
-    mode: 'now',
-    origin: {},
-  }
-  const { run } = await createFakeGateway(t, {
-    '/api/events': { items: [event] },
-    '/api/find': { items: [{ kind: 'event', id: ids[0] }] },
-    [`/api/events/${ids[0]}`]: event,
-  })
-  const line = (await run('events')).out.split('\n')[1] ?? ''
-  assert.match(line, /Hook: (word )+w?o?r?d?…$/)
-  assert.ok(line.length < 180)
-  assert.ok((await run('events', ids[0])).out.includes(event.text.trim()))
-})
-
-test('rows are cut to the width of a terminal, and left whole elsewhere', async (t) => {
-  const gateway = await createFakeGateway(t)
-  gateway.world.columns = 30
-  const { out } = await gateway.run('runs')
-  const rows = out.split('\n').slice(0, 3)
+test("filters, limit and cursor are passed to the gateway, and --json prints the gateway's answer", async (t) => {
+  const { run, asked } = await withGateway(t)
+  const filters = ['--limit', '7', '--cursor', 'x', '--state', 'failed', '--session-key', 'hook:a b']
+  const { out } = await run('runs', ...filters, '--json')
   assert.deepEqual(
-    rows.map((row) => row.length),
-    [30, 30, 30],
+    asked.map(({ route }) => route),
+    ['GET /api/runs?limit=7&cursor=x&state=failed&sessionKey=hook%3Aa+b'],
   )
-})
-
-test("--json prints the gateway's answer", async (t) => {
-  const { run } = await createFakeGateway(t)
-  const { out } = await run('runs', '--json')
   assert.deepEqual(JSON.parse(out), JSON.parse(JSON.stringify({ items: runs, next: 'later' })))
 })
 
-test('filters, limit and cursor are passed to the gateway', async (t) => {
-  const { run, asked } = await createFakeGateway(t)
-  await run('runs', '--limit', '7', '--cursor', 'x', '--state', 'failed', '--session-key', 'hook:a b')
-  assert.deepEqual(asked, ['/api/runs?limit=7&cursor=x&state=failed&sessionKey=hook%3Aa+b'])
-})
-
 test('one record is shown whole, by its id or by the end of it, and cannot control the terminal', async (t) => {
-  const { run } = await createFakeGateway(t)
+  const { run } = await withGateway(t)
   const whole = await run('runs', ids[1])
   assert.equal(whole.code, 0)
   assert.match(whole.out, /^id +019c5b1e-0000-7000-8000-0000000000bb$/m)
   assert.match(whole.out, /^message\n {2}Review this\n {2}and {2}\[31mthat$/m)
   assert.match(whole.out, /^createdAt +2026-03-02T12:00:00\.000Z$/m)
   assert.equal((await run('runs', '0000bb')).out, whole.out)
+  const ofEvent = await withGateway(t, { '/api/find': { items: [{ kind: 'event', id: ids[0] }] } })
+  assert.ok((await ofEvent.run('events', ids[0])).out.includes(event.text.trim()))
 })
 
-test('an id that matches none or several records is an error', async (t) => {
-  const { run } = await createFakeGateway(t)
-  assert.deepEqual(await run('runs', '0000'), {
-    code: 1,
-    out: '',
-    err: 'Nothing is called 0000: give an id whole, or at least its last 4 characters.\n',
+test('times are spans or moments', async (t) => {
+  const { run, asked } = await withGateway(t)
+  for (const [given, expected] of [
+    ['8h', '2026-03-02T04:00:00.000Z'],
+    ['1 w', '2026-02-23T12:00:00.000Z'],
+    ['2026-01-31T08:00Z', '2026-01-31T08:00:00.000Z'],
+    ['2026-01-31 08:00:30.5+01:00', '2026-01-31T07:00:30.500Z'],
+    ['yesterday', undefined],
+    ['2026-13-01', undefined],
+  ] as const) {
+    const { code, err } = await run('list', 'requests', '--since', given)
+    assert.equal(code, expected === undefined ? 2 : 0, given)
+    if (expected === undefined) assert.match(err, /^--since takes a span such as 30m, 8h or 7d/)
+    else assert.ok(asked.at(-1)?.route.endsWith(`since=${encodeURIComponent(expected)}`))
+  }
+})
+
+const counts = { 'losing-events': 12, failing: 345, degraded: 67, suspicious: 8 }
+const none = { 'losing-events': 0, failing: 0, degraded: 0, suspicious: 0 }
+const key = `TRANSFORM_FAILING:${'order-'.repeat(20)}`
+const spent = {
+  key: 'agents.budget',
+  limit: { tokens: 1_000_000 },
+  runs: 3,
+  tokens: 1_000_001,
+  isSpent: true,
+}
+const open = {
+  key: 'endpoints.github.budget',
+  limit: { runs: 200, tokens: 5 },
+  runs: 12,
+  tokens: 1,
+  isSpent: false,
+}
+
+/** What `/api/status` answers in addition, and what the command shows of it. */
+const shown: readonly (readonly [name: string, facts: object, out: readonly RegExp[], more?: object])[] = [
+  [
+    'readiness, the route and what waits',
+    {},
+    [
+      /^ready +yes$/m,
+      /^route +terminal:stdout$/m,
+      /^main +idle$/m,
+      /^runs +2\+ queued, 2\+ running, 2\+ parked$/m,
+      /^parked +`reveille runs --state parked` says why/m,
+      /^latest +no request yet$/m,
+      /^(?![\s\S]*^(hooks|log) )/m,
+    ],
+  ],
+  [
+    'the worst open issue first, and their number by severity, within 80 columns',
+    { issues: counts },
+    [
+      /^worst +losing-events: TRANSFORM_FAILING:order-[\w-]+…\nissues +12 losing-events, 345 failing, 67 degraded, 8 suspicious\n/,
+      /^.{1,80}\n.{1,80}\n/,
+    ],
+    { '/api/issues': { items: [{ key, severity: 'losing-events' }] } },
+  ],
+  ['that no issue is open', { issues: none }, [/^issues +none open\ngateway/]],
+  [
+    'that hooks are off and that log lines were dropped',
+    { hooks: { enabled: false, path: '/hooks' }, log: { droppedLines: 1234 } },
+    [
+      /^hooks +off: every request to \/hooks is answered 404; write `enabled: true` under `hooks:`$/m,
+      /^log +1234 lines dropped, as nothing takes what is written to standard error$/m,
+    ],
+  ],
+  [
+    'nothing of hooks and the log where all is well',
+    { hooks: { enabled: true, path: '/hooks' }, log: { droppedLines: 0 } },
+    [/^(?![\s\S]*^(hooks|log) )/m],
+  ],
+  [
+    'the rest of the budgets',
+    { budgets: [spent, open] },
+    [
+      /^budgets\n {2}agents\.budget 1,000,001 of 1,000,000 tokens \(spent\)\n {2}endpoints\.github\.budget 12 of 200 runs, 1 of 5 tokens$/m,
+    ],
+  ],
+]
+
+for (const [name, facts, out, more] of shown)
+  test(`status shows ${name}`, async (t) => {
+    const { run } = await withGateway(t, { '/api/status': { ...status, ...facts }, ...more })
+    assertAnswer(await run('status'), { out })
   })
-  assert.equal(
-    (await run('show', '')).err,
-    '"" names several records: run 0000aa and run 0000bb. Give the id of one.\n',
-  )
-})
 
-test('an empty list says so', async (t) => {
-  const { run } = await createFakeGateway(t)
-  assert.equal((await run('deliveries')).out, 'No deliveries.\n')
-})
-
-test('status shows readiness, the route and what waits', async (t) => {
-  const { run } = await createFakeGateway(t)
-  const { code, out } = await run('status')
-  assert.equal(code, 0)
-  assert.match(out, /^ready +yes$/m)
-  assert.match(out, /^route +terminal:stdout$/m)
-  assert.match(out, /^main +idle$/m)
-  assert.match(out, /^runs +2\+ queued, 2\+ running, 2\+ parked$/m)
-  assert.match(out, /^parked +`reveille runs --state parked` says why/m)
-  assert.match(out, /^latest +no request yet$/m)
-})
-
-test('status begins with the worst open issue and counts them by severity, within 80 columns', async (t) => {
-  const key = `TRANSFORM_FAILING:${'order-'.repeat(20)}`
-  const counts = { 'losing-events': 12, failing: 345, degraded: 67, suspicious: 8 }
-  const status = { heartbeat: null, day: '2026-01-01', budgets: [], issues: counts }
-  const { run } = await createFakeGateway(t, {
-    '/api/status': status,
+test('status as JSON has the issues, and names the problem of a gateway that cannot accept', async (t) => {
+  const { run } = await withGateway(t, {
+    '/readyz': Response.json({ ok: false, reason: 'draining' }, { status: 503 }),
+    '/api/status': { ...status, issues: counts },
     '/api/issues': { items: [{ key, severity: 'losing-events' }] },
   })
-  const { out } = await run('status')
-  const [first = '', second = ''] = out.split('\n')
-  assert.match(first, /^worst +losing-events: TRANSFORM_FAILING:order-[\w-]+…$/)
-  assert.match(second, /^issues +12 losing-events, 345 failing, 67 degraded, 8 suspicious$/)
-  assert.ok(Math.max(first.length, second.length) <= 80, `${first.length}, ${second.length}`)
-  const { issues } = JSON.parse((await run('status', '--json')).out)
-  assert.deepEqual(issues, { open: counts, worst: { key, severity: 'losing-events' } })
-  const none = { 'losing-events': 0, failing: 0, degraded: 0, suspicious: 0 }
-  const well = await createFakeGateway(t, { '/api/status': { ...status, issues: none } })
-  assert.match((await well.run('status')).out, /^issues +none open\ngateway/)
-})
-
-test('status says that hooks are off and that log lines were dropped, and is silent where all is well', async (t) => {
-  const status = { heartbeat: null, day: '2026-01-01', budgets: [] }
-  const troubled = await createFakeGateway(t, {
-    '/api/status': { ...status, hooks: { enabled: false, path: '/hooks' }, log: { droppedLines: 1234 } },
-  })
-  const { out } = await troubled.run('status')
-  assert.match(
-    out,
-    /^hooks +off: every request to \/hooks is answered 404; write `enabled: true` under `hooks:`$/m,
-  )
-  assert.match(out, /^log +1234 lines dropped, as nothing takes what is written to standard error$/m)
-  const well = await createFakeGateway(t, {
-    '/api/status': { ...status, hooks: { enabled: true, path: '/hooks' }, log: { droppedLines: 0 } },
-  })
-  assert.doesNotMatch((await well.run('status')).out, /^(hooks|log) /m)
-})
-
-test('status shows the rest of the budgets', async (t) => {
-  const spent = {
-    key: 'agents.budget',
-    limit: { tokens: 1_000_000 },
-    runs: 3,
-    tokens: 1_000_001,
-    isSpent: true,
-  }
-  const open = {
-    key: 'endpoints.github.budget',
-    limit: { runs: 200, tokens: 5 },
-    runs: 12,
-    tokens: 1,
-    isSpent: false,
-  }
-  const { run } = await createFakeGateway(t, {
-    '/api/status': { heartbeat: null, day: '2026-01-01', budgets: [spent, open] },
-  })
-  const { out } = await run('status')
-  assert.match(
-    out,
-    /^budgets\n {2}agents\.budget 1,000,001 of 1,000,000 tokens \(spent\)\n {2}endpoints\.github\.budget 12 of 200 runs, 1 of 5 tokens$/m,
-  )
-})
-
-test('a gateway that cannot accept is a problem that status names', async (t) => {
-  const { run } = await createFakeGateway(t, {
-    '/readyz': Response.json({ ok: false, reason: 'draining' }, { status: 503 }),
-  })
   const { code, out } = await run('status', '--json')
-  assert.equal(code, 1)
-  assert.equal(JSON.parse(out).ready, false)
-  assert.equal(JSON.parse(out).reason, 'draining')
-})
-
-test('a missing gateway, a wrong token and an unknown id are each reported in one line', async (t) => {
-  const gone = await createFakeGateway(t, { '/api/runs': new TypeError('fetch failed') })
-  assert.deepEqual(await gone.run('runs'), {
-    code: 1,
-    out: '',
-    err: 'No gateway answers at http://127.0.0.1:1. Is it running?\n',
-  })
-  const refused = await createFakeGateway(t)
-  refused.env['REVEILLE_GATEWAY_TOKEN'] = 'another'
-  assert.deepEqual(await refused.run('runs'), {
-    code: 1,
-    out: '',
-    err: 'The gateway at http://127.0.0.1:1 refused the token from REVEILLE_GATEWAY_TOKEN.\n',
-  })
-  const { run } = await createFakeGateway(t)
-  const unknown = await run('runs', '019c5b1e-0000-7000-8000-0000000000cc')
-  assert.match(unknown.err, /^Nothing is called 019c5b1e-0000-7000-8000-0000000000cc: /)
+  const { ready, reason, issues } = JSON.parse(out)
+  assert.deepEqual([code, ready, reason], [1, false, 'draining'])
+  assert.deepEqual(issues, { open: counts, worst: { key, severity: 'losing-events' } })
 })
 
 test('bad usage exits with 2 and suggests the likely command', async (t) => {
-  const { run } = await createFakeGateway(t)
-  const cases: [string[], RegExp][] = [
-    [['strat'], /Did you mean start\?/],
-    [['runs', '--limt', '3'], /Did you mean --limit\?/],
-    [['runs', '--limit', '501'], /whole number from 1 to 500/],
-    [['events', '--state', 'lost'], /pending, consumed/],
-    [['list', 'events', '--state', 'lost'], /--state of events is one of pending, consumed/],
-    [['list', 'runs', '--channel', 'slack'], /--channel is not for runs\./],
-    [['list', 'horses'], /Allowed choices are requests, runs, /],
-    [['list', 'runs', '--all'], /--all is for issues\./],
-    [['store', 'backup'], /missing required argument 'file'/],
-    [['runs', 'aaaa', 'bbbb'], /too many arguments/],
-    [['runs', ids[0], '--session-key', 'x'], /--session-key is not for an id, which names one record\./],
-  ]
-  for (const [args, expected] of cases) {
-    const { code, err } = await run(...args)
+  const { run } = await withGateway(t)
+  for (const [words, expected] of [
+    ['strat', /Did you mean start\?/],
+    ['runs --limt 3', /Did you mean --limit\?/],
+    ['runs --limit 501', /whole number from 1 to 500/],
+    ['events --state lost', /pending, consumed/],
+    ['list events --state lost', /--state of events is one of pending, consumed/],
+    ['list runs --channel slack', /--channel is not for runs\./],
+    ['list horses', /Allowed choices are requests, runs, /],
+    ['list runs --all', /--all is for issues\./],
+    ['store backup', /missing required argument 'file'/],
+    ['runs aaaa bbbb', /too many arguments/],
+    [`runs ${ids[0]} --session-key x`, /--session-key is not for an id, which names one record\./],
+  ] as const) {
+    const { code, err } = await run(...words.split(' '))
     assert.match(err, expected)
-    assert.equal(code, 2, args.join(' '))
+    assert.equal(code, 2, words)
   }
 })
 
 test('each command has help with examples, which exits with 0', async (t) => {
-  const { run } = await createFakeGateway(t)
-  const all = await run('--help')
-  const commands = [...all.out.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => String(name))
+  const { run } = await createCommandLine(t, {})
+  const { out } = await run('--help')
+  const commands = [...out.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => String(name))
   assert.ok(commands.length >= 9)
-  for (const name of commands.filter((name) => name !== 'help' && name !== 'store')) {
-    const { code, out } = await run(name, '--help')
+  const withExamples = commands.filter((name) => name !== 'help' && name !== 'store')
+  for (const name of [...withExamples, 'store backup']) {
+    const { code, out } = await run(...name.split(' '), '--help')
     assert.equal(code, 0)
     assert.match(out, /Examples:\n {2}reveille /, name)
   }
-  assert.match((await run('store', 'backup', '--help')).out, /Examples:/)
-})
-
-test('--version prints the version of the package', async (t) => {
-  const { run } = await createFakeGateway(t)
-  const { version } = JSON.parse(await readFile(path.join(import.meta.dirname, '..', 'package.json'), 'utf8'))
-  assert.deepEqual(await run('--version'), { code: 0, out: `${version}\n`, err: '' })
-})
-
-test('init writes a configuration that check finds good, and never a second one', async (t) => {
-  const { run, env } = await createFakeGateway(t)
-  const first = await run('init')
-  assert.equal(first.code, 0)
-  assert.match(first.out, /^wrote reveille\.yaml$/m)
-  const again = await run('init', '--json')
-  assert.deepEqual(JSON.parse(again.out), { folder: '.', written: [] })
-
-  delete env['REVEILLE_GATEWAY_TOKEN']
-  const checked = await run('check')
-  assert.deepEqual(checked, { code: 0, out: 'reveille.yaml is good: 5 mappings.\n', err: '' })
 })
 
 test('help is never that of another command than the one asked for', async (t) => {
-  const { run } = await createFakeGateway(t)
-  const cases: readonly (readonly [string, string])[] = [
-    ['backup --help', "error: unknown command 'backup'\n(Did you mean store backup?)\n(--help says more)\n"],
-    ['help backup', "error: unknown command 'backup'\n(Did you mean store backup?)\n(--help says more)\n"],
-    ['strt --help', "error: unknown command 'strt'\n(Did you mean start?)\n(--help says more)\n"],
-    ['store bakup -h', "error: unknown command 'bakup'\n(Did you mean backup?)\n(--help says more)\n"],
-    ['xyzzy', "error: unknown command 'xyzzy'\n(--help says more)\n"],
-  ]
-  for (const [words, err] of cases)
+  const { run } = await createCommandLine(t, {})
+  const meant = (hint: string) => `\n(Did you mean ${hint}?)`
+  for (const [words, unknown, hint] of [
+    ['backup --help', 'backup', meant('store backup')],
+    ['help backup', 'backup', meant('store backup')],
+    ['strt --help', 'strt', meant('start')],
+    ['store bakup -h', 'bakup', meant('backup')],
+    ['xyzzy', 'xyzzy', ''],
+  ] as const) {
+    const err = `error: unknown command '${unknown}'${hint}\n(--help says more)\n`
     assert.deepEqual(await run(...words.split(' ')), { code: 2, out: '', err })
+  }
   for (const [words, usage] of [
     ['store backup --help', 'reveille store backup'],
     ['help store', 'reveille store'],
@@ -349,76 +306,110 @@ test('help is never that of another command than the one asked for', async (t) =
     assert.ok((await run(...words.split(' '))).out.startsWith(`Usage: ${usage} [options]`), words)
 })
 
-test('check refuses and reports the same errors as a start: budgets, plugins that cannot be set up, missing programs', async (t) => {
-  const { run, cwd } = await createFakeGateway(t)
-  const write = async (name: string, text: string) => {
-    await mkdir(path.dirname(path.join(cwd, name)), { recursive: true })
-    await writeFile(path.join(cwd, name), text)
-  }
-  await write(
-    'bell/package.json',
+test('--version prints the version of the package', async (t) => {
+  const { run } = await createCommandLine(t, {})
+  const { version } = JSON.parse(await readFile(path.join(import.meta.dirname, '..', 'package.json'), 'utf8'))
+  assert.deepEqual(await run('--version'), { code: 0, out: `${version}\n`, err: '' })
+})
+
+test('init writes a configuration that check finds good, and never a second one', async (t) => {
+  const { run } = await createCommandLine(t, {})
+  const first = await run('init')
+  assert.equal(first.code, 0)
+  assert.match(first.out, /^wrote reveille\.yaml$/m)
+  assert.deepEqual(JSON.parse((await run('init', '--json')).out), { folder: '.', written: [] })
+  assert.deepEqual(await run('check'), { code: 0, out: 'reveille.yaml is good: 5 mappings.\n', err: '' })
+})
+
+const bell = {
+  'bell/package.json':
     '{ "name": "bell", "type": "module", "exports": "./index.js", "reveille": { "kit": 1, "channels": ["bell"], "configSchema": "./s.json" } }',
-  )
-  await write('bell/s.json', '{ "type": "object" }')
-  await write(
-    'bell/index.js',
-    `export default { name: 'bell', setup: async ({ fetch }) => {
+  'bell/s.json': '{ "type": "object" }',
+  'bell/index.js': `export default { name: 'bell', setup: async ({ fetch }) => {
   const seen = await fetch('http://127.0.0.1:9/').then(() => 'reached', (error) => error.message)
   throw new Error('no clapper; the service: ' + seen)
 } }`,
-  )
-  const base =
-    'agents: { defaults: { runner: RUNNER, model: openai/gpt-5.2 }, runners: { butler: { kind: command, command: CMD } } BUDGET }\n'
-  const cases = [
-    [
-      base.replace('BUDGET', ', budget: { usd: 5 }').replace('RUNNER', 'echo').replace('CMD', 'node'),
-      1,
-      /counts what turns cost, and the runner butler reports no tokens/,
-    ],
-    [
-      `plugins: [./bell]\nchannels: { bell: {} }\n`,
-      1,
-      /channels\.bell cannot be set up: no clapper; the service: .* could not be reached \(DRY_RUN\)/,
-    ],
-    [
-      base.replace('BUDGET', '').replace('RUNNER', 'butler').replace('CMD', 'no-such-butler'),
-      0,
-      /agents\.runners\.butler cannot run: The program no-such-butler was not found: install/,
-    ],
-  ] as const
-  for (const [text, code, expected] of cases) {
-    await write('reveille.yaml', text)
-    for (const command of ['check', 'doctor']) {
-      const answer = await run(command)
-      if (command === 'check') assert.equal(answer.code, code, answer.err)
-      assert.match(`${answer.out}${answer.err}`.replace(/\s+/g, ' '), expected, command)
-    }
-  }
-})
+}
+const butler = (runner: string, command: string, more = '') =>
+  `agents: { defaults: { runner: ${runner}, model: openai/gpt-5.2 }, runners: { butler: { kind: command, command: ${command} } }${more} }\n`
+for (const [what, text, code, expected] of [
+  [
+    'a budget without prices',
+    butler('echo', 'node', ', budget: { usd: 5 }'),
+    1,
+    /counts what turns cost, and the runner butler reports no tokens/,
+  ],
+  [
+    'a plugin that cannot be set up',
+    'plugins: [./bell]\nchannels: { bell: {} }\n',
+    1,
+    /channels\.bell cannot be set up: no clapper; the service: .* could not be reached \(DRY_RUN\)/,
+  ],
+  [
+    'a missing program',
+    butler('butler', 'no-such-butler'),
+    0,
+    /agents\.runners\.butler cannot run: The program no-such-butler was not found: install/,
+  ],
+] as const)
+  test(`check and doctor report the same as a start: ${what}`, async (t) => {
+    const { run } = await createCommandLine(t, { ...bell, 'reveille.yaml': text })
+    const answers = [await run('check'), await run('doctor')]
+    assert.equal(answers[0]?.code, code)
+    for (const { out, err } of answers) assert.match(`${out}${err}`.replace(/\s+/g, ' '), expected)
+  })
 
-test('check reports errors with file, line and column, and exits with 1', async (t) => {
-  const { run, cwd } = await createFakeGateway(t)
-  await writeFile(path.join(cwd, 'reveille.yaml'), 'gateway:\n  prot: 1\n')
-  const { code, out, err } = await run('check')
-  assert.equal(code, 1)
-  assert.equal(out, '')
-  assert.match(err, /^reveille\.yaml:2:3: error: .*prot/)
-  assert.match(err, /1 error\.\n$/)
-  const { ok, diagnostics } = JSON.parse((await run('check', '--json')).out)
-  assert.equal(ok, false)
-  assert.equal(diagnostics[0].place.line, 2)
-})
+const slack = 'botToken: xoxb-1234567890-abcdefghij'
+const refused = `1 $ check
+! …hint: a gateway has one account of each channel: for another one of slack, start a second gateway with…`
 
-test('check validates the configuration of a plugin by its own schema', async (t) => {
-  const { run, cwd } = await createFakeGateway(t)
-  await writeFile(path.join(cwd, 'reveille.yaml'), 'channels:\n  terminal: { colour: 3 }\n')
-  const { code, err } = await run('check')
-  assert.equal(code, 1)
-  assert.match(err, /^reveille\.yaml:2:\d+: error: channels\.terminal/)
-})
+testTranscript(
+  {},
+  `
+# check reports errors with file, line and column, and as JSON, and exits with 1
++ reveille.yaml: gateway: { prot: 1 }
+1 $ check
+! reveille.yaml:1:12: error: …prot…
+! …1 error.
+1 $ check --json
+  "ok": false,
+        "line": 1,
+
+# check validates the configuration of a plugin by its own schema
++ reveille.yaml: channels: { terminal: { colour: 3 } }
+1 $ check
+! reveille.yaml:1:…: error: channels.terminal…
+
+# a second account of a channel is refused with what to do instead: another name that resembles it
++ reveille.yaml: channels: { slack: { ${slack} }, slack2: { kind: slack, ${slack} } }
+${refused}
+
+# a second account of a channel is refused with what to do instead: another name
++ reveille.yaml: channels: { slack: { ${slack} }, work: { kind: slack, ${slack} } }
+${refused}
+
+# a second account of a channel is refused with what to do instead: an id of its account
++ reveille.yaml: channels: { slack: { ${slack}, accountId: work } }
+${refused}
+
+# a second account of a channel is refused with what to do instead: a map of accounts
++ reveille.yaml: channels: { slack: { ${slack}, accounts: { work: { ${slack} } } } }
+${refused}
+
+# for a misspelt channel the nearest one is suggested
++ reveille.yaml: channels: { imsg: {}, teams: {} }
+1 $ check
+! …did you mean \`imessage\`?…
+! …did you mean \`msteams\`?…
+
+# the backup of a missing store is a problem that is reported in one line
++ reveille.yaml: {}
+1 $ store backup copy.db
+! There is no store in …data.
+`,
+)
 
 test('check reports each address that its channel would refuse, with its place', async (t) => {
-  const { run, cwd } = await createFakeGateway(t)
   const lines = [
     'channels:',
     '  terminal: {}',
@@ -435,7 +426,7 @@ test('check reports each address that its channel would refuse, with its place',
     '    - { match: { path: c }, message: x, channel: slack, to: "{{to}}", allowPayloadRouting: true }',
     '    - { match: { path: d }, message: x, channel: slack, to: nowhere, deliver: false }',
   ]
-  await writeFile(path.join(cwd, 'reveille.yaml'), `${lines.join('\n')}\n`)
+  const { run } = await createCommandLine(t, { 'reveille.yaml': `${lines.join('\n')}\n` })
   const { code, out } = await run('check', '--json')
   assert.equal(code, 1)
   const wrong = (JSON.parse(out).diagnostics as { code: string; place: { line: number }; hint: string }[])
@@ -455,36 +446,6 @@ test('check reports each address that its channel would refuse, with its place',
   ])
 })
 
-test('a second account of a channel is refused with what to do instead', async (t) => {
-  const { run, cwd } = await createFakeGateway(t)
-  const slack = 'botToken: xoxb-1234567890-abcdefghij'
-  const remedy =
-    /hint: a gateway has one account of each channel: for another one of slack, start a second gateway with/
-  for (const channels of [
-    `slack: { ${slack} }\n  slack2: { kind: slack, ${slack} }`,
-    `slack: { ${slack} }\n  work: { kind: slack, ${slack} }`,
-    `slack: { ${slack}, accountId: work }`,
-    `slack: { ${slack}, accounts: { work: { ${slack} } } }`,
-  ]) {
-    await writeFile(path.join(cwd, 'reveille.yaml'), `channels:\n  ${channels}\n`)
-    const { code, err } = await run('check')
-    assert.equal(code, 1)
-    assert.match(err.replace(/\s+/g, ' '), remedy)
-  }
-  await writeFile(path.join(cwd, 'reveille.yaml'), 'channels:\n  imsg: {}\n  teams: {}\n')
-  const { err } = await run('check')
-  assert.match(err, /did you mean `imessage`\?/)
-  assert.match(err, /did you mean `msteams`\?/)
-})
-
-test('the backup of a missing store is a problem that is reported in one line', async (t) => {
-  const { run, cwd } = await createFakeGateway(t)
-  await writeFile(path.join(cwd, 'reveille.yaml'), '{}\n')
-  const { code, err } = await run('store', 'backup', 'copy.db')
-  assert.equal(code, 1)
-  assert.match(err, /^There is no store in .*data\.\n$/)
-})
-
 test('status says how channels, sources, nodes and the database fare, and what to do, in the width of the terminal', async (t) => {
   const node = {
     id: '1',
@@ -495,7 +456,7 @@ test('status says how channels, sources, nodes and the database fare, and what t
     leads: [],
     isSelf: false,
   }
-  const gateway = await createFakeGateway(t, {
+  const answers = {
     '/api/status': {
       heartbeat: { state: 'failing', failures: 2, since: noon, nextAt: noon, code: 'timeout' },
       day: '2026-03-02',
@@ -529,8 +490,8 @@ test('status says how channels, sources, nodes and the database fare, and what t
       ],
       database: { version: '18.1', oldestTransaction: { ageMs: 360_000, by: 'a report' } },
     },
-  })
-  const { out } = await gateway.run('status')
+  }
+  const { out } = await (await withGateway(t, answers)).run('status')
   const time = String.raw`\d\d:0\d:00`
   for (const expected of [
     `main +failing since ${time} \\(timeout, 2 failures\\), tried again at ${time}`,
@@ -544,49 +505,9 @@ test('status says how channels, sources, nodes and the database fare, and what t
     'next\n {2}add channels\\.pager: .*\n {2}fix channels\\.slack: .*\n {2}`reveille deliveries --state parked --channel slack` says .*',
   ])
     assert.match(out, new RegExp(`^${expected}$`, 'm'))
-  gateway.world.columns = 60
-  const narrow = (await gateway.run('status')).out.split('\n')
+  const narrow = (await (await withGateway(t, answers, 60)).run('status')).out.split('\n')
   assert.deepEqual(
     narrow.filter((line) => line.length > 60 && !line.includes('`')),
     [],
   )
-})
-
-test('times are spans or moments, and each kind is listed by its own columns', async (t) => {
-  const { run, asked } = await createFakeGateway(t, {
-    '/api/jobs': {
-      items: [{ id: ids[0], state: 'done', total: 3, done: 2, failed: 1, skipped: 0, createdAt: noon }],
-    },
-    '/api/endpoints': {
-      items: [
-        {
-          name: 'github',
-          policy: { auth: 'signature', provider: 'github' },
-          counts: { accepted: 2, failed: 0 },
-        },
-      ],
-    },
-    '/api/mappings': {
-      items: [{ id: 'pushed', action: 'wake', hits: 3, place: 'mappings/a.yaml:1:1', lastMatch: noon }],
-    },
-  })
-  for (const [given, expected] of [
-    ['8h', '2026-03-02T04:00:00.000Z'],
-    ['1 w', '2026-02-23T12:00:00.000Z'],
-    ['2026-01-31T08:00Z', '2026-01-31T08:00:00.000Z'],
-    ['2026-01-31 08:00:30.5+01:00', '2026-01-31T07:00:30.500Z'],
-    ['yesterday', undefined],
-    ['2026-13-01', undefined],
-  ] as const) {
-    const { code, err } = await run('list', 'requests', '--since', given)
-    assert.equal(code, expected === undefined ? 2 : 0, given)
-    if (expected === undefined) assert.match(err, /^--since takes a span such as 30m, 8h or 7d/)
-    else assert.equal(new URL(`http://x${asked.at(-1)}`).searchParams.get('since'), expected)
-  }
-  for (const [kind, expected] of [
-    ['jobs', / 0000aa +done +3 +2 +1 +0$/m],
-    ['endpoints', /^github +signature +github +never +2 accepted$/m],
-    ['mappings', /^pushed +\(all\) +wake +3 +\d\d:00:00 +mappings\/a\.yaml:1:1$/m],
-  ] as const)
-    assert.match((await run('list', kind)).out, expected)
 })

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { configuration, gatewayToken, hookToken, install } from '../../../test/installation.ts'
 import type { Io } from '../io.ts'
-import { type Answer, createCommandLine } from '../io-fixture.ts'
+import { type Answer, assertAnswer, createCommandLine, testTranscript } from '../io-fixture.ts'
 
 const limit = { timeout: 30_000 }
 
@@ -29,6 +29,12 @@ function states(answer: Answer, check: string): readonly string[] {
   return resultsOf(answer, check).map(({ state, code = '' }) => `${state} ${code}`.trimEnd())
 }
 
+/** The states of a check, and the message of its last result. */
+function assertCheck(answer: Answer, check: string, expected: readonly string[], message = /(?:)/): void {
+  assert.deepEqual(states(answer, check), expected, check)
+  assert.match(resultsOf(answer, check).at(-1)?.message ?? '', message)
+}
+
 const typed = 'changeme-changeme-changeme'
 
 /** Starts a gateway, and a command line in its folder that finds it where the configuration says port 0. */
@@ -46,12 +52,13 @@ async function createBench(
   const { run } = await createCommandLine(t, {}, world)
   // The file holds its tokens.
   await chmod(path.join(installed.folder, 'reveille.yaml'), 0o600)
-  return { ...installed, run }
+  return { ...installed, run, diagnose: () => run('doctor', '--json') }
 }
 
 /** Writes a configuration without starting a gateway. */
-function withoutGateway(t: TestContext, files: Readonly<Record<string, string>>, io: Partial<Io> = {}) {
-  return createCommandLine(t, files, io)
+async function withoutGateway(t: TestContext, files: Readonly<Record<string, string>>, io: Partial<Io> = {}) {
+  const line = await createCommandLine(t, files, io)
+  return { ...line, diagnose: (...options: string[]) => line.run('doctor', '--json', ...options) }
 }
 
 const plain = `gateway: { auth: { token: ${gatewayToken} } }\nhooks: { enabled: true, token: ${hookToken} }\n`
@@ -71,8 +78,8 @@ test('the files of init have no problems; a missing gateway is a warning with th
 })
 
 test('--json answers the same with stable names', async (t) => {
-  const { run, cwd } = await withoutGateway(t, { 'reveille.yaml': 'gateway: {}\n' })
-  const { code, out, err } = await run('doctor', '--json')
+  const { diagnose, cwd } = await withoutGateway(t, { 'reveille.yaml': 'gateway: {}\n' })
+  const { code, out, err } = await diagnose()
   assert.deepEqual([code, err], [0, ''])
   const { ok, file, counts, results } = JSON.parse(out)
   assert.deepEqual([ok, file], [true, path.join(cwd, 'reveille.yaml')])
@@ -85,18 +92,21 @@ test('--json answers the same with stable names', async (t) => {
   }
 })
 
-test('without a configuration it is bad usage', async (t) => {
-  const { run } = await withoutGateway(t, {})
-  const { code, err } = await run('doctor')
-  assert.equal(code, 2)
-  assert.match(err, /^There is no reveille\.yaml in this folder/)
-  assert.equal((await run('doctor', '--onlin')).code, 2)
-})
+testTranscript(
+  {},
+  `
+# without a configuration, or with a misspelt option, it is bad usage
+2 $ doctor
+! There is no reveille.yaml in this folder…
+2 $ doctor --onlin
+! …
+`,
+)
 
 test('a configuration with errors is a problem with its place, and what needs none of it is checked all the same', async (t) => {
   const text = `gateway: { auth: { token: ${gatewayToken} } }\nhooks:\n  token: ${typed}\n  pth: /hooks\n`
-  const { run } = await withoutGateway(t, { 'reveille.yaml': text })
-  const answer = await run('doctor', '--json')
+  const { diagnose } = await withoutGateway(t, { 'reveille.yaml': text })
+  const answer = await diagnose()
   assert.equal(answer.code, 1)
   assert.deepEqual(
     resultsOf(answer, 'configuration').map(({ state, code, place }) => [state, code, place]),
@@ -105,125 +115,92 @@ test('a configuration with errors is a problem with its place, and what needs no
       ['warning', 'TOKEN_WEAK', 'reveille.yaml:3:10'],
     ],
   )
-  assert.deepEqual(states(answer, 'signatures'), ['not-checked CONFIGURATION_BROKEN'])
-  assert.deepEqual(states(answer, 'gateway'), ['warning GATEWAY_DOWN'])
-  assert.deepEqual(states(answer, 'node-version'), ['ok'])
-})
-
-test('a running gateway that matches the files has no problems', limit, async (t) => {
-  const { run } = await createBench(t)
-  const answer = await run('doctor', '--json')
-  assert.equal(answer.code, 0, answer.out)
-  const checks = [
-    'gateway',
-    'hooks',
-    'admin-token',
-    'exposure',
-    'live-files',
-    'parked',
-    'channels',
-    'issues',
-    'backlog',
-  ]
-  for (const check of [...checks, 'main-session', 'clock-gateway'])
-    assert.deepEqual(states(answer, check), ['ok'], check)
-  assert.match(resultsOf(answer, 'parked')[0]?.message ?? '', /says the gateway/)
+  assertCheck(answer, 'signatures', ['not-checked CONFIGURATION_BROKEN'])
+  assertCheck(answer, 'gateway', ['warning GATEWAY_DOWN'])
+  assertCheck(answer, 'node-version', ['ok'])
 })
 
 test(
-  'a transform that is live is what its file says, though the doctor bundles it in another folder',
+  'a running gateway that matches the files has no problems, and the diagnosis is not among its requests',
   limit,
   async (t) => {
-    const { run, write } = await createBench(t, {
+    const { run, diagnose } = await createBench(t)
+    const answer = await diagnose()
+    assert.equal(answer.code, 0, answer.out)
+    const ofGateway = ['gateway', 'hooks', 'admin-token', 'exposure', 'live-files', 'channels']
+    const ofWork = ['issues', 'backlog', 'main-session', 'clock-gateway']
+    for (const check of [...ofGateway, ...ofWork]) assertCheck(answer, check, ['ok'])
+    assertCheck(answer, 'parked', ['ok'], /says the gateway/)
+    assert.deepEqual(JSON.parse((await run('requests', '--json')).out).items, [])
+  },
+)
+
+test(
+  'files that differ from the running gateway are reported, and what needs them is not checked',
+  limit,
+  async (t) => {
+    const { diagnose, write, post } = await createBench(t)
+    await post('/hooks/wake', { text: 'hello' })
+    await write('reveille.yaml', configuration.replace('enabled: true', 'enabled: true, path: /other'))
+    assertCheck(await diagnose(), 'hooks', ['warning HOOKS_NOT_ANSWERED'])
+
+    await write('reveille.yaml', configuration.replace(gatewayToken, `other-${gatewayToken}`))
+    const answer = await diagnose()
+    assertCheck(answer, 'admin-token', ['problem ADMIN_TOKEN_REFUSED'])
+    assertCheck(answer, 'channels', ['not-checked ADMIN_TOKEN_REFUSED'])
+    assertCheck(answer, 'backlog', ['ok'], /says its store/)
+
+    await write('mappings/broken.yaml', 'mappings: [ { id: a,\n')
+    assertCheck(await diagnose(), 'hooks', ['not-checked CONFIGURATION_BROKEN'])
+  },
+)
+
+test(
+  'files that are not live are a warning, refused ones a problem, also after a restart',
+  limit,
+  async (t) => {
+    const { diagnose, write, gateway, folder } = await createBench(t, {
       'mappings/a.yaml':
         'mappings: [{ match: { path: bell }, action: wake, text: x, transform: { module: deep/bell.ts, with: { a: b } } }]\n',
       'transforms/deep/bell.ts': "import { text } from './text.ts'\nexport default () => ({ text })\n",
       'transforms/deep/text.ts': "export const text = 'ding'\n",
     })
-    assert.deepEqual(states(await run('doctor', '--json'), 'live-files'), ['ok'])
+    // The doctor bundles the transform in another folder.
+    assertCheck(await diagnose(), 'live-files', ['ok'])
     await write('transforms/deep/text.ts', "export const text = 'dong'\n")
-    assert.deepEqual(states(await run('doctor', '--json'), 'live-files'), ['warning FILES_NOT_LIVE'])
-  },
-)
-
-test(
-  'files that were refused are a problem, also after a restart; files that were not read yet a warning',
-  limit,
-  async (t) => {
-    const { run, write, gateway, folder } = await createBench(t, { 'mappings/a.yaml': 'mappings: []\n' })
-    await write('mappings/a.yaml', 'mappings: [{ match: { path: bell }, action: wake, text: x }]\n')
-    const unread = await run('doctor', '--json')
-    assert.deepEqual(states(unread, 'live-files'), ['warning FILES_NOT_LIVE'])
+    assertCheck(await diagnose(), 'live-files', ['warning FILES_NOT_LIVE'])
     await write('mappings/a.yaml', 'mappings: [{ acton: wake }]\n')
     await gateway.reload()
-    const refused = await run('doctor', '--json')
-    assert.deepEqual(states(refused, 'live-files'), ['problem FILES_REFUSED'])
+    const refused = await diagnose()
+    assertCheck(refused, 'live-files', ['problem FILES_REFUSED'])
     assert.equal(refused.code, 1)
 
     await gateway.close({ graceMs: 0 })
     const again = await createBench(t, {}, {}, folder)
-    const replaced = await again.run('doctor', '--json')
-    assert.deepEqual(states(replaced, 'live-files'), ['problem LAST_GOOD_SERVED'])
-    assert.match(
-      resultsOf(replaced, 'live-files')[0]?.message ?? '',
-      /^mappings\/a\.yaml is broken since before the start/,
-    )
-    assert.match(
-      (await again.run('status')).out,
-      /^last good +mappings\/a\.yaml is broken since before the start/m,
-    )
-  },
-)
-
-test(
-  'a gateway with another token is a problem, and its records are read from its store',
-  limit,
-  async (t) => {
-    const { run, write, post } = await createBench(t)
-    await post('/hooks/wake', { text: 'hello' })
-    await write('reveille.yaml', configuration.replace(gatewayToken, `other-${gatewayToken}`))
-    const answer = await run('doctor', '--json')
-    assert.deepEqual(states(answer, 'admin-token'), ['problem ADMIN_TOKEN_REFUSED'])
-    assert.deepEqual(states(answer, 'channels'), ['not-checked ADMIN_TOKEN_REFUSED'])
-    assert.match(resultsOf(answer, 'backlog')[0]?.message ?? '', /says its store/)
+    const broken = /^mappings\/a\.yaml is broken since before the start/
+    assertCheck(await again.diagnose(), 'live-files', ['problem LAST_GOOD_SERVED'], broken)
+    const lastGood = /^last good +mappings\/a\.yaml is broken since before the start/m
+    assert.match((await again.run('status')).out, lastGood)
   },
 )
 
 test('without a gateway token the gateway cannot be asked, and the report says so', limit, async (t) => {
-  const { run } = await createBench(t, {
+  const { diagnose } = await createBench(t, {
     'reveille.yaml': configuration.replace(`auth: { token: ${gatewayToken} }, `, ''),
   })
-  const answer = await run('doctor', '--json')
-  assert.deepEqual(states(answer, 'admin-token'), ['warning NO_ADMIN_TOKEN'])
-  assert.deepEqual(states(answer, 'live-files'), ['not-checked NO_ADMIN_TOKEN'])
+  const answer = await diagnose()
+  assertCheck(answer, 'admin-token', ['warning NO_ADMIN_TOKEN'])
+  assertCheck(answer, 'live-files', ['not-checked NO_ADMIN_TOKEN'])
 })
 
 test('another server at the address is not taken for a gateway', async (t) => {
   const others = [() => Response.json({ hello: 1 }), () => new Response('<html>'), () => Response.json(null)]
   for (const other of others) {
-    const { run } = await withoutGateway(t, { 'reveille.yaml': plain }, { fetch: async () => other() })
-    const answer = await run('doctor', '--json')
-    assert.deepEqual(states(answer, 'gateway'), ['problem NOT_A_GATEWAY'])
-    assert.deepEqual(states(answer, 'hooks'), ['not-checked GATEWAY_DOWN'])
+    const { diagnose } = await withoutGateway(t, { 'reveille.yaml': plain }, { fetch: async () => other() })
+    const answer = await diagnose()
+    assertCheck(answer, 'gateway', ['problem NOT_A_GATEWAY'])
+    assertCheck(answer, 'hooks', ['not-checked GATEWAY_DOWN'])
   }
-})
-
-test('a diagnosis leaves nothing among the requests that it looks at', limit, async (t) => {
-  const { run } = await createBench(t)
-  assert.deepEqual(states(await run('doctor', '--json'), 'hooks'), ['ok'])
-  assert.deepEqual(JSON.parse((await run('requests', '--json')).out).items, [])
-})
-
-test('hooks that answer elsewhere are reported', limit, async (t) => {
-  const { run, write } = await createBench(t)
-  await write('reveille.yaml', configuration.replace('enabled: true', 'enabled: true, path: /other'))
-  assert.deepEqual(states(await run('doctor', '--json'), 'hooks'), ['warning HOOKS_NOT_ANSWERED'])
-})
-
-test('hooks are not called off where another part of the configuration is broken', limit, async (t) => {
-  const { run, write } = await createBench(t)
-  await write('mappings/broken.yaml', 'mappings: [ { id: a,\n')
-  assert.deepEqual(states(await run('doctor', '--json'), 'hooks'), ['not-checked CONFIGURATION_BROKEN'])
 })
 
 test(
@@ -234,61 +211,50 @@ test(
       (name) => `  - { match: { path: "${name}" }, action: wake, text: x }\n`,
     )
     const clock = { now: Date.now }
-    const { run, post, gateway, folder } = await createBench(
+    const { diagnose, post, gateway, folder } = await createBench(
       t,
       { 'mappings/a.yaml': `mappings:\n${mappings.join('')}` },
       { now: () => clock.now() },
     )
-    assert.deepEqual(states(await run('doctor', '--json'), 'traffic'), ['not-checked NOTHING_RECEIVED'])
+    assertCheck(await diagnose(), 'traffic', ['not-checked NOTHING_RECEIVED'])
     await post('/hooks/bell', {})
     await post('/hooks/repo/42', {})
     await post('/hooks/shop/7', {})
     await post('/hooks/door', {}, { authorization: 'Bearer wrong' })
-    const early = resultsOf(await run('doctor', '--json'), 'traffic')
-    assert.deepEqual(
-      early.map(({ state }) => state),
-      ['ok'],
-    )
-    assert.match(early[0]?.message ?? '', /^nothing for \/door and .* yet; there were 2 requests since /)
+    const early = /^nothing for \/door and .* yet; there were 2 requests since /
+    assertCheck(await diagnose(), 'traffic', ['ok'], early)
     for (let count = 0; count < 8; count += 1) await post('/hooks/bell', { count })
     clock.now = () => Date.now() + 86_400_000
-    const results = resultsOf(await run('doctor', '--json'), 'traffic')
-    assert.deepEqual(
-      results.map(({ code }) => code),
-      ['NO_TRAFFIC'],
-    )
-    assert.match(
-      results[0]?.message ?? '',
-      /^nothing for \/door and \/shop\/:id\/order among .* \(says the gateway\)$/,
-    )
+    const late = /^nothing for \/door and \/shop\/:id\/order among .* \(says the gateway\)$/
+    assertCheck(await diagnose(), 'traffic', ['warning NO_TRAFFIC'], late)
 
     await gateway.close({ graceMs: 0 })
     const before = await readdir(path.join(folder, 'data'))
-    const later = await run('doctor', '--json')
-    assert.match(resultsOf(later, 'traffic')[0]?.message ?? '', /\/door and .* \(says its store\)$/)
-    assert.deepEqual(states(later, 'gateway'), ['warning GATEWAY_DOWN'])
+    const later = await diagnose()
+    assertCheck(later, 'traffic', ['warning NO_TRAFFIC'], /\/door and .* \(says its store\)$/)
+    assertCheck(later, 'gateway', ['warning GATEWAY_DOWN'])
     assert.deepEqual(await readdir(path.join(folder, 'data')), before, 'it left something behind')
   },
 )
 
 test('parked runs and deliveries are reported with the commands that move them', limit, async (t) => {
-  const { run, post, line } = await createBench(t, {
+  const { diagnose, post, line } = await createBench(t, {
     'reveille.yaml': `${configuration.replace('agents: {', 'agents: { budget: { runs: 1 },')}`,
   })
   await post('/hooks/agent', { message: 'one', deliver: false })
   await line('run-succeeded')
   await post('/hooks/agent', { message: 'two', deliver: false })
   await line('run-parked')
-  const [result] = resultsOf(await run('doctor', '--json'), 'parked')
+  const [result] = resultsOf(await diagnose(), 'parked')
   assert.equal(result?.code, 'PARKED_RUNS')
   assert.match(result?.fix ?? '', /reveille runs --state parked.*reveille resume --all/)
 })
 
 test('a preset without its secret names the variable, and the policy of an endpoint the keys', async (t) => {
-  const { run, write } = await withoutGateway(t, {
+  const { diagnose, write } = await withoutGateway(t, {
     'reveille.yaml': `${plain.replace(`${hookToken} }`, `${hookToken}, presets: [github, discord, twilio] }`)}`,
   })
-  const results = resultsOf(await run('doctor', '--json'), 'signatures')
+  const results = resultsOf(await diagnose(), 'signatures')
   assert.deepEqual(
     results.map(({ state, code }) => `${state} ${code}`),
     Array(3).fill('warning NO_SECRET'),
@@ -303,7 +269,7 @@ test('a preset without its secret names the variable, and the policy of an endpo
   )
 
   await write('.env', 'GITHUB_WEBHOOK_SECRET=4fK29sLq0ZpVx81mWnB7cRtY\n')
-  const later = resultsOf(await run('doctor', '--json'), 'signatures')
+  const later = resultsOf(await diagnose(), 'signatures')
   assert.deepEqual(
     later.map(({ state }) => state),
     ['ok', 'warning', 'warning'],
@@ -349,17 +315,15 @@ const judged: readonly (readonly [
 
 test('a configuration is judged: hooks, sessions, open and closed endpoints, signatures, exposure', async (t) => {
   for (const [text, check, expected, message] of judged) {
-    const { run } = await withoutGateway(t, { 'reveille.yaml': text })
-    const answer = await run('doctor', '--json')
-    assert.deepEqual(states(answer, check), expected, text)
-    assert.match(resultsOf(answer, check).at(-1)?.message ?? '', message)
+    const { diagnose } = await withoutGateway(t, { 'reveille.yaml': text })
+    assertCheck(await diagnose(), check, expected, message)
   }
 })
 
 test('a report about thousands of endpoints stays short enough to read', async (t) => {
   const names = Array.from({ length: 500 }, (_, index) => `    e${index}: { verify: { provider: github } }\n`)
-  const { run } = await withoutGateway(t, { 'reveille.yaml': `hooks:\n  endpoints:\n${names.join('')}` })
-  const results = resultsOf(await run('doctor', '--json'), 'signatures')
+  const { diagnose } = await withoutGateway(t, { 'reveille.yaml': `hooks:\n  endpoints:\n${names.join('')}` })
+  const results = resultsOf(await diagnose(), 'signatures')
   assert.equal(results.length, 51)
   assert.deepEqual(
     [results[50]?.state, results[50]?.code, results[50]?.message],
@@ -370,7 +334,7 @@ test('a report about thousands of endpoints stays short enough to read', async (
 test('files that others can read or change are reported with the chmod', {
   skip: process.platform === 'win32',
 }, async (t) => {
-  const { run, cwd } = await withoutGateway(t, {
+  const { diagnose, cwd } = await withoutGateway(t, {
     'reveille.yaml': plain.replace(gatewayToken, '${REVEILLE_GATEWAY_TOKEN}').replace(hookToken, '${HOOK}'),
     '.env': `REVEILLE_GATEWAY_TOKEN=${gatewayToken}\nHOOK=${hookToken}\n`,
     'data/stored-secrets/a-token': 'x',
@@ -378,7 +342,7 @@ test('files that others can read or change are reported with the chmod', {
   })
   const at = (name: string) => path.join(cwd, name)
   const modes = async () => {
-    const results = resultsOf(await run('doctor', '--json'), 'file-modes')
+    const results = resultsOf(await diagnose(), 'file-modes')
     return results.map(({ state, code, message, fix }) =>
       [state, code, message, fix].filter(Boolean).join(' | '),
     )
@@ -408,10 +372,13 @@ test('the configuration is secret when a secret is in it', {
   skip: process.platform === 'win32',
 }, async (t) => {
   const codes = async (text: string) => {
-    const { run, cwd } = await withoutGateway(t, { 'reveille.yaml': text, '.env': `HOOK=${hookToken}\n` })
+    const { diagnose, cwd } = await withoutGateway(t, {
+      'reveille.yaml': text,
+      '.env': `HOOK=${hookToken}\n`,
+    })
     await chmod(path.join(cwd, '.env'), 0o600)
     await chmod(path.join(cwd, 'reveille.yaml'), 0o644)
-    return states(await run('doctor', '--json'), 'file-modes')
+    return states(await diagnose(), 'file-modes')
   }
   const written = [
     `hooks: { token: ${hookToken} }`,
@@ -439,8 +406,8 @@ test('the clock is compared with a public server only with --online', async (t) 
     },
   })
   const statesAt = async (date: string, ...options: string[]) => {
-    const { run } = await withoutGateway(t, { 'reveille.yaml': plain }, answering(date))
-    return states(await run('doctor', '--json', ...options), 'clock-online')
+    const { diagnose } = await withoutGateway(t, { 'reveille.yaml': plain }, answering(date))
+    return states(await diagnose(...options), 'clock-online')
   }
   assert.deepEqual(await statesAt('Mon, 02 Mar 2026 12:00:00 GMT'), ['not-checked NOT_ASKED'])
   assert.deepEqual([...new Set(asked)], ['127.0.0.1:8787'])
@@ -476,37 +443,31 @@ test(
   'doctor and status report a gateway whose data folder was moved away, with what to do',
   limit,
   async (t) => {
-    const { folder, gateway, run } = await createBench(t)
+    const { folder, post, run, diagnose } = await createBench(t)
     await rename(path.join(folder, 'data'), path.join(folder, 'away'))
-    const posted = await gateway.inject({
-      method: 'POST',
-      url: '/hooks/wake',
-      headers: { authorization: `Bearer ${hookToken}`, 'content-type': 'application/json' },
-      payload: '{"text":"hello"}',
-    })
-    assert.deepEqual([posted.statusCode, posted.json().code], [503, 'STORE_UNAVAILABLE'])
+    const posted = await post('/hooks/wake', { text: 'hello' })
+    assert.deepEqual([posted.status, posted.body['code']], [503, 'STORE_UNAVAILABLE'])
     assert.ok(Number(posted.headers['retry-after']) > 0)
 
-    const status = await run('status')
-    assert.equal(status.code, 1)
-    assert.match(status.out, /ready +no: the database .*reveille\.db is gone while the gateway runs/)
-    assert.match(status.out, /Put the data folder .* back as it was, or restart the gateway/)
-    const [result] = resultsOf(await run('doctor', '--json'), 'gateway')
-    assert.deepEqual([result?.state, result?.code], ['problem', 'NOT_READY'])
-    assert.match(result?.message ?? '', /not ready: the database .* is gone .*Put the data folder/)
+    assertAnswer(await run('status'), {
+      code: 1,
+      out: [
+        /ready +no: the database .*reveille\.db is gone while the gateway runs/,
+        /Put the data folder .* back as it was, or restart the gateway/,
+      ],
+    })
+    const message = /not ready: the database .* is gone .*Put the data folder/
+    assertCheck(await diagnose(), 'gateway', ['problem NOT_READY'], message)
     await rename(path.join(folder, 'away'), path.join(folder, 'data'))
   },
 )
 
 test('a data folder that lost its database is reported before a start refuses it', limit, async (t) => {
-  const { run, write } = await withoutGateway(t, { 'reveille.yaml': plain })
+  const { run, diagnose, write } = await withoutGateway(t, { 'reveille.yaml': plain })
   await write('data/generations/1/state.json', '{}')
-  const [result] = resultsOf(await run('doctor', '--json'), 'gateway')
-  assert.deepEqual([result?.state, result?.code], ['problem', 'STORE_MISSING'])
-  const started = await run('start')
-  assert.equal(started.code, 1)
-  assert.match(
-    started.err,
-    /reveille\.db is missing, but generations beside it tells of an earlier store\. Put the/,
-  )
+  assertCheck(await diagnose(), 'gateway', ['problem STORE_MISSING'])
+  assertAnswer(await run('start'), {
+    code: 1,
+    err: /reveille\.db is missing, but generations beside it tells of an earlier store\. Put the/,
+  })
 })

@@ -9,7 +9,7 @@ import {
   signedBySlack,
   signedByStripe,
 } from '../../../test/signed.ts'
-import { createCommandLine } from '../io-fixture.ts'
+import { assertAnswer, createCommandLine, testTranscript } from '../io-fixture.ts'
 
 const secret = 'sekret-of-github-0123456789'
 const older = 'sekret-of-last-year-0123456789'
@@ -30,13 +30,27 @@ const configuration = `hooks:
 const message = (signature: string, text = body) =>
   `POST /hooks/github HTTP/1.1\nHost: hooks.example.com\nContent-Type: application/json\nX-Hub-Signature-256: ${signature}\n\n${text}`
 
+const later = Date.UTC(2026, 0, 15, 12)
+const stripeHeaders = Object.entries(signedByStripe(body, 'whsec_sekret-of-stripe-0123456789', later / 1000))
+
 const files = {
   'reveille.yaml': configuration,
   'good.http': message(signatureOf(body)),
   'older.http': message(signatureOf(body, older)),
   'rewritten.http': message(signatureOf(body), JSON.stringify(JSON.parse(body), null, 2)),
+  'token.http': message(signatureOf(body, hookToken)),
+  'stripe.http': message(signatureOf(body, 'whsec_sekret-of-stripe-0123456789')),
+  'later.http': `POST /hooks/stripe HTTP/1.1\n${stripeHeaders.map(([name, value]) => `${name}: ${value}\n`).join('')}\n${body}`,
+  'bearer.http': `POST /hooks/plain HTTP/1.1\nAuthorization: Bearer ${hookToken}\n\n{}`,
+  'query.http': `POST /hooks/plain?token=${hookToken} HTTP/1.1\n\n{}`,
+  'wrong.http': 'POST /hooks/plain HTTP/1.1\nx-gateway-token: another\n\n{}',
 }
-const github = ['doctor', 'signature', '--endpoint', 'github', '--request']
+
+/** `github good.http --json`: the endpoint, the file of the request, and other options. */
+function signature(words: string): readonly string[] {
+  const [endpoint = '', file = '', ...options] = words.split(' ')
+  return ['doctor', 'signature', '--endpoint', endpoint, '--request', file, ...options]
+}
 
 /** Asserts that an answer holds no secret, no signature and nothing of the body. */
 function assertDiscreet(text: string): void {
@@ -50,112 +64,110 @@ function assertDiscreet(text: string): void {
     assert.ok(!text.includes(kept), `${kept} in ${text}`)
 }
 
-test('a request that would be accepted is reported with the secret that matches, and the command exits with 0', async (t) => {
+const asked = 'doctor signature --endpoint github --request'
+const stripe = 'doctor signature --endpoint stripe --request later.http'
+const plain = 'doctor signature --endpoint plain --request'
+
+testTranscript(
+  files,
+  `
+# a request that would be accepted is reported with the secret that matches
+$ ${asked} good.http
+/github  2xx  taken  the signature is right
+
+provider  github
+secret    1 of 2
+body      ${body.length} bytes
+SHA-256   …
+clock     2026-03-02T12:00:00.000Z
+
+# a secret that is no longer the newest is a warning
+$ ${asked} older.http
+…an older secret fits… [OLDER_SECRET]
+
+# a request that would be refused is reported with what differs and what to do, broken between words for a terminal
+1 $ ${asked} rewritten.http
+/github  401  refused  SIGNATURE_MISMATCH  the signature does not match…
+✗ it fits the body written as compact JSON: something …rewrote it [BODY_FORM]
+  → …
+1 $ COLUMNS=60 ${asked} rewritten.http
+✗ it fits the body written as compact JSON: something
+  between the sender and the gateway rewrote it [BODY_FORM]
+
+# a signature made with the hook token or with the secret of another endpoint is reported with the place of that secret
+1 $ ${asked} token.http
+✗ it fits the secret of hooks.token [OTHER_ENDPOINT]
+1 $ ${asked} stripe.http
+✗ it fits the secret of endpoints.stripe.verify [OTHER_ENDPOINT]
+
+# the clock is that of --now, else that of this machine
+$ ${stripe} --now ${later / 1000}
+/stripe  2xx  taken…
+clock     2026-01-15T12:00:00.000Z, by --now
+$ ${stripe} --now ${later + 299_000}
+/stripe  2xx  taken…
+$ ${stripe} --now 2026-01-15T12:01:00Z
+/stripe  2xx  taken…
+$ ${stripe} --now 2026-01-15T13:01:00+01:00
+/stripe  2xx  taken…
+1 $ ${stripe}
+…TIMESTAMP_OUTSIDE…
+✗ the signature is right, but its time lies 46 d in the past, where 5 min are allowed [CLOCK]
+2 $ ${stripe} --now noon
+! --now wants a time such as…
+
+# the report says that an endpoint accepts the token, and whether the right one came
+$ ${plain} bearer.http
+/plain  2xx  taken  the token is right
+
+…the endpoint has no \`verify\`…
+$ ${plain} query.http
+/plain  2xx  taken  the token is right
+
+…the endpoint has no \`verify\`…
+1 $ ${plain} wrong.http
+/plain  401  refused  TOKEN_WRONG…
+
+# an endpoint that nothing covers is 404, with the nearest name
+1 $ doctor signature --endpoint gihub --request good.http
+/gihub  404  refused  NOT_FOUND…
+…Did you mean github?…
+
+# an endpoint may be given by its path
+$ doctor signature --endpoint /github --request good.http
+/github …
+$ doctor signature --endpoint /hooks/github --request good.http
+/github …
+
+# the id of a request is bad usage, and the command says what to save instead
+2 $ ${asked} 4d2261
+! …does not store the bodies of requests that it refuses…
+
+# hooks that are not enabled are diagnosed all the same, and said to be off
++ reveille.yaml: hooks: { token: ${hookToken}, endpoints: { github: { verify: { provider: github, secret: ${secret} } } } }
+$ ${asked} good.http
+/github  2xx  taken…
+! \`hooks.enabled\` is false…
+
+# without endpoint or request it is bad usage, and the help names both
+2 $ doctor signature --endpoint github
+! …
+2 $ doctor signature --request good.http
+! …
+$ doctor signature --help
+…--endpoint <name>…
+…--request <file>…
+…--offline…
+`,
+)
+
+test('no report holds a secret, a signature or anything of the body', async (t) => {
   const { run } = await createCommandLine(t, files)
-  const { code, out, err } = await run(...github, 'good.http')
-  assert.deepEqual([code, err], [0, ''])
-  assert.match(
-    out,
-    /^\/github {2}2xx {2}taken {2}the signature is right\n\nprovider {2}github\nsecret {4}1 of 2\n/,
-  )
-  assert.match(
-    out,
-    new RegExp(
-      `^body {6}${body.length} bytes\nSHA-256 {3}[0-9a-f]{64}\nclock {5}2026-03-02T12:00:00\\.000Z$`,
-      'm',
-    ),
-  )
-  const rotated = await run(...github, 'older.http')
-  assert.equal(rotated.code, 0)
-  assert.match(rotated.out, /^! an older secret fits.* \[OLDER_SECRET\]\n {2}→ Keep it/m)
-  assertDiscreet(out + rotated.out)
-})
-
-test('a request that would be refused is reported with what differs and what to do, and the command exits with 1', async (t) => {
-  const { run } = await createCommandLine(t, files)
-  const { code, out, err } = await run(...github, 'rewritten.http')
-  assert.deepEqual([code, err], [1, ''])
-  assert.match(out, /^\/github {2}401 {2}refused {2}SIGNATURE_MISMATCH {2}the signature does not match/)
-  assert.match(
-    out,
-    /^✗ it fits the body written as compact JSON: something .* rewrote it \[BODY_FORM\]\n {2}→ /m,
-  )
-  assertDiscreet(out)
-})
-
-test('--json answers with stable codes, and holds as little', async (t) => {
-  const { run } = await createCommandLine(t, files)
-  for (const [file, ok, code, finding] of [
-    ['good.http', true, 'TAKEN', undefined],
-    ['rewritten.http', false, 'SIGNATURE_MISMATCH', 'BODY_FORM'],
-  ] as const) {
-    const { out } = await run(...github, file, '--json')
-    const answer = JSON.parse(out)
-    assert.deepEqual([answer.ok, answer.endpoint, answer.results[0].code], [ok, 'github', code])
-    assert.equal(answer.results[0].findings[0]?.code, finding)
-    assertDiscreet(out)
-  }
-})
-
-test('lines are broken between words for a terminal', async (t) => {
-  const { run } = await createCommandLine(t, files, { columns: 60, env: { NO_COLOR: '1' } })
-  const { out } = await run(...github, 'rewritten.http')
-  const findings = out.split('\n\n')[1] ?? ''
-  assert.ok(
-    findings.split('\n').length > 3 && findings.split('\n').every((line) => line.length <= 60),
-    findings,
-  )
-})
-
-test('the clock is that of --now, else that of this machine', async (t) => {
-  const at = Date.UTC(2026, 0, 15, 12)
-  const seconds = at / 1000
-  const head = Object.entries(signedByStripe(body, 'whsec_sekret-of-stripe-0123456789', seconds))
-  const lines = head.map(([name, value]) => `${name}: ${value}\n`).join('')
-  const { run } = await createCommandLine(t, {
-    ...files,
-    'later.http': `POST /hooks/stripe HTTP/1.1\n${lines}\n${body}`,
-  })
-  const stripe = ['doctor', 'signature', '--endpoint', 'stripe', '--request']
-  assert.match(
-    (await run(...stripe, 'later.http', '--now', String(seconds))).out,
-    /taken[\s\S]*\nclock {5}2026-01-15T12:00:00\.000Z, by --now\n/,
-  )
-  const late = await run(...stripe, 'later.http')
-  assert.equal(late.code, 1)
-  assert.match(
-    late.out,
-    /TIMESTAMP_OUTSIDE[\s\S]*✗ the signature is right, but its time lies 46 d in the past, where 5 min are allowed \[CLOCK\]/,
-  )
-  for (const now of [
-    String(seconds),
-    String(at + 299_000),
-    '2026-01-15T12:01:00Z',
-    '2026-01-15T13:01:00+01:00',
-  ])
-    assert.equal((await run(...stripe, 'later.http', '--now', now)).code, 0, now)
-  const wrong = await run(...stripe, 'later.http', '--now', 'noon')
-  assert.equal(wrong.code, 2)
-  assert.match(wrong.err, /^--now wants a time such as/)
-})
-
-test('the report says that an endpoint accepts the token, and whether the right one came', async (t) => {
-  const { run } = await createCommandLine(t, {
-    ...files,
-    'bearer.http': `POST /hooks/plain HTTP/1.1\nAuthorization: Bearer ${hookToken}\n\n{}`,
-    'query.http': `POST /hooks/plain?token=${hookToken} HTTP/1.1\n\n{}`,
-    'wrong.http': 'POST /hooks/plain HTTP/1.1\nx-gateway-token: another\n\n{}',
-  })
-  const plain = ['doctor', 'signature', '--endpoint', 'plain', '--request']
-  for (const file of ['bearer.http', 'query.http']) {
-    const { code, out } = await run(...plain, file)
-    assert.equal(code, 0)
-    assert.match(out, /^\/plain {2}2xx {2}taken {2}the token is right\n\n! the endpoint has no `verify`/)
-    assertDiscreet(out)
-  }
-  const { code, out } = await run(...plain, 'wrong.http')
-  assert.equal(code, 1)
-  assert.match(out, /^\/plain {2}401 {2}refused {2}TOKEN_WRONG/)
+  for (const file of Object.keys(files).filter((name) => name.endsWith('.http')))
+    for (const endpoint of ['github', 'stripe', 'plain']) {
+      const { out, err } = await run(...signature(`${endpoint} ${file}`))
+      assertDiscreet(out + err)
+    }
 })
 
 const discord = createDiscordKeys()
@@ -189,17 +201,11 @@ async function createAsking(t: TestContext) {
   ) => {
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
     await writeFile(path.join(cwd, 'asked.http'), [`${target} HTTP/1.1`, ...lines, '', text].join('\n'))
-    const { out } = await run(
-      'doctor',
-      'signature',
-      '--endpoint',
-      endpoint,
-      '--request',
-      'asked.http',
-      '--json',
-    )
+    const { out } = await run(...signature(`${endpoint} asked.http --json`))
     assertDiscreet(out)
-    const [{ taken, code, status, findings }] = JSON.parse(out).results
+    const { ok, endpoint: named, results } = JSON.parse(out)
+    const [{ taken, code, status, findings }] = results
+    assert.deepEqual([ok, named], [taken, endpoint])
     return [taken, code, status ?? findings[0]?.code]
   }
 }
@@ -253,22 +259,6 @@ test('each request is judged as the gateway would: handshakes, tokens, signature
   for (const [name, asking, expected] of cases) assert.deepEqual(await ask(...asking), expected, name)
 })
 
-test('a signature made with the hook token or with the secret of another endpoint is reported with the place of that secret', async (t) => {
-  const { run } = await createCommandLine(t, {
-    ...files,
-    'token.http': message(signatureOf(body, hookToken)),
-    'stripe.http': message(signatureOf(body, 'whsec_sekret-of-stripe-0123456789')),
-  })
-  for (const [file, expected] of [
-    ['token.http', /^✗ it fits the secret of hooks\.token \[OTHER_ENDPOINT\]$/m],
-    ['stripe.http', /^✗ it fits the secret of endpoints\.stripe\.verify \[OTHER_ENDPOINT\]$/m],
-  ] as const) {
-    const { out } = await run(...github, file)
-    assert.match(out, expected)
-    assertDiscreet(out)
-  }
-})
-
 test('keys are fetched, but not with --offline, and nothing but https is ever asked', async (t) => {
   const asked: string[] = []
   const fetched: typeof fetch = async (address) => {
@@ -286,57 +276,13 @@ test('keys are fetched, but not with --offline, and nothing but https is ever as
     Signature: Buffer.alloc(256).toString('base64'),
     SigningCertURL: certificate,
   })
-  const { run } = await createCommandLine(
-    t,
-    {
-      ...files,
-      'sns.http': `POST /hooks/alerts HTTP/1.1\nx-amz-sns-message-type: Notification\n\n${sns}`,
-    },
-    { fetch: fetched },
-  )
-  const alerts = ['doctor', 'signature', '--endpoint', 'alerts', '--request', 'sns.http']
-  const offline = await run(...alerts, '--offline')
-  assert.match(offline.out, /^\/alerts {2}503 {2}refused {2}KEYS_UNAVAILABLE/)
-  assert.deepEqual([offline.code, asked], [1, []])
-  await run(...alerts)
+  const request = `POST /hooks/alerts HTTP/1.1\nx-amz-sns-message-type: Notification\n\n${sns}`
+  const { run } = await createCommandLine(t, { ...files, 'sns.http': request }, { fetch: fetched })
+  assertAnswer(await run(...signature('alerts sns.http --offline')), {
+    code: 1,
+    out: /^\/alerts {2}503 {2}refused {2}KEYS_UNAVAILABLE/,
+  })
+  assert.deepEqual(asked, [])
+  await run(...signature('alerts sns.http'))
   assert.deepEqual(asked, [certificate])
-})
-
-test('an endpoint that nothing covers is 404, with the nearest name', async (t) => {
-  const { run } = await createCommandLine(t, files)
-  const { code, out } = await run('doctor', 'signature', '--endpoint', 'gihub', '--request', 'good.http')
-  assert.equal(code, 1)
-  assert.match(out, /^\/gihub {2}404 {2}refused {2}NOT_FOUND[\s\S]*Did you mean github\?/)
-})
-
-test('an endpoint may be given by its path', async (t) => {
-  const { run } = await createCommandLine(t, files)
-  for (const name of ['/github', '/hooks/github']) {
-    const { code, out } = await run('doctor', 'signature', '--endpoint', name, '--request', 'good.http')
-    assert.deepEqual([code, out.slice(0, 8)], [0, '/github '], name)
-  }
-})
-
-test('the id of a request is bad usage, and the command says what to save instead', async (t) => {
-  const { run } = await createCommandLine(t, files)
-  const { code, err } = await run(...github, '4d2261')
-  assert.equal(code, 2)
-  assert.match(err, /does not store the bodies of requests that it refuses/)
-})
-
-test('hooks that are not enabled are diagnosed all the same, and said to be off', async (t) => {
-  const off = configuration.replace('enabled: true', 'enabled: false')
-  const { run } = await createCommandLine(t, { ...files, 'reveille.yaml': off })
-  const { code, err } = await run(...github, 'good.http')
-  assert.equal(code, 0)
-  assert.match(err, /^`hooks\.enabled` is false/)
-})
-
-test('without endpoint or request it is bad usage, and the help names both', async (t) => {
-  const { run } = await createCommandLine(t, files)
-  assert.equal((await run('doctor', 'signature', '--endpoint', 'github')).code, 2)
-  assert.equal((await run('doctor', 'signature', '--request', 'good.http')).code, 2)
-  const { code, out } = await run('doctor', 'signature', '--help')
-  assert.equal(code, 0)
-  assert.match(out, /--endpoint <name>[\s\S]*--request <file>[\s\S]*--offline/)
 })

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { parse } from 'yaml'
 import type { Io } from '../../io.ts'
 import { createCommandLine } from '../../io-fixture.ts'
-import type { Prompts, Question } from '../../prompts.ts'
+import { person } from '../../webhooks/test-bed.ts'
 
 /** An external channel whose service accepts one token. */
 const pager = {
@@ -79,53 +79,18 @@ async function begin(
   return { ...line, asked, read }
 }
 
-/** A person who answers by the requested key, and sees what is wrong with an answer. */
-function person(answers: Readonly<Record<string, readonly string[]>>) {
-  const output: string[] = []
-  const left = Object.fromEntries(Object.entries(answers).map(([key, texts]) => [key, [...texts]]))
-  async function reply({ message, validate }: Question): Promise<string> {
-    const key = message.split(':')[0] ?? ''
-    for (;;) {
-      const text = left[key]?.shift() ?? ''
-      const problem = validate?.(text)
-      if (problem === undefined) return text
-      output.push(`${key}: ${problem}`)
-      assert.notEqual(left[key]?.length, 0, `${key} was never answered well: ${problem}`)
-    }
-  }
-  const prompts: Prompts = {
-    begin: (title) => void output.push(title),
-    text: reply,
-    secret: reply,
-    async choose(message, choices) {
-      const [answer] = left[message]?.splice(0, 1) ?? []
-      assert.ok(answer === undefined || choices.includes(answer), choices.join())
-      return answer ?? choices[0] ?? ''
-    },
-    during: async (_message, work, describe) => {
-      const value = await work()
-      output.push(describe(value))
-      return value
-    },
-    note: (text) => void output.push(text),
-    step: (mark, text) => void output.push(`${mark} ${text}`),
-    end: (text) => void output.push(text),
-  }
-  return { output, prompts: async () => prompts }
-}
-
 test('a person is asked for the required values, sees the error in an answer, and the channel is written into the configuration', async (t) => {
   const { output, prompts } = person({ token: ['', 'short', good], defaultTo: ['ada', '42'] })
   const { run, read, cwd, asked } = await begin(t, { prompts })
   const { code, err } = await run('init', 'channel', 'pager')
   assert.equal(code, 0, err)
-  assert.deepEqual(output.slice(0, 4), [
+  assert.deepEqual(output.filter((text) => !text.startsWith('?')).slice(0, 5), [
     'Channel pager',
-    'token: It is required.',
-    'token: It must NOT have fewer than 6 characters: What the pager gave you.',
-    'defaultTo: It must match pattern "^[0-9]+$": A number.',
+    ': It is required.',
+    'short: It must NOT have fewer than 6 characters: What the pager gave you.',
+    'ada: It must match pattern "^[0-9]+$": A number.',
+    'It works: known as Ada',
   ])
-  assert.equal(output[4], 'It works: known as Ada')
   assert.equal(
     await read('reveille.yaml'),
     '# Ours.\nplugins: [./pager]\n\nchannels:\n  # none yet\n  pager:\n    token: "${PAGER_KEY}"\n    defaultTo: "42"\n',
@@ -204,20 +169,28 @@ test('a credential that the service refuses is not written, except with --no-che
   assert.equal((await line.run('init', 'channel', 'pager', '--no-check')).code, 0)
   assert.match(await line.read('reveille.yaml'), /pager:/)
 
-  const { output, prompts } = person({ token: [bad], 'What now?': ['Write it all the same'] })
+  const { output, prompts } = person({
+    token: [bad],
+    defaultTo: [''],
+    'What now?': ['Write it all the same'],
+  })
   const other = await begin(t, { prompts })
   assert.equal((await other.run('init', 'channel', 'pager')).code, 0)
   assert.ok(output.includes('It does not work: the token [redacted] is refused'))
 })
 
 test('a person whose credential is refused may give another, or stop', async (t) => {
-  const { output, prompts } = person({ token: ['wrong-token', good], 'What now?': ['Ask me again'] })
+  const { output, prompts } = person({
+    token: ['wrong-token', good],
+    defaultTo: ['', ''],
+    'What now?': ['Ask me again'],
+  })
   const line = await begin(t, { prompts })
   assert.equal((await line.run('init', 'channel', 'pager')).code, 0)
   assert.ok(output.includes('It works: known as Ada'))
   assert.equal(await line.read('.env'), `PAGER_KEY=${good}\n`)
 
-  const gone = person({ token: ['wrong-token'], 'What now?': ['Write nothing'] })
+  const gone = person({ token: ['wrong-token'], defaultTo: [''], 'What now?': ['Write nothing'] })
   const other = await begin(t, { prompts: gone.prompts })
   assert.equal((await other.run('init', 'channel', 'pager')).code, 1)
   assert.equal(await other.read('reveille.yaml'), configuration)
@@ -227,7 +200,7 @@ test('the plugin checks answers beyond its schema while the person can still cor
   const { output, prompts } = person({ token: [good], defaultTo: ['13', '14'] })
   const { run, read } = await begin(t, { prompts })
   assert.equal((await run('init', 'channel', 'pager')).code, 0)
-  assert.ok(output.includes('defaultTo: It is no address: nobody has 13.'), output.join('\n'))
+  assert.ok(output.includes('13: It is no address: nobody has 13.'), output.join('\n'))
   assert.match(await read('reveille.yaml'), /defaultTo: "14"/)
 
   const refused = await begin(t, { env: { PAGER_KEY: good } })
@@ -244,7 +217,7 @@ test('the command says where a credential was found, and fills an empty entry fo
     /^pager: known as Ada\nwrote channels\.pager in reveille\.yaml\n\nPAGER_KEY comes from the environment/,
   )
 
-  const { prompts } = person({ token: [good] })
+  const { prompts } = person({ token: [good], defaultTo: [''] })
   const empty = await begin(t, { prompts }, { '.env': '# Ours.\nPAGER_KEY=\nOTHER=1\n' })
   assert.equal((await empty.run('init', 'channel', 'pager')).code, 0)
   assert.equal(await empty.read('.env'), `# Ours.\nPAGER_KEY=${good}\nOTHER=1\n`)

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createCommandLine } from '../../io-fixture.ts'
+import { assertAnswer, createCommandLine, testTranscript } from '../../io-fixture.ts'
 import { lintCodes } from './codes.ts'
-
-const configuration = 'hooks: { presets: [] }\n'
 
 const shadowed = `mappings:
   - id: all
@@ -18,119 +16,92 @@ tests:
     expect: { mapping: all }
 `
 
-test('findings are printed like those of check, file by file, with a closing line and exit code 1', async (t) => {
-  const { run } = await createCommandLine(t, {
-    'reveille.yaml': configuration,
-    'mappings/github.yaml': shadowed,
-    'mappings/other.yaml': 'mappings: [{ id: lone, match: { path: other }, message: Look. }]\n',
-  })
-  const { code, out, err } = await run('lint')
-  assert.equal(code, 1)
-  assert.equal(out, '')
-  assert.deepEqual(
-    [...err.matchAll(/^(\S+?):(\d+):\d+: warning: .*\[(\w+)\]$/gm)].map(([, file, line, name]) => [
-      file,
-      Number(line),
-      name,
-    ]),
-    [
-      ['mappings/github.yaml', 4, 'UNKNOWN_FIELD'],
-      ['mappings/github.yaml', 5, 'MISSING_TESTS'],
-      ['mappings/github.yaml', 6, 'SHADOWED_MAPPING'],
-      ['mappings/other.yaml', 1, 'MISSING_TESTS'],
-    ],
-  )
-  assert.match(err, /hint: Did you mean title\?/)
-  assert.match(err, /\nreveille\.yaml: 4 warnings\.\n$/)
-})
+const shorthand = (id: string, event: string, field: string) =>
+  `{ id: ${id}, match: { path: github, headers: { x-github-event: ${event} } }, message: "{{${field}}}" }`
 
-test('a clean configuration has no findings', async (t) => {
-  const { run } = await createCommandLine(t, { 'reveille.yaml': configuration })
-  assert.deepEqual(await run('lint'), { code: 0, out: 'reveille.yaml: no findings.\n', err: '' })
-})
+const files = {
+  'reveille.yaml': 'hooks: { presets: [] }\n',
+  'bodies/github/push.json': '{"ref": "main"}',
+  'bodies/github/push.headers.json': '{"x-github-event": "push"}',
+  'bodies/stripe.json': '{"reff": 1}',
+  'empty/notes.txt': '',
+  'odd/github/one.json': 'no JSON',
+}
+
+testTranscript(
+  files,
+  `
+# a clean configuration has no findings
+$ lint
+reveille.yaml: no findings.
+
+# a misspelt code, and a folder of samples that is not there, are bad usage
+2 $ lint --allow SHADOWED_MAPING
+! …no code SHADOWED_MAPING. Did you mean SHADOWED_MAPPING?
+2 $ lint --allow local/reveille.yaml
+! …is no code; --help lists them…
+2 $ lint --samples samples
+! There is no folder samples.
+2 $ lint --samples empty
+! …holds no payload; they are <endpoint>/<name>.json…
+2 $ lint --samples odd
+! …github…one.json is no JSON.
+
+# fields are looked up in samples too: each for the endpoint of its folder, with its headers
++ mappings/github.yaml: mappings: [${shorthand('one', 'push', 'reff')}, ${shorthand('two', 'ping', 'zen')}]
+1 $ lint --samples bodies --allow MISSING_TESTS
+! …names reff;…[UNKNOWN_FIELD]
+!   hint: Did you mean ref?
+! mappings/github.yaml:1:…: warning: …[UNMET_CLAUSE]
+! reveille.yaml: 2 warnings.
+
+# errors of a configuration that does not compile are printed as by check
++ mappings/broken.yaml: mappings: [{ id: one, message: "{{#if x}}" }]
+1 $ lint
+! …error: …[TEMPLATE_SYNTAX]
+! reveille.yaml: 1 error.
+`,
+)
+
+testTranscript(
+  { ...files, 'mappings/github.yaml': shadowed },
+  `
+# findings are printed like those of check, file by file, with a closing line and exit code 1
++ mappings/other.yaml: mappings: [{ id: lone, match: { path: other }, message: Look. }]
+1 $ lint
+! mappings/github.yaml:4:…: warning: …[UNKNOWN_FIELD]
+!   hint: Did you mean title?
+! mappings/github.yaml:5:…: warning: …[MISSING_TESTS]
+! mappings/github.yaml:6:…: warning: …[SHADOWED_MAPPING]
+! mappings/other.yaml:1:…: warning: …[MISSING_TESTS]
+! reveille.yaml: 4 warnings.
+`,
+)
 
 test('the configuration that init writes has no findings', async (t) => {
   const { run } = await createCommandLine(t, {})
   await run('init')
-  const { code, err } = await run('lint')
-  assert.equal(err, '')
-  assert.equal(code, 0)
+  assertAnswer(await run('lint'), { err: '' })
 })
 
 test('findings may be allowed for a run, or for one place by a comment above it', async (t) => {
   const excused = shadowed
     .replace(
       '  - id: opened',
-      '  # Kept for the day when all goes.\n  # reveille-lint-disable-next-line MISSING_TESTS\n  - id: opened',
+      '  # Kept for the day when all goes.\n  # reveille-lint-disable-next-line MISSING_TESTS\n$&',
     )
     .replace(
       '    message: Look at {{titel}}',
       '    # reveille-lint-disable-next-line OTHER, UNKNOWN_FIELD\n$&',
     )
-  const { run } = await createCommandLine(t, {
-    'reveille.yaml': configuration,
-    'mappings/github.yaml': excused,
-  })
+  const { run } = await createCommandLine(t, { ...files, 'mappings/github.yaml': excused })
   const { err } = await run('lint')
-  assert.deepEqual(
-    [...err.matchAll(/\[(\w+)\]/g)].map(([, code]) => code),
-    ['SHADOWED_MAPPING'],
-  )
-  const allowed = await run('lint', '--allow', 'SHADOWED_MAPPING', 'UNUSED_FIELD')
-  assert.equal(allowed.code, 0)
-})
-
-test('a misspelt code, and a folder of samples that is not there, are bad usage', async (t) => {
-  const { run } = await createCommandLine(t, {
-    'reveille.yaml': configuration,
-    'bodies/github/one.json': 'no JSON',
-    'empty/notes.txt': '',
-  })
-  const cases: readonly (readonly [readonly string[], RegExp])[] = [
-    [['--allow', 'SHADOWED_MAPING'], /no code SHADOWED_MAPING\. Did you mean SHADOWED_MAPPING\?/],
-    [['--allow', 'local/reveille.yaml'], /is no code; --help lists them/],
-    [['--samples', 'samples'], /There is no folder samples\./],
-    [['--samples', 'empty'], /holds no payload; they are <endpoint>\/<name>\.json/],
-    [['--samples', 'bodies'], /bodies.github.one\.json is no JSON\./],
-  ]
-  for (const [args, expected] of cases) {
-    const { code, err } = await run('lint', ...args)
-    assert.match(err, expected)
-    assert.equal(code, 2, args.join(' '))
-  }
-})
-
-test('fields are looked up in samples too: each for the endpoint of its folder, with its headers', async (t) => {
-  const mapping = (id: string, event: string, field: string) =>
-    `  - { id: ${id}, match: { path: github, headers: { x-github-event: ${event} } }, message: "{{${field}}}" }\n`
-  const { run } = await createCommandLine(t, {
-    'reveille.yaml': configuration,
-    'mappings/github.yaml': `mappings:\n${mapping('one', 'push', 'reff')}${mapping('two', 'ping', 'zen')}`,
-    'bodies/github/push.json': '{"ref": "main"}',
-    'bodies/github/push.headers.json': '{"x-github-event": "push"}',
-    'bodies/stripe.json': '{"reff": 1}',
-  })
-  const { err } = await run('lint', '--samples', 'bodies', '--allow', 'MISSING_TESTS')
-  assert.equal(err.match(/\[UNKNOWN_FIELD\]/g)?.length, 1)
-  assert.match(err, /names reff;.*\n.*\n.*\n {2}hint: Did you mean ref\?/)
-})
-
-test('errors of a configuration that does not compile are printed as by check', async (t) => {
-  const { run } = await createCommandLine(t, {
-    'reveille.yaml': configuration,
-    'mappings/broken.yaml': 'mappings: [{ id: one, message: "{{#if x}}" }]\n',
-  })
-  const { code, err } = await run('lint')
-  assert.equal(code, 1)
-  assert.match(err, /error: .*\[TEMPLATE_SYNTAX\]/)
-  assert.match(err, /\nreveille\.yaml: 1 error\.\n$/)
+  assert.deepEqual(err.match(/\[\w+\]/g), ['[SHADOWED_MAPPING]'])
+  assertAnswer(await run('lint', '--allow', 'SHADOWED_MAPPING', 'UNUSED_FIELD'), {})
 })
 
 test('--json answers the findings, and the help lists every code', async (t) => {
-  const { run } = await createCommandLine(t, {
-    'reveille.yaml': configuration,
-    'mappings/github.yaml': shadowed,
-  })
+  const { run } = await createCommandLine(t, { ...files, 'mappings/github.yaml': shadowed })
   const { ok, diagnostics } = JSON.parse((await run('lint', '--json')).out)
   assert.equal(ok, false)
   assert.equal(diagnostics.length, 3)

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
 import { presetsFolder } from '../../../presets-folder.ts'
-import { createCommandLine } from '../../io-fixture.ts'
+import { createCommandLine, testTranscript } from '../../io-fixture.ts'
 
 const mapping = `mappings:
   - id: opened
@@ -30,72 +30,94 @@ const good = `${mapping}tests:
 `
 const files = { 'reveille.yaml': 'hooks: { mappingsDir: mappings }\n', 'mappings/github.yaml': good }
 
-test('each file and each test has a line, and the last line has the numbers', async (t) => {
-  const { run } = await createCommandLine(t, files)
-  const { code, out, err } = await run('test')
-  assert.match(
-    out,
-    /^mappings\/github\.yaml\n {2}✓ an opened pull request is reviewed\n {2}✓ another action is ignored\n\n2 passed \(\d+\.\d s\)\n$/,
-  )
-  assert.deepEqual([code, err], [0, ''])
-})
+const gitlab = good.replace('name: GitHub }', 'name: GitLab }')
+const tested = (mappings: string) => ({ ...files, 'mappings/github.yaml': mappings })
 
-test('a failure has its place, both values with the first difference marked, and exit code 1', async (t) => {
-  const broken = good.replace('name: GitHub }', 'name: GitLab }')
-  const { run } = await createCommandLine(t, { ...files, 'mappings/github.yaml': broken })
-  const { code, out } = await run('test')
-  assert.equal(code, 1)
-  const lines = [
-    '  ✗ an opened pull request is reviewed',
-    '      mappings/github.yaml:17:68  name',
-    '      expected  "GitLab"',
-    '      actual    "GitHub"',
-    '                    ^',
-    '',
-    '  ✓ another action is ignored',
-  ]
-  assert.ok(out.includes(lines.join('\n')), out)
-  assert.match(out, /1 passed, 1 failed/)
-})
+testTranscript(
+  files,
+  `
+# each file and each test has a line, and the last line has the numbers
+$ test
+mappings/github.yaml
+  ✓ an opened pull request is reviewed
+  ✓ another action is ignored
+
+2 passed (… s)
+
+# files, folders and parts of names select tests; a pattern that matches none is bad usage
+$ test mappings/github.yaml
+2 passed (…
+$ test mappings
+2 passed (…
+$ test github
+2 passed (…
+$ test IGNORED
+1 passed (…
+2 $ test reveille.yaml
+! No test matches "reveille.yaml".
+2 $ test gitlab
+! No test matches "gitlab".
+
+# errors of a configuration that does not load are printed as by check, and no test is run
++ mappings/github.yaml: mappings: [{ idd: opened, match: { path: github }, message: x }]
+1 $ test
+! mappings/github.yaml:1:…: error: …idd…
+! No test was run: 1 error in reveille.yaml.
+
+# --json lists the errors of the configuration
++ reveille.yaml: hoks: {}
+1 $ test --json
+  "ok": false,
+        "line": 1,
+
+# without tests the command says how one is written, which is no failure
++ mappings/github.yaml: mappings: [{ match: { path: github }, message: x }]
+$ test
+There are no tests in reveille.yaml.
+…tests:
+
+# the tests of every built-in preset pass
+$ test --presets all
+preset github
+  ✓ …
+preset stripe
+  ✓ …
+
+# a misspelt preset is bad usage, and so is one beside a configuration
+2 $ test --preset strype
+! There is no preset strype. Did you mean stripe?…
+2 $ test --preset stripe --config reveille.yaml
+! …
+`,
+)
+
+testTranscript(
+  tested(gitlab),
+  `
+# a failure has its place, both values with the first difference marked, and exit code 1
+1 $ test
+  ✗ an opened pull request is reviewed
+      mappings/github.yaml:17:68  name
+      expected  "GitLab"
+      actual    "GitHub"
+                    ^
+
+  ✓ another action is ignored
+1 passed, 1 failed (…
+`,
+)
 
 test('texts of several lines are compared line by line', async (t) => {
   const expect = '{ message: "Review #42\\nby bob" }'
   const test = `tests:\n  - name: reviewed${request}\n    expect: ${expect}\n`
-  const { run } = await createCommandLine(t, { ...files, 'mappings/github.yaml': `${mapping}${test}` })
+  const { run } = await createCommandLine(t, tested(`${mapping}${test}`))
   const { out } = await run('test')
   const lines = ['- expected  + actual', '  Review #42', '- by bob', '+ by ada']
   assert.ok(out.includes(lines.map((line) => `      ${line}\n`).join('')), out)
 })
 
-test('files, folders and parts of names select tests; a pattern that matches none is bad usage', async (t) => {
-  const { run } = await createCommandLine(t, files)
-  for (const pattern of ['mappings/github.yaml', 'mappings', 'github']) {
-    assert.match((await run('test', pattern)).out, /2 passed/, pattern)
-  }
-  assert.match((await run('test', 'IGNORED')).out, /1 passed/)
-  assert.equal((await run('test', 'reveille.yaml')).code, 2)
-  assert.deepEqual(await run('test', 'gitlab'), { code: 2, out: '', err: 'No test matches "gitlab".\n' })
-})
-
-test('errors of a configuration that does not load are printed as by check, and no test is run', async (t) => {
-  const broken = good.replace('  - id:', '  - idd:')
-  const { run } = await createCommandLine(t, { ...files, 'mappings/github.yaml': broken })
-  const { code, out, err } = await run('test')
-  assert.deepEqual([code, out], [1, ''])
-  assert.match(err, /^mappings\/github\.yaml:2:5: error: .*idd/)
-  assert.match(err, /No test was run: 1 error in reveille\.yaml\.\n$/)
-})
-
-test('without tests the command says how one is written, which is no failure', async (t) => {
-  const { run } = await createCommandLine(t, { ...files, 'mappings/github.yaml': mapping })
-  const { code, out } = await run('test')
-  assert.equal(code, 0)
-  assert.match(out, /^There are no tests in reveille\.yaml\.\n[\s\S]*tests:\n/)
-})
-
 test('--json lists every test with the expected value, the actual one and the place', async (t) => {
-  const broken = good.replace('name: GitHub }', 'name: GitLab }')
-  const { run } = await createCommandLine(t, { ...files, 'mappings/github.yaml': broken })
+  const { run } = await createCommandLine(t, tested(gitlab))
   const { code, out } = await run('test', '--json')
   const { ok, passed, failed, tests } = JSON.parse(out)
   assert.deepEqual([code, ok, passed, failed], [1, false, 1, 1])
@@ -113,57 +135,38 @@ test('--json lists every test with the expected value, the actual one and the pl
   assert.deepEqual([second.passed, second.line], [true, 18])
 })
 
-test('--json lists the errors of the configuration', async (t) => {
-  const { run } = await createCommandLine(t, { 'reveille.yaml': 'hoks: {}\n' })
-  const { code, out } = await run('test', '--json')
-  const { ok, diagnostics } = JSON.parse(out)
-  assert.deepEqual([code, ok, diagnostics[0].place.line], [1, false, 1])
-})
-
 test('colours are for a terminal, unless NO_COLOR is set', async (t) => {
-  const isColoured = async (columns: number | undefined, env: Record<string, string>) => {
-    const { run } = await createCommandLine(t, files, { columns, env })
-    return (await run('test')).out.includes('\x1b[')
-  }
-  assert.equal(await isColoured(80, {}), true)
-  assert.equal(await isColoured(80, { NO_COLOR: '1' }), false)
-  assert.equal(await isColoured(undefined, {}), false)
+  const { runIn } = await createCommandLine(t, files)
+  for (const [columns, env, expected] of [
+    [80, {}, true],
+    [80, { NO_COLOR: '1' }, false],
+    [undefined, {}, false],
+  ] as const)
+    assert.equal((await runIn({ columns, env }, 'test')).out.includes('\x1b['), expected)
 })
 
 test('a payload in a test result cannot control the terminal', async (t) => {
   const body = '{ action: opened, number: "\\x1b[31m", login: "a\\u202eb" }'
   const expect = '{ message: x }'
   const hostile = `${mapping}tests:\n  - name: "odd \\x1b[2J"${request.replace(/\{ action.*/, body)}\n    expect: ${expect}\n`
-  const { run } = await createCommandLine(t, { ...files, 'mappings/github.yaml': hostile })
+  const { run } = await createCommandLine(t, tested(hostile))
   const { code, out } = await run('test')
   assert.equal(code, 1)
   assert.doesNotMatch(out.replaceAll('\n', ''), /[\p{Cc}\p{Cf}]/u)
 })
 
-test('the tests of every built-in preset pass, without any configuration', async (t) => {
-  const { run } = await createCommandLine(t, {})
-  const { code, out, err } = await run('test', '--presets', 'all')
-  assert.deepEqual([code, err], [0, ''], out.match(/.*✗[^✓]*/g)?.join(''))
-  assert.match(out, /^preset github\n {2}✓/m)
-  assert.match(out, /^preset stripe\n {2}✓/m)
-})
-
-test('presets are named one by one, and a misspelt one is bad usage', async (t) => {
+test('presets are named one by one', async (t) => {
   const { run } = await createCommandLine(t, files)
   const { code, out } = await run('test', '--preset', 'stripe', '--json')
   const { ok, source, tests } = JSON.parse(out)
   assert.deepEqual([code, ok, source], [0, true, 'the preset stripe'])
   assert.ok(tests.every(({ file }: { file: string }) => file.endsWith('stripe.yaml')))
-  const misspelt = await run('test', '--preset', 'strype')
-  assert.equal(misspelt.code, 2)
-  assert.match(misspelt.err, /^There is no preset strype\. Did you mean stripe\?/)
-  assert.equal((await run('test', '--preset', 'stripe', '--config', 'reveille.yaml')).code, 2)
 })
 
 test('a copy of a preset whose match was broken says which clause of which mapping failed, and on what', async (t) => {
   const preset = await readFile(path.join(presetsFolder(), 'github.yaml'), 'utf8')
   const broken = preset.replace('action: [opened,', 'action: [openned,')
-  const { run } = await createCommandLine(t, { ...files, 'mappings/github.yaml': broken })
+  const { run } = await createCommandLine(t, tested(broken))
   const { code, out } = await run('test')
   assert.equal(code, 1)
   const lines = [
@@ -183,21 +186,18 @@ test('--watch runs again when the content of a file changes, survives a broken f
   const { start, write } = await createCommandLine(t, files)
   const watching = start('test', '--watch')
   await watching.until(/2 passed[\s\S]*Watching/)
-  await write('mappings/github.yaml', good.replace('name: GitHub }', 'name: GitLab }'))
+  await write('mappings/github.yaml', gitlab)
   await watching.until(/── 1\d:00:00 ─+\n[\s\S]*1 passed, 1 failed/)
   await write('mappings/github.yaml', 'mappings: [')
   await watching.until(/No test was run/)
   await write('mappings/github.yaml', good)
   await watching.until(/No test was run[\s\S]*2 passed/)
   assert.equal((await watching.stop()).code, 0)
-})
 
-test('--watch that is ended after a failure exits with 1', async (t) => {
-  const broken = good.replace('name: GitHub }', 'name: GitLab }')
-  const { start } = await createCommandLine(t, { ...files, 'mappings/github.yaml': broken })
-  const watching = start('test', '--watch')
-  await watching.until(/Watching/)
-  assert.equal((await watching.stop()).code, 1)
+  await write('mappings/github.yaml', gitlab)
+  const failing = start('test', '--watch')
+  await failing.until(/Watching/)
+  assert.equal((await failing.stop()).code, 1)
 })
 
 test("a preset's test whose request an own mapping takes is reported as such, and does not fail", async (t) => {
