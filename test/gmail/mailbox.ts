@@ -1,6 +1,6 @@
 /** Provides a watched mailbox for tests: the fake Google with a consent, and a gateway's configuration for it. */
 
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
@@ -8,51 +8,42 @@ import type { SourceState } from '../../runtime/sources/index.ts'
 import { createManualSourceClock } from '../../runtime/sources/test-bed.ts'
 import type { Page, RunRecord } from '../../runtime/store/port.ts'
 import { atEnd } from '../at-end.ts'
-import { createFakeGoogle, type FakeGoogle } from '../google/index.ts'
+import { createFakeGoogle } from '../google/index.ts'
 import {
   configuration,
   createFolder,
   hookToken,
-  type Installation,
   type InstallOptions,
   install,
   until,
 } from '../installation.ts'
 
-export interface Mailbox {
-  readonly google: FakeGoogle
-  /** The values under `hooks.gmail`. */
-  readonly settings: Readonly<Record<string, unknown>>
-  /** Lines under `hooks:`, indented by two. */
-  readonly hooks: string
-  /** Stores the consent in the data folder, as setup does. */
-  consent(dataFolder: string): Promise<void>
+export interface MailboxOptions {
+  /** Values under `hooks.gmail` beside the usual ones. */
+  readonly settings?: Readonly<Record<string, unknown>>
+  /** The time of Google's clock. Default: now. */
+  readonly now?: number
+  readonly push?: { readonly endpoint: string; readonly serviceAccount: string }
 }
 
-export async function createMailbox(
-  t: TestContext,
-  more: Readonly<Record<string, unknown>> = {},
-  now = Date.now(),
-  prepared?: Parameters<FakeGoogle['prepare']>[0],
-): Promise<Mailbox> {
-  const google = await createFakeGoogle({ now })
+export type Mailbox = Awaited<ReturnType<typeof createMailbox>>
+
+export async function createMailbox(t: TestContext, options: MailboxOptions = {}) {
+  const google = await createFakeGoogle({ now: options.now ?? Date.now() })
   atEnd(t, () => google.close())
-  const settings = {
-    account: google.account,
-    ...google.prepare(prepared),
-    baseUrls: google.baseUrls,
-    ...more,
-  }
+  const { account, baseUrls } = google
+  const settings = { account, ...google.prepare(options), baseUrls, ...options.settings }
   return {
     google,
+    /** The values under `hooks.gmail`. */
     settings,
+    /** Lines under `hooks:`, indented by two. */
     hooks: hooksFor(settings),
-    async consent(dataFolder) {
+    /** Stores the consent in the data folder, as setup does. */
+    async consent(dataFolder: string): Promise<void> {
       const folder = sourceFolder(dataFolder)
       await mkdir(folder, { recursive: true, mode: 0o700 })
-      const file = join(folder, 'credentials.json')
-      await writeFile(file, JSON.stringify(google.credentials()))
-      await chmod(file, 0o600)
+      await writeFile(join(folder, 'credentials.json'), JSON.stringify(google.credentials()), { mode: 0o600 })
     },
   }
 }
@@ -65,47 +56,25 @@ function sourceFolder(dataFolder: string): string {
   return join(dataFolder, 'sources', 'gmail')
 }
 
-export interface WatchedMailbox extends Mailbox {
-  readonly folder: string
-  readonly clock: {
-    now(): number
-    advance(ms: number): Promise<void>
-    /** Moves the clock at once, as when the machine sleeps. */
-    leap(ms: number): void
-  }
-  /** The gateway that runs now. */
-  readonly gateway: Installation
-  /** Stops the gateway and starts another one on the same data. */
-  restart(): Promise<void>
-  /** Starts a gateway if there is none. */
-  start(): Promise<void>
-  stop(): Promise<void>
-  /** Returns the source once it is in that state. Moves the clock on meanwhile, a second at a time. */
-  fares(state: SourceState['state']): Promise<SourceState>
-  /** Returns the runs of mails once there are this many. Moves the clock on meanwhile, a second at a time. */
-  runs(count: number): Promise<readonly RunRecord[]>
-  /** Returns what the source has stored. */
-  stored(name: 'cursor' | 'credentials'): Promise<Readonly<Record<string, unknown>>>
-}
-
 /**
- * Starts a gateway in this process that watches the mailbox. The clock of its sources moves only while a test waits.
+ * Starts a gateway in this process and, unless there is no consent, resolves when it watches the mailbox. The clock of
+ * its sources moves only while a test waits.
  */
 export async function watchMailbox(
   t: TestContext,
-  options: {
-    readonly settings?: Readonly<Record<string, unknown>>
+  options: MailboxOptions & {
     /** Lines under `hooks:`, in place of the preset. */
     readonly hooks?: (mailbox: Mailbox) => string
     /** Default: true. */
     readonly hasConsent?: boolean
     readonly install?: (mailbox: Mailbox) => InstallOptions
   } = {},
-): Promise<WatchedMailbox> {
-  const manualClock = createManualSourceClock(Date.UTC(2026, 0, 15, 12))
+) {
+  const manualClock = createManualSourceClock(options.now ?? Date.UTC(2026, 0, 15, 12))
   /** Moves from one sleeper to the next, so that each can act at its time. */
   const clock = {
     ...manualClock,
+    /** Moves the clock at once, as when the machine sleeps. */
     leap: manualClock.advance,
     async advance(ms: number) {
       const until = manualClock.now() + ms
@@ -116,7 +85,7 @@ export async function watchMailbox(
       }
     },
   }
-  const mailbox = await createMailbox(t, options.settings, clock.now())
+  const mailbox = await createMailbox(t, { ...options, now: clock.now() })
   const { google } = mailbox
   const hooks = options.hooks?.(mailbox) ?? mailbox.hooks
   const text = configuration.replace(
@@ -134,31 +103,39 @@ export async function watchMailbox(
     return value
   }
 
+  /** Returns the source once it is in that state. Moves the clock on meanwhile, a second at a time. */
+  const fares = (state: SourceState['state']) =>
+    until(
+      () =>
+        second(async () => {
+          const { sources } = await gateway.read<{ sources: SourceState[] }>('/api/status')
+          return sources.find((each) => each.source === 'gmail' && each.state === state)
+        }),
+      `the source to be ${state}`,
+    )
+  if (options.hasConsent !== false) await fares('working')
+
   return {
     ...mailbox,
     folder,
     clock,
+    /** The gateway that runs now. */
     get gateway() {
       return gateway
     },
+    /** Stops the gateway and starts another one on the same data. */
     async restart() {
       await gateway.gateway.close({ graceMs: 0 })
       gateway = await begin()
     },
+    /** Starts a gateway if there is none. */
     async start() {
       gateway = await begin()
     },
     stop: () => gateway.gateway.close({ graceMs: 0 }),
-    fares: (state) =>
-      until(
-        () =>
-          second(async () => {
-            const { sources } = await gateway.read<{ sources: SourceState[] }>('/api/status')
-            return sources.find((each) => each.source === 'gmail' && each.state === state)
-          }),
-        `the source to be ${state}`,
-      ),
-    runs: (count) =>
+    fares,
+    /** Returns the runs of mails once there are this many. Moves the clock on meanwhile, a second at a time. */
+    runs: (count: number) =>
       until(
         () =>
           second(async () => {
@@ -168,7 +145,8 @@ export async function watchMailbox(
           }),
         `${count} runs of ${google.account}`,
       ),
-    stored: async (name) =>
+    /** Returns what the source has stored. */
+    stored: async (name: 'cursor' | 'credentials'): Promise<Readonly<Record<string, unknown>>> =>
       JSON.parse(await readFile(join(sourceFolder(join(folder, 'data')), `${name}.json`), 'utf8')),
   }
 }
