@@ -6,7 +6,6 @@ export interface NewMail {
   readonly from?: string
   readonly subject?: string
   readonly text?: string
-  readonly html?: string
   /** Default: INBOX and UNREAD. */
   readonly labels?: readonly string[]
 }
@@ -107,51 +106,31 @@ export function createMailbox(account: string, now: () => number, onChange: (rec
   }
 }
 
-/** Builds the tree that `users.messages.get` answers with format `full`. */
+/** Builds the part that `users.messages.get` answers with format `full`. */
 function payloadOf(mail: NewMail, account: string, at: number): gmail_v1.Schema$MessagePart {
-  const { from = 'Grace <grace@example.com>', subject = 'Hello', text, html } = mail
-  const headers = [
-    { name: 'Delivered-To', value: account },
-    { name: 'Date', value: new Date(at).toUTCString().replace('GMT', '+0000') },
-    { name: 'Subject', value: subject },
-    { name: 'From', value: from },
-    { name: 'To', value: account },
-  ]
-  const plain = leaf('text/plain', text ?? (html === undefined ? 'Are you free at noon?' : ''))
-  const rich = leaf('text/html', html ?? '')
-  if (text === undefined || html === undefined) {
-    const one = html === undefined ? plain : rich
-    return { ...one, partId: '', headers: [...headers, ...one.headers] }
-  }
-  const type = { name: 'Content-Type', value: 'multipart/alternative; boundary="0000"' }
-  return {
-    partId: '',
-    mimeType: 'multipart/alternative',
-    filename: '',
-    headers: [...headers, type],
-    body: { size: 0 },
-    parts: [
-      { ...plain, partId: '0' },
-      { ...rich, partId: '1' },
-    ],
-  }
-}
-
-function leaf(mimeType: string, text: string) {
+  const { from = 'Grace <grace@example.com>', subject = 'Hello', text = 'Are you free at noon?' } = mail
   const bytes = Buffer.from(text)
   // Google writes padding, and readers have to accept both.
   const data = bytes.toString('base64').replaceAll('+', '-').replaceAll('/', '_')
   return {
-    mimeType,
+    partId: '',
+    mimeType: 'text/plain',
     filename: '',
-    headers: [{ name: 'Content-Type', value: `${mimeType}; charset="UTF-8"` }],
+    headers: [
+      { name: 'Delivered-To', value: account },
+      { name: 'Date', value: new Date(at).toUTCString().replace('GMT', '+0000') },
+      { name: 'Subject', value: subject },
+      { name: 'From', value: from },
+      { name: 'To', value: account },
+      { name: 'Content-Type', value: 'text/plain; charset="UTF-8"' },
+    ],
     body: bytes.length === 0 ? { size: 0 } : { size: bytes.length, data },
   }
 }
 
 /** Returns the first words of the text, with the entities that Gmail's snippets have. */
-function snippetOf({ text = '', html = '' }: NewMail): string {
-  const words = (text || html.replace(/<[^>]*>/g, ' ')).replace(/\s+/g, ' ').trim().slice(0, 200)
+function snippetOf({ text = '' }: NewMail): string {
+  const words = text.replace(/\s+/g, ' ').trim().slice(0, 200)
   const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
   return words.replace(/[&<>"]/g, (sign) => entities[sign] ?? sign).replaceAll("'", '&#39;')
 }

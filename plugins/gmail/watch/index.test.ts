@@ -134,7 +134,7 @@ for (const [what, historyId, isRefused] of [
     disk.set('cursor', JSON.stringify({ account: google.account, historyId, readAt: clock.now() }))
     if (isRefused) world.fail('history', 'bad-request', { retryable: false })
     world.start()
-    await clock.until(() => gateway.taken.has(mail.id), secondMs)
+    await clock.until(() => gateway.taken.has(mail.id), 0)
     const next = google.deliver()
     await clock.until(() => gateway.taken.has(next.id), minuteMs)
     assert.equal(world.cursor()?.historyId, String(google.historyId))
