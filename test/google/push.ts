@@ -6,14 +6,6 @@
 import { generateKeyPair, type KeyObject, sign } from 'node:crypto'
 import { promisify } from 'node:util'
 
-export interface Push {
-  readonly endpoint: string
-  readonly messageId: string
-  /** 0 if there was no answer. */
-  readonly status: number
-  readonly at: number
-}
-
 export interface PushConfig {
   readonly pushEndpoint?: string
   readonly oidcToken?: { readonly serviceAccountEmail?: string; readonly audience?: string }
@@ -59,7 +51,7 @@ async function signToken(audience: string, email: string, now: number): Promise<
 }
 
 export function createPushes(now: () => number, onEnd: () => void) {
-  const ended: Push[] = []
+  const ended: { readonly status: number }[] = []
   const underway = new Set<Promise<void>>()
   const closing = new AbortController()
   /** Maps an origin to the one behind its tunnel. Nothing else is reached. */
@@ -90,10 +82,8 @@ export function createPushes(now: () => number, onEnd: () => void) {
   }
 
   async function push(subscription: Subscription, delivery: Delivery): Promise<void> {
-    const { messageId } = delivery.message
     const status = await post(subscription.resource, delivery.message)
-    const endpoint = subscription.resource.pushConfig?.pushEndpoint ?? ''
-    ended.push({ endpoint, messageId, status, at: now() })
+    ended.push({ status })
     // "102, 200, 201, 202, or 204": https://cloud.google.com/pubsub/docs/push#receive_push
     if ([102, 200, 201, 202, 204].includes(status)) {
       subscription.deliveries = subscription.deliveries.filter((each) => each !== delivery)
@@ -103,7 +93,8 @@ export function createPushes(now: () => number, onEnd: () => void) {
   }
 
   return {
-    ended: ended as readonly Push[],
+    /** The posts that ended. The status is 0 if there was no answer. */
+    ended: ended as readonly { readonly status: number }[],
     tunnels,
     /** Posts all messages that are not with a receiver that may still answer. */
     begin(subscription: Subscription): void {

@@ -308,12 +308,9 @@ test('topic and subscription may be given by whole name, by last part, or by the
 test('a label is found by name or id, and for a missing label the nearest names are suggested', async (t) => {
   const setup = await open(t)
   const id = setup.google.addLabel('Orders')
-  for (const [label, written] of [
-    ['Orders', 'Orders'],
-    ['orders', 'Orders'],
-    [id, id],
-  ] as const) {
+  for (const label of ['Orders', 'orders', id]) {
     const { config } = await setup.run({ client: JSON.stringify(setup.client), label })
+    const written = label === id ? id : 'Orders'
     assert.deepEqual([config['label'], setup.cursor().watch.labelId], [written, id])
   }
   const known = setup.google.calls.length
@@ -374,11 +371,7 @@ test('a subscription changes from pull to push and back, with an endpoint that v
   const pushing = await open(t)
   await pushing.run({ client: pushing.client, ...push })
   const [made] = pushing.google.callsOf(`${subscriptions}.create`)
-  assert.partialDeepStrictEqual(
-    made?.body,
-    { pushConfig: { pushEndpoint, oidcToken } },
-    'push from the start',
-  )
+  assert.partialDeepStrictEqual(made?.body, { pushConfig: { pushEndpoint, oidcToken } })
   assert.deepEqual(google.mistakes, [])
 })
 
@@ -535,18 +528,13 @@ test('a wrong paste is explained and asked for again, up to ten times', async (t
   }
   await setup.run()
   const asks = setup.questions.map((question) => question.split('If the browser'))
-  const nothing = 'That holds no code of Google.'
-  assert.deepEqual(
-    asks.map(([mistake]) => mistake?.trim()),
-    [
-      '',
-      nothing,
-      nothing,
-      nothing,
-      'That is the answer to another run of the setup.',
-      'Google does not know that code: it may be incomplete or used.',
-    ],
-  )
+  const mistakes = asks.map(([mistake = '']) => mistake.trim())
+  const [first, ...nothing] = mistakes.slice(0, 4)
+  assert.deepEqual([first, ...new Set(nothing)], ['', 'That holds no code of Google.'])
+  assert.deepEqual(mistakes.slice(4), [
+    'That is the answer to another run of the setup.',
+    'Google does not know that code: it may be incomplete or used.',
+  ])
   for (const [, ask] of asks)
     assert.match(ask ?? '', /cannot be reached, paste its address.*http:\/\/127\.0\.0\.1:\d+\//)
   const stubborn = await open(t)

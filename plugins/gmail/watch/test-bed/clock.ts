@@ -1,22 +1,5 @@
 /** Provides a clock that moves to the end of the shortest sleep when nothing else happens. */
 
-import type { SourceClock } from '@reveille/kit'
-
-export interface TestClock extends SourceClock {
-  /** Milliseconds that have passed, however the clock was set. */
-  readonly passed: number
-  /** Sets the clock by this many milliseconds, forward or back, as a person would. */
-  set(byMs: number): void
-  /**
-   * Moves on until the condition holds. @throws Error if it does not within this time, or if nothing sleeps any more
-   */
-  until(holds: () => boolean, withinMs?: number): Promise<void>
-  /** Moves on by this many milliseconds. */
-  pass(ms: number): Promise<void>
-  /** Resolves when nothing more happens without time passing. */
-  settle(): Promise<void>
-}
-
 interface Sleeper {
   readonly at: number
   wake(): void
@@ -26,11 +9,12 @@ const start = Date.UTC(2026, 0, 5, 12)
 const hourMs = 3_600_000
 const maxLooks = 200
 
-export function createTestClock(): TestClock {
+export function createTestClock() {
   const sleepers = new Set<Sleeper>()
   let passed = 0
   let offset = 0
 
+  /** Resolves when nothing more happens without time passing. */
   const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
 
   /** Of sleeps that end at the same time, the first that began comes first. */
@@ -42,14 +26,16 @@ export function createTestClock(): TestClock {
 
   return {
     now: () => start + offset + passed,
+    /** Milliseconds that have passed, however the clock was set. */
     get passed() {
       return passed
     },
-    set(byMs) {
+    /** Sets the clock by this many milliseconds, forward or back, as a person would. */
+    set(byMs: number): void {
       offset += byMs
     },
     settle,
-    sleep(ms, signal) {
+    sleep(ms: number, signal: AbortSignal): Promise<void> {
       return new Promise((resolve, reject) => {
         if (signal.aborted) return reject(signal.reason)
         const end = () => {
@@ -66,7 +52,10 @@ export function createTestClock(): TestClock {
         signal.addEventListener('abort', end, { once: true })
       })
     },
-    async until(holds, withinMs = hourMs) {
+    /**
+     * Moves on until the condition holds. @throws Error if it does not within this time, or if nothing sleeps any more
+     */
+    async until(holds: () => boolean, withinMs = hourMs): Promise<void> {
       const limit = passed + withinMs
       for (let looks = 0; ; looks++) {
         await settle()
@@ -81,7 +70,8 @@ export function createTestClock(): TestClock {
         sleeper.wake()
       }
     },
-    async pass(ms) {
+    /** Moves on by this many milliseconds. */
+    async pass(ms: number): Promise<void> {
       const end = passed + ms
       await settle()
       for (let sleeper = next(); sleeper && sleeper.at <= end; sleeper = next()) {

@@ -3,27 +3,20 @@
 import type { Posted, PostLimits } from '@reveille/kit'
 import type { MailPost } from '../../mail/index.ts'
 
-export interface FakeGateway {
-  /** The bodies, as they were taken. */
-  readonly posts: readonly MailPost[]
-  /** Number of times that each mail was accepted. */
-  readonly taken: ReadonlyMap<string, number>
-  /** The limits that the gateway announces. */
-  limits: PostLimits
-  /** Returns a refusal, or undefined to take the post. */
-  rule: (post: MailPost) => Posted | undefined
-  post(body: unknown): Posted
-}
-
-export function createFakeGateway(): FakeGateway {
+export function createFakeGateway() {
   const posts: MailPost[] = []
   const taken = new Map<string, number>()
-  const gateway: FakeGateway = {
-    posts,
-    taken,
-    limits: { maxBodyBytes: 1_000_000, maxActions: 100, maxRenderedBytes: 1_000_000 },
-    rule: () => undefined,
-    post(body) {
+  const limits: PostLimits = { maxBodyBytes: 1_000_000, maxActions: 100, maxRenderedBytes: 1_000_000 }
+  const gateway = {
+    /** The bodies, as they were taken. */
+    posts: posts as readonly MailPost[],
+    /** Number of times that each mail was accepted. */
+    taken: taken as ReadonlyMap<string, number>,
+    /** The limits that the gateway announces. */
+    limits,
+    /** Returns a refusal, or undefined to take the post. */
+    rule: (_post: MailPost): Posted | undefined => undefined,
+    post(body: unknown): Posted {
       const post = JSON.parse(JSON.stringify(body)) as MailPost
       const refusal = gateway.rule(post)
       if (refusal) return refusal

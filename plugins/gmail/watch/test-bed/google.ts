@@ -24,37 +24,12 @@ interface Queued {
   availableAt: number
 }
 
-export interface FakeGoogle {
-  readonly account: string
-  readonly mails: readonly FakeMail[]
-  readonly historyId: number
-  /** Messages that were published and not acknowledged. */
-  readonly queue: ReadonlyMap<string, Queued>
-  readonly watches: readonly { readonly topic: string; readonly labelId: string }[]
-  /** The operations, in order. */
-  readonly calls: readonly string[]
-  countOf(operation: string): number
-  labels: readonly Label[]
-  /** The next call for each of these mails is answered as if it did not exist. */
-  readonly late: Set<string>
-  pageLength: number
-  watchLastsMs: number
-  deliver(mail?: NewMail): FakeMail
-  remove(id: string): void
-  publish(about: Notification['about']): void
-  expireHistory(): void
-  /** Called with each notification before it is acknowledged. */
-  onAcknowledged: (notification: Notification) => void
-  /** Takes notifications in mode `push`, in place of the queue. */
-  onPublished: ((notification: Notification) => void) | undefined
-  /** Opens this Google for one lifetime of the source. */
-  open(faults: FaultSource, life: Lifetime): Google
-}
+export type FakeGoogle = ReturnType<typeof createFakeGoogle>
 
 const ackDeadlineMs = 60_000
 const maxPullMs = 90_000
 
-export function createFakeGoogle(clock: SourceClock & { readonly passed: number }): FakeGoogle {
+export function createFakeGoogle(clock: SourceClock & { readonly passed: number }) {
   const account = 'ada@example.com'
   const mails: FakeMail[] = []
   const gone = new Set<string>()
@@ -110,26 +85,31 @@ export function createFakeGoogle(clock: SourceClock & { readonly passed: number 
     }
   }
 
-  const fake: FakeGoogle = {
+  const fake = {
     account,
-    mails,
-    queue,
-    watches,
-    calls,
-    countOf: (operation) => calls.filter((call) => call === operation).length,
+    mails: mails as readonly FakeMail[],
+    /** Messages that were published and not acknowledged. */
+    queue: queue as ReadonlyMap<string, Queued>,
+    watches: watches as readonly { readonly topic: string; readonly labelId: string }[],
+    /** The operations, in order. */
+    calls: calls as readonly string[],
+    countOf: (operation: string): number => calls.filter((call) => call === operation).length,
+    /** The next call for each of these mails is answered as if it did not exist. */
     late,
     labels: [
       { id: 'INBOX', name: 'INBOX' },
       { id: 'Label_7', name: 'Invoices' },
-    ],
+    ] as readonly Label[],
     pageLength: 500,
     watchLastsMs: 7 * 24 * 3_600_000,
-    onAcknowledged: () => {},
-    onPublished: undefined,
-    get historyId() {
+    /** Called with each notification before it is acknowledged. */
+    onAcknowledged: (_notification: Notification): void => {},
+    /** Takes notifications in mode `push`, in place of the queue. */
+    onPublished: undefined as ((notification: Notification) => void) | undefined,
+    get historyId(): number {
       return historyId
     },
-    deliver({ labels = ['INBOX', 'UNREAD'], text = '', isLost = false } = {}) {
+    deliver({ labels = ['INBOX', 'UNREAD'], text = '', isLost = false }: NewMail = {}): FakeMail {
       historyId += 1 + (historyId % 3)
       const id = `mail-${historyId}`
       const internalDate = String(clock.now())
@@ -140,15 +120,16 @@ export function createFakeGoogle(clock: SourceClock & { readonly passed: number 
       if (isWatched && !isLost) publish({ emailAddress: account, historyId: String(historyId) })
       return mail
     },
-    remove(id) {
+    remove(id: string): void {
       gone.add(id)
       historyId += 1
     },
     publish,
-    expireHistory() {
+    expireHistory(): void {
       expiredBefore = historyId
     },
-    open(faults, life) {
+    /** Opens this Google for one lifetime of the source. */
+    open(faults: FaultSource, life: Lifetime): Google {
       function on<Result>(operation: string, signal: AbortSignal, effect: () => Result | Promise<Result>) {
         calls.push(operation)
         return withFault(faults, life, clock, operation, signal, effect)
