@@ -5,7 +5,6 @@ import { fails, failureOf, openScripted, pubsubError } from './fixture.ts'
 const topic = 'projects/p/topics/t'
 const subscription = 'projects/p/subscriptions/s'
 const notFound = pubsubError(404, 'NOT_FOUND', 'Resource not found (resource=t).')
-const exists = pubsubError(409, 'ALREADY_EXISTS', 'Resource already exists in the project (resource=t).')
 const aborted = pubsubError(409, 'ABORTED', 'There were concurrent policy changes.')
 const data = Buffer.from('{"emailAddress":"ada@example.com","historyId":9876543210}').toString('base64')
 
@@ -74,8 +73,6 @@ test('a subscription is read as it was made', async () => {
       { body: { ...body, pushConfig: { pushEndpoint: endpoint } } },
       { body: { ...body, ackDeadlineSeconds: undefined } },
     ],
-    [`PUT /v1/${subscription}`]: [{}, {}, exists],
-    [`POST /v1/${subscription}:modifyPushConfig`]: [{}],
   })
   const { pubsub, signal } = google
   const pulled = { name: subscription, topic, ackDeadline: 60 }
@@ -84,24 +81,6 @@ test('a subscription is read as it was made', async () => {
   assert.deepEqual(await pubsub.subscription(subscription, signal), { ...pulled, push })
   assert.deepEqual(await pubsub.subscription(subscription, signal), { ...pulled, push: { endpoint } })
   await fails(pubsub.subscription(subscription, signal), 'malformed', true)
-
-  await pubsub.createSubscription(pulled, signal)
-  await pubsub.createSubscription({ ...pulled, push }, signal)
-  assert.equal((await failureOf(pubsub.createSubscription(pulled, signal))).code, 'exists')
-  await pubsub.changePush(subscription, push, signal)
-  await pubsub.changePush(subscription, { endpoint: endpoint }, signal)
-  await pubsub.changePush(subscription, undefined, signal)
-  assert.deepEqual(
-    google.calls.filter((call) => call.method !== 'GET').map((call) => call.body),
-    [
-      { topic, ackDeadlineSeconds: 60, expirationPolicy: {} },
-      { topic, ackDeadlineSeconds: 60, expirationPolicy: {}, pushConfig },
-      { topic, ackDeadlineSeconds: 60, expirationPolicy: {} },
-      { pushConfig },
-      { pushConfig: { pushEndpoint: endpoint } },
-      { pushConfig: {} },
-    ],
-  )
 })
 
 const role = 'roles/pubsub.publisher'
