@@ -312,14 +312,20 @@ test('--version prints the version of the package', async (t) => {
   assert.deepEqual(await run('--version'), { code: 0, out: `${version}\n`, err: '' })
 })
 
-test('init writes a configuration that check finds good, and never a second one', async (t) => {
-  const { run } = await createCommandLine(t, {})
-  const first = await run('init')
-  assert.equal(first.code, 0)
-  assert.match(first.out, /^wrote reveille\.yaml$/m)
-  assert.deepEqual(JSON.parse((await run('init', '--json')).out), { folder: '.', written: [] })
-  assert.deepEqual(await run('check'), { code: 0, out: 'reveille.yaml is good: 5 mappings.\n', err: '' })
-})
+testTranscript(
+  {},
+  `
+# init writes a configuration in which check and lint find nothing, and never a second one
+$ init
+wrote reveille.yaml
+$ init --json
+  "written": []
+$ check
+reveille.yaml is good: 5 mappings.
+$ lint
+reveille.yaml: no findings.
+`,
+)
 
 const bell = {
   'bell/package.json':

@@ -15,12 +15,6 @@ for (const [what, before, edits, after] of [
   ['an empty file', '', [source, preset], lines('hooks:', ...made)],
   ['a file of comments', '# Ours.\n', [source, preset], lines('# Ours.', '', 'hooks:', ...made)],
   [
-    'no such section',
-    'plugins: []  # none',
-    [source, preset],
-    lines('plugins: []  # none', '', 'hooks:', ...made),
-  ],
-  [
     'a section that holds nothing',
     'hooks: # later\n# Soon.\nplugins:   []\n',
     [preset],
@@ -74,12 +68,6 @@ for (const [what, before, edits, after] of [
     '{\n  "hooks": {\n    "gmail": {\n      "mode": "push"\n    }\n  }\n}\n',
     [set('hooks.gmail', { mode: 'pull' })],
     '{\n  "hooks": {\n    "gmail": {\n      "mode": "pull"\n    }\n  }\n}\n',
-  ],
-  [
-    'line ends of Windows',
-    'hooks:\r\n  presets: [ github ] # x\r\n# End.\r\n',
-    [preset],
-    'hooks:\r\n  presets: [ github, gmail ] # x\r\n# End.\r\n',
   ],
   [
     'only what differs',

@@ -18,6 +18,14 @@ import { test } from 'node:test'
 import { addToEnvFile } from './add-to-env-file.ts'
 import { replaceFile } from './replace-file.ts'
 
+const asRoot = { skip: process.getuid?.() !== 0 }
+
+/** The owner, the group and the mode. */
+async function accessOf(file: string) {
+  const { uid, gid, mode } = await stat(file)
+  return [uid, gid, mode & 0o777]
+}
+
 async function fileIn(t: { after(end: () => unknown): void }) {
   const folder = await mkdtemp(path.join(tmpdir(), 'reveille-replace-'))
   t.after(() => rm(folder, { recursive: true }))
@@ -39,12 +47,11 @@ test('the mode of a file stays, whatever the umask is', async (t) => {
   assert.deepEqual(await readdir(folder), ['reveille.yaml'])
 })
 
-test('a file of another user stays theirs', { skip: process.getuid?.() !== 0 }, async (t) => {
+test('a file of another user stays theirs', asRoot, async (t) => {
   const { file } = await fileIn(t)
   await chown(file, 1234, 2345)
   await replaceFile(file, 'after')
-  const { uid, gid } = await stat(file)
-  assert.deepEqual([uid, gid], [1234, 2345])
+  assert.deepEqual((await accessOf(file)).slice(0, 2), [1234, 2345])
 })
 
 test('a link still leads to the file', async (t) => {
@@ -65,34 +72,30 @@ test('a link that leads nowhere yet leads to the new file afterwards', async (t)
   assert.equal((await stat(path.join(folder, 'secrets.env'))).mode & 0o777, 0o600)
 })
 
-test('a new variable changes neither the owner nor the mode of `.env`, nor a link to it', {
-  skip: process.getuid?.() !== 0,
-}, async (t) => {
-  const { folder, file } = await fileIn(t)
-  const secrets = path.join(folder, 'secrets.env')
-  await writeFile(secrets, 'OLD=1\n', { mode: 0o640 })
-  await chown(secrets, 1234, 2345)
-  await symlink('secrets.env', path.join(folder, '.env'))
-  await addToEnvFile(path.join(folder, '.env'), { NEW: '2' }, file)
-  assert.equal(await readlink(path.join(folder, '.env')), 'secrets.env')
-  assert.equal(await readFile(secrets, 'utf8'), 'OLD=1\nNEW=2\n')
-  const { uid, gid, mode } = await stat(secrets)
-  assert.deepEqual([uid, gid, mode & 0o777], [1234, 2345, 0o640])
-})
+test(
+  'a new variable changes neither the owner nor the mode of `.env`, nor a link to it',
+  asRoot,
+  async (t) => {
+    const { folder, file } = await fileIn(t)
+    const secrets = path.join(folder, 'secrets.env')
+    await writeFile(secrets, 'OLD=1\n', { mode: 0o640 })
+    await chown(secrets, 1234, 2345)
+    await symlink('secrets.env', path.join(folder, '.env'))
+    await addToEnvFile(path.join(folder, '.env'), { NEW: '2' }, file)
+    assert.equal(await readlink(path.join(folder, '.env')), 'secrets.env')
+    assert.equal(await readFile(secrets, 'utf8'), 'OLD=1\nNEW=2\n')
+    assert.deepEqual(await accessOf(secrets), [1234, 2345, 0o640])
+  },
+)
 
-test('a `.env` that was not there belongs to the owner of the configuration', {
-  skip: process.getuid?.() !== 0,
-}, async (t) => {
+test('a `.env` that was not there belongs to the owner of the configuration', asRoot, async (t) => {
   const { folder, file } = await fileIn(t)
   await chown(file, 1234, 2345)
   await addToEnvFile(path.join(folder, '.env'), { NEW: '2' }, file)
-  const { uid, gid, mode } = await stat(path.join(folder, '.env'))
-  assert.deepEqual([uid, gid, mode & 0o777], [1234, 2345, 0o600])
+  assert.deepEqual(await accessOf(path.join(folder, '.env')), [1234, 2345, 0o600])
 })
 
-test('a user who may write a file but not give one away leaves it to its owner', {
-  skip: process.getuid?.() !== 0,
-}, async (t) => {
+test('a user who may write a file but not give one away leaves it to its owner', asRoot, async (t) => {
   const { folder, file } = await fileIn(t)
   await chown(file, 1234, 2345)
   await chmod(file, 0o666)

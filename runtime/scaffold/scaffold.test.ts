@@ -10,7 +10,17 @@ const template = path.join(import.meta.dirname, 'template')
 async function createFolder(t: TestContext) {
   const parent = await mkdtemp(path.join(tmpdir(), 'reveille-scaffold-'))
   t.after(() => rm(parent, { recursive: true, force: true }))
-  return { parent, folder: path.join(parent, 'local') }
+  const folder = path.join(parent, 'local')
+  return {
+    parent,
+    folder,
+    run: () => scaffold({ folder, template }),
+    read: (name: string) => readFile(path.join(folder, name), 'utf8'),
+    async write(name: string, text: string) {
+      await mkdir(path.dirname(path.join(folder, name)), { recursive: true })
+      await writeFile(path.join(folder, name), text)
+    },
+  }
 }
 
 test('a new folder gets the configuration, mappings, a place for transforms, and secrets', async (t) => {
@@ -41,23 +51,21 @@ test('the two tokens are random, long and different, and only their owner can re
 })
 
 test('nothing is written where there is a configuration', async (t) => {
-  const { folder } = await createFolder(t)
-  await mkdir(folder)
-  await writeFile(path.join(folder, 'reveille.yaml'), 'mine')
-  assert.deepEqual(await scaffold({ folder, template }), { written: [], ignored: false })
+  const { folder, run, read, write } = await createFolder(t)
+  await write('reveille.yaml', 'mine')
+  assert.deepEqual(await run(), { written: [], ignored: false })
   assert.deepEqual(await readdir(folder), ['reveille.yaml'])
-  assert.equal(await readFile(path.join(folder, 'reveille.yaml'), 'utf8'), 'mine')
+  assert.equal(await read('reveille.yaml'), 'mine')
 })
 
 test('a folder without a configuration gets the missing files, and keeps its own', async (t) => {
-  const { parent, folder } = await createFolder(t)
-  await mkdir(path.join(folder, 'mappings'), { recursive: true })
-  await writeFile(path.join(folder, '.env'), 'REVEILLE_HOOK_TOKEN=mine')
-  await writeFile(path.join(folder, 'mappings', 'github.yaml'), 'mine')
-  const { written } = await scaffold({ folder, template })
+  const { parent, run, read, write } = await createFolder(t)
+  await write('.env', 'REVEILLE_HOOK_TOKEN=mine')
+  await write('mappings/github.yaml', 'mine')
+  const { written } = await run()
   assert.deepEqual(written, ['.gitignore', 'mappings/stripe.yaml', 'reveille.yaml', 'transforms/README.md'])
-  assert.equal(await readFile(path.join(folder, '.env'), 'utf8'), 'REVEILLE_HOOK_TOKEN=mine')
-  assert.equal(await readFile(path.join(folder, 'mappings', 'github.yaml'), 'utf8'), 'mine')
+  assert.equal(await read('.env'), 'REVEILLE_HOOK_TOKEN=mine')
+  assert.equal(await read('mappings/github.yaml'), 'mine')
   assert.deepEqual(await readdir(parent), ['local'])
 })
 
@@ -78,16 +86,14 @@ test('two commands at one time write one whole folder', async (t) => {
 })
 
 test('private files are added to a .gitignore once, and its own lines stay', async (t) => {
-  const { folder } = await createFolder(t)
-  const file = path.join(folder, '.gitignore')
-  await mkdir(folder)
-  await writeFile(file, '/node_modules\n*.log')
-  assert.equal((await scaffold({ folder, template })).ignored, true)
-  const text = await readFile(file, 'utf8')
+  const { folder, run, read, write } = await createFolder(t)
+  await write('.gitignore', '/node_modules\n*.log')
+  assert.equal((await run()).ignored, true)
+  const text = await read('.gitignore')
   assert.match(text, /^\/node_modules\n\*\.log\n# Of the Reveille gateway.*\n\.env\ndata\/\n$/)
   await rm(path.join(folder, 'reveille.yaml'))
-  assert.deepEqual(await scaffold({ folder, template }), { written: ['reveille.yaml'], ignored: false })
-  assert.equal(await readFile(file, 'utf8'), text)
+  assert.deepEqual(await run(), { written: ['reveille.yaml'], ignored: false })
+  assert.equal(await read('.gitignore'), text)
 })
 
 test('payloads to try mappings on are copied where they are given', async (t) => {

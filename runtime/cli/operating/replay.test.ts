@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { ReplayJob } from '../../store/port.ts'
-import { type Asked, createGatewayCommands } from '../io-fixture.ts'
+import { type Asked, createGatewayCommands, testTranscript } from '../io-fixture.ts'
 
 const one = '019bd0a0-0000-7000-8000-0000003f9a1c'
 const other = '019bd0a0-0000-7000-8000-000000a1b2c3'
@@ -26,75 +26,65 @@ const replayed = {
 }
 const found = { items: [{ kind: 'request', id: one }] }
 
-test('a request is replayed by the end of its id, and a line says what came of it', async (t) => {
-  const reason = `its reply is not delivered again: the reply of run ${run} was delivered`
-  for (const [answer, code, out, err] of [
-    [replayed, 0, '3f9a1c: accepted as a1b2c3  order  agent 77f0aa\n', ''],
-    [
-      { ...replayed, reason },
-      0,
-      '3f9a1c: accepted as a1b2c3  order  agent 77f0aa  its reply is not delivered again: the reply of run 77f0aa was delivered\n',
-      '',
-    ],
-    [
-      { ...replayed, outcome: 'failed', code: 'TRANSFORM_FAILED', reason: 'it throws', actions: [] },
-      1,
-      '',
-      '3f9a1c: failed as a1b2c3  TRANSFORM_FAILED  order  it throws\n',
-    ],
-    [
-      { ok: false, code: 'BODY_NOT_KEPT', error: 'Its body is not kept.' },
-      1,
-      '',
-      '3f9a1c: Its body is not kept.\n',
-    ],
-  ] as const) {
-    const { run: command, asked } = await open(t, ({ route }) =>
-      route.startsWith('GET /api/find') ? found : answer,
-    )
-    assert.deepEqual(await command('replay', '3f9a1c', '--deliver-again'), { code, out, err })
-    assert.deepEqual(asked.at(-1), {
-      route: `POST /api/requests/${one}/replay`,
-      body: { deliverAgain: true },
-    })
-  }
+const failed = { ...replayed, outcome: 'failed', code: 'TRANSFORM_FAILED', reason: 'it throws', actions: [] }
+const explained = (mappings: readonly string[], decision: object, status: number, stops: object[]) => ({
+  explanation: { endpoint: 'shop', candidates: [], actions: mappings.map((mapping) => ({ mapping })) },
+  decision,
+  status,
+  stops,
 })
+const stop = { module: 'order.ts', target: 'https://api.example.com' }
 
-test('an edited body is sent as it is', async (t) => {
-  const { run: command, asked } = await open(t, ({ route }) => (route.startsWith('GET') ? found : replayed))
-  assert.equal((await command('replay', one, '--payload', '-')).code, 0)
-  assert.deepEqual(asked.at(-1)?.body, { payload: '{"n":2}' })
-})
-
-test('a dry run says how a request would end, and where its transform was stopped', async (t) => {
-  const tried = {
-    explanation: { endpoint: 'shop', candidates: [], actions: [] },
-    decision: { outcome: 'ignored', reason: 'nothing matched' },
-    status: 200,
-    stops: [{ module: 'order.ts', target: 'https://api.example.com' }],
-  }
-  const { run: command } = await open(t, ({ route }) => (route.startsWith('GET') ? found : tried))
-  assert.deepEqual(await command('replay', one, '--dry-run'), {
-    code: 0,
-    out: '3f9a1c: would be\n/shop  200  ignored  nothing matched\n  order.ts was kept from calling https://api.example.com\n',
-    err: '',
+/** What the gateway answers about a request, the command, and its lines. */
+for (const [name, answer, body, commands] of [
+  [
+    'accepted',
+    replayed,
+    { deliverAgain: true },
+    `$ replay 3f9a1c --deliver-again
+3f9a1c: accepted as a1b2c3  order  agent 77f0aa`,
+  ],
+  [
+    'accepted without its reply',
+    { ...replayed, reason: `its reply is not delivered again: the reply of run ${run} was delivered` },
+    {},
+    `$ replay 3f9a1c
+3f9a1c: accepted as a1b2c3  order  agent 77f0aa  its reply is not delivered again: the reply of run 77f0aa was delivered`,
+  ],
+  ['failed', failed, {}, '1 $ replay 3f9a1c\n! 3f9a1c: failed as a1b2c3  TRANSFORM_FAILED  order  it throws'],
+  [
+    'refused',
+    { ok: false, code: 'BODY_NOT_KEPT', error: 'Its body is not kept.' },
+    {},
+    '1 $ replay 3f9a1c\n! 3f9a1c: Its body is not kept.',
+  ],
+  [
+    'accepted with an edited body',
+    replayed,
+    { payload: '{"n":2}' },
+    `$ replay ${one} --payload -\n3f9a1c: accepted as …`,
+  ],
+  [
+    'ignored in a dry run that stops its transform',
+    explained([], { outcome: 'ignored', reason: 'nothing matched' }, 200, [stop]),
+    { dryRun: true },
+    `$ replay ${one} --dry-run
+3f9a1c: would be
+/shop  200  ignored  nothing matched
+  order.ts was kept from calling https://api.example.com`,
+  ],
+  [
+    'accepted in a dry run, which names the mappings',
+    explained(['order', 'audit'], { outcome: 'accepted' }, 202, []),
+    { dryRun: true },
+    `$ replay ${one} --dry-run\n3f9a1c: would be\n/shop  202  accepted  by order, audit`,
+  ],
+] as const)
+  test(`a request that is replayed by its id is ${name}`, async (t) => {
+    const { play, asked } = await open(t, ({ route }) => (route.startsWith('GET') ? found : answer))
+    await play(commands)
+    assert.deepEqual(asked.at(-1), { route: `POST /api/requests/${one}/replay`, body })
   })
-})
-
-test('a dry run of a request that would be accepted names the mappings', async (t) => {
-  const tried = {
-    explanation: { endpoint: 'shop', candidates: [], actions: [{ mapping: 'order' }, { mapping: 'audit' }] },
-    decision: { outcome: 'accepted' },
-    status: 202,
-    stops: [],
-  }
-  const { run: command } = await open(t, ({ route }) => (route.startsWith('GET') ? found : tried))
-  assert.deepEqual(await command('replay', one, '--dry-run'), {
-    code: 0,
-    out: '3f9a1c: would be\n/shop  202  accepted  by order, audit\n',
-    err: '',
-  })
-})
 
 const job: ReplayJob & { failures: object[] } = {
   id: jobId,
@@ -171,67 +161,66 @@ test('a dry run of many shows how many there are and the newest of them', async 
     actions: [],
     reason: 'x',
   }
-  const { run: command, asked } = await open(t, () => ({ ok: true, total: 812, sample: [item] }))
-  const { code, out } = await command('replay', '--failed', '--dry-run')
-  assert.equal(code, 0)
-  assert.match(
-    out,
-    /^812 requests would be replayed; the newest 1 are:\nTIME +ID +ENDPOINT +OUTCOME +STATUS +DETAIL\n/,
-  )
+  const { play, asked } = await open(t, () => ({ ok: true, total: 812, sample: [item] }))
+  await play(`
+$ replay --failed --dry-run
+812 requests would be replayed; the newest 1 are:
+TIME …ID …ENDPOINT …OUTCOME …STATUS …DETAIL
+`)
   assert.deepEqual(asked.at(-1)?.body, { filter: { outcome: 'failed' }, dryRun: true })
 })
 
 test('a job is shown again, ended and left to itself', async (t) => {
   const cancelled = { ...job, state: 'cancelled', done: 12 }
-  const { run: command } = await open(t, ({ route }) => {
+  const { play } = await open(t, ({ route }) => {
     if (route === 'GET /api/jobs?limit=500') return { items: [job] }
     if (route === `POST /api/jobs/${jobId}/cancel`) return cancelled
     if (route === 'POST /api/requests/replay') return { ok: true, job: jobId, total: 40 }
     return route === `GET /api/jobs/${jobId}` ? cancelled : {}
   })
-  const text = 'Cancelled: 40 requests: 12 replayed, 28 not replayed.\n'
-  assert.deepEqual(await command('replay', '--job', '0000b1'), { code: 0, out: text, err: '' })
-  assert.deepEqual(await command('replay', '--cancel', '0000b1'), { code: 0, out: text, err: '' })
-  assert.deepEqual(await command('replay', '--failed', '--no-wait'), {
-    code: 0,
-    out: '40 requests: `reveille replay --job 0000b1` shows how far they are\n',
-    err: '',
-  })
-  assert.match(
-    (await command('replay', '--job', 'cafe12')).err,
-    /^No replay of many requests ends in cafe12\.\n$/,
-  )
-})
-
-test('orders that cannot be understood are refused before anything is asked', async (t) => {
-  const { run: command, asked } = await open(t, () => undefined)
-  for (const [args, message] of [
-    [['replay'], /^Name what to replay/],
-    [['replay', one, '--failed'], /^Name what to replay/],
-    [['replay', '--parked', '--failed'], /^Name what to replay/],
-    [['replay', '--failed', '--outcome', 'ignored'], /^--failed is the same as --outcome failed/],
-    [['replay', '--failed', '--payload', 'x'], /^--payload goes with one request/],
-    [['replay', '--failed', '--since', 'yesterday'], /^--since takes a span such as 30m, 8h or 7d/],
-    [['replay', '--failed', '--call-out'], /^--call-out goes with --dry-run/],
-    [
-      ['replay', '--state', 'failed'],
-      /^--state is for runs: `reveille retry`\. Requests have an --outcome\.\n/,
-    ],
-    [['replay', '--runner', 'desk', '--failed'], /^--runner is for runs: `reveille retry`\.\n/],
-  ] as const) {
-    const answer = await command(...args)
-    assert.equal(answer.code, 2, args.join(' '))
-    assert.match(answer.err, message)
-  }
-  assert.deepEqual(asked, [])
+  await play(`
+$ replay --job 0000b1
+Cancelled: 40 requests: 12 replayed, 28 not replayed.
+$ replay --cancel 0000b1
+Cancelled: 40 requests: 12 replayed, 28 not replayed.
+$ replay --failed --no-wait
+40 requests: \`reveille replay --job 0000b1\` shows how far they are
+1 $ replay --job cafe12
+! No replay of many requests ends in cafe12.
+`)
 })
 
 test('where no request failed, failed runs are pointed at', async (t) => {
-  const { run: command } = await open(t, () => ({ ok: true, total: 0, sample: [], job: jobId }))
-  const none = { code: 0, err: '' }
-  assert.deepEqual(await command('replay', '--failed'), {
-    ...none,
-    out: 'No request matches. Failed runs: `reveille retry --failed`.\n',
-  })
-  assert.deepEqual(await command('replay', '--outcome', 'ignored'), { ...none, out: 'No request matches.\n' })
+  const { play } = await open(t, () => ({ ok: true, total: 0, sample: [], job: jobId }))
+  await play(`
+$ replay --failed
+No request matches. Failed runs: \`reveille retry --failed\`.
+$ replay --outcome ignored
+No request matches.
+`)
 })
+
+testTranscript(
+  {},
+  `
+# orders that cannot be understood are refused before anything is asked
+2 $ replay
+! Name what to replay…
+2 $ replay ${one} --failed
+! Name what to replay…
+2 $ replay --parked --failed
+! Name what to replay…
+2 $ replay --failed --outcome ignored
+! --failed is the same as --outcome failed…
+2 $ replay --failed --payload x
+! --payload goes with one request…
+2 $ replay --failed --since yesterday
+! --since takes a span such as 30m, 8h or 7d…
+2 $ replay --failed --call-out
+! --call-out goes with --dry-run…
+2 $ replay --state failed
+! --state is for runs: \`reveille retry\`. Requests have an --outcome.
+2 $ replay --runner desk --failed
+! --runner is for runs: \`reveille retry\`.
+`,
+)

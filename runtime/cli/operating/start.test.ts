@@ -25,15 +25,9 @@ async function startGateway(t: TestContext, more: readonly string[] = []) {
   await writeFile(file, (await readFile(file, 'utf8')).replace('port: 8787', 'port: 0'))
 
   const { REVEILLE_HOOK_TOKEN: _hook, REVEILLE_GATEWAY_TOKEN: _gateway, ...env } = process.env
-  const child = spawn(
-    process.execPath,
-    [await build(), 'start', '--init', '--config', 'local/reveille.yaml', ...more],
-    {
-      cwd,
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  )
+  const words = ['start', '--init', '--config', 'local/reveille.yaml', ...more]
+  const stdio = ['ignore', 'pipe', 'pipe'] as const
+  const child = spawn(process.execPath, [await build(), ...words], { cwd, env, stdio: [...stdio] })
   const ended = once(child, 'close')
   // The process writes until it ends, into the folder that is removed next.
   atEnd(t, () => {
@@ -79,26 +73,18 @@ test('each line that the banner offers works when it is pasted, and its effect i
   }
 })
 
-test('with --no-watch an edit waits: a dry run shows it, and it goes live with a reload', async (t) => {
-  const { folder, shown } = await startGateway(t, ['--no-watch'])
-  await shown(/listens on/)
-  const banner = await shown(/edits go live with `.*reveille reload`/)
-  const url = /listens on (\S+)/.exec(banner)?.[1]
+test('with --no-watch an edit goes live with a reload, and with --inspect a debugger of this machine can attach', async (t) => {
+  const { folder, shown, output } = await startGateway(t, ['--no-watch', '--inspect=0'])
+  const banner = await shown(/listens on[\s\S]*edits go live with `.*reveille reload`/)
+  assert.match(output(), /^Debugger listening on ws:\/\/127\.0\.0\.1:\d+\//m)
+  assert.match(output(), /^Every program of this machine that reaches that port can run code as this user\./m)
+  const door = 'mappings: [{ match: { path: door }, action: wake, text: door }]\n'
+  await writeFile(path.join(folder, 'mappings', 'door.yaml'), door)
   const token = /^REVEILLE_GATEWAY_TOKEN=(.+)$/m.exec(await readFile(path.join(folder, '.env'), 'utf8'))?.[1]
-  const reload = async (query = '') => {
-    const answer = await fetch(`${url}/api/reload${query}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}` },
-    })
-    return (await answer.json()) as Record<string, unknown>
-  }
-  await writeFile(
-    path.join(folder, 'mappings', 'door.yaml'),
-    'mappings: [{ match: { path: door }, action: wake, text: door }]\n',
-  )
-  const { reload: tried } = (await reload('?dryRun=true')) as { reload: Record<string, unknown> }
-  assert.deepEqual([tried['outcome'], tried['generation']], ['live', 1])
-  const { outcome, generation } = await reload()
+  const headers = { authorization: `Bearer ${token}` }
+  const address = `${/listens on (\S+)/.exec(banner)?.[1]}/api/reload`
+  const answer = await fetch(address, { method: 'POST', headers })
+  const { outcome, generation } = (await answer.json()) as Record<string, unknown>
   assert.deepEqual([outcome, generation], ['live', 2])
 })
 
@@ -129,11 +115,4 @@ test('without a command an empty folder gets a configuration, on a chosen port, 
   const status = await promisify(execFile)(process.execPath, [await build(), 'status'], { cwd, env })
   assert.match(status.stdout, new RegExp(`^gateway +${address}$`, 'm'))
   assert.equal(status.stderr, '')
-})
-
-test('with --inspect a debugger can attach to the gateway, from this machine alone', async (t) => {
-  const { shown, output } = await startGateway(t, ['--inspect=0'])
-  await shown(/^ {2}/m)
-  assert.match(output(), /^Debugger listening on ws:\/\/127\.0\.0\.1:\d+\//m)
-  assert.match(output(), /^Every program of this machine that reaches that port can run code as this user\./m)
 })

@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { gatewayToken, hookToken, install, until } from '../../../test/installation.ts'
-import type { Io } from '../io.ts'
-import { createCommandLine } from '../io-fixture.ts'
+import { assertAnswer, createCommandLine } from '../io-fixture.ts'
 
 const apiKey = 'sk-4fK29sLq0ZpVx81mWnB7cRtY'
 const configuration = `gateway: { port: 0, auth: { token: ${gatewayToken} } }
@@ -24,21 +23,21 @@ const mapping = `mappings:
 `
 const delivery = '72d3162e-cc78-11e3-81ab-4c9367dc0958'
 
-async function open(t: TestContext, overrides: Partial<Io> = {}) {
+async function open(t: TestContext) {
   const installed = await install(t, { 'reveille.yaml': configuration, 'mappings/github.yaml': mapping })
   const env = { REVEILLE_URL: await installed.gateway.listen(), REVEILLE_GATEWAY_TOKEN: gatewayToken }
-  const { run } = await createCommandLine(t, {}, { fetch, env, now: Date.now, ...overrides })
+  const { run, runIn } = await createCommandLine(t, {}, { fetch, env, now: Date.now })
   const push = async (ref: string, headers: Record<string, string> = {}) => {
     const { body } = await installed.post('/hooks/github', { ref }, headers)
     await installed.ended(body['runId'])
     return { request: String(body['requestId']), run: String(body['runId']) }
   }
-  return { ...installed, run, push }
+  return { ...installed, run, runIn, push }
 }
 
-test('requests are listed by each of their facts', async (t) => {
+test('requests are listed by each of their facts, and any id finds its record, whatever its kind', async (t) => {
   const { run, push } = await open(t)
-  await push('main', { 'x-github-delivery': delivery })
+  const pushed = await push('main', { 'x-github-delivery': delivery })
   await push('other')
   const count = async (...filters: string[]) =>
     JSON.parse((await run('requests', ...filters, '--json')).out).items.length
@@ -58,10 +57,24 @@ test('requests are listed by each of their facts', async (t) => {
     assert.equal(await count(...filters), expected, filters.join(' '))
   const page = await run('requests', '--limit', '1', '--since', '1h')
   assert.match(page.err, /^More: reveille list requests --limit 1 --since 1h --cursor /)
+
+  const ofRun = await run('requests', pushed.run.slice(-6))
+  assert.equal(ofRun.err, `${pushed.run.slice(-6)} names one of the runs.\n`)
+  assert.match(ofRun.out, new RegExp(`^id +${pushed.run}$`, 'm'))
+  for (const name of [pushed.request, pushed.request.slice(-6), delivery]) {
+    const found = await run('runs', name)
+    assert.match(found.out, new RegExp(`^id +${pushed.request}$`, 'm'), name)
+  }
+  assert.match((await run('runs', `hook:${pushed.run}`)).out, / {2}user {2}run [0-9a-f]{6}\n/)
+  assert.deepEqual(await run('runs', 'cafe12'), {
+    code: 1,
+    out: '',
+    err: 'Nothing is called cafe12: give an id whole, or at least its last 4 characters.\n',
+  })
 })
 
-test('a request is shown with its headers, and its body without known secrets', async (t) => {
-  const { run, push } = await open(t)
+test('a request is shown with its headers, its body without known secrets, and to a terminal as printable text', async (t) => {
+  const { run, runIn, push, post } = await open(t)
   const { request } = await push(`a${apiKey}b`, { 'x-note': apiKey })
   const id = request.slice(-6)
   const shown = await run('requests', id)
@@ -80,35 +93,13 @@ test('a request is shown with its headers, and its body without known secrets', 
     [(await run('requests', '--body')).code, (await run('requests', id, '--limit', '3')).code],
     [2, 2],
   )
-})
 
-test('a terminal is shown printable text only', async (t) => {
-  const { run, post } = await open(t, { columns: 80 })
   const { body } = await post('/hooks/github', '{"ref":"\\u001b","raw":"\u0007"}')
-  const id = String(body['requestId'])
-  const shown = await run('requests', id, '--body')
-  assert.ok(!/\p{Cc}/u.test(shown.out.replaceAll('\n', '')), JSON.stringify(shown.out))
-  const raw = await run('requests', id, '--raw')
-  assert.deepEqual([raw.code, raw.out], [2, ''])
-  assert.match(raw.err, /^--raw writes the bytes as they came: send them to a file/)
-})
-
-test('any id finds its record, whatever its kind', async (t) => {
-  const { run, push } = await open(t)
-  const pushed = await push('main', { 'x-github-delivery': delivery })
-  const ofRun = await run('requests', pushed.run.slice(-6))
-  assert.equal(ofRun.err, `${pushed.run.slice(-6)} names one of the runs.\n`)
-  assert.match(ofRun.out, new RegExp(`^id +${pushed.run}$`, 'm'))
-  for (const name of [pushed.request, pushed.request.slice(-6), delivery]) {
-    const found = await run('runs', name)
-    assert.match(found.out, new RegExp(`^id +${pushed.request}$`, 'm'), name)
-  }
-  assert.match((await run('runs', `hook:${pushed.run}`)).out, / {2}user {2}run [0-9a-f]{6}\n/)
-  assert.deepEqual(await run('runs', 'cafe12'), {
-    code: 1,
-    out: '',
-    err: 'Nothing is called cafe12: give an id whole, or at least its last 4 characters.\n',
-  })
+  const odd = String(body['requestId'])
+  const printable = await runIn({ columns: 80 }, 'requests', odd, '--body')
+  assert.ok(!/\p{Cc}/u.test(printable.out.replaceAll('\n', '')), JSON.stringify(printable.out))
+  const err = /^--raw writes the bytes as they came: send them to a file/
+  assertAnswer(await runIn({ columns: 80 }, 'requests', odd, '--raw'), { code: 2, out: '', err })
 })
 
 test('forgetting asks first, erases the chosen records, and names those that it cannot erase', async (t) => {
@@ -121,17 +112,27 @@ test('forgetting asks first, erases the chosen records, and names those that it 
       },
     }) as never
   let answer = 0
-  const { run, push } = await open(t, { prompts })
+  const { run, runIn, push } = await open(t)
   const [one, two] = [await push('one'), await push('two')]
   const id = one.request.slice(-6)
-  assert.deepEqual(await run('forget', id), { code: 1, out: '', err: 'Nothing was forgotten.\n' })
+  const without = 'This erases the texts of 1 request with what came of it for good. Say --yes to do so.\n'
+  assert.deepEqual(await run('forget', id), { code: 2, out: '', err: without }, 'without a terminal')
+  assert.deepEqual(await runIn({ prompts }, 'forget', id), {
+    code: 1,
+    out: '',
+    err: 'Nothing was forgotten.\n',
+  })
   assert.deepEqual(chosen, [
     'This cannot be undone.',
     'No',
     'Erase the texts of 1 request with what came of it',
   ])
   answer = 1
-  assert.deepEqual(await run('forget', id), { code: 0, out: '1 request forgotten.\n', err: '' })
+  assert.deepEqual(await runIn({ prompts }, 'forget', id), {
+    code: 0,
+    out: '1 request forgotten.\n',
+    err: '',
+  })
   assert.match((await run('requests', id, '--body')).err, /^It was forgotten at /)
   assert.match((await run('requests', id)).out, /^forgottenAt +\d{4}-/m)
 
@@ -141,17 +142,6 @@ test('forgetting asks first, erases the chosen records, and names those that it 
   for (const args of [['forget'], ['forget', id, '--endpoint', 'github']])
     assert.equal((await run(...args)).code, 2)
   await until(async () => (await run('forget', '--outcome', 'failed')).out || undefined, 'an answer')
-})
-
-test('without a terminal nothing is forgotten before --yes', async (t) => {
-  const { run, push } = await open(t)
-  const { request } = await push('one')
-  const asked = await run('forget', request)
-  assert.deepEqual([asked.code, asked.out], [2, ''])
-  assert.match(
-    asked.err,
-    /^This erases the texts of 1 request with what came of it for good\. Say --yes to do so\.\n$/,
-  )
 })
 
 test('a stored request becomes a test, and is explained and tried again by its id', async (t) => {

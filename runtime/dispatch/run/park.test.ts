@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { broken, never, startTestBed, type TestBed } from '../test-bed.ts'
+import { PluginError } from '@reveille/kit'
+import { startTestBed, type TestBed } from '../test-bed.ts'
 
 const dayMs = 86_400_000
 
@@ -39,19 +40,21 @@ test('a run that was parked keeps its place and its reason until it is resumed, 
   const bed = await startTestBed(t, {
     budget: { runs: 1 },
     async run({ attempt }) {
-      if (attempt === 1) throw broken('unavailable')
+      if (attempt === 1) throw new PluginError('busy', { code: 'unavailable', retryable: true })
       return { reply: 'ok' }
     },
   })
   const id = await bed.acceptRun({ timeoutSeconds: 30 })
-  await bed.untilRetried(id)
+  await bed.untilRun(id, ({ state, attempts }) => state === 'queued' && attempts.length === 1)
   bed.clock.advance(10_000)
-  const parked = await bed.untilState(id, 'parked')
-  assert.partialDeepStrictEqual(parked, { stage: 'accepted', error: { code: 'BUDGET', retryable: true } })
-  assert.deepEqual([parked.startedAt, parked.attempts.length], [undefined, 1])
+  const parked = await bed.untilRun(id, ({ state }) => state === 'parked')
+  assert.deepEqual(
+    [parked.stage, parked.error?.code, parked.error?.retryable, parked.startedAt, parked.attempts.length],
+    ['accepted', 'BUDGET', true, undefined, 1],
+  )
   bed.clock.advance(dayMs)
   await bed.command({ type: 'resume', run: id, at: bed.clock.now() })
-  const run = await bed.untilState(id, 'succeeded')
+  const run = await bed.untilRun(id, ({ state }) => state === 'succeeded')
   assert.deepEqual([run.error, run.attempts.length, bed.turns[1]?.timeoutSeconds], [undefined, 2, 30])
 })
 
@@ -77,7 +80,7 @@ test("a policy's budget stops the runs that it pays for, and no others", async (
 })
 
 test('an attempt that a crash cut off is paid for, and one that asked no runner is not', async (t) => {
-  const bed = await startTestBed(t, { budget: { runs: 2 }, run: never })
+  const bed = await startTestBed(t, { budget: { runs: 2 }, run: () => new Promise(() => {}) })
   assert.deepEqual(await untilSettled(bed, await acceptRuns(bed, 1, { runner: 'gone' })), ['failed'])
   const first = await bed.acceptRun()
   await bed.untilAsked(1)
@@ -85,7 +88,7 @@ test('an attempt that a crash cut off is paid for, and one that asked no runner 
   await bed.start()
   await bed.untilAsked(1)
   const next = await bed.acceptRun()
-  assert.equal((await bed.untilState(next, 'parked')).error?.code, 'BUDGET')
+  assert.equal((await bed.untilRun(next, ({ state }) => state === 'parked')).error?.code, 'BUDGET')
   assert.equal((await bed.read().run(first))?.attempts.length, 2)
 })
 
@@ -97,9 +100,10 @@ test('a turn that the gateway had to stop is paid for, with the tokens that it r
         signal.addEventListener('abort', () => resolve({ reply: '', usage: { outputTokens: 5 } })),
       ),
   })
+  const { dispatch } = bed
   const id = await bed.acceptRun()
   await bed.untilAsked(1)
-  await bed.dispatch.drain(0)
+  await dispatch.drain(0)
   await bed.restart()
-  assert.equal((await bed.untilState(id, 'parked')).error?.code, 'BUDGET')
+  assert.equal((await bed.untilRun(id, ({ state }) => state === 'parked')).error?.code, 'BUDGET')
 })

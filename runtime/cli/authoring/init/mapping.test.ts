@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
 import { presetsFolder } from '../../../presets-folder.ts'
-import { createCommandLine } from '../../io-fixture.ts'
+import { createCommandLine, testTranscript } from '../../io-fixture.ts'
 
 test('a preset is copied beside the configuration, whole, and never over a file', async (t) => {
   const { run, cwd, write } = await createCommandLine(t, { 'reveille.yaml': '{}\n' })
@@ -44,36 +44,29 @@ test('a copy beside its preset takes precedence: its mappings replace those of t
   assert.equal(JSON.parse((await run('check', '--json')).out).mappings, mappings)
 })
 
-test('the copy goes where the configuration looks for mappings: here, in local, or in the folder named', async (t) => {
-  const { run } = await createCommandLine(t, {
-    'local/reveille.yaml': 'hooks: { mappingsDir: ./hooks }\n',
-    'other/reveille.yaml': 'hooks: { acton: 1 }\n',
-    'local/hooks/.keep': '',
-  })
-  const { out } = await run('init', 'mapping', 'stripe', '--json')
-  assert.deepEqual(JSON.parse(out), { file: path.join('local', 'hooks', 'stripe.yaml'), written: true })
-  const named = await run('init', 'mapping', 'stripe', 'other', '--json')
-  assert.deepEqual(JSON.parse(named.out), {
-    file: path.join('other', 'mappings', 'stripe.yaml'),
-    written: true,
-  })
-})
+testTranscript(
+  {},
+  `
+# an unknown preset and a folder without a configuration are bad usage; without a name all presets are listed
+2 $ init mapping githb
+! There is no preset githb. Did you mean github? There are …generic, github, ….
+2 $ init mapping github
+! …no reveille.yaml in this folder, nor in local.
+! Name one …write a first one: reveille init
+$ init mapping
+There are …generic, github, ….
 
-test('an unknown preset and a folder without a configuration are bad usage; without a name all presets are listed', async (t) => {
-  const { run } = await createCommandLine(t, {})
-  const unknown = await run('init', 'mapping', 'githb')
-  assert.equal(unknown.code, 2)
-  assert.match(
-    unknown.err,
-    /^There is no preset githb\. Did you mean github\? There are .*generic, github, .*\.$/m,
-  )
-  const nowhere = await run('init', 'mapping', 'github')
-  assert.equal(nowhere.code, 2)
-  assert.match(
-    nowhere.err,
-    /no reveille\.yaml in this folder, nor in local\.\nName one .* write a first one: reveille init$/m,
-  )
-  const unnamed = await run('init', 'mapping')
-  assert.equal(unnamed.code, 0)
-  assert.match(unnamed.out, /^There are .*generic, github, .*\.\n\nCopy one, to edit: reveille init mapping /)
-})
+Copy one, to edit: reveille init mapping …
+
+# the copy goes where the configuration looks for mappings: here, in local, or in the folder named
++ local/reveille.yaml: hooks: { mappingsDir: ./hooks }
++ local/hooks/.keep: {}
++ other/reveille.yaml: hooks: { acton: 1 }
+$ init mapping stripe --json
+  "file": "local/hooks/stripe.yaml",
+  "written": true
+$ init mapping stripe other --json
+  "file": "other/mappings/stripe.yaml",
+  "written": true
+`,
+)

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { createCommandLine } from '../../io-fixture.ts'
+import { createCommandLine, testTranscript } from '../../io-fixture.ts'
 
 const run = promisify(execFile)
 const root = path.join(import.meta.dirname, '../../../..')
@@ -30,20 +30,6 @@ test('in a folder without any installation the written transform passes its test
   assert.match(stdout, /^. fail 0$/m)
 })
 
-test('the configuration is named as for every other command, or by its folder', async (t) => {
-  const line = await createCommandLine(t, {
-    'a/prod.yaml': 'hooks: { transformsDir: ./modules }\n',
-    'b/reveille.yaml': '{}\n',
-  })
-  const file = await line.run('init', 'transform', 'one', '--config', 'a/prod.yaml')
-  assert.match(file.out, /^wrote a\/modules\/one\.ts\n/, file.err)
-  assert.match(file.out, /reveille test --config a\/prod\.yaml$/m)
-  const folder = await line.run('init', 'transform', 'one', 'b')
-  assert.match(folder.out, /^wrote b\/transforms\/one\.ts\n/, folder.err)
-  const none = await line.run('init', 'transform', 'one', '--config', 'c.yaml')
-  assert.deepEqual([none.code, none.err], [2, 'There is no c.yaml.\n'])
-})
-
 test('an editor knows the types: the scaffold is free of errors, and a mistake in it is one', async (t) => {
   const { cwd, ...line } = await createCommandLine(t, files)
   await line.run('init', 'transform', 'review')
@@ -62,56 +48,53 @@ test('an editor knows the types: the scaffold is free of errors, and a mistake i
   })
 })
 
-test('where `npm init` has made CommonJS of everything, transforms are ES modules by a package.json of their own', async (t) => {
-  const { cwd, ...line } = await createCommandLine(t, { ...files, 'package.json': '{ "type": "commonjs" }' })
-  const { out } = await line.run('init', 'transform', 'review')
-  assert.match(out, /^wrote transforms\/package\.json$/m)
-  assert.match(out, /^ {4}transform: { module: review\.ts }$/m)
-  const command = ['--test', 'transforms/review.test.ts']
-  assert.match((await run(process.execPath, command, { cwd, env })).stdout, /^. pass 2$/m)
-})
-
-test('a launch.json for a debugger is written, and an existing one is kept', async (t) => {
-  const { cwd, ...line } = await createCommandLine(t, files)
-  const launch = path.join('.vscode', 'launch.json')
-  const { written } = JSON.parse((await line.run('init', 'transform', 'a', '--json')).out)
-  assert.ok(written.includes(launch))
-  assert.equal(JSON.parse(await readFile(path.join(cwd, launch), 'utf8')).configurations[0].port, 9229)
-  await line.write(launch, 'mine')
-  await line.run('init', 'transform', 'b')
-  assert.equal(await readFile(path.join(cwd, launch), 'utf8'), 'mine')
-})
-
-test('beside modules that are CommonJS for Node, a transform gets the ending of ES modules', async (t) => {
-  const { cwd, ...line } = await createCommandLine(t, {
-    ...files,
-    'package.json': '{ "type": "commonjs" }',
-    'transforms/old.js': 'module.exports = () => null\n',
+for (const [name, others, module, test_] of [
+  [
+    'where `npm init` has made CommonJS of everything, transforms are ES modules by a package.json of their own',
+    {},
+    'review.ts',
+    'review.test.ts',
+  ],
+  [
+    'beside modules that are CommonJS for Node, a transform gets the ending of ES modules',
+    { 'transforms/old.js': 'module.exports = () => null\n' },
+    'review.mts',
+    'review.test.mts',
+  ],
+] as const)
+  test(name, async (t) => {
+    const commonJs = { ...files, 'package.json': '{ "type": "commonjs" }', ...others }
+    const { cwd, play } = await createCommandLine(t, commonJs)
+    const own = module === 'review.ts' ? 'wrote transforms/package.json\n' : ''
+    await play(`
+$ init transform review
+${own}    transform: { module: ${module} }
+$ init transform review
+transforms/${module} is there…
+`)
+    const { stdout } = await run(process.execPath, ['--test', `transforms/${test_}`], { cwd, env })
+    assert.match(stdout, /^. pass 2$/m)
   })
-  const { out } = await line.run('init', 'transform', 'review')
-  assert.match(out, /^ {4}transform: { module: review\.mts }$/m)
-  const command = ['--test', 'transforms/review.test.mts']
-  assert.match((await run(process.execPath, command, { cwd, env })).stdout, /^. pass 2$/m)
-  assert.match((await line.run('init', 'transform', 'review')).out, /^transforms\/review\.mts is there/)
-})
 
-test('nothing is written over a transform, and a test that is there is kept', async (t) => {
+test('nothing is written over a transform; a test, a launch.json for a debugger and types that are there are kept', async (t) => {
   const { cwd, run, write } = await createCommandLine(t, {
     ...files,
     'transforms/review.test.ts': 'mine',
     'transforms/tsconfig.json': '{}',
   })
-  const read = (name: string) => readFile(path.join(cwd, 'transforms', name), 'utf8')
-  const first = JSON.parse((await run('init', 'transform', 'review', '--json')).out)
-  assert.deepEqual(first.written, [path.join('transforms', 'review.ts'), path.join('.vscode', 'launch.json')])
-  assert.equal(await read('review.test.ts'), 'mine')
-  assert.equal(await read('tsconfig.json'), '{}')
+  const read = (name: string) => readFile(path.join(cwd, name), 'utf8')
+  const launch = path.join('.vscode', 'launch.json')
+  const { written } = JSON.parse((await run('init', 'transform', 'review', '--json')).out)
+  assert.deepEqual(written, [path.join('transforms', 'review.ts'), launch])
+  assert.equal(JSON.parse(await read(launch)).configurations[0].port, 9229)
 
   await write('transforms/review.ts', 'mine too')
-  const { code, out } = await run('init', 'transform', 'review')
-  assert.equal(code, 0)
-  assert.equal(out, 'transforms/review.ts is there; it was left as it is.\n')
-  assert.equal(await read('review.ts'), 'mine too')
+  await write(launch, 'mine')
+  const out = 'transforms/review.ts is there; it was left as it is.\n'
+  assert.deepEqual(await run('init', 'transform', 'review'), { code: 0, out, err: '' })
+  await run('init', 'transform', 'other')
+  const kept = ['transforms/review.ts', 'transforms/review.test.ts', 'transforms/tsconfig.json', launch]
+  assert.deepEqual(await Promise.all(kept.map(read)), ['mine too', 'mine', '{}', 'mine'])
 })
 
 test('a link to the types that leads nowhere is replaced, and links are kept out of the repository', async (t) => {
@@ -143,34 +126,45 @@ test('below an installation nothing is linked, since the installed package is fo
   ])
 })
 
-test('a transform is written into the folder where the configuration looks for transforms', async (t) => {
-  const { run } = await createCommandLine(t, {
-    'local/reveille.yaml': 'hooks: { transformsDir: ../code }\n',
-    'other/reveille.yaml': 'hooks: { acton: 1 }\n',
-  })
-  const here = JSON.parse((await run('init', 'transform', 'a', '--json')).out)
-  assert.equal(here.module, path.join('code', 'a.ts'))
-  const other = JSON.parse((await run('init', 'transform', 'b', 'other', '--json')).out)
-  assert.equal(other.module, path.join('other', 'transforms', 'b.ts'))
-})
+testTranscript(
+  {},
+  `
+# a transform goes where the configuration looks for transforms: here, in local, or in the folder or file named
++ local/reveille.yaml: hooks: { transformsDir: ../code }
++ other/reveille.yaml: hooks: { acton: 1 }
++ a/prod.yaml: hooks: { transformsDir: ./modules }
+$ init transform one
+wrote code/one.ts
+$ init transform one other
+wrote other/transforms/one.ts
+$ init transform one --config a/prod.yaml
+wrote a/modules/one.ts
+…reveille test --config a/prod.yaml
+2 $ init transform one --config c.yaml
+! There is no c.yaml.
 
-test('a bad name, a missing one and a folder without a configuration are bad usage', async (t) => {
-  const { run, cwd } = await createCommandLine(t, {})
-  for (const name of ['../review', 'a b', 'a_b', '', '-', 'a'.repeat(65)]) {
-    const { code, err } = await run('init', 'transform', '--', name)
-    assert.equal(code, 2, name)
-    assert.match(err, /is not a valid name for a transform: use at most 64 letters, digits and hyphens/)
-  }
-  assert.match((await run('init', 'transform', 'review.ts')).err, /Leave the ending out/)
-  assert.match((await run('init', 'transform')).err, /missing required argument 'name'/)
-  const nowhere = await run('init', 'transform', 'review')
-  assert.equal(nowhere.code, 2)
-  assert.match(
-    nowhere.err,
-    /no reveille\.yaml in this folder, nor in local\.\nName one .* write a first one: reveille init$/m,
-  )
-  assert.deepEqual(await readdir(cwd), [])
-})
+# a bad name, a missing one and a folder without a configuration are bad usage
+2 $ init transform -- ../review
+! …is not a valid name for a transform: use at most 64 letters, digits and hyphens…
+2 $ init transform -- 'a b'
+! …is not a valid name…
+2 $ init transform -- a_b
+! …is not a valid name…
+2 $ init transform -- ''
+! …is not a valid name…
+2 $ init transform -- -
+! …is not a valid name…
+2 $ init transform -- ${'a'.repeat(65)}
+! …is not a valid name…
+2 $ init transform review.ts
+! …Leave the ending out…
+2 $ init transform
+! …missing required argument 'name'…
+2 $ init transform review
+! …no reveille.yaml in this folder, nor in local.
+! Name one …write a first one: reveille init
+`,
+)
 
 test('the printed lines make a mapping whose test passes and which lint finds clean', async (t) => {
   const { run, write } = await createCommandLine(t, {

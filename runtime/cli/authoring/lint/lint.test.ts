@@ -78,12 +78,6 @@ testTranscript(
 `,
 )
 
-test('the configuration that init writes has no findings', async (t) => {
-  const { run } = await createCommandLine(t, {})
-  await run('init')
-  assertAnswer(await run('lint'), { err: '' })
-})
-
 test('findings may be allowed for a run, or for one place by a comment above it', async (t) => {
   const excused = shadowed
     .replace(
