@@ -1,8 +1,7 @@
 /** Tests the commands `webhooks gmail setup` and `webhooks gmail run` against the fake Google. */
 
 import assert from 'node:assert/strict'
-import { EventEmitter } from 'node:events'
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { parse } from 'yaml'
@@ -10,6 +9,7 @@ import type { Io } from '../../runtime/cli/io.ts'
 import { createCommandLine } from '../../runtime/cli/io-fixture.ts'
 import { person } from '../../runtime/cli/webhooks/test-bed.ts'
 import { createFakeGoogle, type FakeGoogle } from '../google/index.ts'
+import { createMailbox } from './mailbox.ts'
 
 /** Operations that change nothing at Google. All others do. */
 const reads = [
@@ -74,16 +74,12 @@ function clientSecretOf({ clientFile }: FakeGoogle): string {
 
 /** Reads every file but those that hold secrets on purpose. */
 async function openFiles(cwd: string): Promise<readonly string[]> {
-  const names = await readdir(cwd, { recursive: true })
-  const open = names.filter(
-    (name) => name !== 'client.json' && !name.startsWith(path.join('data', 'sources')),
-  )
-  const files = await Promise.all(
-    open.map(async (name) => ((await stat(path.join(cwd, name))).isFile() ? name : undefined)),
-  )
-  return Promise.all(
-    files.filter((name) => name !== undefined).map((name) => readFile(path.join(cwd, name), 'utf8')),
-  )
+  const entries = await readdir(cwd, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile()).map((file) => path.join(file.parentPath, file.name))
+  const secret = [path.join(cwd, 'client.json'), path.join(cwd, 'data', 'sources')]
+  const open = files.filter((file) => !secret.some((each) => file.startsWith(each)))
+  assert.ok(open.includes(path.join(cwd, 'reveille.yaml')))
+  return Promise.all(open.map((file) => readFile(file, 'utf8')))
 }
 
 test('setup works with flags and a consent in the browser alone, and no secret leaves the data folder', async (t) => {
@@ -178,51 +174,33 @@ test('a person at a terminal answers four questions and consents in the browser 
 })
 
 test('gmail run posts arriving mails to the gateway, and stops on a signal', async (t) => {
-  const google = await createFakeGoogle({ pullWait: 50 })
-  t.after(() => google.close())
-  const { topic, subscription } = google.prepare()
+  const { google, hooks, consent } = await createMailbox(t)
   const posted: unknown[] = []
-  const taken = new EventEmitter()
+  const taken = Promise.withResolvers<void>()
   const { start, cwd } = await createCommandLine(
     t,
-    {
-      'reveille.yaml': `hooks:
-  enabled: true
-  token: a-token-for-the-hooks
-  presets: [gmail]
-  gmail: ${JSON.stringify({ account: google.account, topic, subscription, baseUrls: google.baseUrls })}
-`,
-    },
+    { 'reveille.yaml': `hooks:\n  enabled: true\n  token: a-token-for-the-hooks\n${hooks}` },
     {
       now: Date.now,
       async fetch(url, init) {
         if (!String(url).startsWith('http://127.0.0.1:8787/hooks/gmail')) return fetch(url, init)
         posted.push(JSON.parse(String(init?.body)))
-        taken.emit('taken')
+        taken.resolve()
         return Response.json({ ok: true, runId: '1' }, { status: 202 })
       },
     },
   )
-  const folder = path.join(cwd, 'data/sources/gmail')
-  await mkdir(folder, { recursive: true })
-  await writeFile(path.join(folder, 'credentials.json'), JSON.stringify(google.credentials()))
+  await consent(path.join(cwd, 'data'))
 
   const going = start('webhooks', 'gmail', 'run', '--json')
   await going.until(/"state":"working"/)
-  const isTaken = new Promise((resolve) => taken.once('taken', resolve))
   const id = google.deliver({ subject: 'Lunch?', text: 'At noon' })
-  await isTaken
+  await taken.promise
   await google.until(() => google.unacknowledged === 0)
   const { code, err } = await going.stop()
   assert.equal(code, 0, err)
-  const [{ source, account, messages }] = posted as [
-    { source: string; account: string; messages: { id: string; subject: string; body: string }[] },
-  ]
-  assert.deepEqual([source, account], ['gmail', google.account])
-  assert.deepEqual(
-    messages.map((mail) => [mail.id, mail.subject, mail.body.trim()]),
-    [[id, 'Lunch?', 'At noon']],
-  )
+  const messages = [{ id, subject: 'Lunch?', body: 'At noon' }]
+  assert.partialDeepStrictEqual(posted, [{ source: 'gmail', account: google.account, messages }])
   assert.equal(posted.length, 1)
   assert.deepEqual(google.mistakes, [])
 })

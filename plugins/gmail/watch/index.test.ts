@@ -315,12 +315,9 @@ test('old, foreign and unreadable notifications are acknowledged without reading
   assert.doesNotMatch(JSON.stringify(world.lines), /eve@/)
 })
 
-test('a notification that comes before its history is read again later, and does not block others forever', async ({
-  clock,
-  google,
-  watch,
-}) => {
-  await watch()
+test('a notification that comes before its history is read again later, and does not block others forever', async (world) => {
+  const { clock, google } = world
+  await world.watch()
   google.publish({ emailAddress: google.account, historyId: '88888888888888888888' })
   await clock.until(() => google.queue.size === 0, 20 * secondMs)
   assert.equal(google.countOf('history'), 4)
@@ -348,11 +345,10 @@ test('a burst of mails is fetched by eight at a time and posted in batches, in o
   await world.watch()
   let fetching = 0
   let most = 0
-  const nextFault = world.faults.next
   let turn = 0
   world.faults = {
     next(operation) {
-      if (operation !== 'message') return nextFault(operation)
+      if (operation !== 'message') return undefined
       turn += 1
       const before = () => {
         fetching += 1
@@ -367,9 +363,8 @@ test('a burst of mails is fetched by eight at a time and posted in batches, in o
   const mails = Array.from({ length: 230 }, () => google.deliver())
   await world.idle()
   assert.equal(most, 8)
-  const posted = gateway.posts.flatMap(({ messages }) => messages.map(({ id }) => id))
   assert.deepEqual(
-    posted,
+    gateway.posts.flatMap(({ messages }) => messages.map(({ id }) => id)),
     mails.map(({ id }) => id),
   )
   assert.ok(gateway.posts.every(({ messages }) => messages.length <= 50))
@@ -391,11 +386,8 @@ test('when Google gives out no mail at all, few mails are blamed and none is giv
   const { clock, gateway, google } = world
   await world.watch()
   let isIll = true
-  const nextFault = world.faults.next
-  world.faults = {
-    next: (operation) =>
-      operation === 'message' && isIll ? { before: failure('unavailable') } : nextFault(operation),
-  }
+  const unavailable = { before: failure('unavailable') }
+  world.faults = { next: (operation) => (operation === 'message' && isIll ? unavailable : undefined) }
   const mails = Array.from({ length: 400 }, () => google.deliver())
   await clock.pass(10 * hourMs)
   const { length } = world.cursor()?.refused ?? []
