@@ -189,7 +189,7 @@ export interface Asked {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-const token = 'token-of-the-gateway'
+const token = 'token-of-the-gateway-0123456789'
 export const gatewayEnv = { REVEILLE_URL: 'http://127.0.0.1:1/', REVEILLE_GATEWAY_TOKEN: token }
 
 type AnswerTo = (asked: Asked) => object | undefined

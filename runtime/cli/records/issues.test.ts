@@ -95,11 +95,11 @@ test('issues are resolved, muted and reopened by their keys, or by the beginning
 })
 
 test('an unknown key and a wrong duration are refused', async (t) => {
-  const { run } = await open(t)
-  const unknown = await run('resolve', 'LOOP:none')
-  assert.equal(unknown.code, 1)
-  assert.match(unknown.err, /There is no issue LOOP:none; `reveille issues --all` lists them/)
-  const wrong = await run('mute', 'SILENCE:stripe', '--for', 'ever')
-  assert.equal(wrong.code, 2)
-  assert.match(wrong.err, /It must be a duration such as 30m, 8h or 7d/)
+  const { play } = await open(t)
+  await play(`
+1 $ resolve LOOP:none
+! There is no issue LOOP:none; \`reveille issues --all\` lists them…
+2 $ mute SILENCE:stripe --for ever
+! …It must be a duration such as 30m, 8h or 7d…
+`)
 })

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { KIT_VERSION } from '@reveille/kit'
 import { runOwnTests } from '../../../../test/page-plugin.ts'
-import { createCommandLine } from '../../io-fixture.ts'
+import { createCommandLine, testTranscript } from '../../io-fixture.ts'
 
 const base = `gateway: { auth: { token: gateway-token-0123456789abcdef } }
 hooks: { enabled: true, token: hook-token-0123456789abcdef }
@@ -60,19 +60,16 @@ test('`check` finds a wrong address for a scaffolded channel in a mapping', asyn
   assert.match(checked.err, /INVALID_ADDRESS/)
 })
 
-test('nothing is written over existing files, and an unknown kind or bad name is refused with the valid ones', async (t) => {
-  const { run, write } = await createCommandLine(t, {})
-  await write('ntfy/index.js', 'mine')
-  const taken = await run('init', 'plugin', 'channel', 'ntfy')
-  assert.deepEqual(
-    [taken.code, taken.err],
-    [1, 'ntfy already exists and is not empty; nothing was written. Choose another name or folder.\n'],
-  )
-  const kind = await run('init', 'plugin', 'chanel', 'ntfy')
-  assert.equal(kind.code, 2)
-  assert.match(kind.err, /'chanel' is invalid for argument 'kind'\. Allowed choices are channel, runner/)
-  assert.match(
-    (await run('init', 'plugin', 'channel', 'My_Channel')).err,
-    /lower-case letters, digits and hyphens/,
-  )
-})
+testTranscript(
+  {},
+  `
+# nothing is written over existing files, and an unknown kind or bad name is refused with the valid ones
++ ntfy/index.js: mine
+1 $ init plugin channel ntfy
+! ntfy already exists and is not empty; nothing was written. Choose another name or folder.
+2 $ init plugin chanel ntfy
+! …'chanel' is invalid for argument 'kind'. Allowed choices are channel, runner…
+2 $ init plugin channel My_Channel
+! …lower-case letters, digits and hyphens…
+`,
+)
