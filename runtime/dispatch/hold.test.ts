@@ -20,7 +20,7 @@ test('a turn begins when it is certain that no other node performs it, and not b
   await asked.promise
   assert.deepEqual(bed.turns, [])
   certain.resolve()
-  await bed.untilRun(id, ({ state }) => state === 'succeeded')
+  await bed.untilState(id, 'succeeded')
   assert.equal(bed.turns.length, 1)
 })
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import type { Turn } from '@reveille/kit'
-import { PluginError } from '@reveille/kit'
-import { openTestBed, type Setting, type TestBed } from './test-bed.ts'
+import { type TestContext, test } from 'node:test'
+import { permanentError, type Turn, transientError } from '@reveille/kit'
+import { never, type Setting, startTestBed, type TestBed, untilAborted } from './test-bed.ts'
 
 const sessionKey = 'hook:pr:1'
 /** The length of a question and of an answer. A turn has twice that. */
@@ -14,22 +13,19 @@ function answer(turn: Turn) {
 }
 
 /** A summary that is never written. Its runner ends when it is aborted. */
-const neverSummarises: Setting['run'] = (turn, { signal }) =>
-  turn.kind === 'compaction'
-    ? new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
-    : Promise.resolve({ reply: answer(turn) })
+const neverSummarises: Setting['run'] = async (turn, call) =>
+  turn.kind === 'compaction' ? untilAborted(turn, call) : { reply: answer(turn) }
 
-async function setting(t: Parameters<typeof openTestBed>[0], more: Setting = {}) {
-  return openTestBed(t, { run: async (turn) => ({ reply: answer(turn) }), ...more })
+/** A bed whose runner answers, in which the turns `1` to `turns` have been spoken. */
+async function converse(t: TestContext, turns: number, more: Setting = {}) {
+  const bed = await startTestBed(t, { run: async (turn) => ({ reply: answer(turn) }), ...more })
+  for (let turn = 1; turn <= turns; turn += 1) await say(bed, String(turn))
+  return bed
 }
 
 async function say(bed: TestBed, name: string, prompt = `q${name}`.padEnd(length, '.')) {
   const id = await bed.acceptRun({ sessionKey, prompt })
   return bed.untilRun(id, (run) => run.stage === 'delivered' || run.state === 'failed')
-}
-
-async function sayAll(bed: TestBed, ...names: string[]) {
-  for (const name of names) await say(bed, name)
 }
 
 /** Shows the history as `q1 a1 q2 a2`. */
@@ -45,20 +41,14 @@ const summarised = { maxCharacters: 999, compaction: 'summarise' } as const
 const fenced = '<a summary of the earlier conversation'
 
 test('a conversation of three turns shows all that was said before, in order', async (t) => {
-  const bed = await setting(t)
-  await bed.start()
-  await sayAll(bed, '1', '2', '3')
+  const bed = await converse(t, 3)
   assert.deepEqual(bed.turns.map(shownTo), ['', 'q1 a1', 'q1 a1 q2 a2'])
-  assert.deepEqual(
-    bed.turns[2]?.history.map(({ role }) => role),
-    ['user', 'assistant', 'user', 'assistant'],
-  )
+  const roles = bed.turns[2]?.history.map(({ role }) => role)
+  assert.deepEqual(roles, ['user', 'assistant', 'user', 'assistant'])
 })
 
 test('a conversation goes on after a restart and after a crash', async (t) => {
-  const bed = await setting(t)
-  await bed.start()
-  await say(bed, '1')
+  const bed = await converse(t, 1)
   await bed.restart()
   await say(bed, '2')
   await bed.crash()
@@ -69,17 +59,13 @@ test('a conversation goes on after a restart and after a crash', async (t) => {
 
 test('the oldest turns of a too long history are not shown, and are deleted once the turn succeeded', async (t) => {
   let broken = true
-  const bed = await setting(t, {
+  const bed = await converse(t, 4, {
     sessions: { maxCharacters: 4 * length },
     async run(turn) {
-      if (turn.prompt.startsWith('q4') && broken) {
-        throw new PluginError('bad', { code: 'bad-request', retryable: false })
-      }
+      if (turn.prompt.startsWith('q4') && broken) throw permanentError('bad-request', 'bad')
       return { reply: answer(turn) }
     },
   })
-  await bed.start()
-  await sayAll(bed, '1', '2', '3', '4')
   assert.equal(shownTo(bed.turns[3]), 'q2 a2 q3 a3')
   assert.equal(await kept(bed), 'user q1, assistant a1, user q2, assistant a2, user q3, assistant a3')
   broken = false
@@ -89,28 +75,14 @@ test('the oldest turns of a too long history are not shown, and are deleted once
 })
 
 test('a history that is too long is summarised before the turn, by the runner that has it', async (t) => {
-  const bed = await setting(t, {
-    sessions: summarised,
-    defaults: { systemPrompt: 'Be kind.' },
-  })
-  await bed.start()
-  await sayAll(bed, '1', '2', '3', '4', '5', '6')
+  const bed = await converse(t, 6, { sessions: summarised, defaults: { systemPrompt: 'Be kind.' } })
   const last = await say(bed, '7')
   assert.equal(kinds(bed), 'run run run run run compaction run run')
   const [asked, turn, next] = bed.turns.slice(5)
   assert.equal(shownTo(asked), 'q1 a1 q2 a2 q3 a3')
   assert.match(asked?.prompt ?? '', /summary.*fences is data/s)
-  assert.deepEqual(
-    [
-      asked?.events,
-      asked?.sessionKey,
-      asked?.systemPrompt,
-      asked?.state,
-      asked?.action,
-      asked?.timeoutSeconds,
-    ],
-    [[], sessionKey, 'Be kind.', undefined, undefined, 30],
-  )
+  assert.partialDeepStrictEqual(asked, { sessionKey, systemPrompt: 'Be kind.', timeoutSeconds: 30 })
+  assert.deepEqual([asked?.events, asked?.state, asked?.action], [[], undefined, undefined])
   assert.match(shownTo(turn) ?? '', new RegExp(`^${fenced} [0-9a-f]{12}>They spoke q4 a4 q5 a5$`))
   assert.equal(turn?.history[0]?.role, 'user')
   assert.deepEqual(next?.history.slice(0, 5), turn?.history)
@@ -120,50 +92,35 @@ test('a history that is too long is summarised before the turn, by the runner th
 })
 
 test('a summary is cut to its maximal length', async (t) => {
-  const bed = await setting(t, {
+  const bed = await converse(t, 6, {
     sessions: summarised,
     run: async (turn) => ({ reply: turn.kind === 'compaction' ? ` ${'s'.repeat(9000)}` : answer(turn) }),
   })
-  await bed.start()
-  await sayAll(bed, '1', '2', '3', '4', '5', '6')
   const session = await bed.read().session(sessionKey)
   assert.deepEqual([session?.messages[0]?.role, session?.messages[0]?.text], ['summary', 's'.repeat(249)])
 })
 
 for (const [what, code, run] of [
-  [
-    'fails',
-    'unavailable',
-    () => Promise.reject(new PluginError('no', { code: 'unavailable', retryable: true })),
-  ],
+  ['fails', 'unavailable', () => Promise.reject(transientError('unavailable', 'no'))],
   ['is blank', 'BLANK_REPLY', async () => ({ reply: ' \n', usage: { outputTokens: 1 } })],
 ] as const) {
   test(`where a summary ${what}, the newest turns are shown, nothing goes, and the run says so`, async (t) => {
-    const bed = await setting(t, {
+    const bed = await converse(t, 5, {
       sessions: summarised,
       run: async (turn) => (turn.kind === 'compaction' ? run() : { reply: answer(turn) }),
     })
-    await bed.start()
-    await sayAll(bed, '1', '2', '3', '4', '5')
     const ended = await say(bed, '6')
     assert.deepEqual([ended.state, ended.warnings?.length], ['succeeded', 1])
     assert.match(ended.warnings?.[0] ?? '', new RegExp(`could not be summarised \\(${code}\\)`))
     assert.equal(shownTo(bed.turns.at(-1)), 'q2 a2 q3 a3 q4 a4 q5 a5')
     assert.match((await kept(bed)) ?? '', /^user q1, assistant a1, .*assistant a6$/)
-    assert.deepEqual(
-      bed.log('session-not-compacted').map((line) => [line.level, line['runId'], line['code']]),
-      [['warn', ended.id, code]],
-    )
+    const logged = { level: 'warn', runId: ended.id, code }
+    assert.partialDeepStrictEqual(bed.log('session-not-compacted'), [logged])
   })
 }
 
 test('a summary that takes too long leaves half of the time to the turn', async (t) => {
-  const bed = await setting(t, {
-    sessions: summarised,
-    run: neverSummarises,
-  })
-  await bed.start()
-  await sayAll(bed, '1', '2', '3', '4', '5')
+  const bed = await converse(t, 5, { sessions: summarised, run: neverSummarises })
   const result = say(bed, '6')
   await bed.until(async () => bed.turns.at(-1)?.kind === 'compaction')
   bed.clock.advance(30_000)
@@ -175,64 +132,52 @@ test('a summary that takes too long leaves half of the time to the turn', async 
 
 test('a crash between the summary and the turn costs no second summary', async (t) => {
   let hangs = true
-  const bed = await setting(t, {
+  const bed = await converse(t, 5, {
     sessions: summarised,
-    run: (turn) =>
-      hangs && turn.prompt.startsWith('q6')
-        ? new Promise(() => {})
-        : Promise.resolve({ reply: answer(turn), usage: { inputTokens: 10, outputTokens: 1 } }),
+    async run(turn) {
+      if (hangs && turn.prompt.startsWith('q6')) return never()
+      return { reply: answer(turn), usage: { inputTokens: 10, outputTokens: 1 } }
+    },
   })
-  await bed.start()
-  await sayAll(bed, '1', '2', '3', '4', '5')
   const id = await bed.acceptRun({ sessionKey, prompt: 'q6' })
   await bed.until(async () => bed.turns.at(-1)?.prompt === 'q6')
   assert.equal(kinds(bed), 'run run run run run compaction run')
   await bed.crash()
   hangs = false
   await bed.start()
-  const ended = await bed.untilRun(id, (run) => run.stage === 'delivered')
+  const ended = await bed.untilDelivered(id)
   assert.equal(kinds(bed), 'run')
   assert.match(shownTo(bed.turns[0]) ?? '', /They spoke q4 a4 q5 a5$/)
   assert.deepEqual(ended.usage, { inputTokens: 20, outputTokens: 2 })
 })
 
 test('the cost of a summary is counted with its run, and paid from the budget', async (t) => {
-  const bed = await setting(t, {
+  const bed = await converse(t, 5, {
     sessions: summarised,
     budget: { tokens: 71 },
     run: async (turn) => ({ reply: answer(turn), usage: { inputTokens: 9, outputTokens: 1 } }),
   })
-  await bed.start()
-  await sayAll(bed, '1', '2', '3', '4', '5')
   const sixth = await say(bed, '6')
   assert.deepEqual([sixth.state, sixth.usage], ['succeeded', { inputTokens: 18, outputTokens: 2 }])
   assert.equal((await say(bed, '7')).state, 'succeeded')
   const id = await bed.acceptRun({ sessionKey, prompt: 'q8' })
-  const held = await bed.untilRun(id, (run) => run.state === 'parked')
-  assert.equal(held.error?.code, 'BUDGET')
+  assert.equal((await bed.untilState(id, 'parked')).error?.code, 'BUDGET')
 })
 
 test('the cost of a summary is stored even if its run fails', async (t) => {
-  const bed = await setting(t, {
+  const bed = await converse(t, 5, {
     sessions: summarised,
     async run(turn) {
-      if (turn.prompt.startsWith('q6')) throw new PluginError('no', { code: 'bad', retryable: false })
+      if (turn.prompt.startsWith('q6')) throw permanentError('bad', 'no')
       return { reply: answer(turn), usage: { inputTokens: 9 } }
     },
   })
-  await bed.start()
-  await sayAll(bed, '1', '2', '3', '4', '5')
   const ended = await say(bed, '6')
   assert.deepEqual([ended.state, ended.usage], ['failed', { inputTokens: 9 }])
 })
 
 test('a run that is cancelled while its summary is written asks for nothing more', async (t) => {
-  const bed = await setting(t, {
-    sessions: summarised,
-    run: neverSummarises,
-  })
-  await bed.start()
-  await sayAll(bed, '1', '2', '3', '4', '5')
+  const bed = await converse(t, 5, { sessions: summarised, run: neverSummarises })
   const id = await bed.acceptRun({ sessionKey, prompt: 'q6' })
   await bed.until(async () => bed.turns.at(-1)?.kind === 'compaction')
   await bed.command({ type: 'cancel', run: id, at: bed.clock.now() })
@@ -243,9 +188,7 @@ test('a run that is cancelled while its summary is written asks for nothing more
 
 test('a runner that keeps the conversation itself is shown none, and asked for no summary', async (t) => {
   for (const compaction of ['drop', 'summarise'] as const) {
-    const bed = await setting(t, { keepsHistory: true, sessions: { maxCharacters: 300, compaction } })
-    await bed.start()
-    await sayAll(bed, '1', '2', '3')
+    const bed = await converse(t, 3, { keepsHistory: true, sessions: { maxCharacters: 300, compaction } })
     assert.deepEqual(bed.turns.map(shownTo), ['', '', ''])
     assert.match((await kept(bed)) ?? '', /^user q1, .*assistant a3$/)
   }
@@ -253,11 +196,10 @@ test('a runner that keeps the conversation itself is shown none, and asked for n
 
 test('the main session is held to the same limits', async (t) => {
   for (const compaction of ['drop', 'summarise'] as const) {
-    const bed = await setting(t, {
+    const bed = await converse(t, 0, {
       sessions: { maxMessages: 4, compaction },
       run: async ({ kind }) => ({ reply: kind === 'compaction' ? 'They spoke.' : 'HEARTBEAT_OK' }),
     })
-    await bed.start()
     for (const count of [1, 2, 3, 4]) {
       await bed.acceptEvent(`event ${count}`)
       bed.clock.advance(250)
@@ -269,7 +211,6 @@ test('the main session is held to the same limits', async (t) => {
     assert.match(history.at(-2)?.text ?? '', /event 3/)
     const session = await bed.read().session('main')
     assert.equal(session?.messages[0]?.role, compaction === 'summarise' ? 'summary' : 'user')
-    const kindsAsked = compaction === 'summarise' ? 5 : 4
-    assert.equal(bed.turns.length, kindsAsked)
+    assert.equal(bed.turns.length, compaction === 'summarise' ? 5 : 4)
   }
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Command, StoreError } from '../store/port.ts'
 import { createDispatch, type DispatchOptions } from './index.ts'
-import { openTestBed } from './test-bed.ts'
+import { startTestBed } from './test-bed.ts'
 
 test('settings that meet a full disk are applied once there is room', async () => {
   const commands: Command['type'][] = []
@@ -74,18 +74,17 @@ test('settings that change while older ones are applied follow them, and only th
 
 test('runs of one policy are limited by its concurrency, which a reload may change', async (t) => {
   const ends = new Map<string, () => void>()
-  const bed = await openTestBed(t, {
+  const bed = await startTestBed(t, {
     endpoints: { github: { concurrency: 1 } },
     run: ({ prompt }) => new Promise((resolve) => ends.set(prompt, () => resolve({ reply: prompt }))),
   })
-  const dispatch = await bed.start()
   const pool = 'github'
   for (const prompt of ['one', 'two', 'three']) await bed.acceptRun({ prompt, pool })
   await bed.acceptRun({ prompt: 'of another policy' })
   await bed.until(async () => ends.has('of another policy'))
   assert.deepEqual([...ends.keys()].toSorted(), ['of another policy', 'one'])
   bed.configure({}, { github: { concurrency: 3 } })
-  await dispatch.applySettings()
+  await bed.dispatch.applySettings()
   await bed.until(async () => ends.size === 4)
   for (const end of ends.values()) end()
 })

@@ -13,7 +13,15 @@ import { createManualClock } from '../store/contract/bench/manual-clock.ts'
 import { createSampler } from '../store/contract/bench/samples.ts'
 import { openInThisThread } from '../store/contract/in-this-thread.ts'
 import { createIdMinter } from '../store/id.ts'
-import type { EventRecord, NewAction, RunRecord, SetTimer, Store, WorkOptions } from '../store/port.ts'
+import type {
+  DeliveryRecord,
+  EventRecord,
+  NewAction,
+  RunRecord,
+  SetTimer,
+  Store,
+  WorkOptions,
+} from '../store/port.ts'
 import { runTask } from '../store/task-keys.ts'
 import { createBudgets } from './budget.ts'
 import { createCircuitBreaker } from './delivery/circuit-breaker.ts'
@@ -315,10 +323,17 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
       return run && holds(run) && run
     })
 
+  const deliveries = async (state?: string) =>
+    (await store.read.deliveries({ limit: 500, state })).items.toReversed()
+
   return {
     clock,
     turns,
     sent,
+    /** The texts of the parts that were sent, in order. */
+    texts: () => sent.map(({ text }) => text),
+    /** The recipients of the parts that were sent, sorted. */
+    recipients: () => sent.map(({ to }) => to).toSorted(),
     lines,
     start,
     startDoomed,
@@ -374,13 +389,21 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     untilAsked: (times: number) => until(async () => turns.length === times),
     until,
     untilRun,
+    untilState: (id: string, state: RunRecord['state']) => untilRun(id, (run) => run.state === state),
+    untilDelivered: (id: string) => untilRun(id, ({ stage }) => stage === 'delivered'),
+    /** Waits until a run has failed once and is to be tried again. */
+    untilRetried: (id: string) =>
+      untilRun(id, ({ state, attempts }) => state === 'queued' && attempts.length === 1),
+    /** Waits for the oldest delivery that fits. */
+    untilDelivery: (holds: (delivery: DeliveryRecord) => boolean) =>
+      until(async () => (await deliveries()).find(holds)),
+    cancel: (run: string) => store.command({ type: 'cancel', run, at: clock.now() }),
     read: () => store.read,
     /** The state of the main session. */
     heartbeat: () => dispatch?.heartbeat(),
     /** The heartbeats so far, oldest first. */
     heartbeats: async () => (await store.read.runs({ kind: 'heartbeat' })).items.toReversed(),
-    deliveries: async (state?: string) =>
-      (await store.read.deliveries({ limit: 500, state })).items.toReversed(),
+    deliveries,
     events: async () => (await store.read.events()).items.toReversed(),
     log: (event: string) => lines.filter((line) => line.event === event),
     command: (command: Parameters<Store['command']>[0]) => store.command(command),
@@ -413,6 +436,23 @@ export async function startTestBed(t: TestContext, setting?: Setting) {
 /** A call that lasts until it is aborted. */
 export function untilAborted(_given: unknown, { signal }: { readonly signal: AbortSignal }): Promise<never> {
   return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+}
+
+/** The outcomes of a run's attempts, in order. */
+export const outcomesOf = (run: RunRecord | undefined) => run?.attempts.map(({ outcome }) => outcome)
+
+/** Answers once the call is aborted, which is too late. */
+export function answersLate<Answer>(answer: Answer) {
+  return (_given: unknown, { signal }: { readonly signal: AbortSignal }): Promise<Answer> =>
+    new Promise((resolve) => signal.addEventListener('abort', () => resolve(answer)))
+}
+
+/** A runner whose first attempt fails. */
+export function failsOnce(...error: Parameters<typeof broken>): Setting['run'] {
+  return async ({ attempt }) => {
+    if (attempt === 1) throw broken(...error)
+    return { reply: 'ok' }
+  }
 }
 
 export const never = () => new Promise<never>(() => {})

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { burstWindowMs, type Coalesce, openTestBed, startTestBed, type TestBed } from '../test-bed.ts'
+import { type TestContext, test } from 'node:test'
+import { burstWindowMs, type Coalesce, never, openTestBed, startTestBed, type TestBed } from '../test-bed.ts'
 
 const hourMs = 3_600_000
 
@@ -20,56 +20,51 @@ async function acceptBurst(bed: TestBed, count: number, more?: Partial<Coalesce>
   return id
 }
 
-test('the requests of a burst are one run whose prompt has all of them, and says so', async (t) => {
+/** Performs a burst of so many requests. */
+async function performBurst(t: TestContext, count: number, more?: Partial<Coalesce>) {
   const bed = await openTestBed(t)
-  const id = await acceptBurst(bed, 4)
+  const id = await acceptBurst(bed, count, more)
   await bed.start()
   bed.clock.advance(burstWindowMs)
-  const run = await bed.untilRun(id, ({ stage }) => stage === 'delivered')
+  return { ...bed, run: await bed.untilDelivered(id) }
+}
+
+test('the requests of a burst are one run whose prompt has all of them, and says so', async (t) => {
+  const { run, turns, read } = await performBurst(t, 4)
   assert.deepEqual([run.state, run.coalesce?.count, run.coalesce?.requestIds?.length], ['succeeded', 4, 4])
   assert.deepEqual(run.prompt.match(/^push \d$/gm), ['push 1', 'push 2', 'push 3', 'push 4'])
-  assert.deepEqual([run.reply, run.message, bed.turns.length], [run.prompt, run.prompt, 1])
-  assert.equal((await bed.read().session(run.sessionKey))?.messages[0]?.text, run.prompt)
+  assert.deepEqual([run.reply, run.message, turns.length], [run.prompt, run.prompt, 1])
+  assert.equal((await read().session(run.sessionKey))?.messages[0]?.text, run.prompt)
 })
 
 test('with `latest` the prompt has the newest request, with the number of requests that it stands for', async (t) => {
-  const bed = await openTestBed(t)
-  const id = await acceptBurst(bed, 3, { keep: 'latest' })
-  await bed.start()
-  bed.clock.advance(burstWindowMs)
-  const run = await bed.untilRun(id, ({ stage }) => stage === 'delivered')
-  assert.match(
-    run.prompt,
-    /^This run stands for 3 requests of one burst.*; this is the newest of them:\n\npush 3$/,
-  )
+  const { run } = await performBurst(t, 3, { keep: 'latest' })
+  const wanted = /^This run stands for 3 requests of one burst.*; this is the newest of them:\n\npush 3$/
+  assert.match(run.prompt, wanted)
+})
+
+test('a request that comes alone has the same prompt as without bursts', async (t) => {
+  const { run, turns } = await performBurst(t, 1)
+  assert.deepEqual([run.message, run.prompt, turns[0]?.prompt], ['push 1', 'push 1', 'push 1'])
 })
 
 test('a composed prompt is the same after a crash, word for word', async (t) => {
   let hangs = true
   const bed = await startTestBed(t, {
-    run: async ({ prompt }) => (hangs ? new Promise<never>(() => {}) : { reply: prompt }),
+    run: async ({ prompt }) => (hangs ? never() : { reply: prompt }),
   })
   const id = await acceptBurst(bed, 3)
   bed.clock.advance(burstWindowMs)
   await bed.untilAsked(1)
   const asked = bed.turns[0]?.prompt
   bed.clock.advance(25)
-  const running = await bed.untilRun(id, ({ state }) => state === 'running')
+  const running = await bed.untilState(id, 'running')
   assert.deepEqual([running.prompt, running.coalesce?.count], [asked, 3])
   await bed.crash()
   hangs = false
   await bed.start()
-  const run = await bed.untilRun(id, ({ stage }) => stage === 'delivered')
+  const run = await bed.untilDelivered(id)
   assert.deepEqual([bed.turns[0]?.prompt, run.prompt, run.coalesce?.count], [asked, asked, 3])
-})
-
-test('a request that comes alone has the same prompt as without bursts', async (t) => {
-  const bed = await openTestBed(t)
-  const id = await acceptBurst(bed, 1)
-  await bed.start()
-  bed.clock.advance(burstWindowMs)
-  const run = await bed.untilRun(id, ({ stage }) => stage === 'delivered')
-  assert.deepEqual([run.message, run.prompt, bed.turns[0]?.prompt], ['push 1', 'push 1', 'push 1'])
 })
 
 test('too many runs of one key within an hour are parked as a loop without an event, and performed when resumed', async (t) => {
@@ -90,6 +85,6 @@ test('too many runs of one key within an hour are parked as a loop without an ev
 
   for (const each of [third, fourth ?? '']) {
     await bed.command({ type: 'resume', run: each, at: bed.clock.now() })
-    await bed.untilRun(each, ({ state }) => state === 'succeeded')
+    await bed.untilState(each, 'succeeded')
   }
 })

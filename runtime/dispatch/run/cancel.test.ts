@@ -1,63 +1,35 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PluginError, type Turn, type TurnCall } from '@reveille/kit'
-import { openTestBed, startTestBed, type TestBed } from '../test-bed.ts'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { broken, never, openTestBed, outcomesOf, startTestBed, untilAborted } from '../test-bed.ts'
 
-const untilAborted = (_turn: Turn, { signal }: TurnCall) =>
-  new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
-
-async function cancel(bed: TestBed, run: string) {
-  assert.deepEqual(await bed.command({ type: 'cancel', run, at: bed.clock.now() }), { ok: true })
-}
-
-test('a run that is cancelled while its model is at work ends at once, with a summary and without a trace in its session', async (t) => {
-  const bed = await startTestBed(t, { run: untilAborted })
-  const id = await bed.acceptRun({ name: 'Reviewer', sessionKey: 'pr:1', deliver: true })
+test('a run that is cancelled while its model is at work ends at once, with a summary, and its session goes on without it', async (t) => {
+  const bed = await startTestBed(t, {
+    run: async (turn, call) => (turn.prompt === 'one' ? untilAborted(turn, call) : { reply: 'ok' }),
+  })
+  const id = await bed.acceptRun({ name: 'Reviewer', sessionKey: 'pr:1', prompt: 'one', deliver: true })
   await bed.untilAsked(1)
-  await cancel(bed, id)
-  const run = await bed.untilRun(id, ({ state }) => state === 'cancelled')
-  assert.deepEqual(
-    [run.stage, run.error?.code, run.error?.retryable, run.attempts[0]?.outcome, run.attempts[0]?.reason],
-    ['summarised', 'CANCELLED', false, 'cancelled', 'the run was cancelled'],
-  )
+  assert.deepEqual(await bed.cancel(id), { ok: true })
+  const run = await bed.untilState(id, 'cancelled')
+  const attempts = [{ outcome: 'cancelled', reason: 'the run was cancelled' }]
+  const error = { code: 'CANCELLED', retryable: false }
+  assert.partialDeepStrictEqual(run, { stage: 'summarised', error, attempts })
   const [summary] = await bed.events()
   assert.equal(summary?.text, 'Hook Reviewer (error): the run was cancelled')
   assert.deepEqual([await bed.deliveries(), await bed.read().session('pr:1')], [[], undefined])
   assert.equal(bed.log('run-cancelled').length, 1)
-})
-
-test('a runner that ignores a cancel is abandoned', async (t) => {
-  const bed = await startTestBed(t, { run: () => new Promise(() => {}) })
-  const id = await bed.acceptRun()
-  await bed.untilAsked(1)
-  await cancel(bed, id)
-  await bed.until(async () => {
-    bed.clock.advance(1000)
-    return (await bed.read().run(id))?.state === 'cancelled'
-  })
-})
-
-test('the next run of the session goes on after one that was cancelled', async (t) => {
-  const bed = await startTestBed(t, {
-    run: (turn, call) =>
-      turn.prompt === 'one' ? untilAborted(turn, call) : Promise.resolve({ reply: 'ok' }),
-  })
-  const first = await bed.acceptRun({ sessionKey: 'pr:1', prompt: 'one' })
-  const second = await bed.acceptRun({ sessionKey: 'pr:1', prompt: 'two' })
-  await bed.untilAsked(1)
-  await cancel(bed, first)
-  await bed.untilRun(second, ({ state }) => state === 'succeeded')
+  await bed.untilState(await bed.acceptRun({ sessionKey: 'pr:1' }), 'succeeded')
 })
 
 test('a cancel before a crash is found by the next process, and no model is called', async (t) => {
-  const bed = await startTestBed(t, { run: () => new Promise(() => {}) })
+  const bed = await startTestBed(t, { run: never })
   const id = await bed.acceptRun()
   await bed.untilAsked(1)
-  await cancel(bed, id)
+  await bed.cancel(id)
   await bed.crash()
   await bed.start()
-  const run = await bed.untilRun(id, ({ state }) => state === 'cancelled')
-  assert.deepEqual([run.stage, run.attempts[0]?.outcome, bed.turns.length], ['summarised', 'interrupted', 0])
+  const run = await bed.untilState(id, 'cancelled')
+  assert.deepEqual([run.stage, outcomesOf(run), bed.turns.length], ['summarised', ['interrupted'], 0])
   assert.equal((await bed.events())[0]?.text, 'Hook github (error): the run was cancelled')
 })
 
@@ -67,22 +39,18 @@ test('an answer that is on its way to the disk wins over a cancel that comes lat
   const id = await bed.acceptRun()
   await bed.untilAsked(1)
   resolve({ reply: 'done' })
-  await bed.command({ type: 'cancel', run: id, at: bed.clock.now() })
-  const run = await bed.untilRun(id, ({ stage }) => stage === 'delivered')
+  await bed.cancel(id)
+  const run = await bed.untilDelivered(id)
   assert.deepEqual([run.state, run.reply], ['succeeded', 'done'])
 })
 
 test('a run that waits for another attempt is cancelled without one', async (t) => {
-  const bed = await startTestBed(t, {
-    async run() {
-      throw new PluginError('overloaded', { code: 'unavailable', retryable: true })
-    },
-  })
+  const bed = await startTestBed(t, { run: () => Promise.reject(broken('unavailable')) })
   const id = await bed.acceptRun()
-  await bed.untilRun(id, ({ state, attempts }) => state === 'queued' && attempts.length === 1)
-  await cancel(bed, id)
+  await bed.untilRetried(id)
+  await bed.cancel(id)
   bed.clock.advance(60_000)
-  const run = await bed.untilRun(id, ({ state }) => state === 'cancelled')
+  const run = await bed.untilState(id, 'cancelled')
   assert.deepEqual([run.attempts.length, bed.turns.length], [1, 1])
 })
 
@@ -91,7 +59,7 @@ test('a cancel that comes while a failed attempt is written ends the run before 
   const bed = await openTestBed(t, {
     async run() {
       bed.clock.advance(25)
-      throw new PluginError('overloaded', { code: 'unavailable', retryable: true })
+      throw broken('unavailable')
     },
   })
   const id = await bed.acceptRun()
@@ -102,7 +70,10 @@ test('a cancel that comes while a failed attempt is written ends the run before 
     cancel: cancel.signal,
     load: async () => ({ run, history: [], events: [], pending: { all: 0, now: 0 } }),
     confirm: async () => {},
-    checkpoint: async () => cancel.abort(),
+    async checkpoint() {
+      await yieldToEventLoop()
+      cancel.abort()
+    },
   })
   assert.deepEqual(['done' in settlement, settlement.effects.run?.state], [true, 'cancelled'])
 })

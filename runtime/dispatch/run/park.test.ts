@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PluginError } from '@reveille/kit'
-import { startTestBed, type TestBed } from '../test-bed.ts'
+import { answersLate, failsOnce, never, startTestBed, type TestBed } from '../test-bed.ts'
 
 const dayMs = 86_400_000
 
@@ -37,24 +36,16 @@ test('as many runs start at once as the budget allows, and one event reports all
 })
 
 test('a run that was parked keeps its place and its reason until it is resumed, and then has all its time', async (t) => {
-  const bed = await startTestBed(t, {
-    budget: { runs: 1 },
-    async run({ attempt }) {
-      if (attempt === 1) throw new PluginError('busy', { code: 'unavailable', retryable: true })
-      return { reply: 'ok' }
-    },
-  })
+  const bed = await startTestBed(t, { budget: { runs: 1 }, run: failsOnce('unavailable') })
   const id = await bed.acceptRun({ timeoutSeconds: 30 })
-  await bed.untilRun(id, ({ state, attempts }) => state === 'queued' && attempts.length === 1)
+  await bed.untilRetried(id)
   bed.clock.advance(10_000)
-  const parked = await bed.untilRun(id, ({ state }) => state === 'parked')
-  assert.deepEqual(
-    [parked.stage, parked.error?.code, parked.error?.retryable, parked.startedAt, parked.attempts.length],
-    ['accepted', 'BUDGET', true, undefined, 1],
-  )
+  const parked = await bed.untilState(id, 'parked')
+  assert.partialDeepStrictEqual(parked, { stage: 'accepted', error: { code: 'BUDGET', retryable: true } })
+  assert.deepEqual([parked.startedAt, parked.attempts.length], [undefined, 1])
   bed.clock.advance(dayMs)
   await bed.command({ type: 'resume', run: id, at: bed.clock.now() })
-  const run = await bed.untilRun(id, ({ state }) => state === 'succeeded')
+  const run = await bed.untilState(id, 'succeeded')
   assert.deepEqual([run.error, run.attempts.length, bed.turns[1]?.timeoutSeconds], [undefined, 2, 30])
 })
 
@@ -80,7 +71,7 @@ test("a policy's budget stops the runs that it pays for, and no others", async (
 })
 
 test('an attempt that a crash cut off is paid for, and one that asked no runner is not', async (t) => {
-  const bed = await startTestBed(t, { budget: { runs: 2 }, run: () => new Promise(() => {}) })
+  const bed = await startTestBed(t, { budget: { runs: 2 }, run: never })
   assert.deepEqual(await untilSettled(bed, await acceptRuns(bed, 1, { runner: 'gone' })), ['failed'])
   const first = await bed.acceptRun()
   await bed.untilAsked(1)
@@ -88,22 +79,18 @@ test('an attempt that a crash cut off is paid for, and one that asked no runner 
   await bed.start()
   await bed.untilAsked(1)
   const next = await bed.acceptRun()
-  assert.equal((await bed.untilRun(next, ({ state }) => state === 'parked')).error?.code, 'BUDGET')
+  assert.equal((await bed.untilState(next, 'parked')).error?.code, 'BUDGET')
   assert.equal((await bed.read().run(first))?.attempts.length, 2)
 })
 
 test('a turn that the gateway had to stop is paid for, with the tokens that it reported', async (t) => {
   const bed = await startTestBed(t, {
     budget: { tokens: 5 },
-    run: (_turn, { signal }) =>
-      new Promise((resolve) =>
-        signal.addEventListener('abort', () => resolve({ reply: '', usage: { outputTokens: 5 } })),
-      ),
+    run: answersLate({ reply: '', usage: { outputTokens: 5 } }),
   })
-  const { dispatch } = bed
   const id = await bed.acceptRun()
   await bed.untilAsked(1)
-  await dispatch.drain(0)
+  await bed.dispatch.drain(0)
   await bed.restart()
-  assert.equal((await bed.untilRun(id, ({ state }) => state === 'parked')).error?.code, 'BUDGET')
+  assert.equal((await bed.untilState(id, 'parked')).error?.code, 'BUDGET')
 })

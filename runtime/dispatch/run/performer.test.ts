@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { broken, startTestBed, untilAborted } from '../test-bed.ts'
+import { broken, outcomesOf, startTestBed, untilAborted } from '../test-bed.ts'
 
 test('a run asks the model once and records its stages, its reply and its attempt', async (t) => {
   const bed = await startTestBed(t, { run: async () => ({ reply: 'done', usage: { outputTokens: 1 } }) })
@@ -51,10 +51,8 @@ test('a session key that is used again continues its conversation, and failed tu
     },
   })
   for (const prompt of ['one', 'two', 'three']) await bed.perform({ sessionKey: 'pr:1', prompt })
-  assert.deepEqual(
-    bed.turns.map((turn) => turn.history.map((message) => message.text)),
-    [[], ['one', 're: one'], ['one', 're: one']],
-  )
+  const shown = bed.turns.map(({ history }) => history.map(({ text }) => text))
+  assert.deepEqual(shown, [[], ['one', 're: one'], ['one', 're: one']])
   assert.equal((await bed.read().session('pr:1'))?.messages.length, 4)
 })
 
@@ -82,22 +80,17 @@ test('a retryable error is tried again after a backoff, and each attempt is reco
     },
   })
   const id = await bed.acceptRun()
-  const waiting = await bed.untilRun(id, (run) => run.attempts.length === 1 && run.state === 'queued')
-  assert.deepEqual(waiting.attempts[0]?.reason, 'the wall said malformed')
+  const waiting = await bed.untilRetried(id)
+  assert.equal(waiting.attempts[0]?.reason, 'the wall said malformed')
   bed.clock.advance(2666)
   assert.equal(bed.turns.length, 1)
   bed.clock.advance(1)
   await bed.untilRun(id, (run) => run.attempts.length === 2)
   bed.clock.advance(5333)
-  const run = await bed.untilRun(id, (each) => each.stage === 'delivered')
-  assert.deepEqual(
-    run.attempts.map((attempt) => attempt.outcome),
-    ['failed', 'failed', 'succeeded'],
-  )
-  assert.deepEqual(
-    bed.turns.map((turn) => turn.attempt),
-    [1, 2, 3],
-  )
+  const run = await bed.untilDelivered(id)
+  assert.deepEqual(outcomesOf(run), ['failed', 'failed', 'succeeded'])
+  const asked = bed.turns.map(({ attempt }) => attempt)
+  assert.deepEqual(asked, [1, 2, 3])
   assert.equal(bed.log('run-retried').length, 2)
 })
 
@@ -108,7 +101,7 @@ test('after three failed attempts the run fails, and its summary says why', asyn
     await bed.untilRun(id, (run) => run.attempts.length === attempts && run.state === 'queued')
     bed.clock.advance(10_000)
   }
-  const run = await bed.untilRun(id, (each) => each.state === 'failed')
+  const run = await bed.untilState(id, 'failed')
   const message = 'the wall said malformed'
   assert.deepEqual([run.stage, run.error], ['summarised', { code: 'malformed', message, retryable: true }])
   assert.equal((await bed.events())[0]?.text, `Hook github (error): ${message}`)
@@ -144,14 +137,11 @@ test('a run that takes too long times out and is not tried again', async (t) => 
   const id = await bed.acceptRun({ timeoutSeconds: 5, name: 'Slow' })
   await bed.untilAsked(1)
   bed.clock.advance(25)
-  const running = await bed.untilRun(id, ({ state }) => state === 'running')
-  assert.deepEqual([running.stage, running.attempts[0]?.outcome], ['running', undefined])
+  const running = await bed.untilState(id, 'running')
+  assert.deepEqual([running.stage, outcomesOf(running)], ['running', [undefined]])
   bed.clock.advance(5000)
-  const run = await bed.untilRun(id, (each) => each.state === 'timed-out')
-  assert.deepEqual(
-    [run.attempts.length, run.attempts[0]?.outcome, run.error?.code],
-    [1, 'timed-out', 'TIMEOUT'],
-  )
+  const run = await bed.untilState(id, 'timed-out')
+  assert.deepEqual([outcomesOf(run), run.error?.code], [['timed-out'], 'TIMEOUT'])
   assert.equal((await bed.events())[0]?.text, 'Hook Slow (error): the run did not end within 5 s')
   assert.equal(bed.log('run-timed-out').length, 1)
 })
@@ -166,7 +156,7 @@ test('the time of a run spans its attempts', async (t) => {
   bed.clock.advance(4000)
   await bed.untilAsked(2)
   bed.clock.advance(1000)
-  const run = await bed.untilRun(id, (each) => each.state === 'timed-out')
+  const run = await bed.untilState(id, 'timed-out')
   assert.deepEqual((run.ranAt ?? 0) - (run.startedAt ?? 0), 5000)
 })
 
@@ -177,7 +167,7 @@ test('a runner that ignores its signal is abandoned, and its late answer ignored
   await bed.untilAsked(1)
   bed.clock.advance(5000)
   bed.clock.advance(1000)
-  await bed.untilRun(id, (run) => run.state === 'timed-out')
+  await bed.untilState(id, 'timed-out')
   resolve({ reply: 'late' })
   await bed.acceptRun({ runner: 'gone' })
   assert.equal((await bed.read().run(id))?.reply, undefined)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openTestBed, type TestBed } from '../test-bed.ts'
+import { never, openTestBed, outcomesOf, type TestBed } from '../test-bed.ts'
 
 /** A stage at which the process dies: what hangs then, and whether the model is called again. */
 interface Boundary {
@@ -11,7 +11,6 @@ interface Boundary {
   reach(bed: TestBed, run: string): Promise<unknown>
 }
 
-const forever = () => new Promise<never>(() => {})
 const reachSummarised = async (bed: TestBed, run: string) => {
   bed.startOnly('run')
   await bed.untilRun(run, ({ stage }) => stage === 'summarised')
@@ -62,8 +61,8 @@ for (const { name, asksAgain, hangs, reach } of boundaries) {
   test(`a run whose process died when ${name} ends once, and nothing goes out twice under another key`, async (t) => {
     let hanging = hangs
     const bed = await openTestBed(t, {
-      run: async ({ prompt }) => (hanging === 'model' ? forever() : { reply: prompt }),
-      send: async ({ text }) => (hanging === text ? forever() : undefined),
+      run: async ({ prompt }) => (hanging === 'model' ? never() : { reply: prompt }),
+      send: async ({ text }) => (hanging === text ? never() : undefined),
     })
     const id = await bed.acceptRun({ deliver: true, prompt: 'one|two' })
     await reach(bed, id)
@@ -72,23 +71,15 @@ for (const { name, asksAgain, hangs, reach } of boundaries) {
     await bed.crash()
     hanging = undefined
     await bed.start()
-    const run = await bed.untilRun(id, ({ stage }) => stage === 'delivered')
+    const run = await bed.untilDelivered(id)
     sent.push(...bed.sent)
 
     assert.deepEqual([run.state, run.reply], ['succeeded', 'one|two'])
     assert.equal(asked + bed.turns.length, asksAgain ? 2 : 1)
-    assert.deepEqual(
-      run.attempts.map(({ outcome }) => outcome),
-      asksAgain ? ['interrupted', 'succeeded'] : ['succeeded'],
-    )
+    assert.deepEqual(outcomesOf(run), asksAgain ? ['interrupted', 'succeeded'] : ['succeeded'])
     assert.deepEqual([(await bed.events()).length, run.deliveryIds.length], [1, 1])
-    const keys = new Map(sent.map(({ text, key }) => [key, text]))
-    assert.deepEqual(
-      [...keys],
-      [
-        [`${run.deliveryIds[0]}:1`, 'one'],
-        [`${run.deliveryIds[0]}:2`, 'two'],
-      ],
-    )
+    const texts = new Map(sent.map(({ text, key }) => [key, text]))
+    const keyOf = (part: number) => `${run.deliveryIds[0]}:${part}`
+    assert.deepEqual(Object.fromEntries(texts), { [keyOf(1)]: 'one', [keyOf(2)]: 'two' })
   })
 }
