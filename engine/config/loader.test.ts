@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { readFile, rm } from 'node:fs/promises'
 import test, { type TestContext } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { createRandom, type Random } from '../../test/security/fuzz/words.ts'
 import { watchEventLoop } from '../resolve/watch-event-loop.ts'
 import { yieldToEventLoop } from '../yield.ts'
 import type { Configuration, Loaded } from './configuration.ts'
@@ -133,6 +135,81 @@ hooks: { presets: [{ name: p, channel: terminal }], endpoints: { x: { maxBodyByt
   assert.equal(after.mappings[0]?.value.channel, 'terminal')
   assert.equal(after.endpoints['x'], before.endpoints['x'])
   assert.deepEqual(Object.keys(after.endpoints), ['y', 'x'])
+})
+
+/** Files that use what loading knows, for random edits. */
+const edited: Readonly<Record<string, string>> = {
+  'reveille.yaml': `hooks:
+  presets: [{ name: p, channel: terminal }]
+  endpoints: { one: { maxBodyBytes: "\${SIZE}" } }
+  mappings:
+    - { id: own, match: { path: one }, message: "two {{x}}" }
+channels: { terminal: {} }
+`,
+  'mappings/a.yaml': `endpoints: { a: { maxBodyBytes: "\${SIZE:-3}" } }
+mappings:
+  # about the next
+  - id: a-one
+    match: { path: a, body: { n: [1, 2], deep: { exists: true } } }
+    message: |
+      one {{payload.n}}
+  - { id: a-two, enabled: false, action: wake, text: three }
+  - message: three
+    schema: { type: object, properties: { id: { type: integer } } }
+  - message: three
+tests:
+  - request: { endpoint: a, bodyFile: bodies/one.json }
+    expect: { mapping: a-one }
+`,
+  'mappings/b.yaml': `mappings:
+  - { id: b-one, message: &text one, schema: schemas/one.json }
+  - { id: b-two, message: *text }
+`,
+  'mappings/c.json': '{\n  "mappings": [\n    { "id": "c-one", "message": "one" }\n  ]\n}\n',
+  'mappings/schemas/one.json': '{ "type": "object" }\n',
+  'mappings/bodies/one.json': '{ "n": 1 }\n',
+  'presets/p.yaml':
+    'mappings:\n  - { id: p-one, match: { path: p }, message: one }\n  - { id: a-two, message: two }\n',
+}
+const typed = [' ', '\n', '- ', ': ', '"', "'", '#', '[', '}', '&', '*', '|', '\t', 'a', '\r\n']
+const added = ['  - { id: fresh, message: again }', '# a comment', '', '    mesage: misspelt', 'tests:']
+
+/** Types or deletes a character, or adds, deletes, repeats or indents a line, or changes a word or the ends of lines. */
+function edit(random: Random, text: string): string {
+  const at = random.below(text.length + 1)
+  const lines = text.split('\n')
+  const line = random.below(lines.length)
+  return random.pick([
+    () => text.slice(0, at) + random.pick(typed) + text.slice(at),
+    () => text.slice(0, at) + text.slice(at + 1 + random.below(3)),
+    () => lines.toSpliced(line, 0, random.pick(added)).join('\n'),
+    () => lines.toSpliced(line, 1).join('\n'),
+    () => lines.toSpliced(random.below(lines.length), 0, lines[line] ?? '').join('\n'),
+    () => lines.with(line, ` ${lines[line]}`).join('\n'),
+    () => text.replace(/\b(one|two|three)\b/, () => random.pick(['one', 'two', 'three'])),
+    () => (text.includes('\r') ? text.replaceAll('\r', '') : text.replaceAll('\n', '\r\n')),
+  ])()
+}
+
+test('whatever is edited, a loader gives the result of a first load', async (context) => {
+  const random = createRandom(20_260_101)
+  const env = { SIZE: '5' }
+  const { folder, loader } = await setUp(context, edited, env)
+  const outcomes = { good: 0, bad: 0 }
+  let texts = edited
+  for (let round = 0; round < 60; round++) {
+    const [name = '', text = ''] = random.pick(Object.entries(texts))
+    env.SIZE = random.chance(0.1) ? random.pick(['6', 'many']) : '5'
+    const isGone = random.chance(0.1)
+    if (isGone) await rm(folder.at(name))
+    else await folder.write(name, edit(random, text))
+    const { ok } = await loader.load()
+    outcomes[ok ? 'good' : 'bad']++
+    // Mistakes do not pile up.
+    if (ok && !isGone) texts = { ...texts, [name]: await readFile(folder.at(name), 'utf8') }
+    else await folder.write(name, text)
+  }
+  assert.ok(outcomes.good > 10 && outcomes.bad > 10, JSON.stringify(outcomes))
 })
 
 test('entries that neither of the last two loads has are dropped', async (context) => {

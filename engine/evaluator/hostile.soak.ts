@@ -1,0 +1,4 @@
+import { testHostile } from './hostile.ts'
+
+testHostile(262_000, 50)
+testHostile(1_048_576, 50)

@@ -1,0 +1,4 @@
+import { testHostile } from './hostile.ts'
+
+testHostile(65_536, 150, 20)
+testHostile(1_048_576, 150, 50)
