@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { broken, startTestBed, type TestBed } from './test-bed.ts'
+import { answersLate, broken, failsOnce, startTestBed, type TestBed } from './test-bed.ts'
 
 const timesOf = ({ turns }: Pick<TestBed, 'turns'>) => turns.map(({ timeoutSeconds }) => timeoutSeconds)
 
 test('a turn has everything that was decided besides its prompt, and how much time there is', async (t) => {
-  const bed = await startTestBed(t, {
-    async run({ attempt }) {
-      if (attempt === 1) throw broken('unavailable', { retryAfter: 9.5 })
-      return { reply: '' }
-    },
-  })
+  const bed = await startTestBed(t, { run: failsOnce('unavailable', { retryAfter: 9.5 }) })
   const id = await bed.acceptRun({ name: 'Reviewer', deliver: true, timeoutSeconds: 30 })
   await bed.untilRetried(id)
   bed.clock.advance(9500)
@@ -21,12 +16,7 @@ test('a turn has everything that was decided besides its prompt, and how much ti
 })
 
 test('a clock that is set back between two tries gives a run no more time than it has', async (t) => {
-  const bed = await startTestBed(t, {
-    async run({ attempt }) {
-      if (attempt > 1) return { reply: '' }
-      throw broken('unavailable', { retryAfter: 9 })
-    },
-  })
+  const bed = await startTestBed(t, { run: failsOnce('unavailable', { retryAfter: 9 }) })
   const id = await bed.acceptRun({ timeoutSeconds: 30 })
   await bed.untilRetried(id)
   bed.clock.advance(-3_600_000)
@@ -64,12 +54,10 @@ test('a turn that another system took over is not posted, delivered or remembere
 test('the cost of attempts adds up, including answers that came too late', async (t) => {
   let isPatient = false
   const bed = await startTestBed(t, {
-    run: (_turn, { signal }) =>
-      isPatient
-        ? Promise.resolve({ reply: 'ok', usage: { inputTokens: 10, reasoningTokens: 1 } })
-        : new Promise((resolve) =>
-            signal.addEventListener('abort', () => resolve({ reply: 'late', usage: { inputTokens: 5 } })),
-          ),
+    async run(turn, call) {
+      if (isPatient) return { reply: 'ok', usage: { inputTokens: 10, reasoningTokens: 1 } }
+      return answersLate({ reply: 'late', usage: { inputTokens: 5 } })(turn, call)
+    },
   })
   const id = await bed.acceptRun()
   await bed.untilAsked(1)

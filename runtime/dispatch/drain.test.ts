@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { outcomesOf, startTestBed, untilAborted } from './test-bed.ts'
+import { answersLate, outcomesOf, startTestBed, untilAborted } from './test-bed.ts'
 
 test('drain waits for a turn that ends within the grace', async (t) => {
   const { promise, resolve } = Promise.withResolvers<{ reply: string }>()
@@ -52,10 +52,7 @@ test('a delivery whose part may be under way when the grace ends is parked, not 
 })
 
 test('a receipt that comes while the channel is being stopped still counts', async (t) => {
-  const bed = await startTestBed(t, {
-    send: (_part, { signal }) =>
-      new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined))),
-  })
+  const bed = await startTestBed(t, { send: answersLate(undefined) })
   const id = await bed.acceptRun({ deliver: true })
   await bed.until(async () => bed.sending() === 1)
   await bed.dispatch.drain(0)

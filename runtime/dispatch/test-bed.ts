@@ -441,6 +441,20 @@ export function untilAborted(_given: unknown, { signal }: { readonly signal: Abo
 /** The outcomes of a run's attempts, in order. */
 export const outcomesOf = (run: RunRecord | undefined) => run?.attempts.map(({ outcome }) => outcome)
 
+/** Answers once the call is aborted, which is too late. */
+export function answersLate<Answer>(answer: Answer) {
+  return (_given: unknown, { signal }: { readonly signal: AbortSignal }): Promise<Answer> =>
+    new Promise((resolve) => signal.addEventListener('abort', () => resolve(answer)))
+}
+
+/** A runner whose first attempt fails. */
+export function failsOnce(...error: Parameters<typeof broken>): Setting['run'] {
+  return async ({ attempt }) => {
+    if (attempt === 1) throw broken(...error)
+    return { reply: 'ok' }
+  }
+}
+
 export const never = () => new Promise<never>(() => {})
 
 /** An error of a plugin. */

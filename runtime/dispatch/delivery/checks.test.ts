@@ -63,8 +63,5 @@ test('the late answer of an earlier check of a channel is ignored', async () => 
   answers[0]?.({ ok: false, detail: 'old' })
   await yieldToEventLoop()
   assert.equal(checks.healthOf('wall')?.detail, 'new')
-  assert.deepEqual(
-    lines.map(({ event }) => event),
-    ['channel-checked'],
-  )
+  assert.deepEqual([lines.length, lines[0]?.event], [1, 'channel-checked'])
 })

@@ -30,35 +30,28 @@ function deliveryOf(messages: number, fields: Partial<DeliveryRecord> = {}): Del
 
 const textsOf = (...given: Parameters<typeof planParts>) => planParts(...given).parts.map(({ text }) => text)
 
-test('a reply of exactly as many messages as are allowed is sent whole', () => {
-  assert.equal(textsOf(channel, deliveryOf(5), 5).at(-1), 'm5')
-})
+const note = (rest: string, command = 'runs bf3f9a') =>
+  `… ${rest} not sent. The whole reply: \`reveille ${command}\``
+const noteOnDelivery = note('2 more messages are', 'deliveries 1d09aa')
+const unbounded = { ...channel, limits: { part: 1000, unit: 'utf16' } } as const
+const elevenSent = { receipts: Array.from({ length: 11 }, (_, index) => ({ id: `w${index}` })) }
 
-test('the last message of a longer reply says how many are not sent, and where the whole can be read', () => {
-  assert.deepEqual(textsOf(channel, deliveryOf(20), 5), [
-    'm1',
-    'm2',
-    'm3',
-    'm4',
-    '… 16 more messages are not sent. The whole reply: `reveille runs bf3f9a`',
-  ])
-  assert.equal(
-    textsOf(channel, deliveryOf(2), 1)[0],
-    '… 2 more messages are not sent. The whole reply: `reveille runs bf3f9a`',
-  )
-})
-
-test('for a text that an operator sent, the last message names the delivery', () => {
-  assert.match(
-    textsOf(channel, deliveryOf(6, { runId: undefined }), 5).at(-1) ?? '',
-    /2 more messages .* `reveille deliveries 1d09aa`$/,
-  )
-})
-
-test('a channel without a bound is sent everything', () => {
-  const unbounded = { ...channel, limits: { part: 1000, unit: 'utf16' } } as const
-  assert.equal(textsOf(unbounded, deliveryOf(200), 5).length, 200)
-})
+/** How many messages a reply has and how many are allowed; then how many are sent, and which is the last of them. */
+for (const [what, messages, allowed, sent, last, fields, on] of [
+  ['a reply of exactly as many messages as are allowed is sent whole', 5, 5, 5, 'm5'],
+  ['the last message of a longer reply says how many are not sent', 20, 5, 5, note('16 more messages are')],
+  ['where one message is allowed it says that none is sent', 2, 1, 1, note('2 more messages are')],
+  ['in a text that an operator sent it names the delivery', 6, 5, 5, noteOnDelivery, { runId: undefined }],
+  ['a channel without a bound is sent everything', 200, 5, 200, 'm200', {}, unbounded],
+  ['the operator may allow more messages than the channel declares', 12, 20, 12, 'm12'],
+  ['messages that were sent under another bound stay', 20, 5, 12, note('9 more messages are'), elevenSent],
+  ['a reply that was sent whole under another bound stays whole', 11, 5, 11, 'm11', elevenSent],
+] as const)
+  test(what, () => {
+    const texts = textsOf(on ?? channel, deliveryOf(messages, fields), allowed)
+    const before = Array.from({ length: sent - 1 }, (_, index) => `m${index + 1}`)
+    assert.deepEqual(texts, [...before, last])
+  })
 
 test('malformed parts and targets are refused before one message is sent', () => {
   const plan = (faults: object) => () => planParts({ ...channel, ...faults }, deliveryOf(1), 10)
@@ -68,20 +61,6 @@ test('malformed parts and targets are refused before one message is sent', () =>
     assert.throws(plan({ render: () => [{ text: 'm1' }, part] }), /a part that has no text/)
   for (const target of [undefined, null, {}, { key: 5 }])
     assert.throws(plan({ target: () => target }), /a target without a key/)
-})
-
-test('the operator may allow more messages than the channel declares', () => {
-  assert.equal(textsOf(channel, deliveryOf(12), 20).length, 12)
-})
-
-test('messages that were sent under another bound stay as they were', () => {
-  const receipts = Array.from({ length: 11 }, (_, index) => ({ id: `w${index}` }))
-  const under = (messages: number) => textsOf(channel, deliveryOf(messages, { receipts }), 5)
-  assert.deepEqual(under(20).slice(10), [
-    'm11',
-    '… 9 more messages are not sent. The whole reply: `reveille runs bf3f9a`',
-  ])
-  assert.deepEqual(under(11).at(-1), 'm11')
 })
 
 test('only the part of a far too long reply that can be sent is rendered, and the last message says that there is more', () => {
@@ -96,10 +75,7 @@ test('only the part of a far too long reply that can be sent is rendered, and th
   const line = 'a'.repeat(999)
   const text = Array.from({ length: 1000 }, (_, index) => `${index}|${line}\n`).join('')
   const sent = textsOf(reading, deliveryOf(0, { text }), 5)
-  assert.deepEqual(
-    [sent.length, sent.at(-1)],
-    [5, '… The rest is not sent. The whole reply: `reveille runs bf3f9a`'],
-  )
+  assert.deepEqual([sent.length, sent.at(-1)], [5, note('The rest is')])
   assert.ok((read[0] ?? 0) <= 2 * 5 * 1000, `${read[0]} of ${text.length}`)
 
   const sparse = `${'&nbsp;'.repeat(4000)}|end`

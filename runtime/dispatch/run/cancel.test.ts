@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { broken, never, openTestBed, outcomesOf, startTestBed, untilAborted } from '../test-bed.ts'
 
 test('a run that is cancelled while its model is at work ends at once, with a summary, and its session goes on without it', async (t) => {
@@ -69,7 +70,10 @@ test('a cancel that comes while a failed attempt is written ends the run before 
     cancel: cancel.signal,
     load: async () => ({ run, history: [], events: [], pending: { all: 0, now: 0 } }),
     confirm: async () => {},
-    checkpoint: async () => cancel.abort(),
+    async checkpoint() {
+      await yieldToEventLoop()
+      cancel.abort()
+    },
   })
   assert.deepEqual(['done' in settlement, settlement.effects.run?.state], [true, 'cancelled'])
 })

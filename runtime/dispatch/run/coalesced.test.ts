@@ -5,16 +5,10 @@ import { composed, maxCompositionBytes } from './coalesced.ts'
 
 const start = Date.UTC(2026, 0, 1)
 
-function runOf(keep: 'latest' | 'all', prompt = '[push 1]'): RunRecord {
+function runOf(keep: 'latest' | 'all'): RunRecord {
   const coalesce = { key: 'k', keep, deadline: start + 60_000, maxPerHour: 30 }
-  return {
-    id: 'run',
-    requestId: 'r1',
-    createdAt: start,
-    message: 'push 1',
-    prompt,
-    coalesce,
-  } as RunRecord
+  const content = { message: 'push 1', prompt: '[push 1]' }
+  return { id: 'run', requestId: 'r1', createdAt: start, ...content, coalesce } as RunRecord
 }
 
 /** Makes the requests 2 to `last`, a second apart. */
@@ -90,10 +84,8 @@ test('with `all` each request follows, numbered, with its time, the oldest first
 
 test('requests that do not fit are left out, the oldest first, and their number is named', () => {
   const prompt = '€'.repeat(20_000)
-  const run = composed(
-    runOf('all'),
-    joinedUpTo(10, (number) => ({ message: `m${number}`, prompt })),
-  )
+  const joined = joinedUpTo(10, (number) => ({ message: `m${number}`, prompt }))
+  const run = composed(runOf('all'), joined)
   assert.match(run.prompt, /; 6 older ones were left out; they follow/)
   assert.deepEqual(run.prompt.match(/^\d+\. /gm), ['7. ', '8. ', '9. ', '10. '])
   assert.ok(Buffer.byteLength(run.prompt) <= maxCompositionBytes)
@@ -110,10 +102,8 @@ test('a request without stored content is left out with all older ones', () => {
 
 test('the prompt has the newest request however long it is', () => {
   const prompt = 'x'.repeat(maxCompositionBytes + 1)
-  const run = composed(
-    runOf('all'),
-    joinedUpTo(2, () => ({ message: 'm', prompt })),
-  )
+  const joined = joinedUpTo(2, () => ({ message: 'm', prompt }))
+  const run = composed(runOf('all'), joined)
   assert.ok(run.prompt.endsWith(prompt))
   assert.match(run.prompt, /; 1 older one was left out;/)
 })

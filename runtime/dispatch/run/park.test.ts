@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { broken, never, startTestBed, type TestBed } from '../test-bed.ts'
+import { answersLate, failsOnce, never, startTestBed, type TestBed } from '../test-bed.ts'
 
 const dayMs = 86_400_000
 
@@ -36,13 +36,7 @@ test('as many runs start at once as the budget allows, and one event reports all
 })
 
 test('a run that was parked keeps its place and its reason until it is resumed, and then has all its time', async (t) => {
-  const bed = await startTestBed(t, {
-    budget: { runs: 1 },
-    async run({ attempt }) {
-      if (attempt === 1) throw broken('unavailable')
-      return { reply: 'ok' }
-    },
-  })
+  const bed = await startTestBed(t, { budget: { runs: 1 }, run: failsOnce('unavailable') })
   const id = await bed.acceptRun({ timeoutSeconds: 30 })
   await bed.untilRetried(id)
   bed.clock.advance(10_000)
@@ -92,10 +86,7 @@ test('an attempt that a crash cut off is paid for, and one that asked no runner 
 test('a turn that the gateway had to stop is paid for, with the tokens that it reported', async (t) => {
   const bed = await startTestBed(t, {
     budget: { tokens: 5 },
-    run: (_turn, { signal }) =>
-      new Promise((resolve) =>
-        signal.addEventListener('abort', () => resolve({ reply: '', usage: { outputTokens: 5 } })),
-      ),
+    run: answersLate({ reply: '', usage: { outputTokens: 5 } }),
   })
   const id = await bed.acceptRun()
   await bed.untilAsked(1)
