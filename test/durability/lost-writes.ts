@@ -28,6 +28,8 @@ interface Outage {
 }
 
 const largeBytes = 100_000
+/** A disk that is full again while the store is moved costs a few tries. */
+const readyMs = 30_000
 const smallBytes = 500
 
 function outageOf(seed: number): { readonly outage: Outage; readonly random: () => number } {
@@ -152,11 +154,11 @@ function assertNotReady(statuses: readonly number[]): void {
 }
 
 export async function untilReady(gateway: KilledGateway): Promise<void> {
-  for (const end = performance.now() + 12_000; ; ) {
+  for (const end = performance.now() + readyMs; ; ) {
     if ((await fetch(`${gateway.url}/readyz`)).ok) return
     assert.ok(
       performance.now() < end,
-      `not ready within 30 s: ${gateway
+      `not ready within ${readyMs / 1000} s: ${gateway
         .output()
         .split('\n')
         .filter((l) => !l.includes('request-refused'))
