@@ -210,15 +210,6 @@ async function read<Answer>(gateway: GatewayProcess, path: string): Promise<Answ
   return answer.ok ? ((await answer.json()) as Answer) : undefined
 }
 
-/** A new process may be the first to learn of lost writes, and answers 503 while it moves the store to a new file. */
-async function readSoon<Answer>(gateway: GatewayProcess, path: string): Promise<Answer | undefined> {
-  for (const end = performance.now() + 10_000; ; ) {
-    const answer = await read<Answer>(gateway, path)
-    if (answer !== undefined || performance.now() > end) return answer
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-}
-
 /** Returns every record of a list, by this field. */
 async function readAll<Item extends object>(
   gateway: GatewayProcess,
@@ -227,7 +218,7 @@ async function readAll<Item extends object>(
 ): Promise<Map<string, Item>> {
   const all = new Map<string, Item>()
   for (let cursor = ''; ; ) {
-    const page = await readSoon<Page<Item>>(gateway, `/api/${list}?limit=500${cursor}`)
+    const page = await read<Page<Item>>(gateway, `/api/${list}?limit=500${cursor}`)
     assert.ok(page, `the list of ${list} can be read`)
     for (const item of page.items) all.set(String(item[by as keyof Item]), item)
     if (!page.next) return all
