@@ -34,7 +34,10 @@ export async function runCli(argv: readonly string[], io: Io = processIo()): Pro
   return result.exitCode
 }
 
-/** The rows of the groups, with those of their commands where the command line may be about one. @throws CommandFailure */
+/**
+ * Rows of `connect`, `disconnect` and `webhooks`. Packages describe the commands below them, and are read only where the command line may
+ * name one. @throws CommandFailure
+ */
 async function connectRows(words: readonly string[], io: Io, known: CommandRows): Promise<CommandRows> {
   const [first, second] = words
   const verb = first === 'help' ? second : first === '__complete' ? words.slice(1, -1)[0] : first

@@ -92,16 +92,11 @@ export function setupRows(): CommandRows {
   const setups = providers.map(({ setup }) => setup)
   const sources = Object.assign({}, ...named('source').map(sourceRows)) as CommandRows
   const [group] = Object.values(sources)
-  const examples = {
-    connect: examplesOf(setups.map(({ connect }) => connect)),
-    disconnect: examplesOf(setups.map(({ other }) => other)),
-    webhooks: group?.examples ?? [],
-  }
   return {
-    connect: { ...groups.connect, examples: examples.connect },
-    disconnect: { ...groups.disconnect, examples: examples.disconnect },
+    connect: { ...groups.connect, examples: examplesOf(setups.map(({ connect }) => connect)) },
+    disconnect: { ...groups.disconnect, examples: examplesOf(setups.map(({ other }) => other)) },
     ...Object.assign({}, ...providers.map(providerRows)),
-    webhooks: { ...groups.webhooks, examples: examples.webhooks },
+    webhooks: { ...groups.webhooks, examples: group?.examples ?? [] },
     ...sources,
   }
 }

@@ -1,4 +1,4 @@
-/** The groups of the commands that connect sources and providers. Their commands are those of packages, which are read when needed. */
+/** The groups of commands that connect sources and providers, without the commands that packages describe. */
 
 import type { CommandRow } from '../command-parts.ts'
 
