@@ -37,14 +37,16 @@ export function createGenerationHandlers(options: AdminOptions): GenerationHandl
     async readGeneration({ params }) {
       const number = numberOf(params)
       const record = archive.list().find(({ generation }) => generation === number)
-      const paths = number === undefined ? undefined : await archive.filesOf(number)
+      const kept = number === undefined ? undefined : await archive.read(number)
       const [item] = record === undefined ? [] : itemsOf(archive, [record], currentRefusal)
-      return item === undefined || paths === undefined ? missing(params) : { ...item, files: paths }
+      return item === undefined || kept === undefined
+        ? missing(params)
+        : { ...item, files: [...kept.sources.keys()] }
     },
 
     async readGenerationFile({ params, query }) {
       const number = numberOf(params)
-      if (number === undefined || (await archive.filesOf(number)) === undefined) return missing(params)
+      if (number === undefined || (await archive.read(number)) === undefined) return missing(params)
       const file = await files.read(number, query.path)
       const sentence = `Generation ${number} has no such file; GET /api/generations/${number} names them.`
       return file ?? refuse('NOT_FOUND', { sentence })
@@ -52,7 +54,7 @@ export function createGenerationHandlers(options: AdminOptions): GenerationHandl
 
     async compareGenerations({ params, query }) {
       const to = numberOf(params)
-      if (to === undefined || (await archive.filesOf(to)) === undefined) return missing(params)
+      if (to === undefined || (await archive.read(to)) === undefined) return missing(params)
       const changes = await files.compare(query.with, to)
       if (changes === undefined) return missing({ number: String(query.with) })
       return { from: query.with, to, files: changes }

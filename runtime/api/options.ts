@@ -48,7 +48,7 @@ export interface AdminOptions {
   /** True if a channel of that name exists, configured or not. */
   readonly isChannel: (name: string) => boolean
   readonly reloader: Pick<Reloader, 'reload' | 'rollback' | 'subscribe'>
-  readonly archive: Pick<DiskArchive, 'list' | 'rollback' | 'saved' | 'filesOf' | 'read'>
+  readonly archive: Pick<DiskArchive, 'list' | 'rollback' | 'saved' | 'read'>
   /** Returns the text of a file of the configuration as it may be shown. */
   readonly withoutSecrets: (file: string, text: string) => Promise<string>
   readonly activity: Activity

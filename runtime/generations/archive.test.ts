@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { cp, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Bundle, Diagnostic, GenerationContent } from '@reveille/engine'
@@ -78,7 +78,7 @@ async function filesBelow(folder: string): Promise<string[]> {
   return files.map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1)).sort()
 }
 
-test('a generation is kept as readable files, and served again bit for bit after a restart', async (t) => {
+test('a generation is kept as one file, and served again bit for bit after a restart', async (t) => {
   const { begun, contentOf, goLive, folder } = await createBench(t)
   const first = await begun()
   const content = contentOf('one', {
@@ -89,19 +89,10 @@ test('a generation is kept as readable files, and served again bit for bit after
   goLive(first, content)
   await first.close()
 
-  assert.deepEqual(await filesBelow(folder), [
-    '1/configuration/mappings/empty.yaml',
-    '1/configuration/mappings/späte.yaml',
-    '1/configuration/reveille.yaml',
-    '1/elsewhere/usr/share/reveille/github.yaml',
-    '1/record.json',
-    'index.json',
-  ])
+  assert.deepEqual(await filesBelow(folder), ['1.json', 'index.json'])
   const again = await begun()
   assert.deepEqual(await again.read(1), content)
-  assert.deepEqual(await again.filesOf(1), [...content.sources.keys()])
   assert.equal(await again.read(2), undefined)
-  assert.equal(await again.filesOf(2), undefined)
 })
 
 test('folders and files are readable by their owner alone', async (t) => {
@@ -172,11 +163,8 @@ test('of 25 generations the last 20 are kept, and no number is used again', asyn
     first.list().map(({ generation }) => generation),
     numbers,
   )
-  const folders = (await readdir(folder)).filter((name) => /^\d+$/.test(name)).map(Number)
-  assert.deepEqual(
-    folders.sort((one, other) => other - one),
-    numbers,
-  )
+  const names = ['index.json', ...numbers.map((number) => `${number}.json`)]
+  assert.deepEqual((await readdir(folder)).sort(), names.sort())
   const second = await begun()
   for (const number of numbers) {
     const content = await second.read(number)
@@ -199,15 +187,13 @@ test('contents are kept on the disk, not in memory', async (t) => {
 })
 
 test('of refused candidates the last 20 records are kept, newest first, beside what went live', async (t) => {
-  const { begun, contentOf, goLive, folder } = await createBench(t)
+  const { begun, contentOf, goLive } = await createBench(t)
   const first = await begun()
   goLive(first, contentOf('one'), 10)
   const refuse = (archive: DiskArchive, at: number) =>
     archive.note({ state: 'rejected', digest: `bad-${at}`, at, tookMs: 1, changes, diagnostics: [] })
   for (let at = 11; at <= 33; at += 1) refuse(first, at)
   await first.close()
-  assert.equal((await readdir(join(folder, 'rejected'))).length, 20)
-
   const second = await begun()
   refuse(second, 34)
   await second.saved()
@@ -216,7 +202,6 @@ test('of refused candidates the last 20 records are kept, newest first, beside w
     [list.length, list[0]?.digest, list[19]?.digest, list[20]?.generation],
     [21, 'bad-34', 'bad-15', 1],
   )
-  assert.equal((await readdir(join(folder, 'rejected'))).length, 20)
 })
 
 test('a candidate with ten thousand errors is kept with its first hundred, and says so', async (t) => {
@@ -243,17 +228,12 @@ test('the rollback that holds survives a restart, and so does its end', async (t
   assert.equal((await begun()).rollback(), undefined)
 })
 
-test('after a process died no number is given twice, and its unfinished files are removed', async (t) => {
+test('after a process died no number is given twice, and its unfinished file is replaced', async (t) => {
   const { begun, open, contentOf, goLive, folder } = await createBench(t)
   const dying = await begun()
   goLive(dying, contentOf('one'))
   await dying.saved()
-  // A crash leaves a folder half written, another half removed, and the draft of a file.
-  await mkdir(join(folder, '.2.draft', 'configuration'), { recursive: true })
-  await writeFile(join(folder, '.2.draft', 'configuration', 'reveille.yaml'), 'half')
-  await mkdir(join(folder, '.gone'))
-  await writeFile(join(folder, '.draft'), '{"highest"')
-  await writeFile(join(folder, 'rejected', '.draft'), '{')
+  await writeFile(join(folder, '.draft'), '{"sha256"')
 
   const next = await open()
   assert.deepEqual(
@@ -265,10 +245,7 @@ test('after a process died no number is given twice, and its unfinished files ar
   await next.begin()
   assert.ok(await next.read(1))
   await next.close()
-  assert.deepEqual(
-    (await filesBelow(folder)).filter((name) => name.includes('draft') || name.includes('gone')),
-    [],
-  )
+  assert.deepEqual(await filesBelow(folder), ['1.json', 'index.json'])
 })
 
 for (const [what, text] of [
@@ -301,9 +278,10 @@ test('a generation whose files were changed, removed or left unfinished is not s
   const first = await begun()
   for (const digest of ['one', 'two', 'three', 'four']) goLive(first, contentOf(digest))
   await first.close()
-  await writeFile(join(folder, '1', 'configuration', 'reveille.yaml'), '')
-  await rm(join(folder, '2', 'configuration'), { recursive: true })
-  await writeFile(join(folder, '3', 'record.json'), 'null')
+  const text = await readFile(join(folder, '1.json'), 'utf8')
+  await writeFile(join(folder, '1.json'), text.replace('hooks: {}', 'hooks: []'))
+  await writeFile(join(folder, '2.json'), text.slice(0, -20))
+  await writeFile(join(folder, '3.json'), 'null')
 
   const second = await begun()
   for (const number of [1, 2, 3]) assert.equal(await second.read(number), undefined)
@@ -457,5 +435,5 @@ test('a generation whose bundle was altered is not served', async (t) => {
   assert.equal((await archive.read(1))?.bundles.get('a.ts')?.codeHash, codeHash)
   await writeFile(file, 'export default () => 1\n')
   assert.equal(await archive.read(1), undefined)
-  assert.match(String(damaged), /generations\/1: the bundle of a\.ts is not what it was$/)
+  assert.match(String(damaged), /generations\/1\.json: the bundle of a\.ts is not what it was$/)
 })

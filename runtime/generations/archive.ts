@@ -1,13 +1,24 @@
 /** Keeps generations in the data folder. It answers from memory and writes in the background. */
 
 import { isDeepStrictEqual } from 'node:util'
-import type { GenerationArchive, GenerationContent } from '@reveille/engine'
+import {
+  type Diagnostic,
+  type GenerationArchive,
+  type GenerationContent,
+  type GenerationRecord,
+  isRefusedAgain,
+  keptGenerations,
+  type Rollback,
+} from '@reveille/engine'
 import { StoreError } from '../store/port.ts'
-import { createLayout, type Layout } from './layout.ts'
-import { isAbsent, isOfDisk, readContent, readRecord, readState, reasonOf } from './reading.ts'
-import type { ArchiveState, NumberedRecord } from './state.ts'
-import * as states from './state.ts'
-import { createWriting, type WriteState } from './writing.ts'
+import {
+  createGenerationFiles,
+  digestsOf,
+  type GenerationFiles,
+  isLost,
+  type KeptGeneration,
+  type NumberedRecord,
+} from './generation-files.ts'
 
 export interface ArchiveOptions {
   /** `generations` in the data folder; absolute, need not exist. */
@@ -30,135 +41,234 @@ export interface DiskArchive extends GenerationArchive {
   begin(): Promise<void>
   /** Resolves when everything so far is on the disk, or writing it has failed. */
   saved(): Promise<void>
-  /** The absolute paths of a kept generation's files. */
-  filesOf(generation: number): Promise<readonly string[] | undefined>
   /** The digests of the bundles that kept generations need; others may be removed. */
   neededBundles(): ReadonlySet<string>
   /** Writes what is left. Nothing is written after it. */
   close(): Promise<void>
 }
 
+/**
+ * Number of generations by which the index on the disk is ahead while a gateway runs, so that numbers that went live and were not written
+ * before it died are not given again. A gateway that closes writes the true number.
+ */
+const ahead = 8
+
+interface ArchiveState {
+  /** The highest generation number that was ever assigned. */
+  highest: number
+  rollback: Rollback | undefined
+  /** Newest first. */
+  refused: readonly GenerationRecord[]
+  /** The generation that went live last comes first. */
+  kept: readonly KeptGeneration[]
+  /** The numbers of the generations on the disk. */
+  readonly onDisk: Set<number>
+}
+
 /** Reads the folder, and writes nothing before {@link DiskArchive.begin}. */
 export async function openGenerationArchive(options: ArchiveOptions): Promise<DiskArchive> {
   const { folder, configFile } = options
-  const layout = createLayout(folder, configFile)
-  const opened = continued((await readState(layout)).state, options)
-  let state = opened
+  const files = createGenerationFiles(folder, configFile)
+  let { state } = await readState(files, options)
+  const rollbackBefore = state.rollback
+  /** The number of the generation that is live in this process. */
+  let live: number | undefined
   /** The changes before the folder belonged to this process. */
-  let early: ((state: ArchiveState) => ArchiveState)[] | undefined = []
-  let write: WriteState | undefined
+  let early: (() => void)[] | undefined = []
+  const saving = createSaving((isLast) => write(files, state, isLast), options.onFailed)
+
+  function change(step: () => void): void {
+    early?.push(step)
+    step()
+    saving.save()
+  }
+
+  return {
+    list: () => recordsOf(state, live),
+    numberOf: (digest) =>
+      state.kept.find(({ record }) => record.digest === digest)?.record.generation ?? state.highest + 1,
+    keep(record, content) {
+      const isRestart = live === undefined
+      live = record.generation
+      change(() => addLive(state, { ...record, digest: content.digest }, content, isRestart))
+    },
+    note: (record) => change(() => addRefused(state, record)),
+    async read(generation) {
+      const entry = find(state, generation)
+      if (entry === undefined || entry.content) return entry?.content
+      try {
+        return await files.readContent(generation)
+      } catch (error) {
+        options.onDamaged([files.damageOf(generation, error)])
+        // The live one stays in the list.
+        if (isLost(error) && generation !== live) change(() => drop(state, generation))
+        return undefined
+      }
+    },
+    rollback: () => state.rollback,
+    setRollback(rollback) {
+      if (isDeepStrictEqual(rollback, state.rollback)) return
+      change(() => {
+        state.rollback = rollback
+      })
+    },
+    async begin() {
+      // Until the data folder was locked, another gateway may have written here.
+      const now = await readState(files, options)
+      if (isTaken(state, now.state) || !isDeepStrictEqual(now.state.rollback, rollbackBefore))
+        throw new StoreError('LOCKED', `another process used ${folder} until a moment ago: start again`)
+      state = now.state
+      for (const step of early ?? []) step()
+      early = undefined
+      if (now.damaged.length > 0) options.onDamaged(now.damaged)
+      await saving.begin()
+    },
+    saved: saving.saved,
+    neededBundles: () => new Set(state.kept.flatMap(({ bundles }) => bundles)),
+    close: saving.close,
+  }
+}
+
+/** Writes in the background, and nothing before `begin` or after `close`. */
+function createSaving(write: (isLast: boolean) => Promise<void>, onFailed: (error: unknown) => void) {
+  let mayWrite = false
   let saving: Promise<void> | undefined
   let isChanged = false
   let isFailing = false
   let isLast = false
 
-  function change(next: (state: ArchiveState) => ArchiveState): void {
-    early?.push(next)
-    state = next(state)
-    save()
-  }
-
   function save(): void {
     isChanged = true
-    if (write) saving ??= saveAll(write)
+    if (mayWrite) saving ??= saveAll()
   }
 
   /** Writes one state at a time; changes meanwhile are part of the next one. */
-  async function saveAll(write: WriteState): Promise<void> {
+  async function saveAll(): Promise<void> {
     while (isChanged) {
       isChanged = false
       try {
-        await write(state, (entry) => (state = states.markWritten(state, entry)), isLast)
+        await write(isLast)
         isFailing = false
       } catch (error) {
-        if (!isFailing) options.onFailed(error)
+        if (!isFailing) onFailed(error)
         isFailing = true
       }
     }
     saving = undefined
   }
 
-  async function begin(): Promise<void> {
-    const read = await readState(layout)
-    const found = { ...read, state: continued(read.state, options) }
-    // Until the data folder was locked, another gateway may have written here.
-    refuseOverlap(opened, found.state, state, folder)
-    state = (early ?? []).reduce((next, step) => step(next), found.state)
-    early = undefined
-    if (found.damaged.length > 0) options.onDamaged(found.damaged)
-    write = createWriting(layout, found)
-    save()
-    await saving
-  }
-
   return {
-    list: () => states.recordsOf(state),
-    numberOf: (digest) => states.generationFor(state, digest),
-    keep(record, content) {
-      const numbered: NumberedRecord = { ...record, digest: content.digest }
-      change((before) => states.addLive(before, numbered, content))
-    },
-    note: (record) => change((before) => states.addRefused(before, record)),
-    async read(generation) {
-      const kept = state.kept.find(({ record }) => record.generation === generation)
-      if (kept === undefined || kept.content) return kept?.content
-      const onLost = () => change((before) => states.dropGeneration(before, generation))
-      return readKept(layout, generation, options, onLost)
-    },
-    rollback: () => state.rollback,
-    setRollback(rollback) {
-      if (!isDeepStrictEqual(rollback, state.rollback)) change((before) => ({ ...before, rollback }))
-    },
-    begin,
+    save,
     saved: async () => saving,
-    async filesOf(generation) {
-      const kept = state.kept.find(({ record }) => record.generation === generation)
-      return kept && (kept.content ? [...kept.content.sources.keys()] : filesIn(layout, generation))
+    async begin() {
+      mayWrite = true
+      save()
+      await saving
     },
-    neededBundles: () => new Set(state.kept.flatMap(({ bundles }) => bundles)),
     async close() {
       isLast = true
       save()
       await saving
-      write = undefined
+      mayWrite = false
     },
   }
 }
 
-/** A store that was restored without its generations knows which numbers were given before. */
-function continued(found: ArchiveState, { highestElsewhere }: ArchiveOptions): ArchiveState {
-  return found.highest > 0 ? found : { ...found, highest: highestElsewhere?.() ?? 0 }
+async function readState(files: GenerationFiles, { highestElsewhere }: ArchiveOptions) {
+  const { index, kept, damaged } = await files.readAll()
+  kept.sort((one, other) => other.record.at - one.record.at)
+  const state: ArchiveState = {
+    // A store that was restored without its generations knows which numbers were given before.
+    highest: index.highest || (highestElsewhere?.() ?? 0),
+    rollback: index.rollback,
+    refused: index.refused,
+    kept: kept.slice(0, keptGenerations),
+    onDisk: new Set(kept.map(({ record }) => record.generation)),
+  }
+  return { state, damaged }
 }
 
-async function filesIn(layout: Layout, generation: number): Promise<readonly string[]> {
-  const { files } = await readRecord(layout, generation)
-  return files.map(({ path }) => layout.fromWritten(path, 'configuration'))
-}
-
-async function readKept(
-  layout: Layout,
-  generation: number,
-  { configFile, onDamaged }: ArchiveOptions,
-  onLost: () => void,
-): Promise<GenerationContent | undefined> {
-  try {
-    return await readContent(layout, generation, configFile)
-  } catch (error) {
-    onDamaged([`${layout.generationFolder(generation)}: ${reasonOf(error)}`])
-    // An error of the disk may pass; a file that is missing or altered is lost.
-    if (isAbsent(error) || !isOfDisk(error)) onLost()
-    return undefined
+/** Old generations are removed last, so a crash in between leaves an archive that holds a little too much. */
+async function write(files: GenerationFiles, state: ArchiveState, isLast: boolean): Promise<void> {
+  await files.makeFolder()
+  for (const entry of state.kept.toReversed()) {
+    if (entry.content === undefined) continue
+    await files.writeGeneration(entry.record, entry.content)
+    state.onDisk.add(entry.record.generation)
+    entry.content = undefined
+  }
+  const { highest, rollback, refused } = state
+  await files.writeIndex({ highest: isLast ? highest : highest + ahead, rollback, refused })
+  for (const generation of state.onDisk) {
+    if (find(state, generation)) continue
+    await files.remove(generation)
+    state.onDisk.delete(generation)
   }
 }
 
-/** @throws StoreError `LOCKED` when another gateway has used a number that went live here, or changed the rollback */
-function refuseOverlap(opened: ArchiveState, now: ArchiveState, mine: ArchiveState, folder: string): void {
-  const taken = (number: number, digest: string) =>
-    number <= now.highest &&
-    !now.kept.some(({ record }) => record.generation === number && record.digest === digest)
-  const isTaken = mine.kept.some(
-    ({ record, content }) => content !== undefined && taken(record.generation, record.digest),
+function find({ kept }: ArchiveState, generation: number): KeptGeneration | undefined {
+  return kept.find(({ record }) => record.generation === generation)
+}
+
+function drop(state: ArchiveState, generation: number): void {
+  state.kept = state.kept.filter(({ record }) => record.generation !== generation)
+}
+
+/** `isRestart`: the generation was compared with nothing, so the changes that were recorded before are kept. */
+function addLive(
+  state: ArchiveState,
+  record: NumberedRecord,
+  content: GenerationContent,
+  isRestart: boolean,
+): void {
+  const { generation } = record
+  const { changes, by = record.by } = (isRestart && find(state, generation)?.record) || record
+  drop(state, generation)
+  const added: KeptGeneration = {
+    record: { ...limitDiagnostics(record), changes, ...(by !== undefined && { by }) },
+    bundles: digestsOf(content.bundles.values()),
+    content,
+  }
+  state.kept = [added, ...state.kept].slice(0, keptGenerations)
+  state.highest = Math.max(state.highest, generation)
+}
+
+function addRefused(state: ArchiveState, record: GenerationRecord): void {
+  const [last, ...earlier] = state.refused
+  const others = last && isRefusedAgain(last, record) ? earlier : state.refused
+  state.refused = [limitDiagnostics(record), ...others].slice(0, keptGenerations)
+}
+
+/** True if another gateway has used a number that went live here. */
+function isTaken(mine: ArchiveState, now: ArchiveState): boolean {
+  return mine.kept.some(
+    ({ record, content }) =>
+      content !== undefined &&
+      record.generation <= now.highest &&
+      find(now, record.generation)?.record.digest !== record.digest,
   )
-  if (!isTaken && isDeepStrictEqual(now.rollback, opened.rollback)) return
-  throw new StoreError('LOCKED', `another process used ${folder} until a moment ago: start again`)
+}
+
+/** The records, newest first. On equal times, a generation that went live precedes a refused candidate. */
+function recordsOf({ kept, refused }: ArchiveState, live: number | undefined): readonly GenerationRecord[] {
+  const numbered = kept.map(({ record }): GenerationRecord => {
+    return { ...record, state: record.generation === live ? 'live' : 'retired' }
+  })
+  return [...numbered, ...refused].sort((one, other) => other.at - one.at)
+}
+
+/** Records stay in memory, and ten thousand mappings can have as many errors. */
+const maxDiagnostics = 100
+
+function limitDiagnostics<Kind extends GenerationRecord>(record: Kind): Kind {
+  const { diagnostics } = record
+  const more = diagnostics.length - maxDiagnostics
+  if (more <= 0) return record
+  const rest: Diagnostic = {
+    severity: record.state === 'rejected' ? 'error' : 'warning',
+    code: 'MORE_DIAGNOSTICS',
+    message: `There were ${more} more; the first ${maxDiagnostics} are kept`,
+    hint: '`reveille check` lists all of those that the files have now.',
+  }
+  return { ...record, diagnostics: [...diagnostics.slice(0, maxDiagnostics), rest] }
 }

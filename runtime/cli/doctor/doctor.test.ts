@@ -464,7 +464,7 @@ test(
 
 test('a data folder that lost its database is reported before a start refuses it', limit, async (t) => {
   const { run, diagnose, write } = await withoutGateway(t, { 'reveille.yaml': plain })
-  await write('data/generations/1/state.json', '{}')
+  await write('data/generations/1.json', '{}')
   assertCheck(await diagnose(), 'gateway', ['problem STORE_MISSING'])
   assertAnswer(await run('start'), {
     code: 1,
