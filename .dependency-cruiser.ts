@@ -41,7 +41,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
   ],
   'engine/resolve': [
     ['model/'],
-    ['admit/', 'match/', 'payload.ts', 'watch-event-loop.ts'],
+    ['admit/', 'match/', 'payload.ts', 'event-loop-fixture.ts'],
     ['explain/', 'render/'],
     ['resolve.ts'],
     ['explain.ts'],

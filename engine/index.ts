@@ -80,11 +80,9 @@ export {
   type Prepared,
 } from './reload/candidate.ts'
 export type { Changes, Difference } from './reload/changes.ts'
-export type { InspectCandidate } from './reload/dry-run.ts'
 export type { GenerationArchive, GenerationContent, GenerationRecord, Rollback } from './reload/generation.ts'
 export { isRefusedAgain, keptGenerations } from './reload/generation.ts'
 export type { CurrentLive, Live } from './reload/live.ts'
-export { createMemoryArchive, newestFirst } from './reload/memory-archive.ts'
 export type { ReloadEvent, ReloadListener, ReloadResult } from './reload/reload-event.ts'
 export {
   createReloader,

@@ -26,9 +26,13 @@ interface ReloadResultsOptions {
 }
 
 export function createReloadResults({ now, archive, emit, serving, actor }: ReloadResultsOptions) {
-  /** The previous snapshot stays live. */
-  function stay(outcome: 'unchanged' | 'rejected', diagnostics: readonly Diagnostic[], begun: number) {
-    const ok = outcome === 'unchanged'
+  /** The previous snapshot stays live, and only the caller gets the result. */
+  function stay(
+    outcome: ReloadResult['outcome'],
+    diagnostics: readonly Diagnostic[],
+    begun: number,
+  ): ReloadResult {
+    const ok = outcome !== 'rejected'
     return { outcome, ok, generation: serving(), tookMs: now() - begun, changes: noChanges, diagnostics }
   }
 
@@ -72,8 +76,6 @@ export function createReloadResults({ now, archive, emit, serving, actor }: Relo
       emit({ type: 'content-unchanged', generation: result.generation ?? 0, tookMs: result.tookMs })
       return { ...result, digest }
     },
-    /** Nothing changed yet, because the files may be half saved. No event: most such states last for an instant. */
-    resting: (begun: number): ReloadResult => stay('unchanged', [], begun),
     /** `rollbackTo` is the generation of a failed rollback. */
     rejected(
       diagnostics: readonly Diagnostic[],
@@ -97,7 +99,6 @@ export function createReloadResults({ now, archive, emit, serving, actor }: Relo
       emit({ type: 'candidate-rejected', diagnostics, ...identity, tookMs, ...origin })
       return { ...result, ...identity }
     },
-    /** Without a candidate, only the caller gets the result. */
-    declined: (reason: Diagnostic, begun: number): ReloadResult => stay('rejected', [reason], begun),
+    stay,
   }
 }

@@ -19,14 +19,11 @@ import {
   type Built,
   buildCandidate,
   type Candidate,
-  CandidateError,
   type CandidateParts,
   type CandidateSource,
 } from './candidate.ts'
-import { type DryRunResult, dryRunCandidate, type InspectCandidate } from './dry-run.ts'
 import type { GenerationArchive, GenerationContent, GenerationRecord } from './generation.ts'
 import type { CurrentLive, Live } from './live.ts'
-import { createMemoryArchive } from './memory-archive.ts'
 import { closing, generationNotKept, overruled, rollbackLost, rolledBack } from './reload-diagnostics.ts'
 import type { ReloadEvent, ReloadListener, ReloadResult } from './reload-event.ts'
 import { createReloadQueue } from './reload-queue.ts'
@@ -46,14 +43,30 @@ export interface ReloaderOptions extends CandidateParts {
   readonly watchSettings?: WatchSettings & { readonly restMs?: number }
   /** Calls back after so many milliseconds. Returns what cancels that. Default: a timer of the process. */
   readonly after?: (ms: number, act: () => void) => () => void
-  /** Default: an archive in memory. */
-  readonly archive?: GenerationArchive
+  readonly archive: GenerationArchive
   /** The settings that the process was started with. Boot-only settings keep their values. */
   readonly boot?: Settings
 }
 
 /** A generation that is kept, or texts in place of some of the files, by path. */
 export type DryRunSource = number | ReadonlyMap<string, string>
+
+interface DryRunSides {
+  readonly live: Snapshot
+  readonly candidate: Snapshot
+  /** True if a reload or a rollback waits. Then the results so far have to suffice. */
+  isGivenUp(): boolean
+}
+
+/** Compares both sides. */
+type Inspect<Seen> = (sides: DryRunSides) => Promise<Seen>
+
+/** `result.outcome` is `live` if the candidate would go live. */
+export interface DryRunResult<Seen> {
+  readonly result: ReloadResult
+  /** Absent if there was no candidate to inspect. */
+  readonly seen?: Seen
+}
 
 interface ReloadWanted {
   readonly endsRollback?: boolean
@@ -78,20 +91,16 @@ export interface Reloader {
    */
   rollback(generation: number, by?: string): Promise<ReloadResult>
   /**
-   * Builds a candidate of the current files, passes it to `inspect`, and releases it. Nothing goes live. With a
-   * generation the candidate is that of a rollback; with texts by path they are read in place of these files.
-   * @throws Error once closed, or before the first successful load
+   * Builds a candidate of the current files, passes it to `inspect`, and releases it. Nothing goes live, and only the
+   * caller gets the result. With a generation the candidate is that of a rollback; with texts by path they are read in
+   * place of these files. `isForRequests`: no tests are run, nothing but transforms starts, and content that is live
+   * already is inspected too. @throws Error once closed, or before the first successful load
    */
-  dryRun<Seen>(inspect: InspectCandidate<Seen>, source?: DryRunSource): Promise<DryRunResult<Seen>>
-  /**
-   * Builds the snapshot of a generation that is kept, passes it to `use`, and releases it. Its tests are not run.
-   * Resolves with undefined for one that is not kept any more. @throws Error once closed, or before the first
-   * successful load, or where its content does not compile any more
-   */
-  withGeneration<Result>(
-    generation: number,
-    use: (snapshot: Snapshot) => Promise<Result>,
-  ): Promise<Result | undefined>
+  dryRun<Seen>(
+    inspect: Inspect<Seen>,
+    source?: DryRunSource,
+    isForRequests?: boolean,
+  ): Promise<DryRunResult<Seen>>
   /** Returns what the live snapshot was made from. @throws Error before the first successful load */
   source(): LiveSource
   /** Lists the newest first. */
@@ -145,7 +154,7 @@ class LiveReloader implements Reloader {
   constructor(options: ReloaderOptions) {
     this.#options = options
     this.#now = options.now
-    this.#archive = options.archive ?? createMemoryArchive()
+    this.#archive = options.archive
     this.#results = createReloadResults({
       now: options.now,
       archive: this.#archive,
@@ -178,19 +187,16 @@ class LiveReloader implements Reloader {
     })
   }
 
-  async dryRun<Seen>(inspect: InspectCandidate<Seen>, source?: DryRunSource): Promise<DryRunResult<Seen>> {
+  async dryRun<Seen>(
+    inspect: Inspect<Seen>,
+    source?: DryRunSource,
+    isForRequests = false,
+  ): Promise<DryRunResult<Seen>> {
     this.#refuseClosed()
-    this.current()
-    return this.#queue.add(() => this.#dryRun(inspect, source))
-  }
-
-  async withGeneration<Result>(
-    generation: number,
-    use: (snapshot: Snapshot) => Promise<Result>,
-  ): Promise<Result | undefined> {
-    this.#refuseClosed()
-    if (generation === this.current().generation) return use(this.current().snapshot)
-    return this.#queue.add(() => this.#useGeneration(generation, use))
+    // What is live need not wait for a reload.
+    if (isForRequests && source === this.current().generation)
+      return this.#inspectLive(inspect, this.#results.stay('unchanged', [], this.#now()))
+    return this.#queue.add(() => this.#dryRun(inspect, source, isForRequests))
   }
 
   source(): LiveSource {
@@ -262,7 +268,7 @@ class LiveReloader implements Reloader {
         overruled: () => (this.#rollbacks > 0 ? overruled : undefined),
       })
       if (built.outcome === 'superseded') {
-        if (this.#closed) return this.#results.declined(closing, begun)
+        if (this.#closed) return this.#results.stay('rejected', [closing], begun)
         this.#queue.joinWaiting()
         continue
       }
@@ -295,7 +301,8 @@ class LiveReloader implements Reloader {
       })
       this.#resting = since
     }
-    return this.#results.resting(begun)
+    // No event: most such states last for an instant.
+    return this.#results.stay('unchanged', [], begun)
   }
 
   #endRest(): void {
@@ -330,10 +337,10 @@ class LiveReloader implements Reloader {
     const begun = this.#now()
     const kept = await this.#archive.read(generation)
     if (kept === undefined)
-      return this.#results.declined(generationNotKept(generation, this.#archive.list()), begun)
+      return this.#results.stay('rejected', [generationNotKept(generation, this.#archive.list())], begun)
     const built = await buildCandidate(this.#options, this.#contextOf(kept))
     if (built.outcome === 'superseded' || built.outcome === 'resting')
-      return this.#results.declined(closing, begun)
+      return this.#results.stay('rejected', [closing], begun)
     if (built.outcome === 'unchanged') {
       const isHeld = this.#holdAgainstFiles(this.current().generation, built.digest)
       return this.#results.unchanged(
@@ -391,7 +398,7 @@ class LiveReloader implements Reloader {
   ): Promise<ReloadResult> {
     if (this.#closed) {
       await this.#settle(() => candidate.discard())
-      return this.#results.declined(closing, begun)
+      return this.#results.stay('rejected', [closing], begun)
     }
     const { live, before } = this.#swap(candidate)
     const { generation, snapshot } = live
@@ -413,50 +420,55 @@ class LiveReloader implements Reloader {
     }
   }
 
-  async #dryRun<Seen>(inspect: InspectCandidate<Seen>, source?: DryRunSource): Promise<DryRunResult<Seen>> {
-    const [generation, changed] = typeof source === 'number' ? [source] : [undefined, source]
-    const kept = generation === undefined ? undefined : await this.#archive.read(generation)
-    if (generation !== undefined && kept === undefined) {
-      return {
-        result: this.#results.declined(generationNotKept(generation, this.#archive.list()), this.#now()),
+  async #dryRun<Seen>(
+    inspect: Inspect<Seen>,
+    source: DryRunSource | undefined,
+    isForRequests: boolean,
+  ): Promise<DryRunResult<Seen>> {
+    const begun = this.#now()
+    const kept = typeof source === 'number' ? await this.#archive.read(source) : undefined
+    if (typeof source === 'number' && kept === undefined) {
+      const reason = generationNotKept(source, this.#archive.list())
+      return { result: this.#results.stay('rejected', [reason], begun) }
+    }
+    const { test, ...parts } = this.#options
+    const built = await buildCandidate(isForRequests ? parts : { ...parts, test }, {
+      ...this.#contextOf(kept),
+      ...(typeof source === 'object' && { changed: source }),
+      isDryRun: true,
+      isForRequests,
+      isSuperseded: () => this.#closed || (this.#rollbacks > 0 && !isForRequests),
+    })
+    switch (built.outcome) {
+      case 'superseded':
+      case 'resting':
+        return { result: this.#results.stay('rejected', [this.#closed ? closing : overruled], begun) }
+      case 'rejected':
+        return {
+          result: { ...this.#results.stay('rejected', built.diagnostics, begun), digest: built.digest },
+        }
+      case 'unchanged': {
+        const result = { ...this.#results.stay('unchanged', built.warnings, begun), digest: built.digest }
+        return isForRequests ? this.#inspectLive(inspect, result) : { result }
       }
     }
-    return dryRunCandidate(inspect, {
-      parts: this.#options,
-      context: {
-        ...this.#contextOf(kept),
-        ...(changed && { changed }),
-        isSuperseded: () => this.#closed || this.#rollbacks > 0,
-      },
-      live: this.current(),
-      now: this.#now,
-      isClosed: () => this.#closed,
-      isGivenUp: () => this.#closed || this.#queue.isAnyWaiting(),
-      settle: (step) => this.#settle(step),
-    })
-  }
-
-  async #useGeneration<Result>(
-    generation: number,
-    use: (snapshot: Snapshot) => Promise<Result>,
-  ): Promise<Result | undefined> {
-    const kept = await this.#archive.read(generation)
-    if (kept === undefined) return undefined
-    const { test: _test, ...parts } = this.#options
-    const built = await buildCandidate(parts, {
-      ...this.#contextOf(kept),
-      isDryRun: true,
-      isForRequests: true,
-    })
-    if (built.outcome === 'superseded' || built.outcome === 'resting')
-      throw new Error('The reloader is closed')
-    if (built.outcome === 'unchanged') return use(this.current().snapshot)
-    if (built.outcome === 'rejected') throw new CandidateError(built.diagnostics)
+    const { snapshot, changes, warnings } = built.candidate
     try {
-      return await use(built.candidate.snapshot)
+      const seen = await inspect(this.#sidesOf(snapshot))
+      const result = this.#results.stay('live', warnings, begun)
+      return { result: { ...result, changes, digest: snapshot.digest }, seen }
     } finally {
       await this.#settle(() => built.candidate.discard())
     }
+  }
+
+  async #inspectLive<Seen>(inspect: Inspect<Seen>, result: ReloadResult): Promise<DryRunResult<Seen>> {
+    return { result, seen: await inspect(this.#sidesOf(this.current().snapshot)) }
+  }
+
+  #sidesOf(candidate: Snapshot): DryRunSides {
+    const isGivenUp = () => this.#closed || this.#queue.isAnyWaiting()
+    return { live: this.current().snapshot, candidate, isGivenUp }
   }
 
   #watchSettings(): WatchSettings {

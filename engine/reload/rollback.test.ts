@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { noChanges } from './changes.ts'
-import { createMemoryArchive } from './memory-archive.ts'
+import { createMemoryArchive } from './memory-archive-fixture.ts'
 import { createBench, runScript, states, withThree } from './scripts-fixture.ts'
 
 const scripts = `

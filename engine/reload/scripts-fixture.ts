@@ -9,7 +9,7 @@ import type { Settings } from '../config/settings.ts'
 import type { Bundle, Bundled, OpenedModule } from '../transform/port.ts'
 import { CandidateError } from './candidate.ts'
 import type { GenerationArchive } from './generation.ts'
-import { createMemoryArchive } from './memory-archive.ts'
+import { createMemoryArchive } from './memory-archive-fixture.ts'
 import type { ReloadEvent, ReloadResult } from './reload-event.ts'
 import { createReloader, type ReloaderOptions } from './reloader.ts'
 

@@ -2,7 +2,7 @@
  * Starts one thread, passes on its messages, notices its end, and ends it. A thread is always in one of these states:
  *
  * running -> ending (by its owner) -> ended, or abandoned and ended later
- *         -> lost (it ended on its own, or broke its protocol)
+ *         -> lost (it ended on its own)
  */
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
@@ -21,8 +21,6 @@ export interface ThreadOptions {
   readonly name: string
   /** The number of integers that both sides share. Default: 0. */
   readonly slots?: number
-  /** Checks the messages of a thread that runs foreign code. Default: every message is accepted. */
-  readonly accepts?: (message: unknown) => boolean
   /** Posted in place of terminating the thread, which then has 2 s to end on its own. */
   readonly closeMessage?: unknown
   /** A thread in native code does not end. It is abandoned after this long. Default: never. Milliseconds. */
@@ -60,10 +58,8 @@ export function programFile(name: string, base: string): URL {
   return new URL(base.endsWith('.ts') ? name : name.replace(/\.ts$/, '.js'), base)
 }
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one thread is one state machine, whose functions share its state
 export function startThread<To, From>(options: ThreadOptions): Thread<To, From> {
-  const { slots = 0, accepts = () => true, closeMessage, abandonMs } = options
-  const { timers = backgroundTimers } = options
+  const { slots = 0, closeMessage, abandonMs, timers = backgroundTimers } = options
   const { port1: port, port2 } = new MessageChannel()
   const shared = new Int32Array(new SharedArrayBuffer(4 * slots))
   const worker = startWorker(options, port2, shared)
@@ -119,22 +115,11 @@ export function startThread<To, From>(options: ThreadOptions): Thread<To, From> 
     })
   }
 
-  function hear(message: unknown): void {
-    if (state !== 'running') return
-    if (accepts(message)) thread.owner.heard(message as From)
-    else lose('posted what no worker posts')
-  }
-
-  function lose(reason: string): void {
-    if (state !== 'running') return
-    thread.owner.lost(reason)
-    void thread.end()
+  function hear(message: From): void {
+    if (state === 'running') thread.owner.heard(message)
   }
 
   port.on('message', hear)
-  port.on('messageerror', () => lose('posted what cannot be read'))
-  // A transform cannot reach `port`, but `parentPort`, past the guard in front of it.
-  worker.on('message', () => lose('posted to parentPort, which is not for transforms'))
   worker.on('error', (error: unknown) => {
     lastError = error instanceof Error ? error.message : String(error)
   })

@@ -5,7 +5,6 @@
 
 import { dirname } from 'node:path'
 import {
-  CandidateError,
   type Configuration,
   containSnapshot,
   createCompiler,
@@ -33,7 +32,7 @@ import { type Ending, testEntryOf } from './test-entry.ts'
 
 export interface RequestDryRunsOptions {
   readonly read: Pick<Reader, 'request' | 'requests'>
-  readonly reloader: Pick<Reloader, 'current' | 'source' | 'withGeneration'>
+  readonly reloader: Pick<Reloader, 'current' | 'source' | 'dryRun'>
   readonly plugins: Pick<PluginHost, 'catalog'>
   readonly randomness: Randomness
   readonly evaluators: Evaluators
@@ -103,13 +102,13 @@ export function createRequestDryRuns(options: RequestDryRunsOptions) {
     }
     if (by === 'live') return { ok: true, ...(await through(reloader.current().snapshot)) }
     if (typeof by === 'object') return throughPasted(await pasted.compiled(by.mapping), through)
-    try {
-      const answer = await reloader.withGeneration(by, through)
-      return answer === undefined ? { ok: false, why: 'GENERATION_NOT_KEPT' } : { ok: true, ...answer }
-    } catch (error) {
-      if (!(error instanceof CandidateError)) throw error
-      return { ok: false, why: 'NOT_COMPILED', diagnostics: error.diagnostics }
-    }
+    const { result, seen } = await reloader.dryRun(({ candidate }) => through(candidate), by, true)
+    if (seen) return { ok: true, ...seen }
+    const { diagnostics } = result
+    const isKept = diagnostics[0]?.code !== 'GENERATION_NOT_KEPT'
+    return isKept
+      ? { ok: false, why: 'NOT_COMPILED', diagnostics }
+      : { ok: false, why: 'GENERATION_NOT_KEPT' }
   }
 
   return {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { watchEventLoop } from '../../engine/resolve/watch-event-loop.ts'
+import { watchEventLoop } from '../../engine/resolve/event-loop-fixture.ts'
 import { configuration, install } from '../installation.ts'
 
 const files = {

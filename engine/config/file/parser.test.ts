@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { watchEventLoop } from '../../resolve/watch-event-loop.ts'
+import { watchEventLoop } from '../../resolve/event-loop-fixture.ts'
 import type { WrittenText } from './parse-text.ts'
 import { createThreadParser, parserInPlace, type ThreadOptions } from './parser.ts'
 

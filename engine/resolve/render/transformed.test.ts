@@ -149,16 +149,17 @@ a body: { body: no } ⇒ 'body' is no field of an action; what the sender reads 
 busy: { busy: reject } ⇒ 'busy' is no field of an action; it is set in the mapping
 a runner: { runner: echo } ⇒ 'runner' is no field of an action; a runner is set in the mapping
 a mode that is none: { wakeMode: later } ⇒ wakeMode must be
-a boolean as text: { deliver: 'false' } ⇒ 'deliver' must be true or false, not a string
-a number as text: { timeoutSeconds: '30' } ⇒ 'timeoutSeconds' must be a number, not a string
+a boolean as text: { deliver: 'false' } ⇒ deliver must be true or false
+a number as text: { timeoutSeconds: '30' } ⇒ timeoutSeconds must be a whole number of seconds
 a number out of range: { timeoutSeconds: 0 } ⇒ timeoutSeconds must be
 a channel that does not exist: { channel: pigeon } ⇒ channel
 a list that is none: { deliverTo: slack } ⇒ 'deliverTo' must be a list of {channel, to}, not a string
+a target without a channel: { deliverTo: [{ channel: slack }, { to: C }] } ⇒ 'deliverTo[1]' must be {channel, to}, with a string as 'channel'
 a reserved session key: { sessionKey: main } ⇒ sessionKey
 a blank message: { message: ' ' } ⇒ message must not be blank
 an action that is none: { action: sleep } ⇒ 'action' must be "wake" or "agent"
 an empty string: { to: '' } ⇒ to must not be empty
-a message of an element: [{ message: one }, { message: 2 }] ⇒ review.ts: element 1 answered what cannot be used: 'message' must be a string or a prompt, not a number
+a message of an element: [{ message: one }, { message: 2 }] ⇒ review.ts: element 1 answered what cannot be used: message must be a string
 far too many targets: { deliverTo: [${Array(10_000).fill('{channel: fax}')}] } ⇒ 'deliverTo' has 10000 targets, where 100 are the most
 a number as a reply: { reply: 7 } ⇒ 'reply' must be an object, a list or a text, not a number
 a prompt as a reply: PROMPT ⇒ 'reply' must be JSON or a text, not a prompt

@@ -137,64 +137,33 @@ function callOf(draft: Draft, { request, params, vars, item, index }: Scope, met
   }
 }
 
-type Kind = readonly ['string' | 'boolean' | 'number' | 'list', string]
-
-const isText: Kind = ['string', 'a string']
-
-/** The type that a field may have besides null, and the words for it. */
-const kinds: Readonly<Record<ChangedName, Kind>> = {
-  ...{ name: isText, sessionKey: isText, channel: isText, to: isText, model: isText, thinking: isText },
-  ...{ text: ['string', 'a string or a prompt'], message: ['string', 'a string or a prompt'] },
-  ...{ mode: ['string', '"now" or "next-heartbeat"'], wakeMode: ['string', '"now" or "next-heartbeat"'] },
-  action: ['string', '"wake" or "agent"'],
-  deliver: ['boolean', 'true or false'],
-  timeoutSeconds: ['number', 'a number'],
-  deliverTo: ['list', 'a list of {channel, to}'],
-}
-
 function changeOf(action: Exclude<AnsweredAction, null>, name: string): Change {
   return Object.entries(action ?? {}).map(([field, answered]) => {
-    if (!Object.hasOwn(kinds, field)) throw unknownField(field, name)
-    return checked(field as ChangedName, answered, name)
+    const changed = changedNames.find((known) => known === field)
+    if (changed === undefined) throw unknownField(field, name)
+    const segments = 'prompt' in answered ? answered.prompt : undefined
+    const value = 'prompt' in answered ? plainText(answered.prompt) : (answered.value ?? undefined)
+    if (changed === 'action' && value !== undefined && value !== 'wake' && value !== 'agent')
+      throw badAnswer(name, '`action` must be "wake" or "agent"')
+    if (changed === 'deliverTo' && value !== undefined) checkTargets(value, name)
+    return [changed, value, segments]
   })
 }
 
-function checked(field: ChangedName, answered: AnsweredField, name: string): Change[number] {
-  const [kind, expected] = kinds[field]
-  if ('prompt' in answered) {
-    if (kind === 'string' && field !== 'action') return [field, plainText(answered.prompt), answered.prompt]
-    throw badAnswer(name, `\`${field}\` must be ${expected}, not a prompt`)
-  }
-  const { value } = answered
-  if (value === null) return [field, undefined, undefined]
-  const fits = kind === 'list' ? isTargets(value) : typeof value === kind
-  if (!fits) throw badAnswer(name, `\`${field}\` must be ${expected}, not ${typeName(value)}`)
-  if (Array.isArray(value)) checkTargetKeys(value, name)
-  if (Array.isArray(value) && value.length > maxTargets) {
-    throw badAnswer(name, `\`${field}\` has ${value.length} targets, where ${maxTargets} are the most`)
-  }
-  if (field === 'action' && value !== 'wake' && value !== 'agent') {
-    throw badAnswer(name, `\`action\` must be ${expected}`)
-  }
-  return [field, value, undefined]
-}
+const changedNames: readonly ChangedName[] = [...fieldNames, 'deliverTo', 'action']
 
-function isTargets(value: unknown): boolean {
-  return (
-    Array.isArray(value) &&
-    value.every((target) => {
-      if (typeof target !== 'object' || target === null) return false
-      const { channel, to } = target as Readonly<Record<string, unknown>>
-      return typeof channel === 'string' && (to === undefined || to === null || typeof to === 'string')
-    })
-  )
-}
-
-/** With a misspelt `to`, the reply would go to the channel's default address. */
-function checkTargetKeys(targets: readonly object[], name: string): void {
+/** Admission checks the values. With a misspelt `to`, the reply would go to the channel's default address. */
+function checkTargets(targets: unknown, name: string): void {
+  if (!Array.isArray(targets))
+    throw badAnswer(name, `\`deliverTo\` must be a list of {channel, to}, not ${typeName(targets)}`)
+  if (targets.length > maxTargets)
+    throw badAnswer(name, `\`deliverTo\` has ${targets.length} targets, where ${maxTargets} are the most`)
   for (const [index, target] of targets.entries()) {
-    const strange = Object.keys(target).find((key) => key !== 'channel' && key !== 'to')
-    if (strange === undefined) continue
+    const keys = typeof target === 'object' && target !== null ? Object.keys(target) : []
+    const strange = keys.find((key) => key !== 'channel' && key !== 'to')
+    if (strange === undefined && typeof target?.channel === 'string') continue
+    if (strange === undefined)
+      throw badAnswer(name, `\`deliverTo[${index}]\` must be {channel, to}, with a string as \`channel\``)
     const nearest = nearestName(strange, ['channel', 'to'])
     const hint = nearest === undefined ? '; it takes `channel` and `to`' : `; did you mean \`${nearest}\`?`
     throw badAnswer(name, `\`deliverTo[${index}].${shownName(strange)}\` is no key of a target${hint}`)
@@ -207,7 +176,7 @@ function typeName(value: unknown): string {
 }
 
 function unknownField(field: string, name: string): TransformError {
-  const nearest = nearestName(field, [...fieldNames, 'deliverTo', 'action', 'reply'])
+  const nearest = nearestName(field, [...changedNames, 'reply'])
   const hint = notFields[field] ?? (nearest === undefined ? '' : `; did you mean \`${nearest}\`?`)
   return badAnswer(name, `\`${shownName(field)}\` is no field of an action${hint}`)
 }

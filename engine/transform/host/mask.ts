@@ -6,7 +6,6 @@
 
 import { minHiddenLength, type Span } from '../../config/values/secret.ts'
 import type { ErrorReport, FromWorker } from '../worker/protocol.ts'
-import { compileSearch } from './secret-search.ts'
 
 export interface Mask {
   /** Secrets of fewer than eight characters are ignored, because they would hide words of every text. */
@@ -26,9 +25,8 @@ const maxSecrets = 2_000
 
 export function createMask(): Mask {
   const kept = new Set<string>()
-  const none = () => []
-  let searchText: (text: string) => readonly Span[] = none
-  let searchJson: (json: string) => readonly Span[] = none
+  let searchText: Search = () => []
+  let searchJson: Search = () => []
 
   function add(secrets: Iterable<string>): void {
     const before = kept.size
@@ -66,6 +64,46 @@ export function createMask(): Mask {
       return 'error' in message ? { ...message, error: error(message.error) } : message
     },
   }
+}
+
+/** Finds the places of all forms in a text, whatever their case, in order and apart. */
+type Search = (text: string) => readonly Span[]
+
+function compileSearch(forms: Iterable<string>): Search {
+  const long = [...forms].filter(({ length }) => length >= minHiddenLength).map(lowerCase)
+  const byBeginning = Map.groupBy(long, beginningOf)
+  const beginnings = new RegExp(`(?=${[...byBeginning.keys()].map(RegExp.escape).join('|')})`, 'gi')
+  return (text) => {
+    const found: { start: number; end: number }[] = []
+    for (const { index: start } of text.matchAll(beginnings)) {
+      const beginning = lowerCase(text.slice(start, start + minHiddenLength))
+      const ends = (byBeginning.get(beginning) ?? []).map((form) => endOf(form, text, start))
+      const end = Math.max(0, ...ends)
+      const before = found.at(-1)
+      if (before !== undefined && start <= before.end) before.end = Math.max(before.end, end)
+      else if (end > 0) found.push({ start, end })
+    }
+    return found
+  }
+}
+
+/** A form is recognised by its beginning if the text was cut behind it. */
+function beginningOf(form: string): string {
+  return form.slice(0, minHiddenLength)
+}
+
+/** Returns where the form ends that begins at `start`, or where the text was cut in it; 0 if another text is there. */
+function endOf(form: string, text: string, start: number): number {
+  const there = lowerCase(text.slice(start, start + form.length))
+  if (there === form) return start + form.length
+  const [shown = ''] = there.split('…')
+  const isCut = shown.length >= minHiddenLength && shown.length < form.length && form.startsWith(shown)
+  return isCut ? start + shown.length : 0
+}
+
+/** Of ASCII letters alone: others would change the length of a text. */
+function lowerCase(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
 function replace(text: string, found: readonly Span[], by: (place: Span) => string): string {

@@ -7,7 +7,6 @@ import { startThread } from '../../threads/thread.ts'
 import type { Timers } from '../../timers.ts'
 import { workerProgram } from '../worker/program.ts'
 import { slots, type WorkerThread } from '../worker/protocol.ts'
-import { isFromWorker } from './message-check.ts'
 
 /** The processor is busy right after a reload or a lost worker. */
 const refillMs = 100
@@ -30,7 +29,6 @@ export function createWorkerThreads(timers: Timers): WorkerThreads {
       program: workerProgram,
       name: 'transform',
       slots: Object.keys(slots).length,
-      accepts: isFromWorker,
       abandonMs,
       timers,
     })

@@ -1,4 +1,4 @@
-/** Guards against what a module does besides answering: uncaught errors, ending its thread, posting to its parent. */
+/** Guards against what a module does besides answering: uncaught errors, and ending its thread. */
 
 import { parentPort } from 'node:worker_threads'
 import { reportError } from './error-report.ts'
@@ -32,15 +32,8 @@ export function createGuards({ send, current, running }: GuardOptions): void {
     return exit(code)
   }
 
-  /** One message is enough, because the main thread would have to read a flood. */
-  let hasPosted = false
-  if (parentPort !== null) {
-    const postMessage = () => {
-      if (!hasPosted) escaped(sentenceFrom(postMessage, 'posted to parentPort, which is not for transforms'))
-      hasPosted = true
-    }
-    parentPort.postMessage = postMessage
-  }
+  // The main thread would have to read whatever is posted there.
+  parentPort?.close()
 }
 
 /** `by`: the function that the module called; the frame above it is the author's. */

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { requestOf } from '../compile/fixture.ts'
-import { watchEventLoop } from '../resolve/watch-event-loop.ts'
+import { watchEventLoop } from '../resolve/event-loop-fixture.ts'
 import { containedOf, evaluatorsOf } from './fixture.ts'
 import { hostileBodies } from './hostile-cases.ts'
 
