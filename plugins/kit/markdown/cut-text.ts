@@ -1,110 +1,142 @@
-/** Chooses where to cut a text: after a line, a sentence, a word or a grapheme. */
+/** Cuts code, and the inlines of a paragraph, after as much of them as fits into a message. */
 
-/** A link, a code span or the like, which may be cut at either end but not inside. */
-export interface Span {
-  readonly start: number
-  readonly end: number
-}
+import { type Inline, readInlines } from './tree.ts'
 
-export interface TextRoom {
-  /** The cut is after `low` and at `high` at the latest. */
-  readonly low: number
-  readonly high: number
-  /** Returns how full a message is that ends at this position, which is 1 at `high`. */
-  fill(at: number): number
-  /** True if the message begins with this text and so would be empty without a cut in it. */
-  readonly isFirst: boolean
-}
-
-/** Fraction of a message up to which it counts as nearly empty. */
-export const nearlyEmpty = 0.25
-/** Minimum fraction of a message before it may end with a line or a sentence rather than with a word. */
-const half = 0.5
-
-const segmenters = {
-  sentence: new Intl.Segmenter('en', { granularity: 'sentence' }),
-  word: new Intl.Segmenter('en', { granularity: 'word' }),
-  grapheme: new Intl.Segmenter('en', { granularity: 'grapheme' }),
-}
-/** Characters before the end of the room that are searched for sentences, and characters after it that are read to recognise them. */
-const lookBehind = 4096
-const lookAhead = 64
-const white = /\s/
-const combining = /[\p{M}\p{Grapheme_Extend}\p{Emoji_Modifier}\u200d]/u
-
-/** Returns the cut, or undefined if the room holds only spans. White space at a cut stays with the text before it. */
-export function cutProse(text: string, spans: readonly Span[], room: TextRoom): number | undefined {
-  const { low, high, fill, isFirst } = room
-
-  function isFree(at: number): boolean {
-    const span = spans[spanAt(spans, at)]
-    if (span === undefined || at <= span.start) return true
-    // A span that begins the message and does not fit into it has to be cut.
-    return isFirst && span.start <= low && span.end > high
-  }
-
-  /** Returns the last position that `accepts`, which is called with the position after any white space. */
-  function last(accepts: (at: number) => boolean, min: number): number | undefined {
-    for (let at = high; at > low && fill(at) >= min; at -= 1) {
-      const next = pastWhite(text, at)
-      if (accepts(next) && isFree(next)) return next
-    }
-    return undefined
-  }
-
-  function startsOf(granularity: keyof typeof segmenters): (at: number) => boolean {
-    // Graphemes are counted from a position where one certainly begins, as any text would seem to begin at the first position.
-    const first = granularity === 'grapheme' ? low : Math.max(low, high - lookBehind)
-    const segments = segmenters[granularity].segment(text.slice(first, high + lookAhead))
-    const starts = new Set(Array.from(segments, ({ index }) => first + index))
-    if (first > low) starts.delete(first)
-    return (at) => starts.has(at) || at === text.length
-  }
-
-  const line = last((at) => text[at - 1] === '\n' || /\n\s*$/.test(text.slice(at - 8, at)), half)
-  if (line !== undefined) return line
-  const sentence = last(startsOf('sentence'), half)
-  if (sentence !== undefined) return sentence
-  const isWordStart = (at: number) => white.test(text[at - 1] ?? '') && !combining.test(characterAt(text, at))
-  const word = last((at) => at === text.length || isWordStart(at), nearlyEmpty)
-  if (word !== undefined) return word
-  if (!white.test(text.slice(Math.max(low, high - lookBehind), high))) {
-    const part = last(startsOf('word'), half)
-    if (part !== undefined) return part
-  }
-  return isFirst ? last(startsOf('grapheme'), 0) : undefined
-}
-
-/** Cuts code after a line, or after a grapheme inside a line that no message can hold. */
-export function cutCode(text: string, { low, high, fill, isFirst }: TextRoom): number | undefined {
-  const lineEnd = text.lastIndexOf('\n', high)
-  if (lineEnd >= low && fill(lineEnd + 1) >= nearlyEmpty) return lineEnd + 1
-  if (!isFirst) return lineEnd >= low ? lineEnd + 1 : undefined
-  const starts = new Set(
-    Array.from(segmenters.grapheme.segment(text.slice(low, high + lookAhead)), ({ index }) => low + index),
-  )
-  for (let at = high; at > low; at -= 1) if (starts.has(at) || at === text.length) return at
-  return undefined
-}
-
-function pastWhite(text: string, at: number): number {
-  let end = at
-  while (end < at + lookAhead && white.test(text[end] ?? '.')) end += 1
-  return end
-}
-
-function characterAt(text: string, at: number): string {
-  return String.fromCodePoint(text.codePointAt(at) ?? 32)
-}
-
-/** Returns the index of the first span that ends after the position. */
-function spanAt(spans: readonly Span[], at: number): number {
+/** Returns the greatest number up to `max` for which `holds` is true, or 0 if there is none. Tries small numbers first. */
+export function largest(max: number, holds: (count: number) => boolean): number {
   let low = 0
-  let high = spans.length
-  while (low < high) {
+  let step = 1
+  while (low + step <= max && holds(low + step)) {
+    low += step
+    step *= 2
+  }
+  let high = Math.min(low + step, max + 1)
+  while (high - low > 1) {
     const middle = (low + high) >> 1
-    if ((spans[middle]?.end ?? 0) <= at) low = middle + 1
+    if (holds(middle)) low = middle
     else high = middle
   }
   return low
+}
+
+interface TextRoom {
+  /** True if nothing else is in the message, which must then hold some of the text. */
+  readonly isEmpty: boolean
+  /** True if the text up to this position fits into the message. */
+  fits(end: number): boolean
+}
+
+/** Returns the line end at which code is cut, or a position inside a line that no message can hold; undefined if nothing fits. */
+export function cutCode(text: string, room: TextRoom): number | undefined {
+  return cutBefore(text.length, room, (end) => {
+    const line = text.lastIndexOf('\n', end)
+    return line > 0 || !room.isEmpty ? line : insideWord(text, end)
+  })
+}
+
+/**
+ * Returns the position at which a paragraph is cut: the end of a line, if the second half of what fits has one, or else of a word.
+ * A link or code is cut only if no message can hold it, and a word only if an empty message cannot. Undefined if nothing fits.
+ */
+export function cutProse(inlines: readonly Inline[], max: number, room: TextRoom): number | undefined {
+  const text = positionsOf(inlines, max)
+  const masked = positionsOf(inlines, max, true)
+  return cutBefore(text.length, room, (end) => {
+    const span = room.isEmpty ? startOfSpan(masked, end) : end
+    const seen = span === 0 ? text : masked
+    const line = seen.lastIndexOf('\n', end)
+    if (line > end / 2) return line
+    const space = seen.slice(0, end + 1).search(/\s(?![\p{M}\u200d])\S*$/u)
+    if (space > 0 || !room.isEmpty) return space
+    return span > 0 && span < end ? span : insideWord(text, end)
+  })
+}
+
+/** Returns the last position that `breakBefore` finds and that fits. */
+function cutBefore(
+  length: number,
+  { fits }: TextRoom,
+  breakBefore: (end: number) => number,
+): number | undefined {
+  for (let end = largest(length, fits); end > 0; end -= 1) {
+    if (end === length) return end
+    end = breakBefore(end)
+    if (end > 0 && fits(end)) return end
+  }
+  return undefined
+}
+
+const words = new Intl.Segmenter('en', { granularity: 'word' })
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+/** Returns the last border of a word, a grapheme or a code point up to a position. Words without spaces between them have borders too. */
+function insideWord(text: string, end: number): number {
+  const word = words.segment(text).containing(end)?.index ?? 0
+  if (word > end / 2) return word
+  const grapheme = graphemes.segment(text).containing(end)?.index ?? 0
+  if (grapheme > 0) return grapheme
+  const isInPair = /^[\ud800-\udbff][\udc00-\udfff]/.test(text.slice(end - 1, end + 1))
+  return isInPair ? end - 1 : end
+}
+
+/** Fills the positions of links and code that stay whole. */
+const filler = '\ufffc'
+
+/**
+ * Returns the text of a paragraph, of which breaks, images and empty nodes have one UTF-16 unit, up to about `max` of them. Links
+ * and code are filled in with signs that are no white space if `isMasked`.
+ */
+export function positionsOf(
+  inlines: readonly Inline[],
+  max = Number.POSITIVE_INFINITY,
+  isMasked = false,
+): string {
+  let text = ''
+  for (const each of inlines) {
+    if (text.length >= max) return text.slice(0, max)
+    if (each.type === 'break') text += '\n'
+    else if (each.type === 'image') text += filler
+    else {
+      const isSpan = each.type === 'link' || each.type === 'code'
+      const inner = 'text' in each ? each.text : positionsOf(each.children, max, isMasked)
+      text += isSpan && isMasked ? filler.repeat(inner.length || 1) : inner || filler
+    }
+  }
+  return text
+}
+
+function startOfSpan(masked: string, end: number): number {
+  let start = end
+  while (start > 0 && masked[start] === filler && masked[start - 1] === filler) start -= 1
+  return start
+}
+
+/** Returns the inlines between two positions. A mark or a link that is cut is closed and opened again. */
+export function sliceInlines(inlines: readonly Inline[], from: number, to: number): Inline[] {
+  const sliced: Inline[] = []
+  let start = 0
+  for (const each of inlines) {
+    if (start >= to) break
+    const end = start + positionsOf([each]).length
+    if (from <= start && end <= to) sliced.push(each)
+    else if (end > from && 'text' in each)
+      sliced.push({ ...each, text: each.text.slice(Math.max(0, from - start), to - start) })
+    else if (end > from && 'children' in each)
+      sliced.push({ ...each, children: sliceInlines(each.children, from - start, to - start) })
+    start = end
+  }
+  return sliced
+}
+
+/** Writes out the address of the link or image at the beginning, which then can be cut. */
+export function spellOut([first, ...others]: readonly Inline[]): readonly Inline[] {
+  if (first === undefined) return []
+  if ('address' in first) {
+    const label = first.type === 'image' ? first.description : readInlines(first.children)
+    const text = label === '' || label === first.address ? first.address : `${label} (${first.address})`
+    return [{ type: 'text', text }, ...others]
+  }
+  return 'children' in first
+    ? [{ ...first, children: spellOut(first.children) }, ...others]
+    : [first, ...others]
 }

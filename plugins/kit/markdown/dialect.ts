@@ -27,8 +27,6 @@ export interface ItemMarker {
   readonly checked?: boolean
   /** Nesting depth of the item's list; 0 for one that is not nested. */
   readonly depth: number
-  /** True if the list directly follows another one of its kind, with which the surface would merge it. */
-  readonly followsSameKind?: boolean
 }
 
 /**

@@ -8,6 +8,5 @@ export { escapeText, type MarkdownOptions, markdownDialect } from './markdown-di
 export { parseMarkdown } from './parse.ts'
 export * from './plain-dialect.ts'
 export * from './render-parts.ts'
-export * from './split.ts'
 export * from './tree.ts'
 export { createInlineWriter, createWriter } from './writer.ts'

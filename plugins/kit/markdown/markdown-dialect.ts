@@ -67,9 +67,8 @@ export function markdownDialect(options: MarkdownOptions = {}): Dialect {
       return `${fence}${language}\n${neutraliseCode(text)}\n${fence}`
     },
     quote: (inner) => inner.replace(/^/gm, '> ').replace(/^> $/gm, '>'),
-    item(inner, { number, checked, followsSameKind }) {
-      const bullet =
-        number === undefined ? (followsSameKind ? '*' : '-') : `${number}${followsSameKind ? ')' : '.'}`
+    item(inner, { number, checked }) {
+      const bullet = number === undefined ? '-' : `${number}.`
       const isText = inner !== '' && !beginsBlock.test(inner)
       const signs = options.tasks === 'plain' || !isText ? ['☐', '☑'] : ['[ ]', '[x]']
       const gap = isText ? ' ' : inner === '' ? '' : '\n\n'

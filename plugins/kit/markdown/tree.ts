@@ -32,6 +32,8 @@ export type Block =
 export interface ListItem {
   /** True if an item of a task list is done. */
   readonly checked?: boolean
+  /** True if the item began in the message before. */
+  readonly isContinued?: boolean
   readonly blocks: readonly Block[]
 }
 

@@ -12,10 +12,8 @@ export function createWriter(dialect: Dialect): (blocks: readonly Block[]) => st
   function writeBlocks(blocks: readonly Block[], depth: number, gap: (next: Block) => string): string {
     let written = ''
     let previous: Block | undefined
-    let isApart = false
     for (const block of blocks) {
-      isApart = isSameKind(previous, block) && !isApart
-      const text = writeBlock(block, depth, isApart)
+      const text = writeBlock(block, depth)
       if (text === '') continue
       written += written === '' ? text : (previous?.type === 'paragraph' ? gap(block) : '\n\n') + text
       previous = block
@@ -23,7 +21,7 @@ export function createWriter(dialect: Dialect): (blocks: readonly Block[]) => st
     return written
   }
 
-  function writeBlock(block: Block, depth: number, isApart: boolean): string {
+  function writeBlock(block: Block, depth: number): string {
     switch (block.type) {
       case 'paragraph': {
         const inner = oneBreak(inlines(block.children).trim(), dialect.lineBreak)
@@ -39,8 +37,8 @@ export function createWriter(dialect: Dialect): (blocks: readonly Block[]) => st
         const { start, items } = block
         const written = items.map((item, index) => {
           const number = start === undefined ? undefined : start + index
-          const marker = { number, checked: item.checked, depth, isApart }
-          return dialect.item(writeBlocks(item.blocks, depth + 1, insideItem), marker)
+          const marker = { number, checked: item.checked, depth }
+          return dialect.item(writeBlocks(blocksOf(item), depth + 1, insideItem), marker)
         })
         return written.join(items.some(isRoomy) ? '\n\n' : '\n')
       }
@@ -52,6 +50,15 @@ export function createWriter(dialect: Dialect): (blocks: readonly Block[]) => st
   }
 
   return (blocks) => writeBlocks(blocks, 0, betweenBlocks)
+}
+
+/** Begins an item that continues with an ellipsis. */
+function blocksOf({ blocks, isContinued }: ListItem): readonly Block[] {
+  if (isContinued !== true) return blocks
+  const [first, ...others] = blocks
+  const isText = first?.type === 'paragraph'
+  const children: Inline[] = [{ type: 'text', text: isText ? '… ' : '…' }, ...(isText ? first.children : [])]
+  return [{ type: 'paragraph', children }, ...(isText ? others : blocks)]
 }
 
 /** Joins several line breaks into one, since an empty line would end the paragraph on most surfaces. */
@@ -71,11 +78,6 @@ function insideItem(next: Block): string {
   if (next.type === 'code') return '\n'
   const follows = next.type === 'list' && (next.start ?? 1) === 1 && next.items[0]?.blocks.length !== 0
   return follows ? '\n' : '\n\n'
-}
-
-function isSameKind(previous: Block | undefined, next: Block): boolean {
-  if (previous?.type !== 'list' || next.type !== 'list') return false
-  return (previous.start === undefined) === (next.start === undefined)
 }
 
 /** True if an item has more than one paragraph besides its lists and code. */

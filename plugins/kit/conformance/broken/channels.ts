@@ -3,7 +3,7 @@
 import { createServer } from 'node:net'
 import { describe } from 'node:test'
 import type { Channel } from '../../channel.ts'
-import { splitMarkdown } from '../../markdown/split.ts'
+import { splitMarkdown } from '../../markdown/index.ts'
 import { PluginError } from '../../plugin-error.ts'
 import { channelTest } from '../channel.ts'
 import { type ChannelFixture, channelConformance } from '../index.ts'

@@ -1,7 +1,7 @@
 /** A runner and a channel that keep every promise, which the broken ones modify. */
 
 import type { Channel } from '../../channel.ts'
-import { splitMarkdown } from '../../markdown/split.ts'
+import { splitMarkdown } from '../../markdown/index.ts'
 import { PluginError, permanentError } from '../../plugin-error.ts'
 import type { Runner } from '../../runner.ts'
 import type { ChannelFixture } from '../channel.ts'
