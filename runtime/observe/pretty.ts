@@ -78,7 +78,7 @@ function clock(time: unknown): string {
 
 /** A record without a message of its own: its `msg`, then its facts. */
 function plainLine(record: Facts): Line {
-  const message = record['msg'] ?? record['event'] ?? ''
+  const message = record['msg'] ?? wordsOf(record['event'])
   return [undefined, [printable(message), ...factsOf(record, bookkeeping)].join('  ')]
 }
 
@@ -88,9 +88,13 @@ function pluginLine(record: Facts, level: number): Line | undefined {
   if (record['plugin'] === undefined || kind === undefined || record['msg'] !== undefined) return undefined
   const owner = String(record[kind])
   const event = String(record['event'])
-  const words = (event.startsWith(`${owner}-`) ? event.slice(owner.length + 1) : event).replaceAll('-', ' ')
+  const words = wordsOf(event.startsWith(`${owner}-`) ? event.slice(owner.length + 1) : event)
   const facts = factsOf(record, new Set([...bookkeeping, 'plugin', kind]))
   return [level === infoLevel ? kind : undefined, printable(`${owner}  ${words}`), facts.join('  ')]
+}
+
+function wordsOf(event: unknown): string {
+  return String(event ?? '').replaceAll('-', ' ')
 }
 
 function factsOf(record: Facts, without: ReadonlySet<string>): string[] {
