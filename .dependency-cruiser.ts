@@ -54,7 +54,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['policy/'],
     ['mapping.ts', 'resolving.ts', 'coverage.ts', 'snapshot.ts'],
     ['compiled-mappings.ts'],
-    ['compile-steps.ts'],
+    ['compile-snapshot.ts'],
     ['compile-snapshot.ts'],
     ['fixture.ts'],
     ['decision-fixture.ts'],

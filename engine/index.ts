@@ -17,7 +17,7 @@ export {
   tryRequest,
 } from './cases/try-request.ts'
 export type { Unmatched } from './cases/unmatched.ts'
-export { type Compiler, compileSnapshot, createCompiler } from './compile/compile-snapshot.ts'
+export { type Compiler, createCompiler } from './compile/compile-snapshot.ts'
 export type { Catalog, MappingSummary, Snapshot } from './compile/snapshot.ts'
 export type {
   Auth,
@@ -61,7 +61,6 @@ export { lintConfiguration } from './lint/lint-configuration.ts'
 export type { Sample as LintSample } from './lint/sample.ts'
 export type { LintCode } from './lint/warnings.ts'
 export { inUtf8 } from './payload/charset.ts'
-export { parseExact } from './payload/exact-numbers.ts'
 export {
   type Fields,
   fieldsOf,

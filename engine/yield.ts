@@ -27,26 +27,6 @@ export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => waiting.push(resolve))
 }
 
-/** Work in steps, which yields after each that may take some microseconds. */
-export type Work<Result> = Generator<void, Result, void>
-
-/** Runs steps to their end, and yields between two of them where it is due. */
-export async function runYielding<Made>(steps: Work<Made>): Promise<Made> {
-  for (;;) {
-    await yieldIfDue(backgroundMs)
-    const { done, value } = steps.next()
-    if (done) return value
-  }
-}
-
-/** Runs steps to their end without yielding. */
-export function runToEnd<Made>(steps: Work<Made>): Made {
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done) return value
-  }
-}
-
 function beginIteration(now: number): void {
   begun = now
   setImmediate(endIteration)

@@ -54,7 +54,7 @@ export async function resultOf(expect: Expectation, situation: Situation = {}): 
     body = { title: 'crash' },
     endpoint = 'test',
   } = situation
-  const snapshot = situation.snapshot ?? snapshotOf(mappings)
+  const snapshot = situation.snapshot ?? (await snapshotOf(mappings))
   const test = testOf(expect, { request: { endpoint, body } })
   const [result] = await runTests({ tests: [test], snapshot, surface: plainSurface })
   if (result === undefined) throw new Error('no result')

@@ -132,7 +132,7 @@ test('a hint says how a value should have been written', async () => {
 })
 
 test('a body is passed on as it would be received, and its time is the first of 2026 unless the test says another', async () => {
-  const snapshot = snapshotOf([{ message: '{{now}} {{query.a}} {{headers.b}} {{id}}' }])
+  const snapshot = await snapshotOf([{ message: '{{now}} {{query.a}} {{headers.b}} {{id}}' }])
   const bodyText = '{"id":9007199254740993}'
   const request = { endpoint: 'test', query: { a: 'Q' }, headers: { b: 'H' }, bodyText }
   const tests = [
@@ -146,12 +146,16 @@ test('a body is passed on as it would be received, and its time is the first of 
 
 test('a time that cannot be read fails its test and no other', async () => {
   const tests = [testOf({ message: 'x' }, { now: 'soon' }), testOf({ message: 'x' })]
-  const results = await runTests({ tests, snapshot: snapshotOf([{ message: 'x' }]), surface: plainSurface })
+  const results = await runTests({
+    tests,
+    snapshot: await snapshotOf([{ message: 'x' }]),
+    surface: plainSurface,
+  })
   assert.deepEqual(results.map(mismatchesOf), [['now: a time such as 2026-01-01T00:00:00Z, not soon'], []])
 })
 
 test('many tests do not block the event loop, whether they pass or fail', async () => {
-  const snapshot = snapshotOf([{ message: 'x' }])
+  const snapshot = await snapshotOf([{ message: 'x' }])
   const tests = Array.from({ length: 2000 }, (_, index) => testOf({ message: index % 2 === 0 ? 'x' : 'y' }))
   const { result, iterations } = await watchEventLoop(() =>
     runTests({ tests, snapshot, surface: plainSurface }),
@@ -164,6 +168,6 @@ test('tests are not run after the run was given up', async () => {
   const tests = Array.from({ length: 3 }, () => testOf({ message: 'x' }))
   let asked = 0
   const isGivenUp = () => ++asked > 2
-  const snapshot = snapshotOf([{ message: 'x' }])
+  const snapshot = await snapshotOf([{ message: 'x' }])
   assert.equal((await runTests({ tests, snapshot, surface: plainSurface, isGivenUp })).length, 2)
 })

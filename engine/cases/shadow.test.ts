@@ -10,9 +10,9 @@ function past(id: string, body: unknown, endpoint = 'test'): PastRequest {
 
 const opened: Mapping = { id: 'opened', match: { body: { action: 'opened' } }, message: 'See {{title}}' }
 
-function compare(before: readonly Mapping[], after: readonly Mapping[], ...bodies: readonly unknown[]) {
+async function compare(before: readonly Mapping[], after: readonly Mapping[], ...bodies: readonly unknown[]) {
   const requests = bodies.map((body, index) => past(`r${index + 1}`, body))
-  const [live, candidate] = [snapshotOf(before), snapshotOf(after)]
+  const [live, candidate] = [await snapshotOf(before), await snapshotOf(after)]
   return runShadow({ requests, live, candidate, surface: plainSurface, dryRun: 'refuse' })
 }
 
@@ -24,7 +24,7 @@ test('a candidate that decides alike has no differences, though every run has id
 
 test('a comparison that ends early says how many requests it compared', async () => {
   const requests = ['one', 'two', 'three'].map((id) => past(id, { action: 'opened' }))
-  const [live, candidate] = [snapshotOf([opened]), snapshotOf([opened])]
+  const [live, candidate] = [await snapshotOf([opened]), await snapshotOf([opened])]
   let asked = 0
   const isGivenUp = () => ++asked > 2
   const options = { requests, live, candidate, surface: plainSurface, dryRun: 'refuse', isGivenUp } as const

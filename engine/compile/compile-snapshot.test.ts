@@ -36,8 +36,8 @@ const refused: readonly (readonly [Mapping, string, string, RegExp])[] = [
 ]
 
 for (const [fields, code, pointed, hint] of refused)
-  test(`${JSON.stringify(fields)} is refused at load with ${code}, at its place`, () => {
-    const compiled = compileFixture([{ message: 'x', ...fields }])
+  test(`${JSON.stringify(fields)} is refused at load with ${code}, at its place`, async () => {
+    const compiled = await compileFixture([{ message: 'x', ...fields }])
     const [first = assert.fail('it compiled'), ...others] = compiled.ok ? [] : compiled.diagnostics
     const { place, message } = first
     assert.deepEqual([first.code, place?.text.slice(place.column - 1), others], [code, pointed, []])
@@ -45,8 +45,8 @@ for (const [fields, code, pointed, hint] of refused)
     assert.match(message, /^`[\w.]+` of mapping "first": /)
   })
 
-test('every error of every mapping is reported together, in the order of the file', () => {
-  const compiled = compileFixture([
+test('every error of every mapping is reported together, in the order of the file', async () => {
+  const compiled = await compileFixture([
     { id: 'a', message: '{{a', channel: 'fax', model: '{{b}}' },
     { id: 'b', message: 'x', match: { when: '(' }, runner: 'nobody' },
   ])
@@ -69,8 +69,8 @@ testDecisions(String.raw`
 { message: 'Review {% title %}' } ⇒ {} ⇒ { warn: PARTIAL_EXPRESSION }
 `)
 
-test('a snapshot lists its mappings in matching order and covers their endpoints', () => {
-  const snapshot = snapshotOf([
+test('a snapshot lists its mappings in matching order and covers their endpoints', async () => {
+  const snapshot = await snapshotOf([
     { id: 'a', match: { path: 'github' }, message: 'x', description: 'Reviews' },
     { id: 'b', match: { path: 'ci' }, action: 'wake', text: 'x' },
   ])
@@ -80,11 +80,11 @@ test('a snapshot lists its mappings in matching order and covers their endpoints
   ])
   const names = ['github', 'ci', 'wake', 'agent', 'other', 'constructor']
   assert.deepEqual(names.filter(snapshot.covers), names.slice(0, 4))
-  assert.equal(snapshotOf([{ message: 'x' }]).covers('anything'), true)
+  assert.equal((await snapshotOf([{ message: 'x' }])).covers('anything'), true)
 })
 
-test('a snapshot is deeply frozen', () => {
-  const snapshot = snapshotOf([{ message: 'x' }], { endpoints: { github: { maxBodyBytes: 5 } } })
+test('a snapshot is deeply frozen', async () => {
+  const snapshot = await snapshotOf([{ message: 'x' }], { endpoints: { github: { maxBodyBytes: 5 } } })
   const thawed: string[] = []
   const visit = (value: unknown, path: string): void => {
     if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return

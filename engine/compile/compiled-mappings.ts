@@ -7,7 +7,7 @@ import type { MappingEntry, MappingSource } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/file/diagnostic.ts'
 import type { Program } from '../resolve/model/program.ts'
 import type { Transforms } from '../transform/port.ts'
-import type { Work } from '../yield.ts'
+import { backgroundMs, yieldIfDue } from '../yield.ts'
 import { createReport, placeFinding, type ReportedFinding } from './fields/report.ts'
 import type { CompileContext } from './fields/settings-check.ts'
 import { createSharedTexts } from './fields/texts.ts'
@@ -39,23 +39,17 @@ export interface CompiledMappings {
   readonly cache: MappingCache
 }
 
-/**
- * Maximum number of templates of a reload that get their code before it is swapped in, so that the first request after it takes no longer
- * than others. Each takes about 2 ms.
- */
-const maxWarmTemplates = 20
-
-/** Pauses after each mapping. */
-export function* compileMappings(
+/** Gives way to requests between two mappings. */
+export async function compileMappings(
   entries: readonly MappingEntry[],
   parts: CompileMappingsOptions,
-): Work<CompiledMappings> {
+): Promise<CompiledMappings> {
   const { context, transforms, diagnostics } = parts
-  let warmLeft = parts.cache.size > 0 ? maxWarmTemplates : 0
-  const shared = { ...createSharedTexts({ isWarm: () => warmLeft-- > 0 }), schemas: new Map(), context }
+  const shared = { ...createSharedTexts(), schemas: new Map(), context }
   const cache = new Map<MappingSource, ReadyMapping>()
   const mappings: ReadyMapping[] = []
   for (const entry of entries) {
+    await yieldIfDue(backgroundMs)
     const { value, id, label } = entry
     const before = cache.get(value) ?? parts.cache.get(value)
     const compiled = before?.compiled ?? compileMapping(value, shared)
@@ -69,7 +63,6 @@ export function* compileMappings(
     const ready = isAsBefore ? before : createReady(entry, compiled, transform)
     cache.set(value, ready)
     mappings.push(ready)
-    yield
   }
   return { mappings, cache }
 }

@@ -4,14 +4,11 @@ import type { Configuration, MappingEntry } from '../config/configuration.ts'
 import { watchEventLoop } from '../resolve/event-loop-fixture.ts'
 import { processorMs } from '../resolve/model/processor-time.ts'
 import type { TransformFunction, Transforms } from '../transform/port.ts'
-import { runToEnd } from '../yield.ts'
-import { createCompiler } from './compile-snapshot.ts'
-import { type Compiled, compileSteps, createCompileCache } from './compile-steps.ts'
+import { type Compiled, createCompiler } from './compile-snapshot.ts'
 import { actionOf, catalog, configurationOf, type Fixture, type Mapping, requestOf } from './fixture.ts'
-import type { Catalog, Snapshot } from './snapshot.ts'
+import type { Snapshot } from './snapshot.ts'
 
 const randomness = { mint: () => 'uuid', randomId: () => 'id' }
-const noTransforms: Transforms = { bind: () => undefined }
 
 const mappingOf = (position: number): Mapping => ({
   id: `m${position}`,
@@ -38,13 +35,13 @@ function snapshotOf(compiled: Compiled): Snapshot {
 
 const codesOf = (compiled: Compiled) => !compiled.ok && compiled.diagnostics.map(({ code }) => code)
 
-/** Compiles one configuration after another with one cache, and returns the programs of each. */
+/** Compiles one configuration after another with one compiler, and returns the programs of each. */
 function createProgramsOf() {
-  const cache = createCompileCache()
-  return (configuration: Configuration, transforms = noTransforms, names: Catalog = catalog) => {
-    runToEnd(compileSteps({ configuration, catalog: names, randomness, transforms }, cache))
-    const programs = configuration.mappings.map(({ value }) => cache.mappings.get(value)?.program)
-    return { programs, cache }
+  const { compile } = createCompiler({ randomness })
+  return async (configuration: Configuration) => {
+    const compiled = await compile(configuration, catalog)
+    assert.ok(compiled.ok)
+    return compiled.programs
   }
 }
 
@@ -59,35 +56,33 @@ test('compiling ten thousand mappings yields to the event loop regularly', async
   assert.ok(longest < took / 3, `${longest} ms of ${took} ms without a turn`)
 })
 
-test('an edit of one mapping among a thousand compiles only that one', () => {
+test('an edit of one mapping among a thousand compiles only that one', async () => {
   const programsOf = createProgramsOf()
   const before = configurationOf(many(1_000))
-  const { programs: old } = programsOf(before)
+  const old = await programsOf(before)
   const edited = before.mappings.with(500, entryOf({ ...mappingOf(500), message: 'Something else' }))
-  const { programs, cache } = programsOf({ ...before, mappings: edited })
+  const programs = await programsOf({ ...before, mappings: edited })
   const compiled = [...programs.keys()].filter((position) => programs[position] !== old[position])
   assert.deepEqual(compiled, [500])
-  assert.equal(cache.mappings.size, 1_000)
 })
 
-test('a removed mapping leaves the cache, and a refused one stays in it', () => {
+test('a removed mapping leaves the cache', async () => {
   const programsOf = createProgramsOf()
-  const before = configurationOf(many(10))
-  programsOf(before)
-  const broken = entryOf({ id: 'broken', message: '{{' })
-  const { cache } = programsOf({ ...before, mappings: [...before.mappings.slice(4), broken] })
-  assert.equal(cache.mappings.size, 7)
-  assert.equal(cache.mappings.has(before.mappings[0]?.value as never), false)
-  assert.equal(cache.mappings.has(broken.value), true)
+  const before = configurationOf(many(2))
+  const [removed, kept] = await programsOf(before)
+  await programsOf({ ...before, mappings: before.mappings.slice(1) })
+  const again = await programsOf(before)
+  assert.equal(again[1], kept)
+  assert.notEqual(again[0], removed)
 })
 
 test('a mapping that moved or was renamed is reported by its new id and place, and is not compiled again', async () => {
   const programsOf = createProgramsOf()
   const before = configurationOf(many(2))
-  const old = programsOf(before).programs
+  const old = await programsOf(before)
   const [first, second] = before.mappings as [MappingEntry, MappingEntry]
   const renamed = { ...movedTo(7, second), id: 'renamed' }
-  const { programs } = programsOf({ ...before, mappings: [renamed, first] })
+  const programs = await programsOf({ ...before, mappings: [renamed, first] })
   assert.deepEqual([programs[0]?.id, programs[0]?.place], ['renamed', 'mappings/test.yaml:7:1'])
   assert.equal(programs[0]?.matcher, old[1]?.matcher)
   assert.equal(programs[0]?.fields, old[1]?.fields)
@@ -152,11 +147,11 @@ test('a cached mapping calls the transform of the current candidate', async () =
   assert.deepEqual(codesOf(await compile(configuration, catalog)), ['TRANSFORM_NOT_LOADED'])
 })
 
-test('mappings with equal parts share the compiled parts', () => {
+test('mappings with equal parts share the compiled parts', async () => {
   const schema = { type: 'object' }
   const programsOf = createProgramsOf()
   const alike: Mapping = { message: 'Hi {{name}}', to: 'x', forEach: 'items', schema }
-  const { programs } = programsOf(configurationOf([alike, { ...alike, id: 'b', message: 'Hi {{name}}' }]))
+  const programs = await programsOf(configurationOf([alike, { ...alike, id: 'b', message: 'Hi {{name}}' }]))
   const [one, other] = programs
   assert.deepEqual(one?.fields, other?.fields)
   assert.equal(one?.forEach, other?.forEach)

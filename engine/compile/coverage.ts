@@ -3,7 +3,7 @@
 import type { Configuration } from '../config/configuration.ts'
 import type { Covering } from '../resolve/explain.ts'
 import { builtInEndpoints, type DecisionIndex } from './match/decision-index.ts'
-import { createEndpointPaths, noParams } from './match/endpoint-paths.ts'
+import { indexPaths, noParams } from './match/endpoint-paths.ts'
 
 /** Lists the mappings in matching order. */
 export function createCoverage(
@@ -19,8 +19,7 @@ export function createCoverage(
     if (disabled.length === 0 || builtInEndpoints.has(endpoint)) return serving
     const others = disabled.flatMap(({ id, label, value: { match } }): Covering[] => {
       const path = match?.path
-      const params =
-        path === undefined ? noParams : createEndpointPaths(new Map([[path, path]]))(endpoint)[0]?.params
+      const params = path === undefined ? noParams : indexPaths(new Map([[path, path]]))(endpoint)[0]?.params
       return params === undefined ? [] : [{ mapping: id, place: label, params, program: undefined }]
     })
     const orderOf = new Map([...mappings, ...disabled].map(({ label, order }) => [label, order]))

@@ -41,7 +41,7 @@ async function testRow(row: string, { common, fixture, request }: Shared): Promi
     : [parse(written ?? '{}')].flat().map((each) => ({ ...common, ...each }) as Mapping)
   const [payload = '', more = '{}'] = sent.split(' @ ')
   const expected: unknown = /^[{[]/.test(wanted) ? parse(wanted) : wanted
-  const compiled = compileFixture(mappings, fixture)
+  const compiled = await compileFixture(mappings, fixture)
   const found = (compiled.ok ? compiled.warnings : compiled.diagnostics).map(({ code }) => code)
   if (isRecord(expected) && ('load' in expected || 'warn' in expected)) {
     assert.equal(compiled.ok, 'warn' in expected, row)

@@ -8,7 +8,7 @@ import { type ConfigurationValue, configurationSchema } from '../config/schema/c
 import { resolveSettings, type Settings } from '../config/settings.ts'
 import type { Action, AgentAction, Decision, HookRequest } from '../resolve/model/decision.ts'
 import type { TransformFunction } from '../transform/port.ts'
-import { type Compiled, compileSnapshot } from './compile-snapshot.ts'
+import { type Compiled, createCompiler } from './compile-snapshot.ts'
 import type { Catalog, Snapshot } from './snapshot.ts'
 
 export const catalog: Catalog = {
@@ -106,14 +106,15 @@ export function countingRandomness(): { mint: () => string; randomId: () => stri
   return { mint: () => `uuid-${++minted}`, randomId: () => `id${++fenced}` }
 }
 
-export function compileFixture(mappings: readonly Mapping[], fixture?: Fixture): Compiled {
+export function compileFixture(mappings: readonly Mapping[], fixture?: Fixture): Promise<Compiled> {
   const transforms = { bind: (module: string) => fixture?.transforms?.[module] }
-  return compileSnapshot(configurationOf(mappings, fixture), catalog, countingRandomness(), transforms)
+  const { compile } = createCompiler({ randomness: countingRandomness() })
+  return compile(configurationOf(mappings, fixture), catalog, transforms)
 }
 
 /** @throws Error if the mappings do not compile */
-export function snapshotOf(mappings: readonly Mapping[], fixture?: Fixture): Snapshot {
-  const compiled = compileFixture(mappings, fixture)
+export async function snapshotOf(mappings: readonly Mapping[], fixture?: Fixture): Promise<Snapshot> {
+  const compiled = await compileFixture(mappings, fixture)
   if (!compiled.ok) throw new Error(compiled.diagnostics.map(({ message }) => message).join('\n'))
   return compiled.snapshot
 }
@@ -140,7 +141,7 @@ export function actionOf(decision: Decision): Action {
 
 /** Returns the decision of one mapping about one payload. */
 export async function agentOf(mapping: Mapping, payload: unknown, fixture?: Fixture): Promise<AgentAction> {
-  return actionOf(await snapshotOf([mapping], fixture).resolve(requestOf(payload))) as AgentAction
+  return actionOf(await (await snapshotOf([mapping], fixture)).resolve(requestOf(payload))) as AgentAction
 }
 
 export async function refusalOf(
@@ -148,7 +149,7 @@ export async function refusalOf(
   payload: unknown,
   fixture?: Fixture,
 ): Promise<Extract<Decision, { code: string }>> {
-  const decision = await snapshotOf([mapping], fixture).resolve(requestOf(payload))
+  const decision = await (await snapshotOf([mapping], fixture)).resolve(requestOf(payload))
   if (!('code' in decision)) throw new Error(`not refused: ${JSON.stringify(decision)}`)
   return decision
 }

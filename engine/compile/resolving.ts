@@ -7,10 +7,8 @@ import type { Rules } from '../resolve/admit/rules.ts'
 import { type Covering, createExplain, type Explain } from '../resolve/explain.ts'
 import { type EffectivePolicy, ignoredActor } from '../resolve/model/effective-policy.ts'
 import { createResolve, type Resolve } from '../resolve/resolve.ts'
-import type { Work } from '../yield.ts'
 import type { DecisionIndex } from './match/decision-index.ts'
-import { indexEffectivePolicies } from './policy/effective-policies.ts'
-import { indexPolicies } from './policy/endpoint-policy.ts'
+import { compilePolicies } from './policy/endpoint-policies.ts'
 
 export interface Resolving {
   readonly policyOf: (endpoint: string) => EndpointPolicy | undefined
@@ -27,14 +25,8 @@ interface ResolvingParts extends Pick<Configuration, 'settings' | 'endpoints'> {
   readonly randomness: Randomness
 }
 
-export function* compileResolving({
-  settings,
-  endpoints,
-  rules,
-  randomness,
-}: ResolvingParts): Work<Resolving> {
-  const policyOf = yield* indexPolicies(endpoints)
-  const effectivePolicyOf = yield* indexEffectivePolicies(endpoints)
+export function compileResolving({ settings, endpoints, rules, randomness }: ResolvingParts): Resolving {
+  const { policyOf, effectivePolicyOf } = compilePolicies(endpoints)
   const shared = { rules, effectivePolicyOf, policyOf, limits: settings.hooks, randomness }
   const folder = dirname(settings.file)
   return {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { countingRandomness } from '../compile/fixture.ts'
-import { compileSnapshot } from '../index.ts'
+import { createCompiler } from '../index.ts'
 import { loadGood as load, testLoads } from './load-fixture.ts'
 
 const mailbox =
@@ -47,7 +47,10 @@ test('a mailbox whose mails no mapping reads is a warning, whatever the mapping 
   const codes = async (hooks: string) => {
     const configuration = await loadGood(context, `  enabled: true\n  gmail: { ${mailbox} }\n${hooks}`)
     const catalog = { channels: [], runners: ['echo'], relays: [] }
-    const compiled = compileSnapshot(configuration, catalog, countingRandomness())
+    const compiled = await createCompiler({ randomness: countingRandomness() }).compile(
+      configuration,
+      catalog,
+    )
     assert.ok(compiled.ok)
     return compiled.warnings.map(({ code }) => code)
   }

@@ -3,7 +3,7 @@
  * goes to a thread at once, and any other when it turns out to take long.
  */
 
-import type { CompiledWithCoverage } from '../compile/compile-steps.ts'
+import type { CompiledWithCoverage } from '../compile/compile-snapshot.ts'
 import type { Found } from '../compile/match/decision-index.ts'
 import type { Catalog, Snapshot } from '../compile/snapshot.ts'
 import type { Configuration } from '../config/configuration.ts'

@@ -16,7 +16,6 @@ import type { Explanation } from '../resolve/model/trace.ts'
 import type { CallTransform, ResolveOptions } from '../resolve/resolve.ts'
 import type { ThreadData } from '../threads/thread.ts'
 import { type TransformAnswer, type TransformCall, TransformError } from '../transform/port.ts'
-import { runToEnd } from '../yield.ts'
 import {
   type FromThread,
   type LoadOrder,
@@ -80,12 +79,12 @@ function load({ generation, settings, mappings, buckets }: LoadOrder): void {
   const loaded = loadedOf(generation)
   const equalitiesOf = (position: number) => programAt(loaded)(position).matcher.equalities
   for (const [number, positions] of buckets)
-    loaded.buckets.set(number, runToEnd(indexGroup(undefined, [...positions], equalitiesOf)))
+    loaded.buckets.set(number, indexGroup(undefined, [...positions], equalitiesOf))
 }
 
 function compileSettings({ settings, endpoints, catalog }: SettingsContent): Resolving {
   const rules = compileRules(settings, catalog.channels, catalog.relays)
-  return runToEnd(compileResolving({ settings, endpoints, rules, randomness }))
+  return compileResolving({ settings, endpoints, rules, randomness })
 }
 
 /** Mistakes in mappings were reported when they were loaded. */

@@ -56,7 +56,7 @@ testDecisions(String.raw`
 
 test('a request with too many actions is refused before any is rendered, and one may make a hundred long ones', async () => {
   const hooks = { maxRenderedBytes: 100_000_000 }
-  const snapshot = snapshotOf([{ forEach: 'list', message: '{{index}} {{big}}' }], { hooks })
+  const snapshot = await snapshotOf([{ forEach: 'list', message: '{{index}} {{big}}' }], { hooks })
   const decide = (length: number) =>
     snapshot.resolve(requestOf({ list: Array.from({ length }, () => 1), big: 'word '.repeat(40_000) }))
   const many = await decide(100)
@@ -69,7 +69,7 @@ test('a request whose thread was ended is refused, and is not a failure of the e
   const beginUnbounded = () => {
     throw new ContainmentLimit()
   }
-  const snapshot = snapshotOf([{ id: 'm', message: '{{#each a}}{{#each this}}x{{/each}}{{/each}}' }])
+  const snapshot = await snapshotOf([{ id: 'm', message: '{{#each a}}{{#each this}}x{{/each}}{{/each}}' }])
   for (const request of [requestOf({ a: [[1]] }), requestOf({}, { isUndecoded: true })]) {
     const decision = await snapshot.resolve(request, { containment: { beginUnbounded, checkTime: () => {} } })
     assert.ok('code' in decision)

@@ -12,7 +12,7 @@ async function explain(
   payload: unknown,
   options: { readonly fixture?: Fixture; readonly request?: Partial<HookRequest> } = {},
 ): Promise<Explanation> {
-  return await snapshotOf(mappings, options.fixture).explain(requestOf(payload, options.request))
+  return await (await snapshotOf(mappings, options.fixture)).explain(requestOf(payload, options.request))
 }
 
 const off = (id: string, line: number, path?: string) => {
@@ -120,7 +120,7 @@ test("the decision is the same as the request's own", async () => {
   ]
   const withoutIds = (value: unknown) => JSON.stringify(value).replaceAll(/uuid-\d+|id\d+/g, 'id')
   for (const body of [...ofList, ...others, []]) {
-    const snapshot = snapshotOf(mappings)
+    const snapshot = await snapshotOf(mappings)
     const decision = await snapshot.resolve(requestOf(body))
     const explanation = await snapshot.explain(requestOf(body))
     assert.equal(withoutIds(explanation.decision), withoutIds(decision))

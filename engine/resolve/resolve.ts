@@ -168,7 +168,7 @@ async function act(program: Program, scope: Scope, job: Job): Promise<Made> {
   const { recorder, meter, endpointPolicy, callTransform, maxActions } = job
   recorder?.onAction(program.id, scope.index)
   const inner = program.vars.length === 0 ? scope : await withVars(program, scope, recorder)
-  const draft = await renderDraft(program, inner, meter, endpointPolicy, recorder)
+  const draft = await renderDraft({ program, scope: inner, meter, endpointPolicy, recorder })
   const { id, transform } = program
   if (transform === undefined) return { actions: [admitDraft(draft, job)] }
   const { module } = transform

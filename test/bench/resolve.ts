@@ -3,7 +3,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { catalog, configurationOf, countingRandomness, type Mapping } from '../../engine/compile/fixture.ts'
-import { compileSnapshot, type HookRequest, type Snapshot } from '../../engine/index.ts'
+import { type Configuration, createCompiler, type HookRequest, type Snapshot } from '../../engine/index.ts'
 import type { Bed, Comparison, Sample } from './measure.ts'
 import { pullRequest } from './payload.ts'
 
@@ -75,9 +75,12 @@ function kindsOf(payload: object): readonly Kind[] {
 
 /** Compiles each size, and makes one round that warms up. */
 async function open(kind: Kind): Promise<Bed> {
-  const compiled = new Map(
-    sizes.map((size) => [variantOf(size), { ...compile(kind, size), requests: requestsOf(kind, size) }]),
-  )
+  const compiled = new Map<
+    string,
+    Awaited<ReturnType<typeof compile>> & { requests: readonly HookRequest[] }
+  >()
+  for (const size of sizes)
+    compiled.set(variantOf(size), { ...(await compile(kind, size)), requests: requestsOf(kind, size) })
   const take = async (variant: string): Promise<Sample> => {
     const { snapshot, requests, ...cost } = compiled.get(variant) as NonNullable<
       ReturnType<typeof compiled.get>
@@ -92,13 +95,13 @@ function variantOf(size: Size): string {
   return `${size.toLocaleString('en')} mappings`
 }
 
-function compile(kind: Kind, size: Size) {
+async function compile(kind: Kind, size: Size) {
   const configuration = configurationOf(
     Array.from({ length: size }, (_, position) => mappingOf(kind, position)),
   )
   const before = heapMegabytes()
   const start = performance.now()
-  const snapshot = snapshotOf(configuration)
+  const snapshot = await snapshotOf(configuration)
   const compiledMs = performance.now() - start
   return { snapshot, compiledMs, heapMegabytes: heapMegabytes() - before }
 }
@@ -112,8 +115,8 @@ function mappingOf(kind: Kind, position: number): Mapping {
   }
 }
 
-function snapshotOf(configuration: Parameters<typeof compileSnapshot>[0]): Snapshot {
-  const compiled = compileSnapshot(configuration, catalog, countingRandomness())
+async function snapshotOf(configuration: Configuration): Promise<Snapshot> {
+  const compiled = await createCompiler({ randomness: countingRandomness() }).compile(configuration, catalog)
   if (!compiled.ok) throw new Error(compiled.diagnostics.map(({ message }) => message).join('\n'))
   return compiled.snapshot
 }

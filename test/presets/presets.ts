@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   type Catalog,
+  type Compiler,
   type Configuration,
-  compileSnapshot,
+  createCompiler,
   type Diagnostic,
   loadConfiguration,
   runTests,
@@ -23,7 +24,9 @@ import type { Sample } from '../sample-data.ts'
 const catalog: Catalog = { channels: ['terminal', 'slack'], runners: ['echo'] }
 
 type Compiled =
-  | (Extract<ReturnType<typeof compileSnapshot>, { ok: true }> & { readonly configuration: Configuration })
+  | (Extract<Awaited<ReturnType<Compiler['compile']>>, { ok: true }> & {
+      readonly configuration: Configuration
+    })
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
 
 export type SoundPresets = Extract<Compiled, { ok: true }>
@@ -53,7 +56,10 @@ async function compileHooks(different: object, furnish = async (_home: string) =
     const loaded = await loadConfiguration({ file, env: {}, presets: presetsFolder() })
     if (!loaded.ok) return loaded
     const { configuration } = loaded
-    const compiled = compileSnapshot(configuration, catalog, countingRandomness())
+    const compiled = await createCompiler({ randomness: countingRandomness() }).compile(
+      configuration,
+      catalog,
+    )
     return compiled.ok ? { ...compiled, configuration } : compiled
   } finally {
     await rm(home, { recursive: true, force: true })

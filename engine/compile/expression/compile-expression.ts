@@ -5,7 +5,7 @@ import { NeedsThread } from '../../resolve/model/containment.ts'
 import type { Equality, Expression } from '../../resolve/model/program.ts'
 import {
   everyName,
-  expressionPayload,
+  exactPayload,
   reservedReader,
   type Scope,
   type ScopeNames,
@@ -77,7 +77,7 @@ export function compileExpression(
   const evaluate: Expression = async (scope) => {
     try {
       scope.containment.beginUnbounded()
-      const payload = expressionPayload(scope)
+      const payload = exactPayload(scope)
       return await whole(payload, valuesOf(readers, scope, payload), scope.request.now)
     } catch (cause) {
       if (cause instanceof NeedsThread) throw cause

@@ -20,13 +20,11 @@ import type { Report } from './report.ts'
 export interface SharedTexts {
   readonly templates: Map<string, CompiledTemplate>
   readonly expressions: Map<string, CompiledExpression>
-  /** True if the next template gets its code at once, and not when it is first rendered. Default: never. */
-  readonly isWarm?: () => boolean
   /** True if an expression keeps the tree that it was checked by, because it will be evaluated soon. Default: no. */
   readonly keepsTrees?: boolean
 }
 
-export function createSharedTexts(options: Pick<SharedTexts, 'isWarm' | 'keepsTrees'> = {}): SharedTexts {
+export function createSharedTexts(options: Pick<SharedTexts, 'keepsTrees'> = {}): SharedTexts {
   return { templates: new Map(), expressions: new Map(), ...options }
 }
 
@@ -90,11 +88,7 @@ export function createTexts(common: Common, names: ScopeNames): Texts {
     }
     if (typeof value !== 'string' || !value.includes('{{'))
       return { field: { kind: 'literal', value }, prefix: String(value) }
-    const template = remember(shared.templates, `${names.key} ${value}`, () => {
-      const made = compileTemplate(value, names)
-      if (shared.isWarm?.()) made.warmUp()
-      return made
-    })
+    const template = remember(shared.templates, `${names.key} ${value}`, () => compileTemplate(value, names))
     note(path, template.names)
     if (template.isNested) onUnbounded()
     const { render, placeholder, prefix } = template

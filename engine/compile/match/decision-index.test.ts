@@ -4,7 +4,7 @@ import type { MappingSource } from '../../config/configuration.ts'
 import type { HookRequest } from '../../resolve/model/decision.ts'
 import type { Candidate } from '../../resolve/model/program.ts'
 import { requestOf } from '../fixture.ts'
-import { createDecisionIndex, type DecisionIndex, type Indexed } from './decision-index.ts'
+import { type DecisionIndex, type Indexed, indexMappings } from './decision-index.ts'
 import { programOf } from './fixture.ts'
 
 type Match = NonNullable<MappingSource['match']>
@@ -15,7 +15,7 @@ const indexed = (id: string, match: Match = {}): Indexed => ({
 })
 
 const indexOf = (mappings: Readonly<Record<string, Match>>): DecisionIndex =>
-  createDecisionIndex(Object.entries(mappings).map(([id, match]) => indexed(id, match)))
+  indexMappings(Object.entries(mappings).map(([id, match]) => indexed(id, match)))
 
 function asked(index: DecisionIndex, payload: unknown, request?: Partial<HookRequest>): Candidate[] {
   const candidates = index.candidates(requestOf(payload, request))
@@ -53,7 +53,7 @@ test('ten thousand mappings have as few candidates as ten', () => {
     ]
   for (const [match, payload, request] of kinds)
     for (const count of [10, 10_000]) {
-      const index = createDecisionIndex(many(count, match))
+      const index = indexMappings(many(count, match))
       assert.deepEqual(
         idsOf(asked(index, payload, request)),
         ['m7'],
@@ -70,11 +70,11 @@ test('a mapping is filed under the equality that it shares with the fewest other
   }))
   const payload = { source: 'github', action: 'opened', repository: { full_name: 'ann/9' } }
   const headers = { 'x-github-event': 'pull_request' }
-  assert.deepEqual(idsOf(asked(createDecisionIndex(mappings), payload, { headers })), ['m9'])
+  assert.deepEqual(idsOf(asked(indexMappings(mappings), payload, { headers })), ['m9'])
 })
 
 test('the number of mappings that cover an endpoint does not depend on the payload', () => {
-  const index = createDecisionIndex([...many(100, (n) => ({ path: 'a', body: { id: n } })), indexed('any')])
+  const index = indexMappings([...many(100, (n) => ({ path: 'a', body: { id: n } })), indexed('any')])
   assert.equal(index.candidates(requestOf({ id: 5 }, { endpoint: 'a' })).covering, 101)
   assert.equal(index.covering('a').length, 101)
   assert.equal(index.candidates(requestOf({}, { endpoint: 'b' })).covering, 1)

@@ -2,7 +2,6 @@
 
 import type { HookRequest } from '../../resolve/model/decision.ts'
 import type { Candidate, Candidates, Program } from '../../resolve/model/program.ts'
-import { runToEnd, type Work } from '../../yield.ts'
 import { type CoveringPath, indexPaths, noParams } from './endpoint-paths.ts'
 import type { Bucket } from './field-index.ts'
 import { type Group, indexGroup } from './group-index.ts'
@@ -36,23 +35,17 @@ export interface Indexed {
 /** The endpoints that take drafts; no mapping and no catch-all applies to them. */
 export const builtInEndpoints: ReadonlySet<string> = new Set(['wake', 'agent'])
 
-/** `mappings` are in matching order. */
-export function createDecisionIndex(mappings: readonly Indexed[]): DecisionIndex {
-  return runToEnd(indexMappings(mappings))
-}
-
-/** Does the same in pieces. Mappings are grouped by the text of their path, so that a catch-all is in one group only. */
-export function* indexMappings(mappings: readonly Indexed[]): Work<DecisionIndex> {
+/** `mappings` are in matching order. They are grouped by the text of their path, so that a catch-all is in one group only. */
+export function indexMappings(mappings: readonly Indexed[]): DecisionIndex {
   const equalitiesOf = (position: number) => mappings[position]?.program.matcher.equalities ?? []
   const ofPaths = new Map<string, Group>()
   let everywhere: Group | undefined
   for (const [path, positions] of Map.groupBy(mappings.keys(), (position) => mappings[position]?.path)) {
-    const group = yield* indexGroup(path, positions, equalitiesOf)
+    const group = indexGroup(path, positions, equalitiesOf)
     if (path === undefined) everywhere = group
     else ofPaths.set(path, group)
-    yield
   }
-  const findGroups = yield* indexPaths(ofPaths)
+  const findGroups = indexPaths(ofPaths)
 
   const groupsOf = (endpoint: string): readonly CoveringPath<Group>[] => {
     if (builtInEndpoints.has(endpoint)) return []

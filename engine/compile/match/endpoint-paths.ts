@@ -1,7 +1,5 @@
 /** Finds paths by the name of an endpoint: exact paths, and those with `:name` segments. */
 
-import { runToEnd, type Work } from '../../yield.ts'
-
 export interface CoveringPath<Value> {
   readonly value: Value
   /** The path's `:name` segments by name. Empty for a path without any. */
@@ -19,12 +17,7 @@ interface Shape<Value> {
   readonly paths: Map<string, { readonly segments: readonly string[]; readonly value: Value }[]>
 }
 
-export function createEndpointPaths<Value>(paths: ReadonlyMap<string, Value>): FindPaths<Value> {
-  return runToEnd(indexPaths(paths))
-}
-
-/** Does the same in steps. */
-export function* indexPaths<Value>(paths: ReadonlyMap<string, Value>): Work<FindPaths<Value>> {
+export function indexPaths<Value>(paths: ReadonlyMap<string, Value>): FindPaths<Value> {
   const shapes = new Map<string, Shape<Value>>()
   for (const [path, value] of paths) {
     const segments = path.split('/')
@@ -34,7 +27,6 @@ export function* indexPaths<Value>(paths: ReadonlyMap<string, Value>): Work<Find
     shapes.set(name, shape)
     const text = textOf(segments, isParam)
     shape.paths.set(text, [...(shape.paths.get(text) ?? []), { segments, value }])
-    yield
   }
   const inOrder = [...shapes].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, shape]) => shape)
 

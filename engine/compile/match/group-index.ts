@@ -2,7 +2,6 @@
 
 import type { HookRequest } from '../../resolve/model/decision.ts'
 import type { Equality } from '../../resolve/model/program.ts'
-import type { Work } from '../../yield.ts'
 import { type Bucket, createFieldIndex } from './field-index.ts'
 import type { Scalar } from './scalar.ts'
 
@@ -18,18 +17,17 @@ export interface Group {
 const handful = 3
 
 /** `positions` are those of the group among all mappings, ascending. */
-export function* indexGroup(
+export function indexGroup(
   path: string | undefined,
   positions: Bucket,
   equalitiesOf: (position: number) => readonly Equality[],
-): Work<Group> {
+): Group {
   if (positions.length <= handful) return { path, all: positions, find: () => [positions] }
 
   const counts = new Map<string, number>()
   for (const position of positions) {
     for (const equality of equalitiesOf(position))
       for (const key of keysOf(equality)) counts.set(key, (counts.get(key) ?? 0) + 1)
-    yield
   }
 
   const trees = { header: createFieldIndex(), body: createFieldIndex() }
@@ -38,7 +36,6 @@ export function* indexGroup(
     const equality = chooseEquality(equalitiesOf(position), counts)
     if (equality === undefined) others.push(position)
     else for (const value of equality.values) trees[equality.part].add(equality.path, value, position)
-    yield
   }
   return {
     path,

@@ -9,7 +9,7 @@ type Schema = NonNullable<Mapping['schema']>
 const withSchema = (schema: Schema): Mapping => ({ message: 'x', schema })
 
 async function outcome(schema: Schema, payload: unknown): Promise<Decision['outcome']> {
-  return (await snapshotOf([withSchema(schema)]).resolve(requestOf(payload))).outcome
+  return (await (await snapshotOf([withSchema(schema)])).resolve(requestOf(payload))).outcome
 }
 
 async function detailOf(schema: Schema, payload: unknown): Promise<readonly (string | undefined)[]> {
@@ -72,7 +72,7 @@ testDecisions(
 test('checking does not change the payload', async () => {
   const request = requestOf({ a: '5' })
   const schema = { properties: { a: { type: ['string'] }, b: { default: 7 } } }
-  await snapshotOf([withSchema(schema)]).resolve(request)
+  await (await snapshotOf([withSchema(schema)])).resolve(request)
   assert.deepEqual(request.payload, { a: '5' })
 })
 
@@ -92,8 +92,8 @@ const bad: readonly (readonly [string, Schema, string, RegExp, RegExp])[] = [
 ]
 
 for (const [what, schema, place, message, hint] of bad)
-  test(`${what} in a schema is refused at load, with its place`, () => {
-    const compiled = compileFixture([withSchema(schema)])
+  test(`${what} in a schema is refused at load, with its place`, async () => {
+    const compiled = await compileFixture([withSchema(schema)])
     const [found = assert.fail('it compiled')] = compiled.ok ? [] : compiled.diagnostics
     assert.deepEqual([found.code, /`(.*?)`/.exec(found.message)?.[1]], ['INVALID_SCHEMA', place])
     assert.match(found.message.replace(/^.*?": /, ''), message)

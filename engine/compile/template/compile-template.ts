@@ -1,8 +1,7 @@
 /** Compiles a template. Its mistakes are found at once, and its code is made when it is first rendered. */
 
-import { createMeter, createOutput } from '../../resolve/model/output.ts'
 import type { Template } from '../../resolve/model/program.ts'
-import { createScope, everyName, type ScopeNames } from '../../resolve/model/scope.ts'
+import { everyName, type ScopeNames } from '../../resolve/model/scope.ts'
 import { foreignTemplate } from './foreign-template.ts'
 import { parseTemplate, TemplateError } from './parse.ts'
 import { compileTree } from './rendering.ts'
@@ -14,8 +13,6 @@ export interface CompiledTemplate extends TemplateNames {
   readonly prefix: string
   /** The place of the first placeholder in the source. Absent if the template is only text. */
   readonly placeholder: number | undefined
-  /** Makes its code before the first request does. */
-  readonly warmUp: () => void
 }
 
 /**
@@ -54,33 +51,11 @@ function compileParsed(source: string, names: ScopeNames): CompiledTemplate {
     compiled ??= compileAgain(source, names)
     compiled(scope, output)
   }
-  return {
-    prefix,
-    placeholder,
-    names: read,
-    references,
-    isNested,
-    render,
-    warmUp: () => renderNothing(render),
-  }
+  return { prefix, placeholder, names: read, references, isNested, render }
 }
 
 function isContent(node: hbs.AST.Statement): node is hbs.AST.ContentStatement {
   return node.type === 'ContentStatement'
-}
-
-/** Handlebars makes the code when it is first called. */
-function renderNothing(render: Template): void {
-  const request = {
-    endpoint: '',
-    headers: {},
-    query: {},
-    payload: undefined,
-    rawBody: new Uint8Array(),
-    now: 0,
-  }
-  const scope = createScope(request)
-  render(scope, createOutput(createMeter(Infinity, scope.containment), { exact: true, strict: false }))
 }
 
 /** Parses the source again: trees of thousands of templates that no request has used yet would take much memory. */

@@ -2,24 +2,16 @@
 
 import { plainText, type Segment } from '../../boundary/segment.ts'
 import type { HookRequest } from '../../resolve/model/decision.ts'
-import { createMeter, createOutput, InexactNumberError } from '../../resolve/model/output.ts'
-import { createScope, withExactNumbers } from '../../resolve/model/scope.ts'
+import { createMeter, createOutput } from '../../resolve/model/output.ts'
+import { createScope } from '../../resolve/model/scope.ts'
 import { type CompiledTemplate, compileTemplate } from './compile-template.ts'
 
 export function segmentsOf(source: string, payload: unknown, limit = 1_000_000): Segment[] {
   const { render } = compiledOnce(source)
   const scope = createScope(requestOf(payload))
-  const meter = createMeter(limit, scope.containment)
-  const output = createOutput(meter, { exact: false, strict: false })
-  try {
-    render(scope, output)
-    return output.segments
-  } catch (error) {
-    if (!(error instanceof InexactNumberError)) throw error
-  }
-  const exactly = createOutput(createMeter(limit, scope.containment), { exact: true, strict: false })
-  render(withExactNumbers(scope), exactly)
-  return exactly.segments
+  const output = createOutput(createMeter(limit, scope.containment))
+  render(scope, output)
+  return output.segments
 }
 
 const compiled = new Map<string, CompiledTemplate>()

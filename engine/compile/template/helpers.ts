@@ -1,8 +1,7 @@
 /** Provides the helpers of templates, which are plain functions from values to a value. */
 
 import { isRecord } from '../../config/values/is-record.ts'
-import { isExactNumber, isInexact } from '../../payload/exact-numbers.ts'
-import { InexactNumberError, jsonOf, type Output, spendWork, textOf } from '../../resolve/model/output.ts'
+import { jsonOf, type Output, spendWork, textOf } from '../../resolve/model/output.ts'
 import { patternProblem } from '../expression/date-pattern.ts'
 import { isTimeZone } from '../expression/time-zone.ts'
 import { formatDate, isTime } from './date.ts'
@@ -74,7 +73,7 @@ export const helpers: Readonly<Record<string, Helper>> = {
     takes: [2, 2],
     takesAbsent: true,
     usage: '{{#if (eq action "opened")}}',
-    call: ([left, right], output) => isEqual(left, right, output),
+    call: ([left, right]) => left === right,
   },
   /** Returns the first value that is not true, or the last. */
   and: {
@@ -127,15 +126,6 @@ function quoteLines(text: string, output: Output): string {
 
 const beginnings = /^/gm
 
-/**
- * Compares large integers by their digits: as rounded numbers, different ones would be equal, and exact ones are
- * objects.
- */
-function isEqual(left: unknown, right: unknown, output: Output): boolean {
-  if (!output.exact && (isInexact(left) || isInexact(right))) throw new InexactNumberError()
-  return isExactNumber(left) && isExactNumber(right) ? left.rawJSON === right.rawJSON : left === right
-}
-
 function unlessNumber(written: unknown, what: string): string | undefined {
   return written === undefined || typeof written === 'number'
     ? undefined
@@ -168,7 +158,7 @@ function joinAll(values: readonly unknown[], separator: string, name: unknown, o
 
 /** Returns an element that is not an object as it is, because some senders write labels as texts, others as objects. */
 function propertyOf(value: unknown, name: string): unknown {
-  if (!isRecord(value) || isExactNumber(value)) return value
+  if (!isRecord(value)) return value
   return Object.hasOwn(value, name) ? value[name] : undefined
 }
 

@@ -2,7 +2,6 @@
 
 import Handlebars from 'handlebars'
 import { isHarmless } from '../../boundary/harmless.ts'
-import { isExactNumber } from '../../payload/exact-numbers.ts'
 import {
   emitLiteral,
   emitValue,
@@ -12,9 +11,9 @@ import {
   textOf,
 } from '../../resolve/model/output.ts'
 import type { Template } from '../../resolve/model/program.ts'
-import { reservedReader, type Scope, type ScopeNames } from '../../resolve/model/scope.ts'
+import { exactPayload, reservedReader, type Scope, type ScopeNames } from '../../resolve/model/scope.ts'
 import { type Helper, helpers, isTruthy } from './helpers.ts'
-import { callHelper, passData, printHelper, readHelper, resultFollows } from './rewrite.ts'
+import { callHelper, passData, printHelper, readHelper } from './rewrite.ts'
 
 /** A value of the request, with the path that a person would use for it. */
 interface RequestValue {
@@ -71,15 +70,8 @@ export function compileTree(program: hbs.AST.Program, names: ScopeNames): Templa
 
 /** Follows the keys from a value that Handlebars found: the current one, an outer one, a block parameter or a pass. */
 function read(from: RequestValue | undefined, ...given: unknown[]): Argument {
-  const { rendering } = (given.pop() as Options).data
-  return readFrom(from, given as string[], rendering)
-}
-
-function readFrom(
-  from: RequestValue | undefined,
-  keys: readonly string[],
-  { scope, names }: Rendering,
-): Argument {
+  const { scope, names } = (given.pop() as Options).data.rendering
+  const keys = given as string[]
   if (from?.value !== scope) return { value: walk(from?.value, keys), path: joined(from?.path ?? '', keys) }
   const value = readRoot(keys, scope, names)
   const [first, variable = ''] = keys
@@ -91,9 +83,9 @@ function readFrom(
 
 function readRoot(keys: readonly string[], scope: Scope, names: ScopeNames): unknown {
   const [first, ...rest] = keys
-  if (first === undefined) return scope.payload
+  if (first === undefined) return exactPayload(scope)
   const reserved = reservedReader(first, names)
-  if (reserved === undefined) return walk(scope.payload, keys)
+  if (reserved === undefined) return walk(exactPayload(scope), keys)
   const [header, ...inner] = rest
   const isHeader = first === 'headers' && header !== undefined
   return walk(reserved(scope), isHeader ? [header.toLowerCase(), ...inner] : rest)
@@ -114,22 +106,8 @@ function joined(path: string, keys: readonly string[]): string {
   return path === '' ? below || 'payload' : below === '' ? path : `${path}.${below}`
 }
 
-/** A text is the operator's; a number says what follows it. */
-function print(...given: unknown[]): void {
-  const { rendering } = (given.pop() as Options).data
-  for (let at = 0; at < given.length; at++) {
-    const token = given[at]
-    if (typeof token !== 'number') printOne(token as string, rendering)
-    else if (token === resultFollows) printOne(given[++at] as Argument, rendering)
-    else {
-      const from = given[at + 1] as RequestValue | undefined
-      printOne(readFrom(from, given.slice(at + 2, at + 2 + token) as string[], rendering), rendering)
-      at += 1 + token
-    }
-  }
-}
-
-function printOne(argument: Argument, { output }: Rendering): void {
+function print(argument: Argument, { data }: Options): void {
+  const { output } = data.rendering
   if (isRequestValue(argument)) {
     const { value, path, isAbsent } = argument
     if (isAbsent) refuseAbsent(undefined, output, path)
@@ -188,7 +166,7 @@ function renderEach(this: RequestValue, subject: Argument, { fn, inverse, data }
   const { scope, output } = data.rendering
   if (!isRequestValue(subject)) return inverse(this)
   const { value, path } = subject
-  if (typeof value !== 'object' || value === null || isExactNumber(value)) return inverse(this)
+  if (typeof value !== 'object' || value === null) return inverse(this)
   const keys = Array.isArray(value) ? undefined : Object.keys(value)
   const count = keys?.length ?? (value as readonly unknown[]).length
   if (count === 0) return inverse(this)

@@ -21,10 +21,6 @@ type Block = hbs.AST.BlockStatement
 export const readHelper = '$read'
 export const printHelper = '$print'
 export const callHelper = '$call'
-/** Stands before the result of a helper in a call of {@link printHelper}, and the number of its keys before a field. */
-export const resultFollows = -1
-/** A call may have some 65,000 arguments. */
-const maxArguments = 1_000
 /** The loop's key, index, first and last, in the data of the pass. */
 export const passData = '$pass'
 
@@ -48,12 +44,6 @@ export function rewriteTemplate({ program, offsetOf }: ParsedTemplate, names: Sc
   return rewriter
 }
 
-/** A printed field: the context in which Handlebars finds a value, and the names that are followed from there. */
-interface Field {
-  readonly from: Partial<Path>
-  readonly keys: readonly string[]
-}
-
 class Rewriter extends Handlebars.Visitor implements TemplateNames {
   readonly mutating = true
   readonly names: RootName[] = []
@@ -71,39 +61,13 @@ class Rewriter extends Handlebars.Visitor implements TemplateNames {
     this.#reserved = reserved
   }
 
-  /** Neighbouring texts and placeholders are printed by one call, because a call costs more than what it prints. */
-  override Program(program: hbs.AST.Program) {
-    const body: hbs.AST.Statement[] = []
-    let printed: hbs.AST.Expression[] = []
-    const flush = () => {
-      if (printed.length > 0) body.push(printing(printed))
-      printed = []
-    }
-    for (const statement of program.body) {
-      if (printed.length > maxArguments) flush()
-      if (statement.type === 'ContentStatement')
-        printed.push(...this.#text(statement as hbs.AST.ContentStatement))
-      else if (statement.type === 'MustacheStatement')
-        printed.push(...this.#placeholder(statement as hbs.AST.MustacheStatement))
-      else if (statement.type !== 'CommentStatement') {
-        flush()
-        this.accept(statement)
-        body.push(statement)
-      }
-    }
-    flush()
-    program.body = body
-  }
-
-  #text({ value }: hbs.AST.ContentStatement): readonly hbs.AST.Expression[] {
-    return value === '' ? [] : [stringLiteral(value)]
+  override ContentStatement({ value }: hbs.AST.ContentStatement) {
+    return printing(stringLiteral(value))
   }
 
   /** A name alone is a field, even if a helper has that name, so that a payload's `date` stays reachable. */
-  #placeholder(node: hbs.AST.MustacheStatement): readonly hbs.AST.Expression[] {
-    if (!isField(node)) return [numberLiteral(resultFollows), this.#call(node)]
-    const { from, keys } = this.#field(asPath(node.path))
-    return [numberLiteral(keys.length), pathOf(from), ...keys.map(stringLiteral)]
+  override MustacheStatement(node: hbs.AST.MustacheStatement) {
+    return printing(isField(node) ? this.PathExpression(asPath(node.path)) : this.#call(node))
   }
 
   override SubExpression(node: hbs.AST.SubExpression) {
@@ -111,8 +75,15 @@ class Rewriter extends Handlebars.Visitor implements TemplateNames {
   }
 
   override PathExpression(path: Path) {
-    const { from, keys } = this.#field(path)
-    return callOf(readHelper, pathOf(from), ...keys.map(stringLiteral))
+    const parts = path.parts.map(unquote)
+    this.#check(parts, path)
+    this.#note(parts, path)
+    const [first = '', ...rest] = parts
+    if (path.data) return this.#dataField(path, first, rest)
+    if (this.#isParameter(path)) return reading({ parts: [first], original: '' }, rest)
+    if (path.depth <= this.#place.levels.length) return reading({ depth: path.depth }, parts)
+    const hint = 'Only {{#each}} and {{#with}} open a level to leave.'
+    throw this.#error('../ leads out of the template', path, hint)
   }
 
   override NumberLiteral(literal: hbs.AST.NumberLiteral) {
@@ -206,14 +177,13 @@ class Rewriter extends Handlebars.Visitor implements TemplateNames {
     return { ...callOf(callHelper, stringLiteral(name), ...node.params), hash: node.hash }
   }
 
-  #field(path: Path): Field {
-    const parts = path.parts.map(unquote)
+  #check(parts: readonly string[], path: Path): void {
     const denied = parts.find((part) => forbidden.has(part))
     if (denied !== undefined) {
       const hint = `If the payload has such a field, read it with an expression: {% ${expressionFor(parts)} %}.`
       throw this.#error(`"${denied}" is not readable from a template`, path, hint)
     }
-    const [first = '', ...rest] = parts
+    const [first = ''] = parts
     // The grammar accepts these as names. A field with such a name has to be in brackets, as in {{[$id]}}.
     if (/^[$\u201c\u201d\u2018\u2019\u201e]/.test(first) && !path.original.startsWith('['))
       throw this.#error(
@@ -221,21 +191,15 @@ class Rewriter extends Handlebars.Visitor implements TemplateNames {
         path,
         `A field of the payload with such a name is {{[${first}]}}.`,
       )
-    this.#note(parts, path)
-    if (path.data) return this.#dataField(path, first, rest)
-    if (this.#isParameter(path)) return { from: { parts: [first], original: '' }, keys: rest }
-    if (path.depth <= this.#place.levels.length) return { from: { depth: path.depth }, keys: parts }
-    const hint = 'Only {{#each}} and {{#with}} open a level to leave.'
-    throw this.#error('../ leads out of the template', path, hint)
   }
 
-  #dataField(path: Path, name: string, rest: readonly string[]): Field {
-    if (name === 'root') return { from: { data: true, parts: ['root'] }, keys: rest }
+  #dataField(path: Path, name: string, rest: readonly string[]): hbs.AST.SubExpression {
+    if (name === 'root') return reading({ data: true, parts: ['root'] }, rest)
     if (!loopNames.includes(name))
       throw this.#error(`there is no @${name}`, path, 'There are @index, @key, @first, @last and @root.')
     if (this.#place.levels.filter((level) => level === 'each').length <= path.depth)
       throw this.#error(`@${name} has a value only inside {{#each}}`, path)
-    return { from: { data: true, depth: path.depth, parts: [passData] }, keys: [`@${name}`, ...rest] }
+    return reading({ data: true, depth: path.depth, parts: [passData] }, [`@${name}`, ...rest])
   }
 
   /** `this.name` and `./name` mean the current value, never a block parameter. */
@@ -356,11 +320,12 @@ function callOf(name: string, ...params: hbs.AST.Expression[]): hbs.AST.SubExpre
   return { type: 'SubExpression', path, params, hash: { type: 'Hash', pairs: [], loc }, loc }
 }
 
-function numberLiteral(value: number): hbs.AST.NumberLiteral {
-  return { type: 'NumberLiteral', value, original: value, loc }
+/** Reads the value that Handlebars finds in a context, or what its keys lead to. */
+function reading(from: Partial<Path>, keys: readonly string[]): hbs.AST.SubExpression {
+  return callOf(readHelper, pathOf(from), ...keys.map(stringLiteral))
 }
 
-function printing(values: readonly hbs.AST.Expression[]): hbs.AST.MustacheStatement {
+function printing(value: hbs.AST.Expression): hbs.AST.MustacheStatement {
   const strip = { open: false, close: false }
-  return { ...callOf(printHelper, ...values), type: 'MustacheStatement', escaped: false, strip }
+  return { ...callOf(printHelper, value), type: 'MustacheStatement', escaped: false, strip }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compileSnapshot } from '../../compile/compile-snapshot.ts'
+import { createCompiler } from '../../compile/compile-snapshot.ts'
 import { testDecisions } from '../../compile/decision-fixture.ts'
 import { catalog, configurationOf, requestOf, snapshotOf } from '../../compile/fixture.ts'
 import { channelName } from '../../config/values/channel-name.ts'
@@ -120,7 +120,7 @@ test('an unconfigured channel is accepted if the default runner delivers elsewhe
     [['claude'], 'telegram', false],
   ] as const) {
     const randomness = { mint: () => 'a', randomId: () => 'b' }
-    const compiled = compileSnapshot(configurationOf([]), { ...catalog, relays }, randomness)
+    const compiled = await createCompiler({ randomness }).compile(configurationOf([]), { ...catalog, relays })
     assert.ok(compiled.ok)
     const request = requestOf({ message: 'x', channel }, { endpoint: 'agent' })
     assert.equal((await compiled.snapshot.resolve(request)).outcome === 'accepted', isAccepted, channel)
@@ -132,7 +132,7 @@ test('no refusal quotes the body', async () => {
   for (const field of fields.split(' '))
     for (const value of ['sekret', { sekret: 'sekret' }, ['sekret'], 5]) {
       const request = requestOf({ message: 'x', [field]: value }, { endpoint: 'agent' })
-      const decision = await snapshotOf([]).resolve(request)
+      const decision = await (await snapshotOf([])).resolve(request)
       if ('code' in decision) assert.doesNotMatch(JSON.stringify({ ...decision, cause: undefined }), /sekret/)
     }
 })
@@ -142,7 +142,10 @@ test('an unexpected error is a failed decision with its cause, not a throw', asy
   const mint = () => {
     throw broken
   }
-  const compiled = compileSnapshot(configurationOf([]), catalog, { mint, randomId: () => 'x' })
+  const compiled = await createCompiler({ randomness: { mint, randomId: () => 'x' } }).compile(
+    configurationOf([]),
+    catalog,
+  )
   assert.ok(compiled.ok)
   const decision = await compiled.snapshot.resolve(requestOf({ message: 'x' }, { endpoint: 'agent' }))
   assert.ok('code' in decision)

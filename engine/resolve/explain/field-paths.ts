@@ -1,7 +1,6 @@
 /** Lists the fields of payloads with their types and an example of each, for authors who write a mapping for them. */
 
 import { writePath } from '../../config/values/path.ts'
-import { isExactNumber } from '../../payload/exact-numbers.ts'
 import type { HookRequest } from '../model/decision.ts'
 import { createRedactor, type Redactor } from './redact.ts'
 
@@ -72,7 +71,7 @@ export function fieldPathsOf(requests: readonly HookRequest[]): FieldPaths {
         return
       }
       if (path.length > 0) note(writePath(path), value, by, redactor)
-      if (typeof value !== 'object' || value === null || isExactNumber(value)) return
+      if (typeof value !== 'object' || value === null) return
       if (Array.isArray(value)) {
         // One name for all elements, as a template names the first.
         for (const element of value.slice(0, elementsOfList)) walk(element, [...path, 0])
@@ -104,8 +103,7 @@ export function fieldPathsOf(requests: readonly HookRequest[]): FieldPaths {
 
 function typeOf(value: unknown): FieldType {
   if (value === null) return 'null'
-  if (Array.isArray(value)) return 'list'
-  return typeof value === 'object' && isExactNumber(value) ? 'number' : (typeof value as FieldType)
+  return Array.isArray(value) ? 'list' : (typeof value as FieldType)
 }
 
 function shorten(text: string): string {

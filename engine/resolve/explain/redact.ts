@@ -2,7 +2,7 @@
 
 import { isLiteral, type Segment } from '../../boundary/segment.ts'
 import { addressSecretsOf, isSecretKey, type Span } from '../../config/values/secret.ts'
-import { isExactNumber, parseExact } from '../../payload/exact-numbers.ts'
+import { parseTexts } from '../../payload/exact-numbers.ts'
 import type { HookRequest } from '../model/decision.ts'
 import { type NamedTexts, secretTextsOf } from './secret-texts.ts'
 
@@ -47,7 +47,6 @@ export function createRedactor(request: HookRequest, params: readonly NamedTexts
       if (text.length > maxShownLength) return
       if (typeof inner === 'string') text += JSON.stringify(scrub(inner))
       else if (typeof inner !== 'object' || inner === null) text += scrub(String(inner))
-      else if (isExactNumber(inner)) text += scrub(inner.rawJSON)
       else if (Array.isArray(inner)) writeList(inner)
       else writeFields(inner as Readonly<Record<string, unknown>>)
     }
@@ -167,21 +166,26 @@ function shorten(text: string): string {
  */
 export function redactRequest(request: HookRequest): Pick<HookRequest, 'payload' | 'headers' | 'query'> {
   const secrets = secretTextsOf(request, [], isSecretName)
-  const exact = request.isForm === true ? undefined : parseExact(request.unwrapped ?? request.rawBody)
+  const exact = request.isForm === true ? undefined : parseTexts(request.unwrapped ?? request.rawBody)
 
-  function copy(value: unknown): unknown {
+  /** `exact` is the same with strings for integers beyond 2^53. */
+  function copy(value: unknown, exact: unknown = value): unknown {
     if (typeof value === 'string') return withoutSecrets(value, secrets)
+    if (typeof value === 'number') return typeof exact === 'string' ? BigInt(exact) : value
     if (typeof value !== 'object' || value === null) return value
-    if (isExactNumber(value)) return BigInt(value.rawJSON)
-    if (Array.isArray(value)) return value.map(copy)
+    const exactOf = (name: string | number) => (exact as Readonly<Record<string, unknown>> | null)?.[name]
+    if (Array.isArray(value)) return value.map((inner, index) => copy(inner, exactOf(index)))
     return Object.fromEntries(
-      Object.entries(value).map(([name, inner]) => [name, isSecretName(name) ? hidden : copy(inner)]),
+      Object.entries(value).map(([name, inner]) => [
+        name,
+        isSecretName(name) ? hidden : copy(inner, exactOf(name)),
+      ]),
     )
   }
 
   const open = Object.entries(request.headers).filter(([name]) => !isSecretName(name))
   return {
-    payload: copy(exact ?? request.payload),
+    payload: copy(request.payload, exact),
     headers: copy(Object.fromEntries(open)) as HookRequest['headers'],
     query: copy(request.query) as HookRequest['query'],
   }

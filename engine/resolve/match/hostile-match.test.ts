@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createDecisionIndex } from '../../compile/match/decision-index.ts'
+import { indexMappings } from '../../compile/match/decision-index.ts'
 import { programOf } from '../../compile/match/fixture.ts'
 import type { MappingSource } from '../../config/configuration.ts'
 import { NeedsThread, onMainLoop, uncontained } from '../model/containment.ts'
@@ -15,7 +15,7 @@ const maxHold = 150
 
 function createSearches(matches: readonly Match[], payload: unknown) {
   const programs = matches.map((match, id) => ({ path: undefined, program: programOf(`${id}`, match) }))
-  const index = createDecisionIndex(programs)
+  const index = indexMappings(programs)
   const body = Buffer.alloc(200_000)
   const request = { endpoint: 'test', headers: {}, query: {}, payload, rawBody: body, now: 0 }
   return (containment = uncontained): Promise<MatchResult> =>

@@ -52,14 +52,14 @@ testDecisions(
 )
 
 test('an endpoint with a policy and no mappings ignores every request', async () => {
-  const snapshot = snapshotOf([], { endpoints: { quiet: {} } })
+  const snapshot = await snapshotOf([], { endpoints: { quiet: {} } })
   assert.equal(snapshot.covers('quiet'), true)
   const decision = await snapshot.resolve(requestOf({}, { endpoint: 'quiet' }))
   assert.deepEqual(decision, { outcome: 'ignored', reason: 'endpoint "quiet" has no mappings' })
 })
 
 test('for a request of a bot no mapping is tried, and explain and tests say so', async () => {
-  const snapshot = snapshotOf([{ id: 'a', message: 'x' }], {
+  const snapshot = await snapshotOf([{ id: 'a', message: 'x' }], {
     endpoints: { test: { bots: ['ada'] } },
     disabled: [{ id: 'off', line: 2, message: 'x' }],
   })
@@ -97,7 +97,7 @@ Telegram: {"message":{"from":{"id":1,"username":"ada"},"chat":{"title":"Harbour"
 for (const [, sender, body = '', actor = ''] of actors.matchAll(/^(\w+): (.+) ⇒ (.+)$/gm))
   test(`${actor} is the actor of ${body} from ${sender}, and no other`, async () => {
     const outcomeWith = async (bot: string) => {
-      const snapshot = snapshotOf([{ message: 'x' }], { endpoints: { test: { bots: [bot] } } })
+      const snapshot = await snapshotOf([{ message: 'x' }], { endpoints: { test: { bots: [bot] } } })
       return (await snapshot.resolve(requestOf(JSON.parse(body)))).outcome
     }
     const reported = [await outcomeWith(actor.toUpperCase()), await outcomeWith('bo')]

@@ -1,7 +1,6 @@
 /** Collects what a template renders: segments, which are counted as they come. */
 
 import type { LiteralSegment, Segment } from '../../boundary/segment.ts'
-import { isExactNumber, isInexact, mayHoldInexact } from '../../payload/exact-numbers.ts'
 import type { Containment } from './containment.ts'
 import { RefusalError } from './refusal.ts'
 
@@ -19,16 +18,11 @@ export interface Meter {
 export interface Output {
   readonly segments: Segment[]
   readonly meter: Meter
-  /** True if large integers are exact already. */
-  readonly exact: boolean
   readonly strict: Strictness
 }
 
 /** The values that are refused instead of being rendered as nothing: absent and null ones, or also blank ones. */
 export type Strictness = false | 'absent' | 'blank'
-
-/** Thrown if a rounded integer would be rendered. The action is then rendered again with exact numbers. */
-export class InexactNumberError extends Error {}
 
 /** The limit in characters, which suffices for any template without nested loops. */
 const maxWork = 8 * 1024 * 1024
@@ -46,8 +40,8 @@ export function createMeter(limit: number, containment: Containment): Meter {
   }
 }
 
-export function createOutput(meter: Meter, options: { exact: boolean; strict: Strictness }): Output {
-  return { segments: [], meter, ...options }
+export function createOutput(meter: Meter, strict: Strictness = false): Output {
+  return { segments: [], meter, strict }
 }
 
 /** @throws RefusalError `TOO_LARGE_RENDERED` */
@@ -115,37 +109,25 @@ export class AbsentValueError extends Error {
   }
 }
 
-/**
- * Returns a value as text: an absent or null one as nothing, an object as compact JSON, a large integer with all its
- * digits.
- */
+/** Returns a value as text: an absent or null one as nothing, an object as compact JSON. */
 export function textOf(value: unknown, output: Output): string {
   switch (typeof value) {
     case 'string':
       return value
     case 'number':
-      if (!output.exact && isInexact(value)) throw new InexactNumberError()
       return String(value)
     case 'boolean':
       return value ? 'true' : 'false'
     case 'object':
-      return value === null ? '' : isExactNumber(value) ? value.rawJSON : jsonOf(value, output)
+      return value === null ? '' : jsonOf(value, output)
     default:
       return ''
   }
 }
 
 /** Returns a value as compact or indented JSON. @throws RefusalError `TOO_LARGE_RENDERED` */
-export function jsonOf(value: unknown, output: Output, indent = 0): string {
-  const { meter, exact } = output
-  if (!exact && isInexact(value)) throw new InexactNumberError()
+export function jsonOf(value: unknown, { meter }: Output, indent = 0): string {
   meter.containment.checkTime()
-  const json = printed(value, meter, indent)
-  if (!exact && mayHoldInexact(json)) throw new InexactNumberError()
-  return json
-}
-
-function printed(value: unknown, meter: Meter, indent: number): string {
   try {
     return print(value, meter, indent)
   } catch (error) {

@@ -1,15 +1,11 @@
 /** Defines the names that templates and expressions see for one request. */
 
-import { parseExact, parseTexts } from '../../payload/exact-numbers.ts'
+import { parseTexts } from '../../payload/exact-numbers.ts'
 import { type Containment, uncontained } from './containment.ts'
 import type { HookRequest } from './decision.ts'
 
 export interface Scope {
   readonly request: HookRequest
-  /** The payload that templates see: the request's, or the same with exact large integers. */
-  readonly payload: unknown
-  /** True if `payload` was parsed again with exact integers. */
-  readonly exact: boolean
   /** The values that the mapping's path took from the endpoint's name. */
   readonly params: Readonly<Record<string, string>>
   /** The element of `forEach`, with its position. Absent without `forEach`. */
@@ -26,7 +22,6 @@ export interface Scope {
 
 /** Values that are computed when first needed and then used for the whole request. */
 interface Memory {
-  input: { readonly payload: unknown } | undefined
   exact: { readonly payload: unknown } | undefined
   /** The id of the delivery, once it was looked up. */
   delivery: { readonly id: string | undefined } | undefined
@@ -34,7 +29,7 @@ interface Memory {
 
 /** These names take precedence over a payload key of the same name, which stays reachable through `payload`. */
 const readers = {
-  payload: (scope: Scope): unknown => scope.payload,
+  payload: exactPayload,
   headers: (scope: Scope): unknown => scope.request.headers,
   query: (scope: Scope): unknown => scope.request.query,
   path: (scope: Scope): unknown => scope.request.endpoint,
@@ -66,22 +61,13 @@ const noParams: Readonly<Record<string, string>> = Object.freeze({})
 export function createScope(request: HookRequest, containment: Containment = uncontained): Scope {
   return {
     request,
-    payload: request.payload,
-    exact: false,
     params: noParams,
     item: undefined,
     index: undefined,
     vars: undefined,
-    memory: { input: undefined, exact: undefined, delivery: undefined },
+    memory: { exact: undefined, delivery: undefined },
     containment,
   }
-}
-
-/** Returns the same request with every integer beyond 2^53 as it was written. */
-export function withExactNumbers(scope: Scope): Scope {
-  const { memory, request } = scope
-  memory.exact ??= { payload: parseExact(writtenJson(request)) ?? request.payload }
-  return { ...scope, payload: memory.exact.payload, exact: true }
 }
 
 /** Returns the reader of a reserved name, or undefined for any other name, which is a key of the payload. */
@@ -93,12 +79,9 @@ export function reservedReader(
   return ours.has(name) ? readers[name as OurName] : undefined
 }
 
-/** Returns the payload that expressions see, with integers beyond 2^53 as texts. */
-export function expressionPayload({ memory, request }: Scope): unknown {
-  memory.input ??= { payload: parseTexts(writtenJson(request)) ?? request.payload }
-  return memory.input.payload
-}
-
-function writtenJson({ unwrapped, rawBody }: HookRequest): string | Uint8Array {
-  return unwrapped ?? rawBody
+/** Returns the payload that templates and expressions see: with integers beyond 2^53 as strings of their digits. */
+export function exactPayload({ memory, request }: Scope): unknown {
+  const { payload, unwrapped, rawBody } = request
+  memory.exact ??= { payload: parseTexts(unwrapped ?? rawBody) ?? payload }
+  return memory.exact.payload
 }

@@ -17,7 +17,7 @@ export function fromResult(name: FieldName, value: unknown, meter: Meter): unkno
   const text = content && typeof value === 'object' && value !== null
   const printable = typeof value === 'number' || (content && typeof value === 'boolean')
   const result = text
-    ? jsonOf(value, createOutput(meter, { exact: true, strict: false }))
+    ? jsonOf(value, createOutput(meter))
     : printable && name !== 'timeoutSeconds'
       ? String(value)
       : value

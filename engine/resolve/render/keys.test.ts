@@ -149,7 +149,10 @@ test('actions that a transform makes of one request are neither coalesced with n
   const decide = async (mapping: Mapping, actions: readonly AnsweredAction[], request = {}) => {
     const transforms = { 'a.ts': async () => ({ kind: 'list' as const, actions }) }
     const endpoints = { test: { verify: { provider: 'github' } } }
-    const snapshot = snapshotOf([{ ...mapping, transform: { module: 'a.ts' } }], { transforms, endpoints })
+    const snapshot = await snapshotOf([{ ...mapping, transform: { module: 'a.ts' } }], {
+      transforms,
+      endpoints,
+    })
     const decision = await snapshot.resolve(requestOf({ id: 'e1', items: [1, 2] }, request))
     assert.ok(decision.outcome === 'accepted')
     return decision.actions.map((action) => {
@@ -176,7 +179,7 @@ test('the settings of a key are frozen, and explain lists the values in it and t
   assert.ok(Object.isFrozen(coalesce) && Object.isFrozen(dedupe))
   assert.equal(dedupe?.windowMs, dayMs)
   const sourcesOf = async (mapping: Mapping, field: string, headers = {}) => {
-    const snapshot = snapshotOf([mapping], { endpoints: { test: { verify: { provider: 'github' } } } })
+    const snapshot = await snapshotOf([mapping], { endpoints: { test: { verify: { provider: 'github' } } } })
     const { actions } = await snapshot.explain(requestOf({ repo: 'a', ref: 'b' }, { headers }))
     const found = actions[0]?.fields.find((each) => each.field === field)?.sources ?? []
     return found.map(({ path, value }) => `${path} ${value}`).join()

@@ -47,7 +47,7 @@ export async function renderKey(owner: KeyOwner, key: KeyField, rendering: Rende
 
 function renderTemplate(owner: KeyOwner, render: Template, rendering: Rendering): Key {
   const { program, scope, meter, recorder } = rendering
-  const output = createOutput(meter, { exact: scope.exact, strict: 'blank' })
+  const output = createOutput(meter, 'blank')
   try {
     render(scope, output)
   } catch (error) {

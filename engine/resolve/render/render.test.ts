@@ -92,7 +92,7 @@ testDecisions(String.raw`
 `)
 
 test('an action and every list of it are frozen', async () => {
-  const snapshot = snapshotOf([{ message: 'x', deliverTo: [{ channel: 'slack', to: 'C1' }] }])
+  const snapshot = await snapshotOf([{ message: 'x', deliverTo: [{ channel: 'slack', to: 'C1' }] }])
   const decision = await snapshot.resolve(requestOf({}))
   const action = actionOf(decision)
   const deliverTo = 'deliverTo' in action ? action.deliverTo : undefined

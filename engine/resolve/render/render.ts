@@ -4,18 +4,9 @@ import { isLiteral, plainText, type Segment } from '../../boundary/segment.ts'
 import type { FieldName } from '../../config/values/fields.ts'
 import { type Path, writePath } from '../../config/values/path.ts'
 import type { Draft } from '../admit/draft.ts'
-import type { EffectivePolicy } from '../model/effective-policy.ts'
-import {
-  AbsentValueError,
-  createOutput,
-  InexactNumberError,
-  type Meter,
-  type Strictness,
-} from '../model/output.ts'
+import { AbsentValueError, createOutput, type Strictness } from '../model/output.ts'
 import type { Expression, Field, Program } from '../model/program.ts'
-import type { TraceRecorder } from '../model/recorder.ts'
 import { refusalAt } from '../model/refusal.ts'
-import { type Scope, withExactNumbers } from '../model/scope.ts'
 import { evaluateAt, locateError } from './evaluate.ts'
 import { fromResult, fromText } from './field-value.ts'
 import { dedupeOf, type Rendering, renderKey } from './keys.ts'
@@ -23,29 +14,11 @@ import { dedupeOf, type Rendering, renderKey } from './keys.ts'
 type Fields = Partial<Record<FieldName, unknown>>
 type Target = NonNullable<Draft['deliverTo']>[number]
 
-/** @throws RefusalError */
-export async function renderDraft(
-  program: Program,
-  scope: Scope,
-  meter: Meter,
-  endpointPolicy: EffectivePolicy | undefined,
-  recorder?: TraceRecorder,
-): Promise<Draft> {
-  const { left, work } = meter
-  try {
-    // An earlier action of the request may have needed exact numbers.
-    const exactScope = scope.memory.exact === undefined ? scope : withExactNumbers(scope)
-    return await renderFields({ program, scope: exactScope, meter, endpointPolicy, recorder })
-  } catch (error) {
-    if (!(error instanceof InexactNumberError)) throw error
-    meter.left = left
-    meter.work = work
-    return renderFields({ program, scope: withExactNumbers(scope), meter, endpointPolicy, recorder })
-  }
-}
-
-/** Renders templates first, because their cost is known before anything is evaluated. */
-async function renderFields(rendering: Rendering): Promise<Draft> {
+/**
+ * Renders templates first, because their cost is known before anything is evaluated.
+ * @throws RefusalError
+ */
+export async function renderDraft(rendering: Rendering): Promise<Draft> {
   const { program, recorder } = rendering
   const fields: Fields = {}
   const targets =
@@ -104,7 +77,7 @@ function renderField(path: Path, field: Rendered, rendering: Rendering): readonl
   if (field.kind === 'literal') return [{ literal: String(field.value) }]
   const { program, scope, meter } = rendering
   const strict = path[0] === 'sessionKey' ? 'blank' : program.strict ? 'absent' : false
-  const output = createOutput(meter, { exact: scope.exact, strict })
+  const output = createOutput(meter, strict)
   try {
     field.render(scope, output)
   } catch (error) {

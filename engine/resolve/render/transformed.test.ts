@@ -45,7 +45,7 @@ function snapshotWith(
 
 async function decide(result: (call: TransformCall) => unknown, asked: Asked = {}): Promise<Decision> {
   const { payload = { title: 'ok' }, request } = asked
-  return snapshotWith(result, asked).resolve(requestOf(payload, request))
+  return (await snapshotWith(result, asked)).resolve(requestOf(payload, request))
 }
 
 /** Returns one line for each action, or that of the outcome. */
@@ -189,7 +189,7 @@ test('an error of a transform is a failure with its place and its cause', async 
 
 test('explain shows which fields a transform gave, for each of its actions', async () => {
   const explained = async (returned: unknown) =>
-    (await snapshotWith(() => returned).explain(requestOf({ title: 'ok' }))).actions
+    (await (await snapshotWith(() => returned)).explain(requestOf({ title: 'ok' }))).actions
       .map(fieldsOfAction)
       .map(({ message, name }) => `${message}, ${name}`)
   const both = ['transform: one, literal: Review', 'template: Review ok, transform: two']

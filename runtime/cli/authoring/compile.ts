@@ -8,7 +8,7 @@ import {
   buildCandidate,
   CandidateError,
   type Configuration,
-  compileSnapshot,
+  createCompiler,
   type Diagnostic,
   type Loaded,
   type Randomness,
@@ -71,7 +71,7 @@ async function compile(loaded: Loaded, io: Io, { startsPlugins = false } = {}): 
           const catalog = checkPlugins(configuration.settings, undefined, configuration.endpoints)
           checkDriver(configuration)
           current = configuration
-          return compileSnapshot(configuration, catalog, randomness, bound)
+          return createCompiler({ randomness }).compile(configuration, catalog, bound)
         }),
       prepare: async (snapshot, options) => prepareCandidate(await openHost(), current, snapshot, options),
     },

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { compileSnapshot, loadConfiguration } from '@reveille/engine'
+import { createCompiler, loadConfiguration } from '@reveille/engine'
 import { PluginError } from '@reveille/kit'
 import { createFolder } from '../../../test/installation.ts'
 import type { PushHandler } from '../index.ts'
@@ -231,10 +231,9 @@ test("a push with Google's token is accepted, although no mapping covers the end
   assert.ok(loaded.ok, JSON.stringify(loaded))
   assert.deepEqual(loaded.configuration.warnings, [])
   const catalog = { channels: [], runners: ['echo'] }
-  const compiled = compileSnapshot(loaded.configuration, catalog, {
-    mint: () => 'id',
-    randomId: () => 'fence',
-  })
+  const compiled = await createCompiler({
+    randomness: { mint: () => 'id', randomId: () => 'fence' },
+  }).compile(loaded.configuration, catalog)
   assert.ok(compiled.ok)
   const received: unknown[] = []
   const keys = [{ ...google.publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' }]

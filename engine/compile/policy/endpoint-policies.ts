@@ -1,25 +1,46 @@
-/** Compiles the policies of an endpoint into one, each value with the name of the policy that sets it. */
+/** Finds the policy of an endpoint, merged from all policies that cover its name. */
 
 import type { Configuration, EndpointPolicy, RatePolicy } from '../../config/configuration.ts'
+import { freezeDeep } from '../../config/values/freeze-deep.ts'
 import { parseDuration, parseRate } from '../../config/values/quantities.ts'
 import { findActor } from '../../resolve/match/actors.ts'
 import type { EffectivePolicy, Rates } from '../../resolve/model/effective-policy.ts'
 import { createProvider } from '../../verify/provider.ts'
-import type { Work } from '../../yield.ts'
+import { builtInEndpoints } from '../match/decision-index.ts'
+import { indexPaths } from '../match/endpoint-paths.ts'
 import { compileBots } from './bots.ts'
-import { indexCascade } from './endpoint-policy.ts'
 
-/** If no policy sets a value, a lookup costs nothing. */
-export function* indexEffectivePolicies(
-  endpoints: Configuration['endpoints'],
-): Work<(endpoint: string) => EffectivePolicy | undefined> {
-  const all = new Map<string, EffectivePolicy>()
-  for (const [name, policy] of Object.entries(endpoints)) {
-    const endpointPolicy = compilePolicy(name, policy)
-    if (Object.keys(endpointPolicy).length > 0) all.set(name, Object.freeze(endpointPolicy))
-    yield
+interface Policies {
+  /** Returns the values as written. */
+  readonly policyOf: (endpoint: string) => EndpointPolicy | undefined
+  /** Returns the compiled values, each with the name of the policy that sets it. */
+  readonly effectivePolicyOf: (endpoint: string) => EffectivePolicy | undefined
+}
+
+/** Freezes the policies. */
+export function compilePolicies(endpoints: Configuration['endpoints']): Policies {
+  const written = Object.entries(freezeDeep(endpoints))
+  const compiled = written
+    .map(([name, policy]) => [name, Object.freeze(compilePolicy(name, policy))] as const)
+    .filter(([, policy]) => Object.keys(policy).length > 0)
+  return { policyOf: indexCascade(written), effectivePolicyOf: indexCascade(compiled) }
+}
+
+/**
+ * Merges the policies key by key. An exact name takes precedence over one with parameters, which never covers `wake`
+ * and `agent`.
+ */
+function indexCascade<Policy extends object>(
+  policies: readonly (readonly [string, Policy])[],
+): (endpoint: string) => Policy | undefined {
+  const byName = new Map(policies)
+  const pathsOf = indexPaths(byName)
+  return (endpoint) => {
+    if (builtInEndpoints.has(endpoint)) return byName.get(endpoint)
+    const [first, ...others] = pathsOf(endpoint)
+    if (first === undefined || others.length === 0) return first?.value
+    return Object.assign({}, ...others.toReversed().map(({ value }) => value), first.value)
   }
-  return all.size === 0 ? () => undefined : yield* indexCascade(all)
 }
 
 function compilePolicy(policy: string, said: EndpointPolicy): EffectivePolicy {

@@ -27,7 +27,7 @@ testDecisions(
 
 test('explain names the policy that filled in a field', async () => {
   const endpoints = { 'ci/:job': { concurrency: 2, timeoutSeconds: 60 }, 'ci/a': { budget: { runs: 5 } } }
-  const snapshot = snapshotOf([{ message: 'x' }], { endpoints })
+  const snapshot = await snapshotOf([{ message: 'x' }], { endpoints })
   const { actions } = await snapshot.explain(requestOf({}, { endpoint: 'ci/a' }))
   const fields = (actions[0]?.fields ?? []).map(
     ({ field, value, sources }) => `${field} ${value} ${sources[0]?.path}`,
@@ -40,12 +40,12 @@ test('explain names the policy that filled in a field', async () => {
     assert.ok(fields.includes(field), field)
 })
 
-test('rates are compiled once, and name the policy that sets them', () => {
+test('rates are compiled once, and name the policy that sets them', async () => {
   const endpoints = {
     'teams/:team': { rate: { endpoint: '600/1m', client: '10/1s' } },
     'teams/red': { rate: { client: '5/2h' } },
   }
-  const snapshot = snapshotOf([{ message: 'x' }], { endpoints })
+  const snapshot = await snapshotOf([{ message: 'x' }], { endpoints })
   const rate = snapshot.effectivePolicyOf('teams/blue')?.rate
   const value = { endpoint: { max: 600, windowMs: 60_000 }, client: { max: 10, windowMs: 1000 } }
   assert.deepEqual(rate, { policy: 'teams/:team', value })
@@ -54,11 +54,11 @@ test('rates are compiled once, and name the policy that sets them', () => {
   assert.deepEqual(snapshot.effectivePolicyOf('teams/red')?.rate, exact)
 })
 
-test('a policy applies to the endpoints that its name covers, the more exact key by key, and to a built-in one by its own name', () => {
+test('a policy applies to the endpoints that its name covers, the more exact key by key, and to a built-in one by its own name', async () => {
   const sizes = { ':kind/7': 1, 'orders/7': 3, 'orders/:id': 2, ':any': 4, agent: 5 }
   const policies = Object.entries(sizes).map(([name, maxBodyBytes]) => [name, { maxBodyBytes }])
   const endpoints = { ...Object.fromEntries(policies), 'orders/8': {} }
-  const { policyOf, covers } = snapshotOf([], { endpoints })
+  const { policyOf, covers } = await snapshotOf([], { endpoints })
   const limits = (...names: string[]) => names.map((name) => policyOf(name)?.maxBodyBytes)
   assert.deepEqual(limits('orders/7', 'orders/8', 'orders/9', 'bills/7'), [3, 2, 2, 1])
   assert.deepEqual(limits('orders', 'wake', 'agent'), [4, undefined, 5])
@@ -66,5 +66,5 @@ test('a policy applies to the endpoints that its name covers, the more exact key
     assert.equal(policyOf(name), undefined, name)
     assert.equal(covers(name), name === 'wake', name)
   }
-  assert.equal(snapshotOf([], { endpoints: { a: {} } }).policyOf('toString'), undefined)
+  assert.equal((await snapshotOf([], { endpoints: { a: {} } })).policyOf('toString'), undefined)
 })
