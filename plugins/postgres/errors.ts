@@ -108,89 +108,40 @@ export function readOnly(at: ClientConfig): DriverError {
   })
 }
 
-/** Message and advice for a connection that could not be opened, by SQLSTATE and by the codes of Node.js. */
-const obstacles: Readonly<Record<string, (at: ClientConfig) => readonly [message: string, fix: string]>> = {
-  '28P01': (at) => [
-    `${serverAt(at)} refuses the password of the role ${at.user}`,
-    at.password === undefined
-      ? 'Write it into the address: postgres://user:password@host/database'
-      : 'Correct it in the address. Characters such as @, / and % have to be written as %40, %2F and %25 there.',
-  ],
-  '28000': (at) => [
-    `${serverAt(at)} does not let the role ${at.user} in`,
-    at.ssl === false
-      ? 'The role has to exist, and pg_hba.conf has to let it in. Where it does so only over TLS, add sslmode=verify-full to the address.'
-      : 'The role has to exist, and pg_hba.conf has to let it in from this machine.',
-  ],
-  '3D000': (at) => [
-    `${serverAt(at)} has no database ${at.database}`,
-    `Create it: CREATE DATABASE ${at.database} OWNER ${at.user}; or correct its name in the address.`,
-  ],
-  '42501': (at) => [
-    `${serverAt(at)} does not let the role ${at.user} connect to the database ${at.database}`,
-    `Allow it: GRANT CONNECT ON DATABASE ${at.database} TO ${at.user};`,
-  ],
-  '53300': (at) => [
-    `${serverAt(at)} has no connection left for the role ${at.user}`,
-    `Raise max_connections there, or the limit of the role or the database. A node needs ${maxConnections}.`,
-  ],
-  '57P03': (at) => [`${serverAt(at)} is starting, stopping or recovering`, 'Try again in a moment.'],
-  ENOTFOUND: ({ host }) => [
-    `the host ${host} is unknown`,
-    'Correct its name in the address, or make it known to this machine.',
-  ],
-  ECONNREFUSED: ({ host, port }) => [
-    `nothing takes connections at ${host}:${port}`,
-    'Start the database, or correct host and port in the address.',
-  ],
-  ETIMEDOUT: (at) => [
-    `${serverAt(at)} does not answer`,
-    'Correct host and port in the address, or open the way to it: a firewall may be in between.',
-  ],
-  busy: (at) => [
-    `all connections to ${serverAt(at)} are in use`,
+const password =
+  'Correct the password in the address, postgres://user:password@host/database. Characters such as @, / and % have to be written as %40, %2F and %25 there.'
+
+/** Advice for a connection that could not be opened, by SQLSTATE, by the codes of Node.js and by the messages of the client. */
+const advice: Readonly<Record<string, string>> = {
+  '28P01': password,
+  'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string': password,
+  '28000':
+    'The role has to exist, and pg_hba.conf has to let it in from this machine. Where it does so only over TLS, add sslmode=verify-full to the address.',
+  '3D000': 'Create it: CREATE DATABASE … OWNER …; or correct its name in the address.',
+  '42501': 'Allow it: GRANT CONNECT ON DATABASE … TO …;',
+  '53300': `Raise max_connections there, or the limit of the role or the database. A node needs ${maxConnections}.`,
+  '57P03': 'Try again in a moment.',
+  ENOTFOUND: 'Correct the name of the host in the address, or make it known to this machine.',
+  ECONNREFUSED: 'Start the database, or correct host and port in the address.',
+  ETIMEDOUT: 'Correct host and port in the address, or open the way to it: a firewall may be in between.',
+  CERT_HAS_EXPIRED: 'Renew it on the server.',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'Write the host into the address as the certificate names it.',
+  'timeout exceeded when trying to connect':
     'Find out what the database is slow at, or which lock it waits for.',
-  ],
-  unencrypted: (at) => [
-    `${serverAt(at)} does not encrypt connections`,
+  'The server does not support SSL connections':
     'Switch TLS on there (ssl = on), or add sslmode=disable to the address if the network is encrypted.',
-  ],
-  ERR_TLS_CERT_ALTNAME_INVALID: (at) => [
-    `the certificate of ${serverAt(at)} does not name ${at.host}`,
-    'Write the host into the address as the certificate names it.',
-  ],
-  CERT_HAS_EXPIRED: (at) => [`the certificate of ${serverAt(at)} has expired`, 'Renew it on the server.'],
-  untrusted: (at) => [
-    `the certificate of ${serverAt(at)} is not signed by an authority that is trusted here`,
-    'Name the file of the authority in the address: sslrootcert=/path/ca.pem',
-  ],
 }
 
-/** Codes and words that mean the same as one of `obstacles`. */
-const alike: Readonly<Record<string, keyof typeof obstacles>> = {
-  EAI_AGAIN: 'ENOTFOUND',
-  ENOENT: 'ECONNREFUSED',
-  EHOSTUNREACH: 'ETIMEDOUT',
-  ENETUNREACH: 'ETIMEDOUT',
-  'timeout expired': 'ETIMEDOUT',
-  'Connection terminated due to connection timeout': 'ETIMEDOUT',
-  'timeout exceeded when trying to connect': 'busy',
-  'The server does not support SSL connections': 'unencrypted',
-  'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string': '28P01',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'untrusted',
-  SELF_SIGNED_CERT_IN_CHAIN: 'untrusted',
-  UNABLE_TO_GET_ISSUER_CERT: 'untrusted',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'untrusted',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'untrusted',
-}
+/** What Node.js says of a certificate that no known authority has signed. */
+const untrusted = /^(DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED_CERT|UNABLE_TO_)/
 
-/** Says why a connection was not made. */
+/** Says why a connection was not made. What the server says before that quotes no values. */
 export function obstacleOf(error: unknown, at: ClientConfig): DriverError {
   if (isDriverError(error)) return error
   const [first] = error instanceof AggregateError ? error.errors : [error]
   const { code = '', message = '' } = first as NodeJS.ErrnoException
-  const obstacle = obstacles[alike[code] ?? alike[message] ?? code]?.(at)
-  if (obstacle === undefined)
-    return unavailable(`${serverAt(at)} cannot be used: ${reasonOf(error)}`, { cause: error })
-  return unavailable(obstacle[0], { cause: error, fix: obstacle[1] })
+  const fix = untrusted.test(code)
+    ? 'Name the file of the authority in the address: sslrootcert=/path/ca.pem'
+    : (advice[code] ?? advice[message])
+  return unavailable(`${serverAt(at)} cannot be used: ${message || code}`, { cause: error, fix })
 }

@@ -324,21 +324,24 @@ test('a driver that cannot be opened reports the problem and the fix, without th
     return said
   }
   for (const [address, expected] of [
-    [`known:hidden@${host}/errors`, /refuses the password of the role known\. Correct it/],
-    [`known@${host}/errors`, /refuses the password of the role known\. Write it/],
+    [`known:hidden@${host}/errors`, /authentication failed for user "known"\. Correct the password/],
+    [`known@${host}/errors`, /client password must be a string\. Correct the password/],
     [`known:hid@hidden@${host}/errors`, /cannot be read\. Characters such as @.* %40/],
     [`known:hid/hidden@${host}/errors`, /cannot be read\. Characters such as @.* %40/],
-    [`absent@${host}/errors`, /does not let the role absent in\. .*pg_hba/],
-    [`serving@${host}/absent`, /has no database absent\. Create it: CREATE DATABASE absent OWNER serving/],
+    [`absent@${host}/errors`, /cannot be used: .*"absent".*\. .*pg_hba/],
+    [`serving@${host}/absent`, /database "absent" does not exist\. Create it: CREATE DATABASE/],
     [
       'serving:hidden@127.0.0.1:1/errors',
-      /^nothing takes connections at 127\.0\.0\.1:1\. Start the database/,
+      /^the server at 127\.0\.0\.1:1 cannot be used: connect ECONNREFUSED 127\.0\.0\.1:1\. Start the database/,
     ],
     [`serving@${host}/postgres`, /no store yet, and this role may not make one\. .*GRANT CREATE ON DATABASE/],
     [`serving@${host}/errors`, /lacks a privilege\. As the owner: GRANT USAGE ON SCHEMA/],
     [`reading@${host}/errors`, /can only be read from: .*\. Name the primary/],
-    [`crowded@${host}/errors`, /no connection left for the role crowded\. Raise max_connections/],
-    [`known:hidden@${host}/errors?sslmode=verify-full`, /does not encrypt connections\. .*sslmode=disable/],
+    [`crowded@${host}/errors`, /too many connections for role "crowded"\. Raise max_connections/],
+    [
+      `known:hidden@${host}/errors?sslmode=verify-full`,
+      /does not support SSL connections\. .*sslmode=disable/,
+    ],
     [`known:hidden@${host}/errors?sslmod=disable`, /unknown parameter sslmod\. It may have sslmode,/],
     [`known:hidden@${host}/errors?sslmode=require`, /has sslmode=require\. It may be verify-full or disable/],
     [`known:hidden@${host}/errors?sslrootcert=/absent`, /sslrootcert cannot be read: ENOENT/],

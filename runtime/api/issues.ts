@@ -3,7 +3,7 @@
 import type { CommandResult } from '../store/port.ts'
 import { missing } from './errors.ts'
 import type { Handlers } from './handlers.ts'
-import { createMaskedKeys } from './masked-keys.ts'
+import { withMaskedCursor } from './masked-keys.ts'
 import type { AdminOptions } from './options.ts'
 import type { issueRoutes } from './routes/issues.ts'
 
@@ -13,15 +13,12 @@ export function createIssueHandlers({
   log,
   mask,
 }: AdminOptions): Handlers<typeof issueRoutes> {
-  const keys = createMaskedKeys(issues.list, mask, ({ last }) => last)
-
   async function change(
-    shown: string,
+    key: string,
     event: string,
     perform: (key: string) => Promise<CommandResult>,
     { by }: { readonly by: string },
   ) {
-    const key = await keys.keyOf(shown)
     const { ok } = await perform(key)
     const issue = ok ? await store.read.issue(key) : undefined
     if (issue === undefined) return missing('issue')
@@ -30,7 +27,7 @@ export function createIssueHandlers({
   }
 
   return {
-    listIssues: ({ query }) => keys.page(query),
+    listIssues: async ({ query }) => withMaskedCursor(await issues.list(query), mask),
     resolveIssue: ({ body: { key }, ...call }) => change(key, 'issue-resolved', issues.resolve, call),
     muteIssue: ({ body: { key, until = null }, ...call }) =>
       change(key, 'issue-muted', (found) => issues.mute(found, until), call),

@@ -3,7 +3,7 @@
 import { assumedRoute } from '../dispatch/index.ts'
 import { missing } from './errors.ts'
 import type { Handlers } from './handlers.ts'
-import { createMaskedKeys } from './masked-keys.ts'
+import { withMaskedCursor } from './masked-keys.ts'
 import type { AdminOptions } from './options.ts'
 import type { workRoutes } from './routes/work.ts'
 
@@ -20,20 +20,14 @@ type Records = Pick<
 >
 
 export function createRecordHandlers({ current, store: { read }, mask }: AdminOptions): Records {
-  const sessions = createMaskedKeys(read.sessions, mask, ({ lastAt }) => lastAt)
   return {
-    listRuns: async ({ query }) => {
-      const { sessionKey } = query
-      if (sessionKey === undefined) return read.runs(query)
-      return read.runs({ ...query, sessionKey: await sessions.keyOf(sessionKey) })
-    },
+    listRuns: ({ query }) => read.runs(query),
     listEvents: ({ query }) => read.events(query),
     readEvent: async ({ params }) => (await read.event(params.id)) ?? missing('event'),
     listDeliveries: ({ query }) => read.deliveries(query),
     readDelivery: async ({ params }) => (await read.delivery(params.id)) ?? missing('delivery'),
-    listSessions: ({ query }) => sessions.page(query),
-    readSession: async ({ params }) =>
-      (await read.session(await sessions.keyOf(params.key))) ?? missing('session'),
+    listSessions: async ({ query }) => withMaskedCursor(await read.sessions(query), mask),
+    readSession: async ({ params }) => (await read.session(params.key)) ?? missing('session'),
     async readRoute() {
       const set = await read.route()
       if (set === undefined)

@@ -24,26 +24,15 @@ export function createSentMessages({
   now: () => number
   maxCount?: number
 }) {
-  /** By digest, the oldest first. */
-  const sent = new Map<string, { readonly at: number; readonly prefix: string }>()
-  /** Number of messages by their first characters: a string that begins like none of them needs no digest. */
-  const prefixes = new Map<string, number>()
+  /** When each was sent, by digest, the oldest first. */
+  const sent = new Map<string, number>()
   let longest = 0
-
-  function forget(digest: string): void {
-    const message = sent.get(digest)
-    if (message === undefined) return
-    sent.delete(digest)
-    const others = (prefixes.get(message.prefix) ?? 1) - 1
-    if (others > 0) prefixes.set(message.prefix, others)
-    else prefixes.delete(message.prefix)
-  }
 
   function forgetOld(): void {
     const since = now() - keptMs
-    for (const [digest, { at }] of sent) {
+    for (const [digest, at] of sent) {
       if (at > since && sent.size <= maxCount) break
-      forget(digest)
+      sent.delete(digest)
     }
     if (sent.size === 0) longest = 0
   }
@@ -57,12 +46,11 @@ export function createSentMessages({
       const folded = fold(text)
       const { length } = folded
       if (length < minTextLength) return
-      const [digest, prefix] = [digestOf(folded), prefixOf(folded)]
+      const digest = digestOf(folded)
       // It was sent again while older messages were being loaded.
-      if ((sent.get(digest)?.at ?? at) > at) return
-      forget(digest)
-      sent.set(digest, { at, prefix })
-      prefixes.set(prefix, (prefixes.get(prefix) ?? 0) + 1)
+      if ((sent.get(digest) ?? at) > at) return
+      sent.delete(digest)
+      sent.set(digest, at)
       longest = Math.max(longest, length)
       forgetOld()
     },
@@ -87,7 +75,7 @@ export function createSentMessages({
         if (node.length < minTextLength || node.length > maxNodeLength) continue
         units += node.length
         if (units > maxUnits) return false
-        if (prefixes.has(prefixOf(node)) && sent.has(digestOf(fold(node)))) return true
+        if (sent.has(digestOf(fold(node)))) return true
       }
       return false
     },
@@ -102,11 +90,6 @@ function appendValues(node: unknown, nodes: unknown[]): void {
   if (typeof node !== 'object' || node === null) return
   const values: readonly unknown[] = Array.isArray(node) ? node : Object.values(node)
   for (let at = 0; at < values.length && nodes.length < maxNodes; at += 1) nodes.push(values[at])
-}
-
-/** The beginning of the first word, for which nothing has to be folded. */
-function prefixOf(text: string): string {
-  return /\S{1,12}/.exec(text)?.[0] ?? ''
 }
 
 function fold(text: string): string {

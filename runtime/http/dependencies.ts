@@ -99,5 +99,5 @@ export function reportConcluded(
     resolveMs: facts.timings.resolve,
     at: facts.receivedAt,
   })
-  logRequest(logLimiter.logFor(facts, result), facts, result, ms)
+  logRequest(logLimiter.logFor(result), facts, result, ms)
 }

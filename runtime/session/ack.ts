@@ -12,23 +12,9 @@ const maxTokens = 4
 /** A text with more characters beside the token is a reply that mentions it. */
 const maxDecorationLength = 200
 
-/** Markup that is made of letters and digits, each with its replacement. */
-const markup: readonly (readonly [RegExp, string])[] = [
-  // Invisible characters: a soft hyphen, white space without width, a byte order mark.
-  [/[\u00ad\u200b-\u200d\u2060\ufeff]/gu, ''],
-  [/<!--.*?-->/gsu, ''],
-  // Tags with attributes as HTML writes them. Other text in angle brackets is a remark.
-  [/<\/?[a-z][a-z0-9-]*(?:\s+[\w:-]+=(?:"[^"]*"|'[^']*'|[^\s"'<>]+))*\s*\/?>/giu, ''],
-  [/&(?:nbsp|quot|apos|amp|lt|gt|ensp|emsp|thinsp|zwj|zwnj);/giu, ' '],
-  // A code fence and its language.
-  [/^([\s>]*)(?:`{3,}|~{3,})[ \t]*[\w+#.-]+[ \t]*$/gmu, '$1'],
-  // A list's number, and the box of a task.
-  [/^([\s>]*)(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?/u, '$1'],
-  [/\]\([^()\s]*\)/gu, ']'],
-  [/[0-9]\ufe0f?\u20e3/gu, ''],
-  // Escapes come last, because an escaped mark is no markup.
-  [/\\([!-/:-@[-`{-~])/gu, '$1'],
-]
+/** Markup that is made of letters: tags, comments, entities, and the language of a code fence. A remark in angle brackets is none. */
+const markup =
+  /<!--.*?-->|<\/?[a-z]+\d?(?:\s+[\w-]+=[^<>]*)?\s*\/?>|&(?:nbsp|quot|amp|lt|gt);|(?<=```)\w+$/gimsu
 
 /**
  * Returns what of a reply is to be delivered: nothing if it is `NO_REPLY` or the acknowledgement alone, otherwise the reply
@@ -61,8 +47,7 @@ export function isAckOnly(reply: string, token: string): boolean {
   const text = reply.trim()
   if (token === '' || text.length > token.length + maxDecorationLength) return false
   if (isDecorated(text, token)) return true
-  const bare = markup.reduce((rest, [pattern, left]) => rest.replace(pattern, left), text)
-  return isDecorated(bare, token)
+  return isDecorated(text.replace(markup, ' '), token)
 }
 
 function isDecorated(text: string, token: string): boolean {

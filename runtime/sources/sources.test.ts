@@ -300,37 +300,6 @@ test('the report of a source is its state, with a log line for each change and e
   ])
 })
 
-test('a source that changes its state all the time does not fill the log, and its last state is logged', async () => {
-  const { source, calls } = createScripted('tides', untilAborted)
-  await using bed = await createBed([source])
-  bed.apply()
-  await bed.until(() => calls.length === 1, 'it runs')
-  const report = (state: 'working' | 'failing') => calls[0]?.report({ state, detail: `It is ${state}.` })
-  for (let turn = 0; turn < 1000; turn += 1) {
-    bed.clock.advance(3000)
-    report(turn % 2 === 0 ? 'working' : 'failing')
-  }
-  assert.ok(bed.lines.length < 50, `${bed.lines.length} lines in 50 minutes`)
-  report('working')
-  bed.clock.advance(600_000)
-  report('working')
-  const { time: _, ...last } = bed.lines.at(-1) ?? {}
-  assert.deepEqual(last, {
-    ...{
-      level: 30,
-      event: 'source-working',
-      source: 'tides',
-      detail: 'It is working.',
-      suppressed: last['suppressed'],
-    },
-  })
-  const reported = bed.lines.reduce(
-    (sum, { suppressed }) => sum + Number(suppressed ?? 0),
-    bed.lines.length - 1,
-  )
-  assert.equal(reported, 1001 + 1, 'each change is reported or counted')
-})
-
 test('garbage in a report is left out, and a report that is garbage is ignored', async () => {
   const { source, calls } = createScripted('tides', untilAborted)
   await using bed = await createBed([source])

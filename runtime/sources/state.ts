@@ -1,4 +1,4 @@
-/** Validates and logs the states that sources report. The log lines of a source that keeps changing are limited. */
+/** Validates and logs the states that sources report. */
 
 import { asNumber, asRecord, asString, oneLine, type SourceReport } from '@reveille/kit'
 import type { Logger } from 'pino'
@@ -80,43 +80,17 @@ export function logState(
   })
 }
 
-const logWindowMs = 600_000
-/** Maximum number of lines per window. */
-const maxLinesPerWindow = 6
-
-/** Returns the function that logs a source's reports. The first line after a full window counts the changes that were left out. */
-export function createStateLog(log: Logger, now: () => number, initial: SourceState['state']) {
-  let loggedKey: string = initial
-  let beganAt = now()
-  let lines = 0
-  let suppressed = 0
+/**
+ * Returns the function that logs a source's reports: a state that differs from the last one, or that asks the operator for something
+ * else. With `facts`, it is always logged.
+ */
+export function createStateLog(log: Logger, initial: SourceState['state']) {
   let lastKey: string = initial
-
-  function takeLine(): boolean {
-    const age = now() - beganAt
-    if (age < 0 || age >= logWindowMs) {
-      beganAt = now()
-      lines = 0
-    }
-    lines += 1
-    return lines <= maxLinesPerWindow
-  }
-
-  /**
-   * Logs a state that differs from the last logged one, or that asks the operator for something else. With `facts`, it is
-   * always logged.
-   */
   return function report(state: SourceState, facts?: Readonly<Record<string, unknown>>) {
     const key = keyOf(state)
-    const isChange = key !== lastKey
+    if (facts === undefined && key === lastKey) return
     lastKey = key
-    if (facts === undefined && (key === loggedKey || !takeLine())) {
-      if (isChange) suppressed += 1
-      return
-    }
-    logState(log, state, { ...(suppressed > 0 && { suppressed }), ...facts })
-    loggedKey = key
-    suppressed = 0
+    logState(log, state, facts)
   }
 }
 

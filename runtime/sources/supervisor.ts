@@ -131,7 +131,7 @@ export function superviseSource(
 /** The state of a source, which is logged and reported when it changes. */
 function createState(name: string, { log, clock, onState }: SupervisorOptions) {
   let state: SourceState = { source: name, state: 'starting', detail: '', since: clock.now() }
-  const logNews = createStateLog(log, () => clock.now(), state.state)
+  const logNews = createStateLog(log, state.state)
   return {
     read: () => state,
     enter(

@@ -8,8 +8,6 @@ const seconds: readonly (readonly [string | string[] | undefined, number | undef
   ['wait="10"', 10],
   ['respond-async, wait=10', 10],
   ['respond-async,wait=10;with=parameters', 10],
-  ['handling=lenient; strict="a, wait=5", wait=7', 7],
-  ['foo="say \\", wait=5", wait=7', 7],
   [', ,wait=3', 3],
   [['return=minimal', 'wait=4'], 4],
   ['wait=1, wait=2', 1],
@@ -24,7 +22,6 @@ const seconds: readonly (readonly [string | string[] | undefined, number | undef
   ['wait=1.5', undefined],
   ['wait=1e2', undefined],
   ['await=1', undefined],
-  ['foo="unclosed, wait=5', undefined],
   ['', undefined],
   [undefined, undefined],
 ]

@@ -8,39 +8,9 @@ const maxWaitSeconds = 300
  * the sender gives no number of seconds: a server may ignore a preference that it does not understand.
  */
 export function waitSecondsOf(prefer: string | readonly string[] | undefined): number | undefined {
-  const text = typeof prefer === 'string' ? prefer : prefer?.join(',')
-  // If a preference is given twice, the first one counts.
-  const wait = splitUnquoted(text ?? '', ',')
-    .map(preferenceOf)
-    .find(({ name }) => name === 'wait')
-  if (wait === undefined || !/^\d+$/.test(wait.value)) return undefined
-  const seconds = Math.min(Number(wait.value), maxWaitSeconds)
-  return seconds === 0 ? undefined : seconds
-}
-
-/** A preference is `name` or `name=value`, then parameters after semicolons, of which `wait` has none. */
-function preferenceOf(text: string): { readonly name: string; readonly value: string } {
-  const [preference = ''] = splitUnquoted(text, ';')
-  const [name = '', ...value] = preference.split('=')
-  return { name: name.trim().toLowerCase(), value: withoutQuotes(value.join('=').trim()) }
-}
-
-/** A separator between quotes does not count. */
-function splitUnquoted(text: string, separator: string): string[] {
-  const parts: string[] = []
-  let start = 0
-  let isQuoted = false
-  for (let at = 0; at < text.length; at += 1) {
-    if (isQuoted && text[at] === '\\') at += 1
-    else if (text[at] === '"') isQuoted = !isQuoted
-    else if (!isQuoted && text[at] === separator) {
-      parts.push(text.slice(start, at))
-      start = at + 1
-    }
-  }
-  return [...parts, text.slice(start)]
-}
-
-function withoutQuotes(value: string): string {
-  return /^".*"$/.test(value) ? value.slice(1, -1) : value
+  // If a preference is given twice, the first one counts. `wait` has no parameters.
+  const preferences = [prefer ?? []].flat().join(',').split(',')
+  const wait = preferences.find((each) => /^\s*wait\s*(=|;|$)/i.test(each)) ?? ''
+  const [, given] = /=\s*("?)(\d+)\1\s*(?:;|$)/.exec(wait)?.slice(1) ?? []
+  return Math.min(Number(given ?? 0), maxWaitSeconds) || undefined
 }

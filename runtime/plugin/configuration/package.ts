@@ -17,19 +17,26 @@ export const contentParameter = 'reveille'
 const inheritable = ['providers'] as const
 export type InheritedKey = (typeof inheritable)[number]
 
+const lists = ['channels', 'runners', 'sources', 'providers', 'observers', 'inherits'] as const
+const flags = ['relays', 'needsConfiguration'] as const
+const paths = ['configSchema', 'setup'] as const
 const manifestKeys: readonly string[] = [
   'kit',
-  'channels',
-  'runners',
-  'sources',
-  'providers',
-  'observers',
-  'configSchema',
-  'setup',
-  'inherits',
-  'relays',
-  'needsConfiguration',
+  ...lists,
+  ...flags,
+  ...paths,
 ] satisfies readonly (keyof PluginManifest)[]
+
+/** The defaults of a manifest. */
+const noManifest = {
+  channels: [],
+  runners: [],
+  sources: [],
+  providers: [],
+  observers: [],
+  relays: false,
+  needsConfiguration: false,
+}
 
 export interface PluginPackage {
   readonly name: string
@@ -74,50 +81,26 @@ export function readPluginPackage(specifier: string, from: readonly URL[], key: 
     const hint = close === undefined ? `known keys: ${manifestKeys.join(', ')}` : `did you mean \`${close}\`?`
     throw refuse(`names a plugin whose \`reveille.${unknown}\` is not a known key`, hint)
   }
-  const manifest = reveille as Partial<PluginManifest>
-  const {
-    kit,
-    channels = [],
-    runners = [],
-    sources = [],
-    providers = [],
-    observers = [],
-    inherits = [],
-    configSchema,
-  } = manifest
-  const { relays = false, needsConfiguration = false, setup } = manifest
+  const { kit } = reveille
   if (kit !== KIT_VERSION) {
     const version = Number.isInteger(kit) ? `version ${kit}` : 'no version'
-    const problem = {
-      key,
-      message: `names a plugin that asks for ${version} of the kit; this is ${KIT_VERSION}`,
-    }
-    throw new PluginSetupError('PLUGIN_KIT', name, [problem])
+    const message = `names a plugin that asks for ${version} of the kit; this is ${KIT_VERSION}`
+    throw new PluginSetupError('PLUGIN_KIT', name, [{ key, message }])
   }
-  for (const [list, names] of Object.entries({
-    channels,
-    runners,
-    sources,
-    providers,
-    observers,
-    inherits,
-  })) {
-    if (!isNames(names)) throw refuse(`names a plugin whose \`reveille.${list}\` is not a list of names`)
+  const check = (keys: readonly string[], isGood: (value: unknown) => boolean, what: string) => {
+    const wrong = keys.find((each) => reveille[each] !== undefined && !isGood(reveille[each]))
+    if (wrong !== undefined) throw refuse(`names a plugin whose \`reveille.${wrong}\` is ${what}`)
   }
-  if (!isInheritable(inherits)) {
-    const list = `known: ${inheritable.join(', ')}`
-    throw refuse('names a plugin whose `reveille.inherits` holds what is not to be inherited', list)
-  }
-  for (const [flag, value] of Object.entries({ relays, needsConfiguration })) {
-    if (typeof value === 'boolean') continue
-    throw refuse(`names a plugin whose \`reveille.${flag}\` is neither true nor false`)
-  }
+  check(lists, isNames, 'not a list of names')
+  check(flags, (value) => typeof value === 'boolean', 'neither true nor false')
+  const isPath = (value: unknown) => typeof value === 'string' && isInside(folder, join(folder, value))
+  check(paths, isPath, 'not a path inside the package')
+  const { configSchema, setup, ...manifest } = reveille as Partial<PluginManifest>
   if (configSchema === undefined) throw refuse('names a plugin without `reveille.configSchema`')
-  if (typeof configSchema !== 'string' || !isInside(folder, join(folder, configSchema))) {
-    throw refuse('names a plugin whose `reveille.configSchema` is not a path inside the package')
-  }
-  if (setup !== undefined && (typeof setup !== 'string' || !isInside(folder, join(folder, setup)))) {
-    throw refuse('names a plugin whose `reveille.setup` is not a path inside the package')
+  const { inherits = [] } = manifest
+  if (!isInheritable(inherits)) {
+    const known = `known: ${inheritable.join(', ')}`
+    throw refuse('names a plugin whose `reveille.inherits` holds what is not to be inherited', known)
   }
   const entry = entryOf(description)
   if (entry === undefined || !isInside(folder, join(folder, entry))) {
@@ -126,14 +109,9 @@ export function readPluginPackage(specifier: string, from: readonly URL[], key: 
   return {
     name,
     entry: entryUrl(join(folder, entry), isAbsolute(specifier) ? contentOf(folder) : undefined),
-    channels,
-    runners,
-    sources,
-    providers,
-    observers,
+    ...noManifest,
+    ...manifest,
     inherits,
-    relays,
-    needsConfiguration,
     configSchema: join(folder, configSchema),
     ...(setup !== undefined && { setup: join(folder, setup) }),
   }

@@ -26,9 +26,9 @@ async function database(subject: DoctorContext): Promise<readonly Result[]> {
   try {
     const place = { location: subject.settings().gateway.store, configFile: subject.file }
     const { state, skewMs, hasStore } = await examineDatabase(place, subject.io.now)
-    const rights = hasStore ? 'with all privileges' : 'empty: the first start makes the tables'
+    const content = hasStore ? 'with a store' : 'empty: the first start makes the tables'
     const skew = assessSkew(-skewMs, "the database's clock", 'Have both machines keep their time by NTP')
-    return [ok(`PostgreSQL ${state.version}, ${rights}`), ...assessTransaction(state), skew]
+    return [ok(`PostgreSQL ${state.version}, ${content}`), ...assessTransaction(state), skew]
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     if (error.code === 'SCHEMA_NEWER')
