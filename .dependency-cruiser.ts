@@ -11,8 +11,8 @@ interface Rule {
 }
 
 /**
- * The floors of each half, and of rooms that have rooms, from the lowest to the highest. A file imports files of its own room
- * and of lower floors, types included; rooms of one floor do not know each other. So runtime/http never reaches runtime/dispatch.
+ * The floors of each half, from the lowest to the highest. A file imports files of its own room and of lower floors, types included; rooms
+ * of one floor do not know each other. So runtime/http never reaches runtime/dispatch.
  */
 export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
   engine: [
@@ -24,40 +24,6 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['compile/'],
     ['lint/', 'cases/', 'reload/', 'evaluator/'],
     ['index.ts', 'text.ts'],
-  ],
-  'engine/config': [
-    ['values/'],
-    ['file/'],
-    ['schema/'],
-    ['rules/'],
-    ['settings.ts'],
-    ['configuration.ts'],
-    ['items.ts', 'mapping-files.ts'],
-    ['presets.ts'],
-    ['entries.ts'],
-    ['tests.ts'],
-    ['load.ts', 'pasted.ts', 'folder-fixture.ts', 'blocks-fixture.ts'],
-    ['load-fixture.ts'],
-  ],
-  'engine/resolve': [
-    ['model/'],
-    ['admit/', 'match/', 'payload.ts', 'event-loop-fixture.ts'],
-    ['explain/', 'render/'],
-    ['resolve.ts'],
-    ['explain.ts'],
-  ],
-  'engine/compile': [
-    ['expression/'],
-    ['template/'],
-    ['fields/'],
-    ['match/', 'schema/'],
-    ['policy/'],
-    ['mapping.ts', 'resolving.ts', 'coverage.ts', 'snapshot.ts'],
-    ['compiled-mappings.ts'],
-    ['compile-snapshot.ts'],
-    ['compile-snapshot.ts'],
-    ['fixture.ts'],
-    ['decision-fixture.ts'],
   ],
   runtime: [
     [
