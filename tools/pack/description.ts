@@ -1,8 +1,7 @@
 /** Reads the package.json of the workspaces, and writes it as it is published. */
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { PackFailed } from './failure.ts'
 
 export interface Workspace {
   /** Relative to the root, with slashes. */
@@ -22,25 +21,17 @@ export interface Description {
   readonly dependencies?: Readonly<Record<string, string>>
 }
 
-/**
- * The workspaces that are not private.
- * @throws PackFailed when one depends on a workspace that is not published beside it in the version it asks for
- */
+/** The workspaces that are not private. */
 export function readWorkspaces(root: string): readonly Workspace[] {
   const description = readJson(path.join(root, 'package.json')) as RootDescription
-  const published = description.workspaces
-    .flatMap((pattern) => foldersOf(root, pattern))
-    .filter((folder) => existsSync(path.join(root, folder, 'package.json')))
-    .map((folder) => ({
-      folder,
-      description: {
-        ...(readJson(path.join(root, folder, 'package.json')) as Description),
-        ...originOf(description, folder),
-      },
-    }))
+  return description.workspaces
+    .flatMap((pattern) => globSync(`${pattern}/package.json`, { cwd: root }).sort())
+    .map((file) => path.posix.dirname(file))
+    .map((folder) => {
+      const own = readJson(path.join(root, folder, 'package.json')) as Description
+      return { folder, description: { ...own, ...originOf(description, folder) } }
+    })
     .filter(({ description }) => description.private !== true)
-  for (const workspace of published) checkDependencies(workspace, published)
-  return published
 }
 
 interface RootDescription {
@@ -62,29 +53,6 @@ function originOf({ author, keywords, repository }: RootDescription, directory: 
     homepage: `${page}#readme`,
     bugs: `${page}/issues`,
   }
-}
-
-function foldersOf(root: string, pattern: string): readonly string[] {
-  if (!pattern.endsWith('/*')) return [pattern]
-  const parent = pattern.slice(0, -'/*'.length)
-  const names = readdirSync(path.join(root, parent)).sort()
-  return names.map((name) => `${parent}/${name}`)
-}
-
-function checkDependencies({ folder, description }: Workspace, published: readonly Workspace[]): void {
-  const versions = new Map(published.map(({ description: { name, version } }) => [name, version]))
-  const scopes = new Set([...versions.keys()].filter((name) => name.startsWith('@')).map(scopeOf))
-  for (const [name, asked] of Object.entries(description.dependencies ?? {})) {
-    const version = versions.get(name)
-    if (version === asked || (version === undefined && !scopes.has(scopeOf(name)))) continue
-    const found = version === undefined ? 'no workspace of that name is published' : `that is ${version} here`
-    throw new PackFailed(`${folder}/package.json depends on ${name} ${asked}; ${found}.`)
-  }
-}
-
-/** `@scope/name` -> `@scope`. */
-function scopeOf(name: string): string {
-  return name.split('/')[0] ?? name
 }
 
 /** The sources from which all other sources of the package are reached. */

@@ -1,14 +1,12 @@
 /** Adds the bundle of the command to the folder from which its workspace is packed. */
 
-import { existsSync, globSync } from 'node:fs'
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { cp, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { bundle } from '../bundle.ts'
 import { bundleConsole } from '../console.js'
 import { replaceFile } from '../replace-file.js'
 import type { Workspace } from './description.ts'
 import { explainFailure } from './failure.ts'
-import { publishedPage } from './readme.ts'
 import type { Places } from './stage.ts'
 
 /** The units that start the package as a service of systemd. */
@@ -40,16 +38,11 @@ export async function stageBundle(
   await writeFile(manifest, `${JSON.stringify({ ...published, files, dependencies }, null, 2)}\n`)
 }
 
-/** Copies the pages for users and the one for coding agents, which `reveille docs` prints. The decisions stay in the repository. */
+/** Copies the pages for users and the one for coding agents, which `reveille docs` prints. Alerts and decisions stay in the repository. */
 export async function stagePages({ root, target }: Pick<Places, 'root' | 'target'>): Promise<void> {
   const from = path.join(root, 'docs')
-  const pages = globSync('**/*.md', { cwd: from, exclude: ['decisions/**', '**/node_modules'] })
-  for (const page of pages) {
-    const text = await readFile(path.join(from, page), 'utf8')
-    const file = path.join(target, 'docs', page)
-    await mkdir(path.dirname(file), { recursive: true })
-    await writeFile(file, publishedPage(text, page.split(path.sep).join('/')))
-  }
-  const skill = path.join(root, 'SKILL.md')
-  if (existsSync(skill)) await writeFile(path.join(target, 'docs', 'SKILL.md'), await readFile(skill))
+  const isForUsers = (file: string) =>
+    !['alerts', 'decisions', 'node_modules'].includes(path.relative(from, file))
+  await cp(from, path.join(target, 'docs'), { recursive: true, filter: isForUsers })
+  await cp(path.join(root, 'SKILL.md'), path.join(target, 'docs', 'SKILL.md'))
 }

@@ -1,12 +1,11 @@
 /** Fills the folder from which a workspace is packed with what users will find in `node_modules`. */
 
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { cp, mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { renameImports } from './compile.ts'
 import { entriesOf, namedFiles, publishedDescription, type Workspace } from './description.ts'
 import { PackFailed } from './failure.ts'
-import { publishedReadme } from './readme.ts'
 import { findShippedSources } from './sources.ts'
 
 /** Absolute folders. */
@@ -39,7 +38,9 @@ export async function stage({ folder, description }: Workspace, places: Places):
     }
     for (const name of names) await cp(path.join(from, name), path.join(target, name), { recursive: true })
   }
-  await stageReadme(from, description.name, places)
+  // A package may have a README of its own for npm, which shows links of the others as those of its repository.
+  const readme = ['README.npm.md', 'README.md'].map((name) => path.join(from, name)).find(existsSync)
+  if (readme !== undefined) await cp(readme, path.join(target, 'README.md'))
   await cp(path.join(root, 'LICENSE'), path.join(target, 'LICENSE'))
   const { engines, ...rest } = publishedDescription(description)
   // On an old Node.js npm warns of the command. It would repeat that for each package that comes with it.
@@ -53,16 +54,6 @@ export async function stage({ folder, description }: Workspace, places: Places):
         'Fix: list it under files, unless it is a misspelling.',
     )
   }
-}
-
-/** A package with a README of its own for npm is published with that. */
-async function stageReadme(from: string, name: string, { target, included }: Places): Promise<void> {
-  const own = path.join(from, 'README.npm.md')
-  const usual = path.join(from, 'README.md')
-  if (existsSync(own)) return cp(own, path.join(target, 'README.md'))
-  if (!existsSync(usual)) return
-  const subject = { name, isIncluded: included?.has(name) === true }
-  await writeFile(path.join(target, 'README.md'), publishedReadme(await readFile(usual, 'utf8'), subject))
 }
 
 /** Thousands of small files take a third of the time without a promise for each. */
