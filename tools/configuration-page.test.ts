@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { test } from 'node:test'
-import { renderConfigurationPage, rowsOf } from './configuration-page.ts'
+import { keysBelow, renderConfigurationPage } from './configuration-page.ts'
 
 const root = path.join(import.meta.dirname, '..')
 
@@ -14,7 +14,7 @@ test('a row has the key, its type, its default, and what it does; a map is its k
       steps: { type: 'array', items: { type: 'object', properties: { a: { enum: ['x', 'y'] } } } },
     },
   } as const
-  assert.deepEqual(rowsOf(schema, 'test.'), [
+  assert.deepEqual(keysBelow(schema, 'test'), [
     '- `test.url` (string, required): Where it is.',
     '- `test.retries` (integer 0–9, default `3`): How often.',
     '- `test.steps[].a` (`x`, `y`)',
