@@ -9,7 +9,6 @@ import { promisify } from 'node:util'
 import { createCommandLine } from '../runtime/cli/io-fixture.ts'
 import type { RunRecord } from '../runtime/store/port.ts'
 import { configuration, install } from './installation.ts'
-import { octokitSamples } from './sample-data.ts'
 
 const run = promisify(execFile)
 const root = path.join(import.meta.dirname, '..')
@@ -118,36 +117,30 @@ test('one request becomes the orders that the page lists', async (t) => {
   )
 })
 
-test('the mappings beside the transforms to copy pass their tests', async (t) => {
+test('the mapping beside the transform to copy passes its tests', async (t) => {
   const { cwd, run, files } = await writePage(t, 'transforms/README.md')
-  assert.equal(files.length, 3)
+  assert.equal(files.length, 1)
   await mkdir(path.join(cwd, 'transforms'))
-  for (const name of ['github-push-digest.ts', 'stripe-invoice.ts', 'alertmanager-grouping.ts'])
-    await copyFile(path.join(root, 'transforms', name), path.join(cwd, 'transforms', name))
+  const name = 'alertmanager-grouping.ts'
+  await copyFile(path.join(root, 'transforms', name), path.join(cwd, 'transforms', name))
   const tested = await run('test')
   assert.equal(tested.code, 0, tested.out + tested.err)
-  assert.match(tested.out, /^7 passed/m)
+  assert.match(tested.out, /^2 passed/m)
 })
 
-test('a push of GitHub goes through a gateway and a transform to the agent', async (t) => {
-  const push = octokitSamples().find(
-    ({ headers, body }) => headers['x-github-event'] === 'push' && /"ref":"refs\/heads/.test(body),
-  )
-  const transformsDir = path.join(root, 'transforms')
+test('an alert goes through a gateway and a transform to the agent', async (t) => {
   const { post, read } = await install(t, {
     'reveille.yaml': configuration.replace(
       'token: test-hook',
-      `transformsDir: "${transformsDir}", token: test-hook`,
+      `transformsDir: "${path.join(root, 'transforms')}", token: test-hook`,
     ),
-    'mappings/push.yaml':
-      'mappings: [{ match: { path: github }, transform: { module: github-push-digest.ts } }]\n',
+    'mappings/alerts.yaml':
+      'mappings: [{ match: { path: alerts }, transform: { module: alertmanager-grouping.ts } }]\n',
   })
-  const { status, body } = await post('/hooks/github', push?.body, push?.headers)
+  const alerts = [{ status: 'firing', labels: { alertname: 'DiskFull', severity: 'critical' } }]
+  const { status, body } = await post('/hooks/alerts', JSON.stringify({ groupKey: 'lamps', alerts }))
   assert.equal(status, 202, JSON.stringify(body))
   const { sessionKey, prompt } = await read<RunRecord & { prompt: string }>(`/api/runs/${body['runId']}`)
-  assert.equal(sessionKey, 'hook:github:push:Codertocat/Hello-World:master')
-  assert.match(
-    prompt,
-    /^Somebody pushed to master in Codertocat\/Hello-World\.\nNew commits: 1\. By author:\n/,
-  )
+  assert.equal(sessionKey, 'hook:alertmanager:lamps')
+  assert.match(prompt, /^Critical alerts are firing: 1\.\n/)
 })
