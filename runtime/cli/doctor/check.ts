@@ -1,8 +1,10 @@
 /** Defines what a check is and returns, and runs checks side by side. */
 
+import type { Settings } from '@reveille/engine'
+import type { Compiled } from '../authoring/compile.ts'
 import { CommandFailure } from '../command-failure.ts'
-import type { DoctorContext } from './context.ts'
-import { NotChecked } from './gateway-view.ts'
+import type { Io } from '../io.ts'
+import { type GatewayView, NotChecked } from './gateway-view.ts'
 
 export type State = 'ok' | 'warning' | 'problem' | 'not-checked'
 
@@ -21,6 +23,21 @@ export interface Result {
   readonly place?: string
 }
 
+/** What all checks look at: one configuration, its files and the gateway that it describes. */
+export interface Subject {
+  readonly io: Io
+  /** The absolute path of the configuration file. */
+  readonly file: string
+  /** True if a public server may be asked. */
+  readonly isOnline: boolean
+  /** The compiled configuration, or everything that is wrong with it. */
+  readonly compiled: Compiled
+  /** Of a configuration with errors, those of its block `gateway:`. @throws NotChecked where that has errors too */
+  settings(): Settings
+  /** @throws NotChecked as `settings` */
+  gateway(): GatewayView
+}
+
 /** A check looks at one thing, and returns one result or several. */
 export interface Check {
   /** Stable, kebab-case. */
@@ -28,11 +45,8 @@ export interface Check {
   readonly group: (typeof groups)[number]
   /** One or two words for what it looks at. */
   readonly title: string
-  /**
-   * Returns at least one result. The signal aborts when its time is up.
-   * @throws NotChecked
-   */
-  run(subject: DoctorContext, signal: AbortSignal): Promise<Result | readonly Result[]>
+  /** Returns at least one result. @throws NotChecked */
+  run(subject: Subject): Promise<Result | readonly Result[]>
 }
 
 export interface Checked {
@@ -46,45 +60,32 @@ export const warning: Judge = (code, message, fix) => ({ state: 'warning', code,
 export const problem: Judge = (code, message, fix) => ({ state: 'problem', code, message, fix })
 
 /** The findings, or that all is well. */
-export function orOk(found: readonly Result[], message: string): Result | readonly Result[] {
-  return found.length > 0 ? found : ok(message)
+export function orOk(found: readonly Result[], message: string): readonly Result[] {
+  return found.length > 0 ? found : [ok(message)]
 }
 
-/** The time for one check, which is longer than any single question takes. */
-const defaultLimitMs = 15_000
+/** @throws NotChecked for a configuration with errors */
+export function valid({ compiled }: Subject): Extract<Compiled, { readonly ok: true }> {
+  if (compiled.ok) return compiled
+  throw new NotChecked('CONFIGURATION_BROKEN', 'the configuration has errors')
+}
 
-/** Runs each check for a limited time, so that none can stop the others. Returns the results in the order of the checks. */
-export function runChecks(
-  checks: readonly Check[],
-  subject: DoctorContext,
-  limitMs = defaultLimitMs,
-): Promise<readonly Checked[]> {
+/** Runs each check so that none can stop the others. Returns the results in the order of the checks. */
+export function runChecks(checks: readonly Check[], subject: Subject): Promise<readonly Checked[]> {
+  const run = async (check: Check) => [await check.run(subject)].flat()
   return Promise.all(
-    checks.map(async (check) => ({ check, results: [await runCheck(check, subject, limitMs)].flat() })),
+    checks.map(async (check) => ({
+      check,
+      results: await run(check).catch((error) => [notChecked(error)]),
+    })),
   )
 }
 
-async function runCheck(check: Check, subject: DoctorContext, limitMs: number) {
-  const late = new AbortController()
-  const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => {
-    late.abort()
-    reject(new NotChecked('CHECK_TIMEOUT', `it did not end within ${limitMs / 1000} s`))
-  }, limitMs)
-  try {
-    return await Promise.race([promise, check.run(subject, late.signal)])
-  } catch (error) {
-    return { state: 'not-checked', ...reasonOf(error) } as const
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-function reasonOf(error: unknown): { readonly code: string; readonly message: string } {
-  if (error instanceof NotChecked) return { code: error.code, message: error.message }
-  if (error instanceof CommandFailure)
-    return { code: 'GATEWAY_ANSWER', message: (error.message.split('\n', 1)[0] ?? '').replace(/\.$/, '') }
-  // The message may quote a secret, while the code is only a name.
-  const { code } = error as { readonly code?: unknown }
-  return { code: 'CHECK_FAILED', message: typeof code === 'string' ? `it failed: ${code}` : 'it failed' }
+function notChecked(error: unknown): Result {
+  // The message of another error may quote a secret, while its code is only a name.
+  const { code = 'it failed' } = error as { readonly code?: string }
+  if (error instanceof NotChecked) return { state: 'not-checked', code, message: error.message }
+  const isAnswer = error instanceof CommandFailure
+  const message = isAnswer ? (error.message.split('\n', 1)[0] ?? '').replace(/\.$/, '') : code
+  return { state: 'not-checked', code: isAnswer ? 'GATEWAY_ANSWER' : 'CHECK_FAILED', message }
 }

@@ -42,45 +42,37 @@ export function createGatewayView(connection: Connection, io: Io) {
     }
   })
   /** Returns 401 where it accepts another token, and 404 where it has no admin surface. @throws NotChecked as `statusOf` */
-  const tokenStatus = once(async () => {
+  const admission = once(async () => {
     const status = await statusOf('/api/status', true)
     // The gateway accepts the token, but cannot read its store.
     return status === 503 ? 200 : status
   })
   const status = once(async () => (await admin()).ask('readStatus'))
 
-  async function mustAnswer(): Promise<void> {
-    if ((await reach()).kind !== 'gateway') throw new NotChecked('GATEWAY_DOWN', 'no gateway answers')
-  }
-
   /** Says in one sentence why it accepts nothing; undefined where it accepts. @throws NotChecked where no gateway answers */
   async function notReady(): Promise<string | undefined> {
-    await mustAnswer()
-    const { status, body } = await client.probe('/readyz')
-    if (status === 200) return undefined
+    if ((await statusOf('/readyz')) === 200) return undefined
     // A gateway with another token does not say.
     const health = token === undefined ? undefined : await client.ask('readHealth').catch(() => undefined)
-    return health?.reason ?? (body?.['reason'] as string | undefined) ?? `it answers ${status}`
+    return health?.reason ?? 'it accepts no requests'
   }
 
   /** Returns the status of a GET. @throws NotChecked where no gateway answers */
   async function statusOf(path: string, showsToken = false): Promise<number> {
-    await mustAnswer()
+    if ((await reach()).kind !== 'gateway') throw new NotChecked('GATEWAY_DOWN', 'no gateway answers')
     return (await client.probe(path, showsToken)).status
   }
 
   /** Asks with the token of the configuration. @throws NotChecked where the gateway refuses it */
   async function admin(): Promise<Client> {
-    if (token === undefined) {
-      await mustAnswer()
+    if ((await admission()) === 200) return client
+    if (token === undefined)
       throw new NotChecked('NO_ADMIN_TOKEN', 'without `gateway.auth.token` the gateway cannot be asked')
-    }
-    if ((await tokenStatus()) === 200) return client
     throw new NotChecked('ADMIN_TOKEN_REFUSED', 'the gateway does not take the token')
   }
 
   // `pid` is known where the data folder says so.
-  return { address, pid, note, reach, notReady, statusOf, admission: tokenStatus, admin, status }
+  return { address, pid, note, reach, notReady, statusOf, admission, admin, status }
 }
 
 /** A header has no fractions of a second, so only a certain difference counts. It is positive where the other clock is ahead. */
@@ -89,7 +81,7 @@ export function skewOf(date: number, startedAt: number, answeredAt: number): num
   return Math.min(0, date + 999 - startedAt)
 }
 
-export function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   let made: Promise<Value> | undefined
   return () => {
     made ??= make()

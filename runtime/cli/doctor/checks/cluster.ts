@@ -4,9 +4,7 @@ import { examineDatabase } from '../../../store/examination.ts'
 import { type DatabaseState, type NodeRecord, StoreError } from '../../../store/port.ts'
 import { listed } from '../../print.ts'
 import { differences, oldTransactionText } from '../../status-text.ts'
-import { type Check, ok, orOk, problem, type Result, warning } from '../check.ts'
-import type { DoctorContext } from '../context.ts'
-import { NotChecked } from '../gateway-view.ts'
+import { type Check, ok, orOk, problem, type Result, type Subject, warning } from '../check.ts'
 import { assessSkew } from './machine.ts'
 
 /** For configurations whose store is a server. */
@@ -16,18 +14,17 @@ export const clusterChecks: readonly Check[] = [
     name: 'nodes',
     group: 'cluster',
     title: 'nodes',
-    run: async (subject) => assessNodes((await subject.gateway().status()).nodes),
+    run: async ({ gateway }) => assessNodes((await gateway().status()).nodes),
   },
-  { name: 'node-clocks', group: 'cluster', title: 'clocks', run: clocks },
 ]
 
 /** Asks the database itself, as the role that the gateway has. */
-async function database(subject: DoctorContext): Promise<readonly Result[]> {
+async function database({ settings, file, io }: Subject): Promise<readonly Result[]> {
   try {
-    const place = { location: subject.settings().gateway.store, configFile: subject.file }
-    const { state, skewMs, hasStore } = await examineDatabase(place, subject.io.now)
+    const place = { location: settings().gateway.store, configFile: file }
+    const { state, skewMs, hasStore } = await examineDatabase(place, io.now)
     const content = hasStore ? 'with a store' : 'empty: the first start makes the tables'
-    const skew = assessSkew(-skewMs, "the database's clock", 'Have both machines keep their time by NTP')
+    const skew = assessSkew(-skewMs, "the database's clock")
     return [ok(`PostgreSQL ${state.version}, ${content}`), ...assessTransaction(state), skew]
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
@@ -46,41 +43,33 @@ export function assessTransaction({ oldestTransaction }: DatabaseState): readonl
 }
 
 export function assessNodes(nodes: readonly NodeRecord[]): readonly Result[] {
-  const found: Result[] = []
   const versions = [...new Set(nodes.map(({ version }) => version))]
-  if (versions.length > 1) {
-    const text = `they are of the versions ${listed(versions)}`
-    found.push(warning('NODE_VERSIONS', text, 'Finish the upgrade, node by node'))
-  }
-  const text = differences(nodes)
-  if (text !== undefined) {
-    const fix = 'Bring the same files to all machines; `reveille status` on each says whether it refuses them'
-    found.push(warning('NODE_CONFIGURATIONS', text, fix))
-  }
-  if (nodes.every(({ role }) => role === 'ingress')) {
-    const text = 'all are of the role ingress, so nothing is performed'
-    found.push(problem('NOTHING_PERFORMED', text, 'Start one without --role ingress'))
-  }
+  const configurations = differences(nodes)
   const polling = nodes.filter(({ wakeUp }) => wakeUp === 'poll').map(({ name }) => name)
-  if (polling.length > 0) {
-    const text = `${listed(polling)} ${polling.length === 1 ? 'asks' : 'ask'} four times a second, as no notification of the database arrives`
-    const fix =
-      'A pooler in transaction mode is in between: use its session mode, or name the database itself in `gateway.store`'
-    found.push(warning('NO_NOTIFICATIONS', text, fix))
-  }
-  return [orOk(found, `${nodes.length}, of one version and with one configuration`)].flat()
-}
-
-async function clocks(subject: DoctorContext) {
-  const { nodes } = await subject.gateway().status()
-  const judged = nodes.flatMap(({ name, skewMs }) => {
-    if (skewMs === undefined) return []
-    const result = assessSkew(-skewMs, "the database's", `Have ${name} keep its time by NTP`)
-    return [{ ...result, message: `${name}: ${result.message}` }]
-  })
-  if (judged.length === 0) throw new NotChecked('GATEWAY_ANSWER', 'no node has compared its clock yet')
+  const findings: (Result | false)[] = [
+    versions.length > 1 &&
+      warning('NODE_VERSIONS', `versions differ: ${listed(versions)}`, 'Finish the upgrade, node by node'),
+    configurations !== undefined &&
+      warning('NODE_CONFIGURATIONS', configurations, 'Bring the same files to all machines'),
+    nodes.every(({ role }) => role === 'ingress') &&
+      problem(
+        'NOTHING_PERFORMED',
+        'all have the role ingress, so nothing is performed',
+        'Start one without --role ingress',
+      ),
+    polling.length > 0 &&
+      warning(
+        'NO_NOTIFICATIONS',
+        `no notification of the database reaches ${listed(polling)}, which polls`,
+        'A pooler in transaction mode is in between: use its session mode, or name the database itself in `gateway.store`',
+      ),
+    ...nodes.map(({ name, skewMs = 0 }) => {
+      const skew = assessSkew(-skewMs, "the database's clock")
+      return skew.state !== 'ok' && { ...skew, message: `${name}: ${skew.message}` }
+    }),
+  ]
   return orOk(
-    judged.filter(({ state }) => state !== 'ok'),
-    "as the database's",
+    findings.filter((each) => each !== false),
+    `${nodes.length}, of one version and with one configuration`,
   )
 }

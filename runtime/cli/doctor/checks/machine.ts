@@ -3,8 +3,7 @@
 import type { StatsFs } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import path from 'node:path'
-import { type Check, ok, problem, type Result, warning } from '../check.ts'
-import type { DoctorContext } from '../context.ts'
+import { type Check, ok, problem, type Result, type Subject, warning } from '../check.ts'
 import { NotChecked, skewOf } from '../gateway-view.ts'
 
 export const machineChecks: readonly Check[] = [
@@ -34,49 +33,45 @@ const warningMs = 10_000
 const timeServer = 'https://www.cloudflare.com/cdn-cgi/trace'
 const answerMs = 5_000
 
-async function clockAgainstGateway(subject: DoctorContext) {
-  const reach = await subject.gateway().reach()
+async function clockAgainstGateway({ gateway }: Subject) {
+  const reach = await gateway().reach()
   if (reach.kind !== 'gateway') throw new NotChecked('GATEWAY_DOWN', 'no gateway answers')
-  if (reach.skewMs === undefined) throw new NotChecked('GATEWAY_ANSWER', 'the gateway does not send the time')
-  return assessSkew(reach.skewMs, "the gateway's", 'Have both machines keep their time by NTP')
+  return assessSkew(reach.skewMs ?? 0, "the gateway's clock")
 }
 
-async function clockOnline({ io, isOnline }: DoctorContext, signal: AbortSignal) {
+async function clockOnline({ io, isOnline }: Subject) {
   if (!isOnline) throw new NotChecked('NOT_ASKED', '`--online` asks a public server for the time')
   const startedAt = io.now()
-  const response = await io
-    .fetch(timeServer, {
-      method: 'HEAD',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
-    })
-    .catch(() => undefined)
+  const request = { method: 'HEAD', signal: AbortSignal.timeout(answerMs) }
+  const response = await io.fetch(timeServer, request).catch(() => undefined)
   const date = Date.parse(response?.headers.get('date') ?? '')
-  if (Number.isNaN(date)) throw new NotChecked('OFFLINE', `${new URL(timeServer).host} does not answer`)
-  const fix = 'Have this machine keep its time by NTP: `timedatectl set-ntp true`'
-  return assessSkew(skewOf(date, startedAt, io.now()), `that of ${new URL(timeServer).host}`, fix)
+  const { host } = new URL(timeServer)
+  if (Number.isNaN(date)) throw new NotChecked('OFFLINE', `${host} does not answer`)
+  return assessSkew(skewOf(date, startedAt, io.now()), `that of ${host}`)
 }
 
-export function assessSkew(skewMs: number, whose: string, fix: string): Result {
-  const seconds = Math.round(Math.abs(skewMs) / 1000)
+/** `whose`: the clock that this machine's is compared with. */
+export function assessSkew(skewMs: number, whose: string): Result {
   if (Math.abs(skewMs) < warningMs) return ok(`as ${whose}`)
-  const text = `${seconds} s ${skewMs > 0 ? 'behind' : 'ahead of'} ${whose}`
-  if (Math.abs(skewMs) < problemMs) return warning('CLOCK_SKEW', text, fix)
-  return problem('CLOCK_SKEW', `${text}: signatures that bear a time are refused`, fix)
+  const side = skewMs > 0 ? 'behind' : 'ahead of'
+  const text = `${Math.round(Math.abs(skewMs) / 1000)} s ${side} ${whose}: signatures that bear a time may be refused`
+  const report = Math.abs(skewMs) < problemMs ? warning : problem
+  return report('CLOCK_SKEW', text, 'Have each machine keep its time by NTP: `timedatectl set-ntp true`')
 }
 
 const minBytes = 1_000_000_000
 const minShare = 0.05
 
 /** Checks how much space is free on the disk of the data folder. */
-async function diskSpace(subject: DoctorContext) {
-  const { dataDir } = subject.settings().gateway
+async function diskSpace({ settings }: Subject) {
+  const { dataDir } = settings().gateway
   const { bsize, bavail, blocks } = await statfsNear(dataDir)
   return assessSpace({ free: bsize * bavail, total: bsize * blocks })
 }
 
 export function assessSpace({ free, total }: { readonly free: number; readonly total: number }): Result {
   const share = total > 0 ? free / total : 1
-  const text = `${sizeText(free)} free, ${Math.floor(share * 100)} %`
+  const text = `${(free / 1e9).toFixed(1)} GB free, ${Math.floor(share * 100)} %`
   if (free >= minBytes && share >= minShare) return ok(text)
   return warning(
     'DISK_NEARLY_FULL',
@@ -94,11 +89,4 @@ async function statfsNear(folder: string): Promise<StatsFs> {
     if (parent === folder || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     return statfsNear(parent)
   }
-}
-
-function sizeText(bytes: number): string {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB']
-  const unit = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
-  const value = bytes / 1000 ** unit
-  return `${value < 10 && unit > 0 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`
 }

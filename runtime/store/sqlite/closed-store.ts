@@ -1,30 +1,30 @@
-/** Reads a summary of a store that this process does not serve, and changes nothing in its folder. */
+/** Looks into a store that this process does not serve, and changes nothing in its folder. */
 
 import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { readCounts } from '../context.ts'
 import { StoreError } from '../port.ts'
-import { answer, createReader } from '../reading.ts'
-import { createRefusedRequests } from '../refused-requests.ts'
 import { recordTables, schemaOf, schemaVersion } from '../schema.ts'
 import { reasonOf } from './failure.ts'
-import { databaseFile } from './folder.ts'
-import { createStatements, dialect } from './statements.ts'
+import { databaseFile, missingStore } from './folder.ts'
+import { createStatements } from './statements.ts'
 
-export type StoreSummary = Awaited<ReturnType<typeof summarise>>
-
-/** @throws StoreError when there is no store, or none that can be read without leaving a trace */
-export async function readStoreSummary(location: string): Promise<StoreSummary> {
+/** Returns why a gateway could not open its store, or undefined. A store that the first start will create is no problem. */
+export async function storeProblem(location: string): Promise<StoreError | undefined> {
   const file = databaseFile(location)
-  if (!existsSync(file)) throw new StoreError('STORE_UNAVAILABLE', `there is no store in ${location}`)
+  if (!existsSync(file)) return missingStore(location)
   let db: DatabaseSync | undefined
   try {
     db = open(file)
-    return await summarise(db)
+    if ((await schemaOf(createStatements(db))) > schemaVersion)
+      return new StoreError('SCHEMA_NEWER', 'the store was written by a newer version of Reveille')
+    return missingStore(location)
   } catch (error) {
+    return new StoreError('STORE_UNAVAILABLE', `the store cannot be read: ${reasonOf(error)}`, {
+      cause: error,
+    })
+  } finally {
     db?.close()
-    throw readable(error)
   }
 }
 
@@ -60,40 +60,10 @@ function open(file: string): DatabaseSync {
     address.searchParams.set('immutable', '1')
     return new DatabaseSync(address, { readOnly: true })
   }
-  if (!index && !isOurs(file))
-    throw new StoreError('STORE_UNAVAILABLE', 'the store was not closed, and belongs to another user')
+  if (!index && !isOurs(file)) throw new Error('it was not closed, and belongs to another user')
   return new DatabaseSync(file, { readOnly: true, timeout: 1_000 })
 }
 
 function isOurs(file: string): boolean {
   return process.getuid === undefined || statSync(file).uid === process.getuid()
-}
-
-async function summarise(db: DatabaseSync) {
-  const statements = createStatements(db)
-  if ((await schemaOf(statements)) !== schemaVersion)
-    throw new StoreError('STORE_UNAVAILABLE', 'the store was written by another version of Reveille')
-  const attempt = async <Made>(made: Promise<Made>): Promise<Made> => {
-    try {
-      return await made
-    } catch (error) {
-      throw readable(error)
-    }
-  }
-  return {
-    read: createReader(
-      (question) => attempt(answer(statements, dialect.among, question)),
-      createRefusedRequests(),
-      Date.now,
-      () => undefined,
-    ),
-    /** Queued runs and unsent deliveries. */
-    backlog: async () => (await attempt(readCounts(statements))).backlog,
-    close: () => db.close(),
-  }
-}
-
-function readable(error: unknown): StoreError {
-  if (error instanceof StoreError) return error
-  return new StoreError('STORE_UNAVAILABLE', `the store cannot be read: ${reasonOf(error)}`, { cause: error })
 }
