@@ -153,7 +153,6 @@ export function createCore(options: CoreOptions) {
     /** A task may be due at this time, as another node says. */
     notePool: claimer.note,
     forgetPools: claimer.forget,
-    claimingSince: claimer.claimingSince,
     /** Sets the counts of all other nodes together. This node's own are known exactly. */
     setForeignCounters(next: Counters) {
       core.counts.setForeign(next)

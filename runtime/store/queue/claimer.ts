@@ -87,8 +87,6 @@ export function createClaimer(options: ClaimerOptions) {
   const { claims, times, isApart, time, clock, commit } = options
   const places = createPlaces(options)
   let claiming: Promise<void> | undefined
-  /** Since when a transaction that claims is under way, by `performance.now()`. */
-  let claimingSince = Number.POSITIVE_INFINITY
 
   /** Claims due tasks, as many as the worker pools have room for. */
   async function look(
@@ -105,15 +103,12 @@ export function createClaimer(options: ClaimerOptions) {
   async function lookApart(now: number): Promise<void> {
     const knownPlaces = places.known()
     const undo = places.clear()
-    claimingSince = performance.now()
     let looked: Looked
     try {
       looked = await commit(now, (tx) => look(tx, claims.offers(), knownPlaces, clock?.() ?? now))
     } catch (error) {
       undo(now + pauseMs)
       throw error
-    } finally {
-      claimingSince = Number.POSITIVE_INFINITY
     }
     if (looked.isLocked) await pause(lockedMs)
   }
@@ -131,8 +126,6 @@ export function createClaimer(options: ClaimerOptions) {
     note: (news: Place) => places.note(news),
     /** Anything may be due: the next look finds out what is. */
     forget: places.forget,
-    /** Since when it is not known what was claimed, by `performance.now()`; Infinity if all is known. */
-    claimingSince: () => claimingSince,
 
     /** Looks in the transaction of a post, after its actions, unless tasks are claimed apart. */
     async lookIn(tx: Context, notes: Notes, settled: readonly number[]): Promise<Looked | undefined> {

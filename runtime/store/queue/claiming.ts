@@ -206,21 +206,24 @@ export interface Lease extends LeaseToken {
 }
 
 /**
- * Renews the leases of this node's claims, but for those that are being written. Returns those that no other node can have taken over, by
- * sequence number: one that was taken over may have come back as another claim.
+ * Renews the leases of the claims that this node knows, but for those that are being written; a lease whose claim never arrived expires.
+ * Returns those that no other node can have taken over, by sequence number: one that was taken over may have come back as another claim.
  */
 export async function renewLeases(
   tx: Context,
+  sequences: readonly number[],
   { times, clock }: ClaimOptions,
 ): Promise<ReadonlyMap<number, Lease>> {
   const rows = await tx.all<LeaseToken & { readonly leased_until: number }>(
-    `SELECT sequence, claims, key, leased_until FROM tasks WHERE state = 'leased' AND leased_by = ?1`,
-    [tx.node],
+    `SELECT sequence, claims, key, leased_until FROM tasks
+     WHERE state = 'leased' AND leased_by = ?1 AND sequence IN ${tx.dialect.among('?2', 'integer')}`,
+    [tx.node, sequences],
   )
   const renewed = await tx.all<{ sequence: number }>(
     `UPDATE tasks SET leased_until = ?1 WHERE sequence IN
-     (SELECT sequence FROM tasks WHERE state = 'leased' AND leased_by = ?2 ORDER BY sequence ${tx.dialect.skipLocked}) RETURNING sequence`,
-    [Math.round(clock + times.expireMs), tx.node],
+     (SELECT sequence FROM tasks WHERE state = 'leased' AND leased_by = ?2 AND sequence IN ${tx.dialect.among('?3', 'integer')}
+      ORDER BY sequence ${tx.dialect.skipLocked}) RETURNING sequence`,
+    [Math.round(clock + times.expireMs), tx.node, sequences],
   )
   const isRenewed = new Set(renewed.map(({ sequence }) => sequence))
   // A row that is locked and has expired may be being taken over by another node.

@@ -9,7 +9,7 @@ import { type Id, StoreError, type Takeover } from '../port.ts'
 import type { Happened } from '../protocol.ts'
 import { cancelPartialJobs } from '../records/jobs.ts'
 import { decodeString } from '../records/rows.ts'
-import { freeExpired, freeTasks, type LeaseTimes, nextExpiry, renewLease, renewLeases } from './claiming.ts'
+import { freeExpired, type LeaseTimes, nextExpiry, renewLease, renewLeases } from './claiming.ts'
 import type { OpenClaim } from './claims.ts'
 import type { Leaderships } from './leaderships.ts'
 import { type LeaseToken, leaseName } from './tasks.ts'
@@ -30,12 +30,6 @@ export interface RenewalOptions {
   onTakeover?(takeover: Takeover): void
 }
 
-/** Leased rows of this node that no claim here knew at a renewal, and when that had ended. They may just be being claimed. */
-interface Ghosts {
-  readonly sequences: ReadonlySet<number>
-  readonly at: number
-}
-
 export type Renewal = ReturnType<typeof createRenewal>
 
 export function createRenewal(options: RenewalOptions) {
@@ -43,7 +37,6 @@ export function createRenewal(options: RenewalOptions) {
   let renewedAt = Number.NEGATIVE_INFINITY
   let renewing: Promise<void> | undefined
   let takingOver: NodeJS.Timeout | undefined
-  let ghosts: Ghosts = { sequences: new Set(), at: 0 }
   let isClosed = false
 
   const isFresh = (since = renewedAt) => performance.now() - since < times.freshMs
@@ -63,12 +56,11 @@ export function createRenewal(options: RenewalOptions) {
     const begun = performance.now()
     await clock.ask()
     const before = core.claims.all()
-    const { made } = await core.transact(now(), (tx) => renewIn(tx, options, ghosts))
+    const { made } = await core.transact(now(), (tx) => renewIn(tx, options, before))
     takeOverAt(Math.max(made.expiry, clock.now() + made.waitMs))
     // The reason why a task could not be claimed elsewhere may be gone.
     core.forgetPools()
     renewedAt = begun
-    ghosts = { sequences: new Set(made.ghosts), at: performance.now() }
     core.setForeignCounters(made.counters)
     for (const [what, isOurs] of made.leads) leads.set(what, isOurs)
     keepClaims(options, before, made, begun)
@@ -111,17 +103,14 @@ export function createRenewal(options: RenewalOptions) {
 
 type Renewed = Awaited<ReturnType<typeof renewIn>>
 
-async function renewIn(tx: Context, options: RenewalOptions, before: Ghosts) {
-  const { core, id, times, clock, leads, writeNode } = options
+async function renewIn(tx: Context, options: RenewalOptions, claims: readonly OpenClaim[]) {
+  const { id, times, clock, leads, writeNode } = options
   const steadySince = await sinceWhenSteady(tx, options)
   await writeNode(tx, steadySince)
   // Where no node could renew for a while, each of them gets the whole time to come back.
   const waitMs = steadySince + times.expireMs - clock.now()
-  const leased = await renewLeases(tx, { times, clock: clock.now() })
-  const openSequences = new Set(core.claims.all().map(({ token }) => token.sequence))
-  const ghosts = [...leased.keys()].filter((sequence) => !openSequences.has(sequence))
-  const areLost = core.claimingSince() > before.at
-  await freeTasks(tx, areLost ? ghosts.filter((each) => before.sequences.has(each)) : [])
+  const sequences = claims.map(({ token }) => token.sequence)
+  const leased = await renewLeases(tx, sequences, { times, clock: clock.now() })
   const freed = waitMs > 0 ? new Map<Id, number>() : await freeExpired(tx, clock.now())
   const names = await namesOfNodes(tx)
   // One that still holds something is named once that is taken over.
@@ -133,7 +122,6 @@ async function renewIn(tx: Context, options: RenewalOptions, before: Ghosts) {
   await cancelPartialJobs(tx, 'SELECT id FROM nodes')
   return {
     leased,
-    ghosts,
     waitMs,
     freed,
     names,
