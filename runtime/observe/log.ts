@@ -25,8 +25,8 @@ export interface LogOptions extends LogSettings {
 
 export function createLog({ stream, mask = (line) => line, ...first }: LogOptions) {
   const isTerminal = (stream ?? process.stderr).isTTY === true
-  const output = stream ? outputTo(stream) : createStandardError({ onRoom: reportDropped })
-  const json = { write: (line: string) => output.gather(escapeControls(line)) }
+  const output = stream ? outputTo(stream) : createStandardError(reportDropped)
+  const json = { write: (line: string) => output.write(escapeControls(line)) }
   const pretty = createPrettyStream(output, { colour: isTerminal && useColour() })
   let target = targetOf(first)
   const log = pino(
@@ -58,13 +58,11 @@ export function createLog({ stream, mask = (line) => line, ...first }: LogOption
 
 /** Lines to a stream of the caller are written one by one. */
 function outputTo(stream: NonNullable<LogOptions['stream']>): LogOutput {
-  const write = (text: string) => stream.write(text)
   return {
     get columns() {
       return stream.columns
     },
-    write,
-    gather: write,
+    write: (text) => stream.write(text),
     flush: async () => {},
     dropped: () => 0,
   }
