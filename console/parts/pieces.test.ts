@@ -13,13 +13,13 @@ test('characters that could mislead a reader become marks, and all other text st
     ['<b onload="x()">&amp;</b>', '<b onload="x()">&amp;</b>'],
     ['a\u202egnp.exe', 'a<U+202E>gnp.exe'],
     ['\u2066x\u2069', '<U+2066>x<U+2069>'],
-    ['\u001b[31mred\u0007', '<ESC>[31mred<BEL>'],
-    ['nul\0 del\u007f', 'nul<NUL> del<DEL>'],
+    ['\u001b[31mred\u0007', '<U+001B>[31mred<U+0007>'],
+    ['nul\0 del\u007f', 'nul<U+0000> del<U+007F>'],
     ['in\u200bvisible\ufeff', 'in<U+200B>visible<U+FEFF>'],
     ['tag \u{e0041}\u{e0042}', 'tag <U+E0041><U+E0042>'],
     ['lone \ud800 half', 'lone <U+D800> half'],
     ['line\u2028end', 'line<U+2028>end'],
-    ['alone\rreturn', 'alone<CR>return'],
+    ['alone\rreturn', 'alone<U+000D>return'],
     ['שלום عربى 日本語 é e\u0301', 'שלום عربى 日本語 é e\u0301'],
     ['👩‍💻 👍🏽 ❤️', '👩‍💻 👍🏽 ❤️'],
     ['a\u200db', 'a<U+200D>b'],
@@ -28,15 +28,15 @@ test('characters that could mislead a reader become marks, and all other text st
 })
 
 test('in one line a line break is a mark too', () => {
-  assert.equal(shown('a\r\nb\nc', true), 'a<CR><LF>b<LF>c')
+  assert.equal(shown('a\r\nb\nc', true), 'a<U+000D><U+000A>b<U+000A>c')
 })
 
-test('a mark says by which name and number the character is known', () => {
+test('a mark says what kind of character it is', () => {
   const titles = piecesOf(`\u202e\u001b\ud800${'\u{e0041}'}`).map(({ title }) => title)
   assert.deepEqual(titles, [
-    'right-to-left override U+202E',
-    'control character U+001B',
-    'half of a character U+D800',
-    'invisible character U+E0041',
+    'changes the reading order',
+    'control character',
+    'half of a character',
+    'invisible character',
   ])
 })

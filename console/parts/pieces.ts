@@ -7,34 +7,12 @@
 const special =
   /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115f\u1160\u2800\u3164\uffa0]|\u034f|\u17b4|\u17b5|[\u{e0100}-\u{e01ef}]/gu
 
-const names: Readonly<Record<string, string>> = {
-  '\u00ad': 'soft hyphen',
-  '\u061c': 'Arabic letter mark',
-  '\u200b': 'zero width space',
-  '\u200c': 'zero width non-joiner',
-  '\u200d': 'zero width joiner',
-  '\u200e': 'left-to-right mark',
-  '\u200f': 'right-to-left mark',
-  '\u2028': 'line separator',
-  '\u2029': 'paragraph separator',
-  '\u202a': 'left-to-right embedding',
-  '\u202b': 'right-to-left embedding',
-  '\u202c': 'pop directional formatting',
-  '\u202d': 'left-to-right override',
-  '\u202e': 'right-to-left override',
-  '\u2060': 'word joiner',
-  '\u2066': 'left-to-right isolate',
-  '\u2067': 'right-to-left isolate',
-  '\u2068': 'first strong isolate',
-  '\u2069': 'pop directional isolate',
-  '\ufeff': 'byte order mark',
-}
-
-/** The names that people know control characters by; fonts seldom have their pictures. */
-const controls =
-  'NUL SOH STX ETX EOT ENQ ACK BEL BS TAB LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US'.split(
-    ' ',
-  )
+/** What a special character is; the first that fits. */
+const kinds: readonly (readonly [kind: string, pattern: RegExp])[] = [
+  ['control character', /\p{Cc}/u],
+  ['changes the reading order', /\p{Bidi_Control}/u],
+  ['half of a character', /\p{Cs}/u],
+]
 
 /** A piece of a text: itself, or the mark of one character that is not shown as it is. */
 export interface Piece {
@@ -72,11 +50,7 @@ function isOrdinary(character: string, text: string, index: number, isLine: bool
 }
 
 function markOf(character: string): Piece {
-  const code = character.codePointAt(0) ?? 0
-  const number = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
-  const control = code === 0x7f ? 'DEL' : controls[code]
-  if (control !== undefined) return { text: control, title: `control character ${number}` }
-  const name =
-    names[character] ?? (code >= 0xd800 && code <= 0xdfff ? 'half of a character' : 'invisible character')
-  return { text: number, title: `${name} ${number}` }
+  const number = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')
+  const [kind] = kinds.find(([, pattern]) => pattern.test(character)) ?? ['invisible character']
+  return { text: `U+${number}`, title: kind }
 }

@@ -112,7 +112,7 @@ export function testLooks({ dark }: { readonly dark: AxeRules }): void {
         return items[0]?.isCurrent
       }, 'the refusal')
       await open('/changes?from=1&to=2')
-      await page.locator('.diff-added').first().waitFor()
+      await page.locator('.diff ins').first().waitFor()
       await page.getByRole('alert').waitFor()
       await look('changes')
 

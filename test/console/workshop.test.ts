@@ -129,8 +129,8 @@ for (const operator of [pointer, keyboard]) {
 
       assert.equal(await save.getByLabel('File to save in').inputValue(), 'github.yaml')
       await operator.use(page, save.getByRole('button', { name: 'Show the change' }))
-      await save.locator('.diff-removed mark', { hasText: 'closed' }).waitFor()
-      await save.locator('.diff-added', { hasText: 'a request to github is accepted by review' }).waitFor()
+      await save.locator('.diff del', { hasText: 'closed' }).waitFor()
+      await save.locator('.diff ins', { hasText: 'a request to github is accepted by review' }).waitFor()
       assert.equal(await file(), mappings('closed'), 'nothing is written yet')
       await takeScreenshots(page, 'playground-save')
 
@@ -208,8 +208,8 @@ for (const operator of [pointer, keyboard]) {
       const entry = page.locator('[data-generation="2"] > summary')
       await operator.use(page, entry)
       await operator.use(page, page.getByRole('button', { name: 'Compare files with generation 1' }))
-      await page.locator('.diff-removed mark', { hasText: 'closed' }).waitFor()
-      await page.locator('.diff-added mark', { hasText: 'opened' }).waitFor()
+      await page.locator('.diff del', { hasText: 'closed' }).waitFor()
+      await page.locator('.diff ins', { hasText: 'opened' }).waitFor()
 
       await operator.use(page, page.locator('[data-generation="1"] > summary'))
       await operator.use(page, page.getByRole('button', { name: 'Roll back to 1: dry run' }))
