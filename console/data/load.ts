@@ -104,7 +104,7 @@ export function useLoadedList<Item extends Listed>(path: string, query: Query = 
 }
 
 /** Items of `older` that follow the last one of `newer`. None where that is not among them, as there may be others between. */
-export function itemsAfter<Item extends Listed>(
+function itemsAfter<Item extends Listed>(
   newer: readonly Item[],
   older: readonly Item[],
 ): readonly Item[] {
@@ -149,6 +149,8 @@ function useFrames(listener: (frame: Frame | 'gap') => void): void {
 export function useReloadOn(concerns: (frame: Frame) => boolean, reload: () => void, pauseMs = 600): void {
   const waiting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
   const last = useRef(0)
+  const newest = useRef(reload)
+  newest.current = reload
   useEffect(() => () => clearTimeout(waiting.current), [])
   useFrames((frame) => {
     if (waiting.current !== undefined || (frame !== 'gap' && frame.partial !== true && !concerns(frame)))
@@ -157,7 +159,7 @@ export function useReloadOn(concerns: (frame: Frame) => boolean, reload: () => v
       () => {
         waiting.current = undefined
         last.current = performance.now()
-        reload()
+        newest.current()
       },
       last.current + pauseMs - performance.now(),
     )

@@ -10,8 +10,6 @@ export const connection = signal<'connecting' | 'live' | 'lost' | 'off'>('connec
 type Listener = (frame: Frame | 'gap') => void
 
 const listeners = new Set<Listener>()
-/** The id of the last event, from which the gateway goes on. */
-let lastId: string | undefined
 /** Milliseconds until the next try. */
 const pauses = [1_000, 2_000, 5_000, 15_000]
 
@@ -33,7 +31,6 @@ export function followSession(): void {
   effect(() => {
     if (session.value !== 'open') return
     const leaving = new AbortController()
-    lastId = undefined
     void follow(leaving.signal)
     return () => leaving.abort()
   })
@@ -43,7 +40,7 @@ export function followSession(): void {
 async function follow(signal: AbortSignal): Promise<void> {
   let failures = 0
   const isOpen = () => {
-    if (failures > 0 && lastId === undefined) emit('gap')
+    if (failures > 0) emit('gap')
     failures = 0
     connection.value = 'live'
   }
@@ -60,8 +57,8 @@ async function follow(signal: AbortSignal): Promise<void> {
 
 /** An EventSource sends no headers of its own. Resolves when the gateway has ended the stream. */
 async function readStream(signal: AbortSignal, isOpen: () => void): Promise<void> {
-  const headers = { ...sessionHeaders(), ...(lastId !== undefined && { 'last-event-id': lastId }) }
-  const { ok, body } = await fetch('/api/stream', { headers, signal, cache: 'no-store', redirect: 'error' })
+  const options = { headers: sessionHeaders(), signal, cache: 'no-store', redirect: 'error' } as const
+  const { ok, body } = await fetch('/api/stream', options)
   if (!ok || body === null) throw new Error('There is no stream.')
   isOpen()
   const reader = body.pipeThrough(new TextDecoderStream()).getReader()
@@ -78,7 +75,6 @@ async function readStream(signal: AbortSignal, isOpen: () => void): Promise<void
 /** Takes an event as `runtime/api/stream.ts` writes it. */
 function take(block: string): void {
   const fields = new Map(block.split('\n').map((line) => line.split(/: (.*)/s, 2) as [string, string]))
-  lastId = fields.get('id') ?? lastId
   const event = fields.get('event')
   if (event === 'frame') emit(JSON.parse(fields.get('data') ?? '{}') as Frame)
   else if (event === 'gap') emit('gap')

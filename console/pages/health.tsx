@@ -1,13 +1,12 @@
 /** Health of the gateway: its problems, three plots of the last hours, and the state of each of its parts. */
 
 import type { ComponentChildren } from 'preact'
-import { useMemo } from 'preact/hooks'
 import { hrefOf, type PageProps } from '../browser/router.ts'
 import { useEvery, useLoaded, useReloadOn } from '../data/load.ts'
 import type { Answer } from '../data/types.ts'
 import { Badge, type Tone, toneOf } from '../parts/badge.tsx'
 import { Choices } from '../parts/controls.tsx'
-import { Figure, type PlotLine } from '../parts/figure.tsx'
+import { Figure } from '../parts/figure.tsx'
 import { Code, Marked } from '../parts/marked.tsx'
 import { LoadedView, Problem } from '../parts/notice.tsx'
 import { OpenIssues, openIssues } from '../parts/open-issues.tsx'
@@ -20,7 +19,6 @@ type StoreHealth = Answer<'readHealth'>
 type Status = Answer<'readStatus'>
 
 const refreshMs = 10_000
-const minuteMs = 60_000
 const ranges = [
   ['15', '15 minutes'],
   ['60', 'an hour'],
@@ -34,8 +32,7 @@ export function Health({ query }: PageProps) {
   const store = useLoaded<StoreHealth>('/health')
   useEvery(refreshMs, status.reload)
   useEvery(refreshMs, store.reload)
-  // The plots of hours are long answers, and change slowly.
-  useEvery(minutes === '360' ? minuteMs : refreshMs, series.reload)
+  useEvery(refreshMs, series.reload)
   useReloadOn((frame) => frame.reload === true || frame.generation !== undefined, status.reload)
   const parts = status.data && partsOf(status.data, store.data)
   return (
@@ -45,7 +42,7 @@ export function Health({ query }: PageProps) {
       {parts !== undefined && <Verdict parts={parts} />}
       <Choices name="minutes" label="How far back" value={minutes} choices={ranges} />
       <LoadedView loaded={series} label="the plots">
-        {(data) => <Plots series={data} minutes={Number(minutes)} />}
+        {(data) => <Plots series={data} />}
       </LoadedView>
       {status.error !== undefined && <Problem error={status.error} retry={status.reload} />}
       {parts !== undefined && <Parts parts={parts} />}
@@ -76,19 +73,53 @@ function Verdict({ parts }: { readonly parts: readonly Part[] }) {
   )
 }
 
-function Plots({ series, minutes }: { readonly series: Series; readonly minutes: number }) {
-  const { mix, latency, load, hasMoney, ...axis } = useMemo(
-    () => figuresOf(series, minutes),
-    [series, minutes],
-  )
+function Plots({ series }: { readonly series: Series }) {
+  const { outcomes, acceptMs, backlog, tokens, usd, ...axis } = series
+  const { accepted, ignored, skipped, duplicate, handshake, failed, refused } = outcomes
+  const without = ignored.map((count, step) => sum([count, skipped[step], duplicate[step], handshake[step]]))
+  const hasMoney = usd.some((amount) => amount > 0)
+  let total = 0
+  const spent = (hasMoney ? usd : tokens).map((amount) => (total += amount))
+  const number = (list: Values) => sum(list).toLocaleString('en')
+  const dash = '6 3'
   return (
     <div class="figures">
-      <Figure title="Requests per minute" {...mix} {...axis} format={short} />
-      <Figure title="Time to accept" {...latency} {...axis} format={milliseconds} />
+      <Figure
+        title="Requests per minute"
+        summary={`${counted(sum(accepted), 'request')} accepted, ${number(without)} without effect, ${number(refused)} refused, ${number(failed)} failed.`}
+        {...axis}
+        lines={[
+          { label: 'accepted', colour: '--good', values: accepted, isArea: true },
+          { label: 'without effect', colour: '--quiet', values: without, dash },
+          { label: 'refused', colour: '--warn', values: refused, dash: '2 2' },
+          { label: 'failed', colour: '--bad', values: failed },
+        ]}
+        format={short}
+      />
+      <Figure
+        title="Time to accept"
+        summary={latencyText(acceptMs)}
+        {...axis}
+        lines={[
+          { label: 'median (p50)', colour: '--accent', values: acceptMs.p50 },
+          { label: '99th percentile (p99)', colour: '--warn', values: acceptMs.p99, dash },
+        ]}
+        format={milliseconds}
+      />
       <Figure
         title="Backlog and spend"
-        {...load}
+        summary={`${number(backlog.slice(-1))} waiting now, ${number([Math.max(...backlog)])} at most; ${hasMoney ? dollars(total) : counted(total, 'token')} spent.`}
         {...axis}
+        lines={[
+          { label: 'waiting runs and deliveries', colour: '--accent', values: backlog, isArea: true },
+          {
+            label: `spent, ${hasMoney ? 'US dollars' : 'tokens'}`,
+            colour: '--warn',
+            values: spent,
+            dash,
+            isOfSecondScale: true,
+          },
+        ]}
         format={short}
         formatSecond={hasMoney ? dollars : short}
       />
@@ -102,77 +133,17 @@ function short(value: number): string {
   return new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 }).format(value)
 }
 
-type Values = readonly (number | null)[]
+type Values = readonly (number | null | undefined)[]
 
-/** Steps are minutes, the last of which ends now: a rate of less would be a peak that nobody has seen. */
-function figuresOf({ stepMs, from, outcomes, acceptMs, backlog, tokens, usd }: Series, minutes: number) {
-  const size = minuteMs / stepMs
-  /** Null where the list does not go back so far. */
-  const byMinute = (list: Values, join: (minute: Values) => number | null) =>
-    Array.from({ length: minutes }, (_, index) => {
-      const end = list.length - (minutes - 1 - index) * size
-      return end <= 0 ? null : join(list.slice(Math.max(0, end - size), end))
-    })
-  const { accepted, ignored, skipped, duplicate, handshake, failed, refused } = outcomes
-  const without = ignored.map((count, step) => sum([count, skipped[step], duplicate[step], handshake[step]]))
-  const hasMoney = usd.some((amount) => amount > 0)
-  let total = 0
-  const totals = (hasMoney ? usd : tokens).map((spent) => (total += spent))
-  const number = (list: Values) => sum(list).toLocaleString('en')
-  const dash = '6 3'
-  const mix: PlotLine[] = [
-    { label: 'accepted', colour: '--good', values: byMinute(accepted, sum), isArea: true },
-    { label: 'without effect', colour: '--quiet', values: byMinute(without, sum), dash },
-    { label: 'refused', colour: '--warn', values: byMinute(refused, sum), dash: '2 2' },
-    { label: 'failed', colour: '--bad', values: byMinute(failed, sum) },
-  ]
-  const latency: PlotLine[] = [
-    { label: 'median (p50)', colour: '--accent', values: byMinute(acceptMs.p50, meanOf) },
-    { label: '99th percentile (p99)', colour: '--warn', values: byMinute(acceptMs.p99, maxOf), dash },
-  ]
-  const waiting = { label: 'waiting runs and deliveries', colour: '--accent', isArea: true }
-  const spent = { label: `spent, ${hasMoney ? 'US dollars' : 'tokens'}`, colour: '--warn', dash }
-  const load: PlotLine[] = [
-    { ...waiting, values: byMinute(backlog, maxOf) },
-    { ...spent, values: byMinute(totals, maxOf), isOfSecondScale: true },
-  ]
-  const [median, highest] = [meanOf(acceptMs.p50), maxOf(acceptMs.p99)]
-  const cost = hasMoney ? dollars(total) : counted(total, 'token')
-  return {
-    mix: {
-      lines: mix,
-      summary: `${counted(sum(accepted), 'request')} accepted, ${number(without)} without effect, ${number(refused)} refused, ${number(failed)} failed.`,
-    },
-    latency: {
-      lines: latency,
-      summary:
-        median === null || highest === null
-          ? 'No request was accepted in this time.'
-          : `The median is ${milliseconds(median)}; the 99th percentile is ${milliseconds(highest)} at most.`,
-    },
-    load: {
-      lines: load,
-      summary: `${number(backlog.slice(-1))} waiting now, ${number([maxOf(backlog)])} at most; ${cost} spent.`,
-    },
-    hasMoney,
-    from: from + backlog.length * stepMs - minutes * minuteMs,
-    stepMs: minuteMs,
-  }
+function latencyText({ p50, p99 }: Series['acceptMs']): string {
+  const medians = p50.filter((ms) => ms !== null)
+  if (medians.length === 0) return 'No request was accepted in this time.'
+  const highest = Math.max(...p99.map((ms) => ms ?? 0))
+  return `The median is ${milliseconds(sum(medians) / medians.length)}; the 99th percentile is ${milliseconds(highest)} at most.`
 }
 
-function sum(list: readonly (number | null | undefined)[]): number {
+function sum(list: Values): number {
   return list.reduce<number>((total, value) => total + (value ?? 0), 0)
-}
-
-/** Null where nothing is known. */
-function meanOf(list: Values): number | null {
-  const known = list.filter((value) => value !== null)
-  return known.length === 0 ? null : sum(known) / known.length
-}
-
-function maxOf(list: Values): number | null {
-  const known = list.filter((value) => value !== null)
-  return known.length === 0 ? null : Math.max(...known)
 }
 
 interface Part {

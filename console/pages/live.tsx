@@ -3,8 +3,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { announce } from '../browser/announce.tsx'
 import { go, hrefOf, type PageProps, setQuery } from '../browser/router.ts'
-import { get, post } from '../data/api.ts'
-import { itemsAfter, useLoaded, useLoadedList, useRead, useReloadOn, useSending } from '../data/load.ts'
+import { post } from '../data/api.ts'
+import { useLoaded, useLoadedList, useReloadOn, useSending } from '../data/load.ts'
 import type { Answer, Page, RequestRow } from '../data/types.ts'
 import { endOf, outcomes } from '../parts/badge.tsx'
 import { ActionButton, Button, Choices, TextFilter } from '../parts/controls.tsx'
@@ -46,19 +46,18 @@ export function Live({ query }: PageProps) {
 
 function Feed({ filters }: { readonly filters: Filters }) {
   const list = useLoadedList<RequestRow>('/requests', { ...filters, limit: 100 })
-  const { data, reload } = list
-  /** The rows at the time of the pause. */
-  const [paused, setPaused] = useState<readonly RequestRow[]>()
-  const isPaused = paused !== undefined
-  const rows = paused && data ? [...paused, ...itemsAfter(paused, data)] : data
-  const waiting = paused && data ? countBefore(paused[0], data) : 0
+  const { data: rows, reload } = list
+  const [isPaused, setPaused] = useState(false)
+  const [isBehind, setBehind] = useState(false)
   const counts = useCounts()
-  useReloadOn(({ requests = [] }) => requests.length > 0, reload)
+  useReloadOn(({ requests = [] }) => requests.length > 0, isPaused ? () => setBehind(true) : reload)
   useArrivalsAnnounced(rows)
 
   function togglePause() {
     announce(isPaused ? 'The feed goes on.' : 'The feed is paused.')
-    setPaused(isPaused ? undefined : (rows ?? []))
+    setPaused(!isPaused)
+    setBehind(false)
+    if (isBehind) reload()
   }
   useKey('p', togglePause)
 
@@ -85,13 +84,13 @@ function Feed({ filters }: { readonly filters: Filters }) {
           <span>{isPaused ? 'Go on' : 'Pause'}</span>
         </Button>
       </div>
-      {waiting > 0 && (
+      {isBehind && (
         <Button class="wide" onClick={togglePause}>
-          {counted(waiting, 'new request')}: show and go on
+          New requests: show and go on
         </Button>
       )}
       {rows !== undefined && rows.length > 1 && canReplayAll(filters) && <ReplayAll filters={filters} />}
-      <LoadedView loaded={{ ...list, data: rows }} label="requests">
+      <LoadedView loaded={list} label="requests">
         {(shown) =>
           shown.length === 0 ? (
             <NothingYet isFiltered={Object.keys(filters).length > 0} />
@@ -103,12 +102,6 @@ function Feed({ filters }: { readonly filters: Filters }) {
       <More list={list} label="Show older requests" />
     </>
   )
-}
-
-/** Number of rows above a known one; all of them where it is not known, or gone. */
-function countBefore(known: RequestRow | undefined, rows: readonly RequestRow[]): number {
-  const at = rows.findIndex(({ id }) => id === known?.id)
-  return at < 0 ? rows.length : at
 }
 
 function MoreFilters({ filters }: { readonly filters: Filters }) {
@@ -237,8 +230,9 @@ function useArrivalsAnnounced(rows: readonly RequestRow[] | undefined): void {
   known.current ??= rows
   useEffect(() => {
     const timer = setInterval(() => {
-      const now = newest.current
-      const arrived = now?.slice(0, countBefore(known.current?.[0], now)) ?? []
+      const now = newest.current ?? []
+      const at = now.findIndex(({ id }) => id === known.current?.[0]?.id)
+      const arrived = now.slice(0, at < 0 ? undefined : at)
       known.current = now
       const failed = arrived.filter(({ outcome }) => outcome === 'failed').length
       if (arrived.length > 0)
@@ -248,20 +242,13 @@ function useArrivalsAnnounced(rows: readonly RequestRow[] | undefined): void {
   }, [])
 }
 
-/** Outcomes of the last hour's requests. The series leaves out its newest seconds, which the list makes up for. */
+/** Outcomes of the last hour's requests; the key of all of them is empty. */
 function useCounts(): ReadonlyMap<string, number> | undefined {
-  const { data, reload } = useRead('counts', async (signal) => {
-    const series = await get<Answer<'readSeries'>>('/series', { minutes: 60 }, signal)
-    const since = series.from + series.stepMs * series.backlog.length
-    const { items } = await get<Page<RequestRow>>('/requests', { since, limit: 500 }, signal)
-    const counts = outcomes.map((outcome): [string, number] => {
-      const recent = items.flatMap(({ count = 1, ...row }) => (row.outcome === outcome ? count : []))
-      return [outcome, sum([...series.outcomes[outcome], ...recent])]
-    })
-    return new Map([...counts, ['', sum(counts.map(([, count]) => count))]])
-  })
+  const { data, reload } = useLoaded<Answer<'readSeries'>>('/series', { minutes: 60 })
   useReloadOn(({ requests = [] }) => requests.length > 0, reload, countsPauseMs)
-  return data
+  if (data === undefined) return undefined
+  const counts = outcomes.map((outcome) => [outcome, sum(data.outcomes[outcome])] as const)
+  return new Map([...counts, ['', sum(counts.map(([, count]) => count))]])
 }
 
 function sum(values: readonly number[]): number {

@@ -212,7 +212,7 @@ test(
     await page.keyboard.press('p')
     await page.getByRole('button', { name: 'Go on' }).waitFor()
     await post('/hooks/news', { title: 'five' })
-    await page.getByText('1 new request').waitFor()
+    await page.getByText('New requests').waitFor()
     assert.equal(await rows.count(), 4)
     await page.keyboard.press('p')
     await becomesTrue(page, `document.querySelectorAll('a.row').length === 5`)

@@ -49,7 +49,7 @@ export const gatewayRoutes = {
     path: '/series',
     needs: 'read',
     summary:
-      'Shows the last minutes in steps of ten seconds: outcomes, durations, backlog and what turns cost.',
+      'Shows the last minutes in steps of a minute: outcomes, durations, backlog and what turns cost.',
     query: optional({
       minutes: Type.Integer({
         description: 'Length of the series in minutes. Default: 60.',
