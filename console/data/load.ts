@@ -104,10 +104,7 @@ export function useLoadedList<Item extends Listed>(path: string, query: Query = 
 }
 
 /** Items of `older` that follow the last one of `newer`. None where that is not among them, as there may be others between. */
-function itemsAfter<Item extends Listed>(
-  newer: readonly Item[],
-  older: readonly Item[],
-): readonly Item[] {
+function itemsAfter<Item extends Listed>(newer: readonly Item[], older: readonly Item[]): readonly Item[] {
   const keyOf = ({ id, key, at }: Listed) => id ?? key ?? at
   const last = newer.at(-1)
   const at = last === undefined ? -1 : older.findIndex((item) => keyOf(item) === keyOf(last))
