@@ -38,7 +38,7 @@ export function sessionHeaders(): Readonly<Record<string, string>> {
   return key === null ? {} : { 'x-reveille-key': key }
 }
 
-interface FieldError {
+export interface FieldError {
   readonly pointer: string
   readonly message: string
 }

@@ -7,6 +7,7 @@ import type { Answer, ItemOf } from '../../runtime/api/routes/client.ts'
 import type { ValueOf } from '../../runtime/api/routes/schema.ts'
 import type { streamFrame } from '../../runtime/api/routes/stream.ts'
 import type { RequestTrace } from '../../runtime/store/records.ts'
+import type { FieldError } from './api.ts'
 
 export type { Answer, ItemOf } from '../../runtime/api/routes/client.ts'
 export type {
@@ -48,7 +49,7 @@ export interface Decision {
   readonly code?: string
   readonly message?: string
   readonly reason?: string
-  readonly details?: readonly unknown[]
+  readonly details?: readonly FieldError[]
   readonly actions?: readonly unknown[]
 }
 

@@ -147,7 +147,6 @@ function Result({ tried, callOut }: { readonly tried: Tried; readonly callOut: (
         explanation={{ endpoint: draft.value.endpoint, candidates: [], ...explanation, decision }}
         stops={stops}
         status={status}
-        mood="would"
       />
       {stops.length > 0 && (
         <p class="toolbar">

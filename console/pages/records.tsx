@@ -26,7 +26,7 @@ export function Run({ params: { id = '' } }: PageProps) {
       path={`/runs/${encodeURIComponent(id)}`}
       kind="run"
       // It is beside its outcome.
-      stateOf={() => undefined}
+      badgeOf={() => undefined}
       titleOf={(run) => text(run?.name) ?? 'Run'}
       isRelevant={({ runs = [], deliveries = [] }, run) =>
         runs.some((each) => each.id === id) || deliveries.some((each) => run?.deliveryIds.includes(each.id))

@@ -1,6 +1,6 @@
 /** One request, from its bytes to what became of it: why it ended so, what it caused, what was sent, and doing it again. */
 
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { hrefOf, type PageProps } from '../browser/router.ts'
 import { mayDo } from '../data/api.ts'
 import { useLoaded, useReloadOn } from '../data/load.ts'
@@ -10,84 +10,67 @@ import { ActionButton, Button, Choices } from '../parts/controls.tsx'
 import { IdText } from '../parts/copy.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { useKey } from '../parts/keys.ts'
-import { Code, Marked, TextBlock } from '../parts/marked.tsx'
+import { Code, TextBlock } from '../parts/marked.tsx'
 import { LoadedView } from '../parts/notice.tsx'
-import { BackLink, Facts, link, text, time } from '../parts/record.tsx'
+import { Facts, link, RecordPage, text, time } from '../parts/record.tsx'
 import { RunOutcome } from '../parts/run-outcome.tsx'
 import { Trace } from '../parts/trace.tsx'
 import { bytes, duration } from '../parts/words.tsx'
 import { Payload } from './request/payload.tsx'
 import { Replay } from './request/replay.tsx'
 
-export function Request({ params: { id = '' }, query }: PageProps) {
-  const loaded = useLoaded<RequestDetail>(`/requests/${encodeURIComponent(id)}`)
-  const { data: request, reload } = loaded
-  return (
-    <article>
-      <BackLink parent={['/live', 'Live']} />
-      {request === undefined && <h1>Request</h1>}
-      <LoadedView loaded={loaded} label="the request">
-        {(shown) => <Shown key={id} request={shown} reload={reload} by={query.get('by')} />}
-      </LoadedView>
-    </article>
-  )
-}
-
 type ReplayMode = 'closed' | 'as-it-was' | 'edited'
 
-interface ShownProps {
-  readonly request: RequestDetail
-  readonly reload: () => void
-  /** Source of the explanation: `stored` or `live`. */
-  readonly by: string | null
-}
-
-function Shown({ request, reload, by }: ShownProps) {
+export function Request({ params: { id = '' }, query }: PageProps) {
   const [mode, setMode] = useState<ReplayMode>('closed')
-  const { id, endpoint, outcome, status, bodyKept, forgottenAt } = request
-  const canReplay = bodyKept === true && forgottenAt === undefined && mayDo('operate')
-  useKey('r', () => canReplay && setMode('as-it-was'))
-  useReloadOn(({ requests = [] }) => requests.some(({ replayOf }) => replayOf === id), reload)
-  return (
+  useKey('r', () => mayDo('operate') && setMode('as-it-was'))
+  useEffect(() => setMode('closed'), [id])
+  const buttons = (
     <>
-      <header class="record-head">
-        <h1>
-          <Marked text={`/${endpoint}`} />
-        </h1>
-        <Badge {...endOf(request)} />
-        <span class="quiet">{status}</span>
-        <div class="toolbar end">
-          <Button
-            class={mode === 'closed' ? 'primary' : ''}
-            disabled={!canReplay}
-            aria-keyshortcuts="r"
-            onClick={() => setMode('as-it-was')}
-          >
-            <Icon name="replay" /> Replay
-          </Button>
-          <Button disabled={!canReplay} onClick={() => setMode('edited')}>
-            Edit and replay
-          </Button>
-        </div>
-      </header>
-      <Reason request={request} />
-      {!canReplay && (
-        <p class="quiet">{mayDo('operate') ? whyNoReplay(request) : 'Your token may not replay.'}</p>
-      )}
-      {mode !== 'closed' && (
-        <Replay key={mode} request={request} isEdited={mode === 'edited'} close={() => setMode('closed')} />
-      )}
-      {outcome === 'accepted' && <Caused request={request} />}
-      <Why request={request} by={by ?? (request.trace === undefined ? 'live' : 'stored')} />
-      {outcome !== 'accepted' && <Caused request={request} />}
-      <Received request={request} />
-      <Payload request={request} />
-      {forgottenAt === undefined && (
-        <section>
-          <ActionButton path="/requests/forget" body={{ ids: [id] }} onDone={reload} />
-        </section>
-      )}
+      <Button
+        class={mode === 'closed' ? 'primary' : ''}
+        aria-keyshortcuts="r"
+        onClick={() => setMode('as-it-was')}
+      >
+        <Icon name="replay" /> Replay
+      </Button>
+      <Button onClick={() => setMode('edited')}>Edit and replay</Button>
     </>
+  )
+  return (
+    <RecordPage<RequestDetail & { readonly state?: undefined }>
+      parent={['/live', 'Live']}
+      path={`/requests/${encodeURIComponent(id)}`}
+      kind="request"
+      titleOf={(request) => text(request && `/${request.endpoint}`) ?? 'Request'}
+      badgeOf={endOf}
+      actions={() => mayDo('operate') && buttons}
+      isRelevant={({ requests = [] }) => requests.some(({ replayOf }) => replayOf === id)}
+    >
+      {(request, reload) => (
+        <>
+          <Reason request={request} />
+          {mode !== 'closed' && (
+            <Replay
+              key={mode}
+              request={request}
+              isEdited={mode === 'edited'}
+              close={() => setMode('closed')}
+            />
+          )}
+          {request.outcome === 'accepted' && <Caused request={request} />}
+          <Why request={request} by={query.get('by') ?? (request.trace === undefined ? 'live' : 'stored')} />
+          {request.outcome !== 'accepted' && <Caused request={request} />}
+          <Received request={request} />
+          <Payload request={request} />
+          {request.forgottenAt === undefined && (
+            <section>
+              <ActionButton path="/requests/forget" body={{ ids: [id] }} onDone={reload} />
+            </section>
+          )}
+        </>
+      )}
+    </RecordPage>
   )
 }
 
@@ -99,19 +82,6 @@ function Reason({ request: { reason, code, failure, mapping } }: { readonly requ
       </p>
     )
   return mapping === undefined ? null : <p class="lead">Decided by {text(mapping)}.</p>
-}
-
-function whyNoReplay({ outcome, failure, forgottenAt, mapping, trace }: RequestDetail): string {
-  if (forgottenAt !== undefined)
-    return 'It was forgotten: body, headers and prompts are erased, so it cannot be replayed.'
-  if (failure !== undefined)
-    return 'It was refused before its sender was known, so nothing of it was kept, and it cannot be replayed.'
-  const wasAsked = mapping !== undefined || trace !== undefined
-  if (outcome === 'handshake' || (outcome === 'refused' && !wasAsked))
-    return 'No mapping was asked, so its body is not kept, and it cannot be replayed.'
-  if (outcome === 'failed' || outcome === 'refused')
-    return 'Its body is not kept any more, or `history.bodies` is `none`, so it cannot be replayed.'
-  return 'Its body is not kept, so it cannot be replayed. `history.bodies: all` keeps the bodies of accepted requests too.'
 }
 
 /** The trace as it was when the request came, and by the mappings of today where the body is kept. */
@@ -252,6 +222,7 @@ function Received({ request }: { readonly request: RequestDetail }) {
           ],
           ['mapping', mapping && <a href={hrefOf('/live', { mapping })}>{text(mapping)}</a>],
           ['generation', <a href={hrefOf('/changes')}>{`${generation}${digest}`}</a>],
+          ['answered', `HTTP ${request.status}`],
           ['body', bytes(request.bodyBytes)],
           ['took', spent.join(', ')],
           ['node', request.node],

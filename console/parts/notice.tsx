@@ -1,10 +1,10 @@
 /** Notices that replace a list or a record while it is loading, empty or failed. */
 
 import type { ComponentChildren } from 'preact'
-import type { ApiError } from '../data/api.ts'
+import type { ApiError, FieldError } from '../data/api.ts'
 import type { Loaded, LoadedList } from '../data/load.ts'
 import { Button } from './controls.tsx'
-import { Marked } from './marked.tsx'
+import { Code, Marked } from './marked.tsx'
 
 export function Loading({ label }: { readonly label: string }) {
   return <p class="notice card quiet">Loading {label} …</p>
@@ -64,22 +64,25 @@ export function Problem({ error, retry }: { readonly error: ApiError; readonly r
       <p class="strong">
         <Marked text={error.message} />
       </p>
-      {error.details.length > 0 && (
-        <ul>
-          {error.details.map(({ pointer, message }) => (
-            <li key={pointer}>
-              <code>
-                <Marked text={pointer} />
-              </code>{' '}
-              <Marked text={message} />
-            </li>
-          ))}
-        </ul>
-      )}
+      <FieldErrors errors={error.details} />
       <p class="quiet">
         {[error.code, error.requestId && `request ${error.requestId}`].filter(Boolean).join(' · ')}
       </p>
       {retry !== undefined && <Button onClick={retry}>Try again</Button>}
     </div>
+  )
+}
+
+/** What is wrong with which field, a line each. */
+export function FieldErrors({ errors }: { readonly errors: readonly FieldError[] }) {
+  if (errors.length === 0) return null
+  return (
+    <ul>
+      {errors.map(({ pointer, message }, index) => (
+        <li key={index}>
+          <Code text={pointer} /> <Marked text={message} />
+        </li>
+      ))}
+    </ul>
   )
 }

@@ -5,6 +5,7 @@ import { goBack, hrefOf } from '../browser/router.ts'
 import { useEvery, useLoaded, useReloadOn } from '../data/load.ts'
 import type { Frame } from '../data/types.ts'
 import { Badge } from './badge.tsx'
+import { Button } from './controls.tsx'
 import { Icon } from './icons.tsx'
 import { Marked } from './marked.tsx'
 import { LoadedView } from './notice.tsx'
@@ -43,26 +44,17 @@ export const text = (value: string | undefined): ComponentChildren => value && <
 
 export const time = (at: number | undefined): ComponentChildren => at !== undefined && <Time at={at} />
 
-/** The list that a record belongs to. */
-type Parent = readonly [path: string, title: string]
-
-export function BackLink({ parent: [path, title] }: { readonly parent: Parent }) {
-  return (
-    <button type="button" class="button ghost back" onClick={() => goBack(path)}>
-      <Icon name="back" /> {title}
-    </button>
-  )
-}
-
 interface RecordPageProps<Item> {
-  readonly parent: Parent
+  /** The list that the record belongs to. */
+  readonly parent: readonly [path: string, title: string]
   /** Below `/api`. */
   readonly path: string
   /** Its kind: `run`. */
   readonly kind: string
   /** Default: the kind. */
   readonly titleOf?: (item: Item | undefined) => ComponentChildren
-  readonly stateOf?: (item: Item) => string | undefined
+  /** Default: its state. */
+  readonly badgeOf?: (item: Item) => Parameters<typeof Badge>[0] | undefined
   readonly actions?: (item: Item, reload: () => void) => ComponentChildren
   /** Whether the record is read again. */
   readonly isRelevant?: (frame: Frame, item: Item | undefined) => boolean
@@ -75,20 +67,23 @@ interface RecordPageProps<Item> {
 export function RecordPage<Item extends { readonly state?: string }>({
   kind,
   titleOf = () => kind.charAt(0).toUpperCase() + kind.slice(1),
-  stateOf = ({ state }) => state,
+  badgeOf = ({ state }) => (state === undefined ? undefined : { state }),
+  parent: [parentPath, parentTitle],
   ...props
 }: RecordPageProps<Item>) {
   const loaded = useLoaded<Item>(props.path)
   const { data, reload } = loaded
   useReloadOn((frame) => props.isRelevant?.(frame, data) === true, reload)
   useEvery(data && props.isInProgress?.(data) ? 1_000 : undefined, reload)
-  const state = data && stateOf(data)
+  const badge = data && badgeOf(data)
   return (
     <article>
-      <BackLink parent={props.parent} />
+      <Button class="ghost back" onClick={() => goBack(parentPath)}>
+        <Icon name="back" /> {parentTitle}
+      </Button>
       <div class="record-head">
         <h1>{titleOf(data)}</h1>
-        {state !== undefined && <Badge state={state} />}
+        {badge !== undefined && <Badge {...badge} />}
         <div class="toolbar end">{data !== undefined && props.actions?.(data, reload)}</div>
       </div>
       <LoadedView loaded={loaded} label={`the ${kind}`}>

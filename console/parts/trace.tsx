@@ -1,8 +1,9 @@
 /** Shows why a request ended, or would end, as it did: the decision, each mapping with the clause that failed, and what was rendered. */
 
-import type { ActionTrace, CandidateTrace, Decision, Explanation, Segment, Stop } from '../data/types.ts'
+import type { ActionTrace, CandidateTrace, Explanation, Segment, Stop } from '../data/types.ts'
 import { Badge } from './badge.tsx'
 import { Code, Marked, shown, TextBlock } from './marked.tsx'
+import { FieldErrors } from './notice.tsx'
 import { piecesOf } from './pieces.ts'
 import { type Fact, Facts, text } from './record.tsx'
 import { counted } from './words.tsx'
@@ -12,103 +13,42 @@ interface TraceProps {
   readonly stops?: readonly Stop[]
   /** The HTTP status that the sender was answered, or would be. */
   readonly status?: number
-  /** `was`: it happened. `would`: it is tried. */
-  readonly mood?: 'was' | 'would'
 }
 
-export function Trace({ explanation, stops = [], status, mood = 'was' }: TraceProps) {
-  const { decision, candidates, actions = [] } = explanation
+export function Trace({ explanation, stops = [], status }: TraceProps) {
+  const { candidates, actions = [] } = explanation
   return (
     <div class="stack">
-      {decision !== undefined && (
-        <DecisionView decision={decision} status={status} isPast={mood === 'was'} explanation={explanation} />
-      )}
+      <DecisionView explanation={explanation} status={status} />
       {stops.length > 0 && <Stops stops={stops} />}
       <Candidates candidates={candidates} />
       {actions.map((action, index) => (
-        <ActionView
-          key={index}
-          action={action}
-          title={
-            actions.length === 1 ? 'Rendered action' : `Rendered action ${index + 1} of ${actions.length}`
-          }
-        />
+        <ActionView key={index} action={action} />
       ))}
     </div>
   )
 }
 
-interface DecisionProps {
-  readonly decision: Decision
-  readonly status: number | undefined
-  readonly isPast: boolean
-  readonly explanation: Explanation
-}
-
-/** The decision as a sentence. */
-function DecisionView({ decision, status, isPast, explanation }: DecisionProps) {
-  const { outcome, code, details = [] } = decision
-  const sentence = decision.message ?? decision.reason
+function DecisionView({ explanation, status }: Pick<TraceProps, 'explanation' | 'status'>) {
+  const { decision, candidates } = explanation
+  if (decision === undefined) return null
+  const { outcome, code, message, reason = message, details = [] } = decision
+  const mapping = decision.mapping ?? candidates.find(({ verdict }) => verdict === 'matched')?.mapping
   return (
     <div class="stack" data-outcome={outcome}>
       <p class="lead">
-        <Badge state={outcome} /> {summary(decision, isPast, explanation)}
-        {status !== undefined && <span class="quiet"> HTTP {status}</span>}
+        <Badge state={outcome} /> {mapping !== undefined && 'by '}
+        {mapping !== undefined && <Code text={mapping} />}{' '}
+        {status !== undefined && <span class="quiet">HTTP {status}</span>}
       </p>
-      {sentence !== undefined && (
+      {reason !== undefined && (
         <p>
-          {code !== undefined && <code>{code}</code>} <Marked text={sentence} />
+          {code !== undefined && <code>{code}</code>} <Marked text={reason} />
         </p>
       )}
-      {details.length > 0 && (
-        <ul>
-          {details.map((detail, index) => (
-            <li key={index}>
-              <Marked text={detailText(detail)} />
-            </li>
-          ))}
-        </ul>
-      )}
+      <FieldErrors errors={details} />
     </div>
   )
-}
-
-function summary({ outcome, mapping: decided }: Decision, isPast: boolean, explanation: Explanation) {
-  const { candidates, actions = [] } = explanation
-  const name = decided ?? candidates.find(({ verdict }) => verdict === 'matched')?.mapping
-  const mapping = name !== undefined && <Code text={name} />
-  const say = (past: string, otherwise: string) => (isPast ? past : otherwise)
-  if (outcome === 'ignored')
-    return `${say('No mapping matched', 'No mapping matches')}, of ${counted(candidates.length, 'mapping')} of this endpoint.`
-  const [before, after] = {
-    accepted: [`${say('It was accepted', 'It would be accepted')}: `, ` ${verbs(actions, isPast)}.`],
-    skipped: ['', say(' matched, and did nothing.', ' matches, and would do nothing.')],
-    failed: [`${say('It failed', 'It would fail')}${mapping ? ' in ' : ''}`, '.'],
-  }[outcome] ?? [`${say('It was refused', 'It would be refused')}${mapping ? ' by ' : ''}`, '.']
-  return (
-    <>
-      {before}
-      {mapping || (outcome === 'accepted' && 'the endpoint')}
-      {after}
-    </>
-  )
-}
-
-function verbs(actions: readonly ActionTrace[], isPast: boolean): string {
-  const wakes = actions.filter(({ fields }) => fields.some(({ field }) => field === 'text')).length
-  const runs = actions.length - wakes
-  const [run, wake] = isPast ? ['ran', 'woke'] : ['runs', 'wakes']
-  const parts = [
-    runs > 0 && (runs === 1 ? `${run} an agent` : `${run} ${runs} agents`),
-    wakes > 0 && `${wake} the main session${wakes === 1 ? '' : ` ${wakes} times`}`,
-  ]
-  return parts.filter(Boolean).join(' and ') || (isPast ? 'accepted it' : 'accepts it')
-}
-
-function detailText(detail: unknown): string {
-  if (typeof detail !== 'object' || detail === null) return String(detail)
-  const { pointer = '', message = '' } = detail as { pointer?: string; message?: string }
-  return `${pointer} ${message}`.trim()
 }
 
 /** Where a dry run stopped a transform that wanted to reach out. */
@@ -129,13 +69,6 @@ function Stops({ stops }: { readonly stops: readonly Stop[] }) {
   )
 }
 
-const verdicts: Readonly<Record<CandidateTrace['verdict'], Parameters<typeof Badge>[0]>> = {
-  matched: { state: 'matched' },
-  failed: { state: 'did not match', tone: 'warn' },
-  'not-reached': { state: 'not reached' },
-  disabled: { state: 'disabled' },
-}
-
 function Candidates({ candidates }: { readonly candidates: readonly CandidateTrace[] }) {
   if (candidates.length === 0) return <p class="quiet">This endpoint has no mappings.</p>
   return (
@@ -145,7 +78,7 @@ function Candidates({ candidates }: { readonly candidates: readonly CandidateTra
         {candidates.map(({ mapping, place, verdict, clause }) => (
           <li key={`${place} ${mapping}`} class="card candidate">
             <p class="line">
-              <Badge {...verdicts[verdict]} />
+              {verdict === 'failed' ? <Badge state="did not match" tone="warn" /> : <Badge state={verdict} />}
               <strong>
                 <Marked text={mapping} />
               </strong>
@@ -181,13 +114,14 @@ function OutsideCode({ text: value }: { readonly text: string }) {
   )
 }
 
-function ActionView({ action, title }: { readonly action: ActionTrace; readonly title: string }) {
+function ActionView({ action }: { readonly action: ActionTrace }) {
   const { mapping, vars, fields, segments, prompt: whole } = action
   const prompt = fields.find(({ field }) => field === 'message' || field === 'text')
   return (
     <section class="stack">
       <h3>
-        {title} <span class="quiet">of</span> <Code text={mapping} />
+        {prompt?.field === 'text' ? 'Wakes the main session' : 'Runs an agent'} <span class="quiet">by</span>{' '}
+        <Code text={mapping} />
       </h3>
       {prompt !== undefined && (
         <>

@@ -83,7 +83,7 @@ for (const operator of [pointer, keyboard]) {
     await operator.use(page, page.getByRole('link', { name: 'Open in the playground' }))
 
     const result = page.getByRole('region', { name: 'Result' })
-    await result.getByText('No mapping matches').waitFor()
+    await result.getByText('no mapping of endpoint').waitFor()
     await editorOf(page, 'Payload').getByText('"opened"').first().waitFor()
     await choose(operator, page, page.getByLabel('Start from a live mapping'), 'review')
     await operator.use(page, page.getByRole('button', { name: 'Load the mapping' }))

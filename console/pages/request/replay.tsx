@@ -172,7 +172,6 @@ function Tried({ replayed, endpoint }: { readonly replayed: Replayed; readonly e
         explanation={{ endpoint, candidates: [], ...explanation, decision }}
         stops={stops}
         status={status}
-        mood="would"
       />
     </div>
   )
