@@ -61,9 +61,7 @@ export function SignIn() {
         <h1 class="wordmark">
           <Logo /> Reveille
         </h1>
-        <label class="strong" for="token">
-          Gateway token
-        </label>
+        <label for="token">Gateway token</label>
         <input
           ref={field}
           id="token"
@@ -77,7 +75,7 @@ export function SignIn() {
           onInput={(event) => setToken(event.currentTarget.value)}
         />
         {error !== undefined && (
-          <p class="problem-text" id="token-error" role="alert">
+          <p class="note tone-bad" id="token-error" role="alert">
             {sentenceOf(error)}
           </p>
         )}

@@ -66,20 +66,18 @@ function Head() {
       </a>
       <search class="search">
         <form onSubmit={submitSearch}>
-          <Icon name="search" />
           <input
             id="search"
             name="q"
             type="search"
             required
-            placeholder="Paste any id"
+            placeholder="Paste any id ( / )"
             aria-label="Search by any id"
             aria-keyshortcuts="/"
             autocomplete="off"
             autocapitalize="off"
             spellcheck={false}
           />
-          <kbd>/</kbd>
         </form>
       </search>
       <Connection />

@@ -95,7 +95,7 @@ export function openSearch(): void {
 /** The browser opens it, puts the focus into it, and closes it with Escape or a press beside it. */
 export function ShortcutsHelp() {
   return (
-    <div popover="auto" role="dialog" id={helpId} class="dialog" aria-label="Keyboard">
+    <div popover="auto" role="dialog" id={helpId} class="card" aria-label="Keyboard">
       <h2>Keyboard</h2>
       <dl class="facts">
         {shown.map(([keys, what]) => (
@@ -109,7 +109,7 @@ export function ShortcutsHelp() {
           </div>
         ))}
       </dl>
-      <label class="check">
+      <label class="line">
         <input
           type="checkbox"
           autofocus

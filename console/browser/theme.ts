@@ -9,11 +9,8 @@ const themes: readonly Theme[] = ['system', 'light', 'dark']
 
 export const theme = signal<Theme>(themes.find((known) => known === remembered('theme')) ?? 'system')
 
-/** The style sheet reads `data-theme`; without it the system decides. */
 export function applyTheme(): void {
-  const { dataset } = document.documentElement
-  if (theme.value === 'system') delete dataset['theme']
-  else dataset['theme'] = theme.value
+  document.documentElement.style.colorScheme = theme.value === 'system' ? '' : theme.value
 }
 
 export function setTheme(next: Theme): void {

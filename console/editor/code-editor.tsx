@@ -86,10 +86,8 @@ export function CodeEditor(props: CodeEditorProps) {
     view.current.focus()
   }, [goTo])
   return (
-    <div class="code-editor">
-      <div class="strong" id={name}>
-        {label}
-      </div>
+    <div>
+      <b id={name}>{label}</b>
       <div class="visually-hidden" id={hint}>
         Tab indents. Press Escape and then Tab to leave the editor.
       </div>

@@ -166,9 +166,14 @@ function List<Item extends Listed>({ kind, query }: { readonly kind: Kind<Item> 
   return (
     <>
       <h1>{title}</h1>
-      <nav class="tabs" aria-label="Runs, sessions, deliveries and jobs">
+      <nav class="toolbar" aria-label="Runs, sessions, deliveries and jobs">
         {kinds.map(({ path: to, title: name }) => (
-          <a key={to} href={hrefOf(to)} aria-current={path.value === to ? 'page' : undefined}>
+          <a
+            key={to}
+            class="button small"
+            href={hrefOf(to)}
+            aria-current={path.value === to ? 'page' : undefined}
+          >
             {name}
           </a>
         ))}

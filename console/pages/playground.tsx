@@ -89,7 +89,7 @@ export function Playground({ query }: PageProps) {
       </section>
       {mapping.trim() !== '' && <Save mapping={mapping} test={dryRun.tried?.test} suggested={fileName} />}
       {dryRun.tried !== undefined && (
-        <a class="outcome-bar line only-phone" href="#result">
+        <a class="button outcome-bar only-phone" href="#result">
           <Badge state={dryRun.tried.decision?.outcome ?? 'failed'} />
           <span>{dryRun.tried.decision === undefined ? 'The mapping has a mistake' : 'See the result'}</span>
         </a>

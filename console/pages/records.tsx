@@ -108,7 +108,7 @@ export function Session({ params: { key = '' } }: PageProps) {
           {messages.length === 0 && <Empty title="It holds no messages." />}
           <ol class="stack plain" aria-label="Messages, oldest first">
             {messages.map(({ role, text: said, at, turn }, index) => (
-              <li key={index} class={`message of-${role}`}>
+              <li key={index}>
                 <p class="quiet">
                   <strong>{roles[role]}</strong> <Time at={at} /> {link('/runs', turn, 'run')}
                 </p>

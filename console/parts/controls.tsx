@@ -76,7 +76,7 @@ export function Choices({ name, label, value: chosen, choices }: ChoicesProps) {
     <fieldset class="choices">
       <legend class="visually-hidden">{label}</legend>
       {choices.map(([value, shown, count]) => (
-        <label key={value} class="choice">
+        <label key={value} class="button small">
           <input
             type="radio"
             name={name}
@@ -209,7 +209,7 @@ export function ActionButton({ path, method = 'POST', body, onDone, ...props }: 
       </Button>
       {answer !== undefined && renderAnswer?.(answer)}
       {error !== undefined && (
-        <span class="problem-text" role="alert">
+        <span class="note tone-bad" role="alert">
           <Marked text={error.message} />
         </span>
       )}

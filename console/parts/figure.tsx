@@ -41,7 +41,7 @@ export function Figure(props: FigureProps) {
     <figure class="figure card">
       <figcaption>
         <h2>{title}</h2>
-        <p>{summary}</p>
+        <p class="quiet">{summary}</p>
       </figcaption>
       <ul class="legend" aria-hidden="true">
         {lines.map(({ label, colour, dash }) => (

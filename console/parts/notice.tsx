@@ -52,7 +52,7 @@ export function Empty({
 }) {
   return (
     <div class="notice card">
-      <p class="strong">{title}</p>
+      <b>{title}</b>
       {children !== undefined && <div class="quiet">{children}</div>}
     </div>
   )
@@ -61,9 +61,9 @@ export function Empty({
 export function Problem({ error, retry }: { readonly error: ApiError; readonly retry?: () => void }) {
   return (
     <div class="notice card note tone-bad" role="alert">
-      <p class="strong">
+      <b>
         <Marked text={error.message} />
-      </p>
+      </b>
       <FieldErrors errors={error.details} />
       <p class="quiet">
         {[error.code, error.requestId && `request ${error.requestId}`].filter(Boolean).join(' · ')}

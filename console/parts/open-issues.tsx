@@ -36,21 +36,21 @@ export function OpenIssues() {
   })
   return (
     <details
-      class={`open-issues tone-${toneOf(worst.severity)}`}
+      class={`card edge open-issues tone-${toneOf(worst.severity)}`}
       open={remembered('open-issues') !== 'closed'}
       onToggle={(event) => remember('open-issues', event.currentTarget.open ? 'open' : 'closed')}
     >
       <summary>
         {counted(issues.length, 'open issue')}: {counts.join(', ')}
       </summary>
-      <ul>
+      <ul class="plain">
         {issues.map(({ key, severity, cause, next }) => (
           <li key={key}>
             <Badge state={severity} />
-            <a href={hrefOf('/issues')} title={cause}>
+            <a href={hrefOf('/issues')}>
               <Rich text={cause} />
             </a>
-            <span title={next.label}>
+            <span>
               <span class="next-label">Next</span>
               <Rich text={next.label} /> {next.command !== undefined && <Code text={next.command} />}
             </span>

@@ -81,7 +81,7 @@ export function RecordPage<Item extends { readonly state?: string }>({
       <Button class="ghost back" onClick={() => goBack(parentPath)}>
         <Icon name="back" /> {parentTitle}
       </Button>
-      <div class="record-head">
+      <div class="toolbar">
         <h1>{titleOf(data)}</h1>
         {badge !== undefined && <Badge {...badge} />}
         <div class="toolbar end">{data !== undefined && props.actions?.(data, reload)}</div>

@@ -20,7 +20,7 @@ export function RunOutcome({ run, reload, isLinked = false }: RunOutcomeProps) {
   const isWithoutReply = state === 'failed' || state === 'timed-out' || state === 'cancelled'
   return (
     <div class="stack">
-      <div class="record-head">
+      <div class="toolbar">
         {isLinked && <h3>{link('/runs', id, `Run ${run.name ?? ''}`)}</h3>}
         <Badge state={state} />
         {isWithoutReply && <span class="quiet">no reply was sent</span>}
@@ -30,7 +30,7 @@ export function RunOutcome({ run, reload, isLinked = false }: RunOutcomeProps) {
         </div>
       </div>
       {error !== undefined && (
-        <p class="problem-text">
+        <p class="note tone-bad">
           <code>{error.code}</code> {text(error.message)}
         </p>
       )}

@@ -156,7 +156,7 @@ for (const operator of [pointer, keyboard]) {
       await operator.use(page, page.getByRole('link', { name: 'Deliveries' }))
       await operator.use(page, page.getByRole('link', { name: /parked/ }))
       await operator.use(page, page.getByRole('button', { name: 'Send again' }))
-      await page.locator('.record-head .badge', { hasText: 'delivered' }).waitFor()
+      await page.locator('.toolbar .badge', { hasText: 'delivered' }).waitFor()
       assert.deepEqual(
         (await board()).map(({ to }) => to),
         ['ada'],
@@ -307,7 +307,7 @@ test(
     assert.equal((await gateway.reload()).ok, true)
     await open('/live?outcome=failed&since=2026-01-01T00:00:00Z')
     await signIn()
-    await page.locator('.choice', { hasText: /^failed3$/ }).waitFor()
+    await page.locator('.choices label', { hasText: /^failed3$/ }).waitFor()
     await page.getByRole('button', { name: 'Replay all that pass' }).click()
     await page.getByRole('button', { name: 'Replay 3 requests' }).click()
     await page.getByText('3 requests are done over, each once.').waitFor()

@@ -65,7 +65,7 @@ export function Save({ mapping, test, suggested }: SaveProps) {
       <div class="toolbar">
         <Field label="File to save in" value={file} onText={setFile} />
         {test !== undefined && (
-          <label class="check">
+          <label class="line">
             <input type="checkbox" checked={isWithTest} onChange={() => setWithTest(!isWithTest)} />
             with this request as a test
           </label>

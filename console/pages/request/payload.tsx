@@ -80,7 +80,7 @@ function Body({ request: { id, endpoint } }: { readonly request: RequestDetail }
             Open in the playground
           </a>
           {laidOut !== undefined && (
-            <label class="check">
+            <label class="line">
               <input type="checkbox" checked={isRaw} onChange={() => setRaw(!isRaw)} />
               unformatted
             </label>

@@ -71,7 +71,7 @@ export function Replay({ request: { id, endpoint }, isEdited, close }: Props) {
           {trial.isBusy && tried === undefined && <Loading label="the dry run" />}
           {error !== undefined && <Problem error={error} />}
           {choices.map(([name, label, note]) => (
-            <label key={name} class="check">
+            <label key={name} class="line">
               <input
                 type="checkbox"
                 checked={choice[name] ?? false}
