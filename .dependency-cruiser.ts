@@ -73,8 +73,8 @@ const walls: readonly (readonly [from: string, allowed: readonly string[], rule:
   ],
   [
     '^console/',
-    [typesOfTheApi, '^runtime/schemas/mappings[.]json$'],
-    'console imports only what the API answers and the schema of mappings',
+    [typesOfTheApi, '^runtime/schemas/mappings[.]json$', '^runtime/observe/changes-text[.]ts$'],
+    'console imports only what the API answers, the schema of mappings and the words for changes',
   ],
 ]
 

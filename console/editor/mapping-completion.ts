@@ -64,9 +64,17 @@ function optionsFor({ path, at }: YamlCursor, known: KnownFields): Completion[] 
   if (at === 'template') return fields(known.paths)
   const inMatch = path[0] === 'mappings' && path[2] === 'match' ? path.slice(3) : []
   const key = path.at(-1) ?? ''
-  if (inMatch[0] === 'body') return at === 'key' ? bodyKeys(inMatch, known) : bodyValues(inMatch, known)
-  if (inMatch[0] === 'headers' && at === 'key') return headerNames(known)
-  if (inMatch[0] === 'headers') return headerValue(inMatch[1] ?? '', known)
+  if (inMatch[0] === 'body') {
+    const above = inMatch.slice(1).filter((step) => step !== '[]')
+    return at === 'key' ? bodyKeys(above, known) : bodyValues(above, known)
+  }
+  if (inMatch[0] === 'headers') {
+    const headers = Object.entries(known.headers)
+    if (at === 'key') return headers.map(([name, value]) => pair(name, value))
+    return headers.flatMap(([name, value]) =>
+      name === key.toLowerCase() ? literal(JSON.stringify(value)) : [],
+    )
+  }
   if (inMatch[0] === 'path') return known.endpoints.map((label) => ({ label, type: 'text' }))
   if (at === 'value' && (expressions.has(key) || path.at(-2) === 'vars')) return fields(known.paths)
   const schemas = schemasAt(path)
@@ -80,57 +88,43 @@ const fields = (paths: readonly FieldPath[]): Completion[] =>
     type: 'property',
   }))
 
+/** A path as a pattern writes it. */
+const plainPath = (path: string) => path.replaceAll(/\[0\]|`/g, '')
+
 /** The fields of the payload one step below the pattern's place, and the operators. */
-function bodyKeys(path: readonly string[], { paths }: KnownFields): Completion[] {
-  const above = path.slice(1).filter((key) => key !== '[]')
+function bodyKeys(above: readonly string[], { paths }: KnownFields): Completion[] {
   const prefix = above.map((key) => `${key}.`).join('')
-  const below = paths.flatMap(({ path: name, types, example }): Completion[] => {
-    const rest = name.replaceAll(/\[0\]|`/g, '')
-    if (!rest.startsWith(prefix) || rest.slice(prefix.length).includes('.')) return []
-    return [pair(rest.slice(prefix.length), ' ', example ?? types.join(', '), 1)]
-  })
-  const unique = [...new Map(below.map((one) => [one.label, one])).values()]
+  const below = new Map<string, Completion>()
+  for (const { path, types, example } of paths) {
+    const name = plainPath(path).slice(prefix.length)
+    if (plainPath(path).startsWith(prefix) && !name.includes('.'))
+      below.set(name, pair(name, example ?? types.join(', '), undefined, 1))
+  }
   const tests = above.length === 0 ? [] : operators
-  return [...unique, ...tests.map(([name, schema]) => pair(name, ' ', undefined, 0, schema.description))]
+  return [...below.values(), ...tests.map(([name, { description }]) => pair(name, undefined, description))]
 }
 
 /** The values that the field had. */
-function bodyValues(path: readonly string[], { paths }: KnownFields): Completion[] {
-  const segments = path
-    .slice(1)
-    .filter((key) => key !== '[]')
-    .join('.')
-  return paths.flatMap(({ path: name, example }): Completion[] => {
-    if (example === undefined || name.replaceAll(/\[0\]|`/g, '') !== segments || example.endsWith('…'))
-      return []
-    return [{ label: plain(example), detail: 'of the payload', type: 'text' }]
-  })
+function bodyValues(above: readonly string[], { paths }: KnownFields): Completion[] {
+  return paths.flatMap(({ path, example }) =>
+    example === undefined || example.endsWith('…') || plainPath(path) !== above.join('.')
+      ? []
+      : literal(example),
+  )
 }
 
-function headerNames({ headers }: KnownFields): Completion[] {
-  return Object.entries(headers).map(([name, value]) => pair(name, ' ', value))
+/** A value as JSON has it, without its quotes where YAML needs none. */
+function literal(json: string): Completion[] {
+  const [, word] = /^"([A-Za-z][\w./-]*)"$/.exec(json) ?? []
+  const needsQuotes = word === undefined || /^(true|false|null|yes|no|on|off)$/i.test(word)
+  return [{ label: needsQuotes ? json : word, detail: 'of the request', type: 'text' }]
 }
 
-function headerValue(name: string, { headers }: KnownFields): Completion[] {
-  const value = headers[name.toLowerCase()]
-  return value === undefined ? [] : [{ label: plain(JSON.stringify(value)), type: 'text' }]
-}
-
-/** Writes a value of JSON without its quotes where YAML needs none. */
-function plain(json: string): string {
-  const text = json.slice(1, -1)
-  const isWord =
-    json.startsWith('"') &&
-    /^[A-Za-z][\w./-]*$/.test(text) &&
-    !/^(true|false|null|yes|no|on|off)$/i.test(text)
-  return isWord ? text : json
-}
-
-function pair(label: string, after: string, detail?: string, boost = 0, info?: string): Completion {
+function pair(label: string, detail?: string, info?: string, boost = 0): Completion {
   const written = /^[\w.$-]+$/.test(label) ? label : JSON.stringify(label)
   return {
     label,
-    apply: `${written}:${after}`,
+    apply: `${written}: `,
     type: 'property',
     boost,
     ...(detail !== undefined && { detail }),
@@ -159,7 +153,7 @@ function kinds(schema: Schema): Schema[] {
 function keysOf({ properties = {} }: Schema): Completion[] {
   return Object.entries(properties)
     .filter(([name]) => name !== '$schema')
-    .map(([name, { description }]) => pair(name, ' ', undefined, 0, description))
+    .map(([name, { description }]) => pair(name, undefined, description))
 }
 
 function valuesOf(schema: Schema): Completion[] {

@@ -1,6 +1,7 @@
 /** The live generation, the refused ones, the changes between two generations, and the ways back. */
 
 import { useEffect, useRef } from 'preact/hooks'
+import { changesText } from '../../runtime/observe/changes-text.ts'
 import { announce, useAnnounced } from '../browser/announce.tsx'
 import { type PageProps, setQuery } from '../browser/router.ts'
 import { mayDo, post } from '../data/api.ts'
@@ -10,15 +11,13 @@ import { Badge } from '../parts/badge.tsx'
 import { type Diagnostic, DiagnosticList } from '../parts/code-frame.tsx'
 import { Button } from '../parts/controls.tsx'
 import { DiffView } from '../parts/diff-view.tsx'
-import { Code, Rich } from '../parts/marked.tsx'
+import { Code, Marked, Rich } from '../parts/marked.tsx'
 import { Empty, LoadedView, Loading, More, Problem } from '../parts/notice.tsx'
 import {
   acceptRefusal,
   ChangesView,
-  changesText,
   type DryRun,
   DryRunView,
-  Names,
   outcomeText,
   type ReloadResult,
 } from '../parts/reload-result.tsx'
@@ -82,7 +81,7 @@ function Live({ live, currentRefusal, reload }: LiveProps) {
       )}
       {live.changes.restart.length > 0 && (
         <p class="edge tone-warn note">
-          Waits for a restart: <Names names={live.changes.restart} />
+          Waits for a restart: <Marked text={live.changes.restart.join(', ')} />
         </p>
       )}
       {currentRefusal !== undefined && (
@@ -181,7 +180,9 @@ function Entry({ item, before, reload }: EntryProps) {
           <Time at={at} />
           {by !== undefined && ` by ${by}`}
         </span>
-        <Rich text={state === 'rejected' ? refusalText(diagnostics) : changesText(changes)} />
+        <Rich
+          text={state === 'rejected' ? refusalText(diagnostics) : changesText(changes) || 'no named change'}
+        />
       </summary>
       <div class="stack">
         <p class="quiet">

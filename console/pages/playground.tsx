@@ -2,7 +2,7 @@
 
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { useAnnounced } from '../browser/announce.tsx'
-import { hrefOf, type PageProps } from '../browser/router.ts'
+import { hrefOf, matchPath, type PageProps } from '../browser/router.ts'
 import { useLoaded, useRead } from '../data/load.ts'
 import type { Answer, Page } from '../data/types.ts'
 import { CodeEditor } from '../editor/code-editor.tsx'
@@ -16,7 +16,7 @@ import { TextBlock } from '../parts/marked.tsx'
 import { Problem } from '../parts/notice.tsx'
 import { link } from '../parts/record.tsx'
 import { Trace } from '../parts/trace.tsx'
-import { change, covers, draft, parseHeaders } from './playground/draft.ts'
+import { change, draft, parseHeaders } from './playground/draft.ts'
 import { type Tried, useDryRun } from './playground/dry-run.ts'
 import { Save } from './playground/save.tsx'
 import { loadRequest, type Mapping, MappingSelect, SampleSelect } from './playground/sources.tsx'
@@ -34,8 +34,8 @@ export function Playground({ query }: PageProps) {
   const [goTo, setGoTo] = useState<{ line: number; column: number }>()
   const named = useLoaded<Page<{ name: string }>>('/endpoints').data
   const endpoints = useMemo(() => named?.items.map(({ name }) => name) ?? [], [named])
-  const mappings = (useLoaded<Page<Mapping>>('/mappings').data?.items ?? []).filter(({ path }) =>
-    covers(path, endpoint),
+  const mappings = (useLoaded<Page<Mapping>>('/mappings').data?.items ?? []).filter(
+    ({ path = '' }) => path === '' || path === '/' || matchPath(path, endpoint) !== undefined,
   )
   const known = useKnownFields(endpoint, headers, payload, endpoints)
   // The eyes are on the editor.

@@ -3,17 +3,18 @@
  * requests.
  */
 
+import { changesParts } from '../../runtime/observe/changes-text.ts'
 import { hrefOf } from '../browser/router.ts'
 import { ApiError } from '../data/api.ts'
 import type { Answer } from '../data/types.ts'
 import { DiagnosticList } from './code-frame.tsx'
-import { Code, Marked } from './marked.tsx'
-import { type Fact, Facts } from './record.tsx'
+import { Marked } from './marked.tsx'
+import { text } from './record.tsx'
 import { counted, Time } from './words.tsx'
 
 export type DryRun = Extract<Answer<'reload'>, { readonly reload: unknown }>
 export type ReloadResult = DryRun['reload']
-export type Changes = ReloadResult['changes']
+type Changes = ReloadResult['changes']
 type Shadow = NonNullable<DryRun['shadow']>
 
 /** A refused candidate is answered 409 with the same body. */
@@ -85,50 +86,16 @@ function ShadowView({ shadow: { compared, same, summary, differences } }: { read
   )
 }
 
-const kinds = ['mappings', 'endpoints', 'transforms'] as const
-
-/** Changes by kind, such as `mappings changed`, with the names. */
-function changesIn(changes: Changes) {
-  return kinds.flatMap((kind) =>
-    (['added', 'changed', 'removed'] as const).flatMap((how) => {
-      const names = changes[kind][how]
-      return names.length === 0 ? [] : [{ kind, how, names }]
-    }),
-  )
-}
-
-/** `2 mappings changed, 1 added`. */
-export function changesText(changes: Changes): string {
-  const parts = changesIn(changes).map(
-    ({ kind, how, names }) => `${counted(names.length, kind.slice(0, -1))} ${how}`,
-  )
-  if (changes.mappings.reordered) parts.push('mappings in another order')
-  if (changes.settings.length > 0) parts.push(`${counted(changes.settings.length, 'setting')} changed`)
-  return parts.length === 0 ? 'no named change' : parts.join(', ')
-}
-
+/** A line for each kind of change. */
 export function ChangesView({ changes }: { readonly changes: Changes }) {
-  const rows = changesIn(changes).map(({ kind, how, names }): Fact => [`${kind} ${how}`, Names({ names })])
-  if (changes.settings.length > 0) rows.push(['settings changed', Names({ names: changes.settings })])
-  return rows.length === 0 ? (
-    <p class="quiet">No mapping, endpoint, transform or setting differs by name.</p>
-  ) : (
-    <Facts facts={rows} />
-  )
-}
-
-const maxNames = 30
-
-export function Names({ names }: { readonly names: readonly string[] }) {
+  const parts = changesParts(changes)
+  if (parts.length === 0)
+    return <p class="quiet">No mapping, endpoint, transform or setting differs by name.</p>
   return (
-    <>
-      {names.slice(0, maxNames).map((name, index) => (
-        <span key={name}>
-          {index > 0 && ', '}
-          <Code text={name} />
-        </span>
+    <ul>
+      {parts.map((part) => (
+        <li key={part}>{text(part)}</li>
       ))}
-      {names.length > maxNames && ` and ${names.length - maxNames} more`}
-    </>
+    </ul>
   )
 }

@@ -1,6 +1,19 @@
 /** Words the difference between two generations in one line: with names, and never with a value. */
 
-import type { Changes, Difference } from '@reveille/engine'
+interface Difference {
+  readonly added: readonly string[]
+  readonly changed: readonly string[]
+  readonly removed: readonly string[]
+}
+
+interface Changes {
+  readonly mappings: Difference & { readonly reordered: boolean }
+  readonly endpoints: Difference
+  readonly transforms: Difference
+  readonly settings: readonly string[]
+  /** Settings that need a restart. */
+  readonly restart: readonly string[]
+}
 
 /** Number of names of a list that are shown; the others are counted. */
 const shownNames = 3

@@ -1,16 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'yaml'
-import {
-  covers,
-  entryAt,
-  headersText,
-  parseHeaders,
-  parseQuery,
-  payloadText,
-  queryText,
-  readPlace,
-} from './draft.ts'
+import { entryAt, headersText, parseHeaders, parseQuery, payloadText, queryText } from './draft.ts'
 
 const file = `# GitHub
 mappings:
@@ -40,11 +31,6 @@ test('one entry is cut out of a mapping file, with its own lines only', () => {
   assert.deepEqual(parse(entryAt(json, 3, 5) ?? ''), { id: 'a', text: 'x' })
 })
 
-test('a place is read back from its text', () => {
-  assert.deepEqual(readPlace('mappings/a:b.yaml:9:5'), { name: 'mappings/a:b.yaml', line: 9, column: 5 })
-  assert.equal(readPlace('nowhere'), undefined)
-})
-
 test('headers and query survive being written as text', () => {
   const headers = headersText({ host: 'x', 'x-github-event': 'push', accept: ['a', 'b'] })
   assert.equal(headers, 'x-github-event: push\naccept: a\naccept: b')
@@ -55,9 +41,4 @@ test('headers and query survive being written as text', () => {
 test('a payload is laid out, and a number that only text can hold stays as it is', () => {
   assert.equal(payloadText('{"id":820982911946154508}'), '{\n  "id": 820982911946154508\n}')
   assert.equal(payloadText('a=1'), 'a=1')
-})
-
-test('a mapping is offered for the endpoints that its path covers', () => {
-  for (const path of [undefined, '/', 'core/web', ':team/web']) assert.equal(covers(path, 'core/web'), true)
-  for (const path of ['core', 'core/api', 'core/web/x']) assert.equal(covers(path, 'core/web'), false)
 })

@@ -87,20 +87,3 @@ export function entryAt(text: string, line: number, column: number): string | un
   }
   return undefined
 }
-
-/** `mappings/github.yaml:9:5` */
-export function readPlace(place: string): { name: string; line: number; column: number } | undefined {
-  const [, name, line, column] = /^(.*):(\d+):(\d+)$/.exec(place) ?? []
-  return name === undefined ? undefined : { name, line: Number(line), column: Number(column) }
-}
-
-/** True if a mapping's `match.path` covers an endpoint; a segment such as `:id` stands for any one. */
-export function covers(path: string | undefined, endpoint: string): boolean {
-  if (path === undefined || path === '' || path === '/') return true
-  const patternSegments = path.split('/')
-  const segments = endpoint.split('/')
-  return (
-    patternSegments.length === segments.length &&
-    patternSegments.every((part, index) => part.startsWith(':') || part === segments[index])
-  )
-}

@@ -7,7 +7,7 @@ import { useLoaded, useSending } from '../../data/load.ts'
 import type { ItemOf, Page, RequestDetail } from '../../data/types.ts'
 import { Button } from '../../parts/controls.tsx'
 import { Marked } from '../../parts/marked.tsx'
-import { change, entryAt, headersText, payloadText, queryText, readPlace } from './draft.ts'
+import { change, entryAt, headersText, payloadText, queryText } from './draft.ts'
 
 export type Mapping = ItemOf<'listMappings'>
 type Sample = ItemOf<'listSamples'>
@@ -98,12 +98,12 @@ export function MappingSelect({ mappings }: { readonly mappings: readonly Mappin
 
 /** Reads the text of an entry of the live generation. */
 async function readMapping(place: string): Promise<string> {
-  const at = readPlace(place)
+  const [, file, line, column] = /^(.*):(\d+):(\d+)$/.exec(place) ?? []
   const { items } = await get<Page<{ generation?: number; state: string }>>('/generations', { limit: 50 })
   const live = items.find(({ state }) => state === 'live')?.generation
-  if (at === undefined || live === undefined) throw new Error('The text of this mapping is not kept.')
-  const { text = '' } = await get<{ text?: string }>(`/generations/${live}/file`, { path: at.name })
-  const entry = entryAt(text, at.line, at.column)
+  if (file === undefined || live === undefined) throw new Error('The text of this mapping is not kept.')
+  const { text = '' } = await get<{ text?: string }>(`/generations/${live}/file`, { path: file })
+  const entry = entryAt(text, Number(line), Number(column))
   if (entry === undefined) throw new Error('The text of this mapping was not found in its file.')
   return entry
 }
