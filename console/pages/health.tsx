@@ -7,7 +7,7 @@ import type { Answer } from '../data/types.ts'
 import { Badge, type Tone, toneOf } from '../parts/badge.tsx'
 import { Choices } from '../parts/controls.tsx'
 import { Figure } from '../parts/figure.tsx'
-import { Code, Marked } from '../parts/marked.tsx'
+import { Code } from '../parts/marked.tsx'
 import { LoadedView, Problem } from '../parts/notice.tsx'
 import { OpenIssues, openIssues } from '../parts/open-issues.tsx'
 import { type Fact, Facts, text, time } from '../parts/record.tsx'
@@ -58,10 +58,8 @@ function Verdict({ parts }: { readonly parts: readonly Part[] }) {
     <>
       {problems.length > 0 && (
         <ul class={`edge note tone-${isBad ? 'bad' : 'warn'}`}>
-          {problems.map(({ title, state, problem = state }) => (
-            <li key={title}>
-              <Marked text={`${title}: ${problem}`} />
-            </li>
+          {problems.map(({ title, state }) => (
+            <li key={title}>{text(`${title}: ${state}`)}</li>
           ))}
         </ul>
       )}
@@ -150,8 +148,6 @@ interface Part {
   readonly title: string
   readonly tone: Tone
   readonly state: string
-  /** What is wrong, where the state does not say it. */
-  readonly problem?: string
   readonly facts?: readonly Fact[]
   readonly more?: ComponentChildren
 }
@@ -164,7 +160,7 @@ function Parts({ parts }: { readonly parts: readonly Part[] }) {
         {parts.map(({ title, tone, state, facts = [], more }) => (
           <section key={title} class={`card edge tone-${tone}`} aria-label={title}>
             <h3>
-              <Marked text={title} /> <Badge state={state} tone={tone} />
+              {text(title)} <Badge state={state} tone={tone} />
             </h3>
             <Facts facts={facts} />
             {more}
@@ -176,15 +172,15 @@ function Parts({ parts }: { readonly parts: readonly Part[] }) {
 }
 
 function partsOf(status: Status, store: StoreHealth | undefined): readonly Part[] {
-  const { backlog, hooks, publicUrl, files, lastGood, log } = status
+  const { backlog, hooks, publicUrl, files, lastGood, heartbeat, log, day } = status
+  const { state, failures, nextAt, code } = heartbeat
   const { droppedLines } = log
   return [
     ...(store === undefined ? [] : [storePart(store, backlog)]),
     {
       title: 'Hooks',
       tone: hooks.enabled ? 'good' : 'warn',
-      state: hooks.enabled ? 'on' : 'off',
-      problem: 'off, so that every request to them is answered 404.',
+      state: hooks.enabled ? 'on' : 'off: requests to them are answered 404',
       facts: [
         ['Path', Code({ text: hooks.path })],
         ['Tunnel', publicUrl !== null && Code({ text: `${publicUrl}${hooks.path}` })],
@@ -193,58 +189,75 @@ function partsOf(status: Status, store: StoreHealth | undefined): readonly Part[
     {
       title: 'Files',
       tone: lastGood ? 'warn' : 'good',
-      state: files.watched ? 'watched' : 'read on request',
-      problem: 'an earlier generation is live, as they were broken at the start.',
+      state: lastGood ? 'broken at the start: an earlier generation is live' : watching(files.watched),
       facts: [['Read', Time({ at: files.readAt, isAgo: true })]],
       more: <a href={hrefOf('/changes')}>Changes</a>,
     },
-    heartbeatPart(status.heartbeat),
+    {
+      title: 'Main session',
+      tone: toneOf(state),
+      state: heartbeatStates[state] ?? state,
+      facts: [
+        ['Failed in a row', failures],
+        ['Last failure', code && Code({ text: code })],
+        ['Next turn', time(nextAt)],
+      ],
+    },
     ...status.channels.map(channelPart),
     ...status.sources.map(sourcePart),
-    ...status.budgets.map((budget) => budgetPart(budget, status.day)),
+    ...status.budgets.map((budget) => budgetPart(budget, day)),
     ...nodeParts(status),
     {
       title: 'Log',
       tone: droppedLines > 0 ? 'warn' : 'good',
-      state: droppedLines > 0 ? 'lines dropped' : 'complete',
-      facts: [['Dropped lines', droppedLines > 0 && droppedLines.toLocaleString('en')]],
+      state: droppedLines > 0 ? `${counted(droppedLines, 'line')} dropped` : 'complete',
     },
   ]
 }
 
+const watching = (isWatched: boolean) => (isWatched ? 'watched' : 'read on request')
+
+const heartbeatStates: Readonly<Record<string, string>> = {
+  quiet: 'quiet hours',
+  budget: "today's budget is spent",
+}
+
 function storePart(
   { writable, full, reason, events, commits }: StoreHealth,
-  backlog: Status['backlog'],
+  { waiting, limit }: Status['backlog'],
 ): Part {
+  const isFull = full && 'full: requests are answered 503'
   return {
     title: 'Store',
     tone: writable && !full ? 'good' : 'bad',
-    state: writable ? (full ? 'full' : 'writable') : 'not writable',
-    problem: writable
-      ? 'the backlog is full, and requests are answered 503.'
-      : `not writable: ${reason ?? 'it is tried again'}`,
+    state: writable ? isFull || 'writable' : 'not writable',
     facts: [
       ['Reason', text(reason)],
-      ['Waiting', `${backlog.waiting.toLocaleString('en')} of ${backlog.limit.toLocaleString('en')}`],
+      ['Waiting', `${waiting.toLocaleString('en')} of ${limit.toLocaleString('en')}`],
       ['Pending events', events.toLocaleString('en')],
       ['Commits since the start', commits.toLocaleString('en')],
     ],
   }
 }
 
-function channelPart(status: Status['channels'][number]): Part {
-  const { channel, state, code, reason, until, pending, parked } = status
+function channelPart({
+  channel,
+  state,
+  code,
+  reason,
+  until,
+  pending,
+  parked,
+}: Status['channels'][number]): Part {
   return {
     title: `Channel ${channel}`,
     tone: state !== 'open' ? toneOf(state) : parked > 0 ? 'warn' : 'good',
-    state,
-    problem: parked > 0 ? `${state}, ${counted(parked, 'reply', 'replies')} parked.` : state,
+    state: parked > 0 ? `${state}, ${parked} parked` : state,
     facts: [
       ['Code', code],
       ['Reason', text(reason)],
       ['Tried again', time(until)],
-      ['Pending', pending > 0 && pending],
-      ['Parked', parked > 0 && parked],
+      ['Pending', pending],
     ],
     more: parked > 0 && <a href={hrefOf('/deliveries', { state: 'parked', channel })}>Parked deliveries</a>,
   }
@@ -255,52 +268,28 @@ function sourcePart({ source, state, detail, since, times = {} }: Status['source
     title: `Source ${source}`,
     tone: toneOf(state),
     state,
-    facts: [['Since', time(since)], ...Object.entries(times).map(([name, at]): Fact => [name, time(at)])],
+    facts: Object.entries({ since, ...times }).map(([name, at]) => [name, time(at)]),
     more: text(detail),
-  }
-}
-
-const heartbeatWords: Readonly<Record<string, string>> = {
-  quiet: 'It waits for the end of the quiet hours.',
-  budget: "It waits for the next day, because today's budget is spent.",
-}
-
-function heartbeatPart({ state, failures, nextAt, code }: Status['heartbeat']): Part {
-  return {
-    title: 'Main session',
-    tone: toneOf(state),
-    state,
-    facts: [
-      ['Failed in a row', failures > 0 && failures],
-      ['Last failure', code && Code({ text: code })],
-      [
-        'Next turn',
-        nextAt !== undefined && (nextAt > Date.now() ? `in ${duration(nextAt - Date.now())}` : 'due'),
-      ],
-    ],
-    more: heartbeatWords[state],
   }
 }
 
 function budgetPart(budget: Status['budgets'][number], day: string): Part {
   const { key, limit, isSpent } = budget
-  const kinds = (['runs', 'tokens', 'usd'] as const).filter((kind) => limit[kind] !== undefined)
-  const share = Math.max(0, ...kinds.map((kind) => (budget[kind] ?? 0) / (limit[kind] || 1)))
+  const kinds = (['runs', 'tokens', 'usd'] as const).flatMap((kind) => {
+    const most = limit[kind]
+    return most === undefined ? [] : [{ kind, spent: budget[kind], most }]
+  })
+  const isNear = kinds.some(({ spent, most }) => spent >= most * 0.8)
   return {
     title: key,
-    tone: isSpent ? 'bad' : share >= 0.8 ? 'warn' : 'good',
-    state: isSpent ? 'spent' : `${Math.round(share * 100)} %`,
-    more: kinds.map((kind) => {
-      const [spent, most] = [budget[kind] ?? 0, limit[kind] ?? 0]
-      const write = (value: number) =>
-        kind === 'usd' ? dollars(value) : `${value.toLocaleString('en')} ${kind}`
-      return (
-        <label key={kind} class="field">
-          {write(spent)} of {write(most)} on {day} (UTC)
-          <meter min={0} max={most} high={most * 0.8} value={Math.min(spent, most)} />
-        </label>
-      )
-    }),
+    tone: isSpent ? 'bad' : isNear ? 'warn' : 'good',
+    state: isSpent ? 'spent' : isNear ? 'nearly spent' : 'within the limit',
+    more: kinds.map(({ kind, spent, most }) => (
+      <label key={kind} class="field">
+        {spent.toLocaleString('en')} of {most.toLocaleString('en')} {kind} on {day} (UTC)
+        <meter min={0} max={most} high={most * 0.8} value={Math.min(spent, most)} />
+      </label>
+    )),
   }
 }
 
@@ -312,15 +301,14 @@ function nodeParts({ nodes, database }: Status): readonly Part[] {
   const differ = new Set(nodes.flatMap(({ sharedDigest = [] }) => sharedDigest)).size > 1
   const listed = nodes.length > 1 || database !== null ? nodes : []
   const parts = listed.map((node): Part => {
-    const { name, role, version, generation, digest, startedAt, leads, wakeUp, isSelf } = node
+    const { name, role, version, generation, digest = '', startedAt, leads, wakeUp, isSelf } = node
     return {
       title: `Node ${name}${isSelf ? ' (this one)' : ''}`,
       tone: differ ? 'warn' : 'good',
-      state: role,
-      problem: 'not all nodes serve the same configuration.',
+      state: differ ? `${role}: nodes serve different configurations` : role,
       facts: [
         ['Version', version],
-        ['Generation', generation !== undefined && `${generation} (${digest?.slice(0, 8)})`],
+        ['Generation', generation !== undefined && `${generation} (${digest.slice(0, 8)})`],
         ['Since', time(startedAt)],
         ['Leads', leads.join(', ')],
         ['Wakes', wakeUp === 'poll' && 'by asking: notifications do not arrive'],
@@ -329,14 +317,14 @@ function nodeParts({ nodes, database }: Status): readonly Part[] {
   })
   if (database === null) return parts
   const { version, oldestTransaction: oldest } = database
-  const isOld = (oldest?.ageMs ?? 0) >= oldTransactionMs
+  const isOld = oldest !== undefined && oldest.ageMs >= oldTransactionMs
+  const age = isOld && `${duration(oldest.ageMs)}, of ${oldest.by}: dead rows cannot be removed`
   return [
     {
       title: 'Database',
       tone: isOld ? 'warn' : 'good',
-      state: `PostgreSQL ${version}`,
-      problem: 'an old transaction keeps it from removing dead rows.',
-      facts: [['Oldest transaction', isOld && oldest && `${duration(oldest.ageMs)}, of ${oldest.by}`]],
+      state: `PostgreSQL ${version}${isOld ? ': an old transaction is open' : ''}`,
+      facts: [['Oldest transaction', age]],
     },
     ...parts,
   ]

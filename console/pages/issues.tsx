@@ -125,32 +125,25 @@ function resultOf(answer: unknown) {
   )
 }
 
-/** Pages by the verb of a command, with the filters that are not among its options. */
-const pages: Readonly<Record<string, readonly [path: string, filters?: Readonly<Record<string, string>>]>> = {
+/** Pages by the verb of a command, with a state to filter by. Options of commands are filters too. */
+const pages: Readonly<Record<string, readonly [path: string, state?: string]>> = {
   requests: ['/live'],
-  runs: ['/runs'],
-  retry: ['/runs', { state: 'failed' }],
-  resume: ['/runs', { state: 'parked' }],
-  deliveries: ['/deliveries'],
+  retry: ['/runs', 'failed'],
+  resume: ['/runs', 'parked'],
   // A parked delivery can be sent to another address on its page.
-  route: ['/deliveries', { state: 'parked' }],
+  route: ['/deliveries', 'parked'],
   replay: ['/live'],
   check: ['/changes'],
-  generations: ['/changes'],
   spend: ['/health'],
 }
-const filters = new Set(['endpoint', 'outcome', 'code', 'mapping', 'state', 'channel'])
 
 function pageOf(command: string): string | undefined {
-  const id = /\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b/.exec(command)?.[0]
+  const id = /\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/.exec(command)?.[0]
   if (id !== undefined) return hrefOf('/search', { q: id })
   const verb = command.includes('--parked') ? 'route' : command.split(' ')[1]
-  const [path, query] = pages[verb ?? ''] ?? []
-  const options = [...command.matchAll(/ --(\w+) (\S+)/g)].map(
-    ([, name = '', value]) => [name, value] as const,
-  )
-  const given = Object.fromEntries(options.filter(([name]) => filters.has(name)))
-  return path && hrefOf(path, { ...query, ...given })
+  const [path, state] = pages[verb ?? ''] ?? []
+  const options = [...command.matchAll(/ --(\w+) ([^-]\S*)/g)].map(([, name = '', value = '']) => [name, value])
+  return path && hrefOf(path, { state, ...Object.fromEntries(options) })
 }
 
 const dayMs = 86_400_000

@@ -13,18 +13,18 @@ import { Time } from './words.tsx'
 
 export type Fact = readonly [label: ComponentChildren, value: ComponentChildren]
 
+/** Facts without a value are left out. */
 export function Facts({ facts, isTight }: { readonly facts: readonly Fact[]; readonly isTight?: boolean }) {
-  const present = facts.filter(
-    ([, value]) => value !== undefined && value !== null && value !== '' && value !== false,
-  )
   return (
     <dl class={isTight ? 'facts tight' : 'facts'}>
-      {present.map(([label, value], index) => (
-        <div key={index}>
-          <dt>{label}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
+      {facts
+        .filter(([, value]) => Boolean(value))
+        .map(([label, value], index) => (
+          <div key={index}>
+            <dt>{label}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
     </dl>
   )
 }
