@@ -62,7 +62,7 @@ function Head() {
     <header class="head">
       <a class="wordmark" href={hrefOf('/live')} aria-label="Reveille: Live">
         <Logo />
-        <span>Reveille</span>
+        <span class="not-phone">Reveille</span>
       </a>
       <search class="search">
         <form onSubmit={submitSearch}>
@@ -117,12 +117,7 @@ function Connection() {
   const state = connection.value
   const text = state === 'live' ? 'Connected again.' : `${words[state]}.`
   useAnnounced(state === 'connecting' ? undefined : text)
-  return (
-    <span class={`connection is-${state} tone-${tones[state]}`} title={words[state]}>
-      <span class="pulse" aria-hidden="true" />
-      <span class="connection-text">{words[state]}</span>
-    </span>
-  )
+  return <span class={`badge connection is-${state} tone-${tones[state]}`}>{words[state]}</span>
 }
 
 const nextTheme: Readonly<Record<Theme, Theme>> = { system: 'light', light: 'dark', dark: 'system' }

@@ -71,8 +71,7 @@ function Issue({ issue, reload }: { readonly issue: IssueRecord; readonly reload
         <Rich text={cause} />
       </h2>
       <p>
-        <span class="next-label">Next</span>
-        <Rich text={next.label} />
+        <b>Next</b> <Rich text={next.label} />
       </p>
       {next.command !== undefined && <Command text={next.command} />}
       <div class="toolbar">
@@ -142,7 +141,10 @@ function pageOf(command: string): string | undefined {
   if (id !== undefined) return hrefOf('/search', { q: id })
   const verb = command.includes('--parked') ? 'route' : command.split(' ')[1]
   const [path, state] = pages[verb ?? ''] ?? []
-  const options = [...command.matchAll(/ --(\w+) ([^-]\S*)/g)].map(([, name = '', value = '']) => [name, value])
+  const options = [...command.matchAll(/ --(\w+) ([^-]\S*)/g)].map(([, name = '', value = '']) => [
+    name,
+    value,
+  ])
   return path && hrefOf(path, { state, ...Object.fromEntries(options) })
 }
 

@@ -109,7 +109,7 @@ function MoreFilters({ filters }: { readonly filters: Filters }) {
   const set = filterNames.filter((name) => name !== 'outcome' && filters[name] !== undefined)
   return (
     <details class="more-filters" open={set.length > 0}>
-      <summary>Filters{set.length > 0 && <span class="count">{set.length}</span>}</summary>
+      <summary>Filters {set.length > 0 && set.length}</summary>
       <div class="filter-fields">
         {textFilters.map(([name, label]) => (
           <TextFilter

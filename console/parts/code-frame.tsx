@@ -57,9 +57,7 @@ function FrameLine({ place }: { readonly place: NonNullable<Diagnostic['place']>
   const fault = word.exec(text.slice(at))?.[0] ?? ''
   return (
     <pre class="code-frame-line">
-      <span class="line-number" aria-hidden="true">
-        {line}
-      </span>
+      <span class="quiet" aria-hidden="true">{`${line}  `}</span>
       <bdi>
         {shown(piecesOf(text.slice(0, at), { isLine: true }))}
         <mark>{fault === '' ? '\u00a0' : shown(piecesOf(fault, { isLine: true }))}</mark>

@@ -85,7 +85,7 @@ export function Choices({ name, label, value: chosen, choices }: ChoicesProps) {
             onChange={() => setQuery({ [name]: value, cursor: undefined })}
           />
           {shown}
-          {count !== undefined && <span class="count">{count.toLocaleString('en')}</span>}
+          {count !== undefined && <small>{count.toLocaleString('en')}</small>}
         </label>
       ))}
     </fieldset>

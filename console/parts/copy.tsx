@@ -58,7 +58,7 @@ function copyBySelection(text: string): boolean {
 /** A command line to copy. */
 export function Command({ text }: { readonly text: string }) {
   return (
-    <div class="command">
+    <div class="line note tone-quiet">
       <Code text={text} />
       <CopyButton text={text} what="the command" isSmall />
     </div>
@@ -68,7 +68,7 @@ export function Command({ text }: { readonly text: string }) {
 /** An id in full, to copy. */
 export function IdText({ id }: { readonly id: string }) {
   return (
-    <span class="line id">
+    <span class="line">
       <Code text={id} />
       <CopyButton text={id} what="the id" isSmall />
     </span>

@@ -34,7 +34,8 @@ export function Icon({ name }: { readonly name: IconName }) {
 /** The sun that rises behind the name. */
 export function Logo() {
   return (
-    <svg class="logo" viewBox="0 0 32 32" aria-hidden="true" focusable="false">
+    <svg width="30" height="30" viewBox="0 0 32 32" aria-hidden="true" focusable="false">
+      <rect width="32" height="32" rx="7" fill="#1d2440" />
       <path fill="#f0813c" d="M9.5 22a6.5 6.5 0 0 1 13 0" />
       <g fill="none" stroke="#f3b562" stroke-width="2.4" stroke-linecap="round">
         <path d="M5 22h22M16 6v4.500M7 10l3 3M25 10l-3 3" />

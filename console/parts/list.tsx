@@ -72,9 +72,7 @@ export function RowList({ rows, label }: { readonly rows: readonly Row[]; readon
             {row.status !== undefined && <span class="row-status">{row.status}</span>}
             <span class="row-about">
               {row.tags?.map((tag) => (
-                <span key={tag} class="tag">
-                  {tag}
-                </span>
+                <b key={tag}>{tag} </b>
               ))}
               {row.about !== undefined && <Marked text={row.about} />}
             </span>

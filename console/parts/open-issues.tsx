@@ -51,8 +51,8 @@ export function OpenIssues() {
               <Rich text={cause} />
             </a>
             <span>
-              <span class="next-label">Next</span>
-              <Rich text={next.label} /> {next.command !== undefined && <Code text={next.command} />}
+              <b>Next</b> <Rich text={next.label} />{' '}
+              {next.command !== undefined && <Code text={next.command} />}
             </span>
           </li>
         ))}

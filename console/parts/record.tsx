@@ -14,9 +14,9 @@ import { Time } from './words.tsx'
 export type Fact = readonly [label: ComponentChildren, value: ComponentChildren]
 
 /** Facts without a value are left out. */
-export function Facts({ facts, isTight }: { readonly facts: readonly Fact[]; readonly isTight?: boolean }) {
+export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
   return (
-    <dl class={isTight ? 'facts tight' : 'facts'}>
+    <dl class="facts">
       {facts
         .filter(([, value]) => Boolean(value))
         .map(([label, value], index) => (
@@ -78,7 +78,7 @@ export function RecordPage<Item extends { readonly state?: string }>({
   const badge = data && badgeOf(data)
   return (
     <article>
-      <Button class="ghost back" onClick={() => goBack(parentPath)}>
+      <Button class="ghost" onClick={() => goBack(parentPath)}>
         <Icon name="back" /> {parentTitle}
       </Button>
       <div class="toolbar">

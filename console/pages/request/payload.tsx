@@ -51,7 +51,7 @@ function Headers({ request: { headers, query } }: { readonly request: RequestDet
         return (
           <section key={title}>
             <h2>{title}</h2>
-            <Facts isTight facts={rows.map(([name, value]) => [text(name), Code({ text: value })])} />
+            <Facts facts={rows.map(([name, value]) => [text(name), Code({ text: value })])} />
           </section>
         )
       })}

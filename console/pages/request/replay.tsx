@@ -2,14 +2,12 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { announce } from '../../browser/announce.tsx'
-import { hrefOf } from '../../browser/router.ts'
+import { go, hrefOf } from '../../browser/router.ts'
 import { post } from '../../data/api.ts'
 import { useSending, useText } from '../../data/load.ts'
 import type { Replayed, RequestDetail } from '../../data/types.ts'
-import { Badge } from '../../parts/badge.tsx'
 import { Button, Field } from '../../parts/controls.tsx'
 import { layOut } from '../../parts/json-layout.ts'
-import { Marked } from '../../parts/marked.tsx'
 import { LoadedView, Loading, Problem } from '../../parts/notice.tsx'
 import { Trace } from '../../parts/trace.tsx'
 
@@ -30,7 +28,6 @@ export function Replay({ request: { id, endpoint }, isEdited, close }: Props) {
   const heading = useRef<HTMLHeadingElement>(null)
   // A payload that was edited since was not tried.
   const tried = trial.answer?.payload === payload ? trial.answer : undefined
-  const done = replay.answer
   const error = replay.error ?? trial.error
   const isBusy = trial.isBusy || replay.isBusy
 
@@ -54,56 +51,51 @@ export function Replay({ request: { id, endpoint }, isEdited, close }: Props) {
 
   async function perform() {
     const options = choice.deliverAgain ? { deliverAgain: true } : {}
-    if (await replay.send(ask(options, 'Replayed: it ended'))) heading.current?.focus()
+    const { requestId } = (await replay.send(ask(options, 'Replayed: it ended'))) ?? {}
+    if (requestId !== undefined) go(hrefOf(`/requests/${requestId}`))
   }
 
   return (
     <section class="card" aria-labelledby="replay-title">
       <h2 id="replay-title" ref={heading} tabIndex={-1}>
-        {done !== undefined ? 'Replayed' : isEdited ? 'Edit and replay' : 'Replay'}
+        {isEdited ? 'Edit and replay' : 'Replay'}
       </h2>
-      {done !== undefined ? (
-        <Done replayed={done} close={close} />
-      ) : (
-        <>
-          {isEdited && <PayloadField id={id} payload={payload} edit={setPayload} />}
-          {tried !== undefined && <Tried replayed={tried} endpoint={endpoint} />}
-          {trial.isBusy && tried === undefined && <Loading label="the dry run" />}
-          {error !== undefined && <Problem error={error} />}
-          {choices.map(([name, label, note]) => (
-            <label key={name} class="line">
-              <input
-                type="checkbox"
-                checked={choice[name] ?? false}
-                onChange={(event) => setChoice({ ...choice, [name]: event.currentTarget.checked })}
-              />
-              <span>
-                {label} <span class="quiet">{note}</span>
-              </span>
-            </label>
-          ))}
-          <div class="toolbar">
-            {/* A replay that was not tried before is one step further away than the dry run. */}
-            <Button
-              class={tried === undefined ? 'primary' : ''}
-              disabled={isBusy || (isEdited && payload === undefined)}
-              onClick={() => void attempt()}
-            >
-              {trial.isBusy ? 'Trying …' : tried === undefined ? 'Dry run' : 'Dry run again'}
-            </Button>
-            <Button
-              class={tried === undefined ? '' : 'primary'}
-              disabled={isBusy || tried === undefined}
-              onClick={() => void perform()}
-            >
-              {replay.isBusy ? 'Replaying …' : isEdited ? 'Replay edited' : 'Replay now'}
-            </Button>
-            <Button class="ghost" onClick={close}>
-              Cancel
-            </Button>
-          </div>
-        </>
-      )}
+      {isEdited && <PayloadField id={id} payload={payload} edit={setPayload} />}
+      {tried !== undefined && <Tried replayed={tried} endpoint={endpoint} />}
+      {trial.isBusy && tried === undefined && <Loading label="the dry run" />}
+      {error !== undefined && <Problem error={error} />}
+      {choices.map(([name, label, note]) => (
+        <label key={name} class="line">
+          <input
+            type="checkbox"
+            checked={choice[name] ?? false}
+            onChange={(event) => setChoice({ ...choice, [name]: event.currentTarget.checked })}
+          />
+          <span>
+            {label} <span class="quiet">{note}</span>
+          </span>
+        </label>
+      ))}
+      <div class="toolbar">
+        {/* A replay that was not tried before is one step further away than the dry run. */}
+        <Button
+          class={tried === undefined ? 'primary' : ''}
+          disabled={isBusy || (isEdited && payload === undefined)}
+          onClick={() => void attempt()}
+        >
+          {trial.isBusy ? 'Trying …' : tried === undefined ? 'Dry run' : 'Dry run again'}
+        </Button>
+        <Button
+          class={tried === undefined ? '' : 'primary'}
+          disabled={isBusy || tried === undefined}
+          onClick={() => void perform()}
+        >
+          {replay.isBusy ? 'Replaying …' : isEdited ? 'Replay edited' : 'Replay now'}
+        </Button>
+        <Button class="ghost" onClick={close}>
+          Cancel
+        </Button>
+      </div>
     </section>
   )
 }
@@ -174,27 +166,5 @@ function Tried({ replayed, endpoint }: { readonly replayed: Replayed; readonly e
         status={status}
       />
     </div>
-  )
-}
-
-function Done({ replayed, close }: { readonly replayed: Replayed; readonly close: () => void }) {
-  const { requestId, status, reason } = replayed
-  return (
-    <>
-      <p>
-        It ended as <Badge state={outcomeOf(replayed)} /> with <b>{status}</b>.{' '}
-        {reason !== undefined && <Marked text={reason} />}
-      </p>
-      <div class="toolbar">
-        {requestId !== undefined && (
-          <a class="button primary" href={hrefOf(`/requests/${requestId}`)}>
-            Open the replay
-          </a>
-        )}
-        <Button class="ghost" onClick={close}>
-          Close
-        </Button>
-      </div>
-    </>
   )
 }
