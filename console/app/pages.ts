@@ -6,7 +6,6 @@ import { useEffect, useState } from 'preact/hooks'
 import { matchPath, type PageProps } from '../browser/router.ts'
 import { Live } from '../pages/live.tsx'
 import { Request } from '../pages/request.tsx'
-import type { IconName } from '../parts/icons.tsx'
 import { Loading } from '../parts/notice.tsx'
 
 type Page = ComponentType<PageProps>
@@ -62,16 +61,11 @@ export function findPage(path: string) {
 }
 
 /** The navigation. `key` follows `g` on the keyboard. */
-export const sections: readonly {
-  readonly path: string
-  readonly title: string
-  readonly icon: IconName
-  readonly key: string
-}[] = [
+export const sections = [
   { path: '/live', title: 'Live', icon: 'live', key: 'l' },
   { path: '/issues', title: 'Issues', icon: 'issues', key: 'i' },
   { path: '/runs', title: 'Runs', icon: 'runs', key: 'r' },
   { path: '/playground', title: 'Playground', icon: 'playground', key: 'p' },
   { path: '/changes', title: 'Changes', icon: 'changes', key: 'c' },
   { path: '/health', title: 'Health', icon: 'health', key: 'h' },
-]
+] as const

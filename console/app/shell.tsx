@@ -105,19 +105,18 @@ function Head() {
   )
 }
 
-const words = {
-  connecting: 'Connecting',
-  live: 'Live',
-  lost: 'Reconnecting',
-  off: 'No live updates',
+const connections = {
+  connecting: ['Connecting', 'quiet'],
+  live: ['Live', 'good'],
+  lost: ['Reconnecting', 'warn'],
+  off: ['No live updates', 'warn'],
 } as const
-const tones = { connecting: 'quiet', live: 'good', lost: 'warn', off: 'warn' } as const
 
 function Connection() {
   const state = connection.value
-  const text = state === 'live' ? 'Connected again.' : `${words[state]}.`
-  useAnnounced(state === 'connecting' ? undefined : text)
-  return <span class={`badge connection is-${state} tone-${tones[state]}`}>{words[state]}</span>
+  const [words, tone] = connections[state]
+  useAnnounced(state === 'connecting' ? undefined : state === 'live' ? 'Connected again.' : `${words}.`)
+  return <span class={`badge connection is-${state} tone-${tone}`}>{words}</span>
 }
 
 const nextTheme: Readonly<Record<Theme, Theme>> = { system: 'light', light: 'dark', dark: 'system' }

@@ -36,12 +36,6 @@ type StoredTrace = Omit<RequestTrace, 'candidates'> & {
   readonly candidates: readonly CandidateTrace[]
 }
 
-type ExplainedWhole = NonNullable<Answer<'tryRequest'>['explanation']>
-
-export type CandidateTrace = ExplainedWhole['candidates'][number]
-export type ActionTrace = ExplainedWhole['actions'][number]
-export type Segment = NonNullable<ActionTrace['segments']>[number]
-
 /** Outcome of a request, or of its dry run. */
 export interface Decision {
   readonly outcome: string
@@ -50,31 +44,18 @@ export interface Decision {
   readonly message?: string
   readonly reason?: string
   readonly details?: readonly FieldError[]
-  readonly actions?: readonly unknown[]
 }
 
-export interface Explanation {
-  readonly endpoint: string
-  readonly decision?: Decision
-  readonly candidates: readonly CandidateTrace[]
-  readonly actions?: readonly ActionTrace[]
-}
+/** What a request would do. For mappings that do not compile there are only diagnostics. */
+export type DryRun = Omit<Answer<'tryRequest'>, 'decision'> & { readonly decision?: Decision }
 
-/** Where a dry run stopped a transform that wanted to reach out. */
-export type Stop = NonNullable<Answer<'tryRequest'>['stops']>[number]
-
-/** The answer of `GET /requests/:id/explain`. */
-export interface Explained {
-  readonly explanation: Explanation
-  readonly stops?: readonly Stop[]
-}
-
-type Recorded = Extract<Answer<'replayRequest'>, { readonly requestId: string }>
+export type CandidateTrace = NonNullable<DryRun['explanation']>['candidates'][number]
+export type ActionTrace = NonNullable<DryRun['explanation']>['actions'][number]
 
 /** The answer of `POST /requests/:id/replay`, of a dry run and of a real one. */
-export interface Replayed extends Partial<Explained>, Partial<Omit<Recorded, 'status' | 'actions'>> {
-  readonly status: number
-  readonly decision?: Decision
+export type Replayed = DryRun & {
+  readonly requestId?: string
+  readonly outcome?: string
 }
 
 /** Many requests that are done over, each once. `failures` are the newest that failed or were skipped. */

@@ -4,7 +4,7 @@ import { useMemo, useRef, useState } from 'preact/hooks'
 import { useAnnounced } from '../browser/announce.tsx'
 import { hrefOf, matchPath, type PageProps } from '../browser/router.ts'
 import { useLoaded, useRead } from '../data/load.ts'
-import type { Answer, Page } from '../data/types.ts'
+import type { Answer, DryRun, Page } from '../data/types.ts'
 import { CodeEditor } from '../editor/code-editor.tsx'
 import type { KnownFields } from '../editor/mapping-completion.ts'
 import { pathsOf } from '../editor/payload-paths.ts'
@@ -17,7 +17,7 @@ import { Problem } from '../parts/notice.tsx'
 import { link } from '../parts/record.tsx'
 import { Trace } from '../parts/trace.tsx'
 import { change, draft, parseHeaders } from './playground/draft.ts'
-import { type Tried, useDryRun } from './playground/dry-run.ts'
+import { useDryRun } from './playground/dry-run.ts'
 import { Save } from './playground/save.tsx'
 import { loadRequest, type Mapping, MappingSelect, SampleSelect } from './playground/sources.tsx'
 
@@ -138,16 +138,12 @@ function RequestEditor() {
   )
 }
 
-function Result({ tried, callOut }: { readonly tried: Tried; readonly callOut: () => void }) {
-  const { decision, explanation, status, stops = [], test } = tried
+function Result({ tried, callOut }: { readonly tried: DryRun; readonly callOut: () => void }) {
+  const { decision, stops = [], test } = tried
   if (decision === undefined) return null
   return (
     <>
-      <Trace
-        explanation={{ endpoint: draft.value.endpoint, candidates: [], ...explanation, decision }}
-        stops={stops}
-        status={status}
-      />
+      <Trace {...tried} />
       {stops.length > 0 && (
         <p class="toolbar">
           <Button onClick={callOut}>Try once and let it call out</Button>
@@ -209,7 +205,7 @@ function parsed(payload: string): unknown {
   }
 }
 
-function outcomeText({ decision, diagnostics = [] }: Tried): string {
+function outcomeText({ decision, diagnostics = [] }: DryRun): string {
   const errors = diagnostics.filter(({ severity }) => severity === 'error')
   if (decision === undefined)
     return `The mapping has ${errors.length === 1 ? 'a mistake' : 'mistakes'}: ${errors[0]?.message ?? ''}`

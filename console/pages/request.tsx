@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { hrefOf, type PageProps } from '../browser/router.ts'
 import { mayDo } from '../data/api.ts'
 import { useLoaded, useReloadOn } from '../data/load.ts'
-import type { EventRecord, Explained, Explanation, RequestDetail, RunDetail } from '../data/types.ts'
+import type { DryRun, EventRecord, RequestDetail, RunDetail } from '../data/types.ts'
 import { Badge, endOf } from '../parts/badge.tsx'
 import { ActionButton, Button, Choices } from '../parts/controls.tsx'
 import { IdText } from '../parts/copy.tsx'
@@ -86,20 +86,12 @@ function Reason({ request: { reason, code, failure, mapping } }: { readonly requ
 
 /** The trace as it was when the request came, and by the mappings of today where the body is kept. */
 function Why({ request, by }: { readonly request: RequestDetail; readonly by: string }) {
-  const { id, trace, bodyKept, failure, outcome, endpoint } = request
-  const explained = useLoaded<Explained>(
+  const { id, trace, bodyKept, outcome } = request
+  const explained = useLoaded<DryRun>(
     by === 'live' && bodyKept === true ? `/requests/${id}/explain` : undefined,
     { generation: 'live' },
   )
-  if (trace === undefined && bodyKept !== true) {
-    return failure === undefined ? null : (
-      <section>
-        <h2>Why</h2>
-        <p>No mapping was asked: its sender was not authenticated.</p>
-      </section>
-    )
-  }
-  const stored: Explanation | undefined = trace && { endpoint, candidates: trace.candidates }
+  if (trace === undefined && bodyKept !== true) return null
   return (
     <section>
       <header class="line">
@@ -116,21 +108,21 @@ function Why({ request, by }: { readonly request: RequestDetail; readonly by: st
           />
         )}
       </header>
-      {by === 'stored' && stored !== undefined && (
+      {by === 'stored' && trace !== undefined && (
         <>
-          <Trace explanation={stored} />
-          {trace !== undefined && trace.more > 0 && <p class="quiet">… and {trace.more} more.</p>}
-          {trace?.isForm === true && <p class="quiet">Its body was read as a form.</p>}
+          <Trace explanation={{ candidates: trace.candidates }} />
+          {trace.more > 0 && <p class="quiet">… and {trace.more} more.</p>}
+          {trace.isForm === true && <p class="quiet">Its body was read as a form.</p>}
         </>
       )}
       {by === 'live' && (
         <LoadedView loaded={explained} label="the explanation">
-          {({ explanation, stops }) => (
+          {(answer) => (
             <>
               {trace === undefined && (
                 <p class="quiet">By today's mappings, as no trace was stored with it.</p>
               )}
-              <Trace explanation={explanation} stops={stops} />
+              <Trace {...answer} />
             </>
           )}
         </LoadedView>

@@ -1,18 +1,14 @@
 /** Takes something out of the page: copies a text, such as a command or an id, or saves a file. */
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { announce } from '../browser/announce.tsx'
 import { Button } from './controls.tsx'
 import { Icon } from './icons.tsx'
 import { Code } from './marked.tsx'
 
-const shownMs = 2_000
-
 /** `what` completes "Copy …": `the command`. */
 export function CopyButton({ text, what, isSmall }: { text: string; what: string; isSmall?: boolean }) {
   const [isDone, setDone] = useState(false)
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
-  useEffect(() => () => clearTimeout(timer.current), [])
   async function copy() {
     const isCopied = await copyText(text)
     announce(
@@ -21,11 +17,14 @@ export function CopyButton({ text, what, isSmall }: { text: string; what: string
         : `This browser does not let a page copy. Select ${what} and copy it yourself.`,
     )
     setDone(isCopied)
-    clearTimeout(timer.current)
-    timer.current = setTimeout(() => setDone(false), shownMs)
   }
   return (
-    <Button class={isSmall ? 'ghost icon-button small' : ''} aria-label={`Copy ${what}`} onClick={copy}>
+    <Button
+      class={isSmall ? 'ghost icon-button small' : ''}
+      aria-label={`Copy ${what}`}
+      onClick={copy}
+      onBlur={() => setDone(false)}
+    >
       <Icon name={isDone ? 'check' : 'copy'} />
       {isSmall ? null : <span>{isDone ? 'Copied' : 'Copy'}</span>}
     </Button>

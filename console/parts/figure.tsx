@@ -61,17 +61,10 @@ export function Figure(props: FigureProps) {
           ))}
           {lines.map(({ label, colour, dash, isArea, isOfSecondScale, values }) => {
             const max = isOfSecondScale ? second : first
+            const known = values.map((value) => value ?? 0)
             return (
               <g key={label} stroke={`var(${colour})`} fill={`var(${colour})`}>
-                {isArea && (
-                  <path
-                    class="area"
-                    d={`${stepsOf(
-                      values.map((value) => value ?? 0),
-                      max,
-                    )}V${height}H0Z`}
-                  />
-                )}
+                {isArea && <path class="area" d={`${stepsOf(known, max)}V${height}H0Z`} />}
                 <path class="line" d={stepsOf(values, max)} stroke-dasharray={dash} />
               </g>
             )

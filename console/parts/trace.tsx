@@ -1,6 +1,6 @@
 /** Shows why a request ended, or would end, as it did: the decision, each mapping with the clause that failed, and what was rendered. */
 
-import type { ActionTrace, CandidateTrace, Explanation, Segment, Stop } from '../data/types.ts'
+import type { ActionTrace, CandidateTrace, Decision, DryRun } from '../data/types.ts'
 import { Badge } from './badge.tsx'
 import { Code, Marked, shown, TextBlock } from './marked.tsx'
 import { FieldErrors } from './notice.tsx'
@@ -8,18 +8,15 @@ import { piecesOf } from './pieces.ts'
 import { type Fact, Facts, text } from './record.tsx'
 import { counted } from './words.tsx'
 
-interface TraceProps {
-  readonly explanation: Explanation
-  readonly stops?: readonly Stop[]
-  /** The HTTP status that the sender was answered, or would be. */
-  readonly status?: number
+type TraceProps = Pick<DryRun, 'decision' | 'status' | 'stops'> & {
+  readonly explanation?: Partial<NonNullable<DryRun['explanation']>> | undefined
 }
 
-export function Trace({ explanation, stops = [], status }: TraceProps) {
-  const { candidates, actions = [] } = explanation
+export function Trace({ decision, status, explanation = {}, stops = [] }: TraceProps) {
+  const { candidates = [], actions = [] } = explanation
   return (
     <div class="stack">
-      <DecisionView explanation={explanation} status={status} />
+      {decision !== undefined && <DecisionView decision={decision} status={status} />}
       {stops.length > 0 && <Stops stops={stops} />}
       <Candidates candidates={candidates} />
       {actions.map((action, index) => (
@@ -29,11 +26,13 @@ export function Trace({ explanation, stops = [], status }: TraceProps) {
   )
 }
 
-function DecisionView({ explanation, status }: Pick<TraceProps, 'explanation' | 'status'>) {
-  const { decision, candidates } = explanation
-  if (decision === undefined) return null
-  const { outcome, code, message, reason = message, details = [] } = decision
-  const mapping = decision.mapping ?? candidates.find(({ verdict }) => verdict === 'matched')?.mapping
+interface DecisionProps {
+  readonly decision: Decision
+  readonly status: number | undefined
+}
+
+function DecisionView({ decision, status }: DecisionProps) {
+  const { outcome, mapping, code, message, reason = message, details = [] } = decision
   return (
     <div class="stack" data-outcome={outcome}>
       <p class="lead">
@@ -52,7 +51,7 @@ function DecisionView({ explanation, status }: Pick<TraceProps, 'explanation' | 
 }
 
 /** Where a dry run stopped a transform that wanted to reach out. */
-function Stops({ stops }: { readonly stops: readonly Stop[] }) {
+function Stops({ stops }: { readonly stops: NonNullable<DryRun['stops']> }) {
   return (
     <div class="edge note tone-warn">
       <p>This dry run stopped {counted(stops.length, 'call')}. Without that, the result may differ.</p>
@@ -171,7 +170,7 @@ function fieldFact({ field, value, from, sources }: ActionTrace['fields'][number
   ]
 }
 
-function Segments({ segments }: { readonly segments: readonly Segment[] }) {
+function Segments({ segments }: { readonly segments: NonNullable<ActionTrace['segments']> }) {
   return segments.map((segment, index) =>
     'literal' in segment ? (
       shown(piecesOf(segment.literal))

@@ -3,20 +3,12 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { type ApiError, callApi } from '../../data/api.ts'
 import { useRead } from '../../data/load.ts'
-import type { Replayed } from '../../data/types.ts'
+import type { DryRun } from '../../data/types.ts'
 import type { Diagnostic } from '../../parts/code-frame.tsx'
 import { type Draft, parseHeaders, parseQuery } from './draft.ts'
 
-/** The answer of `POST /try`. */
-export type Tried = Partial<Pick<Replayed, 'decision' | 'status' | 'explanation' | 'stops'>> & {
-  /** Problems of the mapping. */
-  readonly diagnostics?: readonly Diagnostic[]
-  /** A mapping file with a test that expects this. */
-  readonly test?: string
-}
-
-export interface DryRun {
-  readonly tried?: Tried | undefined
+interface Trial {
+  readonly tried?: DryRun | undefined
   readonly error?: ApiError
   /** Tries once with transforms that may reach out. */
   readonly callOut: () => void
@@ -24,7 +16,7 @@ export interface DryRun {
 
 const pauseMs = 350
 
-export function useDryRun({ endpoint, headers, query, payload, mapping }: Draft): DryRun {
+export function useDryRun({ endpoint, headers, query, payload, mapping }: Draft): Trial {
   const mayCallOut = useRef(false)
   const key = endpoint.trim() === '' ? undefined : 'try'
   const { data, error, reload } = useRead(key, (signal) => {
@@ -38,7 +30,7 @@ export function useDryRun({ endpoint, headers, query, payload, mapping }: Draft)
       ...(mayCallOut.current && { callOut: true }),
     }
     mayCallOut.current = false
-    return callApi<Tried>('POST', '/try', { body, signal })
+    return callApi<DryRun>('POST', '/try', { body, signal })
   })
   useEffect(() => {
     const timer = setTimeout(reload, pauseMs)

@@ -20,7 +20,7 @@ interface Props {
 /** The gateway's replacement of a secret. */
 const redacted = '[redacted]'
 
-export function Replay({ request: { id, endpoint }, isEdited, close }: Props) {
+export function Replay({ request: { id }, isEdited, close }: Props) {
   const [payload, setPayload] = useState<string>()
   const [choice, setChoice] = useState<Choice>({})
   const trial = useSending<Replayed & { readonly payload?: string | undefined }>()
@@ -61,7 +61,7 @@ export function Replay({ request: { id, endpoint }, isEdited, close }: Props) {
         {isEdited ? 'Edit and replay' : 'Replay'}
       </h2>
       {isEdited && <PayloadField id={id} payload={payload} edit={setPayload} />}
-      {tried !== undefined && <Tried replayed={tried} endpoint={endpoint} />}
+      {tried !== undefined && <Tried replayed={tried} />}
       {trial.isBusy && tried === undefined && <Loading label="the dry run" />}
       {error !== undefined && <Problem error={error} />}
       {choices.map(([name, label, note]) => (
@@ -154,17 +154,11 @@ function outcomeOf({ outcome, decision }: Replayed): string {
   return outcome ?? decision?.outcome ?? 'failed'
 }
 
-function Tried({ replayed, endpoint }: { readonly replayed: Replayed; readonly endpoint: string }) {
-  const { status, explanation, stops } = replayed
-  const decision = { outcome: outcomeOf(replayed), ...replayed.decision }
+function Tried({ replayed }: { readonly replayed: Replayed }) {
   return (
     <div class="tried stack">
       <p>A dry run, which changed nothing:</p>
-      <Trace
-        explanation={{ endpoint, candidates: [], ...explanation, decision }}
-        stops={stops}
-        status={status}
-      />
+      <Trace {...replayed} decision={{ outcome: outcomeOf(replayed), ...replayed.decision }} />
     </div>
   )
 }
