@@ -3,18 +3,9 @@
 const prefix = 'reveille-'
 
 export function remembered(name: string): string | undefined {
-  try {
-    return localStorage.getItem(prefix + name) ?? undefined
-  } catch {
-    // Storage may be switched off.
-    return undefined
-  }
+  return localStorage.getItem(prefix + name) ?? undefined
 }
 
 export function remember(name: string, value: string): void {
-  try {
-    localStorage.setItem(prefix + name, value)
-  } catch {
-    // The choice then holds until the page is left.
-  }
+  localStorage.setItem(prefix + name, value)
 }

@@ -165,14 +165,13 @@ export function Delivery({ params: { id = '' } }: PageProps) {
   )
 }
 
-/** A parked text can go elsewhere: without a route the route is set, and otherwise the text is sent to the other address as well. */
-function OtherAddress({
-  delivery,
-  reload,
-}: {
+interface OtherAddressProps {
   readonly delivery: DeliveryRecord
   readonly reload: () => void
-}) {
+}
+
+/** A parked text can go elsewhere: without a route the route is set, and otherwise the text is sent to the other address as well. */
+function OtherAddress({ delivery, reload }: OtherAddressProps) {
   const [channel, setChannel] = useState('')
   const [to, setTo] = useState('')
   const hasNoRoute = delivery.code === 'NO_ROUTE'

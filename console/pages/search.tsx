@@ -1,10 +1,11 @@
 /** Search: any id that is pasted finds its record, whatever its kind. */
 
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { announce } from '../browser/announce.tsx'
 import { go, hrefOf, type PageProps, submitSearch } from '../browser/router.ts'
 import { useLoaded } from '../data/load.ts'
 import type { FoundRecord, Page } from '../data/types.ts'
+import { Field } from '../parts/controls.tsx'
 import { RowList } from '../parts/list.tsx'
 import { Empty, LoadedView } from '../parts/notice.tsx'
 import { counted } from '../parts/words.tsx'
@@ -22,10 +23,8 @@ export function Search({ query }: PageProps) {
   const text = query.get('q')?.trim() ?? ''
   const loaded = useLoaded<Page<FoundRecord>>(text === '' ? undefined : '/find', { q: text })
   const found = loaded.data?.items
-  const field = useRef<HTMLInputElement>(null)
-  useEffect(() => {
-    if (text === '') field.current?.focus()
-  }, [text])
+  const [typed, setTyped] = useState(text)
+  useEffect(() => setTyped(text), [text])
   useEffect(() => {
     const [first] = found ?? []
     // A single result is opened at once.
@@ -37,20 +36,14 @@ export function Search({ query }: PageProps) {
       <h1>Search</h1>
       <search>
         <form class="toolbar" onSubmit={submitSearch}>
-          <label class="field">
-            <span>An id, its end, a sender's delivery id, or a session</span>
-            <input
-              ref={field}
-              name="q"
-              type="search"
-              required
-              key={text}
-              defaultValue={text}
-              autocomplete="off"
-              autocapitalize="off"
-              spellcheck={false}
-            />
-          </label>
+          <Field
+            name="q"
+            type="search"
+            label="An id, its end, a sender's delivery id, or a session"
+            value={typed}
+            onText={setTyped}
+            isFocused={text === ''}
+          />
           <button type="submit" class="button primary">
             Find
           </button>

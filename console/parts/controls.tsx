@@ -15,6 +15,7 @@ export function Button({ class: more = '', ...props }: JSX.IntrinsicElements['bu
 
 interface FieldProps {
   readonly label: string
+  readonly name?: string
   readonly value: string
   readonly onText: (text: string) => void
   /** Values that are known. */
@@ -82,7 +83,7 @@ export function Choices({ name, label, value: chosen, choices }: ChoicesProps) {
             name={name}
             value={value}
             checked={value === chosen}
-            onChange={() => setQuery({ [name]: value, cursor: undefined })}
+            onChange={() => setQuery({ [name]: value })}
           />
           {shown}
           {count !== undefined && <small>{count.toLocaleString('en')}</small>}
@@ -94,13 +95,7 @@ export function Choices({ name, label, value: chosen, choices }: ChoicesProps) {
 
 const pauseMs = 300
 
-interface TextFilterProps {
-  readonly name: string
-  readonly label: string
-  readonly value: string
-  /** Values that are known. */
-  readonly options?: readonly string[]
-}
+type TextFilterProps = Pick<FieldProps, 'label' | 'value' | 'options'> & { readonly name: string }
 
 /** A text to filter by, which is taken over when typing pauses. */
 export function TextFilter({ name, value, ...props }: TextFilterProps) {

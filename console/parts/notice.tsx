@@ -18,11 +18,8 @@ interface LoadedViewProps<Answer> {
 }
 
 /** Shows the loaded data, that it is loading, or why that failed. */
-export function LoadedView<Answer>({
-  loaded: { data, error, reload },
-  label,
-  children,
-}: LoadedViewProps<Answer>) {
+export function LoadedView<Answer>({ loaded, label, children }: LoadedViewProps<Answer>) {
+  const { data, error, reload } = loaded
   return (
     <>
       {error !== undefined && <Problem error={error} retry={reload} />}
@@ -43,13 +40,12 @@ export function More({ list, label }: { readonly list: LoadedList<unknown>; read
   )
 }
 
-export function Empty({
-  title,
-  children,
-}: {
+interface EmptyProps {
   readonly title: string
   readonly children?: ComponentChildren
-}) {
+}
+
+export function Empty({ title, children }: EmptyProps) {
   return (
     <div class="notice card">
       <b>{title}</b>
