@@ -256,6 +256,17 @@ test('a refusal of a transform is not a failure, and a run shows how long it too
   await page.locator('a.row .row-status', { hasText: /^(< 1|\d+) ms|\d s$/ }).waitFor()
 })
 
+test('the gateway says why a request cannot be replayed', inBrowser, async (t) => {
+  const { page, open, signIn, post, read } = await openConsole(t, files)
+  await post('/hooks/news', { title: 'one' }, { authorization: 'Bearer wrong' })
+  const { items } = await read<{ items: { id: string }[] }>('/api/requests')
+  await open(`/requests/${items[0]?.id}`)
+  await signIn()
+  await page.getByRole('button', { name: 'Replay', exact: true }).click()
+  await page.getByRole('alert').getByText('before any mapping was asked').waitFor()
+  assert.ok(await page.getByRole('button', { name: 'Replay now' }).isDisabled())
+})
+
 test('a parked delivery is sent to another address', inBrowser, async (t) => {
   const yaml = files['reveille.yaml'].replace(/$/, 'agents: { route: { channel: board, to: nobody } }\n')
   const { page, open, signIn, post, board, read } = await openConsole(t, { ...files, 'reveille.yaml': yaml })
