@@ -48,8 +48,7 @@ export const gatewayRoutes = {
     method: 'GET',
     path: '/series',
     needs: 'read',
-    summary:
-      'Shows the last minutes in steps of a minute: outcomes, durations, backlog and what turns cost.',
+    summary: 'Shows the last minutes in steps of a minute: outcomes, durations, backlog and what turns cost.',
     query: optional({
       minutes: Type.Integer({
         description: 'Length of the series in minutes. Default: 60.',
