@@ -10,7 +10,6 @@ import { lintCoalesce, lintDedupe, lintSession, lintUnfiltered } from './routing
 import { type Sample, sampleOfTest } from './sample.ts'
 import { lintCondition, lintElement, lintWords } from './texts.ts'
 import { lintFields } from './unknown-fields.ts'
-import { lintUnmetClauses } from './unmet-clauses.ts'
 import { createWarnings } from './warnings.ts'
 
 export interface LintOptions {
@@ -28,7 +27,6 @@ export async function lintConfiguration({
   const { mappings, tests } = configuration
   const warnings = createWarnings(mappings)
   const readMappings = mappings.map((entry) => ({ entry, clauses: readClauses(entry.value.match) }))
-  const recorded = new Set(samples)
   const allSamples = [...tests.flatMap((test) => sampleOfTest(test) ?? []), ...samples]
 
   lintReachability(readMappings, warnings)
@@ -42,9 +40,8 @@ export async function lintConfiguration({
     lintCoalesce(entry, warnings)
     lintUnfiltered(entry, warnings)
     const ofEndpoint = allSamples.filter(({ endpoint }) => overlapsPath(clauses.path, endpoint))
-    lintCondition(entry, ofEndpoint, warnings)
+    await lintCondition(entry, ofEndpoint, warnings)
     await lintFields(mapping, ofEndpoint, warnings)
-    await lintUnmetClauses(mapping, ofEndpoint, recorded, warnings)
   }
   lintTests(mappings, tests, warnings)
   return warnings.diagnostics()

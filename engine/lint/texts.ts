@@ -3,58 +3,42 @@
  * reference or single braces that are not replaced, and a `forEach` whose element nothing names.
  */
 
-import {
-  bareExpression,
-  compileExpression,
-  unwrapExpression,
-} from '../compile/expression/compile-expression.ts'
+import { unwrapExpression } from '../compile/expression/compile-expression.ts'
 import { placeOfReference, referenceHint, wordFields } from '../compile/fields/literal-reference.ts'
-import { listOfForEach, namesOfForEach, scopeNamesOf } from '../compile/fields/scope-names.ts'
+import { listOfForEach } from '../compile/fields/scope-names.ts'
 import type { MappingEntry } from '../config/configuration.ts'
 import { braceHints, findHint } from '../config/values/hints.ts'
-import { valuesAt } from './fields/known-fields.ts'
-import { plainPath } from './fields/mapping-references.ts'
-import type { Sample } from './sample.ts'
+import { createExplain, type Sample } from './sample.ts'
 import type { LintCode, Warnings } from './warnings.ts'
 
-const whenPath = ['match', 'when']
-
 /** `samples` are those of the mapping's endpoint. */
-export function lintCondition(entry: MappingEntry, samples: readonly Sample[], warnings: Warnings): void {
+export async function lintCondition(
+  entry: MappingEntry,
+  samples: readonly Sample[],
+  warnings: Warnings,
+): Promise<void> {
   const { when } = entry.value.match ?? {}
   if (when === undefined) return
-  const { source, offset } = bareExpression(when)
-  const names = namesOfForEach(scopeNamesOf(entry.value))
-  const { kind } = compileExpression(source, offset, names)
-  const add = (gives: string, hint: string): void =>
-    warnings.add(entry, {
-      code: 'CONDITION_VALUE',
-      path: whenPath,
-      message: `\`match.when\` of mapping "${entry.id}" gives ${gives}, and only \`true\` matches`,
-      hint,
-    })
-  if (kind === 'filtered') {
-    add('what its brackets find', `Ask whether there is any: \`$exists(${source.trim()})\`.`)
-    return
+  const explain = createExplain({ when })
+  const values: unknown[] = []
+  for (const sample of samples) {
+    const miss = await explain(sample)
+    if (miss === undefined || typeof miss.actual === 'boolean' || miss.actual === null) return
+    values.push(...(miss.actual === undefined ? [] : [miss.actual]))
   }
-  const path = kind === 'path' ? plainPath(when, names) : undefined
-  if (path?.root !== 'payload') return
-  const values = valuesAt(
-    samples.map(({ payload }) => payload),
-    path.steps,
-  )
-  if (typeof values === 'string' || values.some((value) => typeof value === 'boolean' || value === null))
-    return
   const [first] = values
-  const written = path.steps.join('.')
-  if (Array.isArray(first)) add('a list in every sample that has it', `Write \`$count(${written}) > 0\`.`)
-  else if (typeof first === 'object')
-    add('an object in every sample that has it', `Write \`$exists(${written})\`.`)
-  else
-    add(
-      `a ${typeof first === 'string' ? 'text' : 'number'} in every sample that has it`,
-      `Compare it, such as \`${written} = ${JSON.stringify(first)}\`, or write \`$exists(${written})\`.`,
-    )
+  if (first === undefined) return
+  const gives = Array.isArray(first)
+    ? 'a list'
+    : typeof first === 'object'
+      ? 'an object'
+      : `a ${typeof first}`
+  warnings.add(entry, {
+    code: 'CONDITION_VALUE',
+    path: ['match', 'when'],
+    message: `\`match.when\` of mapping "${entry.id}" gives ${gives} for every sample, and only \`true\` matches`,
+    hint: "Compare it: `action = 'opened'`, `$count(labels) > 0`; or ask whether it is there: `$exists(…)`.",
+  })
 }
 
 /** A text for a model may mean `${NAME}` or `{title}` literally, but hardly ever does. */

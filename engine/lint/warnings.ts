@@ -11,7 +11,6 @@ export type LintCode =
   | 'UNKNOWN_FIELD'
   | 'LIST_FIELD'
   | 'OTHER_PAYLOAD'
-  | 'UNMET_CLAUSE'
   | 'CONDITION_VALUE'
   | 'LITERAL_REFERENCE'
   | 'LITERAL_TEXT'

@@ -1,7 +1,7 @@
 /** Matches regular expressions of authors in linear time, whatever text an unauthenticated client sends. */
 
 import { RE2JS } from 're2js'
-import { checkDialect, readLibraryError } from './dialect.ts'
+import { checkEscapes, readLibraryError } from './dialect.ts'
 import { RegexLimitError, RegexSyntaxError } from './errors.ts'
 
 export { RegexLimitError, RegexSyntaxError } from './errors.ts'
@@ -92,7 +92,7 @@ const maxInstructions = 4_000
 const maxGroups = 100
 
 function compile(source: string, { ignoreCase, multiline }: RegexOptions): RE2JS {
-  checkDialect(source)
+  checkEscapes(source)
   const flags =
     (ignoreCase === true ? RE2JS.CASE_INSENSITIVE : 0) | (multiline === true ? RE2JS.MULTILINE : 0)
   let compiled: RE2JS

@@ -75,7 +75,7 @@ export async function* recordLint(recorder: Recorder): AsyncGenerator<Fact> {
 }
 
 const foundByLint = new Set([
-  ...['UNKNOWN_FIELD', 'LIST_FIELD', 'OTHER_PAYLOAD', 'UNMET_CLAUSE', 'CONDITION_VALUE', 'LITERAL_REFERENCE'],
+  ...['UNKNOWN_FIELD', 'LIST_FIELD', 'OTHER_PAYLOAD', 'CONDITION_VALUE', 'LITERAL_REFERENCE'],
   ...[
     'LITERAL_TEXT',
     'LITERAL_KEY',

@@ -1,11 +1,9 @@
 /** Finds what JSONata accepts but no author means: unknown functions, sums of texts, keys in brackets. */
 
-import { functionNames, type Hint, wordHints } from '../../config/values/hints.ts'
+import { functionHints, type Hint, wordHints } from '../../config/values/hints.ts'
 import { editDistance, nearestName } from '../../config/values/nearest.ts'
 import { ExpressionSyntaxError, startOfToken } from './fault.ts'
-import { fixed, withoutMethods, writeHint } from './foreign-syntax.ts'
-import { functionTypes } from './functions.ts'
-import { type Kind, kindOf } from './kind.ts'
+import { functionNames } from './functions.ts'
 import type { SyntaxNode } from './syntax-tree.ts'
 import { isTimeZone } from './time-zone.ts'
 import { pictureProblem } from './times.ts'
@@ -24,8 +22,6 @@ export interface SyntaxTree {
   readonly bound: ReadonlySet<string>
   /** The nodes that are called as functions. */
   readonly called: ReadonlySet<unknown>
-  /** Returns `unknown` for every node of an expression that redefines the name of a function. */
-  readonly kindOf: (node?: SyntaxNode) => Kind
 }
 
 /** `nodes` holds each node of the tree once. */
@@ -42,8 +38,7 @@ export function describeTree(nodes: readonly SyntaxNode[], source: string): Synt
     if (typeof focus === 'string') bound.add(focus)
     if (typeof index === 'string') bound.add(index)
   }
-  const isShadowed = [...bound].some((name) => functionTypes.has(name))
-  return { source, nodes, bound, called, kindOf: isShadowed ? () => 'unknown' : kindOf }
+  return { source, nodes, bound, called }
 }
 
 /**
@@ -80,14 +75,7 @@ const checks: Readonly<Record<string, readonly Check[]>> = {
   variable: [unknownVariable],
   function: [callWithoutSign, timeFormat, stringAsRegex],
   partial: [callWithoutSign],
-  binary: [
-    arithmeticOfTexts,
-    comparisonOfOthers,
-    comparisonOfComparison,
-    textAsCondition,
-    foreignWord,
-    headerWithDashes,
-  ],
+  binary: [arithmeticOfTexts, comparisonOfComparison, textAsCondition, foreignWord, headerWithDashes],
   filter: [filterByText],
   path: [foreignWord, headerWithCapitals, lengthOfList],
   name: [templateLiteral],
@@ -97,7 +85,7 @@ const checks: Readonly<Record<string, readonly Check[]>> = {
 function unknownVariable(node: SyntaxNode, { bound, called }: SyntaxTree): ReturnType<Check> {
   const { value } = node
   if (typeof value !== 'string' || value === '' || value === '$') return undefined
-  if (value.startsWith(' ') || bound.has(value) || functionTypes.has(value)) return undefined
+  if (value.startsWith(' ') || bound.has(value) || functionNames.has(value)) return undefined
   if (called.has(node)) return { message: `there is no function $${value}`, hint: nearestFunctions(value) }
   const nearest = nearestName(value, bound)
   return {
@@ -107,12 +95,10 @@ function unknownVariable(node: SyntaxNode, { bound, called }: SyntaxTree): Retur
 }
 
 function nearestFunctions(name: string): string {
-  const names = [...functionTypes.keys()]
-  const near = [
-    functionNames[name],
-    nearestName(name, names),
-    ...names.filter((each) => beginsAlike(name, each)),
-  ]
+  const written = functionHints.get(name)
+  if (written !== undefined) return `Write ${written}.`
+  const names = [...functionNames]
+  const near = [nearestName(name, names), ...names.filter((each) => beginsAlike(name, each))]
   const meant = [...new Set(near)].flatMap((each) => (each === undefined ? [] : [`$${each}`])).slice(0, 2)
   return meant.length === 0
     ? 'The functions are those of JSONata 2: https://docs.jsonata.org/string-functions'
@@ -129,110 +115,58 @@ function beginsAlike(name: string, known: string): boolean {
 }
 
 /** Finds `contains(title, 'x')` and `labels.includes('x')`. */
-function callWithoutSign(node: SyntaxNode, { source }: SyntaxTree): ReturnType<Check> {
-  const procedure = node.procedure
+function callWithoutSign({ procedure }: SyntaxNode): ReturnType<Check> {
   if (procedure?.type !== 'path') return undefined
-  const steps = procedure.steps ?? []
-  const name = String(steps.at(-1)?.value)
-  const text = functionTypes.has(name)
-    ? fixed(source.replace(new RegExp(`(?<![$.\\w])${name}\\s*\\(`, 'g'), `$$${name}(`))
-    : undefined
-  const written = text === source.trim() ? undefined : text
-  const fix = written ?? withoutMethods(source)
+  const name = String(procedure.steps?.at(-1)?.value)
   return {
     message: `a function begins with \`$\`, and \`${name}\` does not`,
-    hint: fix === undefined ? nearestFunctions(name) : writeHint(fix, source),
+    hint: nearestFunctions(name),
   }
 }
 
 const arithmetic = new Set<unknown>(['+', '-', '*', '/', '%'])
-const noNumbers = new Set<Kind>(['text', 'list', 'object', 'boolean', 'null', 'function'])
 
-function arithmeticOfTexts(node: SyntaxNode, { source, kindOf }: SyntaxTree): ReturnType<Check> {
-  const { value, lhs, rhs } = node
-  if (!arithmetic.has(value)) return undefined
-  const wrong = [lhs, rhs].map(kindOf).find((kind) => noNumbers.has(kind))
-  if (wrong === undefined) return undefined
-  if (value !== '+' || wrong !== 'text')
-    return {
-      message: `\`${value}\` takes numbers, not a ${wrong}`,
-      hint: 'A text is made a number with `$number(…)`.',
-    }
-  const text = fixed(replaceOutsideTexts(source, /\+/g, '&'))
-  return {
-    message: '`+` adds numbers; texts are joined with `&`',
-    hint: text === undefined ? "Write `'Review ' & title`." : `Write \`${text}\`.`,
-  }
+function arithmeticOfTexts({ value, lhs, rhs }: SyntaxNode): ReturnType<Check> {
+  if (!arithmetic.has(value) || ![lhs, rhs].some((side) => side?.type === 'string')) return undefined
+  return value === '+'
+    ? { message: '`+` adds numbers; texts are joined with `&`', hint: "Write `'Review ' & title`." }
+    : {
+        message: `\`${value}\` takes numbers, not a text`,
+        hint: 'A text is made a number with `$number(…)`.',
+      }
 }
 
-function replaceOutsideTexts(source: string, find: RegExp, by: string): string {
-  return source.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^"']+/g, (part) =>
-    /^["']/.test(part) ? part : part.replace(find, by),
-  )
-}
+const comparing = new Set<unknown>(['=', '!=', '<', '>', '<=', '>='])
 
-const comparisons = new Set<unknown>(['<', '>', '<=', '>='])
-const notOrdered = new Set<Kind>(['list', 'object', 'boolean', 'function'])
-
-/** Finds `1 < x < 5`, which compares the result of the first comparison with 5. */
-function comparisonOfOthers({ value, lhs, rhs }: SyntaxNode, { kindOf }: SyntaxTree): ReturnType<Check> {
-  if (!comparisons.has(value)) return undefined
-  const wrong = [lhs, rhs].map(kindOf).find((kind) => notOrdered.has(kind))
-  if (wrong === undefined) return undefined
-  return {
-    message: `\`${value}\` compares two numbers or two texts, not a ${wrong}`,
-    hint: 'Write `1 < size and size < 5`.',
-  }
-}
-
-const comparing = new Set<unknown>([...comparisons, '=', '!='])
-
-/** Finds `action = 'opened' & draft = false`: `&` joins texts before anything is compared. */
-function comparisonOfComparison({ value, lhs }: SyntaxNode, { source }: SyntaxTree): ReturnType<Check> {
-  if (value !== '=' && value !== '!=') return undefined
-  if (lhs?.type !== 'binary' || !comparing.has(lhs.value)) return undefined
-  const text = fixed(replaceOutsideTexts(source, /&/g, 'and'))
+/** Finds `1 < x < 5`, and `action = 'opened' & draft = false`: `&` joins texts before anything is compared. */
+function comparisonOfComparison({ value, lhs }: SyntaxNode): ReturnType<Check> {
+  if (!comparing.has(value) || lhs?.type !== 'binary' || !comparing.has(lhs.value)) return undefined
   return {
     message: `\`${value}\` compares what the comparison before it gives`,
-    hint: `Join conditions with \`and\`: \`${text === source.trim() || text === undefined ? "action = 'opened' and draft = false" : text}\`.`,
+    hint: "Join conditions with `and`: `1 < size and size < 5`, `action = 'opened' and draft = false`.",
   }
 }
 
 /** Finds `ref = 'a' or 'b'`. */
-function textAsCondition({ value, rhs, lhs }: SyntaxNode, { source }: SyntaxTree): ReturnType<Check> {
+function textAsCondition({ value, rhs, lhs }: SyntaxNode): ReturnType<Check> {
   if (value !== 'or' && value !== 'and') return undefined
   if (![lhs, rhs].some((side) => side?.type === 'string')) return undefined
   return {
     message: `a text beside \`${value}\` is a condition of its own, which always holds`,
-    hint: `Write \`${fixed(asList(source)) ?? "action in ['opened', 'reopened']"}\`.`,
+    hint: "Write `action in ['opened', 'reopened']`.",
   }
 }
 
-function asList(source: string): string {
-  const text = `(?:'[^']*'|"[^"]*")`
-  const alternatives = new RegExp(String.raw`([\w.$]+)\s*=\s*(${text})((?:\s+or\s+${text})+)`, 'g')
-  return source.replace(
-    alternatives,
-    (_all, name: string, first: string, others: string) =>
-      `${name} in [${[first, ...(others.match(new RegExp(text, 'g')) ?? [])].join(', ')}]`,
-  )
-}
-
 /** Finds `$contains(action, "^op")`, which looks for the sign itself. */
-function stringAsRegex(node: SyntaxNode, { source }: SyntaxTree): ReturnType<Check> {
+function stringAsRegex(node: SyntaxNode): ReturnType<Check> {
   if (node.procedure?.value !== 'contains') return undefined
   const [, wanted] = node.arguments ?? []
   const text = wanted?.type === 'string' ? String(wanted.value) : ''
   if (!/^\^.|.\$$|\.[*+]|\\[dwsb]|^\(\?i\)/.test(text)) return undefined
-  const pattern = text.replace(/^\(\?i\)/, '')
-  const regex = `/${pattern.replaceAll('/', '\\/')}/${pattern === text ? '' : 'i'}`
-  const fix = fixed(
-    source.replace(/(\$contains\([^"']*,\s*)(?:"[^"]*"|'[^']*')/, (_all, before: string) => before + regex),
-  )
   return {
     isDoubtful: true,
     message: 'looks for a string letter for letter, and this one looks like a regular expression',
-    hint: `Write \`${fix ?? regex}\`.`,
+    hint: 'Write `$contains(ref, /^v/)`; `/^v/i` ignores case.',
   }
 }
 
@@ -243,10 +177,11 @@ function timeFormat(node: SyntaxNode): ReturnType<Check> {
   const args = (node.arguments ?? []).slice(name === 'now' ? 0 : 1)
   const [picture, zone] = args.map(({ type, value }) => (type === 'string' ? String(value) : undefined))
   const problem = picture === undefined ? undefined : pictureProblem(picture)
-  if (problem !== undefined) {
-    const order = isTimeZone(picture) ? '; the time zone comes after the picture' : ''
-    return { message: problem.message, hint: `Write \`"${problem.meant}"\`${order}.` }
-  }
+  if (problem !== undefined)
+    return {
+      message: problem,
+      hint: 'Write `"[Y0001]-[M01]-[D01] [H01]:[m01]"`; a time zone comes after the picture.',
+    }
   if (zone === undefined || isTimeZone(zone)) return undefined
   return {
     message: `there is no time zone "${zone}"`,
@@ -295,14 +230,9 @@ function templateLiteral({ value }: SyntaxNode): ReturnType<Check> {
   if (typeof value === 'string' && /^[\u201c\u201d\u2018\u2019\u201e]/.test(value))
     return { message: 'curly quotes are no quotes', hint: 'Write " or \', as in action = "opened".' }
   if (typeof value !== 'string' || !value.includes('${')) return undefined
-  const parts = value.split(/\$\{([^{}]*)\}/).flatMap((part, index) => {
-    if (part === '') return []
-    return [index % 2 === 0 ? JSON.stringify(part) : part.trim()]
-  })
-  const text = fixed(parts.join(' & '))
   return {
     message: 'backquotes hold the name of a field; texts are joined with `&`',
-    hint: `Write \`${text ?? '"Review " & title'}\`.`,
+    hint: 'Write `"Review " & title`.',
   }
 }
 

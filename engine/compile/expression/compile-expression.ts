@@ -14,7 +14,7 @@ import { describeTree, refuseMistakes } from './common-mistakes.ts'
 import { equalitiesOfCondition } from './condition.ts'
 import { createLibraryExpression, limitOf } from './evaluate.ts'
 import { evaluationError } from './failure.ts'
-import { choicesOf, type Kind } from './kind.ts'
+import { choicesOf, literalTypeOf } from './literals.ts'
 import { type RootName, resolveNames, variableOf } from './names.ts'
 import { parseExpression } from './parse.ts'
 
@@ -39,8 +39,8 @@ export interface CompiledExpression {
   readonly evaluate: Expression
   /** The equalities that are necessary for the expression to be true. */
   readonly equalities: readonly Equality[]
-  /** The kind of value that the expression gives, as far as its text decides that. */
-  readonly kind: Kind
+  /** The type of the literal that the expression is, unless it is a truth value. */
+  readonly literalType: string | undefined
   /** The literal texts that the expression chooses between, if it does nothing else. */
   readonly choices: readonly string[] | undefined
   /** The names that the expression looks up at its root. */
@@ -64,10 +64,9 @@ export function compileExpression(
   const parsed = parseExpression(source, offset)
   const { ast, nodes } = parsed
   const tree = describeTree(nodes, source)
-  const kind = tree.kindOf(ast)
-  const choices = choicesOf(ast)
   const rootNames = resolveNames(ast, source, offset, names)
   const doubtful = refuseMistakes(tree, offset)
+  const equalities = equalitiesOfCondition(ast)
   const readers = readersOf(rootNames, names)
   const whole = createLibraryExpression(
     source,
@@ -84,7 +83,14 @@ export function compileExpression(
       throw evaluationError(limitOf(cause), source, offset)
     }
   }
-  return { evaluate, equalities: equalitiesOfCondition(ast), kind, choices, names: rootNames, doubtful }
+  return {
+    evaluate,
+    equalities,
+    literalType: literalTypeOf(ast),
+    choices: choicesOf(ast),
+    names: rootNames,
+    doubtful,
+  }
 }
 
 type VariableReader = (scope: Scope, payload: unknown) => unknown

@@ -7,16 +7,12 @@ export class ExpressionSyntaxError extends LocatedError {}
 
 export interface Fault {
   readonly code: string | undefined
-  /** The library's sentence, which may quote a value. */
+  /** The library's sentence, which may quote `value` and `value2`. */
   readonly message: string
   /** The reason in an error of our own, which quotes no value. */
   readonly reason: string | undefined
   readonly position: number | undefined
   readonly token: string
-  /** The number of the argument, from 1. */
-  readonly index: number | undefined
-  /** The type that the list should hold, in the plural. */
-  readonly type: string | undefined
   readonly value: unknown
   readonly value2: unknown
 }
@@ -28,15 +24,13 @@ export function describeFault(cause: unknown): Fault {
   const thrown = (typeof cause === 'object' && cause !== null ? cause : {}) as Readonly<
     Record<string, unknown>
   >
-  const { code, message, reason, position, token, index, type, value, value2 } = thrown
+  const { code, message, reason, position, token, value, value2 } = thrown
   return {
     code: typeof code === 'string' && knownCode.test(code) ? code : undefined,
     message: typeof message === 'string' ? message : 'the expression cannot be read',
     reason: typeof reason === 'string' ? reason : undefined,
     position: typeof position === 'number' ? position : undefined,
     token: typeof token === 'string' ? token : '',
-    index: typeof index === 'number' ? index : undefined,
-    type: typeof type === 'string' ? type : undefined,
     value,
     value2,
   }

@@ -1,29 +1,16 @@
-/** Lists the functions of JSONata with their result types, and registers ours in place of some of them. */
+/** Lists the functions of JSONata, and registers ours in place of some of them. */
 
 import jsonata from 'jsonata'
 import { maxTextLength, thrownLimit, tooMuchText } from './fault.ts'
 import { hasOwnZone, libraryOffset, refusePicture } from './times.ts'
 
-/** The library's functions by the type of their results, in the notation of signatures. Blank: it varies. */
-const functionsByType = {
-  '': 'append assert error filter map single',
-  a: 'each reverse shuffle sort zip',
-  'a<o>': 'match spread',
-  'a<s>': 'keys split',
-  b: 'boolean contains exists not',
-  j: 'reduce',
-  n: 'abs average ceil count floor length max millis min number parseInteger power random round sqrt sum toMillis',
-  o: 'clone merge sift',
-  s: `base64decode base64encode decodeUrl decodeUrlComponent encodeUrl encodeUrlComponent formatBase formatInteger
-    formatNumber fromMillis join lowercase now pad replace string substring substringAfter substringBefore trim type uppercase`,
-  x: 'distinct lookup',
-}
-
-/** Maps every function to the type of its result. */
-export const functionTypes: ReadonlyMap<string, string> = new Map(
-  Object.entries(functionsByType)
-    .flatMap(([type, names]) => names.split(/\s+/).map((name) => [name, type] as const))
-    .sort(([one], [other]) => (one < other ? -1 : 1)),
+/** The library's functions. */
+export const functionNames: ReadonlySet<string> = new Set(
+  `abs append assert average base64decode base64encode boolean ceil clone contains count decodeUrl decodeUrlComponent distinct
+    each encodeUrl encodeUrlComponent error exists filter floor formatBase formatInteger formatNumber fromMillis join keys length
+    lookup lowercase map match max merge millis min not now number pad parseInteger power random reduce replace reverse round
+    shuffle sift single sort split spread sqrt string substring substringAfter substringBefore sum toMillis trim type uppercase
+    zip`.split(/\s+/),
 )
 
 /** The variable with the request's time. No author can use the name, because names end at a space. */
@@ -156,7 +143,7 @@ export function pinFunctions(): Promise<void> {
 
 async function pinAll(): Promise<void> {
   const nothing = { get: () => undefined, set: () => {} }
-  for (const name of functionTypes.keys()) {
+  for (const name of functionNames.keys()) {
     const shared: object = await jsonata(`$${name}`).evaluate(undefined)
     Object.freeze((shared as { signature?: unknown }).signature)
     Object.freeze(Object.defineProperties(shared, { token: nothing, position: nothing }))

@@ -72,24 +72,24 @@ function syntaxErrorOf(source: string): ExpressionSyntaxError {
   return assert.fail(`${source} is not refused`)
 }
 
-/** Expression, place in it, text in the hint. */
-const unreachable: readonly (readonly [string, number, string])[] = [
-  ['$.headers.x = 1', 0, 'Write `headers.x = 1`.'],
-  ['a = 1 and $$.vars.x', 10, 'Write `a = 1 and vars.x`.'],
-  ['[a.{"q": $lookup($$.vars.t, id)}]', 17, 'Write `($vars := vars; [a.{"q": $lookup($vars.t, id)}])`.'],
-  ['items[id = $$.item.id]', 11, 'Write `($item := item; items[id = $item.id])`.'],
-  ['$.payload.id', 0, 'Write `payload.id`.'],
-  ['$.{"a": headers}', 8, 'Hand it on in a variable: `($headers := headers; … $headers …)`.'],
-  ['$lookup($$, "headers")', 13, 'Hand it on in a variable: `($headers := headers; … $headers …)`.'],
-  ['$[path = "x"]', 2, 'Hand it on in a variable: `($path := path; … $path …)`.'],
+/** Expression, and the place in it. */
+const unreachable: readonly (readonly [string, number])[] = [
+  ['$.headers.x = 1', 0],
+  ['a = 1 and $$.vars.x', 10],
+  ['[a.{"q": $lookup($$.vars.t, id)}]', 17],
+  ['items[id = $$.item.id]', 11],
+  ['$.payload.id', 0],
+  ['$.{"a": headers}', 8],
+  ['$lookup($$, "headers")', 13],
+  ['$[path = "x"]', 2],
 ]
 
-for (const [source, offset, hint] of unreachable)
-  test(`${source} is refused with the text to write instead`, () => {
-    const message = /^looks for \w+ below \$ or \$\$, which are the payload alone$/
+for (const [source, offset] of unreachable)
+  test(`${source} is refused with what to write instead`, () => {
     const error = syntaxErrorOf(source)
-    assert.match(error.message, message)
-    assert.deepEqual([error.offset, error.hint?.slice(0, hint.length)], [100 + offset, hint])
+    assert.match(error.message, /^looks for \w+ below \$ or \$\$, which are the payload alone$/)
+    assert.equal(error.offset, 100 + offset)
+    assert.match(error.hint ?? '', /^Write `(\w+)` alone; .*`\(\$\1 := \1; … \$\1 …\)`.* `payload\.\1`\.$/)
   })
 
 test('a field of an element may have a reserved name, also through $', async () => {
@@ -101,7 +101,7 @@ test('a field of an element may have a reserved name, also through $', async () 
 
 /** Source, offset, the texts of message and hint. */
 const unreadable: readonly (readonly [string, number, RegExp])[] = [
-  ['$contains(a, /x(?=y)/)', 15, /lookahead is not supported.*group/s],
+  ['$contains(a, /x(?=y)/)', 15, /lookahead .*not supported.*group/s],
   ['$match(a, /(a)\\1/i)', 14, /backreference/],
   ['$contains(a, /b/) or $contains(a, /b(?<!x)/)', 36, /lookbehind/],
   ['$contains(a, /(?<!x)b/) ?: "none"', 14, /lookbehind/],

@@ -5,7 +5,6 @@
 
 import type { ScopeNames } from '../../resolve/model/scope.ts'
 import { ExpressionSyntaxError, startOfToken } from './fault.ts'
-import { fixed } from './foreign-syntax.ts'
 import type { SyntaxNode } from './syntax-tree.ts'
 
 /** A name that an expression or a template looks up at its root. */
@@ -36,8 +35,6 @@ type Context = 'root' | 'payload' | 'inner'
 interface Reach {
   readonly name: string
   readonly place: number
-  /** The range from the `$` to the end of the name, if the two are adjacent. */
-  readonly span?: { readonly start: number; readonly end: number; readonly isAtRoot: boolean }
 }
 
 /**
@@ -52,7 +49,7 @@ export function resolveNames(
 ): readonly RootName[] {
   const visitor = new NameVisitor(source, offset, names)
   visitor.visit(ast)
-  if (visitor.reached.length > 0) throw unreachable(visitor.reached, source, offset)
+  if (visitor.reached.length > 0) throw unreachable(visitor.reached, offset)
   return visitor.found
 }
 
@@ -116,17 +113,16 @@ class NameVisitor {
     let context = outer
     for (const [index, step] of steps.entries()) {
       if (step.type !== 'name') this.#visit(step, context)
-      else if (index === 1 && context === 'payload' && this.#isOurs(step.value)) this.#reachFrom(steps, outer)
+      else if (index === 1 && context === 'payload' && this.#isOurs(step.value)) this.#reachFrom(steps)
       else this.#visitName(step, steps.slice(index + 1), context)
       // `@$name` leaves the context unchanged.
       if (step.focus === undefined) context = below(step, context)
     }
   }
 
-  #reachFrom([variable, name]: readonly SyntaxNode[], outer: Context): void {
-    const start = Number(variable?.position) - 1 - String(variable?.value).length
-    const span = { start, end: Number(name?.position), isAtRoot: outer === 'root' }
-    this.reached.push({ name: String(name?.value), place: start, span })
+  #reachFrom([variable, name]: readonly SyntaxNode[]): void {
+    const place = Number(variable?.position) - 1 - String(variable?.value).length
+    this.reached.push({ name: String(name?.value), place })
   }
 
   #visitName(node: SyntaxNode, after: readonly SyntaxNode[], context: Context): void {
@@ -192,29 +188,11 @@ function asksForFirst(node: SyntaxNode): boolean {
   return index?.type === 'number' && index.value === 0
 }
 
-function unreachable(reached: readonly Reach[], source: string, offset: number): ExpressionSyntaxError {
-  const { name, place } = reached[0] as Reach
-  const own = `A field of the payload that is called so is \`payload.${name}\`.`
-  const text = fixReach(reached, source)
-  const hint =
-    text === undefined
-      ? `Hand it on in a variable: \`($${name} := ${name}; … $${name} …)\`.`
-      : `Write \`${text}\`.`
+function unreachable([reach]: readonly Reach[], offset: number): ExpressionSyntaxError {
+  const { name, place } = reach as Reach
   return new ExpressionSyntaxError(
     `looks for ${name} below $ or $$, which are the payload alone`,
     offset + place,
-    `${hint} ${own}`,
+    `Write \`${name}\` alone; inside of brackets, hand it on in a variable: \`($${name} := ${name}; … $${name} …)\`. A field of the payload that is called so is \`payload.${name}\`.`,
   )
-}
-
-/** At the root the name alone is enough. Where names are those of an element, a variable is needed. */
-function fixReach(reached: readonly Reach[], source: string): string | undefined {
-  const isAtRoot = reached.every(({ span }) => span?.isAtRoot)
-  let text = source
-  for (const { name, span } of reached.toReversed()) {
-    if (span === undefined) return undefined
-    text = `${text.slice(0, span.start)}${isAtRoot ? '' : '$'}${name}${text.slice(span.end)}`
-  }
-  const bindings = [...new Set(reached.map(({ name }) => `$${name} := ${name}; `))].join('')
-  return fixed(isAtRoot ? text : `(${bindings}${text.trim()})`)
 }

@@ -3,14 +3,12 @@
  * form `±hhmm` alone, prints `NaN` for others, and reads a time without a zone in that of the machine.
  */
 
-import { asMonthsAndMinutes, meantPattern } from './date-pattern.ts'
 import { thrownLimit } from './fault.ts'
 import { timeInZone } from './time-zone.ts'
 
-/** @throws an error in the form of the library's, for a pattern of another tool */
+/** @throws an error in the form of the library's, for one without a field */
 export function refusePicture(picture: string): void {
-  if (!picture.includes('[') && meantPattern(picture) !== undefined)
-    throw thrownLimit('a picture has its fields in brackets', 'D3132')
+  if (!isPicture(picture)) throw thrownLimit('a picture has its fields in brackets', 'D3132')
 }
 
 /** True if an ISO 8601 time has a zone, or needs none because it is a date. */
@@ -47,31 +45,12 @@ function isReadable(picture: string): boolean {
   )
 }
 
-const fields: Readonly<Record<string, string>> = {
-  ...{ YYYY: '[Y0001]', MM: '[M01]', DD: '[D01]', HH: '[H01]', mm: '[m01]', ss: '[s01]', Z: '[Z01:01t]' },
-}
-const tokensOfFields: Readonly<Record<string, string>> = {
-  ...{ Y: 'YYYY', M: 'MM', D: 'DD', H: 'HH', h: 'HH', m: 'mm', s: 'ss', Z: 'Z' },
-}
+/** Minutes are next to hours or seconds, and months are not. */
+const confused = /\[[Hh][^\]]*\]\W?\[M|\[M[^\]]*\]\W?\[s|(?<!\[[Hh][^\]]*\]\W?)\[m[^\]]*\](?!\W?\[s)/
 
-/** Returns why a literal picture is refused, with the picture that was probably meant. */
-export function pictureProblem(
-  picture: string,
-): { readonly message: string; readonly meant: string } | undefined {
-  const names = picture.replace(/[[\]]/g, '')
-  const meant = pictureOf(meantPattern(isPicture(picture) ? names : picture) ?? 'YYYY-MM-DD HH:mm')
-  if (!isPicture(picture))
-    return { message: `a picture has its fields in brackets, and "${picture}" has none`, meant }
-  if (!isReadable(picture)) return { message: `the picture "${picture}" cannot be read`, meant }
-  const pattern = picture.replace(
-    /\[([YMDHhmsZ])[^\]A-Za-z]*\]/g,
-    (_all, field: string) => tokensOfFields[field] ?? '',
-  )
-  const better = asMonthsAndMinutes(pattern)
-  if (better === pattern) return undefined
-  return { message: '[M01] is the month, and [m01] is the minute', meant: pictureOf(better) }
-}
-
-function pictureOf(pattern: string): string {
-  return pattern.replace(/YYYY|MM|DD|HH|mm|ss|Z/g, (token) => fields[token] ?? token)
+/** Returns why a literal picture is refused. */
+export function pictureProblem(picture: string): string | undefined {
+  if (!isPicture(picture)) return `a picture has its fields in brackets, and "${picture}" has none`
+  if (!isReadable(picture)) return `the picture "${picture}" cannot be read`
+  return confused.test(picture) ? '[M01] is the month, and [m01] is the minute' : undefined
 }

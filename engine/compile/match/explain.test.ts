@@ -71,7 +71,7 @@ const blamed = `
 # an expression is shown with its result or its error, and a clause that cannot be decided with the reason
 { when: a } ⇒ { a: 5 } ⇒ match.when: true, and nothing else that counts as true; 5
 { when: a } ⇒ {} ⇒ match.when: true; nothing
-{ when: $number(a) > 1 } ⇒ { a: x } ⇒ match.when: true; the expression ${'`'}$number(a) > 1${'`'} failed at column 1: text cannot be read as a number (D3030)
+{ when: $number(a) > 1 } ⇒ { a: x } ⇒ match.when: true; the expression ${'`'}$number(a) > 1${'`'} failed at column 1: Unable to cast value to a number: text (D3030)
 { body: { a: { pattern: x } } } ⇒ { a: ${'y'.repeat(300_000)} } ⇒ match.body.a: text matching /x/; a text of more than 262144 characters is not searched
 `
 

@@ -80,7 +80,7 @@ const refused: readonly (readonly [unknown, ...string[]])[] = [
   [{ a: { exists: 'true' }, b: { prefix: 5 } }, 'a/exists: must be true or false', `b/prefix${noText}`],
   [{ a: { suffix: '' } }, `a/suffix${noText}`],
   [{ a: { pattern: 5 } }, 'a/pattern: must be a regular expression'],
-  [{ a: { pattern: 'v(' } }, 'a/pattern: a ( is not closed'],
+  [{ a: { pattern: 'v(' } }, 'a/pattern: missing closing ): v('],
   [{ a: Number.POSITIVE_INFINITY }, 'a: must be a number that JSON has: no payload holds an infinite one'],
   [{ a: [new Date(0)] }, 'a: must be text, a number, true, false or null'.replace('a:', 'a/0:')],
   [{ a: { exists: false, prefix: 'x' } }, 'a: asks a field that is absent for more, which never holds'],

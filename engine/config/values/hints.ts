@@ -5,11 +5,8 @@
 
 import { mailbox } from './mailbox.ts'
 
-/**
- * The first row that is found in a text names the mistake. In both texts `$1` to `$3` are groups and `$&` is the whole
- * match. An expression is corrected by `fix`; without it only the author knows the intended meaning.
- */
-export type HintRow = readonly [find: RegExp, message: string, hint: string, fix?: string]
+/** The first row that is found in a text names the mistake. In both texts `$1` to `$3` are groups and `$&` is the whole match. */
+export type HintRow = readonly [find: RegExp, message: string, hint: string]
 
 export interface Hint {
   readonly message: string
@@ -383,218 +380,150 @@ const placeholders: readonly (readonly [find: string, message: string, hint: str
 ]
 
 /** A possible operand: a path, a variable or a text, with an optional call. */
-const operand = String.raw`[$\w.\ue000-\uf8ff]+(?:\([^()]*\)|\[[^\[\]]*\])*`
-const either = (pattern: string): RegExp => new RegExp(pattern.replaceAll('OPERAND', operand), 'g')
-
-/** Stands for a replacement by the same text in lower case. */
-export const inLowerCase = 'in lower case'
-
-/** Stand before a string that is to become a regular expression, as it is, as of SQL, or as the begin or end of a string. */
-export const [asRegex, asLike, asPrefix, asSuffix] = ['\uf8f0', '\uf8f1', '\uf8f2', '\uf8f3'] as const
+const operand = String.raw`[$\w.\ue000]+(?:\([^()]*\)|\[[^\[\]]*\])*`
+const either = (pattern: string): RegExp => new RegExp(pattern.replaceAll('OPERAND', operand))
 
 /**
- * Expressions of other languages. They are searched in a source in which each text, name in backquotes, comment and regular
- * expression is replaced by one character.
+ * Expressions of other languages. They are searched in a source in which the characters of each text, name in backquotes,
+ * comment and regular expression are replaced.
  */
 export const expressionHints: readonly HintRow[] = [
   [
-    /^\s*(?:if|unless|for|set|assign|include)\b[\s\S]*%\}/g,
+    /^\s*(?:if|unless|for|set|assign|include)\b[\s\S]*%\}/,
     'there are no blocks in `{% … %}`, which holds one expression',
     'Write {{#if draft}}Draft{{else}}Ready{{/if}}, or {{#each commits}}{{this.message}}{{/each}}.',
   ],
   [
-    /%\}[\s\S]*\{%/g,
+    /%\}[\s\S]*\{%/,
     'a text that begins and ends as an expression is one expression',
     'Write placeholders: {{title}} by {{sender.login}}, or join texts: {% title & " by " & sender.login %}.',
   ],
-  [/^\s*=\s*(?=\{\{)/g, 'the `=` before `{{` is of n8n', "Write the names alone: `ref = 'x'`.", ''],
+  [/^\s*=\s*(?=\{\{)/, 'the `=` before `{{` is of n8n', "Write the names alone: `ref = 'x'`."],
   [
-    /\$\{[^{}]*\}/g,
+    /\$\{[^{}]*\}/,
     '`${…}` is neither a reference nor a placeholder in an expression',
     'References are resolved in reveille.yaml outside of mappings. Write the value, or hand it to a transform by `transform.with`. A field is its name alone.',
   ],
   [
-    /\{\{\s*([^{}]*?)\s*\}\}/g,
+    /\{\{|\}\}/,
     'an expression has no {{ }}: names are written in it as they are',
     "Write the names alone: `ref = 'x'`.",
-    '$1',
   ],
-  [/!==/g, 'inequality is `!=`', "Write `action != 'opened'`.", '!='],
+  [/!==|<>/, 'inequality is `!=`', "Write `action != 'opened'`."],
   [
-    either(String.raw`(OPERAND)\s*==\s*(?:null|undefined|None)\b`),
+    /\s==\s*(?:null|undefined|None)\b/,
     'equality is one `=`, and a field that is absent equals nothing',
     'Write `$not($exists(field))`.',
-    '($$not($$exists($1)) or $1 = null)',
   ],
-  [/(?<![<>!:=])===?/g, 'equality is one `=`', "Write `action = 'opened'`.", '='],
-  [/<>/g, 'inequality is `!=`', "Write `action != 'opened'`.", '!='],
-  [/\$json\.(?:body\.)?(?=[A-Za-z_])/g, 'a field of the payload is its name alone', 'Write `action`.', ''],
-  [/&&/g, 'the word for `&&` is `and`', 'Write `a and b`.', ' and '],
-  [/\|\|/g, 'the word for `||` is `or`', 'Write `a or b`.', ' or '],
-  [/\b(AND|OR|IN)\b/g, '`and`, `or` and `in` are written in small letters', 'Write `a and b`.', inLowerCase],
+  [/(?<![<>!:=])===?/, 'equality is one `=`', "Write `action = 'opened'`."],
+  [/\$json\.(?:body\.)?(?=[A-Za-z_])/, 'a field of the payload is its name alone', 'Write `action`.'],
+  [/&&/, 'the word for `&&` is `and`', 'Write `a and b`.'],
+  [/\|\|/, 'the word for `||` is `or`', 'Write `a or b`.'],
+  [/\b(AND|OR|IN)\b/, '`and`, `or` and `in` are written in small letters', 'Write `a and b`.'],
   [
-    either(String.raw`(OPERAND)\s+(?:is\s+not|IS\s+NOT)\s+(?:null|NULL|None|undefined)\b`),
+    /\s(?:is\s+not|IS\s+NOT)\s+(?:null|NULL|None|undefined)\b/,
     'whether a field is there is asked with `$exists`',
     'Write `$exists(field)`.',
-    '$$exists($1)',
   ],
   [
-    either(String.raw`(OPERAND)\s+(?:is|IS)\s+(?:null|NULL|None|undefined)\b`),
+    /\s(?:is|IS)\s+(?:null|NULL|None|undefined)\b/,
     'whether a field is there is asked with `$exists`',
     'Write `$not($exists(field))`.',
-    '$$not($$exists($1))',
   ],
+  [/\s(?:not|NOT)\s+in\s/, '`not in` is `$not(… in …)`', "Write `$not(action in ['a', 'b'])`."],
   [
-    either(String.raw`(OPERAND)\s+(?:not|NOT)\s+in\s+(OPERAND|\[[^\[\]]*\])`),
-    '`not in` is `$not(… in …)`',
-    "Write `$not(action in ['a', 'b'])`.",
-    '$$not($1 in $2)',
-  ],
-  [
-    either(String.raw`(?:!\s*(?=\$?\w|\()|\b(?:not|NOT)\s+)(OPERAND)`),
+    either(String.raw`!\s*(?=\$?\w|\()|(?<!\$)\b(?:not|NOT)(?:\s+OPERAND|\s*\()`),
     'negation is a function, `$not(…)`',
     'Write `$not(draft)`.',
-    '$$not($1)',
   ],
-  [/!\s*\(|(?<!\$)\bnot\s*\(/g, 'negation is a function, `$not(…)`', 'Write `$not(draft)`.', '$$not('],
   [
-    either(String.raw`(OPERAND)\s*(?:=~|\b(?:matches|MATCHES|REGEXP|rlike|RLIKE|regex)\b)\s*(OPERAND)`),
+    /=~|\s(?:matches|MATCHES|REGEXP|rlike|RLIKE|regex)\s/,
     'a regular expression is asked with `$contains`',
     'Write `$contains(ref, /^v/)`.',
-    `$$contains($1, ${asRegex}$2)`,
   ],
   [
-    either(String.raw`(OPERAND)\s+(?:like|LIKE|ILIKE|ilike)\s+(OPERAND)`),
+    /\s(?:like|LIKE|ILIKE|ilike)\s/,
     'a comparison by `like` is asked with `$contains` and a regular expression',
     'Write `$contains(title, /^fix/)`.',
-    `$$contains($1, ${asLike}$2)`,
   ],
   [
-    either(String.raw`(OPERAND)\s+(?:contains|includes|CONTAINS)\s+(OPERAND)`),
+    /\s(?:contains|includes|CONTAINS)\s/,
     'whether a text holds another is asked with `$contains`',
     "Write `$contains(title, 'x')`, or `'x' in labels` for a list.",
-    '$$contains($1, $2)',
   ],
   [
-    either(String.raw`(OPERAND)\s+(?:starts_?[wW]ith|begins_?[wW]ith)\s+(OPERAND)`),
+    /\s(?:starts_?[wW]ith|begins_?[wW]ith)\s/,
     'how a string begins is asked with a regular expression',
     'Write `$contains(ref, /^refs/)`, or a pattern in match.body: `ref: { prefix: refs }`.',
-    `$$contains($1, ${asPrefix}$2)`,
   ],
   [
-    either(String.raw`(OPERAND)\s+ends_?[wW]ith\s+(OPERAND)`),
+    /\sends_?[wW]ith\s/,
     'how a string ends is asked with a regular expression',
-    'Write `$contains(ref, /^refs/)`, or a pattern in match.body: `ref: { prefix: refs }`.',
-    `$$contains($1, ${asSuffix}$2)`,
+    'Write `$contains(ref, /main$/)`, or a pattern in match.body: `ref: { suffix: main }`.',
   ],
-  [/\?\./g, '`?.` is a plain `.`: a path that leads nowhere gives nothing', 'Write `a.b`.', '.'],
+  [/\?\./, '`?.` is a plain `.`: a path that leads nowhere gives nothing', 'Write `a.b`.'],
+  [/\[\?\(/, 'a filter is written in the brackets as it is', "Write `items[name = 'x']`."],
+  [/\$\.\./, 'a field at any depth is `**.name`', 'Write `**.name`.'],
+  [/@\./, 'the current element is `$`', 'Write `$.name`, or the name alone.'],
   [
-    /\[\?\(\s*(?:@\.)?([^()]*?)\s*\)\]/g,
-    'a filter is written in the brackets as it is',
-    "Write `items[name = 'x']`.",
-    '[$1]',
-  ],
-  [/\$\.\./g, 'a field at any depth is `**.name`', 'Write `**.name`.', '**.'],
-  [/@\./g, 'the current element is `$`', 'Write `$.name`, or the name alone.', '$.'],
-  [
-    /\(?\s*\$?\b([A-Za-z_]\w*)\s*\)?\s*=>/g,
+    /\(?\s*\$?\b[A-Za-z_]\w*\s*\)?\s*=>/,
     'a function is written `function($x) { … }`',
     'Write `$map(items, function($x) { $x.name })`, or the path alone: `items.name`.',
   ],
+  [/\bin\s*\([^()]*,[^()]*\)/, 'a list is written in brackets', "Write `action in ['a', 'b']`."],
+  [/\btypeof\s/, 'the type of a value is `$type(…)`', 'Write `$type(field)`.'],
   [
-    /\bin\s*\(([^()]*,[^()]*)\)/g,
-    'a list is written in brackets',
-    "Write `action in ['a', 'b']`.",
-    'in [$1]',
-  ],
-  [
-    either(String.raw`\btypeof\s+(OPERAND)`),
-    'the type of a value is `$type(…)`',
-    'Write `$type(field)`.',
-    '$$type($1)',
-  ],
-  [
-    /\bnew\s+Date\(\s*\)/g,
+    /\bnew\s+Date\(\s*\)/,
     'the time of the request is `$now()`',
     'Write `$now()`, or `$millis()` for a number.',
-    '$$now()',
   ],
   [
-    /\bif\b|\bthen\b|\belse\b/g,
+    /\bif\b|\bthen\b|\belse\b/,
     'a choice is written `condition ? one : other`',
     "Write `urgent ? 'now' : 'later'`.",
   ],
   [
-    /(?<=^|\n)\s*\/\/.*|\s\/\/\s.*|\s#\s.*/g,
+    /(?<=^|\n)\s*\/\/.*|\s\/\/\s.*|\s#\s.*/,
     'a comment is written between `/*` and `*/`',
-    'Write `/* so */`, or a comment of YAML on a line of its own.',
-    '',
+    'Write `title /* so */`, or a comment of YAML on a line of its own.',
   ],
-  [/^\s*\.(?=[A-Za-z_])/g, 'a path begins with a name', 'Write `pull_request.title`.', ''],
+  [/^\s*\.(?=[A-Za-z_])/, 'a path begins with a name', 'Write `pull_request.title`.'],
   [
-    /(?<!\|)\|(?!\|)\s*[A-Za-z]\w*/g,
+    /(?<!\|)\|(?!\|)\s*[A-Za-z]\w*/,
     'there are no filters behind `|`',
     'A function takes the value in brackets: `$uppercase(title)`; one condition or the other is `a or b`.',
   ],
+  [/(?<![$\w.])[A-Za-z_]\w*(?=\s*:=)/, 'a variable begins with `$`', 'Write `($total := 1; $total + 1)`.'],
   [
-    /(?<![$\w.])([A-Za-z_]\w*)(?=\s*:=)/g,
-    'a variable begins with `$`',
-    'Write `($total := 1; $total + 1)`.',
-    '$$$1',
-  ],
-]
-
-/** Those that are corrected only if nothing else is wrong. */
-export const lastExpressionHints: readonly HintRow[] = [
-  [
-    /^(?!\s*\()[\s\S]*;[\s\S]*$/g,
+    /^(?!\s*\()[\s\S]*;[\s\S]*$/,
     'several expressions are written in round brackets',
     'Write `($total := 1; $total + 1)`.',
-    '($&)',
   ],
   [
-    /^\s*(?:(?!(?:and|or|in|not)\b)[\w-]+ *){2,}[.!?]?\s*$/g,
+    /^\s*(?:(?!(?:and|or|in|not)\b)[\w-]+ *){2,}[.!?]?\s*$/,
     'a text is written in quotes',
     "Write `'some text'`.",
-    "'$&'",
   ],
 ]
 
-/** Calls in the syntax of other languages, with their JSONata. */
-export const callFixes: readonly (readonly [find: RegExp, fix: string])[] = [
-  [either(String.raw`(OPERAND)\.indexOf\(([^()]*)\)\s*(?:>=\s*0|>\s*-1|!={1,2}\s*-1)`), '$2 in $1'],
-  [either(String.raw`(OPERAND)\.indexOf\(([^()]*)\)\s*(?:<\s*0|={1,3}\s*-1)`), '$$not($2 in $1)'],
-  [either(String.raw`(OPERAND)\.(?:includes|contains|has)\(([^()]*)\)`), '$2 in $1'],
-  [
-    either(String.raw`(OPERAND)\.(?:startsWith|starts_with\??|startswith|hasPrefix)\(([^()]*)\)`),
-    `$$contains($1, ${asPrefix}$2)`,
-  ],
-  [
-    either(String.raw`(OPERAND)\.(?:endsWith|ends_with\??|endswith|hasSuffix)\(([^()]*)\)`),
-    `$$contains($1, ${asSuffix}$2)`,
-  ],
-  [either(String.raw`(OPERAND)\.test\(([^()]*)\)`), '$$contains($2, $1)'],
-  [either(String.raw`(OPERAND)\.(?:toLowerCase|lower|downcase)\(\)`), '$$lowercase($1)'],
-  [either(String.raw`(OPERAND)\.(?:toUpperCase|upper|upcase)\(\)`), '$$uppercase($1)'],
-  [either(String.raw`(OPERAND)\.(?:trim|strip)\(\)`), '$$trim($1)'],
-  [either(String.raw`(OPERAND)\.toString\(\)`), '$$string($1)'],
-  [either(String.raw`(OPERAND)\.(join|split|replace|substring|match)\(([^()]*)\)`), '$$$2($1, $3)'],
-  [either(String.raw`\bJSON\.stringify\((OPERAND)\)`), '$$string($1)'],
-  [either(String.raw`\bMath\.(max|min|abs|round|floor|ceil|sqrt)\(([^()]*)\)`), '$$$1($2)'],
-  [/\bDate\.now\(\)/g, '$$millis()'],
-  [either(String.raw`(?<![$.\w])len\((OPERAND)\)`), '$$count($1)'],
-]
+/** Functions and methods of other languages, with what to write instead. */
+const functions: Readonly<Record<string, string>> = {
+  'includes has indexOf': "`'bug' in labels` for a list, or `$contains(title, 'x')` for a string",
+  'startsWith startswith starts_with hasPrefix': '`$contains(ref, /^refs/)`',
+  'endsWith endswith ends_with hasSuffix': '`$contains(ref, /main$/)`',
+  test: '`$contains(ref, /^v/)`',
+  'toLowerCase lower downcase': '`$lowercase(title)`',
+  'toUpperCase upper upcase': '`$uppercase(title)`',
+  strip: '`$trim(title)`',
+  'toString stringify': '`$string(size)`',
+  'len size': '`$count(labels)` for a list, or `$length(title)` for a string',
+  concat: '`$append(one, other)`',
+  slice: '`$substring(title, 0, 10)`',
+}
 
-/** Functions by their names in other languages, with those in JSONata. */
-export const functionNames: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
-  len: 'count',
-  size: 'count',
-  includes: 'contains',
-  has: 'exists',
-  concat: 'append',
-  toString: 'string',
-  slice: 'substring',
-})
+export const functionHints: ReadonlyMap<string, string> = new Map(
+  Object.entries(functions).flatMap(([names, text]) => names.split(' ').map((name) => [name, text] as const)),
+)
 
 /** Words of other languages that JSONata takes for names of fields. */
 export const wordHints: Readonly<Record<string, string>> = Object.assign(Object.create(null), {

@@ -55,7 +55,7 @@ testDecisions(String.raw`
 { message: x, thinking: '{{t}}', allowPayloadRouting: true } ⇒ { t: hard } ⇒ UNKNOWN_THINKING /thinking
 
 # an expression that fails refuses the request, with mapping, field and column but without a value
-{ id: m, message: '{% $number(a) %}' } ⇒ { a: sekret } ⇒ { code: EXPRESSION_FAILED /message, says: '/^mapping "m": message: the expression .\$number\(a\). failed at column 4: text cannot be read as a number \(D3030\)$/' }
+{ id: m, message: '{% $number(a) %}' } ⇒ { a: sekret } ⇒ { code: EXPRESSION_FAILED /message, says: '/^mapping "m": message: the expression .\$number\(a\). failed at column 4: Unable to cast value to a number: text \(D3030\)$/' }
 
 # rendered bytes are counted across all fields of a request @ { hooks: { maxRenderedBytes: 20 } }
 { message: '{{a}}', name: '{{a}}' } ⇒ { a: '123456789' } ⇒ { name: '123456789' }

@@ -8,7 +8,6 @@ export const lintCodes: Readonly<Record<LintCode, string>> = {
   UNKNOWN_FIELD: 'names a field that no sample of its endpoint has',
   LIST_FIELD: 'reads a field of a list in a template, which renders as nothing',
   OTHER_PAYLOAD: 'reads the whole body, and that has a key called payload',
-  UNMET_CLAUSE: 'has a clause that no sample of its endpoint satisfies',
   CONDITION_VALUE: 'is a condition that gives something else than true or false',
   LITERAL_REFERENCE: 'holds `${NAME}`, which is plain text in a mapping',
   LITERAL_TEXT: 'has a text that was hardly meant as one',

@@ -52,8 +52,7 @@ reveille.yaml: no findings.
 1 $ lint --samples bodies --allow MISSING_TESTS
 ! …names reff;…[UNKNOWN_FIELD]
 !   hint: Did you mean ref?
-! mappings/github.yaml:1:…: warning: …[UNMET_CLAUSE]
-! reveille.yaml: 2 warnings.
+! reveille.yaml: 1 warning.
 
 # errors of a configuration that does not compile are printed as by check
 + mappings/broken.yaml: mappings: [{ id: one, message: "{{#if x}}" }]
