@@ -54,7 +54,7 @@ export interface Recipe {
 }
 
 export interface CommandConfiguration extends Recipe {
-  readonly preset?: 'claude' | 'codex' | 'gemini' | 'opencode' | 'llm'
+  readonly preset?: 'claude' | 'codex' | 'gemini'
   readonly extraArgs?: ArgumentList
   readonly history?: boolean
   readonly disarm?: boolean

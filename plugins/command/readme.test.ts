@@ -29,7 +29,8 @@ const configured = examplesOf('yaml').map(
 )
 
 test('each example of the page is a configuration that starts', () => {
-  assert.deepEqual(Object.keys(configured[0] ?? {}), Object.keys(recipes))
+  const presets = Object.values(configured[0] ?? {}).flatMap(({ preset }) => preset ?? [])
+  assert.deepEqual(presets, Object.keys(recipes))
   for (const runners of configured) {
     const agents = { defaults: { runner: 'echo' }, runners }
     checkPlugins({ agents, channels: {}, sources: {}, observers: {}, plugins: [] } as unknown as Parameters<

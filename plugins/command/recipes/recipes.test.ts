@@ -61,26 +61,6 @@ const expectations: Readonly<Record<Preset, Expectation>> = {
     progress: /^$/,
     keepsHistory: true,
   },
-  opencode: {
-    model: 'openrouter/anthropic/claude-sonnet-4',
-    modelGiven: 'openrouter/anthropic/claude-sonnet-4',
-    otherModel: 'sonnet',
-    hasThinking: true,
-    isSystemPromptGiven: false,
-    failure: /opencode ended with code 1: Rate limited/,
-    usage: { inputTokens: 12, outputTokens: 4, cachedInputTokens: 4, reasoningTokens: 2 },
-    progress: /used read/,
-    keepsHistory: true,
-  },
-  llm: {
-    model: 'openai/gpt-4o-mini',
-    modelGiven: 'gpt-4o-mini',
-    hasThinking: false,
-    isSystemPromptGiven: true,
-    failure: /llm ended with code 1: Error: No key found/,
-    progress: /Look at #7\./,
-    keepsHistory: false,
-  },
 }
 
 const posix = {

@@ -4,13 +4,9 @@ import type { CommandConfiguration, Recipe } from '../configuration.ts'
 import { claude } from './claude.ts'
 import { codex } from './codex.ts'
 import { gemini } from './gemini.ts'
-import { llm } from './llm.ts'
-import { opencode } from './opencode.ts'
 
 export const recipes: Readonly<Record<NonNullable<CommandConfiguration['preset']>, Recipe>> = {
   claude,
   codex,
   gemini,
-  opencode,
-  llm,
 }
