@@ -6,8 +6,7 @@ import { countingRandomness } from '../compile/fixture.ts'
 import { createCompiler } from '../index.ts'
 import { loadGood as load, testLoads } from './load-fixture.ts'
 
-const mailbox =
-  'account: ada@example.com, topic: projects/p/topics/t, subscription: projects/p/subscriptions/s'
+const mailbox = 'account: ada@example.com, label: Work'
 const preset =
   'mappings:\n  - { id: mail, match: { path: gmail }, message: "{{messages[0].subject}}", thinking: high }\n'
 
@@ -21,7 +20,7 @@ const loadGood = (context: TestContext, hooks: string) => load(context, filesOf(
 testLoads(
   `
 # a mailbox is a source without the keys for its preset, and an empty one is none
-  gmail: { ${mailbox}, model: a/b, thinking: low, serve: { port: 8788 } } ⇒ { settings: { sources: { gmail: { ${mailbox}, model: null, thinking: null, serve: null } } } }
+  gmail: { ${mailbox}, model: a/b, thinking: low, topic: t, serve: { port: 8788 } } ⇒ { settings: { sources: { gmail: { ${mailbox}, model: null, thinking: null, topic: null, serve: null } } } }
   enabled: false ⇒ { settings: { sources: { gmail: null } } }
   gmail: {} ⇒ { settings: { sources: { gmail: null } } }
   gmail: { model: a/b } ⇒ { settings: { sources: { gmail: null } } }

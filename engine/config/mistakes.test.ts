@@ -224,13 +224,15 @@ INVALID_VALUE               { verify: { ${forge} }, catchUp: { repo: a/b, hookId
 CATCH_UP_UNSUPPORTED        { §catchUp: { repo: a/b, hookId: 1, token: ${token}
 # a mailbox
 INVALID_VALUE               gmail: { model: §5 }⏎  presets: [gmail] ¦ gmail: { thinking: §lots }⏎  presets: [gmail] ¦ gmail: { allowUnsafeExternalContent: §"yes" }⏎  presets: [gmail]
-~MAIL_WITHOUT_HOOKS         §gmail: { account: ada@example.com, topic: projects/p/topics/t }⏎  presets: [gmail]
-ok                          enabled: true⏎  gmail: { account: ada@example.com, topic: projects/p/topics/t }⏎  presets: [gmail]
-~SHORT_NAME                 enabled: true⏎  gmail: { topic: projects/p/topics/t, subscription: §gog-gmail-watch-push } => projects/p/subscriptions/gog-gmail-watch-push
-~FOREIGN_KEY                enabled: true⏎  gmail: { topic: projects/p/topics/t, §hookUrl: x } => remove it.
-~FOREIGN_KEY                enabled: true⏎  gmail: { topic: projects/p/topics/t, §pushToken: hush-hush } => remove it.
-~FOREIGN_KEY                enabled: true⏎  gmail: { topic: projects/p/topics/t, §serve: { port: 8788 } } => remove it.
-~FOREIGN_KEY                enabled: true⏎  gmail: { topic: projects/p/topics/t, §tailscale: { mode: funnel } } => remove it.
+~MAIL_WITHOUT_HOOKS         §gmail: { account: ada@example.com }⏎  presets: [gmail]
+ok                          enabled: true⏎  gmail: { account: ada@example.com }⏎  presets: [gmail]
+~FOREIGN_KEY                enabled: true⏎  gmail: { §topic: projects/p/topics/t } => reads the mailbox's history itself
+~FOREIGN_KEY                enabled: true⏎  gmail: { §subscription: gog-gmail-watch-push } => remove it.
+~FOREIGN_KEY                enabled: true⏎  gmail: { §renewEveryMinutes: 720 } => remove it.
+~FOREIGN_KEY                enabled: true⏎  gmail: { §hookUrl: x } => remove it.
+~FOREIGN_KEY                enabled: true⏎  gmail: { §pushToken: hush-hush } => remove it.
+~FOREIGN_KEY                enabled: true⏎  gmail: { §serve: { port: 8788 } } => remove it.
+~FOREIGN_KEY                enabled: true⏎  gmail: { §tailscale: { mode: funnel } } => remove it.
 # a key of OpenClaw
 ~FOREIGN_KEY                §internal: { enabled: true } => run inside OpenClaw
 ~FOREIGN_KEY                §sessionRetention: 24h => idleExpiry

@@ -8,18 +8,12 @@ export interface GmailConfiguration {
   readonly label: string
   /** Mails with one of these labels are left out. Default: spam, trash, drafts and sent mail. */
   readonly exclude: readonly string[]
-  /** `pull`: the gateway asks for notifications by long requests. `push`: Google posts them. Default: `pull`. */
-  readonly mode: 'pull' | 'push'
-  /** `projects/<project>/topics/<topic>`. */
-  readonly topic: string
-  /** `projects/<project>/subscriptions/<subscription>`. */
-  readonly subscription: string
+  /** The history is read this often, in seconds. Default: 10. */
+  readonly pollSeconds: number
   /** Default: true. */
   readonly includeBody: boolean
   /** Maximum size of the text of one mail, in bytes of UTF-8. Default: 20,000. */
   readonly maxBytes: number
-  /** The watch, which lasts seven days, is renewed this often, in minutes. Default: 720. */
-  readonly renewEveryMinutes: number
   /** The addresses of Google, for tests and emulators, without a slash at the end. */
   readonly baseUrls: BaseUrls
 }
@@ -31,11 +25,7 @@ export interface BaseUrls {
   readonly oauth: string
   /** Default: `https://gmail.googleapis.com`. */
   readonly gmail: string
-  /** Default: `https://pubsub.googleapis.com`. */
-  readonly pubsub: string
 }
 
 /** The endpoint to which mails are posted: `/hooks/gmail`. */
 export const mailEndpoint = 'gmail'
-/** The endpoint to which Google posts notifications in mode `push`: `/hooks/gmail/push`. */
-export const pushEndpoint = 'gmail/push'

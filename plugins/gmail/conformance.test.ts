@@ -10,12 +10,11 @@ sourceConformance({
   plugin: new URL('./index.ts', import.meta.url),
   async create() {
     const google = await createFakeGoogle()
-    const { topic, subscription } = google.prepare()
     const credentials = google.credentials() as Credentials
     const { clientSecret, refreshToken, accessToken } = credentials
     const always = <Value>(value: Value) => Array.from({ length: 1000 }, () => value)
     return {
-      config: { account: google.account, topic, subscription, baseUrls: google.baseUrls },
+      config: { account: google.account, baseUrls: google.baseUrls },
       storage: { credentials },
       secrets: [clientSecret, refreshToken, accessToken].filter((secret) => secret !== undefined),
       happen: () => google.deliver({ subject: 'Lunch?', text: 'At noon.' }),

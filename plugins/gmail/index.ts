@@ -18,8 +18,8 @@ export default definePlugin<GmailConfiguration>({
               config,
               log,
               async open(credentials) {
-                const { openGoogle } = await import('./google/open.ts')
-                return openGoogle({ credentials, storage, baseUrls, fetch, clock })
+                const { openGmail } = await import('./google/open.ts')
+                return openGmail({ credentials, storage, baseUrls, fetch, clock })
               },
             },
             call,

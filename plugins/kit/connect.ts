@@ -47,7 +47,7 @@ export interface Question {
 }
 
 export interface ConnectStep {
-  /** The name of the step, such as `consent`, `topic` or `watch`. */
+  /** The name of the step, such as `consent` or `label`. */
   readonly step: string
   /** `done` if the step changed something. */
   readonly outcome: 'done' | 'unchanged'
@@ -59,8 +59,6 @@ export interface ConnectStep {
 export interface Connection {
   /** The whole configuration of the source. */
   readonly config: Readonly<Record<string, unknown>>
-  /** Policies by endpoint, if others post for the source. An empty policy removes the authentication of an endpoint. */
-  readonly endpoints?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /** The preset that handles what the source posts to the endpoint of that name. It is added unless a mapping does. */
   readonly preset?: string
   /** The connected thing, such as the address of a mailbox. Default: the name of the source. */

@@ -28,12 +28,6 @@ export interface SourceCall {
   /** Returns what one request to this endpoint may hold under the current configuration. */
   limitsOf(endpoint: string): PostLimits
   /**
-   * Receives what others post to this endpoint as long as this run lasts. They are authenticated as the endpoint's policy
-   * requires. `take` settles when the request may be answered with success; if it throws, the answer is 503 and the sender
-   * retries. Returns false if requests cannot be received, as in a process without a hook surface.
-   */
-  receive(endpoint: string, take: (body: unknown) => Promise<void>): boolean
-  /**
    * Registers a listener that is called, until this run ends, after each change of the gateway's configuration that does not
    * change the source, because what was refused may be accepted now.
    */
@@ -90,7 +84,7 @@ export interface SourceReport {
   readonly state: 'working' | 'failing' | 'waiting'
   /** A sentence for the operator. */
   readonly detail: string
-  /** Times in milliseconds since the Unix epoch, by what happens then, such as `watchEnds` or `lastMail`. */
+  /** Times in milliseconds since the Unix epoch, by what happens then, such as `readAt` or `lastMail`. */
   readonly times?: Readonly<Record<string, number>>
   /** Numbers by what they count, such as `posted`. `refused` counts what the gateway refused and the source retries. */
   readonly counts?: Readonly<Record<string, number>>

@@ -90,7 +90,7 @@ test('the metrics of a source are its state, its times in seconds and its counts
         state: 'working',
         detail: '',
         since: 0,
-        times: { watchEnds: 1_795_950_106_500 },
+        times: { lastMail: 1_795_950_106_500 },
         counts: { posted: 12 },
       },
     ],
@@ -102,7 +102,7 @@ test('the metrics of a source are its state, its times in seconds and its counts
   assert.match(text, /^reveille_database_oldest_transaction_seconds 90\.5$/m)
   assert.match(text, /^reveille_issues\{code="LOOP",severity="degraded",state="open"\} 2$/m)
   assert.match(text, /^reveille_source_state\{source="gmail",state="working"\} 1$/m)
-  assert.match(text, /^reveille_source_time_seconds\{source="gmail",what="watch_ends"\} 1795950106\.5$/m)
+  assert.match(text, /^reveille_source_time_seconds\{source="gmail",what="last_mail"\} 1795950106\.5$/m)
   assert.match(text, /^reveille_source_counted\{source="gmail",what="posted"\} 12$/m)
 })
 

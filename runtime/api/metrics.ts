@@ -303,7 +303,7 @@ function exposeCluster(add: AddMetric, { nodes, database }: GatewayStatus): void
   )
 }
 
-/** Writes `watchEnds` as `watch_ends`, as the names of metrics are written. */
+/** Writes `lastMail` as `last_mail`, as the names of metrics are written. */
 function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

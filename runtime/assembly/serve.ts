@@ -17,11 +17,9 @@ import { createRequestDryRuns } from '../reload/request-dry-runs.ts'
 import { createReplayJobs, createReplays } from '../replay/index.ts'
 import {
   createCatchUps,
-  createPushHandlers,
   createSharedStorage,
   createSourceClock,
   createSources,
-  type PushHandlers,
   sourcesFolder,
 } from '../sources/index.ts'
 import { createTrust } from '../trust/index.ts'
@@ -43,9 +41,8 @@ export async function createServing(
   const { current } = configured
   const app = createApp(() => current().snapshot.settings.gateway.trustedProxies)
   const stages = { ...assembly, configured, stored, working, app }
-  const pushHandlers = createPushHandlers()
-  const { hooks, read } = createHooks(stages, pushHandlers)
-  const sources = createSourcing(stages, pushHandlers, hooks)
+  const { hooks, read } = createHooks(stages)
+  const sources = createSourcing(stages, hooks)
   const replaying = createReplaying(stages, hooks, read)
   const listening = createListening(assembly, configured, { app, hooks })
   registerAdmin(stages, { ...replaying, listening, read, sources: sources.states })
@@ -62,7 +59,7 @@ interface Stages extends Assembly {
   readonly app: FastifyInstance
 }
 
-function createHooks(stages: Stages, pushHandlers: PushHandlers) {
+function createHooks(stages: Stages) {
   const { options, parts, draining, app } = stages
   const { current, settings, plugins, mask, log, now, mintId } = stages.configured
   const { store, shared, counters } = stages.stored
@@ -89,7 +86,6 @@ function createHooks(stages: Stages, pushHandlers: PushHandlers) {
     loopIn: createLoopGuard(sentMessages, () =>
       loadSentMessages(sentMessages, store.read, now()).catch(onForgotten),
     ),
-    pushHandlerOf: pushHandlers.handlerOf,
   })
   return { hooks, read: recorder.read }
 }
@@ -97,7 +93,6 @@ function createHooks(stages: Stages, pushHandlers: PushHandlers) {
 /** The sources, which one node runs for all: `begin` takes part, and `end` hands them over. */
 function createSourcing(
   { options, parts, configured, stored, working }: Stages,
-  pushHandlers: PushHandlers,
   { post }: Pick<HookSurface, 'post'>,
 ) {
   const { current, plugins, reloader, settings, log, now } = configured
@@ -111,7 +106,7 @@ function createSourcing(
       live: () => (lead.isHeld() ? [...plugins.sources(), ...catchUps()] : []),
       confirm: lead.confirm,
       ...(sourceValues && { storageOf: createSharedStorage(sourceValues) }),
-      ...{ post, pushHandlers, log },
+      ...{ post, log },
       limitsOf: (endpoint) => postLimitsOf(current().snapshot, endpoint),
       folder: sourcesFolder(settings.gateway.dataDir),
       clock: options.clock ?? createSourceClock(now),

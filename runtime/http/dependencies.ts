@@ -58,7 +58,6 @@ export function createDependencies(options: HookSurfaceOptions) {
     waits: createOutcomeWaits({ store, timers, draining }),
     pipeline: createRequestPipeline({
       loopIn: () => undefined,
-      pushHandlerOf: () => undefined,
       isBoundToLoopback: false,
       verifyDependencies: nothingWithinReach,
       performHandshakeEffects: async () => {},

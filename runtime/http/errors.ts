@@ -47,7 +47,6 @@ const errorTable = {
     30,
   ),
   HANDSHAKE_UNAVAILABLE: retryable(503, 'The handshake cannot be completed now; try again later.', 30),
-  RECEIVER_FAILED: retryable(503, 'The receiver of this endpoint is unavailable; try again later.', 10),
   TOO_MANY_STREAMS: retryable(503, 'Too many clients follow the stream; try again later.', 30),
   BACKLOG: retryable(503, 'Too much work is waiting; try again later.', 30),
   DRAINING: retryable(503, 'The gateway is stopping; try again soon.', 5),

@@ -34,5 +34,4 @@ export {
   type PostInternally,
   postLimitsOf,
 } from './sources/internal-request.ts'
-export type { PushHandler } from './sources/push-handling.ts'
 export { trySurface } from './try-surface.ts'

@@ -26,7 +26,7 @@ import { presentedToken, withoutToken, withoutTokens } from './auth/presented-to
 import { createRejectUnauthenticated, overRate } from './auth/reject.ts'
 import { createSenderWarnings } from './auth/sender-warnings.ts'
 import { createSignatureStep } from './auth/signature.ts'
-import { type Decoded, decodedIfReadable, decodeJson, decoderFor, maxBytesFor } from './body/decode.ts'
+import { type Decoded, decodedIfReadable, decoderFor, maxBytesFor } from './body/decode.ts'
 import { decompress } from './body/decompress.ts'
 import { declaredBytes, digestOfBody } from './body/read-body.ts'
 import type { Throttle } from './clients/throttle.ts'
@@ -41,12 +41,6 @@ import {
   type RequestFacts,
   refused,
 } from './request-context.ts'
-import {
-  createPushHandling,
-  type PushHandler,
-  refusedWithoutSource,
-  sourceOf,
-} from './sources/push-handling.ts'
 import { isValidAddress } from './target.ts'
 
 export interface RequestPipelineOptions {
@@ -71,11 +65,6 @@ export interface RequestPipelineOptions {
    * `verify` answered the handshake. @throws UnavailableError
    */
   readonly performHandshakeEffects: (policy: string, handshake: Handshake, client: string) => Promise<void>
-  /**
-   * The source that handles what is posted to an endpoint at this moment. Such an endpoint is known although no mapping covers
-   * it, and mappings that do cover it are not asked.
-   */
-  readonly pushHandlerOf: (endpoint: string) => PushHandler | undefined
   /** Reason why the gateway itself caused the request, in one sentence; such a request is ignored. */
   readonly loopIn: (request: HookRequest) => string | undefined | Promise<string | undefined>
   /** Called for a request whose token or secret is not the newest of its list, which the configuration names so. */
@@ -94,8 +83,6 @@ export interface Admitted {
   readonly by: Exclude<AuthResult['kind'], 'failed'> | 'handshake'
   /** The refusal of an unauthenticated request whose body is no unsigned handshake. */
   readonly refusal?: Refused
-  /** Present where a source has taken over the endpoint. */
-  readonly pushHandler?: PushHandler | undefined
 }
 
 interface Admission extends Pick<Admitted, 'facts' | 'by' | 'refusal'> {
@@ -121,7 +108,7 @@ export function createRequestPipeline(options: RequestPipelineOptions) {
 type Steps = ReturnType<typeof createSteps>
 
 function createSteps(options: RequestPipelineOptions) {
-  const { log, now, timers, draining, throttle, performHandshakeEffects, verifyDependencies } = options
+  const { log, now, throttle, performHandshakeEffects, verifyDependencies } = options
   const warnings = createSenderWarnings(log, now, options.onOldToken)
   const rejectUnauthenticated = createRejectUnauthenticated(throttle)
   return {
@@ -130,7 +117,6 @@ function createSteps(options: RequestPipelineOptions) {
     rejectUnauthenticated,
     handshakes: createHandshakes({ throttle, rejectUnauthenticated, performHandshakeEffects }),
     verifySignature: createSignatureStep({ verifyDependencies, throttle, warnings, rejectUnauthenticated }),
-    handlePush: createPushHandling({ timers, draining }),
   }
 }
 
@@ -151,16 +137,14 @@ async function admit(steps: Steps, arrived: RequestContext): Promise<Concluded<R
       : { facts, by, refusal, endpoint, endpointAuth, query, maxBytes }
   }
   if (!isValidAddress(incoming.url ?? '')) return refusedWith(facts, 'INVALID_ADDRESS')
-  const pushHandler = endpoint === undefined ? undefined : steps.pushHandlerOf(endpoint)
-  if (endpoint === undefined || !(pushHandler || snapshot.covers(endpoint)))
-    return refusedWith(facts, 'NOT_FOUND')
+  if (endpoint === undefined || !snapshot.covers(endpoint)) return refusedWith(facts, 'NOT_FOUND')
   if (token !== undefined) steps.warnings.ofToken(facts, token)
   // A signature is verified once the body is read, and its request counts then.
   const limited = by === 'signature' ? undefined : overEndpointRate(steps, endpointAuth)
   const unable = limited ?? inability(steps, endpoint)
   if (unable) return { facts, outcome: unable }
   if (declaredBytes(incoming) > limit) return refusedWith(facts, 'BODY_TOO_LARGE')
-  return { facts, by, endpoint, endpointAuth, query, maxBytes: limit, pushHandler }
+  return { facts, by, endpoint, endpointAuth, query, maxBytes: limit }
 }
 
 /** Authenticates the sender by the head of its request, or ends the request. */
@@ -199,7 +183,7 @@ async function authenticateSender(
 }
 
 async function receive(steps: Steps, admitted: Admitted, sent: Buffer): Promise<Concluded<RequestContext>> {
-  const { facts: head, endpoint, endpointAuth, query, pushHandler, refusal, by, maxBytes } = admitted
+  const { facts: head, endpoint, endpointAuth, query, refusal, by, maxBytes } = admitted
   let body = sent
   let { timings, isAuthenticated } = head
   const facts = () => ({ ...head, body, timings, ...(isAuthenticated && { isAuthenticated }) })
@@ -222,7 +206,6 @@ async function receive(steps: Steps, admitted: Admitted, sent: Buffer): Promise<
       const handshake = await steps.handshakes.ofSender(head, endpointAuth, received)
       if (handshake) return ended(handshake)
     }
-    if (pushHandler) return ended(await steps.handlePush(head, pushHandler, decodeJson(body)))
     return await decide(steps, facts(), endpointAuth, query, body, decode)
   } catch (error) {
     return ended(outcomeOfError(error))
@@ -267,9 +250,9 @@ async function decide<Facts extends RequestFacts>(
   body: Buffer,
   decode: () => Decoded,
 ): Promise<Concluded<Facts>> {
-  const { endpoint = '', isInternal } = begun
+  const { endpoint = '' } = begun
   const { snapshot } = begun.live
-  const { hooks, sources } = snapshot.settings
+  const { hooks } = snapshot.settings
   const received = {
     endpoint,
     headers: withoutTokens(begun.headers, verify?.value.tokenHeaders ?? []),
@@ -304,8 +287,6 @@ async function decide<Facts extends RequestFacts>(
     const decision = await snapshot.resolve(request)
     timings = { ...timings, resolve: elapsed(begun, steps.clock) }
     steps.onResolved?.(request, snapshot)
-    const source = decision.outcome === 'ignored' && !isInternal ? sourceOf(endpoint, sources) : undefined
-    if (source !== undefined) return ended(refusedWithoutSource(source))
     if (decision.outcome !== 'accepted') {
       const outcome = 'code' in decision ? refusedByEngine(decision) : decision
       return { ...ended(outcome), ...(hasTrace(decision) && { decided: { request, decision } }) }

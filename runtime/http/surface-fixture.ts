@@ -87,20 +87,13 @@ export interface SnapshotOptions {
   readonly bodies?: 'none' | 'failed' | 'all'
   readonly endpoints?: Snapshot['endpoints']
   readonly trustedProxies?: Snapshot['settings']['gateway']['trustedProxies']
-  readonly sources?: Snapshot['settings']['sources']
   /** By the endpoint's name. */
   readonly policies?: Readonly<Record<string, EffectivePolicy>>
   readonly resolve?: (request: HookRequest) => Decision | Promise<Decision>
 }
 
 /** Options passed to the surface besides the snapshot. */
-const partNames = [
-  'loopIn',
-  'isBoundToLoopback',
-  'verifyDependencies',
-  'performHandshakeEffects',
-  'pushHandlerOf',
-] as const
+const partNames = ['loopIn', 'isBoundToLoopback', 'verifyDependencies', 'performHandshakeEffects'] as const
 
 export type SurfaceParts = Pick<HookSurfaceOptions, (typeof partNames)[number]> &
   Partial<Pick<RecorderOptions, 'relaysEvents'>>
@@ -121,7 +114,7 @@ export function createSnapshot(options: SnapshotOptions = {}): Snapshot {
   const settings = {
     gateway,
     hooks,
-    sources: options.sources ?? {},
+    sources: {},
     history: { bodies: options.bodies ?? 'failed', keepMs: 1, maxBodyBytes: 1_000_000 },
   }
   return {

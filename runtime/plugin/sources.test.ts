@@ -49,7 +49,7 @@ export default {
     call.report({ step: 'ask', outcome: 'done', detail: 'asked with ' + call.config.key })
     if (call.requested.fails) throw new Error('no consent for ' + call.config.key)
     await call.fetch('http://tides.test/')
-    return { config: { harbour: call.requested.harbour }, endpoints: {} }
+    return { config: { harbour: call.requested.harbour } }
   },
 }
 `
@@ -115,16 +115,12 @@ test('a source that is not configured is not loaded, and one that is runs when i
 
 test('a mistake in a mailbox is reported in `hooks.gmail`, and without a mailbox there is no source', async () => {
   const { host } = createHost()
-  const config = {
-    account: 'ada@example.com',
-    topic: 'projects/p/topics/t',
-    subscription: 'projects/p/subscriptions/s',
-  }
+  const config = { account: 'ada@example.com' }
   const asked = settings({ sources: { gmail: config } }).settings
   assert.doesNotThrow(() => checkPlugins(asked))
   assert.throws(
-    () => checkPlugins({ ...asked, sources: { gmail: { account: 'ada@example.com', mood: 1 } } }),
-    refusal('PLUGIN_CONFIG', 'hooks.gmail.topic is required', 'hooks.gmail.mood is not a known key'),
+    () => checkPlugins({ ...asked, sources: { gmail: { label: 'Work', mood: 1 } } }),
+    refusal('PLUGIN_CONFIG', 'hooks.gmail.account is required', 'hooks.gmail.mood is not a known key'),
   )
   ;(await host.prepare(settings({}))).commit()
   assert.deepEqual(host.sources(), [])
@@ -267,7 +263,7 @@ test('a source is connected before it is configured: nothing is set up, and secr
     signal: new AbortController().signal,
     report: (step: unknown) => void steps.push(step),
   } as unknown as ConnectCall
-  assert.deepEqual(await connector.connect(call), { config: { harbour: 'Brest' }, endpoints: {} })
+  assert.deepEqual(await connector.connect(call), { config: { harbour: 'Brest' } })
   assert.deepEqual(steps, [{ step: 'ask', outcome: 'done', detail: 'asked with [redacted]' }])
   assert.deepEqual(fetched, [['http://tides.test/', 'manual']])
   await assert.rejects(connector.connect({ ...call, requested: { fails: true } }), {

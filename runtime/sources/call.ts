@@ -9,8 +9,7 @@ import {
   type SourceStorage,
   transientError,
 } from '@reveille/kit'
-import type { InternalReply, InternalRequest, PostInternally, PushHandler } from '../http/index.ts'
-import type { PushHandlers } from './push-handlers.ts'
+import type { InternalReply, InternalRequest, PostInternally } from '../http/index.ts'
 import { jsonOf } from './source-storage.ts'
 import { readReport } from './state.ts'
 
@@ -26,11 +25,7 @@ export interface CallOptions extends GatewayAccess {
   readonly storage: SourceStorage
   /** Resolves while this process is the one that runs the source. Default: it always is. */
   confirm?(): Promise<void>
-  /** The push handlers of the process, unless it receives no requests. */
-  readonly pushHandlers: PushHandlers | undefined
   onReport(report: SourceReport): void
-  /** Called when the source would receive requests, which this process has none of. */
-  onUnreceived?(): void
 }
 
 export type RunCall = ReturnType<typeof createCall>
@@ -52,12 +47,11 @@ export interface HostCall {
 }
 
 export function createCall(options: CallOptions) {
-  const { source, storage, pushHandlers, clock, post, limitsOf, onReport } = options
+  const { source, storage, clock, post, limitsOf, onReport } = options
   const abort = new AbortController()
   const { signal } = abort
   /** Calls under way. A race against the end of the run would keep its memory for as long as the run lasts. */
   const pending = new Set<(reason: unknown) => void>()
-  const claims = new Set<PushHandler>()
   const listeners = new Set<() => void>()
   let isOver = false
 
@@ -90,21 +84,6 @@ export function createCall(options: CallOptions) {
     },
     post: (endpoint, body, own) => host.post({ endpoint, body, client: `source ${source}` }, own),
     limitsOf: (endpoint) => limitsOf(endpoint),
-    receive(endpoint, take) {
-      signal.throwIfAborted()
-      if (pushHandlers === undefined) {
-        options.onUnreceived?.()
-        return false
-      }
-      const pushHandler: PushHandler = (body) =>
-        during(async () => {
-          signal.throwIfAborted()
-          await take(body)
-        })
-      pushHandlers.claim(endpoint, pushHandler)
-      claims.add(pushHandler)
-      return true
-    },
     onReloaded(listener) {
       if (!isOver) listeners.add(listener)
     },
@@ -130,7 +109,6 @@ export function createCall(options: CallOptions) {
     end() {
       isOver = true
       listeners.clear()
-      pushHandlers?.release(claims)
       abort.abort(transientError('aborted', `The run of the source ${source} is over.`))
       for (const reject of pending) reject(signal.reason)
     },

@@ -3,7 +3,6 @@
 export { catchUpSource, createCatchUps } from './catch-up.ts'
 export { createSourceClock } from './clock.ts'
 export { lockSource } from './lock.ts'
-export { createPushHandlers, type PushHandlers } from './push-handlers.ts'
 export {
   createSharedStorage,
   createSourceStorage,

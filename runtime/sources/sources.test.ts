@@ -73,7 +73,6 @@ test('a source that ignores its end is abandoned after ten seconds, and its call
   await bed.until(() => deaf.calls.length === 1, 'it runs')
   const [call] = deaf.calls
   assert.ok(call)
-  call.receive('tides/push', async () => {})
   bed.live[0] = next.source
   bed.apply()
   await call.storage.write('cursor', 1)
@@ -83,8 +82,6 @@ test('a source that ignores its end is abandoned after ten seconds, and its call
   await assert.rejects(call.storage.write('cursor', 2), { code: 'aborted' })
   await assert.rejects(call.storage.read('cursor'), { code: 'aborted' })
   await assert.rejects(call.post('tides', {}), { code: 'aborted' })
-  assert.throws(() => call.receive('tides/push', async () => {}), { code: 'aborted' })
-  assert.equal(bed.pushHandlerOf('tides/push'), undefined)
   call.report({ state: 'working', detail: 'still here' })
   assert.equal(await next.calls[0]?.storage.read('cursor'), 1)
   assert.deepEqual(
@@ -325,67 +322,6 @@ test('garbage in a report is left out, and a report that is garbage is ignored',
   })
   report({ state: 'failing', detail: 'x'.repeat(1000), times: 'now', counts: null })
   assert.equal(bed.states()[0]?.detail.length, 500)
-})
-
-test('an endpoint is taken over by one source, for as long as its run lasts', async () => {
-  const first = createScripted('tides', untilAborted)
-  const second = createScripted('winds', untilAborted)
-  await using bed = await createBed([first.source, second.source])
-  bed.apply()
-  await bed.until(() => first.calls.length + second.calls.length === 2, 'both run')
-  const got: unknown[] = []
-  assert.equal(bed.pushHandlerOf('tides/push'), undefined)
-  const take = async (body: unknown) => {
-    got.push(body)
-    if (body === 'bad') throw new Error('not now')
-  }
-  assert.equal(first.calls[0]?.receive('tides/push', take), true)
-  assert.throws(() => second.calls[0]?.receive('tides/push', take), {
-    code: 'endpoint-taken',
-    name: 'PluginError',
-  })
-  assert.throws(() => first.calls[0]?.receive('tides/push', take), { code: 'endpoint-taken' })
-  for (const endpoint of ['wake', 'agent', '', '/tides', 'tides/'])
-    assert.throws(() => second.calls[0]?.receive(endpoint, take), { code: 'bad-endpoint' }, endpoint)
-  assert.equal(
-    second.calls[0]?.receive('winds/push', () => undefined as never),
-    true,
-  )
-
-  await bed.pushHandlerOf('tides/push')?.({ high: 4 })
-  await assert.rejects(async () => bed.pushHandlerOf('tides/push')?.('bad'), { message: 'not now' })
-  await bed.pushHandlerOf('winds/push')?.({})
-  assert.deepEqual(got, [{ high: 4 }, 'bad'])
-  const known = bed.pushHandlerOf('tides/push')
-  bed.live.shift()
-  bed.apply()
-  await assert.rejects(async () => known?.({}), { code: 'aborted' }, 'one that is to end takes nothing')
-  await bed.untilStates('starting')
-  assert.equal(bed.pushHandlerOf('tides/push'), undefined)
-  assert.ok(bed.pushHandlerOf('winds/push'))
-})
-
-test('a request that was being received when a run ends is refused, so that its sender sends it again', async () => {
-  const { source, calls } = createScripted('tides', untilAborted)
-  await using bed = await createBed([source])
-  bed.apply()
-  await bed.until(() => calls.length === 1, 'it runs')
-  calls[0]?.receive('tides/push', () => new Promise(() => {}))
-  const receiving = bed.pushHandlerOf('tides/push')?.({})
-  bed.live.length = 0
-  bed.apply()
-  await assert.rejects(async () => receiving, { code: 'aborted' })
-})
-
-test('a source learns that the process receives no requests', async () => {
-  const { source, calls } = createScripted('tides', untilAborted)
-  await using bed = await createBed([source], { pushHandlers: undefined })
-  bed.apply()
-  await bed.until(() => calls.length === 1, 'it runs')
-  assert.equal(
-    calls[0]?.receive('tides/push', async () => {}),
-    false,
-  )
 })
 
 test('a source that is closed while it waits for the lock never runs', async () => {

@@ -4,12 +4,11 @@ import { join } from 'node:path'
 import type { SourceStorage } from '@reveille/kit'
 import type { Logger } from 'pino'
 import type { CallOptions, GatewayAccess, RunnableSource } from './call.ts'
-import type { PushHandlers } from './push-handlers.ts'
 import { createSourceStorage } from './source-storage.ts'
 import type { SourceState } from './state.ts'
 import { type Supervisor, superviseSource } from './supervisor.ts'
 
-export interface SourcesOptions extends GatewayAccess, Pick<CallOptions, 'confirm' | 'onUnreceived'> {
+export interface SourcesOptions extends GatewayAccess, Pick<CallOptions, 'confirm'> {
   /** Returns the configured sources. Another object with the same name is a changed source. */
   readonly live: () => readonly RunnableSource[]
   /** The folder with one folder for each source, by its name. */
@@ -17,8 +16,6 @@ export interface SourcesOptions extends GatewayAccess, Pick<CallOptions, 'confir
   readonly log: Logger
   /** Where a source keeps its values. Default: in its folder. */
   readonly storageOf?: (source: string, folder: string) => SourceStorage
-  /** Where sources take over endpoints. Default: this process receives no requests. */
-  readonly pushHandlers?: PushHandlers
   /** Called with each change of a state, and each report. */
   readonly onState?: (state: SourceState) => void
   /** Default: `Math.random`. */
@@ -28,7 +25,7 @@ export interface SourcesOptions extends GatewayAccess, Pick<CallOptions, 'confir
 export type Sources = ReturnType<typeof createSources>
 
 export function createSources(options: SourcesOptions) {
-  const { live, folder, random = Math.random, pushHandlers, onState = () => {} } = options
+  const { live, folder, random = Math.random, onState = () => {} } = options
   const { storageOf = (_source: string, own: string) => createSourceStorage(own) } = options
   /** The last supervisor of each source, by its name. */
   const supervisors = new Map<string, Supervisor>()
@@ -46,7 +43,6 @@ export function createSources(options: SourcesOptions) {
       storage,
       random,
       onState,
-      pushHandlers,
     })
     supervisors.set(name, supervisor)
     supervisor.ended.then(() => {

@@ -19,9 +19,7 @@ import {
 import { lockSource } from './lock.ts'
 import { createStateLog, logState, type SourceState } from './state.ts'
 
-export interface SupervisorOptions
-  extends GatewayAccess,
-    Pick<CallOptions, 'storage' | 'confirm' | 'pushHandlers' | 'onUnreceived'> {
+export interface SupervisorOptions extends GatewayAccess, Pick<CallOptions, 'storage' | 'confirm'> {
   /** The folder of the source. */
   readonly folder: string
   readonly log: Logger

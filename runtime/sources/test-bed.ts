@@ -7,7 +7,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Posted, PostLimits, SourceCall, SourceClock } from '@reveille/kit'
 import { pino } from 'pino'
 import type { RunnableSource } from './call.ts'
-import { createPushHandlers, createSources, type SourcesOptions } from './index.ts'
+import { createSources, type SourcesOptions } from './index.ts'
 
 export interface ManualSourceClock extends SourceClock {
   /** Returns the remaining milliseconds of each sleep, the shortest first. */
@@ -89,7 +89,6 @@ export async function createBed(live: RunnableSource[], options: Partial<Sources
   const lines: Record<string, unknown>[] = []
   const posts: Parameters<SourcesOptions['post']>[0][] = []
   const log = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) })
-  const pushHandlers = createPushHandlers()
   const sources = createSources({
     live: () => live,
     async post(request): Promise<Posted> {
@@ -101,7 +100,6 @@ export async function createBed(live: RunnableSource[], options: Partial<Sources
     log,
     clock,
     random: () => 1,
-    pushHandlers,
     ...options,
   })
 
@@ -116,7 +114,6 @@ export async function createBed(live: RunnableSource[], options: Partial<Sources
 
   return {
     ...sources,
-    pushHandlerOf: pushHandlers.handlerOf,
     live,
     clock,
     lines,

@@ -23,7 +23,6 @@ export interface MailboxOptions {
   readonly settings?: Readonly<Record<string, unknown>>
   /** The time of Google's clock. Default: now. */
   readonly now?: number
-  readonly push?: { readonly endpoint: string; readonly serviceAccount: string }
 }
 
 export type Mailbox = Awaited<ReturnType<typeof createMailbox>>
@@ -32,7 +31,7 @@ export async function createMailbox(t: TestContext, options: MailboxOptions = {}
   const google = await createFakeGoogle({ now: options.now ?? Date.now() })
   atEnd(t, () => google.close())
   const { account, baseUrls } = google
-  const settings = { account, ...google.prepare(options), baseUrls, ...options.settings }
+  const settings = { account, baseUrls, ...options.settings }
   return {
     google,
     /** The values under `hooks.gmail`. */

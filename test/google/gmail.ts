@@ -5,58 +5,8 @@ import type { HistoryRecord, Mail, Mailbox } from './mailbox.ts'
 import { badArgument, refusal } from './refusal.ts'
 import type { Handler, Values } from './requests.ts'
 
-export interface Watch {
-  readonly topic: string
-  readonly labelIds: readonly string[]
-  readonly endsAt: number
-}
-
-interface WatchBody {
-  readonly topicName?: string
-  readonly labelIds?: readonly string[]
-}
-
-export interface GmailOptions {
-  readonly project: string
-  readonly mailbox: Mailbox
-  now(): number
-  /** Publishes to the topic. Returns why Gmail may not, in Pub/Sub's words, or undefined if it may. */
-  publish(topic: string, data: string): { readonly code: number; readonly why: string } | undefined
-}
-
-/** https://developers.google.com/workspace/gmail/api/guides/push#renew_mailbox_watch */
-const watchMs = 7 * 86_400_000
-
-export function createGmail({ project, mailbox, now, publish }: GmailOptions) {
-  let watch: Watch | undefined
-  const current = () => (watch !== undefined && watch.endsAt > now() ? watch : undefined)
-
-  function notify(topic: string) {
-    const news = { emailAddress: mailbox.account, historyId: mailbox.historyId() }
-    return publish(topic, Buffer.from(JSON.stringify(news)).toString('base64'))
-  }
-
-  function begin({ topicName: topic = '', labelIds = [] }: WatchBody): gmail_v1.Schema$WatchResponse {
-    if (!new RegExp(`^projects/${project}/topics/[^/]+$`).test(topic)) {
-      throw badArgument('gmail', `Invalid topicName does not match projects/${project}/topics/*`)
-    }
-    checkLabels(mailbox, labelIds)
-    if ((current()?.topic ?? topic) !== topic) {
-      const message =
-        'Only one user push notification client allowed per developer (call /stop then try again)'
-      throw refusal('gmail', { code: 400, message })
-    }
-    const refused = notify(topic)
-    // People report these words: https://github.com/googleapis/google-api-nodejs-client/issues/2843
-    if (refused !== undefined) {
-      const message = `Error sending test message to Cloud PubSub ${topic} : ${refused.why}`
-      throw refusal('gmail', { code: refused.code, message })
-    }
-    watch = { topic, labelIds, endsAt: now() + watchMs }
-    return { historyId: String(mailbox.historyId()), expiration: String(watch.endsAt) }
-  }
-
-  const handlers: Readonly<Record<string, Handler>> = {
+export function createGmail(mailbox: Mailbox): Readonly<Record<string, Handler>> {
+  return {
     'gmail.users.getProfile': ({ account }): gmail_v1.Schema$Profile => ({
       emailAddress: account,
       messagesTotal: mailbox.mails().length,
@@ -64,44 +14,28 @@ export function createGmail({ project, mailbox, now, publish }: GmailOptions) {
       historyId: String(mailbox.historyId()),
     }),
     'gmail.users.labels.list': (): gmail_v1.Schema$ListLabelsResponse => ({ labels: mailbox.labels }),
-    'gmail.users.watch': ({ body }) => begin(body),
-    'gmail.users.stop': () => {
-      watch = undefined
-      return undefined
-    },
     'gmail.users.history.list': ({ query }) => listHistory(mailbox, query),
     'gmail.users.messages.list': ({ query }) => listMessages(mailbox, query),
     'gmail.users.messages.get': ({ path: [, id = ''], query }) => {
       const mail = mailbox.mail(id)
-      if (mail === undefined) throw refusal('gmail', { code: 404 })
+      if (mail === undefined) throw refusal({ code: 404 })
       return show(mail, query)
-    },
-  }
-  return {
-    handlers,
-    watch: current,
-    /** Notifies the topic of the watch, if there is one that covers the mail. */
-    announce(mail?: Mail): void {
-      const { topic, labelIds = [] } = current() ?? {}
-      const isCovered =
-        mail === undefined || labelIds.length === 0 || labelIds.some((id) => mail.labelIds.includes(id))
-      if (topic !== undefined && isCovered) notify(topic)
     },
   }
 }
 
 function checkLabels(mailbox: Mailbox, labelIds: readonly string[]): void {
   const unknown = labelIds.find((id) => !mailbox.labels.some((label) => label.id === id))
-  if (unknown !== undefined) throw badArgument('gmail', `Invalid label: ${unknown}`)
+  if (unknown !== undefined) throw badArgument(`Invalid label: ${unknown}`)
 }
 
 function listHistory(mailbox: Mailbox, query: Values): gmail_v1.Schema$ListHistoryResponse {
   const { startHistoryId, labelId, historyTypes = [] } = query as gmail_v1.Params$Resource$Users$History$List
   const max = pageSize(query)
-  if (!/^\d{1,20}$/.test(String(startHistoryId))) throw badArgument('gmail', 'Invalid startHistoryId')
+  if (!/^\d{1,20}$/.test(String(startHistoryId))) throw badArgument('Invalid startHistoryId')
   const start = Number(startHistoryId)
   // "Supplying an invalid or out of date startHistoryId typically returns an HTTP 404 error code."
-  if (start < mailbox.historyStart() || start > mailbox.historyId()) throw refusal('gmail', { code: 404 })
+  if (start < mailbox.historyStart() || start > mailbox.historyId()) throw refusal({ code: 404 })
   const after = Math.max(start, afterPage(query, String(start)))
   const rest = mailbox.history.filter(({ id }) => id > after)
   const page = rest.slice(0, max)
@@ -135,7 +69,7 @@ function listMessages(mailbox: Mailbox, query: Values): gmail_v1.Schema$ListMess
   // In seconds since the Unix epoch: https://developers.google.com/workspace/gmail/api/guides/filtering
   const [, after] = /^(?:after:(\d{9,11}))?$/.exec(q) ?? []
   if (q !== '' && after === undefined) {
-    throw refusal('gmail', { code: 501, message: `The fake Google cannot search for ${q}`, isWrong: true })
+    throw refusal({ code: 501, message: `The fake Google cannot search for ${q}`, isWrong: true })
   }
   const isJunk = (mail: Mail) => mail.labelIds.some((id) => id === 'SPAM' || id === 'TRASH')
   const found = mailbox
@@ -170,7 +104,7 @@ function show(mail: Mail, query: Values): gmail_v1.Schema$Message {
     internalDate: String(mail.at),
   }
   if (format === 'full') return { ...message, payload }
-  if (format !== 'metadata') throw refusal('gmail', { code: 501, message: `Format ${format}`, isWrong: true })
+  if (format !== 'metadata') throw refusal({ code: 501, message: `Format ${format}`, isWrong: true })
   const names = metadataHeaders.map((name) => name.toLowerCase())
   const { partId, mimeType, filename, headers = [] } = payload
   const shown = headers.filter(({ name }) => names.length === 0 || names.includes(String(name).toLowerCase()))
@@ -181,7 +115,7 @@ function show(mail: Mail, query: Values): gmail_v1.Schema$Message {
 function pageSize({ maxResults = 100 }: Values): number {
   const size = Number(maxResults)
   if (size >= 1 && size <= 500) return size
-  throw badArgument('gmail', `Invalid maxResults: ${size}. It must be between 1 and 500.`)
+  throw badArgument(`Invalid maxResults: ${size}. It must be between 1 and 500.`)
 }
 
 /** A page token is valid for the list that it came from. */
@@ -192,6 +126,6 @@ function pageToken(key: string, at: number): string {
 function afterPage({ pageToken: token }: Values, key: string): number {
   if (token === undefined) return 0
   const at = Number.parseInt(String(token), 10)
-  if (token !== pageToken(key, at)) throw badArgument('gmail', 'Invalid pageToken')
+  if (token !== pageToken(key, at)) throw badArgument('Invalid pageToken')
   return at
 }

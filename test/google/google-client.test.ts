@@ -5,7 +5,7 @@ import { OAuth2Client } from 'google-auth-library'
 import { createFakeGoogle, type FakeGoogle } from './index.ts'
 
 async function open() {
-  const google = await createFakeGoogle({ now: Date.now(), pullWait: 20 })
+  const google = await createFakeGoogle({ now: Date.now() })
   return { google, ...clientOf(google), [Symbol.asyncDispose]: google.close }
 }
 
@@ -22,47 +22,15 @@ function clientOf(google: FakeGoogle) {
   const { users } = gmail({ version: 'v1', auth })
   /** The root URL is set for each call, because the client drops the path of one that is set for all. */
   const at = { rootUrl: `${baseUrls.gmail}/`, retry: false }
-  async function pubsub<Data>(
-    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
-    path: string,
-    data?: object,
-  ): Promise<Data> {
-    const url = `${baseUrls.pubsub}/v1/${path}`
-    return (await auth.request<Data>({ url, method, data, retry: false })).data
-  }
-  return { auth, users, at, pubsub }
+  return { users, at }
 }
 
-interface Pulled {
-  readonly receivedMessages?: readonly {
-    readonly ackId: string
-    readonly message: { readonly data: string }
-  }[]
-}
-
-function noticesIn({ receivedMessages = [] }: Pulled): unknown[] {
-  return receivedMessages.map(({ message }) => JSON.parse(Buffer.from(message.data, 'base64').toString()))
-}
-
-test("Google's own client watches, pulls, and reads history and mails without a refused request", async () => {
+test("Google's own client reads profile, history and mails without a refused request", async () => {
   await using opened = await open()
-  const { google, users, at, pubsub } = opened
-  const { topic, subscription } = google.prepare()
-  const watched = await users.watch(
-    { userId: 'me', requestBody: { topicName: topic, labelIds: ['INBOX'] } },
-    at,
-  )
-  assert.equal(Number(watched.data.expiration), google.now() + 7 * 86_400_000)
-  const since = watched.data.historyId ?? ''
-  const first = await pubsub<Pulled>('POST', `${subscription}:pull`, { maxMessages: 10 })
-  assert.deepEqual(noticesIn(first), [{ emailAddress: google.account, historyId: Number(since) }])
-  const ackIds = first.receivedMessages?.map(({ ackId }) => ackId)
-  assert.deepEqual(await pubsub('POST', `${subscription}:acknowledge`, { ackIds }), {})
-  assert.equal(google.unacknowledged, 0)
-
-  const waiting = pubsub<Pulled>('POST', `${subscription}:pull`, { maxMessages: 10 })
+  const { google, users, at } = opened
+  const profile = await users.getProfile({ userId: 'me' }, at)
+  const since = profile.data.historyId ?? ''
   const id = google.deliver({ subject: 'Lunch?', text: 'At noon & on time' })
-  const [news] = noticesIn(await waiting) as { historyId: number }[]
   const history = await users.history.list(
     { userId: 'me', startHistoryId: since, labelId: 'INBOX', historyTypes: ['messageAdded'] },
     at,
@@ -71,7 +39,7 @@ test("Google's own client watches, pulls, and reads history and mails without a 
     history.data.history?.map(({ messagesAdded }) => messagesAdded?.map(({ message }) => message?.id)),
     [[id]],
   )
-  assert.equal(history.data.historyId, String(news?.historyId))
+  assert.ok(BigInt(history.data.historyId ?? 0) > BigInt(since))
 
   const mail = await users.messages.get({ userId: 'me', id, format: 'full' }, at)
   const { mimeType, body } = mail.data.payload ?? {}

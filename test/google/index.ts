@@ -6,8 +6,6 @@ import { openFakeServer } from '@reveille/kit/fake-server'
 import { createGmail } from './gmail.ts'
 import { createMailbox, type NewMail } from './mailbox.ts'
 import { type Answer, createOAuth } from './oauth.ts'
-import { createPubSub } from './pubsub.ts'
-import type { Handler } from './requests.ts'
 import { type Call, createServing } from './serve.ts'
 
 export type { Call, Fault } from './serve.ts'
@@ -15,8 +13,6 @@ export type { Call, Fault } from './serve.ts'
 export interface FakeGoogleOptions {
   /** The time of its clock, until it is advanced. Without it, the clock runs. */
   readonly now?: number
-  /** Real milliseconds that a pull waits for a message; Google waits for a minute and a half. Default: 1,000. */
-  readonly pullWait?: number
 }
 
 export type FakeGoogle = Awaited<ReturnType<typeof createFakeGoogle>>
@@ -26,7 +22,7 @@ const account = 'ada@example.com'
 /** A test that waits longer fails. Milliseconds. */
 const timeoutMs = 20_000
 
-export async function createFakeGoogle({ now: start, pullWait = 1_000 }: FakeGoogleOptions = {}) {
+export async function createFakeGoogle({ now: start }: FakeGoogleOptions = {}) {
   let ahead = 0
   const now = () => (start ?? Date.now()) + ahead
   const changes = new EventEmitter().setMaxListeners(0)
@@ -36,16 +32,8 @@ export async function createFakeGoogle({ now: start, pullWait = 1_000 }: FakeGoo
     secret: `GOCSPX-${randomBytes(21).toString('base64url')}`,
   }
   const oauth = createOAuth(client, now)
-  const pubsub = createPubSub({ now, pullWait, onPush: changed })
-  let lost = 0
-  const mailbox = createMailbox(account, now, ({ mail }) => {
-    if (lost > 0) lost -= 1
-    else gmail.announce(mail)
-  })
-  const gmail = createGmail({ project, mailbox, now, publish: pubsub.publish })
-  const handlers: Readonly<Record<string, Handler>> = { ...gmail.handlers, ...pubsub.handlers }
-
-  const google = createServing({ project, handlers, oauth, now, changed })
+  const mailbox = createMailbox(account, now)
+  const google = createServing({ handlers: createGmail(mailbox), oauth, now, changed })
   const server = await openFakeServer({ answer: google.answer })
   const { url } = server
 
@@ -65,10 +53,7 @@ export async function createFakeGoogle({ now: start, pullWait = 1_000 }: FakeGoo
       accounts: `${url}/accounts`,
       oauth: `${url}/oauth`,
       gmail: `${url}/gmail`,
-      pubsub: `${url}/pubsub`,
     },
-    /** Google's keys for push tokens, as `https://www.googleapis.com/oauth2/v3/certs` answers them. */
-    certsUrl: `${url}/certs/oauth2/v3/certs`,
     /** https://developers.google.com/identity/protocols/oauth2/native-app#creatingcred */
     clientFile: {
       installed: {
@@ -84,15 +69,6 @@ export async function createFakeGoogle({ now: start, pullWait = 1_000 }: FakeGoo
     account,
     /** Makes a consent without asking a person, and returns its credentials as they are stored under `credentials`. */
     credentials: (): object => oauth.credentials(account),
-    /** Makes topic, subscription and role as setup would, and returns their names. */
-    prepare({ push }: { push?: { endpoint: string; serviceAccount: string } } = {}) {
-      const topic = `projects/${project}/topics/reveille-gmail`
-      const subscription = `projects/${project}/subscriptions/reveille-gmail`
-      const oidcToken = push && { serviceAccountEmail: push.serviceAccount }
-      pubsub.prepare(topic, subscription, push && { pushEndpoint: push.endpoint, oidcToken })
-      return { topic, subscription }
-    },
-
     /** Follows the page as the person's browser would, through to the redirect. */
     consent: async (page: string, given: Answer = 'allow') => fetch(await addressAfter(page, given)),
     /** Does the same, but stops before the redirect, whose address a person would paste. */
@@ -102,7 +78,7 @@ export async function createFakeGoogle({ now: start, pullWait = 1_000 }: FakeGoo
     /** Makes the current access tokens void. Refresh tokens stay good. */
     expireAccessTokens: oauth.expireAccessTokens,
 
-    /** Delivers a new mail and returns its id. Gmail notifies the topic of a watch that covers one of its labels. */
+    /** Delivers a new mail and returns its id. */
     deliver: (mail: NewMail = {}) => mailbox.deliver(mail),
     deliverMany,
     remove: mailbox.remove,
@@ -110,32 +86,6 @@ export async function createFakeGoogle({ now: start, pullWait = 1_000 }: FakeGoo
     expireHistory: mailbox.expireHistory,
     /** Makes a label of the person's own, and returns its id. */
     addLabel: mailbox.addLabel,
-    /** Notifies once more, as Pub/Sub may. */
-    notifyAgain: () => gmail.announce(),
-    /** Never publishes the next notifications, this many, as Gmail says may happen. */
-    loseNotifications(count: number): void {
-      lost += count
-    },
-    /** The current watch, if there is one. */
-    get watch() {
-      return gmail.watch()
-    },
-    /** The number of notifications that were not acknowledged. */
-    get unacknowledged() {
-      return pubsub.unacknowledged()
-    },
-    /** The roles of the topics: `roles/pubsub.publisher` -> members. */
-    get roles() {
-      return pubsub.roles()
-    },
-    /** The existing topics and subscriptions. */
-    get resources() {
-      return pubsub.names()
-    },
-    pushes: pubsub.pushes.ended,
-    /** Sends pushes for the origin `from` (`https://hooks.example.com`) to `to`, on loopback. */
-    tunnel: (from: string, to: string) => void pubsub.pushes.tunnels.set(new URL(from).origin, to),
-
     /** Adds faults, one for each of the next calls of an operation, in order. `*` is every operation. */
     fail: google.fail,
     /** All calls, in order. */
@@ -144,7 +94,7 @@ export async function createFakeGoogle({ now: start, pullWait = 1_000 }: FakeGoo
     /** Calls that Google would have refused. A test asserts that the list is empty at its end. */
     mistakes: google.mistakes as readonly string[],
     /**
-     * Resolves when the condition holds. It is checked when a call comes or ends, after each push and each move of the
+     * Resolves when the condition holds. It is checked when a call comes or ends, and after each move of the
      * clock. @throws Error after 20 s
      */
     until(isSo: () => boolean): Promise<void> {
@@ -163,15 +113,11 @@ export async function createFakeGoogle({ now: start, pullWait = 1_000 }: FakeGoo
     },
     /** The time of Google's clock. */
     now,
-    /** Moves Google's clock, so that watches and ack deadlines end. */
+    /** Moves Google's clock, so that tokens end. */
     advance(ms: number): void {
       ahead += ms
-      pubsub.wakeAll()
       changed()
     },
-    async close(): Promise<void> {
-      await pubsub.close()
-      await server.close()
-    },
+    close: server.close,
   }
 }

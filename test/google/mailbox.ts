@@ -34,7 +34,7 @@ const systemLabels = [
 
 export type Mailbox = ReturnType<typeof createMailbox>
 
-export function createMailbox(account: string, now: () => number, onChange: (record: HistoryRecord) => void) {
+export function createMailbox(account: string, now: () => number) {
   const labels = systemLabels.map((id) => ({ id, name: id, type: 'system' }))
   const mails = new Map<string, Mail>()
   const history: HistoryRecord[] = []
@@ -43,9 +43,7 @@ export function createMailbox(account: string, now: () => number, onChange: (rec
   let count = 0
 
   function record(type: HistoryRecord['type'], mail: Mail): void {
-    const made = { id: historyId, type, mail }
-    history.push(made)
-    onChange(made)
+    history.push({ id: historyId, type, mail })
   }
 
   /** Ids grow by gaps that cannot be predicted. */

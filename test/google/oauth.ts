@@ -28,7 +28,7 @@ export interface AccessToken {
 /** A person's answer on the page. */
 export type Answer = 'allow' | 'deny' | { readonly only: readonly string[] } | { readonly as: string }
 
-const knownScopes = ['gmail.readonly', 'pubsub'].map((name) => `https://www.googleapis.com/auth/${name}`)
+const knownScopes = ['https://www.googleapis.com/auth/gmail.readonly']
 /** https://developers.google.com/identity/protocols/oauth2/native-app#exchange-authorization-code */
 const tokenSeconds = 3_600
 /** RFC 6749, 4.1.2, recommends ten minutes at most. */

@@ -1,7 +1,6 @@
 /** Writes Google's refusals in their own shapes. */
 
 import type { FakeServerAnswer } from '@reveille/kit/fake-server'
-import type { Service } from './requests.ts'
 
 export class Refusal extends Error {
   readonly answer: FakeServerAnswer
@@ -24,11 +23,9 @@ const codes: Readonly<Record<number, readonly [status: string, reason: string, s
   401: ['UNAUTHENTICATED', 'authError', 'Request had invalid authentication credentials.'],
   403: ['PERMISSION_DENIED', 'forbidden', 'The caller does not have permission'],
   404: ['NOT_FOUND', 'notFound', 'Requested entity was not found.'],
-  409: ['ABORTED', 'aborted', 'There were concurrent policy changes.'],
   429: ['RESOURCE_EXHAUSTED', 'rateLimitExceeded', 'Resource has been exhausted (e.g. check quota).'],
   500: ['INTERNAL', 'backendError', 'Internal error encountered.'],
   503: ['UNAVAILABLE', 'backendError', 'The service is currently unavailable.'],
-  504: ['DEADLINE_EXCEEDED', 'backendError', 'Deadline expired before operation could complete.'],
 }
 
 export interface Wrong {
@@ -42,19 +39,19 @@ export interface Wrong {
   readonly isWrong?: boolean
 }
 
-/** Writes the error as Gmail does, with `errors`, or as newer services do, without. */
-export function refusal(service: Service, wrong: Wrong): Refusal {
+/** Writes the error as Gmail does. */
+export function refusal(wrong: Wrong): Refusal {
   const { code, details, headers, isWrong } = wrong
   const [usual = 'UNKNOWN', word = 'badRequest', sentence = 'Unknown Error.'] = codes[code] ?? []
   const { message = sentence, status = usual, reason = word } = wrong
-  const errors = service === 'gmail' ? { errors: [{ message, domain: 'global', reason }] } : {}
-  const body = { error: { code, message, ...errors, status, ...(details && { details }) } }
+  const errors = [{ message, domain: 'global', reason }]
+  const body = { error: { code, message, errors, status, ...(details && { details }) } }
   return new Refusal(message, { status: code, body, headers }, isWrong)
 }
 
 /** Refuses an argument that no state would make valid. */
-export function badArgument(service: Service, message: string): Refusal {
-  return refusal(service, { code: 400, message, isWrong: true })
+export function badArgument(message: string): Refusal {
+  return refusal({ code: 400, message, isWrong: true })
 }
 
 /** Refuses a request to an OAuth endpoint, as RFC 6749, 5.2, says. */
@@ -64,18 +61,18 @@ export function oauthRefusal(code: number, error: string, description: string, i
   return new Refusal(`${error}: ${description}`, answer, isWrong)
 }
 
-const errorInfo = (service: Service, reason: string, more: object = {}) => ({
+const errorInfo = (reason: string, more: object = {}) => ({
   '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
   reason,
   domain: 'googleapis.com',
-  metadata: { service: `${service}.googleapis.com`, ...more },
+  metadata: { service: 'gmail.googleapis.com', ...more },
 })
 
-/** Both services say this if a token is good, but not for the call. */
-export function missingScope(service: Service, isWrong: boolean): Refusal {
+/** Refuses a token that is good, but not for the call. */
+export function missingScope(isWrong: boolean): Refusal {
   const message = 'Request had insufficient authentication scopes.'
-  const details = [errorInfo(service, 'ACCESS_TOKEN_SCOPE_INSUFFICIENT')]
-  return refusal(service, { code: 403, message, reason: 'insufficientPermissions', details, isWrong })
+  const details = [errorInfo('ACCESS_TOKEN_SCOPE_INSUFFICIENT')]
+  return refusal({ code: 403, message, reason: 'insufficientPermissions', details, isWrong })
 }
 
 export interface Scripted {
@@ -91,7 +88,7 @@ const oauthErrors: Readonly<Record<number, readonly [error: string, sentence: st
   503: ['temporarily_unavailable', 'Try again.'],
 }
 
-/** Writes the refusal that a test has scripted, as the service of the operation does. */
+/** Writes the refusal that a test has scripted, as Gmail or the token server does. */
 export function scriptedRefusal(operation: string, { status, reason, retryAfter }: Scripted): Refusal {
   const headers = retryAfter === undefined ? undefined : { 'retry-after': String(retryAfter) }
   if (operation.startsWith('oauth.')) {
@@ -103,13 +100,12 @@ export function scriptedRefusal(operation: string, { status, reason, retryAfter 
     const html = '<!DOCTYPE html><html lang=en><title>Error 502 (Server Error)!!1</title></html>'
     return new Refusal('502', { status, body: html, headers: { 'content-type': 'text/html' } })
   }
-  const service = operation.startsWith('pubsub.') ? 'pubsub' : 'gmail'
-  if (reason === 'insufficientPermissions') return missingScope(service, false)
+  if (reason === 'insufficientPermissions') return missingScope(false)
   const why = /quota|limit/i.test(reason ?? '') ? 'RATE_LIMIT_EXCEEDED' : undefined
   const details =
     reason === 'accessNotConfigured'
-      ? [errorInfo(service, 'SERVICE_DISABLED', { consumer: 'projects/4711' })]
-      : why && [errorInfo(service, why)]
+      ? [errorInfo('SERVICE_DISABLED', { consumer: 'projects/4711' })]
+      : why && [errorInfo(why)]
   const word = reason === 'failedPrecondition' ? 'FAILED_PRECONDITION' : undefined
-  return refusal(service, { code: status, status: word, reason, details, headers })
+  return refusal({ code: status, status: word, reason, details, headers })
 }

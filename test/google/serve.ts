@@ -2,9 +2,8 @@
 
 import type { FakeServerAnswer, FakeServerRequest } from '@reveille/kit/fake-server'
 import type { createOAuth } from './oauth.ts'
-import { publicKeys } from './push.ts'
 import { badArgument, missingScope, Refusal, refusal, type Scripted, scriptedRefusal } from './refusal.ts'
-import { type Handler, mistakesIn, type Row, readQuery, rows, type Service } from './requests.ts'
+import { type Handler, mailScopes, mistakesIn, type Row, readQuery, rows } from './requests.ts'
 
 /** `reason` is one of Google's: `rateLimitExceeded`, `accessNotConfigured`. */
 export type Fault =
@@ -19,7 +18,7 @@ export type Fault =
   | { readonly until: Promise<unknown> }
 
 export interface Call {
-  /** `gmail.users.history.list`, `pubsub.projects.subscriptions.pull`, `oauth.token`, `oauth.auth`. */
+  /** `gmail.users.history.list`, `oauth.token`, `oauth.auth`. */
   readonly operation: string
   readonly body: unknown
   /** The status of the answer, or 0 if the call was cut. */
@@ -27,7 +26,6 @@ export interface Call {
 }
 
 export interface ServingOptions {
-  readonly project: string
   readonly handlers: Readonly<Record<string, Handler>>
   readonly oauth: ReturnType<typeof createOAuth>
   now(): number
@@ -35,48 +33,36 @@ export interface ServingOptions {
   changed(): void
 }
 
-export function createServing({ project, handlers, oauth, now, changed }: ServingOptions) {
+export function createServing({ handlers, oauth, now, changed }: ServingOptions) {
   const calls: Call[] = []
   const mistakes: string[] = []
   const faults = new Map<string, Fault[]>()
 
-  /** Returns the scopes' grant of the caller. @throws Refusal */
-  function authenticate(service: Service, { scopes }: Row, authorization = ''): string {
+  /** Returns the account of the caller. @throws Refusal */
+  function authenticate(authorization = ''): string {
     const [, text = ''] = /^Bearer ([\w.~+/-]+=*)$/i.exec(authorization) ?? []
     const token = oauth.accessToken(text)
     if (token === undefined || token.grant.isRevoked || token.endsAt <= now()) {
       // A token that was good before is not the caller's mistake.
-      throw refusal(service, { code: 401, isWrong: token === undefined })
+      throw refusal({ code: 401, isWrong: token === undefined })
     }
     // A person may leave scopes out, which is not the caller's mistake.
-    if (!scopes.some((scope) => token.grant.scopes.includes(scope))) {
-      throw missingScope(service, !token.grant.isPartial)
-    }
+    if (!mailScopes.some((scope) => token.grant.scopes.includes(scope)))
+      throw missingScope(!token.grant.isPartial)
     return token.grant.account
   }
 
-  /** Checks everything about a call of Gmail or Pub/Sub that does not depend on state. @throws Refusal */
-  function prepare(operation: string, service: Service, row: Row, request: FakeServerRequest) {
-    const caller = authenticate(service, row, request.headers['authorization'])
-    const { text, json, headers } = request
-    const isJson = headers['content-type']?.startsWith('application/json') && typeof json === 'object'
-    if (text !== '' && !isJson) throw badArgument(service, 'The body is no JSON.')
+  /** Checks everything about a call of Gmail that does not depend on state. @throws Refusal */
+  function prepare(operation: string, row: Row, request: FakeServerRequest) {
+    const account = authenticate(request.headers['authorization'])
+    if (request.text !== '') throw badArgument('No body belongs here.')
     const query = readQuery(row, request.query)
-    const wrong = mistakesIn(row, query, json)
-    if (wrong.length > 0) throw badArgument(service, wrong.join('\n'))
-    const path = row.path.exec(request.path.slice(`/${service}`.length))?.slice(1) ?? []
-    const [owner = ''] = path
-    if (service === 'gmail' && owner !== 'me' && owner !== caller) {
-      throw refusal(service, { code: 403, message: `Delegation denied for ${caller}`, isWrong: true })
-    }
-    if (service === 'pubsub' && owner.split('/')[1] !== project) {
-      throw refusal(service, { code: 403, message: 'User not authorized to perform this action.' })
-    }
-    const { signal = new AbortController().signal } = request
-    return async (): Promise<FakeServerAnswer> => {
-      const answer = await handlers[operation]?.({ path, query, body: json ?? {}, account: caller, signal })
-      return answer === undefined ? { status: 204 } : { body: answer }
-    }
+    const wrong = mistakesIn(row, query)
+    if (wrong.length > 0) throw badArgument(wrong.join('\n'))
+    const path = row.path.exec(request.path)?.slice(1) ?? []
+    if (path[0] !== 'me' && path[0] !== account)
+      throw refusal({ code: 403, message: `Delegation denied for ${account}`, isWrong: true })
+    return async (): Promise<FakeServerAnswer> => ({ body: handlers[operation]?.({ path, query, account }) })
   }
 
   const plain: Readonly<Record<string, (request: FakeServerRequest) => () => Promise<FakeServerAnswer>>> = {
@@ -89,23 +75,18 @@ export function createServing({ project, handlers, oauth, now, changed }: Servin
       oauth.checkForm(form)
       return async () => ({ body: oauth.answerForm(form), headers: { 'cache-control': 'no-store' } })
     },
-    'oauth.certs': () => async () => ({
-      body: await publicKeys(),
-      headers: { 'cache-control': 'public, max-age=20000, must-revalidate' },
-    }),
   }
 
   async function answer(request: FakeServerRequest): Promise<FakeServerAnswer | 'cut' | 'hang'> {
-    const { operation, service, row } = findOperation(request)
+    const { operation, row } = findOperation(request)
     const form = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded')
     const body = form ? Object.fromEntries(new URLSearchParams(request.text)) : request.json
     const call: Call = { operation, body, status: 0 }
     calls.push(call)
     changed()
     try {
-      const act = row ? prepare(operation, service, row, request) : plain[operation]?.(request)
-      if (act === undefined)
-        throw refusal(service, { code: 404, message: 'Method not found.', isWrong: true })
+      const act = row ? prepare(operation, row, request) : plain[operation]?.(request)
+      if (act === undefined) throw refusal({ code: 404, message: 'Method not found.', isWrong: true })
       const fault = faults.get(operation)?.shift() ?? faults.get('*')?.shift()
       const given = await meet(fault, operation, act)
       if (typeof given === 'object') call.status = given.status ?? 200
@@ -154,15 +135,10 @@ async function meet(
 const described: Readonly<Record<string, string>> = {
   'GET /accounts/o/oauth2/v2/auth': 'oauth.auth',
   'POST /oauth/token': 'oauth.token',
-  'GET /certs/oauth2/v3/certs': 'oauth.certs',
 }
 
 function findOperation({ method, path }: FakeServerRequest) {
-  const service: Service = path.startsWith('/pubsub/') ? 'pubsub' : 'gmail'
-  const rest = path.slice(`/${service}`.length)
-  const known = Object.entries(rows).find(
-    ([id, each]) => id.startsWith(service) && each.method === method && each.path.test(rest),
-  )
+  const known = Object.entries(rows).find(([, each]) => method === 'GET' && each.path.test(path))
   const [operation, row] = known ?? [described[`${method} ${path}`] ?? 'unknown']
-  return { operation, service, row }
+  return { operation, row }
 }

@@ -136,10 +136,12 @@ const versions: Readonly<Record<string, readonly [string, readonly string[], Exp
     [
       'FOREIGN_KEY hooks.gmail.hookUrl',
       'FOREIGN_KEY hooks.gmail.pushToken',
+      'FOREIGN_KEY hooks.gmail.renewEveryMinutes',
       'FOREIGN_KEY hooks.gmail.serve',
+      'FOREIGN_KEY hooks.gmail.subscription',
       'FOREIGN_KEY hooks.gmail.tailscale',
+      'FOREIGN_KEY hooks.gmail.topic',
       'SHARED_KEY hooks.mappings[0].sessionKey',
-      'SHORT_NAME hooks.gmail.subscription',
     ],
     async (post) => {
       const { status, body } = await post('/hooks/gmail', mail)

@@ -5,7 +5,7 @@ import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import { foreignKey } from '../schema/foreign-keys.ts'
 import { channelName } from '../values/channel-name.ts'
 import { isLoopback } from '../values/loopback.ts'
-import { keyOfSource, mailbox, mailboxPath, mailboxSetup, wholeSubscription } from '../values/mailbox.ts'
+import { keyOfSource, mailbox, mailboxPath } from '../values/mailbox.ts'
 import { didYouMean } from '../values/nearest.ts'
 import { overlapsPath } from '../values/path-overlap.ts'
 import { checkPrices, checkProvider, checkQuietHours, checkRetry } from './agent-rules.ts'
@@ -201,12 +201,6 @@ function* checkMailbox({ [mailbox]: block, enabled }: ConfigurationValue['hooks'
   for (const key of Object.keys(block)) {
     const finding = foreignKey([...mailboxPath, key], block)
     if (finding !== undefined && finding !== 'none') yield finding
-  }
-  const subscription = wholeSubscription(block)
-  if (subscription !== block['subscription']) {
-    const path = [...mailboxPath, 'subscription']
-    const hint = `Write it whole. \`${mailboxSetup}\` connects the mailbox, and has the subscription pulled.`
-    yield { severity: 'warning', path, code: 'SHORT_NAME', problem: `is taken as ${subscription}`, hint }
   }
   if (enabled || Object.keys(block).length === 0) return
   const problem = 'names a mailbox, and no mail can be taken while `hooks.enabled` is not true'

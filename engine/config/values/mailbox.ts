@@ -18,31 +18,19 @@ export function keyOfSource(name: string): string {
 /** The keys that are about the runs of the preset. */
 const presetKeys = new Set(['model', 'thinking', 'allowUnsafeExternalContent'])
 
-/** Keys of OpenClaw without effect, with the alternative. */
-export const foreignMailboxKeys: Readonly<Record<string, string>> = {
-  'hooks.gmail.hookUrl': 'Mails go to `/hooks/gmail` of this gateway automatically: remove it.',
-  'hooks.gmail.pushToken':
-    '`mode: pull` needs no address that Google can reach, and with `mode: push` Google signs what it posts: remove it.',
-  'hooks.gmail.serve':
-    'Notifications are pulled, or posted to `/hooks/gmail/push` of this gateway: remove it.',
-  'hooks.gmail.tailscale': 'Notifications are pulled, so that no tunnel is needed: remove it.',
-}
+/** Keys of OpenClaw without effect: its watcher needs a Pub/Sub topic, and an address that Google reaches. */
+const watcherKeys = 'topic subscription renewEveryMinutes pushToken hookUrl serve tailscale'.split(' ')
+
+/** The same by their paths, with the alternative. */
+export const foreignMailboxKeys: Readonly<Record<string, string>> = Object.fromEntries(
+  watcherKeys.map((key) => [
+    [...mailboxPath, key].join('.'),
+    "It is not needed, because Reveille reads the mailbox's history itself: remove it.",
+  ]),
+)
 
 /** Returns the source that the block configures; none if it is only about the preset. */
 export function mailboxSource(block: Values): Readonly<Record<string, Record<string, unknown>>> {
-  const own = Object.entries(block).filter(
-    ([key]) => !presetKeys.has(key) && !Object.hasOwn(foreignMailboxKeys, `hooks.gmail.${key}`),
-  )
-  if (own.length === 0) return {}
-  const subscription = wholeSubscription(block)
-  return { [mailbox]: { ...Object.fromEntries(own), ...(subscription !== undefined && { subscription }) } }
-}
-
-/** Completes the name alone, which OpenClaw writes for a subscription in the topic's project. */
-export function wholeSubscription({ topic, subscription }: Values): unknown {
-  if (typeof topic !== 'string' || typeof subscription !== 'string') return subscription
-  const [project] = /^projects\/[^/\s]+(?=\/topics\/)/.exec(topic) ?? []
-  return project === undefined || !/^[^/\s]+$/.test(subscription)
-    ? subscription
-    : `${project}/subscriptions/${subscription}`
+  const own = Object.entries(block).filter(([key]) => !presetKeys.has(key) && !watcherKeys.includes(key))
+  return own.length === 0 ? {} : { [mailbox]: Object.fromEntries(own) }
 }

@@ -5,9 +5,9 @@ import { type ConnectCall, permanentError, type SourceStorage } from '@reveille/
 import { isSameMailbox } from '../account.ts'
 import type { BaseUrls } from '../configuration.ts'
 import { authorizationUrl, exchange, newVerifier } from '../google/consent.ts'
-import { type Credentials, parseCredentials, scopes } from '../google/credentials.ts'
-import { openGoogle } from '../google/open.ts'
-import type { Google } from '../google/port.ts'
+import { type Credentials, mailScope, parseCredentials } from '../google/credentials.ts'
+import { openGmail } from '../google/open.ts'
+import type { Gmail } from '../google/port.ts'
 import { ask } from './asking.ts'
 import { awaitCode } from './await-code.ts'
 import { type Client, readStored } from './client.ts'
@@ -25,9 +25,8 @@ export interface ConsentOptions {
 }
 
 export interface Consent {
-  readonly google: Google
+  readonly gmail: Gmail
   readonly account: string
-  readonly isNew: boolean
 }
 
 /** Obtains a consent. It is stored at once, so that a later failure costs no second consent. */
@@ -48,9 +47,9 @@ export async function obtainConsent(options: ConsentOptions): Promise<Consent> {
   call.report({
     step: 'consent',
     outcome: 'done',
-    detail: `${account} lets its mail be read, and topics and subscriptions be managed.`,
+    detail: `${account} lets its mail be read.`,
   })
-  return { google: open(options, credentials), account, isNew: true }
+  return { gmail: open(options, credentials), account }
 }
 
 /** Returns undefined if a person has to be asked. @throws PluginError if asking a person would not help */
@@ -59,22 +58,22 @@ async function earlierConsent(options: ConsentOptions): Promise<Consent | undefi
   const stored = await readCredentials(call.storage)
   if (stored === undefined || stored.clientId !== client.id) return undefined
   if (account !== undefined && !isSameMailbox(account, stored.account)) return undefined
-  if (missingBoxes(stored.scopes).length > 0) return undefined
+  if (!stored.scopes.includes(mailScope)) return undefined
 
   // A replaced secret is tried at once: the access token of before would hide that the secret is wrong.
   const isReplaced = client.secret !== undefined && client.secret !== stored.clientSecret
   const credentials = isReplaced
     ? { ...stored, clientSecret: client.secret, accessToken: undefined, accessTokenExpiresAt: undefined }
     : stored
-  const google = open(options, credentials)
+  const gmail = open(options, credentials)
   try {
-    const profile = await ask(call, () => google.gmail.profile(call.signal))
+    const profile = await ask(call, () => gmail.profile(call.signal))
     if (!isSameMailbox(profile.emailAddress, stored.account)) return undefined
     if (isReplaced) {
       const renewed = (await readCredentials(call.storage)) ?? stored
       await call.storage.write('credentials', { ...renewed, clientSecret: client.secret })
     }
-    return { google, account: profile.emailAddress, isNew: false }
+    return { gmail, account: profile.emailAddress }
   } catch (error) {
     if (hasCode(error, 'consent-revoked', 'missing-scope')) return undefined
     throw error
@@ -105,7 +104,7 @@ async function newConsent(options: ConsentOptions): Promise<Credentials> {
       redeem: (code, signal) =>
         exchange({ client, code, verifier, redirectUri, baseUrls, fetch, clock, signal }),
     })
-    refusePartialConsent(grant.scopes)
+    refuseWithoutMail(grant.scopes)
     const credentials = { clientId: client.id, clientSecret: client.secret, ...grant }
     return {
       account: await findAccount(options, { account: account ?? '', ...credentials }),
@@ -116,19 +115,18 @@ async function newConsent(options: ConsentOptions): Promise<Credentials> {
   }
 }
 
-/** People may untick boxes. https://developers.google.com/identity/protocols/oauth2/resources/granular-permissions */
-function refusePartialConsent(granted: readonly string[]): void {
-  const missing = missingBoxes(granted).map((box) => `"${box}"`)
-  if (missing.length === 0) return
+/** People may untick the box. https://developers.google.com/identity/protocols/oauth2/resources/granular-permissions */
+function refuseWithoutMail(granted: readonly string[]): void {
+  if (granted.includes(mailScope)) return
   throw permanentError(
     'missing-scope',
-    `The consent is not whole. Run the setup again and tick ${missing.join(' and ')} on Google's page.`,
+    'The consent does not cover reading mail. Run the setup again and tick "View your email messages and settings" on Google\'s page.',
   )
 }
 
 async function findAccount(options: ConsentOptions, credentials: Credentials): Promise<string> {
   const { call, account } = options
-  const { gmail } = open({ ...options, call: { ...call, storage: noStorage } }, credentials)
+  const gmail = open({ ...options, call: { ...call, storage: noStorage } }, credentials)
   const { emailAddress } = await ask(call, () => gmail.profile(call.signal))
   if (account === undefined || isSameMailbox(account, emailAddress)) return emailAddress
   throw permanentError(
@@ -137,9 +135,9 @@ async function findAccount(options: ConsentOptions, credentials: Credentials): P
   )
 }
 
-function open({ call, baseUrls }: ConsentOptions, credentials: Credentials): Google {
+function open({ call, baseUrls }: ConsentOptions, credentials: Credentials): Gmail {
   const { storage, fetch, clock } = call
-  return openGoogle({ credentials, storage, baseUrls, fetch, clock })
+  return openGmail({ credentials, storage, baseUrls, fetch, clock })
 }
 
 /** Stores nothing, because it is not yet known whose consent it is. */
@@ -148,15 +146,4 @@ const noStorage: SourceStorage = { read: async () => undefined, write: async () 
 /** Returns undefined if no credentials are stored that could be used. */
 async function readCredentials(storage: SourceStorage): Promise<Credentials | undefined> {
   return parseCredentials(await readStored(storage, 'credentials'))
-}
-
-/** As Google's page names them. https://developers.google.com/identity/protocols/oauth2/scopes */
-const boxes: Readonly<Record<(typeof scopes)[number], string>> = {
-  'https://www.googleapis.com/auth/gmail.readonly': 'View your email messages and settings',
-  'https://www.googleapis.com/auth/pubsub': 'View and manage Pub/Sub topics and subscriptions',
-}
-
-/** Returns the boxes on Google's page that were not ticked. */
-function missingBoxes(granted: readonly string[]): readonly string[] {
-  return scopes.filter((scope) => !granted.includes(scope)).map((scope) => boxes[scope])
 }

@@ -32,15 +32,11 @@ function createCall(
       if (problem === undefined) return answer
     }
   }
-  const choose = async <Value>(message: string, choices: Readonly<Record<string, Value>>) => {
-    const label = next(message)
-    return Object.entries(choices).find(([each]) => each.startsWith(label))?.[1] as Value
-  }
   const call = {
     config: {},
     requested: {},
     storage: { read: async (name: string) => stored[name] },
-    person: { questions: { text, path: text, choose } },
+    person: { questions: { text, path: text } },
     ...facts,
   } as unknown as ConnectCall
   return { call, asked, isAnswered: () => left.every(({ texts }) => texts.length === 0) }
@@ -64,17 +60,11 @@ test('a person is asked for what nothing says, until the answers are good', asyn
     [`${folder}: It is a folder`]: [good],
     'The mailbox': ['ada', 'ada@example.com'],
     'Which label': [''],
-    'How should': ['push'],
-    'The public address': ['nowhere', 'https://hooks.example.com/hooks/gmail/push'],
-    'The service account': ['push', 'push@harbour.iam.gserviceaccount.com'],
   })
   assert.deepEqual(await askForMissing(first.call), {
     client,
     account: 'ada@example.com',
     label: 'INBOX',
-    mode: 'push',
-    pushEndpoint: 'https://hooks.example.com/hooks/gmail/push',
-    pushServiceAccount: 'push@harbour.iam.gserviceaccount.com',
   })
   assert.ok(first.isAnswered())
   assert.ok(
@@ -82,12 +72,12 @@ test('a person is asked for what nothing says, until the answers are good', asyn
     first.asked.join('\n'),
   )
 
-  const config = { account: 'ada@example.com', topic: 't', subscription: 's' }
+  const config = { account: 'ada@example.com' }
   const second = createCall({}, { config, requested: { label: 'Work' } }, { client })
   assert.deepEqual(await askForMissing(second.call), { label: 'Work' })
 
   const consented = createCall(
-    { 'The mailbox': [''], 'Which label': ['Work'], 'How should': ['pull'] },
+    { 'The mailbox': [''], 'Which label': ['Work'] },
     {},
     { credentials: { account: 'grace@example.com' } },
   )

@@ -15,11 +15,6 @@ import { readStored } from './client.ts'
 const checkAddress = (answer: string) =>
   /^[^\s@]+@[^\s@]+$/.test(answer) ? undefined : 'It must be an address such as ada@example.com.'
 
-const modes = {
-  'pull: the gateway asks Google; no public address is needed': 'pull',
-  'push: Google posts to a public address of the gateway': 'push',
-} as const
-
 /** Returns the options, completed by the answers. @throws PluginError `bad-option`; any error of a question */
 export async function askForMissing({ config, requested, storage, person }: ConnectCall): Promise<Facts> {
   const { clientFile, ...options } = requested
@@ -52,21 +47,6 @@ export async function askForMissing({ config, requested, storage, person }: Conn
   }
   if (isNewSetup && isMissing('label'))
     await ask('label', { message: 'Which label should be watched?', placeholder: 'INBOX', fallback: 'INBOX' })
-  if (isNewSetup && isMissing('mode'))
-    all['mode'] = await questions.choose('How should Gmail notify the gateway?', modes)
-  if (all['mode'] === 'push' && config['mode'] !== 'push') {
-    const address = 'https://hooks.example.com/hooks/gmail/push'
-    await ask('pushEndpoint', {
-      message: 'The public address of /hooks/gmail/push',
-      placeholder: address,
-      validate: (answer) => (/^https?:\/\/[^\s/]/.test(answer) ? undefined : 'It must begin with https://'),
-    })
-    await ask('pushServiceAccount', {
-      message: 'The service account whose tokens Google sends with notifications',
-      placeholder: 'reveille-push@project.iam.gserviceaccount.com',
-      validate: checkAddress,
-    })
-  }
   return all
 }
 

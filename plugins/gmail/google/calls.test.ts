@@ -7,14 +7,13 @@ import {
   fails,
   failureOf,
   gmailError,
+  newerError,
   openScripted,
-  pubsubError,
   type Step,
   secrets,
 } from './fixture.ts'
 
 const route = 'GET /gmail/v1/users/me/profile'
-const topicRoute = 'GET /v1/projects/p/topics/t'
 
 /** Asserts that this answer to a request for the profile is a failure of this code, without another request. */
 async function profileFails(step: Step, code: string, retryable: boolean) {
@@ -26,7 +25,7 @@ async function profileFails(step: Step, code: string, retryable: boolean) {
 
 test('each refusal of Gmail becomes an error with its code, message and retryability', async () => {
   const cases = [
-    [403, 'insufficientPermissions', 'missing-scope', false, /every box ticked/],
+    [403, 'insufficientPermissions', 'missing-scope', false, /its box ticked/],
     [403, 'rateLimitExceeded', 'rate-limited', true, /asks for fewer calls/],
     [403, 'userRateLimitExceeded', 'rate-limited', true, /asks for fewer calls/],
     [403, 'quotaExceeded', 'rate-limited', true, /asks for fewer calls/],
@@ -56,7 +55,7 @@ test("a disabled API is named in the error, with Google's address for enabling i
     [disabled('It is disabled.'), ours],
     [disabled('Enable it by visiting https://console.evil.example/apis then'), ours],
     [disabled('See https://console.google.com.evil.example/apis/api'), ours],
-    [pubsubError(403, 'PERMISSION_DENIED', 'It is disabled.', [{ reason: 'SERVICE_DISABLED' }]), ours],
+    [newerError(403, 'PERMISSION_DENIED', 'It is disabled.', [{ reason: 'SERVICE_DISABLED' }]), ours],
   ] as const
   for (const [step, where] of cases) {
     const { message } = await profileFails(step, 'api-disabled', false)
@@ -65,20 +64,20 @@ test("a disabled API is named in the error, with Google's address for enabling i
   }
 })
 
-test('each refusal of Pub/Sub, whose errors have another form, becomes an error too', async () => {
-  const console = 'https://console.developers.google.com/apis/api/pubsub.googleapis.com/overview?project=1234'
+test('a refusal in the form of newer services becomes an error too', async () => {
+  const console = 'https://console.developers.google.com/apis/api/gmail.googleapis.com/overview?project=1234'
   const links = [{ description: 'Google developers console API activation', url: console }]
   const cases = [
     ['SERVICE_DISABLED', 403, [{ reason: 'SERVICE_DISABLED' }, { links }], 'api-disabled', console],
-    ['PERMISSION_DENIED', 403, [{ reason: 'ACCESS_TOKEN_SCOPE_INSUFFICIENT' }], 'missing-scope', 'every box'],
+    ['PERMISSION_DENIED', 403, [{ reason: 'ACCESS_TOKEN_SCOPE_INSUFFICIENT' }], 'missing-scope', 'its box'],
     ['PERMISSION_DENIED', 403, [{ reason: 'IAM_PERMISSION_DENIED' }], 'forbidden', 'Words'],
     ['RESOURCE_EXHAUSTED', 429, undefined, 'rate-limited', 'fewer calls'],
     ['UNAVAILABLE', 503, undefined, 'unavailable', 'Words'],
     ['FAILED_PRECONDITION', 400, undefined, 'forbidden', 'Words'],
   ] as const
   for (const [status, code, details, expected, words] of cases) {
-    await using google = await openScripted({ [topicRoute]: [pubsubError(code, status, 'Words', details)] })
-    const failure = await failureOf(google.pubsub.topic('projects/p/topics/t', google.signal))
+    await using google = await openScripted({ [route]: [newerError(code, status, 'Words', details)] })
+    const failure = await failureOf(google.profile())
     assert.equal(failure.code, expected)
     assert.ok(failure.message.includes(words), failure.message)
   }
@@ -89,8 +88,8 @@ test('the retry delay is read from the header, the error details or the message'
   const delay = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '3.5s' }]
   const cases = [
     [{ ...gmailError(429, 'rateLimitExceeded', busy), headers: { 'retry-after': '12' } }, 12],
-    [pubsubError(429, 'RESOURCE_EXHAUSTED', 'Words', delay), 3.5],
-    [pubsubError(429, 'RESOURCE_EXHAUSTED', 'Words', [{ retryDelay: 'soon' }]), undefined],
+    [newerError(429, 'RESOURCE_EXHAUSTED', 'Words', delay), 3.5],
+    [newerError(429, 'RESOURCE_EXHAUSTED', 'Words', [{ retryDelay: 'soon' }]), undefined],
     [gmailError(403, 'userRateLimitExceeded', busy), 91],
     [gmailError(429, 'rateLimitExceeded', 'Words'), undefined],
     [{ status: 503, raw: '<html>', headers: { 'retry-after': '30' } }, 30],
@@ -124,16 +123,9 @@ test("an answer that does not have Google's form is malformed, whatever its stat
 
 test('an error body with the status of a success is malformed', async () => {
   const { body } = gmailError(503, 'backendError', 'Backend Error')
-  await using google = await openScripted({
-    'GET /gmail/v1/users/me/messages': [{ body }],
-    'POST /v1/projects/p/subscriptions/s:pull': [{ body }],
-  })
-  const { gmail, pubsub, signal } = google
-  for (const call of [
-    gmail.list({ labelId: 'INBOX', after: 0, max: 10 }, signal),
-    pubsub.pull('projects/p/subscriptions/s', 10, signal),
-  ])
-    await fails(call, 'malformed', true)
+  await using google = await openScripted({ 'GET /gmail/v1/users/me/messages': [{ body }] })
+  const { gmail, signal } = google
+  await fails(gmail.list({ labelId: 'INBOX', after: 0, max: 10 }, signal), 'malformed', true)
 })
 
 test("errors of the plugin's fetch are passed on unchanged", async () => {

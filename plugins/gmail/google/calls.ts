@@ -1,9 +1,8 @@
-/** Performs one call of Gmail or Pub/Sub with a good token, and with another token if that one is refused. */
+/** Performs one call of Gmail with a good token, and with another token if that one is refused. */
 
 import { asRecord, type Facts } from '@reveille/kit'
 import { type Answer, exchange, type Request } from './exchange.ts'
-import { failureOf, isFromGoogle, malformed } from './failure.ts'
-import type { Service } from './service.ts'
+import { failureOf, gmailService, isFromGoogle, malformed } from './failure.ts'
 import type { Tokens, TokensOptions } from './tokens.ts'
 
 export interface CallsOptions extends Omit<TokensOptions, 'storage'> {
@@ -11,34 +10,29 @@ export interface CallsOptions extends Omit<TokensOptions, 'storage'> {
 }
 
 export interface Call extends Omit<Request, 'token'> {
-  readonly service: Service
   readonly signal: AbortSignal
   /** As in `ExchangeOptions`. */
   readonly seconds?: number
   readonly bytes?: number
   /** A status that is no failure of this call: it is answered with undefined. */
   readonly absent?: number
-  /** True if a success carries no data, so that the call returns undefined. Default: false. */
-  readonly isSilent?: boolean
-  /** As in `FailureOptions`. */
-  readonly precondition?: string
 }
 
 export interface Calls {
   /** Performs a call. @throws PluginError; the reason of the signal */
-  (call: Call & { readonly absent?: undefined; readonly isSilent?: undefined }): Promise<Facts>
+  (call: Call & { readonly absent?: undefined }): Promise<Facts>
   (call: Call): Promise<Facts | undefined>
 }
 
 export function createCalls({ tokens, credentials, fetch, clock }: CallsOptions): Calls {
   const { account } = credentials
 
-  function ask(token: string, { service, signal, seconds, bytes, ...request }: Call): Promise<Answer> {
-    return exchange({ fetch, signal, name: service.name, seconds, bytes }, { ...request, token })
+  function ask(token: string, { signal, seconds, bytes, ...request }: Call): Promise<Answer> {
+    return exchange({ fetch, signal, name: gmailService.name, seconds, bytes }, { ...request, token })
   }
 
   async function call(request: Call): Promise<Facts | undefined> {
-    const { service, signal, absent, isSilent = false, precondition } = request
+    const { signal, absent } = request
     const token = await tokens.valid(signal)
     let answer = await ask(token, request)
     if (answer.status === 401) {
@@ -49,15 +43,14 @@ export function createCalls({ tokens, credentials, fetch, clock }: CallsOptions)
       if (latestToken !== otherToken) answer = await ask(latestToken, request)
     }
     if (answer.status === absent && isFromGoogle(answer)) return undefined
-    if (isSilent && (answer.status === 200 || answer.status === 204)) return undefined
     if (answer.status !== 200) {
       const { redact } = tokens
-      throw failureOf(answer, { service, account, redact, now: clock.now(), precondition })
+      throw failureOf(answer, { account, redact, now: clock.now() })
     }
     const fields = asRecord(answer.json)
     // A proxy may pass an error on as a success, which would otherwise be read as an empty list.
     if (fields === undefined || isFromGoogle(answer))
-      throw malformed(service, "gave an answer that is not in Google's form")
+      throw malformed(gmailService, "gave an answer that is not in Google's form")
     return fields
   }
   return call as Calls

@@ -3,10 +3,9 @@
 import { hash, randomBytes } from 'node:crypto'
 import { compileRedaction, type SourceClock } from '@reveille/kit'
 import type { BaseUrls } from '../configuration.ts'
-import { scopes } from './credentials.ts'
+import { mailScope } from './credentials.ts'
 import { exchange as exchangeOnce } from './exchange.ts'
-import { malformed } from './failure.ts'
-import { oauthService } from './service.ts'
+import { malformed, oauthService } from './failure.ts'
 import { readTokens, type TokenAnswer, tokenRequest } from './token-answer.ts'
 
 export interface AuthorizationRequest {
@@ -47,7 +46,7 @@ export function authorizationUrl(request: AuthorizationRequest): string {
   const query = new URLSearchParams({
     access_type: 'offline',
     prompt: 'consent',
-    scope: scopes.join(' '),
+    scope: mailScope,
     response_type: 'code',
     client_id: clientId,
     redirect_uri: redirectUri,
@@ -78,7 +77,7 @@ export async function exchange(request: ExchangeRequest): Promise<Grant> {
   )
   const redact = compileRedaction([code, verifier, client.secret ?? ''])
   const tokens = readTokens(answer, { account: undefined, redact, now: clock.now() })
-  const { refreshToken, scopes: granted = scopes } = tokens
+  const { refreshToken, scopes = [mailScope] } = tokens
   if (refreshToken === undefined) throw malformed(oauthService, 'gave no refresh token')
-  return { ...tokens, refreshToken, scopes: granted }
+  return { ...tokens, refreshToken, scopes }
 }

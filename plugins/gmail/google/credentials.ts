@@ -14,11 +14,8 @@ export interface Credentials {
   readonly accessTokenExpiresAt?: number
 }
 
-/** For reading mail, and for creating and reading topics and subscriptions. https://developers.google.com/identity/protocols/oauth2/scopes */
-export const scopes = [
-  'https://www.googleapis.com/auth/gmail.readonly',
-  'https://www.googleapis.com/auth/pubsub',
-] as const
+/** https://developers.google.com/identity/protocols/oauth2/scopes */
+export const mailScope = 'https://www.googleapis.com/auth/gmail.readonly'
 
 /** Returns undefined if a required field is missing. Invalid optional fields are left out. */
 export function parseCredentials(value: unknown): Credentials | undefined {

@@ -31,7 +31,7 @@ export interface Answer {
 /** A request. An object as body is sent as JSON. */
 export interface Request {
   readonly url: string
-  readonly method?: 'GET' | 'PUT' | 'POST'
+  readonly method?: 'GET' | 'POST'
   readonly token?: string
   readonly body?: object | URLSearchParams
 }

@@ -13,20 +13,28 @@ import {
   transientError,
 } from '@reveille/kit'
 import type { Answer } from './exchange.ts'
-import type { Service } from './service.ts'
+
+/** A service in sentences, and its key in `baseUrls`. */
+interface Service {
+  readonly name: string
+  readonly key: 'gmail' | 'oauth'
+}
+
+export const gmailService: Service = { name: 'Gmail', key: 'gmail' }
+export const oauthService: Service = { name: "Google's token server", key: 'oauth' }
+
+/** The address at which the API is enabled. */
+const apiPage = 'https://console.cloud.google.com/apis/library/gmail.googleapis.com'
 
 export interface FailureOptions {
-  readonly service: Service
   /** The account whose consent it is. */
   readonly account: string
   readonly redact: Redact
   /** Milliseconds since the Unix epoch. */
   readonly now: number
-  /** The code for a failed precondition of this call. Default: `forbidden`. */
-  readonly precondition?: string
 }
 
-/** Reasons that Gmail, Pub/Sub and the servers before them name alike. */
+/** Reasons that Gmail and the servers before it name alike. */
 const reasons = {
   /** https://developers.google.com/workspace/gmail/api/guides/handle-errors */
   tooOften: new Set([
@@ -50,10 +58,10 @@ export function isFromGoogle({ json }: Answer): boolean {
   return asRecord(asRecord(json)?.['error']) !== undefined
 }
 
-/** Translates an answer of Gmail or Pub/Sub that is no success. */
+/** Translates an answer of Gmail that is no success. */
 export function failureOf(answer: Answer, options: FailureOptions): PluginError {
   const { status, headers, json } = answer
-  const { service, account, redact, now, precondition = 'forbidden' } = options
+  const { account, redact, now } = options
   const error = asRecord(asRecord(json)?.['error'])
   const message = asString(error?.['message']) ?? ''
   const words = quoted(message, redact)
@@ -62,39 +70,30 @@ export function failureOf(answer: Answer, options: FailureOptions): PluginError 
   const retryAfter = readRetryAfter(headers.get('retry-after'), now) ?? readDelay(error, message, now)
 
   if (status === 429 || (status === 403 && has(reasons.tooOften))) {
-    return transientError('rate-limited', `${service.name} asks for fewer calls (${status})${words}`, {
+    return transientError('rate-limited', `Gmail asks for fewer calls (${status})${words}`, {
       retryAfter,
     })
   }
   if (status === 408 || status >= 500) {
-    return transientError('unavailable', `${service.name} cannot answer now (${status})${words}`, {
+    return transientError('unavailable', `Gmail cannot answer now (${status})${words}`, {
       retryAfter,
     })
   }
   if (error === undefined)
-    return malformed(service, `answered with status ${status} in a form that is not Google's`)
+    return malformed(gmailService, `answered with status ${status} in a form that is not Google's`)
   if (status === 401) return consentRevoked(account, words)
-  if (status === 403 && has(reasons.scope)) return missingScope(account, service)
+  if (status === 403 && has(reasons.scope)) return missingScope(account, gmailService)
   if (status === 403 && has(reasons.disabled)) {
-    const where = consoleOf(error, message) ?? service.console
-    const text = `The ${service.api} is not enabled in the Google Cloud project: enable it at ${where} and wait some minutes.`
+    const where = consoleOf(error, message) ?? apiPage
+    const text = `The Gmail API is not enabled in the Google Cloud project: enable it at ${where} and wait some minutes.`
     return permanentError('api-disabled', text)
   }
   // Google says this of an account without a mailbox: "Mail service not enabled".
   const lacks = googleReasons.includes('failedPrecondition') || googleReasons.includes('FAILED_PRECONDITION')
-  if (status === 403 || lacks) {
-    const code = status === 403 ? 'forbidden' : precondition
-    return permanentError(code, `${service.name} does not allow it (${status})${words}`)
-  }
-  // People report these words: https://stackoverflow.com/questions/39387222
-  if (/only one user push notification client/i.test(message)) {
-    const text = `The mailbox is watched for another topic by the same OAuth client: run \`reveille webhooks gmail setup\`.`
-    return permanentError('watched-elsewhere', text)
-  }
-  if (status === 404) return permanentError('not-found', `${service.name} has no such thing (404)${words}`)
-  if (status === 409)
-    return permanentError('exists', `${service.name} has one of that name already (409)${words}`)
-  return permanentError('bad-request', `${service.name} refuses the request (${status})${words}`)
+  if (status === 403 || lacks)
+    return permanentError('forbidden', `Gmail does not allow it (${status})${words}`)
+  if (status === 404) return permanentError('not-found', `Gmail has no such thing (404)${words}`)
+  return permanentError('bad-request', `Gmail refuses the request (${status})${words}`)
 }
 
 /** Returns Google's message as the end of a sentence. */
@@ -104,7 +103,7 @@ export function quoted(text: string, redact: Redact): string {
 }
 
 /** `what` says what the service did, in the past tense: `gave no history id`. */
-export function malformed(service: Pick<Service, 'name' | 'key'>, what: string): PluginError {
+export function malformed(service: Service, what: string): PluginError {
   const fix = `look at \`baseUrls.${service.key}\` and, if that is right, at the proxy before Google`
   return transientError('malformed', `${service.name} ${what}: ${fix}.`)
 }
@@ -116,8 +115,8 @@ export function consentRevoked(account: string, words: string): PluginError {
   return permanentError('consent-revoked', text)
 }
 
-export function missingScope(account: string, service: Pick<Service, 'name'>): PluginError {
-  const fix = 'run `reveille webhooks gmail setup` and leave every box ticked'
+export function missingScope(account: string, service: Service): PluginError {
+  const fix = 'run `reveille webhooks gmail setup` and leave its box ticked'
   const text = `The consent of ${account} does not cover what ${service.name} is asked for: ${fix}.`
   return permanentError('missing-scope', text)
 }

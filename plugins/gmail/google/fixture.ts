@@ -11,7 +11,7 @@ import {
 } from '@reveille/kit'
 import { openFakeServer } from '@reveille/kit/fake-server'
 import type { Credentials } from './credentials.ts'
-import { openGoogle } from './open.ts'
+import { openGmail } from './open.ts'
 
 /**
  * One answer: `body` is sent as JSON, `raw` as it is. `cut` ends the connection in mid-answer, and `hang` never
@@ -49,7 +49,7 @@ export const credentials: Credentials = {
   clientId: '1234-abc.apps.googleusercontent.com',
   clientSecret: secrets.client,
   refreshToken: secrets.refresh,
-  scopes: ['https://www.googleapis.com/auth/gmail.readonly', 'https://www.googleapis.com/auth/pubsub'],
+  scopes: ['https://www.googleapis.com/auth/gmail.readonly'],
   accessToken: secrets.access,
   accessTokenExpiresAt: start + 3_600_000,
 }
@@ -65,8 +65,8 @@ export const gmailError = (code: number, reason: string, message: string): Step 
   body: { error: { code, message, errors: [{ message, domain: 'global', reason }] } },
 })
 
-/** Answers with an error in Pub/Sub's form. */
-export const pubsubError = (
+/** Answers with an error in the form of newer services. */
+export const newerError = (
   code: number,
   status: string,
   message: string,
@@ -101,7 +101,7 @@ export async function serveGoogle(script: Readonly<Record<string, readonly Step[
   return {
     calls,
     url,
-    baseUrls: { accounts: url, oauth: url, gmail: url, pubsub: url },
+    baseUrls: { accounts: url, oauth: url, gmail: url },
     callsOf: (path: string) => calls.filter((call) => call.path.endsWith(path)),
     /** Resolves when this many calls have come. */
     async reached(count: number): Promise<void> {
@@ -129,24 +129,24 @@ export interface OpenOptions {
   readonly baseUrls?: Partial<Awaited<ReturnType<typeof serveGoogle>>['baseUrls']>
 }
 
-/** Opens Google as the plugin does, over the `fetch` that plugins get. */
+/** Opens Gmail as the plugin does, over the `fetch` that plugins get. */
 export async function openScripted(
   script: Readonly<Record<string, readonly Step[]>>,
   options: OpenOptions = {},
 ) {
   const server = await serveGoogle(script)
   const host = createHost()
-  const google = openGoogle({
+  const gmail = openGmail({
     credentials: { ...credentials, ...options.credentials },
     storage: host.storage,
     baseUrls: { ...server.baseUrls, ...options.baseUrls },
     fetch: host.fetch,
     clock: host.clock,
   })
-  const profile = (signal = host.signal) => google.gmail.profile(signal)
+  const profile = (signal = host.signal) => gmail.profile(signal)
   const refreshTokens = () =>
     server.callsOf('/token').map(({ body }) => new URLSearchParams(String(body)).get('refresh_token'))
-  return { ...server, ...host, ...google, profile, refreshTokens }
+  return { ...server, ...host, gmail, profile, refreshTokens }
 }
 
 /** Makes a fetch, a clock that does not move, and a disk in memory. */

@@ -4,8 +4,7 @@ import { asRecord, type Facts, joinUrl, permanentError } from '@reveille/kit'
 import type { Call, Calls } from './calls.ts'
 import { TooLongAnswer } from './exchange.ts'
 import type { Gmail, HistoryPage, ListPage, RawMessage } from './port.ts'
-import { createReader } from './reading.ts'
-import { gmailService as service } from './service.ts'
+import { digits, failure, messageId, optional, records, text } from './reading.ts'
 
 /**
  * Maximum size of one mail with its text, in bytes. Attachments are not part of it, so a longer mail is a pasted log, or
@@ -22,16 +21,14 @@ const headersOfMetadata = ['From', 'To', 'Subject', 'Date']
 /** Gmail lists at most this many in one page. */
 const pageSize = 500
 
-const { text, digits, messageId, records, optional, failure } = createReader(service)
-
 type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
-type Options = Partial<Omit<Call, 'service' | 'url'>> & Pick<Call, 'signal'> & { readonly query?: Query }
+type Options = Partial<Omit<Call, 'url'>> & Pick<Call, 'signal'> & { readonly query?: Query }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of Gmail's calls, each of a few lines
 export function createGmailPort(call: Calls, baseUrl: string): Gmail {
   /** `me` is Gmail's name for the account that consented. */
   const askFor = (path: string, { query = {}, ...rest }: Options) =>
-    call({ service, url: joinUrl(baseUrl, `/gmail/v1/users/me/${path}${queryOf(query)}`), ...rest })
+    call({ url: joinUrl(baseUrl, `/gmail/v1/users/me/${path}${queryOf(query)}`), ...rest })
 
   /** Asks for what cannot be absent. */
   const ask = (path: string, options: Options) => askFor(path, options) as Promise<Facts>
@@ -84,16 +81,6 @@ export function createGmailPort(call: Calls, baseUrl: string): Gmail {
     async labels(signal) {
       const fields = await ask('labels', { signal })
       return records(fields, 'labels').map((label) => ({ id: text(label, 'id'), name: text(label, 'name') }))
-    },
-
-    async watch({ topic, labelId }, signal) {
-      const body = { topicName: topic, labelIds: [labelId], labelFilterBehavior: 'include' }
-      const fields = await ask('watch', { method: 'POST', body, signal })
-      return { historyId: digits(fields, 'historyId'), endsAt: Number(digits(fields, 'expiration')) }
-    },
-
-    async stop(signal) {
-      await askFor('stop', { method: 'POST', signal, isSilent: true })
     },
 
     async history({ since, labelId, pageToken }, signal) {

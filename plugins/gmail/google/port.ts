@@ -6,21 +6,9 @@
  * that may pass by themselves are retryable.
  */
 
-export interface Google {
-  readonly gmail: Gmail
-  readonly pubsub: PubSub
-}
-
 export interface Gmail {
   profile(signal: AbortSignal): Promise<{ readonly emailAddress: string; readonly historyId: string }>
   labels(signal: AbortSignal): Promise<readonly Label[]>
-  /**
-   * Begins or renews the watch. @throws PluginError `watched-elsewhere`: the same OAuth client has the mailbox
-   * watched for another topic
-   */
-  watch(request: WatchRequest, signal: AbortSignal): Promise<Watch>
-  /** Ends the watch of this OAuth client, whatever its topic. */
-  stop(signal: AbortSignal): Promise<void>
   /** Lists the mails that came since. @throws PluginError `history-expired`: Google keeps no history that old */
   history(request: HistoryRequest, signal: AbortSignal): Promise<HistoryPage>
   /** Returns undefined if the mail is gone. `text: false` asks for headers and snippet alone. */
@@ -36,18 +24,6 @@ export interface Gmail {
 export interface Label {
   readonly id: string
   readonly name: string
-}
-
-export interface WatchRequest {
-  readonly topic: string
-  readonly labelId: string
-}
-
-export interface Watch {
-  /** The current end of the mailbox's history, as a decimal number. */
-  readonly historyId: string
-  /** Milliseconds since the Unix epoch. */
-  readonly endsAt: number
 }
 
 export interface HistoryRequest {
@@ -100,51 +76,4 @@ export interface RawPart {
   /** `data` is base64url. */
   readonly body?: { readonly data?: string; readonly size?: number; readonly attachmentId?: string }
   readonly parts?: readonly RawPart[]
-}
-
-export interface PubSub {
-  /**
-   * Waits for notifications for as long as Google does, at most a minute and a half. An empty list means that none
-   * came.
-   */
-  pull(subscription: string, max: number, signal: AbortSignal): Promise<readonly Notification[]>
-  acknowledge(subscription: string, ackIds: readonly string[], signal: AbortSignal): Promise<void>
-  /** Extends the deadline of notifications by this many seconds; 0 gives them back. */
-  extend(subscription: string, ackIds: readonly string[], seconds: number, signal: AbortSignal): Promise<void>
-  /** Returns undefined if there is none. */
-  topic(name: string, signal: AbortSignal): Promise<{ readonly name: string } | undefined>
-  /** Does nothing if the topic exists. */
-  createTopic(name: string, signal: AbortSignal): Promise<void>
-  subscription(name: string, signal: AbortSignal): Promise<Subscription | undefined>
-  /** @throws PluginError `exists` */
-  createSubscription(subscription: Subscription, signal: AbortSignal): Promise<void>
-  /** Without `push` the subscription is pulled. */
-  changePush(name: string, push: Push | undefined, signal: AbortSignal): Promise<void>
-  /**
-   * Returns whether the member had the role already. Reads, changes and writes the policy, and again if another
-   * process wrote meanwhile. @throws PluginError `policy-forbids`: a policy of the organisation allows no such member
-   */
-  grant(topic: string, role: string, member: string, signal: AbortSignal): Promise<'granted' | 'had'>
-}
-
-export interface Notification {
-  /** Absent in mode `push`, where the answer acknowledges. */
-  readonly ackId?: string
-  readonly messageId: string
-  /** Undefined if the message is not one of Gmail's. */
-  readonly about?: { readonly emailAddress: string; readonly historyId: string }
-}
-
-export interface Subscription {
-  readonly name: string
-  readonly topic: string
-  readonly push?: Push
-  /** In seconds. */
-  readonly ackDeadline: number
-}
-
-export interface Push {
-  readonly endpoint: string
-  readonly serviceAccount?: string
-  readonly audience?: string
 }

@@ -11,8 +11,7 @@ import {
 } from '@reveille/kit'
 import type { BaseUrls } from '../configuration.ts'
 import type { Answer, Request } from './exchange.ts'
-import { consentRevoked, malformed, missingScope, quoted } from './failure.ts'
-import { oauthService } from './service.ts'
+import { consentRevoked, malformed, missingScope, oauthService, quoted } from './failure.ts'
 
 /** https://developers.google.com/identity/protocols/oauth2/native-app#exchange-authorization-code */
 export function tokenRequest(

@@ -168,7 +168,7 @@ for (const [status, error, code, retryable, words] of [
   [401, 'invalid_client', 'bad-client', false, /the OAuth client/],
   [400, 'unauthorized_client', 'bad-client', false, /the OAuth client/],
   [401, 'deleted_client', 'bad-client', false, /The OAuth client was deleted/],
-  [400, 'invalid_scope', 'missing-scope', false, /every box ticked/],
+  [400, 'invalid_scope', 'missing-scope', false, /its box ticked/],
   [400, 'admin_policy_enforced', 'forbidden', false, /admin_policy_enforced/],
   [429, 'rate_limit_exceeded', 'rate-limited', true, /fewer calls/],
   [500, 'internal_failure', 'unavailable', true, /cannot answer now \(500\)/],

@@ -10,7 +10,7 @@ import {
 import type { BaseUrls } from '../configuration.ts'
 import type { Credentials } from './credentials.ts'
 import { exchange } from './exchange.ts'
-import { oauthService } from './service.ts'
+import { oauthService } from './failure.ts'
 import { isToken, readTokens, tokenRequest } from './token-answer.ts'
 
 export interface TokensOptions {

@@ -2,11 +2,12 @@
 
 import type { PluginLog, SourceCall } from '@reveille/kit'
 import type { GmailConfiguration } from '../configuration.ts'
-import type { Google } from '../google/port.ts'
+import type { Gmail } from '../google/port.ts'
 import type { CursorCell } from './cursor-cell.ts'
 import type { RetryContext } from './retry.ts'
 
-export interface WatchContext extends RetryContext, Google {
+export interface WatchContext extends RetryContext {
+  readonly gmail: Gmail
   readonly config: GmailConfiguration
   readonly log: PluginLog
   readonly call: SourceCall

@@ -10,18 +10,10 @@ export interface Cursor {
   readonly historyId: string
   /** When the mailbox was last read to its end, in milliseconds since the Unix epoch. */
   readonly readAt: number
-  readonly watch?: WatchRecord
   /** The mails that were posted last, the newest at the end. Google may announce some of them again. */
   readonly recent: readonly string[]
   /** Mails that the gateway did not take, to be tried again. */
   readonly refused: readonly RefusedMail[]
-}
-
-export interface WatchRecord {
-  readonly topic: string
-  readonly labelId: string
-  readonly begunAt: number
-  readonly endsAt: number
 }
 
 export interface RefusedMail {
@@ -63,12 +55,10 @@ export function parseCursor(value: unknown, now: number): Cursor | undefined {
   const account = asString(facts?.['account'])
   if (!facts || !account) return undefined
   const unknown = unknownCursor(account, now)
-  const watch = parseWatch(facts['watch'])
   return {
     account,
     historyId: isHistoryId(facts['historyId']) ? facts['historyId'] : unknownHistory,
     readAt: asNumber(facts['readAt']) ?? unknown.readAt,
-    ...(watch && { watch }),
     recent: asList(facts['recent'])
       .filter((id) => typeof id === 'string')
       .slice(-maxRecent),
@@ -77,16 +67,6 @@ export function parseCursor(value: unknown, now: number): Cursor | undefined {
       .filter((mail) => mail !== undefined)
       .slice(-maxRefused),
   }
-}
-
-function parseWatch(value: unknown): WatchRecord | undefined {
-  const facts = asRecord(value)
-  const topic = asString(facts?.['topic'])
-  const labelId = asString(facts?.['labelId'])
-  const begunAt = asNumber(facts?.['begunAt'])
-  const endsAt = asNumber(facts?.['endsAt'])
-  if (!topic || !labelId || begunAt === undefined || endsAt === undefined) return undefined
-  return { topic, labelId, begunAt, endsAt }
 }
 
 function parseRefused(value: unknown, now: number): RefusedMail | undefined {
@@ -105,11 +85,6 @@ function parseRefused(value: unknown, now: number): RefusedMail | undefined {
 
 export function isHistoryId(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9]{1,20}$/.test(value)
-}
-
-/** Returns whether a reading up to the cursor covers the other history id too. */
-export function isRead({ historyId }: Cursor, other: string): boolean {
-  return historyId !== unknownHistory && BigInt(other) <= BigInt(historyId)
 }
 
 export function laterOf(one: string, other: string): string {

@@ -49,7 +49,7 @@ export function fetchMail(context: WatchContext, id: string, signal: AbortSignal
     return code !== 'rate-limited' && (refused.length < maxBlamed || refused.some((mail) => mail.id === id))
   }
 
-  return retry(context, signal, ask, { shouldRetry: (error) => !needsConsent(error) })
+  return retry(context, signal, ask, (error) => !needsConsent(error))
 }
 
 function read(context: WatchContext, id: string, raw: RawMessage | undefined): Fetched {

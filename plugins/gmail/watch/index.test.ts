@@ -3,14 +3,13 @@ import { dayMs, hourMs, minuteMs, secondMs } from '../durations.ts'
 import { failure } from './test-bed/fault.ts'
 import { test } from './test-bed/world.ts'
 
-test('mails that came before the first watch are not posted, later ones are, and their notification is acknowledged', async (world) => {
+test('mails from before the first start are not posted, and later ones are', async (world) => {
   const { clock, gateway, google } = world
   google.deliver()
   world.start()
   await clock.until(() => world.events().includes('gmail-watching'))
   assert.deepEqual(world.line('gmail-watching')?.facts, {
     account: 'ada@example.com',
-    mode: 'pull',
     historyId: String(google.historyId),
   })
   const mail = google.deliver()
@@ -20,9 +19,7 @@ test('mails that came before the first watch are not posted, later ones are, and
   assert.partialDeepStrictEqual(gateway.posts[0], posted)
   assert.equal(world.state(), 'working')
   assert.equal(world.reports.at(-1)?.counts?.['posted'], 1)
-  assert.deepEqual(Object.keys(world.reports.at(-1)?.times ?? {}).sort(), [
-    ...['lastMail', 'readAt', 'watchEnds', 'watchRenews'],
-  ])
+  assert.deepEqual(Object.keys(world.reports.at(-1)?.times ?? {}).sort(), ['lastMail', 'readAt'])
 })
 
 test('without a consent the source waits, says what to run, and begins within ten seconds of the consent', async (world) => {
@@ -101,7 +98,6 @@ test('a label is found by its name in any case, and a missing label is looked fo
   assert.deepEqual(world.lines, [], 'the host tells what is reported')
   google.labels = labels
   await clock.until(() => world.state() === 'working', minuteMs)
-  assert.equal(google.watches[0]?.labelId, 'Label_7')
   google.deliver()
   const mail = google.deliver({ labels: ['Label_7'] })
   await world.idle()
@@ -118,7 +114,6 @@ test('a label that was deleted and made again is watched under its new id', asyn
   assert.match(world.detail(), /no label "Invoices"/)
   google.labels = [{ id: 'Label_8', name: 'Invoices' }]
   await clock.pass(2 * minuteMs)
-  assert.equal(google.watches.at(-1)?.labelId, 'Label_8')
   const mail = google.deliver({ labels: ['Label_8'] })
   await world.idle()
   assert.ok(gateway.taken.has(mail.id))
@@ -140,12 +135,34 @@ for (const [what, historyId, isRefused] of [
     assert.equal(world.cursor()?.historyId, String(google.historyId))
   })
 
-test('a lost notification delays a mail by at most a quarter of an hour', async (world) => {
+test('the history is read at the start and then at the interval, and nothing is written while nothing happens', async (world) => {
   const { clock, gateway, google } = world
+  await world.watch({ pollSeconds: 30 })
+  let writes = 0
+  world.onWritten = () => {
+    writes += 1
+  }
+  assert.equal(google.countOf('history'), 1)
+  await clock.pass(5 * minuteMs)
+  assert.deepEqual([google.countOf('history'), writes], [11, 0])
+  assert.equal(world.reports.at(-1)?.times?.['readAt'], clock.now() - secondMs)
+  const mail = google.deliver()
+  await clock.until(() => gateway.taken.has(mail.id), 30 * secondMs)
+  google.change()
+  await clock.until(() => world.reached(), 30 * secondMs)
+})
+
+test('what an earlier version stored about watches is ignored', async (world) => {
+  const { clock, disk, gateway, google } = world
+  const watch = { topic: 'projects/p/topics/t', labelId: 'INBOX', begunAt: 1, endsAt: 2 }
+  const { account } = google
+  const before = { account, historyId: '1000', readAt: clock.now(), recent: [], refused: [], watch }
+  disk.set('cursor', JSON.stringify(before))
+  const mail = google.deliver()
   world.start()
-  await clock.pass(40 * minuteMs)
-  const mail = google.deliver({ isLost: true })
-  await clock.until(() => gateway.taken.has(mail.id), 16 * minuteMs)
+  await world.idle()
+  assert.deepEqual([...gateway.taken.keys()], [mail.id])
+  assert.equal(Object.hasOwn(world.cursor() ?? {}, 'watch'), false)
 })
 
 for (const [code, retryable] of [
@@ -262,18 +279,6 @@ test('the cursor of another account is not used', async (world) => {
   assert.ok(world.events().includes('gmail-account-changed'))
 })
 
-test('a missing subscription is reported with the command to run, and pulled once it exists', async (world) => {
-  const { clock, gateway, google } = world
-  world.fail('pull', 'not-found', { count: 4, retryable: false })
-  world.start()
-  await clock.pass(5 * secondMs)
-  assert.equal(world.state(), 'waiting')
-  assert.match(world.detail(), /reveille webhooks gmail setup/)
-  google.deliver()
-  await clock.until(() => gateway.posts.length === 1, minuteMs)
-  assert.equal(world.state(), 'working')
-})
-
 test('a bug ends the run with its error, so that the host starts it again', async (world) => {
   world.inject('history', { before: new TypeError('not a function') })
   world.start()
@@ -299,43 +304,20 @@ test('a failure that the next try ends is not reported', async (world) => {
   assert.deepEqual([...new Set(world.reports.map(({ state }) => state))], ['working'])
 })
 
-test('old, foreign and unreadable notifications are acknowledged without reading the history', async (world) => {
-  const { clock, google } = world
-  await world.watch()
-  const before = google.countOf('history')
-  for (let left = 3; left > 0; left--) {
-    google.publish({ emailAddress: 'ADA@example.com', historyId: '7' })
-    google.publish({ emailAddress: 'eve@example.com', historyId: '99999999' })
-    google.publish(undefined)
-    await clock.until(() => google.queue.size === 0, secondMs)
-  }
-  assert.equal(google.countOf('history'), before)
-  const ignored = world.lines.filter(({ event }) => event === 'gmail-notification-ignored')
-  assert.equal(ignored.length, 2)
-  assert.doesNotMatch(JSON.stringify(world.lines), /eve@/)
-})
-
-test('a notification that comes before its history is read again later, and does not block others forever', async (world) => {
-  const { clock, google } = world
-  await world.watch()
-  google.publish({ emailAddress: google.account, historyId: '88888888888888888888' })
-  await clock.until(() => google.queue.size === 0, 20 * secondMs)
-  assert.equal(google.countOf('history'), 4)
-})
-
-test('while the gateway is down, the deadline of pulled notifications is extended', async (world) => {
+test('while the gateway is down, no further call is made and the mail waits', async (world) => {
   const { clock, gateway, google } = world
   await world.watch()
   let isDown = true
   gateway.rule = () => (isDown ? { status: 503, code: 'DRAINING', message: 'Shutting down.' } : undefined)
   const mail = google.deliver()
+  await clock.pass(minuteMs)
+  const calls = google.calls.length
   await clock.pass(2 * hourMs)
   assert.equal(world.state(), 'failing')
   assert.match(world.detail(), /503 DRAINING: Shutting down\./)
-  assert.equal(google.countOf('pull'), 1)
-  assert.ok(google.countOf('extend') >= 230)
+  assert.equal(google.calls.length, calls)
   isDown = false
-  await clock.until(() => google.queue.size === 0, 6 * minuteMs)
+  await clock.until(() => world.reached(), 6 * minuteMs)
   assert.equal(gateway.taken.get(mail.id), 1)
   assert.equal(world.state(), 'working')
 })
@@ -457,23 +439,13 @@ test('a clock that leaps by a month does not make the source give up a refused m
   await clock.until(() => gateway.posts.length === 1, 70 * minuteMs)
 })
 
-test('empty pulls that are answered at once are not repeated in a tight loop', async (world) => {
-  const { clock, google } = world
-  await world.watch()
-  world.inject('pull', { after: failure('unavailable') }, 50)
-  google.publish(undefined)
-  await clock.pass(10 * minuteMs)
-  assert.ok(google.countOf('pull') < 20)
-})
-
-test('a full disk delays acknowledgements and loses no mail', async (world) => {
+test('a full disk delays mails and loses none', async (world) => {
   const { clock, gateway, google } = world
   await world.watch()
   world.fail('write cursor', 'kept-failed', { count: 6 })
   google.deliver()
-  await clock.pass(5 * secondMs)
+  await clock.pass(15 * secondMs)
   assert.equal(world.state(), 'failing')
-  assert.equal(google.queue.size, 1)
   await world.idle()
   assert.equal(gateway.posts.length, 1)
   assert.equal(world.state(), 'working')

@@ -63,7 +63,7 @@ export function awaitLabel(context: UnlabelledContext, signal: AbortSignal): Pro
     const message = describeMissing(labels, config.label)
     throw permanentError('no-label', message, { retryAfter: lookEverySeconds })
   }
-  return retry(context, signal, find, { shouldRetry: isRecoverable })
+  return retry(context, signal, find, isRecoverable)
 }
 
 /**

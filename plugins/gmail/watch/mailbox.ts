@@ -1,21 +1,36 @@
-/** Reads a mailbox once: its history from the cursor to the end, or a listing if there is no such history. */
+/** Reads a mailbox again and again: its history from the cursor to the end, or a listing if there is no such history. */
 
 import { isPluginError } from '@reveille/kit'
-import { dayMs } from '../durations.ts'
+import { dayMs, secondMs } from '../durations.ts'
 import type { HistoryPage } from '../google/port.ts'
 import { postByIds } from './batches.ts'
 import type { WatchContext } from './context.ts'
 import { type Cursor, laterOf, listingSlackMs, movedTo, unknownHistory } from './cursor.ts'
-import { retry } from './retry.ts'
+import { whileLabelled } from './label.ts'
+import { isRecoverable, retry } from './retry.ts'
 
-/** Resolves when all mails that had come before are taken or refused, and the cursor on disk says so. */
-export async function readMailbox(context: WatchContext, signal: AbortSignal): Promise<void> {
+/** Reads the mailbox at once and then at the configured interval. @throws the reason of the signal */
+export async function pollMailbox(context: WatchContext, signal: AbortSignal): Promise<never> {
+  const { clock, config } = context
+  const read = (inner: AbortSignal) => whileLabelled(context, () => readMailbox(context, inner), inner)
+  for (;;) {
+    await retry(context, signal, read, isRecoverable)
+    await clock.sleep(config.pollSeconds * secondMs, signal)
+  }
+}
+
+/**
+ * Resolves when all mails that had come before are taken or refused, and the cursor on disk says so. Nothing is written
+ * while nothing happens in the mailbox.
+ */
+async function readMailbox(context: WatchContext, signal: AbortSignal): Promise<void> {
   const { clock, cursor, status } = context
   const beganAt = clock.now()
-  if (cursor.get().historyId === unknownHistory) await listMailbox(context, signal)
+  const { historyId } = cursor.get()
+  if (historyId === unknownHistory) await listMailbox(context, signal)
   else await readHistory(context, signal)
   cursor.change((before) => ({ ...before, readAt: beganAt }))
-  await retry(context, signal, () => cursor.save())
+  if (cursor.get().historyId !== historyId) await retry(context, signal, () => cursor.save())
   status.time('readAt', beganAt)
 }
 
@@ -48,7 +63,7 @@ async function readHistory(context: WatchContext, signal: AbortSignal): Promise<
     pageToken = page.nextPageToken
     const reached = pageToken === undefined ? laterOf(end, page.lastId ?? end) : page.lastId
     if (reached !== undefined) cursor.change((before) => movedTo(before, reached))
-    await retry(context, signal, () => cursor.save())
+    if (pageToken !== undefined) await retry(context, signal, () => cursor.save())
   } while (pageToken !== undefined)
 }
 
@@ -64,11 +79,13 @@ async function listMailbox(context: WatchContext, signal: AbortSignal): Promise<
   const { clock, config, cursor, gmail, log } = context
   // This comes before the listing, so that mails that come meanwhile are read as history.
   const { historyId } = await retry(context, signal, (inner) => gmail.profile(inner))
-  const after = listedAfter(cursor.get(), clock.now())
+  const before = cursor.get()
+  const after = listedAfter(before, clock.now())
   const { ids, cut } = await listIds(context, after, signal)
   const posted = await postByIds(context, ids.reverse(), historyId, signal)
-  cursor.change((before) => ({ ...before, historyId }))
-  await retry(context, signal, () => cursor.save())
+  cursor.change((now) => ({ ...now, historyId }))
+  // Google may keep no history of a mailbox in which nothing happens.
+  if (posted === 0 && historyId === before.historyId) return
   const facts = {
     account: config.account,
     listed: ids.length,

@@ -70,7 +70,7 @@ function postUntilAnswered(posting: Posting, post: MailPost, signal: AbortSignal
       retryAfter: answer.retryAfter,
     })
   }
-  return retry(posting, signal, ask, { shouldRetry: () => true })
+  return retry(posting, signal, ask, () => true)
 }
 
 /** 409 says that the same was posted before. */

@@ -25,7 +25,7 @@ export async function retryRefused(context: WatchContext, signal: AbortSignal): 
   call.onReloaded(() => reload.abort())
   for (let due = cursor.get().refused; ; ) {
     for (const mail of due)
-      await retry(context, signal, (inner) => tryAgain(context, mail, inner), { shouldRetry: isRecoverable })
+      await retry(context, signal, (inner) => tryAgain(context, mail, inner), isRecoverable)
     await clock.sleep(checkEveryMs, AbortSignal.any([signal, reload.signal])).catch(() => undefined)
     signal.throwIfAborted()
     due = reload.signal.aborted ? cursor.get().refused : dueOf(context)

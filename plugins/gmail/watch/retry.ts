@@ -12,21 +12,13 @@ import { minuteMs, secondMs } from '../durations.ts'
 import type { Status } from './status.ts'
 
 /** The backoff of calls and of posts. */
-const usualBackoff: Backoff = { firstMs: secondMs, maxMs: 5 * minuteMs }
+const backoff: Backoff = { firstMs: secondMs, maxMs: 5 * minuteMs }
 
 export interface RetryContext {
   readonly clock: SourceClock
   /** Returns a number from 0 to 1. */
   readonly random: () => number
   readonly status: Status
-}
-
-export interface RetryOptions {
-  /** Decides whether to try again after an error. Default: after transient errors. */
-  readonly shouldRetry?: (error: PluginError) => boolean
-  readonly backoff?: Backoff
-  /** Describes the error to the operator. Default: by its message. */
-  readonly describe?: (error: PluginError) => string
 }
 
 /** Codes of a bad consent, which only a person can fix. */
@@ -45,14 +37,14 @@ export const isTransient = (error: PluginError) => error.retryable && !callerCod
 export const isRecoverable = (error: PluginError) => !callerCodes.has(error.code)
 
 /**
- * Performs a call, again after failures. @throws errors that should not be retried; errors that are no PluginError,
- * which are bugs; the reason of the signal
+ * Performs a call, again after failures that `shouldRetry` accepts. Default: transient ones. @throws other failures;
+ * errors that are no PluginError, which are bugs; the reason of the signal
  */
 export async function retry<Result>(
   { clock, random, status }: RetryContext,
   signal: AbortSignal,
   ask: (signal: AbortSignal) => Promise<Result>,
-  { shouldRetry = isTransient, backoff = usualBackoff, describe = messageOf }: RetryOptions = {},
+  shouldRetry: (error: PluginError) => boolean = isTransient,
 ): Promise<Result> {
   const problem = status.problem()
   try {
@@ -64,23 +56,15 @@ export async function retry<Result>(
         return result
       } catch (error) {
         if (signal.aborted || !isPluginError(error) || !shouldRetry(error)) throw error
-        const wait = waitMs(failures, backoff, random, error.retryAfter)
+        const retryAfterMs = (error.retryAfter ?? 0) * secondMs
+        const wait = retryDelayMs({ retryAfterMs }, failures, backoff, random)
         const lasts = failures > 1 || wait >= minProblemMs
-        if (!error.retryable) problem.set('waiting', describe(error))
-        else if (lasts) problem.set('failing', describe(error))
+        if (!error.retryable) problem.set('waiting', error.message)
+        else if (lasts) problem.set('failing', error.message)
         await clock.sleep(wait, signal)
       }
     }
   } finally {
     problem.release()
   }
-}
-
-function messageOf({ message }: PluginError): string {
-  return message
-}
-
-/** Returns the wait after this many failures. `retryAfter` is what the other side asked for, in seconds. */
-export function waitMs(failures: number, backoff: Backoff, random: () => number, retryAfter = 0): number {
-  return retryDelayMs({ retryAfterMs: retryAfter * secondMs }, failures, backoff, random)
 }

@@ -12,7 +12,6 @@ export { type RunnerConformance, type RunnerFixture, runnerConformance } from '.
 export {
   type SourceConformance,
   type SourceFixture,
-  type SourceGateway,
   sourceConformance,
 } from './source.ts'
 export { type VendorConformance, vendorConformance } from './vendor.ts'

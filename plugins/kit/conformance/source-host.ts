@@ -29,17 +29,11 @@ export interface SourceFixture {
   close?(): Promise<void> | void
 }
 
-/** The parts of the gateway that a fixture may use. */
-export interface SourceGateway {
-  /** Posts to the endpoint as another sender. @throws if no run receives the endpoint, or it refuses the post */
-  deliver(endpoint: string, body: unknown): Promise<void>
-}
-
 export interface SourceSetup {
   /** The plugin's entry point, which its package exports. */
   readonly plugin: URL
   /** Starts a new service. */
-  create(gateway: SourceGateway): Promise<SourceFixture> | SourceFixture
+  create(): Promise<SourceFixture> | SourceFixture
 }
 
 export interface PostRecord {
@@ -96,14 +90,7 @@ const taken: Posted = { status: 202 }
 
 export async function openSource(setup: SourceSetup): Promise<SourceHost> {
   const { plugin, manifest, schema } = await load(setup.plugin)
-  const receivers = new Map<string, (body: unknown) => Promise<void>>()
-  const fixture = await setup.create({
-    async deliver(endpoint, body) {
-      const take = receivers.get(endpoint)
-      if (take === undefined) throw new Error(`no run receives ${endpoint}`)
-      await take(body)
-    },
-  })
+  const fixture = await setup.create()
   const clock = createQuickClock()
   const posts: PostRecord[] = []
   const reports: SourceReport[] = []
@@ -183,7 +170,6 @@ export async function openSource(setup: SourceSetup): Promise<SourceHost> {
     keepRunning(source).then(async () => {
       hasEnded = true
       open.delete(running)
-      receivers.clear()
       plugged.abort(new Error('The source is closed.'))
       await close()
       ended.resolve()
@@ -206,7 +192,6 @@ export async function openSource(setup: SourceSetup): Promise<SourceHost> {
           if (!stop.signal.aborted) thrown.push(error)
         } finally {
           run.isOver = true
-          receivers.clear()
           stop.signal.removeEventListener('abort', endIt)
         }
         if (!stop.signal.aborted) await clock.sleep(againMs, stop.signal).catch(() => {})
@@ -245,12 +230,6 @@ export async function openSource(setup: SourceSetup): Promise<SourceHost> {
           return posted
         },
         limitsOf: () => host.limits,
-        receive(endpoint, take) {
-          step('receive', run.isOver)
-          assert.ok(!receivers.has(endpoint), `${endpoint} is taken over once`)
-          receivers.set(endpoint, async (body) => take(body))
-          return true
-        },
         onReloaded() {
           step('onReloaded', run.isOver)
         },

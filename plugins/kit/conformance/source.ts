@@ -13,7 +13,7 @@ import { assertInertPlugin } from './import.ts'
 import { fillIn, load } from './opened-vendor.ts'
 import { openSource, type Running, type SourceHost, type SourceSetup } from './source-host.ts'
 
-export type { SourceFixture, SourceGateway } from './source-host.ts'
+export type { SourceFixture } from './source-host.ts'
 
 export interface SourceConformance extends SourceSetup {
   /** The name of the suite in the report. */

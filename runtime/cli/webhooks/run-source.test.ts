@@ -16,7 +16,7 @@ hooks:
   path: /in
   maxBodyBytes: 5000
   endpoints: { gmail: { maxBodyBytes: 4000 } }
-  gmail: { account: ada@example.com, topic: t, subscription: s }
+  gmail: { account: ada@example.com, harbour: Brest }
 `
 
 async function begin(t: TestContext, overrides: Partial<Io> = {}, text = configuration) {
@@ -52,7 +52,7 @@ test('mails are posted to the gateway of the configuration with its newest token
     states.map(({ source, state }) => `${source} ${state}`),
     ['gmail starting', 'gmail working', 'gmail working', 'gmail stopped'],
   )
-  assert.deepEqual(states[1].times, { watchEnds: 1775000000000 })
+  assert.deepEqual(states[1].times, { readAt: 1775000000000 })
   assert.ok(!`${out}${err}`.includes('hook-token'))
   const free = lock()
   assert.ok(free, 'the mailbox is free again')
@@ -85,9 +85,8 @@ test('obstacles to a run are reported before anything starts', async (t) => {
   const away = { REVEILLE_URL: 'https://hooks.example.com' }
   const cases: readonly (readonly [string, string, number, RegExp, Record<string, string>?])[] = [
     ['  gmail: {', '  # {', 1, /has no hooks\.gmail\. Set it up: `reveille webhooks gmail setup`/],
-    ['topic: t', 'topic: t, mode: push', 2, /the service posts to the gateway itself: start that/],
     ['enabled: true', 'enabled: false', 1, /hooks\.enabled: true is missing/],
-    ['topic: t', 'topik: t', 1, /hooks\.gmail\.topik.*is not a known key/],
+    ['harbour: Brest', 'harbor: Brest', 1, /hooks\.gmail\.harbor.*is not a known key/],
     ['', '', 2, /REVEILLE_HOOK_TOKEN is not set/, away],
     ['', '', 2, /REVEILLE_URL must be a URL/, { REVEILLE_URL: 'hooks' }],
   ]
@@ -107,7 +106,7 @@ test('a refused token is reported, and posting is tried again while the command 
 })
 
 test('a run that throws is started again later, and can be stopped meanwhile', async (t) => {
-  const { start } = await begin(t, {}, configuration.replace('topic: t', 'topic: t, says: throw'))
+  const { start } = await begin(t, {}, configuration.replace('harbour: Brest', 'harbour: Brest, says: throw'))
   const going = start('--json')
   const output = await going.until(/"state":"failing"/)
   assert.match(output, /It cannot\. It restarts in/)

@@ -49,12 +49,6 @@ export async function runSource({ name }: Connected, io: Io): Promise<number> {
     live: () => [source],
     folder: sourcesFolder(settings.gateway.dataDir),
     log,
-    onUnreceived: () =>
-      ended.resolve(
-        badUsage(
-          `As ${keyOfSource(name)} is configured, the service posts to the gateway itself: start that, or have the source fetch.`,
-        ),
-      ),
     clock: createSourceClock(io.now),
     post: createPost(target, io.fetch),
     limitsOf: (endpoint) => postLimitsOf(snapshot, endpoint),

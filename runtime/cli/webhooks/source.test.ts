@@ -38,15 +38,7 @@ async function begin(t: TestContext, overrides: Partial<Io> = {}, more: Record<s
 const account = ['--account', 'ada@example.com']
 const flags = ['--client-file', 'client.json', ...account]
 const pasting = { line: async () => code }
-const mailbox = {
-  account: 'ada@example.com',
-  topic: 'projects/harbour/topics/reveille-gmail',
-  subscription: 'projects/harbour/subscriptions/reveille-gmail',
-}
-const pushTo = (address: string) => [
-  ...['--mode', 'push', '--push-endpoint', address],
-  ...['--push-service-account', 'push@harbour.iam.gserviceaccount.com'],
-]
+const mailbox = { account: 'ada@example.com', harbour: 'Brest' }
 
 test('options alone set a mailbox up, each step is reported, and comments and order stay as they are', async (t) => {
   const { succeed, read, cwd } = await begin(t, pasting)
@@ -77,7 +69,7 @@ test('the answer as JSON holds every step, and a second run does not even replac
   assert.deepEqual(facts, {
     ok: true,
     account: 'ada@example.com',
-    watchEnds: 1775000000000,
+    harbour: 'Brest',
     warnings: [],
     configuration: { file: 'reveille.yaml', changed: true },
   })
@@ -97,7 +89,7 @@ test('a person is asked only for unknown values, and sees the error in an answer
   const { output, prompts, isAnswered } = person({
     'The OAuth client': ['', "'client.json'"],
     'The mailbox': ['ada', 'ada@example.com'],
-    'How should it notify': ['pull'],
+    'Which mails': ['new'],
     Address: [code],
   })
   const { succeed, read } = await begin(t, { prompts, columns: 80 })
@@ -105,7 +97,7 @@ test('a person is asked only for unknown values, and sees the error in an answer
   assert.ok(isAnswered())
   assert.ok(output.includes(': It is required.'))
   assert.ok(output.includes('ada: It must be an address.'))
-  assert.equal(parse(await read()).hooks.gmail.mode, 'pull')
+  assert.equal(parse(await read()).hooks.gmail.mode, 'new')
   assert.ok(output.some((text) => /✓.* configuration {2}Wrote hooks\.gmail/.test(text)))
 
   output.length = 0
@@ -118,7 +110,7 @@ test('a person is asked only for unknown values, and sees the error in an answer
 })
 
 test('an empty answer means the default that the plugin offers', async (t) => {
-  const { prompts, output, isAnswered } = person({ 'The mailbox': [''], 'How should': ['pull'] })
+  const { prompts, output, isAnswered } = person({ 'The mailbox': [''], 'Which mails': ['all'] })
   const { succeed, read } = await begin(
     t,
     { prompts, columns: 80 },
@@ -137,20 +129,11 @@ interface Edited {
   readonly before: string
   readonly options?: readonly string[]
   readonly gmail: object
-  readonly endpoints?: object
   /** A part of the file afterwards. */
   readonly text?: RegExp
 }
 
-const complete = '  gmail: { account: "${MAILBOX}", topic: t, subscription: s }\n  presets: [gmail]\n'
-const policy = 'verify: { provider: google-pubsub, audience: https://a/b, serviceAccount: a@b }'
-/** From push to pull, with these endpoints before. */
-const back = (endpoints: string, left?: object): Edited => ({
-  before: `  endpoints:${endpoints}\n${complete.replace('topic: t', 'topic: t, mode: push')}`,
-  options: ['--mode', 'pull'],
-  gmail: { ...mailbox, account: '${MAILBOX}', mode: 'pull' },
-  ...(left && { endpoints: left }),
-})
+const complete = '  gmail: { account: "${MAILBOX}", harbour: Brest }\n  presets: [gmail]\n'
 
 const edits: Readonly<Record<string, Edited>> = {
   'a value that a reference gives already stays a reference': {
@@ -162,53 +145,23 @@ const edits: Readonly<Record<string, Edited>> = {
     before: '  gmail:\n    account: "${MAILBOX}" # ours\n    label: "${LABEL}"\n',
     options: ['--client-file', 'client.json'],
     gmail: { ...mailbox, account: '${MAILBOX}', label: '${LABEL}' },
-    text: /account: "\$\{MAILBOX\}" # ours\n {4}label: "\$\{LABEL\}"\n {4}topic: projects/,
+    text: /account: "\$\{MAILBOX\}" # ours\n {4}label: "\$\{LABEL\}"\n {4}harbour: Brest/,
   },
   'invalid values of a mailbox in the configuration are replaced, and valid ones stay': {
     before: '  gmail:\n    account: 5\n    label: Work # ours\n    lable: Home\n    model: openai/gpt-5.2\n',
     gmail: { ...mailbox, label: 'Work', model: 'openai/gpt-5.2' },
     text: /label: Work # ours/,
   },
-  "the policy of the push endpoint is added to the operator's configuration": {
-    before: '  endpoints:\n    gmail/push: { rate: { endpoint: 60/1m } } # ours\n',
-    options: pushTo('https://hooks.example.com/hooks/gmail/push'),
-    gmail: { ...mailbox, mode: 'push' },
-    endpoints: {
-      'gmail/push': {
-        rate: { endpoint: '60/1m' },
-        verify: {
-          provider: 'google-pubsub',
-          audience: 'https://hooks.example.com/hooks/gmail/push',
-          serviceAccount: 'push@harbour.iam.gserviceaccount.com',
-        },
-      },
-    },
-  },
-  'a change back to pull removes the policy of push': back(`\n    gmail/push: { ${policy} }`),
-  'a change back to pull leaves other endpoints': back(`\n    other: {}\n    gmail/push:\n      ${policy}`, {
-    other: {},
-  }),
-  'a change back to pull leaves other keys of the endpoint': back(
-    `\n    gmail/push:\n      ${policy} # ours\n      maxBodyBytes: 9000`,
-    { 'gmail/push': { maxBodyBytes: 9000 } },
-  ),
-  'a change back to pull leaves an endpoint without the policy': back(
-    '\n    gmail/push: { maxBodyBytes: 9000 }',
-    { 'gmail/push': { maxBodyBytes: 9000 } },
-  ),
 }
 
-for (const [name, { before, options = [], gmail, endpoints, text = /./ }] of Object.entries(edits))
+for (const [name, { before, options = [], gmail, text = /./ }] of Object.entries(edits))
   test(name, async (t) => {
     const env = { MAILBOX: 'ada@example.com', LABEL: 'Work' }
     const { succeed, read } = await begin(t, { ...pasting, env }, { 'reveille.yaml': withHooks(before) })
-    const { err } = await succeed(...(options[0] === '--client-file' ? [] : flags), ...options)
+    await succeed(...(options[0] === '--client-file' ? [] : flags), ...options)
     const edited = await read()
     assert.match(edited, text)
-    const { hooks } = parse(edited)
-    assert.deepEqual([hooks.gmail, hooks.endpoints], [gmail, endpoints])
-    const isRemoved = before.includes('endpoints') && endpoints === undefined
-    assert.equal(/Wrote hooks\.gmail, took out hooks\.endpoints in reveille\.yaml/.test(err), isRemoved)
+    assert.deepEqual(parse(edited).hooks.gmail, gmail)
   })
 
 test('a browser is opened where there is a screen, and the address is shown in any case', async (t) => {
@@ -295,17 +248,9 @@ testTranscript(
 # options of a wrong form are bad usage
 2 $ webhooks gmail setup --account ada
 ! …
-2 $ webhooks gmail setup --mode poll
-! …
 2 $ webhooks gmail setup --max-bytes 0
 ! …
 2 $ webhooks gmail setup --max-bytes 1e3
-! …
-2 $ webhooks gmail setup --renew-minutes 8641
-! …
-2 $ webhooks gmail setup --push-endpoint hooks.example.com
-! …
-2 $ webhooks gmail setup --push-service-account push
 ! …
 
 # \`webhooks\` and \`webhooks gmail\` alone list their commands
@@ -381,9 +326,7 @@ test('an edit during the check of the file is kept', async (t) => {
 })
 
 test('a removed preset is not added again where another mapping takes the mails', async (t) => {
-  const own = withHooks(
-    `  gmail: { account: ada@example.com, topic: ${mailbox.topic}, subscription: ${mailbox.subscription} }\n`,
-  )
+  const own = withHooks('  gmail: { account: ada@example.com, harbour: Brest }\n')
   const { succeed, read } = await begin(t, pasting, {
     'reveille.yaml': own,
     'mappings/mail.yaml': 'mappings:\n  - { id: mail, match: { path: gmail }, action: wake, text: Mail }\n',
@@ -413,20 +356,14 @@ for (const [what, text, warnings] of [
     assertAnswer(await setup(...flags), { err: warnings })
   })
 
-test('there are warnings about an address that does not lead to the gateway, and about files that its user may not read', async (t) => {
-  const { setup, cwd } = await begin(t, { ...pasting, columns: 60 })
-  const warningsOf = async (address: string): Promise<string> => {
-    const { out } = await setup(...flags, ...pushTo(`https://hooks.example.com${address}`), '--json')
-    return JSON.parse(out).warnings.join('\n')
-  }
-  assert.match(
-    await warningsOf('/hooks/gmail/pus'),
-    /gmail\/pus, and the gateway takes them at \/hooks\/gmail\/push: correct/,
-  )
-  assert.equal(await warningsOf('/behind/a/proxy/gmail/push'), '')
+test('there is a warning about files that the user of the gateway may not read', async (t) => {
+  const { succeed, cwd } = await begin(t, { ...pasting, columns: 60 })
+  const { warnings } = JSON.parse((await succeed(...flags, '--json')).out)
+  assert.deepEqual(warnings, [])
   if (process.getuid?.() !== 0) return t.diagnostic('only root can give files away')
   await chown(path.join(cwd, 'data'), 65_534, 65_534)
-  assert.match(await warningsOf('/hooks/gmail/push'), /`chown -R 65534:65534 .*\/data\/sources`/)
+  const [warning] = JSON.parse((await succeed('--json')).out).warnings
+  assert.match(warning, /`chown -R 65534:65534 .*\/data\/sources`/)
 })
 
 test('commands to be pasted do not name the configuration that is found in local, whose mode stays', async (t) => {

@@ -29,7 +29,6 @@ import {
   pathOfSource,
   presetEdit,
   readConfigured,
-  removalEdits,
   writeFiles,
 } from './connection-file.ts'
 import { createPerson } from './person.ts'
@@ -127,9 +126,9 @@ async function writeConnection(
   const text = await readFile(file, 'utf8')
   const edit = (each: string) => editConfiguration(each, [...editsIn(each), ...listing])
   const changed = await writeFiles({ file, edit, byHand: linesOf(name, connection) }, io)
-  const settings = editsIn(text)
-  const isWritten = editConfiguration(text, settings) !== text
-  steps.settle('configuration', isWritten, `${inWords(settings)} in ${shown}.`, `${shown} says it already.`)
+  const isWritten = editConfiguration(text, editsIn(text)) !== text
+  const key = pathOfSource(name).join('.')
+  steps.settle('configuration', isWritten, `Wrote ${key} in ${shown}.`, `${shown} says it already.`)
   if (preset === undefined) return changed
   const isAdded = editConfiguration(text, listing) !== text
   steps.settle('preset', isAdded, `Added ${preset} to hooks.presets in ${shown}.`, 'It need not be added.')
@@ -145,43 +144,23 @@ function isMapped({ mappings }: Configuration, endpoint: string): boolean {
   return mappings.some(({ value }) => coversPath(value.match?.path, endpoint))
 }
 
-function inWords(edits: readonly SetEdit[]): string {
-  const namesOf = (some: readonly SetEdit[]) => some.map(({ set }) => set.join('.')).join(' and ')
-  const written = namesOf(edits.filter(({ to }) => to !== undefined))
-  const gone = namesOf(edits.filter(({ to }) => to === undefined))
-  const parts = [written && `wrote ${written}`, gone && `took out ${gone}`].filter(Boolean)
-  return parts.join(', ').replace(/^./, (first) => first.toUpperCase())
-}
-
 /** Leaves out what the file has already, as a value or by a reference. */
 function editsFor(
   text: string,
   name: string,
-  { config, endpoints = {} }: Connection,
-  { configuration, source, usable }: Before,
+  { config }: Connection,
+  { source, usable }: Before,
 ): readonly SetEdit[] {
+  if (isDeepStrictEqual({ ...config }, { ...usable })) return []
   const place = pathOfSource(name)
   // The other keys are about the preset.
   const keep = keysAt(text, place).filter((key) => !Object.hasOwn(source, key))
-  const policies = Object.entries(endpoints).flatMap(([endpoint, policy]): readonly SetEdit[] => {
-    // The endpoint is not used any more. Its keys other than the verification stay.
-    if (Object.keys(policy).length === 0) return removalEdits(text, endpoint, ['verify'])
-    const was: Given = { ...configuration.endpoints[endpoint] }
-    if (Object.entries(policy).every(([key, value]) => isDeepStrictEqual(value, was[key]))) return []
-    const set = ['hooks', 'endpoints', endpoint]
-    return [{ set, to: policy, was, keep: keysAt(text, set).filter((key) => !Object.hasOwn(policy, key)) }]
-  })
-  if (isDeepStrictEqual({ ...config }, { ...usable })) return policies
-  return [{ set: place, to: config, was: usable, keep }, ...policies]
+  return [{ set: place, to: config, was: usable, keep }]
 }
 
 /** The lines to write by hand. */
-function linesOf(name: string, { config, endpoints = {}, preset }: Connection): string {
-  const policies = Object.entries(endpoints).filter(([, policy]) => Object.keys(policy).length > 0)
-  const hooks = {
-    ...(preset !== undefined && { presets: [preset] }),
-    ...(policies.length > 0 && { endpoints: Object.fromEntries(policies) }),
-  }
+function linesOf(name: string, { config, preset }: Connection): string {
+  const hooks = preset !== undefined && { presets: [preset] }
   const [room = '', key = ''] = pathOfSource(name)
   return stringify(
     room === 'hooks' ? { hooks: { ...hooks, [key]: config } } : { hooks, [room]: { [key]: config } },
@@ -189,11 +168,7 @@ function linesOf(name: string, { config, endpoints = {}, preset }: Connection): 
 }
 
 /** Advice on obstacles between the source and an agent, and on a way to test it. */
-async function adviceFor(
-  { settings, mappings }: Configuration,
-  { preset, howToTry, endpoints = {} }: Connection,
-  io: Io,
-) {
+async function adviceFor({ settings, mappings }: Configuration, { preset, howToTry }: Connection, io: Io) {
   const hasOwnChannel = mappings.some(
     ({ origin, value }) => origin.kind === 'preset' && origin.name === preset && value.channel !== undefined,
   )
@@ -213,7 +188,6 @@ async function adviceFor(
       ...(settings.hooks.enabled ? [] : ['hooks.enabled is not true: nothing is taken until it is.']),
       ...(isSilent ? [`There is no channel for replies yet: ${commandLine('init channel slack', io)}`] : []),
       ...(isSilent || hasRoute ? [] : [noRoute]),
-      ...Object.entries(endpoints).flatMap(([name, policy]) => ledAstray(name, policy, settings.hooks.path)),
       ...(await ownedByAnother(settings.gateway.dataDir)),
     ],
     /** The next steps, in lines. */
@@ -227,16 +201,6 @@ async function adviceFor(
       `The state of the source: ${commandLine('status', io)}`,
     ],
   }
-}
-
-/** A proxy may lead another path to the gateway, but a path with another end is more often a mistake. */
-function ledAstray(endpoint: string, { verify }: Given, path: string): string[] {
-  const { audience } = (verify ?? {}) as { readonly audience?: unknown }
-  const posted = typeof audience === 'string' ? URL.parse(audience) : null
-  if (posted === null || posted.pathname.endsWith(`/${endpoint}`)) return []
-  return [
-    `Notifications are posted to ${audience}, and the gateway takes them at ${path}/${endpoint}: correct --push-endpoint, unless something leads from there to here.`,
-  ]
 }
 
 /** Root may set a mailbox up for a gateway that runs as another user. */

@@ -24,12 +24,11 @@ export const mailPlugin = {
     properties: {
       account: { type: 'string', pattern: '^[^@]+@[^@]+$', 'x-form': 'an address' },
       label: { type: 'string', minLength: 1, default: 'INBOX' },
-      mode: { enum: ['pull', 'push'], default: 'pull' },
-      topic: { type: 'string' },
-      subscription: { type: 'string' },
+      mode: { enum: ['all', 'new'], default: 'all' },
+      harbour: { type: 'string' },
       says: { type: 'string' },
     },
-    required: ['account', 'topic', 'subscription'],
+    required: ['account', 'harbour'],
     additionalProperties: false,
   }),
   'mail/index.js': `
@@ -41,10 +40,9 @@ export default {
   setup: ({ config }) => ({
     sources: [{
       id: 'gmail',
-      async run({ signal, post, report, limitsOf, receive }) {
-        if (config.mode === 'push') receive('gmail/push', () => {})
+      async run({ signal, post, report, limitsOf }) {
         if (config.says === 'throw') throw new PluginError('It cannot.', { code: 'broken', retryable: false })
-        report({ state: 'working', detail: 'Watched.', times: { watchEnds: 1775000000000 } })
+        report({ state: 'working', detail: 'Watched.', times: { readAt: 1775000000000 } })
         const output = await post('gmail', { messages: [{ id: '1' }], limit: limitsOf('gmail').maxBodyBytes }).catch((error) => error)
         report({ state: output.status === 202 ? 'working' : 'failing', detail: 'The gateway said ' + (output.status ?? output.message) })
         await new Promise((resolve) => signal.addEventListener('abort', resolve))
@@ -72,7 +70,7 @@ export default {
           fallback: before,
           validate: (answer) => (answer.includes('@') ? undefined : 'It must be an address.'),
         }),
-        mode: await questions.choose('How should it notify the gateway?', { 'pull: asks': 'pull', 'push: listens': 'push' }),
+        mode: await questions.choose('Which mails count?', { 'all: each': 'all', 'new: from now on': 'new' }),
       }
     report({ step: 'client', outcome: known ? 'unchanged' : 'done', detail: 'the client of harbour' })
     if ((await storage.read('credentials')) === undefined || requested.again) {
@@ -84,24 +82,19 @@ export default {
     } else report({ step: 'consent', outcome: 'unchanged', detail: 'there is one' })
     const { account, label, mode } = { ...config, ...requested }
     if (account === undefined) throw new PluginError('The account is missing.', { code: 'bad-option', retryable: false })
-    await storage.write('cursor', { watch: { endsAt: 1775000000000 } })
+    await storage.write('cursor', { readAt: 1775000000000 })
     return {
       config: {
         ...config,
         account,
-        topic: 'projects/harbour/topics/reveille-gmail',
-        subscription: 'projects/harbour/subscriptions/reveille-gmail',
+        harbour: 'Brest',
         ...(label && { label }),
         ...(mode && { mode }),
       },
       preset: 'gmail',
       subject: account,
       howToTry: 'Send a mail to ' + account,
-      facts: { account, watchEnds: 1775000000000 },
-      ...(mode === 'push' && {
-        endpoints: { 'gmail/push': { verify: { provider: 'google-pubsub', audience: requested.pushEndpoint, serviceAccount: requested.pushServiceAccount } } },
-      }),
-      ...(mode === 'pull' && config.mode === 'push' && { endpoints: { 'gmail/push': {} } }),
+      facts: { account, harbour: 'Brest' },
     }
   },
 }`,

@@ -26,11 +26,7 @@ export interface HookLog {
 const maxNameLength = 200
 
 /** The sender can do nothing about these refusals; the operator may have something to fix. */
-const operatorProblems: ReadonlySet<ErrorCode> = new Set([
-  'VERIFIER_UNAVAILABLE',
-  'HANDSHAKE_UNAVAILABLE',
-  'RECEIVER_FAILED',
-])
+const operatorProblems: ReadonlySet<ErrorCode> = new Set(['VERIFIER_UNAVAILABLE', 'HANDSHAKE_UNAVAILABLE'])
 
 export function isOperatorProblem(code: ErrorCode): boolean {
   return operatorProblems.has(code)

@@ -38,7 +38,6 @@ const outOfReach = new Set([
     'STORE_UNAVAILABLE',
     'VERIFIER_UNAVAILABLE',
     'HANDSHAKE_UNAVAILABLE',
-    'RECEIVER_FAILED',
   ],
 ])
 

@@ -26,7 +26,6 @@ export interface LogLine {
 
 export interface Run extends Lifetime {
   readonly outcome: { readonly error?: unknown; readonly isOver: boolean }
-  readonly receiver: ((body: unknown) => Promise<void>) | undefined
   reload(): void
 }
 
@@ -43,13 +42,10 @@ const configuration: GmailConfiguration = {
   account: 'ada@example.com',
   label: 'INBOX',
   exclude: ['SPAM', 'TRASH', 'DRAFT', 'SENT'],
-  mode: 'pull',
-  topic: 'projects/p/topics/t',
-  subscription: 'projects/p/subscriptions/s',
+  pollSeconds: 10,
   includeBody: true,
   maxBytes: 20_000,
-  renewEveryMinutes: 720,
-  baseUrls: { accounts: '', oauth: '', gmail: '', pubsub: '' },
+  baseUrls: { accounts: '', oauth: '', gmail: '' },
 }
 
 export function createWorld() {
@@ -81,7 +77,6 @@ export function createWorld() {
       world.inject(operation, { before: failure(code, facts) }, count)
     },
     faults: { next: (operation) => scripted.get(operation)?.shift() } as FaultSource,
-    hasSurface: true,
     onWritten: (_name: string, _value: unknown): void => {},
     /** Undefined if there is no cursor, or a damaged one. */
     cursor(): Cursor | undefined {
@@ -105,7 +100,6 @@ export function createWorld() {
       const controller = new AbortController()
       const { signal } = controller
       let outcome: Run['outcome'] = { isOver: false }
-      let receiver: Run['receiver']
       let reloaded = () => {}
       const life = {
         controller,
@@ -113,9 +107,6 @@ export function createWorld() {
         isDead: false,
         get outcome() {
           return outcome
-        },
-        get receiver() {
-          return life.isDead || outcome.isOver ? undefined : receiver
         },
       }
       const withFaults = <Result>(operation: string, inner: AbortSignal, effect: () => Result) =>
@@ -147,10 +138,6 @@ export function createWorld() {
         },
         post: (_endpoint, body, inner = signal) => withFaults('post', inner, () => gateway.post(body)),
         limitsOf: () => gateway.limits,
-        receive(_endpoint, take) {
-          receiver = take
-          return world.hasSurface
-        },
         onReloaded(listener) {
           reloaded = listener
         },
@@ -176,8 +163,6 @@ export function createWorld() {
       await clock.pass(1000)
       return run
     },
-    /** Posts a notification to the source. */
-    receive: (body: unknown) => started?.receiver?.(body),
     /** Notifies the source that the configuration of the gateway changed. */
     reload: () => started?.reload(),
     /** Waits until the source ends by itself, and returns its error. */
@@ -193,9 +178,7 @@ export function createWorld() {
       assert.equal(started && (await world.ended()), undefined)
     },
     /** Waits until the source has nothing more to do. */
-    async idle() {
-      await clock.until(() => google.queue.size === 0 && world.reached())
-    },
+    idle: () => clock.until(() => world.reached()),
     /** Returns whether the cursor on disk is at the end of the mailbox. */
     reached: () => Number(world.cursor()?.historyId ?? 0) >= google.historyId,
   }
