@@ -486,7 +486,7 @@ test('status says how channels, sources, nodes and the database fare, and what t
           state: 'waiting',
           detail: 'Run setup.',
           since: noon,
-          times: { watchEnds: noon },
+          times: { readAt: noon },
           counts: { posted: 1200 },
         },
       ],
@@ -507,7 +507,7 @@ test('status says how channels, sources, nodes and the database fare, and what t
     `nodes\n {2}a \\(this one\\), all, 1\\.0\\.0, generation 3 \\(abc\\), since ${time}, leads retention`,
     ' {2}they serve different configurations: abc on a; abd on b',
     'database +PostgreSQL 18\\.1; a transaction of a report is open for 6 minutes, .*',
-    `sources\n {2}gmail\n {4}waits for an operator since ${time}\n {4}Run setup\\.\n {4}watch ends ${time}\n {4}1,200 posted`,
+    `sources\n {2}gmail\n {4}waits for an operator since ${time}\n {4}Run setup\\.\n {4}read at ${time}\n {4}1,200 posted`,
     'next\n {2}add channels\\.pager: .*\n {2}fix channels\\.slack: .*\n {2}`reveille deliveries --state parked --channel slack` says .*',
   ])
     assert.match(out, new RegExp(`^${expected}$`, 'm'))

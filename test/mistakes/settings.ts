@@ -80,8 +80,8 @@ INVALID_VALUE        a rate of the form of nginx | endpoints: { a: { rate: { end
 AUTH_UNVERIFIABLE    a signature without a secret | endpoints: { a: { auth: signature, verify: { provider: github } } }⏎${mapping}
 UNKNOWN_PROVIDER     a provider that is unknown | endpoints: { a: { verify: { provider: githb, secret: ${other} } } }⏎${mapping}
 INVALID_VALUE        a way of authentication that is unknown | endpoints: { a: { auth: bearer } }⏎${mapping}
-PLUGIN_CONFIG        Gmail without a source | gmail: { account: me@example.com }
-PLUGIN_CONFIG        Gmail with an account that is none | gmail: { account: me, topic: projects/p/topics/t }
+PLUGIN_CONFIG        Gmail without an account | gmail: { label: Work }
+PLUGIN_CONFIG        Gmail with an account that is none | gmail: { account: me }
 INVALID_VALUE        the action of a mapping as OpenClaw has none | mappings: [{ match: { path: a }, action: notify, message: x }]
 ok                   an octal number | maxActions: 010 | YAML 1.2 reads 10, which is also what a person reads
 ok                   an endpoint without authentication | endpoints: { a: { auth: none } }⏎${mapping} | it was written on purpose; \`doctor\` reports OPEN_ENDPOINT
