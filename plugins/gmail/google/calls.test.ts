@@ -158,9 +158,8 @@ test("a call ends when its caller aborts it, with the caller's reason", async ()
 test('a call that takes too long ends by itself', async () => {
   await using google = await openScripted({ [route]: [{ hang: true }] })
   const { fetch, signal, url } = google
-  const options = { fetch, signal, name: 'Gmail', seconds: 0.05 }
-  const failure = await fails(exchange(options, { url: `${url}${route.slice(4)}` }), 'unavailable', true)
-  assert.equal(failure.message, 'Gmail did not answer within 0.05 seconds.')
+  const call = exchange({ fetch, signal, seconds: 0.05, url: `${url}${route.slice(4)}` })
+  await fails(call, 'timeout', true)
 })
 
 test('an endless answer is cut off long before it fills the memory', async () => {
@@ -174,13 +173,7 @@ test('an endless answer is cut off long before it fills the memory', async () =>
     },
   })
   const fetch = async () => new Response(endless)
-  const options = { fetch, signal: host.signal, name: 'Gmail' }
-  await fails(exchange(options, { url: 'http://127.0.0.1/' }), 'malformed', true)
+  const call = exchange({ fetch, signal: host.signal, url: 'http://127.0.0.1/' })
+  await fails(call, 'malformed', true)
   assert.ok(sent < 14, `${sent} MiB were taken`)
-})
-
-test('a request whose path would lead elsewhere is refused before anything is sent', async () => {
-  await using google = await openScripted({})
-  await fails(google.gmail.message('..', { text: true }, google.signal), 'bad-request', false)
-  assert.equal(google.calls.length, 0)
 })

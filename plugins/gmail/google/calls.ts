@@ -1,7 +1,7 @@
 /** Performs one call of Gmail with a good token, and with another token if that one is refused. */
 
-import { asRecord, type Facts } from '@reveille/kit'
-import { type Answer, exchange, type Request } from './exchange.ts'
+import { asRecord, type Facts, type VendorAnswer } from '@reveille/kit'
+import { type Exchange, exchange } from './exchange.ts'
 import { failureOf, gmailService, isFromGoogle, malformed } from './failure.ts'
 import type { Tokens, TokensOptions } from './tokens.ts'
 
@@ -9,11 +9,7 @@ export interface CallsOptions extends Omit<TokensOptions, 'storage'> {
   readonly tokens: Tokens
 }
 
-export interface Call extends Omit<Request, 'token'> {
-  readonly signal: AbortSignal
-  /** As in `ExchangeOptions`. */
-  readonly seconds?: number
-  readonly bytes?: number
+export interface Call extends Pick<Exchange, 'url' | 'signal' | 'seconds' | 'maxBytes'> {
   /** A status that is no failure of this call: it is answered with undefined. */
   readonly absent?: number
 }
@@ -27,8 +23,8 @@ export interface Calls {
 export function createCalls({ tokens, credentials, fetch, clock }: CallsOptions): Calls {
   const { account } = credentials
 
-  function ask(token: string, { signal, seconds, bytes, ...request }: Call): Promise<Answer> {
-    return exchange({ fetch, signal, name: gmailService.name, seconds, bytes }, { ...request, token })
+  function ask(token: string, { absent: _, ...request }: Call): Promise<VendorAnswer> {
+    return exchange({ ...request, fetch, headers: { authorization: `Bearer ${token}` } })
   }
 
   async function call(request: Call): Promise<Facts | undefined> {

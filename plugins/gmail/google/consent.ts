@@ -4,9 +4,8 @@ import { hash, randomBytes } from 'node:crypto'
 import { compileRedaction, type SourceClock } from '@reveille/kit'
 import type { BaseUrls } from '../configuration.ts'
 import { mailScope } from './credentials.ts'
-import { exchange as exchangeOnce } from './exchange.ts'
 import { malformed, oauthService } from './failure.ts'
-import { readTokens, type TokenAnswer, tokenRequest } from './token-answer.ts'
+import { requestTokens, type TokenAnswer } from './token-answer.ts'
 
 export interface AuthorizationRequest {
   readonly clientId: string
@@ -64,19 +63,22 @@ export function authorizationUrl(request: AuthorizationRequest): string {
  */
 export async function exchange(request: ExchangeRequest): Promise<Grant> {
   const { client, code, verifier, redirectUri, baseUrls, fetch, clock, signal } = request
-  const answer = await exchangeOnce(
-    { fetch, signal, name: oauthService.name },
-    tokenRequest(baseUrls, {
+  const tokens = await requestTokens({
+    baseUrls,
+    fetch,
+    signal,
+    form: {
       grant_type: 'authorization_code',
       code,
       code_verifier: verifier,
       redirect_uri: redirectUri,
       client_id: client.id,
       client_secret: client.secret,
-    }),
-  )
-  const redact = compileRedaction([code, verifier, client.secret ?? ''])
-  const tokens = readTokens(answer, { account: undefined, redact, now: clock.now() })
+    },
+    account: undefined,
+    redact: compileRedaction([code, verifier, client.secret ?? '']),
+    now: clock.now(),
+  })
   const { refreshToken, scopes = [mailScope] } = tokens
   if (refreshToken === undefined) throw malformed(oauthService, 'gave no refresh token')
   return { ...tokens, refreshToken, scopes }

@@ -11,8 +11,8 @@ import {
   type Redact,
   readRetryAfter,
   transientError,
+  type VendorAnswer,
 } from '@reveille/kit'
-import type { Answer } from './exchange.ts'
 
 /** A service in sentences, and its key in `baseUrls`. */
 interface Service {
@@ -54,12 +54,12 @@ const reasons = {
 const maxQuoteLength = 300
 
 /** True if the error comes from Google, and not from a proxy before it. https://google.aip.dev/193 */
-export function isFromGoogle({ json }: Answer): boolean {
+export function isFromGoogle({ json }: VendorAnswer): boolean {
   return asRecord(asRecord(json)?.['error']) !== undefined
 }
 
 /** Translates an answer of Gmail that is no success. */
-export function failureOf(answer: Answer, options: FailureOptions): PluginError {
+export function failureOf(answer: VendorAnswer, options: FailureOptions): PluginError {
   const { status, headers, json } = answer
   const { account, redact, now } = options
   const error = asRecord(asRecord(json)?.['error'])

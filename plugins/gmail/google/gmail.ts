@@ -56,13 +56,13 @@ export function createGmailPort(call: Calls, baseUrl: string): Gmail {
     return messageHeaders(id, signal)
   }
 
-  function fullMessage(id: string, signal: AbortSignal, bytes: number): Promise<Facts | undefined> {
-    const seconds = bytes > usualMail ? secondsOfLong : undefined
+  function fullMessage(id: string, signal: AbortSignal, maxBytes: number): Promise<Facts | undefined> {
+    const seconds = maxBytes > usualMail ? secondsOfLong : undefined
     return askFor(`messages/${encodeURIComponent(id)}`, {
       query: { format: 'full' },
       signal,
       absent: 404,
-      bytes,
+      maxBytes,
       seconds,
     })
   }

@@ -8,25 +8,33 @@ import {
   type Redact,
   readRetryAfter,
   transientError,
+  type VendorAnswer,
 } from '@reveille/kit'
 import type { BaseUrls } from '../configuration.ts'
-import type { Answer, Request } from './exchange.ts'
+import { exchange } from './exchange.ts'
 import { consentRevoked, malformed, missingScope, oauthService, quoted } from './failure.ts'
 
-/** https://developers.google.com/identity/protocols/oauth2/native-app#exchange-authorization-code */
-export function tokenRequest(
-  { oauth }: BaseUrls,
-  form: Readonly<Record<string, string | undefined>>,
-): Request {
-  const fields = Object.entries(form).flatMap(([name, value]): [string, string][] =>
-    value === undefined ? [] : [[name, value]],
-  )
-  return { url: `${oauth}/token`, method: 'POST', body: new URLSearchParams(fields) }
+export interface TokenRequest extends TokenAnswerOptions {
+  readonly baseUrls: BaseUrls
+  readonly fetch: typeof globalThis.fetch
+  readonly signal: AbortSignal
+  readonly form: Readonly<Record<string, string | undefined>>
+}
+
+/**
+ * Asks the token server. https://developers.google.com/identity/protocols/oauth2/native-app#exchange-authorization-code
+ * @throws PluginError; the reason of the signal
+ */
+export async function requestTokens(request: TokenRequest) {
+  const { baseUrls, fetch, signal, form } = request
+  const body = new URLSearchParams()
+  for (const [name, value] of Object.entries(form)) if (value !== undefined) body.set(name, value)
+  return readTokens(await exchange({ fetch, url: `${baseUrls.oauth}/token`, body, signal }), request)
 }
 
 export type TokenAnswer = ReturnType<typeof readTokens>
 
-export interface TokenAnswerOptions {
+interface TokenAnswerOptions {
   /** The account whose consent it is. Undefined while a code is exchanged. */
   readonly account: string | undefined
   readonly redact: Redact
@@ -42,7 +50,7 @@ export function isToken(value: unknown): value is string {
 }
 
 /** https://www.rfc-editor.org/rfc/rfc6749#section-5.1 */
-export function readTokens(answer: Answer, options: TokenAnswerOptions) {
+function readTokens(answer: VendorAnswer, options: TokenAnswerOptions) {
   if (answer.status !== 200) throw tokenFailureOf(answer, options)
   const {
     access_token: accessToken,
@@ -71,7 +79,7 @@ export function readTokens(answer: Answer, options: TokenAnswerOptions) {
 /** https://www.rfc-editor.org/rfc/rfc6749#section-5.2 and https://developers.google.com/identity/protocols/oauth2/native-app#errors */
 const badClient = new Set(['invalid_client', 'unauthorized_client', 'deleted_client', 'disabled_client'])
 
-function tokenFailureOf(answer: Answer, { account, redact, now }: TokenAnswerOptions): PluginError {
+function tokenFailureOf(answer: VendorAnswer, { account, redact, now }: TokenAnswerOptions): PluginError {
   const { status, headers, json } = answer
   const { name } = oauthService
   const fields = asRecord(json)

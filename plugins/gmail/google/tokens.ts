@@ -9,9 +9,7 @@ import {
 } from '@reveille/kit'
 import type { BaseUrls } from '../configuration.ts'
 import type { Credentials } from './credentials.ts'
-import { exchange } from './exchange.ts'
-import { oauthService } from './failure.ts'
-import { isToken, readTokens, tokenRequest } from './token-answer.ts'
+import { isToken, requestTokens } from './token-answer.ts'
 
 export interface TokensOptions {
   readonly credentials: Credentials
@@ -81,16 +79,20 @@ export function createTokens({ credentials, storage, baseUrls, fetch, clock }: T
     const { refreshToken } = current
     // The renewal has no caller's signal: other callers wait for it too, and a new refresh token must not be lost.
     const { signal } = new AbortController()
-    const answer = await exchange(
-      { fetch, signal, name: oauthService.name },
-      tokenRequest(baseUrls, {
+    const { scopes: _, ...tokens } = await requestTokens({
+      baseUrls,
+      fetch,
+      signal,
+      form: {
         grant_type: 'refresh_token',
         refresh_token: refreshToken,
         client_id: clientId,
         client_secret: clientSecret,
-      }),
-    )
-    const { scopes: _, ...tokens } = readTokens(answer, { account, redact, now: clock.now() })
+      },
+      account,
+      redact,
+      now: clock.now(),
+    })
     const renewed = { ...current, ...tokens }
     redact = redactionOf(current, renewed)
     current = renewed
