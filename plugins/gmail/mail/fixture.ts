@@ -1,5 +1,6 @@
-/** Builds messages as Gmail gives them, for the tests of mails. */
+/** Builds messages as Gmail gives them, and any text, for the tests of mails. */
 
+import fc from 'fast-check'
 import type { RawMessage, RawPart } from '../google/port.ts'
 import type { MailItem } from './read-mail.ts'
 
@@ -42,4 +43,18 @@ export function mail(more: Partial<MailItem> = {}): MailItem {
     labels: ['INBOX', 'UNREAD'],
     ...more,
   }
+}
+
+const character = fc.oneof(
+  // The `binary` of fast-check lists all of Unicode first, which takes half a second.
+  { weight: 4, arbitrary: fc.integer({ min: 0, max: 0x10ffff }).map((code) => String.fromCodePoint(code)) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('\u0301', '\u200d', '👩', '🇩', '\ud83d', '\ude00', '\r\n', '"', '\u001f'),
+  },
+)
+
+/** Generates any characters, and often combining ones and halves of surrogate pairs. */
+export function anyText(maxLength: number): fc.Arbitrary<string> {
+  return fc.array(character, { maxLength }).map((characters) => characters.join(''))
 }

@@ -4,8 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { RawMessage, RawPart } from '../google/port.ts'
-import { anyText } from './any-text.ts'
-import { header, htmlPart, mail, message, multipart, plainPart } from './fixture.ts'
+import { anyText, header, htmlPart, mail, message, multipart, plainPart } from './fixture.ts'
 import { readMail } from './read-mail.ts'
 
 const megabyte = 1_000_000

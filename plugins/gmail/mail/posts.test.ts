@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { soundPresets, trySample } from '../../../test/presets/presets.ts'
-import { anyText } from './any-text.ts'
-import { mail } from './fixture.ts'
+import { anyText, mail } from './fixture.ts'
 import { cutPosts, shortened } from './posts.ts'
 
 const envelope = { source: 'gmail', account: 'ada@example.com', historyId: '4711' } as const

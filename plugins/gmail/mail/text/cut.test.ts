@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { anyText } from '../any-text.ts'
+import { anyText } from '../fixture.ts'
 import { cutToBytes, cutToLength } from './cut.ts'
 
 test('a text that fits to the byte is not cut', () => {
