@@ -1,8 +1,7 @@
 /** Reads the text of a mail: its plain text if the writer wrote some, else text made of its HTML. */
 
 import type { RawPart } from '../google/port.ts'
-import type { Budget } from './html/simplify.ts'
-import { textOfHtml } from './html/text-of-html.ts'
+import { type Budget, textOfHtml } from './html/text-of-html.ts'
 import { headerOf, type Passage, passagesOf } from './parts.ts'
 import { cleanText } from './text/clean.ts'
 import { type Cut, cutToBytes } from './text/cut.ts'
@@ -22,7 +21,6 @@ function roomFor(maxBytes: number): Room {
     html: Math.min(Math.max(65_536, 20 * maxBytes), 786_432),
     characters: Math.min(2 * maxBytes + 32_768, 262_144),
     steps: 40_000,
-    elements: 8_000,
   }
 }
 

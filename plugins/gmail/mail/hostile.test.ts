@@ -17,6 +17,7 @@ const pages: Readonly<Record<string, string>> = {
   'nested lists around many lines': fill('<ul><li>', 1_000) + fill('a<br>'),
   'nested links': fill('<a href=http://a>a<td>'),
   'blocks and ends of what never began': fill('<div>', megabyte / 2) + fill('</b>', megabyte / 2),
+  'ends of what never began, within nested blocks': fill('<i>', 2_900) + fill('</q>'),
   'paragraphs that blocks end': fill('<p><div></p>'),
   'unclosed items': fill('<li>a'),
   'hidden elements': fill('<b hidden>'),
